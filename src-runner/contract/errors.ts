@@ -1,0 +1,71 @@
+import { z } from 'zod'
+
+/**
+ * Every error code the two servers can answer with, and the HTTP status each one has. A code has one status,
+ * so a handler only ever names the code.
+ */
+export const ERROR_STATUS = {
+  invalid_request: 400,
+  unauthorized: 401,
+  invalid_worker_secret: 403,
+  forbidden_host: 403,
+  forbidden_origin: 403,
+  forbidden_forwarded: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  agent_not_found: 404,
+  entity_not_found: 404,
+  conversation_not_found: 404,
+  job_not_found: 404,
+  provider_not_found: 404,
+  approval_not_found: 404,
+  agent_has_no_model: 409,
+  agent_slug_taken: 409,
+  agent_is_last: 409,
+  provider_in_use: 409,
+  provider_read_only: 409,
+  job_already_finished: 409,
+  job_not_finished: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  provider_refused: 422,
+  folder_not_usable: 422,
+  rate_limited: 429,
+  job_creation_failed: 500,
+  internal: 500,
+  runner_unavailable: 503,
+  database_unavailable: 503,
+  disk_full: 503,
+  vault_unavailable: 503,
+} as const
+
+export type ErrorCode = keyof typeof ERROR_STATUS
+
+/** Why a job ended as `failed`. Written into `agent_jobs.error`; the sentence for people stands beside it. */
+export const JOB_ERROR_CODES = [
+  'agent_has_no_model',
+  'agent_deleted',
+  'turn_limit',
+  'cost_limit',
+  'time_limit',
+  'tool_call_limit',
+  'model_auth',
+  'model_not_found',
+  'model_context_too_long',
+  'model_refused',
+  'model_unavailable',
+  'model_bad_answer',
+  'crash_loop',
+  'stuck',
+  'internal',
+] as const
+export const JobErrorCode = z.enum(JOB_ERROR_CODES)
+export type JobErrorCode = z.infer<typeof JobErrorCode>
+
+/** The body of every answer that is not a success. `error` is the code; it never repeats what was sent. */
+export const ErrorBody = z.object({
+  error: z.string(),
+  message: z.string().optional(),
+  issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+})
+export type ErrorBody = z.infer<typeof ErrorBody>

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { Id, Moment, Usd } from './primitives.ts'
+import { JobChannel, JobStatus, Step } from './jobs.ts'
+
+/**
+ * What happened, as recorded in the same transaction as the change itself. `GET /api/events` sends these with
+ * their row number as the SSE id, so a reader that comes back with `Last-Event-ID` misses nothing.
+ */
+export const RECORDED_EVENTS = {
+  'job.created': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), channel: JobChannel, title: z.string() }),
+  'job.started': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), attempt: z.number().int() }),
+  'job.step_recorded': z.object({
+    jobId: Id,
+    conversationId: Id.nullable(),
+    seq: z.number().int(),
+    kind: z.enum(['reply', 'tool_started', 'tool_result']),
+    costUsd: Usd,
+  }),
+  'job.waiting': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), status: JobStatus }),
+  'job.requeued': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), reason: z.enum(['woken', 'rescued', 'released']) }),
+  'job.cancel_requested': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable() }),
+  'job.finished': z.object({
+    jobId: Id,
+    agentId: Id,
+    conversationId: Id.nullable(),
+    status: JobStatus,
+    title: z.string(),
+    error: z.string().nullable(),
+    costUsd: Usd,
+  }),
+  'agent.created': z.object({ agentId: Id }),
+  'agent.changed': z.object({ agentId: Id }),
+  'agent.deleted': z.object({ agentId: Id }),
+  'conversation.created': z.object({ conversationId: Id, agentId: Id }),
+  'conversation.changed': z.object({ conversationId: Id, agentId: Id }),
+  'conversation.deleted': z.object({ conversationId: Id, agentId: Id }),
+  'provider.created': z.object({ providerId: z.string() }),
+  'provider.changed': z.object({ providerId: z.string() }),
+  'provider.deleted': z.object({ providerId: z.string() }),
+  'model.price_changed': z.object({ providerId: z.string(), model: z.string() }),
+  'settings.changed': z.object({ keys: z.array(z.string()) }),
+} as const
+
+export type RecordedEventType = keyof typeof RECORDED_EVENTS
+export type RecordedEvent = {
+  [T in RecordedEventType]: { type: T; payload: z.infer<(typeof RECORDED_EVENTS)[T]> }
+}[RecordedEventType]
+
+/** A recorded event with its place in the history. */
+export type StoredEvent = RecordedEvent & { id: number; at: number }
+
+/**
+ * What is going on right now. Sent on `GET /api/events` without an id and never stored: whoever was not listening
+ * reads the recorded truth instead.
+ */
+export const LIVE_EVENTS = {
+  /** The job began to wait for the model, to run a tool, or to wait before a retry. */
+  'job.progress': z.object({
+    jobId: Id,
+    activity: z.enum(['model', 'tool', 'retry_wait']),
+    /** The tool's name, or the reason of the wait. */
+    detail: z.string().nullable(),
+    until: Moment.nullable(),
+  }),
+} as const
+
+export type LiveEventType = keyof typeof LIVE_EVENTS
+export type LiveEvent = {
+  [T in LiveEventType]: { type: T; payload: z.infer<(typeof LIVE_EVENTS)[T]> }
+}[LiveEventType]
+
+/** What the live tail of one job carries (`GET /api/jobs/:jobId/stream`, `POST /api/chat/stream`), inside the runner. */
+export type JobTail =
+  | { type: 'delta'; seq: number; text: string }
+  | { type: 'tool'; callId: string; name: string; state: 'running' | 'done' | 'failed' | 'denied' }
+  | { type: 'step'; step: Step }
+  | { type: 'waiting'; status: JobStatus; approvalId: string | null }
+  | { type: 'finished'; status: JobStatus }

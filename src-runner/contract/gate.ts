@@ -1,0 +1,60 @@
+/**
+ * The gate in front of both servers (product specification, section 3), as one pure function over what arrived on
+ * the wire. It runs before routing, for unknown paths too, and knows no secret: the bearer is checked behind it.
+ *
+ * The browser is the attacker here: a page on any site can make this machine's browser send requests to loopback,
+ * and DNS rebinding lets it read the answers. A plain local client sends neither Origin nor Sec-Fetch-Site and passes.
+ */
+export type GateRequest = {
+  method: string
+  /** Path without the query, exactly as received. */
+  path: string
+  /** Names and values as received, doubled ones included: [name, value, name, value, …] (Node's `rawHeaders`). */
+  rawHeaders: readonly string[]
+}
+
+export type GateConfig = {
+  authMode: 'local-trust' | 'local-auth' | 'bearer-token'
+  /** Host names that may be asked for besides the loopback names, lower case, without port. */
+  hosts: ReadonlySet<string>
+  /** Origins of the dashboard, for example `http://127.0.0.1:3000`. */
+  origins: ReadonlySet<string>
+  /** Exact paths that a cross-site navigation may reach (the OAuth callback, on the dashboard). */
+  crossSitePaths?: (path: string) => boolean
+}
+
+export type GateRefusal = 'forbidden_host' | 'forbidden_forwarded' | 'forbidden_origin'
+
+const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]'])
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(?::\d{1,5})?$/
+const FORWARDED = /^(x-forwarded-.*|forwarded|x-real-ip|cf-.*|via)$/
+/** `/webhooks/<slug>/<secret>`: two segments of any content, since every wrong one gets the same 404. */
+const WEBHOOK = /^\/webhooks\/[^/]+\/[^/]+$/
+
+/** The reason to refuse with 403, or null: the request may go on to authentication and routing. */
+export function refuseAtGate(request: GateRequest, config: GateConfig): GateRefusal | null {
+  if (request.method === 'POST' && WEBHOOK.test(request.path)) return null
+  const hosts: string[] = []
+  const origins: string[] = []
+  let fetchSite: string | null = null
+  let forwarded = false
+  for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
+    const name = request.rawHeaders[i]!.toLowerCase()
+    const value = request.rawHeaders[i + 1]!.trim()
+    if (name === 'host') hosts.push(value)
+    else if (name === 'origin') origins.push(value)
+    else if (name === 'sec-fetch-site') fetchSite = value.toLowerCase()
+    else if (FORWARDED.test(name)) forwarded = true
+  }
+  if (hosts.length !== 1 || !mayAskFor(hosts[0]!, config.hosts)) return 'forbidden_host'
+  if (forwarded && config.authMode === 'local-trust') return 'forbidden_forwarded'
+  if (origins.length > 0) return origins.every((origin) => config.origins.has(origin)) ? null : 'forbidden_origin'
+  const crossSite = fetchSite !== null && fetchSite !== 'same-origin' && fetchSite !== 'none'
+  if (crossSite && !(config.crossSitePaths?.(request.path) ?? false)) return 'forbidden_origin'
+  return null
+}
+
+function mayAskFor(host: string, configured: ReadonlySet<string>): boolean {
+  const name = HOST.exec(host.toLowerCase())?.[1]
+  return name !== undefined && (LOOPBACK_NAMES.has(name) || configured.has(name))
+}

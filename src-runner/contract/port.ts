@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { Id, Moment, Usd } from './primitives.ts'
+
+/**
+ * The typed port between the desktop (or headless host) and the runner process. Both ends parse what arrives: a
+ * message that does not fit is logged and dropped, never acted on. WORKER_SECRET travels here and nowhere else.
+ */
+export const AuthMode = z.enum(['local-trust', 'local-auth', 'bearer-token'])
+export type AuthMode = z.infer<typeof AuthMode>
+
+export const LogLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+export type LogLevel = z.infer<typeof LogLevel>
+
+export const RunnerConfig = z.object({
+  dataDir: z.string().min(1),
+  host: z.string().min(1),
+  /** 0 lets the system choose (tests). */
+  port: z.number().int().min(0).max(65_535),
+  authMode: AuthMode,
+  workerSecret: z.string().min(32),
+  logLevel: LogLevel,
+  /** Origins and host names that the gate lets in besides loopback. */
+  origins: z.array(z.string()),
+  hosts: z.array(z.string()),
+  /** Safe mode: no schedules, no channels, and jobs of the last run wait for a person. */
+  safeMode: z.boolean(),
+})
+export type RunnerConfig = z.infer<typeof RunnerConfig>
+
+/** A name in the vault: `provider:<id>` and the like. */
+export const VaultKey = z.string().regex(/^[a-z][a-z0-9_:.-]{0,199}$/i)
+
+export const ToRunner = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('start'), config: RunnerConfig }),
+  z.object({ type: z.literal('stop'), graceMs: z.number().int().nonnegative() }),
+  z.object({ type: z.literal('ping'), nonce: z.string() }),
+  z.object({
+    type: z.literal('vault.answer'),
+    requestId: z.number().int(),
+    ok: z.boolean(),
+    value: z.string().nullable(),
+    message: z.string().nullable(),
+  }),
+  z.object({ type: z.literal('cancel_job'), jobId: Id }),
+])
+export type ToRunner = z.infer<typeof ToRunner>
+
+export const RunningJob = z.object({
+  jobId: Id,
+  title: z.string(),
+  agentName: z.string(),
+  startedAt: Moment,
+  costUsd: Usd,
+})
+export type RunningJob = z.infer<typeof RunningJob>
+
+export const FromRunner = z.discriminatedUnion('type', [
+  /** Sent once, as soon as the port can be listened to. */
+  z.object({ type: z.literal('hello') }),
+  z.object({ type: z.literal('ready'), host: z.string(), port: z.number().int(), bootId: z.string() }),
+  z.object({
+    type: z.literal('failed'),
+    code: z.enum(['port_taken', 'database_damaged', 'database_newer', 'database_locked', 'data_dir_unusable', 'config_invalid', 'internal']),
+    message: z.string(),
+  }),
+  z.object({ type: z.literal('stopped') }),
+  z.object({ type: z.literal('pong'), nonce: z.string() }),
+  z.object({ type: z.literal('heartbeat'), at: Moment }),
+  /** Whenever what the tray shows has changed. */
+  z.object({ type: z.literal('running'), jobs: z.array(RunningJob), pending: z.number().int() }),
+  z.object({
+    type: z.literal('vault.ask'),
+    requestId: z.number().int(),
+    operation: z.enum(['get', 'set', 'delete']),
+    key: VaultKey,
+    value: z.string().nullable(),
+  }),
+  /** Something the person should hear about although the window may be closed. */
+  z.object({ type: z.literal('notice'), kind: z.enum(['job_failed']), title: z.string(), body: z.string(), path: z.string() }),
+])
+export type FromRunner = z.infer<typeof FromRunner>

@@ -1,0 +1,28 @@
+import { ERROR_STATUS, type ErrorCode } from '../contract/errors.ts'
+
+/** The one exception of the product: a code from the contract and a sentence for people. */
+export class AppError extends Error {
+  override readonly name = 'AppError'
+  readonly code: ErrorCode
+  readonly issues: { path: string; message: string }[] | undefined
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; issues?: { path: string; message: string }[] } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.issues = options.issues
+  }
+
+  get status(): number {
+    return ERROR_STATUS[this.code]
+  }
+}
+
+/** For a `default:` that the types say is never reached. */
+export function unreachable(value: never): never {
+  throw new Error(`unreachable: ${JSON.stringify(value)}`)
+}
+
+/** The text of whatever was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}

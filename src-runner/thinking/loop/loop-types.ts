@@ -1,0 +1,82 @@
+import type { Limits, ModelRef } from '../../contract/agents.ts'
+import type { JobErrorCode } from '../../contract/errors.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { ModelSource, PromptMessage, PromptToolCall, Usage } from '../models/model.ts'
+import type { Tool, ToolContext } from '../tools/tool.ts'
+
+/** What the gate says of one tool call. `wait`: the attempt ends here and the answer wakes the job. */
+export type GateVerdict = { verdict: 'run' } | { verdict: 'deny'; reason: string } | { verdict: 'wait'; status: 'awaiting_approval' | 'awaiting_child' }
+
+/** What was used up before this attempt, read from the recorded steps. */
+export type Used = { turns: number; toolCalls: number; costMicros: number; workingMs: number }
+
+/** A complete reply, ready to be recorded. */
+export type RecordedReply = {
+  text: string
+  reasoning: string
+  toolCalls: PromptToolCall[]
+  model: ModelRef
+  usage: Usage
+  estimated: boolean
+  costMicros: number
+  priced: boolean
+  interrupted: boolean
+  durationMs: number
+}
+
+export type RecordedResult = { callId: string; name: string; ok: boolean; output: string; durationMs: number }
+
+/**
+ * Where the loop writes. Each promise resolves after the step is on disk. They throw `ClaimLost` when this attempt
+ * is no longer the one that may write; the loop then ends at once and does nothing more.
+ */
+export type StepRecorder = {
+  reply(reply: RecordedReply): Promise<void>
+  toolStarted(call: { callId: string; name: string }): Promise<void>
+  toolResult(result: RecordedResult): Promise<void>
+}
+
+export class ClaimLost extends Error {
+  override readonly name = 'ClaimLost'
+}
+
+/** What a page sees while it happens. Never awaited, never recorded. */
+export type LoopProgress = {
+  delta(text: string): void
+  tool(call: { callId: string; name: string; state: 'running' | 'done' | 'failed' | 'denied' }): void
+  activity(activity: 'model' | 'tool' | 'retry_wait', detail: string | null, until: number | null): void
+}
+
+export type LoopInput = {
+  /** The models to try, in order: the agent's own first. Never empty. */
+  models: ModelRef[]
+  /** System text, earlier turns, the task. */
+  prompt: PromptMessage[]
+  /** The job's own steps so far, as messages. Its last assistant message may have calls without results. */
+  transcript: PromptMessage[]
+  /** Calls that were written down as started and have no result (a `once` tool when the process died). */
+  startedCallIds: ReadonlySet<string>
+  tools: Tool[]
+  toolContext: Omit<ToolContext, 'callId' | 'signal'>
+  limits: Limits
+  used: Used
+  signal: AbortSignal
+}
+
+export type LoopDeps = {
+  models: ModelSource
+  gate: (call: PromptToolCall, tool: Tool) => Promise<GateVerdict>
+  record: StepRecorder
+  progress: LoopProgress
+  clock: Clock
+  /** Uniform in [0, 1): spreads retries. */
+  random: () => number
+}
+
+/** How an attempt ends. Endings are values; only ClaimLost and bugs are thrown. */
+export type LoopEnding =
+  | { ending: 'completed'; text: string }
+  | { ending: 'waiting'; status: 'awaiting_approval' | 'awaiting_child' }
+  | { ending: 'failed'; error: JobErrorCode; message: string; text: string }
+  /** The signal aborted: Stop or shutdown. `text` is what was written so far and already recorded. */
+  | { ending: 'aborted'; text: string }

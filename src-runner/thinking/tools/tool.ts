@@ -1,0 +1,37 @@
+import type { z } from 'zod'
+import type { ToolEffect } from '../../contract/jobs.ts'
+
+/** What a tool may know of the job that calls it. */
+export type ToolContext = {
+  jobId: string
+  agentId: string
+  callId: string
+  /** The agent's folders: absolute paths as the person gave them. */
+  folders: readonly string[]
+  signal: AbortSignal
+}
+
+/** What the model reads. `ok: false` is an answer like any other: the model may try something else. */
+export type ToolOutput = { ok: boolean; output: string }
+
+/**
+ * A tool: a name, a sentence for the model, the shape of its arguments, and how it may be repeated after a crash
+ * (`read` and `idempotent` may, `once` never is). `parallel` tools of one reply may run side by side.
+ * It may throw: the message becomes an answer that the model reads.
+ */
+export type Tool<Args extends z.ZodObject = z.ZodObject> = {
+  name: string
+  description: string
+  args: Args
+  effect: ToolEffect
+  parallel: boolean
+  run(args: z.output<Args>, context: ToolContext): Promise<ToolOutput>
+}
+
+/** Keeps the argument type while the tool is written, and forgets it in lists. */
+export function defineTool<Args extends z.ZodObject>(tool: Tool<Args>): Tool {
+  return tool as unknown as Tool
+}
+
+/** The most a tool's answer may hold; what is over is cut with a mark that says so. */
+export const MAX_TOOL_OUTPUT_CHARS = 60_000
