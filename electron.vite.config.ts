@@ -1,0 +1,43 @@
+import { fileURLToPath } from 'node:url'
+import tailwindcss from '@tailwindcss/vite'
+import { defineConfig } from 'electron-vite'
+import solid from 'vite-plugin-solid'
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+/**
+ * Three builds. `dependencies` in package.json holds the native modules only, and those stay outside the bundles;
+ * everything else is a devDependency and is bundled, so that the packaged app carries no node_modules but theirs.
+ * A dynamic import becomes a chunk of its own and is read when it is first needed.
+ */
+export default defineConfig({
+  main: {
+    build: {
+      outDir: 'out/main',
+      rolldownOptions: {
+        input: { main: here('src-main/main.ts'), headless: here('src-main/headless.ts'), runner: here('src-runner/main.ts') },
+        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
+      },
+    },
+  },
+  preload: {
+    build: {
+      outDir: 'out/preload',
+      // A sandboxed preload can require nothing but electron: it has to be one CommonJS file with all it needs inside.
+      externalizeDeps: false,
+      rolldownOptions: { input: { preload: here('src-main/preload.ts') }, output: { format: 'cjs', entryFileNames: '[name].cjs' } },
+    },
+  },
+  renderer: {
+    root: here('src-renderer'),
+    plugins: [solid(), tailwindcss()],
+    build: {
+      outDir: here('out/renderer'),
+      emptyOutDir: true,
+      minify: true,
+      rolldownOptions: { input: { index: here('src-renderer/index.html') } },
+    },
+    // Hot reload keeps its web socket on this address: the page itself is served by the app's own dashboard.
+    server: { host: '127.0.0.1', port: 5173, strictPort: true, hmr: { protocol: 'ws', host: '127.0.0.1', port: 5173 } },
+  },
+})
