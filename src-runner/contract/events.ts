@@ -72,6 +72,8 @@ export type LiveEvent = {
 /** What the live tail of one job carries (`GET /api/jobs/:jobId/stream`, `POST /api/chat/stream`), inside the runner. */
 export type JobTail =
   | { type: 'delta'; seq: number; text: string }
+  /** The reply under way broke off and starts again: what was shown of it is void. */
+  | { type: 'reset'; seq: number }
   | { type: 'tool'; callId: string; name: string; state: 'running' | 'done' | 'failed' | 'denied' }
   | { type: 'step'; step: Step }
   | { type: 'waiting'; status: JobStatus; approvalId: string | null }

@@ -175,6 +175,8 @@ export const ChatStreamEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start'), jobId: Id, conversationId: Id }),
   /** `seq` is the step this text will be part of: a page that already holds that step ignores the text. */
   z.object({ type: z.literal('delta'), text: z.string(), seq: z.number().int() }),
+  /** The model broke off and is asked again: the deltas of this step so far are void. */
+  z.object({ type: z.literal('reset'), seq: z.number().int() }),
   z.object({
     type: z.literal('tool'),
     callId: z.string(),

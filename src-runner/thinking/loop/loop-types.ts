@@ -4,8 +4,24 @@ import type { Clock } from '../../kit/clock.ts'
 import type { ModelSource, PromptMessage, PromptToolCall, Usage } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 
-/** What the gate says of one tool call. `wait`: the attempt ends here and the answer wakes the job. */
-export type GateVerdict = { verdict: 'run' } | { verdict: 'deny'; reason: string } | { verdict: 'wait'; status: 'awaiting_approval' | 'awaiting_child' }
+/** One call that wants to run. */
+export type GateQuestion = {
+  call: PromptToolCall
+  tool: Tool
+  /** A `once` call that an earlier attempt had begun: nobody knows whether it happened. */
+  startedBefore: boolean
+}
+
+/**
+ * What the gate says of one tool call. `wait`: the attempt ends here and the answer wakes the job. `answer`: the
+ * model reads this in place of a run ("it did happen"). A call that was started before runs only when the verdict
+ * says so by `again`, which stands for a person's own decision; a plain `run` is then not enough.
+ */
+export type GateVerdict =
+  | { verdict: 'run'; again?: true }
+  | { verdict: 'deny'; reason: string }
+  | { verdict: 'answer'; ok: boolean; output: string }
+  | { verdict: 'wait'; status: 'awaiting_approval' | 'awaiting_child' }
 
 /** What was used up before this attempt, read from the recorded steps. */
 export type Used = { turns: number; toolCalls: number; costMicros: number; workingMs: number }
@@ -43,6 +59,8 @@ export class ClaimLost extends Error {
 /** What a page sees while it happens. Never awaited, never recorded. */
 export type LoopProgress = {
   delta(text: string): void
+  /** The reply under way broke off and starts again: the deltas since the last step are void. */
+  reset(): void
   tool(call: { callId: string; name: string; state: 'running' | 'done' | 'failed' | 'denied' }): void
   activity(activity: 'model' | 'tool' | 'retry_wait', detail: string | null, until: number | null): void
 }
@@ -65,7 +83,7 @@ export type LoopInput = {
 
 export type LoopDeps = {
   models: ModelSource
-  gate: (call: PromptToolCall, tool: Tool) => Promise<GateVerdict>
+  gate: (question: GateQuestion) => Promise<GateVerdict>
   record: StepRecorder
   progress: LoopProgress
   clock: Clock
@@ -75,8 +93,13 @@ export type LoopDeps = {
 
 /** How an attempt ends. Endings are values; only ClaimLost and bugs are thrown. */
 export type LoopEnding =
-  | { ending: 'completed'; text: string }
-  | { ending: 'waiting'; status: 'awaiting_approval' | 'awaiting_child' }
+  /**
+   * `reply` is the last reply and is NOT recorded yet, so that it can be committed together with the end of the job.
+   * It is null when an earlier attempt had recorded it already.
+   */
+  | { ending: 'completed'; text: string; reply: RecordedReply | null }
+  /** `text` is what was said so far. */
+  | { ending: 'waiting'; status: 'awaiting_approval' | 'awaiting_child'; text: string }
   | { ending: 'failed'; error: JobErrorCode; message: string; text: string }
   /** The signal aborted: Stop or shutdown. `text` is what was written so far and already recorded. */
   | { ending: 'aborted'; text: string }
