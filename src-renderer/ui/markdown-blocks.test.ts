@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createMarkdownBlocks, type MarkdownBlock } from './markdown-blocks.ts'
+
+function blocksOf(text: string): readonly MarkdownBlock[] {
+  return createMarkdownBlocks().update(text, true)
+}
+
+function htmlOf(text: string): string {
+  return blocksOf(text)
+    .map((block) => (block.kind === 'html' ? block.html.trim() : `[${block.lang}]${block.text}`))
+    .join('|')
+}
+
+describe('blocks of a finished text', () => {
+  it.each([
+    ['# Title', '<h3>Title</h3>'],
+    ['#### Deep', '<h6>Deep</h6>'],
+    ['```ts\nconst a = 1\n```', '[ts]const a = 1'],
+    ['```ts title="x y"\na\n```', '[ts]a'],
+    ['~~~\nplain', '[]plain'],
+    ['a &copy; b & c', '<p>a &copy; b &amp; c</p>'],
+    ['a \\< b', '<p>a &lt; b</p>'],
+    ['line<br>two <kbd>Ctrl</kbd>', '<p>line<br>two <kbd>Ctrl</kbd></p>'],
+    ['<b onclick=x>hi</b>', '<p>&lt;b onclick=x&gt;hi&lt;/b&gt;</p>'],
+    ['<div>\nhi\n</div>', '<p>&lt;div&gt;<br>hi<br>&lt;/div&gt;</p>'],
+    ['<!-- note -->', ''],
+    ['<pre><i>raw</i></pre>', '<p>&lt;pre&gt;&lt;i&gt;raw&lt;/i&gt;&lt;/pre&gt;</p>'],
+    ['[a](https://x.test/p?q=1&r=2)', '<p><a href="https://x.test/p?q=1&amp;r=2">a</a></p>'],
+    ['[a](javascript:alert(1))', '<p>a</p>'],
+    ['[a](//evil.test)', '<p>a</p>'],
+    ['[a](file:///etc/passwd)', '<p>a</p>'],
+    ['https://x.test.', '<p><a href="https://x.test/">https://x.test</a>.</p>'],
+    ['![A cat](https://x.test/cat.png)', '<p><a class="md-image" href="https://x.test/cat.png">A cat</a></p>'],
+    ['![](https://x.test/d/cat.png)', '<p><a class="md-image" href="https://x.test/d/cat.png">cat.png</a></p>'],
+    ['![A cat](data:image/png;base64,AA)', '<p><span class="md-image">A cat</span></p>'],
+    ['see [it][1]\n\n[1]: https://x.test', '<p>see <a href="https://x.test/">it</a></p>'],
+  ])('%s', (markdown, expected) => {
+    expect(htmlOf(markdown)).toBe(expected)
+  })
+
+  it('ticks of a task list are text, so nothing in a reply can be pressed', () => {
+    expect(htmlOf('- [x] done\n- [ ] open')).toMatch(/☑ .*done[\s\S]*☐ .*open/)
+    expect(htmlOf('- [x] done')).not.toContain('<input')
+  })
+})
+
+const PIECES = fc.constantFrom(
+  ...['# Head\n', 'word ', '**bold** ', '\n', '\n\n', '- item\n', '  - inner\n', '1. one\n', '> quote\n', '```js\n', '```\n', '---\n', '===\n'],
+  ...['| a | b |\n', '|---|---|\n', '    code\n', '<div>\n', '</div>\n', '[x]: https://x.test\n', '[x] ', '\r\n', '`code` ', '- [ ] t\n', '   ', '*'],
+)
+
+describe('blocks of a text that grows', () => {
+  it('ends as the same blocks as the whole text parsed at once, however it was cut', () => {
+    fc.assert(
+      fc.property(fc.array(PIECES, { maxLength: 40 }), fc.array(fc.nat(7), { minLength: 1, maxLength: 10 }), (pieces, cuts) => {
+        const text = pieces.join('')
+        const blocks = createMarkdownBlocks()
+        for (let at = 0, i = 0; at < text.length; at += 1 + cuts[i++ % cuts.length]!) blocks.update(text.slice(0, at), false)
+        expect(blocks.update(text, true)).toEqual(blocksOf(text))
+      }),
+    )
+  })
+
+  it('shows on the way what the text so far says', () => {
+    const text = '# Report\n\nSome **words** here.\n\n- one\n- two\n\n```sh\nls -l\necho 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nThe end.'
+    const blocks = createMarkdownBlocks()
+    for (let at = 1; at <= text.length; at++) {
+      expect(blocks.update(text.slice(0, at), false), `after ${at} characters`).toEqual(blocksOf(text.slice(0, at)))
+    }
+  })
+
+  it('keeps finished blocks as they are', () => {
+    const blocks = createMarkdownBlocks()
+    const before = blocks.update('one\n\n```js\na', false)
+    const after = blocks.update('one\n\n```js\na\nb', false)
+    expect(after[0]).toBe(before[0])
+    expect(after[1]).toEqual({ kind: 'code', lang: 'js', text: 'a\nb' })
+    expect(blocks.update('one\n\n```js\na\nb\n```', true)[0]).toBe(before[0])
+  })
+
+  it('starts over when the text is another one', () => {
+    const blocks = createMarkdownBlocks()
+    blocks.update('one\n\ntwo\n\nthree', false)
+    expect(blocks.update('four', false)).toEqual([{ kind: 'html', html: '<p>four</p>\n' }])
+  })
+
+  it('does not parse a long text again for every token', () => {
+    const long = Array.from({ length: 2000 }, (_, i) => `Paragraph ${i} with **some** words and \`code\`.`).join('\n\n')
+    const blocks = createMarkdownBlocks()
+    blocks.update(long, false)
+    const whole = measure(() => createMarkdownBlocks().update(long, true))
+    const thousandTokens = measure(() => {
+      for (let i = 0; i < 1000; i++) blocks.update(`${long}${' token'.repeat(i)}`, false)
+    })
+    // A thousand updates would cost a thousand times the whole; they may cost a hundred times at the very most.
+    expect(thousandTokens).toBeLessThan(Math.max(whole, 1) * 100)
+  })
+})
+
+function measure(run: () => void): number {
+  const from = performance.now()
+  run()
+  return performance.now() - from
+}
