@@ -13,6 +13,7 @@ export const ERROR_STATUS = {
   forbidden_forwarded: 403,
   not_found: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   agent_not_found: 404,
   entity_not_found: 404,
   conversation_not_found: 404,

@@ -1,0 +1,34 @@
+import type { z } from 'zod'
+import type { Route } from '../../contract/routes.ts'
+import { AppError } from '../../kit/errors.ts'
+
+type Issue = { path: string; message: string }
+
+/** What arrived, part by part; `body` undefined: none was sent. */
+export type RawInput = { params: unknown; query: unknown; body: unknown }
+
+/** Parses all parts before it complains, so that a caller sees every mistake at once. */
+export function parseInput(route: Route, raw: RawInput): { params: unknown; query: unknown; body: unknown } {
+  const issues: Issue[] = []
+  const input = {
+    params: parsePart(route.params, raw.params ?? {}, '', issues),
+    query: parsePart(route.query, raw.query ?? {}, '', issues),
+    body: parsePart(route.body, raw.body, 'body', issues),
+  }
+  if (issues.length > 0) throw new AppError('invalid_request', sentenceFor(issues), { issues })
+  return input
+}
+
+function parsePart(schema: z.ZodType | undefined, value: unknown, root: string, issues: Issue[]): unknown {
+  if (schema === undefined) return root === 'body' ? undefined : {}
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  for (const issue of parsed.error.issues) issues.push({ path: issue.path.map(String).join('.') || root, message: issue.message })
+  return undefined
+}
+
+function sentenceFor(issues: Issue[]): string {
+  const first = issues[0]!
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
+  return first.path === '' ? `${first.message}${more}` : `${first.path}: ${first.message}${more}`
+}

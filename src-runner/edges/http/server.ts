@@ -1,0 +1,217 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
+import type { GateConfig } from '../../contract/gate.ts'
+import { ROUTES, type Route, type RouteName } from '../../contract/routes.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Log } from '../../kit/log.ts'
+import { errorBody, fixedBody, JSON_TYPE, toAppError } from './answer.ts'
+import { createAuth, type AuthConfig } from './auth.ts'
+import { MAX_BODY_BYTES, parseJson, requireJson } from './body.ts'
+import { answerBrokenRequest, createFront, pathOf } from './front.ts'
+import type { Call, Handlers, OpenStream } from './handler.ts'
+import { parseInput } from './input.ts'
+import { createStreams } from './stream.ts'
+
+export type HttpServer = {
+  /** Resolves when connections are taken. Rejects with the system's error (`EADDRINUSE`, `EACCES`, …). */
+  listen(host: string, port: number): Promise<{ host: string; port: number }>
+  /** Ends all streams, lets answers under way finish for at most `graceMs`, then closes every connection. */
+  close(graceMs?: number): Promise<void>
+  /** Open streams, for tests and for the log. */
+  streams(): number
+}
+
+/** How long a caller may take; Node only looks every `checkEveryMs`. */
+export type Deadlines = { headersMs: number; requestMs: number; checkEveryMs: number }
+
+export const DEFAULT_DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 2_000 }
+
+export type HttpServerDeps = {
+  handlers: Handlers
+  auth: AuthConfig
+  gate: GateConfig
+  clock: Clock
+  log: Log
+  deadlines?: Deadlines
+  /** Tests: an answer that is not exactly what the table promises becomes a 500. Off in production, where it only costs. */
+  checkAnswers?: boolean
+}
+
+/** The runner's HTTP server: gate, authentication, parsing and answers for every route of the contract. */
+export function createHttpServer(deps: HttpServerDeps): HttpServer {
+  const { log } = deps
+  const deadlines = deps.deadlines ?? DEFAULT_DEADLINES
+  const streams = createStreams(deps.clock)
+  const authorize = createAuth(deps.auth)
+
+  const app = Fastify({
+    logger: false,
+    return503OnClosing: false,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (_error, _request, reply) => void sendFixed(reply, 'not_found'),
+    // A parameter of any length reaches the schema of its route; Fastify's own answer to a long one repeats the path.
+    routerOptions: { maxParamLength: 65_536 },
+    serverFactory(handle) {
+      const server = createServer(
+        {
+          requireHostHeader: false, // The gate answers that with a body; Node alone would answer without one.
+          headersTimeout: deadlines.headersMs,
+          requestTimeout: deadlines.requestMs,
+          connectionsCheckingInterval: deadlines.checkEveryMs,
+          keepAliveTimeout: 72_000,
+        },
+        createFront(deps.gate, handle),
+      )
+      return server
+    },
+  })
+
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, bytes, done) => {
+    try {
+      done(null, parseJson(bytes as Buffer))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+  app.setErrorHandler((thrown, request, reply) => answerError(thrown, request, reply, log))
+  answerUnknownPaths(app)
+  for (const name of Object.keys(ROUTES) as RouteName[]) addRoute(name)
+
+  function addRoute(name: RouteName): void {
+    const route: Route = ROUTES[name]
+    const handle = deps.handlers[name] as (input: unknown, call: Call) => unknown
+    const carriesBody = route.method !== 'GET'
+    app.route({
+      method: route.method,
+      url: route.path,
+      exposeHeadRoute: route.method === 'GET' && route.stream !== true,
+      onRequest(request, reply, done) {
+        const refusal = authorize(route.gate, request.raw)
+        if (refusal !== null) return void sendFixed(reply, refusal)
+        if (carriesBody) {
+          try {
+            requireJson(request.headers)
+          } catch (error) {
+            return done(error as Error)
+          }
+        }
+        done()
+      },
+      async handler(request, reply) {
+        const input = parseInput(route, { params: request.params, query: request.query, body: request.body })
+        const answer = await handle(input, callOf(request, reply, route))
+        if (route.stream === true) return startStream(answer as OpenStream, reply)
+        if (deps.checkAnswers === true) assertAnswer(name, route, answer)
+        return reply.header('content-type', JSON_TYPE).send(JSON.stringify(answer))
+      },
+    })
+  }
+
+  function startStream(open: OpenStream, reply: FastifyReply): FastifyReply {
+    reply.hijack()
+    try {
+      streams.open(reply.raw, open)
+    } catch (error) {
+      log.error({ error }, 'a stream broke off')
+      reply.raw.destroy()
+    }
+    return reply
+  }
+
+  return {
+    async listen(host, port) {
+      await app.listen({ host, port })
+      const address = app.server.address() as AddressInfo
+      return { host: address.address, port: address.port }
+    },
+    async close(graceMs = 2000) {
+      streams.close()
+      const timer = setTimeout(() => app.server.closeAllConnections(), graceMs)
+      try {
+        await app.close()
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    streams: () => streams.count(),
+  }
+}
+
+function callOf(request: FastifyRequest, reply: FastifyReply, route: Route): Call {
+  reply.code(route.status)
+  const lastEventId = request.headers['last-event-id']
+  return {
+    lastEventId: typeof lastEventId === 'string' && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : null,
+    get gone() {
+      return signalWhenGone(reply.raw)
+    },
+    setStatus: (status) => void reply.code(status),
+  }
+}
+
+function signalWhenGone(res: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  if (res.destroyed) controller.abort()
+  else res.once('close', () => controller.abort())
+  return controller.signal
+}
+
+function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
+  const error = toAppError(thrown)
+  // The route's pattern, never its URL: a path may hold a secret.
+  if (error.status >= 500) log.error({ error: error.cause ?? error, route: request.routeOptions.url, method: request.method }, error.code)
+  return reply.code(error.status).header('content-type', JSON_TYPE).send(JSON.stringify(errorBody(error)))
+}
+
+function sendFixed(reply: FastifyReply, code: ErrorCode): FastifyReply {
+  if (code === 'unauthorized') reply.header('www-authenticate', 'Bearer')
+  return reply.code(ERROR_STATUS[code]).header('content-type', JSON_TYPE).send(fixedBody(code))
+}
+
+/** A known path asked with the wrong method is 405 and names the right ones; all the rest is one and the same 404. */
+function answerUnknownPaths(app: FastifyInstance): void {
+  const known = pathPatterns()
+  // Already on request: a body nobody asked for is not even read, let alone refused for its type.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done()
+    const allowed = request.method === 'OPTIONS' ? [] : methodsOf(request.raw, known)
+    if (allowed.length === 0) return void sendFixed(reply, 'not_found')
+    sendFixed(reply.header('allow', allowed.join(', ')), 'method_not_allowed')
+  })
+  app.setNotFoundHandler((_request, reply) => sendFixed(reply, 'not_found'))
+}
+
+type PathPattern = { pattern: RegExp; method: string }
+
+function pathPatterns(): PathPattern[] {
+  return Object.values<Route>(ROUTES).flatMap((route) => {
+    const pattern = new RegExp(`^${route.path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`)
+    const methods = route.method === 'GET' && route.stream !== true ? ['GET', 'HEAD'] : [route.method]
+    return methods.map((method) => ({ pattern, method }))
+  })
+}
+
+function methodsOf(req: IncomingMessage, known: PathPattern[]): string[] {
+  const path = pathOf(req.url ?? '')
+  return [...new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))]
+}
+
+/** Parsing an answer with its own schema drops what the table does not name; so a field too many shows as well as one too few. */
+function assertAnswer(name: RouteName, route: Route, answer: unknown): void {
+  const sent: unknown = JSON.parse(JSON.stringify(answer))
+  const parsed = route.answer.safeParse(sent)
+  if (!parsed.success) throw new Error(`the answer of ${name} is not what the table promises: ${parsed.error.message}`)
+  if (JSON.stringify(parsed.data) !== JSON.stringify(sent) && !sameJson(parsed.data, sent)) {
+    throw new Error(`the answer of ${name} has fields that the table does not name: ${JSON.stringify(sent).slice(0, 500)}`)
+  }
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b
+  const keys = Object.keys(a)
+  if (keys.length !== Object.keys(b).length) return false
+  return keys.every((key) => Object.hasOwn(b, key) && sameJson(Reflect.get(a, key), Reflect.get(b, key)))
+}

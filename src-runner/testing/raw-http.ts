@@ -1,0 +1,35 @@
+import { connect } from 'node:net'
+
+export type RawAnswer = { status: number; headers: Map<string, string>; body: string; text: string }
+
+/**
+ * Sends bytes as they are and reads until the server closes the connection: for requests that a well-behaved client
+ * cannot make. `quietMs` bounds the wait when the server leaves the connection open.
+ */
+export function sendRaw(port: number, bytes: string | Buffer, options: { quietMs?: number } = {}): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.setTimeout(options.quietMs ?? 5000, () => socket.destroy(new Error('the server neither answered nor closed')))
+    socket.on('data', (chunk) => chunks.push(chunk))
+    socket.on('error', (error) => (chunks.length > 0 ? resolve(parse(chunks)) : reject(error)))
+    socket.on('close', () => resolve(parse(chunks)))
+    socket.write(bytes)
+  })
+}
+
+function parse(chunks: Buffer[]): RawAnswer {
+  const text = Buffer.concat(chunks).toString('latin1')
+  const [head = '', ...rest] = text.split('\r\n\r\n')
+  const [first = '', ...lines] = head.split('\r\n')
+  const headers = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]))
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(first)?.[1] ?? 0), headers, body: rest.join('\r\n\r\n'), text }
+}
+
+export type RawRequest = { method: string; target: string; headers: [string, string][]; body?: string | Buffer }
+
+/** A request as text. Nothing is added: not even Host. */
+export function toBytes(request: RawRequest): Buffer {
+  const head = [`${request.method} ${request.target} HTTP/1.1`, ...request.headers.map(([name, value]) => `${name}: ${value}`)].join('\r\n')
+  return Buffer.concat([Buffer.from(`${head}\r\n\r\n`, 'latin1'), Buffer.from(request.body ?? '')])
+}
