@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { defaultDataDir } from './data-dir.ts'
+import { readEnvironment } from './environment.ts'
+import { StartError } from './start-error.ts'
+
+const SECRET = 'only-for-this-test-0123456789abcdef'
+
+function read(env: Record<string, string>, args: string[] = []) {
+  return readEnvironment({ env, args, platform: 'linux', home: '/home/ann', cwd: '/work' })
+}
+
+describe('what nobody set', () => {
+  it('has the defaults of the specification', () => {
+    expect(read({})).toEqual({
+      dataDir: '/home/ann/.local/share/deckhand',
+      runnerHost: '127.0.0.1',
+      runnerPort: null,
+      dashboardHost: '127.0.0.1',
+      dashboardPort: null,
+      appUrl: null,
+      publicRunnerUrl: null,
+      authMode: 'local-trust',
+      workerSecret: null,
+      vault: 'keychain',
+      messengerBridgeEnabled: true,
+      logLevel: null,
+    })
+  })
+
+  it('treats an empty variable as not set', () => {
+    expect(read({ RUNNER_PORT: '', AUTH_MODE: '' })).toMatchObject({ runnerPort: null, authMode: 'local-trust' })
+  })
+
+  it.each([
+    ['darwin', {}, '/home/ann/Library/Application Support/Deckhand'],
+    ['linux', { XDG_DATA_HOME: '/data' }, '/data/deckhand'],
+    ['linux', { XDG_DATA_HOME: 'relative' }, '/home/ann/.local/share/deckhand'],
+    ['win32', { APPDATA: 'C:\\Users\\Ann\\AppData\\Roaming' }, 'C:\\Users\\Ann\\AppData\\Roaming\\Deckhand'],
+  ] as const)('keeps data on %s where that system keeps it', (platform, env, expected) => {
+    expect(defaultDataDir(platform, env, '/home/ann')).toBe(expected)
+  })
+})
+
+describe('a right value', () => {
+  it.each([
+    [{ DECKHAND_DATA_DIR: '/srv/deckhand' }, { dataDir: '/srv/deckhand' }],
+    [{ DECKHAND_DATA_DIR: 'here' }, { dataDir: '/work/here' }],
+    [{ RUNNER_PORT: '0', DASHBOARD_PORT: '65535' }, { runnerPort: 0, dashboardPort: 65_535 }],
+    [{ RUNNER_HOST: 'LOCALHOST', DASHBOARD_HOST: '::1' }, { runnerHost: 'localhost', dashboardHost: '::1' }],
+    [{ APP_URL: 'https://deck.example.org/' }, { appUrl: 'https://deck.example.org' }],
+    [{ PUBLIC_RUNNER_URL: 'https://t.example.org/base/' }, { publicRunnerUrl: 'https://t.example.org/base' }],
+    [{ AUTH_MODE: 'local-auth', RUNNER_HOST: '0.0.0.0' }, { authMode: 'local-auth', runnerHost: '0.0.0.0' }],
+    [{ WORKER_SECRET: SECRET }, { workerSecret: SECRET }],
+    [{ DECKHAND_VAULT: 'file' }, { vault: 'file' }],
+    [{ MESSENGER_BRIDGE_ENABLED: 'False' }, { messengerBridgeEnabled: false }],
+    [{ LOG_LEVEL: 'trace' }, { logLevel: 'trace' }],
+  ])('%o is taken', (env, expected) => {
+    expect(read(env as Record<string, string>)).toMatchObject(expected)
+  })
+
+  it('comes from a flag before it comes from the environment', () => {
+    expect(read({ RUNNER_PORT: '1', AUTH_MODE: 'local-auth' }, ['--runner-port', '4001', '--dashboard-port=4000', '--data-dir', '/x'])).toMatchObject({
+      runnerPort: 4001,
+      dashboardPort: 4000,
+      dataDir: '/x',
+      authMode: 'local-auth',
+    })
+  })
+})
+
+describe('a wrong value is one clear line with exit code 2', () => {
+  it.each([
+    [{ RUNNER_PORT: '70000' }, [], /^RUNNER_PORT must be a port, 0 to 65535/],
+    [{ RUNNER_PORT: '80a' }, [], /^RUNNER_PORT must be a port/],
+    [{ DASHBOARD_PORT: '-1' }, [], /^DASHBOARD_PORT must be a port/],
+    [{ RUNNER_HOST: 'http://localhost' }, [], /^RUNNER_HOST must be an address/],
+    [{ RUNNER_HOST: '2130706433' }, [], /^RUNNER_HOST must be an address/],
+    [{ DASHBOARD_HOST: '127.1' }, [], /^DASHBOARD_HOST must be an address/],
+    [{ APP_URL: 'ftp://x' }, [], /^APP_URL must be an address that starts with http/],
+    [{ APP_URL: 'https://u:p@x' }, [], /^APP_URL must be/],
+    [{ AUTH_MODE: 'open' }, [], /^AUTH_MODE must be one of local-trust, local-auth, bearer-token/],
+    [{ AUTH_MODE: 'bearer-token' }, [], /^AUTH_MODE bearer-token needs an authentication provider/],
+    [{ DECKHAND_VAULT: 'disk' }, [], /^DECKHAND_VAULT must be one of keychain, file/],
+    [{ MESSENGER_BRIDGE_ENABLED: 'maybe' }, [], /^MESSENGER_BRIDGE_ENABLED must be true or false/],
+    [{ LOG_LEVEL: 'loud' }, [], /^LOG_LEVEL must be one of/],
+    [{ RUNNER_HOST: '0.0.0.0' }, [], /^RUNNER_HOST 0\.0\.0\.0 would open Deckhand to the network/],
+    [{ DASHBOARD_HOST: '192.168.1.7' }, [], /^DASHBOARD_HOST 192\.168\.1\.7 would open/],
+    [{}, ['--runner-port', 'x'], /^--runner-port must be a port/],
+    [{}, ['--runner-port'], /^--runner-port needs a value/],
+    [{}, ['--runner-port', '--log-level'], /^--runner-port needs a value/],
+    [{}, ['--colour', 'red'], /^unknown argument --colour/],
+    [{}, ['start'], /^unknown argument start/],
+  ])('%o %o', (env, args, line) => {
+    const failure = catchStartError(() => read(env as Record<string, string>, args))
+    expect(failure.exitCode).toBe(2)
+    expect(failure.message).toMatch(line)
+    expect(failure.message).not.toContain('\n')
+  })
+
+  it('never repeats a secret', () => {
+    expect(catchStartError(() => read({ WORKER_SECRET: 'short-and-private' })).message).not.toContain('private')
+    expect(catchStartError(() => read({}, ['--worker-secrett=private-private-private'])).message).not.toContain('private')
+  })
+})
+
+function catchStartError(run: () => unknown): StartError {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof StartError) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}

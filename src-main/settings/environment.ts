@@ -1,0 +1,165 @@
+import { isIPv4, isIPv6 } from 'node:net'
+import { isAbsolute, resolve } from 'node:path'
+import { z } from 'zod'
+import { AuthMode, LogLevel } from '../../src-runner/contract/port.ts'
+import { defaultDataDir } from './data-dir.ts'
+import { StartError } from './start-error.ts'
+
+const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '::1'])
+
+const Host = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .refine((host) => isIPv4(host) || isIPv6(host) || /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/.test(host), {
+    error: 'must be an address or a host name, without scheme and port',
+  })
+  // A name made of numbers alone is an address written badly (127.1, 2130706433), not a name.
+  .refine((host) => isIPv4(host) || isIPv6(host) || !/^[\d.]+$/.test(host), { error: 'must be an address or a host name' })
+
+const Port = z
+  .string()
+  .trim()
+  .regex(/^\d{1,5}$/, 'must be a port, 0 to 65535')
+  .transform(Number)
+  .refine((port) => port <= 65_535, { error: 'must be a port, 0 to 65535' })
+
+const BaseUrl = z
+  .string()
+  .trim()
+  .transform((text, context) => {
+    const url = URL.canParse(text) ? new URL(text) : null
+    const fits = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash
+    if (!fits) {
+      context.addIssue({ code: 'custom', message: 'must be an address that starts with http:// or https://, without user name and query' })
+      return z.NEVER
+    }
+    return url.href.replace(/\/+$/, '')
+  })
+
+const Flag = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .pipe(z.enum(['true', 'false', '1', '0', 'yes', 'no', 'on', 'off'], { error: 'must be true or false' }))
+  .transform((text) => ['true', '1', 'yes', 'on'].includes(text))
+
+const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
+  z
+    .string()
+    .trim()
+    .pipe(z.enum(values, { error: `must be one of ${values.join(', ')}` }))
+
+/** Every name, what it takes, and the flags of the headless program that say the same. */
+const VARIABLES = {
+  DECKHAND_DATA_DIR: { key: 'dataDir', schema: z.string().trim().min(1, 'must not be empty'), flags: ['deckhand-data-dir', 'data-dir'] },
+  RUNNER_HOST: { key: 'runnerHost', schema: Host, flags: ['runner-host'] },
+  RUNNER_PORT: { key: 'runnerPort', schema: Port, flags: ['runner-port'] },
+  DASHBOARD_HOST: { key: 'dashboardHost', schema: Host, flags: ['dashboard-host'] },
+  DASHBOARD_PORT: { key: 'dashboardPort', schema: Port, flags: ['dashboard-port'] },
+  APP_URL: { key: 'appUrl', schema: BaseUrl, flags: ['app-url'] },
+  PUBLIC_RUNNER_URL: { key: 'publicRunnerUrl', schema: BaseUrl, flags: ['public-runner-url'] },
+  AUTH_MODE: { key: 'authMode', schema: oneOf(AuthMode.options as ['local-trust', 'local-auth', 'bearer-token']), flags: ['auth-mode'] },
+  WORKER_SECRET: {
+    key: 'workerSecret',
+    schema: z.string().regex(/^[\x21-\x7e]{32,512}$/, 'must be at least 32 characters without spaces'),
+    flags: ['worker-secret'],
+  },
+  DECKHAND_VAULT: { key: 'vault', schema: oneOf(['keychain', 'file']), flags: ['deckhand-vault', 'vault'] },
+  MESSENGER_BRIDGE_ENABLED: { key: 'messengerBridgeEnabled', schema: Flag, flags: ['messenger-bridge-enabled'] },
+  LOG_LEVEL: { key: 'logLevel', schema: oneOf(LogLevel.options as ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), flags: ['log-level'] },
+} as const
+
+type Variables = typeof VARIABLES
+type Variable = keyof Variables
+
+/** What this start was told. null: nobody said anything, so the machine's own settings or the default decide. */
+export type Environment = {
+  dataDir: string
+  runnerHost: string
+  /** 0 lets the system choose. */
+  runnerPort: number | null
+  dashboardHost: string
+  dashboardPort: number | null
+  /** The public base of the dashboard. */
+  appUrl: string | null
+  /** The public base of the runner's webhooks (a tunnel). */
+  publicRunnerUrl: string | null
+  authMode: AuthMode
+  workerSecret: string | null
+  vault: 'keychain' | 'file'
+  messengerBridgeEnabled: boolean
+  logLevel: LogLevel | null
+}
+
+export type EnvironmentSource = {
+  env: Record<string, string | undefined>
+  /** Flags of the headless program: `--runner-port 3001` or `--runner-port=3001`. They win over the environment. */
+  args?: readonly string[]
+  platform: NodeJS.Platform
+  home: string
+  cwd: string
+}
+
+/** Throws a StartError (exit code 2) whose message names the setting and what it takes, and never repeats a secret. */
+export function readEnvironment(source: EnvironmentSource): Environment {
+  const flags = readFlags(source.args ?? [])
+  const told: Partial<Record<string, unknown>> = {}
+  for (const name of Object.keys(VARIABLES) as Variable[]) {
+    const flag = flags.get(name)
+    const text = flag?.value ?? source.env[name]
+    // Shells and container files set a variable to nothing where they mean that it is not set.
+    if (text === undefined || (flag === undefined && text === '')) continue
+    const parsed = VARIABLES[name].schema.safeParse(text)
+    const shown = name === 'WORKER_SECRET' ? '' : ` (it is "${text}")`
+    if (!parsed.success) throw new StartError(2, `${flag ? `--${flag.name}` : name} ${parsed.error.issues[0]!.message}${shown}`)
+    told[VARIABLES[name].key] = parsed.data
+  }
+  const given = told as Partial<Environment>
+  const dataDir = given.dataDir ?? defaultDataDir(source.platform, source.env, source.home)
+  const environment: Environment = {
+    dataDir: isAbsolute(dataDir) ? dataDir : resolve(source.cwd, dataDir),
+    runnerHost: given.runnerHost ?? '127.0.0.1',
+    runnerPort: given.runnerPort ?? null,
+    dashboardHost: given.dashboardHost ?? '127.0.0.1',
+    dashboardPort: given.dashboardPort ?? null,
+    appUrl: given.appUrl ?? null,
+    publicRunnerUrl: given.publicRunnerUrl ?? null,
+    authMode: given.authMode ?? 'local-trust',
+    workerSecret: given.workerSecret ?? null,
+    vault: given.vault ?? 'keychain',
+    messengerBridgeEnabled: given.messengerBridgeEnabled ?? true,
+    logLevel: given.logLevel ?? null,
+  }
+  refuseUnsafe(environment)
+  return environment
+}
+
+function refuseUnsafe(environment: Environment): void {
+  if (environment.authMode === 'bearer-token') {
+    throw new StartError(2, 'AUTH_MODE bearer-token needs an authentication provider, and this version has none; use local-trust or local-auth')
+  }
+  for (const [name, host] of [['RUNNER_HOST', environment.runnerHost], ['DASHBOARD_HOST', environment.dashboardHost]] as const) {
+    if (environment.authMode === 'local-trust' && !isLoopback(host)) {
+      throw new StartError(2, `${name} ${host} would open Deckhand to the network without a password; use 127.0.0.1, or set AUTH_MODE=local-auth`)
+    }
+  }
+}
+
+export function isLoopback(host: string): boolean {
+  return LOOPBACK_HOSTS.has(host) || (isIPv4(host) && host.startsWith('127.'))
+}
+
+function readFlags(args: readonly string[]): Map<Variable, { name: string; value: string }> {
+  const found = new Map<Variable, { name: string; value: string }>()
+  for (let i = 0; i < args.length; i++) {
+    const match = /^--([a-z][a-z-]*)(?:=(.*))?$/s.exec(args[i]!)
+    const name = match?.[1]
+    const variable = (Object.keys(VARIABLES) as Variable[]).find((key) => (VARIABLES[key].flags as readonly string[]).includes(name ?? ''))
+    if (name === undefined || variable === undefined) throw new StartError(2, `unknown argument ${args[i]!.split('=')[0]}; see README for the settings`)
+    const value = match![2] ?? args[++i]
+    if (value === undefined || (match![2] === undefined && value.startsWith('--'))) throw new StartError(2, `--${name} needs a value`)
+    found.set(variable, { name, value })
+  }
+  return found
+}

@@ -1,0 +1,91 @@
+import { mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import { MachineSettings } from '../contract/desktop-api.ts'
+import { messageOf } from '../log/log.ts'
+import { writeAtomic } from './write-atomic.ts'
+
+export const DEFAULT_MACHINE_SETTINGS: MachineSettings = {
+  runnerPort: 3001,
+  dashboardPort: 3000,
+  startAtLogin: false,
+  closeToTray: true,
+  theme: 'system',
+  logLevel: 'info',
+}
+
+const VERSION = 1
+
+/** A field that a later version adds is simply not there yet; a field that does not parse is damage. */
+const SettingsFile = z.object({ version: z.literal(VERSION), settings: MachineSettings.partial() })
+
+export type MachineSettingsStore = {
+  current(): MachineSettings
+  /** Resolves when the change is on disk. A change that cannot be written is not made. */
+  change(change: Partial<MachineSettings>): Promise<MachineSettings>
+  onChange(listener: (settings: MachineSettings) => void): () => void
+  /** What the person should know about how the settings were found; null when all is well. */
+  notice: string | null
+}
+
+/**
+ * Settings of this machine, in one file. Read at once, because the window's colour and the ports depend on it.
+ * A file that cannot be read is kept aside under another name, never overwritten.
+ */
+export function openMachineSettings(file: string, now: () => number = Date.now): MachineSettingsStore {
+  const found = read(file, now)
+  let current: MachineSettings = { ...DEFAULT_MACHINE_SETTINGS, ...found.settings }
+  let last: Promise<unknown> = Promise.resolve()
+  const listeners = new Set<(settings: MachineSettings) => void>()
+
+  async function apply(change: Partial<MachineSettings>): Promise<MachineSettings> {
+    const next = MachineSettings.parse({ ...current, ...change })
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    await writeAtomic(file, `${JSON.stringify({ version: VERSION, settings: next }, null, 2)}\n`)
+    current = next
+    for (const listener of listeners) listener(current)
+    return current
+  }
+
+  return {
+    current: () => current,
+    change(change) {
+      // One after another: two changes at once must not each write what the other did not know.
+      const result = last.then(() => apply(change))
+      last = result.catch(() => undefined)
+      return result
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    notice: found.notice,
+  }
+}
+
+function read(file: string, now: () => number): { settings: Partial<MachineSettings>; notice: string | null } {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { settings: {}, notice: null }
+    return { settings: {}, notice: `The settings file ${file} cannot be read (${messageOf(error)}). Deckhand uses the defaults.` }
+  }
+  const parsed = SettingsFile.safeParse(parseJson(text))
+  if (parsed.success) return { settings: parsed.data.settings, notice: null }
+  const aside = `${file}.damaged-${now()}`
+  try {
+    renameSync(file, aside)
+  } catch (error) {
+    return { settings: {}, notice: `The settings file ${file} is damaged and cannot be kept aside (${messageOf(error)}).` }
+  }
+  return { settings: {}, notice: `The settings file was damaged. It is kept as ${aside}; Deckhand uses the defaults.` }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
