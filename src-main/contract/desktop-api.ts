@@ -25,7 +25,8 @@ export type DashboardState = z.infer<typeof DashboardState>
 
 export const VaultState = z.object({
   kind: z.enum(['keychain', 'file']),
-  state: z.enum(['ok', 'absent', 'locked', 'denied', 'timeout']),
+  /** damaged: what is stored cannot be opened with the key that was found. Nothing is overwritten. */
+  state: z.enum(['ok', 'absent', 'locked', 'denied', 'timeout', 'damaged']),
   /** What is wrong and what to do, for people. Empty when ok. */
   message: z.string(),
 })

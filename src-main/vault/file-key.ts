@@ -1,0 +1,32 @@
+import { chmod, readFile, stat } from 'node:fs/promises'
+import { messageOf } from '../log/log.ts'
+import { writeAtomic } from '../settings/write-atomic.ts'
+import { VAULT_KEY_BYTES, VaultError, type VaultKeySource } from './vault.ts'
+
+/** The vault's key in a file of its own, for machines without a keychain. Whoever can read the file can open the vault. */
+export function createFileKey(file: string): VaultKeySource {
+  return {
+    async load() {
+      let text: string
+      try {
+        text = await readFile(file, 'utf8')
+        if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+        throw new VaultError('denied', `The vault's key ${file} cannot be read (${messageOf(error)}). Check its permissions.`, { cause: error })
+      }
+      const key = Buffer.from(text.trim(), 'base64')
+      if (key.length !== VAULT_KEY_BYTES) {
+        throw new VaultError('damaged', `The vault's key ${file} is damaged. Put it back from a backup; Deckhand has changed nothing.`)
+      }
+      return key
+    },
+    async save(key) {
+      try {
+        await writeAtomic(file, `${key.toString('base64')}\n`)
+      } catch (error) {
+        throw new VaultError('denied', `The vault's key ${file} cannot be written (${messageOf(error)}).`, { cause: error })
+      }
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import { messageOf } from '../log/log.ts'
+import { VAULT_KEY_BYTES, VaultError, type VaultKeySource, type VaultTrouble } from './vault.ts'
+
+/** The two functions of keytar that are used. */
+export type Keychain = {
+  getPassword(service: string, account: string): Promise<string | null>
+  setPassword(service: string, account: string, password: string): Promise<void>
+}
+
+export const KEYCHAIN_SERVICE = 'Deckhand'
+const TIME_LIMIT_MS = 5_000
+
+export type KeychainKeyOptions = {
+  /** Tells data folders of one person apart, so that a second installation never takes over the key of the first. */
+  account: string
+  platform?: NodeJS.Platform
+  /** Loaded at the first use: the native library may be missing, and that must not stop the start. */
+  loadKeychain?: () => Promise<Keychain>
+  timeLimitMs?: number
+}
+
+/**
+ * The vault's key in the system's keychain. Each call has its own time limit, because a keychain that asks its person
+ * in a window may never answer. While such a call hangs no other one is made: each would hold one of the four threads
+ * that the process also reads files with.
+ */
+export function createKeychainKey(options: KeychainKeyOptions): VaultKeySource {
+  const { account, platform = process.platform, loadKeychain = importKeytar, timeLimitMs = TIME_LIMIT_MS } = options
+  let hanging = false
+
+  async function call<T>(use: (keychain: Keychain) => Promise<T>): Promise<T> {
+    if (hanging) throw trouble('timeout', platform)
+    const keychain = await loadKeychain().catch((error: unknown) => {
+      throw trouble('absent', platform, error)
+    })
+    let timer: NodeJS.Timeout | undefined
+    const limit = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        hanging = true
+        reject(trouble('timeout', platform))
+      }, timeLimitMs)
+    })
+    const answer = use(keychain).finally(() => {
+      clearTimeout(timer)
+      hanging = false
+    })
+    answer.catch(() => undefined)
+    return Promise.race([answer, limit]).catch((error: unknown) => {
+      throw error instanceof VaultError ? error : trouble(troubleOf(messageOf(error)), platform, error)
+    })
+  }
+
+  return {
+    async load() {
+      const text = await call((keychain) => keychain.getPassword(KEYCHAIN_SERVICE, account))
+      if (text === null) return null
+      const key = Buffer.from(text, 'base64')
+      if (key.length !== VAULT_KEY_BYTES) {
+        throw new VaultError('damaged', `The entry "${KEYCHAIN_SERVICE} / ${account}" in the keychain is not a key of Deckhand. Put it back from a backup, or remove it and enter your keys again.`)
+      }
+      return key
+    },
+    save: (key) => call((keychain) => keychain.setPassword(KEYCHAIN_SERVICE, account, key.toString('base64'))),
+  }
+}
+
+async function importKeytar(): Promise<Keychain> {
+  // CommonJS: all of its functions are on the default export, and only some of them on the module itself.
+  return ((await import('keytar')) as unknown as { default: Keychain }).default
+}
+
+/** What a failed call means. The texts are those of libsecret, GLib, the macOS Security framework and Windows. */
+export function troubleOf(message: string): VaultTrouble {
+  if (/timed? ?out|NoReply/i.test(message)) return 'timeout'
+  if (/dismissed|cancell?ed|denied|not correct|authoriz|permission/i.test(message)) return 'denied'
+  if (/\block(ed)?\b|collection\/|No such secret (item|collection)|user interaction is not allowed|prompt/i.test(message)) return 'locked'
+  return 'absent'
+}
+
+function trouble(kind: VaultTrouble, platform: NodeJS.Platform, cause?: unknown): VaultError {
+  const name = platform === 'darwin' ? 'the macOS keychain' : platform === 'win32' ? 'the Windows Credential Manager' : 'the keyring (Secret Service)'
+  const detail = cause === undefined ? '' : ` (${messageOf(cause).split('\n')[0]})`
+  const sentence: Record<VaultTrouble, string> = {
+    absent:
+      platform === 'linux'
+        ? `There is no keyring on this machine${detail}. Install and start one (GNOME Keyring or KWallet), or start Deckhand with DECKHAND_VAULT=file, which keeps the key in a file.`
+        : `${capital(name)} cannot be reached${detail}. Start it again, or start Deckhand with DECKHAND_VAULT=file, which keeps the key in a file.`,
+    locked: `${capital(name)} is locked${detail}. Unlock it (signing in to the desktop usually does), then try again.`,
+    denied: `${capital(name)} refused access${detail}. Allow Deckhand to use it, then try again.`,
+    timeout: `${capital(name)} has not answered. It may be asking for a password in another window: answer it there, then try again.`,
+    damaged: `What ${name} holds for Deckhand cannot be used${detail}.`,
+  }
+  return new VaultError(kind, sentence[kind], cause === undefined ? undefined : { cause })
+}
+
+function capital(text: string): string {
+  return text[0]!.toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,51 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import type { Log } from '../log/log.ts'
+import { createFileKey } from './file-key.ts'
+import { createKeychainKey, type KeychainKeyOptions } from './keychain-key.ts'
+import { createSealedVault } from './sealed-vault.ts'
+import { VaultError, type Vault } from './vault.ts'
+
+/**
+ * The vault of one data folder. The two kinds have files of their own: changing from one to the other hides what the
+ * other holds, and loses nothing.
+ */
+export function openVault(kind: Vault['kind'], dataDir: string, keychain: Partial<KeychainKeyOptions> = {}): Vault {
+  if (kind === 'file') {
+    return createSealedVault({ kind, file: join(dataDir, 'vault-file.json'), keySource: createFileKey(join(dataDir, 'vault-file.key')) })
+  }
+  const folder = createHash('sha256').update(resolve(dataDir)).digest('hex').slice(0, 12)
+  const keySource = createKeychainKey({ account: `vault-key ${folder}`, ...keychain })
+  return createSealedVault({ kind, file: join(dataDir, 'vault-keychain.json'), keySource })
+}
+
+const WORKER_SECRET_NAME = 'worker_secret'
+const WORKER_SECRET_BYTES = 32
+
+/**
+ * WORKER_SECRET: the one that was set from outside, else the vault's, made at the first start.
+ *
+ * When the vault cannot be used, `local-trust` goes on with a secret of this run alone: nothing outside this process
+ * tree needs to know it there, and jobs must not stand still because a keyring is locked. In the other modes people's
+ * scripts hold the stored one, so the trouble is passed on (VaultError).
+ */
+export async function readWorkerSecret(options: {
+  vault: Vault
+  given: string | null
+  authMode: 'local-trust' | 'local-auth' | 'bearer-token'
+  log: Log
+}): Promise<string> {
+  if (options.given !== null) return options.given
+  const fresh = () => randomBytes(WORKER_SECRET_BYTES).toString('base64url')
+  try {
+    const kept = await options.vault.get(WORKER_SECRET_NAME)
+    if (kept !== null) return kept
+    const made = fresh()
+    await options.vault.set(WORKER_SECRET_NAME, made)
+    return made
+  } catch (error) {
+    if (!(error instanceof VaultError) || options.authMode !== 'local-trust') throw error
+    options.log.warn({ vault: options.vault.kind, trouble: error.trouble }, `${error.message} Until then Deckhand works without stored keys.`)
+    return fresh()
+  }
+}

@@ -1,0 +1,145 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import type { VaultState } from '../contract/desktop-api.ts'
+import { messageOf } from '../log/log.ts'
+import { writeAtomic } from '../settings/write-atomic.ts'
+import { VAULT_KEY_BYTES, VaultError, type Vault, type VaultKeySource } from './vault.ts'
+
+const Base64 = z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/)
+const SealedFile = z.object({ version: z.literal(1), iv: Base64, tag: Base64, data: Base64 })
+const Entries = z.record(z.string(), z.string())
+type Entries = z.infer<typeof Entries>
+
+/** Bound into the seal, so that a sealed text of another kind or version does not pass for this one. */
+const PURPOSE = Buffer.from('deckhand vault 1')
+const IV_BYTES = 12
+
+/**
+ * Everything secret in one AES-256-GCM file; only its key is elsewhere (the keychain, or a file beside it).
+ * So a value may be of any length (Windows' keychain stops at 2,560 bytes), the keychain asks its person once instead
+ * of once per secret, and a change of one byte anywhere is noticed. The key is read once per process.
+ *
+ * Nothing is ever replaced in silence: a file without its key, or one that its key does not open, is left alone and
+ * reported as damaged.
+ */
+export function createSealedVault({ kind, file, keySource }: { kind: VaultState['kind']; file: string; keySource: VaultKeySource }): Vault {
+  let key: Buffer | null = null
+  let state: VaultState = { kind, state: 'ok', message: '' }
+  let last: Promise<unknown> = Promise.resolve()
+  const listeners = new Set<(state: VaultState) => void>()
+
+  function report(next: VaultState): void {
+    if (next.state === state.state && next.message === state.message) return
+    state = next
+    for (const listener of listeners) listener(state)
+  }
+
+  /** One operation at a time: a `set` reads, changes and writes the whole file. */
+  function inTurn<T>(operation: () => Promise<T>): Promise<T> {
+    const result = last.then(operation).then(
+      (value) => {
+        report({ kind, state: 'ok', message: '' })
+        return value
+      },
+      (error: unknown) => {
+        if (error instanceof VaultError) report({ kind, state: error.trouble, message: error.message })
+        throw error
+      },
+    )
+    last = result.catch(() => undefined)
+    return result
+  }
+
+  async function read(): Promise<Entries> {
+    const sealed = await readSealed(file)
+    key ??= await keySource.load()
+    if (sealed === null) return {}
+    if (key === null) throw damaged(file, 'its key is not where it was kept')
+    return open(sealed, key, file)
+  }
+
+  async function write(entries: Entries): Promise<void> {
+    if (key === null) {
+      const fresh = randomBytes(VAULT_KEY_BYTES)
+      // The key first: a sealed file whose key was never kept would be lost.
+      await keySource.save(fresh)
+      key = fresh
+    }
+    try {
+      await writeAtomic(file, `${JSON.stringify(seal(entries, key))}\n`)
+    } catch (error) {
+      throw new VaultError('denied', `The vault file ${file} cannot be written (${messageOf(error)}). Check the folder's permissions and free space.`, { cause: error })
+    }
+  }
+
+  return {
+    kind,
+    get: (name) =>
+      inTurn(async () => {
+        const entries = await read()
+        return Object.hasOwn(entries, name) ? entries[name]! : null
+      }),
+    set: (name, value) => inTurn(async () => write({ ...(await read()), [name]: value })),
+    delete: (name) =>
+      inTurn(async () => {
+        const entries = await read()
+        if (!Object.hasOwn(entries, name)) return
+        const { [name]: _gone, ...rest } = entries
+        await write(rest)
+      }),
+    state: () => state,
+    async recheck() {
+      key = null
+      await inTurn(read).catch((error: unknown) => {
+        if (!(error instanceof VaultError)) throw error
+      })
+      return state
+    },
+    onState(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+function seal(entries: Entries, key: Buffer): z.infer<typeof SealedFile> {
+  const iv = randomBytes(IV_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(PURPOSE)
+  const data = Buffer.concat([cipher.update(JSON.stringify(entries), 'utf8'), cipher.final()])
+  return { version: 1, iv: iv.toString('base64'), tag: cipher.getAuthTag().toString('base64'), data: data.toString('base64') }
+}
+
+function open(sealed: z.infer<typeof SealedFile>, key: Buffer, file: string): Entries {
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(sealed.iv, 'base64'), { authTagLength: 16 })
+    decipher.setAAD(PURPOSE).setAuthTag(Buffer.from(sealed.tag, 'base64'))
+    const text = Buffer.concat([decipher.update(Buffer.from(sealed.data, 'base64')), decipher.final()]).toString('utf8')
+    return Entries.parse(JSON.parse(text))
+  } catch (error) {
+    throw damaged(file, 'its key does not open it', error)
+  }
+}
+
+async function readSealed(file: string): Promise<z.infer<typeof SealedFile> | null> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw new VaultError('denied', `The vault file ${file} cannot be read (${messageOf(error)}). Check its permissions.`, { cause: error })
+  }
+  try {
+    return SealedFile.parse(JSON.parse(text))
+  } catch (error) {
+    throw damaged(file, 'its text was changed or cut short', error)
+  }
+}
+
+function damaged(file: string, why: string, cause?: unknown): VaultError {
+  return new VaultError(
+    'damaged',
+    `The stored keys in ${file} cannot be opened: ${why}. Put the file or its key back from a backup; or move the file away and enter your keys again. Deckhand has changed nothing.`,
+    cause === undefined ? undefined : { cause },
+  )
+}
