@@ -1,0 +1,48 @@
+import { cachedFormat } from './time.ts'
+
+/** Dollars with two decimals; below one cent with four, so that small jobs do not look free. */
+export function moneyText(usd: number, locale: string): string {
+  const decimals = usd !== 0 && Math.abs(usd) < 0.01 ? 4 : 2
+  const text = (value: number) =>
+    cachedFormat(
+      `money ${locale} ${decimals}`,
+      () =>
+        new Intl.NumberFormat(locale, {
+          style: 'currency',
+          currency: 'USD',
+          currencyDisplay: 'narrowSymbol',
+          minimumFractionDigits: decimals,
+          maximumFractionDigits: decimals,
+        }),
+    ).format(value)
+  if (usd > 0 && usd < 0.0001) return `< ${text(0.0001)}`
+  return text(usd)
+}
+
+/** A price of a million tokens: up to four decimals, without zeros that say nothing. */
+export function priceText(usd: number, locale: string): string {
+  return cachedFormat(
+    `price ${locale}`,
+    () =>
+      new Intl.NumberFormat(locale, {
+        style: 'currency',
+        currency: 'USD',
+        currencyDisplay: 'narrowSymbol',
+        minimumFractionDigits: 2,
+        maximumFractionDigits: 4,
+      }),
+  ).format(usd)
+}
+
+export function countText(count: number, locale: string): string {
+  return cachedFormat(`count ${locale}`, () => new Intl.NumberFormat(locale)).format(count)
+}
+
+/** "950", "12.4K", "1.2M". */
+export function compactText(count: number, locale: string): string {
+  if (count < 1000) return countText(count, locale)
+  return cachedFormat(
+    `compact ${locale}`,
+    () => new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 }),
+  ).format(count)
+}

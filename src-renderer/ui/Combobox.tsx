@@ -1,0 +1,87 @@
+import { Combobox as Kobalte } from '@kobalte/core/combobox'
+import Check from 'lucide-solid/icons/check'
+import ChevronsUpDown from 'lucide-solid/icons/chevrons-up-down'
+import { createSignal, Show } from 'solid-js'
+import { matchesWords } from '../kit/text.ts'
+import { words } from '../kit/words/words.ts'
+import { FIELD_CLASS, type FieldProps, HINT_CLASS, LABEL_CLASS, PROBLEM_CLASS } from './field.ts'
+import { ITEM_CLASS, POPUP_CLASS } from './popup.ts'
+
+export type ComboOption = { value: string; label: string; group: string; note?: string }
+type Group = { label: string; options: ComboOption[] }
+
+export type ComboboxProps = FieldProps & {
+  options: ComboOption[]
+  value: string | null
+  onValue: (value: string | null) => void
+  placeholder?: string
+  disabled?: boolean
+  class?: string
+}
+
+/** One of many, found by typing. Options of the same group stand under its name. */
+export function Combobox(props: ComboboxProps) {
+  const [isEmpty, setEmpty] = createSignal(false)
+  const groups = (): Group[] => {
+    const byName = new Map<string, Group>()
+    for (const option of props.options) {
+      const group = byName.get(option.group) ?? { label: option.group, options: [] }
+      group.options.push(option)
+      byName.set(option.group, group)
+    }
+    return [...byName.values()]
+  }
+  const chosen = () => props.options.find((option) => option.value === props.value) ?? null
+  return (
+    <Kobalte<ComboOption, Group>
+      options={groups()}
+      optionGroupChildren="options"
+      optionValue="value"
+      optionTextValue="label"
+      optionLabel="label"
+      defaultFilter={(option, query) => matchesWords(`${option.group} ${option.label} ${option.value}`, query)}
+      value={chosen()}
+      onChange={(option) => option && props.onValue(option.value)}
+      onInputChange={(text) => setEmpty(text !== '' && !props.options.some((option) => matchesWords(`${option.group} ${option.label} ${option.value}`, text)))}
+      placeholder={props.placeholder ?? ''}
+      disabled={props.disabled}
+      validationState={props.problem ? 'invalid' : 'valid'}
+      triggerMode="focus"
+      gutter={4}
+      allowsEmptyCollection
+      class={`flex min-w-0 flex-col gap-1.5 ${props.class ?? ''}`}
+      sectionComponent={(section) => (
+        <Kobalte.Section class="px-2 pt-2 pb-1 text-2xs font-semibold tracking-wide text-ink-3">{section.section.rawValue.label}</Kobalte.Section>
+      )}
+      itemComponent={(item) => (
+        <Kobalte.Item item={item.item} class={ITEM_CLASS}>
+          <Kobalte.ItemLabel class="min-w-0 truncate">{item.item.rawValue.label}</Kobalte.ItemLabel>
+          <span class="ml-auto shrink-0 pl-3 text-xs text-ink-3">{item.item.rawValue.note}</span>
+          <Kobalte.ItemIndicator>
+            <Check size={14} aria-hidden="true" />
+          </Kobalte.ItemIndicator>
+        </Kobalte.Item>
+      )}
+    >
+      <Kobalte.Label class={props.hideLabel ? 'sr-only' : LABEL_CLASS}>{props.label}</Kobalte.Label>
+      <Kobalte.Control class="relative">
+        <Kobalte.Input class={`${FIELD_CLASS} h-8 pr-8`} />
+        <Kobalte.Trigger class="absolute inset-y-0 right-0 flex w-8 items-center justify-center text-ink-3" tabIndex={-1}>
+          <ChevronsUpDown size={13} aria-hidden="true" />
+        </Kobalte.Trigger>
+      </Kobalte.Control>
+      <Show when={props.hint && !props.problem}>
+        <Kobalte.Description class={HINT_CLASS}>{props.hint}</Kobalte.Description>
+      </Show>
+      <Kobalte.ErrorMessage class={PROBLEM_CLASS}>{props.problem}</Kobalte.ErrorMessage>
+      <Kobalte.Portal>
+        <Kobalte.Content class={POPUP_CLASS} data-popup="">
+          <Show when={isEmpty()}>
+            <p class="px-3 py-2 text-ink-3">{words().common.nothingFound}</p>
+          </Show>
+          <Kobalte.Listbox class="scroll-quiet max-h-80 overflow-y-auto p-1 outline-none" data-popup="" />
+        </Kobalte.Content>
+      </Kobalte.Portal>
+    </Kobalte>
+  )
+}

@@ -1,0 +1,70 @@
+import { AlertDialog as Kobalte } from '@kobalte/core/alert-dialog'
+import { createSignal, type JSX, Show } from 'solid-js'
+import { words } from '../kit/words/words.ts'
+import { Button } from './Button.tsx'
+
+export type ConfirmDialogProps = {
+  open: boolean
+  onClose: () => void
+  /** Names the thing: "Delete the agent Release watcher?" */
+  title: string
+  children?: JSX.Element
+  /** The verb, not "OK". */
+  confirm: string
+  tone?: 'plain' | 'bad'
+  /** The dialog closes when it resolves; when it rejects, the dialog stays and shows why. */
+  onConfirm: () => Promise<unknown> | void
+  /** The sentence for whatever `onConfirm` threw. */
+  describeError?: (thrown: unknown) => string
+}
+
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const [busy, setBusy] = createSignal(false)
+  const [problem, setProblem] = createSignal<string | null>(null)
+  const close = () => {
+    setProblem(null)
+    props.onClose()
+  }
+  const confirm = async () => {
+    setBusy(true)
+    setProblem(null)
+    try {
+      await props.onConfirm()
+      close()
+    } catch (thrown) {
+      setProblem(props.describeError?.(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown)))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Kobalte open={props.open} onOpenChange={(open) => !open && close()}>
+      <Kobalte.Portal>
+        <Kobalte.Overlay class="fixed inset-0 z-50 bg-scrim" />
+        <div class="fixed inset-0 z-50 flex items-start justify-center p-4 pt-[18vh]">
+          <Kobalte.Content class="animate-appear w-full max-w-md rounded-xl bg-surface p-5 shadow-pop outline-none">
+            <Kobalte.Title class="text-lg font-semibold text-ink">{props.title}</Kobalte.Title>
+            <Kobalte.Description as="div" class="mt-1.5 text-sm text-ink-2">
+              {props.children}
+            </Kobalte.Description>
+            <Show when={problem()}>
+              <p role="alert" class="mt-3 rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
+                {problem()}
+              </p>
+            </Show>
+            <div class="mt-5 flex justify-end gap-2">
+              <Button onClick={close}>{words().common.cancel}</Button>
+              <Button
+                variant={props.tone === 'bad' ? 'danger' : 'primary'}
+                busy={busy()}
+                onClick={() => void confirm()}
+              >
+                {props.confirm}
+              </Button>
+            </div>
+          </Kobalte.Content>
+        </div>
+      </Kobalte.Portal>
+    </Kobalte>
+  )
+}

@@ -1,0 +1,35 @@
+import Check from 'lucide-solid/icons/check'
+import Copy from 'lucide-solid/icons/copy'
+import { createSignal, onCleanup, Show } from 'solid-js'
+import { words } from '../kit/words/words.ts'
+import { Button } from './Button.tsx'
+import { IconButton } from './IconButton.tsx'
+
+/** Copies a text; says so for two seconds. `copy` is the platform's way (`useDesktop().copyText`). */
+export function CopyButton(props: { text: string | (() => string); copy: (text: string) => Promise<void>; label?: string; size?: 'sm' | 'md'; show?: 'icon' | 'text' }) {
+  const [copied, setCopied] = createSignal(false)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  onCleanup(() => clearTimeout(timer))
+  const copy = async () => {
+    await props.copy(typeof props.text === 'string' ? props.text : props.text())
+    setCopied(true)
+    clearTimeout(timer)
+    timer = setTimeout(() => setCopied(false), 2000)
+  }
+  const label = () => (copied() ? words().common.copied : (props.label ?? words().common.copy))
+  return (
+    <>
+      <Show
+        when={props.show === 'text'}
+        fallback={<IconButton icon={copied() ? Check : Copy} label={label()} size={props.size} onClick={() => void copy()} />}
+      >
+        <Button size={props.size} icon={copied() ? Check : Copy} onClick={() => void copy()}>
+          {label()}
+        </Button>
+      </Show>
+      <span class="sr-only" aria-live="polite">
+        {copied() ? words().common.copied : ''}
+      </span>
+    </>
+  )
+}

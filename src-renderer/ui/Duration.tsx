@@ -1,0 +1,13 @@
+import { durationText } from '../kit/time.ts'
+import { useSeconds } from '../kit/now.ts'
+
+/** A length of time, in a width that does not jump. */
+export function Duration(props: { ms: number; class?: string }) {
+  return <span class={`whitespace-nowrap tabular-nums ${props.class ?? ''}`}>{durationText(props.ms)}</span>
+}
+
+/** Time since a moment, counting on. */
+export function Elapsed(props: { since: number; class?: string }) {
+  const now = useSeconds()
+  return <Duration ms={Math.max(0, now() - props.since)} class={props.class} />
+}

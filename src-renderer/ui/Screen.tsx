@@ -1,0 +1,12 @@
+import type { JSX } from 'solid-js'
+
+const WIDTHS = { narrow: 'max-w-3xl', normal: 'max-w-5xl', full: 'max-w-none' }
+
+/** The scrolling frame of a screen. Screens that divide their own height (chat) do without it. */
+export function Screen(props: { width?: keyof typeof WIDTHS; children: JSX.Element }) {
+  return (
+    <div class="scroll-quiet h-full overflow-y-auto">
+      <div class={`mx-auto w-full px-8 py-7 max-md:px-4 max-md:py-5 ${WIDTHS[props.width ?? 'normal']}`}>{props.children}</div>
+    </div>
+  )
+}

@@ -1,0 +1,73 @@
+import { Select as Kobalte } from '@kobalte/core/select'
+import Check from 'lucide-solid/icons/check'
+import ChevronsUpDown from 'lucide-solid/icons/chevrons-up-down'
+import { Show } from 'solid-js'
+import { FIELD_CLASS, type FieldProps, HINT_CLASS, LABEL_CLASS, PROBLEM_CLASS } from './field.ts'
+import { ITEM_CLASS, POPUP_CLASS } from './popup.ts'
+
+export type Option<V extends string> = { value: V; label: string; note?: string; disabled?: boolean }
+
+export type SelectProps<V extends string> = FieldProps & {
+  options: Option<V>[]
+  value: V | null
+  onValue: (value: V) => void
+  placeholder?: string
+  disabled?: boolean
+  size?: 'sm' | 'md'
+  class?: string
+}
+
+/** One of a few. For more than a dozen use `Combobox`. */
+export function Select<V extends string>(props: SelectProps<V>) {
+  const chosen = () => props.options.find((option) => option.value === props.value) ?? null
+  return (
+    <Kobalte<Option<V>>
+      options={props.options}
+      optionValue="value"
+      optionTextValue="label"
+      optionDisabled="disabled"
+      value={chosen()}
+      onChange={(option) => option && props.onValue(option.value)}
+      placeholder={props.placeholder ?? ''}
+      disabled={props.disabled}
+      validationState={props.problem ? 'invalid' : 'valid'}
+      gutter={4}
+      sameWidth={false}
+      class={`flex min-w-0 flex-col gap-1.5 ${props.class ?? ''}`}
+      itemComponent={(item) => (
+        <Kobalte.Item item={item.item} class={ITEM_CLASS}>
+          <span class="flex min-w-0 flex-col">
+            <Kobalte.ItemLabel class="truncate">{item.item.rawValue.label}</Kobalte.ItemLabel>
+            <Show when={item.item.rawValue.note}>
+              <Kobalte.ItemDescription class="text-xs text-ink-3">{item.item.rawValue.note}</Kobalte.ItemDescription>
+            </Show>
+          </span>
+          <Kobalte.ItemIndicator class="ml-auto pl-3">
+            <Check size={14} aria-hidden="true" />
+          </Kobalte.ItemIndicator>
+        </Kobalte.Item>
+      )}
+    >
+      <Kobalte.Label class={props.hideLabel ? 'sr-only' : LABEL_CLASS}>{props.label}</Kobalte.Label>
+      <Kobalte.Trigger
+        class={`${FIELD_CLASS} flex items-center gap-2 text-left ${props.size === 'sm' ? 'h-7' : 'h-8'}`}
+      >
+        <Kobalte.Value<Option<V>> class="min-w-0 flex-1 truncate data-placeholder-shown:text-ink-3">
+          {(state) => state.selectedOption()?.label}
+        </Kobalte.Value>
+        <Kobalte.Icon class="shrink-0 text-ink-3">
+          <ChevronsUpDown size={13} aria-hidden="true" />
+        </Kobalte.Icon>
+      </Kobalte.Trigger>
+      <Show when={props.hint && !props.problem}>
+        <Kobalte.Description class={HINT_CLASS}>{props.hint}</Kobalte.Description>
+      </Show>
+      <Kobalte.ErrorMessage class={PROBLEM_CLASS}>{props.problem}</Kobalte.ErrorMessage>
+      <Kobalte.Portal>
+        <Kobalte.Content class={POPUP_CLASS} data-popup="">
+          <Kobalte.Listbox class="scroll-quiet max-h-80 min-w-40 overflow-y-auto p-1 outline-none" data-popup="" />
+        </Kobalte.Content>
+      </Kobalte.Portal>
+    </Kobalte>
+  )
+}

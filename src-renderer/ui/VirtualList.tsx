@@ -1,0 +1,130 @@
+import { createVirtualizer } from '@tanstack/solid-virtual'
+import { createEffect, createSignal, For, type JSX, on, Show } from 'solid-js'
+import { words } from '../kit/words/words.ts'
+
+export type VirtualListProps<T> = {
+  items: readonly T[]
+  /** A list needs a name. */
+  label: string
+  keyOf: (item: T) => string
+  rowHeight: number
+  row: (item: T, isActive: () => boolean) => JSX.Element
+  /** Enter or click. */
+  onOpen?: (item: T) => void
+  /** Called near the end; the list says when there is more. */
+  onMore?: () => void
+  hasMore?: boolean
+  isLoadingMore?: boolean
+  class?: string
+}
+
+/**
+ * A long list that keeps only what is in sight in the page. It is one tab stop: arrows, Home, End and Page keys move,
+ * Enter opens. Rows have a fixed height, so nothing shifts while it scrolls.
+ */
+export function VirtualList<T>(props: VirtualListProps<T>) {
+  let frame!: HTMLDivElement
+  const [activeKey, setActiveKey] = createSignal<string | null>(null)
+  const virtualizer = createVirtualizer({
+    get count() {
+      return props.items.length
+    },
+    getScrollElement: () => frame,
+    estimateSize: () => props.rowHeight,
+    overscan: 8,
+    getItemKey: (index) => {
+      const item = props.items[index]
+      return item === undefined ? index : props.keyOf(item)
+    },
+    // What the first paint and a page without layout (a test) go by.
+    initialRect: { width: 800, height: 600 },
+  })
+  const activeIndex = () => props.items.findIndex((item) => props.keyOf(item) === activeKey())
+  const rowId = (key: string) => `row-${key}`
+
+  const moveTo = (index: number) => {
+    const bounded = Math.max(0, Math.min(props.items.length - 1, index))
+    const item = props.items[bounded]
+    if (item === undefined) return
+    setActiveKey(props.keyOf(item))
+    virtualizer.scrollToIndex(bounded)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.target !== frame) return
+    const page = Math.max(1, Math.floor(frame.clientHeight / props.rowHeight) - 1)
+    const steps: Record<string, () => void> = {
+      ArrowDown: () => moveTo(activeIndex() + 1),
+      ArrowUp: () => moveTo(Math.max(0, activeIndex() - 1)),
+      PageDown: () => moveTo(activeIndex() + page),
+      PageUp: () => moveTo(activeIndex() - page),
+      Home: () => moveTo(0),
+      End: () => moveTo(props.items.length - 1),
+      Enter: () => {
+        const item = props.items[activeIndex()]
+        if (item !== undefined) props.onOpen?.(item)
+      },
+    }
+    const step = steps[event.key]
+    if (step === undefined || event.metaKey || event.ctrlKey || event.altKey) return
+    event.preventDefault()
+    step()
+  }
+
+  createEffect(
+    on([() => virtualizer.getVirtualItems().at(-1)?.index ?? 0, () => props.items.length], ([last, count]) => {
+      if (count > 0 && last >= count - 10 && props.hasMore === true && props.isLoadingMore !== true) props.onMore?.()
+    }),
+  )
+
+  return (
+    <div
+      ref={frame}
+      role="listbox"
+      aria-label={props.label}
+      tabIndex={0}
+      aria-activedescendant={activeIndex() >= 0 ? rowId(activeKey()!) : undefined}
+      onKeyDown={onKeyDown}
+      onFocus={(event) => {
+        if (event.target === frame && activeIndex() < 0 && frame.matches(':focus-visible')) moveTo(0)
+      }}
+      class={`scroll-quiet relative overflow-y-auto focus-visible:-outline-offset-2 ${props.class ?? ''}`}
+    >
+      <div class="relative w-full" ref={(space) => createEffect(() => space.style.setProperty('height', `${virtualizer.getTotalSize()}px`))}>
+        <For each={virtualizer.getVirtualItems()}>
+          {(place) => {
+            const item = () => props.items[place.index]
+            return (
+              <Show when={item()} keyed>
+                {(shown) => (
+                  <div
+                    ref={(row) => {
+                      row.style.height = `${props.rowHeight}px`
+                      row.style.transform = `translateY(${place.start}px)`
+                    }}
+                    id={rowId(props.keyOf(shown))}
+                    role="option"
+                    aria-selected={props.keyOf(shown) === activeKey()}
+                    aria-setsize={props.hasMore ? -1 : props.items.length}
+                    aria-posinset={place.index + 1}
+                    class="absolute inset-x-0 top-0"
+                    onClick={() => {
+                      setActiveKey(props.keyOf(shown))
+                      props.onOpen?.(shown)
+                    }}
+                  >
+                    {props.row(shown, () => props.keyOf(shown) === activeKey())}
+                  </div>
+                )}
+              </Show>
+            )
+          }}
+        </For>
+      </div>
+      <Show when={props.isLoadingMore}>
+        <p class="px-4 py-2 text-xs text-ink-3" role="status">
+          {words().common.loadingMore}
+        </p>
+      </Show>
+    </div>
+  )
+}

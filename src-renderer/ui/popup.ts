@@ -1,0 +1,4 @@
+/** What floats above the page: menus, lists of choices. */
+export const POPUP_CLASS = 'animate-appear z-50 rounded-lg bg-surface text-sm shadow-pop outline-none'
+export const ITEM_CLASS =
+  'flex min-h-7 w-full select-none items-center gap-2 rounded-md px-2 py-1 text-sm text-ink outline-none data-highlighted:bg-hover data-disabled:opacity-45'
