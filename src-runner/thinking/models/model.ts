@@ -20,8 +20,11 @@ export type ModelRequest = {
   maxOutputTokens: number | null
 }
 
-/** Tokens of one call. `cached` is the part of `input` that the provider served from its cache. */
-export type Usage = { input: number; output: number; cached: number }
+/**
+ * Tokens of one call. `cached` is the part of `input` that the provider served from its cache; `cacheWrite` the part
+ * that it wrote into its cache, where it charges for that (Anthropic).
+ */
+export type Usage = { input: number; output: number; cached: number; cacheWrite?: number }
 
 /**
  * Why a call failed. Adapters do not throw for provider trouble; they end the stream with one of these.
@@ -78,8 +81,13 @@ export type ProviderAccess = {
   apiKey: string | null
 }
 
-/** Micro-dollars per million tokens; `free` for models that run on this machine and for the demo. */
-export type KnownPrice = { inputMicros: number; outputMicros: number; cachedInputMicros: number }
+/**
+ * Micro-dollars per million tokens; all zero for models that run on this machine and for the demo. `longPrompt` stands
+ * in for all of them when the input has more tokens than its mark.
+ */
+export type KnownPrice = TokenRates & { longPrompt?: TokenRates & { fromInputTokens: number } }
+
+export type TokenRates = { inputMicros: number; outputMicros: number; cachedInputMicros: number; cacheWriteMicros?: number }
 
 /** Finds the adapter of a model. Answers a failure instead when the provider is gone or its key cannot be read. */
 export type ModelSource = {

@@ -1,0 +1,32 @@
+import type { ListedModel } from './model.ts'
+import type { ProviderDriver } from './provider-driver.ts'
+
+/** Google's Gemini API. The key travels in a header, never in the address, where logs would keep it. */
+export const google: ProviderDriver = {
+  defaultBaseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+  apiPath: '/v1beta',
+  needsKey: true,
+  async load({ baseUrl, apiKey, fetch }) {
+    const { createGoogle } = await import('@ai-sdk/google')
+    const provider = createGoogle({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch })
+    return (model) => provider.languageModel(model)
+  },
+  list: {
+    url: (baseUrl) => `${baseUrl}/models?pageSize=1000`,
+    headers: (apiKey) => ({ 'x-goog-api-key': apiKey }),
+    read: readModels,
+  },
+}
+
+type GoogleModel = { name: string; displayName?: string; inputTokenLimit?: number; supportedGenerationMethods?: string[] }
+
+function readModels(body: unknown): ListedModel[] {
+  const { models } = body as { models: GoogleModel[] }
+  return models
+    .filter((entry) => entry.supportedGenerationMethods?.includes('generateContent') ?? true)
+    .map((entry) => {
+      const model = entry.name.replace(/^models\//, '')
+      return { model, label: entry.displayName ?? model, contextTokens: entry.inputTokenLimit ?? null }
+    })
+    .filter((listed) => !/embedding|image|tts|audio|veo|imagen/.test(listed.model))
+}

@@ -1,0 +1,159 @@
+import { DEMO_PROVIDER_ID, type ModelRef } from '../../contract/agents.ts'
+import type { Model, ModelList, Price } from '../../contract/providers.ts'
+import type { OutboundFetch } from '../../base/net/outbound.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { AppError, messageOf } from '../../kit/errors.ts'
+import type { AnswerTimeouts } from './answer-watch.ts'
+import { createDemoModel } from './demo.ts'
+import { failure } from './failures.ts'
+import type { KnownPrice, ListedModel, ModelAdapter, ModelSource, ProviderAccess } from './model.ts'
+import { createPriceBook, FREE, isFree, knownPriceOf, type PriceBook, shownPriceOf } from './prices.ts'
+import { createProviderAdapter } from './provider-adapter.ts'
+import { PROVIDER_DRIVERS } from './provider-drivers.ts'
+
+export type ModelSourceDeps = {
+  /** The provider with its key from the vault; null when there is no such provider. May reject when the vault is locked. */
+  readProvider(id: string): Promise<ProviderAccess | null>
+  /** The price that the person set for a model; null when they set none. */
+  readOwnPrice(ref: ModelRef): Price | null
+  fetch: OutboundFetch
+  clock: Clock
+  prices?: PriceBook
+  timeouts?: AnswerTimeouts
+  /** The pace of the demo model; 0 in tests. */
+  demoWordMs?: number
+  /** How long a list of models stays fresh, and how long a provider is waited for. */
+  listFreshMs?: number
+  listTimeoutMs?: number
+}
+
+export type ListedModels = Pick<ModelList, 'models' | 'problems'>
+
+export type Models = ModelSource & {
+  /** The models of these providers, asked side by side. A provider that cannot be asked becomes a problem of the list. */
+  listModels(providers: readonly { id: string; name: string }[]): Promise<ListedModels>
+  /** Asks one provider now, past the cache. Throws AppError('provider_refused') with what to do. */
+  checkProvider(id: string): Promise<ListedModel[]>
+  /** Forgets lists and adapters of a provider that was changed or removed. */
+  forget(id: string): void
+}
+
+export function createModelSource(deps: ModelSourceDeps): Models {
+  const { clock, fetch, prices = createPriceBook(() => clock.now()), listFreshMs = 300_000, listTimeoutMs = 10_000 } = deps
+  const demo = createDemoModel({ clock, wordMs: deps.demoWordMs })
+  const adapters = new Map<string, { access: ProviderAccess; adapter: ModelAdapter }>()
+  const lists = new Map<string, { access: ProviderAccess; until: number; list: Promise<ListedModel[]> }>()
+
+  const adapterFor = (access: ProviderAccess): ModelAdapter => {
+    if (access.kind === 'demo') return demo
+    const known = adapters.get(access.id)
+    if (known !== undefined && isSameAccess(known.access, access)) return known.adapter
+    const adapter = createProviderAdapter(PROVIDER_DRIVERS[access.kind], access, { fetch, clock, timeouts: deps.timeouts })
+    adapters.set(access.id, { access, adapter })
+    return adapter
+  }
+
+  const readAccess = async (id: string): Promise<ProviderAccess | null> =>
+    id === DEMO_PROVIDER_ID ? DEMO_ACCESS : await deps.readProvider(id)
+
+  const priceOf = async (ref: ModelRef, access: ProviderAccess): Promise<{ price: KnownPrice | null; origin: Model['priceOrigin'] }> => {
+    const own = deps.readOwnPrice(ref)
+    if (own !== null) return { price: knownPriceOf(own), origin: 'user' }
+    if (isFree(access)) return { price: FREE, origin: 'free' }
+    const price = await prices.priceOf(access, ref.model)
+    return price === null ? { price: null, origin: 'unknown' } : { price, origin: 'package' }
+  }
+
+  /** Bounded in time by our own clock, and asked once even when many ask at the same moment. */
+  const ask = async (access: ProviderAccess): Promise<ListedModel[]> => {
+    const over = new AbortController()
+    const tooLate = clock.sleep(listTimeoutMs, over.signal).then(() => {
+      const error = new AppError('provider_refused', `${access.name} did not list its models within ${Math.round(listTimeoutMs / 1000)} s.`)
+      over.abort(error)
+      throw error
+    })
+    const answer = adapterFor(access).listModels(over.signal)
+    try {
+      return await Promise.race([answer, tooLate])
+    } finally {
+      over.abort(new Error('the list is here'))
+      await Promise.allSettled([answer, tooLate])
+    }
+  }
+
+  const listOf = (access: ProviderAccess): Promise<ListedModel[]> => {
+    const known = lists.get(access.id)
+    if (known !== undefined && clock.monotonic() < known.until && isSameAccess(known.access, access)) return known.list
+    const list = ask(access)
+    lists.set(access.id, { access, until: clock.monotonic() + listFreshMs, list })
+    // A problem is not kept: the person mends it and looks again.
+    list.catch(() => {
+      if (lists.get(access.id)?.list === list) lists.delete(access.id)
+    })
+    return list
+  }
+
+  const describe = async (access: ProviderAccess, listed: ListedModel): Promise<Model> => {
+    const { price, origin } = await priceOf({ providerId: access.id, model: listed.model }, access)
+    return {
+      providerId: access.id,
+      providerName: access.name,
+      providerKind: access.kind,
+      model: listed.model,
+      label: listed.label,
+      contextTokens: listed.contextTokens ?? (await prices.contextTokensOf(access, listed.model)),
+      price: price === null ? null : shownPriceOf(price),
+      priceOrigin: origin,
+    }
+  }
+
+  return {
+    async open(ref) {
+      let access: ProviderAccess | null
+      try {
+        access = await readAccess(ref.providerId)
+      } catch (thrown) {
+        return { failure: failure('auth', `The key of this agent’s model cannot be read: ${messageOf(thrown)}`) }
+      }
+      if (access === null) {
+        return { failure: failure('not_found', 'The provider of this agent’s model was removed. Choose another model in the agent’s settings.') }
+      }
+      const { price } = await priceOf(ref, access)
+      return { adapter: adapterFor(access), price, providerName: access.name }
+    },
+
+    async listModels(providers) {
+      const answers = await Promise.all(
+        providers.map(async ({ id, name }): Promise<ListedModels> => {
+          try {
+            const access = await readAccess(id)
+            if (access === null) return { models: [], problems: [] }
+            const listed = await listOf(access)
+            return { models: await Promise.all(listed.map((model) => describe(access, model))), problems: [] }
+          } catch (thrown) {
+            return { models: [], problems: [{ providerId: id, providerName: name, message: messageOf(thrown) }] }
+          }
+        }),
+      )
+      return { models: answers.flatMap((answer) => answer.models), problems: answers.flatMap((answer) => answer.problems) }
+    },
+
+    async checkProvider(id) {
+      const access = await readAccess(id)
+      if (access === null) throw new AppError('provider_not_found', 'This provider does not exist.')
+      lists.delete(id)
+      return listOf(access)
+    },
+
+    forget(id) {
+      adapters.delete(id)
+      lists.delete(id)
+    },
+  }
+}
+
+const DEMO_ACCESS: ProviderAccess = { id: DEMO_PROVIDER_ID, kind: 'demo', name: 'Demo', baseUrl: null, apiKey: null }
+
+function isSameAccess(a: ProviderAccess, b: ProviderAccess): boolean {
+  return a.kind === b.kind && a.name === b.name && a.baseUrl === b.baseUrl && a.apiKey === b.apiKey
+}

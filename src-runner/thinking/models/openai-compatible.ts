@@ -1,0 +1,51 @@
+import { runsOnThisMachine } from './base-url.ts'
+import type { ListedModel } from './model.ts'
+import type { ProviderDriver } from './provider-driver.ts'
+
+/** Any server that speaks OpenAI's chat completions: LM Studio, llama.cpp, vLLM, OpenRouter, Groq, Mistral, ... */
+export const openAiCompatible: ProviderDriver = {
+  defaultBaseUrl: null,
+  // Not every host has its API under /v1, so for hosts elsewhere the given address is taken as it is.
+  apiPath: '',
+  needsKey: false,
+  async load({ baseUrl, apiKey, fetch }) {
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
+    const provider = createOpenAICompatible({
+      name: 'provider',
+      baseURL: withVersionOnThisMachine(baseUrl),
+      apiKey: apiKey ?? undefined,
+      includeUsage: true,
+      fetch,
+    })
+    return (model) => provider.chatModel(model)
+  },
+  list: {
+    url: (baseUrl) => `${withVersionOnThisMachine(baseUrl)}/models`,
+    headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+    read: readOpenAiModels,
+  },
+}
+
+/** All model servers that people run themselves have their API under /v1. */
+function withVersionOnThisMachine(baseUrl: string): string {
+  return runsOnThisMachine(baseUrl) && new URL(baseUrl).pathname === '/' ? `${baseUrl}/v1` : baseUrl
+}
+
+/** `{data: [{id, ...}]}`; the size of the context stands under a different name at every server. */
+export function readOpenAiModels(body: unknown): ListedModel[] {
+  const list = Array.isArray(body) ? body : (body as { data: unknown }).data
+  if (!Array.isArray(list)) throw new TypeError('no list')
+  const models: ListedModel[] = []
+  for (const entry of list as Record<string, unknown>[]) {
+    const id = entry?.['id']
+    if (typeof id !== 'string' || id === '' || id.length > 200) continue
+    const meta = entry['meta'] as Record<string, unknown> | null | undefined
+    const context = [entry['context_length'], entry['max_model_len'], entry['context_window'], entry['max_context_length'], meta?.['n_ctx_train']]
+    models.push({
+      model: id,
+      label: typeof entry['name'] === 'string' && entry['name'] !== '' ? entry['name'].slice(0, 200) : id,
+      contextTokens: (context.find((tokens) => Number.isSafeInteger(tokens) && (tokens as number) > 0) as number | undefined) ?? null,
+    })
+  }
+  return models
+}

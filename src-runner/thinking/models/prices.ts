@@ -1,0 +1,119 @@
+import type { ModelInfo, ModelPrice, TieredPrices } from '@pydantic/genai-prices'
+import type { Price, ProviderKind } from '../../contract/providers.ts'
+import { runsOnThisMachine } from './base-url.ts'
+import type { KnownPrice, TokenRates, Usage } from './model.ts'
+
+/** Prices from the package: what a provider lists, and how much a model can read. No network: the data is built in. */
+export type PriceBook = {
+  priceOf(provider: PricedProvider, model: string): Promise<KnownPrice | null>
+  contextTokensOf(provider: PricedProvider, model: string): Promise<number | null>
+}
+
+export type PricedProvider = { kind: ProviderKind; baseUrl: string | null }
+
+export const FREE: KnownPrice = { inputMicros: 0, outputMicros: 0, cachedInputMicros: 0 }
+
+/** The demo, Ollama unless it is somewhere else, and whatever answers on this machine cost nothing. */
+export function isFree(provider: PricedProvider): boolean {
+  if (provider.kind === 'demo') return true
+  if (provider.kind === 'ollama') return provider.baseUrl === null || runsOnThisMachine(provider.baseUrl)
+  return provider.kind === 'openai-compatible' && provider.baseUrl !== null && runsOnThisMachine(provider.baseUrl)
+}
+
+/**
+ * What one call costs, in whole micro-dollars, rounded up so that many small calls never add up to nothing. A model
+ * with a dearer price for long prompts charges it for the whole call.
+ */
+export function costMicros(usage: Usage, price: KnownPrice): number {
+  const long = price.longPrompt
+  const rate = long !== undefined && usage.input > long.fromInputTokens ? long : price
+  const written = usage.cacheWrite ?? 0
+  const plain = Math.max(0, usage.input - usage.cached - written)
+  const perMillion =
+    plain * rate.inputMicros +
+    usage.cached * rate.cachedInputMicros +
+    written * (rate.cacheWriteMicros ?? rate.inputMicros) +
+    usage.output * rate.outputMicros
+  return Math.ceil(perMillion / 1_000_000)
+}
+
+/** A price as people write it, dollars per million tokens. Without a price for cached input that is the full one. */
+export function knownPriceOf(price: Price): KnownPrice {
+  return {
+    inputMicros: toMicros(price.inputUsdPerMillion),
+    outputMicros: toMicros(price.outputUsdPerMillion),
+    cachedInputMicros: toMicros(price.cachedInputUsdPerMillion ?? price.inputUsdPerMillion),
+  }
+}
+
+export function shownPriceOf(price: KnownPrice): Price {
+  return {
+    inputUsdPerMillion: price.inputMicros / 1_000_000,
+    outputUsdPerMillion: price.outputMicros / 1_000_000,
+    cachedInputUsdPerMillion: price.cachedInputMicros / 1_000_000,
+  }
+}
+
+/** The package's names of the providers that have a fixed address. */
+const PACKAGE_IDS: Partial<Record<ProviderKind, string>> = { anthropic: 'anthropic', openai: 'openai', google: 'google' }
+
+/** Loads the package at the first question: its data is most of a megabyte. */
+export function createPriceBook(now: () => number): PriceBook {
+  let loaded: Promise<typeof import('@pydantic/genai-prices')> | null = null
+
+  const find = async (provider: PricedProvider, model: string): Promise<{ info: ModelInfo; price: ModelPrice } | null> => {
+    const { calcPrice } = await (loaded ??= import('@pydantic/genai-prices'))
+    const providerId = PACKAGE_IDS[provider.kind]
+    if (providerId === undefined && provider.baseUrl === null) return null
+    const found = calcPrice({ input_tokens: 1 }, model, {
+      ...(providerId === undefined ? { providerApiUrl: provider.baseUrl! } : { providerId }),
+      timestamp: new Date(now()),
+    })
+    return found === null ? null : { info: found.model, price: found.model_price }
+  }
+
+  return {
+    async priceOf(provider, model) {
+      if (isFree(provider)) return FREE
+      const found = await find(provider, model)
+      return found === null ? null : readPrice(found.price)
+    },
+    async contextTokensOf(provider, model) {
+      if (isFree(provider)) return null
+      return (await find(provider, model))?.info.context_window ?? null
+    },
+  }
+}
+
+function readPrice(listed: ModelPrice): KnownPrice | null {
+  const base = ratesOf(listed, (price) => price.base)
+  if (base === null) return null
+  const start = Object.values(listed)
+    .flatMap((price) => (typeof price === 'object' ? price.tiers.map((tier) => tier.start) : []))
+    .reduce((least, from) => Math.min(least, from), Infinity)
+  if (start === Infinity) return base
+  const long = ratesOf(listed, (price) => price.tiers.find((tier) => tier.start === start)?.price ?? price.base)
+  return long === null ? base : { ...base, longPrompt: { ...long, fromInputTokens: start } }
+}
+
+/** null when the model is not priced by tokens (images, hours of sound). */
+function ratesOf(listed: ModelPrice, pick: (price: TieredPrices) => number): TokenRates | null {
+  const of = (key: string) => {
+    const price = listed[key]
+    return price === undefined ? undefined : toMicros(typeof price === 'number' ? price : pick(price))
+  }
+  const inputMicros = of('input_mtok')
+  const outputMicros = of('output_mtok')
+  if (inputMicros === undefined || outputMicros === undefined) return null
+  const cacheWriteMicros = of('cache_write_mtok')
+  return {
+    inputMicros,
+    outputMicros,
+    cachedInputMicros: of('cache_read_mtok') ?? inputMicros,
+    ...(cacheWriteMicros === undefined ? {} : { cacheWriteMicros }),
+  }
+}
+
+function toMicros(usd: number): number {
+  return Math.round(usd * 1_000_000)
+}
