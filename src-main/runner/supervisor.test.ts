@@ -1,0 +1,219 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { RunnerState } from '../contract/desktop-api.ts'
+import { silentLog } from '../log/log.ts'
+import { openVault } from '../vault/open-vault.ts'
+import { VaultError } from '../vault/vault.ts'
+import { createForkedRunner } from './forked-runner.ts'
+import type { RunnerProcess } from './runner-process.ts'
+import { createSupervisor, type Supervisor, type SupervisorDeps } from './supervisor.ts'
+
+const ENTRY = fileURLToPath(new URL('../testing/fixture-runner.ts', import.meta.url))
+const SECRET = 'secret-of-this-test-0123456789abcdef'
+
+let folder: string
+let supervisors: Supervisor[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'deckhand-supervisor-'))
+  supervisors = []
+})
+afterEach(async () => {
+  await Promise.all(supervisors.map((supervisor) => supervisor.stop(500)))
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function supervise(fixture: object = {}, options: Partial<SupervisorDeps> & { port?: number } = {}) {
+  const spawned: RunnerProcess[] = []
+  const states: RunnerState[] = []
+  const notices: string[] = []
+  const spawn = createForkedRunner(ENTRY, { ...process.env, WORKER_SECRET: SECRET, AUTH_MODE: 'local-auth', FIXTURE: JSON.stringify(fixture) })
+  const supervisor = createSupervisor({
+    spawn() {
+      const child = spawn()
+      spawned.push(child)
+      return child
+    },
+    configure: async (safeMode) => ({
+      dataDir: folder,
+      host: '127.0.0.1',
+      port: options.port ?? 0,
+      authMode: 'local-trust',
+      workerSecret: SECRET,
+      logLevel: 'info',
+      origins: [],
+      hosts: [],
+      safeMode,
+    }),
+    vault: openVault('file', folder),
+    log: silentLog,
+    ...options,
+  })
+  supervisor.onState((state) => states.push(state))
+  supervisor.onNotice((notice) => notices.push(notice.title))
+  supervisors.push(supervisor)
+  return { supervisor, spawned, states, notices }
+}
+
+const isGone = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch {
+    return true
+  }
+}
+
+describe('the runner', () => {
+  it('is started, configured over the port, and reached where it says', async () => {
+    const { supervisor, states, spawned } = supervise()
+    const ready = await supervisor.start()
+    expect(states.map((s) => s.state)).toEqual(['starting', 'ready'])
+    const endpoint = supervisor.endpoint()!
+    expect(ready).toEqual({ state: 'ready', runnerUrl: endpoint.url })
+    expect(endpoint.secret).toBe(SECRET)
+    expect((await fetch(endpoint.url)).status).toBe(200)
+    await vi.waitFor(() => expect(supervisor.running()).toEqual({ jobs: [], pending: 2 }))
+    await supervisor.stop()
+    expect(supervisor.state()).toEqual({ state: 'stopped' })
+    expect(supervisor.endpoint()).toBeNull()
+    expect(supervisor.running()).toEqual({ jobs: [], pending: 0 })
+    expect(isGone(spawned[0]!.pid!)).toBe(true)
+  })
+
+  it('gets no secret in its environment or arguments', async () => {
+    const { supervisor, notices } = supervise({ tellEnvironment: true })
+    await supervisor.start()
+    await vi.waitFor(() => expect(notices).toHaveLength(1))
+    expect(notices[0]).not.toContain(SECRET)
+    expect(JSON.parse(notices[0]!).env).not.toHaveProperty('AUTH_MODE')
+  })
+
+  it('asks the vault through the port', async () => {
+    const { supervisor, notices } = supervise({ askVault: true })
+    await supervisor.start()
+    await vi.waitFor(() => expect(notices).toHaveLength(2))
+    expect(notices.map((text) => JSON.parse(text) as object)).toEqual([
+      { type: 'vault.answer', requestId: 1, ok: true, value: null, message: null },
+      { type: 'vault.answer', requestId: 2, ok: true, value: 'kept', message: null },
+    ])
+  })
+
+  it('hears why the vault cannot answer', async () => {
+    const vault = openVault('keychain', folder, { loadKeychain: () => Promise.reject(new Error('no library')) })
+    const { supervisor, notices } = supervise({ askVault: true }, { vault })
+    await supervisor.start()
+    await vi.waitFor(() => expect(notices).toHaveLength(2))
+    expect(JSON.parse(notices[1]!)).toMatchObject({ ok: false, value: null, message: expect.stringContaining('DECKHAND_VAULT=file') })
+  })
+
+  it('may say what does not fit without any effect', async () => {
+    const { supervisor } = supervise({ babble: true })
+    expect(await supervisor.start()).toMatchObject({ state: 'ready' })
+  })
+
+  it('can be told to cancel a job', async () => {
+    const { supervisor, notices } = supervise()
+    await supervisor.start()
+    supervisor.cancelJob('019a0000-0000-7000-8000-000000000001')
+    await vi.waitFor(() => expect(notices).toEqual(['cancel 019a0000-0000-7000-8000-000000000001']))
+  })
+})
+
+describe('a crash', () => {
+  it('is answered by a restart that is healthy within three seconds', async () => {
+    const { supervisor, spawned, states } = supervise()
+    await supervisor.start()
+    const killedAt = performance.now()
+    spawned[0]!.kill()
+    await vi.waitFor(() => expect(states.map((s) => s.state)).toEqual(['starting', 'ready', 'restarting', 'ready']), { timeout: 3_000, interval: 5 })
+    expect(performance.now() - killedAt).toBeLessThan(3_000)
+    expect(states[2]).toEqual({ state: 'restarting', attempt: 1, reason: 'The runner was ended by SIGKILL.' })
+    expect((await fetch(supervisor.endpoint()!.url)).status).toBe(200)
+  })
+
+  it('takes the endpoint away at once', async () => {
+    const { supervisor, spawned, states } = supervise()
+    await supervisor.start()
+    const endpoints: unknown[] = []
+    supervisor.onState(() => endpoints.push(supervisor.endpoint()))
+    spawned[0]!.kill()
+    await vi.waitFor(() => expect(states.map((s) => s.state)).toContain('restarting'), { interval: 5 })
+    expect(endpoints[0]).toBeNull()
+  })
+
+  it('at every start ends after the third, with the reason, and a person can start again', async () => {
+    const { supervisor, spawned, states } = supervise({ exitAtStart: 7 })
+    const failed = await supervisor.start()
+    expect(failed).toEqual({ state: 'failed', code: 'crash_loop', message: expect.stringContaining('ended with code 7') })
+    expect(spawned).toHaveLength(3)
+    expect(states.map((s) => s.state)).toEqual(['starting', 'restarting', 'restarting', 'failed'])
+    await supervisor.restart({ safeMode: true })
+    expect(spawned).toHaveLength(6)
+    expect(supervisor.isSafeMode()).toBe(true)
+  })
+
+  it('is also what a hang becomes', async () => {
+    const { supervisor, spawned, states } = supervise({}, { timings: { pingEveryMs: 20, hangAfterMs: 200 } })
+    await supervisor.start()
+    process.kill(spawned[0]!.pid!, 'SIGSTOP')
+    await vi.waitFor(() => expect(states.map((s) => s.state)).toEqual(['starting', 'ready', 'restarting', 'ready']), { timeout: 5_000, interval: 10 })
+    expect(states[2]).toMatchObject({ reason: expect.stringContaining('did not answer') })
+    expect(isGone(spawned[0]!.pid!)).toBe(true)
+  })
+})
+
+describe('what a restart cannot heal', () => {
+  let stranger: Server | null = null
+  afterEach(() => void stranger?.close())
+
+  it('a taken port is named with another one, and its holder hears nothing', async () => {
+    const heard: unknown[] = []
+    stranger = createServer((request) => heard.push(request.headers))
+    stranger.on('connection', (socket) => heard.push(socket.remotePort))
+    await new Promise<void>((resolve) => stranger!.listen(0, '127.0.0.1', () => resolve()))
+    const { port } = stranger.address() as { port: number }
+    const { supervisor, spawned } = supervise({}, { port })
+    const state = await supervisor.start()
+    expect(state).toEqual({ state: 'port_taken', port, suggestedPort: expect.any(Number) })
+    expect(supervisor.endpoint()).toBeNull()
+    expect(spawned).toHaveLength(1)
+    const suggested = (state as { suggestedPort: number }).suggestedPort
+    expect(suggested).not.toBe(port)
+    expect(heard).toEqual([])
+  })
+
+  it.each(['database_damaged', 'database_newer', 'database_locked', 'data_dir_unusable', 'config_invalid'] as const)('%s is shown and not tried again', async (code) => {
+    const { supervisor, spawned } = supervise({ refuse: code })
+    expect(await supervisor.start()).toEqual({ state: 'failed', code, message: `refused: ${code}` })
+    expect(spawned).toHaveLength(1)
+  })
+
+  it('a vault without the secret is shown, and no process is started', async () => {
+    const { supervisor, spawned } = supervise({}, { configure: () => Promise.reject(new VaultError('locked', 'The keyring is locked.')) })
+    expect(await supervisor.start()).toEqual({ state: 'failed', code: 'vault_unavailable', message: 'The keyring is locked.' })
+    expect(spawned).toHaveLength(0)
+  })
+})
+
+describe('stopping', () => {
+  it('ends a runner that does not stop in time', async () => {
+    const { supervisor, spawned } = supervise({ ignoreStop: true })
+    await supervisor.start()
+    await supervisor.stop(50)
+    expect(isGone(spawned[0]!.pid!)).toBe(true)
+    expect(supervisor.state()).toEqual({ state: 'stopped' })
+  })
+
+  it('during a start leaves nothing behind', async () => {
+    const { supervisor, spawned } = supervise()
+    const started = supervisor.start()
+    await vi.waitFor(() => expect(spawned).toHaveLength(1), { interval: 1 })
+    await supervisor.stop(500)
+    expect(await started).toEqual({ state: 'stopped' })
+    expect(spawned.every((child) => isGone(child.pid!))).toBe(true)
+  })
+})

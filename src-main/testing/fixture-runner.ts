@@ -1,0 +1,59 @@
+/**
+ * A process that speaks the runner's end of the port over a real server, and misbehaves as its test asks through
+ * FIXTURE (JSON). Only tests start it.
+ */
+import { createServer } from 'node:http'
+import { type FromRunner, ToRunner } from '../../src-runner/contract/port.ts'
+
+type Fixture = {
+  exitAtStart?: number
+  refuse?: Extract<FromRunner, { type: 'failed' }>['code']
+  ignoreStop?: boolean
+  askVault?: boolean
+  babble?: boolean
+  tellEnvironment?: boolean
+}
+const fixture = JSON.parse(process.env['FIXTURE'] ?? '{}') as Fixture
+const say = (message: FromRunner) => process.send!(message)
+const notice = (title: string) => say({ type: 'notice', kind: 'job_failed', title, body: '', path: '/' })
+const seen: string[] = []
+const server = createServer((request, response) => {
+  seen.push(request.headers.authorization ?? 'none')
+  response.end(JSON.stringify({ seen }))
+})
+
+process.on('disconnect', () => process.exit(0))
+process.on('message', (raw) => {
+  const message = ToRunner.parse(raw)
+  if (message.type === 'start') return start(message.config)
+  if (message.type === 'ping') return say({ type: 'pong', nonce: message.nonce })
+  if (message.type === 'vault.answer') return notice(JSON.stringify(message))
+  if (message.type === 'cancel_job') return notice(`cancel ${message.jobId}`)
+  if (message.type === 'stop' && !fixture.ignoreStop) {
+    say({ type: 'stopped' })
+    process.exit(0)
+  }
+})
+if (fixture.exitAtStart !== undefined) process.exit(fixture.exitAtStart)
+say({ type: 'hello' })
+
+function start(config: Extract<ToRunner, { type: 'start' }>['config']): void {
+  if (fixture.refuse) return refuse(fixture.refuse)
+  server.on('error', (error: NodeJS.ErrnoException) => refuse(error.code === 'EADDRINUSE' ? 'port_taken' : 'internal'))
+  server.listen({ host: config.host, port: config.port }, () => {
+    const address = server.address() as { port: number }
+    if (fixture.babble) process.send!({ type: 'ready', port: 'not a number' })
+    say({ type: 'ready', host: config.host, port: address.port, bootId: 'boot' })
+    say({ type: 'running', jobs: [], pending: 2 })
+    if (fixture.askVault) {
+      say({ type: 'vault.ask', requestId: 1, operation: 'set', key: 'provider:a', value: 'kept' })
+      say({ type: 'vault.ask', requestId: 2, operation: 'get', key: 'provider:a', value: null })
+    }
+    if (fixture.tellEnvironment) notice(JSON.stringify({ env: process.env, argv: process.argv }))
+  })
+}
+
+function refuse(code: Extract<FromRunner, { type: 'failed' }>['code']): void {
+  say({ type: 'failed', code, message: `refused: ${code}` })
+  process.disconnect()
+}
