@@ -1,0 +1,78 @@
+import type { Clock } from '../kit/clock.ts'
+
+type Sleeper = { dueAt: number; wake: () => void; every: number | null }
+
+/** A clock that a test moves by hand. Nothing in it waits for real time. */
+export type HandClock = Clock & {
+  /** Moves time on and wakes, in order, whoever was due. */
+  advance(ms: number): void
+  /** Resolves with the remaining milliseconds as soon as somebody sleeps for a time that `fits`. */
+  untilSleeping(fits: (ms: number) => boolean): Promise<number>
+  /** How many are asleep now. */
+  sleepers(): number
+}
+
+export function createHandClock(startAt = Date.UTC(2026, 10, 20, 9, 30)): HandClock {
+  let at = 0
+  const sleepers = new Set<Sleeper>()
+  const watchers = new Set<() => void>()
+  const add = (sleeper: Sleeper) => {
+    sleepers.add(sleeper)
+    for (const look of [...watchers]) look()
+  }
+  return {
+    now: () => startAt + at,
+    monotonic: () => at,
+    sleep(ms, signal) {
+      return new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason as Error)
+        const onAbort = () => {
+          sleepers.delete(sleeper)
+          reject(signal!.reason as Error)
+        }
+        const sleeper: Sleeper = {
+          dueAt: at + ms,
+          every: null,
+          wake: () => {
+            signal?.removeEventListener('abort', onAbort)
+            resolve()
+          },
+        }
+        signal?.addEventListener('abort', onAbort, { once: true })
+        add(sleeper)
+      })
+    },
+    every(ms, fn) {
+      const sleeper: Sleeper = { dueAt: at + ms, every: ms, wake: fn }
+      add(sleeper)
+      return () => void sleepers.delete(sleeper)
+    },
+    advance(ms) {
+      const until = at + ms
+      for (;;) {
+        const next = [...sleepers].filter((s) => s.dueAt <= until).sort((a, b) => a.dueAt - b.dueAt)[0]
+        if (next === undefined) break
+        at = Math.max(at, next.dueAt)
+        if (next.every === null) sleepers.delete(next)
+        else next.dueAt += next.every
+        next.wake()
+      }
+      at = until
+    },
+    untilSleeping(fits) {
+      return new Promise((resolve) => {
+        const look = () => {
+          for (const sleeper of sleepers) {
+            if (!fits(sleeper.dueAt - at)) continue
+            watchers.delete(look)
+            resolve(sleeper.dueAt - at)
+            return
+          }
+        }
+        watchers.add(look)
+        look()
+      })
+    },
+    sleepers: () => sleepers.size,
+  }
+}

@@ -1,0 +1,222 @@
+import { z } from 'zod'
+import { DEFAULT_LIMITS, type Limits, type ModelRef } from '../contract/agents.ts'
+import { runLoop } from '../thinking/loop/loop.ts'
+import {
+  ClaimLost,
+  type GateQuestion,
+  type GateVerdict,
+  type LoopEnding,
+  type LoopInput,
+  type RecordedReply,
+  type RecordedResult,
+} from '../thinking/loop/loop-types.ts'
+import type {
+  KnownPrice,
+  ModelEvent,
+  ModelFailure,
+  ModelRequest,
+  ModelSource,
+  PromptMessage,
+  PromptToolCall,
+  Usage,
+} from '../thinking/models/model.ts'
+import { defineTool, type Tool, type ToolContext, type ToolOutput } from '../thinking/tools/tool.ts'
+import { createHandClock, type HandClock } from './hand-clock.ts'
+
+/** What a scripted model does when it is called: yields events, or runs a function that does. */
+export type Turn = ModelEvent[] | ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>)
+
+export const USAGE: Usage = { input: 100, output: 10, cached: 0 }
+export const PRICE: KnownPrice = { inputMicros: 3_000_000, outputMicros: 15_000_000, cachedInputMicros: 300_000 }
+
+export const text = (words: string): ModelEvent => ({ type: 'text', text: words })
+export const finish = (reason: Extract<ModelEvent, { type: 'finish' }>['reason'] = 'stop', usage: Usage | null = USAGE): ModelEvent => ({
+  type: 'finish',
+  reason,
+  usage,
+})
+export const call = (callId: string, name: string, args: unknown = {}): ModelEvent => ({
+  type: 'tool_call',
+  callId,
+  name,
+  args,
+  argsValid: true,
+})
+export const say = (words: string, usage: Usage | null = USAGE): ModelEvent[] => [text(words), finish('stop', usage)]
+export const ask = (...calls: ModelEvent[]): ModelEvent[] => [...calls, finish('tool_calls')]
+export const fail = (failure: Partial<ModelFailure>, usage: Usage | null = null): ModelEvent => ({
+  type: 'failed',
+  usage,
+  failure: { kind: 'overloaded', retryable: true, retryAfterMs: null, status: 529, message: 'Acme is overloaded.', ...failure },
+})
+
+/** A tool that answers with its name, or does what it is told. */
+export function tool(
+  name: string,
+  options: Partial<Pick<Tool, 'effect' | 'parallel' | 'args'>> & {
+    run?: (args: unknown, context: ToolContext) => Promise<ToolOutput> | ToolOutput
+  } = {},
+): Tool {
+  return defineTool({
+    name,
+    description: `The tool ${name}.`,
+    args: options.args ?? z.object({}),
+    effect: options.effect ?? 'read',
+    parallel: options.parallel ?? false,
+    run: async (args, context) => options.run?.(args, context) ?? { ok: true, output: `${name} ran` },
+  })
+}
+
+export const assistant = (words: string, ...toolCalls: PromptToolCall[]): PromptMessage => ({ role: 'assistant', text: words, toolCalls })
+export const result = (callId: string, name: string, output = `${name} ran`): PromptMessage => ({
+  role: 'tool',
+  callId,
+  name,
+  output,
+  ok: true,
+})
+
+export type RigOptions = {
+  models?: Record<string, Turn[]>
+  turns?: Turn[]
+  tools?: Tool[]
+  limits?: Partial<Limits>
+  used?: Partial<LoopInput['used']>
+  transcript?: PromptMessage[]
+  startedCallIds?: string[]
+  price?: KnownPrice | null
+  gate?: (question: GateQuestion) => GateVerdict | Promise<GateVerdict>
+  open?: ModelSource['open']
+  loseClaimAt?: (write: string) => boolean
+  random?: number
+}
+
+export type Rig = {
+  clock: HandClock
+  stop: AbortController
+  requests: ModelRequest[]
+  replies: RecordedReply[]
+  results: RecordedResult[]
+  started: string[]
+  /** Everything a page was told and everything that was written, in order, as short words. */
+  log: string[]
+  ending: Promise<LoopEnding>
+  /** Resolves as soon as the log holds a line with these words. */
+  untilLogged(words: string): Promise<void>
+}
+
+/** Runs the real loop against a scripted model, a hand-moved clock and a recorder in memory. */
+export function runRig(options: RigOptions): Rig {
+  const scripts = new Map(Object.entries(options.models ?? { main: options.turns ?? [] }).map(([name, turns]) => [name, [...turns]]))
+  const models: ModelRef[] = [...scripts.keys()].map((model) => ({ providerId: 'acme', model }))
+  const clock = createHandClock()
+  const stop = new AbortController()
+  const requests: ModelRequest[] = []
+  const replies: RecordedReply[] = []
+  const results: RecordedResult[] = []
+  const started: string[] = []
+  const log: string[] = []
+  const waiters = new Set<() => void>()
+  const note = (line: string) => {
+    log.push(line)
+    for (const look of [...waiters]) look()
+  }
+  const write = async (line: string, keep: () => void) => {
+    await Promise.resolve()
+    if (options.loseClaimAt?.(line)) throw new ClaimLost('the claim is gone')
+    keep()
+    note(line)
+  }
+  const source: ModelSource = {
+    async open(ref) {
+      const price = options.price === undefined ? PRICE : options.price
+      return {
+        price,
+        providerName: 'Acme',
+        adapter: {
+          listModels: async () => [],
+          stream(request, signal) {
+            requests.push(structuredClone(request))
+            note(`call ${ref.model}`)
+            const turn = scripts.get(ref.model)!.shift()
+            if (turn === undefined) throw new Error(`the script of ${ref.model} is at its end`)
+            return typeof turn === 'function' ? turn(request, signal) : streamOf(turn)
+          },
+        },
+      }
+    },
+  }
+  const input: LoopInput = {
+    models,
+    prompt: [
+      { role: 'system', text: 'You are Ada.' },
+      { role: 'user', text: 'Do the thing.' },
+    ],
+    transcript: options.transcript ?? [],
+    startedCallIds: new Set(options.startedCallIds ?? []),
+    tools: options.tools ?? [],
+    toolContext: { jobId: 'job', agentId: 'agent', folders: [] },
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    used: { turns: 0, toolCalls: 0, costMicros: 0, workingMs: 0, ...options.used },
+    signal: stop.signal,
+  }
+  const ending = runLoop(input, {
+    models: options.open === undefined ? source : { open: options.open },
+    gate: async (question) => {
+      note(`gate ${question.call.callId}`)
+      return (await options.gate?.(question)) ?? { verdict: 'run' }
+    },
+    record: {
+      reply: (reply) => write(`reply ${reply.interrupted ? 'cut ' : ''}'${reply.text}'`, () => replies.push(structuredClone(reply))),
+      toolStarted: ({ callId }) => write(`started ${callId}`, () => started.push(callId)),
+      toolResult: (outcome) => write(`result ${outcome.callId}`, () => results.push(structuredClone(outcome))),
+    },
+    progress: {
+      delta: (words) => note(`delta '${words}'`),
+      reset: () => note('reset'),
+      tool: ({ callId, state }) => note(`tool ${callId} ${state}`),
+      activity: (activity, detail, until) =>
+        note(`activity ${activity}${detail === null ? '' : ` ${detail}`}${until === null ? '' : ` until +${until - clock.now()}`}`),
+    },
+    clock,
+    random: () => options.random ?? 0,
+  })
+  // A test may look at the ending late; a rejection before that is not unhandled.
+  ending.catch(() => {})
+  return {
+    clock,
+    stop,
+    requests,
+    replies,
+    results,
+    started,
+    log,
+    ending,
+    untilLogged(words) {
+      return new Promise((resolve) => {
+        const look = () => {
+          if (!log.some((line) => line.includes(words))) return
+          waiters.delete(look)
+          resolve()
+        }
+        waiters.add(look)
+        look()
+      })
+    },
+  }
+}
+
+async function* streamOf(events: ModelEvent[]): AsyncIterable<ModelEvent> {
+  for (const event of events) {
+    await Promise.resolve()
+    yield event
+  }
+}
+
+/** Yields the events and then neither ends nor listens to its signal. */
+export function hangAfter(...events: ModelEvent[]): Turn {
+  return async function* () {
+    yield* events
+    await new Promise(() => {})
+  }
+}

@@ -1,0 +1,206 @@
+import type { z } from 'zod'
+import { messageOf } from '../../kit/errors.ts'
+import type { PromptToolCall } from '../models/model.ts'
+import { MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolOutput } from '../tools/tool.ts'
+import { whenAborted } from './abortable.ts'
+import { failedWith, saidSoFar, stoppedEnding, type Attempt } from './attempt.ts'
+import type { LoopEnding } from './loop-types.ts'
+
+/** Calls of one reply that may run. The rest is answered, not run: the model can ask for them again. */
+export const MAX_CALLS_PER_REPLY = 32
+const SIDE_BY_SIDE = 8
+/** How long a tool may take to notice that it was stopped. Then it is left behind; Stop takes effect within 2 s. */
+const STOP_GRACE_MS = 1_000
+const MAX_ISSUES = 10
+
+type OpenCall = { call: PromptToolCall; index: number }
+type Waiting = { waiting: 'awaiting_approval' | 'awaiting_child' }
+/** `stopped`: the call has no result, because the attempt ended first. It stays open in the transcript. */
+type CallOutcome = ToolOutput | Waiting | 'stopped'
+
+/**
+ * Answers the open calls of the last reply and adds the results to the conversation, in the order of the calls.
+ * Answers with the ending of the attempt when it cannot go on, else null.
+ */
+export async function answerCalls(attempt: Attempt, open: OpenCall[], droppedCalls = 0): Promise<LoopEnding | null> {
+  const { limits, tools } = attempt.input
+  const callsLeft = limits.maxToolCalls - attempt.used.toolCalls
+  const runnable: PromptToolCall[] = []
+  const refused = new Map<string, string>()
+  for (const { call, index } of open) {
+    if (index >= MAX_CALLS_PER_REPLY)
+      refused.set(call.callId, `Not run: at most ${MAX_CALLS_PER_REPLY} calls of one reply are run. Ask again for what is still needed.`)
+    else if (runnable.length >= callsLeft)
+      refused.set(call.callId, `Not run: the job reached its limit of ${limits.maxToolCalls} tool calls.`)
+    else runnable.push(call)
+  }
+  const overLimit = open.some(({ index }, i) => index < MAX_CALLS_PER_REPLY && i >= callsLeft)
+  const outputs = new Map<string, ToolOutput>()
+  const ended = await answerInTurn(attempt, runnable, isSideBySide(runnable, tools), outputs)
+  if (ended !== null) return ended
+  for (const [callId, output] of refused) {
+    const { call } = open.find((o) => o.call.callId === callId)!
+    const dropped = droppedCalls > 0 && call === open.at(-1)!.call ? ` ${droppedCalls} more calls of the same reply were dropped.` : ''
+    const answer = { ok: false, output: output + dropped }
+    await record(attempt, call, answer, 0)
+    outputs.set(callId, answer)
+  }
+  for (const { call } of open) attempt.messages.push({ role: 'tool', callId: call.callId, name: call.name, ...outputs.get(call.callId)! })
+  return overLimit ? failedWith(attempt, 'tool_call_limit', `The job reached its limit of ${limits.maxToolCalls} tool calls.`) : null
+}
+
+/** A call to a tool that does not exist runs nothing, so it is in nobody's way. */
+function isSideBySide(calls: PromptToolCall[], tools: readonly Tool[]): boolean {
+  return calls.every((call) => tools.find((tool) => tool.name === call.name)?.parallel ?? true)
+}
+
+async function answerInTurn(
+  attempt: Attempt,
+  calls: PromptToolCall[],
+  sideBySide: boolean,
+  outputs: Map<string, ToolOutput>,
+): Promise<LoopEnding | null> {
+  const queue = [...calls]
+  let waiting: Waiting | null = null
+  let stopped = false
+  // Aborts what is under way next to a call that could not be recorded: a lost claim must have no further effect.
+  const fence = new AbortController()
+  const signal = AbortSignal.any([attempt.signal, fence.signal])
+  const lane = async () => {
+    for (let call = queue.shift(); call !== undefined; call = queue.shift()) {
+      // In order means in order: nothing behind a call that waits may run before it. Side by side there is no order.
+      if (stopped || (waiting !== null && !sideBySide)) return
+      const outcome = await answerCall(attempt, call, signal)
+      if (outcome === 'stopped') stopped = true
+      else if ('waiting' in outcome) waiting = outcome
+      else outputs.set(call.callId, outcome)
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: sideBySide ? Math.min(SIDE_BY_SIDE, calls.length) : 1 }, lane))
+  } catch (thrown) {
+    fence.abort(thrown)
+    throw thrown
+  }
+  if (stopped || attempt.signal.aborted) return stoppedEnding(attempt)
+  return waiting === null ? null : { ending: 'waiting', status: (waiting as Waiting).waiting, text: saidSoFar(attempt) }
+}
+
+async function answerCall(attempt: Attempt, call: PromptToolCall, signal: AbortSignal): Promise<CallOutcome> {
+  const { input, deps } = attempt
+  if (signal.aborted) return 'stopped'
+  const startedBefore = input.startedCallIds.has(call.callId)
+  const tool = input.tools.find(({ name }) => name === call.name)
+  if (tool === undefined) {
+    return refuse(attempt, call, startedBefore ? unknownOutcome(call.name) : unknownTool(call.name, input.tools), 'failed')
+  }
+  const inDoubt = startedBefore && tool.effect === 'once'
+  const parsed = parseArgs(tool, call.args)
+  if ('problem' in parsed) return refuse(attempt, call, parsed.problem, 'failed')
+  const verdict = await deps.gate({ call, tool, startedBefore: inDoubt })
+  if (signal.aborted) return 'stopped'
+  if (verdict.verdict === 'wait') return { waiting: verdict.status }
+  if (verdict.verdict === 'deny') return refuse(attempt, call, `Not run: ${verdict.reason}`, 'denied')
+  if (verdict.verdict === 'answer') return settle(attempt, call, { ok: verdict.ok, output: verdict.output }, 0)
+  if (inDoubt && verdict.again !== true) return refuse(attempt, call, unknownOutcome(tool.name), 'failed')
+  if (tool.effect === 'once' && !inDoubt) {
+    await deps.record.toolStarted({ callId: call.callId, name: tool.name })
+    // Nothing has happened yet, but the row says "started": only an answer keeps it from looking like an unknown outcome.
+    if (signal.aborted) return refuse(attempt, call, 'Not run: the job was stopped first.', 'failed')
+  }
+  return run(attempt, call, tool, parsed.args, signal)
+}
+
+async function run(
+  attempt: Attempt,
+  call: PromptToolCall,
+  tool: Tool,
+  args: z.output<Tool['args']>,
+  signal: AbortSignal,
+): Promise<CallOutcome> {
+  const { input, deps } = attempt
+  const begunAt = deps.clock.monotonic()
+  deps.progress.activity('tool', tool.name, null)
+  deps.progress.tool({ callId: call.callId, name: call.name, state: 'running' })
+  const work = (async () => tool.run(args, { ...input.toolContext, callId: call.callId, signal }))()
+  const result = await resultOrStopped(attempt, work, signal)
+  const isFenced = signal.aborted && !attempt.signal.aborted
+  if (result === 'stopped' || isFenced) return 'stopped'
+  return settle(attempt, call, result, deps.clock.monotonic() - begunAt)
+}
+
+/** After Stop a tool that still finishes in time is believed; one that fails then, or does not end, has no result. */
+async function resultOrStopped(attempt: Attempt, work: Promise<ToolOutput>, signal: AbortSignal): Promise<ToolOutput | 'stopped'> {
+  const over = new AbortController()
+  const left = async (): Promise<'stopped'> => {
+    await whenAborted(signal, over.signal)
+    await attempt.deps.clock.sleep(STOP_GRACE_MS, over.signal)
+    return 'stopped'
+  }
+  const finished = work.then(
+    (output) => output,
+    (thrown: unknown): ToolOutput | 'stopped' =>
+      signal.aborted ? 'stopped' : { ok: false, output: `The tool failed: ${messageOf(thrown)}` },
+  )
+  try {
+    return await Promise.race([finished, left()])
+  } finally {
+    over.abort()
+  }
+}
+
+function parseArgs(tool: Tool, args: unknown): { args: z.output<Tool['args']> } | { problem: string } {
+  const known = Object.keys(tool.args.shape).join(', ')
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) {
+    const received = typeof args === 'string' ? args.slice(0, 300).toWellFormed() : (JSON.stringify(args) ?? 'nothing').slice(0, 300)
+    return {
+      problem: `Not run: the arguments of ${tool.name} must be a JSON object${known === '' ? '' : ` with: ${known}`}. Received: ${received}`,
+    }
+  }
+  const parsed = tool.args.safeParse(args)
+  if (parsed.success) return { args: parsed.data }
+  const issues = parsed.error.issues
+    .slice(0, MAX_ISSUES)
+    .map((issue) => `- ${issue.path.map(String).join('.') || '(all)'}: ${issue.message}`)
+  const more = parsed.error.issues.length - issues.length
+  return {
+    problem: [`Not run: the arguments of ${tool.name} do not fit.`, ...issues, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
+  }
+}
+
+function unknownTool(name: string, tools: readonly Tool[]): string {
+  const names = tools.map((tool) => tool.name).join(', ')
+  return `Not run: there is no tool '${name}'. ${names === '' ? 'This job has no tools.' : `The tools are: ${names}.`}`
+}
+
+function unknownOutcome(name: string): string {
+  return `The outcome is unknown: ${name} had been started when the app stopped, and nothing says whether it took effect. It was not run again. Find out before you try anything like it a second time.`
+}
+
+async function refuse(attempt: Attempt, call: PromptToolCall, output: string, state: 'failed' | 'denied'): Promise<ToolOutput> {
+  return settle(attempt, call, { ok: false, output }, 0, state)
+}
+
+async function settle(
+  attempt: Attempt,
+  call: PromptToolCall,
+  result: ToolOutput,
+  durationMs: number,
+  state?: 'failed' | 'denied',
+): Promise<ToolOutput> {
+  const kept = { ok: result.ok, output: cutOutput(String(result.output)) }
+  await record(attempt, call, kept, durationMs)
+  attempt.deps.progress.tool({ callId: call.callId, name: call.name, state: state ?? (kept.ok ? 'done' : 'failed') })
+  return kept
+}
+
+async function record(attempt: Attempt, call: PromptToolCall, result: ToolOutput, durationMs: number): Promise<void> {
+  await attempt.deps.record.toolResult({ callId: call.callId, name: call.name, ...result, durationMs: Math.round(durationMs) })
+  attempt.used.toolCalls++
+}
+
+function cutOutput(output: string): string {
+  if (output.length <= MAX_TOOL_OUTPUT_CHARS) return output.toWellFormed()
+  const mark = `\n[cut: ${output.length} characters, the first ${MAX_TOOL_OUTPUT_CHARS} are shown]`
+  return output.slice(0, MAX_TOOL_OUTPUT_CHARS - mark.length).toWellFormed() + mark
+}

@@ -1,0 +1,201 @@
+import type { ModelRef } from '../../contract/agents.ts'
+import type { JobErrorCode } from '../../contract/errors.ts'
+import { messageOf } from '../../kit/errors.ts'
+import type { ModelAdapter, ModelEvent, ModelFailure, ModelRequest, PromptToolCall, Usage } from '../models/model.ts'
+import { orAbort } from './abortable.ts'
+import { limitReached, type Attempt } from './attempt.ts'
+import { addCosts, charsOfArgs, charsOfRequest, costOfCall, NO_COST, tokensOf, type CallCost } from './cost-of-call.ts'
+import type { LoopEnding } from './loop-types.ts'
+import { takeCall } from './take-call.ts'
+
+export const TRIES_PER_MODEL = 5
+export const MAX_RETRY_AFTER_MS = 10 * 60_000
+/** A wait longer than this is not waited for while another model of the list is still untried. */
+const LONG_WAIT_MS = 60_000
+const FIRST_WAIT_MS = 2_000
+const LONGEST_WAIT_MS = 60_000
+/** More than any model writes in one reply; a stream that goes on regardless is cut off. */
+const MAX_REPLY_CHARS = 2_000_000
+/** Calls of one reply that are kept at all. Those over `MAX_CALLS_PER_REPLY` are answered without being run. */
+const MAX_CALLS_KEPT = 64
+
+export type Said = { text: string; reasoning: string; calls: PromptToolCall[]; droppedCalls: number }
+
+export type Answer =
+  | { outcome: 'reply'; said: Said; reason: Extract<ModelEvent, { type: 'finish' }>['reason']; model: ModelRef; cost: CallCost }
+  /** `said` is what was shown of the call that broke off; its calls are not to be run. */
+  | { outcome: 'failed'; said: Said; model: ModelRef; cost: CallCost; error: JobErrorCode; message: string }
+  | { outcome: 'stopped'; said: Said; model: ModelRef; cost: CallCost }
+  | { outcome: 'limit'; ending: LoopEnding; model: ModelRef; cost: CallCost }
+
+const NOTHING_SAID: Said = { text: '', reasoning: '', calls: [], droppedCalls: 0 }
+
+/**
+ * One reply, whatever it takes: tries a model again while its failure may pass, then goes on to the next of the list.
+ * `spent` is what calls for this same reply had cost before; the answer's cost includes it.
+ */
+export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'model'>, spent: CallCost): Promise<Answer> {
+  const { models } = attempt.input
+  const failures: { failure: ModelFailure; tries: number }[] = []
+  let cost = spent
+  let last: { said: Said; model: ModelRef } = { said: NOTHING_SAID, model: models[attempt.modelIndex]! }
+  for (let turn = 0; turn < models.length; turn++) {
+    const index = (attempt.modelIndex + turn) % models.length
+    const model = models[index]!
+    const isLastModel = turn === models.length - 1
+    for (let tries = 1; ; tries++) {
+      const ending = limitReached(attempt)
+      if (ending !== null && !attempt.signal.aborted) return { outcome: 'limit', ending, model, cost }
+      if (last.said.text !== '') attempt.deps.progress.reset()
+      const heard = await callOnce(attempt, { ...request, model: model.model }, model)
+      cost = addCosts(cost, heard.cost)
+      attempt.used.costMicros += heard.cost.costMicros
+      last = { said: heard.said, model }
+      if (heard.end === 'stopped') return { outcome: 'stopped', said: heard.said, model, cost }
+      if (heard.end.type === 'finish') {
+        attempt.modelIndex = index
+        return { outcome: 'reply', said: heard.said, reason: heard.end.reason, model, cost }
+      }
+      const { failure } = heard.end
+      const waitMs = waitBeforeRetry(failure, tries, isLastModel, attempt.deps.random())
+      if (waitMs === null) {
+        failures.push({ failure, tries })
+        break
+      }
+      if (!(await waitedOut(attempt, waitMs, failure))) return { outcome: 'stopped', said: heard.said, model, cost }
+    }
+    // A refusal is the provider's decision about what was asked, not trouble: asking elsewhere would go around it.
+    if (failures.at(-1)!.failure.kind === 'refused') break
+  }
+  return { outcome: 'failed', ...last, cost, error: errorCodeFor(failures[0]!.failure.kind), message: messageFor(failures) }
+}
+
+type Heard = {
+  said: Said
+  end: Extract<ModelEvent, { type: 'finish' | 'failed' }> | 'stopped'
+  cost: CallCost
+}
+
+/** One call to one model. Trouble of any kind is a `failed` end; only bugs of our own are thrown. */
+async function callOnce(attempt: Attempt, request: ModelRequest, ref: ModelRef): Promise<Heard> {
+  const { signal, deps } = attempt
+  deps.progress.activity('model', null, null)
+  const opened = await orAbort(deps.models.open(ref), signal).catch((thrown: unknown) => {
+    if (signal.aborted) return 'stopped' as const
+    throw thrown
+  })
+  if (opened === 'stopped') return { said: NOTHING_SAID, end: 'stopped', cost: NO_COST }
+  if ('failure' in opened) return { said: NOTHING_SAID, end: { type: 'failed', failure: opened.failure, usage: null }, cost: NO_COST }
+  const { said, end } = await listen(attempt, opened.adapter, request, opened.providerName)
+  const usage = end === 'stopped' ? null : end.usage
+  const answered = said.text !== '' || said.reasoning !== '' || said.calls.length > 0
+  // A call that failed before its first word is not billed; one that broke off later is.
+  if (usage === null && !answered && (end === 'stopped' || end.type === 'failed')) return { said, end, cost: NO_COST }
+  return { said, end, cost: costOfCall(usage, () => estimateFor(request, said), opened.price) }
+}
+
+/** Reads the stream to its end, or to the moment the signal aborts, whether or not the adapter notices. */
+async function listen(
+  attempt: Attempt,
+  adapter: ModelAdapter,
+  request: ModelRequest,
+  providerName: string,
+): Promise<{ said: Said; end: Heard['end'] }> {
+  const said: Said = { text: '', reasoning: '', calls: [], droppedCalls: 0 }
+  const ids = new Set(attempt.takenIds)
+  const own = new AbortController()
+  const signal = AbortSignal.any([attempt.signal, own.signal])
+  let events: AsyncIterator<ModelEvent> | null = null
+  try {
+    events = adapter.stream(request, signal)[Symbol.asyncIterator]()
+    for (;;) {
+      const { done, value: event } = await orAbort(events.next(), attempt.signal)
+      if (done) return { said, end: brokenOff('network', true, `${providerName} ended its answer in the middle.`) }
+      if (event.type === 'finish' || event.type === 'failed') return { said: wellFormed(said), end: event }
+      hear(attempt, said, ids, event)
+      if (said.text.length + said.reasoning.length > MAX_REPLY_CHARS) {
+        return { said, end: brokenOff('bad_answer', false, `${providerName} sent more than ${MAX_REPLY_CHARS} characters in one answer.`) }
+      }
+    }
+  } catch (thrown) {
+    if (attempt.signal.aborted) return { said: wellFormed(said), end: 'stopped' }
+    return { said, end: brokenOff('bad_answer', false, `The answer of ${providerName} could not be read: ${messageOf(thrown)}`) }
+  } finally {
+    own.abort(new Error('the stream is no longer read'))
+    events?.return?.()?.catch(() => {})
+  }
+}
+
+function hear(attempt: Attempt, said: Said, ids: Set<string>, event: Exclude<ModelEvent, { type: 'finish' | 'failed' }>): void {
+  if (event.type === 'text') {
+    said.text += event.text
+    if (event.text !== '') attempt.deps.progress.delta(event.text)
+  } else if (event.type === 'reasoning') {
+    said.reasoning += event.text
+  } else if (said.calls.length < MAX_CALLS_KEPT) {
+    const call = takeCall(event, ids)
+    ids.add(call.callId)
+    said.calls.push(call)
+  } else {
+    said.droppedCalls++
+  }
+}
+
+/** Half a surrogate pair, from a stream that was cut between two chunks, cannot be stored as UTF-8. */
+function wellFormed(said: Said): Said {
+  return { ...said, text: said.text.toWellFormed(), reasoning: said.reasoning.toWellFormed() }
+}
+
+/** Milliseconds to wait before the same model is asked again, or null: this model has had its chance. */
+function waitBeforeRetry(failure: ModelFailure, tries: number, isLastModel: boolean, random: number): number | null {
+  if (!failure.retryable || tries >= TRIES_PER_MODEL) return null
+  const backoffMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1)) * (0.5 + random / 2)
+  if (failure.retryAfterMs === null) return Math.round(backoffMs)
+  if (failure.retryAfterMs > MAX_RETRY_AFTER_MS) return null
+  if (failure.retryAfterMs > LONG_WAIT_MS && !isLastModel) return null
+  // Never earlier than asked for; a little later each, so that many jobs do not come back in the same instant.
+  return Math.round(Math.max(failure.retryAfterMs, 0) + random * 1000)
+}
+
+async function waitedOut(attempt: Attempt, waitMs: number, failure: ModelFailure): Promise<boolean> {
+  const { clock, progress } = attempt.deps
+  progress.activity('retry_wait', failure.message, clock.now() + waitMs)
+  return clock.sleep(waitMs, attempt.signal).then(
+    () => true,
+    () => false,
+  )
+}
+
+function messageFor(failures: { failure: ModelFailure; tries: number }[]): string {
+  const sentences = failures.map(({ failure, tries }) => (tries > 1 ? `${failure.message} (${tries} tries)` : failure.message))
+  return [...new Set(sentences)].join(' ')
+}
+
+function errorCodeFor(kind: ModelFailure['kind']): JobErrorCode {
+  switch (kind) {
+    case 'auth':
+      return 'model_auth'
+    case 'not_found':
+      return 'model_not_found'
+    case 'context_too_long':
+      return 'model_context_too_long'
+    case 'refused':
+      return 'model_refused'
+    case 'bad_answer':
+      return 'model_bad_answer'
+    default:
+      return 'model_unavailable'
+  }
+}
+
+function brokenOff(kind: ModelFailure['kind'], retryable: boolean, message: string): Extract<ModelEvent, { type: 'failed' }> {
+  return { type: 'failed', failure: { kind, retryable, retryAfterMs: null, status: null, message }, usage: null }
+}
+
+function estimateFor(request: ModelRequest, said: Said): Usage {
+  const written = said.calls.reduce(
+    (sum, call) => sum + call.name.length + charsOfArgs(call.args),
+    said.text.length + said.reasoning.length,
+  )
+  return { input: tokensOf(charsOfRequest(request)), output: tokensOf(written), cached: 0 }
+}

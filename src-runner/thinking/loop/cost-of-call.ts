@@ -1,0 +1,58 @@
+import type { KnownPrice, ModelRequest, PromptMessage, Usage } from '../models/model.ts'
+
+/** Tokens and money of one or several model calls that belong to the same reply. */
+export type CallCost = { usage: Usage; estimated: boolean; costMicros: number; priced: boolean }
+
+export const NO_COST: CallCost = { usage: { input: 0, output: 0, cached: 0 }, estimated: false, costMicros: 0, priced: true }
+
+/**
+ * What a call cost. Providers that send no usage, or one that cannot be true, are charged an estimate: a stated
+ * guess is better than a job that looks free.
+ */
+export function costOfCall(reported: Usage | null, estimate: () => Usage, price: KnownPrice | null): CallCost {
+  const believed = reported !== null && isBelievable(reported) ? reported : null
+  const usage = believed ?? estimate()
+  return { usage, estimated: believed === null, costMicros: price === null ? 0 : microsOf(usage, price), priced: price !== null }
+}
+
+/** Money of one call in whole micro-dollars. Prices are micro-dollars per million tokens; cached input has its own. */
+export function microsOf(usage: Usage, price: KnownPrice): number {
+  const fresh = (usage.input - usage.cached) * price.inputMicros
+  return Math.round((fresh + usage.cached * price.cachedInputMicros + usage.output * price.outputMicros) / 1_000_000)
+}
+
+export function addCosts(a: CallCost, b: CallCost): CallCost {
+  return {
+    usage: { input: a.usage.input + b.usage.input, output: a.usage.output + b.usage.output, cached: a.usage.cached + b.usage.cached },
+    estimated: a.estimated || b.estimated,
+    costMicros: a.costMicros + b.costMicros,
+    priced: a.priced && b.priced,
+  }
+}
+
+/** The estimate's one rule, stated wherever it is shown: four characters are a token. */
+export function tokensOf(chars: number): number {
+  return Math.ceil(chars / 4)
+}
+
+export function charsOfRequest(request: ModelRequest): number {
+  let chars = 0
+  for (const message of request.messages) chars += charsOfMessage(message)
+  for (const tool of request.tools) chars += tool.name.length + tool.description.length + JSON.stringify(tool.parameters).length
+  return chars
+}
+
+function charsOfMessage(message: PromptMessage): number {
+  if (message.role === 'tool') return message.output.length
+  if (message.role !== 'assistant') return message.text.length
+  return message.toolCalls.reduce((sum, call) => sum + call.name.length + charsOfArgs(call.args), message.text.length)
+}
+
+/** Arguments are JSON by the time they are here (see `takeCall`): small enough and not too deep to be written out. */
+export function charsOfArgs(args: unknown): number {
+  return JSON.stringify(args)?.length ?? 0
+}
+
+function isBelievable({ input, output, cached }: Usage): boolean {
+  return [input, output, cached].every((n) => Number.isSafeInteger(n) && n >= 0) && cached <= input
+}
