@@ -108,7 +108,7 @@ export type TurnItem = TextItem | ToolItem
 /** The job's work in the order it happened. Keys stay the same from the first word heard to the recorded step. */
 export function turnItems(state: TurnState): TurnItem[] {
   const recorded = recordedItems(state.steps)
-  const over = state.ending !== null && isTerminal(state.ending.status)
+  const over = isOver(state)
   const items = [...recorded]
   for (const entry of state.live) {
     if (entry.kind === 'text') {
@@ -120,6 +120,11 @@ export function turnItems(state: TurnState): TurnItem[] {
     else if (!items.some((item) => item.kind === 'tool' && item.callId === entry.callId)) items.push(liveTool(entry))
   }
   return over ? endedItems(items, state) : items
+}
+
+/** The stream said that nothing more comes. A failed job says so with `error` alone. */
+function isOver(state: TurnState): boolean {
+  return state.error !== null || (state.ending !== null && isTerminal(state.ending.status))
 }
 
 function recordedItems(steps: readonly Step[]): TurnItem[] {
@@ -166,20 +171,11 @@ function liveTool(entry: LiveTool): ToolItem {
   return { kind: 'tool', key: toolKey(entry.callId, 0), callId: entry.callId, name: entry.name, args: undefined, state: entry.state, startedAt: null, result: null }
 }
 
-/** The ending's own text is the true one; a call that was running when the job ended is not running any more. */
-function endedItems(items: TurnItem[], state: TurnState): TurnItem[] {
-  const { status, reply } = state.ending!
-  const ended = items.map((item) => (item.kind === 'tool' && item.result === null ? { ...item, state: endedState(item) } : item))
-  const last = ended.findLastIndex((item) => item.kind === 'text')
-  const text = last === -1 ? null : (ended[last] as TextItem)
-  if (text === null) return reply === '' ? ended : [...ended, { ...liveText({ kind: 'text', seq: 0, text: reply, replay: false }, false), key: 'text:end' }]
-  if (text.step === null && status === 'completed' && reply !== '') return ended.with(last, { ...text, text: reply })
-  return ended
-}
-
-function endedState(item: ToolItem): ToolState {
-  if (item.state !== 'running') return item.state
-  return 'lost'
+/** A call that was running when the job ended is not running any more. Where nothing was heard, the ending stands in. */
+function endedItems(items: TurnItem[], { ending }: TurnState): TurnItem[] {
+  const ended = items.map((item): TurnItem => (item.kind === 'tool' && item.state === 'running' ? { ...item, state: 'lost' } : item))
+  if (ending === null || ending.reply === '' || ended.some((item) => item.kind === 'text')) return ended
+  return [...ended, { ...liveText({ kind: 'text', seq: 0, text: ending.reply, replay: false }, false), key: 'text:end' }]
 }
 
 export type TurnFigures = {

@@ -1,0 +1,4 @@
+export const markdown = {
+  code: 'Code',
+  table: 'Table',
+}
