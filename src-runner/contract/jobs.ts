@@ -172,7 +172,8 @@ export type ChatReply = z.infer<typeof ChatReply>
 
 /** What `POST /api/chat/stream` sends; the SSE event name is `type`, the data is the rest as JSON. */
 export const ChatStreamEvent = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('start'), jobId: Id, conversationId: Id }),
+  /** `conversationId` is null when the job that is attached to belongs to none. */
+  z.object({ type: z.literal('start'), jobId: Id, conversationId: Id.nullable() }),
   /** `seq` is the step this text will be part of: a page that already holds that step ignores the text. */
   z.object({ type: z.literal('delta'), text: z.string(), seq: z.number().int() }),
   /** The model broke off and is asked again: the deltas of this step so far are void. */
@@ -188,7 +189,7 @@ export const ChatStreamEvent = z.discriminatedUnion('type', [
     type: z.literal('done'),
     reply: z.string(),
     jobId: Id,
-    conversationId: Id,
+    conversationId: Id.nullable(),
     status: JobStatus,
     costUsd: Usd,
   }),

@@ -1,0 +1,72 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import pino from 'pino'
+import { createStream } from 'rotating-file-stream'
+import type { LogLevel } from '../../contract/port.ts'
+import type { Log } from '../../kit/log.ts'
+import type { Scrubber } from './scrubber.ts'
+
+export type RunnerLog = Log & {
+  /** Resolves when all that was logged is with the operating system. */
+  close(): Promise<void>
+}
+
+/** The log as JSON lines in `<dataDir>/logs/runner.log`: 10 MB a file, five files, readable by their owner alone. */
+export function createRunnerLog(options: { dataDir: string; level: LogLevel; scrubber: Scrubber; toStderr: boolean }): RunnerLog {
+  const { scrubber, toStderr } = options
+  const folder = join(options.dataDir, 'logs')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const file = createStream('runner.log', { path: folder, size: '10M', rotate: 5, mode: 0o600, history: '.runner.history' })
+  // A log that cannot be written (a full disk) must not take the work down with it.
+  file.on('error', () => {})
+  return createLog(options.level, (line) => {
+    const clean = scrubber.scrub(line)
+    file.write(clean)
+    if (toStderr) process.stderr.write(clean)
+  }, () => new Promise((resolve) => file.end(resolve))) // prettier-ignore
+}
+
+/** A log that hands every line, secrets and all, to `write`. */
+export function createLog(level: LogLevel, write: (line: string) => void, close: () => Promise<void> = () => Promise.resolve()): RunnerLog {
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: describeThrown, err: describeThrown, cause: describeThrown },
+    },
+    { write },
+  )
+  return {
+    error: (fields, message) => logger.error(fields, message),
+    warn: (fields, message) => logger.warn(fields, message),
+    info: (fields, message) => logger.info(fields, message),
+    debug: (fields, message) => logger.debug(fields, message),
+    close,
+  }
+}
+
+/** Name, code, message and stack, down the chain of causes. Nothing else: libraries hang whole requests, prompts included, on their errors. */
+function describeThrown(thrown: unknown, depth = 0): unknown {
+  if (!(thrown instanceof Error)) return typeof thrown === 'object' ? '(an object was thrown)' : thrown
+  const { code } = thrown as { code?: unknown }
+  return {
+    name: thrown.name,
+    ...(typeof code === 'string' ? { code } : {}),
+    message: thrown.message,
+    stack: thrown.stack,
+    ...(thrown.cause === undefined || depth >= 5 ? {} : { cause: describeThrown(thrown.cause, depth + 1) }),
+  }
+}
+
+/**
+ * Sends what anybody prints with `console` to the log. Libraries print what they like (some print keys), and the
+ * standard output of this process carries messages for whoever started it.
+ */
+export function silenceConsole(log: Log): void {
+  const print = (level: 'debug' | 'warn') => (...parts: unknown[]) =>
+    log[level]({ from: 'console' }, parts.map((part) => (typeof part === 'string' ? part : '(value)')).join(' '))
+  console.log = console.info = console.debug = console.trace = print('debug')
+  console.warn = console.error = print('warn')
+}

@@ -1,0 +1,34 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, it } from 'vitest'
+import { ERROR_STATUS } from '../../contract/errors.ts'
+import { ROUTES, type Route } from '../../contract/routes.ts'
+import { openApiDocument } from './openapi.ts'
+
+type Operation = { operationId: string; responses: Record<string, { description: string }>; parameters: { name: string; in: string }[] }
+
+function operationOf(route: Route): Operation {
+  const paths = openApiDocument()['paths'] as Record<string, Record<string, Operation>>
+  return paths[route.path.replace(/:(\w+)/g, '{$1}')]![route.method.toLowerCase()]!
+}
+
+describe('the OpenAPI document', () => {
+  it('is valid by the official schema, with every reference resolved', async () => {
+    const validator = new Validator()
+    expect(await validator.validate(structuredClone(openApiDocument()))).toEqual({ valid: true })
+    const refs = [...JSON.stringify(openApiDocument()).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map((match) => match[1]!)
+    const { schemas } = openApiDocument()['components'] as { schemas: Record<string, unknown> }
+    expect(refs.filter((name) => !(name in schemas))).toEqual([])
+    expect(JSON.stringify(openApiDocument())).not.toContain('$defs')
+  })
+
+  it('has every route with its parameters, and every error of it under the status the error has', () => {
+    for (const [name, route] of Object.entries<Route>(ROUTES)) {
+      const operation = operationOf(route)
+      expect(operation.operationId).toBe(name)
+      expect(operation.responses[route.status]).toBeDefined()
+      for (const code of route.errors) expect([name, operation.responses[ERROR_STATUS[code]]?.description]).toEqual([name, expect.stringContaining(code)])
+      const declared = operation.parameters.filter((parameter) => parameter.in === 'path').map((parameter) => `:${parameter.name}`)
+      expect(route.path.match(/:\w+/g) ?? []).toEqual(declared)
+    }
+  })
+})

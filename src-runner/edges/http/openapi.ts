@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import { Agent, Limits, ModelRef } from '../../contract/agents.ts'
+import { Conversation, Message } from '../../contract/conversations.ts'
+import { ERROR_STATUS, ErrorBody, type ErrorCode } from '../../contract/errors.ts'
+import { ChatReply, ChatStreamEvent, Job, JobChannel, JobStatus, JobSummary, Step } from '../../contract/jobs.ts'
+import { FoundServer, Model, Price, Provider } from '../../contract/providers.ts'
+import { ROUTES, type Route, type RouteName } from '../../contract/routes.ts'
+import { Settings } from '../../contract/settings.ts'
+import { SpendRow } from '../../contract/spend.ts'
+
+type Json = Record<string, unknown>
+
+/** Shapes that appear by name in the document, so that generated clients have names for them too. */
+const NAMED = {
+  Agent, ChatReply, ChatStreamEvent, Conversation, Error: ErrorBody, FoundServer, Job, JobChannel, JobStatus, JobSummary,
+  Limits, Message, Model, ModelRef, Price, Provider, Settings, SpendRow, Step,
+} // prettier-ignore
+
+const names = z.registry<{ id: string }>()
+for (const [id, schema] of Object.entries(NAMED)) names.add(schema, { id })
+
+let made: Json | undefined
+
+/** The runner's interface as OpenAPI 3.1, made from the route table alone. */
+export function openApiDocument(): Json {
+  return (made ??= makeDocument())
+}
+
+function makeDocument(): Json {
+  const schemas: Json = {}
+  const paths: Record<string, Json> = {}
+  for (const name of Object.keys(ROUTES) as RouteName[]) {
+    const route: Route = ROUTES[name]
+    const path = route.path.replace(/:(\w+)/g, '{$1}')
+    ;(paths[path] ??= {})[route.method.toLowerCase()] = operationOf(name, route, schemas)
+  }
+  // Named in no JSON body: errors stand behind a reference, and streams are described in words.
+  schemaOf(ErrorBody, 'output', schemas)
+  schemaOf(ChatStreamEvent, 'output', schemas)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Deckhand runner',
+      version: '1',
+      description:
+        'Runs the jobs of AI agents on this machine. In the mode local-trust only the worker route asks for a bearer; in local-auth everything ' +
+        'does except health. Requests of browsers from other origins are refused in every mode.',
+    },
+    servers: [{ url: 'http://127.0.0.1:3001' }],
+    paths,
+    components: {
+      schemas,
+      securitySchemes: { workerSecret: { type: 'http', scheme: 'bearer', description: 'The WORKER_SECRET of this installation.' } },
+    },
+  }
+}
+
+function operationOf(name: RouteName, route: Route, schemas: Json): Json {
+  const operation: Json = { operationId: name, summary: route.summary, parameters: parametersOf(route, schemas), responses: responsesOf(route, schemas) }
+  if (route.body !== undefined) {
+    operation['requestBody'] = { required: true, content: { 'application/json': { schema: schemaOf(route.body, 'input', schemas) } } }
+  }
+  // Two choices: the bearer, or nothing (local-trust). The worker route has only the first.
+  operation['security'] = route.gate === 'public' ? [] : route.gate === 'worker' ? [{ workerSecret: [] }] : [{}, { workerSecret: [] }]
+  return operation
+}
+
+function parametersOf(route: Route, schemas: Json): Json[] {
+  return (['path', 'query'] as const).flatMap((where) => {
+    const shape = (where === 'path' ? route.params : route.query)?.shape ?? {}
+    return Object.entries(shape).map(([name, schema]) => ({
+      name,
+      in: where,
+      required: where === 'path' || !(schema as z.ZodType).safeParse(undefined).success,
+      // What a value is after reading: text on the wire, numbers and lists by meaning. Lists are separated by commas.
+      schema: schemaOf(schema as z.ZodType, 'output', schemas),
+      ...(where === 'query' ? { style: 'form', explode: false } : {}),
+    }))
+  })
+}
+
+function responsesOf(route: Route, schemas: Json): Json {
+  const success = route.stream
+    ? { 'text/event-stream': { schema: { type: 'string', description: streamDescription(route) } } }
+    : { 'application/json': { schema: schemaOf(route.answer, 'output', schemas) } }
+  const responses: Json = { [route.status]: { description: 'Done.', content: success } }
+  if (route.path === ROUTES.health.path) responses[503] = { description: 'The database cannot be reached.', content: success }
+  for (const [status, codes] of Object.entries(Object.groupBy(errorsOf(route), (code) => ERROR_STATUS[code]))) {
+    responses[status] ??= {
+      description: `One of: ${codes!.join(', ')}`,
+      content: { 'application/json': { schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { error: { enum: codes } } }] } } },
+    }
+  }
+  return responses
+}
+
+function streamDescription(route: Route): string {
+  return route.path === ROUTES.streamEvents.path
+    ? 'Server-sent events: `event` is the type of what happened, `data` its payload as JSON, `id` its place in the history.'
+    : 'Server-sent events: `event` is the `type` of a ChatStreamEvent, `data` the rest of it as JSON.'
+}
+
+/** The route's own errors and those that stand in front of it. */
+function errorsOf(route: Route): ErrorCode[] {
+  const codes = new Set<ErrorCode>(['forbidden_host', 'forbidden_origin', 'forbidden_forwarded', 'internal', 'database_unavailable', ...route.errors])
+  if (route.gate === 'runner') codes.add('unauthorized')
+  if (route.gate === 'worker') codes.add('invalid_worker_secret')
+  if (route.method !== 'GET') for (const code of ['invalid_request', 'unsupported_media_type', 'payload_too_large', 'request_timeout'] as const) codes.add(code)
+  return [...codes]
+}
+
+/** A JSON schema whose named parts are put among the components. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
+  const { $schema: _dialect, $defs, ...rest } = z.toJSONSchema(schema, { metadata: names, io, unrepresentable: 'any' }) as Json
+  for (const [id, definition] of Object.entries(($defs ?? {}) as Json)) schemas[id] ??= withPointers(withoutId(definition as Json))
+  const own = names.get(schema)?.id
+  if (own === undefined) return withPointers(rest) as Json
+  schemas[own] ??= withPointers(withoutId(rest))
+  return { $ref: `#/components/schemas/${own}` }
+}
+
+function withoutId({ id: _id, ...schema }: Json): Json {
+  return schema
+}
+
+function withPointers(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withPointers)
+  if (typeof node !== 'object' || node === null) return node
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, key === '$ref' ? String(value).replace('#/$defs/', '#/components/schemas/') : withPointers(value)]),
+  )
+}
