@@ -1,0 +1,92 @@
+import { LIVE_EVENTS, type LiveEvent, RECORDED_EVENTS, type RecordedEvent } from '../../src-runner/contract/events.ts'
+import { backoffMs, pause } from './backoff.ts'
+import type { Client } from './client.ts'
+import { readSse, type SseEvent } from './sse.ts'
+
+export type Connection = 'connecting' | 'open' | 'lost'
+
+export type EventStreamListener = {
+  onRecorded: (event: RecordedEvent) => void
+  onLive: (event: LiveEvent) => void
+  onConnection: (connection: Connection) => void
+}
+
+/** A stream that brings nothing, not even a comment, for this long is taken for dead (a machine that slept, say). */
+const QUIET_MS = 60_000
+
+/**
+ * Follows `GET /api/events` until stopped. After a break it goes on with the last id it saw, so nothing recorded is
+ * missed. The answered `nudge` cuts a wait short, for when it is known that the runner is back.
+ */
+export function followEvents(client: Client, listener: EventStreamListener, wait = pause): { stop: () => void; nudge: () => void } {
+  const whole = new AbortController()
+  let waiting = new AbortController()
+  let lastEventId: string | null = null
+
+  const readOnce = async (onOpen: () => void) => {
+    const connection = new AbortController()
+    const abort = () => connection.abort()
+    whole.signal.addEventListener('abort', abort)
+    let quiet: ReturnType<typeof setTimeout> | undefined
+    const hear = () => {
+      clearTimeout(quiet)
+      quiet = setTimeout(abort, QUIET_MS)
+    }
+    try {
+      hear()
+      const body = await client.open('streamEvents', {}, { signal: connection.signal, lastEventId })
+      onOpen()
+      listener.onConnection('open')
+      for await (const raw of readSse(body, hear)) {
+        if (raw.id !== null) lastEventId = raw.id
+        const event = parseEvent(raw)
+        if (event?.kind === 'recorded') listener.onRecorded(event.event)
+        else if (event?.kind === 'live') listener.onLive(event.event)
+      }
+    } finally {
+      clearTimeout(quiet)
+      whole.signal.removeEventListener('abort', abort)
+    }
+  }
+
+  const run = async () => {
+    let attempt = 0
+    listener.onConnection('connecting')
+    while (!whole.signal.aborted) {
+      // Every failure has the same answer here: say that the connection is lost, and try again.
+      await readOnce(() => {
+        attempt = 0
+      }).catch(() => undefined)
+      if (whole.signal.aborted) return
+      listener.onConnection('lost')
+      waiting = new AbortController()
+      await wait(backoffMs(attempt++), AbortSignal.any([waiting.signal, whole.signal]))
+    }
+  }
+  void run()
+  return { stop: () => whole.abort(), nudge: () => waiting.abort() }
+}
+
+type Parsed = { kind: 'recorded'; event: RecordedEvent } | { kind: 'live'; event: LiveEvent }
+
+/** null for an event of a kind, or in a shape, that this page does not know. */
+export function parseEvent(raw: SseEvent): Parsed | null {
+  let data: unknown
+  try {
+    data = JSON.parse(raw.data)
+  } catch {
+    return null
+  }
+  const payload = typeof data === 'object' && data !== null && 'payload' in data ? data.payload : data
+  if (raw.event in RECORDED_EVENTS) {
+    const type = raw.event as keyof typeof RECORDED_EVENTS
+    const parsed = RECORDED_EVENTS[type].safeParse(payload)
+    return parsed.success ? { kind: 'recorded', event: { type, payload: parsed.data } as RecordedEvent } : null
+  }
+  if (raw.event in LIVE_EVENTS) {
+    const type = raw.event as keyof typeof LIVE_EVENTS
+    const parsed = LIVE_EVENTS[type].safeParse(payload)
+    return parsed.success ? { kind: 'live', event: { type, payload: parsed.data } } : null
+  }
+  return null
+}

@@ -1,0 +1,77 @@
+import { type QueryClient, useQueryClient } from '@tanstack/solid-query'
+import { createSignal } from 'solid-js'
+import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes.ts'
+import { useApi } from './ApiProvider.tsx'
+import type { JsonRoute } from './client.ts'
+
+/** Something the person does. `run` rejects with an `ApiError`, which stays in `error` until the next run. */
+export type Action<N extends JsonRoute> = {
+  run: (request: RouteRequest<N>) => Promise<RouteAnswer<N>>
+  readonly isRunning: boolean
+  readonly error: unknown
+  readonly reset: () => void
+}
+
+/** A change in the cache made before the runner answered; the answered function takes it back. */
+type Foresee<N extends JsonRoute> = (queries: QueryClient, request: RouteRequest<N>) => () => void
+
+/** What the pages show afterwards follows from the events that the change caused. */
+export function useAction<N extends JsonRoute>(name: N, foresee?: Foresee<N>): Action<N> {
+  const { client } = useApi()
+  const queries = useQueryClient()
+  const [running, setRunning] = createSignal(0)
+  const [error, setError] = createSignal<unknown>(null)
+  return {
+    async run(request) {
+      setError(null)
+      setRunning((count) => count + 1)
+      const takeBack = foresee?.(queries, request)
+      try {
+        return await (client.call as (name: N, request: RouteRequest<N>) => Promise<RouteAnswer<N>>)(name, request)
+      } catch (thrown) {
+        takeBack?.()
+        setError(thrown)
+        throw thrown
+      } finally {
+        setRunning((count) => count - 1)
+      }
+    },
+    get isRunning() {
+      return running() > 0
+    },
+    get error() {
+      return error()
+    },
+    reset: () => setError(null),
+  }
+}
+
+export const useSubmitTask = () => useAction('submitTask')
+export const useRetryJob = () => useAction('retryJob')
+export const useCreateAgent = () => useAction('createAgent')
+export const useUpdateAgent = () => useAction('updateAgent')
+export const useDeleteAgent = () => useAction('deleteAgent')
+export const useDeleteConversation = () => useAction('deleteConversation')
+export const useCreateProvider = () => useAction('createProvider')
+export const useUpdateProvider = () => useAction('updateProvider')
+export const useDeleteProvider = () => useAction('deleteProvider')
+export const useCheckProvider = () => useAction('checkProvider')
+export const useSetModelPrice = () => useAction('setModelPrice')
+
+/** Stop is shown as asked for at once; the runner needs up to two seconds. */
+export const useCancelJob = () =>
+  useAction('cancelJob', (queries, { params: { jobId } }) => {
+    const key = ['getJob', { params: { jobId } }]
+    const before = queries.getQueryData<RouteAnswer<'getJob'>>(key)
+    if (before !== undefined) queries.setQueryData(key, { job: { ...before.job, cancelRequested: true } })
+    return () => void queries.setQueryData(key, before)
+  })
+
+/** A setting changes under the finger that changes it. */
+export const useUpdateSettings = () =>
+  useAction('updateSettings', (queries, { body }) => {
+    const key = ['getSettings', {}]
+    const before = queries.getQueryData<RouteAnswer<'getSettings'>>(key)
+    if (before !== undefined) queries.setQueryData(key, { settings: { ...before.settings, ...body } })
+    return () => void queries.setQueryData(key, before)
+  })

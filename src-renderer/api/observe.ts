@@ -1,0 +1,172 @@
+import {
+  type DefaultError,
+  InfiniteQueryObserver,
+  type InfiniteData,
+  keepPreviousData,
+  QueryObserver,
+  useQueryClient,
+} from '@tanstack/solid-query'
+import { createComputed, createMemo, on, onCleanup, untrack } from 'solid-js'
+import { createStore, reconcile } from 'solid-js/store'
+import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes.ts'
+import { useApi } from './ApiProvider.tsx'
+import type { JsonRoute } from './client.ts'
+import { tagsOf } from './tags.ts'
+
+/**
+ * The answer of a route as the page holds it. Reading never suspends: a screen decides itself what to show while
+ * `data` is undefined. Rows keep their identity by `id`, so a list updates in place.
+ */
+export type Loaded<T> = {
+  readonly data: T | undefined
+  /** Why there is no data, or why it could not be refreshed. */
+  readonly error: unknown
+  /** Nothing to show yet and nothing went wrong. */
+  readonly isPending: boolean
+  readonly retry: () => void
+}
+
+/** A list in pages. */
+export type Pages<T> = {
+  readonly items: readonly T[]
+  readonly error: unknown
+  readonly isPending: boolean
+  readonly hasMore: boolean
+  readonly isLoadingMore: boolean
+  readonly more: () => void
+  readonly retry: () => void
+}
+
+type AnyRequest = { params?: Record<string, string>; query?: Record<string, unknown> }
+/** Name and request belong together by the types of the hooks below; inside, a generic name cannot prove it. */
+type LooseCall = (name: JsonRoute, request: AnyRequest | null, options: { signal: AbortSignal }) => Promise<unknown>
+type State<T> = { data: T | undefined; error: unknown; isPending: boolean; hasMore: boolean; isLoadingMore: boolean }
+type Result = { data: unknown; error: unknown; isPending: boolean; hasNextPage?: boolean; isFetchingNextPage?: boolean; isPlaceholderData: boolean }
+
+/**
+ * Solid's own adapter reads data through a resource, which suspends whole screens; this one is a store fed by the
+ * same observer. The copy is needed: `reconcile` writes into what it was given, which must not be the cache.
+ */
+function createResultStore<T>(first: Result) {
+  const [state, setState] = createStore<State<T>>(toState<T>(first))
+  const take = (result: Result) => {
+    const { data, ...rest } = toState<T>(result)
+    setState(rest)
+    if (data === undefined) setState('data', undefined)
+    else setState('data', reconcile(data, { key: 'id' }) as never)
+  }
+  return [state, take] as const
+}
+
+function toState<T>(result: Result): State<T> {
+  return {
+    data: result.data === undefined ? undefined : (structuredClone(result.data) as T),
+    error: result.error,
+    isPending: result.isPending,
+    hasMore: result.hasNextPage ?? false,
+    isLoadingMore: result.isFetchingNextPage ?? false,
+  }
+}
+
+export type ObserveOptions = {
+  /** Show the last answer while the next one (another filter, say) is on its way. */
+  keepPrevious?: boolean
+}
+
+/** Holds the answer of a GET route, refreshed by events. `null` as the request: nothing to ask for yet. */
+export function useRoute<N extends JsonRoute>(name: N, request: () => RouteRequest<N> | null, options: ObserveOptions = {}): Loaded<RouteAnswer<N>> {
+  const callLoosely = useApi().client.call as LooseCall
+  const queries = useQueryClient()
+  const query = createMemo(() => {
+    const asked = request() as AnyRequest | null
+    return queries.defaultQueryOptions<RouteAnswer<N>>({
+      queryKey: [name, asked],
+      queryFn: ({ signal }) => callLoosely(name, asked, { signal }) as Promise<RouteAnswer<N>>,
+      enabled: asked !== null,
+      meta: { tags: tagsOf(name, asked?.params) },
+      ...(options.keepPrevious ? { placeholderData: keepPreviousData } : {}),
+    })
+  })
+  const observer = new QueryObserver<RouteAnswer<N>>(queries, untrack(query))
+  const [state, take] = createResultStore<RouteAnswer<N>>(observer.getOptimisticResult(untrack(query)))
+  onCleanup(observer.subscribe(take))
+  createComputed(
+    on(
+      query,
+      (next) => {
+        observer.setOptions(next)
+        take(observer.getOptimisticResult(next))
+      },
+      { defer: true },
+    ),
+  )
+  return {
+    get data() {
+      return state.data
+    },
+    get error() {
+      return state.error
+    },
+    get isPending() {
+      return state.isPending
+    },
+    retry: () => void observer.refetch(),
+  }
+}
+
+/** Holds a keyset-paged list. `pick` takes the rows out of one page. */
+export function usePages<N extends JsonRoute, T>(
+  name: N,
+  query: () => Record<string, unknown> | null,
+  pick: (answer: RouteAnswer<N>) => T[],
+): Pages<T> {
+  const callLoosely = useApi().client.call as LooseCall
+  const queries = useQueryClient()
+  type Page = RouteAnswer<N> & { nextCursor: string | null }
+  const options = createMemo(() => {
+    const filters = query()
+    return {
+      queryKey: [name, 'pages', filters] as const,
+      queryFn: ({ signal, pageParam }: { signal: AbortSignal; pageParam: unknown }) =>
+        callLoosely(name, { query: { ...filters, cursor: pageParam ?? undefined } }, { signal }) as Promise<Page>,
+      initialPageParam: null as string | null,
+      getNextPageParam: (last: Page) => last.nextCursor,
+      enabled: filters !== null,
+      meta: { tags: tagsOf(name, undefined) },
+      placeholderData: keepPreviousData as never,
+    }
+  })
+  const observer = new InfiniteQueryObserver<Page, DefaultError, InfiniteData<Page>, readonly unknown[], string | null>(queries, untrack(options) as never)
+  const [state, take] = createResultStore<InfiniteData<Page>>(observer.getCurrentResult())
+  onCleanup(observer.subscribe(take))
+  createComputed(
+    on(
+      options,
+      (next) => {
+        observer.setOptions(next as never)
+        take(observer.getCurrentResult())
+      },
+      { defer: true },
+    ),
+  )
+  const items = createMemo(() => state.data?.pages.flatMap((page) => pick(page)) ?? [])
+  return {
+    get items() {
+      return items()
+    },
+    get error() {
+      return state.error
+    },
+    get isPending() {
+      return state.isPending
+    },
+    get hasMore() {
+      return state.hasMore
+    },
+    get isLoadingMore() {
+      return state.isLoadingMore
+    },
+    more: () => void observer.fetchNextPage({ cancelRefetch: false }),
+    retry: () => void observer.refetch(),
+  }
+}

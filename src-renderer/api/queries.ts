@@ -1,0 +1,96 @@
+import type { Agent } from '../../src-runner/contract/agents.ts'
+import type { Conversation } from '../../src-runner/contract/conversations.ts'
+import type { JobChannel, JobStatus, JobSummary } from '../../src-runner/contract/jobs.ts'
+import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes.ts'
+import { useApi } from './ApiProvider.tsx'
+import type { Progress } from './live.ts'
+import { type Loaded, type Pages, usePages, useRoute } from './observe.ts'
+
+/** Ids come as functions, so that a screen whose URL changes asks for the next thing by itself. */
+type Given = () => string | null | undefined
+
+export type JobFilter = {
+  status?: readonly JobStatus[]
+  agentId?: string
+  channel?: JobChannel
+  /** Created at or after, epoch ms. */
+  from?: number
+  /** Created before, epoch ms. */
+  to?: number
+  q?: string
+  limit?: number
+}
+
+export function useJobs(filter: () => JobFilter | null): Pages<JobSummary> {
+  return usePages(
+    'listJobs',
+    () => {
+      const asked = filter()
+      return asked === null ? null : { ...asked, status: asked.status?.length ? asked.status.join(',') : undefined }
+    },
+    (page) => page.jobs,
+  )
+}
+
+export function useJobCounts(): Loaded<RouteAnswer<'countJobs'>> {
+  return useRoute('countJobs', () => ({}))
+}
+
+export function useJob(jobId: Given): Loaded<RouteAnswer<'getJob'>> {
+  return useRoute('getJob', () => withId(jobId, (id) => ({ params: { jobId: id } })))
+}
+
+export function useSteps(jobId: Given): Loaded<RouteAnswer<'listSteps'>> {
+  return useRoute('listSteps', () => withId(jobId, (id) => ({ params: { jobId: id } })))
+}
+
+/** What a running job does at this moment, or null. */
+export function useProgress(jobId: Given): () => Progress | null {
+  const { live } = useApi()
+  return () => {
+    const id = jobId()
+    return id ? live.progressOf(id) : null
+  }
+}
+
+export function useConversations(filter: () => { agentId?: string; q?: string } | null): Pages<Conversation> {
+  return usePages('listConversations', filter, (page) => page.conversations)
+}
+
+export function useConversation(conversationId: Given): Loaded<RouteAnswer<'getConversation'>> {
+  return useRoute('getConversation', () => withId(conversationId, (id) => ({ params: { conversationId: id } })))
+}
+
+/** All agents by name: nobody has more than the 200 that one page holds. */
+export function useAgents(): Loaded<{ agents: Agent[]; nextCursor: string | null }> {
+  return useRoute('listAgents', () => ({ query: { limit: 200 } }))
+}
+
+export function useAgent(agentId: Given): Loaded<RouteAnswer<'getAgent'>> {
+  return useRoute('getAgent', () => withId(agentId, (id) => ({ params: { agentId: id } })))
+}
+
+export function useProviders(): Loaded<RouteAnswer<'listProviders'>> {
+  return useRoute('listProviders', () => ({}))
+}
+
+export function useFoundServers(): Loaded<RouteAnswer<'listFoundServers'>> {
+  return useRoute('listFoundServers', () => ({}))
+}
+
+export function useModels(): Loaded<RouteAnswer<'listModels'>> {
+  return useRoute('listModels', () => ({}))
+}
+
+export function useSettings(): Loaded<RouteAnswer<'getSettings'>> {
+  return useRoute('getSettings', () => ({}))
+}
+
+export function useSpend(query: () => NonNullable<RouteRequest<'getSpend'>['query']>): Loaded<RouteAnswer<'getSpend'>> {
+  return useRoute('getSpend', () => ({ query: query() }), { keepPrevious: true })
+}
+
+function withId<R>(given: Given, request: (id: string) => R): R | null {
+  const id = given()
+  return id ? request(id) : null
+}

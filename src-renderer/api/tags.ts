@@ -1,0 +1,31 @@
+import type { RecordedEvent } from '../../src-runner/contract/events.ts'
+import { ROUTES, type Route, type RouteName } from '../../src-runner/contract/routes.ts'
+import { STALE_AFTER, type Tag } from '../../src-runner/contract/tags.ts'
+
+/** Tags that name one thing, and the route parameter that says which. */
+const NAMED_BY: Partial<Record<Tag, string>> = { job: 'jobId', conversation: 'conversationId' }
+
+/** What a query holds: `jobs`, or `job:<id>` where the route is about one thing. */
+export function tagsOf(name: RouteName, params: Record<string, string> | undefined): string[] {
+  const route: Route = ROUTES[name]
+  return (route.shows ?? []).map((tag) => {
+    const param = NAMED_BY[tag]
+    const id = param === undefined ? undefined : params?.[param]
+    return id === undefined ? tag : `${tag}:${id}`
+  })
+}
+
+/** What an event makes stale, in the same words. An event about no conversation makes no conversation stale. */
+export function staleTagsOf(event: RecordedEvent): string[] {
+  const payload = event.payload as Record<string, unknown>
+  return STALE_AFTER[event.type].flatMap(({ tag, by }) => {
+    if (by === undefined) return [tag]
+    const id = payload[by]
+    return typeof id === 'string' ? [`${tag}:${id}`] : []
+  })
+}
+
+/** Whether a query with these tags is touched: `job` alone touches every `job:<id>`, and the other way round. */
+export function isTouched(held: readonly string[], stale: ReadonlySet<string>): boolean {
+  return held.some((tag) => stale.has(tag) || stale.has(tag.split(':', 1)[0]!) || (!tag.includes(':') && [...stale].some((one) => one.startsWith(`${tag}:`))))
+}

@@ -1,0 +1,83 @@
+import type { DesktopApi, DesktopCommand, DesktopState, MachineSettings } from '../../src-main/contract/desktop-api.ts'
+
+export type Theme = MachineSettings['theme']
+
+/**
+ * What the page may ask of whatever it runs in: the app's own window, or a browser. `state` is null in a browser,
+ * where the machine is not ours to show; what needs it is then shown as available in the app.
+ */
+export type Desktop = {
+  /** The full interface of the app's window; null in a browser. */
+  readonly api: DesktopApi | null
+  onState: (listener: (state: DesktopState) => void) => () => void
+  onCommand: (listener: (command: DesktopCommand) => void) => () => void
+  /** null: the person closed the dialog, or there is none here. */
+  pickFolder: () => Promise<string | null>
+  copyText: (text: string) => Promise<void>
+  /** Opens outside. In the app the desktop asks first; in a browser the page has asked already. */
+  openExternal: (url: string) => Promise<boolean>
+  readTheme: () => Theme
+  writeTheme: (theme: Theme) => Promise<void>
+}
+
+const THEME_STORED_AS = 'deckhand.theme'
+
+/** Remembered in the page too, so that the first paint has the right colours before the desktop answered. */
+function readStoredTheme(): Theme {
+  const stored = localStorage.getItem(THEME_STORED_AS)
+  return stored === 'light' || stored === 'dark' ? stored : 'system'
+}
+
+export function storeTheme(theme: Theme): void {
+  localStorage.setItem(THEME_STORED_AS, theme)
+}
+
+export function createAppDesktop(api: DesktopApi): Desktop {
+  return {
+    api,
+    onState: (listener) => api.onState(listener),
+    onCommand: (listener) => api.onCommand(listener),
+    pickFolder: () => api.pickFolder(undefined),
+    copyText: (text) => api.copyText(text),
+    openExternal: (url) => api.openExternal({ url }),
+    readTheme: readStoredTheme,
+    async writeTheme(theme) {
+      storeTheme(theme)
+      await api.changeSettings({ theme })
+    },
+  }
+}
+
+export function createBrowserDesktop(): Desktop {
+  return {
+    api: null,
+    onState: () => () => {},
+    onCommand: () => () => {},
+    pickFolder: () => Promise.resolve(null),
+    copyText: (text) => writeClipboard(text),
+    openExternal(url) {
+      const { protocol } = new URL(url)
+      if (protocol !== 'http:' && protocol !== 'https:') return Promise.resolve(false)
+      window.open(url, '_blank', 'noopener,noreferrer')
+      return Promise.resolve(true)
+    },
+    readTheme: readStoredTheme,
+    writeTheme(theme) {
+      storeTheme(theme)
+      return Promise.resolve()
+    },
+  }
+}
+
+/** Over plain http from another machine the clipboard interface does not exist; the old command still works there. */
+async function writeClipboard(text: string): Promise<void> {
+  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
+  const area = document.createElement('textarea')
+  area.value = text
+  area.style.position = 'fixed'
+  area.style.opacity = '0'
+  document.body.append(area)
+  area.select()
+  document.execCommand('copy')
+  area.remove()
+}
