@@ -1,0 +1,111 @@
+import { A, useLocation } from '@solidjs/router'
+import Ellipsis from 'lucide-solid/icons/ellipsis'
+import Rocket from 'lucide-solid/icons/rocket'
+import Search from 'lucide-solid/icons/search'
+import { For, Show } from 'solid-js'
+import { Dynamic } from 'solid-js/web'
+import { useJobCounts, useSettings } from '../api/queries.ts'
+import { words } from '../kit/words/words.ts'
+import type { Icon } from '../ui/icon.ts'
+import { KeyHint } from '../ui/KeyHint.tsx'
+import { Mark } from '../ui/Mark.tsx'
+import { type ScreenLink, SCREENS } from './screens.ts'
+
+/** A screen is current on its own address and on those below it; the job page belongs to Activity. */
+function useIsCurrent() {
+  const location = useLocation()
+  return (path: string) => {
+    const here = location.pathname
+    if (path === '/') return here === '/'
+    return here === path || here.startsWith(`${path}/`) || (path === '/activity' && here.startsWith('/jobs/'))
+  }
+}
+
+const ITEM = 'flex items-center rounded-md text-ink-2 transition-colors duration-100 hover:bg-hover hover:text-ink'
+
+export function SideNavigation(props: { onPalette: () => void }) {
+  const isCurrent = useIsCurrent()
+  const settings = useSettings()
+  const isSetUp = () => settings.data === undefined || settings.data.settings.firstStart === 'done'
+  return (
+    <aside class="flex w-52 shrink-0 flex-col border-r border-line px-2.5 pt-3 pb-2.5 max-md:hidden">
+      <div class="drag-window flex items-center gap-2 px-2 pb-3">
+        <Mark />
+        <span class="text-md font-semibold tracking-tight">Deckhand</span>
+      </div>
+      <button
+        type="button"
+        class="mb-3 flex h-8 items-center gap-2 rounded-md border border-line bg-surface px-2 text-ink-3 transition-colors duration-100 hover:border-line-strong hover:text-ink-2"
+        onClick={() => props.onPalette()}
+      >
+        <Search size={14} aria-hidden="true" />
+        <span class="flex-1 text-left">{words().shell.searchOrGo}</span>
+        <KeyHint keys="Mod+k" />
+      </button>
+      <nav aria-label={words().shell.nav.label} class="flex flex-col gap-0.5">
+        <For each={SCREENS}>{(screen) => <SideLink screen={screen} isCurrent={isCurrent(screen.path)} />}</For>
+      </nav>
+      <div class="mt-auto flex flex-col gap-0.5">
+        <Show when={!isSetUp()}>
+          <SideItem href="/welcome" icon={Rocket} text={words().shell.nav.setup} isCurrent={isCurrent('/welcome')} />
+        </Show>
+        <RunningJobs />
+      </div>
+    </aside>
+  )
+}
+
+function SideLink(props: { screen: ScreenLink; isCurrent: boolean }) {
+  return <SideItem href={props.screen.path} icon={props.screen.icon} text={words().shell.nav[props.screen.name]} isCurrent={props.isCurrent} />
+}
+
+function SideItem(props: { href: string; icon: Icon; text: string; isCurrent: boolean }) {
+  return (
+    <A
+      href={props.href}
+      aria-current={props.isCurrent ? 'page' : undefined}
+      class={`${ITEM} h-8 gap-2.5 px-2 ${props.isCurrent ? 'bg-pressed font-medium text-ink' : ''}`}
+    >
+      <Dynamic component={props.icon} size={16} aria-hidden="true" class={props.isCurrent ? 'text-accent-ink' : ''} />
+      {props.text}
+    </A>
+  )
+}
+
+/** How much is under way, on every screen. */
+function RunningJobs() {
+  const counts = useJobCounts()
+  const running = () => (counts.data === undefined ? 0 : counts.data.running + counts.data.pending)
+  return (
+    <A href="/activity?status=pending,running" class={`${ITEM} h-8 gap-2.5 px-2`}>
+      <span class="flex size-4 items-center justify-center" aria-hidden="true">
+        <span class={`size-2 rounded-full ${running() > 0 ? 'animate-breathe bg-accent-ink' : 'border border-line-strong'}`} />
+      </span>
+      <span aria-live="polite">{running() > 0 ? words().shell.running(running()) : words().shell.idle}</span>
+    </A>
+  )
+}
+
+/** The bar at the bottom of a phone. */
+export function PhoneNavigation(props: { onMore: () => void }) {
+  const isCurrent = useIsCurrent()
+  const onMoreScreen = () => SCREENS.some((screen) => !screen.onPhone && isCurrent(screen.path))
+  const item = (current: boolean) =>
+    `flex min-w-0 flex-1 flex-col items-center gap-0.5 py-1.5 text-2xs ${current ? 'font-medium text-accent-ink' : 'text-ink-2'}`
+  return (
+    <nav aria-label={words().shell.nav.label} class="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden">
+      <For each={SCREENS.filter((screen) => screen.onPhone)}>
+        {(screen) => (
+          <A href={screen.path} aria-current={isCurrent(screen.path) ? 'page' : undefined} class={item(isCurrent(screen.path))}>
+            <Dynamic component={screen.icon} size={19} aria-hidden="true" />
+            {words().shell.nav[screen.name]}
+          </A>
+        )}
+      </For>
+      <button type="button" class={item(onMoreScreen())} onClick={() => props.onMore()}>
+        <Ellipsis size={19} aria-hidden="true" />
+        {words().shell.nav.more}
+      </button>
+    </nav>
+  )
+}

@@ -1,0 +1,127 @@
+import { type RouteSectionProps, useLocation, useNavigate } from '@solidjs/router'
+import { createEffect, createSignal, ErrorBoundary, on, onCleanup, onMount, Show, Suspense } from 'solid-js'
+import { useAgents, useSettings } from '../api/queries.ts'
+import { useKeys } from '../kit/keyboard.ts'
+import { words } from '../kit/words/words.ts'
+import { useDesktop } from '../platform/DesktopProvider.tsx'
+import { Button } from '../ui/Button.tsx'
+import { CommandPalette } from '../ui/CommandPalette.tsx'
+import { ErrorState } from '../ui/ErrorState.tsx'
+import { Screen } from '../ui/Screen.tsx'
+import { Toasts } from '../ui/Toasts.tsx'
+import { Banner } from './Banner.tsx'
+import { commandsFor } from './commands.ts'
+import { useGoKeys } from './go-keys.ts'
+import { MoreSheet } from './MoreSheet.tsx'
+import { PhoneNavigation, SideNavigation } from './Navigation.tsx'
+import { ShortcutsDialog } from './ShortcutsDialog.tsx'
+
+/** The frame around every screen. First start stands alone in it, without navigation. */
+export function Shell(props: RouteSectionProps) {
+  const navigate = useNavigate()
+  const location = useLocation()
+  const desktop = useDesktop()
+  const agents = useAgents()
+  const [open, setOpen] = createSignal<'palette' | 'shortcuts' | 'more' | null>(null)
+  const isAlone = () => location.pathname === '/welcome'
+  const close = () => setOpen(null)
+
+  useFirstStart()
+  useGoKeys(navigate)
+  useKeys({
+    'Mod+k': () => setOpen('palette'),
+    '?': () => setOpen('shortcuts'),
+    'c': () => navigate('/chat'),
+    '/': focusSearch,
+  })
+  onMount(() => {
+    onCleanup(
+      desktop.onCommand((wish) => {
+        if (wish.command === 'go') navigate(wish.path)
+        else setOpen(wish.command)
+      }),
+    )
+  })
+
+  return (
+    <div class="flex h-full flex-col">
+      <a
+        href="#main"
+        class="sr-only rounded-md bg-surface px-3 py-1.5 shadow-pop focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50"
+        onClick={(event) => {
+          event.preventDefault()
+          document.getElementById('main')?.focus()
+        }}
+      >
+        {words().shell.skipToContent}
+      </a>
+      <Banner />
+      <div class="flex min-h-0 flex-1 max-md:flex-col-reverse">
+        <Show when={!isAlone()}>
+          <SideNavigation onPalette={() => setOpen('palette')} />
+          <PhoneNavigation onMore={() => setOpen('more')} />
+        </Show>
+        <main id="main" tabIndex={-1} class="min-h-0 min-w-0 flex-1 outline-none">
+          <ErrorBoundary fallback={(thrown, reset) => <Crashed thrown={thrown} reset={reset} />}>
+            <Suspense>{props.children}</Suspense>
+          </ErrorBoundary>
+        </main>
+      </div>
+      <CommandPalette
+        open={open() === 'palette'}
+        onClose={close}
+        commands={commandsFor(agents.data?.agents ?? [], {
+          go: navigate,
+          changeTheme: desktop.changeTheme,
+          showShortcuts: () => setOpen('shortcuts'),
+        })}
+      />
+      <ShortcutsDialog open={open() === 'shortcuts'} onClose={close} />
+      <MoreSheet open={open() === 'more'} onClose={close} onPalette={() => setOpen('palette')} />
+      <Toasts />
+    </div>
+  )
+}
+
+/** A fresh installation begins with the first start; who has left it is not sent there again. */
+function useFirstStart(): void {
+  const settings = useSettings()
+  const navigate = useNavigate()
+  const location = useLocation()
+  let isDecided = false
+  createEffect(
+    on(
+      () => settings.data?.settings.firstStart,
+      (step) => {
+        if (step === undefined || isDecided) return
+        isDecided = true
+        if (step !== 'done' && location.pathname === '/') navigate('/welcome', { replace: true })
+      },
+    ),
+  )
+}
+
+/** The search field of the screen in front, if it has one: the first field of type search. */
+function focusSearch(): void {
+  const field = document.querySelector<HTMLInputElement>('main input[type=search]')
+  field?.focus()
+  field?.select()
+}
+
+function Crashed(props: { thrown: unknown; reset: () => void }) {
+  const location = useLocation()
+  // Going somewhere else must not keep the broken screen's message.
+  createEffect(on(() => location.pathname, () => props.reset(), { defer: true }))
+  return (
+    <Screen width="narrow">
+      <ErrorState
+        problem={{ title: words().shell.crashed, why: words().shell.crashedWhy, code: props.thrown instanceof Error ? props.thrown.message : String(props.thrown) }}
+        actions={
+          <Button size="sm" onClick={() => props.reset()}>
+            {words().common.retry}
+          </Button>
+        }
+      />
+    </Screen>
+  )
+}

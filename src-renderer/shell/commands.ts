@@ -1,0 +1,57 @@
+import CircleX from 'lucide-solid/icons/circle-x'
+import Keyboard from 'lucide-solid/icons/keyboard'
+import MessageSquarePlus from 'lucide-solid/icons/message-square-plus'
+import Monitor from 'lucide-solid/icons/monitor'
+import Moon from 'lucide-solid/icons/moon'
+import Plus from 'lucide-solid/icons/plus'
+import Send from 'lucide-solid/icons/send'
+import Sun from 'lucide-solid/icons/sun'
+import Bot from 'lucide-solid/icons/bot'
+import type { Agent } from '../../src-runner/contract/agents.ts'
+import { words } from '../kit/words/words.ts'
+import type { Theme } from '../platform/desktop.ts'
+import type { Command } from '../ui/CommandPalette.tsx'
+import { SCREENS } from './screens.ts'
+
+export type CommandDeps = { go: (path: string) => void; changeTheme: (theme: Theme) => void; showShortcuts: () => void }
+
+/** Everything the command palette can do: each screen, each agent, each action. */
+export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Command[] {
+  const { shell } = words()
+  const text = shell.palette
+  const go = (path: string) => () => deps.go(path)
+  const action = (id: string, label: string, icon: Command['icon'], run: () => void, keys?: string): Command => ({
+    id,
+    group: text.actions,
+    label,
+    icon,
+    run,
+    keys,
+  })
+  return [
+    ...SCREENS.map((screen): Command => ({
+      id: `screen ${screen.path}`,
+      group: text.screens,
+      label: shell.nav[screen.name],
+      icon: screen.icon,
+      keys: `g ${screen.key}`,
+      run: go(screen.path),
+    })),
+    ...agents.map((agent): Command => ({
+      id: `agent ${agent.id}`,
+      group: text.agents,
+      label: text.chatWith(agent.name),
+      icon: Bot,
+      run: go(`/chat?agent=${agent.id}`),
+    })),
+    action('new-chat', text.newChat, MessageSquarePlus, go('/chat'), 'c'),
+    action('hand-over', text.handOver, Send, go('/?compose=1')),
+    action('new-agent', text.newAgent, Plus, go('/agents/new')),
+    action('add-provider', text.addProvider, Plus, go('/models?add=1')),
+    action('failed', text.failedJobs, CircleX, go('/activity?status=failed')),
+    action('shortcuts', text.shortcuts, Keyboard, deps.showShortcuts, '?'),
+    action('light', text.themeLight, Sun, () => deps.changeTheme('light')),
+    action('dark', text.themeDark, Moon, () => deps.changeTheme('dark')),
+    action('system', text.themeSystem, Monitor, () => deps.changeTheme('system')),
+  ]
+}

@@ -1,0 +1,28 @@
+import Activity from 'lucide-solid/icons/activity'
+import Bot from 'lucide-solid/icons/bot'
+import House from 'lucide-solid/icons/house'
+import KeyRound from 'lucide-solid/icons/key-round'
+import MessageSquare from 'lucide-solid/icons/message-square'
+import Settings from 'lucide-solid/icons/settings-2'
+import type { Words } from '../kit/words/words.ts'
+import type { Icon } from '../ui/icon.ts'
+
+/** The places of the app, in the order of the navigation. A new screen is one line here and one route in app.tsx. */
+export type ScreenLink = {
+  path: string
+  icon: Icon
+  name: keyof Words['shell']['nav']
+  /** Pressed after `g`. */
+  key: string
+  /** Stands in the bar at the bottom of a phone; the rest is behind "More". */
+  onPhone: boolean
+}
+
+export const SCREENS: ScreenLink[] = [
+  { path: '/', icon: House, name: 'home', key: 'h', onPhone: true },
+  { path: '/chat', icon: MessageSquare, name: 'chat', key: 'c', onPhone: true },
+  { path: '/activity', icon: Activity, name: 'activity', key: 'a', onPhone: true },
+  { path: '/agents', icon: Bot, name: 'agents', key: 'b', onPhone: true },
+  { path: '/models', icon: KeyRound, name: 'models', key: 'm', onPhone: false },
+  { path: '/settings', icon: Settings, name: 'settings', key: 's', onPhone: false },
+]
