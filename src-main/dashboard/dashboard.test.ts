@@ -1,0 +1,408 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { AuthMode } from '../../src-runner/contract/port.ts'
+import { silentLog } from '../log/log.ts'
+import { loadAssets } from './assets.ts'
+import { createDashboard, type Dashboard } from './dashboard.ts'
+import { startDashboardServer, type DashboardServer } from './server.ts'
+
+const SECRET = 'worker-secret-of-this-test-0123456789'
+const JOB = '019a0000-0000-7000-8000-000000000001'
+
+/** A local server in the runner's place: it keeps what it was asked and answers as the test says. */
+let runner: Server
+let asked: { method: string; url: string; headers: IncomingMessage['headers']; rawHeaders: string[]; body: string }[]
+let behave: (request: IncomingMessage, response: ServerResponse) => void
+let runnerIsThere: boolean
+let folder: string
+let dashboard: Dashboard
+let server: DashboardServer
+
+beforeEach(async () => {
+  asked = []
+  runnerIsThere = true
+  behave = (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}')
+  runner = createServer((request, response) => {
+    const entry = { method: request.method!, url: request.url!, headers: request.headers, rawHeaders: request.rawHeaders, body: '' }
+    asked.push(entry)
+    request.on('data', (chunk: Buffer) => (entry.body += chunk.toString()))
+    request.on('error', () => undefined)
+    behave(request, response)
+  })
+  await new Promise<void>((resolve) => runner.listen(0, '127.0.0.1', () => resolve()))
+  folder = mkdtempSync(join(tmpdir(), 'deckhand-dashboard-'))
+  mkdirSync(join(folder, 'page', 'assets'), { recursive: true })
+  writeFileSync(join(folder, 'page', 'index.html'), '<!doctype html><title>Deckhand</title>')
+  writeFileSync(join(folder, 'page', 'assets', 'index-a1B2c3D4.js'), 'export {}')
+  writeFileSync(join(folder, 'page', 'assets', 'index-a1B2c3D4.js.map'), '{}')
+  writeFileSync(join(folder, 'page', 'icon.svg'), '<svg/>')
+  writeFileSync(join(folder, 'secret.txt'), 'outside')
+  symlinkSync(join(folder, 'secret.txt'), join(folder, 'page', 'link.txt'))
+  await serve('local-trust')
+})
+
+afterEach(async () => {
+  await server.close()
+  dashboard.close()
+  runner.closeAllConnections()
+  runner.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function serve(authMode: AuthMode, options: { assets?: false; appUrl?: string } = {}) {
+  await (server as DashboardServer | undefined)?.close()
+  dashboard = createDashboard({
+    assets: options.assets === false ? null : await loadAssets(join(folder, 'page')),
+    runner: () => (runnerIsThere ? address : null),
+    authMode,
+    secret: () => SECRET,
+    log: silentLog,
+  })
+  const address = { host: '127.0.0.1', port: (runner.address() as { port: number }).port, secret: SECRET }
+  server = await startDashboardServer({ dashboard, host: '127.0.0.1', port: 0, authMode, appUrl: options.appUrl ?? null, log: silentLog })
+}
+
+/** Bytes as they are, until the server closes. Our own clients cannot send most of this. */
+function raw(head: string[], body = ''): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const socket = connect(server.port, '127.0.0.1', () => socket.write(`${[...head, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`))
+    socket.setTimeout(5_000, () => socket.destroy(new Error(`no answer: ${text}`)))
+    socket.on('data', (chunk) => (text += chunk.toString()))
+    socket.on('error', reject)
+    socket.on('close', () => resolve(text))
+  })
+}
+const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
+const host = () => `Host: 127.0.0.1:${server.port}`
+const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  fetch(server.url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) })
+
+describe('the dashboard itself', () => {
+  it('tells that it lives, with or without a runner', async () => {
+    runnerIsThere = false
+    const answer = await fetch(`${server.url}/api/health`)
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toEqual({ ok: true, service: 'deckhand-dashboard' })
+    expect(asked).toEqual([])
+  })
+
+  it('serves the page for every screen, and hardened', async () => {
+    for (const path of ['/', `/jobs/${JOB}`, '/settings?tab=models']) {
+      const answer = await fetch(server.url + path, { headers: { accept: 'text/html,*/*' } })
+      expect(answer.status).toBe(200)
+      expect(await answer.text()).toContain('<title>Deckhand</title>')
+      expect(answer.headers.get('content-security-policy')).toMatch(/default-src 'none'.*script-src 'self';.*connect-src 'self'/)
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(answer.headers.get('cache-control')).toBe('no-cache')
+    }
+  })
+
+  it('lets hashed files be kept for ever and answers 304 to what is known', async () => {
+    const script = await fetch(`${server.url}/assets/index-a1B2c3D4.js`)
+    expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    const icon = await fetch(`${server.url}/icon.svg`)
+    expect(icon.headers.get('cache-control')).toBe('no-cache')
+    const again = await fetch(`${server.url}/icon.svg`, { headers: { 'if-none-match': icon.headers.get('etag')! } })
+    expect(again.status).toBe(304)
+  })
+
+  it.each(['/../secret.txt', '/..%2fsecret.txt', '/%2e%2e/secret.txt', '/link.txt', '/assets/index-a1B2c3D4.js.map', '/assets/gone.js', '//icon.svg', '/index.html/../../secret.txt', '/%zz', '/API/health'])(
+    'has nothing at %s',
+    async (path) => {
+      const answer = await raw([`GET ${path} HTTP/1.1`, host()])
+      expect([400, 404]).toContain(statusOf(answer))
+      expect(answer).not.toContain('outside')
+      expect(answer).toMatch(/\{"error":"\w+"\}$/)
+    },
+  )
+
+  it('answers HEAD without a body', async () => {
+    const answer = await raw(['HEAD / HTTP/1.1', host()])
+    expect(statusOf(answer)).toBe(200)
+    expect(answer).toMatch(/\r\n\r\n$/)
+  })
+
+  it('says when the page was never built', async () => {
+    await serve('local-trust', { assets: false })
+    const answer = await fetch(server.url)
+    expect(answer.status).toBe(503)
+    expect(await answer.text()).toContain('npm run build')
+  })
+})
+
+describe('the way to the runner', () => {
+  it('adds the bearer and passes the body, the query and the answer', async () => {
+    behave = (request, response) => request.on('end', () => response.writeHead(202, { 'content-type': 'application/json' }).end(JSON.stringify({ jobId: JOB, status: 'pending' })))
+    const answer = await post('/api/agent', { task: 'say hello' })
+    expect(answer.status).toBe(202)
+    expect(await answer.json()).toEqual({ jobId: JOB, status: 'pending' })
+    expect(asked[0]).toMatchObject({ method: 'POST', url: '/api/agent', body: '{"task":"say hello"}', headers: { authorization: `Bearer ${SECRET}` } })
+    await fetch(`${server.url}/api/jobs?status=running&q=a%20b`)
+    expect(asked[1]!.url).toBe('/api/jobs?status=running&q=a%20b')
+  })
+
+  it('passes on what the request says, and nothing of who sent it', async () => {
+    const answer = await raw(
+      [
+        'POST /api/agent HTTP/1.1',
+        host(),
+        `Origin: http://127.0.0.1:${server.port}`,
+        'Sec-Fetch-Site: same-origin',
+        'Cookie: session=private',
+        'Authorization: Bearer somebody-elses',
+        'Proxy-Authorization: Basic x',
+        'User-Agent: me',
+        'Referer: http://127.0.0.1/private',
+        'Last-Event-ID: 7',
+        'Content-Type: application/json',
+        'Content-Length: 2',
+      ],
+      '{}',
+    )
+    expect(statusOf(answer)).toBe(200)
+    const names = asked[0]!.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase())
+    expect(names.toSorted()).toEqual(['authorization', 'connection', 'content-length', 'content-type', 'host', 'last-event-id'])
+    expect(asked[0]!.headers).toMatchObject({ authorization: `Bearer ${SECRET}`, 'last-event-id': '7', host: `127.0.0.1:${(runner.address() as { port: number }).port}` })
+  })
+
+  it('brings back the answer without cookies, leave for other origins, or the secret', async () => {
+    behave = (_request, response) =>
+      response.writeHead(409, { 'content-type': 'application/json', 'set-cookie': 'a=b', 'access-control-allow-origin': '*', 'retry-after': '3', server: 'x' }).end('{"error":"job_not_finished"}')
+    const answer = await fetch(`${server.url}/api/jobs/${JOB}`)
+    expect(answer.status).toBe(409)
+    expect(Object.fromEntries(answer.headers)).toMatchObject({ 'retry-after': '3', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
+    for (const name of ['set-cookie', 'access-control-allow-origin', 'server']) expect(answer.headers.get(name)).toBeNull()
+    expect(JSON.stringify([...answer.headers])).not.toContain(SECRET)
+  })
+
+  it('streams: each event arrives before the next one is sent', async () => {
+    let send: (text: string) => void = () => undefined
+    behave = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+      send = (text) => response.write(text)
+    }
+    const answer = await fetch(`${server.url}/api/events`)
+    const reader = answer.body!.getReader()
+    for (const text of ['data: 1\n\n', 'data: 2\n\n']) {
+      send(text)
+      expect(new TextDecoder().decode((await reader.read()).value)).toBe(text)
+    }
+    await reader.cancel()
+  })
+
+  it('opens an event stream before its first event', async () => {
+    behave = (_request, response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    const answer = await fetch(`${server.url}/api/events`)
+    expect(answer.headers.get('content-type')).toBe('text/event-stream')
+    await answer.body!.cancel()
+  })
+
+  it('lets the runner know when the listener leaves', async () => {
+    const left = Promise.withResolvers<void>()
+    behave = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+      response.on('close', () => left.resolve())
+    }
+    const controller = new AbortController()
+    await fetch(`${server.url}/api/events`, { signal: controller.signal })
+    controller.abort()
+    await left.promise
+  })
+
+  it('lets the runner know also before it answered', async () => {
+    const left = Promise.withResolvers<void>()
+    behave = (_request, response) => void response.on('close', () => left.resolve())
+    const controller = new AbortController()
+    const answer = fetch(`${server.url}/api/jobs`, { signal: controller.signal })
+    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    controller.abort()
+    await expect(answer).rejects.toThrow()
+    await left.promise
+  })
+
+  it('shows a cut answer as cut', async () => {
+    behave = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: 1\n\n', () => response.destroy())
+    }
+    const answer = await fetch(`${server.url}/api/events`)
+    await expect(answer.text()).rejects.toThrow()
+  })
+
+  it('uses one connection again and again', async () => {
+    const sockets = new Set<unknown>()
+    behave = (request, response) => {
+      sockets.add(request.socket)
+      response.end('{}')
+    }
+    for (let i = 0; i < 5; i++) await (await fetch(`${server.url}/api/jobs`)).text()
+    expect(sockets.size).toBe(1)
+  })
+
+  it('says 503 while there is no runner, and when it does not answer', async () => {
+    behave = (request) => request.socket.destroy()
+    for (const there of [true, false]) {
+      runnerIsThere = there
+      const answer = await fetch(`${server.url}/api/jobs`)
+      expect(answer.status).toBe(503)
+      expect(await answer.json()).toEqual({ error: 'runner_unavailable', message: expect.stringContaining('not ready') })
+    }
+  })
+
+  it.each([
+    ['POST', '/api/worker', 404],
+    ['POST', '/api/worker/', 404],
+    ['POST', '/api/%77orker', 404],
+    ['POST', '/api//worker', 404],
+    ['POST', '/api/./worker', 404],
+    ['POST', '/API/worker', 404],
+    ['POST', '/webhooks/a/b', 404],
+    ['GET', '/api/unknown', 404],
+    ['GET', '/api/jobs/..', 404],
+    ['GET', '/api/jobs/', 404],
+    ['GET', '/api%2fjobs', 404],
+    ['OPTIONS', '/api/jobs', 404],
+    ['PUT', '/api/agent', 405],
+    ['HEAD', '/api/jobs', 405],
+    ['TRACE', '/api/jobs', 405],
+    ['POST', '/api/health', 405],
+  ])('does not lead %s %s anywhere', async (method, path, status) => {
+    const answer = await raw([`${method} ${path} HTTP/1.1`, host(), 'Content-Type: application/json', 'Content-Length: 0'])
+    expect(statusOf(answer)).toBe(status)
+    expect(answer.toLowerCase()).not.toContain('access-control')
+    expect(asked).toEqual([])
+  })
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain;application/json', 'application/json\ta', 'application/json; charset=utf-7', 'application/jsonx', ''])(
+    'takes no body of type "%s"',
+    async (type) => {
+      const answer = await raw(['POST /api/agent HTTP/1.1', host(), ...(type ? [`Content-Type: ${type}`] : []), 'Content-Length: 12'], '{"task":"x"}')
+      expect(statusOf(answer)).toBe(415)
+      expect(asked).toEqual([])
+    },
+  )
+
+  it('takes a POST without a body', async () => {
+    expect((await fetch(`${server.url}/api/jobs/${JOB}/cancel`, { method: 'POST' })).status).toBe(200)
+    expect(asked[0]!.headers['content-length']).toBe('0')
+  })
+})
+
+describe('the gate, before everything and for every path', () => {
+  const paths = ['/', '/api/health', '/api/jobs', '/nowhere', '/%zz']
+  const cases: [string, () => string[], string][] = [
+    ['a foreign Host', () => ['Host: evil.example'], 'forbidden_host'],
+    ['a Host that only begins well', () => ['Host: 127.0.0.1.evil.example'], 'forbidden_host'],
+    ['two Hosts', () => [host(), 'Host: evil.example'], 'forbidden_host'],
+    ['two Hosts, the other way round', () => ['Host: evil.example', host()], 'forbidden_host'],
+    ['an empty Host', () => ['Host:'], 'forbidden_host'],
+    ['another origin', () => [host(), 'Origin: https://evil.example'], 'forbidden_origin'],
+    ['the origin null', () => [host(), 'Origin: null'], 'forbidden_origin'],
+    ['another local server', () => [host(), 'Origin: http://localhost:5173'], 'forbidden_origin'],
+    ['the runner as origin', () => [host(), `Origin: http://127.0.0.1:${(runner.address() as { port: number }).port}`], 'forbidden_origin'],
+    ['a cross-site request', () => [host(), 'Sec-Fetch-Site: cross-site'], 'forbidden_origin'],
+    ['a same-site request', () => [host(), 'Sec-Fetch-Site: same-site'], 'forbidden_origin'],
+    ['a tunnel', () => [host(), 'X-Forwarded-For: 127.0.0.1'], 'forbidden_forwarded'],
+    ['a proxy', () => [host(), 'Via: 1.1 x'], 'forbidden_forwarded'],
+  ]
+  it.each(cases)('refuses %s', async (_case, headers, code) => {
+    for (const path of paths) {
+      const answer = await raw([`GET ${path} HTTP/1.1`, ...headers()])
+      expect([path, statusOf(answer)]).toEqual([path, 403])
+      expect(answer).toContain(`{"error":"${code}"}`)
+    }
+    expect(asked).toEqual([])
+  })
+
+  it('refuses an absolute target, an upgrade, and no Host at all', async () => {
+    expect(statusOf(await raw(['GET http://evil.example/api/jobs HTTP/1.1', host()]))).toBe(400)
+    expect(statusOf(await raw(['GET /api/events HTTP/1.1', host(), 'Upgrade: websocket']))).toBe(400)
+    expect(statusOf(await raw(['GET /api/jobs HTTP/1.1']))).toBe(400)
+    expect(statusOf(await raw(['GET /api/jobs HTTP/1.0']))).toBe(403)
+    expect(asked).toEqual([])
+  })
+
+  it('lets its own page and plain local clients in', async () => {
+    for (const headers of [[host()], [`Host: LOCALHOST:${server.port}`], [host(), `Origin: http://localhost:${server.port}`], [host(), 'Sec-Fetch-Site: same-origin'], [host(), 'Sec-Fetch-Site: none']]) {
+      expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', ...headers]))).toBe(200)
+    }
+  })
+
+  it('lets the public address in that was set', async () => {
+    await serve('local-trust', { appUrl: 'https://deck.example.org' })
+    expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', 'Host: deck.example.org', 'Origin: https://deck.example.org']))).toBe(200)
+  })
+})
+
+describe('local-auth', () => {
+  beforeEach(() => serve('local-auth'))
+
+  it('asks everybody on HTTP for the secret, unknown paths included', async () => {
+    for (const path of ['/api/jobs', '/api/nowhere', '/api/events']) {
+      const answer = await fetch(server.url + path)
+      expect(answer.status).toBe(401)
+      expect(await answer.json()).toMatchObject({ error: 'unauthorized' })
+    }
+    expect((await fetch(`${server.url}/api/health`)).status).toBe(200)
+    expect((await fetch(server.url)).status).toBe(200)
+    expect((await fetch(`${server.url}/api/jobs`, { headers: { authorization: `Bearer ${SECRET}` } })).status).toBe(200)
+  })
+
+  it.each([['empty', ''], ['no scheme', SECRET], ['one short', `Bearer ${SECRET.slice(0, -1)}`], ['one more', `Bearer ${SECRET}x`], ['a space', `Bearer  ${SECRET}`], ['long', `Bearer ${'a'.repeat(8_000)}`]])(
+    'does not take a bearer that is %s',
+    async (_case, value) => {
+      const answer = await raw(['GET /api/jobs HTTP/1.1', host(), `Authorization: ${value}`])
+      expect(statusOf(answer)).toBe(401)
+      expect(asked).toEqual([])
+    },
+  )
+
+  it('does not take two, even when one is right', async () => {
+    expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', host(), `Authorization: Bearer ${SECRET}`, 'Authorization: Bearer x']))).toBe(401)
+  })
+})
+
+describe('the window', () => {
+  const ask = (path: string, init?: RequestInit) => dashboard.handle(new Request(`app://deckhand${path}`, init), { via: 'window' })
+
+  it('needs no secret, gets page and routes, and streams', async () => {
+    await serve('local-auth')
+    expect(await (await ask('/')).text()).toContain('Deckhand')
+    const posted = await ask('/api/agent', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"task":"x"}' })
+    expect(posted.status).toBe(200)
+    await vi.waitFor(() => expect(asked[0]).toMatchObject({ body: '{"task":"x"}', headers: { authorization: `Bearer ${SECRET}` } }))
+    const left = Promise.withResolvers<void>()
+    behave = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n')
+      response.on('close', () => left.resolve())
+    }
+    const events = (await ask('/api/events')).body!.getReader()
+    expect(new TextDecoder().decode((await events.read()).value)).toBe('data: 1\n\n')
+    await events.cancel()
+    await left.promise
+  })
+})
+
+describe('a taken port', () => {
+  it('is an error of its own, and its holder hears nothing', async () => {
+    const { port } = runner.address() as { port: number }
+    await expect(startDashboardServer({ dashboard, host: '127.0.0.1', port, authMode: 'local-trust', appUrl: null, log: silentLog })).rejects.toMatchObject({ name: 'PortTakenError', port })
+    expect(asked).toEqual([])
+  })
+})
+
+describe('closing', () => {
+  it('ends open streams', async () => {
+    behave = (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    const ended = new Promise<void>((resolve) => get(`${server.url}/api/events`, (answer) => answer.on('error', () => undefined).on('close', () => resolve()).resume()))
+    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    await server.close()
+    await ended
+  })
+})

@@ -1,0 +1,174 @@
+import { Readable } from 'node:stream'
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import { ERROR_STATUS, type ErrorCode } from '../../src-runner/contract/errors.ts'
+import type { AuthMode } from '../../src-runner/contract/port.ts'
+import { messageOf, type Log } from '../log/log.ts'
+import type { Asset, Assets } from './assets.ts'
+import { hasBearer } from './bearer.ts'
+import { API_HEADERS, PAGE_HEADERS } from './hardening.ts'
+import { isPassable } from './passable.ts'
+import { createRunnerLink, type RunnerAddress } from './runner-link.ts'
+
+/** A request however it came: from the app's own window over its scheme, or over HTTP. */
+export type DashboardRequest = {
+  via: 'window' | 'http'
+  method: string
+  /** Path and query as received. */
+  target: string
+  /** The value of a header, by its lower-case name. */
+  header(name: string): string | undefined
+  authorizations: readonly string[]
+  /** null: none was sent. */
+  body: Readable | null
+  /** Aborted when whoever asked is gone. */
+  signal: AbortSignal
+}
+
+export type DashboardAnswer = {
+  status: number
+  headers: Record<string, string | string[]>
+  body: Buffer | Readable | null
+}
+
+export type Dashboard = {
+  answer(request: DashboardRequest): Promise<DashboardAnswer>
+  /** The same in the shapes of fetch, for the window's scheme. */
+  handle(request: Request, options: { via: 'window' | 'http' }): Promise<Response>
+  close(): void
+}
+
+export type DashboardDeps = {
+  /** null: the page has not been built. */
+  assets: Assets | null
+  /** null: our runner is not ready. Asked for every request. */
+  runner: () => RunnerAddress | null
+  authMode: AuthMode
+  /** WORKER_SECRET; null while it is not known. */
+  secret: () => string | null
+  log: Log
+}
+
+export const DASHBOARD_SERVICE = 'deckhand-dashboard'
+
+/** What goes on to the runner. Everything else stays here: cookies, Host, Origin, forwarded headers, other credentials. */
+const PASSED_REQUEST_HEADERS = ['accept', 'content-type', 'content-length', 'last-event-id', 'if-none-match', 'cache-control', 'idempotency-key'] as const
+/** What does not come back: headers of one connection, cookies, and leave for other origins. */
+const KEPT_BACK = /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|set-cookie|access-control-.*|server)$/
+const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
+
+/**
+ * The dashboard as one function from request to answer: its own health, the page, and the runner's routes behind
+ * `/api/` with the bearer added. It knows neither Electron nor a port; both ways in share it, so they cannot differ.
+ */
+export function createDashboard(deps: DashboardDeps): Dashboard {
+  const link = createRunnerLink()
+
+  async function answer(request: DashboardRequest): Promise<DashboardAnswer> {
+    const queryAt = request.target.indexOf('?')
+    const path = queryAt === -1 ? request.target : request.target.slice(0, queryAt)
+    const reading = request.method === 'GET' || request.method === 'HEAD'
+    if (path === '/api/health') return reading ? json(200, { ok: true, service: DASHBOARD_SERVICE }) : refusal('method_not_allowed')
+    if (path === '/api' || path.startsWith('/api/')) return answerApi(request, path)
+    return reading ? answerPage(request, path) : refusal('not_found')
+  }
+
+  async function answerApi(request: DashboardRequest, path: string): Promise<DashboardAnswer> {
+    // The window is ours. Everybody else has to prove, in this mode, that they know the secret.
+    if (request.via === 'http' && deps.authMode !== 'local-trust' && !hasBearer(request.authorizations, deps.secret())) {
+      return refusal('unauthorized', 'Send the header "Authorization: Bearer <WORKER_SECRET>".')
+    }
+    const passable = isPassable(request.method, path)
+    if (passable !== 'pass') return refusal(passable === 'wrong_method' && request.method !== 'OPTIONS' ? 'method_not_allowed' : 'not_found')
+    const body = request.method === 'POST' || request.method === 'PATCH' ? request.body : null
+    if (body !== null && !isPlainJson(request)) return refusal('unsupported_media_type', 'Send the body as application/json.')
+    const runner = deps.runner()
+    if (runner === null) return unavailable()
+    const headers: Record<string, string> = {}
+    for (const name of PASSED_REQUEST_HEADERS) {
+      const value = request.header(name)
+      if (value !== undefined && (body !== null || !name.startsWith('content-'))) headers[name] = value
+    }
+    try {
+      const { method, target, signal } = request
+      const incoming = await link.call(runner, { method, target, headers, body, signal })
+      return { status: incoming.statusCode!, headers: passedBack(incoming.headers), body: incoming }
+    } catch (error) {
+      if (!request.signal.aborted) deps.log.warn({ error: messageOf(error), path }, 'the runner did not answer')
+      return unavailable()
+    }
+  }
+
+  function answerPage(request: DashboardRequest, path: string): DashboardAnswer {
+    const { assets } = deps
+    if (assets === null) return html(503, 'The page has not been built. Run "npm run build", then start Deckhand again.')
+    const asset = assets.get(path) ?? (isScreen(request, path) ? assets.get('/') : undefined)
+    return asset ? answerAsset(request, asset) : refusal('not_found')
+  }
+
+  return {
+    answer,
+    async handle(request, { via }) {
+      const url = new URL(request.url)
+      const authorization = request.headers.get('authorization')
+      const { status, headers, body } = await answer({
+        via,
+        method: request.method,
+        target: url.pathname + url.search,
+        header: (name) => request.headers.get(name) ?? undefined,
+        authorizations: authorization === null ? [] : [authorization],
+        body: request.body ? Readable.fromWeb(request.body as NodeReadableStream) : null,
+        signal: request.signal,
+      })
+      const fields = Object.entries(headers).flatMap(([name, value]) => [value].flat().map((single) => [name, single] as [string, string]))
+      // These answers may have no body, and Response insists on it.
+      const bodiless = request.method === 'HEAD' || status === 204 || status === 304
+      if (bodiless && body instanceof Readable) body.destroy()
+      const content = bodiless || body === null ? null : body instanceof Readable ? (Readable.toWeb(body) as unknown as ReadableStream) : new Uint8Array(body)
+      return new Response(content, { status, headers: fields })
+    },
+    close: () => link.close(),
+  }
+}
+
+/** Screens have paths of their own; a person who opens one, or reloads it, gets the page. Files that are missing stay missing. */
+function isScreen(request: DashboardRequest, path: string): boolean {
+  const last = path.slice(path.lastIndexOf('/') + 1)
+  return !last.includes('.') && !path.startsWith('/assets/') && (request.header('accept') ?? '').includes('text/html')
+}
+
+function answerAsset(request: DashboardRequest, asset: Asset): DashboardAnswer {
+  const headers = { ...PAGE_HEADERS, etag: asset.etag, 'cache-control': asset.cacheControl }
+  const known = (request.header('if-none-match') ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === asset.etag)
+  if (known) return { status: 304, headers, body: null }
+  return { status: 200, headers: { ...headers, 'content-type': asset.type, 'content-length': String(asset.bytes.length) }, body: asset.bytes }
+}
+
+function isPlainJson(request: DashboardRequest): boolean {
+  const encoding = request.header('content-encoding') ?? 'identity'
+  return encoding.toLowerCase() === 'identity' && JSON_TYPE.test(request.header('content-type') ?? '')
+}
+
+function passedBack(headers: Record<string, string | string[] | undefined>): Record<string, string | string[]> {
+  const passed: Record<string, string | string[]> = { 'cache-control': 'no-store' }
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined && !KEPT_BACK.test(name)) passed[name] = value
+  return { ...passed, ...API_HEADERS }
+}
+
+function unavailable(): DashboardAnswer {
+  return refusal('runner_unavailable', 'The runner is not ready. Deckhand starts it by itself; if this stays, open Deckhand and look at the top of the window.')
+}
+
+/** An answer that is not a success, as the contract has it. It never repeats what was sent. */
+export function refusal(code: ErrorCode, message?: string): DashboardAnswer {
+  return json(ERROR_STATUS[code], message === undefined ? { error: code } : { error: code, message })
+}
+
+function json(status: number, value: object): DashboardAnswer {
+  const body = Buffer.from(JSON.stringify(value))
+  return { status, headers: { ...API_HEADERS, 'content-type': 'application/json; charset=utf-8', 'content-length': String(body.length), 'cache-control': 'no-store' }, body }
+}
+
+function html(status: number, sentence: string): DashboardAnswer {
+  const body = Buffer.from(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Deckhand</title><p>${sentence}</p></html>`)
+  return { status, headers: { ...PAGE_HEADERS, 'content-type': 'text/html; charset=utf-8', 'content-length': String(body.length), 'cache-control': 'no-store' }, body }
+}

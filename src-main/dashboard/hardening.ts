@@ -1,0 +1,43 @@
+/**
+ * What the page may do. No remote image, font, frame or connection: model output cannot make the page send anything
+ * anywhere. Styles may be inline because Solid writes constant styles into its templates as attributes.
+ */
+const PAGE_POLICY: Record<string, string> = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self' 'unsafe-inline'",
+  'img-src': "'self' data: blob:",
+  'font-src': "'self'",
+  'connect-src': "'self'",
+  'worker-src': "'self'",
+  'manifest-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'self'",
+  'frame-ancestors': "'none'",
+}
+
+/** `extra` adds to single directives; only development uses it (the page's server with hot reload). */
+export function pagePolicy(extra: Record<string, string> = {}): string {
+  return Object.entries(PAGE_POLICY)
+    .map(([name, value]) => `${name} ${value}${extra[name] ? ` ${extra[name]}` : ''}`)
+    .join('; ')
+}
+
+const ALWAYS: Record<string, string> = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+export const API_HEADERS: Record<string, string> = {
+  ...ALWAYS,
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+export const PAGE_HEADERS: Record<string, string> = {
+  ...ALWAYS,
+  'content-security-policy': pagePolicy(),
+  'cross-origin-opener-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=(), serial=(), hid=(), display-capture=()',
+}

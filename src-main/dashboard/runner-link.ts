@@ -1,0 +1,68 @@
+import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+
+/** Where the runner listens and what opens it, while our own runner is alive and ready. */
+export type RunnerAddress = { host: string; port: number; secret: string }
+
+export type RunnerCall = {
+  method: string
+  /** Path and query as received. */
+  target: string
+  headers: OutgoingHttpHeaders
+  body: Readable | null
+  signal: AbortSignal
+}
+
+export type RunnerLink = {
+  /** Resolves with the answer's head; its body follows as a stream. Rejects when no answer came. */
+  call(address: RunnerAddress, call: RunnerCall): Promise<IncomingMessage>
+  close(): void
+}
+
+/**
+ * Requests to the runner over kept connections. Connections belong to one address object: a runner that was started
+ * again gets new ones, and nothing is written into a socket of the old one.
+ */
+export function createRunnerLink(): RunnerLink {
+  let agent: Agent | null = null
+  let agentOf: RunnerAddress | null = null
+
+  function agentFor(address: RunnerAddress): Agent {
+    if (agent === null || agentOf !== address) {
+      agent?.destroy()
+      agent = new Agent({ keepAlive: true, maxFreeSockets: 16 })
+      agentOf = address
+    }
+    return agent
+  }
+
+  return {
+    call(address, { method, target, headers, body, signal }) {
+      return new Promise((resolve, reject) => {
+        const request = httpRequest({
+          host: address.host,
+          port: address.port,
+          method,
+          path: target,
+          agent: agentFor(address),
+          signal,
+          headers: { ...headers, authorization: `Bearer ${address.secret}` },
+        })
+        request.once('error', reject)
+        request.once('response', (answer) => {
+          // From here on trouble is the stream's: whoever reads the body hears of it.
+          request.removeListener('error', reject)
+          request.on('error', () => undefined)
+          resolve(answer)
+        })
+        if (body === null) return request.end()
+        body.once('error', (error) => request.destroy(error))
+        body.pipe(request)
+      })
+    },
+    close() {
+      agent?.destroy()
+      agent = null
+    },
+  }
+}

@@ -1,0 +1,152 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream'
+import fastify from 'fastify'
+import { refuseAtGate, type GateConfig } from '../../src-runner/contract/gate.ts'
+import type { AuthMode } from '../../src-runner/contract/port.ts'
+import { messageOf, type Log } from '../log/log.ts'
+import { namesOf, urlOf } from '../net/address.ts'
+import { refusal, type Dashboard, type DashboardAnswer } from './dashboard.ts'
+
+export type DashboardServer = {
+  url: string
+  port: number
+  /** The dashboard's own origins: what a browser that shows it sends as `Origin`. */
+  origins: readonly string[]
+  close(): Promise<void>
+}
+
+export type DashboardServerOptions = {
+  dashboard: Dashboard
+  host: string
+  /** 0 lets the system choose. */
+  port: number
+  authMode: AuthMode
+  appUrl: string | null
+  log: Log
+}
+
+export class PortTakenError extends Error {
+  override readonly name = 'PortTakenError'
+  readonly port: number
+
+  constructor(port: number) {
+    super(`port ${port} is taken`)
+    this.port = port
+  }
+}
+
+/** Serves the dashboard over HTTP. Rejects with a PortTakenError when another program holds the port. */
+export async function startDashboardServer(options: DashboardServerOptions): Promise<DashboardServer> {
+  const { dashboard, host, log } = options
+  // Both are known once the port is; until then nothing is let in.
+  const gate: { config: GateConfig } = { config: { authMode: options.authMode, hosts: new Set(), origins: new Set() } }
+
+  const app = fastify({
+    logger: false,
+    forceCloseConnections: true,
+    // The gate stands before the router, so that a path the router cannot even read is refused like any other.
+    serverFactory: (route) => createHttpServer((request, response) => {
+      const refused = refuseAtGate({ method: request.method!, path: pathOf(request), rawHeaders: request.rawHeaders }, gate.config)
+      // Absolute targets name an authority that the gate did not see, and there is nothing to upgrade to (h2c is only an offer).
+      const unreadable = !request.url!.startsWith('/') || (request.headers.upgrade ?? 'h2c').toLowerCase() !== 'h2c'
+      if (refused === null && !unreadable) return route(request, response)
+      response.setHeader('connection', 'close')
+      send(response, request.method!, refusal(refused ?? 'invalid_request'))
+    }),
+    clientErrorHandler(_error, socket) {
+      if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json\r\n\r\n{"error":"invalid_request"}')
+    },
+    frameworkErrors: (_error, request, reply) => {
+      reply.hijack()
+      send(reply.raw, request.raw.method!, refusal('invalid_request'))
+    },
+  })
+  // Nothing is parsed here: a body goes on to the runner as it came, or is refused by its type.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  const serve = (request: IncomingMessage, response: ServerResponse) => void answerHttp(dashboard, request, response, log)
+  app.all('/*', (request, reply) => {
+    reply.hijack()
+    serve(request.raw, reply.raw)
+  })
+  app.setNotFoundHandler((request, reply) => {
+    reply.hijack()
+    serve(request.raw, reply.raw)
+  })
+  app.setErrorHandler((error: { statusCode?: number }, request, reply) => {
+    reply.hijack()
+    send(reply.raw, request.raw.method!, refusal(error.statusCode === 415 ? 'unsupported_media_type' : 'invalid_request'))
+  })
+
+  try {
+    await app.listen({ host, port: options.port })
+  } catch (error) {
+    await app.close()
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new PortTakenError(options.port)
+    throw error
+  }
+  const { port } = app.server.address() as { port: number }
+  gate.config = gateConfigFor(options, port)
+  return { url: urlOf(host, port), port, origins: [...gate.config.origins], close: () => app.close() }
+}
+
+function gateConfigFor({ host, authMode, appUrl }: DashboardServerOptions, port: number): GateConfig {
+  const own = namesOf(host)
+  const app = appUrl === null ? null : new URL(appUrl)
+  const names = ['localhost', '127.0.0.1', '[::1]', ...own]
+  return {
+    authMode,
+    hosts: new Set([...own, ...(app ? [app.hostname.toLowerCase()] : [])]),
+    // A browser leaves out the port that its scheme has anyway.
+    origins: new Set([...names.map((name) => new URL(`http://${name}:${port}`).origin), ...(app ? [app.origin] : [])]),
+  }
+}
+
+function createHttpServer(listener: (request: IncomingMessage, response: ServerResponse) => void): Server {
+  // A request has 30 s to arrive; Node looks only every 30 s unless told otherwise. Answers may take as long as they like.
+  return createServer({ requestTimeout: 30_000, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 }, listener)
+}
+
+async function answerHttp(dashboard: Dashboard, request: IncomingMessage, response: ServerResponse, log: Log): Promise<void> {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  try {
+    const answer = await dashboard.answer({
+      via: 'http',
+      method: request.method!,
+      target: request.url!,
+      header: (name) => request.headers[name]?.toString(),
+      authorizations: valuesOf(request.rawHeaders, 'authorization'),
+      body: request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0 ? request : null,
+      signal: gone.signal,
+    })
+    send(response, request.method!, answer)
+  } catch (error) {
+    log.error({ error: messageOf(error) }, 'the dashboard could not answer')
+    if (!response.headersSent) send(response, request.method!, refusal('internal'))
+    else response.destroy()
+  }
+}
+
+function send(response: ServerResponse, method: string, { status, headers, body }: DashboardAnswer): void {
+  if (response.destroyed) {
+    if (body !== null && !Buffer.isBuffer(body)) body.destroy()
+    return
+  }
+  response.writeHead(status, headers)
+  if (body === null || Buffer.isBuffer(body)) return void response.end(method === 'HEAD' ? undefined : (body ?? undefined))
+  // The head goes out at once: an event stream may stay silent for a while after it opened.
+  response.flushHeaders()
+  // A runner that goes away in the middle must look like a cut connection, not like an end.
+  pipeline(body, response, () => undefined)
+}
+
+function pathOf(request: IncomingMessage): string {
+  const target = request.url!
+  const queryAt = target.indexOf('?')
+  return queryAt === -1 ? target : target.slice(0, queryAt)
+}
+
+function valuesOf(rawHeaders: readonly string[], name: string): string[] {
+  return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name)
+}
