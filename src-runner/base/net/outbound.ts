@@ -52,7 +52,13 @@ const CREDENTIAL_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   const { maxHeaderBytes = 32_768, idleConnectionMs = 30_000, connectTimeoutMs = 20_000, maxRedirects = 5 } = options
   // `timeout` closes idle connections only (sooner when the server says so); a busy one has no listener for it.
-  const agentOptions = { keepAlive: true, keepAliveMsecs: 15_000, maxFreeSockets: 8, scheduling: 'lifo' as const, timeout: idleConnectionMs }
+  const agentOptions = {
+    keepAlive: true,
+    keepAliveMsecs: 15_000,
+    maxFreeSockets: 8,
+    scheduling: 'lifo' as const,
+    timeout: idleConnectionMs,
+  }
   const agents = { http: new http.Agent(agentOptions), https: new https.Agent(agentOptions) }
 
   const sendOnce = (url: URL, call: Call, fresh: boolean): Promise<http.IncomingMessage> =>

@@ -45,5 +45,9 @@ function markForCache(options: LanguageModelV4CallOptions): LanguageModelV4CallO
 
 function readModels(body: unknown): ListedModel[] {
   const { data } = body as { data: { id: string; display_name?: string; max_input_tokens?: number | null }[] }
-  return data.map(({ id, display_name: name, max_input_tokens: tokens }) => ({ model: String(id), label: name ?? id, contextTokens: tokens ?? null }))
+  return data.map(({ id, display_name: name, max_input_tokens: tokens }) => ({
+    model: String(id),
+    label: name ?? id,
+    contextTokens: tokens ?? null,
+  }))
 }

@@ -36,7 +36,9 @@ const KINDS: [kind: [one: string, many: string], extensions: string][] = [
   [['program file', 'program files'], 'js ts jsx tsx py rb go rs java c h cpp cs php sh swift kt html css scss vue lua r'],
 ]
 
-const TEXT = new Set('txt md markdown rst csv tsv log json yaml yml toml ini html xml tex eml js ts py rb go rs java c sh sql css'.split(' '))
+const TEXT = new Set(
+  'txt md markdown rst csv tsv log json yaml yml toml ini html xml tex eml js ts py rb go rs java c sh sql css'.split(' '),
+)
 
 /** "7 files: 4 text documents, 2 pictures and 1 PDF". */
 export function describeKinds(files: readonly string[]): string {
@@ -77,7 +79,12 @@ export function readExcerpt(output: string, count: number): Excerpt {
 }
 
 export function shorten(text: string, chars: number): string {
-  return text.length > chars ? `${text.slice(0, chars - 1).toWellFormed().trimEnd()}…` : text
+  return text.length > chars
+    ? `${text
+        .slice(0, chars - 1)
+        .toWellFormed()
+        .trimEnd()}…`
+    : text
 }
 
 export function joinWords(words: readonly string[]): string {

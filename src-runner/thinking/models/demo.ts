@@ -23,7 +23,11 @@ export const demoScript: Script = (request) => {
     case 'files':
       return task.tools.list === null ? say(NO_FOLDER) : lookAtFiles(task, task.tools.list)
     case 'search':
-      return task.tools.search === null ? (task.tools.list === null ? say(NO_FOLDER) : lookAtFiles(task, task.tools.list)) : search(task, task.tools.search)
+      return task.tools.search === null
+        ? task.tools.list === null
+          ? say(NO_FOLDER)
+          : lookAtFiles(task, task.tools.list)
+        : search(task, task.tools.search)
     case 'greeting':
       return say(`Hello! I am the demo model that is built into Deckhand. ${whatNext(task)}`)
     case 'about':
@@ -68,21 +72,34 @@ function readTask(request: ModelRequest): Task {
   return {
     kind: kindOf(text),
     text,
-    wantsFile: /\b(write|save|store|put)\b.{0,60}\b(file|note|\w+\.(md|txt))\b|\b(create|make)\b.{0,20}\b(a|new)\b.{0,20}\b(file|note)\b/i.test(text),
+    wantsFile:
+      /\b(write|save|store|put)\b.{0,60}\b(file|note|\w+\.(md|txt))\b|\b(create|make)\b.{0,20}\b(a|new)\b.{0,20}\b(file|note)\b/i.test(
+        text,
+      ),
     tools: { list: tool('list_files'), read: tool('read_file'), search: tool('search_files'), write: tool('write_file') },
     done,
   }
 }
 
 const FILES = /\b(files?|folders?|director(y|ies)|documents?|downloads?|desktop|notes?|papers?|readme|\w+\.(txt|md|csv|pdf|json))\b/i
-const SEARCH = /\b(search|find|look (up|for)|grep|where (is|are|do|does)|which (files?|documents?|notes?)|contain(s|ing)?|mention(s|ed|ing)?)\b/i
+const SEARCH =
+  /\b(search|find|look (up|for)|grep|where (is|are|do|does)|which (files?|documents?|notes?)|contain(s|ing)?|mention(s|ed|ing)?)\b/i
 
 function kindOf(text: string): Task['kind'] {
   if (SEARCH.test(text) && searchTermOf(text) !== null) return 'search'
   if (FILES.test(text)) return 'files'
   const short = text.trim().split(/\s+/).length <= 6
-  if (/\b(who|what) are you\b|\bwhat (can|do) you do\b|\bhow do you work\b|\bare you (an? )?(ai|real|human|bot|demo)\b|^\s*help\b/i.test(text)) return 'about'
-  if (short && /^\W*(hi|hello|hey|hiya|howdy|greetings|good (morning|afternoon|evening|day)|hallo|moin|servus|hola|bonjour|ciao|test(ing)?)\b/i.test(text)) return 'greeting'
+  if (
+    /\b(who|what) are you\b|\bwhat (can|do) you do\b|\bhow do you work\b|\bare you (an? )?(ai|real|human|bot|demo)\b|^\s*help\b/i.test(text)
+  )
+    return 'about'
+  if (
+    short &&
+    /^\W*(hi|hello|hey|hiya|howdy|greetings|good (morning|afternoon|evening|day)|hallo|moin|servus|hola|bonjour|ciao|test(ing)?)\b/i.test(
+      text,
+    )
+  )
+    return 'greeting'
   if (short && /\b(thanks|thank you|thx|great|cool|nice)\b/i.test(text)) return 'thanks'
   return 'other'
 }
@@ -91,17 +108,24 @@ function kindOf(text: string): Task['kind'] {
 function searchTermOf(text: string): string | null {
   const quoted = /["“„«‘']([^"“”„«»’']{1,100})["”»’']/.exec(text)
   if (quoted !== null) return quoted[1]!.trim() || null
-  const after = /\b(?:search(?: for)?|look (?:up|for)|find|grep|mentions?|mentioning|mentioned|contains?|containing|about)\s+(.{1,100}?)(?=\s+(?:in|inside|within|under|on)\s+(?:my|the|this|these|all|your)\b|[.?!,\n]|$)/i.exec(text)
+  const after =
+    /\b(?:search(?: for)?|look (?:up|for)|find|grep|mentions?|mentioning|mentioned|contains?|containing|about)\s+(.{1,100}?)(?=\s+(?:in|inside|within|under|on)\s+(?:my|the|this|these|all|your)\b|[.?!,\n]|$)/i.exec(
+      text,
+    )
   if (after === null) return null
   const words = after[1]!
-    .replace(/^(?:(?:all|every|any|the|my|a|an|files?|documents?|notes?|folders?|everything|lines?|places?|that|which|with|about|for|where|contain(?:s|ing)?|mention(?:s|ing)?|words?|text)\s+)+/i, '')
+    .replace(
+      /^(?:(?:all|every|any|the|my|a|an|files?|documents?|notes?|folders?|everything|lines?|places?|that|which|with|about|for|where|contain(?:s|ing)?|mention(?:s|ing)?|words?|text)\s+)+/i,
+      '',
+    )
     .trim()
   return words === '' || /^(files?|documents?|notes?|folders?|it|them|everything|something)$/i.test(words) ? null : words
 }
 
 function whatNext(task: Task): string {
   const { list, search: find } = task.tools
-  if (list === null) return `Give this agent a folder (agent settings, **Folders**) and ask me: *“Look at the files in my folder and tell me what is in them.”*`
+  if (list === null)
+    return `Give this agent a folder (agent settings, **Folders**) and ask me: *“Look at the files in my folder and tell me what is in them.”*`
   const more = find === null ? '' : ` or *“Search my files for invoice.”*`
   return `Try one of these: *“Look at the files in my folder and tell me what is in them”*${more}`
 }
@@ -111,7 +135,8 @@ const OPEN_FOLDERS_AT_MOST = 2
 
 function lookAtFiles(task: Task, list: ToolDescription): ScriptReply {
   const lists = task.done.filter((call) => call.name === 'list_files')
-  if (lists.length === 0) return act('I will start by looking at what is in your folder.', [{ name: 'list_files', args: argsFor(list, {}) }])
+  if (lists.length === 0)
+    return act('I will start by looking at what is in your folder.', [{ name: 'list_files', args: argsFor(list, {}) }])
 
   const failed = lists.find((call) => !call.ok)
   const found = readListings(lists)
@@ -124,7 +149,9 @@ function lookAtFiles(task: Task, list: ToolDescription): ScriptReply {
     return act(`There are only folders here. I will open ${code(folder)}.`, [{ name: 'list_files', args: argsFor(list, { path: folder }) }])
   }
   if (found.files.length === 0) {
-    return say(`I looked, and the folder is empty${found.folders.length > 0 ? ` except for ${plural(found.folders.length, 'folder')}` : ''}. Put a few files into it (notes, a table, a read-me) and send me the same message again.`)
+    return say(
+      `I looked, and the folder is empty${found.folders.length > 0 ? ` except for ${plural(found.folders.length, 'folder')}` : ''}. Put a few files into it (notes, a table, a read-me) and send me the same message again.`,
+    )
   }
 
   const reads = task.done.filter((call) => call.name === 'read_file')
@@ -144,18 +171,27 @@ function lookAtFiles(task: Task, list: ToolDescription): ScriptReply {
       { name: 'write_file', args: argsFor(task.tools.write, { path, content: `${summary}\n` }) },
     ])
   }
-  const written = write === undefined ? '' : write.ok ? `I wrote this summary into ${code(pathOf(write))}.\n\n` : `${couldNot('write the file', write)}\n\n`
+  const written =
+    write === undefined
+      ? ''
+      : write.ok
+        ? `I wrote this summary into ${code(pathOf(write))}.\n\n`
+        : `${couldNot('write the file', write)}\n\n`
   return say(`${written}${summary}\n\n---\n\n${howItWent(task)}`)
 }
 
 function search(task: Task, tool: ToolDescription): ScriptReply {
   const term = searchTermOf(task.text) ?? ''
   const searched = task.done.find((call) => call.name === 'search_files')
-  if (searched === undefined) return act(`I will search your files for “${term}”.`, [{ name: 'search_files', args: argsFor(tool, { query: term }) }])
+  if (searched === undefined)
+    return act(`I will search your files for “${term}”.`, [{ name: 'search_files', args: argsFor(tool, { query: term }) }])
   if (!searched.ok) return say(couldNot(`search for “${term}”`, searched))
 
   const needle = term.toLowerCase()
-  const lines = searched.output.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '')
+  const lines = searched.output
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
   const hits = lines.filter((line) => line.toLowerCase().includes(needle) && !/^(no |nothing|0 )/i.test(line))
   if (hits.length === 0) return say(`I searched all files of this agent, and none of them contains “${term}”.\n\n${howItWent(task)}`)
   const shown = hits.slice(0, 8).map((line) => `- ${code(shorten(line, 180))}`)
@@ -178,7 +214,11 @@ function summarize(found: { files: string[]; folders: string[] }, reads: Call[])
       continue
     }
     const { lines, lineCount } = readExcerpt(read.output, 3)
-    sections.push(lineCount === 0 ? `${name} is empty.` : `${name} (${plural(lineCount, 'line')} with text) begins:\n\n${lines.map((line) => `> ${line}`).join('\n>\n')}`)
+    sections.push(
+      lineCount === 0
+        ? `${name} is empty.`
+        : `${name} (${plural(lineCount, 'line')} with text) begins:\n\n${lines.map((line) => `> ${line}`).join('\n>\n')}`,
+    )
   }
   return sections.join('\n\n')
 }

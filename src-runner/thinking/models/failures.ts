@@ -58,7 +58,10 @@ export function failureFromStatus(context: FailureContext, status: number, heade
   const of = (kind: Kind, message: string, more: Partial<ModelFailure> = {}) =>
     failure(kind, message, { status, retryAfterMs: RETRYABLE[kind] ? readRetryAfterMs(headers, context.now) : null, ...more })
 
-  if (status === 402 || /insufficient_quota|credit balance|insufficient (credit|balance|funds)|billing_(hard_limit|not_active)/.test(words)) {
+  if (
+    status === 402 ||
+    /insufficient_quota|credit balance|insufficient (credit|balance|funds)|billing_(hard_limit|not_active)/.test(words)
+  ) {
     return of('auth', `${name} says that the account has no credit left. Add credit there, or choose another model.`)
   }
   if (status === 401 || /invalid.api.key|api.key.not.valid|incorrect api key|api_key_invalid/.test(words)) {
@@ -68,7 +71,10 @@ export function failureFromStatus(context: FailureContext, status: number, heade
   }
   if (status === 403) return of('auth', `${name} refused access${detail}. ${CHECK_KEY}`)
   if (isContextTooLong(status, words)) {
-    return of('context_too_long', `The conversation is too long for ${model} at ${name}. Start a new one, or choose a model with a larger context.`)
+    return of(
+      'context_too_long',
+      `The conversation is too long for ${model} at ${name}. Start a new one, or choose a model with a larger context.`,
+    )
   }
   if (status === 404 || /model_not_found|model .{0,200}(not found|does not exist)/.test(words)) {
     return of('not_found', `${name} has no model “${model}”. ${context.missingModelFix ?? 'Choose another model in the agent’s settings.'}`)
@@ -153,7 +159,12 @@ export function readRetryAfterMs(headers: Headers, now: number): number | null {
 function isContextTooLong(status: number, words: string): boolean {
   if (status !== 400 && status !== 413 && status !== 422 && status !== 500) return false
   if (/context_length_exceeded|exceed_context_size|prompt is too long|request_too_large|input is too long/.test(words)) return true
-  return /(maximum context|context (length|size|window)|token (count|limit)|too many tokens).{0,200}(exceed|larger|longer|maximum|is \d|of \d)/s.test(words) || (status === 413 && words.trim() !== '')
+  return (
+    /(maximum context|context (length|size|window)|token (count|limit)|too many tokens).{0,200}(exceed|larger|longer|maximum|is \d|of \d)/s.test(
+      words,
+    ) ||
+    (status === 413 && words.trim() !== '')
+  )
 }
 
 /** Error names of Anthropic, OpenAI and Google that stand inside streams without a status. */
@@ -225,7 +236,7 @@ export function scrub(text: string, context: Pick<FailureContext, 'apiKey' | 'me
     .replace(/\bBearer\s+\S+/gi, 'Bearer [key]')
   const prompt = context.messages.map((message) => (message.role === 'tool' ? message.output : message.text)).join('\n')
   let kept = ''
-  for (let at = 0; at < clean.length; ) {
+  for (let at = 0; at < clean.length;) {
     let length = 0
     if (at + ECHO_CHARS <= clean.length && prompt.includes(clean.slice(at, at + ECHO_CHARS))) {
       length = ECHO_CHARS

@@ -116,7 +116,9 @@ export function createModelSource(deps: ModelSourceDeps): Models {
         return { failure: failure('auth', `The key of this agent’s model cannot be read: ${messageOf(thrown)}`) }
       }
       if (access === null) {
-        return { failure: failure('not_found', 'The provider of this agent’s model was removed. Choose another model in the agent’s settings.') }
+        return {
+          failure: failure('not_found', 'The provider of this agent’s model was removed. Choose another model in the agent’s settings.'),
+        }
       }
       const { price } = await priceOf(ref, access)
       return { adapter: adapterFor(access), price, providerName: access.name }

@@ -40,7 +40,13 @@ export function readOpenAiModels(body: unknown): ListedModel[] {
     const id = entry?.['id']
     if (typeof id !== 'string' || id === '' || id.length > 200) continue
     const meta = entry['meta'] as Record<string, unknown> | null | undefined
-    const context = [entry['context_length'], entry['max_model_len'], entry['context_window'], entry['max_context_length'], meta?.['n_ctx_train']]
+    const context = [
+      entry['context_length'],
+      entry['max_model_len'],
+      entry['context_window'],
+      entry['max_context_length'],
+      meta?.['n_ctx_train'],
+    ]
     models.push({
       model: id,
       label: typeof entry['name'] === 'string' && entry['name'] !== '' ? entry['name'].slice(0, 200) : id,

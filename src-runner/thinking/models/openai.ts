@@ -2,7 +2,8 @@ import { readOpenAiModels } from './openai-compatible.ts'
 import type { ProviderDriver } from './provider-driver.ts'
 
 /** What the list of models holds besides models that answer in text. */
-const NOT_FOR_TEXT = /embedding|whisper|tts|dall-e|image|audio|realtime|transcribe|moderation|sora|davinci|babbage|computer-use|search-api|deep-research|instruct/
+const NOT_FOR_TEXT =
+  /embedding|whisper|tts|dall-e|image|audio|realtime|transcribe|moderation|sora|davinci|babbage|computer-use|search-api|deep-research|instruct/
 
 /**
  * OpenAI through the Responses API, not chat completions: its newest models are offered there only or take tools there

@@ -265,10 +265,14 @@ async function refuseUnusable(response: Response, context: FailureContext, expec
   if (inBody !== null) throw new ModelTrouble(inBody)
   const what = type === 'text/html' ? 'a web page' : `“${type.slice(0, 80)}”`
   throw new ModelTrouble(
-    failure('bad_answer', `${context.providerName} answered with ${what} instead of a model’s answer. Check its base URL in Models & keys.`, {
-      status: response.status,
-      retryable: type !== 'text/html',
-    }),
+    failure(
+      'bad_answer',
+      `${context.providerName} answered with ${what} instead of a model’s answer. Check its base URL in Models & keys.`,
+      {
+        status: response.status,
+        retryable: type !== 'text/html',
+      },
+    ),
   )
 }
 
@@ -319,7 +323,11 @@ function readList(driver: ProviderDriver, text: string, providerName: string): L
   try {
     return driver.list.read(JSON.parse(text))
   } catch (cause) {
-    throw new AppError('provider_refused', `${providerName} sent a list of models that cannot be read. Check its base URL in Models & keys.`, { cause })
+    throw new AppError(
+      'provider_refused',
+      `${providerName} sent a list of models that cannot be read. Check its base URL in Models & keys.`,
+      { cause },
+    )
   }
 }
 

@@ -19,7 +19,8 @@ export function toProviderPrompt(messages: readonly PromptMessage[]): LanguageMo
     else prompt.push({ role: 'tool', content: [part] })
   }
   const closeOpenCalls = () => {
-    for (const call of open.values()) pushToolPart(resultPart(ids.of(call.callId), call.name, 'No result was recorded for this call.', false))
+    for (const call of open.values())
+      pushToolPart(resultPart(ids.of(call.callId), call.name, 'No result was recorded for this call.', false))
     open = new Map()
   }
 
@@ -61,7 +62,12 @@ export function toProviderPrompt(messages: readonly PromptMessage[]): LanguageMo
 }
 
 export function toProviderTools(tools: readonly ToolDescription[]): LanguageModelV4FunctionTool[] {
-  return tools.map((tool) => ({ type: 'function', name: tool.name, description: tool.description, inputSchema: tool.parameters as JSONSchema7 }))
+  return tools.map((tool) => ({
+    type: 'function',
+    name: tool.name,
+    description: tool.description,
+    inputSchema: tool.parameters as JSONSchema7,
+  }))
 }
 
 function pushUser(prompt: LanguageModelV4Prompt, text: string): void {
