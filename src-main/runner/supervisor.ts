@@ -44,6 +44,8 @@ export type SupervisorTimings = {
 const TIMINGS: SupervisorTimings = { pingEveryMs: 5_000, hangAfterMs: 30_000, startLimitMs: 120_000, refusalLimitMs: 2_000, stopGraceMs: 8_000 }
 /** What a stopping runner gets beyond the grace it was told, to write its last line. */
 const KILL_MARGIN_MS = 1_000
+const KEPT_LINES = 30
+const MAX_LINE_CHARS = 2_000
 const IDLE: Running = { jobs: [], pending: 0 }
 
 export type SupervisorDeps = {
@@ -67,6 +69,8 @@ type Life = {
   /** Why it will go by itself, or why we end it. */
   reason: string | null
   refusal: Extract<FromRunner, { type: 'failed' }> | null
+  /** The last lines it printed: where a crash says its cause. */
+  lastLines: string[]
   timers: Set<NodeJS.Timeout>
   gone: Promise<void>
 }
@@ -117,11 +121,14 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     if (!wanted || life !== null) return
     const child = deps.spawn()
     const gone = Promise.withResolvers<void>()
-    const own: Life = { child, config, ready: false, stopping: false, reason: null, refusal: null, timers: new Set(), gone: gone.promise }
+    const own: Life = { child, config, ready: false, stopping: false, reason: null, refusal: null, lastLines: [], timers: new Set(), gone: gone.promise }
     life = own
     log.info({ pid: child.pid, port: config.port, safeMode }, 'runner started')
     own.timers.add(setTimeout(() => end(own, `was not ready after ${timings.startLimitMs / 1000} s`), timings.startLimitMs))
-    child.onOutput((line) => deps.output?.(line))
+    child.onOutput((line) => {
+      own.lastLines = [...own.lastLines, line.slice(0, MAX_LINE_CHARS)].slice(-KEPT_LINES)
+      deps.output?.(line)
+    })
     child.onMessage((message) => receive(own, message))
     child.onExit((exit) => {
       clearTimers(own)
@@ -209,6 +216,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
       wanted = false
       return become({ state: 'failed', code: refusal.code, message: refusal.message })
     }
+    log.error({ lastLines: own.lastLines }, 'what the runner printed last')
     crashed(refusal?.message ?? `The runner ${own.reason ?? exitText(exit)}.`)
   }
 

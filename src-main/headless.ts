@@ -1,0 +1,100 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { loadAssets } from './dashboard/assets.ts'
+import { createHost, type Host } from './host.ts'
+import { messageOf } from './log/log.ts'
+import { createForkedRunner } from './runner/forked-runner.ts'
+import { readEnvironment } from './settings/environment.ts'
+import { StartError } from './settings/start-error.ts'
+
+/**
+ * Deckhand without a desktop: the same parts as in main.ts, without a window. Prints one line of JSON on stdout when
+ * both servers are healthy and nothing else there; stops in order on SIGTERM and SIGINT.
+ */
+const here = import.meta.dirname
+const fromSource = import.meta.filename.endsWith('.ts')
+const RUNNER_ENTRY = fromSource ? join(here, '../src-runner/main.ts') : join(here, 'runner.js')
+const PAGE_FOLDER = fromSource ? join(here, '../out/renderer') : join(here, '../renderer')
+const HEALTH_LIMIT_MS = 10_000
+
+try {
+  await run()
+} catch (error) {
+  const expected = error instanceof StartError
+  process.stderr.write(`deckhand: ${expected ? error.message : `cannot start: ${messageOf(error)}`}\n`)
+  process.exit(expected ? error.exitCode : 1)
+}
+
+async function run(): Promise<void> {
+  const environment = readEnvironment({ env: process.env, args: process.argv.slice(2), platform: process.platform, home: homedir(), cwd: process.cwd() })
+  const assets = await loadAssets(PAGE_FOLDER)
+  const host = createHost({ environment, assets, spawn: createForkedRunner(RUNNER_ENTRY), echo: process.stderr })
+  stopOnSignals(host)
+  if (assets === null) host.log.warn({ folder: PAGE_FOLDER }, 'the page has not been built ("npm run build"); the servers run without it')
+  try {
+    const { runnerUrl, dashboardUrl } = await startBoth(host)
+    await Promise.all([untilHealthy(runnerUrl), untilHealthy(dashboardUrl)])
+    process.stdout.write(`${JSON.stringify({ ready: true, runnerUrl, dashboardUrl })}\n`)
+  } catch (error) {
+    await host.stop()
+    throw error
+  }
+  host.supervisor.onState((state) => {
+    if (state.state === 'failed') void giveUp(host, state.message)
+  })
+}
+
+async function startBoth(host: Host): Promise<{ runnerUrl: string; dashboardUrl: string }> {
+  const dashboard = await host.startServer()
+  if (dashboard.state === 'port_taken') throw portTaken('dashboard', 'DASHBOARD_PORT', dashboard)
+  if (dashboard.state === 'failed') throw new StartError(1, dashboard.message)
+  const runner = await host.supervisor.start()
+  switch (runner.state) {
+    case 'ready':
+      return { runnerUrl: runner.runnerUrl, dashboardUrl: dashboard.dashboardUrl }
+    case 'port_taken':
+      throw portTaken('runner', 'RUNNER_PORT', runner)
+    case 'failed':
+      throw new StartError(runner.code === 'config_invalid' ? 2 : 1, runner.message)
+    default:
+      // Told to stop while starting: whoever told us ends the process.
+      return new Promise(() => undefined)
+  }
+}
+
+function portTaken(what: string, setting: string, { port, suggestedPort }: { port: number; suggestedPort: number }): StartError {
+  return new StartError(1, `port ${port} of the ${what} is taken by another program; nothing was sent to it. Stop that program, or start with ${setting}=${suggestedPort}`)
+}
+
+async function untilHealthy(url: string): Promise<void> {
+  const until = performance.now() + HEALTH_LIMIT_MS
+  for (;;) {
+    const healthy = await fetch(`${url}/api/health`, { signal: AbortSignal.timeout(HEALTH_LIMIT_MS) }).then((answer) => answer.ok, () => false)
+    if (healthy) return
+    if (performance.now() > until) throw new StartError(1, `${url} is not healthy; see the logs`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+function stopOnSignals(host: Host): void {
+  let stopping = false
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      // Somebody who asks twice does not want to wait; the runner goes when its port closes.
+      if (stopping) process.exit(130)
+      stopping = true
+      host.log.info({ signal }, 'stopping')
+      host.stop().then(
+        () => process.exit(0),
+        () => process.exit(1),
+      )
+    })
+  }
+}
+
+/** The runner cannot go on: whoever supervises this process should know, and may start it again. */
+async function giveUp(host: Host, message: string): Promise<never> {
+  process.stderr.write(`deckhand: ${message}\n`)
+  await host.stop().catch(() => undefined)
+  process.exit(1)
+}

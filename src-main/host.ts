@@ -1,0 +1,143 @@
+import { join } from 'node:path'
+import type { RunnerConfig } from '../src-runner/contract/port.ts'
+import type { DashboardState } from './contract/desktop-api.ts'
+import type { Assets } from './dashboard/assets.ts'
+import { createDashboard, type Dashboard } from './dashboard/dashboard.ts'
+import { PortTakenError, startDashboardServer, type DashboardServer } from './dashboard/server.ts'
+import { messageOf } from './log/log.ts'
+import { createMainLog, type MainLog } from './log/main-log.ts'
+import { namesOf, suggestPort } from './net/address.ts'
+import type { SpawnRunner } from './runner/runner-process.ts'
+import { createSupervisor, type Supervisor } from './runner/supervisor.ts'
+import { prepareDataDir } from './settings/data-dir.ts'
+import type { Environment } from './settings/environment.ts'
+import { openMachineSettings, type MachineSettingsStore } from './settings/machine-settings.ts'
+import { openVault, readWorkerSecret } from './vault/open-vault.ts'
+import type { Vault } from './vault/vault.ts'
+
+/** What both ways to run Deckhand are made of: two servers, a runner, a vault, settings and a log. */
+export type Host = {
+  environment: Environment
+  settings: MachineSettingsStore
+  log: MainLog
+  vault: Vault
+  supervisor: Supervisor
+  dashboard: Dashboard
+  dashboardState(): DashboardState
+  onDashboardState(listener: (state: DashboardState) => void): () => void
+  /** Starts the dashboard's server on the port of now; the answer says how that went. Never rejects. */
+  startServer(): Promise<DashboardState>
+  /** Remembers the port and starts that server there. */
+  usePort(server: 'runner' | 'dashboard', port: number): Promise<void>
+  stop(): Promise<void>
+}
+
+export type HostOptions = {
+  environment: Environment
+  spawn: SpawnRunner
+  /** null: the page has not been built. */
+  assets: Assets | null
+  /** Where the log goes besides its file. */
+  echo?: NodeJS.WritableStream
+}
+
+/** Opens what everything else needs, and starts nothing. Throws a StartError when the data folder cannot be used. */
+export function createHost({ environment, spawn, assets, echo }: HostOptions): Host {
+  const { dataDir, authMode } = environment
+  prepareDataDir(dataDir)
+  const settings = openMachineSettings(join(dataDir, 'settings.json'))
+  const level = () => environment.logLevel ?? settings.current().logLevel
+  const log = createMainLog({ folder: logsDirOf(dataDir), level: level(), ...(echo ? { echo } : {}) })
+  settings.onChange(() => log.setLevel(level()))
+  if (settings.notice) log.warn({}, settings.notice)
+  const vault = openVault(environment.vault, dataDir)
+
+  // A port chosen while running wins over everything for the rest of this run, and is remembered for the next.
+  const chosen: { runner?: number; dashboard?: number } = {}
+  const runnerPort = () => chosen.runner ?? environment.runnerPort ?? settings.current().runnerPort
+  const dashboardPort = () => chosen.dashboard ?? environment.dashboardPort ?? settings.current().dashboardPort
+
+  let secret: string | null = null
+  let server: DashboardServer | null = null
+  let serverStart: Promise<unknown> = Promise.resolve()
+  let dashboardState: DashboardState = { state: 'failed', message: 'The dashboard is starting.' }
+  const listeners = new Set<(state: DashboardState) => void>()
+
+  async function configure(safeMode: boolean): Promise<RunnerConfig> {
+    secret ??= await readWorkerSecret({ vault, given: environment.workerSecret, authMode, log })
+    log.hide(secret)
+    // The runner is told the dashboard's origins, and they contain its port.
+    await serverStart
+    return {
+      dataDir,
+      host: environment.runnerHost,
+      port: runnerPort(),
+      authMode,
+      workerSecret: secret,
+      logLevel: level(),
+      origins: [...(server?.origins ?? [])],
+      hosts: namesOf(environment.runnerHost),
+      safeMode,
+    }
+  }
+
+  const supervisor = createSupervisor({ spawn, configure, vault, log, output: (line) => process.stderr.write(`${line}\n`) })
+  const dashboard = createDashboard({ assets, runner: supervisor.endpoint, authMode, secret: () => secret, log })
+
+  async function listen(): Promise<DashboardState> {
+    const host = environment.dashboardHost
+    const port = dashboardPort()
+    try {
+      await server?.close()
+      server = null
+      server = await startDashboardServer({ dashboard, host, port, authMode, appUrl: environment.appUrl, log })
+      return { state: 'ready', dashboardUrl: server.url }
+    } catch (error) {
+      if (error instanceof PortTakenError) return { state: 'port_taken', port, suggestedPort: await suggestPort(host, port) }
+      return { state: 'failed', message: `The dashboard cannot listen on ${host}, port ${port}: ${messageOf(error)}` }
+    }
+  }
+
+  async function startServer(): Promise<DashboardState> {
+    const attempt = serverStart.then(listen)
+    serverStart = attempt
+    dashboardState = await attempt
+    log.info({ dashboard: dashboardState }, `dashboard ${dashboardState.state}`)
+    for (const listener of listeners) listener(dashboardState)
+    return dashboardState
+  }
+
+  return {
+    environment,
+    settings,
+    log,
+    vault,
+    supervisor,
+    dashboard,
+    dashboardState: () => dashboardState,
+    onDashboardState(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    startServer,
+    async usePort(which, port) {
+      chosen[which] = port
+      await settings.change(which === 'runner' ? { runnerPort: port } : { dashboardPort: port })
+      if (which === 'runner') await supervisor.restart({ safeMode: supervisor.isSafeMode() })
+      else await startServer()
+    },
+    async stop() {
+      // The runner first: while its jobs wind up, the page can still follow them.
+      await supervisor.stop()
+      await serverStart
+      await server?.close()
+      dashboard.close()
+      log.info({}, 'stopped')
+      await log.close()
+    },
+  }
+}
+
+export function logsDirOf(dataDir: string): string {
+  return join(dataDir, 'logs')
+}
