@@ -23,7 +23,7 @@ export default defineConfig({
           root,
           environment: 'jsdom',
           include: ['src-renderer/**/*.test.ts', 'src-renderer/**/*.test.tsx'],
-          setupFiles: [],
+          setupFiles: ['src-renderer/testing/setup.ts'],
         },
       },
     ],

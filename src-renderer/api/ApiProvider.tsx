@@ -1,4 +1,4 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/solid-query'
+import { type Query, QueryClient, QueryClientProvider } from '@tanstack/solid-query'
 import { type Accessor, createContext, createSignal, type JSX, onCleanup, onMount, useContext } from 'solid-js'
 import { ApiError, type Client, createClient } from './client.ts'
 import { type Connection, followEvents } from './events.ts'
@@ -41,13 +41,26 @@ export function createQueries(): QueryClient {
   })
 }
 
+/**
+ * Asks again for what is shown and marks the rest. A query on its first way is a case of its own: the cache would let
+ * that fetch stand, although its answer may be from before the event; so it is asked once more when it has arrived.
+ */
+function refresh(queries: QueryClient, isMeant: (query: Query) => boolean): void {
+  for (const query of queries.getQueryCache().findAll({ predicate: isMeant })) {
+    if (query.state.data !== undefined || query.state.fetchStatus === 'idle') continue
+    const again = () => void queries.invalidateQueries({ queryKey: query.queryKey, exact: true })
+    query.promise?.then(again, again)
+  }
+  void queries.invalidateQueries({ predicate: isMeant })
+}
+
 export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
   const client = props.client ?? createClient()
   const queries = createQueries()
   const live = createLive()
   const [connection, setConnection] = createSignal<Connection>('connecting')
   const markStale = createStaleBatch((stale) => {
-    void queries.invalidateQueries({ predicate: ({ meta }) => isTouched((meta?.tags as string[] | undefined) ?? [], stale) })
+    refresh(queries, ({ meta }) => isTouched((meta?.tags as string[] | undefined) ?? [], stale))
   })
   let nudge = () => {}
 
@@ -63,7 +76,7 @@ export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
         if (next !== 'open') return
         // What was read before the stream was open may have changed in between; live events are not repeated.
         live.forget()
-        void queries.invalidateQueries()
+        refresh(queries, () => true)
       },
     })
     nudge = stream.nudge

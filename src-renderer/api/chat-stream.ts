@@ -13,7 +13,7 @@ type Pause = (ms: number, signal: AbortSignal) => Promise<void>
 
 /**
  * Starts a turn and follows it to its end. A connection that breaks is made again with the running job, so the turn
- * is never sent twice. Ends after `done` or `error`, or quietly when the signal aborts (the turn itself goes on).
+ * is never sent twice. Ends after `done` (a failed turn says `error` before it), or quietly when the signal aborts (the turn itself goes on).
  * Throws an `ApiError` when the turn was not accepted.
  */
 export async function* streamChat(client: Client, turn: ChatTurn, signal: AbortSignal, wait: Pause = pause): AsyncGenerator<TurnEvent> {
@@ -22,7 +22,7 @@ export async function* streamChat(client: Client, turn: ChatTurn, signal: AbortS
     for await (const event of eventsOf(await client.open('chatStream', { body: turn }, { signal }))) {
       if (event.type === 'start') jobId = event.jobId
       yield event
-      if (isLast(event)) return
+      if (event.type === 'done') return
     }
   } catch (thrown) {
     if (signal.aborted) return
@@ -43,7 +43,7 @@ export async function* streamJob(client: Client, jobId: string, signal: AbortSig
       for await (const event of eventsOf(body)) {
         attempt = 0
         yield event
-        if (isLast(event)) return
+        if (event.type === 'done') return
       }
     } catch (thrown) {
       if (signal.aborted) return
@@ -51,10 +51,6 @@ export async function* streamJob(client: Client, jobId: string, signal: AbortSig
     }
     await wait(backoffMs(attempt), signal)
   }
-}
-
-function isLast(event: ChatStreamEvent): boolean {
-  return event.type === 'done' || event.type === 'error'
 }
 
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ChatStreamEvent> {

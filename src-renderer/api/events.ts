@@ -11,8 +11,8 @@ export type EventStreamListener = {
   onConnection: (connection: Connection) => void
 }
 
-/** A stream that brings nothing, not even a comment, for this long is taken for dead (a machine that slept, say). */
-const QUIET_MS = 60_000
+/** The runner sends a comment every 15 seconds: a stream quiet for longer than two of them is dead (after sleep, say). */
+const QUIET_MS = 40_000
 
 /**
  * Follows `GET /api/events` until stopped. After a break it goes on with the last id it saw, so nothing recorded is
@@ -71,13 +71,12 @@ type Parsed = { kind: 'recorded'; event: RecordedEvent } | { kind: 'live'; event
 
 /** null for an event of a kind, or in a shape, that this page does not know. */
 export function parseEvent(raw: SseEvent): Parsed | null {
-  let data: unknown
+  let payload: unknown
   try {
-    data = JSON.parse(raw.data)
+    payload = JSON.parse(raw.data)
   } catch {
     return null
   }
-  const payload = typeof data === 'object' && data !== null && 'payload' in data ? data.payload : data
   if (raw.event in RECORDED_EVENTS) {
     const type = raw.event as keyof typeof RECORDED_EVENTS
     const parsed = RECORDED_EVENTS[type].safeParse(payload)

@@ -6,7 +6,7 @@ import {
   QueryObserver,
   useQueryClient,
 } from '@tanstack/solid-query'
-import { createComputed, createMemo, on, onCleanup, untrack } from 'solid-js'
+import { batch, createComputed, createMemo, on, onCleanup, untrack } from 'solid-js'
 import { createStore, reconcile } from 'solid-js/store'
 import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes.ts'
 import { useApi } from './ApiProvider.tsx'
@@ -51,9 +51,12 @@ function createResultStore<T>(first: Result) {
   const [state, setState] = createStore<State<T>>(toState<T>(first))
   const take = (result: Result) => {
     const { data, ...rest } = toState<T>(result)
-    setState(rest)
-    if (data === undefined) setState('data', undefined)
-    else setState('data', reconcile(data, { key: 'id' }) as never)
+    // In one step: a screen must never see "no error, not pending" without the data that says so.
+    batch(() => {
+      setState(rest)
+      if (data === undefined) setState('data', undefined)
+      else setState('data', reconcile(data, { key: 'id' }) as never)
+    })
   }
   return [state, take] as const
 }

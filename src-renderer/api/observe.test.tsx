@@ -1,0 +1,155 @@
+import { screen } from '@solidjs/testing-library'
+import { For } from 'solid-js'
+import { describe, expect, it, vi } from 'vitest'
+import { createFakeRunner, Refusal } from '../testing/fake-runner.ts'
+import { renderScreen } from '../testing/render.tsx'
+import { makeAgent, makeJob, makeSummary } from '../testing/things.ts'
+import { useCancelJob } from './mutations.ts'
+import { useAgents, useJob, useJobs, useProgress } from './queries.ts'
+
+function AgentNames() {
+  const agents = useAgents()
+  return (
+    <ul>
+      <For each={agents.data?.agents}>{(agent) => <li>{agent.name}</li>}</For>
+    </ul>
+  )
+}
+
+describe('queries', () => {
+  it('follow what happens', async () => {
+    const agent = makeAgent({ name: 'Before' })
+    const runner = createFakeRunner({ listAgents: () => ({ agents: [agent], nextCursor: null }) })
+    renderScreen(AgentNames, { runner })
+    const row = await screen.findByText('Before')
+    await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
+    runner.answer({ listAgents: () => ({ agents: [{ ...agent, name: 'After' }], nextCursor: null }) })
+    runner.happen({ type: 'agent.changed', payload: { agentId: agent.id } })
+    await screen.findByText('After')
+    // The row is the same element: it changed in place.
+    expect(row).toHaveTextContent('After')
+  })
+
+  it('leave alone what an event does not touch', async () => {
+    const runner = createFakeRunner({ listAgents: () => ({ agents: [makeAgent({ name: 'Quiet' })], nextCursor: null }) })
+    renderScreen(AgentNames, { runner })
+    await screen.findByText('Quiet')
+    await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
+    await vi.waitFor(() => expect(runner.callsOf('listAgents')).toHaveLength(2))
+    runner.happen({ type: 'conversation.created', payload: { conversationId: makeAgent().id, agentId: makeAgent().id } })
+    runner.happen({ type: 'settings.changed', payload: { keys: ['concurrency'] } })
+    runner.happen({ type: 'agent.created', payload: { agentId: makeAgent().id } })
+    await vi.waitFor(() => expect(runner.callsOf('listAgents')).toHaveLength(3))
+  })
+
+  it('ask once more when something happened while the first answer was on its way', async () => {
+    let first: ((name: string) => void) | undefined
+    const runner = createFakeRunner({
+      listAgents: () => new Promise((resolve) => (first = (name) => resolve({ agents: [makeAgent({ name })], nextCursor: null }))),
+    })
+    renderScreen(AgentNames, { runner })
+    await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
+    await vi.waitFor(() => expect(first).toBeDefined())
+    const answerFirst = first!
+    runner.happen({ type: 'agent.changed', payload: { agentId: makeAgent().id } })
+    runner.answer({ listAgents: () => ({ agents: [makeAgent({ name: 'Newer' })], nextCursor: null }) })
+    answerFirst('Older')
+    await screen.findByText('Newer')
+  })
+
+  it('read again what was shown before a connection was made anew', async () => {
+    const runner = createFakeRunner({ listAgents: () => ({ agents: [makeAgent({ name: 'Old' })], nextCursor: null }) })
+    renderScreen(AgentNames, { runner })
+    await screen.findByText('Old')
+    await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
+    runner.answer({ listAgents: () => ({ agents: [makeAgent({ name: 'New' })], nextCursor: null }) })
+    runner.breakStreams()
+    await screen.findByText('New', {}, { timeout: 3000 })
+  })
+
+  it('say why there is nothing, and try again', async () => {
+    let isBroken = true
+    const runner = createFakeRunner({ listAgents: () => (isBroken ? new Refusal('internal') : { agents: [makeAgent({ name: 'Back' })], nextCursor: null }) })
+    const Part = () => {
+      const agents = useAgents()
+      return (
+        <button type="button" onClick={() => agents.retry()}>
+          {agents.error ? 'broken' : agents.isPending ? 'pending' : agents.data!.agents[0]!.name}
+        </button>
+      )
+    }
+    const { user } = renderScreen(Part, { runner })
+    await screen.findByText('broken')
+    isBroken = false
+    await user.click(screen.getByRole('button'))
+    await screen.findByText('Back')
+  })
+
+  it('load the next page and keep the ones before', async () => {
+    const runner = createFakeRunner({
+      listJobs: ({ query }) =>
+        query.cursor === 'two'
+          ? { jobs: [makeSummary({ title: 'Second' })], nextCursor: null }
+          : { jobs: [makeSummary({ title: 'First' })], nextCursor: 'two' },
+    })
+    const Part = () => {
+      const jobs = useJobs(() => ({ status: ['failed', 'completed'] }))
+      return (
+        <>
+          <For each={jobs.items}>{(job) => <p>{job.title}</p>}</For>
+          <button type="button" disabled={!jobs.hasMore} onClick={() => jobs.more()}>
+            more
+          </button>
+        </>
+      )
+    }
+    const { user } = renderScreen(Part, { runner })
+    await screen.findByText('First')
+    await user.click(screen.getByRole('button', { name: 'more' }))
+    await screen.findByText('Second')
+    expect(screen.getByText('First')).toBeInTheDocument()
+    expect(screen.getByRole('button', { name: 'more' })).toBeDisabled()
+  })
+
+  it('show Stop as asked for at once, and take it back when it was refused', async () => {
+    const job = makeJob({ status: 'running' })
+    let refuse: (() => void) | undefined
+    const runner = createFakeRunner({
+      getJob: () => ({ job }),
+      cancelJob: () => new Promise((resolve) => (refuse = () => resolve(new Refusal('job_already_finished')))),
+    })
+    const Part = () => {
+      const held = useJob(() => job.id)
+      const cancel = useCancelJob()
+      return (
+        <button type="button" onClick={() => void cancel.run({ params: { jobId: job.id } }).catch(() => undefined)}>
+          {held.data?.job.cancelRequested ? 'stopping' : 'stop'}
+        </button>
+      )
+    }
+    const { user } = renderScreen(Part, { runner })
+    await vi.waitFor(() => expect(runner.callsOf('getJob').length).toBeGreaterThan(1))
+    await user.click(await screen.findByText('stop'))
+    await screen.findByText('stopping')
+    refuse!()
+    await screen.findByText('stop')
+  })
+
+  it('know what a running job is doing until it ends', async () => {
+    const job = makeJob({ status: 'running' })
+    const Part = () => {
+      const progress = useProgress(() => job.id)
+      return <p>{progress()?.detail ?? 'nothing'}</p>
+    }
+    const { runner } = renderScreen(Part)
+    await screen.findByText('nothing')
+    await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
+    runner.happen({ type: 'job.progress', payload: { jobId: job.id, activity: 'tool', detail: 'read_file', until: null } })
+    await screen.findByText('read_file')
+    runner.happen({
+      type: 'job.finished',
+      payload: { jobId: job.id, agentId: job.agentId, conversationId: null, status: 'completed', title: '', error: null, costUsd: 0 },
+    })
+    await screen.findByText('nothing')
+  })
+})

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { createStaleBatch } from './stale-batch.ts'
+
+function setUp() {
+  let time = 1000
+  const frames: (() => void)[] = []
+  const later: { at: number; fn: () => void }[] = []
+  const flushed: string[][] = []
+  const mark = createStaleBatch(
+    (tags) => flushed.push([...tags]),
+    (fn) => frames.push(fn),
+    () => time,
+    (ms, fn) => later.push({ at: time + ms, fn }),
+  )
+  const frame = () => frames.splice(0).forEach((fn) => fn())
+  const advance = (ms: number) => {
+    time += ms
+    const due = later.filter((one) => one.at <= time)
+    for (const one of due) later.splice(later.indexOf(one), 1)
+    for (const one of due) one.fn()
+    frame()
+  }
+  return { mark, frame, advance, flushed }
+}
+
+describe('createStaleBatch', () => {
+  it('hands over once per frame, each tag once', () => {
+    const { mark, frame, flushed } = setUp()
+    mark(['jobs', 'job:1'])
+    mark(['jobs', 'spend'])
+    expect(flushed).toEqual([])
+    frame()
+    expect(flushed).toEqual([['jobs', 'job:1', 'spend']])
+  })
+
+  it('hands over the first at once and a burst at most five times a second, losing nothing', () => {
+    const { mark, advance, flushed } = setUp()
+    for (let i = 0; i < 100; i++) {
+      mark([`job:${i}`])
+      advance(10)
+    }
+    advance(1000)
+    expect(flushed[0]).toEqual(['job:0'])
+    expect(flushed.length).toBeLessThanOrEqual(7)
+    expect(flushed.flat()).toHaveLength(100)
+  })
+
+  it('asks for nothing when nothing is stale', () => {
+    const { mark, frame, flushed } = setUp()
+    mark([])
+    frame()
+    expect(flushed).toEqual([])
+  })
+})

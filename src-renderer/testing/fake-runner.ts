@@ -1,0 +1,175 @@
+import { ERROR_STATUS, type ErrorCode } from '../../src-runner/contract/errors.ts'
+import type { LiveEvent, RecordedEvent } from '../../src-runner/contract/events.ts'
+import { ROUTES, type Route, type RouteAnswer, type RouteInput, type RouteName } from '../../src-runner/contract/routes.ts'
+import type { JsonRoute } from '../api/client.ts'
+
+/** An answer that is not a success. */
+export class Refusal {
+  readonly code: ErrorCode
+  readonly message: string | undefined
+  readonly issues: { path: string; message: string }[] | undefined
+  constructor(code: ErrorCode, message?: string, issues?: { path: string; message: string }[]) {
+    this.code = code
+    this.message = message
+    this.issues = issues
+  }
+}
+
+export type Answers = { [N in JsonRoute]?: (input: RouteInput<N>) => RouteAnswer<N> | Refusal | Promise<RouteAnswer<N> | Refusal> }
+
+export type FakeRunner = {
+  fetch: typeof fetch
+  /** Sets or replaces answers. */
+  answer: (answers: Answers) => void
+  /** Requests that arrived, oldest first. */
+  calls: { name: RouteName; input: { params: unknown; query: unknown; body: unknown } }[]
+  callsOf: <N extends RouteName>(name: N) => RouteInput<N>[]
+  /** Tells all event streams what happened. */
+  happen: (event: RecordedEvent | LiveEvent) => void
+  /** What the next event streams asked to go on from; null for a fresh one. */
+  streams: { lastEventId: string | null; isOpen: boolean }[]
+  /** Breaks all open event streams, as a restart does. */
+  breakStreams: () => void
+  /** While false nothing answers at all. */
+  setReachable: (reachable: boolean) => void
+  /** The frames that chat and job streams send. */
+  streamFrames: (name: 'chatStream' | 'streamJob', connections: string[][]) => void
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * A runner that speaks the contract: requests are parsed with the routes' schemas, answers checked against them, so a
+ * test cannot pass with a shape that the real runner would not send.
+ */
+export function createFakeRunner(first: Answers = {}): FakeRunner {
+  let answers: Answers = { ...DEFAULTS, ...first }
+  let reachable = true
+  let eventId = 0
+  const calls: FakeRunner['calls'] = []
+  const streams: FakeRunner['streams'] = []
+  const open = new Map<ReadableStreamDefaultController<Uint8Array>, { isOpen: boolean }>()
+  const frames: Record<string, string[][]> = { chatStream: [], streamJob: [] }
+
+  const respond = (status: number, body: unknown) =>
+    new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
+  const respondStream = (body: ReadableStream<Uint8Array>) => new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+
+  const openEvents = (lastEventId: string | null, signal: AbortSignal | null | undefined) => {
+    const place = { lastEventId, isOpen: true }
+    streams.push(place)
+    return respondStream(
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(encoder.encode('retry: 1000\n\n'))
+          open.set(controller, place)
+          signal?.addEventListener('abort', () => {
+            if (open.delete(controller)) controller.error(signal.reason)
+            place.isOpen = false
+          })
+        },
+      }),
+    )
+  }
+
+  const answerFetch: typeof fetch = async (target, init) => {
+    init?.signal?.throwIfAborted()
+    if (!reachable) throw new TypeError('Failed to fetch')
+    const url = new URL(String(target), 'http://deckhand.test')
+    const method = init?.method ?? 'GET'
+    const [name, params] = findRoute(method, url.pathname)
+    const route: Route = ROUTES[name]
+    const input = {
+      params: route.params?.parse(params) ?? {},
+      query: route.query?.parse(Object.fromEntries(url.searchParams)) ?? {},
+      body: init?.body === undefined || init.body === null ? undefined : JSON.parse(String(init.body)),
+    }
+    calls.push({ name, input })
+    if (route.body !== undefined) {
+      const parsed = route.body.safeParse(input.body)
+      if (!parsed.success) {
+        const issues = parsed.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }))
+        return respond(400, { error: 'invalid_request', message: 'The request is not valid.', issues })
+      }
+      input.body = parsed.data
+    }
+    if (name === 'streamEvents') return openEvents(new Headers(init?.headers).get('last-event-id'), init?.signal)
+    if (name === 'chatStream' || name === 'streamJob') {
+      const next = frames[name]!.shift() ?? []
+      return respondStream(
+        new ReadableStream({
+          start(controller) {
+            for (const part of next) controller.enqueue(encoder.encode(part))
+            controller.close()
+          },
+        }),
+      )
+    }
+    const handler = answers[name as JsonRoute] as ((input: unknown) => unknown) | undefined
+    if (handler === undefined) throw new Error(`the test gave no answer for ${name}`)
+    const answer = await handler(input)
+    init?.signal?.throwIfAborted()
+    if (answer instanceof Refusal) {
+      return respond(ERROR_STATUS[answer.code], { error: answer.code, message: answer.message, issues: answer.issues })
+    }
+    return respond(route.status, route.answer.parse(answer))
+  }
+
+  return {
+    fetch: answerFetch,
+    answer: (more) => {
+      answers = { ...answers, ...more }
+    },
+    calls,
+    callsOf: (name) => calls.filter((call) => call.name === name).map((call) => call.input) as never,
+    happen(event) {
+      const isLive = event.type === 'job.progress'
+      const head = isLive ? '' : `id: ${++eventId}\n`
+      for (const controller of open.keys()) {
+        controller.enqueue(encoder.encode(`${head}event: ${event.type}\ndata: ${JSON.stringify(event.payload)}\n\n`))
+      }
+    },
+    streams,
+    breakStreams() {
+      for (const [controller, place] of open) {
+        controller.close()
+        place.isOpen = false
+      }
+      open.clear()
+    },
+    setReachable: (next) => {
+      reachable = next
+    },
+    streamFrames: (name, connections) => {
+      frames[name] = connections
+    },
+  }
+}
+
+function findRoute(method: string, path: string): [RouteName, Record<string, string>] {
+  const segments = path.split('/')
+  // Routes without parameters first: /api/jobs/counts is not a job.
+  const names = (Object.keys(ROUTES) as RouteName[]).toSorted((a, b) => ROUTES[a].path.split(':').length - ROUTES[b].path.split(':').length)
+  for (const name of names) {
+    const route: Route = ROUTES[name]
+    const pattern = route.path.split('/')
+    if (route.method !== method || pattern.length !== segments.length) continue
+    if (!pattern.every((part, i) => part.startsWith(':') || part === segments[i])) continue
+    const params = pattern.flatMap((part, i) => (part.startsWith(':') ? [[part.slice(1), decodeURIComponent(segments[i]!)] as const] : []))
+    return [name, Object.fromEntries(params)]
+  }
+  throw new Error(`no route for ${method} ${path}`)
+}
+
+/** A set-up workspace with nothing in it. */
+const DEFAULTS: Answers = {
+  countJobs: () => ({ pending: 0, running: 0, awaiting_approval: 0, awaiting_child: 0 }),
+  listJobs: () => ({ jobs: [], nextCursor: null }),
+  listAgents: () => ({ agents: [], nextCursor: null }),
+  listConversations: () => ({ conversations: [], nextCursor: null }),
+  listProviders: () => ({ providers: [], nextCursor: null }),
+  listFoundServers: () => ({ servers: [] }),
+  listModels: () => ({ models: [], problems: [], defaultModel: null }),
+  getSettings: () => ({ settings: { concurrency: 4, defaultModel: null, firstStart: 'done' } }),
+  getSpend: () => ({ rows: [], totalUsd: 0, unpricedCalls: 0 }),
+}

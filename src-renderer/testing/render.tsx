@@ -1,0 +1,44 @@
+import { createMemoryHistory, MemoryRouter, Route } from '@solidjs/router'
+import { render } from '@solidjs/testing-library'
+import userEvent, { type UserEvent } from '@testing-library/user-event'
+import type { Component, JSX } from 'solid-js'
+import { ApiProvider } from '../api/ApiProvider.tsx'
+import { createClient } from '../api/client.ts'
+import { createBrowserDesktop, type Desktop } from '../platform/desktop.ts'
+import { DesktopProvider } from '../platform/DesktopProvider.tsx'
+import { Toasts } from '../ui/Toasts.tsx'
+import { createFakeRunner, type FakeRunner } from './fake-runner.ts'
+
+export type RenderOptions = {
+  /** The route that the screen stands on, and the address to open: `/jobs/:jobId` and `/jobs/1`. */
+  route?: string
+  path?: string
+  runner?: FakeRunner
+  desktop?: Partial<Desktop>
+}
+
+export type Rendered = ReturnType<typeof render> & { runner: FakeRunner; user: UserEvent; path: () => string }
+
+/** Shows a screen as the app does: with the real client, cache, events and router, against a fake runner. */
+export function renderScreen(screen: Component, options: RenderOptions = {}): Rendered {
+  const runner = options.runner ?? createFakeRunner()
+  const history = createMemoryHistory()
+  history.set({ value: options.path ?? '/', replace: true, scroll: false })
+  const view = render(() => (
+    <DesktopProvider desktop={{ ...createBrowserDesktop(), ...options.desktop }}>
+      <ApiProvider client={createClient(runner.fetch)}>
+        <MemoryRouter history={history}>
+          <Route path={options.route ?? '/'} component={screen} />
+          <Route path="*" component={() => null} />
+        </MemoryRouter>
+        <Toasts />
+      </ApiProvider>
+    </DesktopProvider>
+  ))
+  return Object.assign(view, { runner, user: userEvent.setup(), path: () => history.get() })
+}
+
+/** Shows a part of the design system alone. */
+export function renderPart(part: () => JSX.Element): ReturnType<typeof render> & { user: UserEvent } {
+  return Object.assign(render(part), { user: userEvent.setup() })
+}
