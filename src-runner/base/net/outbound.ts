@@ -22,8 +22,13 @@ export class OutboundError extends Error {
   }
 }
 
-/** The part of `fetch` that the product uses. Bodies are text or bytes, complete before the request starts. */
-export type OutboundFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+/**
+ * The part of `fetch` that the product uses. Bodies are text or bytes, complete before the request starts. `onBytes`
+ * hears of each piece of the answer's body as it arrives; what it throws ends the answer.
+ */
+export type OutboundFetch = (input: string | URL | Request, init?: OutboundInit) => Promise<Response>
+
+export type OutboundInit = RequestInit & { onBytes?: (count: number) => void }
 
 export type Outbound = {
   fetch: OutboundFetch
@@ -121,7 +126,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
       for (let hop = 0; ; hop++) {
         const answer = await send(url, call)
         const target = redirectTarget(answer, url)
-        if (target === null || init.redirect === 'manual') return toResponse(answer, call.signal)
+        if (target === null || init.redirect === 'manual') return toResponse(answer, call)
         answer.destroy()
         if (init.redirect === 'error') throw new OutboundError('redirect', `it sends us on to ${target.origin}`)
         if (hop === maxRedirects) throw new OutboundError('redirect', 'it sends us on and on')
@@ -135,7 +140,13 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
   }
 }
 
-type Call = { method: string; headers: Record<string, string>; body: string | Uint8Array | undefined; signal: AbortSignal | null }
+type Call = {
+  method: string
+  headers: Record<string, string>
+  body: string | Uint8Array | undefined
+  signal: AbortSignal | null
+  onBytes: ((count: number) => void) | undefined
+}
 
 class StaleOrBroken extends Error {
   override readonly cause: NodeJS.ErrnoException
@@ -159,7 +170,7 @@ function readUrl(input: string | URL | Request): URL {
   return url
 }
 
-function readCall(init: RequestInit): Call {
+function readCall(init: OutboundInit): Call {
   const { body } = init
   if (body !== undefined && body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new TypeError('a request body must be text or bytes')
@@ -170,7 +181,13 @@ function readCall(init: RequestInit): Call {
     headers[name] = value
   })
   if (body) headers['content-length'] = String(Buffer.byteLength(body))
-  return { method: (init.method ?? 'GET').toUpperCase(), headers, body: body ?? undefined, signal: init.signal ?? null }
+  return {
+    method: (init.method ?? 'GET').toUpperCase(),
+    headers,
+    body: body ?? undefined,
+    signal: init.signal ?? null,
+    onBytes: init.onBytes,
+  }
 }
 
 function redirectTarget(answer: http.IncomingMessage, from: URL): URL | null {
@@ -198,7 +215,7 @@ function checkRedirect(status: number, call: Call, from: URL, to: URL): void {
   }
 }
 
-function toResponse(answer: http.IncomingMessage, signal: AbortSignal | null): Response {
+function toResponse(answer: http.IncomingMessage, call: Call): Response {
   const headers = new Headers()
   for (const [name, value] of Object.entries(answer.headers)) {
     for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) headers.append(name, one)
@@ -213,7 +230,7 @@ function toResponse(answer: http.IncomingMessage, signal: AbortSignal | null): R
     answer.resume()
     return new Response(null, init)
   }
-  return new Response(bodyOf(answer, signal), init)
+  return new Response(bodyOf(answer, call), init)
 }
 
 /** A status text may hold bytes that `Response` refuses. */
@@ -221,7 +238,7 @@ function printable(text: string): string {
   return text.replace(/[^\t\x20-\x7e]/g, '')
 }
 
-function bodyOf(answer: http.IncomingMessage, signal: AbortSignal | null): ReadableStream<Uint8Array> {
+function bodyOf(answer: http.IncomingMessage, { signal, onBytes }: Call): ReadableStream<Uint8Array> {
   const bytes = decoded(answer)
   let ended = false
   return new ReadableStream<Uint8Array>(
@@ -234,6 +251,13 @@ function bodyOf(answer: http.IncomingMessage, signal: AbortSignal | null): Reada
         }
         bytes.on('data', (chunk: Buffer) => {
           if (ended) return
+          try {
+            onBytes?.(chunk.byteLength)
+          } catch (error) {
+            ended = true
+            controller.error(error)
+            return void answer.destroy()
+          }
           controller.enqueue(chunk)
           if ((controller.desiredSize ?? 0) <= 0) bytes.pause()
         })

@@ -57,9 +57,9 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
   const fetchForCall: OutboundFetch = async (input, init) => {
     const call = init?.signal ? calls.get(init.signal) : undefined
     if (call === undefined) throw new Error('a model library made a request of its own')
-    const response = await deps.fetch(input, init)
+    const response = await deps.fetch(input, { ...init, onBytes: observer(call.watch, call.context) })
     await refuseUnusable(response, call.context, 'text/event-stream')
-    return new Response(response.body?.pipeThrough(observe(call.watch, call.context)), response)
+    return response
   }
 
   const modelFor = async (id: string): Promise<LanguageModelV4> => {
@@ -287,18 +287,14 @@ function errorInBody(body: string, response: Response, context: FailureContext):
   }
 }
 
-function observe(watch: AnswerWatch, context: FailureContext): TransformStream<Uint8Array, Uint8Array> {
+function observer(watch: AnswerWatch, context: FailureContext): (count: number) => void {
   let bytes = 0
-  return new TransformStream({
-    transform(chunk, controller) {
-      watch.touch()
-      bytes += chunk.byteLength
-      if (bytes > MAX_ANSWER_BYTES) {
-        throw new ModelTrouble(failure('bad_answer', `${context.providerName} sent an answer without end.`, { retryable: false }))
-      }
-      controller.enqueue(chunk)
-    },
-  })
+  return (count) => {
+    watch.touch()
+    bytes += count
+    if (bytes <= MAX_ANSWER_BYTES) return
+    throw new ModelTrouble(failure('bad_answer', `${context.providerName} sent an answer without end.`, { retryable: false }))
+  }
 }
 
 async function readText(response: Response, maxBytes: number): Promise<string> {

@@ -1,0 +1,259 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { afterEach, expect, it } from 'vitest'
+import { createOutbound, OutboundError, type OutboundOptions } from './outbound.ts'
+
+const open: { close(): unknown }[] = []
+
+afterEach(async () => {
+  for (const thing of open.splice(0)) thing.close()
+})
+
+function outbound(options?: OutboundOptions) {
+  const made = createOutbound(options)
+  open.push(made)
+  return made.fetch
+}
+
+async function serve(answer: RequestListener): Promise<{ url: string; server: Server; seen: IncomingMessage[] }> {
+  const seen: IncomingMessage[] = []
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    seen.push(request)
+    request.resume()
+    request.on('end', () => answer(request, response))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  open.push({ close: () => server.close() && server.closeAllConnections() })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, seen }
+}
+
+async function serveRaw(onSocket: (socket: Socket) => void): Promise<string> {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    onSocket(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  open.push(server)
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function troubleOf(call: Promise<unknown>): Promise<OutboundError> {
+  const error = await call.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof OutboundError)) throw new Error(`expected an OutboundError, got ${String(error)}`)
+  return error
+}
+
+it('sends method, headers and body, and reads the answer', async () => {
+  const { url } = await serve((request, response) => {
+    response.writeHead(201, { 'x-kind': 'test', 'set-cookie': ['a=1', 'b=2'] }).end(`${request.method} ${request.headers['x-one']}`)
+  })
+  const answer = await outbound()(`${url}/a?b=c`, { method: 'post', headers: { 'X-One': '1' }, body: 'é' })
+  expect(answer.status).toBe(201)
+  expect(answer.headers.get('x-kind')).toBe('test')
+  expect(await answer.text()).toBe('POST 1')
+})
+
+it('opens nothing but http and https, and no address with a password', async () => {
+  for (const url of ['file:///etc/passwd', 'ftp://127.0.0.1/', 'data:text/plain,hi', 'http://me:secret@127.0.0.1/', 'nonsense']) {
+    const trouble = await troubleOf(outbound()(url))
+    expect(trouble.kind).toBe('bad_url')
+    expect(trouble.message).not.toContain('secret')
+  }
+})
+
+it('ignores proxies of the environment', async () => {
+  const proxy = await serve((_request, response) => void response.end('from the proxy'))
+  const { url } = await serve((_request, response) => void response.end('from the server'))
+  const before = { ...process.env }
+  Object.assign(process.env, { HTTP_PROXY: proxy.url, http_proxy: proxy.url, ALL_PROXY: proxy.url, NODE_USE_ENV_PROXY: '1' })
+  try {
+    expect(await (await outbound()(url)).text()).toBe('from the server')
+    expect(proxy.seen).toHaveLength(0)
+  } finally {
+    process.env = before
+  }
+})
+
+it('takes a connection that is there', async () => {
+  const { url, server } = await serve((_request, response) => void response.end('ok'))
+  let connections = 0
+  server.on('connection', () => connections++)
+  const fetch = outbound()
+  for (let n = 0; n < 4; n++) await (await fetch(url)).text()
+  expect(connections).toBe(1)
+})
+
+it('asks again over a fresh connection when the kept one was closed under it', async () => {
+  let served = 0
+  const url = await serveRaw((socket) => {
+    let first = true
+    socket.on('data', () => {
+      // The second request on the same connection meets a server that has just hung up.
+      if (!first) return void socket.resetAndDestroy()
+      first = false
+      served++
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
+    })
+  })
+  const fetch = outbound()
+  expect(await (await fetch(url, { method: 'POST', body: 'x' })).text()).toBe('ok')
+  expect(await (await fetch(url, { method: 'POST', body: 'x' })).text()).toBe('ok')
+  expect(served).toBe(2)
+})
+
+it('does not ask again when a fresh connection breaks', async () => {
+  let requests = 0
+  const url = await serveRaw((socket) => {
+    socket.on('data', () => {
+      requests++
+      socket.resetAndDestroy()
+    })
+  })
+  expect((await troubleOf(outbound()(url, { method: 'POST', body: 'x' }))).kind).toBe('reset')
+  expect(requests).toBe(1)
+})
+
+it.each([
+  [307, 'POST', 'POST'],
+  [308, 'POST', 'POST'],
+  [302, 'GET', 'GET'],
+])('follows %i of the same origin with method and body', async (status, method, expected) => {
+  const { url, seen } = await serve((request, response) => {
+    if (request.url === '/old') response.writeHead(status, { location: '/new' }).end()
+    else response.end(request.method)
+  })
+  const answer = await outbound()(`${url}/old`, {
+    method,
+    headers: { authorization: 'Bearer key' },
+    ...(method === 'POST' ? { body: 'words' } : {}),
+  })
+  expect(await answer.text()).toBe(expected)
+  expect(seen[1]!.headers.authorization).toBe('Bearer key')
+})
+
+it.each([
+  ['a key', { headers: { authorization: 'Bearer key' } }],
+  ['a key of Anthropic', { headers: { 'X-Api-Key': 'key' } }],
+  ['a key of Google', { headers: { 'x-goog-api-key': 'key' } }],
+  ['a conversation', { method: 'POST', body: 'words' }],
+])('does not carry %s to another origin', async (_what, init) => {
+  const elsewhere = await serve((_request, response) => void response.end('stolen'))
+  const { url } = await serve((_request, response) => void response.writeHead(307, { location: `${elsewhere.url}/x` }).end())
+  const trouble = await troubleOf(outbound()(url, init))
+  expect(trouble.kind).toBe('redirect')
+  expect(trouble.message).toContain(elsewhere.url)
+  expect(elsewhere.seen).toHaveLength(0)
+})
+
+it('follows to another origin what carries nothing, unless it was told not to', async () => {
+  const elsewhere = await serve((_request, response) => void response.end('there'))
+  const { url } = await serve((_request, response) => void response.writeHead(302, { location: elsewhere.url }).end())
+  expect(await (await outbound()(url)).text()).toBe('there')
+  expect((await troubleOf(outbound()(url, { redirect: 'error' }))).kind).toBe('redirect')
+  expect((await outbound()(url, { redirect: 'manual' })).status).toBe(302)
+})
+
+it.each([
+  ['without end', '/again'],
+  ['to a file', 'file:///etc/passwd'],
+])('refuses a redirect %s', async (_how, location) => {
+  const { url, seen } = await serve((_request, response) => void response.writeHead(302, { location }).end())
+  expect((await troubleOf(outbound()(url))).kind).toBe('redirect')
+  expect(seen.length).toBeLessThanOrEqual(6)
+})
+
+it('does not turn a POST into a GET', async () => {
+  const { url, seen } = await serve((_request, response) => void response.writeHead(302, { location: '/login' }).end())
+  expect((await troubleOf(outbound()(url, { method: 'POST', body: 'x' }))).kind).toBe('redirect')
+  expect(seen).toHaveLength(1)
+})
+
+it.each([
+  ['headers without end', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(40_000)}\r\n\r\n`, 'protocol'],
+  ['something else than HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'protocol'],
+  ['nothing, and hangs up', '', 'reset'],
+])('names the trouble with a server that sends %s', async (_what, bytes, kind) => {
+  const url = await serveRaw((socket) => void socket.once('data', () => socket.end(bytes)))
+  expect((await troubleOf(outbound()(url))).kind).toBe(kind)
+})
+
+it('names an answer that breaks off', async () => {
+  const url = await serveRaw((socket) => void socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf')))
+  const answer = await outbound()(url)
+  expect((await troubleOf(answer.text())).kind).toBe('reset')
+})
+
+it('names an answer whose compression is damaged', async () => {
+  const { url } = await serve((_request, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip'))
+  const answer = await outbound()(url)
+  expect((await troubleOf(answer.text())).kind).toBe('protocol')
+})
+
+it('gives up on a server that takes the connection and never completes the handshake', async () => {
+  const url = await serveRaw(() => {})
+  const trouble = await troubleOf(outbound({ connectTimeoutMs: 50 })(url.replace('http:', 'https:')))
+  expect(trouble.kind).toBe('unreachable')
+})
+
+it('ends with the reason of its signal, before and during the answer', async () => {
+  const { url } = await serve((request, response) => {
+    if (request.url === '/body') response.writeHead(200).write('first')
+  })
+  const reason = new Error('stopped')
+  const fetch = outbound()
+  await expect(fetch(url, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+  const beforeHead = new AbortController()
+  const call = fetch(url, { signal: beforeHead.signal })
+  beforeHead.abort(reason)
+  await expect(call).rejects.toBe(reason)
+  const during = new AbortController()
+  const answer = await fetch(`${url}/body`, { signal: during.signal })
+  const reader = answer.body!.getReader()
+  expect(Buffer.from((await reader.read()).value!).toString()).toBe('first')
+  during.abort(reason)
+  await expect(reader.read()).rejects.toBe(reason)
+})
+
+it('tells of bytes as they come, and ends the answer when it is told enough', async () => {
+  const { url } = await serve((_request, response) => void response.end('x'.repeat(200_000)))
+  let heard = 0
+  await (await outbound()(url, { onBytes: (count) => (heard += count) })).text()
+  expect(heard).toBe(200_000)
+  const enough = new Error('enough')
+  const answer = await outbound()(url, {
+    onBytes: () => {
+      throw enough
+    },
+  })
+  await expect(answer.text()).rejects.toBe(enough)
+})
+
+it('holds a fast server back while nobody reads', async () => {
+  let written = 0
+  const { url } = await serve((_request, response) => {
+    const more = () => {
+      while (!response.destroyed && written < 400_000_000) {
+        written += 100_000
+        if (!response.write(Buffer.alloc(100_000))) return void response.once('drain', more)
+      }
+    }
+    more()
+  })
+  const answer = await outbound()(url)
+  const reader = answer.body!.getReader()
+  await reader.read()
+  // Kernel buffers fill up; then the server can write no more, however long we wait.
+  let before = -1
+  while (before !== written) {
+    before = written
+    await new Promise((resolve) => setTimeout(resolve, 30))
+  }
+  expect(written).toBeLessThan(50_000_000)
+  await reader.cancel()
+})
