@@ -1,0 +1,216 @@
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import type { StoredEvent } from '../../contract/events.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { AppError, messageOf } from '../../kit/errors.ts'
+import { createIds, type Ids } from '../../kit/ids.ts'
+import { silentLog, type Log } from '../../kit/log.ts'
+import { describeDatabaseTrouble, DatabaseRefused, sqliteCodeOf } from './database-errors.ts'
+import { syncFolder } from './files.ts'
+import { holdLock } from './lock.ts'
+import { migrate } from './migrate.ts'
+import { LATEST_VERSION } from './migrations/migrations.ts'
+import { Commits } from './transact.ts'
+
+export type Statement<Row> = Sqlite.Statement<unknown[], Row>
+
+/** Something to read from: the database itself, or a transaction under way. */
+export type Db = {
+  /** The statement for this SQL text, prepared once. Read it with `get` or `all`; an open iterator would block the next user. */
+  prepare<Row = unknown>(sql: string): Statement<Row>
+}
+
+export type Database = Db & {
+  readonly file: string
+  readonly clock: Clock
+  readonly log: Log
+  /** For `base/db` alone; everybody else writes through `transact` and `commitSoon`. */
+  readonly connection: Sqlite.Database
+  readonly commits: Commits
+  /** Calls back with every recorded event, in the order of their ids, after its commit. */
+  onEvents(listener: (event: StoredEvent) => void): () => void
+  /** Throws AppError('database_unavailable') when the file cannot be read. */
+  ping(): void
+  /** What is wrong with the whole file, in SQLite's words; empty when it is sound. Reads all of it: for idle times. */
+  findDamage(): string[]
+  /** Commits what is queued, then closes and gives the lock back. */
+  close(): void
+}
+
+/** SQLite up to 3.51.2 can lose writes when two connections write and checkpoint at once (sqlite.org/wal.html#walresetbug). */
+const LEAST_SQLITE: [number, number, number] = [3, 51, 3]
+/** "DKHD" in the header of the file: what is not ours is not touched. */
+const APPLICATION_ID = 0x444b4844
+/** A file up to this size is checked as a whole at start (about 0.3 s); of a larger one only the small tables are. */
+const FULL_CHECK_BYTES = 128 * 1024 * 1024
+const SMALL_TABLES = ['entities', 'agents', 'providers', 'model_prices', 'settings', 'conversations', 'spend_quarters']
+/** The write-ahead log is cut back to this after a checkpoint, however large a burst made it. */
+const WAL_BYTES_KEPT = 16 * 1024 * 1024
+
+/**
+ * Opens the one database of the runner and holds it alone until `close`. A file that is new is made under another
+ * name and renamed when it is whole, so an empty or half-made file is never ours: it is damage, and is left as it is.
+ *
+ * Throws DatabaseRefused before anything was written: another runner holds the data, the file is damaged, was
+ * made by a newer version, or its folder cannot be used.
+ */
+export function openDatabase(options: { file: string; clock: Clock; ids?: Ids; log?: Log }): Database {
+  assertSqliteVersion()
+  const { file, clock } = options
+  const log = options.log ?? silentLog
+  const ids = options.ids ?? createIds(() => clock.now())
+  makeFolder(dirname(file))
+  const releaseLock = holdLock(`${file}.lock`)
+  try {
+    if (!existsSync(file)) createFile(file, clock, ids)
+    const version = refuseUnusable(file)
+    const connection = connect(file, clock, ids)
+    try {
+      if (version < LATEST_VERSION) migrate(connection, { file, log })
+      return wrap(connection, { file, clock, log, releaseLock })
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+  } catch (error) {
+    releaseLock()
+    throw error
+  }
+}
+
+function assertSqliteVersion(): void {
+  const probe = new Sqlite(':memory:')
+  const version = probe.prepare('SELECT sqlite_version()').pluck().get() as string
+  probe.close()
+  if (isOlder(version.split('.').map(Number), LEAST_SQLITE)) {
+    throw new Error(`SQLite ${version} is too old: ${LEAST_SQLITE.join('.')} or later is needed`)
+  }
+}
+
+function isOlder(version: number[], least: readonly number[]): boolean {
+  for (const [i, wanted] of least.entries()) {
+    const part = version[i] ?? 0
+    if (part !== wanted) return part < wanted
+  }
+  return false
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new DatabaseRefused('data_dir_unusable', `The data folder ${folder} cannot be used: ${messageOf(error)}`, error)
+  }
+}
+
+function createFile(file: string, clock: Clock, ids: Ids): void {
+  if (existsSync(`${file}-wal`)) {
+    throw new DatabaseRefused('database_damaged', `${file} is gone, but the log of its last changes (${file}-wal) is still there.`)
+  }
+  const draft = `${file}.new`
+  for (const rest of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(rest, { force: true })
+  try {
+    // The mode is set before SQLite writes a byte: what people tell their agents is for their eyes.
+    closeSync(openSync(draft, 'w', 0o600))
+    const connection = connect(draft, clock, ids)
+    connection.pragma(`application_id = ${APPLICATION_ID}`)
+    migrate(connection, null)
+    connection.close()
+    renameSync(draft, file)
+    syncFolder(dirname(file))
+  } catch (error) {
+    throw new DatabaseRefused('data_dir_unusable', `No database can be made in ${dirname(file)}: ${messageOf(error)}`, error)
+  }
+}
+
+/** The schema version of a file that may be opened for writing. Looks through a read-only connection: a refusal changes nothing. */
+function refuseUnusable(file: string): number {
+  const damaged = (what: string, cause?: unknown) =>
+    new DatabaseRefused('database_damaged', `The database ${file} is damaged (${what}). It was left as it is.`, cause)
+  let probe: Sqlite.Database | undefined
+  try {
+    const bytes = statSync(file).size
+    if (bytes === 0) throw damaged('the file is empty')
+    probe = new Sqlite(file, { readonly: true, fileMustExist: true })
+    const version = probe.pragma('user_version', { simple: true }) as number
+    if (probe.pragma('application_id', { simple: true }) !== APPLICATION_ID || version < 1) throw damaged('it is not a database of Deckhand')
+    if (version > LATEST_VERSION) {
+      throw new DatabaseRefused(
+        'database_newer',
+        `The data was last used by a newer version of Deckhand (schema ${version}, this one knows ${LATEST_VERSION}). Install that version or a later one; nothing was changed.`,
+      )
+    }
+    const found = bytes <= FULL_CHECK_BYTES ? damageOf(probe, 'quick_check(3)') : SMALL_TABLES.flatMap((name) => damageOf(probe!, `quick_check(${name})`))
+    if (found.length > 0) throw damaged(found.slice(0, 3).join('; '))
+    return version
+  } catch (error) {
+    if (error instanceof DatabaseRefused) throw error
+    const code = sqliteCodeOf(error) ?? ''
+    if (/^SQLITE_(CORRUPT|NOTADB|ERROR|IOERR_SHORT_READ)/.test(code)) throw damaged(messageOf(error), error)
+    throw new DatabaseRefused('data_dir_unusable', `The database ${file} cannot be opened: ${messageOf(error)}`, error)
+  } finally {
+    probe?.close()
+  }
+}
+
+function damageOf(connection: Sqlite.Database, check: string): string[] {
+  const lines = connection.pragma(check) as Record<string, string>[]
+  return lines.map((line) => Object.values(line)[0] ?? '').filter((line) => line !== 'ok')
+}
+
+function connect(file: string, clock: Clock, ids: Ids): Sqlite.Database {
+  const connection = new Sqlite(file, { timeout: 5000 })
+  connection.pragma('journal_mode = WAL')
+  // better-sqlite3 would use NORMAL in WAL mode: a power cut may then take back what was already acknowledged.
+  connection.pragma('synchronous = FULL')
+  connection.pragma('foreign_keys = ON')
+  connection.pragma('trusted_schema = OFF')
+  connection.pragma('cell_size_check = ON')
+  connection.pragma('temp_store = MEMORY')
+  connection.pragma(`journal_size_limit = ${WAL_BYTES_KEPT}`)
+  // For migrations, which are SQL text and still need ids and the clock that was handed in.
+  connection.function('new_id', () => ids.next())
+  connection.function('now_ms', () => clock.now())
+  return connection
+}
+
+function wrap(
+  connection: Sqlite.Database,
+  { file, clock, log, releaseLock }: { file: string; clock: Clock; log: Log; releaseLock: () => void },
+): Database {
+  const statements = new Map<string, Statement<unknown>>()
+  const prepare = <Row>(sql: string): Statement<Row> => {
+    let statement = statements.get(sql)
+    if (statement === undefined) {
+      statement = connection.prepare<unknown[], unknown>(sql)
+      statements.set(sql, statement)
+    }
+    return statement as Statement<Row>
+  }
+  const commits = new Commits({ connection, prepare, clock, log })
+  return {
+    file,
+    clock,
+    log,
+    connection,
+    commits,
+    prepare,
+    onEvents: (listener) => commits.onEvents(listener),
+    ping() {
+      try {
+        prepare('SELECT 1 FROM entities LIMIT 1').get()
+      } catch (error) {
+        throw new AppError('database_unavailable', 'The database cannot be read.', { cause: describeDatabaseTrouble(error) })
+      }
+    },
+    findDamage: () => damageOf(connection, 'integrity_check(10)'),
+    close() {
+      if (!connection.open) return
+      commits.flush()
+      statements.clear()
+      connection.close()
+      releaseLock()
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import { renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import type { Log } from '../../kit/log.ts'
+import { AppError } from '../../kit/errors.ts'
+import { syncFile, syncFolder } from './files.ts'
+import { MIGRATIONS, type Migration } from './migrations/migrations.ts'
+
+/**
+ * Brings the schema to the newest version, one transaction a step: at every moment the file has the old version or
+ * the new one. A file that is already in use (`existing`) is copied first, to `<file>.before-v<version>`.
+ */
+export function migrate(connection: Sqlite.Database, existing: { file: string; log: Log } | null, migrations: readonly Migration[] = MIGRATIONS): void {
+  const from = connection.pragma('user_version', { simple: true }) as number
+  const missing = migrations.filter((migration) => migration.version > from)
+  if (missing.length === 0) return
+  if (existing !== null) {
+    const copy = `${existing.file}.before-v${missing[0]!.version}`
+    copyDatabase(connection, copy)
+    existing.log.info({ from, to: missing.at(-1)!.version, copy }, 'the database was copied and is being migrated')
+  }
+  for (const { version, sql } of missing) {
+    connection
+      .transaction(() => {
+        connection.exec(sql)
+        const broken = connection.pragma('foreign_key_check') as unknown[]
+        if (broken.length > 0) throw new Error(`migration ${version} leaves ${broken.length} rows that point nowhere`)
+        connection.pragma(`user_version = ${version}`)
+      })
+      .immediate()
+  }
+  // So that the version is in the file's own header, where an older app looks before it touches anything.
+  connection.pragma('wal_checkpoint(TRUNCATE)')
+}
+
+/** A whole, checked copy under `target`, or an error: half a copy never has that name. */
+export function copyDatabase(connection: Sqlite.Database, target: string): void {
+  const draft = `${target}.part`
+  rmSync(draft, { force: true })
+  connection.prepare('VACUUM INTO ?').run(draft)
+  const copy = new Sqlite(draft, { readonly: true, fileMustExist: true })
+  const verdict = copy.pragma('quick_check(1)', { simple: true })
+  copy.close()
+  if (verdict !== 'ok') throw new AppError('database_unavailable', `The copy of the database is not sound (${String(verdict)}).`)
+  syncFile(draft)
+  renameSync(draft, target)
+  syncFolder(dirname(target))
+}

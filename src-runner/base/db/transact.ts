@@ -1,0 +1,216 @@
+import type Sqlite from 'better-sqlite3'
+import type { RecordedEvent, StoredEvent } from '../../contract/events.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { AppError, messageOf } from '../../kit/errors.ts'
+import type { Log } from '../../kit/log.ts'
+import type { Database, Db } from './database.ts'
+import { describeDatabaseTrouble } from './database-errors.ts'
+
+/** A transaction under way. Valid only inside the function it was given to. */
+export type Tx = Db & {
+  /** Records the event in this transaction; listeners hear of it after the commit. */
+  emit(event: RecordedEvent): void
+  /** Runs after the commit, in the order of the calls, and never when the transaction is undone. */
+  afterCommit(effect: () => void): void
+}
+
+/** A transaction cannot wait: what answers a promise does not fit here, and the compiler says so. */
+type NoPromise<T> = T extends PromiseLike<unknown> ? never : T
+
+/**
+ * Runs `work` in one transaction of its own, on disk when this returns; when `work` throws, nothing of it happened.
+ * Throws what `work` throws, or AppError `disk_full` or `database_unavailable` for trouble with the file.
+ */
+export function transact<T>(db: Database, work: (tx: Tx) => NoPromise<T>): T {
+  return db.commits.runNow(work) as T
+}
+
+/**
+ * Like `transact`, but shares one commit with everything else that is queued in this turn of the event loop: the
+ * price of the disk is paid once. Each function has a savepoint, so one that throws undoes only itself. The promise
+ * resolves after the commit.
+ */
+export function commitSoon<T>(db: Database, work: (tx: Tx) => NoPromise<T>): Promise<T> {
+  return db.commits.runSoon(work) as Promise<T>
+}
+
+type Effect = () => void
+type Member = { work: (tx: Tx) => unknown; resolve: (value: unknown) => void; reject: (reason: unknown) => void }
+
+/** So many functions share one commit at most: more would keep the event loop from everything else for too long. */
+const LARGEST_GROUP = 256
+
+const INSERT_EVENT = 'INSERT INTO events (at, type, payload) VALUES (?, ?, ?)'
+
+/** The one place where transactions begin and end, and where what hangs on a commit is carried out. */
+export class Commits {
+  readonly #connection: Sqlite.Database
+  readonly #prepare: Db['prepare']
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #listeners = new Set<(event: StoredEvent) => void>()
+  readonly #effects: Effect[] = []
+  #delivering = false
+  #members: Member[] = []
+
+  constructor(deps: { connection: Sqlite.Database; prepare: Db['prepare']; clock: Clock; log: Log }) {
+    this.#connection = deps.connection
+    this.#prepare = deps.prepare
+    this.#clock = deps.clock
+    this.#log = deps.log
+  }
+
+  onEvents(listener: (event: StoredEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  runNow(work: (tx: Tx) => unknown): unknown {
+    const effects: Effect[] = []
+    this.#begin()
+    let value: unknown
+    try {
+      value = this.#runIn(effects, work)
+      this.#prepare('COMMIT').run()
+    } catch (error) {
+      this.#undo()
+      throw describeDatabaseTrouble(error)
+    }
+    this.#deliver(effects)
+    return value
+  }
+
+  runSoon(work: (tx: Tx) => unknown): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (!this.#connection.open) return reject(closedError())
+      if (this.#members.push({ work, resolve, reject }) === 1) setImmediate(() => this.#flushGroup())
+    })
+  }
+
+  /** Commits everything that is queued, now. For closing. */
+  flush(): void {
+    while (this.#members.length > 0) this.#commitGroup(this.#members.splice(0, LARGEST_GROUP))
+  }
+
+  #flushGroup(): void {
+    const group = this.#members.splice(0, LARGEST_GROUP)
+    // Asked for before the group runs: what its effects queue joins the next turn, behind what is already waiting.
+    if (this.#members.length > 0) setImmediate(() => this.#flushGroup())
+    if (group.length > 0) this.#commitGroup(group)
+  }
+
+  #commitGroup(group: Member[]): void {
+    const done: { member: Member; value: unknown; effects: Effect[] }[] = []
+    const failed: { member: Member; error: unknown }[] = []
+    try {
+      this.#begin()
+    } catch (error) {
+      for (const member of group) member.reject(error)
+      return
+    }
+    try {
+      for (const member of group) {
+        const effects: Effect[] = []
+        this.#prepare('SAVEPOINT member').run()
+        try {
+          const value = this.#runIn(effects, member.work)
+          done.push({ member, value, effects })
+        } catch (error) {
+          // On a full disk SQLite may already have given the whole transaction up: then nobody's part is kept.
+          if (!this.#connection.inTransaction) throw error
+          this.#prepare('ROLLBACK TO member').run()
+          failed.push({ member, error })
+        }
+        this.#prepare('RELEASE member').run()
+      }
+      this.#prepare('COMMIT').run()
+    } catch (error) {
+      this.#undo()
+      const failures = new Map(failed.map((one) => [one.member, one.error]))
+      for (const member of group) member.reject(describeDatabaseTrouble(failures.get(member) ?? error))
+      return
+    }
+    for (const { member, error } of failed) member.reject(describeDatabaseTrouble(error))
+    for (const { member, value } of done) member.resolve(value)
+    this.#deliver(done.flatMap((one) => one.effects))
+  }
+
+  #begin(): void {
+    if (!this.#connection.open) throw closedError()
+    if (this.#connection.inTransaction) throw new Error('a transaction is already under way: pass its tx on instead of starting another one')
+    try {
+      this.#prepare('BEGIN IMMEDIATE').run()
+    } catch (error) {
+      throw describeDatabaseTrouble(error)
+    }
+  }
+
+  #undo(): void {
+    if (this.#connection.open && this.#connection.inTransaction) this.#prepare('ROLLBACK').run()
+  }
+
+  #runIn(effects: Effect[], work: (tx: Tx) => unknown): unknown {
+    let over = false
+    const assertUnderWay = () => {
+      if (over) throw new Error('this transaction has ended')
+    }
+    const tx: Tx = {
+      prepare: this.#prepare,
+      emit: (event) => {
+        assertUnderWay()
+        const at = this.#clock.now()
+        const { lastInsertRowid } = this.#prepare(INSERT_EVENT).run(at, event.type, JSON.stringify(event.payload))
+        const stored = { ...event, id: Number(lastInsertRowid), at } as StoredEvent
+        effects.push(() => this.#publish(stored))
+      },
+      afterCommit: (effect) => {
+        assertUnderWay()
+        effects.push(effect)
+      },
+    }
+    try {
+      const value = work(tx)
+      if (isPromise(value)) {
+        // Its rejection would have no one to catch it: this error says what is wrong.
+        value.then(undefined, () => {})
+        throw new Error('a transaction is synchronous: its function may not answer a promise')
+      }
+      return value
+    } finally {
+      over = true
+    }
+  }
+
+  /** One effect after another, also when an effect commits something itself: listeners hear events in the order of their ids. */
+  #deliver(effects: Effect[]): void {
+    this.#effects.push(...effects)
+    if (this.#delivering) return
+    this.#delivering = true
+    try {
+      for (let effect = this.#effects.shift(); effect !== undefined; effect = this.#effects.shift()) this.#attempt(effect)
+    } finally {
+      this.#delivering = false
+    }
+  }
+
+  #publish(event: StoredEvent): void {
+    for (const listener of this.#listeners) this.#attempt(() => listener(event))
+  }
+
+  /** The commit has happened: an effect that throws must not make it look undone, nor keep the others from running. */
+  #attempt(effect: Effect): void {
+    try {
+      effect()
+    } catch (error) {
+      this.#log.error({ err: error, reason: messageOf(error) }, 'an effect after a commit failed')
+    }
+  }
+}
+
+function closedError(): AppError {
+  return new AppError('database_unavailable', 'The database is closed.')
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}
