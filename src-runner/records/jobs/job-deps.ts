@@ -1,0 +1,26 @@
+import type { JobTails } from '../../base/events/job-tails.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Ids } from '../../kit/ids.ts'
+import type { JobSearch } from './search.ts'
+import type { WorkingTime } from './working-time.ts'
+
+/** What hears of the queue, after the commit that changed it. */
+export type QueueWatcher = {
+  /** A job may have become claimable: a new one, a woken one, or one whose way is free now. */
+  ready?(): void
+  /** A person asked a running job to stop. */
+  cancelRequested?(jobId: string): void
+  /** The job was ended over the head of the attempt that runs it. */
+  taken?(jobId: string): void
+}
+
+export type JobDeps = {
+  clock: Clock
+  ids: Ids
+  /** This start of the process. A running job of another one has nobody who works on it. */
+  bootId: string
+  tails: JobTails
+  search: JobSearch
+  workingTime: WorkingTime
+  notify: Required<QueueWatcher>
+}

@@ -1,0 +1,92 @@
+import type { Database, Db } from '../../base/db/database.ts'
+import type { JobTails } from '../../base/events/job-tails.ts'
+import type { Tx } from '../../base/db/transact.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Ids } from '../../kit/ids.ts'
+import type { Claim } from './claim.ts'
+import { claimJob, claimNextJob, createTurns } from './claiming.ts'
+import {
+  cancelJob,
+  cancelJobsOf,
+  failStuckJobs,
+  forceCancelJob,
+  isHeld,
+  listOverdueStops,
+  recordHeartbeats,
+  rescueJobs,
+  settleAttempt,
+  wakeJob,
+  type AttemptEnding,
+} from './ending.ts'
+import { enqueueJob, retryJob, type NewJob } from './enqueueing.ts'
+import type { JobDeps, QueueWatcher } from './job-deps.ts'
+import { listJobs, type JobFilter } from './listing.ts'
+import { countJobs, findJob, getJob, listJobsOfConversation, listRunningJobs, listSteps } from './reading.ts'
+import { recordReply, recordToolResult, recordToolStarted, type NewReply, type NewToolResult } from './recording.ts'
+import { createJobSearch } from './search.ts'
+import { createWorkingTime } from './working-time.ts'
+
+export type JobStore = ReturnType<typeof createJobStore>
+
+/**
+ * Everything that happens to jobs. Functions that write take the transaction they are part of; those that an attempt
+ * calls take its claim and throw LostClaim, having written nothing, when it is no longer the present one. What the
+ * functions do and throw is said where they are written, one file for each part of a job's life.
+ */
+export function createJobStore({ db, clock, ids, bootId, tails }: { db: Database; clock: Clock; ids: Ids; bootId: string; tails: JobTails }) {
+  const watchers = new Set<QueueWatcher>()
+  const deps: JobDeps = {
+    clock,
+    ids,
+    bootId,
+    tails,
+    search: createJobSearch(db),
+    workingTime: createWorkingTime(clock),
+    notify: {
+      ready: () => watchers.forEach((watcher) => watcher.ready?.()),
+      cancelRequested: (jobId) => watchers.forEach((watcher) => watcher.cancelRequested?.(jobId)),
+      taken: (jobId) => watchers.forEach((watcher) => watcher.taken?.(jobId)),
+    },
+  }
+  const turns = createTurns()
+  return {
+    enqueue: (tx: Tx, job: NewJob) => enqueueJob(tx, deps, job),
+    retry: (tx: Tx, jobId: string) => retryJob(tx, deps, jobId),
+
+    claimNext: (tx: Tx, limit: number) => claimNextJob(tx, deps, turns, limit),
+    claim: (tx: Tx, jobId: string, limit: number) => claimJob(tx, deps, jobId, limit),
+
+    recordReply: (tx: Tx, claim: Claim, reply: NewReply) => recordReply(tx, deps, claim, reply),
+    recordToolStarted: (tx: Tx, claim: Claim, call: { callId: string; name: string }) => recordToolStarted(tx, deps, claim, call),
+    recordToolResult: (tx: Tx, claim: Claim, result: NewToolResult) => recordToolResult(tx, deps, claim, result),
+    heartbeat: (tx: Tx, claims: readonly Claim[]) => recordHeartbeats(tx, deps, claims),
+    settle: (tx: Tx, claim: Claim, ending: AttemptEnding, lastReply?: NewReply) => settleAttempt(tx, deps, claim, ending, lastReply),
+
+    wake: (tx: Tx, jobId: string) => wakeJob(tx, deps, jobId),
+    cancel: (tx: Tx, jobId: string) => cancelJob(tx, deps, jobId),
+    cancelAllOf: (tx: Tx, owner: { agentId: string } | { conversationId: string }) => cancelJobsOf(tx, deps, owner),
+    forceCancel: (tx: Tx, jobId: string) => forceCancelJob(tx, deps, jobId),
+    rescue: (tx: Tx) => rescueJobs(tx, deps),
+    failStuck: (tx: Tx, silentMs: number) => failStuckJobs(tx, deps, silentMs),
+
+    isHeld,
+    listOverdueStops,
+    getJob,
+    findJob,
+    listSteps,
+    countJobs,
+    listRunningJobs,
+    listJobsOfConversation,
+    /** With `q`, jobs that were made or ended a moment ago are indexed first, so this is not for use in a transaction. */
+    listJobs(db: Db, filter: JobFilter) {
+      if (filter.q !== undefined && filter.q !== '') deps.search.catchUp()
+      return listJobs(db, filter)
+    },
+
+    /** Calls back after commits. Answers how to stop. */
+    watch(watcher: QueueWatcher): () => void {
+      watchers.add(watcher)
+      return () => void watchers.delete(watcher)
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import type { Db } from '../../base/db/database.ts'
+import type { Job, JobSummary, Step } from '../../contract/jobs.ts'
+import type { RunningJob } from '../../contract/port.ts'
+import { AppError } from '../../kit/errors.ts'
+import { toUsd } from '../micros.ts'
+import { jobOf, SELECT_JOB, SELECT_SUMMARY, stepOf, summaryOf, type JobRow, type StepRow, type SummaryRow } from './job-rows.ts'
+
+export function findJob(db: Db, jobId: string): Job | null {
+  const row = db.prepare<JobRow>(`${SELECT_JOB} WHERE job.id = ?`).get(jobId)
+  return row === undefined ? null : jobOf(row)
+}
+
+/** Throws AppError job_not_found. */
+export function getJob(db: Db, jobId: string): Job {
+  const job = findJob(db, jobId)
+  if (job === null) throw new AppError('job_not_found', 'There is no such job.')
+  return job
+}
+
+/** The recorded steps behind `after`, in order. Throws AppError job_not_found. */
+export function listSteps(db: Db, jobId: string, after = 0): Step[] {
+  const job = db.prepare<{ seq: number }>('SELECT seq FROM agent_jobs WHERE id = ?').get(jobId)
+  if (job === undefined) throw new AppError('job_not_found', 'There is no such job.')
+  return db.prepare<StepRow>('SELECT * FROM job_steps WHERE job_seq = ? AND seq > ? ORDER BY seq').all(job.seq, after).map(stepOf)
+}
+
+export type JobCounts = { pending: number; running: number; awaiting_approval: number; awaiting_child: number }
+
+/** How many unfinished jobs there are of each kind. */
+export function countJobs(db: Db): JobCounts {
+  const counts: JobCounts = { pending: 0, running: 0, awaiting_approval: 0, awaiting_child: 0 }
+  const rows = db
+    .prepare<{ status: keyof JobCounts; jobs: number }>(
+      `SELECT status, count(*) AS jobs FROM agent_jobs
+       WHERE status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child') GROUP BY status`,
+    )
+    .all()
+  for (const { status, jobs } of rows) counts[status] = jobs
+  return counts
+}
+
+/** What runs now, the longest running first. */
+export function listRunningJobs(db: Db): RunningJob[] {
+  return db
+    .prepare<{ id: string; title: string; agent_name: string; started_at: number; cost_micros: number }>(
+      `SELECT job.id, job.title, agent.name AS agent_name, job.started_at, job.cost_micros
+       FROM agent_jobs AS job JOIN agents AS agent ON agent.id = job.agent_id WHERE job.status = 'running' ORDER BY job.seq`,
+    )
+    .all()
+    .map((row) => ({ jobId: row.id, title: row.title, agentName: row.agent_name, startedAt: row.started_at, costUsd: toUsd(row.cost_micros) }))
+}
+
+/** The newest `limit` jobs of a conversation, oldest first. */
+export function listJobsOfConversation(db: Db, conversationId: string, limit = 200): JobSummary[] {
+  return db
+    .prepare<SummaryRow>(`${SELECT_SUMMARY} WHERE job.conversation_id = ? ORDER BY job.seq DESC LIMIT ?`)
+    .all(conversationId, limit)
+    .map(summaryOf)
+    .reverse()
+}
