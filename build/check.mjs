@@ -1,0 +1,42 @@
+// `npm run check`: everything that can be said about the code without running it, side by side.
+import { begin, capture } from './run.mjs'
+
+const SOURCES = ['src-main', 'src-renderer', 'src-runner', 'build', 'e2e', 'electron.vite.config.ts']
+
+const CHECKS = {
+  format: ['oxfmt', '-c', 'build/oxfmt.json', '--check', '.'],
+  // The contracts have a configuration of their own, with neither Node nor DOM: what both sides read must not lean on either.
+  'types of the runner contract': ['tsc', '-p', 'src-runner/contract'],
+  'types of the desktop contract': ['tsc', '-p', 'src-main/contract'],
+  'types of src-runner': ['tsc', '-p', 'src-runner'],
+  'types of src-main': ['tsc', '-p', 'src-main'],
+  'types of src-renderer': ['tsc', '-p', 'src-renderer'],
+  'types of build and e2e': ['tsc', '-p', '.'],
+  lint: ['oxlint', '--type-aware', '-c', 'build/oxlint.json', ...SOURCES],
+  borders: ['depcruise', '-c', 'build/borders.mjs', 'src-main', 'src-renderer', 'src-runner'],
+  'dead code': ['knip', '--config', 'build/knip.json', '--no-progress'],
+}
+
+/** Runs all checks and prints a line for each, with the findings of those that fail. Gives `{ passed, failed }`. */
+export async function check() {
+  const results = await Promise.all(
+    Object.entries(CHECKS).map(async ([name, [command, ...args]]) => {
+      const started = performance.now()
+      const { code, output } = await capture(command, args)
+      const seconds = ((performance.now() - started) / 1000).toFixed(1)
+      process.stdout.write(
+        code === 0 ? `✓ ${name} (${seconds} s)\n` : `✗ ${name}: ${[command, ...args].join(' ')}\n${output.trimEnd()}\n\n`,
+      )
+      return code === 0
+    }),
+  )
+  const passed = results.filter(Boolean).length
+  return { passed, failed: results.length - passed }
+}
+
+if (import.meta.filename === process.argv[1]) {
+  await begin(async () => {
+    const { failed } = await check()
+    process.exitCode = failed > 0 ? 1 : 0
+  })
+}
