@@ -1,0 +1,21 @@
+// `npm run dev`: the app with hot reload, on data that is thrown away afterwards. `npm run dev -- busy-day` starts it on a
+// scenario of e2e/scenarios instead of an empty folder.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { begin, handOver, say } from './run.mjs'
+import { fillScenario } from './scenario.mjs'
+import { setUp } from './setup.mjs'
+
+await begin(async () => {
+  await setUp(['window'])
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-dev-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const [scenario] = process.argv.slice(2)
+  if (scenario) await fillScenario(scenario, folder)
+  say(`data folder of this run: ${folder}`)
+  // Port 0: any free one, so that this runs beside an installed Deckhand.
+  const env = { DECKHAND_DATA_DIR: folder, DECKHAND_VAULT: 'file', RUNNER_PORT: '0', DASHBOARD_PORT: '0', LOG_LEVEL: 'debug' }
+  const sandbox = process.getuid?.() === 0 ? { NO_SANDBOX: '1' } : {}
+  handOver('electron-vite', ['dev', '--watch'], { env: { ...env, ...sandbox } })
+})

@@ -1,0 +1,81 @@
+// `npm start`: from a fresh clone to the open app. Where there is no screen it runs headless and says where to look.
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { begin, handOver, projectNode, root, say } from './run.mjs'
+import { build, setUp } from './setup.mjs'
+import { missingPackages } from './system-packages.mjs'
+
+await begin(async () => {
+  const appArgs = process.argv.slice(2).filter((arg) => arg !== '--headless')
+  let noWindow = process.argv.includes('--headless') ? 'asked for' : whyNoScreen()
+  await setUp(noWindow ? [] : ['window'])
+  await build()
+  noWindow ??= whyNoWindow()
+  if (noWindow) startHeadless(noWindow, appArgs)
+  else startApp(appArgs)
+})
+
+function startApp(args) {
+  say('opening Deckhand')
+  const electron = join(root, 'node_modules/electron/dist', readFileSync(join(root, 'node_modules/electron/path.txt'), 'utf8'))
+  // Chromium refuses to sandbox for root.
+  const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  handOver(electron, [...sandbox, root, ...args])
+}
+
+function startHeadless(why, args) {
+  say(`no window (${why}): running headless`)
+  const env = {}
+  if (!process.env.DECKHAND_VAULT && process.platform === 'linux' && !process.env.DBUS_SESSION_BUS_ADDRESS) {
+    say('no keychain without a desktop session: secrets go into an encrypted file (DECKHAND_VAULT=file)')
+    env.DECKHAND_VAULT = 'file'
+  }
+  const child = handOver(projectNode, [join(root, 'out/main/headless.js'), ...args], { env, stdio: ['inherit', 'pipe', 'inherit'] })
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    process.stdout.write(`${line}\n`)
+    const ready = parseReady(line)
+    if (ready) say(`Deckhand is running: open ${ready.dashboardUrl} in a browser (stop with Ctrl+C)`)
+  })
+}
+
+function parseReady(line) {
+  try {
+    const message = JSON.parse(line)
+    return message.ready === true ? message : null
+  } catch {
+    return null
+  }
+}
+
+function whyNoScreen() {
+  if (process.platform !== 'linux') return null
+  return process.env.DISPLAY || process.env.WAYLAND_DISPLAY ? null : 'there is no display'
+}
+
+/** What stands in the way of a window once everything is installed. */
+function whyNoWindow() {
+  if (process.platform !== 'linux') return null
+  const packages = missingPackages(['window'])
+  if (packages) return `libraries are missing: sudo ${packages}`
+  if (process.getuid() !== 0 && !canSandbox()) {
+    const helper = join(root, 'node_modules/electron/dist/chrome-sandbox')
+    return `this system keeps Chromium's sandbox from ordinary users; allow it with: sudo chown root ${helper} && sudo chmod 4755 ${helper}`
+  }
+  return null
+}
+
+/** Chromium's sandbox needs user namespaces, or else its helper owned by root with the set-user bit. */
+function canSandbox() {
+  const setting = (name) => (existsSync(`/proc/sys/${name}`) ? readFileSync(`/proc/sys/${name}`, 'utf8').trim() : null)
+  const namespaces =
+    setting('kernel/unprivileged_userns_clone') !== '0' &&
+    setting('user/max_user_namespaces') !== '0' &&
+    setting('kernel/apparmor_restrict_unprivileged_userns') !== '1'
+  return namespaces || helperIsPrivileged()
+}
+
+function helperIsPrivileged() {
+  const { uid, mode } = statSync(join(root, 'node_modules/electron/dist/chrome-sandbox'))
+  return uid === 0 && (mode & 0o4000) !== 0
+}
