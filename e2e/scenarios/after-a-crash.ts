@@ -1,0 +1,18 @@
+import { openSeed } from './seed.ts'
+
+/** A process died in the middle: one job had recorded a step, one had only begun, one was still in the queue. */
+export function fillAfterACrash(dataDir: string, now: number): void {
+  const seed = openSeed(dataDir, now - 10 * 60_000)
+  const agent = seed.agent({ name: 'Ada' })
+  seed.job({ agent, task: 'Say hello.', turns: [{ text: 'Hello!' }] })
+  seed.job({
+    agent,
+    task: 'What files are in my folder?',
+    title: 'Crashed after a step',
+    turns: [{ text: 'I look.', calls: [{ name: 'list_files', args: {}, output: 'notes.md' }] }],
+    ending: 'running',
+  })
+  seed.job({ agent, task: 'Hello again.', title: 'Crashed before its first step', turns: [], ending: 'running' })
+  seed.job({ agent, task: 'Thank you.', title: 'Was waiting in the queue', turns: [], ending: 'pending' })
+  seed.close()
+}

@@ -1,0 +1,2 @@
+/** A fresh install: nothing was ever written. */
+export function fillEmpty(): void {}

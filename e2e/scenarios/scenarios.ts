@@ -1,0 +1,14 @@
+import { fillAfterACrash } from './after-a-crash.ts'
+import { fillBusyDay } from './busy-day.ts'
+import { fillEmpty } from './empty.ts'
+import { fillManyJobs } from './many-jobs.ts'
+
+/** What a data folder can be filled with. Each takes the folder and the moment that is now. */
+export const SCENARIOS = {
+  empty: fillEmpty,
+  'busy-day': fillBusyDay,
+  'after-a-crash': fillAfterACrash,
+  'many-jobs': fillManyJobs,
+} satisfies Record<string, (dataDir: string, now: number) => void>
+
+export type ScenarioName = keyof typeof SCENARIOS
