@@ -1,0 +1,11 @@
+import { listFiles } from './list-files/list-files.ts'
+import { readFile } from './read-file/read-file.ts'
+import { searchFiles } from './search-files/search-files.ts'
+import type { Tool } from './tool.ts'
+
+/** Every tool there is: one line each. The order is the one models see; a new tool goes to the end, for their caches. */
+export const ALL_TOOLS: readonly Tool[] = [
+  listFiles, // what is there
+  readFile, // what is in it
+  searchFiles, // where something is
+]

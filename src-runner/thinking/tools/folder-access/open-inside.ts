@@ -1,0 +1,242 @@
+import type { BigIntStats, Dirent } from 'node:fs'
+import { constants, type FileHandle, lstat, open, opendir, readlink, realpath, stat } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import { messageOf } from '../../../kit/errors.ts'
+import { PathRefused, showName, showPlace, type Place } from './folder-paths.ts'
+
+/**
+ * The only way from a tool to the disk. What it hands out is proved to lie inside the agent's folder *after* it was
+ * opened, so that nobody can swap a part of the path for a link between the question and the answer.
+ *
+ * - Linux: the path is opened with O_PATH, which has no effect on what it names, not even on a pipe or a device. The
+ *   kernel then says where the descriptor really leads (/proc/self/fd), and only that very descriptor is read.
+ * - macOS: the real path is opened with O_NOFOLLOW_ANY, which fails if any part of it has become a link meanwhile.
+ * - elsewhere: the real path is opened, then resolved and compared with what was opened by device and file number.
+ */
+export type Opened = OpenedFile | OpenedFolder
+export type OpenedFile = { kind: 'file'; place: Place; handle: FileHandle; size: number; modifiedAt: number; close(): Promise<void> }
+export type OpenedFolder = {
+  kind: 'folder'
+  place: Place
+  entries(): AsyncIterable<Dirent>
+  /** Size and time of one entry, without following it; null when it is gone or may not be looked at. */
+  look(name: string): Promise<{ kind: EntryKind; size: number; modifiedAt: number } | null>
+  close(): Promise<void>
+}
+export type EntryKind = 'file' | 'folder' | 'link' | 'pipe' | 'socket' | 'device'
+
+const ENTRIES_PER_READ = 256
+const ENTRIES_NAMED_IN_ERRORS = 20
+const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
+/** From <fcntl.h>; Node has no name for them. */
+const O_PATH = 0o10_000_000
+const O_NOFOLLOW_ANY = 0x2000_0000
+
+export type Guard = 'descriptor' | 'real_path'
+const guardHere: Guard = process.platform === 'linux' ? 'descriptor' : 'real_path'
+
+export async function openInside(place: Place, guard: Guard = guardHere): Promise<Opened> {
+  try {
+    return await (guard === 'descriptor' ? openByDescriptor(place) : openByRealPath(place))
+  } catch (thrown) {
+    throw await refusalFor(place, guard, thrown)
+  }
+}
+
+export async function openFileInside(place: Place, guard: Guard = guardHere): Promise<OpenedFile> {
+  const opened = await openInside(place, guard)
+  if (opened.kind === 'file') return opened
+  await opened.close()
+  throw new PathRefused(`'${showPlace(place)}' is a folder, not a file. List it with list_files.`)
+}
+
+async function openByDescriptor(place: Place): Promise<Opened> {
+  const root = await open(place.folder.path, O_PATH | constants.O_DIRECTORY).catch((thrown: unknown) => {
+    throw folderGone(place, thrown)
+  })
+  let found: FileHandle | null = null
+  try {
+    found = await open(join(place.folder.path, ...place.parts), O_PATH)
+    // Latin-1 keeps every byte apart, also of names that are not UTF-8 and would else all look alike.
+    const [rootPath, foundPath] = await Promise.all([readlink(linkOf(root), 'latin1'), readlink(linkOf(found), 'latin1')])
+    if (!isInside(rootPath, foundPath)) throw leadsOut(place)
+    const stats = await found.stat({ bigint: true })
+    const kind = kindOf(stats)
+    if (kind === 'folder') {
+      const keep = found
+      found = null
+      return folderAt(place, linkOf(keep), () => keep.close())
+    }
+    if (kind !== 'file') throw notAFile(place, kind)
+    return fileOf(place, await open(linkOf(found), READ_ONLY), stats)
+  } finally {
+    await Promise.all([root.close(), found?.close()])
+  }
+}
+
+async function openByRealPath(place: Place): Promise<Opened> {
+  const asked = join(place.folder.path, ...place.parts)
+  const root = await realpath(place.folder.path).catch((thrown: unknown) => {
+    throw folderGone(place, thrown)
+  })
+  const real = await realpath(asked)
+  if (!isInside(root, real)) throw leadsOut(place)
+  const before = await lstat(real, { bigint: true })
+  const kind = kindOf(before)
+  if (kind === 'folder') {
+    const verify = async () => {
+      if ((await realpath(asked)) !== real || !isInside(await realpath(place.folder.path), real)) throw leadsOut(place)
+    }
+    return folderAt(place, real, async () => {}, verify)
+  }
+  if (kind !== 'file') throw notAFile(place, kind)
+  const handle = await open(real, READ_ONLY | (process.platform === 'darwin' ? O_NOFOLLOW_ANY : (constants.O_NOFOLLOW ?? 0)))
+  try {
+    const opened = await handle.stat({ bigint: true })
+    const realNow = await realpath(asked)
+    const now = await stat(realNow, { bigint: true })
+    if (!isInside(root, realNow) || opened.dev !== now.dev || opened.ino !== now.ino || kindOf(opened) !== 'file') throw leadsOut(place)
+    return fileOf(place, handle, opened)
+  } catch (thrown) {
+    await handle.close()
+    throw thrown
+  }
+}
+
+function fileOf(place: Place, handle: FileHandle, stats: BigIntStats): OpenedFile {
+  return { kind: 'file', place, handle, size: Number(stats.size), modifiedAt: Number(stats.mtimeMs), close: () => handle.close() }
+}
+
+function folderAt(place: Place, base: string, close: () => Promise<void>, verify: () => Promise<void> = async () => {}): OpenedFolder {
+  return {
+    kind: 'folder',
+    place,
+    close,
+    async *entries() {
+      const dir = await opendir(base, { bufferSize: ENTRIES_PER_READ }).catch((thrown: unknown) => {
+        throw mayNotRead(place, thrown)
+      })
+      await verify()
+      yield* dir
+      await verify()
+    },
+    async look(name) {
+      const stats = await lstat(join(base, name), { bigint: true }).catch(() => null)
+      await verify()
+      return stats === null ? null : { kind: kindOf(stats), size: Number(stats.size), modifiedAt: Number(stats.mtimeMs) }
+    },
+  }
+}
+
+export function kindOf(entry: BigIntStats | Dirent): EntryKind {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return 'folder'
+  if (entry.isSymbolicLink()) return 'link'
+  if (entry.isFIFO()) return 'pipe'
+  return entry.isSocket() ? 'socket' : 'device'
+}
+
+const linkOf = (handle: FileHandle) => `/proc/self/fd/${handle.fd}`
+
+function isInside(root: string, path: string): boolean {
+  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
+}
+
+/** The same words for a link to somewhere else and for one to nothing: what lies outside is nobody's business. */
+function leadsOut(place: Place): PathRefused {
+  return new PathRefused(`'${showPlace(place)}' leads out of the folder '${showName(place.folder.name)}', or nowhere.`)
+}
+
+function notAFile(place: Place, kind: EntryKind): PathRefused {
+  return new PathRefused(`'${showPlace(place)}' is a ${kind}, not a file, and is not opened.`)
+}
+
+function folderGone({ folder }: Place, thrown: unknown): PathRefused {
+  const why = { ENOENT: 'does not exist any more', ENOTDIR: 'is not a folder any more', EACCES: 'may not be opened by this app' }[
+    codeOf(thrown) ?? ''
+  ]
+  return new PathRefused(
+    `The folder '${showName(folder.name)}' (${showName(folder.path)}) ${why ?? `cannot be opened: ${messageOf(thrown)}`}.`,
+  )
+}
+
+async function refusalFor(place: Place, guard: Guard, thrown: unknown): Promise<Error> {
+  if (thrown instanceof PathRefused) return thrown
+  const shown = showPlace(place)
+  switch (codeOf(thrown)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return explainMissing(place, guard)
+    case 'ELOOP':
+      return new PathRefused(`'${shown}' is a link that leads in a circle, or changed while it was opened.`)
+    case 'ENAMETOOLONG':
+      return new PathRefused(`A part of '${shown.slice(0, 200)}…' is longer than a file name can be.`)
+    case 'EMFILE':
+    case 'ENFILE':
+      return new PathRefused('Too many files are open on this machine just now. Try again.')
+    default:
+      return mayNotRead(place, thrown)
+  }
+}
+
+function mayNotRead(place: Place, thrown: unknown): PathRefused {
+  const code = codeOf(thrown)
+  const why =
+    code === 'EACCES' || code === 'EPERM'
+      ? 'may not be read by this app (permission denied)'
+      : `cannot be opened: ${code ?? messageOf(thrown)}`
+  return new PathRefused(`'${showPlace(place)}' ${why}.`)
+}
+
+/** Goes down from the folder to the first part that is missing, and tells what is there instead. */
+async function explainMissing(place: Place, guard: Guard): Promise<Error> {
+  let parent: Place = { folder: place.folder, parts: [] }
+  for (const part of place.parts) {
+    const next: Place = { folder: place.folder, parts: [...parent.parts, part] }
+    const opened = await openStep(next, guard)
+    if (opened instanceof PathRefused) return opened
+    if (opened === 'missing') return missingIn(parent, part, guard)
+    await opened.close()
+    if (opened.kind === 'file' && next.parts.length < place.parts.length)
+      return new PathRefused(`'${showPlace(next)}' is a file, not a folder.`)
+    parent = next
+  }
+  return new PathRefused(`'${showPlace(place)}' changed while it was opened. Try again.`)
+}
+
+async function openStep(place: Place, guard: Guard): Promise<Opened | PathRefused | 'missing'> {
+  try {
+    return await (guard === 'descriptor' ? openByDescriptor(place) : openByRealPath(place))
+  } catch (thrown) {
+    if (thrown instanceof PathRefused) return thrown
+    return codeOf(thrown) === 'ENOENT' ? 'missing' : mayNotRead(place, thrown)
+  }
+}
+
+async function missingIn(parent: Place, part: string, guard: Guard): Promise<PathRefused> {
+  const nothing = `There is no '${showName(part)}' in '${showPlace(parent)}'.`
+  const folder = await openStep(parent, guard)
+  if (folder instanceof PathRefused || folder === 'missing' || folder.kind === 'file') return new PathRefused(nothing)
+  try {
+    if ((await folder.look(part))?.kind === 'link') return leadsOut({ folder: parent.folder, parts: [...parent.parts, part] })
+    const names: string[] = []
+    let more = false
+    for await (const entry of folder.entries()) {
+      if (names.length === ENTRIES_NAMED_IN_ERRORS) {
+        more = true
+        break
+      }
+      names.push(showName(entry.name) + (entry.isDirectory() ? '/' : ''))
+    }
+    if (names.length === 0) return new PathRefused(`${nothing} It is empty.`)
+    return new PathRefused(`${nothing} Entries there: ${names.sort().join(', ')}${more ? ' and more' : ''}.`)
+  } catch {
+    return new PathRefused(nothing)
+  } finally {
+    await folder.close()
+  }
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  return (thrown as NodeJS.ErrnoException | null)?.code
+}
