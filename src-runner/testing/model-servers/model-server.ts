@@ -55,7 +55,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   let hold: { frame: number; released: Promise<void> } | null = null
   let connections = 0
 
-  const server = createServer(async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await readBody(request)
     const path = request.url ?? '/'
     const asked = safeJson(body)
@@ -69,7 +69,8 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     const protocol = protocolOf(path)
     if (protocol === null) return json(response, 404, { error: { message: 'no such path' } })
     await answer(protocol, queue.shift() ?? fallback, modelOf(path, asked), response)
-  })
+  }
+  const server = createServer((request, response) => void serve(request, response))
   server.on('connection', () => connections++)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -1,81 +1,106 @@
-/** What the demo model makes of the text that file tools answer with. It reads lines, as a person would. */
+/** What the demo model makes of the answers of the file tools. It reads their lines, as a person would. */
 
-export type Listing = { files: string[]; folders: string[] }
+export type ListedFile = { path: string; size: number | null; changed: string | null }
+export type Listing = { files: ListedFile[]; folders: string[]; total: number }
 
-/**
- * File and folder names in a listing. Lines may carry a bullet, a size, a date or a kind after the name; a folder ends
- * with a slash. Lines that name nothing (headings, counts, "cut here") are passed over.
- */
+/** Rows are `kind TAB size TAB changed TAB path`; the heading of each folder says how many files there really are. */
 export function readListing(output: string): Listing {
-  const files = new Set<string>()
-  const folders = new Set<string>()
-  for (const raw of output.split(/\r?\n/)) {
-    const line = raw.replace(/^\s*(?:[-*•]\s+|\d+[.)]\s+)?/, '').trimEnd()
-    if (line === '' || line.endsWith(':') || /^[[(…]/.test(line)) continue
-    const folder = /^(.*?[^/\\\s])[/\\](?=$|\s{2,}|\t|\s[([—–-])/.exec(line)
-    if (folder !== null) {
-      folders.add(folder[1]!)
-      continue
+  const files: ListedFile[] = []
+  const folders: string[] = []
+  let total = 0
+  for (const line of output.split('\n')) {
+    const [kind, size, changed, path] = line.split('\t')
+    if (path === undefined) {
+      total += Number(/^.+: .*?\b(\d+) files?\b/.exec(line)?.[1] ?? 0)
+    } else if (kind === 'file') {
+      files.push({
+        path,
+        size: /^\d+$/.test(size!) ? Number(size) : null,
+        changed: /^\d{4}-/.test(changed!) ? changed!.slice(0, 10) : null,
+      })
+    } else if (kind === 'folder') {
+      folders.push(path.replace(/\/$/, ''))
     }
-    const file = /^(.+?\.[A-Za-z0-9]{1,10})(?=$|\s{2,}|\t|,\s|\s[([—–-]|\s+\d)/.exec(line)
-    if (file !== null && !/[.!?:]\s/.test(file[1]!)) files.add(file[1]!)
   }
-  return { files: [...files], folders: [...folders] }
+  return { files, folders, total: Math.max(total, files.length) }
 }
 
 const KINDS: [kind: [one: string, many: string], extensions: string][] = [
   [['text document', 'text documents'], 'txt md markdown rst rtf doc docx odt pages tex log eml'],
-  [['spreadsheet or table', 'spreadsheets and tables'], 'csv tsv xls xlsx ods numbers'],
+  [['table', 'tables'], 'csv tsv xls xlsx ods numbers'],
   [['PDF', 'PDFs'], 'pdf'],
   [['picture', 'pictures'], 'png jpg jpeg gif webp svg heic bmp tif tiff ico avif'],
   [['sound', 'sounds'], 'mp3 wav flac m4a ogg aac opus'],
   [['video', 'videos'], 'mp4 mov mkv avi webm m4v'],
   [['presentation', 'presentations'], 'ppt pptx odp key'],
   [['archive', 'archives'], 'zip tar gz tgz bz2 xz 7z rar dmg iso'],
-  [['data or settings file', 'data and settings files'], 'json yaml yml toml xml ini conf env sql db sqlite plist'],
+  [['data file', 'data files'], 'json yaml yml toml xml ini conf env sql db sqlite plist'],
   [['program file', 'program files'], 'js ts jsx tsx py rb go rs java c h cpp cs php sh swift kt html css scss vue lua r'],
 ]
+const OTHER: [string, string] = ['other file', 'other files']
 
 const TEXT = new Set(
   'txt md markdown rst csv tsv log json yaml yml toml ini html xml tex eml js ts py rb go rs java c sh sql css'.split(' '),
 )
 
-/** "7 files: 4 text documents, 2 pictures and 1 PDF". */
-export function describeKinds(files: readonly string[]): string {
+/** "4 text documents, 2 pictures and 1 PDF", the most frequent first. */
+export function describeKinds(files: readonly ListedFile[]): string {
   const counts = new Map<[string, string], number>()
-  const other: [string, string] = ['other file', 'other files']
-  for (const file of files) {
-    const kind = KINDS.find(([, extensions]) => extensions.split(' ').includes(extensionOf(file)))?.[0] ?? other
+  for (const { path } of files) {
+    const kind = KINDS.find(([, extensions]) => extensions.split(' ').includes(extensionOf(path)))?.[0] ?? OTHER
     counts.set(kind, (counts.get(kind) ?? 0) + 1)
   }
   const parts = [...counts].sort((a, b) => b[1] - a[1]).map(([[one, many], count]) => `${count} ${count === 1 ? one : many}`)
   return joinWords(parts)
 }
 
-/** The files worth reading first: plain text, read-me files and notes before data and programs. */
-export function pickReadable(files: readonly string[], count: number): string[] {
-  const rank = (file: string) => {
-    const name = baseName(file).toLowerCase()
-    if (/^(readme|read me)/.test(name)) return 0
-    const at = ['md', 'txt', 'markdown', 'rst', 'csv'].indexOf(extensionOf(file))
-    return at === -1 ? 9 : at + 1
+/** The files worth reading first: those the task names, then read-me files and notes before data and programs. */
+export function pickReadable(files: readonly ListedFile[], task: string, count: number): string[] {
+  const words = task.toLowerCase()
+  const named = (path: string) => words.includes(baseName(path).toLowerCase())
+  const rank = (path: string) => {
+    if (named(path)) return 0
+    if (/^(readme|read me)/i.test(baseName(path))) return 1
+    const at = ['md', 'txt', 'markdown', 'rst', 'csv'].indexOf(extensionOf(path))
+    return at === -1 ? 9 : at + 2
   }
   return files
-    .filter((file) => TEXT.has(extensionOf(file)) && !baseName(file).startsWith('.'))
-    .toSorted((a, b) => rank(a) - rank(b) || a.localeCompare(b, 'en'))
+    .filter(({ path, size }) => (TEXT.has(extensionOf(path)) || named(path)) && !baseName(path).startsWith('.') && size !== 0)
+    .map(({ path }) => path)
+    .toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
     .slice(0, count)
 }
 
-export type Excerpt = { lines: string[]; lineCount: number }
+export type Excerpt = { lines: string[]; lineCount: number | null }
 
-/** The first lines with something in them. Line numbers that a tool put before the text are taken off. */
+/** The first lines with something in them. The first line of the answer is the tool's own: `path (facts)`. */
 export function readExcerpt(output: string, count: number): Excerpt {
-  const all = output.split(/\r?\n/)
-  const numbered = all.filter((line) => /^\s*\d+(\t|[:|→]\s?)/.test(line)).length > all.length / 2
-  const lines = all
-    .map((line) => (numbered ? line.replace(/^\s*\d+(\t|[:|→]\s?)/, '') : line).trim())
-    .filter((line) => line !== '' && !/^([-=*_#~`]|\s)+$/.test(line))
-  return { lines: lines.slice(0, count).map((line) => shorten(line.replace(/^#+\s*/, ''), 160)), lineCount: lines.length }
+  const [heading = '', ...rest] = output.split('\n')
+  const total = /lines \d+-\d+ of (\d+)\)$/.exec(heading)?.[1]
+  const lines = rest
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^([-=*_#~`|]|\s)+$/.test(line) && !/^\[.*\]$/.test(line))
+    .map((line) => shorten(line.replace(/^#+\s*/, ''), 160))
+  return { lines: lines.slice(0, count), lineCount: total === undefined ? null : Number(total) }
+}
+
+export type Matches = { count: number; files: number; hits: { place: string; line: string }[] }
+
+/** `3 matches in 2 files (…)`, then `path:line: text`. */
+export function readMatches(output: string): Matches {
+  const [heading = '', ...rest] = output.split('\n')
+  const counts = /^(\d+) match(?:es)? in (\d+) files?/.exec(heading)
+  const hits = rest
+    .map((line) => /^(.+?:\d+): (.*)$/.exec(line))
+    .filter((hit) => hit !== null)
+    .map((hit) => ({ place: hit[1]!, line: hit[2]!.trim() }))
+  return { count: Number(counts?.[1] ?? 0), files: Number(counts?.[2] ?? 0), hits }
+}
+
+export function describeSize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`
+  if (bytes < 999_500) return `${Number((bytes / 1000).toPrecision(3))} kB`
+  return `${Number((bytes / 1_000_000).toPrecision(3))} MB`
 }
 
 export function shorten(text: string, chars: number): string {
@@ -91,15 +116,19 @@ export function joinWords(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }
 
-/** A name inside back quotes, whatever characters it has. */
+export function plural(count: number, noun: string, many = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : many}`
+}
+
+/** Somebody's text inside our Markdown, shown as it is: a file's words make no headings, links or pictures here. */
 export function code(text: string): string {
-  return `\`${text.replace(/[`\r\n]/g, ' ')}\``
+  return `\`${text.replace(/[`\r\n]/g, ' ').trim() || ' '}\``
 }
 
 export function baseName(path: string): string {
-  return path.split(/[/\\]/).at(-1) ?? path
+  return path.split('/').at(-1) ?? path
 }
 
-function extensionOf(file: string): string {
-  return /\.([A-Za-z0-9]{1,10})$/.exec(file)?.[1]?.toLowerCase() ?? ''
+function extensionOf(path: string): string {
+  return /\.([A-Za-z0-9]{1,10})$/.exec(path)?.[1]?.toLowerCase() ?? ''
 }

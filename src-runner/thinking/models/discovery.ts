@@ -85,7 +85,7 @@ async function getJson({ fetch, clock, timeoutMs = 1000 }: DiscoveryDeps, url: s
       await answer.body?.cancel()
       return null
     }
-    return (await answer.json()) as unknown
+    return await answer.json()
   } catch {
     return null
   } finally {

@@ -53,8 +53,7 @@ export function createModelSource(deps: ModelSourceDeps): Models {
     return adapter
   }
 
-  const readAccess = async (id: string): Promise<ProviderAccess | null> =>
-    id === DEMO_PROVIDER_ID ? DEMO_ACCESS : await deps.readProvider(id)
+  const readAccess = async (id: string): Promise<ProviderAccess | null> => (id === DEMO_PROVIDER_ID ? DEMO_ACCESS : deps.readProvider(id))
 
   const priceOf = async (ref: ModelRef, access: ProviderAccess): Promise<{ price: KnownPrice | null; origin: Model['priceOrigin'] }> => {
     const own = deps.readOwnPrice(ref)
