@@ -242,6 +242,8 @@ function bytesOf(protocol: Protocol, reply: ServedReply, model: string): Buffer[
     case 'bad_json':
       frames = frames.toSpliced(endAt, 0, { part: 'content', lines: ['data: {"half": '] })
       return frames.map(encode)
+    case 'unknown_event':
+      return frames.toSpliced(endAt, 0, { part: 'content', lines: ['event: weather', 'data: {"type":"weather","sun":1}'] }).map(encode)
     case 'huge_line':
       return frames.toSpliced(endAt, 0, protocol.textFrame('x'.repeat(fault.bytes))).map(encode)
     case 'comments':

@@ -37,6 +37,8 @@ export type ServedFault =
   | { kind: 'bad_json' }
   | { kind: 'huge_line'; bytes: number }
   | { kind: 'comments' }
+  /** An event of a kind that did not exist when the client was written. */
+  | { kind: 'unknown_event' }
   | { kind: 'content_type'; contentType: string }
   | { kind: 'gzip' }
   | { kind: 'redirect'; to: string; status: number }

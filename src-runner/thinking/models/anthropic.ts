@@ -2,6 +2,9 @@ import type { LanguageModelV4CallOptions, SharedV4ProviderOptions } from '@ai-sd
 import type { ListedModel } from './model.ts'
 import type { ProviderDriver } from './provider-driver.ts'
 
+/** The API wants a limit. The library assumes 4096 for models that are newer than itself: too little for a file. */
+const OUTPUT_TOKENS = 32_000
+
 const CACHE: SharedV4ProviderOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } }
 
 /** Anthropic's messages API. */
@@ -14,12 +17,28 @@ export const anthropic: ProviderDriver = {
     const provider = createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch })
     return (model) => provider.languageModel(model)
   },
-  shape: markForCache,
+  shape: (options, request) => markForCache(withRoomToAnswer(options, request.model)),
+  isHarmless: isUnknownEvent,
   list: {
     url: (baseUrl) => `${baseUrl}/models?limit=1000`,
     headers: (apiKey) => ({ 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }),
     read: readModels,
   },
+}
+
+function withRoomToAnswer(options: LanguageModelV4CallOptions, model: string): LanguageModelV4CallOptions {
+  // The oldest models write less, and the library knows them.
+  return options.maxOutputTokens !== undefined || /claude-(2|3|instant)/.test(model)
+    ? options
+    : { ...options, maxOutputTokens: OUTPUT_TOKENS }
+}
+
+/** Anthropic adds kinds of events over time and asks clients to pass over those they do not know. */
+const KNOWN_EVENTS = /^(message_(start|delta|stop)|content_block_(start|delta|stop)|error)$/
+
+function isUnknownEvent(error: unknown): boolean {
+  const { type } = ((error as { value?: unknown }).value ?? {}) as { type?: unknown }
+  return typeof type === 'string' && !KNOWN_EVENTS.test(type)
 }
 
 /**

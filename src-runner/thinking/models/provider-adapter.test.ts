@@ -485,6 +485,102 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
   })
 })
 
+type SentBody = { system: unknown; tools: object[]; messages: { content: object[] }[]; max_tokens: number; store: boolean }
+
+describe('what only one provider needs', () => {
+  const request = async (kind: Kind, asked: Partial<ModelRequest> = {}) => {
+    const adapter = createProviderAdapter(PROVIDER_DRIVERS[kind], accessOf(kind), { fetch: outbound.fetch, clock: systemClock })
+    const events = await collect(adapter.stream({ ...ASKED, ...asked }, new AbortController().signal))
+    return { events, body: server.received.at(-1)!.body as SentBody }
+  }
+
+  it('asks Anthropic to keep tools, system text and the last turns in its cache', async () => {
+    const { body } = await request('anthropic', {
+      messages: [
+        { role: 'system', text: 'Be brief.' },
+        { role: 'user', text: 'Look both up.' },
+        { role: 'assistant', text: '', toolCalls: [{ callId: 'a', name: 'lookup', args: {} }] },
+        { role: 'tool', callId: 'a', name: 'lookup', output: 'One.', ok: true },
+        { role: 'assistant', text: '', toolCalls: [{ callId: 'b', name: 'lookup', args: {} }] },
+        { role: 'tool', callId: 'b', name: 'lookup', output: 'Two.', ok: false },
+      ],
+      tools: [{ ...LOOKUP, name: 'first' }, LOOKUP],
+    })
+    const marked = JSON.stringify(body).match(/"cache_control":\{"type":"ephemeral"\}/g)
+    expect(marked).toHaveLength(4)
+    expect(body.system).toMatchObject([{ text: 'Be brief.', cache_control: { type: 'ephemeral' } }])
+    expect(body.tools).toMatchObject([{ name: 'first' }, { name: 'lookup', cache_control: { type: 'ephemeral' } }])
+    expect(body.tools[0]).not.toHaveProperty('cache_control')
+    const [, , afterFirst, , afterSecond] = body.messages
+    expect(afterFirst!.content[0]).toMatchObject({ tool_use_id: 'a', cache_control: {} })
+    expect(afterSecond!.content[0]).toMatchObject({ tool_use_id: 'b', is_error: true, cache_control: {} })
+  })
+
+  it('counts what Anthropic read from and wrote into its cache', async () => {
+    server.play({ text: ['Hi.'], usage: { input: 1000, output: 5, cached: 600, cacheWrite: 300 } })
+    const { events } = await request('anthropic')
+    expect(events.at(-1)).toMatchObject({ usage: { input: 1000, output: 5, cached: 600, cacheWrite: 300 } })
+  })
+
+  it('gives new models of Anthropic room to answer, and keeps to the limit of the request', async () => {
+    expect((await request('anthropic', { model: 'claude-of-tomorrow', maxOutputTokens: null })).body.max_tokens).toBe(32_000)
+    expect((await request('anthropic', { model: 'claude-of-tomorrow', maxOutputTokens: 77 })).body.max_tokens).toBe(77)
+  })
+
+  it.each(['anthropic', 'openai'] as const)('passes over events that %s invented later', async (kind) => {
+    server.play({ text: ['Hi ', 'there.'], usage: { input: 10, output: 5 }, fault: { kind: 'unknown_event' } })
+    const { events } = await request(kind)
+    expect(textOf(events)).toBe('Hi there.')
+    expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'stop', usage: { input: 10 } })
+  })
+
+  it('asks OpenAI to keep nothing', async () => {
+    expect((await request('openai')).body.store).toBe(false)
+  })
+
+  it('asks compatible servers for the usage, and sends no key where there is none', async () => {
+    const adapter = createProviderAdapter(
+      PROVIDER_DRIVERS['openai-compatible'],
+      accessOf('openai-compatible', { apiKey: null, baseUrl: `${server.url}/` }),
+      {
+        fetch: outbound.fetch,
+        clock: systemClock,
+      },
+    )
+    await collect(adapter.stream(ASKED, new AbortController().signal))
+    expect(server.received[0]).toMatchObject({ path: '/v1/chat/completions', body: { stream_options: { include_usage: true } } })
+    expect(server.received[0]!.headers).not.toHaveProperty('authorization')
+  })
+
+  it('names the command that gets a model for Ollama', async () => {
+    server.play({ fault: { kind: 'status', status: 404, error: { message: 'model "small" not found, try pulling it first' } } })
+    expect(failureOf((await request('ollama')).events).message).toMatch(/ollama pull small/)
+  })
+
+  it('reads Gemini 3 calls that were recorded without their signature', async () => {
+    const { body } = await request('google', {
+      model: 'gemini-3-pro',
+      messages: [
+        { role: 'user', text: 'Look.' },
+        { role: 'assistant', text: '', toolCalls: [{ callId: 'a', name: 'lookup', args: {} }] },
+        { role: 'tool', callId: 'a', name: 'lookup', output: 'One.', ok: true },
+      ],
+    })
+    expect(JSON.stringify(body)).toContain('"thoughtSignature":"skip_thought_signature_validator"')
+  })
+
+  it('refuses a key that cannot be sent, without showing it', async () => {
+    const adapter = createProviderAdapter(PROVIDER_DRIVERS.openai, accessOf('openai', { apiKey: 'sk-line\nbreak' }), {
+      fetch: outbound.fetch,
+      clock: systemClock,
+    })
+    const failed = failureOf(await collect(adapter.stream(ASKED, new AbortController().signal)))
+    expect(failed).toMatchObject({ kind: 'auth', message: expect.stringMatching(/Paste it again/) })
+    expect(failed.message).not.toContain('sk-line')
+    expect(server.received).toHaveLength(0)
+  })
+})
+
 async function freePort(): Promise<number> {
   const listener = createServer()
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))

@@ -74,6 +74,9 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
   const missingPart = (): ModelFailure | null => {
     if (baseUrl === '') return failure('bad_request', `${access.name} has no address. Set its base URL in Models & keys.`)
     if (driver.needsKey && access.apiKey === null) return failure('auth', `${access.name} has no key yet. Add it in Models & keys.`)
+    if (access.apiKey !== null && !/^[\x21-\x7e]+$/.test(access.apiKey)) {
+      return failure('auth', `The key of ${access.name} holds characters that no key has. Paste it again in Models & keys.`)
+    }
     return null
   }
 
@@ -108,7 +111,10 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
         for (;;) {
           const { done, value: part } = await reader.read()
           if (done) break
-          if (part.type === 'error') throw part.error
+          if (part.type === 'error') {
+            if (driver.isHarmless?.(part.error) === true) continue
+            throw part.error
+          }
           const event = reply.take(part)
           if (event !== null) yield event
         }

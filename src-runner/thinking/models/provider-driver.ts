@@ -16,6 +16,8 @@ export type ProviderDriver = {
   load(access: DriverAccess): Promise<(model: string) => LanguageModelV4>
   /** Adds what only this provider knows: cache marks, storage, reasoning. */
   shape?(options: LanguageModelV4CallOptions, request: ModelRequest): LanguageModelV4CallOptions
+  /** Whether a part of a stream that the library could not read may be passed over. */
+  isHarmless?(error: unknown): boolean
   missingModelFix?(model: string): string
   list: {
     url(baseUrl: string): string
