@@ -3,17 +3,13 @@ import type { ToolItem } from './turn.ts'
 
 export type ToolKind = keyof Words['turn']['tool']
 
-/** What a tool is about: its kind, and the arguments that say on what, the first that is there. */
-const TOOLS: Record<string, { kind: ToolKind; subject: string[]; quoted?: true }> = {
-  read_file: { kind: 'read', subject: ['path'] },
-  write_file: { kind: 'write', subject: ['path'] },
-  edit_file: { kind: 'edit', subject: ['path'] },
-  list_folder: { kind: 'list', subject: ['path'] },
-  list_files: { kind: 'list', subject: ['path'] },
-  search_files: { kind: 'search', subject: ['query', 'pattern', 'text'], quoted: true },
-  find_files: { kind: 'search', subject: ['pattern', 'query', 'name'], quoted: true },
-  http_get: { kind: 'fetch', subject: ['url'] },
-  fetch_page: { kind: 'fetch', subject: ['url'] },
+/** What a tool is about: its kind, and the argument that says on what. */
+const TOOLS: Record<string, { kind: ToolKind; subject: string; quoted?: true }> = {
+  list_files: { kind: 'list', subject: 'path' },
+  read_file: { kind: 'read', subject: 'path' },
+  write_file: { kind: 'write', subject: 'path' },
+  search_files: { kind: 'search', subject: 'query', quoted: true },
+  http_get: { kind: 'fetch', subject: 'url' },
 }
 const MAX_SUBJECT_CHARS = 80
 
@@ -30,19 +26,21 @@ export function toolSentence(item: Pick<ToolItem, 'name' | 'args' | 'state'>, wo
   return words.turn.tool[tool.kind][form](subject)
 }
 
-/** "120 lines": what came of it, as far as that can be counted. */
+/** "120 lines": what came of it, as far as the tool's own answer says it. */
 export function toolFact(item: Pick<ToolItem, 'name' | 'state' | 'result'>, words: Words): string | null {
   if (item.state !== 'done' || item.result === null) return null
-  const lines = lineCount(item.result.output)
+  const { output } = item.result
   switch (toolKind(item.name)) {
-    case 'read':
-      return words.turn.lines(lines)
+    case 'read': {
+      const lines = /^.*\blines (\d+)-(\d+) of /.exec(output)
+      return lines === null ? null : words.turn.lines(Number(lines[2]) - Number(lines[1]) + 1)
+    }
     case 'list':
-      return words.turn.entries(lines)
-    case 'search':
-      return words.turn.hits(lines)
-    case 'fetch':
-      return words.turn.characters(item.result.output.length)
+      return words.turn.entries(output.match(/^(?:file|folder|link|pipe|socket|device)\t/gm)?.length ?? 0)
+    case 'search': {
+      const hits = /^(?:(\d+) match|No matches)/.exec(output)
+      return hits === null ? null : words.turn.hits(Number(hits[1] ?? 0))
+    }
     default:
       return null
   }
@@ -51,9 +49,9 @@ export function toolFact(item: Pick<ToolItem, 'name' | 'state' | 'result'>, word
 function subjectOf({ name, args }: Pick<ToolItem, 'name' | 'args'>, words: Words): string | null {
   const tool = TOOLS[name]
   if (tool === undefined || typeof args !== 'object' || args === null) return null
-  const given = tool.subject.map((key) => (args as Record<string, unknown>)[key]).find((value) => typeof value === 'string' && value !== '')
-  if (given === undefined) return tool.kind === 'list' ? words.turn.theFolder : null
-  const subject = shorten(given as string, tool.kind)
+  const given = (args as Record<string, unknown>)[tool.subject]
+  if (typeof given !== 'string' || given === '') return tool.kind === 'list' ? words.turn.itsFolders : null
+  const subject = shorten(given, tool.kind)
   return tool.quoted ? words.turn.quoted(subject) : subject
 }
 
@@ -61,7 +59,6 @@ function subjectOf({ name, args }: Pick<ToolItem, 'name' | 'args'>, words: Words
 function shorten(subject: string, kind: ToolKind): string {
   if (kind === 'fetch') return cut(subject.replace(/^https?:\/\//, ''))
   if (kind === 'search') return cut(subject)
-  if (kind === 'list' && (subject === '.' || subject === './')) return subject
   const parts = subject.split(/[\\/]+/).filter((part) => part !== '')
   const end = parts.slice(-2).join('/')
   return end === '' ? subject : cut(parts.length > 2 ? `…/${end}` : subject)
@@ -74,9 +71,4 @@ function cut(text: string): string {
 
 function plainName(name: string): string {
   return name.replaceAll('_', ' ')
-}
-
-function lineCount(text: string): number {
-  const trimmed = text.trimEnd()
-  return trimmed === '' ? 0 : trimmed.split('\n').length
 }

@@ -15,6 +15,8 @@ export type VirtualListProps<T> = {
   onMore?: () => void
   hasMore?: boolean
   isLoadingMore?: boolean
+  /** The element that scrolls, for a screen that needs to know where the person is. */
+  frame?: (frame: HTMLDivElement) => void
   class?: string
 }
 
@@ -78,7 +80,10 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
 
   return (
     <div
-      ref={frame}
+      ref={(element) => {
+        frame = element
+        props.frame?.(element)
+      }}
       role="listbox"
       aria-label={props.label}
       tabIndex={0}

@@ -33,12 +33,13 @@ export const turn: WordsLike<typeof en> = {
   tool: {
     read: { done: (what) => `${what} gelesen`, doing: (what) => `Liest ${what}` },
     write: { done: (what) => `${what} geschrieben`, doing: (what) => `Schreibt ${what}` },
-    edit: { done: (what) => `${what} bearbeitet`, doing: (what) => `Bearbeitet ${what}` },
     list: { done: (what) => `In ${what} nachgesehen`, doing: (what) => `Sieht in ${what} nach` },
     search: { done: (what) => `Nach ${what} gesucht`, doing: (what) => `Sucht nach ${what}` },
     fetch: { done: (what) => `${what} abgerufen`, doing: (what) => `Ruft ${what} ab` },
     other: { done: (what) => `${what} benutzt`, doing: (what) => `Benutzt ${what}` },
   },
+  openLink: (host) => `${host} öffnen?`,
+  openLinkNow: 'Im Browser öffnen',
   quoted: (text) => `„${text}“`,
-  theFolder: 'dem Ordner',
+  itsFolders: 'seinen Ordnern',
 }

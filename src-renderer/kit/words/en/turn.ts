@@ -32,12 +32,13 @@ export const turn = {
   tool: {
     read: { done: (what: string) => `Read ${what}`, doing: (what: string) => `Reading ${what}` },
     write: { done: (what: string) => `Wrote ${what}`, doing: (what: string) => `Writing ${what}` },
-    edit: { done: (what: string) => `Edited ${what}`, doing: (what: string) => `Editing ${what}` },
     list: { done: (what: string) => `Looked into ${what}`, doing: (what: string) => `Looking into ${what}` },
     search: { done: (what: string) => `Searched for ${what}`, doing: (what: string) => `Searching for ${what}` },
     fetch: { done: (what: string) => `Fetched ${what}`, doing: (what: string) => `Fetching ${what}` },
     other: { done: (what: string) => `Used ${what}`, doing: (what: string) => `Using ${what}` },
   },
+  openLink: (host: string) => `Open ${host}?`,
+  openLinkNow: 'Open in the browser',
   quoted: (text: string) => `“${text}”`,
-  theFolder: 'the folder',
+  itsFolders: 'its folders',
 }

@@ -1,0 +1,76 @@
+import ChevronRight from 'lucide-solid/icons/chevron-right'
+import FilePen from 'lucide-solid/icons/file-pen'
+import FileText from 'lucide-solid/icons/file-text'
+import FolderOpen from 'lucide-solid/icons/folder-open'
+import Globe from 'lucide-solid/icons/globe'
+import LoaderCircle from 'lucide-solid/icons/loader-circle'
+import Search from 'lucide-solid/icons/search'
+import TriangleAlert from 'lucide-solid/icons/triangle-alert'
+import Wrench from 'lucide-solid/icons/wrench'
+import { createSignal, createUniqueId, Show } from 'solid-js'
+import { Dynamic } from 'solid-js/web'
+import { words } from '../kit/words/words.ts'
+import { Duration } from '../ui/Duration.tsx'
+import type { Icon } from '../ui/icon.ts'
+import { RawText, rawTextOf } from './RawText.tsx'
+import { toolFact, type ToolKind, toolKind, toolSentence } from './tool-sentence.ts'
+import type { ToolItem } from './turn.ts'
+
+const ICONS: Record<ToolKind, Icon> = { read: FileText, write: FilePen, list: FolderOpen, search: Search, fetch: Globe, other: Wrench }
+const STATE_TONES: Record<ToolItem['state'], string> = {
+  asked: 'text-ink-3',
+  running: 'text-accent-ink',
+  done: 'text-ink-3',
+  failed: 'text-bad',
+  denied: 'text-warn',
+  lost: 'text-warn',
+}
+
+/** One call, one line: what it did in words. Opened, it shows exactly what was asked and answered. */
+export function ToolLine(props: { item: ToolItem }) {
+  const [open, setOpen] = createSignal(false)
+  const detailsId = createUniqueId()
+  const icon = (): Icon => {
+    if (props.item.state === 'running') return LoaderCircle
+    return props.item.state === 'failed' || props.item.state === 'lost' ? TriangleAlert : ICONS[toolKind(props.item.name)]
+  }
+  return (
+    <div class="min-w-0">
+      <button
+        type="button"
+        aria-expanded={open()}
+        aria-controls={open() ? detailsId : undefined}
+        class="group -mx-1.5 flex w-[calc(100%+0.75rem)] items-center gap-2 rounded-md px-1.5 py-1 text-left text-sm text-ink-2 hover:bg-hover hover:text-ink"
+        onClick={() => setOpen(!open())}
+      >
+        <span class={`shrink-0 ${STATE_TONES[props.item.state]}`}>
+          <Dynamic component={icon()} size={15} class={props.item.state === 'running' ? 'animate-spin' : ''} aria-hidden="true" />
+        </span>
+        <span class="min-w-0 truncate">{toolSentence(props.item, words())}</span>
+        <Show when={toolFact(props.item, words())}>{(fact) => <span class="shrink-0 text-xs text-ink-3">· {fact()}</span>}</Show>
+        <Show when={props.item.state !== 'done'}>
+          <span class={`shrink-0 text-xs ${STATE_TONES[props.item.state]}`}>· {words().turn.toolState[props.item.state]}</span>
+        </Show>
+        <span class="ml-auto flex shrink-0 items-center gap-1.5 text-xs text-ink-3">
+          <Show when={props.item.result}>{(result) => <Duration ms={result().durationMs} />}</Show>
+          <ChevronRight size={13} class={`transition-transform duration-100 ${open() ? 'rotate-90' : ''}`} aria-hidden="true" />
+        </span>
+      </button>
+      <Show when={open()}>
+        <div id={detailsId} class="mt-1 mb-2 ml-1.5 flex flex-col gap-2 border-l-2 border-line pl-4">
+          <span class="font-mono text-xs text-ink-3">{props.item.name}</span>
+          <Show when={props.item.args !== undefined}>
+            <RawText label={words().turn.arguments} text={rawTextOf(props.item.args)} />
+          </Show>
+          <Show when={props.item.result}>
+            {(result) => (
+              <Show when={result().output !== ''} fallback={<span class="text-xs text-ink-3">{words().turn.noOutput}</span>}>
+                <RawText label={words().turn.output} text={result().output} />
+              </Show>
+            )}
+          </Show>
+        </div>
+      </Show>
+    </div>
+  )
+}

@@ -1,0 +1,69 @@
+import { type JSX, Match, Show, Switch } from 'solid-js'
+import { words } from '../kit/words/words.ts'
+import { KeyedFor } from '../ui/KeyedFor.tsx'
+import { Pill } from '../ui/Pill.tsx'
+import { Reasoning } from './Reasoning.tsx'
+import { ReplyText } from './ReplyText.tsx'
+import { ToolLine } from './ToolLine.tsx'
+import type { TextItem, ToolItem, TurnItem } from './turn.ts'
+
+/**
+ * What an agent said and did, in order: text as it was written, calls folded into one line each. `doing` says what
+ * goes on while no text comes.
+ */
+export function TurnItems(props: { items: readonly TurnItem[]; doing: string | null }): JSX.Element {
+  const isWriting = () => {
+    const last = props.items.at(-1)
+    return last?.kind === 'text' && last.live && last.text !== ''
+  }
+  return (
+    <div class="flex min-w-0 flex-col gap-2">
+      <KeyedFor each={props.items} keyOf={(item) => item.key}>
+        {(item) => (
+          <Switch>
+            <Match when={textOf(item())}>{(text) => <Text item={text()} />}</Match>
+            <Match when={toolOf(item())}>{(tool) => <ToolLine item={tool()} />}</Match>
+          </Switch>
+        )}
+      </KeyedFor>
+      <Show when={!isWriting() && props.doing}>{(doing) => <Doing text={doing()} />}</Show>
+    </div>
+  )
+}
+
+export function Doing(props: { text: string }): JSX.Element {
+  return (
+    <p class="flex items-center gap-2 py-0.5 text-sm text-ink-3">
+      <span class="animate-breathe size-2 rounded-full bg-accent" aria-hidden="true" />
+      {props.text}
+    </p>
+  )
+}
+
+function textOf(item: TurnItem): TextItem | undefined {
+  return item.kind === 'text' ? item : undefined
+}
+
+function toolOf(item: TurnItem): ToolItem | undefined {
+  return item.kind === 'tool' ? item : undefined
+}
+
+function Text(props: { item: TextItem }): JSX.Element {
+  return (
+    <>
+      <Show when={props.item.reasoning !== ''}>
+        <Reasoning text={props.item.reasoning} />
+      </Show>
+      <Show when={props.item.text !== ''}>
+        <ReplyText text={props.item.text} streaming={props.item.live} />
+      </Show>
+      <Show when={props.item.interrupted}>
+        <span>
+          <Pill tone="warn" title={words().turn.interruptedWhy}>
+            {words().turn.interrupted}
+          </Pill>
+        </span>
+      </Show>
+    </>
+  )
+}
