@@ -6,6 +6,11 @@ import { HomeScreen } from './routes/home/HomeScreen.tsx'
 import { NotFound } from './shell/NotFound.tsx'
 import { Shell } from './shell/Shell.tsx'
 
+const ActivityScreen = lazy(() => import('./routes/activity/ActivityScreen.tsx').then((file) => ({ default: file.ActivityScreen })))
+const AgentScreen = lazy(() => import('./routes/agents/AgentScreen.tsx').then((file) => ({ default: file.AgentScreen })))
+const AgentsScreen = lazy(() => import('./routes/agents/AgentsScreen.tsx').then((file) => ({ default: file.AgentsScreen })))
+const ChatScreen = lazy(() => import('./routes/chat/ChatScreen.tsx').then((file) => ({ default: file.ChatScreen })))
+const JobScreen = lazy(() => import('./routes/job/JobScreen.tsx').then((file) => ({ default: file.JobScreen })))
 const ModelsScreen = lazy(() => import('./routes/models/ModelsScreen.tsx').then((file) => ({ default: file.ModelsScreen })))
 const SettingsScreen = lazy(() => import('./routes/settings/SettingsScreen.tsx').then((file) => ({ default: file.SettingsScreen })))
 const WelcomeScreen = lazy(() => import('./routes/welcome/WelcomeScreen.tsx').then((file) => ({ default: file.WelcomeScreen })))
@@ -16,6 +21,11 @@ export function App() {
       <ApiProvider>
         <Router root={Shell}>
           <Route path="/" component={HomeScreen} />
+          <Route path="/chat/:conversationId?" component={ChatScreen} />
+          <Route path="/activity" component={ActivityScreen} />
+          <Route path="/jobs/:jobId" component={JobScreen} />
+          <Route path="/agents" component={AgentsScreen} />
+          <Route path="/agents/:agentId" component={AgentScreen} />
           <Route path="/models" component={ModelsScreen} />
           <Route path="/settings" component={SettingsScreen} />
           <Route path="/welcome" component={WelcomeScreen} />

@@ -98,7 +98,6 @@ export const agents: WordsLike<typeof en> = {
   unsavedTitle: 'Ohne Sichern verlassen?',
   unsavedText: 'Deine Änderungen an diesem Agenten sind noch nicht gesichert.',
   unsavedLeave: 'Ohne Sichern verlassen',
-  unsavedStay: 'Weiter bearbeiten',
   unsaved: 'Noch nicht gesichert',
   check: (count) => plural(count, { one: 'Ein Feld stimmt noch nicht.', other: '# Felder stimmen noch nicht.' }),
   changedElsewhere: 'Dieser Agent wurde anderswo geändert. Beim Sichern gilt, was hier steht.',

@@ -11,10 +11,6 @@ export const chat: WordsLike<typeof en> = {
   searchConversations: 'Unterhaltungen durchsuchen',
   noConversations: 'Noch keine Unterhaltungen',
   noConversationsWhy: 'Was du und deine Agenten einander sagen, bleibt hier erhalten.',
-  today: 'Heute',
-  yesterday: 'Gestern',
-  thisWeek: 'Letzte 7 Tage',
-  earlier: 'Früher',
   emptyTitle: (agent) => `Was soll ${agent} tun?`,
   emptyText: 'Stelle eine Frage oder übergib eine Aufgabe. Du siehst jeden Schritt und kannst jederzeit anhalten.',
   suggestions: 'Vorschläge',
@@ -63,7 +59,6 @@ export const chat: WordsLike<typeof en> = {
   gone: 'Diese Unterhaltung gibt es nicht mehr',
   goneWhy: 'Sie wurde gelöscht, oder die Adresse stimmt nicht.',
   earlierMessages: 'Nur die neuesten 200 Nachrichten werden gezeigt.',
-  lineLost: 'Die Verbindung ist unterbrochen; der Auftrag läuft weiter. Neuer Versuch …',
   tooLong: (max) => `Eine Nachricht darf ${max} Zeichen haben.`,
   backToList: 'Unterhaltungen',
   errors: {

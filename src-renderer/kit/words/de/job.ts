@@ -27,6 +27,7 @@ export const job: WordsLike<typeof en> = {
   timelineEmpty: 'Noch ist kein Schritt aufgezeichnet.',
   steps: (count) => plural(count, { one: '# Schritt', other: '# Schritte' }),
   reply: 'Antwort',
+  isResult: 'Das ist das Ergebnis oben.',
   replyOnlyTools: 'Wollte Werkzeuge benutzen',
   context: 'Was ihn begann',
   raw: 'Rohdaten',

@@ -96,7 +96,6 @@ export const agents = {
   unsavedTitle: 'Leave without saving?',
   unsavedText: 'Your changes to this agent are not saved yet.',
   unsavedLeave: 'Leave without saving',
-  unsavedStay: 'Keep editing',
   unsaved: 'Not saved yet',
   check: (count: number) => plural(count, { one: 'One field needs another look.', other: '# fields need another look.' }),
   changedElsewhere: 'This agent was changed elsewhere. Saving keeps what you see here.',

@@ -9,10 +9,6 @@ export const chat = {
   searchConversations: 'Search conversations',
   noConversations: 'No conversations yet',
   noConversationsWhy: 'What you and your agents say to each other is kept here.',
-  today: 'Today',
-  yesterday: 'Yesterday',
-  thisWeek: 'Last 7 days',
-  earlier: 'Earlier',
   emptyTitle: (agent: string) => `What should ${agent} do?`,
   emptyText: 'Ask a question or hand over a task. You see every step it takes, and can stop it at any time.',
   suggestions: 'Suggestions',
@@ -61,7 +57,6 @@ export const chat = {
   gone: 'This conversation is not here any more',
   goneWhy: 'It was deleted, or the address is wrong.',
   earlierMessages: 'Only the newest 200 messages are shown.',
-  lineLost: 'The connection is interrupted; the job goes on. Trying to reach it again…',
   tooLong: (max: string) => `A message may hold ${max} characters.`,
   backToList: 'Conversations',
   errors: {

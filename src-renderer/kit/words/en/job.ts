@@ -25,6 +25,7 @@ export const job = {
   timelineEmpty: 'No step is recorded yet.',
   steps: (count: number) => plural(count, { one: '# step', other: '# steps' }),
   reply: 'Reply',
+  isResult: 'This is the result above.',
   replyOnlyTools: 'Asked for tools',
   context: 'What started it',
   raw: 'Raw data',

@@ -1,0 +1,185 @@
+import { useNavigate, useSearchParams } from '@solidjs/router'
+import Activity from 'lucide-solid/icons/activity'
+import ArrowUp from 'lucide-solid/icons/arrow-up'
+import MessageSquare from 'lucide-solid/icons/message-square'
+import Search from 'lucide-solid/icons/search'
+import SearchX from 'lucide-solid/icons/search-x'
+import { createEffect, createMemo, createSignal, Match, on, onCleanup, Show, Switch } from 'solid-js'
+import { JOB_CHANNELS, type JobStatus } from '../../../src-runner/contract/jobs.ts'
+import { problemOf } from '../../api/problem.ts'
+import { useAgents, useJobs } from '../../api/queries.ts'
+import { words } from '../../kit/words/words.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { type Option, Select } from '../../ui/Select.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { TextField } from '../../ui/TextField.tsx'
+import { VirtualList } from '../../ui/VirtualList.tsx'
+import { type ActivityParams, groupOf, isFiltered, jobFilterOf, readFilter, STATUS_GROUPS, type StatusGroup } from './activity-filter.ts'
+import { JobRow, ROW_HEIGHT } from './JobRow.tsx'
+
+const SEARCH_AFTER_MS = 200
+const ANY = 'any'
+
+/** Everything that happened, newest first. */
+export function ActivityScreen() {
+  const [params, setParams] = useSearchParams<ActivityParams>()
+  const navigate = useNavigate()
+  const filter = createMemo(() => readFilter(params))
+  const jobs = useJobs(() => jobFilterOf(filter(), Date.now()))
+  const list = useSteadyTop(() => jobs.items)
+  const clear = () => setParams({ status: undefined, agent: undefined, channel: undefined, time: undefined, q: undefined })
+  createEffect(on(filter, () => list.toTop(), { defer: true }))
+  return (
+    <div class="flex h-full min-h-0 flex-col">
+      <header class="mx-auto flex w-full max-w-5xl flex-col gap-3 px-8 pt-7 pb-3 max-md:px-4 max-md:pt-5">
+        <h1 class="text-xl font-semibold tracking-tight text-ink">{words().activity.title}</h1>
+        <Filters filter={filter()} onChange={(change) => setParams(change, { replace: true })} onClear={clear} />
+      </header>
+      <div class="relative mx-auto flex min-h-0 w-full max-w-5xl flex-1 flex-col px-8 max-md:px-4">
+        <Switch>
+          <Match when={jobs.error && jobs.items.length === 0}>
+            <ErrorState problem={problemOf(jobs.error)} onRetry={jobs.retry} />
+          </Match>
+          <Match when={jobs.isPending}>
+            <Skeleton rows={8} />
+          </Match>
+          <Match when={jobs.items.length === 0 && isFiltered(filter())}>
+            <EmptyState icon={SearchX} title={words().activity.noMatchTitle} action={<Button onClick={clear}>{words().activity.clearFilters}</Button>}>
+              {words().activity.noMatchText}
+            </EmptyState>
+          </Match>
+          <Match when={jobs.items.length === 0}>
+            <EmptyState
+              icon={Activity}
+              title={words().activity.emptyTitle}
+              action={
+                <ButtonLink variant="primary" icon={MessageSquare} href="/chat">
+                  {words().activity.startChat}
+                </ButtonLink>
+              }
+            >
+              {words().activity.emptyText}
+            </EmptyState>
+          </Match>
+          <Match when={true}>
+            <VirtualList
+              class="mb-4 min-h-0 flex-1 rounded-xl border border-line bg-surface"
+              frame={list.watch}
+              label={words().activity.list}
+              items={list.items()}
+              keyOf={(job) => job.id}
+              rowHeight={ROW_HEIGHT}
+              row={(job, isActive) => <JobRow job={job} isActive={isActive()} />}
+              onOpen={(job) => navigate(`/jobs/${job.id}`)}
+              onMore={jobs.more}
+              hasMore={jobs.hasMore}
+              isLoadingMore={jobs.isLoadingMore}
+            />
+            <div role="status" class="pointer-events-none absolute inset-x-0 top-3 flex justify-center">
+              <Show when={list.newer() > 0}>
+                <Button size="sm" variant="primary" icon={ArrowUp} class="pointer-events-auto rounded-full shadow-pop" onClick={list.toTop}>
+                  {words().activity.newJobs(list.newer())}
+                </Button>
+              </Show>
+            </div>
+          </Match>
+        </Switch>
+      </div>
+    </div>
+  )
+}
+
+/** Somebody who reads further down is not moved by what is new: it waits above until they want to see it. */
+function useSteadyTop<T extends { createdAt: number }>(all: () => readonly T[]) {
+  const [heldAt, setHeldAt] = createSignal<number | null>(null)
+  let frame: HTMLElement | undefined
+  const items = createMemo(() => {
+    const newest = heldAt()
+    return newest === null ? all() : all().filter((item) => item.createdAt <= newest)
+  })
+  return {
+    items,
+    newer: () => all().length - items().length,
+    toTop() {
+      setHeldAt(null)
+      if (frame !== undefined) frame.scrollTop = 0
+    },
+    watch(element: HTMLElement) {
+      frame = element
+      element.addEventListener(
+        'scroll',
+        () => setHeldAt((held) => (element.scrollTop < ROW_HEIGHT / 2 ? null : (held ?? all()[0]?.createdAt ?? null))),
+        { passive: true },
+      )
+    },
+  }
+}
+
+type FiltersProps = { filter: ReturnType<typeof readFilter>; onChange: (change: ActivityParams) => void; onClear: () => void }
+
+function Filters(props: FiltersProps) {
+  const agents = useAgents()
+  const [typed, setTyped] = createSignal(props.filter.q)
+  createEffect(on(() => props.filter.q, (q) => q !== typed().trim() && setTyped(q), { defer: true }))
+  createEffect(
+    on(
+      typed,
+      (text) => {
+        const timer = setTimeout(() => text.trim() !== props.filter.q && props.onChange({ q: text.trim() || undefined }), SEARCH_AFTER_MS)
+        onCleanup(() => clearTimeout(timer))
+      },
+      { defer: true },
+    ),
+  )
+  const or = <V extends string>(value: V | typeof ANY): V | undefined => (value === ANY ? undefined : value)
+
+  const statusOptions = (): Option<string>[] => {
+    const text = words().activity
+    const groups = (Object.keys(STATUS_GROUPS) as StatusGroup[]).map((group) => ({ value: STATUS_GROUPS[group].join(','), label: text.statusGroups[group] }))
+    const own = props.filter.status
+    const isOwn = own.length > 0 && groupOf(own) === null
+    const named = (status: JobStatus) => words().common.status[status]
+    return [{ value: ANY, label: text.anyStatus }, ...groups, ...(isOwn ? [{ value: own.join(','), label: own.map(named).join(', ') }] : [])]
+  }
+  const statusValue = () => {
+    if (props.filter.status.length === 0) return ANY
+    const group = groupOf(props.filter.status)
+    return group === null ? props.filter.status.join(',') : STATUS_GROUPS[group].join(',')
+  }
+  const agentOptions = (): Option<string>[] => [
+    { value: ANY, label: words().activity.anyAgent },
+    ...(agents.data?.agents ?? []).map((agent) => ({ value: agent.id, label: agent.name })),
+  ]
+  const channelOptions = (): Option<string>[] => [
+    { value: ANY, label: words().activity.anyChannel },
+    ...JOB_CHANNELS.map((channel) => ({ value: channel as string, label: words().common.channel[channel] })),
+  ]
+  const timeOptions = (): Option<string>[] => {
+    const times = words().activity.times
+    return [
+      { value: ANY, label: words().activity.anyTime },
+      { value: 'today', label: times.today },
+      { value: 'week', label: times.week },
+      { value: 'month', label: times.month },
+    ]
+  }
+  return (
+    <div role="group" aria-label={words().activity.filters} class="flex flex-wrap items-end gap-2">
+      <div class="min-w-56 flex-1 basis-64">
+        <TextField type="search" label={words().activity.search} hideLabel placeholder={words().activity.search} icon={Search} value={typed()} onValue={setTyped} />
+      </div>
+      <Select label={words().activity.status} hideLabel class="w-36" options={statusOptions()} value={statusValue()} onValue={(value) => props.onChange({ status: or(value) })} />
+      <Select label={words().activity.agent} hideLabel class="w-36" options={agentOptions()} value={props.filter.agent ?? ANY} onValue={(value) => props.onChange({ agent: or(value) })} />
+      <Select label={words().activity.channel} hideLabel class="w-36" options={channelOptions()} value={props.filter.channel ?? ANY} onValue={(value) => props.onChange({ channel: or(value) })} />
+      <Select label={words().activity.time} hideLabel class="w-36" options={timeOptions()} value={props.filter.time ?? ANY} onValue={(value) => props.onChange({ time: or(value) })} />
+      <Show when={isFiltered(props.filter)}>
+        <Button variant="ghost" onClick={props.onClear}>
+          {words().activity.clearFilters}
+        </Button>
+      </Show>
+    </div>
+  )
+}

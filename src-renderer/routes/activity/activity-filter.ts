@@ -1,0 +1,56 @@
+import { JOB_CHANNELS, JOB_STATUSES, type JobChannel, type JobStatus } from '../../../src-runner/contract/jobs.ts'
+import type { JobFilter } from '../../api/queries.ts'
+import { startOfDay } from '../../kit/time.ts'
+
+export type Period = 'today' | 'week' | 'month'
+
+/** What the person asked to see. It lives in the address, so that it can be kept, shared and gone back to. */
+export type ActivityFilter = { status: JobStatus[]; agent: string | null; channel: JobChannel | null; time: Period | null; q: string }
+
+export type ActivityParams = { status?: string; agent?: string; channel?: string; time?: string; q?: string }
+
+export const STATUS_GROUPS = {
+  active: ['pending', 'running', 'awaiting_child'],
+  attention: ['awaiting_approval'],
+  completed: ['completed'],
+  failed: ['failed'],
+  cancelled: ['cancelled'],
+} as const satisfies Record<string, readonly JobStatus[]>
+export type StatusGroup = keyof typeof STATUS_GROUPS
+
+const PERIODS: readonly string[] = ['today', 'week', 'month'] satisfies Period[]
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Reads an address that anybody may have typed: what it does not understand is left out. */
+export function readFilter(params: ActivityParams): ActivityFilter {
+  const statuses = (params.status ?? '').split(',')
+  return {
+    status: JOB_STATUSES.filter((status) => statuses.includes(status)),
+    agent: ID.test(params.agent ?? '') ? params.agent! : null,
+    channel: JOB_CHANNELS.find((channel) => channel === params.channel) ?? null,
+    time: PERIODS.includes(params.time ?? '') ? (params.time as Period) : null,
+    q: (params.q ?? '').trim(),
+  }
+}
+
+export function isFiltered(filter: ActivityFilter): boolean {
+  return filter.status.length > 0 || filter.agent !== null || filter.channel !== null || filter.time !== null || filter.q !== ''
+}
+
+export function groupOf(status: readonly JobStatus[]): StatusGroup | null {
+  const wanted = [...status].toSorted().join()
+  return (Object.keys(STATUS_GROUPS) as StatusGroup[]).find((group) => [...STATUS_GROUPS[group]].toSorted().join() === wanted) ?? null
+}
+
+const DAYS_BEFORE: Record<Period, number> = { today: 0, week: 6, month: 29 }
+
+/** What the runner is asked for. Days begin in the zone of the person. */
+export function jobFilterOf(filter: ActivityFilter, now: number): JobFilter {
+  return {
+    status: filter.status,
+    agentId: filter.agent ?? undefined,
+    channel: filter.channel ?? undefined,
+    from: filter.time === null ? undefined : startOfDay(startOfDay(now) - DAYS_BEFORE[filter.time] * 86_400_000),
+    q: filter.q === '' ? undefined : filter.q,
+  }
+}

@@ -1,0 +1,369 @@
+import { A, useBeforeLeave, useNavigate, useParams } from '@solidjs/router'
+import ChevronLeft from 'lucide-solid/icons/chevron-left'
+import MessageSquare from 'lucide-solid/icons/message-square'
+import { createEffect, createMemo, createSignal, For, type JSX, Match, on, onCleanup, onMount, Show, Switch } from 'solid-js'
+import { createStore, reconcile, unwrap } from 'solid-js/store'
+import type { Agent } from '../../../src-runner/contract/agents.ts'
+import { ApiError } from '../../api/client.ts'
+import { useCreateAgent, useDeleteAgent, useUpdateAgent } from '../../api/mutations.ts'
+import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { useAgent, useAgents, useJobs, useModels } from '../../api/queries.ts'
+import { locale, words } from '../../kit/words/words.ts'
+import { Avatar } from '../../ui/Avatar.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { PageHeader } from '../../ui/PageHeader.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Screen } from '../../ui/Screen.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { TextArea } from '../../ui/TextArea.tsx'
+import { TextField } from '../../ui/TextField.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+import { type AgentField, type AgentForm, bodyOf, DEFAULT_LIMIT_FIELDS, fieldOfIssue, formOf, isSameForm, LIMIT_FIELDS, type LimitField, problemsOf } from './agent-form.ts'
+import { AutonomyField } from './AutonomyField.tsx'
+import { FoldersField } from './FoldersField.tsx'
+import { FallbacksField, ModelField } from './ModelField.tsx'
+
+/** `/agents/new` and `/agents/<id>`: the same form, empty or filled. */
+export function AgentScreen() {
+  const params = useParams<{ agentId: string }>()
+  const isNew = () => params.agentId === 'new'
+  const answer = useAgent(() => (isNew() ? null : params.agentId))
+  const isMissing = () => answer.error instanceof ApiError && (answer.error.status === 404 || answer.error.status === 400)
+  return (
+    <Screen width="narrow">
+      <A href="/agents" class="-ml-1 mb-3 inline-flex items-center gap-1 rounded-md px-1 text-xs text-ink-3 hover:text-ink">
+        <ChevronLeft size={14} aria-hidden="true" />
+        {words().agents.title}
+      </A>
+      <Switch>
+        <Match when={isNew()}>
+          <AgentEditor agent={null} />
+        </Match>
+        <Match when={answer.data?.agent.id === params.agentId && answer.data?.agent}>{(agent) => <AgentEditor agent={agent()} />}</Match>
+        <Match when={isMissing()}>
+          <ErrorState problem={{ title: words().agents.notFound, why: words().agents.notFoundWhy }} />
+        </Match>
+        <Match when={answer.error}>
+          <ErrorState problem={problemOf(answer.error)} onRetry={answer.retry} />
+        </Match>
+        <Match when={true}>
+          <Skeleton rows={8} />
+        </Match>
+      </Switch>
+    </Screen>
+  )
+}
+
+type Issue = { field: AgentField; message: string; at: number | null }
+
+function AgentEditor(props: { agent: Agent | null }) {
+  const navigate = useNavigate()
+  const models = useModels()
+  const create = useCreateAgent()
+  const update = useUpdateAgent()
+  const [base, setBase] = createSignal(formOf(props.agent))
+  const [form, setForm] = createStore<AgentForm>(formOf(props.agent))
+  const [wasTried, setTried] = createSignal(false)
+  const [issues, setIssues] = createSignal<Issue[]>([])
+  const [trouble, setTrouble] = createSignal<unknown>(null)
+  const [wasSaved, setSaved] = createSignal(false)
+  let isLeaving = false
+
+  const isDirty = createMemo(() => !isSameForm(form, base()))
+  const ownProblems = createMemo(() => problemsOf(form, words(), locale()))
+  const problemOfField = (field: AgentField): string | null => {
+    const issue = issues().find((one) => one.field === field)
+    return issue?.message ?? (wasTried() ? (ownProblems()[field] ?? null) : null)
+  }
+  const change = <F extends AgentField>(field: F, value: AgentForm[F]) => {
+    setForm(field as AgentField, value as never)
+    setIssues((all) => all.filter((issue) => issue.field !== field))
+    setSaved(false)
+  }
+  const reset = (agent: Agent | null) => {
+    setBase(formOf(agent))
+    setForm(reconcile(formOf(agent)))
+  }
+
+  // What was changed elsewhere shows up here, unless somebody is writing.
+  createEffect(on(() => props.agent?.updatedAt, () => !isDirty() && reset(props.agent), { defer: true }))
+  const isStale = createMemo(() => isDirty() && !isSameForm(base(), formOf(props.agent)))
+
+  const takeProblem = (thrown: unknown) => {
+    const known = thrown instanceof ApiError ? thrown.issues.flatMap((issue) => issueOfForm(issue)) : []
+    setIssues(known)
+    setTrouble(known.length === 0 ? thrown : null)
+    focusFirstProblem()
+  }
+  const save = async () => {
+    setTried(true)
+    setTrouble(null)
+    if (Object.keys(ownProblems()).length > 0) return focusFirstProblem()
+    const sent = structuredClone(unwrap(form))
+    try {
+      if (props.agent === null) {
+        const { agent } = await create.run({ body: bodyOf(sent) })
+        isLeaving = true
+        toast({ text: words().agents.created(agent.name), action: { label: words().agents.chat, onClick: () => navigate(`/chat?agent=${agent.id}`) } })
+        navigate('/agents')
+        return
+      }
+      await update.run({ params: { agentId: props.agent.id }, body: bodyOf(sent) })
+      setBase(sent)
+      setTried(false)
+      setSaved(true)
+    } catch (thrown) {
+      takeProblem(thrown)
+    }
+  }
+  const problemCount = () => new Set([...Object.keys(wasTried() ? ownProblems() : {}), ...issues().map((issue) => issue.field)]).size
+
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <PageHeader
+        leading={<Avatar name={form.name || words().agents.newAgent} text={form.avatar.trim() || null} size="lg" />}
+        title={props.agent?.name ?? words().agents.createTitle}
+        actions={
+          <Show when={props.agent}>
+            {(agent) => (
+              <>
+                <ButtonLink variant="ghost" href={`/activity?agent=${agent().id}`}>
+                  {words().agents.showJobs}
+                </ButtonLink>
+                <ButtonLink icon={MessageSquare} href={`/chat?agent=${agent().id}`}>
+                  {words().agents.chat}
+                </ButtonLink>
+              </>
+            )}
+          </Show>
+        }
+      />
+      <div class="flex flex-col gap-4">
+        <Panel title={words().agents.sections.who}>
+          <div class="flex flex-col gap-4">
+            <div class="flex flex-wrap gap-4">
+              <div class="min-w-56 flex-1">
+                <TextField
+                  label={words().agents.name}
+                  hint={words().agents.nameHint}
+                  placeholder={words().agents.namePlaceholder}
+                  problem={problemOfField('name')}
+                  value={form.name}
+                  onValue={(value) => change('name', value)}
+                  autofocus={props.agent === null}
+                />
+              </div>
+              <div class="w-40">
+                <TextField label={words().agents.avatar} optional hint={words().agents.avatarHint} problem={problemOfField('avatar')} value={form.avatar} onValue={(value) => change('avatar', value)} />
+              </div>
+            </div>
+            <TextArea
+              label={words().agents.instructions}
+              optional
+              rows={6}
+              maxRows={20}
+              hint={words().agents.instructionsHint}
+              placeholder={words().agents.instructionsPlaceholder}
+              problem={problemOfField('instructions')}
+              value={form.instructions}
+              onValue={(value) => change('instructions', value)}
+            />
+          </div>
+        </Panel>
+        <Panel title={words().agents.sections.brain}>
+          <div class="flex flex-col gap-4">
+            <ModelField models={models.data} value={form.model} problem={problemOfField('model')} onValue={(value) => change('model', value)} />
+            <Show when={form.model === null && models.data !== undefined && models.data.defaultModel === null}>
+              <p class="flex flex-wrap items-center gap-x-3 rounded-lg bg-warn-soft px-3.5 py-2 text-sm text-warn">
+                {words().agents.noDefault}
+                <A href="/models" class="font-medium underline underline-offset-2">
+                  {words().agents.chooseDefault}
+                </A>
+              </p>
+            </Show>
+            <FallbacksField models={models.data} value={form.fallbacks} problem={problemOfField('fallbacks')} onValue={(value) => change('fallbacks', value)} />
+          </div>
+        </Panel>
+        <Panel title={words().agents.sections.freedom}>
+          <AutonomyField value={form.autonomy} onValue={(value) => change('autonomy', value)} />
+        </Panel>
+        <Panel title={words().agents.sections.places}>
+          <FoldersField
+            value={form.folders}
+            onValue={(value) => change('folders', value)}
+            problem={problemOfField('folders')}
+            problemAt={issues().find((issue) => issue.field === 'folders')?.at ?? null}
+          />
+        </Panel>
+        <Panel
+          title={words().agents.sections.limits}
+          description={words().agents.limitsWhy}
+          actions={
+            <Show when={LIMIT_FIELDS.some((field) => form[field] !== DEFAULT_LIMIT_FIELDS[field])}>
+              <Button size="sm" variant="ghost" onClick={() => LIMIT_FIELDS.forEach((field) => change(field, DEFAULT_LIMIT_FIELDS[field]))}>
+                {words().agents.resetLimits}
+              </Button>
+            </Show>
+          }
+        >
+          <div class="grid grid-cols-[repeat(auto-fit,minmax(11rem,1fr))] gap-4">
+            <For each={LIMIT_FIELDS}>
+              {(field) => (
+                <TextField
+                  inputMode="decimal"
+                  label={words().agents.limits[field]}
+                  hint={limitHint(field)}
+                  problem={problemOfField(field)}
+                  value={form[field]}
+                  onValue={(value) => change(field, value)}
+                />
+              )}
+            </For>
+          </div>
+        </Panel>
+        <Show when={props.agent}>{(agent) => <Standing agent={agent()} onDeleted={() => (isLeaving = true)} />}</Show>
+      </div>
+      <SaveBar
+        isNew={props.agent === null}
+        isDirty={isDirty()}
+        isBusy={create.isRunning || update.isRunning}
+        wasSaved={wasSaved()}
+        problem={trouble() === null ? (problemCount() > 0 ? words().agents.check(problemCount()) : null) : sentenceOf(trouble())}
+        note={isStale() ? words().agents.changedElsewhere : null}
+        onCancel={() => (props.agent === null ? navigate('/agents') : reset(props.agent))}
+      />
+      <UnsavedGuard isDirty={() => isDirty() && !isLeaving} />
+    </form>
+  )
+}
+
+function issueOfForm(issue: { path: string; message: string }): Issue[] {
+  const field = fieldOfIssue(issue.path)
+  const at = /\.(\d+)/.exec(issue.path)?.[1]
+  return field === null ? [] : [{ field, message: issue.message, at: at === undefined ? null : Number(at) }]
+}
+
+function focusFirstProblem(): void {
+  requestAnimationFrame(() => {
+    const field = document.querySelector<HTMLElement>('form [aria-invalid=true], form [data-invalid]')
+    field?.focus()
+    field?.scrollIntoView({ block: 'center' })
+  })
+}
+
+function limitHint(field: LimitField): string {
+  const text = words().agents.limits
+  return { maxTurns: text.maxTurnsHint, maxCostUsd: text.maxCostUsdHint, maxWorkingMinutes: text.maxWorkingMinutesHint, maxToolCalls: text.maxToolCallsHint }[field]
+}
+
+type SaveBarProps = { isNew: boolean; isDirty: boolean; isBusy: boolean; wasSaved: boolean; problem: string | null; note: string | null; onCancel: () => void }
+
+/** Stays in sight at the bottom, so that a long form can be saved from anywhere in it. */
+function SaveBar(props: SaveBarProps): JSX.Element {
+  return (
+    <div class="sticky bottom-0 z-10 -mx-2 mt-4 flex flex-wrap items-center gap-3 border-t border-line bg-canvas px-2 py-3">
+      <p class={`min-w-0 flex-1 text-sm ${props.problem === null ? 'text-ink-3' : 'text-bad'}`} role="status">
+        {props.problem ?? props.note ?? (props.wasSaved ? words().agents.saved : props.isDirty ? words().agents.unsaved : '')}
+      </p>
+      <Show when={props.isNew || props.isDirty}>
+        <Button onClick={props.onCancel}>{words().common.cancel}</Button>
+      </Show>
+      <Button type="submit" variant="primary" busy={props.isBusy} disabled={!props.isNew && !props.isDirty}>
+        {props.isNew ? words().agents.create : words().agents.save}
+      </Button>
+    </div>
+  )
+}
+
+/** Leaving with unsaved changes is asked about, in the page and when the window closes. */
+function UnsavedGuard(props: { isDirty: () => boolean }): JSX.Element {
+  const [leave, setLeave] = createSignal<(() => void) | null>(null)
+  useBeforeLeave((event) => {
+    if (!props.isDirty() || event.defaultPrevented) return
+    event.preventDefault()
+    setLeave(() => () => event.retry(true))
+  })
+  const onUnload = (event: BeforeUnloadEvent) => props.isDirty() && event.preventDefault()
+  onMount(() => window.addEventListener('beforeunload', onUnload))
+  onCleanup(() => window.removeEventListener('beforeunload', onUnload))
+  return (
+    <ConfirmDialog
+      open={leave() !== null}
+      onClose={() => setLeave(null)}
+      title={words().agents.unsavedTitle}
+      confirm={words().agents.unsavedLeave}
+      tone="bad"
+      onConfirm={() => leave()?.()}
+    >
+      {words().agents.unsavedText}
+    </ConfirmDialog>
+  )
+}
+
+/** The default agent, and the end of an agent. */
+function Standing(props: { agent: Agent; onDeleted: () => void }): JSX.Element {
+  const navigate = useNavigate()
+  const agents = useAgents()
+  const update = useUpdateAgent()
+  const remove = useDeleteAgent()
+  const [isAsking, setAsking] = createSignal(false)
+  const underWay = useJobs(() => (isAsking() ? { agentId: props.agent.id, status: ['pending', 'running', 'awaiting_approval', 'awaiting_child'] } : null))
+  const isOnly = () => agents.data?.agents.length === 1
+  const makeDefault = async () => {
+    try {
+      await update.run({ params: { agentId: props.agent.id }, body: { isDefault: true } })
+    } catch (thrown) {
+      toast({ text: sentenceOf(thrown), tone: 'bad' })
+    }
+  }
+  const deleteNow = async () => {
+    await remove.run({ params: { agentId: props.agent.id } })
+    props.onDeleted()
+    toast({ text: words().agents.deleted(props.agent.name) })
+    navigate('/agents', { replace: true })
+  }
+  const describe = (thrown: unknown) => (thrown instanceof ApiError && thrown.code === 'agent_is_last' ? words().agents.deleteLast : sentenceOf(thrown))
+  return (
+    <Panel>
+      <div class="flex flex-col gap-4">
+        <div class="flex flex-wrap items-center gap-3">
+          <p class="min-w-48 flex-1 text-sm text-ink-2">{props.agent.isDefault ? words().agents.isTheDefault : words().agents.makeDefaultHint}</p>
+          <Show when={!props.agent.isDefault}>
+            <Button busy={update.isRunning} onClick={() => void makeDefault()}>
+              {words().agents.makeDefault}
+            </Button>
+          </Show>
+        </div>
+        <div class="flex flex-wrap items-center gap-3 border-t border-line pt-4">
+          <p class="min-w-48 flex-1 text-sm text-ink-2">{isOnly() ? words().agents.deleteLast : words().agents.deleteText}</p>
+          <Button variant="danger" disabled={isOnly()} onClick={() => setAsking(true)}>
+            {words().agents.deleteAgent}
+          </Button>
+        </div>
+      </div>
+      <ConfirmDialog
+        open={isAsking()}
+        onClose={() => setAsking(false)}
+        title={words().agents.deleteTitle(props.agent.name)}
+        confirm={words().agents.deleteAgent}
+        tone="bad"
+        onConfirm={deleteNow}
+        describeError={describe}
+      >
+        <p>{words().agents.deleteText}</p>
+        <Show when={underWay.items.length > 0}>
+          <p class="mt-2 text-warn">{words().agents.deleteRunning(underWay.items.length)}</p>
+        </Show>
+      </ConfirmDialog>
+    </Panel>
+  )
+}

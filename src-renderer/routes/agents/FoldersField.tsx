@@ -1,0 +1,111 @@
+import Folder from 'lucide-solid/icons/folder'
+import FolderPlus from 'lucide-solid/icons/folder-plus'
+import X from 'lucide-solid/icons/x'
+import { createSignal, For, type JSX, Show } from 'solid-js'
+import { words } from '../../kit/words/words.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { IconButton } from '../../ui/IconButton.tsx'
+import { TextField } from '../../ui/TextField.tsx'
+
+/** Absolute on any system: `/home/me`, `C:\\Users\\me`, `\\\\server\\share`. */
+const ABSOLUTE = /^(?:\/|[a-z]:[\\/]|\\\\)/i
+
+/** The folders an agent may see: chosen in the system's dialog in the app, typed in a browser. */
+export function FoldersField(props: { value: readonly string[]; onValue: (value: string[]) => void; problem: string | null; problemAt: number | null }): JSX.Element {
+  const desktop = useDesktop()
+  const [typed, setTyped] = createSignal('')
+  const [own, setOwn] = createSignal<string | null>(null)
+  const add = (path: string): boolean => {
+    if (props.value.includes(path)) {
+      setOwn(words().agents.problems.folderTwice)
+      return false
+    }
+    setOwn(null)
+    props.onValue([...props.value, path])
+    return true
+  }
+  const addTyped = () => {
+    const path = typed().trim()
+    if (path === '') return
+    if (!ABSOLUTE.test(path)) return setOwn(words().agents.problems.folderAbsolute)
+    if (add(path)) setTyped('')
+  }
+  const pick = async () => {
+    const path = await desktop.pickFolder()
+    if (path !== null) add(path)
+  }
+  return (
+    <div class="flex flex-col gap-3">
+      <p class="text-xs text-ink-3">{props.value.length === 0 ? words().agents.foldersNone : words().agents.foldersHint}</p>
+      <Show when={props.value.length > 0}>
+        <ul class="flex flex-col overflow-hidden rounded-lg border border-line">
+          <For each={props.value}>
+            {(path, at) => (
+              <li class="border-b border-line px-3 py-1.5 last:border-b-0">
+                <div class="flex items-center gap-2">
+                  <span class="text-ink-3">
+                    <Folder size={15} aria-hidden="true" />
+                  </span>
+                  <span class="min-w-0 flex-1 font-mono text-xs wrap-anywhere">{path}</span>
+                  <IconButton size="sm" icon={X} label={words().agents.removeFolder(path)} onClick={() => props.onValue(props.value.filter((_, n) => n !== at()))} />
+                </div>
+                <Show when={props.problem !== null && props.problemAt === at()}>
+                  <p role="alert" class="mt-0.5 text-xs text-bad">
+                    {props.problem}
+                  </p>
+                </Show>
+              </li>
+            )}
+          </For>
+        </ul>
+      </Show>
+      <Show when={props.problem !== null && (props.problemAt === null || props.problemAt >= props.value.length)}>
+        <p role="alert" class="text-xs text-bad">
+          {props.problem}
+        </p>
+      </Show>
+      <Show
+        when={desktop.inApp}
+        fallback={
+          <div class="flex items-start gap-2">
+            <div class="flex-1">
+              <TextField
+                mono
+                label={words().agents.folderPath}
+                hideLabel
+                placeholder={words().agents.folderPlaceholder}
+                hint={words().agents.folderTyped}
+                problem={own()}
+                value={typed()}
+                onValue={(text) => {
+                  setTyped(text)
+                  setOwn(null)
+                }}
+                onKeyDown={(event) => {
+                  if (event.key !== 'Enter') return
+                  event.preventDefault()
+                  addTyped()
+                }}
+              />
+            </div>
+            <Button icon={FolderPlus} disabled={typed().trim() === ''} onClick={addTyped}>
+              {words().common.add}
+            </Button>
+          </div>
+        }
+      >
+        <div class="flex flex-col gap-1">
+          <Button icon={FolderPlus} class="self-start" onClick={() => void pick()}>
+            {words().agents.addFolder}
+          </Button>
+          <Show when={own()}>
+            <p role="alert" class="text-xs text-bad">
+              {own()}
+            </p>
+          </Show>
+        </div>
+      </Show>
+    </div>
+  )
+}

@@ -1,0 +1,109 @@
+import ArrowDown from 'lucide-solid/icons/arrow-down'
+import ArrowUp from 'lucide-solid/icons/arrow-up'
+import X from 'lucide-solid/icons/x'
+import { For, type JSX, Show } from 'solid-js'
+import { DEMO_PROVIDER_ID, type ModelRef } from '../../../src-runner/contract/agents.ts'
+import type { RouteAnswer } from '../../../src-runner/contract/routes.ts'
+import { words } from '../../kit/words/words.ts'
+import { Combobox, type ComboOption } from '../../ui/Combobox.tsx'
+import { IconButton } from '../../ui/IconButton.tsx'
+import { modelKey, modelOfKey } from './agent-form.ts'
+
+type Models = RouteAnswer<'listModels'>
+
+/** What a model is called: the provider's name for it where it gives one. */
+export function modelLabel(ref: ModelRef, models: Models | undefined): string {
+  const listed = models?.models.find((model) => model.providerId === ref.providerId && model.model === ref.model)
+  if (listed !== undefined) return listed.label
+  return ref.providerId === DEMO_PROVIDER_ID ? words().common.demoModel : ref.model
+}
+
+function optionsOf(models: Models | undefined, chosen: readonly ModelRef[]): ComboOption[] {
+  const listed = (models?.models ?? []).map((model) => ({
+    value: modelKey(model),
+    label: model.label,
+    group: model.providerName,
+    note: model.priceOrigin === 'unknown' ? words().common.unpriced : undefined,
+  }))
+  const known = new Set(listed.map((option) => option.value))
+  // A model that its provider does not list right now is kept, not silently exchanged.
+  const missing = chosen.filter((ref) => !known.has(modelKey(ref))).map((ref) => ({ value: modelKey(ref), label: ref.model, group: words().common.unknown, note: words().agents.unknownModel }))
+  return [...listed, ...missing]
+}
+
+const DEFAULT = 'default'
+
+/** One model, or the default one of the workspace. */
+export function ModelField(props: { models: Models | undefined; value: ModelRef | null; onValue: (value: ModelRef | null) => void; problem?: string | null }): JSX.Element {
+  const defaultOption = (): ComboOption => {
+    const ref = props.models?.defaultModel ?? null
+    return {
+      value: DEFAULT,
+      label: ref === null ? words().agents.useDefaultNone : words().agents.useDefault(modelLabel(ref, props.models)),
+      group: words().common.defaultModel,
+    }
+  }
+  return (
+    <Combobox
+      label={words().agents.model}
+      hint={words().agents.modelHint}
+      problem={props.problem}
+      options={[defaultOption(), ...optionsOf(props.models, props.value === null ? [] : [props.value])]}
+      value={props.value === null ? DEFAULT : modelKey(props.value)}
+      onValue={(key) => props.onValue(key === null || key === DEFAULT ? null : modelOfKey(key))}
+    />
+  )
+}
+
+const MAX_FALLBACKS = 5
+
+/** The models to try when the first cannot be reached, in order. */
+export function FallbacksField(props: { models: Models | undefined; value: readonly ModelRef[]; onValue: (value: ModelRef[]) => void; problem?: string | null }): JSX.Element {
+  const move = (from: number, to: number) => {
+    const next = [...props.value]
+    const [moved] = next.splice(from, 1)
+    next.splice(to, 0, moved!)
+    props.onValue(next)
+  }
+  const isTaken = (key: string) => props.value.some((ref) => modelKey(ref) === key)
+  return (
+    <div class="flex flex-col gap-2">
+      <div>
+        <p class="text-sm font-medium text-ink">{words().agents.fallbacks}</p>
+        <p class="text-xs text-ink-3">{words().agents.fallbacksHint}</p>
+      </div>
+      <Show when={props.value.length > 0}>
+        <ol class="flex flex-col overflow-hidden rounded-lg border border-line">
+          <For each={props.value}>
+            {(ref, at) => (
+              <li class="flex items-center gap-2 border-b border-line px-3 py-1 last:border-b-0">
+                <span class="w-4 text-xs text-ink-3">{at() + 1}</span>
+                <span class="min-w-0 flex-1 truncate text-sm">{modelLabel(ref, props.models)}</span>
+                <IconButton size="sm" icon={ArrowUp} label={words().agents.moveUp(modelLabel(ref, props.models))} disabled={at() === 0} onClick={() => move(at(), at() - 1)} />
+                <IconButton
+                  size="sm"
+                  icon={ArrowDown}
+                  label={words().agents.moveDown(modelLabel(ref, props.models))}
+                  disabled={at() === props.value.length - 1}
+                  onClick={() => move(at(), at() + 1)}
+                />
+                <IconButton size="sm" icon={X} label={words().agents.removeFallback(modelLabel(ref, props.models))} onClick={() => props.onValue(props.value.filter((_, n) => n !== at()))} />
+              </li>
+            )}
+          </For>
+        </ol>
+      </Show>
+      <Show when={props.value.length < MAX_FALLBACKS}>
+        <Combobox
+          label={words().agents.addFallback}
+          hideLabel
+          placeholder={words().agents.addFallback}
+          problem={props.problem}
+          options={optionsOf(props.models, []).filter((option) => !isTaken(option.value))}
+          value={null}
+          onValue={(key) => key !== null && props.onValue([...props.value, modelOfKey(key)])}
+        />
+      </Show>
+    </div>
+  )
+}

@@ -1,0 +1,120 @@
+import { type Agent, type Autonomy, type CreateAgent, DEFAULT_LIMITS, type ModelRef } from '../../../src-runner/contract/agents.ts'
+import type { Words } from '../../kit/words/words.ts'
+
+/** What the person writes, as they write it: numbers are text until they are sent. */
+export type AgentForm = {
+  name: string
+  avatar: string
+  instructions: string
+  model: ModelRef | null
+  fallbacks: ModelRef[]
+  autonomy: Autonomy
+  folders: string[]
+  maxTurns: string
+  maxCostUsd: string
+  maxWorkingMinutes: string
+  maxToolCalls: string
+}
+
+export type AgentField = keyof AgentForm
+
+const MINUTE_MS = 60_000
+
+export const LIMIT_FIELDS = ['maxCostUsd', 'maxWorkingMinutes', 'maxTurns', 'maxToolCalls'] as const
+export type LimitField = (typeof LIMIT_FIELDS)[number]
+
+const BOUNDS: Record<LimitField, { min: number; max: number; isWhole: boolean }> = {
+  maxTurns: { min: 1, max: 1000, isWhole: true },
+  maxCostUsd: { min: 0.01, max: 1000, isWhole: false },
+  maxWorkingMinutes: { min: 1, max: 24 * 60, isWhole: false },
+  maxToolCalls: { min: 0, max: 10_000, isWhole: true },
+}
+
+export const DEFAULT_LIMIT_FIELDS = limitFields(DEFAULT_LIMITS)
+
+function limitFields(limits: Agent['limits']): Pick<AgentForm, LimitField> {
+  return {
+    maxTurns: String(limits.maxTurns),
+    maxCostUsd: String(limits.maxCostUsd),
+    maxWorkingMinutes: String(limits.maxWorkingMs / MINUTE_MS),
+    maxToolCalls: String(limits.maxToolCalls),
+  }
+}
+
+export function formOf(agent: Agent | null): AgentForm {
+  return {
+    name: agent?.name ?? '',
+    avatar: agent?.avatar ?? '',
+    instructions: agent?.instructions ?? '',
+    model: agent?.model ?? null,
+    fallbacks: [...(agent?.fallbacks ?? [])],
+    autonomy: agent?.autonomy ?? 'ask_when_it_matters',
+    folders: [...(agent?.folders ?? [])],
+    ...limitFields(agent?.limits ?? DEFAULT_LIMITS),
+  }
+}
+
+/** A comma is a decimal point to many people. */
+function numberOf(text: string): number {
+  const plain = text.trim().replace(',', '.')
+  return plain === '' ? Number.NaN : Number(plain)
+}
+
+export function bodyOf(form: AgentForm): CreateAgent {
+  return {
+    name: form.name.trim(),
+    avatar: form.avatar.trim() === '' ? null : form.avatar.trim(),
+    instructions: form.instructions,
+    model: form.model,
+    fallbacks: form.fallbacks,
+    autonomy: form.autonomy,
+    folders: form.folders,
+    limits: {
+      maxTurns: numberOf(form.maxTurns),
+      maxCostUsd: numberOf(form.maxCostUsd),
+      maxWorkingMs: Math.round(numberOf(form.maxWorkingMinutes) * MINUTE_MS),
+      maxToolCalls: numberOf(form.maxToolCalls),
+    },
+  }
+}
+
+export function isSameForm(a: AgentForm, b: AgentForm): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+/** What can be seen to be wrong before anything is sent. */
+export function problemsOf(form: AgentForm, words: Words, locale: string): Partial<Record<AgentField, string>> {
+  const text = words.agents.problems
+  const problems: Partial<Record<AgentField, string>> = {}
+  if (form.name.trim() === '') problems.name = text.nameMissing
+  else if (form.name.trim().length > 120) problems.name = text.nameLong
+  if (form.avatar.trim().length > 8) problems.avatar = text.avatarLong
+  if (form.instructions.length > 100_000) problems.instructions = text.instructionsLong
+  const show = new Intl.NumberFormat(locale)
+  for (const field of LIMIT_FIELDS) {
+    const { min, max, isWhole } = BOUNDS[field]
+    const value = numberOf(form[field])
+    if (!Number.isFinite(value)) problems[field] = text.number
+    else if (isWhole && !Number.isInteger(value)) problems[field] = text.whole
+    else if (value < min || value > max) problems[field] = text.between(show.format(min), show.format(max))
+  }
+  return problems
+}
+
+/** Which field of the form an issue of the runner is about. */
+export function fieldOfIssue(path: string): AgentField | null {
+  const [first, second] = path.replace(/^body\./, '').split('.')
+  if (first === 'limits') return second === 'maxWorkingMs' ? 'maxWorkingMinutes' : ((LIMIT_FIELDS.find((field) => field === second) ?? null) as AgentField | null)
+  const fields: AgentField[] = ['name', 'avatar', 'instructions', 'model', 'fallbacks', 'autonomy', 'folders']
+  return fields.find((field) => field === first) ?? null
+}
+
+export function modelKey(model: ModelRef): string {
+  return `${model.providerId}/${model.model}`
+}
+
+/** The first slash ends the provider; a model's own name may hold more of them. */
+export function modelOfKey(key: string): ModelRef {
+  const slash = key.indexOf('/')
+  return { providerId: key.slice(0, slash), model: key.slice(slash + 1) }
+}

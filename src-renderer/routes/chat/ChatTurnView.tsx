@@ -1,0 +1,280 @@
+import { A } from '@solidjs/router'
+import Clock from 'lucide-solid/icons/clock'
+import ExternalLink from 'lucide-solid/icons/panel-right-open'
+import { createMemo, createSignal, Match, Show, Switch } from 'solid-js'
+import type { Agent } from '../../../src-runner/contract/agents.ts'
+import { isTerminal, type JobStatus } from '../../../src-runner/contract/jobs.ts'
+import { ApiError } from '../../api/client.ts'
+import { useCancelJob, useRetryJob } from '../../api/mutations.ts'
+import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { useProgress } from '../../api/queries.ts'
+import { words } from '../../kit/words/words.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { doingText } from '../../turn/doing.ts'
+import { JobFigures } from '../../turn/JobFigures.tsx'
+import { JobProblem } from '../../turn/JobProblem.tsx'
+import type { TurnItem } from '../../turn/turn.ts'
+import { TurnItems } from '../../turn/TurnItems.tsx'
+import { useTurn } from '../../turn/use-turn.ts'
+import { Avatar } from '../../ui/Avatar.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { ErrorState, type Problem } from '../../ui/ErrorState.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+import { Tooltip } from '../../ui/Tooltip.tsx'
+import type { ChatTurn, SentTurn } from './chat-turns.ts'
+
+export type ChatTurnViewProps = {
+  turn: ChatTurn
+  agentName: string
+  agent: Agent | undefined
+  /** Near enough to the end for its steps to be read without being asked for. */
+  isRecent: boolean
+  onSendAgain: (sent: SentTurn) => void
+  onEdit: (sent: SentTurn) => void
+}
+
+/** One turn: what the person said, what the agent did and answered, what it used. */
+export function ChatTurnView(props: ChatTurnViewProps) {
+  return (
+    <article class="flex flex-col gap-3">
+      <Show when={props.turn.text !== ''}>
+        <OwnMessage text={props.turn.text} isSending={props.turn.sent !== null && props.turn.sent.jobId === null && props.turn.sent.problem === null} />
+      </Show>
+      <Show when={props.turn.sent?.problem ? props.turn.sent : null} fallback={<Answer {...props} />}>
+        {(sent) => <NotSent sent={sent()} onSendAgain={props.onSendAgain} onEdit={props.onEdit} />}
+      </Show>
+    </article>
+  )
+}
+
+const FOLD_ABOVE_CHARS = 1600
+
+function OwnMessage(props: { text: string; isSending: boolean }) {
+  const desktop = useDesktop()
+  const [whole, setWhole] = createSignal(false)
+  const isFolded = () => !whole() && props.text.length > FOLD_ABOVE_CHARS
+  return (
+    <div class="group flex items-start justify-end gap-1">
+      <span class="opacity-0 transition-opacity duration-100 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
+        <CopyButton text={() => props.text} copy={desktop.copyText} label={words().chat.copyMessage} size="sm" />
+      </span>
+      <div
+        aria-busy={props.isSending}
+        class={`max-w-[85%] rounded-xl rounded-br-sm bg-accent-soft px-3.5 py-2 text-md wrap-anywhere whitespace-pre-wrap text-ink transition-opacity duration-100 ${props.isSending ? 'opacity-70' : ''}`}
+      >
+        <span class="sr-only">{words().chat.you}: </span>
+        {isFolded() ? `${props.text.slice(0, FOLD_ABOVE_CHARS)}…` : props.text}
+        <Show when={isFolded()}>
+          <button type="button" class="mt-1 block text-xs font-medium text-accent-ink hover:underline" onClick={() => setWhole(true)}>
+            {words().turn.showMore}
+          </button>
+        </Show>
+      </div>
+    </div>
+  )
+}
+
+function Answer(props: ChatTurnViewProps) {
+  const desktop = useDesktop()
+  const [opened, setOpened] = createSignal(false)
+  const progress = useProgress(() => props.turn.jobId)
+  const isOpen = () => props.turn.job === null || !isTerminal(props.turn.job.status)
+  // Once it was listened to, what was heard stays on the page after the end.
+  const heard = createMemo<boolean>((before) => before || (isOpen() && props.turn.jobId !== null), false)
+  const work = useTurn({
+    jobId: () => props.turn.jobId,
+    wantsSteps: () => heard() || opened() || (props.isRecent && (props.turn.job?.toolCalls ?? 0) > 0),
+    follows: () => props.turn.waitsBehind === 0 && (props.turn.job === null || props.turn.job.status === 'pending' || props.turn.job.status === 'running'),
+  })
+  const status = (): JobStatus => {
+    const recorded = props.turn.job?.status ?? 'pending'
+    if (isTerminal(recorded)) return recorded
+    if (work.state().error !== null) return 'failed'
+    return work.state().ending?.status ?? (recorded === 'pending' && work.items().length > 0 ? 'running' : recorded)
+  }
+  const items = createMemo<TurnItem[]>(() => {
+    const known = work.items()
+    return known.length > 0 ? known : props.turn.answers.map((text, n) => ({ kind: 'text', key: `message:${n}`, text, reasoning: '', live: false, interrupted: false, step: null }))
+  })
+  const text = () => items().flatMap((item) => (item.kind === 'text' && item.text !== '' ? [item.text] : [])).join('\n\n')
+  const hiddenCalls = () => (work.items().length === 0 && !work.isPending() ? (props.turn.job?.toolCalls ?? 0) : 0)
+  const failure = () => {
+    if (props.turn.job?.status === 'failed') return props.turn.job
+    const error = work.state().error
+    return error === null ? null : { error: error.code, errorMessage: error.message, agentId: props.agent?.id ?? '' }
+  }
+  const isEstimated = () => work.state().steps.some((step) => step.kind === 'reply' && step.estimated)
+  return (
+    <div class="group flex gap-3">
+      <span class="mt-0.5 max-sm:hidden">
+        <Avatar name={props.agentName} text={props.agent?.avatar} size="sm" />
+      </span>
+      <div class="flex min-w-0 flex-1 flex-col gap-2" aria-busy={status() === 'running'}>
+        <Show when={props.turn.waitsBehind === 0 || isTerminal(status())} fallback={<Waiting turn={props.turn} />}>
+          <Show when={hiddenCalls() > 0}>
+            <button type="button" class="self-start text-xs font-medium text-accent-ink hover:underline" onClick={() => setOpened(true)}>
+              {words().chat.steps(hiddenCalls())}
+            </button>
+          </Show>
+          <TurnItems items={items()} doing={doingText(status(), progress(), words())} />
+          <Switch>
+            <Match when={status() === 'cancelled'}>
+              <p class="text-sm text-ink-3">{text() === '' ? words().chat.stoppedEmpty : words().chat.stopped}</p>
+            </Match>
+            <Match when={status() === 'failed' && failure()}>
+              {(job) => <JobProblem compact job={job()} actions={<RetryTurn turn={props.turn} />} />}
+            </Match>
+            <Match when={status() === 'awaiting_approval'}>
+              <WaitsForPerson jobId={props.turn.jobId} />
+            </Match>
+            <Match when={status() === 'awaiting_child'}>
+              <p class="text-sm text-ink-3">{words().job.waitingChild}</p>
+            </Match>
+          </Switch>
+          <Show when={props.turn.job}>
+            {(job) => (
+              <Show when={job().startedAt !== null}>
+                <div class="-ml-1 flex min-h-6 flex-wrap items-center gap-1">
+                  <span class="pl-1">
+                    <JobFigures job={job()} estimated={isEstimated()} />
+                  </span>
+                  <Show when={isTerminal(status())}>
+                    <span class="flex items-center opacity-0 transition-opacity duration-100 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
+                      <Show when={text() !== ''}>
+                        <CopyButton text={text} copy={desktop.copyText} label={words().chat.copyAnswer} size="sm" />
+                      </Show>
+                      <Tooltip text={words().chat.toJob}>
+                        <A
+                          href={`/jobs/${job().id}`}
+                          aria-label={words().chat.toJob}
+                          class="inline-flex size-6 items-center justify-center rounded-md text-ink-2 hover:bg-hover hover:text-ink"
+                        >
+                          <ExternalLink size={14} aria-hidden="true" />
+                        </A>
+                      </Tooltip>
+                    </span>
+                  </Show>
+                </div>
+              </Show>
+            )}
+          </Show>
+        </Show>
+        <Show when={heard()}>
+          <p class="sr-only" aria-live="polite">
+            {isTerminal(status()) ? `${words().chat.agentSaid(props.agentName)}: ${text().slice(0, 500)}` : words().chat.answering(props.agentName)}
+          </p>
+        </Show>
+      </div>
+    </div>
+  )
+}
+
+function Waiting(props: { turn: ChatTurn }) {
+  const cancel = useCancelJob()
+  const [asked, setAsked] = createSignal(false)
+  const stop = async (jobId: string) => {
+    setAsked(true)
+    try {
+      await cancel.run({ params: { jobId } })
+    } catch (thrown) {
+      setAsked(false)
+      toast({ text: sentenceOf(thrown), tone: 'bad' })
+    }
+  }
+  return (
+    <p class="flex items-center gap-2 py-0.5 text-sm text-ink-3">
+      <Clock size={14} aria-hidden="true" />
+      {words().chat.waitingBefore(props.turn.waitsBehind)}
+      <Show when={props.turn.jobId}>
+        {(jobId) => (
+          <Button size="sm" variant="ghost" disabled={asked()} onClick={() => void stop(jobId())}>
+            {asked() ? words().chat.stopping : words().chat.stop}
+          </Button>
+        )}
+      </Show>
+    </p>
+  )
+}
+
+function RetryTurn(props: { turn: ChatTurn }) {
+  const retry = useRetryJob()
+  const run = async () => {
+    if (props.turn.jobId === null) return
+    try {
+      await retry.run({ params: { jobId: props.turn.jobId } })
+    } catch (thrown) {
+      toast({ text: sentenceOf(thrown), tone: 'bad' })
+    }
+  }
+  return (
+    <Show
+      when={props.turn.job?.retriedByJobId}
+      fallback={
+        <Button size="sm" busy={retry.isRunning} onClick={() => void run()}>
+          {words().chat.retryTurn}
+        </Button>
+      }
+    >
+      {(retriedBy) => (
+        <ButtonLink size="sm" href={`/jobs/${retriedBy()}`}>
+          {words().chat.retried}
+        </ButtonLink>
+      )}
+    </Show>
+  )
+}
+
+function WaitsForPerson(props: { jobId: string | null }) {
+  return (
+    <p class="flex flex-wrap items-center gap-2 rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">
+      {words().chat.needsApproval}
+      <Show when={props.jobId}>
+        {(jobId) => (
+          <ButtonLink size="sm" href={`/jobs/${jobId()}`}>
+            {words().chat.openJob}
+          </ButtonLink>
+        )}
+      </Show>
+    </p>
+  )
+}
+
+function NotSent(props: { sent: SentTurn; onSendAgain: (sent: SentTurn) => void; onEdit: (sent: SentTurn) => void }) {
+  const code = () => (props.sent.problem instanceof ApiError ? props.sent.problem.code : null)
+  const problem = (): Problem => {
+    const sentences = words().chat.errors
+    const why: Partial<Record<string, string>> = {
+      agent_has_no_model: sentences.agent_has_no_model,
+      agent_not_found: sentences.agent_not_found,
+      conversation_not_found: sentences.conversation_not_found,
+      runner_unavailable: sentences.unreachable,
+    }
+    return { ...problemOf(props.sent.problem), title: words().chat.notSent, why: why[code() ?? ''] ?? problemOf(props.sent.problem).why }
+  }
+  return (
+    <ErrorState
+      compact
+      problem={problem()}
+      actions={
+        <>
+          <Button size="sm" onClick={() => props.onSendAgain(props.sent)}>
+            {words().chat.sendAgain}
+          </Button>
+          <Button size="sm" variant="ghost" onClick={() => props.onEdit(props.sent)}>
+            {words().chat.editAgain}
+          </Button>
+          <Show when={code() === 'agent_has_no_model'}>
+            <ButtonLink size="sm" variant="ghost" href="/models">
+              {words().chat.fix.models}
+            </ButtonLink>
+            <ButtonLink size="sm" variant="ghost" href={`/agents/${props.sent.agentId}`}>
+              {words().chat.fix.agent}
+            </ButtonLink>
+          </Show>
+        </>
+      }
+    />
+  )
+}

@@ -1,0 +1,96 @@
+import ArrowUp from 'lucide-solid/icons/arrow-up'
+import Square from 'lucide-solid/icons/square'
+import { createEffect, createSignal, type JSX, on, Show } from 'solid-js'
+import { MAX_TASK_CHARS } from '../../../src-runner/contract/primitives.ts'
+import { countText } from '../../kit/numbers.ts'
+import { locale, words } from '../../kit/words/words.ts'
+import { Button } from '../../ui/Button.tsx'
+import { TextArea } from '../../ui/TextArea.tsx'
+import { keepDraft, readDraft } from './chat-turns.ts'
+
+export type ComposerProps = {
+  conversationId: string | null
+  placeholder: string
+  /** A message cannot be handed over right now. */
+  disabled?: boolean
+  onSend: (text: string) => void
+  /** There is something to stop. */
+  onStop?: () => void
+  isStopping?: boolean
+  /** At the left of the buttons: the agent of a new chat. */
+  leading?: JSX.Element
+  /** Puts a text into the field: a suggestion, or a message to be changed. */
+  fill?: { text: string; nonce: number } | null
+}
+
+/** Enter sends, Shift+Enter makes a new line. What is not sent is kept for each conversation. */
+export function Composer(props: ComposerProps) {
+  const [text, setText] = createSignal('')
+  let area: HTMLTextAreaElement | undefined
+  createEffect(on(() => props.conversationId, (id) => setText(readDraft(id))))
+  createEffect(
+    on(
+      () => props.fill,
+      (fill) => {
+        if (!fill) return
+        write(fill.text)
+        area?.focus()
+      },
+    ),
+  )
+  const write = (next: string) => {
+    setText(next)
+    keepDraft(props.conversationId, next)
+  }
+  const isTooLong = () => text().length > MAX_TASK_CHARS
+  const maySend = () => text().trim() !== '' && !isTooLong() && props.disabled !== true
+  const send = () => {
+    if (!maySend()) return
+    const message = text().trim()
+    write('')
+    props.onSend(message)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    // While an input method composes a character, Enter belongs to it.
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+    event.preventDefault()
+    send()
+  }
+  return (
+    <div
+      class={`rounded-xl border bg-surface shadow-card transition-colors duration-100 focus-within:border-accent-ink focus-within:outline-1 focus-within:outline-accent-ink ${isTooLong() ? 'border-bad' : 'border-line-strong'}`}
+    >
+      <TextArea
+        bare
+        label={words().chat.message}
+        hideLabel
+        rows={1}
+        maxRows={10}
+        placeholder={props.placeholder}
+        value={text()}
+        onValue={write}
+        onKeyDown={onKeyDown}
+        problem={isTooLong() ? words().chat.tooLong(countText(MAX_TASK_CHARS, locale())) : null}
+        ref={(element) => {
+          area = element
+        }}
+      />
+      <div class="flex items-center gap-2 px-2 pb-2">
+        {props.leading}
+        <span class="ml-1 truncate text-xs text-ink-3 max-sm:hidden">{words().chat.hint}</span>
+        <span class="ml-auto flex items-center gap-2">
+          <Show when={props.onStop}>
+            {(stop) => (
+              <Button icon={Square} onClick={() => stop()()} disabled={props.isStopping}>
+                {props.isStopping ? words().chat.stopping : words().chat.stop}
+              </Button>
+            )}
+          </Show>
+          <Button variant="primary" icon={ArrowUp} disabled={!maySend()} onClick={send}>
+            {words().chat.send}
+          </Button>
+        </span>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,114 @@
+import { useNavigate } from '@solidjs/router'
+import MessageSquare from 'lucide-solid/icons/message-square'
+import Search from 'lucide-solid/icons/search'
+import SquarePen from 'lucide-solid/icons/square-pen'
+import { createEffect, createSignal, Match, on, onCleanup, Show, Switch } from 'solid-js'
+import type { Agent } from '../../../src-runner/contract/agents.ts'
+import type { Conversation } from '../../../src-runner/contract/conversations.ts'
+import { problemOf } from '../../api/problem.ts'
+import { useConversations } from '../../api/queries.ts'
+import { words } from '../../kit/words/words.ts'
+import { Avatar } from '../../ui/Avatar.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { StatusBadge } from '../../ui/StatusBadge.tsx'
+import { TextField } from '../../ui/TextField.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { VirtualList } from '../../ui/VirtualList.tsx'
+
+const SEARCH_AFTER_MS = 180
+
+export function ConversationList(props: { currentId: string | null; agents: readonly Agent[]; onNew: () => void; onOpened?: () => void }) {
+  const navigate = useNavigate()
+  const [typed, setTyped] = createSignal('')
+  const [query, setQuery] = createSignal('')
+  createEffect(
+    on(
+      typed,
+      (text) => {
+        const timer = setTimeout(() => setQuery(text.trim()), SEARCH_AFTER_MS)
+        onCleanup(() => clearTimeout(timer))
+      },
+      { defer: true },
+    ),
+  )
+  const conversations = useConversations(() => (query() === '' ? {} : { q: query() }))
+  return (
+    <div class="flex h-full min-h-0 flex-col">
+      <div class="flex flex-col gap-2 px-3 pt-3 pb-2">
+        <Button icon={SquarePen} onClick={() => props.onNew()} class="w-full">
+          {words().chat.newChat}
+        </Button>
+        <TextField type="search" label={words().chat.searchConversations} hideLabel placeholder={words().common.search} icon={Search} value={typed()} onValue={setTyped} />
+      </div>
+      <Switch>
+        <Match when={conversations.error && conversations.items.length === 0}>
+          <div class="p-3">
+            <ErrorState compact problem={problemOf(conversations.error)} onRetry={conversations.retry} />
+          </div>
+        </Match>
+        <Match when={conversations.isPending}>
+          <Skeleton rows={6} class="p-4" />
+        </Match>
+        <Match when={conversations.items.length === 0 && query() !== ''}>
+          <p class="px-4 py-3 text-ink-3">{words().common.noMatchFor(query())}</p>
+        </Match>
+        <Match when={conversations.items.length === 0}>
+          <EmptyState compact icon={MessageSquare} title={words().chat.noConversations}>
+            {words().chat.noConversationsWhy}
+          </EmptyState>
+        </Match>
+        <Match when={true}>
+          <VirtualList
+            class="min-h-0 flex-1 px-2 pb-2"
+            label={words().chat.conversations}
+            items={conversations.items}
+            keyOf={(conversation) => conversation.id}
+            rowHeight={52}
+            onOpen={(conversation) => {
+              navigate(`/chat/${conversation.id}`)
+              props.onOpened?.()
+            }}
+            onMore={conversations.more}
+            hasMore={conversations.hasMore}
+            isLoadingMore={conversations.isLoadingMore}
+            row={(conversation, isActive) => (
+              <ConversationRow
+                conversation={conversation}
+                avatar={props.agents.find((agent) => agent.id === conversation.agentId)?.avatar ?? null}
+                isCurrent={conversation.id === props.currentId}
+                isActive={isActive()}
+              />
+            )}
+          />
+        </Match>
+      </Switch>
+    </div>
+  )
+}
+
+function ConversationRow(props: { conversation: Conversation; avatar: string | null; isCurrent: boolean; isActive: boolean }) {
+  const isNews = () => {
+    const status = props.conversation.lastJobStatus
+    return status !== null && status !== 'completed' && status !== 'cancelled'
+  }
+  return (
+    <div
+      aria-current={props.isCurrent ? 'page' : undefined}
+      class={`mx-1 flex h-full items-center gap-2.5 rounded-lg px-2 ${props.isCurrent ? 'bg-pressed' : 'hover:bg-hover'} ${props.isActive ? 'in-focus-visible:outline-2 in-focus-visible:-outline-offset-2 in-focus-visible:outline-accent-ink' : ''}`}
+    >
+      <Avatar name={props.conversation.agentName} text={props.avatar} size="sm" />
+      <div class="min-w-0 flex-1">
+        <div class={`truncate text-sm ${props.isCurrent ? 'font-medium text-ink' : 'text-ink'}`}>{props.conversation.title || words().common.untitled}</div>
+        <div class="flex items-center gap-1 truncate text-xs text-ink-3">
+          <span class="truncate">{props.conversation.agentName}</span>
+          <span aria-hidden="true">·</span>
+          <Time at={props.conversation.updatedAt} />
+        </div>
+      </div>
+      <Show when={isNews() && props.conversation.lastJobStatus}>{(status) => <StatusBadge status={status()} show="icon" />}</Show>
+    </div>
+  )
+}

@@ -1,0 +1,91 @@
+import type { Message } from '../../../src-runner/contract/conversations.ts'
+import { isTerminal, type JobSummary } from '../../../src-runner/contract/jobs.ts'
+
+/** A turn that the person sent and that the conversation does not show yet. */
+export type SentTurn = {
+  localId: string
+  agentId: string
+  /** null: it opens a new conversation, and which one is not known yet. */
+  conversationId: string | null
+  /** null: not accepted yet. */
+  jobId: string | null
+  text: string
+  at: number
+  /** Why it was not accepted. */
+  problem: unknown
+}
+
+export type ChatTurn = {
+  /** Stays the same from the moment of sending. */
+  key: string
+  jobId: string | null
+  text: string
+  at: number
+  /** What the messages hold of the answer: enough to show a turn without reading its steps. */
+  answers: string[]
+  job: JobSummary | null
+  sent: SentTurn | null
+  /** 0: its turn; n: so many turns of this conversation come first. */
+  waitsBehind: number
+}
+
+/** The conversation as turns: what is recorded, then what was sent and is not recorded yet. */
+export function chatTurns(messages: readonly Message[], jobs: readonly JobSummary[], sent: readonly SentTurn[]): ChatTurn[] {
+  const jobOf = new Map(jobs.map((job) => [job.id, job]))
+  const sentAs = new Map(sent.filter((turn) => turn.jobId !== null).map((turn) => [turn.jobId, turn]))
+  const turns = new Map<string, ChatTurn>()
+  for (const message of messages) {
+    const known = turns.get(message.jobId)
+    if (known === undefined) {
+      turns.set(message.jobId, {
+        key: sentAs.get(message.jobId)?.localId ?? message.jobId,
+        jobId: message.jobId,
+        text: message.role === 'user' ? message.text : '',
+        at: message.createdAt,
+        answers: message.role === 'assistant' ? [message.text] : [],
+        job: jobOf.get(message.jobId) ?? null,
+        sent: null,
+        waitsBehind: 0,
+      })
+    } else if (message.role === 'assistant') {
+      known.answers.push(message.text)
+    }
+  }
+  for (const turn of sent) {
+    if (turn.jobId !== null && turns.has(turn.jobId)) continue
+    turns.set(turn.localId, {
+      key: turn.localId,
+      jobId: turn.jobId,
+      text: turn.text,
+      at: turn.at,
+      answers: [],
+      job: null,
+      sent: turn,
+      waitsBehind: 0,
+    })
+  }
+  let open = 0
+  return [...turns.values()].map((turn) => {
+    const place = { ...turn, waitsBehind: open }
+    if (isUnderWay(turn)) open++
+    return place
+  })
+}
+
+export function isUnderWay(turn: Pick<ChatTurn, 'job' | 'sent'>): boolean {
+  if (turn.sent !== null) return turn.sent.problem === null
+  return turn.job !== null && !isTerminal(turn.job.status)
+}
+
+/** Messages of a conversation keep their drafts while the window is open, each for itself. */
+const DRAFT = 'deckhand.draft.'
+
+export function readDraft(conversationId: string | null): string {
+  return sessionStorage.getItem(`${DRAFT}${conversationId ?? 'new'}`) ?? ''
+}
+
+export function keepDraft(conversationId: string | null, text: string): void {
+  const key = `${DRAFT}${conversationId ?? 'new'}`
+  if (text === '') sessionStorage.removeItem(key)
+  else sessionStorage.setItem(key, text)
+}

@@ -1,0 +1,324 @@
+import { A, useNavigate, useParams } from '@solidjs/router'
+import Braces from 'lucide-solid/icons/braces'
+import ChevronLeft from 'lucide-solid/icons/chevron-left'
+import MessageSquare from 'lucide-solid/icons/message-square'
+import RotateCcw from 'lucide-solid/icons/rotate-ccw'
+import Square from 'lucide-solid/icons/square'
+import { createMemo, createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
+import { DEMO_PROVIDER_ID } from '../../../src-runner/contract/agents.ts'
+import { type Job, isTerminal, type JobStatus } from '../../../src-runner/contract/jobs.ts'
+import { ApiError } from '../../api/client.ts'
+import { useCancelJob, useRetryJob } from '../../api/mutations.ts'
+import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { useJob, useProgress } from '../../api/queries.ts'
+import { durationText } from '../../kit/time.ts'
+import { words } from '../../kit/words/words.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { doingText } from '../../turn/doing.ts'
+import { DemoPill, JobTime } from '../../turn/JobFigures.tsx'
+import { JobProblem } from '../../turn/JobProblem.tsx'
+import { RawText } from '../../turn/RawText.tsx'
+import { ReplyText } from '../../turn/ReplyText.tsx'
+import { turnFigures } from '../../turn/turn.ts'
+import { Doing } from '../../turn/TurnItems.tsx'
+import { type FollowedTurn, useTurn } from '../../turn/use-turn.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Money } from '../../ui/Money.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Pill } from '../../ui/Pill.tsx'
+import { Screen } from '../../ui/Screen.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { StatusBadge } from '../../ui/StatusBadge.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+import { Tokens } from '../../ui/Tokens.tsx'
+import { Timeline } from './Timeline.tsx'
+
+/** What exactly happened in one job. */
+export function JobScreen() {
+  const params = useParams<{ jobId: string }>()
+  const answer = useJob(() => params.jobId)
+  const isMissing = () => answer.error instanceof ApiError && (answer.error.status === 404 || answer.error.status === 400)
+  return (
+    <Screen>
+      <A href="/activity" class="-ml-1 mb-3 inline-flex items-center gap-1 rounded-md px-1 text-xs text-ink-3 hover:text-ink">
+        <ChevronLeft size={14} aria-hidden="true" />
+        {words().job.backToActivity}
+      </A>
+      <Switch>
+        <Match when={answer.data}>{(data) => <JobPage job={data().job} />}</Match>
+        <Match when={isMissing()}>
+          <ErrorState problem={{ title: words().job.notFound, why: words().job.notFoundWhy }} />
+        </Match>
+        <Match when={answer.error}>
+          <ErrorState problem={problemOf(answer.error)} onRetry={answer.retry} />
+        </Match>
+        <Match when={true}>
+          <Skeleton rows={8} />
+        </Match>
+      </Switch>
+    </Screen>
+  )
+}
+
+function JobPage(props: { job: Job }) {
+  const progress = useProgress(() => props.job.id)
+  const work = useTurn({
+    jobId: () => props.job.id,
+    wantsSteps: () => true,
+    follows: () => props.job.status === 'pending' || props.job.status === 'running',
+  })
+  const figures = createMemo(() => turnFigures(work.state().steps))
+  const status = (): JobStatus => props.job.status
+  return (
+    <div class="flex flex-col gap-5">
+      <Head job={props.job} work={work} />
+      <Figures job={props.job} estimated={figures().estimated} />
+      <Show when={status() === 'failed'}>
+        <JobProblem job={props.job} actions={<RetryButton job={props.job} size="sm" />} />
+      </Show>
+      <Links job={props.job} />
+      <Panel title={words().job.task}>
+        <TaskText text={props.job.task} />
+      </Panel>
+      <Show when={isTerminal(status())} fallback={<Now job={props.job} doing={doingText(status(), progress(), words())} />}>
+        <Result job={props.job} />
+      </Show>
+      <Panel title={words().job.timeline} description={work.state().steps.length > 0 ? words().job.steps(work.state().steps.length) : undefined}>
+        <Switch>
+          <Match when={work.error() && work.items().length === 0}>
+            <ErrorState compact problem={problemOf(work.error())} />
+          </Match>
+          <Match when={work.items().length > 0}>
+            <Timeline items={work.items()} result={isTerminal(status()) ? props.job.result : null} />
+          </Match>
+          <Match when={work.isPending()}>
+            <Skeleton rows={4} />
+          </Match>
+          <Match when={true}>
+            <p class="text-sm text-ink-3">{words().job.timelineEmpty}</p>
+          </Match>
+        </Switch>
+      </Panel>
+      <Show when={props.job.context}>
+        {(context) => (
+          <Panel title={words().job.context}>
+            <RawText label={words().job.raw} text={JSON.stringify(context(), null, 2)} />
+          </Panel>
+        )}
+      </Show>
+    </div>
+  )
+}
+
+function Head(props: { job: Job; work: FollowedTurn }) {
+  const desktop = useDesktop()
+  const cancel = useCancelJob()
+  const stop = async () => {
+    try {
+      await cancel.run({ params: { jobId: props.job.id } })
+    } catch (thrown) {
+      if (!(thrown instanceof ApiError && thrown.code === 'job_already_finished')) toast({ text: sentenceOf(thrown), tone: 'bad' })
+    }
+  }
+  const copyJson = async () => {
+    await desktop.copyText(JSON.stringify({ job: props.job, steps: props.work.state().steps }, null, 2))
+    toast({ text: words().job.copiedJson })
+  }
+  return (
+    <header class="flex flex-wrap items-start gap-x-4 gap-y-3">
+      <div class="min-w-0 flex-1 basis-72">
+        <h1 class="text-xl font-semibold tracking-tight wrap-anywhere text-ink">{props.job.title}</h1>
+        <div class="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-3">
+          <StatusBadge status={props.job.status} stopping={props.job.cancelRequested && !isTerminal(props.job.status)} />
+          <Time at={props.job.createdAt} />
+          <span class="inline-flex items-center gap-0.5">
+            <span class="font-mono text-2xs" title={props.job.id}>
+              {props.job.id.slice(-8)}
+            </span>
+            <CopyButton text={props.job.id} copy={desktop.copyText} label={words().job.copyId} size="sm" />
+          </span>
+        </div>
+      </div>
+      <div class="flex flex-wrap items-center gap-2">
+        <Show when={props.job.conversationId}>
+          {(conversationId) => (
+            <ButtonLink icon={MessageSquare} href={`/chat/${conversationId()}`}>
+              {words().job.openConversation}
+            </ButtonLink>
+          )}
+        </Show>
+        <Button icon={Braces} onClick={() => void copyJson()}>
+          {words().job.copyJson}
+        </Button>
+        <Show when={isTerminal(props.job.status)}>
+          <RetryButton job={props.job} />
+        </Show>
+        <Show when={!isTerminal(props.job.status)}>
+          <Button variant="danger" icon={Square} disabled={props.job.cancelRequested} onClick={() => void stop()}>
+            {props.job.cancelRequested ? words().job.stopping : words().job.stop}
+          </Button>
+        </Show>
+      </div>
+    </header>
+  )
+}
+
+function RetryButton(props: { job: Job; size?: 'sm' }) {
+  const navigate = useNavigate()
+  const retry = useRetryJob()
+  const run = async () => {
+    try {
+      const { job } = await retry.run({ params: { jobId: props.job.id } })
+      navigate(`/jobs/${job.id}`)
+    } catch (thrown) {
+      toast({ text: sentenceOf(thrown), tone: 'bad' })
+    }
+  }
+  return (
+    <Button size={props.size} icon={RotateCcw} busy={retry.isRunning} title={words().job.retryWhy} onClick={() => void run()}>
+      {words().job.retry}
+    </Button>
+  )
+}
+
+function Figures(props: { job: Job; estimated: boolean }) {
+  const isDemo = () => props.job.model?.providerId === DEMO_PROVIDER_ID
+  return (
+    <dl aria-label={words().job.figures} class="grid grid-cols-[repeat(auto-fit,minmax(8.5rem,1fr))] gap-px overflow-hidden rounded-xl border border-line bg-line">
+      <Figure name={words().job.agent}>
+        <A href={`/agents/${props.job.agentId}`} class="truncate hover:underline">
+          {props.job.agentName}
+        </A>
+      </Figure>
+      <Figure name={words().job.origin}>{words().common.channel[props.job.channel]}</Figure>
+      <Figure name={words().job.model}>
+        <Show when={props.job.model} fallback="–">
+          {(model) => (
+            <Show when={!isDemo()} fallback={<DemoPill />}>
+              <span class="truncate" title={model().model}>
+                {model().model}
+              </span>
+            </Show>
+          )}
+        </Show>
+      </Figure>
+      <Figure
+        name={words().job.duration}
+        note={isTerminal(props.job.status) && props.job.startedAt !== null && props.job.finishedAt !== null && props.job.finishedAt - props.job.startedAt > props.job.workingMs + 2000 ? words().job.working(durationText(props.job.workingMs)) : undefined}
+      >
+        <Show when={props.job.startedAt} fallback="–">
+          <JobTime job={props.job} />
+        </Show>
+      </Figure>
+      <Figure name={words().job.tokens} note={props.estimated ? words().turn.estimated : undefined} noteWhy={words().turn.estimatedWhy}>
+        <Show when={props.job.inputTokens + props.job.outputTokens > 0} fallback="–">
+          <Tokens input={props.job.inputTokens} output={props.job.outputTokens} cached={props.job.cachedTokens} />
+        </Show>
+      </Figure>
+      <Figure name={words().job.cost}>
+        <Show when={props.job.turns > 0} fallback="–">
+          <Money usd={props.job.costUsd} priced={props.job.priced} />
+        </Show>
+      </Figure>
+      <Figure name={words().job.attempts} title={words().job.attemptsWhy}>
+        {Math.max(props.job.attempt, 0)}
+      </Figure>
+    </dl>
+  )
+}
+
+function Figure(props: { name: string; title?: string; note?: string; noteWhy?: string; children: JSX.Element }) {
+  return (
+    <div class="flex min-w-0 flex-col bg-surface px-3.5 py-2.5" title={props.title}>
+      <dt class="text-2xs text-ink-3">{props.name}</dt>
+      <dd class="flex min-w-0 flex-col text-sm font-medium text-ink">
+        <span class="flex min-w-0 items-center">{props.children}</span>
+        <Show when={props.note}>
+          {(note) => (
+            <span class="text-2xs font-normal text-ink-3" title={props.noteWhy}>
+              {note()}
+            </span>
+          )}
+        </Show>
+      </dd>
+    </div>
+  )
+}
+
+function Links(props: { job: Job }) {
+  const links = () =>
+    [
+      { id: props.job.retryOfJobId, text: words().job.retryOf, open: words().job.openOriginal },
+      { id: props.job.retriedByJobId, text: words().job.retriedBy, open: words().job.openRetry },
+      { id: props.job.parentJobId, text: words().common.channel.delegation, open: words().job.openParent },
+    ].filter((link): link is { id: string; text: string; open: string } => link.id !== null)
+  return (
+    <For each={links()}>
+      {(link) => (
+        <p class="flex flex-wrap items-center gap-x-3 rounded-lg bg-accent-soft px-3.5 py-2 text-sm text-accent-ink">
+          {link.text}
+          <A href={`/jobs/${link.id}`} class="font-medium underline underline-offset-2">
+            {link.open}
+          </A>
+        </p>
+      )}
+    </For>
+  )
+}
+
+const TASK_FOLD_CHARS = 900
+
+function TaskText(props: { text: string }) {
+  const [whole, setWhole] = createSignal(false)
+  const isLong = () => props.text.length > TASK_FOLD_CHARS
+  return (
+    <>
+      <p class="text-md wrap-anywhere whitespace-pre-wrap text-ink">{isLong() && !whole() ? `${props.text.slice(0, TASK_FOLD_CHARS)}…` : props.text}</p>
+      <Show when={isLong()}>
+        <button type="button" class="mt-2 text-xs font-medium text-accent-ink hover:underline" onClick={() => setWhole(!whole())}>
+          {whole() ? words().job.showLess : words().job.showWholeTask}
+        </button>
+      </Show>
+    </>
+  )
+}
+
+function Now(props: { job: Job; doing: string | null }) {
+  const waits = () => {
+    if (props.job.status === 'awaiting_approval') return words().job.waitingApproval
+    return props.job.status === 'awaiting_child' ? words().job.waitingChild : null
+  }
+  return (
+    <div aria-live="polite">
+      <Show when={waits()} fallback={<Show when={props.doing}>{(doing) => <Doing text={doing()} />}</Show>}>
+        {(text) => <p class="rounded-lg bg-warn-soft px-3.5 py-2 text-sm text-warn">{text()}</p>}
+      </Show>
+    </div>
+  )
+}
+
+function Result(props: { job: Job }) {
+  const desktop = useDesktop()
+  const isWhole = () => props.job.status === 'completed'
+  return (
+    <Panel
+      title={isWhole() ? words().job.result : words().job.soFar}
+      actions={
+        <span class="flex items-center gap-2">
+          <Show when={!isWhole() && props.job.result}>
+            <Pill tone="warn">{words().turn.interrupted}</Pill>
+          </Show>
+          <Show when={props.job.result}>{(result) => <CopyButton text={() => result()} copy={desktop.copyText} size="sm" />}</Show>
+        </span>
+      }
+    >
+      <Show when={props.job.result} fallback={<p class="text-sm text-ink-3">{words().job.noResult}</p>}>
+        {(result) => <ReplyText text={result()} />}
+      </Show>
+    </Panel>
+  )
+}

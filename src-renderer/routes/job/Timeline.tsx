@@ -1,0 +1,107 @@
+import { DEMO_PROVIDER_ID } from '../../../src-runner/contract/agents.ts'
+import type { ReplyStep } from '../../../src-runner/contract/jobs.ts'
+import { type JSX, Match, Show, Switch } from 'solid-js'
+import { words } from '../../kit/words/words.ts'
+import { DemoPill } from '../../turn/JobFigures.tsx'
+import { Reasoning } from '../../turn/Reasoning.tsx'
+import { ReplyText } from '../../turn/ReplyText.tsx'
+import { ToolLine } from '../../turn/ToolLine.tsx'
+import type { TextItem, ToolItem, TurnItem } from '../../turn/turn.ts'
+import { Duration } from '../../ui/Duration.tsx'
+import { KeyedFor } from '../../ui/KeyedFor.tsx'
+import { Money } from '../../ui/Money.tsx'
+import { Pill } from '../../ui/Pill.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { Tokens } from '../../ui/Tokens.tsx'
+
+/** Every step in order: what the model said with what it used, and under it the calls it asked for. */
+export function Timeline(props: { items: readonly TurnItem[]; /** Shown elsewhere already: not repeated. */ result: string | null }): JSX.Element {
+  const attemptOf = (item: TurnItem) => (item.kind === 'text' ? item.step?.attempt : item.result?.attempt) ?? null
+  const beginsAttempt = (item: TurnItem): number | null => {
+    const own = attemptOf(item)
+    if (own === null) return null
+    const before = props.items.slice(0, props.items.indexOf(item)).findLast((one) => attemptOf(one) !== null)
+    return before !== undefined && attemptOf(before) !== own ? own : null
+  }
+  return (
+    <ol class="flex flex-col">
+      <KeyedFor each={props.items} keyOf={(item) => item.key}>
+        {(item) => (
+          <li class="relative border-l-2 border-line pb-3 pl-4 last:pb-0">
+            <Show when={beginsAttempt(item())}>
+              {(attempt) => (
+                <p class="mb-2 flex items-center gap-2 text-xs text-warn">
+                  <Pill tone="warn" title={words().job.attemptWhy}>
+                    {words().job.attempt(attempt())}
+                  </Pill>
+                  {words().job.attemptWhy}
+                </p>
+              )}
+            </Show>
+            <Switch>
+              <Match when={textOf(item())}>{(text) => <Reply item={text()} isResult={!text().live && text().text === props.result} />}</Match>
+              <Match when={toolOf(item())}>{(tool) => <ToolLine item={tool()} />}</Match>
+            </Switch>
+          </li>
+        )}
+      </KeyedFor>
+    </ol>
+  )
+}
+
+function textOf(item: TurnItem): TextItem | undefined {
+  return item.kind === 'text' ? item : undefined
+}
+
+function toolOf(item: TurnItem): ToolItem | undefined {
+  return item.kind === 'tool' ? item : undefined
+}
+
+function Reply(props: { item: TextItem; isResult: boolean }): JSX.Element {
+  return (
+    <div class="flex min-w-0 flex-col gap-1">
+      <span class="absolute top-1.5 -left-[5px] size-2 rounded-full bg-line-strong" aria-hidden="true" />
+      <div class="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-xs text-ink-3">
+        <span class="font-medium text-ink-2">{props.item.text === '' && props.item.step !== null ? words().job.replyOnlyTools : words().job.reply}</span>
+        <Show when={props.item.live}>
+          <span class="text-accent-ink">{words().turn.writing}</span>
+        </Show>
+        <Show when={props.item.step}>{(step) => <StepFigures step={step()} />}</Show>
+        <Show when={props.item.interrupted}>
+          <Pill tone="warn" title={words().turn.interruptedWhy}>
+            {words().turn.interrupted}
+          </Pill>
+        </Show>
+      </div>
+      <Show when={props.item.reasoning !== ''}>
+        <Reasoning text={props.item.reasoning} />
+      </Show>
+      <Show when={props.item.text !== '' && props.isResult}>
+        <p class="text-sm text-ink-3">{words().job.isResult}</p>
+      </Show>
+      <Show when={props.item.text !== '' && !props.isResult}>
+        <ReplyText text={props.item.text} streaming={props.item.live} />
+      </Show>
+    </div>
+  )
+}
+
+function StepFigures(props: { step: ReplyStep }): JSX.Element {
+  const isDemo = () => props.step.model.providerId === DEMO_PROVIDER_ID
+  return (
+    <>
+      <Show when={!isDemo()} fallback={<DemoPill />}>
+        <span class="max-w-48 truncate">{props.step.model.model}</span>
+      </Show>
+      <Tokens input={props.step.inputTokens} output={props.step.outputTokens} cached={props.step.cachedTokens} />
+      <Show when={!isDemo()}>
+        <Money usd={props.step.costUsd} priced={props.step.priced} />
+      </Show>
+      <Show when={props.step.estimated}>
+        <span title={words().turn.estimatedWhy}>{words().turn.estimated}</span>
+      </Show>
+      <Duration ms={props.step.durationMs} />
+      <Time at={props.step.createdAt} />
+    </>
+  )
+}
