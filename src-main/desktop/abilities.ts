@@ -1,0 +1,35 @@
+import { app, dialog, Notification, shell, type BrowserWindow } from 'electron'
+
+/** What reaches out of this program to the person or the system. Tests of the whole app put their own in its place. */
+export type Abilities = {
+  /** null: the person closed the dialog. */
+  pickFolder(): Promise<string | null>
+  /** Whether the person agrees. */
+  confirm(question: { message: string; detail: string; yes: string; no: string }): Promise<boolean>
+  openInBrowser(url: URL): Promise<void>
+  notify(notice: { title: string; body: string; onClick: () => void }): void
+}
+
+export function createAbilities(window: () => BrowserWindow | null): Abilities {
+  return {
+    async pickFolder() {
+      const options = { properties: ['openDirectory', 'createDirectory'] as ('openDirectory' | 'createDirectory')[] }
+      const owner = window()
+      const { canceled, filePaths } = owner ? await dialog.showOpenDialog(owner, options) : await dialog.showOpenDialog(options)
+      return canceled ? null : (filePaths[0] ?? null)
+    },
+    async confirm({ message, detail, yes, no }) {
+      const options = { type: 'question' as const, title: app.name, message, detail, buttons: [yes, no], defaultId: 1, cancelId: 1, noLink: true }
+      const owner = window()
+      const { response } = owner?.isVisible() ? await dialog.showMessageBox(owner, options) : await dialog.showMessageBox(options)
+      return response === 0
+    },
+    openInBrowser: (url) => shell.openExternal(url.href),
+    notify({ title, body, onClick }) {
+      if (!Notification.isSupported()) return
+      const notification = new Notification({ title, body })
+      notification.on('click', onClick)
+      notification.show()
+    },
+  }
+}

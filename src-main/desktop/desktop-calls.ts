@@ -1,0 +1,68 @@
+import { clipboard, ipcMain, shell } from 'electron'
+import type { z } from 'zod'
+import { callChannel } from '../contract/channels.ts'
+import { DESKTOP_CALLS, type DesktopCallName, type DesktopState } from '../contract/desktop-api.ts'
+import { logsDirOf, type Host } from '../host.ts'
+import { externalUrl } from '../security/external-url.ts'
+import { mayAskDesktop } from '../security/own-page.ts'
+import type { Abilities } from './abilities.ts'
+import { setLoginItem } from './login-item.ts'
+
+type Handlers = {
+  [N in DesktopCallName]: (argument: z.output<(typeof DESKTOP_CALLS)[N]['argument']>) => Promise<z.input<(typeof DESKTOP_CALLS)[N]['answer']>>
+}
+
+/** Answers what the window asks. Who asks and what is asked are both checked before anything is done. */
+export function answerDesktopCalls(deps: { host: Host; abilities: Abilities; state: () => DesktopState; openLink: (url: string) => Promise<boolean> }): void {
+  const { host, abilities } = deps
+  const handlers: Handlers = {
+    getState: async () => deps.state(),
+    async changeSettings(change) {
+      // The system first: a setting that could not be carried out must not look as if it were.
+      if (change.startAtLogin !== undefined) setLoginItem(change.startAtLogin)
+      return host.settings.change(change)
+    },
+    usePort: ({ server, port }) => host.usePort(server, port) as Promise<undefined>,
+    async restartRunner({ safeMode }) {
+      await host.supervisor.restart({ safeMode })
+      return undefined
+    },
+    async recheckVault() {
+      const found = await host.vault.recheck()
+      const runner = host.supervisor.state()
+      if (found.state === 'ok' && runner.state === 'failed' && runner.code === 'vault_unavailable') void host.supervisor.restart()
+      return found
+    },
+    pickFolder: () => abilities.pickFolder(),
+    openExternal: ({ url }) => deps.openLink(url),
+    async showFolder(which) {
+      const { dataDir } = host.environment
+      await shell.openPath(which === 'data' ? dataDir : logsDirOf(dataDir))
+      return undefined
+    },
+    async copyText(text) {
+      clipboard.writeText(text)
+      return undefined
+    },
+  }
+  for (const name of Object.keys(DESKTOP_CALLS) as DesktopCallName[]) {
+    ipcMain.handle(callChannel(name), async (event, argument: unknown) => {
+      if (!mayAskDesktop(event.senderFrame)) throw new Error('not allowed')
+      const parsed = DESKTOP_CALLS[name].argument.safeParse(argument)
+      if (!parsed.success) {
+        host.log.warn({ call: name, issues: parsed.error.issues.map((issue) => issue.path.join('.')) }, 'the window asked for something that does not fit')
+        throw new Error('the argument does not fit')
+      }
+      return (handlers[name] as (argument: unknown) => Promise<unknown>)(parsed.data)
+    })
+  }
+}
+
+/** Opens a link outside after the person saw where it leads. true: it was opened. */
+export async function openLinkAsking(abilities: Abilities, text: string): Promise<boolean> {
+  const url = externalUrl(text)
+  if (url === null) return false
+  const agreed = await abilities.confirm({ message: `Open ${url.host} in your browser?`, detail: url.href.slice(0, 500), yes: 'Open', no: 'Cancel' })
+  if (agreed) await abilities.openInBrowser(url)
+  return agreed
+}

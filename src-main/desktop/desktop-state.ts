@@ -1,0 +1,23 @@
+import type { DesktopState, MachineInfo } from '../contract/desktop-api.ts'
+import type { Host } from '../host.ts'
+
+/** Everything the window shows of the machine, as one value that is pushed whenever a part of it changes. */
+export function createDesktopState(host: Host, info: Omit<MachineInfo, 'safeMode'>) {
+  const get = (): DesktopState => ({
+    runner: host.supervisor.state(),
+    dashboard: host.dashboardState(),
+    vault: host.vault.state(),
+    settings: host.settings.current(),
+    info: { ...info, safeMode: host.supervisor.isSafeMode() },
+  })
+  return {
+    get,
+    onChange(listener: (state: DesktopState) => void): void {
+      const tell = () => listener(get())
+      host.supervisor.onState(tell)
+      host.onDashboardState(tell)
+      host.vault.onState(tell)
+      host.settings.onChange(tell)
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { app } from 'electron'
+import { desktopEntry } from './desktop-entry.ts'
+
+/** Said by the system when it starts Deckhand at login: come up in the tray, without a window. */
+const HIDDEN_FLAG = '--hidden'
+
+/** Whether it was the system that started Deckhand, not the person. */
+export function startedAtLogin(): boolean {
+  return process.argv.includes(HIDDEN_FLAG) || (process.platform === 'darwin' && app.getLoginItemSettings().wasOpenedAtLogin)
+}
+
+/** Whether Deckhand starts when the person signs in. */
+export function setLoginItem(wanted: boolean): void {
+  if (process.platform !== 'linux') return app.setLoginItemSettings({ openAtLogin: wanted, args: [HIDDEN_FLAG] })
+  // Electron knows nothing of this on Linux; desktops read this folder.
+  const folder = join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'autostart')
+  const file = join(folder, 'deckhand.desktop')
+  if (!wanted) return rmSync(file, { force: true })
+  mkdirSync(folder, { recursive: true })
+  // An AppImage runs from a mount that is gone at the next start; its own file is in this variable.
+  const program = process.env['APPIMAGE'] ?? process.execPath
+  const args = app.isPackaged ? [HIDDEN_FLAG] : [app.getAppPath(), HIDDEN_FLAG]
+  writeFileSync(file, desktopEntry([program, ...args]))
+}

@@ -1,0 +1,53 @@
+import type { App } from 'electron'
+import { messageOf } from '../log/log.ts'
+import type { Host } from '../host.ts'
+import type { Abilities } from './abilities.ts'
+
+export type Quit = {
+  /** Asks first when jobs are running. */
+  ask(): void
+  /** Quits without asking: a signal, the end of the session. */
+  now(): void
+  isQuitting(): boolean
+}
+
+/**
+ * One way out, whoever asks for it: the menu, the tray, the dock, a signal. Running jobs are named first; then the
+ * servers stop in order, and only then the process ends.
+ */
+export function createQuit(app: App, host: Host, abilities: () => Abilities): Quit {
+  let quitting = false
+  let asking = false
+  let stopped = false
+
+  async function stopAndLeave(): Promise<void> {
+    if (quitting) return
+    quitting = true
+    await host.stop().catch((error: unknown) => process.stderr.write(`deckhand: ${messageOf(error)}\n`))
+    stopped = true
+    app.quit()
+  }
+
+  async function ask(): Promise<void> {
+    if (asking || quitting) return
+    const { jobs } = host.supervisor.running()
+    if (jobs.length === 0) return stopAndLeave()
+    asking = true
+    const agreed = await abilities().confirm({
+      message: jobs.length === 1 ? 'A job is running. Quit Deckhand?' : `${jobs.length} jobs are running. Quit Deckhand?`,
+      detail: `${jobs.slice(0, 5).map((job) => job.title).join('\n')}\n\nWhat runs now stops, and resumes at the next start.`,
+      yes: 'Quit',
+      no: 'Keep Running',
+    })
+    asking = false
+    if (agreed) await stopAndLeave()
+  }
+
+  app.on('before-quit', (event) => {
+    if (stopped) return
+    event.preventDefault()
+    void ask()
+  })
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stopAndLeave())
+  return { ask: () => void ask(), now: () => void stopAndLeave(), isQuitting: () => quitting }
+}

@@ -1,0 +1,67 @@
+import type { RunningJob } from '../../src-runner/contract/port.ts'
+import type { RunnerState } from '../contract/desktop-api.ts'
+
+export type TrayItem =
+  | { kind: 'line' }
+  | { kind: 'text'; label: string }
+  | { kind: 'action'; label: string; action: TrayAction }
+  | { kind: 'group'; label: string; items: TrayItem[] }
+
+export type TrayAction = { do: 'open'; path?: string } | { do: 'stop'; jobId: string } | { do: 'quit' }
+
+const MAX_TITLE = 48
+const SHOWN_JOBS = 12
+
+/** What the tray offers: the running jobs with who, how long and how much, each with Stop. */
+export function trayItems({ jobs, pending, runner, now }: { jobs: readonly RunningJob[]; pending: number; runner: RunnerState; now: number }): TrayItem[] {
+  const more = jobs.length - SHOWN_JOBS
+  return [
+    { kind: 'action', label: 'Open Deckhand', action: { do: 'open' } },
+    { kind: 'line' },
+    { kind: 'text', label: summary(jobs.length, pending, runner) },
+    ...jobs.slice(0, SHOWN_JOBS).map((job): TrayItem => {
+      const label = escaped(`${cut(job.title)} · ${job.agentName} · ${elapsed(now - job.startedAt)} · ${money(job.costUsd)}`)
+      return {
+        kind: 'group',
+        label,
+        items: [
+          { kind: 'action', label: 'Show', action: { do: 'open', path: `/jobs/${job.jobId}` } },
+          { kind: 'action', label: 'Stop', action: { do: 'stop', jobId: job.jobId } },
+        ],
+      }
+    }),
+    ...(more > 0 ? [{ kind: 'action', label: `${more} more…`, action: { do: 'open', path: '/activity' } } as const] : []),
+    { kind: 'line' },
+    { kind: 'action', label: 'Quit Deckhand', action: { do: 'quit' } },
+  ]
+}
+
+export function summary(running: number, pending: number, runner: RunnerState): string {
+  if (runner.state === 'starting' || runner.state === 'restarting') return 'The runner is starting…'
+  if (runner.state !== 'ready') return 'The runner is not running'
+  if (running === 0 && pending === 0) return 'No jobs running'
+  const parts = [running === 1 ? '1 job running' : `${running} jobs running`, ...(pending > 0 ? [`${pending} waiting`] : [])]
+  return parts.join(', ')
+}
+
+function elapsed(ms: number): string {
+  const minutes = Math.floor(Math.max(0, ms) / 60_000)
+  if (minutes < 1) return 'under a minute'
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** Two decimals; below one cent four, so that a cheap model does not look free. */
+function money(usd: number): string {
+  return `$${usd.toFixed(usd > 0 && usd < 0.01 ? 4 : 2)}`
+}
+
+function cut(title: string): string {
+  const line = title.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
+  const characters = [...line]
+  return characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE - 1).join('')}…` : line
+}
+
+/** A menu reads a single & as the mark of a shortcut. */
+function escaped(label: string): string {
+  return label.replaceAll('&', '&&')
+}

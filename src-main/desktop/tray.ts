@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+import { Menu, type MenuItemConstructorOptions, nativeImage, Tray } from 'electron'
+import type { Supervisor } from '../runner/supervisor.ts'
+import { trayItems, type TrayAction, type TrayItem } from './tray-menu.ts'
+
+const CLOCK_MS = 30_000
+
+/** The tray icon. Its menu is made anew on every change: on Linux a changed item is not seen otherwise. */
+export function createTray({ resources, supervisor, act }: { resources: string; supervisor: Supervisor; act: (action: TrayAction) => void }): { close(): void } {
+  const image = nativeImage.createFromPath(join(resources, process.platform === 'darwin' ? 'trayTemplate.png' : 'tray.png'))
+  const tray = new Tray(image)
+  tray.setToolTip('Deckhand')
+  tray.on('click', () => process.platform !== 'darwin' && act({ do: 'open' }))
+
+  const rebuild = () => {
+    const { jobs, pending } = supervisor.running()
+    const items = trayItems({ jobs, pending, runner: supervisor.state(), now: Date.now() })
+    tray.setContextMenu(Menu.buildFromTemplate(items.map((item) => toElectron(item, act))))
+    if (process.platform === 'darwin') tray.setTitle(jobs.length > 0 ? String(jobs.length) : '')
+  }
+  rebuild()
+  const stops = [supervisor.onRunning(rebuild), supervisor.onState(rebuild)]
+  // Elapsed times grow without anything happening.
+  const clock = setInterval(() => supervisor.running().jobs.length > 0 && rebuild(), CLOCK_MS)
+  return {
+    close() {
+      clearInterval(clock)
+      for (const stop of stops) stop()
+      tray.destroy()
+    },
+  }
+}
+
+function toElectron(item: TrayItem, act: (action: TrayAction) => void): MenuItemConstructorOptions {
+  switch (item.kind) {
+    case 'line':
+      return { type: 'separator' }
+    case 'text':
+      return { label: item.label, enabled: false }
+    case 'action':
+      return { label: item.label, click: () => act(item.action) }
+    case 'group':
+      return { label: item.label, submenu: item.items.map((inner) => toElectron(inner, act)) }
+  }
+}

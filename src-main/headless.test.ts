@@ -1,0 +1,149 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+
+/** The program as people start it: real processes, real database, real ports. */
+const PROGRAM = fileURLToPath(new URL('./headless.ts', import.meta.url))
+const SECRET = 'secret-of-the-headless-test-0123456789'
+
+let folder: string
+let started: Started[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'deckhand-headless-'))
+  started = []
+})
+afterEach(async () => {
+  for (const { child, exited } of started) {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+    await exited
+  }
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+})
+
+type Ready = { ready: true; runnerUrl: string; dashboardUrl: string }
+type Started = { child: ChildProcess; stdout(): string; stderr(): string; ready: Promise<Ready>; exited: Promise<number | null> }
+
+function startHeadless(env: Record<string, string> = {}, args: string[] = []): Started {
+  const own = { DECKHAND_DATA_DIR: folder, DECKHAND_VAULT: 'file', RUNNER_PORT: '0', DASHBOARD_PORT: '0', ...env }
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { PATH: process.env['PATH'], HOME: folder, ...own } })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  const exited = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)))
+  const ready = new Promise<Ready>((resolve, reject) => {
+    child.stdout.on('data', () => stdout.includes('\n') && resolve(JSON.parse(stdout) as Ready))
+    void exited.then((code) => reject(new Error(`ended with ${code}: ${stderr}`)))
+  })
+  ready.catch(() => undefined)
+  const one: Started = { child, stdout: () => stdout, stderr: () => stderr, ready, exited }
+  started.push(one)
+  return one
+}
+
+const post = (url: string, body: object) => fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+const answers = (url: string) => fetch(url).then(() => true, () => false)
+
+describe('headless', () => {
+  it('starts both servers, works on a task, and stops in order', { timeout: 30_000 }, async () => {
+    const program = startHeadless()
+    const { runnerUrl, dashboardUrl } = await program.ready
+    expect(await (await fetch(`${runnerUrl}/api/health`)).json()).toEqual({ ok: true, db: 'ok', llm: 'unchecked' })
+    expect(await (await fetch(`${dashboardUrl}/api/health`)).json()).toEqual({ ok: true, service: 'deckhand-dashboard' })
+
+    const agent = await post(`${dashboardUrl}/api/agents`, { name: 'Ann', model: { providerId: 'demo', model: 'demo' } })
+    expect(agent.status).toBe(201)
+    const submitted = await post(`${dashboardUrl}/api/agent`, { task: 'say hello' })
+    expect(submitted.status).toBe(202)
+    const { jobId } = (await submitted.json()) as { jobId: string }
+    await vi.waitFor(
+      async () => {
+        const { job } = (await (await fetch(`${dashboardUrl}/api/jobs/${jobId}`)).json()) as { job: { status: string } }
+        expect(job.status).toBe('completed')
+      },
+      { timeout: 15_000, interval: 50 },
+    )
+
+    program.child.kill('SIGTERM')
+    expect(await program.exited).toBe(0)
+    expect(program.stdout().trim().split('\n')).toHaveLength(1)
+    expect(await Promise.all([answers(runnerUrl), answers(dashboardUrl)])).toEqual([false, false])
+  })
+
+  it('keeps its secret out of every log, and stops on Ctrl-C', { timeout: 30_000 }, async () => {
+    const program = startHeadless({ WORKER_SECRET: SECRET, LOG_LEVEL: 'trace', AUTH_MODE: 'local-auth' })
+    const { runnerUrl, dashboardUrl } = await program.ready
+    expect((await fetch(`${runnerUrl}/api/jobs`)).status).toBe(401)
+    expect((await fetch(`${dashboardUrl}/api/jobs`)).status).toBe(401)
+    expect((await fetch(`${dashboardUrl}/api/jobs`, { headers: { authorization: `Bearer ${SECRET}` } })).status).toBe(200)
+    program.child.kill('SIGINT')
+    expect(await program.exited).toBe(0)
+    const written = [program.stdout(), program.stderr(), ...readdirSync(join(folder, 'logs')).map((name) => readFileSync(join(folder, 'logs', name), 'utf8'))]
+    expect(written.join('\n')).not.toContain(SECRET)
+    expect(written.join('\n')).toContain('dashboard ready')
+  })
+
+  it('brings a killed runner back under the same addresses', { timeout: 30_000 }, async () => {
+    const port = await freePort()
+    const program = startHeadless({ RUNNER_PORT: String(port) })
+    const { runnerUrl } = await program.ready
+    const killedAt = performance.now()
+    process.kill(runnerPid(program.stderr()), 'SIGKILL')
+    await vi.waitFor(() => expect(program.stderr().match(/"runner ready"/g)).toHaveLength(2), { timeout: 3_000, interval: 20 })
+    expect((await fetch(`${runnerUrl}/api/health`)).status).toBe(200)
+    expect(performance.now() - killedAt).toBeLessThan(3_000)
+  })
+
+  it('leaves no runner behind when it is killed itself', { timeout: 30_000 }, async () => {
+    const program = startHeadless()
+    const { runnerUrl } = await program.ready
+    program.child.kill('SIGKILL')
+    await vi.waitFor(async () => expect(await answers(runnerUrl)).toBe(false), { timeout: 5_000, interval: 50 })
+  })
+
+  it.each(['DASHBOARD_PORT', 'RUNNER_PORT'])('says which port is taken (%s), and sends nothing to its holder', { timeout: 30_000 }, async (name) => {
+    const heard: unknown[] = []
+    const holder = createServer((request) => heard.push(request.headers))
+    holder.on('connection', (socket) => heard.push(socket.remoteAddress))
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', () => resolve()))
+    const { port } = holder.address() as { port: number }
+    const program = startHeadless({ [name]: String(port) })
+    expect(await program.exited).toBe(1)
+    expect(program.stderr()).toMatch(new RegExp(`deckhand: port ${port} of the (runner|dashboard) is taken by another program.*${name}=\\d+\\n$`, 's'))
+    expect(program.stdout()).toBe('')
+    expect(heard).toEqual([])
+    holder.close()
+  })
+
+  it.each([
+    [{ RUNNER_PORT: 'x' }, [], /^deckhand: RUNNER_PORT must be a port, 0 to 65535 \(it is "x"\)\n$/],
+    [{ DASHBOARD_HOST: '0.0.0.0' }, [], /^deckhand: DASHBOARD_HOST 0\.0\.0\.0 would open Deckhand to the network[^\n]*\n$/],
+    [{ AUTH_MODE: 'bearer-token' }, [], /^deckhand: AUTH_MODE bearer-token needs[^\n]*\n$/],
+    [{ DECKHAND_DATA_DIR: '/dev/null/deckhand' }, [], /^deckhand: the data folder \/dev\/null\/deckhand cannot be used[^\n]*\n$/],
+    [{}, ['--runner-port', '99999'], /^deckhand: --runner-port must be a port[^\n]*\n$/],
+  ])('refuses %o %o with one line and exit code 2', { timeout: 15_000 }, async (env, args, line) => {
+    const program = startHeadless(env as Record<string, string>, args)
+    expect(await program.exited).toBe(2)
+    expect(program.stderr()).toMatch(line)
+    expect(program.stdout()).toBe('')
+  })
+})
+
+function runnerPid(stderr: string): number {
+  const line = stderr.split('\n').find((text) => text.includes('"runner started"'))
+  return (JSON.parse(line!) as { pid: number }).pid
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}

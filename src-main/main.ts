@@ -1,0 +1,90 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { app, dialog, Menu, nativeTheme, powerMonitor, session, shell } from 'electron'
+import { loadAssets } from './dashboard/assets.ts'
+import { createAbilities, type Abilities } from './desktop/abilities.ts'
+import { answerDesktopCalls, openLinkAsking } from './desktop/desktop-calls.ts'
+import { createDesktopState } from './desktop/desktop-state.ts'
+import { startedAtLogin } from './desktop/login-item.ts'
+import { createQuit } from './desktop/quit.ts'
+import { createTray } from './desktop/tray.ts'
+import { hasTray } from './desktop/tray-support.ts'
+import { createHost, logsDirOf } from './host.ts'
+import { messageOf } from './log/log.ts'
+import { createUtilityRunner } from './runner/utility-runner.ts'
+import { guardContents, guardSession } from './security/guard.ts'
+import { readEnvironment } from './settings/environment.ts'
+import { StartError } from './settings/start-error.ts'
+import { registerAppScheme, serveAppScheme } from './window/app-scheme.ts'
+import { createMainWindow } from './window/main-window.ts'
+import { menuTemplate } from './window/menu.ts'
+
+const here = import.meta.dirname
+const resources = app.isPackaged ? process.resourcesPath : join(here, '../../resources')
+const devServer = app.isPackaged ? null : (process.env['ELECTRON_RENDERER_URL'] ?? null)
+
+// Not awaited: Electron becomes ready only after this module has been evaluated.
+start().catch((error: unknown) => {
+  process.stderr.write(`deckhand: ${messageOf(error)}\n`)
+  if (app.isPackaged) dialog.showErrorBox('Deckhand cannot start', messageOf(error))
+  app.exit(error instanceof StartError ? error.exitCode : 1)
+})
+
+async function start(): Promise<void> {
+  const environment = readEnvironment({ env: process.env, platform: process.platform, home: homedir(), cwd: process.cwd() })
+  const { dataDir } = environment
+  // Before anything of Electron's is used: the lock and the page's own storage live in there.
+  app.setPath('userData', join(dataDir, 'window'))
+  if (!app.requestSingleInstanceLock()) return app.exit(0)
+  registerAppScheme()
+
+  const host = createHost({ environment, assets: await loadAssets(join(here, '../renderer')), spawn: createUtilityRunner(join(here, 'runner.js')) })
+  const { settings, supervisor, log } = host
+  let trayIsSeen = false
+  const window = createMainWindow({
+    preload: join(here, '../preload/preload.cjs'),
+    placeFile: join(dataDir, 'window.json'),
+    log,
+    staysHidden: () => !quit.isQuitting() && (process.platform === 'darwin' || (trayIsSeen && settings.current().closeToTray)),
+  })
+  const abilities: Abilities = process.env['DECKHAND_TEST'] === '1' ? (await import('./testing/e2e-hooks.ts')).stubAbilities() : createAbilities(window.current)
+  const openLink = (url: string) => openLinkAsking(abilities, url)
+  const quit = createQuit(app, host, () => abilities)
+  const info = { appVersion: app.getVersion(), electronVersion: process.versions.electron, platform: process.platform, dataDir, logsDir: logsDirOf(dataDir) }
+  const state = createDesktopState(host, info)
+  guardContents(app, (url) => void openLink(url))
+  log.info({ ...info, packaged: app.isPackaged }, 'Deckhand starts')
+
+  await app.whenReady()
+  nativeTheme.themeSource = settings.current().theme
+  settings.onChange(({ theme }) => (nativeTheme.themeSource = theme))
+  guardSession(session.defaultSession, devServer)
+  serveAppScheme(session.defaultSession, host.dashboard, devServer)
+  answerDesktopCalls({ host, abilities, state: state.get, openLink })
+  state.onChange(window.tellState)
+  if (!startedAtLogin()) window.show()
+  // From here on the page shows what is still starting.
+  void host.startServer()
+  void supervisor.start()
+
+  const showLogs = () => void shell.openPath(logsDirOf(dataDir))
+  Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate({ platform: process.platform, development: devServer !== null, command: window.command, showLogs, quit: quit.ask })))
+  app.on('second-instance', () => window.show())
+  app.on('activate', () => window.show())
+  app.on('window-all-closed', () => quit.ask())
+  powerMonitor.on('shutdown', () => quit.now())
+  supervisor.onNotice(({ title, body, path }) => abilities.notify({ title, body, onClick: () => window.command({ command: 'go', path }) }))
+  createTray({
+    resources,
+    supervisor,
+    act(action) {
+      if (action.do === 'quit') quit.ask()
+      else if (action.do === 'stop') supervisor.cancelJob(action.jobId)
+      else if (action.path === undefined) window.show()
+      else window.command({ command: 'go', path: action.path })
+    },
+  })
+  trayIsSeen = await hasTray()
+  if (!trayIsSeen) window.show()
+  if (settings.notice) abilities.notify({ title: 'Settings', body: settings.notice, onClick: window.show })
+}

@@ -1,0 +1,44 @@
+import { contextBridge, ipcRenderer } from 'electron'
+import { callChannel, COMMAND_CHANNEL, STATE_CHANNEL } from './contract/channels.ts'
+import type { DesktopApi, DesktopCallName, DesktopCommand, DesktopState } from './contract/desktop-api.ts'
+
+/** Total over the contract; names alone, so that no schema library is loaded before the page. */
+const CALLS = {
+  getState: true,
+  changeSettings: true,
+  usePort: true,
+  restartRunner: true,
+  recheckVault: true,
+  pickFolder: true,
+  openExternal: true,
+  showFolder: true,
+  copyText: true,
+} satisfies Record<DesktopCallName, true>
+
+const call = (name: DesktopCallName, argument?: unknown) => ipcRenderer.invoke(callChannel(name), argument) as Promise<unknown>
+
+/** The event stays here: it would hand `ipcRenderer` to the page. */
+function listen<T>(channel: string, listener: (value: T) => void): () => void {
+  const forward = (_event: unknown, value: T) => listener(value)
+  ipcRenderer.on(channel, forward)
+  return () => void ipcRenderer.removeListener(channel, forward)
+}
+
+const calls = Object.fromEntries((Object.keys(CALLS) as DesktopCallName[]).map((name) => [name, (argument?: unknown) => call(name, argument)]))
+
+const api = {
+  ...calls,
+  onState(listener) {
+    let changed = false
+    const stop = listen<DesktopState>(STATE_CHANNEL, (state) => {
+      changed = true
+      listener(state)
+    })
+    // What was pushed meanwhile is newer than the answer.
+    void call('getState').then((state) => changed || listener(state as DesktopState))
+    return stop
+  },
+  onCommand: (listener) => listen<DesktopCommand>(COMMAND_CHANNEL, listener),
+} as DesktopApi
+
+contextBridge.exposeInMainWorld('deckhand', api)

@@ -1,0 +1,24 @@
+import type { Abilities } from '../desktop/abilities.ts'
+
+/** What a test of the whole app sets and reads in the main process, as `globalThis.deckhandTest`. */
+export type TestHooks = { folder: string | null; confirm: boolean; opened: string[]; notices: string[]; questions: string[] }
+
+/**
+ * Dialogs, the browser and notifications of the system cannot be driven from a test, so in test mode (DECKHAND_TEST=1)
+ * they answer what the test has set, and what they were asked is kept.
+ */
+export function stubAbilities(): Abilities {
+  const hooks: TestHooks = { folder: null, confirm: true, opened: [], notices: [], questions: [] }
+  ;(globalThis as { deckhandTest?: TestHooks }).deckhandTest = hooks
+  return {
+    pickFolder: async () => hooks.folder,
+    async confirm({ message }) {
+      hooks.questions.push(message)
+      return hooks.confirm
+    },
+    async openInBrowser(url) {
+      hooks.opened.push(url.href)
+    },
+    notify: ({ title }) => void hooks.notices.push(title),
+  }
+}

@@ -1,0 +1,32 @@
+import { net, protocol, type Session } from 'electron'
+import type { Dashboard } from '../dashboard/dashboard.ts'
+import { PAGE_HEADERS, pagePolicy } from '../dashboard/hardening.ts'
+import { isOwnPage, PAGE_URL } from '../security/own-page.ts'
+
+const SCHEME = new URL(PAGE_URL).protocol.slice(0, -1)
+
+/** Has to run before Electron is ready. */
+export function registerAppScheme(): void {
+  protocol.registerSchemesAsPrivileged([{ scheme: SCHEME, privileges: { standard: true, secure: true, supportFetchAPI: true, stream: true, codeCache: true } }])
+}
+
+/** The window's requests go to the same dashboard that HTTP is served from, without a port in between. */
+export function serveAppScheme(session: Session, dashboard: Dashboard, devServer: string | null): void {
+  session.protocol.handle(SCHEME, (request) => {
+    if (!isOwnPage(request.url)) return new Response(null, { status: 404 })
+    if (devServer !== null && !new URL(request.url).pathname.startsWith('/api/')) return fromDevServer(request, devServer)
+    return dashboard.handle(request, { via: 'window' })
+  })
+}
+
+/** Development: the page comes from Vite, so that it changes in place when its source does. */
+async function fromDevServer(request: Request, devServer: string): Promise<Response> {
+  const { pathname, search } = new URL(request.url)
+  // Only this header: net.fetch refuses those of a navigation.
+  const answer = await net.fetch(new URL(pathname + search, devServer).href, { headers: { accept: request.headers.get('accept') ?? '*/*' } })
+  const socket = devServer.replace(/^http/, 'ws').replace(/\/$/, '')
+  const headers = new Headers({ ...PAGE_HEADERS, 'content-security-policy': pagePolicy({ 'connect-src': socket }), 'cache-control': 'no-store' })
+  const type = answer.headers.get('content-type')
+  if (type) headers.set('content-type', type)
+  return new Response(answer.body, { status: answer.status, headers })
+}
