@@ -94,6 +94,13 @@ it.each([
   expect(seen.length).toBeGreaterThanOrEqual(3)
 })
 
+it('does not follow a stranger to a server elsewhere', async () => {
+  const real = await pretend('ollama', ['a'])
+  const { port } = await stranger((request, response) => void response.writeHead(302, { location: real.url + request.url! }).end())
+  expect(await findServers({ ...deps, ports: { ollama: port, lmStudio: port, llamaCpp: port } })).toEqual([])
+  expect(real.received).toHaveLength(0)
+})
+
 it('does not wait for a stranger that never answers', async () => {
   const asked = Promise.withResolvers<void>()
   let requests = 0

@@ -9,7 +9,7 @@ import type { ModelEvent, ModelFailure, ModelRequest, ProviderAccess } from './m
 import { createProviderAdapter } from './provider-adapter.ts'
 import { PROVIDER_DRIVERS } from './provider-drivers.ts'
 
-const KEY = 'sk-test-0123456789abcdefghij'
+const KEY = 'my0own+key=without/pattern~7'
 const SECRET_PROMPT = 'my diary says that the safe is behind the painting'
 
 const LOOKUP = {
@@ -203,6 +203,16 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'length' })
   })
 
+  // Google sends arguments in one piece, and OpenAI says of each call when it is complete.
+  it.skipIf(kind === 'google' || kind === 'openai')('drops arguments that are no JSON when nobody knows how the answer ended', async () => {
+    const events = await ask({
+      toolCalls: [{ id: 'a', name: 'lookup', rawArgs: '{"word": "se' }],
+      stop: { raw: 'moon_phase' },
+      usage: { input: 10, output: 7 },
+    })
+    expect(events).toEqual([{ type: 'finish', reason: 'other', usage: { input: 10, output: 7, cached: 0 } }])
+  })
+
   it('reports a filtered answer', async () => {
     expect((await ask({ text: ['I '], stop: 'filter', usage: { input: 10, output: 7 } })).at(-1)).toMatchObject({
       reason: 'content_filter',
@@ -362,7 +372,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     const message = `Wrong key ${KEY} and Bearer abc.def for "${SECRET_PROMPT}" (sk-other-98765432101234)`
     const failed = failureOf(await askWithFault({ kind: 'status', status: 400, error: { message } }))
     expect(failed.message).toMatch(/Wrong/)
-    expect(failed.message).not.toMatch(/sk-|abc\.def|diary|painting/)
+    expect(failed.message).not.toMatch(/sk-|without.pattern|abc\.def|diary|painting/)
   })
 
   it('bounds an error of a megabyte', async () => {

@@ -125,6 +125,7 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
         return
       } finally {
         watch.end()
+        // A library that gave up on the answer may have left it open; this hangs up whatever is left.
         watch.abort(new Error('the call is over'))
         reader?.cancel().catch(() => {})
       }
