@@ -102,7 +102,7 @@ it('asks again over a fresh connection when the kept one was closed under it', a
     })
   })
   const fetch = outbound()
-  const ask = async () => await (await fetch(url, { method: 'POST', body: 'x' })).text()
+  const ask = async () => (await fetch(url, { method: 'POST', body: 'x' })).text()
   // Two connections are kept: the second try must not take the other one, which is just as dead.
   expect(await Promise.all([ask(), ask()])).toEqual(['ok', 'ok'])
   expect(await ask()).toBe('ok')
