@@ -72,7 +72,7 @@ function claimRow(tx: Tx, deps: JobDeps, seq: number): ClaimedJob {
   const at = deps.clock.now()
   const row = tx
     .prepare<{ id: string; claim: number; attempt: number; steps: number }>(
-      `UPDATE agent_jobs SET status = 'running', claim = claim + 1, attempt = attempt + 1, boot_id = ?, heartbeat_at = ?, woken = 0,
+      `UPDATE agent_jobs SET status = 'running', claim = claim + 1, attempt = attempt + 1, boot_id = ?, heartbeat_at = ?,
          started_at = coalesce(started_at, ?)
        WHERE seq = ? AND status = 'pending' RETURNING id, claim, attempt, steps`,
     )

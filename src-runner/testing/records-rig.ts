@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDatabase, type Database } from '../base/db/database.ts'
+import { transact } from '../base/db/transact.ts'
+import { createJobTails, type JobTails } from '../base/events/job-tails.ts'
+import type { Agent } from '../contract/agents.ts'
+import { createIds, type Ids } from '../kit/ids.ts'
+import type { Log } from '../kit/log.ts'
+import { createAgent } from '../records/agents/agents.ts'
+import { createJobStore, type JobStore } from '../records/jobs/job-store.ts'
+import type { NewReply } from '../records/jobs/recording.ts'
+import { createHandClock, type HandClock } from './hand-clock.ts'
+
+export type RecordsRig = {
+  folder: string
+  file: string
+  db: Database
+  clock: HandClock
+  ids: Ids
+  tails: JobTails
+  store: JobStore
+  /** What was logged as warning or error. */
+  logged: string[]
+  addAgent(name: string): Agent
+  /** The process dies and another one starts: what was in memory is gone, the file is what it was. */
+  reboot(): void
+  close(): void
+}
+
+/** The records over a real database file in a folder of their own, with a clock that is moved by hand. */
+export function openRecordsRig(clock: HandClock = createHandClock()): RecordsRig {
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-records-'))
+  const file = join(folder, 'deckhand.db')
+  const ids = createIds(() => clock.now())
+  const logged: string[] = []
+  const collect = (_fields: unknown, message: string) => void logged.push(message)
+  const log: Log = { error: collect, warn: collect, info() {}, debug() {} }
+  const boot = () => {
+    const db = openDatabase({ file, clock, ids, log })
+    const tails = createJobTails({ log })
+    return { db, tails, store: createJobStore({ db, clock, ids, bootId: ids.next(), tails }) }
+  }
+  const rig: RecordsRig = {
+    folder,
+    file,
+    clock,
+    ids,
+    logged,
+    ...boot(),
+    addAgent: (name) => transact(rig.db, (tx) => createAgent(tx, { clock, ids }, { name })),
+    reboot() {
+      rig.db.close()
+      Object.assign(rig, boot())
+    },
+    close() {
+      rig.db.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  return rig
+}
+
+export function replyOf(text: string, more: Partial<NewReply> = {}): NewReply {
+  return {
+    text,
+    reasoning: '',
+    toolCalls: [],
+    model: { providerId: 'demo', model: 'demo' },
+    usage: { input: 100, output: 20, cached: 10 },
+    estimated: false,
+    costMicros: 150,
+    priced: true,
+    interrupted: false,
+    durationMs: 40,
+    ...more,
+  }
+}
