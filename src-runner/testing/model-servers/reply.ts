@@ -44,8 +44,3 @@ export type ServedFault =
   | { kind: 'redirect'; to: string; status: number }
 
 export type ServedError = { message: string; type?: string; code?: string }
-
-/** The text of a reply as the person should see it in the end. */
-export function textOf(reply: ServedReply): string {
-  return (reply.text ?? []).join('')
-}

@@ -53,7 +53,7 @@ async function work(task: string, folders: string[] = [folder], tools = ALL_TOOL
     for (const call of calls) {
       made.push({ name: call.name, args: call.args })
       const tool = tools.find(({ name }) => name === call.name)!
-      const context = { jobId: 'j', agentId: 'a', callId: call.callId, folders, signal: new AbortController().signal }
+      const context = { jobId: 'j', agentId: 'a', callId: call.callId, folders, closedFolders: [], signal: new AbortController().signal }
       const result = await Promise.resolve()
         .then(() => tool.run(tool.args.parse(call.args), context))
         .catch((thrown: unknown) => ({ ok: false, output: messageOf(thrown) }))
