@@ -55,6 +55,8 @@ async function start(): Promise<void> {
   guardContents(app, (url) => void openLink(url))
   log.info({ ...info, packaged: app.isPackaged }, 'Deckhand starts')
 
+  void host.startServer()
+
   await app.whenReady()
   nativeTheme.themeSource = settings.current().theme
   settings.onChange(({ theme }) => (nativeTheme.themeSource = theme))
@@ -63,8 +65,7 @@ async function start(): Promise<void> {
   answerDesktopCalls({ host, abilities, state: state.get, openLink })
   state.onChange(window.tellState)
   if (!startedAtLogin()) window.show()
-  // From here on the page shows what is still starting.
-  void host.startServer()
+  // The page shows what is still starting.
   void supervisor.start()
 
   const showLogs = () => void shell.openPath(logsDirOf(dataDir))

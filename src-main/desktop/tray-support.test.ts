@@ -1,0 +1,49 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { hasTray } from './tray-support.ts'
+
+/** The programs that ask the bus, replaced by ones that answer as told: no session bus is needed to test the answer. */
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'deckhand-tray-'))
+  vi.stubEnv('PATH', folder)
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function program(name: string, script: string): void {
+  writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`)
+  chmodSync(join(folder, name), 0o755)
+}
+
+describe.skipIf(process.platform === 'win32')('whether a tray icon would be seen', () => {
+  it('is always so on macOS and Windows', async () => {
+    expect(await hasTray('darwin')).toBe(true)
+    expect(await hasTray('win32')).toBe(true)
+  })
+
+  it('is not assumed on Linux when nobody can tell', async () => {
+    expect(await hasTray('linux')).toBe(false)
+  })
+
+  it.each([
+    ['gdbus', "echo '(true,)'", true],
+    ['gdbus', "echo '(false,)'", false],
+    ['dbus-send', "echo '   boolean true'", true],
+    ['busctl', "echo 'b false'", false],
+    ['busctl', "echo 'b true'", true],
+  ])('is what %s says: %s', async (name, script, expected) => {
+    program(name, script)
+    expect(await hasTray('linux')).toBe(expected)
+  })
+
+  it('goes on to the next program when one cannot ask', async () => {
+    program('gdbus', 'exit 1')
+    program('dbus-send', "echo '   boolean true'")
+    expect(await hasTray('linux')).toBe(true)
+  })
+})

@@ -1,0 +1,48 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createMainLog } from './main-log.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'deckhand-log-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const text = () => readFileSync(join(folder, 'main.log'), 'utf8')
+
+describe('the log', () => {
+  it('holds what was said, at the level of now, for its owner alone', async () => {
+    const log = createMainLog({ folder, level: 'info' })
+    log.debug({}, 'too quiet')
+    log.info({ port: 3001 }, 'loud enough')
+    log.setLevel('debug')
+    log.debug({}, 'now heard')
+    await log.close()
+    expect(text()).not.toContain('too quiet')
+    expect(text().trim().split('\n').map((line) => JSON.parse(line) as object)).toMatchObject([{ msg: 'loud enough', port: 3001, process: 'main' }, { msg: 'now heard' }])
+    if (process.platform !== 'win32') expect(statSync(join(folder, 'main.log')).mode & 0o077).toBe(0)
+  })
+
+  it('never holds a secret, wherever it stands, nor does the echo', async () => {
+    const echo = new PassThrough()
+    const log = createMainLog({ folder, level: 'info', echo })
+    log.hide('canary-canary')
+    log.info({ url: 'http://x/canary-canary/y', deep: { list: ['canary-canary'] } }, 'told canary-canary')
+    await log.close()
+    expect(text()).not.toContain('canary')
+    expect(String(echo.read())).not.toContain('canary')
+    expect(text()).toContain('http://x/[secret]/y')
+  })
+
+  it('does not grow without end', async () => {
+    const log = createMainLog({ folder, level: 'info' })
+    const line = 'x'.repeat(100_000)
+    for (let i = 0; i < 400; i++) log.info({ i }, line)
+    await log.close()
+    const sizes = readdirSync(folder).filter((name) => name.includes('main.log')).map((name) => statSync(join(folder, name)).size)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(30_000_000)
+  })
+})

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { externalUrl } from './external-url.ts'
+import { isOwnPage, mayAskDesktop } from './own-page.ts'
+
+describe('a link that may be opened outside', () => {
+  it.each(['https://example.org/a?b#c', 'http://127.0.0.1:8080/', 'HTTPS://EXAMPLE.ORG'])('%s', (text) => {
+    expect(externalUrl(text)?.href).toBe(new URL(text).href)
+  })
+
+  it.each([
+    'file:///etc/passwd', 'smb://host/share', 'ms-msdt:/id', 'javascript:alert(1)', 'data:text/html,x', 'vbscript:x', 'app://deckhand/', 'mailto:a@b.example',
+    'https://user@example.org', 'https://user:pass@example.org', 'https://bank.example@evil.example', '//example.org', '/etc/passwd', 'C:\\Windows', '', 'https://',
+  ])('not %s', (text) => {
+    expect(externalUrl(text)).toBeNull()
+  })
+})
+
+describe('who may ask the desktop', () => {
+  it.each([
+    ['our page', { url: 'app://deckhand/jobs/1', parent: null }, true],
+    ['a frame in it', { url: 'app://deckhand/', parent: {} }, false],
+    ['another page', { url: 'https://evil.example/', parent: null }, false],
+    ['a page that looks like ours', { url: 'app://deckhand.evil.example/', parent: null }, false],
+    ['another host of the scheme', { url: 'app://other/', parent: null }, false],
+    ['the page of last resort', { url: 'data:text/html,x', parent: null }, false],
+    ['a frame that is gone', null, false],
+  ])('%s: %o', (_case, frame, expected) => {
+    expect(mayAskDesktop(frame)).toBe(expected)
+    if (frame?.parent === null) expect(isOwnPage(frame.url)).toBe(expected)
+  })
+})

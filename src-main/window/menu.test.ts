@@ -1,0 +1,30 @@
+import { describe, expect, it, vi } from 'vitest'
+import { DesktopCommand } from '../contract/desktop-api.ts'
+import { menuTemplate } from './menu.ts'
+
+type Item = ReturnType<typeof menuTemplate>[number]
+const flat = (items: Item[]): Item[] => items.flatMap((item) => [item, ...(Array.isArray(item.submenu) ? flat(item.submenu) : [])])
+
+describe.each(['darwin', 'linux', 'win32'] as const)('the menu on %s', (platform) => {
+  const command = vi.fn<(command: DesktopCommand) => void>()
+  const quit = vi.fn<() => void>()
+  const items = flat(menuTemplate({ platform, development: false, command, showLogs: () => undefined, quit }))
+
+  it('has no shortcut twice, settings and quit once, and copy and paste', () => {
+    const shortcuts = items.map((item) => item.accelerator).filter(Boolean)
+    expect(new Set(shortcuts).size).toBe(shortcuts.length)
+    expect(shortcuts.filter((shortcut) => shortcut === 'CmdOrCtrl+,' || shortcut === 'CmdOrCtrl+Q')).toHaveLength(2)
+    expect(items.some((item) => item.role === 'editMenu')).toBe(true)
+  })
+
+  it('wishes for nothing that the page would not understand', () => {
+    for (const item of items) (item.click as (() => void) | undefined)?.()
+    expect(quit).toHaveBeenCalledTimes(1)
+    expect(command.mock.calls.length).toBeGreaterThan(5)
+    for (const [wish] of command.mock.calls) expect(DesktopCommand.safeParse(wish).success).toBe(true)
+  })
+
+  it('shows tools for developers to developers alone', () => {
+    expect(items.some((item) => item.role === 'toggleDevTools')).toBe(false)
+  })
+})
