@@ -155,7 +155,7 @@ export function runRig(options: RigOptions): Rig {
     transcript: options.transcript ?? [],
     startedCallIds: new Set(options.startedCallIds ?? []),
     tools: options.tools ?? [],
-    toolContext: { jobId: 'job', agentId: 'agent', folders: [] },
+    toolContext: { jobId: 'job', agentId: 'agent', folders: [], closedFolders: [] },
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     used: { turns: 0, toolCalls: 0, costMicros: 0, workingMs: 0, ...options.used },
     signal: stop.signal,
@@ -174,6 +174,7 @@ export function runRig(options: RigOptions): Rig {
     progress: {
       delta: (words) => note(`delta '${words}'`),
       reset: () => note('reset'),
+      moved: () => note('moved'),
       tool: ({ callId, state }) => note(`tool ${callId} ${state}`),
       activity: (activity, detail, until) =>
         note(`activity ${activity}${detail === null ? '' : ` ${detail}`}${until === null ? '' : ` until +${until - clock.now()}`}`),

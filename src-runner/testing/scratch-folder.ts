@@ -34,9 +34,10 @@ export async function callTool(
   args: Record<string, unknown>,
   folders: string[],
   signal = new AbortController().signal,
+  closedFolders: string[] = [],
 ): Promise<ToolOutput> {
   try {
-    return await tool.run(tool.args.parse(args), { jobId: 'job', agentId: 'agent', callId: 'call', folders, signal })
+    return await tool.run(tool.args.parse(args), { jobId: 'job', agentId: 'agent', callId: 'call', folders, closedFolders, signal })
   } catch (thrown) {
     return { ok: false, output: (thrown as Error).message }
   }

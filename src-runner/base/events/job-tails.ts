@@ -18,6 +18,8 @@ export type JobTails = {
   attach(jobId: string, listener: (tail: JobTail) => void): () => void
   /** A piece of the reply under way. From an attempt that is no longer the present one it goes nowhere; likewise `tool`. */
   delta(attempt: AttemptOf, text: string): void
+  /** The reply under way broke off and starts again: what was said of it is void. */
+  reset(attempt: AttemptOf): void
   tool(attempt: AttemptOf, tool: Omit<ToolState, 'type'>): void
   /** The text of the reply under way, which is not recorded yet. */
   textUnderWay(jobId: string): string
@@ -78,6 +80,12 @@ export function createJobTails({ log = silentLog }: { log?: Log } = {}): JobTail
       if (tail.text.length + text.length > MOST_TEXT_KEPT) tail.whole = false
       if (tail.whole) tail.text += text
       publish(attempt.jobId, { type: 'delta', seq: tail.seq, text })
+    },
+    reset(attempt) {
+      const tail = tailOf(attempt)
+      if (tail === undefined) return
+      Object.assign(tail, { text: '', whole: true })
+      publish(attempt.jobId, { type: 'reset', seq: tail.seq })
     },
     tool(attempt, tool) {
       const tail = tailOf(attempt)

@@ -132,6 +132,7 @@ function hear(attempt: Attempt, said: Said, ids: Set<string>, event: Exclude<Mod
     if (event.text !== '') attempt.deps.progress.delta(event.text)
   } else if (event.type === 'reasoning') {
     said.reasoning += event.text
+    attempt.deps.progress.moved()
   } else if (said.calls.length < MAX_CALLS_KEPT) {
     const call = takeCall(event, ids)
     ids.add(call.callId)

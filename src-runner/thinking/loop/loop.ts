@@ -22,7 +22,9 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopEnd
     input,
     deps,
     messages: [...input.prompt, ...input.transcript],
-    takenIds: new Set(input.transcript.flatMap((m) => (m.role === 'assistant' ? m.toolCalls.map((call) => call.callId) : []))),
+    takenIds: new Set(
+      [...input.prompt, ...input.transcript].flatMap((m) => (m.role === 'assistant' ? m.toolCalls.map((call) => call.callId) : [])),
+    ),
     used: { ...input.used },
     said: input.transcript.flatMap((m) => (m.role === 'assistant' && m.text.trim() !== '' ? [m.text] : [])),
     signal: AbortSignal.any([input.signal, timeUp.signal]),

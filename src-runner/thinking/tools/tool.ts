@@ -8,6 +8,8 @@ export type ToolContext = {
   callId: string
   /** The agent's folders: absolute paths as the person gave them. */
   folders: readonly string[]
+  /** Deckhand's own: closed to every tool, also where one of the agent's folders holds them. */
+  closedFolders: readonly string[]
   signal: AbortSignal
 }
 

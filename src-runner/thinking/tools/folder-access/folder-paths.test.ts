@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { nameFolders, parsePath, PathRefused, showName, showPlace, unescapeName, type NamedFolder } from './folder-paths.ts'
 
 const folders: NamedFolder[] = [
-  { name: 'Documents', path: '/home/ada/Documents' },
-  { name: 'work', path: '/srv/work' },
-  { name: 'inner', path: '/srv/work/deep/inner' },
+  { name: 'Documents', path: '/home/ada/Documents', closed: [] },
+  { name: 'work', path: '/srv/work', closed: [] },
+  { name: 'inner', path: '/srv/work/deep/inner', closed: [] },
 ]
 const parse = (text: string, list = folders) => {
   const place = parsePath(text, list, 'linux')
@@ -20,7 +20,7 @@ describe('names of folders', () => {
     [['/'], ['root'], 'linux'],
     [['C:\\Users\\Ada\\Notes', 'D:\\'], ['Notes', 'D'], 'win32'],
   ])('%j are called %j', (paths, names, platform) => {
-    expect(nameFolders(paths, platform).map((f) => f.name)).toEqual(names)
+    expect(nameFolders(paths, { platform }).map((f) => f.name)).toEqual(names)
   })
 })
 
@@ -44,13 +44,13 @@ describe('paths that are understood', () => {
   ])('%j is %j', (text, place) => expect(parse(text)).toBe(place))
 
   it('takes the same name in another Unicode form', () => {
-    expect(parse('Cafe\u0301/x', [{ name: 'Caf\u00e9', path: '/srv/c' }])).toBe('Caf\u00e9/x')
+    expect(parse('Cafe\u0301/x', [{ name: 'Caf\u00e9', path: '/srv/c', closed: [] }])).toBe('Caf\u00e9/x')
   })
 
   it('takes both slashes on Windows', () => {
-    const place = parsePath('Notes\\a/b.md', [{ name: 'Notes', path: 'C:\\Notes' }], 'win32')
+    const place = parsePath('Notes\\a/b.md', [{ name: 'Notes', path: 'C:\\Notes', closed: [] }], 'win32')
     expect(place!.parts).toEqual(['a', 'b.md'])
-    expect(parsePath('c:\\notes\\a.md', [{ name: 'Notes', path: 'C:\\Notes' }], 'win32')!.parts).toEqual(['a.md'])
+    expect(parsePath('c:\\notes\\a.md', [{ name: 'Notes', path: 'C:\\Notes', closed: [] }], 'win32')!.parts).toEqual(['a.md'])
   })
 })
 
@@ -82,7 +82,7 @@ describe('paths that are refused', () => {
   })
 
   it.each(['a.txt:hidden', 'NUL', 'com1.txt', 'x.', 'x ', 'a|b', 'C:'])('%j is no name on Windows', (name) => {
-    expect(() => parsePath(`Notes\\${name}`, [{ name: 'Notes', path: 'C:\\Notes' }], 'win32')).toThrow(PathRefused)
+    expect(() => parsePath(`Notes\\${name}`, [{ name: 'Notes', path: 'C:\\Notes', closed: [] }], 'win32')).toThrow(PathRefused)
   })
 })
 

@@ -1,7 +1,7 @@
 import { posix, win32 } from 'node:path'
 
 /** One of the agent's folders under the name by which a model calls it. */
-export type NamedFolder = { name: string; path: string }
+export type NamedFolder = { name: string; path: string; closed: readonly string[] }
 
 /** A place in a folder. No part is empty, `.` or `..`. */
 export type Place = { folder: NamedFolder; parts: string[] }
@@ -19,9 +19,12 @@ export const PATH_HELP =
 
 /**
  * The name of a folder is the last part of its path. Folders of the same name are told apart by a number, in the
- * order in which the person gave them.
+ * order in which the person gave them. `closedFolders` stay shut wherever they lie.
  */
-export function nameFolders(folders: readonly string[], platform: NodeJS.Platform = process.platform): NamedFolder[] {
+export function nameFolders(
+  folders: readonly string[],
+  { closedFolders = [], platform = process.platform }: { closedFolders?: readonly string[]; platform?: NodeJS.Platform } = {},
+): NamedFolder[] {
   const path = platform === 'win32' ? win32 : posix
   const taken = new Set<string>()
   return folders.map((folder) => {
@@ -29,7 +32,7 @@ export function nameFolders(folders: readonly string[], platform: NodeJS.Platfor
     let name = base
     for (let n = 2; taken.has(name); n++) name = `${base} (${n})`
     taken.add(name)
-    return { name, path: folder }
+    return { name, path: folder, closed: closedFolders }
   })
 }
 

@@ -267,6 +267,26 @@ describe('sentences about what is missing', () => {
   })
 })
 
+it("nothing opens Deckhand's own folder, not even when it lies in the agent's", async () => {
+  const base = await scratchFolder('home')
+  await base.write('data/deckhand.db', CANARY)
+  await base.write('data2/fine.txt', 'fine')
+  await symlink('data', base.at('alias'))
+  for (const guard of guards) {
+    const folders = nameFolders([base.path], { closedFolders: [base.at('data'), base.at('not-there')] })
+    for (const path of ['home/data', 'home/data/deckhand.db', 'home/alias/deckhand.db']) {
+      await expect(openInside(parsePath(path, folders)!, guard), path).rejects.toThrow(
+        'belongs to Deckhand itself and is closed to agents.',
+      )
+    }
+    await (await openInside(parsePath('home/data2/fine.txt', folders)!, guard)).close()
+  }
+  for (const tool of ALL_TOOLS) {
+    const args = { path: 'home', query: CANARY, recursive: true, includeHidden: true }
+    expect((await callTool(tool, args, [base.path], undefined, [base.at('data')])).output).not.toMatch(/CANARY|deckhand\.db/)
+  }
+})
+
 it('a hard link is a file of the folder like any other', async () => {
   const base = await scratchFolder()
   await base.write('outside.txt', 'shared')

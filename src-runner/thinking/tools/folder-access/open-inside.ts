@@ -60,6 +60,7 @@ async function openByDescriptor(place: Place): Promise<Opened> {
     // Latin-1 keeps every byte apart, also of names that are not UTF-8 and would else all look alike.
     const [rootPath, foundPath] = await Promise.all([readlink(linkOf(root), 'latin1'), readlink(linkOf(found), 'latin1')])
     if (!isInside(rootPath, foundPath)) throw leadsOut(place)
+    await refuseClosed(place, foundPath, 'latin1')
     const stats = await found.stat({ bigint: true })
     const kind = kindOf(stats)
     if (kind === 'folder') {
@@ -81,6 +82,7 @@ async function openByRealPath(place: Place): Promise<Opened> {
   })
   const real = await realpath(asked)
   if (!isInside(root, real)) throw leadsOut(place)
+  await refuseClosed(place, real, 'utf8')
   const before = await lstat(real, { bigint: true })
   const kind = kindOf(before)
   if (kind === 'folder') {
@@ -95,6 +97,7 @@ async function openByRealPath(place: Place): Promise<Opened> {
     const opened = await handle.stat({ bigint: true })
     const realNow = await realpath(asked)
     const now = await stat(realNow, { bigint: true })
+    await refuseClosed(place, realNow, 'utf8')
     if (!isInside(root, realNow) || opened.dev !== now.dev || opened.ino !== now.ino || kindOf(opened) !== 'file') throw leadsOut(place)
     return fileOf(place, handle, opened)
   } catch (thrown) {
@@ -140,6 +143,15 @@ const linkOf = (handle: FileHandle) => `/proc/self/fd/${handle.fd}`
 
 function isInside(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
+}
+
+async function refuseClosed(place: Place, realPath: string, encoding: 'latin1' | 'utf8'): Promise<void> {
+  for (const closed of place.folder.closed) {
+    const real = await realpath(closed, encoding).catch(() => null)
+    if (real !== null && isInside(real, realPath)) {
+      throw new PathRefused(`'${showPlace(place)}' belongs to Deckhand itself and is closed to agents.`)
+    }
+  }
 }
 
 /** The same words for a link to somewhere else and for one to nothing: what lies outside is nobody's business. */

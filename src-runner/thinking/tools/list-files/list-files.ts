@@ -35,8 +35,8 @@ export const listFiles = defineTool({
   args: Args,
   effect: 'read',
   parallel: true,
-  async run(args, { folders, signal }) {
-    const named = nameFolders(folders)
+  async run(args, { folders, closedFolders, signal }) {
+    const named = nameFolders(folders, { closedFolders })
     const place = parsePath(args.path ?? '', named)
     const places: Place[] = place === null ? named.map((folder: NamedFolder) => ({ folder, parts: [] })) : [place]
     const budget: Budget = { rows: args.limit ?? DEFAULT_ROWS, chars: MAX_ROWS_CHARS }

@@ -28,8 +28,8 @@ export const readFile = defineTool({
   args: Args,
   effect: 'read',
   parallel: true,
-  async run(args, { folders, signal }) {
-    const place = parsePath(args.path, nameFolders(folders))
+  async run(args, { folders, closedFolders, signal }) {
+    const place = parsePath(args.path, nameFolders(folders, { closedFolders }))
     if (place === null) throw new PathRefused('Name a file. list_files shows which there are.')
     const file = await openFileInside(place)
     try {

@@ -57,8 +57,8 @@ export const searchFiles = defineTool({
   args: Args,
   effect: 'read',
   parallel: true,
-  async run(args, { folders, signal }) {
-    const named = nameFolders(folders)
+  async run(args, { folders, closedFolders, signal }) {
+    const named = nameFolders(folders, { closedFolders })
     const place = parsePath(args.path ?? '', named)
     const search: Search = {
       finder: finderFor(args.query, args.regex === true, args.caseSensitive === true),
