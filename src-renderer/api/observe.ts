@@ -74,6 +74,8 @@ function toState<T>(result: Result): State<T> {
 export type ObserveOptions = {
   /** Show the last answer while the next one (another filter, say) is on its way. */
   keepPrevious?: boolean
+  /** Depends on more than our events (servers on this machine): asked again whenever it is looked at anew. */
+  isOutside?: boolean
 }
 
 /** Holds the answer of a GET route, refreshed by events. `null` as the request: nothing to ask for yet. */
@@ -87,7 +89,8 @@ export function useRoute<N extends JsonRoute>(name: N, request: () => RouteReque
       queryFn: ({ signal }) => callLoosely(name, asked, { signal }) as Promise<RouteAnswer<N>>,
       enabled: asked !== null,
       meta: { tags: tagsOf(name, asked?.params) },
-      ...(options.keepPrevious ? { placeholderData: keepPreviousData } : {}),
+      ...(options.keepPrevious && { placeholderData: keepPreviousData }),
+      ...(options.isOutside && { refetchOnMount: 'always' as const, refetchOnWindowFocus: 'always' as const }),
     })
   })
   const observer = new QueryObserver<RouteAnswer<N>>(queries, untrack(query))

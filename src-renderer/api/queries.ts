@@ -75,11 +75,11 @@ export function useProviders(): Loaded<RouteAnswer<'listProviders'>> {
 }
 
 export function useFoundServers(): Loaded<RouteAnswer<'listFoundServers'>> {
-  return useRoute('listFoundServers', () => ({}))
+  return useRoute('listFoundServers', () => ({}), { isOutside: true })
 }
 
 export function useModels(): Loaded<RouteAnswer<'listModels'>> {
-  return useRoute('listModels', () => ({}))
+  return useRoute('listModels', () => ({}), { isOutside: true })
 }
 
 export function useSettings(): Loaded<RouteAnswer<'getSettings'>> {

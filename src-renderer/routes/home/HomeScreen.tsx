@@ -1,5 +1,82 @@
+import { useSearchParams } from '@solidjs/router'
+import { createMemo, Show } from 'solid-js'
+import { problemOf } from '../../api/problem.ts'
+import { useAgents, useJobs, useModels } from '../../api/queries.ts'
+import { useMinutes } from '../../kit/now.ts'
+import { isSeen } from '../../kit/seen.ts'
+import { words } from '../../kit/words/words.ts'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Screen } from '../../ui/Screen.tsx'
+import { AttentionList } from './AttentionList.tsx'
+import { HandOver } from './HandOver.tsx'
+import { NoAgentYet } from './NoAgentYet.tsx'
+import { RecentJobs } from './RecentJobs.tsx'
+import { RunningJobs } from './RunningJobs.tsx'
+import { SpentToday } from './SpentToday.tsx'
 
+const WEEK_MS = 7 * 86_400_000
+const HOUR_MS = 3_600_000
+
+/** What needs me, what is running, what happened; and the place to hand over the next job. */
 export function HomeScreen() {
-  return <Screen>…</Screen>
+  const now = useMinutes()
+  const [search, setSearch] = useSearchParams<{ compose?: string }>()
+  const agents = useAgents()
+  const models = useModels()
+  // Moves on by the hour, so that the question stays the same one.
+  const weekAgo = createMemo(() => Math.floor((now() - WEEK_MS) / HOUR_MS) * HOUR_MS)
+  const running = useJobs(() => ({ status: ['running', 'pending'], limit: 50 }))
+  const waiting = useJobs(() => ({ status: ['awaiting_approval'], limit: 20 }))
+  const failed = useJobs(() => ({ status: ['failed'], from: weekAgo(), limit: 20 }))
+  const recent = useJobs(() => ({ status: ['completed', 'failed', 'cancelled'], limit: 12 }))
+
+  const lookAt = createMemo(() => failed.items.filter((job) => job.retriedByJobId === null && !isSeen(job.id)))
+  const hasAgents = () => (agents.data?.agents.length ?? 0) > 0
+  const lacksModel = () => hasAgents() && models.data !== undefined && models.data.defaultModel === null && agents.data!.agents.some((agent) => agent.model === null)
+  const needs = () => lookAt().length + waiting.items.length + (lacksModel() ? 1 : 0)
+  const unreachable = () => agents.error ?? recent.error
+  const isReady = () => agents.data !== undefined
+
+  return (
+    <Screen>
+      <PageHeader
+        title={words().home.title}
+        description={<Show when={isReady()}>{needs() === 0 ? words().home.calm : words().home.needsYou(needs())}</Show>}
+      />
+      <Show when={unreachable() && !isReady()}>
+        <ErrorState
+          problem={problemOf(unreachable())}
+          onRetry={() => {
+            agents.retry()
+            recent.retry()
+          }}
+        />
+      </Show>
+      <Show when={isReady()}>
+        <div class="@container">
+          <div class="grid grid-cols-[minmax(0,1fr)] gap-6 @3xl:grid-cols-[minmax(0,1fr)_15rem]">
+            <div class="flex flex-col gap-6">
+              <AttentionList failed={lookAt()} waiting={waiting.items} lacksModel={lacksModel()} />
+              <Show when={hasAgents()} fallback={<NoAgentYet />}>
+                <HandOver
+                  agents={agents.data!.agents}
+                  isAsked={search.compose !== undefined}
+                  text={search.compose === '1' ? '' : search.compose}
+                  onTaken={() => setSearch({ compose: undefined }, { replace: true })}
+                />
+              </Show>
+              <RunningJobs jobs={running.items} />
+              <Show when={hasAgents()}>
+                <RecentJobs jobs={recent} onExample={() => setSearch({ compose: words().home.recent.exampleText })} />
+              </Show>
+            </div>
+            <Show when={hasAgents()}>
+              <SpentToday />
+            </Show>
+          </div>
+        </div>
+      </Show>
+    </Screen>
+  )
 }

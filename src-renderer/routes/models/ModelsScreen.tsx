@@ -1,5 +1,93 @@
+import { useSearchParams } from '@solidjs/router'
+import Plus from 'lucide-solid/icons/plus'
+import { Show } from 'solid-js'
+import { useUpdateSettings } from '../../api/mutations.ts'
+import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { useFoundServers, useModels, useProviders, useSettings } from '../../api/queries.ts'
+import { words } from '../../kit/words/words.ts'
+import { ModelPicker } from '../../models/ModelPicker.tsx'
+import { ADDABLE_KINDS, type AddableKind } from '../../models/provider-kinds.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { PageHeader } from '../../ui/PageHeader.tsx'
+import { Panel } from '../../ui/Panel.tsx'
 import { Screen } from '../../ui/Screen.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+import { FoundServers } from './FoundServers.tsx'
+import { ModelTable } from './ModelTable.tsx'
+import { ProviderDialog } from './ProviderDialog.tsx'
+import { ProviderList } from './ProviderList.tsx'
 
+type Search = { add?: string; edit?: string; q?: string }
+
+/** Where the agents think: providers, their keys, models and prices. Every dialog has its own address. */
 export function ModelsScreen() {
-  return <Screen>…</Screen>
+  const [search, setSearch] = useSearchParams<Search>()
+  const providers = useProviders()
+  const found = useFoundServers()
+  const models = useModels()
+  const settings = useSettings()
+  const change = useUpdateSettings()
+  const text = () => words().models
+  const defaultModel = () => settings.data?.settings.defaultModel ?? null
+  const setDefault = (model: NonNullable<ReturnType<typeof defaultModel>>) =>
+    void change.run({ body: { defaultModel: model } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  const addKind = (): AddableKind => ADDABLE_KINDS.find((kind) => kind === search.add) ?? 'anthropic'
+  const edited = () => providers.data?.providers.find((provider) => provider.id === search.edit)
+  const closeDialog = () => setSearch({ add: undefined, edit: undefined })
+
+  return (
+    <Screen>
+      <PageHeader
+        title={text().title}
+        description={text().about}
+        actions={
+          <Button variant="primary" icon={Plus} onClick={() => setSearch({ add: '1' })}>
+            {text().add}
+          </Button>
+        }
+      />
+      <Show
+        when={providers.data}
+        fallback={
+          <Show when={providers.error} fallback={<Skeleton rows={5} />}>
+            <ErrorState problem={problemOf(providers.error)} onRetry={providers.retry} />
+          </Show>
+        }
+      >
+        {(listed) => (
+          <div class="flex flex-col gap-6">
+            <Panel title={text().default.title} description={text().default.why}>
+              <ModelPicker
+                label={text().default.title}
+                hideLabel
+                class="max-w-md"
+                value={defaultModel()}
+                onValue={setDefault}
+                placeholder={text().default.none}
+                problem={settings.data !== undefined && defaultModel() === null ? text().default.noneWarning : null}
+              />
+            </Panel>
+            <FoundServers servers={found.data?.servers ?? []} />
+            <ProviderList
+              providers={listed().providers}
+              models={models.data}
+              onEdit={(provider) => setSearch({ edit: provider.id })}
+            />
+            <ModelTable
+              models={models}
+              defaultModel={defaultModel()}
+              onDefault={setDefault}
+              query={search.q ?? ''}
+              onQuery={(q) => setSearch({ q: q || undefined }, { replace: true })}
+            />
+          </div>
+        )}
+      </Show>
+      <Show when={search.add !== undefined || edited()}>
+        <ProviderDialog kind={addKind()} existing={edited()} hasDefaultModel={defaultModel() !== null} onClose={closeDialog} />
+      </Show>
+    </Screen>
+  )
 }

@@ -1,5 +1,58 @@
+import { Show } from 'solid-js'
+import { words } from '../../kit/words/words.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { PageHeader } from '../../ui/PageHeader.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Row } from '../../ui/Row.tsx'
 import { Screen } from '../../ui/Screen.tsx'
+import { About } from './About.tsx'
+import { Addresses } from './Addresses.tsx'
+import { DataAndLogs } from './DataAndLogs.tsx'
+import { General } from './General.tsx'
+import { JobSettings } from './JobSettings.tsx'
+import { Keychain } from './Keychain.tsx'
+import { Trouble } from './Trouble.tsx'
 
+/** The machine: what is not part of any agent. In a browser the machine's own part is the app's. */
 export function SettingsScreen() {
-  return <Screen>…</Screen>
+  const desktop = useDesktop()
+  return (
+    <Screen width="narrow">
+      <PageHeader title={words().settings.title} />
+      <div class="flex flex-col gap-6">
+        <General />
+        <JobSettings />
+        <Show
+          when={desktop.inApp}
+          fallback={
+            <>
+              <AppOnly title={words().settings.servers.title} />
+              <AppOnly title={words().settings.keys.title} />
+              <AppOnly title={words().settings.data.title} />
+            </>
+          }
+        >
+          <Show when={desktop.state()}>
+            {(state) => (
+              <>
+                <Addresses state={state()} />
+                <Keychain vault={state().vault} />
+                <DataAndLogs state={state()} />
+              </>
+            )}
+          </Show>
+        </Show>
+        <Trouble />
+        <About />
+      </div>
+    </Screen>
+  )
+}
+
+function AppOnly(props: { title: string }) {
+  return (
+    <Panel title={props.title} flush>
+      <Row label={words().common.availableInApp} />
+    </Panel>
+  )
 }

@@ -1,4 +1,53 @@
 import type { home as en } from '../en/home.ts'
+import { createPlural } from '../plural.ts'
 import type { WordsLike } from '../words.ts'
 
-export const home: WordsLike<typeof en> = {}
+const plural = createPlural('de')
+
+export const home: WordsLike<typeof en> = {
+  title: 'Start',
+  calm: 'Nichts braucht dich.',
+  needsYou: (count) => plural(count, { one: '# Sache braucht dich', other: '# Sachen brauchen dich' }),
+  composer: {
+    label: 'Auftrag übergeben',
+    placeholder: (agent) => `Was soll ${agent} tun?`,
+    agent: 'Agent',
+    send: 'Übergeben',
+    sent: 'Übergeben.',
+    noAgent: 'Dein erster Agent',
+    noAgentWhy: 'Ein Agent tut die Arbeit, die du übergibst: Er hat Anweisungen, ein Modell und die Ordner, die er sehen darf.',
+    createAgent: 'Agent anlegen',
+    setUp: 'In drei Schritten einrichten',
+  },
+  attention: {
+    title: 'Braucht dich',
+    failed: 'Ansehen',
+    waiting: 'Entscheiden',
+    seen: 'Gesehen',
+    allSeen: 'Alle als gesehen merken',
+    retry: 'Erneut versuchen',
+    noModel: 'Noch kein Modell gewählt',
+    noModelWhy: 'Agenten ohne eigenes Modell können erst arbeiten, wenn es ein Standardmodell gibt.',
+    chooseModel: 'Modell wählen',
+  },
+  running: {
+    title: 'Läuft gerade',
+    waitingToStart: 'Wartet auf einen freien Platz',
+    stop: (title) => `„${title}“ anhalten`,
+    open: (title) => `„${title}“ öffnen`,
+    step: (turns) => plural(turns, { one: 'Runde #', other: 'Runde #' }),
+  },
+  spend: {
+    title: 'Heute ausgegeben',
+    none: 'Heute noch nichts ausgegeben.',
+    unpriced: (calls) => plural(calls, { one: '# Aufruf ohne bekannten Preis zählt nicht mit', other: '# Aufrufe ohne bekannten Preis zählen nicht mit' }),
+  },
+  recent: {
+    title: 'Letzte Aufträge',
+    all: 'Ganzer Verlauf',
+    empty: 'Noch kein Auftrag',
+    emptyWhy: 'Übergib oben einen. Alles, was ein Agent tut, steht danach hier, Schritt für Schritt.',
+    example: 'Beispiel ausprobieren',
+    exampleText: 'Sieh dir meine Dateien an und sag mir, was darin steht.',
+  },
+}

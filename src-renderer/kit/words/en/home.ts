@@ -1,1 +1,51 @@
-export const home = {}
+import { createPlural } from '../plural.ts'
+
+const plural = createPlural('en')
+
+export const home = {
+  title: 'Home',
+  calm: 'Nothing needs you.',
+  needsYou: (count: number) => plural(count, { one: '# thing needs you', other: '# things need you' }),
+  composer: {
+    label: 'Hand over a job',
+    placeholder: (agent: string) => `What should ${agent} do?`,
+    agent: 'Agent',
+    send: 'Hand over',
+    sent: 'Handed over.',
+    noAgent: 'Your first agent',
+    noAgentWhy: 'An agent does the work you hand over: it has instructions, a model and the folders it may see.',
+    createAgent: 'Create an agent',
+    setUp: 'Set up in three steps',
+  },
+  attention: {
+    title: 'Needs you',
+    failed: 'Look at it',
+    waiting: 'Decide',
+    seen: 'Seen',
+    allSeen: 'Mark all as seen',
+    retry: 'Try again',
+    noModel: 'No model is chosen yet',
+    noModelWhy: 'Agents without a model of their own cannot work until there is a default model.',
+    chooseModel: 'Choose a model',
+  },
+  running: {
+    title: 'Running now',
+    waitingToStart: 'Waiting for a free place',
+    stop: (title: string) => `Stop “${title}”`,
+    open: (title: string) => `Open “${title}”`,
+    step: (turns: number) => plural(turns, { one: 'turn #', other: 'turn #' }),
+  },
+  spend: {
+    title: 'Spent today',
+    none: 'Nothing spent today.',
+    unpriced: (calls: number) => plural(calls, { one: '# call without a known price is not counted', other: '# calls without a known price are not counted' }),
+  },
+  recent: {
+    title: 'Last jobs',
+    all: 'All activity',
+    empty: 'No job yet',
+    emptyWhy: 'Hand one over above. Everything an agent does is written down here, step by step.',
+    example: 'Try an example',
+    exampleText: 'Look at my files and tell me what is in there.',
+  },
+}

@@ -1,0 +1,30 @@
+import { createSignal } from 'solid-js'
+
+const STORED_AS = 'deckhand.seen-jobs'
+/** Enough for weeks of failures; the oldest are forgotten first. */
+const MOST = 500
+
+function read(): string[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(STORED_AS) ?? '[]')
+    return Array.isArray(stored) ? stored.filter((id) => typeof id === 'string') : []
+  } catch {
+    return []
+  }
+}
+
+const [seen, setSeen] = createSignal<ReadonlySet<string>>(new Set(read()))
+
+/** Whether this person has looked at a failed job, so that it need not ask for attention again. */
+export function isSeen(jobId: string): boolean {
+  return seen().has(jobId)
+}
+
+export function markSeen(jobIds: readonly string[]): void {
+  const all = [...new Set([...read(), ...jobIds])].slice(-MOST)
+  localStorage.setItem(STORED_AS, JSON.stringify(all))
+  setSeen(new Set(all))
+}
+
+// Another window of the same browser has looked at it.
+addEventListener('storage', (event) => event.key === STORED_AS && setSeen(new Set(read())))

@@ -1,0 +1,114 @@
+import { A } from '@solidjs/router'
+import Check from 'lucide-solid/icons/check'
+import KeyRound from 'lucide-solid/icons/key-round'
+import RotateCcw from 'lucide-solid/icons/rotate-ccw'
+import { For, type JSX, Show } from 'solid-js'
+import { JobErrorCode } from '../../../src-runner/contract/errors.ts'
+import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
+import { useRetryJob } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { markSeen } from '../../kit/seen.ts'
+import { words } from '../../kit/words/words.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { IconButton } from '../../ui/IconButton.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { StatusBadge } from '../../ui/StatusBadge.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+
+/** What waits for the person, the most pressing first. Not there when nothing does. */
+export function AttentionList(props: { failed: readonly JobSummary[]; waiting: readonly JobSummary[]; lacksModel: boolean }) {
+  const text = () => words().home.attention
+  return (
+    <Show when={props.lacksModel || props.failed.length + props.waiting.length > 0}>
+      <Panel
+        title={text().title}
+        flush
+        actions={
+          <Show when={props.failed.length > 1}>
+            <Button size="sm" variant="ghost" onClick={() => markSeen(props.failed.map((job) => job.id))}>
+              {text().allSeen}
+            </Button>
+          </Show>
+        }
+      >
+        <ul class="pb-1">
+          <Show when={props.lacksModel}>
+            <Line
+              mark={
+                <span class="text-warn">
+                  <KeyRound size={16} aria-hidden="true" />
+                </span>
+              }
+              title={text().noModel}
+              why={text().noModelWhy}
+            >
+              <ButtonLink href="/models" size="sm">
+                {text().chooseModel}
+              </ButtonLink>
+            </Line>
+          </Show>
+          <For each={props.waiting}>
+            {(job) => (
+              <Line mark={<StatusBadge status={job.status} show="icon" />} title={job.title} href={`/jobs/${job.id}`} why={job.agentName} at={job.createdAt}>
+                <ButtonLink href={`/jobs/${job.id}`} size="sm">
+                  {text().waiting}
+                </ButtonLink>
+              </Line>
+            )}
+          </For>
+          <For each={props.failed}>{(job) => <FailedLine job={job} />}</For>
+        </ul>
+      </Panel>
+    </Show>
+  )
+}
+
+function FailedLine(props: { job: JobSummary }) {
+  const text = () => words().home.attention
+  const retry = useRetryJob()
+  const why = () => {
+    const known = JobErrorCode.safeParse(props.job.error)
+    return known.success ? words().common.jobError[known.data] : (props.job.errorMessage ?? words().common.status.failed)
+  }
+  const runAgain = () =>
+    retry.run({ params: { jobId: props.job.id } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  return (
+    <Line
+      mark={<StatusBadge status="failed" show="icon" />}
+      title={props.job.title}
+      href={`/jobs/${props.job.id}`}
+      onOpen={() => markSeen([props.job.id])}
+      why={`${props.job.agentName} · ${why()}`}
+      at={props.job.finishedAt ?? props.job.createdAt}
+    >
+      <Button size="sm" icon={RotateCcw} busy={retry.isRunning} onClick={() => void runAgain()}>
+        {text().retry}
+      </Button>
+      <IconButton size="sm" icon={Check} label={text().seen} onClick={() => markSeen([props.job.id])} />
+    </Line>
+  )
+}
+
+function Line(props: { mark: JSX.Element; title: string; why: string; href?: string; onOpen?: () => void; at?: number; children: JSX.Element }) {
+  return (
+    <li class="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-2 hover:bg-hover">
+      {props.mark}
+      <div class="min-w-40 flex-1">
+        <div class="flex items-baseline gap-2">
+          <Show when={props.href} fallback={<span class="truncate font-medium">{props.title}</span>}>
+            {(href) => (
+              <A href={href()} class="truncate font-medium hover:underline" onClick={() => props.onOpen?.()}>
+                {props.title}
+              </A>
+            )}
+          </Show>
+          <Show when={props.at}>{(at) => <Time at={at()} class="shrink-0 text-xs text-ink-3" />}</Show>
+        </div>
+        <p class="line-clamp-2 text-xs text-ink-2">{props.why}</p>
+      </div>
+      <div class="flex items-center gap-1.5">{props.children}</div>
+    </li>
+  )
+}

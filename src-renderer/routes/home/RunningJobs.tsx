@@ -1,0 +1,69 @@
+import { A } from '@solidjs/router'
+import Square from 'lucide-solid/icons/square'
+import { For, Show } from 'solid-js'
+import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
+import { useCancelJob } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { useJob, useProgress } from '../../api/queries.ts'
+import { words } from '../../kit/words/words.ts'
+import { Avatar } from '../../ui/Avatar.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Elapsed } from '../../ui/Duration.tsx'
+import { Money } from '../../ui/Money.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+
+/** What is under way, each with its step, time, cost and Stop. */
+export function RunningJobs(props: { jobs: readonly JobSummary[] }) {
+  return (
+    <Show when={props.jobs.length > 0}>
+      <Panel title={words().home.running.title} flush>
+        <ul class="pb-1">
+          <For each={props.jobs}>{(job) => <RunningJob summary={job} />}</For>
+        </ul>
+      </Panel>
+    </Show>
+  )
+}
+
+function RunningJob(props: { summary: JobSummary }) {
+  // The list says which jobs run; what each has cost by now is told by the job itself, step by step.
+  const held = useJob(() => props.summary.id)
+  const progress = useProgress(() => props.summary.id)
+  const cancel = useCancelJob()
+  const job = () => held.data?.job ?? props.summary
+  const text = () => words().home.running
+  const doing = () => {
+    const activity = words().common.activity
+    if (job().cancelRequested) return words().common.stopping
+    if (job().status === 'pending') return text().waitingToStart
+    const now = progress()
+    if (now === null) return job().turns === 0 ? activity.starting : activity.model
+    if (now.activity === 'tool') return activity.tool(now.detail ?? '')
+    return now.activity === 'retry_wait' ? activity.retry_wait(now.detail ?? '') : activity.model
+  }
+  const stop = () => cancel.run({ params: { jobId: job().id } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  return (
+    <li class="flex items-center gap-3 px-4 py-2 hover:bg-hover">
+      <Avatar name={job().agentName} size="md" />
+      <div class="min-w-0 flex-1">
+        <A href={`/jobs/${job().id}`} class="block truncate font-medium hover:underline" aria-label={text().open(job().title)}>
+          {job().title}
+        </A>
+        <p class="flex items-center gap-1.5 truncate text-xs text-ink-2">
+          <span class={`size-1.5 shrink-0 rounded-full ${job().status === 'running' ? 'animate-breathe bg-accent-ink' : 'border border-line-strong'}`} aria-hidden="true" />
+          <span class="truncate">
+            {job().agentName} · {doing()}
+          </span>
+        </p>
+      </div>
+      <div class="flex shrink-0 items-center gap-3 text-xs text-ink-2">
+        <Show when={job().startedAt}>{(startedAt) => <Elapsed since={startedAt()} class="min-w-12 text-right" />}</Show>
+        <Money usd={job().costUsd} priced={job().priced} class="min-w-12 text-right" />
+        <Button size="sm" icon={Square} disabled={job().cancelRequested} aria-label={text().stop(job().title)} onClick={() => void stop()}>
+          {words().common.stop}
+        </Button>
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,43 @@
+import Server from 'lucide-solid/icons/server'
+import { For, Show } from 'solid-js'
+import type { FoundServer } from '../../../src-runner/contract/providers.ts'
+import { useCreateProvider } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { words } from '../../kit/words/words.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+
+/** Model servers that answer on this machine and are not used yet. */
+export function FoundServers(props: { servers: readonly FoundServer[] }) {
+  const text = () => words().models.found
+  const create = useCreateProvider()
+  const add = ({ kind, name, baseUrl }: FoundServer) =>
+    void create.run({ body: { kind, name, baseUrl } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  return (
+    <Show when={props.servers.length > 0}>
+      <Panel title={text().title} description={text().why} flush>
+        <ul class="pb-1">
+          <For each={props.servers}>
+            {(server) => (
+              <li class="flex items-center gap-3 px-4 py-2">
+                <span class="flex size-8 shrink-0 items-center justify-center rounded-lg bg-accent-soft text-accent-ink">
+                  <Server size={16} aria-hidden="true" />
+                </span>
+                <div class="min-w-0 flex-1">
+                  <p class="truncate font-medium">{server.name}</p>
+                  <p class="truncate text-xs text-ink-3">
+                    {text().models(server.models.length)} · {server.baseUrl}
+                  </p>
+                </div>
+                <Button size="sm" busy={create.isRunning} onClick={() => add(server)}>
+                  {text().use}
+                </Button>
+              </li>
+            )}
+          </For>
+        </ul>
+      </Panel>
+    </Show>
+  )
+}

@@ -1,0 +1,86 @@
+import { createSignal, createUniqueId, Show } from 'solid-js'
+import type { Model } from '../../../src-runner/contract/providers.ts'
+import { useSetModelPrice } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { words } from '../../kit/words/words.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { TextField } from '../../ui/TextField.tsx'
+
+/** An amount as a person writes it, with a point or a comma; null when it is none. */
+export function readAmount(text: string): number | null {
+  const plain = text.trim().replace(',', '.')
+  if (!/^\d+(\.\d+)?$|^\.\d+$/.test(plain)) return null
+  const amount = Number(plain)
+  return amount <= 1_000_000 ? amount : null
+}
+
+export function PriceDialog(props: { model: Model; onClose: () => void }) {
+  const text = () => words().models.price
+  const formId = createUniqueId()
+  const setPrice = useSetModelPrice()
+  const start = props.model.price
+  const [input, setInput] = createSignal(start === null ? '' : String(start.inputUsdPerMillion))
+  const [output, setOutput] = createSignal(start === null ? '' : String(start.outputUsdPerMillion))
+  const [cached, setCached] = createSignal(start?.cachedInputUsdPerMillion === undefined ? '' : String(start.cachedInputUsdPerMillion))
+  const [wasTried, setTried] = createSignal(false)
+  const problem = (value: string) => (wasTried() && readAmount(value) === null ? text().notANumber : null)
+  const problemOfCached = () => (cached().trim() === '' ? null : problem(cached()))
+  const ref = { providerId: props.model.providerId, model: props.model.model }
+
+  const put = (price: Parameters<typeof setPrice.run>[0]['body']['price']) =>
+    setPrice.run({ body: { model: ref, price } }).then(props.onClose, () => undefined)
+  const save = () => {
+    setTried(true)
+    const inputUsdPerMillion = readAmount(input())
+    const outputUsdPerMillion = readAmount(output())
+    const cachedInputUsdPerMillion = cached().trim() === '' ? undefined : readAmount(cached())
+    if (inputUsdPerMillion === null || outputUsdPerMillion === null || cachedInputUsdPerMillion === null) return
+    void put({ inputUsdPerMillion, outputUsdPerMillion, cachedInputUsdPerMillion })
+  }
+  return (
+    <Dialog
+      open
+      size="sm"
+      onClose={props.onClose}
+      title={text().title(props.model.label)}
+      description={text().why}
+      actions={
+        <>
+          <Show when={props.model.priceOrigin === 'user'}>
+            <Button variant="ghost" class="mr-auto" onClick={() => void put(null)}>
+              {text().reset}
+            </Button>
+          </Show>
+          <Button onClick={() => props.onClose()}>{words().common.cancel}</Button>
+          <Button variant="primary" type="submit" form={formId} busy={setPrice.isRunning}>
+            {words().common.save}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={formId}
+        novalidate
+        class="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          save()
+        }}
+      >
+        <div class="grid grid-cols-2 gap-4">
+          <TextField label={text().input} inputMode="decimal" value={input()} onValue={setInput} problem={problem(input())} />
+          <TextField label={text().output} inputMode="decimal" value={output()} onValue={setOutput} problem={problem(output())} />
+        </div>
+        <TextField label={text().cached} optional inputMode="decimal" value={cached()} onValue={setCached} hint={text().cachedHint} problem={problemOfCached()} />
+        <Show when={setPrice.error}>
+          {(error) => (
+            <p role="alert" class="text-sm text-bad">
+              {sentenceOf(error())}
+            </p>
+          )}
+        </Show>
+      </form>
+    </Dialog>
+  )
+}

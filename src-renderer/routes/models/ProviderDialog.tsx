@@ -1,0 +1,100 @@
+import { createSignal, createUniqueId, Show } from 'solid-js'
+import type { Provider } from '../../../src-runner/contract/providers.ts'
+import { useUpdateProvider, useUpdateSettings } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { words } from '../../kit/words/words.ts'
+import { preferredModel } from '../../models/preferred-model.ts'
+import { type DraftProblems, emptyDraft, problemsOf, type ProviderDraft, ProviderFields, wishOf } from '../../models/ProviderFields.tsx'
+import { ADDABLE_KINDS, type AddableKind } from '../../models/provider-kinds.ts'
+import { useConnect } from '../../models/use-connect.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+
+/** Adds a provider or changes one. It is asked for its models at once, so that a wrong key is noticed here. */
+export function ProviderDialog(props: { kind: AddableKind; existing?: Provider; hasDefaultModel: boolean; onClose: () => void }) {
+  const existing = props.existing
+  const text = () => words().models.form
+  const formId = createUniqueId()
+  const connect = useConnect()
+  const change = useUpdateSettings()
+  const update = useUpdateProvider()
+  const [draft, setDraft] = createSignal<ProviderDraft>(
+    existing === undefined
+      ? emptyDraft(props.kind)
+      : { kind: existing.kind as AddableKind, name: existing.name, baseUrl: existing.baseUrl ?? '', apiKey: '' },
+  )
+  const [problems, setProblems] = createSignal<DraftProblems>({})
+
+  const save = async () => {
+    const found = problemsOf(draft(), existing?.hasKey ?? connect.notAccepted?.provider.hasKey ?? false)
+    setProblems(found)
+    if (Object.keys(found).length > 0) return
+    const connected = await connect.connect(wishOf(draft()), existing)
+    if (connected === null) return
+    const first = preferredModel(connected.models)
+    // The first model that anybody adds is the one that agents should use.
+    if (!props.hasDefaultModel && first !== null) {
+      await change.run({ body: { defaultModel: { providerId: first.providerId, model: first.model } } }).catch(() => undefined)
+    }
+    props.onClose()
+  }
+  const cancel = () => {
+    if (existing === undefined) void connect.giveUp().catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+    props.onClose()
+  }
+  const keep = () => {
+    connect.keep()
+    props.onClose()
+  }
+  const removeKey = () =>
+    update.run({ params: { providerId: existing!.id }, body: { apiKey: null } }).then(props.onClose, (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+
+  return (
+    <Dialog
+      open
+      onClose={cancel}
+      title={existing === undefined ? text().addTitle : text().editTitle(existing.name)}
+      actions={
+        <>
+          <Show when={existing?.hasKey && existing.kind === 'openai-compatible'}>
+            <Button variant="ghost" class="mr-auto" busy={update.isRunning} onClick={() => void removeKey()}>
+              {text().removeKey}
+            </Button>
+          </Show>
+          <Show when={connect.notAccepted} fallback={<Button onClick={cancel}>{words().common.cancel}</Button>}>
+            <Button onClick={keep}>{text().keepAnyway}</Button>
+          </Show>
+          <Button variant="primary" type="submit" form={formId} busy={connect.isRunning}>
+            {existing === undefined ? text().connect : text().save}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={formId}
+        novalidate
+        class="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save()
+        }}
+      >
+        <Show when={existing === undefined}>
+          <Select
+            label={text().kind}
+            options={ADDABLE_KINDS.map((kind) => ({ value: kind, label: text().kinds[kind], note: text().kindNotes[kind] }))}
+            value={draft().kind}
+            onValue={(kind) => {
+              setProblems({})
+              void connect.giveUp().catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+              setDraft({ ...emptyDraft(kind), apiKey: '' })
+            }}
+          />
+        </Show>
+        <ProviderFields draft={draft()} onDraft={setDraft} problems={problems()} connect={connect} existing={existing} />
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,106 @@
+import Pencil from 'lucide-solid/icons/pencil'
+import RefreshCw from 'lucide-solid/icons/refresh-cw'
+import Trash2 from 'lucide-solid/icons/trash'
+import { createSignal, For, Match, Show, Switch } from 'solid-js'
+import type { ModelList, Provider } from '../../../src-runner/contract/providers.ts'
+import { useCheckProvider, useDeleteProvider } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { words } from '../../kit/words/words.ts'
+import { Avatar } from '../../ui/Avatar.tsx'
+import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
+import { Menu } from '../../ui/Menu.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Pill } from '../../ui/Pill.tsx'
+
+export function ProviderList(props: { providers: readonly Provider[]; models: ModelList | undefined; onEdit: (provider: Provider) => void }) {
+  return (
+    <Panel title={words().models.providers.title} flush>
+      <ul class="pb-1">
+        <For each={props.providers}>
+          {(provider) => <ProviderLine provider={provider} models={props.models} onEdit={() => props.onEdit(provider)} />}
+        </For>
+      </ul>
+    </Panel>
+  )
+}
+
+function ProviderLine(props: { provider: Provider; models: ModelList | undefined; onEdit: () => void }) {
+  const text = () => words().models.providers
+  const check = useCheckProvider()
+  const remove = useDeleteProvider()
+  const [checked, setChecked] = createSignal<{ ok: boolean; models: number; message: string } | null>(null)
+  const [isRemoving, setRemoving] = createSignal(false)
+
+  /** The last check wins; before one, what the list of models tells. */
+  const state = (): { ok: boolean; models: number; message: string } | null => {
+    const asked = checked()
+    if (asked !== null || props.models === undefined) return asked
+    const problem = props.models.problems.find((one) => one.providerId === props.provider.id)
+    if (problem !== undefined) return { ok: false, models: 0, message: problem.message }
+    return { ok: true, models: props.models.models.filter((model) => model.providerId === props.provider.id).length, message: '' }
+  }
+  const checkNow = async () => {
+    setChecked(null)
+    try {
+      setChecked(await check.run({ params: { providerId: props.provider.id } }))
+    } catch (thrown) {
+      setChecked({ ok: false, models: 0, message: sentenceOf(thrown) })
+    }
+  }
+  const about = () => {
+    const { provider } = props
+    if (provider.kind === 'demo') return text().demo
+    const key = provider.hasKey ? text().keyStored : provider.origin === 'found' ? text().onThisMachine : text().noKey
+    return [words().models.form.kinds[provider.kind], provider.baseUrl, key].filter(Boolean).join(' · ')
+  }
+  return (
+    <li class="flex items-center gap-3 px-4 py-2">
+      <Avatar name={props.provider.name} />
+      <div class="min-w-0 flex-1">
+        <p class="flex items-center gap-2">
+          <span class="truncate font-medium">{props.provider.name}</span>
+          <Switch fallback={<Pill>{text().checking}</Pill>}>
+            <Match when={!check.isRunning && state()?.ok === true}>
+              <Pill tone="ok">{text().works(state()!.models)}</Pill>
+            </Match>
+            <Match when={!check.isRunning && state()?.ok === false}>
+              <Pill tone="bad">{text().failed}</Pill>
+            </Match>
+          </Switch>
+        </p>
+        <p class="truncate text-xs text-ink-3" title={about()}>
+          {about()}
+        </p>
+        <Show when={state()?.ok === false && state()?.message}>
+          {(message) => (
+            <p role="alert" class="text-xs text-bad wrap-break-word">
+              {message()}
+            </p>
+          )}
+        </Show>
+      </div>
+      <Show when={props.provider.origin !== 'built_in'}>
+        <Menu
+          label={text().actions(props.provider.name)}
+          items={[
+            { label: text().check, icon: RefreshCw, onSelect: () => void checkNow() },
+            { label: text().edit, icon: Pencil, onSelect: props.onEdit },
+            'separator',
+            { label: text().remove, icon: Trash2, tone: 'bad', onSelect: () => setRemoving(true) },
+          ]}
+        />
+      </Show>
+      <ConfirmDialog
+        open={isRemoving()}
+        onClose={() => setRemoving(false)}
+        title={text().removeTitle(props.provider.name)}
+        confirm={words().common.remove}
+        tone="bad"
+        onConfirm={() => remove.run({ params: { providerId: props.provider.id } })}
+        describeError={sentenceOf}
+      >
+        {text().removeWhy}
+      </ConfirmDialog>
+    </li>
+  )
+}

@@ -1,0 +1,101 @@
+import { createSignal, createUniqueId, Show } from 'solid-js'
+import type { DesktopState } from '../../../src-main/contract/desktop-api.ts'
+import { words } from '../../kit/words/words.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Pill } from '../../ui/Pill.tsx'
+import { Row } from '../../ui/Row.tsx'
+import { TextField } from '../../ui/TextField.tsx'
+
+type Server = 'runner' | 'dashboard'
+
+/** Where the two servers answer. What is shown is what they really listen on. */
+export function Addresses(props: { state: DesktopState }) {
+  const [changing, setChanging] = createSignal<Server | null>(null)
+  const text = () => words().settings.servers
+  const urlOf = (server: Server): string | null => {
+    const { runner, dashboard } = props.state
+    if (server === 'runner') return runner.state === 'ready' ? runner.runnerUrl : null
+    return dashboard.state === 'ready' ? dashboard.dashboardUrl : null
+  }
+  const portOf = (server: Server) => (server === 'runner' ? props.state.settings.runnerPort : props.state.settings.dashboardPort)
+  return (
+    <Panel title={text().title} description={text().about} flush>
+      <AddressRow label={text().dashboard} hint={text().dashboardHint} url={urlOf('dashboard')} onChange={() => setChanging('dashboard')} />
+      <AddressRow label={text().runner} hint={text().runnerHint} url={urlOf('runner')} onChange={() => setChanging('runner')} />
+      <Show when={changing()}>{(server) => <PortDialog server={server()} port={portOf(server())} onClose={() => setChanging(null)} />}</Show>
+    </Panel>
+  )
+}
+
+function AddressRow(props: { label: string; hint: string; url: string | null; onChange: () => void }) {
+  const desktop = useDesktop()
+  return (
+    <Row label={props.label} hint={props.hint}>
+      <Show when={props.url} fallback={<Pill tone="warn">{words().settings.servers.notRunning}</Pill>}>
+        {(url) => (
+          <>
+            <code class="font-mono text-xs">{url()}</code>
+            <CopyButton size="sm" text={url()} copy={desktop.copyText} />
+          </>
+        )}
+      </Show>
+      <Button size="sm" onClick={() => props.onChange()}>
+        {words().settings.servers.changePort}
+      </Button>
+    </Row>
+  )
+}
+
+function PortDialog(props: { server: Server; port: number; onClose: () => void }) {
+  const desktop = useDesktop()
+  const text = () => words().settings.servers
+  const formId = createUniqueId()
+  const [port, setPort] = createSignal(String(props.port))
+  const [problem, setProblem] = createSignal<string | null>(null)
+  const [isRunning, setRunning] = createSignal(false)
+  const use = async () => {
+    const wanted = Number(port())
+    if (!/^\d{1,5}$/.test(port().trim()) || wanted < 1024 || wanted > 65_535) return setProblem(text().portHint)
+    setRunning(true)
+    try {
+      await desktop.api?.usePort({ server: props.server, port: wanted })
+      props.onClose()
+    } catch (thrown) {
+      setProblem(thrown instanceof Error ? thrown.message : String(thrown))
+    } finally {
+      setRunning(false)
+    }
+  }
+  return (
+    <Dialog
+      open
+      size="sm"
+      onClose={props.onClose}
+      title={text().portTitle(text()[props.server])}
+      description={text().portWhy}
+      actions={
+        <>
+          <Button onClick={() => props.onClose()}>{words().common.cancel}</Button>
+          <Button variant="primary" type="submit" form={formId} busy={isRunning()}>
+            {text().portUse}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={formId}
+        novalidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          void use()
+        }}
+      >
+        <TextField label={text().port} inputMode="numeric" value={port()} onValue={setPort} hint={text().portHint} problem={problem()} />
+      </form>
+    </Dialog>
+  )
+}

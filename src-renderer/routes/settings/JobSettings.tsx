@@ -1,0 +1,43 @@
+import { createMemo, Show } from 'solid-js'
+import { useUpdateSettings } from '../../api/mutations.ts'
+import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { useSettings } from '../../api/queries.ts'
+import { words } from '../../kit/words/words.ts'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Row } from '../../ui/Row.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+
+const CHOICES = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
+
+export function JobSettings() {
+  const text = () => words().settings.jobs
+  const settings = useSettings()
+  const change = useUpdateSettings()
+  const concurrency = () => settings.data?.settings.concurrency
+  const options = createMemo(() => {
+    const now = concurrency()
+    const counts = now === undefined || CHOICES.includes(now) ? CHOICES : [...CHOICES, now].toSorted((a, b) => a - b)
+    return counts.map((count) => ({ value: String(count), label: String(count) }))
+  })
+  const choose = (count: string) =>
+    void change.run({ body: { concurrency: Number(count) } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  return (
+    <Panel title={text().title} flush>
+      <Show when={!settings.error} fallback={<div class="p-4"><ErrorState compact problem={problemOf(settings.error)} onRetry={settings.retry} /></div>}>
+        <Row label={text().concurrency} hint={text().concurrencyHint}>
+          <Select
+            label={text().concurrency}
+            hideLabel
+            class="w-20"
+            options={options()}
+            value={concurrency() === undefined ? null : String(concurrency())}
+            disabled={settings.isPending}
+            onValue={choose}
+          />
+        </Row>
+      </Show>
+    </Panel>
+  )
+}

@@ -1,0 +1,41 @@
+import { createSignal, Show } from 'solid-js'
+import type { VaultState } from '../../../src-main/contract/desktop-api.ts'
+import { words } from '../../kit/words/words.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Pill } from '../../ui/Pill.tsx'
+import { Row } from '../../ui/Row.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+
+export function Keychain(props: { vault: VaultState }) {
+  const desktop = useDesktop()
+  const text = () => words().settings.keys
+  const [isRunning, setRunning] = createSignal(false)
+  const recheck = async () => {
+    setRunning(true)
+    try {
+      await desktop.api?.recheckVault(undefined)
+    } catch (thrown) {
+      toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) })
+    } finally {
+      setRunning(false)
+    }
+  }
+  const isOk = () => props.vault.state === 'ok'
+  return (
+    <Panel title={text().title} flush>
+      <Row
+        label={props.vault.kind === 'keychain' ? text().keychain : text().file}
+        hint={isOk() ? (props.vault.kind === 'file' ? text().fileHint : undefined) : props.vault.message}
+      >
+        <Pill tone={isOk() ? 'ok' : 'bad'}>{text().states[props.vault.state]}</Pill>
+        <Show when={!isOk()}>
+          <Button size="sm" busy={isRunning()} onClick={() => void recheck()}>
+            {text().recheck}
+          </Button>
+        </Show>
+      </Row>
+    </Panel>
+  )
+}

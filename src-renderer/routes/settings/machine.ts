@@ -1,0 +1,14 @@
+import type { MachineSettings } from '../../../src-main/contract/desktop-api.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+
+/** Does something with the machine and says when it did not work. Not there in a browser. */
+export function useMachine() {
+  const desktop = useDesktop()
+  const tell = (thrown: unknown) => toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) })
+  return {
+    change: (settings: Partial<MachineSettings>) => void desktop.api?.changeSettings(settings).catch(tell),
+    show: (folder: 'data' | 'logs') => void desktop.api?.showFolder(folder).catch(tell),
+    restart: (safeMode: boolean) => void desktop.api?.restartRunner({ safeMode }).catch(tell),
+  }
+}

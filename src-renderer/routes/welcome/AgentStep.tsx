@@ -1,0 +1,156 @@
+import ArrowRight from 'lucide-solid/icons/arrow-right'
+import FolderOpen from 'lucide-solid/icons/folder-open'
+import { RadioGroup } from '@kobalte/core/radio-group'
+import { createSignal, For, Show } from 'solid-js'
+import { useCreateAgent } from '../../api/mutations.ts'
+import { issueOf, sentenceOf } from '../../api/problem.ts'
+import { words } from '../../kit/words/words.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { Avatar } from '../../ui/Avatar.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { HINT_CLASS, LABEL_CLASS } from '../../ui/field.ts'
+import { TextArea } from '../../ui/TextArea.tsx'
+import { TextField } from '../../ui/TextField.tsx'
+import { rememberFirstAgent, type Starter, STARTERS } from './starters.ts'
+import { StepHead } from './StepHead.tsx'
+
+/** Three starters with a name and instructions of their own; everything can be changed before and after. */
+export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
+  const text = () => words().welcome.agent
+  const create = useCreateAgent()
+  const [starter, setStarter] = createSignal<Starter>('guide')
+  const [name, setName] = createSignal<string | null>(null)
+  const [instructions, setInstructions] = createSignal<string | null>(null)
+  const [folder, setFolder] = createSignal('')
+  // What was not changed by hand follows the starter.
+  const shownName = () => name() ?? text().starters[starter()].name
+  const shownInstructions = () => instructions() ?? text().starters[starter()].instructions
+  const folderProblem = () => issueOf(create.error, 'folders') ?? (isFolderError() ? sentenceOf(create.error) : null)
+  const isFolderError = () => (create.error as { code?: string } | null)?.code === 'folder_not_usable'
+
+  const submit = async () => {
+    const path = folder().trim()
+    try {
+      const { agent } = await create.run({
+        body: { name: shownName(), instructions: shownInstructions(), folders: path === '' ? [] : [path] },
+      })
+      rememberFirstAgent(agent.id, starter(), path !== '')
+      props.onDone()
+    } catch {
+      // Said at the field it belongs to, or below the form.
+    }
+  }
+  return (
+    <form
+      novalidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        void submit()
+      }}
+    >
+      <StepHead title={text().title} about={text().about} />
+      <div class="flex flex-col gap-5">
+        <RadioGroup value={starter()} onChange={(value) => setStarter(value as Starter)}>
+          <RadioGroup.Label class="sr-only">{text().starter}</RadioGroup.Label>
+          <div class="grid grid-cols-3 gap-2 max-sm:grid-cols-1">
+            <For each={STARTERS}>
+              {(one) => (
+                <RadioGroup.Item value={one} class="relative">
+                  <RadioGroup.ItemInput class="peer" />
+                  <RadioGroup.ItemLabel class="flex h-full flex-col gap-1 rounded-xl border border-line bg-surface p-3 shadow-card transition-colors duration-100 peer-focus-visible:outline-2 peer-focus-visible:outline-offset-2 peer-focus-visible:outline-accent-ink hover:border-line-strong data-checked:border-accent-ink data-checked:bg-accent-soft">
+                    <span class="flex items-center gap-2">
+                      <Avatar name={text().starters[one].name} size="sm" />
+                      <span class="font-medium">{text().starters[one].name}</span>
+                    </span>
+                    <span class="text-xs text-ink-2">{text().starters[one].what}</span>
+                  </RadioGroup.ItemLabel>
+                </RadioGroup.Item>
+              )}
+            </For>
+          </div>
+        </RadioGroup>
+        <TextField label={text().name} value={shownName()} onValue={setName} maxLength={120} problem={issueOf(create.error, 'name')} />
+        <FolderField value={folder()} onValue={setFolder} problem={folderProblem()} />
+        <details class="group">
+          <summary class="text-sm text-accent-ink hover:underline">{text().showInstructions}</summary>
+          <TextArea
+            class="pt-2"
+            label={text().instructions}
+            hideLabel
+            hint={text().instructionsHint}
+            maxRows={14}
+            rows={6}
+            value={shownInstructions()}
+            onValue={setInstructions}
+            problem={issueOf(create.error, 'instructions')}
+          />
+        </details>
+        <Show when={create.error && folderProblem() === null && issueOf(create.error, 'name') === null && issueOf(create.error, 'instructions') === null}>
+          <p role="alert" class="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
+            {sentenceOf(create.error)}
+          </p>
+        </Show>
+        <div class="flex justify-between">
+          <Button variant="ghost" onClick={() => props.onBack()}>
+            {words().common.back}
+          </Button>
+          <Button variant="primary" type="submit" icon={ArrowRight} busy={create.isRunning} disabled={shownName().trim() === ''}>
+            {text().create}
+          </Button>
+        </div>
+      </div>
+    </form>
+  )
+}
+
+/** The system's dialog in the app; in a browser, which has none for folders, a path is typed. */
+function FolderField(props: { value: string; onValue: (path: string) => void; problem: string | null }) {
+  const desktop = useDesktop()
+  const text = () => words().welcome.agent
+  const pick = async () => {
+    const path = await desktop.pickFolder()
+    if (path !== null) props.onValue(path)
+  }
+  return (
+    <Show
+      when={desktop.inApp}
+      fallback={
+        <TextField
+          label={text().folder}
+          optional
+          mono
+          placeholder={text().pathPlaceholder}
+          value={props.value}
+          onValue={props.onValue}
+          hint={text().folderHint}
+          problem={props.problem}
+        />
+      }
+    >
+      <div class="flex flex-col gap-1.5">
+        <p class={LABEL_CLASS}>
+          {text().folder}
+          <span class="text-xs font-normal text-ink-3">{words().common.optional}</span>
+        </p>
+        <div class="flex min-w-0 items-center gap-3">
+          <Button icon={FolderOpen} onClick={() => void pick()}>
+            {props.value === '' ? text().pick : text().change}
+          </Button>
+          <Show when={props.value}>
+            <code class="truncate font-mono text-xs" title={props.value}>
+              {props.value}
+            </code>
+            <Button variant="ghost" size="sm" onClick={() => props.onValue('')}>
+              {words().common.clear}
+            </Button>
+          </Show>
+        </div>
+        <Show when={props.problem} fallback={<p class={HINT_CLASS}>{text().folderHint}</p>}>
+          <p role="alert" class="text-xs text-bad">
+            {props.problem}
+          </p>
+        </Show>
+      </div>
+    </Show>
+  )
+}

@@ -1,0 +1,74 @@
+import Square from 'lucide-solid/icons/square'
+import { createMemo, Show } from 'solid-js'
+import { isTerminal } from '../../../src-runner/contract/jobs.ts'
+import { useCancelJob } from '../../api/mutations.ts'
+import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { useJob, useProgress } from '../../api/queries.ts'
+import { words } from '../../kit/words/words.ts'
+import { doingText } from '../../turn/doing.ts'
+import { JobFigures } from '../../turn/JobFigures.tsx'
+import { JobProblem } from '../../turn/JobProblem.tsx'
+import { TurnItems } from '../../turn/TurnItems.tsx'
+import { useTurn } from '../../turn/use-turn.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { StatusBadge } from '../../ui/StatusBadge.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+import { StepHead } from './StepHead.tsx'
+
+/** The first job as it happens: every step, the time, the cost, and Stop. */
+export function FirstJob(props: { jobId: string; onAgain: () => void }) {
+  const text = () => words().welcome.job
+  const held = useJob(() => props.jobId)
+  const progress = useProgress(() => props.jobId)
+  const cancel = useCancelJob()
+  const isOver = createMemo(() => held.data !== undefined && isTerminal(held.data.job.status))
+  const turn = useTurn({ jobId: () => props.jobId, wantsSteps: () => true, follows: () => !isOver() })
+  const title = () => {
+    const status = held.data?.job.status
+    if (status === 'completed') return text().completed
+    if (status === 'failed') return text().failed
+    return status === 'cancelled' ? text().stopped : text().running
+  }
+  const stop = () =>
+    void cancel.run({ params: { jobId: props.jobId } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  return (
+    <Show when={held.data} fallback={<Show when={held.error}><ErrorState problem={problemOf(held.error)} onRetry={held.retry} /></Show>}>
+      {(data) => (
+        <>
+          <StepHead title={title()} about={data().job.task} />
+          <Panel>
+            <div class="flex flex-wrap items-center gap-3 pb-3">
+              <StatusBadge status={data().job.status} stopping={data().job.cancelRequested && !isOver()} />
+              <JobFigures job={data().job} />
+              <Show when={!isOver()}>
+                <Button size="sm" icon={Square} class="ml-auto" disabled={data().job.cancelRequested} onClick={stop}>
+                  {words().common.stop}
+                </Button>
+              </Show>
+            </div>
+            <TurnItems items={turn.items()} doing={doingText(data().job.status, progress(), words())} isOver={isOver()} />
+            <Show when={data().job.status === 'failed'}>
+              <div class="pt-3">
+                <JobProblem job={data().job} compact />
+              </div>
+            </Show>
+          </Panel>
+          <div class="flex flex-wrap items-center gap-2 pt-5" aria-live="polite">
+            <Show when={isOver()} fallback={<p class="text-xs text-ink-3">{text().closed}</p>}>
+              <ButtonLink href="/" variant="primary">
+                {text().home}
+              </ButtonLink>
+              <ButtonLink href={`/jobs/${props.jobId}`}>{text().details}</ButtonLink>
+              <Button variant="ghost" onClick={() => props.onAgain()}>
+                {text().again}
+              </Button>
+            </Show>
+          </div>
+        </>
+      )}
+    </Show>
+  )
+}

@@ -1,0 +1,101 @@
+import Play from 'lucide-solid/icons/play'
+import { createMemo, createSignal, For, Show } from 'solid-js'
+import { MAX_TASK_CHARS } from '../../../src-runner/contract/primitives.ts'
+import { useSubmitTask } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { useAgents } from '../../api/queries.ts'
+import { words } from '../../kit/words/words.ts'
+import { Button } from '../../ui/Button.tsx'
+import { TextArea } from '../../ui/TextArea.tsx'
+import { FirstJob } from './FirstJob.tsx'
+import { readFirstAgent } from './starters.ts'
+import { StepHead } from './StepHead.tsx'
+
+/** A first job from a suggestion, watched live. */
+export function JobStep(props: { jobId: string | null; onJob: (jobId: string | null) => void; onBack: () => void }) {
+  const text = () => words().welcome.job
+  const agents = useAgents()
+  const submit = useSubmitTask()
+  const made = readFirstAgent()
+  const agent = createMemo(() => {
+    const all = agents.data?.agents ?? []
+    return all.find((one) => one.id === made?.agentId) ?? all.find((one) => one.isDefault) ?? all[0]
+  })
+  const prompts = () => {
+    const canRead = (agent()?.folders.length ?? 0) > 0
+    return canRead ? text().prompts[made?.starter ?? 'guide'] : text().prompts.none
+  }
+  const [task, setTask] = createSignal<string | null>(null)
+  const shownTask = () => task() ?? prompts()[0]!
+  const run = async () => {
+    const { id } = agent()!
+    try {
+      props.onJob((await submit.run({ body: { task: shownTask(), agentId: id } })).jobId)
+    } catch {
+      // Shown below the field.
+    }
+  }
+  return (
+    <Show when={props.jobId} keyed fallback={<Compose />}>
+      {(jobId) => <FirstJob jobId={jobId} onAgain={() => props.onJob(null)} />}
+    </Show>
+  )
+
+  function Compose() {
+    return (
+      <Show when={agent()}>
+        {(one) => (
+          <>
+            <StepHead title={text().title(one().name)} about={text().about} />
+            <div class="flex flex-col gap-4">
+              <TextArea
+                label={text().task}
+                hideLabel
+                rows={3}
+                maxRows={12}
+                maxLength={MAX_TASK_CHARS}
+                placeholder={text().placeholder}
+                value={shownTask()}
+                onValue={setTask}
+                onKeyDown={(event) => {
+                  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+                  event.preventDefault()
+                  void run()
+                }}
+              />
+              <div class="flex flex-col items-start gap-1.5" role="group" aria-label={text().suggestions}>
+                <For each={prompts()}>
+                  {(prompt) => (
+                    <button
+                      type="button"
+                      aria-pressed={shownTask() === prompt}
+                      class="rounded-full border border-line bg-surface px-3 py-1 text-left text-xs text-ink-2 transition-colors duration-100 hover:border-accent-ink hover:text-ink aria-pressed:border-accent-ink aria-pressed:bg-accent-soft aria-pressed:text-ink"
+                      onClick={() => setTask(prompt)}
+                    >
+                      {prompt}
+                    </button>
+                  )}
+                </For>
+              </div>
+              <Show when={submit.error}>
+                {(error) => (
+                  <p role="alert" class="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
+                    {sentenceOf(error())}
+                  </p>
+                )}
+              </Show>
+              <div class="flex justify-between">
+                <Button variant="ghost" onClick={() => props.onBack()}>
+                  {words().common.back}
+                </Button>
+                <Button variant="primary" icon={Play} busy={submit.isRunning} disabled={shownTask().trim() === ''} onClick={() => void run()}>
+                  {text().run}
+                </Button>
+              </div>
+            </div>
+          </>
+        )}
+      </Show>
+    )
+  }
+}

@@ -1,0 +1,243 @@
+import ArrowRight from 'lucide-solid/icons/arrow-right'
+import KeyRound from 'lucide-solid/icons/key-round'
+import Play from 'lucide-solid/icons/play'
+import Plug from 'lucide-solid/icons/plug'
+import Server from 'lucide-solid/icons/server'
+import { createEffect, createSignal, createUniqueId, For, type JSX, Match, Show, Switch } from 'solid-js'
+import { DEMO_MODEL, type ModelRef } from '../../../src-runner/contract/agents.ts'
+import type { FoundServer, Provider } from '../../../src-runner/contract/providers.ts'
+import { useCreateProvider, useUpdateSettings } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { useFoundServers, useModels, useProviders } from '../../api/queries.ts'
+import { words } from '../../kit/words/words.ts'
+import { ModelPicker } from '../../models/ModelPicker.tsx'
+import { preferredModel } from '../../models/preferred-model.ts'
+import { type DraftProblems, emptyDraft, problemsOf, ProviderFields, wishOf } from '../../models/ProviderFields.tsx'
+import { type AddableKind, KEY_KINDS } from '../../models/provider-kinds.ts'
+import { useConnect } from '../../models/use-connect.ts'
+import { Avatar } from '../../ui/Avatar.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import type { Icon } from '../../ui/icon.ts'
+import { Pill } from '../../ui/Pill.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+import { StepHead } from './StepHead.tsx'
+
+/** The one decision that must be made. What is on this machine comes first, then keys, then the demo. */
+export function ModelStep(props: { onDone: () => void }) {
+  const text = () => words().welcome.model
+  const found = useFoundServers()
+  const providers = useProviders()
+  const change = useUpdateSettings()
+  const [connecting, setConnecting] = createSignal<AddableKind | null>(null)
+  const connected = () => (providers.data?.providers ?? []).filter((provider) => provider.origin !== 'built_in')
+  const choose = async (model: ModelRef) => {
+    try {
+      await change.run({ body: { defaultModel: model } })
+      props.onDone()
+    } catch (thrown) {
+      toast({ tone: 'bad', text: sentenceOf(thrown) })
+    }
+  }
+  return (
+    <>
+      <StepHead title={text().title} about={text().about} />
+      <div class="flex flex-col gap-6">
+        <For each={connected()}>{(provider) => <ConnectedProvider provider={provider} onUse={(model) => void choose(model)} />}</For>
+        <Show when={(found.data?.servers.length ?? 0) > 0}>
+          <Section title={text().found} note={text().foundNote}>
+            <For each={found.data?.servers}>{(server) => <FoundLine server={server} onUse={(model) => void choose(model)} />}</For>
+          </Section>
+        </Show>
+        <Section title={text().key} note={text().keyNote}>
+          <div class="grid grid-cols-3 gap-2 max-sm:grid-cols-1">
+            <For each={KEY_KINDS}>
+              {(kind) => (
+                <Choice icon={KeyRound} title={words().models.form.kinds[kind]} note={words().models.form.kindNotes[kind]} onClick={() => setConnecting(kind)} />
+              )}
+            </For>
+          </div>
+          <Choice icon={Plug} title={text().other} note={words().models.form.kindNotes['openai-compatible']} onClick={() => setConnecting('openai-compatible')} />
+        </Section>
+        <div class="flex flex-wrap items-center gap-x-4 gap-y-3 rounded-xl border border-dashed border-line-strong p-4">
+          <div class="min-w-56 flex-1">
+            <p class="font-medium">{text().demo}</p>
+            <p class="text-xs text-ink-2">{text().demoNote}</p>
+          </div>
+          <Button icon={Play} busy={change.isRunning} onClick={() => void choose(DEMO_MODEL)}>
+            {text().demoUse}
+          </Button>
+        </div>
+      </div>
+      <Show when={connecting()} keyed>
+        {(kind) => <ConnectDialog kind={kind} onClose={() => setConnecting(null)} />}
+      </Show>
+    </>
+  )
+}
+
+function Section(props: { title: string; note: string; children: JSX.Element }) {
+  return (
+    <section class="flex flex-col gap-2">
+      <div class="flex flex-wrap items-baseline gap-x-2">
+        <h2 class="text-sm font-semibold">{props.title}</h2>
+        <p class="text-xs text-ink-3">{props.note}</p>
+      </div>
+      {props.children}
+    </section>
+  )
+}
+
+function Choice(props: { icon: Icon; title: string; note: string; onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      class="flex min-w-0 items-center gap-3 rounded-xl border border-line bg-surface p-3 text-left shadow-card transition-colors duration-100 hover:border-accent-ink"
+      onClick={() => props.onClick()}
+    >
+      <span class="flex size-8 shrink-0 items-center justify-center rounded-lg bg-accent-soft text-accent-ink">
+        <props.icon size={16} aria-hidden="true" />
+      </span>
+      <span class="min-w-0">
+        <span class="block truncate font-medium">{props.title}</span>
+        <span class="block truncate text-xs text-ink-3">{props.note}</span>
+      </span>
+    </button>
+  )
+}
+
+const CARD = 'flex flex-wrap items-end gap-3 rounded-xl border border-line bg-surface p-3 shadow-card'
+
+function FoundLine(props: { server: FoundServer; onUse: (model: ModelRef) => void }) {
+  const text = () => words().welcome.model
+  const create = useCreateProvider()
+  const [model, setModel] = createSignal(props.server.models.find((name) => !/embed/i.test(name)) ?? props.server.models[0] ?? null)
+  const use = async () => {
+    const { kind, name, baseUrl } = props.server
+    try {
+      const { provider } = await create.run({ body: { kind, name, baseUrl } })
+      props.onUse({ providerId: provider.id, model: model()! })
+    } catch (thrown) {
+      toast({ tone: 'bad', text: sentenceOf(thrown) })
+    }
+  }
+  return (
+    <div class={CARD}>
+      <span class="flex size-8 shrink-0 items-center justify-center rounded-lg bg-accent-soft text-accent-ink">
+        <Server size={16} aria-hidden="true" />
+      </span>
+      <div class="min-w-32 flex-1 self-center">
+        <p class="truncate font-medium">{props.server.name}</p>
+        <p class="truncate text-xs text-ink-3">{props.server.baseUrl}</p>
+      </div>
+      <Show when={model()} fallback={<p class="w-full text-xs text-ink-2">{text().noModels}</p>}>
+        {(name) => (
+          <>
+            <Select
+              class="w-56 max-sm:w-full"
+              label={text().modelsOf(props.server.name)}
+              hideLabel
+              options={props.server.models.map((one) => ({ value: one, label: one }))}
+              value={name()}
+              onValue={setModel}
+            />
+            <Button variant="primary" busy={create.isRunning} onClick={() => void use()}>
+              {text().use}
+            </Button>
+          </>
+        )}
+      </Show>
+    </div>
+  )
+}
+
+/** A provider that is there already: connected a moment ago, or before the app was closed. */
+function ConnectedProvider(props: { provider: Provider; onUse: (model: ModelRef) => void }) {
+  const text = () => words().welcome.model
+  const models = useModels()
+  const [chosen, setChosen] = createSignal<ModelRef | null>(null)
+  createEffect(() => {
+    if (chosen() !== null) return
+    const first = preferredModel((models.data?.models ?? []).filter((model) => model.providerId === props.provider.id))
+    if (first !== null) setChosen({ providerId: first.providerId, model: first.model })
+  })
+  const problem = () => models.data?.problems.find((one) => one.providerId === props.provider.id)?.message
+  return (
+    <div class="rounded-xl border border-accent-ink bg-surface p-4 shadow-card">
+      <div class="flex items-center gap-3 pb-3">
+        <Avatar name={props.provider.name} />
+        <p class="min-w-0 flex-1 text-sm">{text().chooseOne(props.provider.name)}</p>
+        <Pill tone={problem() === undefined ? 'ok' : 'bad'}>{problem() === undefined ? text().connected : words().models.providers.failed}</Pill>
+      </div>
+      <Switch>
+        <Match when={problem()}>
+          {(message) => (
+            <p role="alert" class="text-sm text-bad wrap-break-word">
+              {message()}
+            </p>
+          )}
+        </Match>
+        <Match when={true}>
+          <div class="flex items-end gap-3">
+            <ModelPicker
+              class="flex-1"
+              label={text().modelsOf(props.provider.name)}
+              hideLabel
+              providerId={props.provider.id}
+              value={chosen()}
+              onValue={setChosen}
+            />
+            <Button variant="primary" icon={ArrowRight} disabled={chosen() === null} onClick={() => props.onUse(chosen()!)}>
+              {words().common.next}
+            </Button>
+          </div>
+        </Match>
+      </Switch>
+    </div>
+  )
+}
+
+/** Once connected the provider stands at the top of the step, with its models to choose from. */
+function ConnectDialog(props: { kind: AddableKind; onClose: () => void }) {
+  const formId = createUniqueId()
+  const connect = useConnect()
+  const [draft, setDraft] = createSignal(emptyDraft(props.kind))
+  const [problems, setProblems] = createSignal<DraftProblems>({})
+  const submit = async () => {
+    const found = problemsOf(draft(), false)
+    setProblems(found)
+    if (Object.keys(found).length > 0) return
+    if ((await connect.connect(wishOf(draft()))) !== null) props.onClose()
+  }
+  const cancel = () => {
+    void connect.giveUp().catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+    props.onClose()
+  }
+  return (
+    <Dialog
+      open
+      onClose={cancel}
+      title={words().welcome.model.connectTitle(words().models.form.kinds[props.kind])}
+      actions={
+        <>
+          <Button onClick={cancel}>{words().common.cancel}</Button>
+          <Button variant="primary" type="submit" form={formId} busy={connect.isRunning}>
+            {words().models.form.connect}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={formId}
+        novalidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          void submit()
+        }}
+      >
+        <ProviderFields brief draft={draft()} onDraft={setDraft} problems={problems()} connect={connect} />
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,21 @@
+/** The three agents that the first start offers. All of them work by listing, reading and searching files. */
+export const STARTERS = ['guide', 'notes', 'editor'] as const
+export type Starter = (typeof STARTERS)[number]
+
+const STORED_AS = 'deckhand.first-agent'
+
+/** Which agent the first start made and from which starter: the last step needs both, also after a reload. */
+export function rememberFirstAgent(agentId: string, starter: Starter, hasFolder: boolean): void {
+  localStorage.setItem(STORED_AS, JSON.stringify({ agentId, starter, hasFolder }))
+}
+
+export function readFirstAgent(): { agentId: string; starter: Starter; hasFolder: boolean } | null {
+  try {
+    const stored = JSON.parse(localStorage.getItem(STORED_AS) ?? 'null') as { agentId?: unknown; starter?: unknown; hasFolder?: unknown } | null
+    const starter = STARTERS.find((one) => one === stored?.starter)
+    if (typeof stored?.agentId !== 'string' || starter === undefined) return null
+    return { agentId: stored.agentId, starter, hasFolder: stored.hasFolder === true }
+  } catch {
+    return null
+  }
+}
