@@ -105,7 +105,7 @@ function makeFolder(folder: string): void {
 }
 
 function createFile(file: string, clock: Clock, ids: Ids): void {
-  if (existsSync(`${file}-wal`)) {
+  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
     throw new DatabaseRefused('database_damaged', `${file} is gone, but the log of its last changes (${file}-wal) is still there.`)
   }
   const draft = `${file}.new`
@@ -128,6 +128,7 @@ function createFile(file: string, clock: Clock, ids: Ids): void {
 function refuseUnusable(file: string): number {
   const damaged = (what: string, cause?: unknown) =>
     new DatabaseRefused('database_damaged', `The database ${file} is damaged (${what}). It was left as it is.`, cause)
+  const hadLog = existsSync(`${file}-wal`)
   let probe: Sqlite.Database | undefined
   try {
     const bytes = statSync(file).size
@@ -151,6 +152,8 @@ function refuseUnusable(file: string): number {
     throw new DatabaseRefused('data_dir_unusable', `The database ${file} cannot be opened: ${messageOf(error)}`, error)
   } finally {
     probe?.close()
+    // A read-only connection makes an empty log to read by and may not remove it.
+    if (!hadLog) for (const rest of [`${file}-wal`, `${file}-shm`]) rmSync(rest, { force: true })
   }
 }
 

@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto'
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { silentLog } from '../../kit/log.ts'
+import { createHandClock } from '../../testing/hand-clock.ts'
+import { openDatabase, type Database } from './database.ts'
+import { DatabaseRefused } from './database-errors.ts'
+import { migrate } from './migrate.ts'
+import { LATEST_VERSION, MIGRATIONS } from './migrations/migrations.ts'
+import { transact } from './transact.ts'
+
+const clock = createHandClock()
+let folder: string
+let file: string
+let open: Database[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'deckhand-db-'))
+  file = join(folder, 'data', 'deckhand.db')
+  open = []
+})
+afterEach(() => {
+  for (const db of open) db.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function start(): Database {
+  const db = openDatabase({ file, clock })
+  open.push(db)
+  return db
+}
+
+function refusal(): string {
+  try {
+    start()
+  } catch (error) {
+    if (error instanceof DatabaseRefused) return error.code
+    throw error
+  }
+  return 'opened'
+}
+
+/** Every byte of the folder but the lock's. */
+function contents(): Record<string, string> {
+  const files = readdirSync(join(folder, 'data')).filter((name) => !name.includes('.lock') && !name.endsWith('-shm'))
+  return Object.fromEntries(files.map((name) => [name, createHash('sha256').update(readFileSync(join(folder, 'data', name))).digest('hex')]))
+}
+
+function addEvents(db: Database, count: number): void {
+  transact(db, (tx) => {
+    for (let i = 0; i < count; i++) tx.emit({ type: 'settings.changed', payload: { keys: [`k${i}`] } })
+  })
+}
+
+describe('a new database', () => {
+  test('has the workspace, the demo provider, and the newest schema', () => {
+    const db = start()
+    expect(db.prepare('SELECT name, is_default, created_at FROM entities').all()).toEqual([{ name: 'Personal', is_default: 1, created_at: clock.now() }])
+    expect(db.prepare('SELECT id FROM providers').all()).toEqual([{ id: 'demo' }])
+    expect(db.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION)
+    expect(() => db.ping()).not.toThrow()
+    expect(db.findDamage()).toEqual([])
+  })
+
+  test('waits for the disk, and is for its owner alone', () => {
+    const db = start()
+    const settings = ['journal_mode', 'synchronous', 'foreign_keys', 'trusted_schema', 'busy_timeout'].map((name) => db.connection.pragma(name, { simple: true }))
+    expect(settings).toEqual(['wal', 2, 1, 0, 5000])
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(statSync(`${file}-wal`).mode & 0o777).toBe(0o600)
+    expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700)
+  })
+
+  test('is not left half made by a start that was cut off', () => {
+    mkdirSync(join(folder, 'data'))
+    writeFileSync(`${file}.new`, 'half')
+    writeFileSync(`${file}.new-journal`, 'rest')
+    expect(start().findDamage()).toEqual([])
+    expect(readdirSync(join(folder, 'data')).filter((name) => name.includes('.new'))).toEqual([])
+  })
+
+  test('a folder that cannot be made is said to be unusable', () => {
+    writeFileSync(join(folder, 'data'), 'a file where the folder should be')
+    expect(refusal()).toBe('data_dir_unusable')
+  })
+})
+
+test('what was written is there at the next start, and the log is merged into the file', () => {
+  const first = start()
+  addEvents(first, 3)
+  first.close()
+  expect(readdirSync(join(folder, 'data')).toSorted()).toEqual(['deckhand.db', 'deckhand.db.lock'])
+  expect(start().prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 3 })
+})
+
+describe('a second runner on the same data', () => {
+  test('in this process is refused and writes nothing', () => {
+    addEvents(start(), 1)
+    const before = contents()
+    expect(refusal()).toBe('database_locked')
+    expect(contents()).toEqual(before)
+  })
+
+  test('in another process too, and gets in when the first is gone', () => {
+    const first = start()
+    const other = () => spawnSync(process.execPath, ['--input-type=module-typescript', '-e', OPEN_IN_CHILD, file], { encoding: 'utf8' }).stdout.trim()
+    const before = contents()
+    expect(other()).toBe('database_locked')
+    expect(contents()).toEqual(before)
+    first.close()
+    expect(other()).toBe('opened')
+  })
+})
+
+const OPEN_IN_CHILD = `
+  import { openDatabase } from ${JSON.stringify(new URL('database.ts', import.meta.url).href)}
+  import { systemClock } from ${JSON.stringify(new URL('../../kit/clock.ts', import.meta.url).href)}
+  try { openDatabase({ file: process.argv.at(-1), clock: systemClock }).close(); console.log('opened') } catch (error) { console.log(error.code) }
+`
+
+describe('a damaged file', () => {
+  beforeEach(() => {
+    const db = start()
+    addEvents(db, 2000)
+    db.close()
+  })
+
+  const DAMAGE: Record<string, () => void> = {
+    empty: () => truncateSync(file, 0),
+    'cut off': () => truncateSync(file, Math.floor(statSync(file).size / 2)),
+    'not a database': () => writeFileSync(file, 'hello '.repeat(2000)),
+    'a database of something else': () => {
+      rmSync(file)
+      const foreign = new Sqlite(file)
+      foreign.exec('CREATE TABLE t (x); PRAGMA user_version = 1')
+      foreign.close()
+    },
+    'overwritten in its middle': () => {
+      const bytes = readFileSync(file)
+      bytes.fill(0xa5, 4096 * 3, 4096 * 9)
+      writeFileSync(file, bytes)
+    },
+  }
+
+  test.each(Object.keys(DAMAGE))('%s: is refused and left as it is', (kind) => {
+    DAMAGE[kind]!()
+    const before = contents()
+    expect(refusal()).toBe('database_damaged')
+    expect(contents()).toEqual(before)
+  })
+
+  test('a file that is gone while the log of its changes is there is not made anew', () => {
+    rmSync(file)
+    writeFileSync(`${file}-wal`, 'changes')
+    expect(refusal()).toBe('database_damaged')
+    expect(readdirSync(join(folder, 'data'))).not.toContain('deckhand.db')
+  })
+
+  test('the lock is given back after a refusal', () => {
+    const good = readFileSync(file)
+    truncateSync(file, 0)
+    expect(refusal()).toBe('database_damaged')
+    writeFileSync(file, good)
+    expect(refusal()).toBe('opened')
+  })
+})
+
+describe('versions', () => {
+  test('data of a newer version is refused without a byte being written, also when that version is only in the log', () => {
+    start().close()
+    const newer = new Sqlite(file)
+    newer.pragma(`user_version = ${LATEST_VERSION + 1}`)
+    // As a crash leaves it: not merged into the file.
+    const log = readFileSync(`${file}-wal`)
+    const merged = readFileSync(file)
+    newer.close()
+    writeFileSync(file, merged)
+    writeFileSync(`${file}-wal`, log)
+    const before = contents()
+    expect(Object.keys(before)).toContain('deckhand.db-wal')
+    expect(refusal()).toBe('database_newer')
+    expect(contents()).toEqual(before)
+  })
+
+  const NEXT = [...MIGRATIONS, { version: LATEST_VERSION + 1, sql: 'CREATE TABLE berths (id INTEGER PRIMARY KEY) STRICT; ALTER TABLE entities ADD COLUMN colour TEXT' }]
+
+  test('migrating copies the data first, and the copy opens', () => {
+    const db = start()
+    addEvents(db, 5)
+    migrate(db.connection, { file, log: silentLog }, NEXT)
+    expect(db.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION + 1)
+    db.close()
+    expect(refusal()).toBe('database_newer')
+    copyFileSync(`${file}.before-v${LATEST_VERSION + 1}`, file)
+    expect(start().prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 5 })
+  })
+
+  test('a migration that fails leaves the version before it, whole', () => {
+    const db = start()
+    const schema = db.prepare('SELECT sql FROM sqlite_schema').all()
+    const broken = [...MIGRATIONS, { version: LATEST_VERSION + 1, sql: 'CREATE TABLE berths (id); DROP TABLE settings; INSERT INTO nowhere VALUES (1)' }]
+    expect(() => migrate(db.connection, { file, log: silentLog }, broken)).toThrow(/no such table: nowhere/)
+    expect(db.prepare('SELECT sql FROM sqlite_schema').all()).toEqual(schema)
+    expect(db.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION)
+  })
+
+  test('nothing is copied when there is nothing to do', () => {
+    start().close()
+    start().close()
+    expect(readdirSync(join(folder, 'data')).filter((name) => name.includes('before'))).toEqual([])
+  })
+})
