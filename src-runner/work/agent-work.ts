@@ -1,0 +1,147 @@
+import type { Database } from '../base/db/database.ts'
+import { commitSoon, type Tx } from '../base/db/transact.ts'
+import type { EventHub } from '../base/events/event-hub.ts'
+import type { JobTails } from '../base/events/job-tails.ts'
+import type { Agent, ModelRef } from '../contract/agents.ts'
+import type { Job } from '../contract/jobs.ts'
+import type { Clock } from '../kit/clock.ts'
+import type { Log } from '../kit/log.ts'
+import { findAgent } from '../records/agents/agents.ts'
+import { LostClaim, type Claim } from '../records/jobs/claim.ts'
+import type { JobStore } from '../records/jobs/job-store.ts'
+import type { Attempt } from '../records/jobs/worker.ts'
+import { readSettings } from '../records/settings/settings.ts'
+import { runLoop } from '../thinking/loop/loop.ts'
+import { ClaimLost, type LoopDeps, type LoopEnding, type LoopInput, type RecordedReply } from '../thinking/loop/loop-types.ts'
+import type { ModelSource } from '../thinking/models/model.ts'
+import { ALL_TOOLS } from '../thinking/tools/all-tools.ts'
+import type { Tool } from '../thinking/tools/tool.ts'
+import { readEarlierTurns } from './earlier-turns.ts'
+import { buildPrompt } from './prompt.ts'
+import { readOnlyGate } from './read-only-gate.ts'
+import { transcriptOf } from './transcript.ts'
+
+export type AgentWorkDeps = {
+  db: Database
+  jobs: JobStore
+  tails: JobTails
+  hub: EventHub
+  models: ModelSource
+  clock: Clock
+  log: Log
+  /** Uniform in [0, 1): spreads retries. */
+  random: () => number
+  /** Closed to every tool. */
+  dataDir: string
+  tools?: readonly Tool[]
+  /** What may run. Composed here per job, so that rules can look at the agent and at what started it. */
+  gateFor?: (job: Job, agent: Agent, claim: Claim) => LoopDeps['gate']
+  /** IANA name; default: the machine's. */
+  timezone?: () => string
+}
+
+/**
+ * What the worker does with a job of an agent: puts the prompt together from what is recorded, runs the loop, and
+ * settles the job with its ending. Settles nothing when the attempt was stopped: the worker knows why it was.
+ */
+export function createAgentWork(deps: AgentWorkDeps): (attempt: Attempt) => Promise<void> {
+  return async (attempt) => {
+    try {
+      await settle(deps, attempt.claim, await work(deps, attempt))
+    } catch (thrown) {
+      // Somebody else's job by now. Nothing was written, and nothing is left to do.
+      if (!(thrown instanceof ClaimLost || thrown instanceof LostClaim)) throw thrown
+    }
+  }
+}
+
+async function work(deps: AgentWorkDeps, attempt: Attempt): Promise<LoopEnding> {
+  const { db } = deps
+  const agent = findAgent(db, attempt.job.agentId)
+  if (agent === null) return failed('agent_deleted', 'The agent of this job was deleted.')
+  const models = modelsOf(agent, readSettings(db).defaultModel)
+  if (models.length === 0) {
+    return failed('agent_has_no_model', `${agent.name} has no model, and there is no default model. Choose one in the settings.`)
+  }
+  return runLoop(inputFor(deps, attempt, agent, models), {
+    models: deps.models,
+    gate: deps.gateFor?.(attempt.job, agent, attempt.claim) ?? readOnlyGate,
+    record: recorderFor(deps, attempt.claim),
+    progress: progressFor(deps, attempt),
+    clock: deps.clock,
+    random: deps.random,
+  })
+}
+
+function failed(error: 'agent_deleted' | 'agent_has_no_model', message: string): LoopEnding {
+  return { ending: 'failed', error, message, text: '' }
+}
+
+/** The agent's own model, else the workspace's, then the fallbacks; each once. */
+export function modelsOf(agent: Pick<Agent, 'model' | 'fallbacks'>, defaultModel: ModelRef | null): ModelRef[] {
+  const first = agent.model ?? defaultModel
+  const wanted = first === null ? agent.fallbacks : [first, ...agent.fallbacks]
+  return wanted.filter((ref, i) => wanted.findIndex((other) => other.providerId === ref.providerId && other.model === ref.model) === i)
+}
+
+function inputFor(deps: AgentWorkDeps, { job, signal }: Attempt, agent: Agent, models: ModelRef[]): LoopInput {
+  const { db, jobs, clock, dataDir, tools = ALL_TOOLS, timezone = machineTimezone } = deps
+  const { messages, startedCallIds } = transcriptOf(jobs.listSteps(db, job.id))
+  return {
+    models,
+    prompt: buildPrompt({ agent, job, ...readEarlierTurns(db, jobs, job), now: clock.now(), timezone: timezone() }),
+    transcript: messages,
+    startedCallIds,
+    tools: [...tools],
+    toolContext: { jobId: job.id, agentId: agent.id, folders: agent.folders, closedFolders: [dataDir] },
+    limits: agent.limits,
+    // The row counts with every step, in the same commit.
+    used: { turns: job.turns, toolCalls: job.toolCalls, costMicros: Math.round(job.costUsd * 1_000_000), workingMs: job.workingMs },
+    signal,
+  }
+}
+
+const machineTimezone = () => Intl.DateTimeFormat().resolvedOptions().timeZone
+
+function recorderFor({ db, jobs }: AgentWorkDeps, claim: Claim): LoopDeps['record'] {
+  const write = async (step: (tx: Tx) => unknown): Promise<void> => {
+    try {
+      await commitSoon(db, (tx) => void step(tx))
+    } catch (thrown) {
+      throw thrown instanceof LostClaim ? new ClaimLost(thrown.message) : thrown
+    }
+  }
+  return {
+    reply: (reply) => write((tx) => jobs.recordReply(tx, claim, reply)),
+    toolStarted: (call) => write((tx) => jobs.recordToolStarted(tx, claim, call)),
+    toolResult: (result) => write((tx) => jobs.recordToolResult(tx, claim, result)),
+  }
+}
+
+function progressFor({ tails, hub }: AgentWorkDeps, { job, claim, alive }: Attempt): LoopDeps['progress'] {
+  return {
+    delta(text) {
+      alive()
+      tails.delta(claim, text)
+    },
+    reset: () => tails.reset(claim),
+    moved: alive,
+    tool(call) {
+      alive()
+      tails.tool(claim, call)
+    },
+    activity(activity, detail, until) {
+      alive()
+      hub.publishLive({ type: 'job.progress', payload: { jobId: job.id, activity, detail, until } })
+    },
+  }
+}
+
+async function settle({ db, jobs, log }: AgentWorkDeps, claim: Claim, ending: LoopEnding): Promise<void> {
+  // Codes only: what was said and asked is the person's, and stands in the database.
+  const error = ending.ending === 'failed' ? ending.error : undefined
+  log.info({ jobId: claim.jobId, attempt: claim.attempt, ending: ending.ending, error }, 'an attempt ended')
+  if (ending.ending === 'aborted') return
+  const lastReply: RecordedReply | undefined = ending.ending === 'completed' ? (ending.reply ?? undefined) : undefined
+  await commitSoon(db, (tx) => jobs.settle(tx, claim, ending, lastReply))
+}
