@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { loadAssets } from './dashboard/assets.ts'
-import { createHost, type Host } from './host.ts'
+import { createHost, leave, type Host } from './host.ts'
 import { messageOf } from './log/log.ts'
 import { createForkedRunner } from './runner/forked-runner.ts'
 import { readEnvironment } from './settings/environment.ts'
@@ -81,20 +81,20 @@ function stopOnSignals(host: Host): void {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
       // Somebody who asks twice does not want to wait; the runner goes when its port closes.
-      if (stopping) process.exit(130)
+      if (stopping) return leave(host, () => process.exit(130))
       stopping = true
       host.log.info({ signal }, 'stopping')
       host.stop().then(
-        () => process.exit(0),
-        () => process.exit(1),
+        () => leave(host, () => process.exit(0)),
+        () => leave(host, () => process.exit(1)),
       )
     })
   }
 }
 
 /** The runner cannot go on: whoever supervises this process should know, and may start it again. */
-async function giveUp(host: Host, message: string): Promise<never> {
+async function giveUp(host: Host, message: string): Promise<void> {
   process.stderr.write(`deckhand: ${message}\n`)
   await host.stop().catch(() => undefined)
-  process.exit(1)
+  leave(host, () => process.exit(1))
 }

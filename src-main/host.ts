@@ -138,6 +138,15 @@ export function createHost({ environment, spawn, assets, echo }: HostOptions): H
   }
 }
 
+/**
+ * Ends this process after everything was stopped. A keychain that still waits for its person holds a thread, and an
+ * ordinary exit waits for all threads: then, and only then, the process ends itself the hard way.
+ */
+export function leave(host: Host, exit: () => void): void {
+  if (host.vault.isHanging()) process.kill(process.pid, 'SIGKILL')
+  exit()
+}
+
 export function logsDirOf(dataDir: string): string {
   return join(dataDir, 'logs')
 }

@@ -1,6 +1,6 @@
 import type { App } from 'electron'
 import { messageOf } from '../log/log.ts'
-import type { Host } from '../host.ts'
+import { leave, type Host } from '../host.ts'
 import type { Abilities } from './abilities.ts'
 
 export type Quit = {
@@ -25,7 +25,7 @@ export function createQuit(app: App, host: Host, abilities: () => Abilities): Qu
     quitting = true
     await host.stop().catch((error: unknown) => process.stderr.write(`deckhand: ${messageOf(error)}\n`))
     stopped = true
-    app.quit()
+    leave(host, () => app.quit())
   }
 
   async function ask(): Promise<void> {

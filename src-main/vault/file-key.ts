@@ -6,6 +6,7 @@ import { VAULT_KEY_BYTES, VaultError, type VaultKeySource } from './vault.ts'
 /** The vault's key in a file of its own, for machines without a keychain. Whoever can read the file can open the vault. */
 export function createFileKey(file: string): VaultKeySource {
   return {
+    isHanging: () => false,
     async load() {
       let text: string
       try {

@@ -51,6 +51,7 @@ export function createKeychainKey(options: KeychainKeyOptions): VaultKeySource {
   }
 
   return {
+    isHanging: () => hanging,
     async load() {
       const text = await call((keychain) => keychain.getPassword(KEYCHAIN_SERVICE, account))
       if (text === null) return null

@@ -100,6 +100,7 @@ export function createSealedVault({ kind, file, keySource }: { kind: VaultState[
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    isHanging: () => keySource.isHanging(),
   }
 }
 

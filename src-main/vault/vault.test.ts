@@ -169,12 +169,14 @@ describe('a keychain in trouble', () => {
     await expect(vault.get('a')).rejects.toMatchObject({ trouble: 'timeout' })
     await expect(vault.get('a')).rejects.toMatchObject({ trouble: 'timeout' })
     expect(calls).toBe(1)
+    expect(vault.isHanging()).toBe(true)
     expect(vault.state().message).toMatch(/asking for a password in another window/)
     release()
     own.answerWith(async () => undefined)
     await vi.waitFor(async () => expect(await vault.recheck()).toMatchObject({ state: 'ok' }))
     await vault.set('a', 'b')
     expect(await vault.get('a')).toBe('b')
+    expect(vault.isHanging()).toBe(false)
   })
 
   it('is never replaced by a file', async () => {

@@ -14,6 +14,8 @@ export type Vault = {
   /** Tries again, for example after the person unlocked the keychain. */
   recheck(): Promise<VaultState>
   onState(listener: (state: VaultState) => void): () => void
+  /** A call into the system's library is still open. It holds a thread that an ordinary exit would wait for. */
+  isHanging(): boolean
 }
 
 /** The vault cannot be used right now: what is wrong, and what a person can do about it. */
@@ -32,6 +34,7 @@ export type VaultKeySource = {
   /** null: there is none yet. */
   load(): Promise<Buffer | null>
   save(key: Buffer): Promise<void>
+  isHanging(): boolean
 }
 
 export const VAULT_KEY_BYTES = 32

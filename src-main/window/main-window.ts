@@ -95,8 +95,9 @@ export function createMainWindow({ preload, placeFile, log, staysHidden }: MainW
       crashes = [...crashes, now].slice(-10)
       const again = decideRestart(crashes, now).restart
       log.error({ reason, exitCode, again }, 'the page crashed')
-      if (again) load(made, isOwnPage(address) ? address : PAGE_URL)
-      else load(made, `data:text/html;charset=utf-8,${encodeURIComponent(GIVEN_UP)}`)
+      const next = !again ? `data:text/html;charset=utf-8,${encodeURIComponent(GIVEN_UP)}` : isOwnPage(address) ? address : PAGE_URL
+      // Not in here: Chromium is still taking the old process down, and ends altogether when it is given a new page meanwhile.
+      setImmediate(() => made.isDestroyed() || load(made, next))
     })
     made.webContents.on('unresponsive', () => log.warn({}, 'the page does not answer'))
   }
