@@ -192,7 +192,11 @@ describe('calls that make no sense are answered, and the job goes on', () => {
     ],
     ['prototype keys only', call('c', 'echo', JSON.parse('{"__proto__": {"words": "x"}}')), /- words: Invalid input/],
     ['50 MB of arguments', call('c', 'echo', { words: 'x'.repeat(50_000_000) }), /arguments left out: more than 1000000 characters/],
-    ['10 million numbers', call('c', 'echo', { words: new Array(10_000_000).fill(1) }), /arguments left out: more than 1000000 characters/],
+    [
+      '10 million numbers',
+      call('c', 'echo', { words: Array.from({ length: 10_000_000 }, () => 1) }),
+      /arguments left out: more than 1000000 characters/,
+    ],
     ['endless nesting', call('c', 'echo', { words: deep(5_000) }), /arguments left out: nested deeper than 64 levels/],
     [
       '50 MB of broken JSON',
@@ -629,7 +633,7 @@ describe('Stop', () => {
 
   it('does not take a tool that was torn off for an answer', async () => {
     const listening = tool('listening', {
-      run: (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+      run: (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
     })
     const rig = runRig({ tools: [listening], turns: [ask(call('c', 'listening'), call('d', 'listening'))] })
     await rig.untilLogged('tool c running')

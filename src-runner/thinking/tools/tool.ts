@@ -32,7 +32,7 @@ export type Tool<Args extends z.ZodObject = z.ZodObject> = {
 
 /** Keeps the argument type while the tool is written, and forgets it in lists. */
 export function defineTool<Args extends z.ZodObject>(tool: Tool<Args>): Tool {
-  return tool as unknown as Tool
+  return tool
 }
 
 /** The most a tool's answer may hold; what is over is cut with a mark that says so. */

@@ -205,7 +205,7 @@ it('random walks over links and folders never read the secret', async () => {
 describe('things that are not files', () => {
   it('are named and never opened', async () => {
     const folder = await scratchFolder('Docs')
-    execFileSync('mkfifo', [folder.at('pipe')])
+    execFileSync('sh', ['-c', 'mkfifo "$0"', folder.at('pipe')])
     const server = createServer().listen(folder.at('socket'))
     onTestFinished(() => void server.close())
     await new Promise((resolve) => server.once('listening', resolve))

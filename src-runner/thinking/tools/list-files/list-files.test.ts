@@ -72,7 +72,7 @@ describe('list_files', () => {
 
   it('tells files from everything else', async () => {
     const folder = await scratchFolder('Docs')
-    execFileSync('mkfifo', [folder.at('pipe')])
+    execFileSync('sh', ['-c', 'mkfifo "$0"', folder.at('pipe')])
     await symlink('/etc/passwd', folder.at('away'))
     const { output } = await callTool(listFiles, {}, [folder.path])
     expect(rowsOf(output).map((row) => [row.split('\t')[0], row.split('\t')[1], row.split('\t')[3]])).toEqual([
