@@ -1,7 +1,7 @@
 import type { Agent } from '../contract/agents.ts'
 import type { Job, JobStatus, Step } from '../contract/jobs.ts'
 import type { PromptMessage } from '../thinking/models/model.ts'
-import { nameFolders, showName } from '../thinking/tools/folder-access/folder-paths.ts'
+import { nameFolders, showName } from '../thinking/folder-access/folder-paths.ts'
 import { transcriptOf } from './transcript.ts'
 
 /** A turn of the conversation before the present one. `steps` null: only what was asked and answered is kept of it. */

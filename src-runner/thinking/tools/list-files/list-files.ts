@@ -1,7 +1,15 @@
 import { z } from 'zod'
-import { nameFolders, parsePath, PATH_HELP, PathRefused, showPlace, type NamedFolder, type Place } from '../folder-access/folder-paths.ts'
-import { openInside, type EntryKind, type OpenedFolder } from '../folder-access/open-inside.ts'
-import { isSkippedFolder, readFolder } from '../folder-access/read-folder.ts'
+import {
+  nameFolders,
+  parsePath,
+  PATH_HELP,
+  PathRefused,
+  showPlace,
+  type NamedFolder,
+  type Place,
+} from '../../folder-access/folder-paths.ts'
+import { openInside, type EntryKind, type OpenedFolder } from '../../folder-access/open-inside.ts'
+import { isSkippedFolder, readFolder } from '../../folder-access/read-folder.ts'
 import { defineTool, MAX_TOOL_OUTPUT_CHARS } from '../tool.ts'
 
 const DEFAULT_ROWS = 500

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { nameFolders, parsePath, PATH_HELP, PathRefused, showPlace } from '../folder-access/folder-paths.ts'
-import { openFileInside, type OpenedFile } from '../folder-access/open-inside.ts'
-import { ENCODING_NAMES, readHead, readLines, sniff, type Line } from '../folder-access/text-of-file.ts'
+import { nameFolders, parsePath, PATH_HELP, PathRefused, showPlace } from '../../folder-access/folder-paths.ts'
+import { openFileInside, type OpenedFile } from '../../folder-access/open-inside.ts'
+import { ENCODING_NAMES, readHead, readLines, sniff, type Line } from '../../folder-access/text-of-file.ts'
 import { defineTool, MAX_TOOL_OUTPUT_CHARS, type ToolOutput } from '../tool.ts'
 
 const DEFAULT_LINES = 2_000

@@ -1,7 +1,7 @@
 import type { BigIntStats, Dirent } from 'node:fs'
 import { constants, type FileHandle, lstat, open, opendir, readlink, realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
-import { messageOf } from '../../../kit/errors.ts'
+import { messageOf } from '../../kit/errors.ts'
 import { PathRefused, showName, showPlace, type Place } from './folder-paths.ts'
 
 /**
