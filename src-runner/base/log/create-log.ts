@@ -65,8 +65,10 @@ function describeThrown(thrown: unknown, depth = 0): unknown {
  * standard output of this process carries messages for whoever started it.
  */
 export function silenceConsole(log: Log): void {
-  const print = (level: 'debug' | 'warn') => (...parts: unknown[]) =>
-    log[level]({ from: 'console' }, parts.map((part) => (typeof part === 'string' ? part : '(value)')).join(' '))
-  console.log = console.info = console.debug = console.trace = print('debug')
-  console.warn = console.error = print('warn')
+  const print =
+    (level: 'debug' | 'warn') =>
+    (...parts: unknown[]) =>
+      log[level]({ from: 'console' }, parts.map((part) => (typeof part === 'string' ? part : '(value)')).join(' '))
+  const [quiet, loud] = [print('debug'), print('warn')]
+  Object.assign(console, { log: quiet, info: quiet, debug: quiet, trace: quiet, dir: quiet, warn: loud, error: loud })
 }

@@ -65,7 +65,10 @@ describe('the log', () => {
     log.debug({}, 'in the message: canary-0123456789')
     await log.close()
     const text = readFileSync(join(dataDir, 'logs', 'runner.log'), 'utf8')
-    const lines = text.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>)
+    const lines = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
     expect(lines.map((line) => [line['level'], line['msg']])).toEqual([
       ['info', 'in a field'],
       ['warn', 'in an error'],
@@ -78,7 +81,10 @@ describe('the log', () => {
   it('keeps what libraries hang on their errors out', () => {
     const lines: string[] = []
     const log = createLog('info', (line) => lines.push(line))
-    log.error({ error: Object.assign(new Error('refused'), { code: 'E_REFUSED', requestBodyValues: { prompt: 'private text' } }) }, 'failed')
+    log.error(
+      { error: Object.assign(new Error('refused'), { code: 'E_REFUSED', requestBodyValues: { prompt: 'private text' } }) },
+      'failed',
+    )
     log.error({ error: { prompt: 'private text' } }, 'failed')
     expect(lines.join('')).not.toContain('private text')
     expect(JSON.parse(lines[0]!)).toMatchObject({ error: { name: 'Error', code: 'E_REFUSED', message: 'refused' } })

@@ -34,10 +34,13 @@ export function readRunnerEnvironment(env: Record<string, string | undefined>): 
   const parsed = Environment.safeParse(given)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!
-    throw new ConfigRefused(`${issue.path.join('.')} ${issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : issue.message}`)
+    throw new ConfigRefused(
+      `${issue.path.join('.')} ${issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : issue.message}`,
+    )
   }
   const { DECKHAND_DATA_DIR, RUNNER_HOST, RUNNER_PORT, AUTH_MODE, WORKER_SECRET, LOG_LEVEL } = parsed.data
-  if (AUTH_MODE === 'local-auth' && WORKER_SECRET === undefined) throw new ConfigRefused('WORKER_SECRET is needed with AUTH_MODE local-auth')
+  if (AUTH_MODE === 'local-auth' && WORKER_SECRET === undefined)
+    throw new ConfigRefused('WORKER_SECRET is needed with AUTH_MODE local-auth')
   return {
     dataDir: resolve(DECKHAND_DATA_DIR),
     host: RUNNER_HOST,
@@ -55,10 +58,14 @@ export function readRunnerEnvironment(env: Record<string, string | undefined>): 
 /** What no runner may be started with, wherever its configuration came from. Throws ConfigRefused. */
 export function refuseUnsafeConfig(config: RunnerConfig): void {
   if (config.authMode === 'bearer-token') {
-    throw new ConfigRefused('AUTH_MODE bearer-token needs an authentication provider, and this version has none; use local-trust or local-auth')
+    throw new ConfigRefused(
+      'AUTH_MODE bearer-token needs an authentication provider, and this version has none; use local-trust or local-auth',
+    )
   }
   if (config.authMode === 'local-trust' && !isLoopback(config.host)) {
-    throw new ConfigRefused(`RUNNER_HOST ${config.host} would open the runner to the network without a secret; use 127.0.0.1, or set AUTH_MODE=local-auth`)
+    throw new ConfigRefused(
+      `RUNNER_HOST ${config.host} would open the runner to the network without a secret; use 127.0.0.1, or set AUTH_MODE=local-auth`,
+    )
   }
 }
 

@@ -26,7 +26,8 @@ describe('the OpenAPI document', () => {
       const operation = operationOf(route)
       expect(operation.operationId).toBe(name)
       expect(operation.responses[route.status]).toBeDefined()
-      for (const code of route.errors) expect([name, operation.responses[ERROR_STATUS[code]]?.description]).toEqual([name, expect.stringContaining(code)])
+      for (const code of route.errors)
+        expect([name, operation.responses[ERROR_STATUS[code]]?.description]).toEqual([name, expect.stringContaining(code)])
       const declared = operation.parameters.filter((parameter) => parameter.in === 'path').map((parameter) => `:${parameter.name}`)
       expect(route.path.match(/:\w+/g) ?? []).toEqual(declared)
     }

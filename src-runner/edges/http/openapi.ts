@@ -56,7 +56,12 @@ function makeDocument(): Json {
 }
 
 function operationOf(name: RouteName, route: Route, schemas: Json): Json {
-  const operation: Json = { operationId: name, summary: route.summary, parameters: parametersOf(route, schemas), responses: responsesOf(route, schemas) }
+  const operation: Json = {
+    operationId: name,
+    summary: route.summary,
+    parameters: parametersOf(route, schemas),
+    responses: responsesOf(route, schemas),
+  }
   if (route.body !== undefined) {
     operation['requestBody'] = { required: true, content: { 'application/json': { schema: schemaOf(route.body, 'input', schemas) } } }
   }
@@ -87,8 +92,10 @@ function responsesOf(route: Route, schemas: Json): Json {
   if (route.path === ROUTES.health.path) responses[503] = { description: 'The database cannot be reached.', content: success }
   for (const [status, codes] of Object.entries(Object.groupBy(errorsOf(route), (code) => ERROR_STATUS[code]))) {
     responses[status] ??= {
-      description: `One of: ${codes!.join(', ')}`,
-      content: { 'application/json': { schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { error: { enum: codes } } }] } } },
+      description: `One of: ${codes.join(', ')}`,
+      content: {
+        'application/json': { schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { error: { enum: codes } } }] } },
+      },
     }
   }
   return responses
@@ -102,10 +109,18 @@ function streamDescription(route: Route): string {
 
 /** The route's own errors and those that stand in front of it. */
 function errorsOf(route: Route): ErrorCode[] {
-  const codes = new Set<ErrorCode>(['forbidden_host', 'forbidden_origin', 'forbidden_forwarded', 'internal', 'database_unavailable', ...route.errors])
+  const codes = new Set<ErrorCode>([
+    'forbidden_host',
+    'forbidden_origin',
+    'forbidden_forwarded',
+    'internal',
+    'database_unavailable',
+    ...route.errors,
+  ])
   if (route.gate === 'runner') codes.add('unauthorized')
   if (route.gate === 'worker') codes.add('invalid_worker_secret')
-  if (route.method !== 'GET') for (const code of ['invalid_request', 'unsupported_media_type', 'payload_too_large', 'request_timeout'] as const) codes.add(code)
+  if (route.method !== 'GET')
+    for (const code of ['invalid_request', 'unsupported_media_type', 'payload_too_large', 'request_timeout'] as const) codes.add(code)
   return [...codes]
 }
 
@@ -127,6 +142,9 @@ function withPointers(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withPointers)
   if (typeof node !== 'object' || node === null) return node
   return Object.fromEntries(
-    Object.entries(node).map(([key, value]) => [key, key === '$ref' ? String(value).replace('#/$defs/', '#/components/schemas/') : withPointers(value)]),
+    Object.entries(node).map(([key, value]) => [
+      key,
+      key === '$ref' ? String(value).replace('#/$defs/', '#/components/schemas/') : withPointers(value),
+    ]),
   )
 }

@@ -126,15 +126,22 @@ describe.each(MODES)('the server in %s', (authMode) => {
     await expectRefused({ ...having(good('health'), ['Host', host]), target: '/nowhere' }, 403, 'forbidden_host')
   })
 
-  it.each(['LOCALHOST', 'localhost.', 'localhost:3001', '127.0.0.1', '[::1]:3001', 'deckhand.lan:3001'])('lets the host %j in', async (host) => {
-    for (const name of NAMES) await expectHandled(having(good(name), ['Host', host]), name)
-  })
+  it.each(['LOCALHOST', 'localhost.', 'localhost:3001', '127.0.0.1', '[::1]:3001', 'deckhand.lan:3001'])(
+    'lets the host %j in',
+    async (host) => {
+      for (const name of NAMES) await expectHandled(having(good(name), ['Host', host]), name)
+    },
+  )
 
   it('refuses a missing host and two hosts, in either order and in HTTP/1.0 too', async () => {
     for (const name of NAMES) {
       const request = without(good(name), 'host')
       await expectRefused(request, 403, 'forbidden_host')
-      for (const pair of [['localhost', 'evil.example'], ['evil.example', 'localhost'], ['localhost', 'localhost']]) {
+      for (const pair of [
+        ['localhost', 'evil.example'],
+        ['evil.example', 'localhost'],
+        ['localhost', 'localhost'],
+      ]) {
         await expectRefused({ ...request, headers: [...request.headers, ['Host', pair[0]!], ['host', pair[1]!]] }, 403, 'forbidden_host')
       }
       const old = await sendRaw(port, toBytes(request).toString('latin1').replace('HTTP/1.1', 'HTTP/1.0'))
@@ -164,13 +171,16 @@ describe.each(MODES)('the server in %s', (authMode) => {
     await expectRefused(request, 403, 'forbidden_origin')
   })
 
-  it.each(['X-Forwarded-For', 'X-Forwarded-Host', 'Forwarded', 'X-Real-IP', 'CF-Connecting-IP', 'Via'])('judges a request forwarded with %s', async (header) => {
-    for (const name of NAMES) {
-      const request = having(good(name), [header, '127.0.0.1'])
-      if (authMode === 'local-trust') await expectRefused(request, 403, 'forbidden_forwarded')
-      else await expectHandled(request, name)
-    }
-  })
+  it.each(['X-Forwarded-For', 'X-Forwarded-Host', 'Forwarded', 'X-Real-IP', 'CF-Connecting-IP', 'Via'])(
+    'judges a request forwarded with %s',
+    async (header) => {
+      for (const name of NAMES) {
+        const request = having(good(name), [header, '127.0.0.1'])
+        if (authMode === 'local-trust') await expectRefused(request, 403, 'forbidden_forwarded')
+        else await expectHandled(request, name)
+      }
+    },
+  )
 
   it('lets nothing but the two-part webhook path around the gate, and that path is a plain 404', async () => {
     const foreign = { ...having(good('health'), ['Host', 'evil.example'], ['X-Forwarded-For', '1.2.3.4']), method: 'POST' }
@@ -207,17 +217,21 @@ describe.each(MODES)('the server in %s', (authMode) => {
     for (const name of BODY_NAMES) await expectRefused(having(good(name), ['Content-Type', type]), 415, 'unsupported_media_type')
   })
 
-  it.each(['application/json', 'APPLICATION/JSON', ' application/json', 'application/json; charset=utf-8', 'application/json;charset="UTF-8"'])(
-    'takes a body of type %j',
-    async (type) => {
-      for (const name of BODY_NAMES) await expectHandled(having(good(name), ['Content-Type', type]), name)
-    },
-  )
+  it.each([
+    'application/json',
+    'APPLICATION/JSON',
+    ' application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+  ])('takes a body of type %j', async (type) => {
+    for (const name of BODY_NAMES) await expectHandled(having(good(name), ['Content-Type', type]), name)
+  })
 
   it('refuses a body without a type, and one that is compressed', async () => {
     for (const name of BODY_NAMES) {
       await expectRefused(without(good(name), 'content-type'), 415, 'unsupported_media_type')
-      for (const encoding of ['gzip', 'br', 'deflate']) await expectRefused(having(good(name), ['Content-Encoding', encoding]), 415, 'unsupported_media_type')
+      for (const encoding of ['gzip', 'br', 'deflate'])
+        await expectRefused(having(good(name), ['Content-Encoding', encoding]), 415, 'unsupported_media_type')
     }
   })
 
@@ -235,7 +249,12 @@ describe.each(MODES)('the server in %s', (authMode) => {
     }
     for (const method of METHODS.filter((method) => !['CONNECT', 'GET', 'HEAD', 'OPTIONS'].includes(method))) {
       const answer = await send({ ...without(good('health'), 'authorization'), method })
-      expect([method, answer.status, answer.headers.get('allow'), errorOf(answer)]).toEqual([method, 405, 'GET, HEAD', 'method_not_allowed'])
+      expect([method, answer.status, answer.headers.get('allow'), errorOf(answer)]).toEqual([
+        method,
+        405,
+        'GET, HEAD',
+        'method_not_allowed',
+      ])
     }
     const unknown = await send({ ...good('health'), method: 'DELETE', target: '/nowhere' })
     expect([unknown.status, unknown.body]).toEqual([404, '{"error":"not_found"}'])
@@ -276,7 +295,16 @@ describe.each(MODES)('the server in %s', (authMode) => {
 
   it('answers an unknown path with the same bytes, whatever is in it, with and without the secret', async () => {
     const bodies = new Set<string>()
-    for (const target of ['/', '/nowhere', '/api', '/api/%zz', `/${'x'.repeat(101)}`, `/${'x'.repeat(9000)}`, '/api/agents/a/b/c', '/<script>']) {
+    for (const target of [
+      '/',
+      '/nowhere',
+      '/api',
+      '/api/%zz',
+      `/${'x'.repeat(101)}`,
+      `/${'x'.repeat(9000)}`,
+      '/api/agents/a/b/c',
+      '/<script>',
+    ]) {
       for (const request of [good('health'), without(good('health'), 'authorization')]) {
         const answer = await send({ ...request, target })
         expect(answer.status).toBe(404)
@@ -359,13 +387,22 @@ describe.each(MODES)('the server in %s', (authMode) => {
   ] as [string, string | Buffer][])('answers 400 to a body of %s, and repeats nothing of it', async (_what, body) => {
     for (const name of ['submitTask', 'chat', 'chatStream', 'runWorker', 'createProvider'] as const) {
       const answer = await send(withBody(good(name), body))
-      expect({ status: answer.status, error: errorOf(answer), handled: answer.handled }).toEqual({ status: 400, error: 'invalid_request', handled: [] })
+      expect({ status: answer.status, error: errorOf(answer), handled: answer.handled }).toEqual({
+        status: 400,
+        error: 'invalid_request',
+        handled: [],
+      })
       expect(answer.body.length).toBeLessThan(1000)
     }
   })
 
   it('takes keys that a prototype has as the data they are', async () => {
-    for (const extra of ['"__proto__":{"polluted":1}', '"constructor":{"prototype":{"polluted":1}}', '"hasOwnProperty":1', '"toString":null']) {
+    for (const extra of [
+      '"__proto__":{"polluted":1}',
+      '"constructor":{"prototype":{"polluted":1}}',
+      '"hasOwnProperty":1',
+      '"toString":null',
+    ]) {
       await expectHandled(withBody(good('submitTask'), `{${extra},"task":"x"}`), 'submitTask')
       await expectRefused(withBody(good('submitTask'), `{"__proto__":{"task":"x"}}`), 400, 'invalid_request')
     }
@@ -403,7 +440,10 @@ describe.each(MODES)('the server in %s', (authMode) => {
     const request = good('submitTask')
     const both = await send({ ...having(request, ['Transfer-Encoding', 'chunked']), body: '0\r\n\r\n' })
     expect([both.status, both.handled]).toEqual([400, []])
-    const badChunk = await send({ ...without(having(request, ['Transfer-Encoding', 'chunked']), 'content-length'), body: 'zz\r\n{}\r\n0\r\n\r\n' })
+    const badChunk = await send({
+      ...without(having(request, ['Transfer-Encoding', 'chunked']), 'content-length'),
+      body: 'zz\r\n{}\r\n0\r\n\r\n',
+    })
     expect([badChunk.status, badChunk.handled]).toEqual([400, []])
     // Two bytes announced, more sent: what follows is read as the next request, which is none.
     const tooMuch = await send({ ...having(without(request, 'connection'), ['Content-Length', '12']), body: '{"task":"x"}GARBAGE\r\n\r\n' })

@@ -163,7 +163,10 @@ function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyRep
   const error = toAppError(thrown)
   // The route's pattern, never its URL: a path may hold a secret.
   if (error.status >= 500) log.error({ error: error.cause ?? error, route: request.routeOptions.url, method: request.method }, error.code)
-  return reply.code(error.status).header('content-type', JSON_TYPE).send(JSON.stringify(errorBody(error)))
+  return reply
+    .code(error.status)
+    .header('content-type', JSON_TYPE)
+    .send(JSON.stringify(errorBody(error)))
 }
 
 function sendFixed(reply: FastifyReply, code: ErrorCode): FastifyReply {

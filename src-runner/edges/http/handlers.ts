@@ -1,0 +1,26 @@
+import type { Handlers } from './handler.ts'
+import { agentHandlers } from './handlers/agents.ts'
+import { chatHandlers } from './handlers/chat.ts'
+import { conversationHandlers } from './handlers/conversations.ts'
+import type { HandlerDeps } from './handlers/deps.ts'
+import { eventHandlers } from './handlers/events.ts'
+import { jobHandlers } from './handlers/jobs.ts'
+import { modelHandlers } from './handlers/models.ts'
+import { providerHandlers } from './handlers/providers.ts'
+import { settingsHandlers } from './handlers/settings.ts'
+import { systemHandlers } from './handlers/system.ts'
+
+/** Every route's handler, noun by noun. */
+export function createHandlers(deps: HandlerDeps): Handlers {
+  return {
+    ...systemHandlers(deps),
+    ...jobHandlers(deps),
+    ...chatHandlers(deps),
+    ...conversationHandlers(deps),
+    ...agentHandlers(deps),
+    ...providerHandlers(deps),
+    ...modelHandlers(deps),
+    ...settingsHandlers(deps),
+    ...eventHandlers(deps),
+  }
+}

@@ -1,0 +1,65 @@
+import { isTerminal, type ChatTurn, type Job } from '../../../contract/jobs.ts'
+import { AppError } from '../../../kit/errors.ts'
+import { getAgent } from '../../../records/agents/agents.ts'
+import { readSettings } from '../../../records/settings/settings.ts'
+import { modelsOf } from '../../../work/agent-work.ts'
+import type { Handlers } from '../handler.ts'
+import { openJobStream } from '../job-stream.ts'
+import type { HandlerDeps } from './deps.ts'
+import { createJob } from './jobs.ts'
+
+export function chatHandlers(deps: HandlerDeps): Pick<Handlers, 'chat' | 'chatStream'> {
+  const { db, jobs } = deps
+
+  /** Refuses what a person would otherwise only learn from a failed turn, then puts the turn on disk. */
+  function startTurn(turn: ChatTurn): Promise<Job> {
+    const agent = getAgent(db, turn.agentId)
+    if (modelsOf(agent, readSettings(db).defaultModel).length === 0) {
+      throw new AppError('agent_has_no_model', 'This agent has no model, and there is no default model. Choose one first.')
+    }
+    return createJob(deps, (tx) =>
+      jobs.enqueue(tx, { agentId: turn.agentId, channel: 'chat', task: turn.message, conversation: turn.conversationId ?? 'new' }),
+    )
+  }
+
+  return {
+    async chat({ body }, call) {
+      const { id } = await startTurn(body)
+      await untilEndedOrWaiting(deps, id, call.gone)
+      const job = jobs.getJob(db, id)
+      return { reply: job.result ?? textSoFar(deps, job), conversationId: job.conversationId!, jobId: id, status: job.status }
+    },
+
+    async chatStream({ body }) {
+      const job = await startTurn(body)
+      return (sink) => openJobStream(deps, job, sink)
+    },
+  }
+}
+
+/** What a turn that waits has said so far: the texts of its recorded replies. */
+export function textSoFar({ db, jobs }: Pick<HandlerDeps, 'db' | 'jobs'>, job: Job): string {
+  return jobs
+    .listSteps(db, job.id)
+    .flatMap((step) => (step.kind === 'reply' && step.text !== '' ? [step.text] : []))
+    .join('\n\n')
+}
+
+/** Resolves when the job has ended or waits for somebody, or when the caller has gone: the turn goes on without it. */
+function untilEndedOrWaiting({ db, jobs, tails }: HandlerDeps, jobId: string, gone: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      detach()
+      gone.removeEventListener('abort', finish)
+      resolve()
+    }
+    let detach = () => {}
+    detach = tails.attach(jobId, (tail) => {
+      if (tail.type === 'finished' || tail.type === 'waiting') finish()
+    })
+    gone.addEventListener('abort', finish, { once: true })
+    // It may have ended between the commit and here; what the tail says from now on, it says to us.
+    const { status } = jobs.getJob(db, jobId)
+    if (gone.aborted || isTerminal(status) || status.startsWith('awaiting_')) finish()
+  })
+}

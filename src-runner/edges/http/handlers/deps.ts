@@ -1,0 +1,29 @@
+import type { Database } from '../../../base/db/database.ts'
+import type { EventHub } from '../../../base/events/event-hub.ts'
+import type { JobTails } from '../../../base/events/job-tails.ts'
+import type { Clock } from '../../../kit/clock.ts'
+import type { Ids } from '../../../kit/ids.ts'
+import type { Log } from '../../../kit/log.ts'
+import type { Vault } from '../../../kit/vault.ts'
+import type { JobStore } from '../../../records/jobs/job-store.ts'
+import type { Worker } from '../../../records/jobs/worker.ts'
+import type { FoundServer } from '../../../contract/providers.ts'
+import type { Models } from '../../../thinking/models/model-source.ts'
+
+/** What the handlers work with. They hold no state of their own. */
+export type HandlerDeps = {
+  db: Database
+  jobs: JobStore
+  worker: Pick<Worker, 'nudge' | 'run'>
+  tails: JobTails
+  hub: EventHub
+  models: Pick<Models, 'listModels' | 'checkProvider' | 'forget'>
+  /** The model servers that answer on this machine now. */
+  findServers(): Promise<FoundServer[]>
+  vault: Vault
+  clock: Clock
+  ids: Ids
+  log: Log
+  /** Deckhand's own folder, which no agent is ever given. */
+  dataDir: string
+}

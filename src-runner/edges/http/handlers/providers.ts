@@ -1,0 +1,99 @@
+import { transact } from '../../../base/db/transact.ts'
+import type { FoundServer, Provider, UpdateProvider } from '../../../contract/providers.ts'
+import { AppError } from '../../../kit/errors.ts'
+import { providerKey } from '../../../kit/vault.ts'
+import { deleteProvider, getProvider, insertProvider, listProviders, updateProvider } from '../../../records/providers/providers.ts'
+import type { Handlers } from '../handler.ts'
+import type { HandlerDeps } from './deps.ts'
+
+type Routes = 'listProviders' | 'createProvider' | 'updateProvider' | 'deleteProvider' | 'checkProvider' | 'listFoundServers'
+
+/**
+ * Keys live in the vault, rows say only that there is one. The vault and the database know no common transaction, so
+ * the order is such that a break in between leaves a key without a row (harmless), never a row whose key is missing.
+ */
+export function providerHandlers({ db, clock, ids, vault, models, findServers, log }: HandlerDeps): Pick<Handlers, Routes> {
+  /** Sets or removes a key, runs `write`, and takes the key's change back when `write` fails. */
+  async function withKey<T>(providerId: string, apiKey: string | null, write: () => T): Promise<T> {
+    const key = providerKey(providerId)
+    const before = await vault.get(key)
+    await putKey(key, apiKey)
+    try {
+      return write()
+    } catch (error) {
+      await putKey(key, before).catch((cause: unknown) => log.error({ error: cause, providerId }, 'a key could not be put back'))
+      throw error
+    }
+  }
+
+  function putKey(key: string, value: string | null): Promise<void> {
+    return value === null ? vault.delete(key) : vault.set(key, value)
+  }
+
+  function rename(providerId: string, { name, baseUrl, apiKey }: UpdateProvider): Provider {
+    const hasKey = apiKey === undefined ? undefined : apiKey !== null
+    return transact(db, (tx) => updateProvider(tx, providerId, { name, baseUrl, hasKey }))
+  }
+
+  return {
+    listProviders: () => ({ providers: listProviders(db), nextCursor: null }),
+
+    async createProvider({ body: { kind, name, baseUrl, apiKey } }) {
+      const id = ids.next()
+      const insert = () =>
+        transact(db, (tx) =>
+          insertProvider(tx, { clock }, { id, kind, name, baseUrl: baseUrl ?? null, hasKey: apiKey !== undefined, origin: 'user' }),
+        )
+      return { provider: apiKey === undefined ? insert() : await withKey(id, apiKey, insert) }
+    },
+
+    async updateProvider({ params: { providerId }, body }) {
+      requireChangeable(getProvider(db, providerId), body)
+      const write = () => rename(providerId, body)
+      const provider = body.apiKey === undefined ? write() : await withKey(providerId, body.apiKey, write)
+      models.forget(providerId)
+      return { provider }
+    },
+
+    async deleteProvider({ params: { providerId } }) {
+      const provider = getProvider(db, providerId)
+      const remove = () => transact(db, (tx) => deleteProvider(tx, providerId))
+      if (provider.hasKey) await withKey(providerId, null, remove)
+      else remove()
+      models.forget(providerId)
+      return { ok: true }
+    },
+
+    async checkProvider({ params: { providerId } }) {
+      try {
+        const listed = await models.checkProvider(providerId)
+        return { ok: true, models: listed.length, message: listed.length === 1 ? '1 model' : `${listed.length} models` }
+      } catch (error) {
+        // Refused is an answer to the question that was asked; a vault that is shut is not.
+        if (error instanceof AppError && error.code === 'provider_refused') return { ok: false, models: 0, message: error.message }
+        throw error
+      }
+    },
+
+    async listFoundServers() {
+      const known = new Set(listProviders(db).map((provider) => originOf(provider.baseUrl)))
+      return { servers: (await findServers()).filter((server: FoundServer) => !known.has(originOf(server.baseUrl))) }
+    },
+  }
+}
+
+function requireChangeable(provider: Provider, { baseUrl }: UpdateProvider): void {
+  if (provider.origin === 'built_in') throw new AppError('provider_read_only', 'The built-in provider cannot be changed.')
+  if (baseUrl === null && provider.kind === 'openai-compatible') {
+    throw new AppError('invalid_request', 'This kind of provider needs a base URL.', {
+      issues: [{ path: 'baseUrl', message: 'an OpenAI-compatible provider needs its base URL' }],
+    })
+  }
+}
+
+/** The same server under whichever of this machine's names it was written down. */
+function originOf(baseUrl: string | null): string | null {
+  if (baseUrl === null || !URL.canParse(baseUrl)) return null
+  const { hostname, port, protocol } = new URL(baseUrl)
+  return `${protocol}//${/^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname) ? 'localhost' : hostname}:${port}`
+}

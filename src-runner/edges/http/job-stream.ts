@@ -1,0 +1,62 @@
+import type { JobTail } from '../../contract/events.ts'
+import { isTerminal, type ChatStreamEvent, type Job } from '../../contract/jobs.ts'
+import { textSoFar } from './handlers/chat.ts'
+import type { HandlerDeps } from './handlers/deps.ts'
+import { frame, type EventSink } from './stream.ts'
+
+/**
+ * Sends a job as it happens: `start`, then the text under way so far and what follows, then `done` when it has ended
+ * or waits for somebody. `done` is always the last and its reply is what counts; a job that failed says `error` before.
+ */
+export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'tails'>, job: Job, sink: EventSink): () => void {
+  const { db, jobs, tails } = deps
+  let ended = false
+  let detach = () => {}
+
+  function stop(): void {
+    ended = true
+    detach()
+  }
+
+  function sendEnd(): void {
+    if (ended) return
+    stop()
+    const now = jobs.getJob(db, job.id)
+    if (now.status === 'failed') {
+      send(sink, { type: 'error', error: now.error ?? 'internal', message: now.errorMessage ?? 'The job failed.' })
+    }
+    const reply = now.result ?? textSoFar(deps, now)
+    send(sink, { type: 'done', reply, jobId: now.id, conversationId: now.conversationId, status: now.status, costUsd: now.costUsd })
+    sink.end()
+  }
+
+  function onTail(tail: JobTail): void {
+    if (ended) return
+    switch (tail.type) {
+      case 'delta':
+        // The one line that runs for every token of every model.
+        return sink.send(`event: delta\ndata: {"text":${JSON.stringify(tail.text)},"seq":${tail.seq}}\n\n`)
+      case 'reset':
+      case 'tool':
+        return send(sink, tail)
+      case 'waiting':
+        if (tail.approvalId !== null) send(sink, { type: 'approval', approvalId: tail.approvalId })
+        return sendEnd()
+      case 'finished':
+        return sendEnd()
+      case 'step':
+        return
+    }
+  }
+
+  send(sink, { type: 'start', jobId: job.id, conversationId: job.conversationId })
+  detach = tails.attach(job.id, onTail)
+  // Attached first, then read: an end before is seen here, an end after is heard there.
+  const { status } = jobs.getJob(db, job.id)
+  if (isTerminal(status) || status.startsWith('awaiting_')) sendEnd()
+  return stop
+}
+
+function send(sink: EventSink, { type, ...data }: ChatStreamEvent): void {
+  sink.send(frame(type, JSON.stringify(data)))
+}

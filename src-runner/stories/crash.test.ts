@@ -1,0 +1,99 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
+
+describe('after a crash', () => {
+  let runner: TestRunner
+  afterEach(() => runner.stop())
+
+  it('a job goes on behind its last recorded step, and repeats none', async () => {
+    runner = await createTestRunner()
+    const agent = await runner.addAgent({ folders: [runner.makeFolder({ 'a.txt': 'alpha' })] })
+    runner.modelServer.play(
+      {
+        text: ['Reading.'],
+        toolCalls: [{ id: 'call_1', name: 'read_file', args: { path: 'folder-1/a.txt' } }],
+        usage: { input: 10, output: 5 },
+      },
+      { text: ['This is lost'], fault: { kind: 'stall', afterFrames: 2 } },
+      { text: ['It says alpha.'], usage: { input: 20, output: 5 } },
+    )
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Read', agentId: agent.id } })
+    await runner.modelServer.untilReceived(2)
+    const before = await runner.client.ok('listSteps', { params: { jobId } })
+    expect(before.steps.map((step) => step.kind)).toEqual(['reply', 'tool_result'])
+
+    await runner.restart({ crash: true })
+
+    expect(await runner.ended(jobId)).toMatchObject({
+      status: 'completed',
+      result: 'It says alpha.',
+      attempt: 2,
+      turns: 2,
+      toolCalls: 1,
+      inputTokens: 30,
+      outputTokens: 10,
+    })
+    const after = await runner.client.ok('listSteps', { params: { jobId } })
+    expect(after.steps.slice(0, 2)).toEqual(before.steps)
+    expect(after.steps.map((step) => [step.seq, step.kind])).toEqual([
+      [1, 'reply'],
+      [2, 'tool_result'],
+      [3, 'reply'],
+    ])
+  })
+
+  it('no job belongs to the dead process when health is good again', async () => {
+    runner = await createTestRunner()
+    const agent = await runner.addAgent()
+    for (let i = 0; i < 3; i++) runner.modelServer.play({ text: ['never'], fault: { kind: 'stall', afterFrames: 0 } })
+    for (let i = 0; i < 3; i++) await runner.client.ok('submitTask', { body: { task: `task ${i}`, agentId: agent.id } })
+    await runner.modelServer.untilReceived(3)
+    await runner.restart({ crash: true })
+    const { jobs } = await runner.client.ok('listJobs')
+    for (const job of jobs) expect(await runner.ended(job.id)).toMatchObject({ status: 'completed', attempt: 2 })
+  })
+
+  it('safe mode leaves the jobs of before alone, and carries out new ones', async () => {
+    runner = await createTestRunner()
+    const agent = await runner.addAgent()
+    runner.modelServer.play({ text: ['never'], fault: { kind: 'stall', afterFrames: 0 } })
+    const old = await runner.client.ok('submitTask', { body: { task: 'old', agentId: agent.id } })
+    await runner.modelServer.untilReceived(1)
+    await runner.restart({ crash: true, config: { safeMode: true } })
+    const fresh = await runner.client.ok('submitTask', { body: { task: 'new', agentId: agent.id } })
+    expect(await runner.ended(fresh.jobId)).toMatchObject({ status: 'completed' })
+    expect((await runner.client.ok('getJob', { params: { jobId: old.jobId } })).job).toMatchObject({ status: 'pending', attempt: 1 })
+  })
+
+  it('an orderly stop hands unfinished jobs to the next start', async () => {
+    runner = await createTestRunner()
+    const agent = await runner.addAgent()
+    runner.modelServer.play({ text: ['never'], fault: { kind: 'stall', afterFrames: 0 } })
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'long', agentId: agent.id } })
+    await runner.modelServer.untilReceived(1)
+    await runner.restart()
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'completed' })
+  })
+
+  it('a reader of events goes on where it was', async () => {
+    runner = await createTestRunner()
+    const agent = await runner.addAgent()
+    const { events, close } = await runner.client.stream('streamEvents', { query: { after: 0 } })
+    const seen: number[] = []
+    for await (const { id, event } of events) {
+      if (id !== null) seen.push(id)
+      if (event === 'agent.created') break
+    }
+    close()
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })
+    await runner.ended(jobId)
+    await runner.restart({ crash: true })
+    const again = await runner.client.stream('streamEvents', { lastEventId: seen.at(-1)! })
+    for await (const { id, event } of again.events) {
+      if (id !== null) seen.push(id)
+      if (event === 'job.finished') break
+    }
+    again.close()
+    expect(seen).toEqual(Array.from({ length: seen.at(-1)! }, (_, i) => i + 1))
+  })
+})

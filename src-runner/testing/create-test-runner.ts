@@ -1,0 +1,165 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createLog } from '../base/log/create-log.ts'
+import { createScrubber, type Scrubber } from '../base/log/scrubber.ts'
+import type { Agent, CreateAgent } from '../contract/agents.ts'
+import type { Job } from '../contract/jobs.ts'
+import type { RunnerConfig } from '../contract/port.ts'
+import type { Provider } from '../contract/providers.ts'
+import type { Clock } from '../kit/clock.ts'
+import { createMemoryVault, type Vault } from '../kit/vault.ts'
+import { createRunner, type Notice, type Runner, type RunnerDeps, type RunningReport } from '../runner.ts'
+import { startModelServer, type ModelServer, type ModelServerOptions } from './model-servers/model-server.ts'
+import { createRunnerClient, type RunnerClient } from './runner-client.ts'
+
+export const TEST_SECRET = 'worker-secret-of-the-test-runner-0123456789'
+
+export type TestRunnerOptions = {
+  config?: Partial<RunnerConfig>
+  clock?: Clock
+  fetch?: RunnerDeps['fetch']
+  vault?: Vault
+  deadlines?: RunnerDeps['deadlines']
+  modelServer?: ModelServerOptions
+}
+
+/**
+ * The whole runner in this process: a real database in a temporary folder, a real port, a model server that speaks
+ * the real protocols. Nothing of ours is replaced; what is outside the machine is played by `modelServer`.
+ */
+export type TestRunner = {
+  readonly client: RunnerClient
+  readonly url: string
+  readonly port: number
+  readonly dataDir: string
+  readonly runner: Runner
+  vault: Vault
+  modelServer: ModelServer
+  /** Log lines as they would be written, scrubbed. */
+  logLines: string[]
+  scrubber: Scrubber
+  notices: Notice[]
+  reports: RunningReport[]
+  /** A provider that is the model server. */
+  addProvider(options?: { name?: string; apiKey?: string; kind?: Provider['kind'] }): Promise<Provider>
+  /** An agent whose model is the model server's. */
+  addAgent(fields?: Partial<CreateAgent>): Promise<Agent>
+  /** A folder that an agent may be given, with these files. */
+  makeFolder(files?: Record<string, string>): string
+  /** Resolves when the job has ended or waits for somebody. */
+  ended(jobId: string): Promise<Job>
+  /** Stops and starts on the same data. `crash`: on a copy of the data as it is at this moment, which is what a killed process leaves. */
+  restart(options?: { crash?: boolean; config?: Partial<RunnerConfig> }): Promise<void>
+  stop(): Promise<void>
+}
+
+export async function createTestRunner(options: TestRunnerOptions = {}): Promise<TestRunner> {
+  const home = mkdtempSync(join(tmpdir(), 'deckhand-test-'))
+  const vault = options.vault ?? createMemoryVault()
+  const modelServer = await startModelServer(options.modelServer)
+  const logLines: string[] = []
+  const scrubber = createScrubber()
+  scrubber.add(TEST_SECRET)
+  const log = createLog('debug', (line) => logLines.push(scrubber.scrub(line)))
+  const notices: Notice[] = []
+  const reports: RunningReport[] = []
+  let folders = 0
+  let config: RunnerConfig = {
+    dataDir: join(home, 'data'),
+    host: '127.0.0.1',
+    port: 0,
+    authMode: 'local-trust',
+    workerSecret: TEST_SECRET,
+    logLevel: 'debug',
+    origins: [],
+    hosts: [],
+    safeMode: false,
+    ...options.config,
+  }
+  let provider: Provider | null = null
+  let running = await launch()
+
+  async function launch(): Promise<{ runner: Runner; url: string; port: number; client: RunnerClient }> {
+    const { clock, fetch, deadlines } = options
+    const runner = createRunner({ config, vault, log, clock, fetch, deadlines, random: () => 0.5, demoWordMs: 0, checkAnswers: true })
+    runner.onNotice((notice) => notices.push(notice))
+    runner.onRunning((report) => reports.push(report))
+    const { port } = await runner.start()
+    const url = `http://127.0.0.1:${port}`
+    return { runner, port, url, client: createRunnerClient(url, config.authMode === 'local-trust' ? undefined : config.workerSecret) }
+  }
+
+  const test: TestRunner = {
+    get client() {
+      return running.client
+    },
+    get url() {
+      return running.url
+    },
+    get port() {
+      return running.port
+    },
+    get runner() {
+      return running.runner
+    },
+    get dataDir() {
+      return config.dataDir
+    },
+    vault,
+    modelServer,
+    logLines,
+    scrubber,
+    notices,
+    reports,
+
+    async addProvider({ name = 'Test server', apiKey, kind = 'openai-compatible' } = {}) {
+      const baseUrl = `${modelServer.url}/v1`
+      const body = { kind: kind as 'openai-compatible', name, baseUrl, apiKey }
+      return (await test.client.ok('createProvider', { body })).provider
+    },
+
+    async addAgent(fields = {}) {
+      provider ??= await test.addProvider()
+      return (
+        await test.client.ok('createAgent', { body: { name: 'Tester', model: { providerId: provider.id, model: 'small' }, ...fields } })
+      ).agent
+    },
+
+    makeFolder(files = {}) {
+      const folder = join(home, `folder-${++folders}`)
+      mkdirSync(folder)
+      for (const [name, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(folder, name)), { recursive: true })
+        writeFileSync(join(folder, name), text)
+      }
+      return folder
+    },
+
+    async ended(jobId) {
+      const { events } = await test.client.stream('streamJob', { params: { jobId } })
+      for await (const _event of events);
+      return (await test.client.ok('getJob', { params: { jobId } })).job
+    },
+
+    async restart({ crash = false, config: changes } = {}) {
+      const old = running
+      config = { ...config, ...changes }
+      if (crash) {
+        // Between two turns of the event loop no transaction is open, so these files are what a kill leaves on the disk.
+        const copy = join(home, `data-${Math.random().toString(36).slice(2)}`)
+        cpSync(config.dataDir, copy, { recursive: true, filter: (file) => !/\.lock|-shm$/.test(file) })
+        config = { ...config, dataDir: copy }
+      }
+      await old.runner.stop({ graceMs: crash ? 0 : 1000 })
+      running = await launch()
+    },
+
+    async stop() {
+      await running.runner.stop({ graceMs: 0 })
+      await modelServer.close()
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+  return test
+}
