@@ -41,6 +41,9 @@ export type HostOptions = {
   echo?: NodeJS.WritableStream
 }
 
+/** How long the window's requests wait for a runner that is starting, before they say that there is none. */
+const WINDOW_WAITS_MS = 10_000
+
 /** Opens what everything else needs, and starts nothing. Throws a StartError when the data folder cannot be used. */
 export function createHost({ environment, spawn, assets, echo }: HostOptions): Host {
   const { dataDir, authMode } = environment
@@ -82,7 +85,7 @@ export function createHost({ environment, spawn, assets, echo }: HostOptions): H
   }
 
   const supervisor = createSupervisor({ spawn, configure, vault, log, output: (line) => process.stderr.write(`${line}\n`) })
-  const dashboard = createDashboard({ assets, runner: supervisor.endpoint, authMode, secret: () => secret, log })
+  const dashboard = createDashboard({ assets, runner: supervisor.endpoint, runnerSoon: () => supervisor.endpointSoon(WINDOW_WAITS_MS), authMode, secret: () => secret, log })
 
   async function listen(): Promise<DashboardState> {
     const host = environment.dashboardHost

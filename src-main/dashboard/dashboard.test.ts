@@ -18,6 +18,7 @@ let runner: Server
 let asked: { method: string; url: string; headers: IncomingMessage['headers']; rawHeaders: string[]; body: string }[]
 let behave: (request: IncomingMessage, response: ServerResponse) => void
 let runnerIsThere: boolean
+let soon: PromiseWithResolvers<{ host: string; port: number; secret: string } | null>
 let folder: string
 let dashboard: Dashboard
 let server: DashboardServer
@@ -25,6 +26,7 @@ let server: DashboardServer
 beforeEach(async () => {
   asked = []
   runnerIsThere = true
+  soon = Promise.withResolvers()
   behave = (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}')
   runner = createServer((request, response) => {
     const entry = { method: request.method!, url: request.url!, headers: request.headers, rawHeaders: request.rawHeaders, body: '' }
@@ -58,6 +60,7 @@ async function serve(authMode: AuthMode, options: { assets?: false; appUrl?: str
   dashboard = createDashboard({
     assets: options.assets === false ? null : await loadAssets(join(folder, 'page')),
     runner: () => (runnerIsThere ? address : null),
+    runnerSoon: () => soon.promise,
     authMode,
     secret: () => SECRET,
     log: silentLog,
@@ -386,6 +389,23 @@ describe('the window', () => {
     expect(new TextDecoder().decode((await events.read()).value)).toBe('data: 1\n\n')
     await events.cancel()
     await left.promise
+  })
+})
+
+describe('the window, before the runner is ready', () => {
+  const ask = () => dashboard.handle(new Request('app://deckhand/api/jobs'), { via: 'window' })
+
+  it('gets its answer when the runner comes', async () => {
+    runnerIsThere = false
+    const answer = ask()
+    soon.resolve({ host: '127.0.0.1', port: (runner.address() as { port: number }).port, secret: SECRET })
+    expect((await answer).status).toBe(200)
+  })
+
+  it('hears that there is none when it does not', async () => {
+    runnerIsThere = false
+    soon.resolve(null)
+    expect((await ask()).status).toBe(503)
   })
 })
 

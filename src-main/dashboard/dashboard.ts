@@ -42,6 +42,8 @@ export type DashboardDeps = {
   assets: Assets | null
   /** null: our runner is not ready. Asked for every request. */
   runner: () => RunnerAddress | null
+  /** The same for the window, which was opened before the runner was ready: waits a while for one that is starting. */
+  runnerSoon: () => Promise<RunnerAddress | null>
   authMode: AuthMode
   /** WORKER_SECRET; null while it is not known. */
   secret: () => string | null
@@ -81,7 +83,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     if (passable !== 'pass') return refusal(passable === 'wrong_method' && request.method !== 'OPTIONS' ? 'method_not_allowed' : 'not_found')
     const body = request.method === 'POST' || request.method === 'PATCH' ? request.body : null
     if (body !== null && !isPlainJson(request)) return refusal('unsupported_media_type', 'Send the body as application/json.')
-    const runner = deps.runner()
+    const runner = deps.runner() ?? (request.via === 'window' ? await deps.runnerSoon() : null)
     if (runner === null) return unavailable()
     const headers: Record<string, string> = {}
     for (const name of PASSED_REQUEST_HEADERS) {

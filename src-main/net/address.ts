@@ -19,13 +19,14 @@ export function namesOf(host: string): string[] {
 
 const TRIED_PORTS = 50
 
-/** The next port above `taken` that nothing listens on, to offer to a person. */
+/**
+ * A port near `taken` that nothing listens on, to offer to a person. In steps of two: the two servers' ports are
+ * neighbours, and both may be looking at once.
+ */
 export async function suggestPort(host: string, taken: number): Promise<number> {
-  for (let step = 1; step <= TRIED_PORTS; step++) {
-    const port = taken + step <= 65_535 ? taken + step : 1024 + ((taken + step) % 65_536)
-    if (await isFree(host, port)) return port
-  }
-  return taken < 65_535 ? taken + 1 : 1024
+  const ports = Array.from({ length: TRIED_PORTS }, (_, i) => 1024 + ((taken - 1024 + 2 * (i + 1) + 64_512) % 64_512))
+  for (const port of ports) if (await isFree(host, port)) return port
+  return ports[0]!
 }
 
 function isFree(host: string, port: number): Promise<boolean> {

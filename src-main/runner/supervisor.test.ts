@@ -84,6 +84,15 @@ describe('the runner', () => {
     expect(isGone(spawned[0]!.pid!)).toBe(true)
   })
 
+  it('can be waited for while it starts, and not for ever', async () => {
+    const { supervisor } = supervise()
+    expect(await supervisor.endpointSoon(10)).toBeNull()
+    void supervisor.start()
+    expect(await supervisor.endpointSoon(0)).toBeNull()
+    expect(await supervisor.endpointSoon(10_000)).toEqual(supervisor.endpoint())
+    expect(supervisor.endpoint()).not.toBeNull()
+  })
+
   it('gets no secret in its environment or arguments', async () => {
     const { supervisor, notices } = supervise({ tellEnvironment: true })
     await supervisor.start()

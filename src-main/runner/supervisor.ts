@@ -17,6 +17,8 @@ export type Notice = Extract<FromRunner, { type: 'notice' }>
 export type Supervisor = {
   state(): RunnerState
   endpoint(): RunnerEndpoint | null
+  /** The same, after waiting for a runner that is starting; null when it does not come, or not within `limitMs`. */
+  endpointSoon(limitMs: number): Promise<RunnerEndpoint | null>
   running(): Running
   /** Resolves when the runner is ready or has said why not; the state tells which. */
   start(options?: { safeMode?: boolean }): Promise<RunnerState>
@@ -303,9 +305,18 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     await own.gone
   }
 
+  const currentEndpoint = () => (life?.child.isAlive() ? endpoint : null)
+
   return {
     state: () => state,
-    endpoint: () => (life?.child.isAlive() ? endpoint : null),
+    endpoint: currentEndpoint,
+    async endpointSoon(limitMs) {
+      const limit = Promise.withResolvers<void>()
+      const timer = setTimeout(limit.resolve, limitMs)
+      await Promise.race([settled(), limit.promise])
+      clearTimeout(timer)
+      return currentEndpoint()
+    },
     running: () => running,
     start,
     async restart(options = {}) {

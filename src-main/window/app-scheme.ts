@@ -1,6 +1,7 @@
 import { net, protocol, type Session } from 'electron'
 import type { Dashboard } from '../dashboard/dashboard.ts'
 import { PAGE_HEADERS, pagePolicy } from '../dashboard/hardening.ts'
+import { isPassable } from '../dashboard/passable.ts'
 import { isOwnPage, PAGE_URL } from '../security/own-page.ts'
 
 const SCHEME = new URL(PAGE_URL).protocol.slice(0, -1)
@@ -14,9 +15,15 @@ export function registerAppScheme(): void {
 export function serveAppScheme(session: Session, dashboard: Dashboard, devServer: string | null): void {
   session.protocol.handle(SCHEME, (request) => {
     if (!isOwnPage(request.url)) return new Response(null, { status: 404 })
-    if (devServer !== null && !new URL(request.url).pathname.startsWith('/api/')) return fromDevServer(request, devServer)
+    if (devServer !== null && !isForDashboard(request)) return fromDevServer(request, devServer)
     return dashboard.handle(request, { via: 'window' })
   })
+}
+
+/** The page's own sources have a folder `api` too, so in development only known routes are the dashboard's. */
+function isForDashboard(request: Request): boolean {
+  const { pathname } = new URL(request.url)
+  return pathname === '/api/health' || isPassable(request.method, pathname) !== 'unknown'
 }
 
 /** Development: the page comes from Vite, so that it changes in place when its source does. */
