@@ -287,6 +287,19 @@ it("nothing opens Deckhand's own folder, not even when it lies in the agent's", 
   }
 })
 
+it('a name is found in whichever Unicode form it has on the disk', async () => {
+  const folder = await scratchFolder('Docs')
+  await folder.write('Re\u0301sume\u0301/\u00c4rger.md', 'found')
+  for (const guard of guards) {
+    const opened = await openFileInside(parsePath('Docs/R\u00e9sum\u00e9/A\u0308rger.md', nameFolders([folder.path]))!, guard)
+    expect(await opened.handle.readFile('utf8')).toBe('found')
+    await opened.close()
+    await expect(openInside(parsePath('Docs/R\u00e9sum\u00e9/\u00d6.md', nameFolders([folder.path]))!, guard)).rejects.toThrow(
+      /^There is no '\u00d6.md' in/,
+    )
+  }
+})
+
 it('a hard link is a file of the folder like any other', async () => {
   const base = await scratchFolder()
   await base.write('outside.txt', 'shared')

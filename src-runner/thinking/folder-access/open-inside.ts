@@ -37,10 +37,16 @@ const guardHere: Guard = process.platform === 'linux' ? 'descriptor' : 'real_pat
 
 export async function openInside(place: Place, guard: Guard = guardHere): Promise<Opened> {
   try {
-    return await (guard === 'descriptor' ? openByDescriptor(place) : openByRealPath(place))
+    return await openAt(place, guard)
   } catch (thrown) {
-    throw await refusalFor(place, guard, thrown)
+    const respelled = codeOf(thrown) === 'ENOENT' ? await respell(place, guard) : null
+    if (respelled === null) throw await refusalFor(place, guard, thrown)
+    return openInside(respelled, guard)
   }
+}
+
+function openAt(place: Place, guard: Guard): Promise<Opened> {
+  return guard === 'descriptor' ? openByDescriptor(place) : openByRealPath(place)
 }
 
 export async function openFileInside(place: Place, guard: Guard = guardHere): Promise<OpenedFile> {
@@ -200,6 +206,35 @@ function mayNotRead(place: Place, thrown: unknown): PathRefused {
   return new PathRefused(`'${showPlace(place)}' ${why}.`)
 }
 
+/**
+ * The same path in the spelling of the disk, as far as it is there; null when that changes nothing. An accented letter may be one character or two: models write
+ * one, files that come from a Mac have two, and Linux takes them for different names.
+ */
+async function respell(place: Place, guard: Guard): Promise<Place | null> {
+  if (place.parts.every((part) => part.normalize('NFC') === part.normalize('NFD'))) return null
+  const spelled: Place = { folder: place.folder, parts: [] }
+  for (const part of place.parts) {
+    const opened = await openStep({ folder: place.folder, parts: [...spelled.parts, part] }, guard)
+    if (opened instanceof PathRefused) return null
+    const name = opened === 'missing' ? await otherSpelling(spelled, part, guard) : part
+    if (opened !== 'missing') await opened.close()
+    spelled.parts.push(name ?? part)
+  }
+  return spelled.parts.some((part, i) => part !== place.parts[i]) ? spelled : null
+}
+
+async function otherSpelling(parent: Place, part: string, guard: Guard): Promise<string | null> {
+  const folder = await openStep(parent, guard)
+  if (folder instanceof PathRefused || folder === 'missing') return null
+  try {
+    if (folder.kind === 'file') return null
+    for await (const { name } of folder.entries()) if (name !== part && name.normalize() === part.normalize()) return name
+    return null
+  } finally {
+    await folder.close()
+  }
+}
+
 /** Goes down from the folder to the first part that is missing, and tells what is there instead. */
 async function explainMissing(place: Place, guard: Guard): Promise<Error> {
   let parent: Place = { folder: place.folder, parts: [] }
@@ -218,7 +253,7 @@ async function explainMissing(place: Place, guard: Guard): Promise<Error> {
 
 async function openStep(place: Place, guard: Guard): Promise<Opened | PathRefused | 'missing'> {
   try {
-    return await (guard === 'descriptor' ? openByDescriptor(place) : openByRealPath(place))
+    return await openAt(place, guard)
   } catch (thrown) {
     if (thrown instanceof PathRefused) return thrown
     return codeOf(thrown) === 'ENOENT' ? 'missing' : mayNotRead(place, thrown)

@@ -140,7 +140,7 @@ async function resultOrStopped(attempt: Attempt, work: Promise<ToolOutput>, sign
   const finished = work.then(
     (output) => output,
     (thrown: unknown): ToolOutput | 'stopped' =>
-      signal.aborted ? 'stopped' : { ok: false, output: `The tool failed: ${messageOf(thrown)}` },
+      signal.aborted ? 'stopped' : { ok: false, output: messageOf(thrown) || 'The tool failed and did not say why.' },
   )
   try {
     return await Promise.race([finished, left()])

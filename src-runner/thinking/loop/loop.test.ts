@@ -239,7 +239,7 @@ describe('calls that make no sense are answered, and the job goes on', () => {
     const chatty = tool('chatty', { run: () => ({ ok: true, output: 'x'.repeat(200_000) }) })
     const rig = runRig({ tools: [angry, chatty], turns: [ask(call('a', 'angry'), call('b', 'chatty')), say('ok')] })
     await rig.ending
-    expect(rig.results[0]).toMatchObject({ ok: false, output: 'The tool failed: the disk is on fire' })
+    expect(rig.results[0]).toMatchObject({ ok: false, output: 'the disk is on fire' })
     expect(rig.results[1]!.output).toHaveLength(60_000)
     expect(rig.results[1]!.output).toMatch(/\[cut: 200000 characters, the first 60000 are shown\]$/)
   })
