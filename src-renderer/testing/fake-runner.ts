@@ -1,5 +1,6 @@
 import { ERROR_STATUS, type ErrorCode } from '../../src-runner/contract/errors.ts'
 import type { LiveEvent, RecordedEvent } from '../../src-runner/contract/events.ts'
+import type { ChatStreamEvent } from '../../src-runner/contract/jobs.ts'
 import { ROUTES, type Route, type RouteAnswer, type RouteInput, type RouteName } from '../../src-runner/contract/routes.ts'
 import type { JsonRoute } from '../api/client.ts'
 
@@ -32,8 +33,27 @@ export type FakeRunner = {
   breakStreams: () => void
   /** While false nothing answers at all. */
   setReachable: (reachable: boolean) => void
-  /** The frames that chat and job streams send. */
-  streamFrames: (name: 'chatStream' | 'streamJob', connections: string[][]) => void
+  /** The frames that chat and job streams send: all at once and then the end, or as a held stream says. */
+  streamFrames: (name: 'chatStream' | 'streamJob', connections: (string[] | HeldStream)[]) => void
+}
+
+/** A chat or job stream that says what the test says, when the test says it. */
+export type HeldStream = { body: ReadableStream<Uint8Array>; send: (...events: ChatStreamEvent[]) => void; break: () => void }
+
+export function createHeldStream(): HeldStream {
+  let controller!: ReadableStreamDefaultController<Uint8Array>
+  const body = new ReadableStream<Uint8Array>({
+    start(begun) {
+      controller = begun
+    },
+  })
+  return {
+    body,
+    send(...events) {
+      for (const { type, ...data } of events) controller.enqueue(encoder.encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`))
+    },
+    break: () => controller.close(),
+  }
 }
 
 const encoder = new TextEncoder()
@@ -49,7 +69,7 @@ export function createFakeRunner(first: Answers = {}): FakeRunner {
   const calls: FakeRunner['calls'] = []
   const streams: FakeRunner['streams'] = []
   const open = new Map<ReadableStreamDefaultController<Uint8Array>, { isOpen: boolean }>()
-  const frames: Record<string, string[][]> = { chatStream: [], streamJob: [] }
+  const frames: Record<string, (string[] | HeldStream)[]> = { chatStream: [], streamJob: [] }
 
   const respond = (status: number, body: unknown) =>
     new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
@@ -96,6 +116,7 @@ export function createFakeRunner(first: Answers = {}): FakeRunner {
     if (name === 'streamEvents') return openEvents(new Headers(init?.headers).get('last-event-id'), init?.signal)
     if (name === 'chatStream' || name === 'streamJob') {
       const next = frames[name]!.shift() ?? []
+      if (!Array.isArray(next)) return respondStream(next.body)
       return respondStream(
         new ReadableStream({
           start(controller) {

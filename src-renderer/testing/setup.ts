@@ -18,5 +18,10 @@ window.scrollTo = () => {}
 window.matchMedia ??= (query: string) =>
   Object.assign(new EventTarget(), { matches: false, media: query, onchange: null, addListener() {}, removeListener() {} }) as unknown as MediaQueryList
 // A listed scroller without layout is zero high and would show no rows.
-Object.defineProperty(HTMLElement.prototype, 'offsetHeight', { configurable: true, get: () => 600 })
-Object.defineProperty(HTMLElement.prototype, 'offsetWidth', { configurable: true, get: () => 800 })
+for (const [height, width] of [
+  ['offsetHeight', 'offsetWidth'],
+  ['clientHeight', 'clientWidth'],
+] as const) {
+  Object.defineProperty(HTMLElement.prototype, height, { configurable: true, get: () => 600 })
+  Object.defineProperty(HTMLElement.prototype, width, { configurable: true, get: () => 800 })
+}

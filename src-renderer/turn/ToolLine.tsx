@@ -26,10 +26,14 @@ const STATE_TONES: Record<ToolItem['state'], string> = {
   lost: 'text-warn',
 }
 
+/** A call that took less was simply quick. */
+const WORTH_SAYING_MS = 100
+
 /** One call, one line: what it did in words. Opened, it shows exactly what was asked and answered. */
-export function ToolLine(props: { item: ToolItem }) {
+export function ToolLine(props: { item: ToolItem; /** The job has ended: what waited is not run any more. */ isOver: boolean }) {
   const [open, setOpen] = createSignal(false)
   const detailsId = createUniqueId()
+  const stateWord = () => words().turn.toolState[props.isOver && props.item.state === 'asked' ? 'skipped' : props.item.state]
   const icon = (): Icon => {
     if (props.item.state === 'running') return LoaderCircle
     return props.item.state === 'failed' || props.item.state === 'lost' ? TriangleAlert : ICONS[toolKind(props.item.name)]
@@ -49,10 +53,12 @@ export function ToolLine(props: { item: ToolItem }) {
         <span class="min-w-0 truncate">{toolSentence(props.item, words())}</span>
         <Show when={toolFact(props.item, words())}>{(fact) => <span class="shrink-0 text-xs text-ink-3">· {fact()}</span>}</Show>
         <Show when={props.item.state !== 'done'}>
-          <span class={`shrink-0 text-xs ${STATE_TONES[props.item.state]}`}>· {words().turn.toolState[props.item.state]}</span>
+          <span class={`shrink-0 text-xs ${STATE_TONES[props.item.state]}`}>· {stateWord()}</span>
         </Show>
         <span class="ml-auto flex shrink-0 items-center gap-1.5 text-xs text-ink-3">
-          <Show when={props.item.result}>{(result) => <Duration ms={result().durationMs} />}</Show>
+          <Show when={(props.item.result?.durationMs ?? 0) >= WORTH_SAYING_MS}>
+            <Duration ms={props.item.result!.durationMs} />
+          </Show>
           <ChevronRight size={13} class={`transition-transform duration-100 ${open() ? 'rotate-90' : ''}`} aria-hidden="true" />
         </span>
       </button>

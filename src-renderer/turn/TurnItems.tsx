@@ -11,18 +11,18 @@ import type { TextItem, ToolItem, TurnItem } from './turn.ts'
  * What an agent said and did, in order: text as it was written, calls folded into one line each. `doing` says what
  * goes on while no text comes.
  */
-export function TurnItems(props: { items: readonly TurnItem[]; doing: string | null }): JSX.Element {
+export function TurnItems(props: { items: readonly TurnItem[]; doing: string | null; isOver: boolean }): JSX.Element {
   const isWriting = () => {
     const last = props.items.at(-1)
     return last?.kind === 'text' && last.live && last.text !== ''
   }
   return (
-    <div class="flex min-w-0 flex-col gap-2">
+    <div class="flex min-w-0 flex-col gap-0.5">
       <KeyedFor each={props.items} keyOf={(item) => item.key}>
         {(item) => (
           <Switch>
             <Match when={textOf(item())}>{(text) => <Text item={text()} />}</Match>
-            <Match when={toolOf(item())}>{(tool) => <ToolLine item={tool()} />}</Match>
+            <Match when={toolOf(item())}>{(tool) => <ToolLine item={tool()} isOver={props.isOver} />}</Match>
           </Switch>
         )}
       </KeyedFor>
@@ -55,7 +55,9 @@ function Text(props: { item: TextItem }): JSX.Element {
         <Reasoning text={props.item.reasoning} />
       </Show>
       <Show when={props.item.text !== ''}>
-        <ReplyText text={props.item.text} streaming={props.item.live} />
+        <div class="py-1">
+          <ReplyText text={props.item.text} streaming={props.item.live} />
+        </div>
       </Show>
       <Show when={props.item.interrupted}>
         <span>

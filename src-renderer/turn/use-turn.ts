@@ -23,9 +23,11 @@ export function useTurn(source: { jobId: () => string | null; wantsSteps: () => 
   const { client } = useApi()
   const [state, setState] = createSignal(EMPTY_TURN)
   const take = (input: TurnInput) => setState((held) => reduceTurn(held, input))
-  const steps = useSteps(() => (source.wantsSteps() ? source.jobId() : null))
+  const jobId = createMemo(source.jobId)
+  // Before the steps are asked for: those of another job that are known already must come after it.
+  createComputed(on(jobId, () => setState(EMPTY_TURN), { defer: true }))
+  const steps = useSteps(() => (source.wantsSteps() ? jobId() : null))
 
-  createComputed(on(source.jobId, () => setState(EMPTY_TURN), { defer: true }))
   createComputed(() => {
     const recorded = steps.data?.steps
     if (recorded === undefined || recorded.length === 0) return
@@ -33,9 +35,9 @@ export function useTurn(source: { jobId: () => string | null; wantsSteps: () => 
     take({ type: 'steps', steps: [...unwrap(recorded)] })
   })
 
-  async function follow(jobId: string, signal: AbortSignal): Promise<void> {
+  async function follow(id: string, signal: AbortSignal): Promise<void> {
     try {
-      for await (const event of streamJob(client, jobId, signal)) {
+      for await (const event of streamJob(client, id, signal)) {
         if (signal.aborted) return
         take(event)
       }
@@ -44,13 +46,13 @@ export function useTurn(source: { jobId: () => string | null; wantsSteps: () => 
     }
   }
 
-  const followed = createMemo(() => (source.follows() ? source.jobId() : null))
+  const followed = createMemo(() => (source.follows() ? jobId() : null))
   createEffect(
-    on(followed, (jobId) => {
-      if (jobId === null) return
+    on(followed, (id) => {
+      if (id === null) return
       const controller = new AbortController()
       onCleanup(() => controller.abort())
-      void follow(jobId, controller.signal)
+      void follow(id, controller.signal)
     }),
   )
 

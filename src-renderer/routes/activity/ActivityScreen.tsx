@@ -22,6 +22,7 @@ import { JobRow, ROW_HEIGHT } from './JobRow.tsx'
 
 const SEARCH_AFTER_MS = 200
 const ANY = 'any'
+const FILTER_CLASS = 'w-36 max-sm:w-auto max-sm:min-w-[45%] max-sm:flex-1'
 
 /** Everything that happened, newest first. */
 export function ActivityScreen() {
@@ -66,7 +67,7 @@ export function ActivityScreen() {
           </Match>
           <Match when={true}>
             <VirtualList
-              class="mb-4 min-h-0 flex-1 rounded-xl border border-line bg-surface"
+              class="mb-4 min-h-0 flex-initial rounded-xl border border-line bg-surface"
               frame={list.watch}
               label={words().activity.list}
               items={list.items()}
@@ -80,7 +81,7 @@ export function ActivityScreen() {
             />
             <div role="status" class="pointer-events-none absolute inset-x-0 top-3 flex justify-center">
               <Show when={list.newer() > 0}>
-                <Button size="sm" variant="primary" icon={ArrowUp} class="pointer-events-auto rounded-full shadow-pop" onClick={list.toTop}>
+                <Button size="sm" variant="primary" icon={ArrowUp} class="pointer-events-auto shadow-pop" onClick={list.toTop}>
                   {words().activity.newJobs(list.newer())}
                 </Button>
               </Show>
@@ -171,10 +172,10 @@ function Filters(props: FiltersProps) {
       <div class="min-w-56 flex-1 basis-64">
         <TextField type="search" label={words().activity.search} hideLabel placeholder={words().activity.search} icon={Search} value={typed()} onValue={setTyped} />
       </div>
-      <Select label={words().activity.status} hideLabel class="w-36" options={statusOptions()} value={statusValue()} onValue={(value) => props.onChange({ status: or(value) })} />
-      <Select label={words().activity.agent} hideLabel class="w-36" options={agentOptions()} value={props.filter.agent ?? ANY} onValue={(value) => props.onChange({ agent: or(value) })} />
-      <Select label={words().activity.channel} hideLabel class="w-36" options={channelOptions()} value={props.filter.channel ?? ANY} onValue={(value) => props.onChange({ channel: or(value) })} />
-      <Select label={words().activity.time} hideLabel class="w-36" options={timeOptions()} value={props.filter.time ?? ANY} onValue={(value) => props.onChange({ time: or(value) })} />
+      <Select label={words().activity.status} hideLabel class={FILTER_CLASS} options={statusOptions()} value={statusValue()} onValue={(value) => props.onChange({ status: or(value) })} />
+      <Select label={words().activity.agent} hideLabel class={FILTER_CLASS} options={agentOptions()} value={props.filter.agent ?? ANY} onValue={(value) => props.onChange({ agent: or(value) })} />
+      <Select label={words().activity.channel} hideLabel class={FILTER_CLASS} options={channelOptions()} value={props.filter.channel ?? ANY} onValue={(value) => props.onChange({ channel: or(value) })} />
+      <Select label={words().activity.time} hideLabel class={FILTER_CLASS} options={timeOptions()} value={props.filter.time ?? ANY} onValue={(value) => props.onChange({ time: or(value) })} />
       <Show when={isFiltered(props.filter)}>
         <Button variant="ghost" onClick={props.onClear}>
           {words().activity.clearFilters}

@@ -215,7 +215,7 @@ function AgentEditor(props: { agent: Agent | null }) {
             </Show>
           }
         >
-          <div class="grid grid-cols-[repeat(auto-fit,minmax(11rem,1fr))] gap-4">
+          <div class="grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-4">
             <For each={LIMIT_FIELDS}>
               {(field) => (
                 <TextField

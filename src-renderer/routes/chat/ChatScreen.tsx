@@ -195,7 +195,7 @@ function Pane(props: PaneProps) {
             />
             <Show when={follow.isAway()}>
               <div class="pointer-events-none absolute inset-x-0 bottom-3 flex justify-center">
-                <Button size="sm" icon={ArrowDown} class="pointer-events-auto rounded-full shadow-pop" onClick={follow.toBottom}>
+                <Button size="sm" icon={ArrowDown} class="pointer-events-auto shadow-pop" onClick={follow.toBottom}>
                   {words().chat.latest}
                 </Button>
               </div>

@@ -118,7 +118,7 @@ function Answer(props: ChatTurnViewProps) {
               {words().chat.steps(hiddenCalls())}
             </button>
           </Show>
-          <TurnItems items={items()} doing={doingText(status(), progress(), words())} />
+          <TurnItems items={items()} isOver={isTerminal(status())} doing={doingText(status(), progress(), words())} />
           <Switch>
             <Match when={status() === 'cancelled'}>
               <p class="text-sm text-ink-3">{text() === '' ? words().chat.stoppedEmpty : words().chat.stopped}</p>

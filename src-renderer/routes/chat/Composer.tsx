@@ -1,6 +1,6 @@
 import ArrowUp from 'lucide-solid/icons/arrow-up'
 import Square from 'lucide-solid/icons/square'
-import { createEffect, createSignal, type JSX, on, Show } from 'solid-js'
+import { createEffect, createMemo, createSignal, type JSX, on, Show } from 'solid-js'
 import { MAX_TASK_CHARS } from '../../../src-runner/contract/primitives.ts'
 import { countText } from '../../kit/numbers.ts'
 import { locale, words } from '../../kit/words/words.ts'
@@ -43,7 +43,7 @@ export function Composer(props: ComposerProps) {
     keepDraft(props.conversationId, next)
   }
   const isTooLong = () => text().length > MAX_TASK_CHARS
-  const maySend = () => text().trim() !== '' && !isTooLong() && props.disabled !== true
+  const maySend = createMemo(() => text().trim() !== '' && !isTooLong() && props.disabled !== true)
   const send = () => {
     if (!maySend()) return
     const message = text().trim()

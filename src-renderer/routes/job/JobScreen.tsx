@@ -93,7 +93,7 @@ function JobPage(props: { job: Job }) {
             <ErrorState compact problem={problemOf(work.error())} />
           </Match>
           <Match when={work.items().length > 0}>
-            <Timeline items={work.items()} result={isTerminal(status()) ? props.job.result : null} />
+            <Timeline items={work.items()} result={isTerminal(status()) ? props.job.result : null} isOver={isTerminal(status())} />
           </Match>
           <Match when={work.isPending()}>
             <Skeleton rows={4} />
@@ -188,7 +188,7 @@ function RetryButton(props: { job: Job; size?: 'sm' }) {
 function Figures(props: { job: Job; estimated: boolean }) {
   const isDemo = () => props.job.model?.providerId === DEMO_PROVIDER_ID
   return (
-    <dl aria-label={words().job.figures} class="grid grid-cols-[repeat(auto-fit,minmax(8.5rem,1fr))] gap-px overflow-hidden rounded-xl border border-line bg-line">
+    <dl aria-label={words().job.figures} class="flex flex-wrap gap-px overflow-hidden rounded-xl border border-line bg-line">
       <Figure name={words().job.agent}>
         <A href={`/agents/${props.job.agentId}`} class="truncate hover:underline">
           {props.job.agentName}
@@ -233,7 +233,7 @@ function Figures(props: { job: Job; estimated: boolean }) {
 
 function Figure(props: { name: string; title?: string; note?: string; noteWhy?: string; children: JSX.Element }) {
   return (
-    <div class="flex min-w-0 flex-col bg-surface px-3.5 py-2.5" title={props.title}>
+    <div class="flex min-w-0 grow basis-32 flex-col bg-surface px-3.5 py-2.5" title={props.title}>
       <dt class="text-2xs text-ink-3">{props.name}</dt>
       <dd class="flex min-w-0 flex-col text-sm font-medium text-ink">
         <span class="flex min-w-0 items-center">{props.children}</span>

@@ -15,7 +15,7 @@ import { Time } from '../../ui/Time.tsx'
 import { Tokens } from '../../ui/Tokens.tsx'
 
 /** Every step in order: what the model said with what it used, and under it the calls it asked for. */
-export function Timeline(props: { items: readonly TurnItem[]; /** Shown elsewhere already: not repeated. */ result: string | null }): JSX.Element {
+export function Timeline(props: { items: readonly TurnItem[]; /** Shown elsewhere already: not repeated. */ result: string | null; isOver: boolean }): JSX.Element {
   const attemptOf = (item: TurnItem) => (item.kind === 'text' ? item.step?.attempt : item.result?.attempt) ?? null
   const beginsAttempt = (item: TurnItem): number | null => {
     const own = attemptOf(item)
@@ -27,7 +27,7 @@ export function Timeline(props: { items: readonly TurnItem[]; /** Shown elsewher
     <ol class="flex flex-col">
       <KeyedFor each={props.items} keyOf={(item) => item.key}>
         {(item) => (
-          <li class="relative border-l-2 border-line pb-3 pl-4 last:pb-0">
+          <li class="relative border-l-2 border-line pb-1.5 pl-4 last:pb-0">
             <Show when={beginsAttempt(item())}>
               {(attempt) => (
                 <p class="mb-2 flex items-center gap-2 text-xs text-warn">
@@ -40,7 +40,7 @@ export function Timeline(props: { items: readonly TurnItem[]; /** Shown elsewher
             </Show>
             <Switch>
               <Match when={textOf(item())}>{(text) => <Reply item={text()} isResult={!text().live && text().text === props.result} />}</Match>
-              <Match when={toolOf(item())}>{(tool) => <ToolLine item={tool()} />}</Match>
+              <Match when={toolOf(item())}>{(tool) => <ToolLine item={tool()} isOver={props.isOver} />}</Match>
             </Switch>
           </li>
         )}

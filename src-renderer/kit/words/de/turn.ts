@@ -23,7 +23,8 @@ export const turn: WordsLike<typeof en> = {
   hits: (count) => plural(count, { zero: 'keine Treffer', one: '# Treffer', other: '# Treffer' }),
   characters: (count) => plural(count, { one: '# Zeichen', other: '# Zeichen' }),
   toolState: {
-    asked: 'noch nicht ausgeführt',
+    asked: 'wartet',
+    skipped: 'nicht ausgeführt',
     running: 'läuft',
     done: 'fertig',
     failed: 'fehlgeschlagen',

@@ -21,7 +21,8 @@ export const turn = {
   hits: (count: number) => plural(count, { zero: 'no hits', one: '# hit', other: '# hits' }),
   characters: (count: number) => plural(count, { one: '# character', other: '# characters' }),
   toolState: {
-    asked: 'not run yet',
+    asked: 'waiting',
+    skipped: 'not run',
     running: 'running',
     done: 'done',
     failed: 'failed',

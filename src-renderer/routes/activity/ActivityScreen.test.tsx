@@ -1,0 +1,87 @@
+import { fireEvent, screen, waitFor } from '@solidjs/testing-library'
+import { describe, expect, it } from 'vitest'
+import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
+import { createFakeRunner } from '../../testing/fake-runner.ts'
+import { renderScreen } from '../../testing/render.tsx'
+import { makeAgent, makeSummary } from '../../testing/things.ts'
+import { ActivityScreen } from './ActivityScreen.tsx'
+
+function createWorkspace(first: JobSummary[]) {
+  let jobs = first
+  const agent = makeAgent({ name: 'Ada' })
+  const runner = createFakeRunner({
+    listAgents: () => ({ agents: [agent], nextCursor: null }),
+    listJobs: ({ query }) => ({
+      jobs: jobs.filter((job) => (query.status === undefined || query.status.includes(job.status)) && (query.q === undefined || job.title.includes(query.q))),
+      nextCursor: null,
+    }),
+  })
+  const add = (job: JobSummary) => {
+    jobs = [job, ...jobs]
+    runner.happen({
+      type: 'job.created',
+      payload: { jobId: job.id, agentId: job.agentId, conversationId: null, channel: job.channel, title: job.title },
+    })
+  }
+  return { runner, agent, add }
+}
+
+const open = (runner: ReturnType<typeof createFakeRunner>, path = '/activity') => renderScreen(ActivityScreen, { route: '/activity', path, runner })
+
+describe('Activity', () => {
+  it('teaches when nothing has happened', async () => {
+    open(createWorkspace([]).runner)
+    expect(await screen.findByText('Nothing has happened yet')).toBeInTheDocument()
+    expect(screen.getByRole('link', { name: 'Start a chat' })).toHaveAttribute('href', '/chat')
+  })
+
+  it('shows how each job ended, and opens it with the keyboard', async () => {
+    const failed = makeSummary({ title: 'Broken', status: 'failed', error: 'model_auth', errorMessage: 'The key was refused.' })
+    const { runner } = createWorkspace([makeSummary({ title: 'Fine', resultPreview: 'All **well**' }), failed])
+    const view = open(runner)
+    expect(await screen.findByRole('option', { name: /Done Fine.*All well/s })).toBeInTheDocument()
+    expect(screen.getByRole('option', { name: /Failed Broken.*The key was refused\./s })).toBeInTheDocument()
+    screen.getByRole('listbox', { name: 'Jobs, newest first' }).focus()
+    await view.user.keyboard('{ArrowDown}{ArrowDown}{Enter}')
+    await waitFor(() => expect(view.path()).toBe(`/jobs/${failed.id}`))
+  })
+
+  it('begins with the filters of its address and writes changes back into it', async () => {
+    const { runner, agent } = createWorkspace([makeSummary({ title: 'Fine' }), makeSummary({ title: 'Broken', status: 'failed', resultPreview: null })])
+    const view = open(runner, `/activity?status=failed&agent=${agent.id}`)
+    expect(await screen.findByText('Broken')).toBeInTheDocument()
+    expect(screen.queryByText('Fine')).not.toBeInTheDocument()
+    expect(runner.callsOf('listJobs')[0]!.query).toMatchObject({ status: ['failed'], agentId: agent.id })
+    expect(screen.getByRole('button', { name: /Status.*Failed/ })).toBeInTheDocument()
+
+    await view.user.type(screen.getByRole('searchbox'), 'nowhere')
+    expect(await screen.findByText('No job matches')).toBeInTheDocument()
+    expect(view.path()).toBe(`/activity?status=failed&agent=${agent.id}&q=nowhere`)
+
+    await view.user.click(screen.getAllByRole('button', { name: 'Clear filters' })[0]!)
+    expect(await screen.findByText('Fine')).toBeInTheDocument()
+    expect(view.path()).toBe('/activity')
+    expect(screen.getByRole('searchbox')).toHaveValue('')
+  })
+
+  it('new jobs appear at the top, but move nobody who reads further down', async () => {
+    const { runner, add } = createWorkspace(Array.from({ length: 40 }, (_, n) => makeSummary({ title: `Job ${n}`, createdAt: 1000 - n })))
+    open(runner)
+    const list = await screen.findByRole('listbox', { name: 'Jobs, newest first' })
+    await waitFor(() => expect(runner.streams).toHaveLength(1))
+    add(makeSummary({ title: 'Seen at once', createdAt: 2000 }))
+    expect(await screen.findByText('Seen at once')).toBeInTheDocument()
+
+    list.scrollTop = 500
+    fireEvent.scroll(list)
+    add(makeSummary({ title: 'Waits above', createdAt: 3000 }))
+    add(makeSummary({ title: 'Waits too', createdAt: 3001 }))
+    const pill = await screen.findByRole('button', { name: '2 new jobs' })
+    expect(screen.queryByText('Waits above')).not.toBeInTheDocument()
+    fireEvent.click(pill)
+    expect(list.scrollTop).toBe(0)
+    fireEvent.scroll(list)
+    expect(await screen.findByText('Waits above')).toBeInTheDocument()
+    expect(screen.queryByRole('button', { name: /new job/ })).not.toBeInTheDocument()
+  })
+})

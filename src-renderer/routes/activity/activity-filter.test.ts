@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { makeId } from '../../testing/things.ts'
+import { groupOf, isFiltered, jobFilterOf, readFilter } from './activity-filter.ts'
+
+describe('filters in the address', () => {
+  it('are read', () => {
+    const agent = makeId()
+    expect(readFilter({ status: 'running,pending', agent, channel: 'webhook', time: 'week', q: ' invoice ' })).toEqual({
+      status: ['pending', 'running'],
+      agent,
+      channel: 'webhook',
+      time: 'week',
+      q: 'invoice',
+    })
+  })
+
+  it('that make no sense are left out', () => {
+    const filter = readFilter({ status: 'sleeping,', agent: "'; drop table", channel: 'fax', time: 'never', q: '' })
+    expect(isFiltered(filter)).toBe(false)
+    expect(jobFilterOf(filter, 0)).toEqual({ status: [], agentId: undefined, channel: undefined, from: undefined, q: undefined })
+  })
+
+  it('name a group of statuses in any order', () => {
+    expect(groupOf(['awaiting_child', 'running', 'pending'])).toBe('active')
+    expect(groupOf(['failed'])).toBe('failed')
+    expect(groupOf(['running'])).toBeNull()
+    expect(groupOf([])).toBeNull()
+  })
+
+  it('days begin at midnight where the person is', () => {
+    const now = new Date(2026, 2, 31, 15, 30).getTime()
+    const from = (time: 'today' | 'week' | 'month') => new Date(jobFilterOf({ ...readFilter({}), time }, now).from!)
+    expect(from('today')).toEqual(new Date(2026, 2, 31))
+    expect(from('week')).toEqual(new Date(2026, 2, 25))
+    expect(from('month')).toEqual(new Date(2026, 2, 2))
+  })
+})

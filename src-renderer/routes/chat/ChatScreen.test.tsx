@@ -1,0 +1,286 @@
+import { screen, waitFor, within } from '@solidjs/testing-library'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Agent } from '../../../src-runner/contract/agents.ts'
+import type { Conversation, Message } from '../../../src-runner/contract/conversations.ts'
+import type { ChatStreamEvent, JobSummary, ReplyStep, Step } from '../../../src-runner/contract/jobs.ts'
+import { createFakeRunner, createHeldStream, type FakeRunner, type HeldStream, Refusal } from '../../testing/fake-runner.ts'
+import { renderScreen } from '../../testing/render.tsx'
+import { makeAgent, makeId, makeSummary } from '../../testing/things.ts'
+import { ChatScreen } from './ChatScreen.tsx'
+
+const ROUTE = '/chat/:conversationId?'
+
+/** A workspace with one agent, whose conversations change as the test says. */
+function createWorkspace() {
+  const agent: Agent = makeAgent({ name: 'Ada' })
+  const conversations = new Map<string, { conversation: Conversation; messages: Message[]; jobs: JobSummary[] }>()
+  const steps = new Map<string, Step[]>()
+  const runner: FakeRunner = createFakeRunner({
+    listAgents: () => ({ agents: [agent], nextCursor: null }),
+    listConversations: () => ({ conversations: [...conversations.values()].map((held) => held.conversation), nextCursor: null }),
+    getConversation: ({ params }) => conversations.get(params.conversationId) ?? new Refusal('conversation_not_found'),
+    listSteps: ({ params, query }) => ({ steps: (steps.get(params.jobId) ?? []).filter((step) => step.seq > query.after) }),
+  })
+  const begin = (title: string) => {
+    const id = makeId()
+    conversations.set(id, {
+      conversation: { id, entityId: agent.entityId, agentId: agent.id, agentName: agent.name, title, lastJobStatus: null, createdAt: 1, updatedAt: 1 },
+      messages: [],
+      jobs: [],
+    })
+    return id
+  }
+  const addTurn = (conversationId: string, text: string, fields: Partial<JobSummary>) => {
+    const job = makeSummary({ agentId: agent.id, agentName: agent.name, conversationId, channel: 'chat', toolCalls: 0, ...fields })
+    const held = conversations.get(conversationId)!
+    held.jobs.push(job)
+    held.messages.push({ id: makeId(), conversationId, jobId: job.id, role: 'user', text, createdAt: job.createdAt })
+    return job
+  }
+  const addAnswer = (conversationId: string, jobId: string, text: string) =>
+    conversations.get(conversationId)!.messages.push({ id: makeId(), conversationId, jobId, role: 'assistant', text, createdAt: 2 })
+  const change = (conversationId: string, jobId: string, fields: Partial<JobSummary>) => {
+    const held = conversations.get(conversationId)!
+    held.jobs = held.jobs.map((job) => (job.id === jobId ? { ...job, ...fields } : job))
+  }
+  const tell = (conversationId: string) => runner.happen({ type: 'conversation.changed', payload: { conversationId, agentId: agent.id } })
+  return { agent, runner, steps, begin, addTurn, addAnswer, change, tell, conversations }
+}
+
+function openChat(runner: FakeRunner, path = '/chat') {
+  return renderScreen(ChatScreen, { route: ROUTE, path, runner })
+}
+
+const composer = () => screen.findByRole('textbox', { name: 'Message' })
+const reply = (seq: number, text: string, fields: Partial<ReplyStep> = {}): ReplyStep => ({
+  kind: 'reply',
+  seq,
+  attempt: 1,
+  createdAt: 1,
+  durationMs: 1,
+  text,
+  toolCalls: [],
+  model: { providerId: 'p', model: 'sonnet' },
+  inputTokens: 10,
+  outputTokens: 2,
+  cachedTokens: 0,
+  costUsd: 0.01,
+  priced: true,
+  estimated: false,
+  interrupted: false,
+  ...fields,
+})
+
+const RUNNING = { status: 'running', finishedAt: null, model: null, inputTokens: 0, outputTokens: 0, turns: 0 } as const
+const ENDED = { status: 'completed', finishedAt: 1_700_000_004_300, model: { providerId: 'p', model: 'sonnet' }, inputTokens: 1200, outputTokens: 340, turns: 1 } as const
+
+beforeEach(() => sessionStorage.clear())
+
+describe('a new chat', () => {
+  it('shows the message at once, takes the address of the conversation, streams, and ends with what it cost', async () => {
+    const space = createWorkspace()
+    const start = createHeldStream()
+    const tail = createHeldStream()
+    space.runner.streamFrames('chatStream', [start])
+    space.runner.streamFrames('streamJob', [tail])
+    const view = openChat(space.runner)
+    await view.user.type(await composer(), 'What is new?{Enter}')
+    expect(screen.getByText('What is new?')).toBeInTheDocument()
+    expect(await composer()).toHaveValue('')
+
+    const conversationId = space.begin('What is new?')
+    const job = space.addTurn(conversationId, 'What is new?', RUNNING)
+    start.send({ type: 'start', jobId: job.id, conversationId })
+    await waitFor(() => expect(view.path()).toBe(`/chat/${conversationId}`))
+    expect(space.runner.callsOf('chatStream')[0]!.body).toEqual({ agentId: space.agent.id, message: 'What is new?' })
+    expect(screen.getByText('What is new?')).toBeInTheDocument()
+
+    tail.send({ type: 'start', jobId: job.id, conversationId }, { type: 'delta', seq: 1, text: 'Two **new** ' })
+    expect(await screen.findByText('new', { selector: 'strong' })).toBeInTheDocument()
+    tail.send({ type: 'delta', seq: 1, text: 'files.' })
+    expect(await screen.findByText(/files\./)).toBeInTheDocument()
+    expect(screen.getByRole('button', { name: 'Stop' })).toBeEnabled()
+
+    space.steps.set(job.id, [reply(1, 'Two **new** files.')])
+    space.change(conversationId, job.id, ENDED)
+    space.addAnswer(conversationId, job.id, 'Two **new** files.')
+    tail.send({ type: 'done', reply: 'Two **new** files.', jobId: job.id, conversationId, status: 'completed', costUsd: 0.0123 })
+    space.tell(conversationId)
+    expect(await screen.findByText('$0.01')).toBeInTheDocument()
+    expect(screen.getByText('sonnet')).toBeInTheDocument()
+    expect(screen.queryByRole('button', { name: 'Stop' })).not.toBeInTheDocument()
+    expect(screen.getAllByText('new', { selector: 'strong' })).toHaveLength(1)
+    // The message stands once in the conversation (and once more as its title, in the list and above).
+    expect(within(screen.getByRole('group', { name: 'Chat' })).getAllByText('What is new?')).toHaveLength(1)
+  })
+
+  it('keeps a message that was refused, says why, and where to put it right', async () => {
+    const space = createWorkspace()
+    const refuse: FakeRunner['fetch'] = (target, init) =>
+      String(target).endsWith('/api/chat/stream')
+        ? Promise.resolve(new Response(JSON.stringify({ error: 'agent_has_no_model' }), { status: 409 }))
+        : space.runner.fetch(target, init)
+    const view = openChat({ ...space.runner, fetch: refuse })
+    await view.user.type(await composer(), 'Hello{Enter}')
+    const alert = await screen.findByRole('alert')
+    expect(alert).toHaveTextContent('This agent has no model')
+    expect(within(alert).getByRole('link', { name: 'Models & keys' })).toHaveAttribute('href', '/models')
+    expect(screen.getByText('Hello')).toBeInTheDocument()
+    await view.user.click(within(alert).getByRole('button', { name: 'Edit' }))
+    expect(await composer()).toHaveValue('Hello')
+    expect(screen.queryByRole('alert')).not.toBeInTheDocument()
+  })
+
+  it('sends again when the runner was away', async () => {
+    const space = createWorkspace()
+    const view = openChat(space.runner)
+    await composer()
+    space.runner.setReachable(false)
+    await view.user.type(await composer(), 'Hello{Enter}')
+    expect(await screen.findByText(/could not be reached/)).toBeInTheDocument()
+    space.runner.setReachable(true)
+    const start = createHeldStream()
+    space.runner.streamFrames('chatStream', [start])
+    await view.user.click(screen.getByRole('button', { name: 'Send again' }))
+    const conversationId = space.begin('Hello')
+    start.send({ type: 'start', jobId: space.addTurn(conversationId, 'Hello', RUNNING).id, conversationId })
+    await waitFor(() => expect(view.path()).toBe(`/chat/${conversationId}`))
+    expect(screen.queryByText('Not sent')).not.toBeInTheDocument()
+  })
+
+  it('Shift+Enter makes a new line, and a draft survives a look at another conversation', async () => {
+    const space = createWorkspace()
+    const other = space.begin('Other')
+    const view = openChat(space.runner)
+    await view.user.type(await composer(), 'one{Shift>}{Enter}{/Shift}two')
+    expect(await composer()).toHaveValue('one\ntwo')
+    await view.user.click(await screen.findByRole('option', { name: /Other/ }))
+    await waitFor(() => expect(view.path()).toBe(`/chat/${other}`))
+    expect(await composer()).toHaveValue('')
+    await view.user.click(screen.getAllByRole('button', { name: 'New chat' })[0]!)
+    await waitFor(async () => expect(await composer()).toHaveValue('one\ntwo'))
+    expect(space.runner.callsOf('chatStream')).toHaveLength(0)
+  })
+
+  it('teaches what is needed when there is no agent', async () => {
+    openChat(createFakeRunner())
+    expect(await screen.findByRole('link', { name: 'Create an agent' })).toHaveAttribute('href', '/agents/new')
+    expect(screen.queryByRole('textbox', { name: 'Message' })).not.toBeInTheDocument()
+  })
+})
+
+describe('a conversation', () => {
+  function openRunning(): { space: ReturnType<typeof createWorkspace>; conversationId: string; job: JobSummary; tail: HeldStream; say: (...events: ChatStreamEvent[]) => void } {
+    const space = createWorkspace()
+    const conversationId = space.begin('Report')
+    const job = space.addTurn(conversationId, 'Write the report', RUNNING)
+    const tail = createHeldStream()
+    space.runner.streamFrames('streamJob', [tail])
+    return { space, conversationId, job, tail, say: tail.send }
+  }
+
+  it('is found again after a reload: the record, the text so far, and what follows', async () => {
+    const { space, conversationId, job, say } = openRunning()
+    space.steps.set(job.id, [
+      reply(1, 'I look first.', { toolCalls: [{ callId: 'c1', name: 'read_file', args: { path: 'notes/a.md' } }] }),
+      { kind: 'tool_result', seq: 2, attempt: 1, createdAt: 1, durationMs: 1, callId: 'c1', name: 'read_file', ok: true, output: 'notes/a.md (9 bytes, UTF-8, lines 1-120 of 120)\nx' },
+    ])
+    const view = openChat(space.runner, `/chat/${conversationId}`)
+    say({ type: 'start', jobId: job.id, conversationId }, { type: 'delta', seq: 3, text: 'So far ' })
+    expect(await screen.findByText('I look first.')).toBeInTheDocument()
+    expect(await screen.findByText('So far')).toBeInTheDocument()
+    say({ type: 'delta', seq: 3, text: 'so good.' })
+    expect(await screen.findByText('So far so good.')).toBeInTheDocument()
+
+    const line = screen.getByRole('button', { name: /Read notes\/a\.md.*120 lines/ })
+    await view.user.click(line)
+    expect(line).toHaveAttribute('aria-expanded', 'true')
+    expect(screen.getByRole('group', { name: 'Arguments' })).toHaveTextContent('"path": "notes/a.md"')
+    expect(screen.getByRole('group', { name: 'Output' })).toHaveTextContent('lines 1-120 of 120')
+  })
+
+  it('goes on listening when the line breaks, without a word doubled', async () => {
+    const { space, conversationId, job, tail, say } = openRunning()
+    const second = createHeldStream()
+    space.runner.streamFrames('streamJob', [tail, second])
+    openChat(space.runner, `/chat/${conversationId}`)
+    say({ type: 'delta', seq: 1, text: 'One two' })
+    expect(await screen.findByText('One two')).toBeInTheDocument()
+    tail.break()
+    second.send({ type: 'start', jobId: job.id, conversationId }, { type: 'delta', seq: 1, text: 'One two three' })
+    expect(await screen.findByText('One two three')).toBeInTheDocument()
+    expect(screen.queryByText(/One two.*One two/)).not.toBeInTheDocument()
+  })
+
+  it('Stop is said at once and keeps what was written', async () => {
+    const { space, conversationId, job, say } = openRunning()
+    space.runner.answer({ cancelJob: () => ({ job: { ...job, task: 'x', context: null, result: null } }) })
+    const view = openChat(space.runner, `/chat/${conversationId}`)
+    say({ type: 'delta', seq: 1, text: 'Half an answer' })
+    await screen.findByText('Half an answer')
+    await view.user.click(screen.getByRole('button', { name: 'Stop' }))
+    expect(await screen.findByRole('button', { name: 'Stopping…' })).toBeDisabled()
+    expect(space.runner.callsOf('cancelJob')[0]!.params).toEqual({ jobId: job.id })
+    space.change(conversationId, job.id, { status: 'cancelled', finishedAt: 1_700_000_001_000 })
+    say({ type: 'done', reply: 'Half an answer', jobId: job.id, conversationId, status: 'cancelled', costUsd: 0 })
+    space.tell(conversationId)
+    expect(await screen.findByText('Stopped. What was written is kept.')).toBeInTheDocument()
+    expect(screen.getByText('Half an answer')).toBeInTheDocument()
+  })
+
+  it('a failed turn says why and offers to try again', async () => {
+    const space = createWorkspace()
+    const conversationId = space.begin('Report')
+    const job = space.addTurn(conversationId, 'Write it', { status: 'failed', error: 'model_auth', errorMessage: 'Anthropic: the key was refused.' })
+    space.runner.answer({ retryJob: () => ({ job: { ...job, id: makeId(), task: 'Write it', context: null, result: null } }) })
+    const view = openChat(space.runner, `/chat/${conversationId}`)
+    const alert = await screen.findByRole('alert')
+    expect(alert).toHaveTextContent('The provider did not accept the key.')
+    expect(alert).toHaveTextContent('Anthropic: the key was refused.')
+    expect(within(alert).getByRole('link', { name: 'Models & keys' })).toBeInTheDocument()
+    await view.user.click(within(alert).getByRole('button', { name: 'Try again' }))
+    await waitFor(() => expect(space.runner.callsOf('retryJob')[0]!.params).toEqual({ jobId: job.id }))
+  })
+
+  it('turns that wait say behind how many, and only the first is listened to', async () => {
+    const { space, conversationId, job } = openRunning()
+    space.addTurn(conversationId, 'And then this', { ...RUNNING, status: 'pending', startedAt: null })
+    space.addTurn(conversationId, 'And that', { ...RUNNING, status: 'pending', startedAt: null })
+    openChat(space.runner, `/chat/${conversationId}`)
+    expect(await screen.findByText('Waiting: 1 turn before it')).toBeInTheDocument()
+    expect(screen.getByText('Waiting: 2 turns before it')).toBeInTheDocument()
+    expect(space.runner.callsOf('streamJob').map((call) => call.params.jobId)).toEqual([job.id])
+  })
+
+  it('an unpriced model is said to be so, never to be free; the demo is labelled', async () => {
+    const space = createWorkspace()
+    const conversationId = space.begin('Money')
+    space.addAnswer(conversationId, space.addTurn(conversationId, 'one', { ...ENDED, costUsd: 0, priced: false }).id, 'First.')
+    space.addAnswer(conversationId, space.addTurn(conversationId, 'two', { ...ENDED, model: { providerId: 'demo', model: 'demo' }, costUsd: 0 }).id, 'Second.')
+    openChat(space.runner, `/chat/${conversationId}`)
+    expect(await screen.findByText('unpriced')).toBeInTheDocument()
+    expect(screen.getByText('Demo')).toBeInTheDocument()
+    expect(screen.queryByText(/\$0/)).not.toBeInTheDocument()
+  })
+
+  it('is deleted after its name was asked for', async () => {
+    const space = createWorkspace()
+    const conversationId = space.begin('Old plans')
+    space.addAnswer(conversationId, space.addTurn(conversationId, 'hi', ENDED).id, 'Hello.')
+    space.runner.answer({ deleteConversation: () => ({ ok: true }) })
+    const view = openChat(space.runner, `/chat/${conversationId}`)
+    await screen.findByText('Hello.')
+    await view.user.click(screen.getByRole('button', { name: 'More' }))
+    await view.user.click(await screen.findByRole('menuitem', { name: 'Delete conversation' }))
+    const dialog = await screen.findByRole('alertdialog', { name: 'Delete “Old plans”?' })
+    expect(dialog).toHaveTextContent('The jobs behind it stay in Activity.')
+    await view.user.click(within(dialog).getByRole('button', { name: 'Delete conversation' }))
+    await waitFor(() => expect(view.path()).toBe('/chat'))
+    expect(space.runner.callsOf('deleteConversation')[0]!.params).toEqual({ conversationId })
+  })
+
+  it('that is gone says so', async () => {
+    openChat(createWorkspace().runner, `/chat/${makeId()}`)
+    expect(await screen.findByText('This conversation is not here any more')).toBeInTheDocument()
+  })
+})

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import type { Message } from '../../../src-runner/contract/conversations.ts'
+import { makeId, makeSummary } from '../../testing/things.ts'
+import { chatTurns, type SentTurn } from './chat-turns.ts'
+
+const conversationId = makeId()
+
+function said(jobId: string, role: Message['role'], text: string): Message {
+  return { id: makeId(), conversationId, jobId, role, text, createdAt: 1 }
+}
+
+function sent(localId: string, fields: Partial<SentTurn> = {}): SentTurn {
+  return { localId, agentId: makeId(), conversationId, jobId: null, text: localId, at: 2, problem: null, ...fields }
+}
+
+describe('a conversation as turns', () => {
+  it('puts what was answered under what was asked', () => {
+    const [one, two] = [makeSummary(), makeSummary()]
+    const turns = chatTurns([said(one.id, 'user', 'A?'), said(one.id, 'assistant', 'A.'), said(two.id, 'user', 'B?')], [two, one], [])
+    expect(turns.map(({ text, answers, job }) => [text, answers, job?.id])).toEqual([
+      ['A?', ['A.'], one.id],
+      ['B?', [], two.id],
+    ])
+  })
+
+  it('shows a turn whose question is older than the messages that are left', () => {
+    const job = makeSummary()
+    expect(chatTurns([said(job.id, 'assistant', 'A.')], [job], [])[0]).toMatchObject({ text: '', answers: ['A.'] })
+  })
+
+  it('a sent message keeps its key when the record has it', () => {
+    const job = makeSummary({ status: 'running' })
+    const before = chatTurns([], [], [sent('s1', { jobId: job.id })])
+    const after = chatTurns([said(job.id, 'user', 's1')], [job], [sent('s1', { jobId: job.id })])
+    expect(before.map((turn) => turn.key)).toEqual(['s1'])
+    expect(after.map((turn) => turn.key)).toEqual(['s1'])
+    expect(after[0]!.sent).toBeNull()
+  })
+
+  it('counts what is under way before a turn; what could not be sent holds nobody up', () => {
+    const [done, running, waiting] = [makeSummary(), makeSummary({ status: 'running' }), makeSummary({ status: 'pending' })]
+    const turns = chatTurns(
+      [done, running, waiting].map((job) => said(job.id, 'user', job.status)),
+      [done, running, waiting],
+      [sent('refused', { problem: new Error('no') }), sent('on its way')],
+    )
+    expect(turns.map((turn) => [turn.text, turn.waitsBehind])).toEqual([
+      ['completed', 0],
+      ['running', 0],
+      ['pending', 1],
+      ['refused', 2],
+      ['on its way', 2],
+    ])
+  })
+})

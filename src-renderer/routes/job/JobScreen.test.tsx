@@ -1,0 +1,138 @@
+import { screen, waitFor, within } from '@solidjs/testing-library'
+import { describe, expect, it } from 'vitest'
+import type { Job, ReplyStep, Step } from '../../../src-runner/contract/jobs.ts'
+import { createFakeRunner, createHeldStream, Refusal } from '../../testing/fake-runner.ts'
+import { renderScreen } from '../../testing/render.tsx'
+import { makeId, makeJob } from '../../testing/things.ts'
+import { JobScreen } from './JobScreen.tsx'
+
+const MODEL = { providerId: 'p', model: 'sonnet' }
+
+function reply(seq: number, text: string, fields: Partial<ReplyStep> = {}): ReplyStep {
+  return {
+    kind: 'reply',
+    seq,
+    attempt: 1,
+    createdAt: 1,
+    durationMs: 1500,
+    text,
+    toolCalls: [],
+    model: MODEL,
+    inputTokens: 1000,
+    outputTokens: 20,
+    cachedTokens: 0,
+    costUsd: 0.02,
+    priced: true,
+    estimated: false,
+    interrupted: false,
+    ...fields,
+  }
+}
+
+function open(job: Job, steps: Step[] = []) {
+  const held = { job, steps }
+  const copied: string[] = []
+  const runner = createFakeRunner({
+    getJob: ({ params }) => (params.jobId === held.job.id ? { job: held.job } : new Refusal('job_not_found')),
+    listSteps: ({ query }) => ({ steps: held.steps.filter((step) => step.seq > query.after) }),
+  })
+  const desktop = {
+    copyText: (text: string) => {
+      copied.push(text)
+      return Promise.resolve()
+    },
+  }
+  const show = (path = `/jobs/${job.id}`) => renderScreen(JobScreen, { route: '/jobs/:jobId', path, runner, desktop })
+  return { runner, held, copied, show }
+}
+
+describe('the page of a job', () => {
+  it('tells how it went: figures, task, result, every step with what it used', async () => {
+    const job = makeJob({ title: 'Sum up', task: 'Sum up the notes', result: 'All is **well**.', model: MODEL, costUsd: 0.0421, conversationId: makeId() })
+    const { show } = open(job, [
+      reply(1, 'I read it.', { toolCalls: [{ callId: 'c1', name: 'read_file', args: { path: 'a.md' } }] }),
+      { kind: 'tool_result', seq: 2, attempt: 1, createdAt: 2, durationMs: 5, callId: 'c1', name: 'read_file', ok: false, output: 'There is no such file.' },
+      reply(3, 'All is **well**.', { costUsd: 0, priced: false, estimated: true }),
+    ])
+    const view = show()
+    expect(await screen.findByRole('heading', { level: 1, name: 'Sum up' })).toBeInTheDocument()
+    const figures = within(document.querySelector<HTMLElement>('dl[aria-label=Figures]')!)
+    expect(figures.getByText('$0.04')).toBeInTheDocument()
+    expect(figures.getByText('sonnet')).toBeInTheDocument()
+    expect(screen.getByText('Sum up the notes')).toBeInTheDocument()
+    expect(screen.getByText('well', { selector: 'strong' })).toBeInTheDocument()
+    expect(await screen.findByText('I read it.')).toBeInTheDocument()
+    expect(screen.getByText('unpriced')).toBeInTheDocument()
+    expect(screen.getAllByText('estimated').length).toBeGreaterThan(0)
+    const call = screen.getByRole('button', { name: /Reading a\.md.*failed/ })
+    await view.user.click(call)
+    expect(screen.getByRole('group', { name: 'Output' })).toHaveTextContent('There is no such file.')
+    expect(screen.getByRole('link', { name: 'Open conversation' })).toHaveAttribute('href', `/chat/${job.conversationId}`)
+  })
+
+  it('a failed one says why and what to do; Retry leads to the new one and links both ways', async () => {
+    const job = makeJob({ status: 'failed', result: null, error: 'cost_limit', errorMessage: 'Stopped at $2.00.' })
+    const again = makeJob({ status: 'pending', retryOfJobId: job.id, result: null, startedAt: null, finishedAt: null })
+    const { runner, held, show } = open(job)
+    runner.answer({ retryJob: () => ({ job: again }) })
+    const view = show()
+    const alert = await screen.findByRole('alert')
+    expect(alert).toHaveTextContent('It reached its spending limit.')
+    expect(alert).toHaveTextContent('Stopped at $2.00.')
+    expect(within(alert).getByRole('link', { name: 'Raise the limit' })).toHaveAttribute('href', `/agents/${job.agentId}`)
+    held.job = again
+    await view.user.click(within(alert).getByRole('button', { name: 'Retry' }))
+    await waitFor(() => expect(view.path()).toBe(`/jobs/${again.id}`))
+    expect(await screen.findByRole('link', { name: 'Open the original' })).toHaveAttribute('href', `/jobs/${job.id}`)
+    expect(runner.callsOf('retryJob')[0]!.params).toEqual({ jobId: job.id })
+  })
+
+  it('is live while it runs, and can be stopped', async () => {
+    const job = makeJob({ status: 'running', result: null, finishedAt: null, model: null, turns: 0 })
+    const { runner, held, show } = open(job)
+    const tail = createHeldStream()
+    runner.streamFrames('streamJob', [tail])
+    runner.answer({ cancelJob: () => ({ job: { ...job, cancelRequested: true } }) })
+    const view = show()
+    tail.send({ type: 'start', jobId: job.id, conversationId: null }, { type: 'delta', seq: 1, text: 'Half a sen' })
+    expect(await screen.findByText('Half a sen')).toBeInTheDocument()
+    expect(screen.getByText('Writing…')).toBeInTheDocument()
+    runner.happen({ type: 'job.progress', payload: { jobId: job.id, activity: 'retry_wait', detail: 'too many requests', until: null } })
+    expect(await screen.findByText('Waiting to try again: too many requests')).toBeInTheDocument()
+    await view.user.click(screen.getByRole('button', { name: 'Stop' }))
+    expect(screen.getByRole('button', { name: 'Stopping…' })).toBeDisabled()
+
+    held.job = { ...job, status: 'cancelled', result: 'Half a sen', finishedAt: 1_700_000_009_000 }
+    held.steps = [reply(1, 'Half a sen', { interrupted: true })]
+    tail.send({ type: 'done', reply: 'Half a sen', jobId: job.id, conversationId: null, status: 'cancelled', costUsd: 0 })
+    runner.happen({
+      type: 'job.finished',
+      payload: { jobId: job.id, agentId: job.agentId, conversationId: null, status: 'cancelled', title: job.title, error: null, costUsd: 0 },
+    })
+    expect(await screen.findByText('Written so far')).toBeInTheDocument()
+    expect(screen.getAllByText('Cut off').length).toBeGreaterThan(0)
+    expect(screen.queryByRole('button', { name: /Stop/ })).not.toBeInTheDocument()
+  })
+
+  it('says where a new attempt went on', async () => {
+    const { show } = open(makeJob({ attempt: 2 }), [reply(1, 'Before.'), reply(2, 'After.', { attempt: 2 })])
+    show()
+    expect(await screen.findByText('Attempt 2')).toBeInTheDocument()
+    expect(screen.queryByText('Attempt 1')).not.toBeInTheDocument()
+  })
+
+  it('is copied as JSON with its steps', async () => {
+    const job = makeJob()
+    const { copied, show } = open(job, [reply(1, 'Done.')])
+    const view = show()
+    await screen.findByText('This is the result above.')
+    await view.user.click(screen.getByRole('button', { name: 'Copy as JSON' }))
+    await waitFor(() => expect(copied).toHaveLength(1))
+    expect(JSON.parse(copied[0]!)).toEqual({ job, steps: [reply(1, 'Done.')] })
+  })
+
+  it('that does not exist says so', async () => {
+    open(makeJob()).show(`/jobs/${makeId()}`)
+    expect(await screen.findByText('There is no such job')).toBeInTheDocument()
+  })
+})
