@@ -74,10 +74,10 @@ export function listAgents(
 export function listAgentsUsingProvider(db: Db, providerId: string): Agent[] {
   return db
     .prepare<AgentRow>(
-      `SELECT * FROM agents WHERE deleted_at IS NULL AND (provider_id = ?1
-         OR EXISTS (SELECT 1 FROM json_each(fallbacks) WHERE value ->> 'providerId' = ?1)) ORDER BY name, id`,
+      `SELECT * FROM agents WHERE deleted_at IS NULL AND (provider_id = ?
+         OR EXISTS (SELECT 1 FROM json_each(fallbacks) WHERE value ->> 'providerId' = ?)) ORDER BY name, id`,
     )
-    .all(providerId)
+    .all(providerId, providerId)
     .map((row) => agentOf(row))
 }
 

@@ -88,8 +88,11 @@ function claimRow(tx: Tx, deps: JobDeps, seq: number): ClaimedJob {
 }
 
 function countRunningByAgent(db: Db): Map<string, number> {
-  const rows = db.prepare<{ agent_id: string; jobs: number }>("SELECT agent_id, count(*) AS jobs FROM agent_jobs WHERE status = 'running' GROUP BY agent_id").all()
-  return new Map(rows.map((row) => [row.agent_id, row.jobs]))
+  const counts = new Map<string, number>()
+  for (const { agent_id } of db.prepare<{ agent_id: string }>("SELECT agent_id FROM agent_jobs WHERE status = 'running'").all()) {
+    counts.set(agent_id, (counts.get(agent_id) ?? 0) + 1)
+  }
+  return counts
 }
 
 function sum(numbers: Iterable<number>): number {

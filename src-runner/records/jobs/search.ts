@@ -10,13 +10,15 @@ import { messageOf } from '../../kit/errors.ts'
 export type JobSearch = {
   /** The job's texts are new or have changed. */
   queue(tx: Tx, jobSeq: number): void
-  /** Indexes what is listed. Not within a transaction. Answers whether anything is left. */
-  catchUp(): boolean
+  /** For a search that is about to begin: indexes what is listed, unless it is very much. Not within a transaction. */
+  catchUp(): void
 }
 
 /** Long enough for a burst to gather, short enough that nobody looks for a job sooner. */
 const GATHER_MS = 250
 const BATCH = 250
+/** A search waits for so many batches at most, about a tenth of a second; the newest jobs of a flood are found a little later. */
+const MOST_BATCHES_BEFORE_SEARCH = 20
 /** Of each text so many characters can be found. */
 const INDEXED_CHARS = 100_000
 
@@ -30,7 +32,7 @@ export function createJobSearch(db: Database): JobSearch {
       expected = false
       if (!db.connection.open) return
       try {
-        if (catchUp()) expectWork()
+        if (indexBatch()) expectWork()
       } catch (error) {
         // A full disk, most likely. The list keeps them; the next job or the next search tries again.
         db.log.warn({ err: error }, `jobs could not be indexed: ${messageOf(error)}`)
@@ -38,7 +40,8 @@ export function createJobSearch(db: Database): JobSearch {
     })
   }
 
-  function catchUp(): boolean {
+  /** Answers whether anything may be left. */
+  function indexBatch(): boolean {
     if (queuedIn(db, 1).length === 0) return false
     return transact(db, (tx) => {
       const queued = queuedIn(tx, BATCH)
@@ -52,7 +55,9 @@ export function createJobSearch(db: Database): JobSearch {
       tx.prepare('INSERT OR IGNORE INTO search_queue (job_seq) VALUES (?)').run(jobSeq)
       tx.afterCommit(expectWork)
     },
-    catchUp,
+    catchUp() {
+      for (let batches = 0; batches < MOST_BATCHES_BEFORE_SEARCH && indexBatch(); batches++);
+    },
   }
 }
 

@@ -76,6 +76,8 @@ export function createWorker(deps: {
   let state: 'new' | 'on' | 'paused' | 'stopped' = 'new'
   let claiming: Promise<void> | null = null
   let claimAgain = false
+  /** Settled when no job that was asked for by name is still being claimed. */
+  let asked: Promise<unknown> = Promise.resolve()
   let restUntil = 0
   let lastTickAt = clock.now()
   let watching = false
@@ -230,10 +232,11 @@ export function createWorker(deps: {
     run(jobId) {
       if (state === 'paused' || state === 'stopped') return
       watch()
-      commitSoon(db, (tx) => store.claim(tx, jobId, limit())).then(
-        (claimed) => claimed && launch(claimed),
+      const claimed = commitSoon(db, (tx) => store.claim(tx, jobId, limit())).then(
+        (found) => void (found && launch(found)),
         (error: unknown) => log.warn({ err: error, jobId }, `a job could not be claimed: ${messageOf(error)}`),
       )
+      asked = Promise.all([asked, claimed])
     },
     pause() {
       if (state === 'on') state = 'paused'
@@ -245,6 +248,7 @@ export function createWorker(deps: {
     },
     async drain() {
       nudge()
+      await asked
       while (claiming !== null || slots.size > 0) {
         await claiming
         await Promise.all([...slots.values()].map((slot) => slot.done))
@@ -254,13 +258,15 @@ export function createWorker(deps: {
       state = 'stopped'
       stopTicking()
       stopWatching()
-      await claiming
+      await Promise.all([claiming, asked])
       const open = [...slots.values()]
       for (const slot of open) slot.controller.abort(new AttemptStopped('shutdown'))
-      const patience = new AbortController()
-      const ended = Promise.all(open.map((slot) => slot.done))
-      await Promise.race([ended, clock.sleep(graceMs, patience.signal).catch(() => {})])
-      patience.abort(new Error('ended'))
+      if (graceMs > 0) {
+        const patience = new AbortController()
+        const ended = Promise.all(open.map((slot) => slot.done))
+        await Promise.race([ended, clock.sleep(graceMs, patience.signal).catch(() => {})])
+        patience.abort(new AttemptStopped('shutdown'))
+      }
       // Who has not ended loses the claim now, so that the next start does not take it for a crash.
       await Promise.all(open.filter((slot) => slots.get(slot.claim.jobId) === slot).map((slot) => settleIfHeld(slot.claim, { ending: 'released' })))
       slots.clear()

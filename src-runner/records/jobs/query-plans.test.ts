@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Statement } from '../../base/db/database.ts'
+import { transact, type Tx } from '../../base/db/transact.ts'
+import { JOB_STATUSES } from '../../contract/jobs.ts'
+import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-rig.ts'
+import { listAgents } from '../agents/agents.ts'
+import { deleteConversation, listConversations, listMessages } from '../conversations/conversations.ts'
+import { readSpend } from '../spend/spend.ts'
+import type { JobFilter } from './listing.ts'
+
+let rig: RecordsRig
+let agentId: string
+let conversationId: string
+
+beforeAll(() => {
+  rig = openRecordsRig()
+  agentId = rig.addAgent('Ada').id
+  conversationId = write((tx) => rig.store.enqueue(tx, { agentId, channel: 'chat', task: 'Hello' })).conversationId!
+})
+afterAll(() => rig.close())
+
+function write<T>(work: (tx: Tx) => T): T {
+  return transact<unknown>(rig.db, work) as T
+}
+
+/** Every statement that is run while `act` runs, with the plan that SQLite has for it. */
+function plansOf(act: () => void): { sql: string; plan: string[] }[] {
+  const used = new Set<string>()
+  const prepare = rig.db.prepare
+  const connection = rig.db.connection
+  const spy = <Row>(sql: string): Statement<Row> => {
+    used.add(sql)
+    return prepare<Row>(sql)
+  }
+  rig.db.prepare = spy
+  try {
+    act()
+  } finally {
+    rig.db.prepare = prepare
+  }
+  return [...used]
+    .filter((sql) => /^\s*(SELECT|WITH|UPDATE|DELETE|INSERT)/i.test(sql))
+    .map((sql) => ({ sql, plan: connection.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...bindings(sql)).map((row) => row.detail) }))
+}
+
+/** A plan does not depend on values, but every place needs one. */
+function bindings(sql: string): number[] {
+  return Array.from({ length: new Set(sql.match(/\?\d*/g) ?? []).size === 1 && sql.includes('?1') ? 1 : (sql.match(/\?/g) ?? []).length }, () => 1)
+}
+
+/** What is small whatever happens, is read up to a limit (the search queue), or is a look-up of its own kind (full text). */
+const SMALL = /^SCAN (queued|search_queue|job_search VIRTUAL TABLE|CONSTANT|\d+ CONSTANT)/
+
+function slowParts(plans: { sql: string; plan: string[] }[]): string[] {
+  return plans.flatMap(({ sql, plan }) =>
+    plan
+      .filter((line) => (/^SCAN /.test(line) && !SMALL.test(line) && !/USING (COVERING )?INDEX/.test(line)) || /TEMP B-TREE/.test(line))
+      .map((line) => `${line} in ${sql.replace(/\s+/g, ' ')}`),
+  )
+}
+
+const FILTERS: Record<string, Partial<JobFilter>> = {
+  everything: {},
+  'one state': { status: ['failed'] },
+  'several states': { status: ['failed', 'completed', 'running'] },
+  'all states': { status: [...JOB_STATUSES] },
+  'an agent': { agentId: 'a' },
+  'an agent and states': { agentId: 'a', status: ['failed', 'cancelled'] },
+  'a channel': { channel: 'webhook' },
+  'a channel and a state': { channel: 'webhook', status: ['failed'] },
+  'a channel and the most frequent state': { channel: 'webhook', status: ['completed'] },
+  'agent, channel, state and time': { agentId: 'a', channel: 'chat', status: ['failed'], from: 5, to: 10 },
+  'a span of time': { from: 0, to: Number.MAX_SAFE_INTEGER },
+  words: { q: 'hello' },
+  'words, agent, state, channel and time': { q: 'hello', agentId: 'a', status: ['completed', 'pending'], channel: 'chat', from: 0 },
+}
+
+describe('lists of jobs walk an index and sort nothing', () => {
+  test.each(Object.keys(FILTERS))('%s', (name) => {
+    const plans = plansOf(() => void rig.store.listJobs(rig.db, { ...FILTERS[name], limit: 50 }))
+    expect(plans.length).toBeGreaterThan(0)
+    expect(slowParts(plans)).toEqual([])
+  })
+})
+
+describe('other readings do, too', () => {
+  const READINGS: Record<string, () => unknown> = {
+    'a job': () => rig.store.findJob(rig.db, 'x'),
+    steps: () => rig.store.listSteps(rig.db, rig.store.listJobs(rig.db, { limit: 1 }).jobs[0]!.id),
+    counts: () => rig.store.countJobs(rig.db),
+    'running jobs': () => rig.store.listRunningJobs(rig.db),
+    'jobs of a conversation': () => rig.store.listJobsOfConversation(rig.db, conversationId),
+    conversations: () => listConversations(rig.db, { limit: 50 }),
+    'conversations of an agent': () => listConversations(rig.db, { agentId, limit: 50 }),
+    messages: () => listMessages(rig.db, conversationId),
+    agents: () => listAgents(rig.db, { limit: 50 }),
+  }
+  test.each(Object.keys(READINGS))('%s', (name) => {
+    const plans = plansOf(() => void READINGS[name]!())
+    expect(plans.length).toBeGreaterThan(0)
+    expect(slowParts(plans)).toEqual([])
+  })
+
+  test('spend looks only at the time that is asked for', () => {
+    const plans = plansOf(() => void readSpend(rig.db, { by: 'agent', from: 100, to: 10_000_000 }))
+    expect(plans.flatMap(({ plan }) => plan).filter((line) => /^(SCAN|SEARCH) (step|spend)/.test(line))).toEqual([
+      'SEARCH step USING INDEX job_steps_replies_by_time (created_at>? AND created_at<?)',
+      'SEARCH spend_quarters USING PRIMARY KEY (quarter_at>? AND quarter_at<?)',
+    ])
+  })
+})
+
+test('a whole life of a job, and removing its conversation, scans no table', () => {
+  const used: { sql: string; plan: string[] }[] = []
+  const doIn = (work: (tx: Tx) => unknown) =>
+    write((tx) => {
+      used.push(...plansOf(() => void work({ ...tx, prepare: (sql) => rig.db.prepare(sql) })))
+    })
+  doIn((tx) => rig.store.enqueue(tx, { agentId, channel: 'chat', task: 'Another', conversation: 'new' }))
+  doIn((tx) => {
+    const { claim } = rig.store.claimNext(tx, 4)!
+    rig.store.recordReply(tx, claim, replyOf('one'))
+    rig.store.recordReply(tx, claim, replyOf('two', { model: { providerId: 'demo', model: 'b' } }))
+    rig.store.recordToolResult(tx, claim, { callId: 'a', name: 't', ok: true, output: '', durationMs: 1 })
+    rig.store.heartbeat(tx, [claim])
+    rig.store.settle(tx, claim, { ending: 'waiting', status: 'awaiting_approval' })
+    rig.store.wake(tx, claim.jobId)
+    rig.store.cancel(tx, claim.jobId)
+    rig.store.retry(tx, claim.jobId)
+    rig.store.rescue(tx)
+    rig.store.failStuck(tx, 1000)
+  })
+  doIn((tx) => deleteConversation(tx, { jobs: rig.store }, conversationId))
+  expect(used.length).toBeGreaterThan(20)
+  expect(slowParts(used)).toEqual([])
+})

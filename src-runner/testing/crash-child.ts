@@ -1,0 +1,40 @@
+import { openDatabase } from '../base/db/database.ts'
+import { commitSoon, transact } from '../base/db/transact.ts'
+import { createJobTails } from '../base/events/job-tails.ts'
+import { systemClock as clock } from '../kit/clock.ts'
+import { createIds } from '../kit/ids.ts'
+import { createAgent, findDefaultAgent } from '../records/agents/agents.ts'
+import { findDefaultEntity } from '../records/entities/entities.ts'
+import { createJobStore } from '../records/jobs/job-store.ts'
+import { replyOf } from './records-rig.ts'
+
+/**
+ * A process that is there to be killed: it makes and works off jobs as fast as it can and says each id as soon as,
+ * and not before, it was promised to be kept. `+id`: accepted; `=id`: ended.
+ */
+const db = openDatabase({ file: process.argv[2]!, clock })
+const ids = createIds(() => clock.now())
+const store = createJobStore({ db, clock, ids, bootId: ids.next(), tails: createJobTails() })
+transact(db, (tx) => store.rescue(tx))
+const agent =
+  findDefaultAgent(db, findDefaultEntity(db).id) ?? transact(db, (tx) => createAgent(tx, { clock, ids }, { name: 'Kept' }))
+
+async function enqueueForEver(): Promise<never> {
+  for (;;) {
+    const job = await commitSoon(db, (tx) => store.enqueue(tx, { agentId: agent.id, channel: 'chat', task: `A task. ${'word '.repeat(200)}` }))
+    process.stdout.write(`+${job.id}\n`)
+  }
+}
+
+async function workForEver(): Promise<never> {
+  for (;;) {
+    const claimed = await commitSoon(db, (tx) => store.claimNext(tx, 4))
+    if (claimed === null) continue
+    await commitSoon(db, (tx) => store.recordReply(tx, claimed.claim, replyOf('thinking')))
+    await commitSoon(db, (tx) => store.settle(tx, claimed.claim, { ending: 'completed', text: 'done' }, replyOf('done')))
+    process.stdout.write(`=${claimed.job.id}\n`)
+  }
+}
+
+process.stdout.write('ready\n')
+await Promise.all([enqueueForEver(), enqueueForEver(), enqueueForEver(), workForEver(), workForEver()])
