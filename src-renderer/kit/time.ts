@@ -36,7 +36,8 @@ export function exactTime(at: number, locale: string): string {
 
 /** "0.4s", "12s", "3m 05s", "2h 07m", "4d 3h": never wider than seven characters. */
 export function durationText(ms: number): string {
-  if (ms < 0 || !Number.isFinite(ms)) return '0s'
+  if (ms <= 0 || !Number.isFinite(ms)) return '0s'
+  if (ms < 50) return '<0.1s'
   if (ms < 950) return `${(Math.round(ms / 100) / 10).toFixed(1)}s`
   const seconds = Math.floor(ms / 1000)
   if (seconds < 60) return `${Math.max(seconds, 1)}s`

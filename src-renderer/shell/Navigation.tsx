@@ -39,7 +39,7 @@ export function SideNavigation(props: { onPalette: () => void }) {
         onClick={() => props.onPalette()}
       >
         <Search size={14} aria-hidden="true" />
-        <span class="flex-1 text-left">{words().shell.searchOrGo}</span>
+        <span class="min-w-0 flex-1 truncate text-left">{words().shell.searchOrGo}</span>
         <KeyHint keys="Mod+k" />
       </button>
       <nav aria-label={words().shell.nav.label} class="flex flex-col gap-0.5">

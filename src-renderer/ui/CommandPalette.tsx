@@ -4,6 +4,7 @@ import { createEffect, createMemo, createSignal, createUniqueId, For, on, Show }
 import { Dynamic } from 'solid-js/web'
 import { matchesWords } from '../kit/text.ts'
 import { words } from '../kit/words/words.ts'
+import { createDialogFocus } from './dialog-focus.ts'
 import type { Icon } from './icon.ts'
 import { KeyHint } from './KeyHint.tsx'
 
@@ -14,6 +15,7 @@ export function CommandPalette(props: { open: boolean; onClose: () => void; comm
   const [query, setQuery] = createSignal('')
   const [active, setActive] = createSignal(0)
   const listId = createUniqueId()
+  const focus = createDialogFocus((dialog) => dialog.querySelector('input'))
   const found = createMemo(() => props.commands.filter((one) => matchesWords(`${one.group} ${one.label} ${one.note ?? ''} ${one.also ?? ''}`, query())))
   createEffect(on(query, () => setActive(0)))
   createEffect(on(() => props.open, (open) => open && setQuery('')))
@@ -39,7 +41,7 @@ export function CommandPalette(props: { open: boolean; onClose: () => void; comm
       <Dialog.Portal>
         <Dialog.Overlay class="fixed inset-0 z-40 bg-scrim" />
         <div class="fixed inset-0 z-40 flex items-start justify-center p-4 pt-[12vh] max-sm:pt-4">
-          <Dialog.Content class="animate-appear flex max-h-[60vh] w-full max-w-xl flex-col overflow-hidden rounded-xl bg-surface shadow-pop outline-none">
+          <Dialog.Content {...focus} class="animate-appear flex max-h-[60vh] w-full max-w-xl flex-col overflow-hidden rounded-xl bg-surface shadow-pop outline-none">
             <Dialog.Title class="sr-only">{words().shell.palette.title}</Dialog.Title>
             <div class="flex items-center gap-2.5 border-b border-line px-4">
               <Search size={16} class="shrink-0 text-ink-3" aria-hidden="true" />

@@ -1,6 +1,7 @@
 import { AlertDialog as Kobalte } from '@kobalte/core/alert-dialog'
 import { createSignal, type JSX, Show } from 'solid-js'
 import { words } from '../kit/words/words.ts'
+import { createDialogFocus } from './dialog-focus.ts'
 import { Button } from './Button.tsx'
 
 export type ConfirmDialogProps = {
@@ -19,6 +20,8 @@ export type ConfirmDialogProps = {
 }
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
+  // Onto Cancel: Enter by habit must not delete anything.
+  const focus = createDialogFocus((dialog) => dialog.querySelector('button'))
   const [busy, setBusy] = createSignal(false)
   const [problem, setProblem] = createSignal<string | null>(null)
   const close = () => {
@@ -42,7 +45,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       <Kobalte.Portal>
         <Kobalte.Overlay class="fixed inset-0 z-50 bg-scrim" />
         <div class="fixed inset-0 z-50 flex items-start justify-center p-4 pt-[18vh]">
-          <Kobalte.Content class="animate-appear w-full max-w-md rounded-xl bg-surface p-5 shadow-pop outline-none">
+          <Kobalte.Content {...focus} class="animate-appear w-full max-w-md rounded-xl bg-surface p-5 shadow-pop outline-none">
             <Kobalte.Title class="text-lg font-semibold text-ink">{props.title}</Kobalte.Title>
             <Kobalte.Description as="div" class="mt-1.5 text-sm text-ink-2">
               {props.children}

@@ -2,6 +2,7 @@ import { Dialog as Kobalte } from '@kobalte/core/dialog'
 import X from 'lucide-solid/icons/x'
 import { type JSX, Show } from 'solid-js'
 import { words } from '../kit/words/words.ts'
+import { createDialogFocus, firstField } from './dialog-focus.ts'
 
 export type DialogProps = {
   open: boolean
@@ -17,12 +18,14 @@ export type DialogProps = {
 const WIDTHS = { sm: 'max-w-sm', md: 'max-w-lg', lg: 'max-w-2xl' }
 
 export function Dialog(props: DialogProps) {
+  const focus = createDialogFocus(firstField)
   return (
     <Kobalte open={props.open} onOpenChange={(open) => !open && props.onClose()}>
       <Kobalte.Portal>
         <Kobalte.Overlay class="fixed inset-0 z-40 bg-scrim" />
         <div class="fixed inset-0 z-40 flex items-start justify-center p-4 pt-[12vh] max-sm:items-end max-sm:p-0">
           <Kobalte.Content
+            {...focus}
             class={`animate-appear flex max-h-[76vh] w-full ${WIDTHS[props.size ?? 'md']} flex-col rounded-xl bg-surface shadow-pop outline-none max-sm:max-h-[88vh] max-sm:max-w-none max-sm:rounded-b-none`}
           >
             <header class="flex items-start gap-4 px-5 pt-4 pb-3">
@@ -39,7 +42,7 @@ export function Dialog(props: DialogProps) {
                 <X size={16} aria-hidden="true" />
               </Kobalte.CloseButton>
             </header>
-            <div class="scroll-quiet min-h-0 flex-1 overflow-y-auto px-5 pb-5">{props.children}</div>
+            <div data-dialog-body="" class="scroll-quiet min-h-0 flex-1 overflow-y-auto px-5 pb-5">{props.children}</div>
             <Show when={props.actions}>
               <footer class="flex items-center justify-end gap-2 border-t border-line px-5 py-3">{props.actions}</footer>
             </Show>

@@ -3,7 +3,7 @@ import { type JSX, Show } from 'solid-js'
 /** The head of a screen: its name, a line about it, and what can be done. */
 export function PageHeader(props: { title: JSX.Element; description?: JSX.Element; actions?: JSX.Element; leading?: JSX.Element }) {
   return (
-    <header class="flex flex-wrap items-center gap-x-4 gap-y-3 pb-5">
+    <header class="flex min-h-16 flex-wrap items-center gap-x-4 gap-y-3 pb-5">
       <div class="flex min-w-0 flex-1 items-center gap-3">
         {props.leading}
         <div class="min-w-0">

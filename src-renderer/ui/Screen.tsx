@@ -1,6 +1,6 @@
 import type { JSX } from 'solid-js'
 
-const WIDTHS = { narrow: 'max-w-3xl', normal: 'max-w-5xl', full: 'max-w-none' }
+const WIDTHS = { narrow: 'max-w-3xl', medium: 'max-w-4xl', normal: 'max-w-5xl', full: 'max-w-none' }
 
 /** The scrolling frame of a screen. Screens that divide their own height (chat) do without it. */
 export function Screen(props: { width?: keyof typeof WIDTHS; children: JSX.Element }) {

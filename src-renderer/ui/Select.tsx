@@ -14,6 +14,8 @@ export type SelectProps<V extends string> = FieldProps & {
   placeholder?: string
   disabled?: boolean
   size?: 'sm' | 'md'
+  /** No border of its own, where something around it has one. */
+  bare?: boolean
   class?: string
 }
 
@@ -50,7 +52,9 @@ export function Select<V extends string>(props: SelectProps<V>) {
     >
       <Kobalte.Label class={props.hideLabel ? 'sr-only' : LABEL_CLASS}>{props.label}</Kobalte.Label>
       <Kobalte.Trigger
-        class={`${FIELD_CLASS} flex items-center gap-2 text-left ${props.size === 'sm' ? 'h-7' : 'h-8'}`}
+        class={`flex items-center gap-2 text-left ${props.size === 'sm' ? 'h-7' : 'h-8'} ${
+          props.bare ? 'w-full rounded-md px-2 text-xs text-ink-2 hover:bg-hover hover:text-ink' : FIELD_CLASS
+        }`}
       >
         <Kobalte.Value<Option<V>> class="min-w-0 flex-1 truncate data-placeholder-shown:text-ink-3">
           {(state) => state.selectedOption()?.label}

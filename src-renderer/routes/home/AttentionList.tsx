@@ -9,6 +9,7 @@ import { useRetryJob } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { markSeen } from '../../kit/seen.ts'
 import { words } from '../../kit/words/words.ts'
+import { fixFor } from '../../turn/JobProblem.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { IconButton } from '../../ui/IconButton.tsx'
@@ -16,6 +17,9 @@ import { Panel } from '../../ui/Panel.tsx'
 import { StatusBadge } from '../../ui/StatusBadge.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
+
+/** More than this would push everything else out of sight. */
+const AT_ONCE = 4
 
 /** What waits for the person, the most pressing first. Not there when nothing does. */
 export function AttentionList(props: { failed: readonly JobSummary[]; waiting: readonly JobSummary[]; lacksModel: boolean }) {
@@ -58,7 +62,14 @@ export function AttentionList(props: { failed: readonly JobSummary[]; waiting: r
               </Line>
             )}
           </For>
-          <For each={props.failed}>{(job) => <FailedLine job={job} />}</For>
+          <For each={props.failed.slice(0, AT_ONCE)}>{(job) => <FailedLine job={job} />}</For>
+          <Show when={props.failed.length > AT_ONCE}>
+            <li class="px-4 py-2 pl-11">
+              <A href="/activity?status=failed" class="text-xs text-accent-ink hover:underline">
+                {text().more(props.failed.length - AT_ONCE)}
+              </A>
+            </li>
+          </Show>
         </ul>
       </Panel>
     </Show>
@@ -72,6 +83,8 @@ function FailedLine(props: { job: JobSummary }) {
     const known = JobErrorCode.safeParse(props.job.error)
     return known.success ? words().common.jobError[known.data] : (props.job.errorMessage ?? words().common.status.failed)
   }
+  // What would fail again for the same reason is put right first.
+  const fix = () => fixFor(props.job.error, props.job.agentId)
   const runAgain = () =>
     retry.run({ params: { jobId: props.job.id } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
   return (
@@ -83,9 +96,23 @@ function FailedLine(props: { job: JobSummary }) {
       why={`${props.job.agentName} · ${why()}`}
       at={props.job.finishedAt ?? props.job.createdAt}
     >
-      <Button size="sm" icon={RotateCcw} busy={retry.isRunning} onClick={() => void runAgain()}>
-        {text().retry}
-      </Button>
+      <Show
+        when={fix()}
+        fallback={
+          <Button size="sm" icon={RotateCcw} busy={retry.isRunning} onClick={() => void runAgain()}>
+            {text().retry}
+          </Button>
+        }
+      >
+        {(place) => (
+          <>
+            <ButtonLink size="sm" href={place().href}>
+              {place().label}
+            </ButtonLink>
+            <IconButton size="sm" icon={RotateCcw} label={text().retry} disabled={retry.isRunning} onClick={() => void runAgain()} />
+          </>
+        )}
+      </Show>
       <IconButton size="sm" icon={Check} label={text().seen} onClick={() => markSeen([props.job.id])} />
     </Line>
   )
@@ -108,7 +135,7 @@ function Line(props: { mark: JSX.Element; title: string; why: string; href?: str
         </div>
         <p class="line-clamp-2 text-xs text-ink-2">{props.why}</p>
       </div>
-      <div class="flex items-center gap-1.5">{props.children}</div>
+      <div class="flex items-center gap-1.5 max-sm:pl-7">{props.children}</div>
     </li>
   )
 }

@@ -81,7 +81,8 @@ export function HandOver(props: { agents: readonly Agent[]; isAsked: boolean; te
           label={text().agent}
           hideLabel
           size="sm"
-          class="max-w-56 min-w-36"
+          bare
+          class="max-w-56"
           options={options()}
           value={agent().id}
           onValue={(id) => {

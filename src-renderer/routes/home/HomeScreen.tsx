@@ -39,10 +39,15 @@ export function HomeScreen() {
   const isReady = () => agents.data !== undefined
 
   return (
-    <Screen>
+    <Screen width="medium">
       <PageHeader
         title={words().home.title}
         description={<Show when={isReady()}>{needs() === 0 ? words().home.calm : words().home.needsYou(needs())}</Show>}
+        actions={
+          <Show when={hasAgents()}>
+            <SpentToday />
+          </Show>
+        }
       />
       <Show when={unreachable() && !isReady()}>
         <ErrorState
@@ -54,27 +59,20 @@ export function HomeScreen() {
         />
       </Show>
       <Show when={isReady()}>
-        <div class="@container">
-          <div class="grid grid-cols-[minmax(0,1fr)] gap-6 @3xl:grid-cols-[minmax(0,1fr)_15rem]">
-            <div class="flex flex-col gap-6">
-              <AttentionList failed={lookAt()} waiting={waiting.items} lacksModel={lacksModel()} />
-              <Show when={hasAgents()} fallback={<NoAgentYet />}>
-                <HandOver
-                  agents={agents.data!.agents}
-                  isAsked={search.compose !== undefined}
-                  text={search.compose === '1' ? '' : search.compose}
-                  onTaken={() => setSearch({ compose: undefined }, { replace: true })}
-                />
-              </Show>
-              <RunningJobs jobs={running.items} />
-              <Show when={hasAgents()}>
-                <RecentJobs jobs={recent} onExample={() => setSearch({ compose: words().home.recent.exampleText })} />
-              </Show>
-            </div>
-            <Show when={hasAgents()}>
-              <SpentToday />
-            </Show>
-          </div>
+        <div class="flex flex-col gap-6">
+          <AttentionList failed={lookAt()} waiting={waiting.items} lacksModel={lacksModel()} />
+          <Show when={hasAgents()} fallback={<NoAgentYet />}>
+            <HandOver
+              agents={agents.data!.agents}
+              isAsked={search.compose !== undefined}
+              text={search.compose === '1' ? '' : search.compose}
+              onTaken={() => setSearch({ compose: undefined }, { replace: true })}
+            />
+          </Show>
+          <RunningJobs jobs={running.items} />
+          <Show when={hasAgents()}>
+            <RecentJobs jobs={recent} onExample={() => setSearch({ compose: words().home.recent.exampleText })} />
+          </Show>
         </div>
       </Show>
     </Screen>

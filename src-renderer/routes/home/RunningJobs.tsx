@@ -38,7 +38,7 @@ function RunningJob(props: { summary: JobSummary }) {
     if (job().cancelRequested) return words().common.stopping
     if (job().status === 'pending') return text().waitingToStart
     const now = progress()
-    if (now === null) return job().turns === 0 ? activity.starting : activity.model
+    if (now === null) return activity.working
     if (now.activity === 'tool') return activity.tool(now.detail ?? '')
     return now.activity === 'retry_wait' ? activity.retry_wait(now.detail ?? '') : activity.model
   }
@@ -50,20 +50,20 @@ function RunningJob(props: { summary: JobSummary }) {
         <A href={`/jobs/${job().id}`} class="block truncate font-medium hover:underline" aria-label={text().open(job().title)}>
           {job().title}
         </A>
-        <p class="flex items-center gap-1.5 truncate text-xs text-ink-2">
+        <p class="flex items-center gap-1.5 text-xs text-ink-2">
           <span class={`size-1.5 shrink-0 rounded-full ${job().status === 'running' ? 'animate-breathe bg-accent-ink' : 'border border-line-strong'}`} aria-hidden="true" />
-          <span class="truncate">
+          <span class="min-w-0 truncate">
             {job().agentName} · {doing()}
           </span>
         </p>
       </div>
-      <div class="flex shrink-0 items-center gap-3 text-xs text-ink-2">
+      <div class="flex shrink-0 items-center gap-3 text-xs text-ink-2 max-sm:flex-col max-sm:items-end max-sm:gap-0">
         <Show when={job().startedAt}>{(startedAt) => <Elapsed since={startedAt()} class="min-w-12 text-right" />}</Show>
         <Money usd={job().costUsd} priced={job().priced} class="min-w-12 text-right" />
-        <Button size="sm" icon={Square} disabled={job().cancelRequested} aria-label={text().stop(job().title)} onClick={() => void stop()}>
-          {words().common.stop}
-        </Button>
       </div>
+      <Button size="sm" icon={Square} disabled={job().cancelRequested} aria-label={text().stop(job().title)} onClick={() => void stop()}>
+        <span class="max-sm:hidden">{words().common.stop}</span>
+      </Button>
     </li>
   )
 }

@@ -25,11 +25,9 @@ export function SettingsScreen() {
         <Show
           when={desktop.inApp}
           fallback={
-            <>
-              <AppOnly title={words().settings.servers.title} />
-              <AppOnly title={words().settings.keys.title} />
-              <AppOnly title={words().settings.data.title} />
-            </>
+            <Panel title={words().settings.computer} flush>
+              <Row label={words().common.availableInApp} hint={words().settings.computerWhy} />
+            </Panel>
           }
         >
           <Show when={desktop.state()}>
@@ -46,13 +44,5 @@ export function SettingsScreen() {
         <About />
       </div>
     </Screen>
-  )
-}
-
-function AppOnly(props: { title: string }) {
-  return (
-    <Panel title={props.title} flush>
-      <Row label={words().common.availableInApp} />
-    </Panel>
   )
 }

@@ -56,7 +56,7 @@ export function FirstJob(props: { jobId: string; onAgain: () => void }) {
               </div>
             </Show>
           </Panel>
-          <div class="flex flex-wrap items-center gap-2 pt-5" aria-live="polite">
+          <div class="sticky bottom-0 -mx-1 mt-auto flex flex-wrap items-center gap-2 bg-canvas px-1 py-4" aria-live="polite">
             <Show when={isOver()} fallback={<p class="text-xs text-ink-3">{text().closed}</p>}>
               <ButtonLink href="/" variant="primary">
                 {text().home}

@@ -1,4 +1,5 @@
 import ArrowRight from 'lucide-solid/icons/arrow-right'
+import LoaderCircle from 'lucide-solid/icons/loader-circle'
 import KeyRound from 'lucide-solid/icons/key-round'
 import Play from 'lucide-solid/icons/play'
 import Plug from 'lucide-solid/icons/plug'
@@ -21,6 +22,7 @@ import { Dialog } from '../../ui/Dialog.tsx'
 import type { Icon } from '../../ui/icon.ts'
 import { Pill } from '../../ui/Pill.tsx'
 import { Select } from '../../ui/Select.tsx'
+import { Late } from '../../ui/Skeleton.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { StepHead } from './StepHead.tsx'
 
@@ -42,8 +44,20 @@ export function ModelStep(props: { onDone: () => void }) {
   }
   return (
     <>
-      <StepHead title={text().title} about={text().about} />
+      <StepHead title={words().welcome.title} about={words().welcome.about} />
       <div class="flex flex-col gap-6">
+        <div>
+          <h2 class="text-lg font-semibold">{text().title}</h2>
+          <p class="text-ink-2">{text().about}</p>
+        </div>
+        <Show when={found.isPending}>
+          <Late>
+            <p role="status" class="flex items-center gap-2 text-xs text-ink-3">
+              <LoaderCircle size={14} class="animate-spin" aria-hidden="true" />
+              {text().looking}
+            </p>
+          </Late>
+        </Show>
         <For each={connected()}>{(provider) => <ConnectedProvider provider={provider} onUse={(model) => void choose(model)} />}</For>
         <Show when={(found.data?.servers.length ?? 0) > 0}>
           <Section title={text().found} note={text().foundNote}>
@@ -81,7 +95,7 @@ function Section(props: { title: string; note: string; children: JSX.Element }) 
   return (
     <section class="flex flex-col gap-2">
       <div class="flex flex-wrap items-baseline gap-x-2">
-        <h2 class="text-sm font-semibold">{props.title}</h2>
+        <h3 class="text-sm font-semibold">{props.title}</h3>
         <p class="text-xs text-ink-3">{props.note}</p>
       </div>
       {props.children}

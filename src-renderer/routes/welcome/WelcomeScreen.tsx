@@ -45,13 +45,15 @@ export function WelcomeScreen() {
 
   return (
     <div class="scroll-quiet h-full overflow-y-auto">
-      <div class="mx-auto flex min-h-full w-full max-w-2xl flex-col px-6 pt-8 pb-12 max-sm:px-4 max-sm:pt-5">
-        <header class="flex items-center gap-3 pb-8 max-sm:pb-5">
+      <div class="mx-auto flex min-h-full w-full max-w-2xl flex-col px-6 pt-8 pb-6 max-sm:px-4 max-sm:pt-5">
+        <header class="flex h-15 items-start gap-3 max-sm:h-12">
           <Mark size={26} />
           <StepBar at={step()} />
-          <Button variant="ghost" size="sm" class="ml-auto" onClick={() => void leave()}>
-            {text().skip}
-          </Button>
+          <Show when={search.job === undefined}>
+            <Button variant="ghost" size="sm" class="ml-auto" onClick={() => void leave()}>
+              {text().skip}
+            </Button>
+          </Show>
         </header>
         <Show
           when={settings.data}
@@ -89,7 +91,7 @@ export function WelcomeScreen() {
 function StepBar(props: { at: Step }) {
   const index = () => STEPS.indexOf(props.at)
   return (
-    <ol class="flex items-center gap-2 text-xs" aria-label={words().welcome.step(index() + 1, STEPS.length)}>
+    <ol class="flex h-7 items-center gap-2 text-xs" aria-label={words().welcome.step(index() + 1, STEPS.length)}>
       <For each={STEPS}>
         {(step, i) => (
           <li class="flex items-center gap-2" aria-current={i() === index() ? 'step' : undefined}>

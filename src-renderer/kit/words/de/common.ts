@@ -75,7 +75,7 @@ export const common: WordsLike<typeof en> = {
     model: 'Denkt nach',
     tool: (name) => `Benutzt ${name}`,
     retry_wait: (reason) => `Wartet auf neuen Versuch: ${reason}`,
-    starting: 'Beginnt',
+    working: 'Arbeitet',
   },
   jobError: {
     agent_has_no_model: 'Der Agent hat kein Modell. Gib ihm eines, oder wähle ein Standardmodell.',

@@ -23,6 +23,7 @@ export const home: WordsLike<typeof en> = {
     title: 'Braucht dich',
     failed: 'Ansehen',
     waiting: 'Entscheiden',
+    more: (count) => plural(count, { one: '# weiterer fehlgeschlagener Auftrag', other: '# weitere fehlgeschlagene Aufträge' }),
     seen: 'Gesehen',
     allSeen: 'Alle als gesehen merken',
     retry: 'Erneut versuchen',

@@ -3,6 +3,8 @@ import type { WordsLike } from '../words.ts'
 
 export const settings: WordsLike<typeof en> = {
   title: 'Einstellungen',
+  computer: 'Dieser Rechner',
+  computerWhy: 'Adressen und Ports, Start bei der Anmeldung, Schlüsselbund, Daten- und Protokollordner, abgesicherter Modus.',
   general: {
     title: 'Allgemein',
     theme: 'Aussehen',

@@ -19,7 +19,7 @@ export const shell: WordsLike<typeof en> = {
   skipToContent: 'Zum Inhalt',
   running: (count) => plural(count, { one: '# Auftrag läuft', other: '# Aufträge laufen' }),
   idle: 'Nichts läuft',
-  searchOrGo: 'Suchen oder öffnen …',
+  searchOrGo: 'Gehe zu …',
   palette: {
     title: 'Befehlspalette',
     placeholder: 'Bereich, Agent oder Aktion eingeben',

@@ -73,7 +73,7 @@ export const common = {
     model: 'Thinking',
     tool: (name: string) => `Using ${name}`,
     retry_wait: (reason: string) => `Waiting to try again: ${reason}`,
-    starting: 'Starting',
+    working: 'Working',
   },
   jobError: {
     agent_has_no_model: 'The agent has no model. Give it one, or choose a default model.',

@@ -21,6 +21,7 @@ export const home = {
     title: 'Needs you',
     failed: 'Look at it',
     waiting: 'Decide',
+    more: (count: number) => plural(count, { one: '# more failed job', other: '# more failed jobs' }),
     seen: 'Seen',
     allSeen: 'Mark all as seen',
     retry: 'Try again',

@@ -1,5 +1,7 @@
 export const settings = {
   title: 'Settings',
+  computer: 'This computer',
+  computerWhy: 'Addresses and ports, start at login, keychain, data and log folders, safe mode.',
   general: {
     title: 'General',
     theme: 'Appearance',

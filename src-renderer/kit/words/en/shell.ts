@@ -17,7 +17,7 @@ export const shell = {
   skipToContent: 'Skip to content',
   running: (count: number) => plural(count, { one: '# job running', other: '# jobs running' }),
   idle: 'Nothing running',
-  searchOrGo: 'Search or go to…',
+  searchOrGo: 'Go to…',
   palette: {
     title: 'Command palette',
     placeholder: 'Type a screen, an agent or an action',

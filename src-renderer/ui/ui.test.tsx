@@ -1,0 +1,220 @@
+import { screen } from '@solidjs/testing-library'
+import { createSignal } from 'solid-js'
+import { describe, expect, it, vi } from 'vitest'
+import { renderPart } from '../testing/render.tsx'
+import { Button } from './Button.tsx'
+import { CommandPalette, type Command } from './CommandPalette.tsx'
+import { ConfirmDialog } from './ConfirmDialog.tsx'
+import { CopyButton } from './CopyButton.tsx'
+import { Dialog } from './Dialog.tsx'
+import { Menu } from './Menu.tsx'
+import { Money } from './Money.tsx'
+import { Select } from './Select.tsx'
+import { StatusBadge } from './StatusBadge.tsx'
+import { Switch } from './Switch.tsx'
+import { TextField } from './TextField.tsx'
+import { VirtualList } from './VirtualList.tsx'
+import X from 'lucide-solid/icons/x'
+
+describe('CommandPalette', () => {
+  const command = (label: string, run = () => {}): Command => ({ id: label, group: 'Screens', label, icon: X, run })
+
+  it('finds by typing, moves with the arrows, and runs with Enter', async () => {
+    const ran: string[] = []
+    const onClose = vi.fn()
+    const commands = ['Home', 'Agents', 'Activity'].map((label) => command(label, () => ran.push(label)))
+    const { user } = renderPart(() => <CommandPalette open onClose={onClose} commands={commands} />)
+    const field = await screen.findByRole('combobox')
+    await vi.waitFor(() => expect(field).toHaveFocus())
+    await user.keyboard('a')
+    // "Home" has no a; the first match is chosen, and the field says which one that is.
+    expect(screen.queryByRole('option', { name: 'Home' })).toBeNull()
+    expect(screen.getByRole('option', { selected: true })).toHaveTextContent('Agents')
+    await user.keyboard('{ArrowDown}')
+    expect(field.getAttribute('aria-activedescendant')).toBe(screen.getByRole('option', { name: 'Activity' }).id)
+    await user.keyboard('{ArrowDown}{ArrowUp}{Enter}')
+    expect(ran).toEqual(['Activity'])
+    expect(onClose).toHaveBeenCalledOnce()
+  })
+
+  it('says when nothing matches, and leaves with Escape', async () => {
+    const onClose = vi.fn()
+    const { user } = renderPart(() => <CommandPalette open onClose={onClose} commands={[command('Home')]} />)
+    const field = await screen.findByRole('combobox')
+    await vi.waitFor(() => expect(field).toHaveFocus())
+    await user.keyboard('zzz{Enter}')
+    expect(screen.getByText('No screen, agent or action by that name')).toBeVisible()
+    await user.keyboard('{Escape}')
+    expect(onClose).toHaveBeenCalled()
+  })
+})
+
+describe('Dialog', () => {
+  it('puts the focus into its first field and gives it back', async () => {
+    const [isOpen, setOpen] = createSignal(false)
+    const { user } = renderPart(() => (
+      <>
+        <Button onClick={() => setOpen(true)}>Open</Button>
+        <Dialog open={isOpen()} onClose={() => setOpen(false)} title="Edit">
+          <TextField label="Name" value="" onValue={() => {}} />
+        </Dialog>
+      </>
+    ))
+    await user.click(screen.getByRole('button', { name: 'Open' }))
+    await vi.waitFor(() => expect(screen.getByLabelText('Name')).toHaveFocus())
+    await user.keyboard('{Escape}')
+    await vi.waitFor(() => expect(screen.getByRole('button', { name: 'Open' })).toHaveFocus())
+    expect(screen.queryByRole('dialog')).toBeNull()
+  })
+})
+
+describe('ConfirmDialog', () => {
+  it('stays and says why when it did not work, and closes when it did', async () => {
+    let works = false
+    const [isOpen, setOpen] = createSignal(true)
+    const { user } = renderPart(() => (
+      <ConfirmDialog
+        open={isOpen()}
+        onClose={() => setOpen(false)}
+        title="Delete the agent Release watcher?"
+        confirm="Delete"
+        tone="bad"
+        onConfirm={() => (works ? Promise.resolve() : Promise.reject(new Error('It is the last agent.')))}
+      />
+    ))
+    await user.click(await screen.findByRole('button', { name: 'Delete' }))
+    expect(await screen.findByRole('alert')).toHaveTextContent('It is the last agent.')
+    works = true
+    await user.click(screen.getByRole('button', { name: 'Delete' }))
+    await vi.waitFor(() => expect(screen.queryByRole('alertdialog')).toBeNull())
+  })
+})
+
+describe('VirtualList', () => {
+  const items = Array.from({ length: 1000 }, (_, i) => ({ id: `i${i}`, name: `Row ${i}` }))
+
+  it('keeps only a part of a long list in the page', () => {
+    renderPart(() => <VirtualList items={items} label="Rows" keyOf={(item) => item.id} rowHeight={30} row={(item) => item.name} />)
+    expect(screen.getByText('Row 0')).toBeInTheDocument()
+    expect(screen.getAllByRole('option').length).toBeLessThan(60)
+    expect(screen.getAllByRole('option')[0]).toHaveAttribute('aria-setsize', '1000')
+  })
+
+  it('is one tab stop; arrows move, Enter opens', async () => {
+    const opened: string[] = []
+    const { user } = renderPart(() => (
+      <VirtualList items={items} label="Rows" keyOf={(item) => item.id} rowHeight={30} row={(item) => item.name} onOpen={(item) => opened.push(item.name)} />
+    ))
+    await user.tab()
+    const list = screen.getByRole('listbox', { name: 'Rows' })
+    expect(list).toHaveFocus()
+    await user.keyboard('{Home}{ArrowDown}{ArrowDown}')
+    expect(screen.getByRole('option', { selected: true })).toHaveTextContent('Row 2')
+    expect(list.getAttribute('aria-activedescendant')).toBe(screen.getByRole('option', { selected: true }).id)
+    await user.keyboard('{Enter}{ArrowUp}{Enter}')
+    expect(opened).toEqual(['Row 2', 'Row 1'])
+  })
+
+  it('stays on the same thing when something is put in before it', async () => {
+    const [list, setList] = createSignal(items.slice(0, 5))
+    const { user } = renderPart(() => <VirtualList items={list()} label="Rows" keyOf={(item) => item.id} rowHeight={30} row={(item) => item.name} />)
+    await user.tab()
+    await user.keyboard('{Home}{ArrowDown}')
+    setList([{ id: 'new', name: 'Newest' }, ...items.slice(0, 5)])
+    expect(screen.getByRole('option', { selected: true })).toHaveTextContent('Row 1')
+    await user.keyboard('{ArrowUp}{ArrowUp}')
+    expect(screen.getByRole('option', { selected: true })).toHaveTextContent('Newest')
+  })
+
+  it('asks for more near the end, once at a time', async () => {
+    const onMore = vi.fn()
+    const [isLoading, setLoading] = createSignal(false)
+    renderPart(() => (
+      <VirtualList items={items.slice(0, 20)} label="Rows" keyOf={(item) => item.id} rowHeight={30} row={(item) => item.name} hasMore isLoadingMore={isLoading()} onMore={() => {
+        onMore()
+        setLoading(true)
+      }} />
+    ))
+    await vi.waitFor(() => expect(onMore).toHaveBeenCalledOnce())
+    expect(screen.getByRole('status')).toHaveTextContent('Loading more…')
+  })
+})
+
+describe('choices', () => {
+  it('Select opens and chooses by keyboard', async () => {
+    const onValue = vi.fn()
+    const { user } = renderPart(() => (
+      <Select label="Level" value="a" onValue={onValue} options={[{ value: 'a', label: 'Ask first' }, { value: 'b', label: 'On its own' }]} />
+    ))
+    await user.tab()
+    await user.keyboard('{Enter}')
+    await screen.findByRole('listbox')
+    await user.keyboard('{ArrowDown}{Enter}')
+    expect(onValue).toHaveBeenCalledWith('b')
+  })
+
+  it('Menu opens by keyboard and runs what is chosen', async () => {
+    const onSelect = vi.fn()
+    const { user } = renderPart(() => <Menu label="Actions for Notes" items={[{ label: 'Edit', onSelect: () => {} }, 'separator', { label: 'Delete', onSelect }]} />)
+    await user.tab()
+    await user.keyboard('{Enter}')
+    await screen.findByRole('menu')
+    await user.keyboard('{ArrowDown}{Enter}')
+    expect(onSelect).toHaveBeenCalledOnce()
+  })
+
+  it('Switch is a switch with its name, turned by Space', async () => {
+    const onChecked = vi.fn()
+    const { user } = renderPart(() => <Switch label="Start at login" hint="In the tray" checked={false} onChecked={onChecked} />)
+    await user.tab()
+    expect(screen.getByRole('switch', { name: 'Start at login' })).toHaveFocus()
+    await user.keyboard(' ')
+    expect(onChecked).toHaveBeenCalledWith(true)
+  })
+
+  it('a field says what is wrong with it', () => {
+    renderPart(() => <TextField label="Name" value="" onValue={() => {}} problem="A name is needed." />)
+    const field = screen.getByLabelText('Name')
+    expect(field).toBeInvalid()
+    expect(field).toHaveAccessibleDescription('A name is needed.')
+  })
+})
+
+describe('figures', () => {
+  it.each([
+    [0, true, '$0.00'],
+    [0.0042, true, '$0.0042'],
+    [0.00001, true, '< $0.0001'],
+    [12.3, true, '$12.30'],
+    [0, false, 'unpriced'],
+    [0.5, false, '$0.50 + unpriced'],
+  ])('money %s, priced %s: %s', (usd, priced, text) => {
+    const { container } = renderPart(() => <Money usd={usd} priced={priced} />)
+    expect(container.textContent!.replace(/\s+/g, ' ').trim()).toBe(text)
+  })
+
+  it('a status is a word, also where only its shape is shown', () => {
+    renderPart(() => <StatusBadge status="awaiting_approval" show="icon" />)
+    expect(screen.getByText('Waiting for you')).toBeInTheDocument()
+  })
+})
+
+describe('CopyButton', () => {
+  it('copies what the text is at that moment, and says so', async () => {
+    const copied: string[] = []
+    let text = 'before'
+    const { user } = renderPart(() => (
+      <CopyButton
+        text={() => text}
+        copy={(value) => {
+          copied.push(value)
+          return Promise.resolve()
+        }}
+      />
+    ))
+    text = 'after'
+    await user.click(screen.getByRole('button', { name: 'Copy' }))
+    expect(copied).toEqual(['after'])
+    expect(await screen.findByRole('button', { name: 'Copied' })).toBeVisible()
+  })
+})
