@@ -330,7 +330,8 @@ it.runIf(process.platform === 'linux')(
     )
     let harmless = 0
     let refused = 0
-    for (let i = 0; i < 3_000; i++) {
+    // At least so often, and until both sides were met: on a busy machine the swapper may come to its turn late.
+    for (let i = 0; i < 2_000 || harmless === 0 || refused === 0; i++) {
       const tool = ALL_TOOLS[i % 3]!
       const { output } = await callTool(tool, { path: i % 3 === 1 ? 'Docs/turn/file.txt' : 'Docs/turn', query: 'a', recursive: true }, [
         base.at('Docs'),
@@ -342,8 +343,5 @@ it.runIf(process.platform === 'linux')(
     const swaps = new Promise((resolve) => swapper.once('message', resolve))
     Atomics.store(flag, 0, 1)
     expect(await swaps).toBeGreaterThan(100)
-    // The race was on: some reads met the folder, some the link.
-    expect(harmless).toBeGreaterThan(0)
-    expect(refused).toBeGreaterThan(0)
   },
 )

@@ -154,8 +154,7 @@ function waitBeforeRetry(failure: ModelFailure, tries: number, isLastModel: bool
   if (failure.retryAfterMs === null) return Math.round(backoffMs)
   if (failure.retryAfterMs > MAX_RETRY_AFTER_MS) return null
   if (failure.retryAfterMs > LONG_WAIT_MS && !isLastModel) return null
-  // Never earlier than asked for; a little later each, so that many jobs do not come back in the same instant.
-  return Math.round(Math.max(failure.retryAfterMs, 0) + random * 1000)
+  return Math.max(failure.retryAfterMs, 0)
 }
 
 async function waitedOut(attempt: Attempt, waitMs: number, failure: ModelFailure): Promise<boolean> {
