@@ -45,8 +45,13 @@ function startHeadless(env: Record<string, string> = {}, args: string[] = []): S
   return one
 }
 
-const post = (url: string, body: object) => fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
-const answers = (url: string) => fetch(url).then(() => true, () => false)
+const post = (url: string, body: object) =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+const answers = (url: string) =>
+  fetch(url).then(
+    () => true,
+    () => false,
+  )
 
 describe('headless', () => {
   it('starts both servers, works on a task, and stops in order', { timeout: 30_000 }, async () => {
@@ -82,7 +87,11 @@ describe('headless', () => {
     expect((await fetch(`${dashboardUrl}/api/jobs`, { headers: { authorization: `Bearer ${SECRET}` } })).status).toBe(200)
     program.child.kill('SIGINT')
     expect(await program.exited).toBe(0)
-    const written = [program.stdout(), program.stderr(), ...readdirSync(join(folder, 'logs')).map((name) => readFileSync(join(folder, 'logs', name), 'utf8'))]
+    const written = [
+      program.stdout(),
+      program.stderr(),
+      ...readdirSync(join(folder, 'logs')).map((name) => readFileSync(join(folder, 'logs', name), 'utf8')),
+    ]
     expect(written.join('\n')).not.toContain(SECRET)
     expect(written.join('\n')).toContain('dashboard ready')
   })
@@ -105,19 +114,25 @@ describe('headless', () => {
     await vi.waitFor(async () => expect(await answers(runnerUrl)).toBe(false), { timeout: 5_000, interval: 50 })
   })
 
-  it.each(['DASHBOARD_PORT', 'RUNNER_PORT'])('says which port is taken (%s), and sends nothing to its holder', { timeout: 30_000 }, async (name) => {
-    const heard: unknown[] = []
-    const holder = createServer((request) => heard.push(request.headers))
-    holder.on('connection', (socket) => heard.push(socket.remoteAddress))
-    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', () => resolve()))
-    const { port } = holder.address() as { port: number }
-    const program = startHeadless({ [name]: String(port) })
-    expect(await program.exited).toBe(1)
-    expect(program.stderr()).toMatch(new RegExp(`deckhand: port ${port} of the (runner|dashboard) is taken by another program.*${name}=\\d+\\n$`, 's'))
-    expect(program.stdout()).toBe('')
-    expect(heard).toEqual([])
-    holder.close()
-  })
+  it.each(['DASHBOARD_PORT', 'RUNNER_PORT'])(
+    'says which port is taken (%s), and sends nothing to its holder',
+    { timeout: 30_000 },
+    async (name) => {
+      const heard: unknown[] = []
+      const holder = createServer((request) => heard.push(request.headers))
+      holder.on('connection', (socket) => heard.push(socket.remoteAddress))
+      await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', () => resolve()))
+      const { port } = holder.address() as { port: number }
+      const program = startHeadless({ [name]: String(port) })
+      expect(await program.exited).toBe(1)
+      expect(program.stderr()).toMatch(
+        new RegExp(`deckhand: port ${port} of the (runner|dashboard) is taken by another program.*${name}=\\d+\\n$`, 's'),
+      )
+      expect(program.stdout()).toBe('')
+      expect(heard).toEqual([])
+      holder.close()
+    },
+  )
 
   it.each([
     [{ RUNNER_PORT: 'x' }, [], /^deckhand: RUNNER_PORT must be a port, 0 to 65535 \(it is "x"\)\n$/],
@@ -126,7 +141,7 @@ describe('headless', () => {
     [{ DECKHAND_DATA_DIR: '/dev/null/deckhand' }, [], /^deckhand: the data folder \/dev\/null\/deckhand cannot be used[^\n]*\n$/],
     [{}, ['--runner-port', '99999'], /^deckhand: --runner-port must be a port[^\n]*\n$/],
   ])('refuses %o %o with one line and exit code 2', { timeout: 15_000 }, async (env, args, line) => {
-    const program = startHeadless(env as Record<string, string>, args)
+    const program = startHeadless(env, args)
     expect(await program.exited).toBe(2)
     expect(program.stderr()).toMatch(line)
     expect(program.stdout()).toBe('')

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { loadAssets } from './dashboard/assets.ts'
-import { createHost, leave, type Host } from './host.ts'
+import { codeCacheOf, createHost, leave, type Host } from './host.ts'
 import { messageOf } from './log/log.ts'
 import { createForkedRunner } from './runner/forked-runner.ts'
 import { readEnvironment } from './settings/environment.ts'
@@ -26,9 +26,20 @@ try {
 }
 
 async function run(): Promise<void> {
-  const environment = readEnvironment({ env: process.env, args: process.argv.slice(2), platform: process.platform, home: homedir(), cwd: process.cwd() })
+  const environment = readEnvironment({
+    env: process.env,
+    args: process.argv.slice(2),
+    platform: process.platform,
+    home: homedir(),
+    cwd: process.cwd(),
+  })
   const assets = await loadAssets(PAGE_FOLDER)
-  const host = createHost({ environment, assets, spawn: createForkedRunner(RUNNER_ENTRY), echo: process.stderr })
+  const host = createHost({
+    environment,
+    assets,
+    spawn: createForkedRunner({ entry: RUNNER_ENTRY, codeCache: codeCacheOf(environment.dataDir) }),
+    echo: process.stderr,
+  })
   stopOnSignals(host)
   if (assets === null) host.log.warn({ folder: PAGE_FOLDER }, 'the page has not been built ("npm run build"); the servers run without it')
   try {
@@ -63,13 +74,19 @@ async function startBoth(host: Host): Promise<{ runnerUrl: string; dashboardUrl:
 }
 
 function portTaken(what: string, setting: string, { port, suggestedPort }: { port: number; suggestedPort: number }): StartError {
-  return new StartError(1, `port ${port} of the ${what} is taken by another program; nothing was sent to it. Stop that program, or start with ${setting}=${suggestedPort}`)
+  return new StartError(
+    1,
+    `port ${port} of the ${what} is taken by another program; nothing was sent to it. Stop that program, or start with ${setting}=${suggestedPort}`,
+  )
 }
 
 async function untilHealthy(url: string): Promise<void> {
   const until = performance.now() + HEALTH_LIMIT_MS
   for (;;) {
-    const healthy = await fetch(`${url}/api/health`, { signal: AbortSignal.timeout(HEALTH_LIMIT_MS) }).then((answer) => answer.ok, () => false)
+    const healthy = await fetch(`${url}/api/health`, { signal: AbortSignal.timeout(HEALTH_LIMIT_MS) }).then(
+      (answer) => answer.ok,
+      () => false,
+    )
     if (healthy) return
     if (performance.now() > until) throw new StartError(1, `${url} is not healthy; see the logs`)
     await new Promise((resolve) => setTimeout(resolve, 50))

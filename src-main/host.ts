@@ -85,7 +85,14 @@ export function createHost({ environment, spawn, assets, echo }: HostOptions): H
   }
 
   const supervisor = createSupervisor({ spawn, configure, vault, log, output: (line) => process.stderr.write(`${line}\n`) })
-  const dashboard = createDashboard({ assets, runner: supervisor.endpoint, runnerSoon: () => supervisor.endpointSoon(WINDOW_WAITS_MS), authMode, secret: () => secret, log })
+  const dashboard = createDashboard({
+    assets,
+    runner: supervisor.endpoint,
+    runnerSoon: () => supervisor.endpointSoon(WINDOW_WAITS_MS),
+    authMode,
+    secret: () => secret,
+    log,
+  })
 
   async function listen(): Promise<DashboardState> {
     const host = environment.dashboardHost
@@ -152,4 +159,8 @@ export function leave(host: Host, exit: () => void): void {
 
 export function logsDirOf(dataDir: string): string {
   return join(dataDir, 'logs')
+}
+
+export function codeCacheOf(dataDir: string): string {
+  return join(dataDir, 'cache', 'code')
 }

@@ -9,7 +9,7 @@ import { startedAtLogin } from './desktop/login-item.ts'
 import { createQuit } from './desktop/quit.ts'
 import { createTray } from './desktop/tray.ts'
 import { hasTray } from './desktop/tray-support.ts'
-import { createHost, logsDirOf } from './host.ts'
+import { codeCacheOf, createHost, logsDirOf } from './host.ts'
 import { messageOf } from './log/log.ts'
 import { createUtilityRunner } from './runner/utility-runner.ts'
 import { guardContents, guardSession } from './security/guard.ts'
@@ -38,7 +38,8 @@ async function start(): Promise<void> {
   if (!app.requestSingleInstanceLock()) return app.exit(0)
   registerAppScheme()
 
-  const host = createHost({ environment, assets: await loadAssets(join(here, '../renderer')), spawn: createUtilityRunner(join(here, 'runner.js')) })
+  const spawn = createUtilityRunner({ entry: join(here, 'runner.js'), codeCache: codeCacheOf(dataDir) })
+  const host = createHost({ environment, assets: await loadAssets(join(here, '../renderer')), spawn })
   const { settings, supervisor, log } = host
   let trayIsSeen = false
   const window = createMainWindow({
@@ -47,10 +48,17 @@ async function start(): Promise<void> {
     log,
     staysHidden: () => !quit.isQuitting() && (process.platform === 'darwin' || (trayIsSeen && settings.current().closeToTray)),
   })
-  const abilities: Abilities = process.env['DECKHAND_TEST'] === '1' ? (await import('./testing/e2e-hooks.ts')).stubAbilities() : createAbilities(window.current)
+  const abilities: Abilities =
+    process.env['DECKHAND_TEST'] === '1' ? (await import('./testing/e2e-hooks.ts')).stubAbilities() : createAbilities(window.current)
   const openLink = (url: string) => openLinkAsking(abilities, url)
   const quit = createQuit(app, host, () => abilities)
-  const info = { appVersion: app.getVersion(), electronVersion: process.versions.electron, platform: process.platform, dataDir, logsDir: logsDirOf(dataDir) }
+  const info = {
+    appVersion: app.getVersion(),
+    electronVersion: process.versions.electron,
+    platform: process.platform,
+    dataDir,
+    logsDir: logsDirOf(dataDir),
+  }
   const state = createDesktopState(host, info)
   guardContents(app, (url) => void openLink(url))
   log.info({ ...info, packaged: app.isPackaged }, 'Deckhand starts')
@@ -69,7 +77,11 @@ async function start(): Promise<void> {
   void supervisor.start()
 
   const showLogs = () => void shell.openPath(logsDirOf(dataDir))
-  Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate({ platform: process.platform, development: devServer !== null, command: window.command, showLogs, quit: quit.ask })))
+  Menu.setApplicationMenu(
+    Menu.buildFromTemplate(
+      menuTemplate({ platform: process.platform, development: devServer !== null, command: window.command, showLogs, quit: quit.ask }),
+    ),
+  )
   app.on('second-instance', () => window.show())
   app.on('activate', () => window.show())
   app.on('window-all-closed', () => quit.ask())

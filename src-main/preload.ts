@@ -24,7 +24,9 @@ function listen<T>(channel: string, listener: (value: T) => void): () => void {
   return () => void ipcRenderer.removeListener(channel, forward)
 }
 
-const calls = Object.fromEntries((Object.keys(CALLS) as DesktopCallName[]).map((name) => [name, (argument?: unknown) => call(name, argument)]))
+const calls = Object.fromEntries(
+  (Object.keys(CALLS) as DesktopCallName[]).map((name) => [name, (argument?: unknown) => call(name, argument)]),
+)
 
 const api = {
   ...calls,

@@ -74,7 +74,10 @@ export const DESKTOP_CALLS = {
   getState: { argument: z.undefined(), answer: DesktopState },
   changeSettings: { argument: MachineSettings.partial(), answer: MachineSettings },
   /** Take the suggested (or another) port, remember it, and start the server there. */
-  usePort: { argument: z.object({ server: z.enum(['runner', 'dashboard']), port: z.number().int().min(1).max(65_535) }), answer: z.undefined() },
+  usePort: {
+    argument: z.object({ server: z.enum(['runner', 'dashboard']), port: z.number().int().min(1).max(65_535) }),
+    answer: z.undefined(),
+  },
   restartRunner: { argument: z.object({ safeMode: z.boolean() }), answer: z.undefined() },
   /** Try the keychain again, after the person unlocked it. */
   recheckVault: { argument: z.undefined(), answer: VaultState },
@@ -89,7 +92,9 @@ export const DESKTOP_CALLS = {
 
 export type DesktopCallName = keyof typeof DESKTOP_CALLS
 
-type Call<N extends DesktopCallName> = (argument: z.input<(typeof DESKTOP_CALLS)[N]['argument']>) => Promise<z.output<(typeof DESKTOP_CALLS)[N]['answer']>>
+type Call<N extends DesktopCallName> = (
+  argument: z.input<(typeof DESKTOP_CALLS)[N]['argument']>,
+) => Promise<z.output<(typeof DESKTOP_CALLS)[N]['answer']>>
 
 /** `window.deckhand` in the app's own window; absent when the page is opened in a browser. */
 export type DesktopApi = { [N in DesktopCallName]: Call<N> } & {

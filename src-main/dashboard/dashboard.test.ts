@@ -115,15 +115,23 @@ describe('the dashboard itself', () => {
     expect(again.status).toBe(304)
   })
 
-  it.each(['/../secret.txt', '/..%2fsecret.txt', '/%2e%2e/secret.txt', '/link.txt', '/assets/index-a1B2c3D4.js.map', '/assets/gone.js', '//icon.svg', '/index.html/../../secret.txt', '/%zz', '/API/health'])(
-    'has nothing at %s',
-    async (path) => {
-      const answer = await raw([`GET ${path} HTTP/1.1`, host()])
-      expect([400, 404]).toContain(statusOf(answer))
-      expect(answer).not.toContain('outside')
-      expect(answer).toMatch(/\{"error":"\w+"\}$/)
-    },
-  )
+  it.each([
+    '/../secret.txt',
+    '/..%2fsecret.txt',
+    '/%2e%2e/secret.txt',
+    '/link.txt',
+    '/assets/index-a1B2c3D4.js.map',
+    '/assets/gone.js',
+    '//icon.svg',
+    '/index.html/../../secret.txt',
+    '/%zz',
+    '/API/health',
+  ])('has nothing at %s', async (path) => {
+    const answer = await raw([`GET ${path} HTTP/1.1`, host()])
+    expect([400, 404]).toContain(statusOf(answer))
+    expect(answer).not.toContain('outside')
+    expect(answer).toMatch(/\{"error":"\w+"\}$/)
+  })
 
   it('answers HEAD without a body', async () => {
     const answer = await raw(['HEAD / HTTP/1.1', host()])
@@ -141,11 +149,19 @@ describe('the dashboard itself', () => {
 
 describe('the way to the runner', () => {
   it('adds the bearer and passes the body, the query and the answer', async () => {
-    behave = (request, response) => request.on('end', () => response.writeHead(202, { 'content-type': 'application/json' }).end(JSON.stringify({ jobId: JOB, status: 'pending' })))
+    behave = (request, response) =>
+      request.on('end', () =>
+        response.writeHead(202, { 'content-type': 'application/json' }).end(JSON.stringify({ jobId: JOB, status: 'pending' })),
+      )
     const answer = await post('/api/agent', { task: 'say hello' })
     expect(answer.status).toBe(202)
     expect(await answer.json()).toEqual({ jobId: JOB, status: 'pending' })
-    expect(asked[0]).toMatchObject({ method: 'POST', url: '/api/agent', body: '{"task":"say hello"}', headers: { authorization: `Bearer ${SECRET}` } })
+    expect(asked[0]).toMatchObject({
+      method: 'POST',
+      url: '/api/agent',
+      body: '{"task":"say hello"}',
+      headers: { authorization: `Bearer ${SECRET}` },
+    })
     await fetch(`${server.url}/api/jobs?status=running&q=a%20b`)
     expect(asked[1]!.url).toBe('/api/jobs?status=running&q=a%20b')
   })
@@ -171,15 +187,31 @@ describe('the way to the runner', () => {
     expect(statusOf(answer)).toBe(200)
     const names = asked[0]!.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase())
     expect(names.toSorted()).toEqual(['authorization', 'connection', 'content-length', 'content-type', 'host', 'last-event-id'])
-    expect(asked[0]!.headers).toMatchObject({ authorization: `Bearer ${SECRET}`, 'last-event-id': '7', host: `127.0.0.1:${(runner.address() as { port: number }).port}` })
+    expect(asked[0]!.headers).toMatchObject({
+      authorization: `Bearer ${SECRET}`,
+      'last-event-id': '7',
+      host: `127.0.0.1:${(runner.address() as { port: number }).port}`,
+    })
   })
 
   it('brings back the answer without cookies, leave for other origins, or the secret', async () => {
     behave = (_request, response) =>
-      response.writeHead(409, { 'content-type': 'application/json', 'set-cookie': 'a=b', 'access-control-allow-origin': '*', 'retry-after': '3', server: 'x' }).end('{"error":"job_not_finished"}')
+      response
+        .writeHead(409, {
+          'content-type': 'application/json',
+          'set-cookie': 'a=b',
+          'access-control-allow-origin': '*',
+          'retry-after': '3',
+          server: 'x',
+        })
+        .end('{"error":"job_not_finished"}')
     const answer = await fetch(`${server.url}/api/jobs/${JOB}`)
     expect(answer.status).toBe(409)
-    expect(Object.fromEntries(answer.headers)).toMatchObject({ 'retry-after': '3', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'retry-after': '3',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    })
     for (const name of ['set-cookie', 'access-control-allow-origin', 'server']) expect(answer.headers.get(name)).toBeNull()
     expect(JSON.stringify([...answer.headers])).not.toContain(SECRET)
   })
@@ -282,14 +314,23 @@ describe('the way to the runner', () => {
     expect(asked).toEqual([])
   })
 
-  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain;application/json', 'application/json\ta', 'application/json; charset=utf-7', 'application/jsonx', ''])(
-    'takes no body of type "%s"',
-    async (type) => {
-      const answer = await raw(['POST /api/agent HTTP/1.1', host(), ...(type ? [`Content-Type: ${type}`] : []), 'Content-Length: 12'], '{"task":"x"}')
-      expect(statusOf(answer)).toBe(415)
-      expect(asked).toEqual([])
-    },
-  )
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'text/plain;application/json',
+    'application/json\ta',
+    'application/json; charset=utf-7',
+    'application/jsonx',
+    '',
+  ])('takes no body of type "%s"', async (type) => {
+    const answer = await raw(
+      ['POST /api/agent HTTP/1.1', host(), ...(type ? [`Content-Type: ${type}`] : []), 'Content-Length: 12'],
+      '{"task":"x"}',
+    )
+    expect(statusOf(answer)).toBe(415)
+    expect(asked).toEqual([])
+  })
 
   it('takes a POST without a body', async () => {
     expect((await fetch(`${server.url}/api/jobs/${JOB}/cancel`, { method: 'POST' })).status).toBe(200)
@@ -332,7 +373,13 @@ describe('the gate, before everything and for every path', () => {
   })
 
   it('lets its own page and plain local clients in', async () => {
-    for (const headers of [[host()], [`Host: LOCALHOST:${server.port}`], [host(), `Origin: http://localhost:${server.port}`], [host(), 'Sec-Fetch-Site: same-origin'], [host(), 'Sec-Fetch-Site: none']]) {
+    for (const headers of [
+      [host()],
+      [`Host: LOCALHOST:${server.port}`],
+      [host(), `Origin: http://localhost:${server.port}`],
+      [host(), 'Sec-Fetch-Site: same-origin'],
+      [host(), 'Sec-Fetch-Site: none'],
+    ]) {
       expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', ...headers]))).toBe(200)
     }
   })
@@ -357,14 +404,18 @@ describe('local-auth', () => {
     expect((await fetch(`${server.url}/api/jobs`, { headers: { authorization: `Bearer ${SECRET}` } })).status).toBe(200)
   })
 
-  it.each([['empty', ''], ['no scheme', SECRET], ['one short', `Bearer ${SECRET.slice(0, -1)}`], ['one more', `Bearer ${SECRET}x`], ['a space', `Bearer  ${SECRET}`], ['long', `Bearer ${'a'.repeat(8_000)}`]])(
-    'does not take a bearer that is %s',
-    async (_case, value) => {
-      const answer = await raw(['GET /api/jobs HTTP/1.1', host(), `Authorization: ${value}`])
-      expect(statusOf(answer)).toBe(401)
-      expect(asked).toEqual([])
-    },
-  )
+  it.each([
+    ['empty', ''],
+    ['no scheme', SECRET],
+    ['one short', `Bearer ${SECRET.slice(0, -1)}`],
+    ['one more', `Bearer ${SECRET}x`],
+    ['a space', `Bearer  ${SECRET}`],
+    ['long', `Bearer ${'a'.repeat(8_000)}`],
+  ])('does not take a bearer that is %s', async (_case, value) => {
+    const answer = await raw(['GET /api/jobs HTTP/1.1', host(), `Authorization: ${value}`])
+    expect(statusOf(answer)).toBe(401)
+    expect(asked).toEqual([])
+  })
 
   it('does not take two, even when one is right', async () => {
     expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', host(), `Authorization: Bearer ${SECRET}`, 'Authorization: Bearer x']))).toBe(401)
@@ -412,15 +463,24 @@ describe('the window, before the runner is ready', () => {
 describe('a taken port', () => {
   it('is an error of its own, and its holder hears nothing', async () => {
     const { port } = runner.address() as { port: number }
-    await expect(startDashboardServer({ dashboard, host: '127.0.0.1', port, authMode: 'local-trust', appUrl: null, log: silentLog })).rejects.toMatchObject({ name: 'PortTakenError', port })
+    await expect(
+      startDashboardServer({ dashboard, host: '127.0.0.1', port, authMode: 'local-trust', appUrl: null, log: silentLog }),
+    ).rejects.toMatchObject({ name: 'PortTakenError', port })
     expect(asked).toEqual([])
   })
 })
 
 describe('closing', () => {
   it('ends open streams', async () => {
-    behave = (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
-    const ended = new Promise<void>((resolve) => get(`${server.url}/api/events`, (answer) => answer.on('error', () => undefined).on('close', () => resolve()).resume()))
+    behave = (_request, response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    const ended = new Promise<void>((resolve) =>
+      get(`${server.url}/api/events`, (answer) =>
+        answer
+          .on('error', () => undefined)
+          .on('close', () => resolve())
+          .resume(),
+      ),
+    )
     await vi.waitFor(() => expect(asked).toHaveLength(1))
     await server.close()
     await ended

@@ -53,7 +53,15 @@ export type DashboardDeps = {
 export const DASHBOARD_SERVICE = 'deckhand-dashboard'
 
 /** What goes on to the runner. Everything else stays here: cookies, Host, Origin, forwarded headers, other credentials. */
-const PASSED_REQUEST_HEADERS = ['accept', 'content-type', 'content-length', 'last-event-id', 'if-none-match', 'cache-control', 'idempotency-key'] as const
+const PASSED_REQUEST_HEADERS = [
+  'accept',
+  'content-type',
+  'content-length',
+  'last-event-id',
+  'if-none-match',
+  'cache-control',
+  'idempotency-key',
+] as const
 /** What does not come back: headers of one connection, cookies, and leave for other origins. */
 const KEPT_BACK = /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|set-cookie|access-control-.*|server)$/
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
@@ -80,7 +88,8 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       return refusal('unauthorized', 'Send the header "Authorization: Bearer <WORKER_SECRET>".')
     }
     const passable = isPassable(request.method, path)
-    if (passable !== 'pass') return refusal(passable === 'wrong_method' && request.method !== 'OPTIONS' ? 'method_not_allowed' : 'not_found')
+    if (passable !== 'pass')
+      return refusal(passable === 'wrong_method' && request.method !== 'OPTIONS' ? 'method_not_allowed' : 'not_found')
     const body = request.method === 'POST' || request.method === 'PATCH' ? request.body : null
     if (body !== null && !isPlainJson(request)) return refusal('unsupported_media_type', 'Send the body as application/json.')
     const runner = deps.runner() ?? (request.via === 'window' ? await deps.runnerSoon() : null)
@@ -125,7 +134,12 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       // These answers may have no body, and Response insists on it.
       const bodiless = request.method === 'HEAD' || status === 204 || status === 304
       if (bodiless && body instanceof Readable) body.destroy()
-      const content = bodiless || body === null ? null : body instanceof Readable ? (Readable.toWeb(body) as unknown as ReadableStream) : new Uint8Array(body)
+      const content =
+        bodiless || body === null
+          ? null
+          : body instanceof Readable
+            ? (Readable.toWeb(body) as unknown as ReadableStream)
+            : new Uint8Array(body)
       return new Response(content, { status, headers: fields })
     },
     close: () => link.close(),
@@ -142,7 +156,11 @@ function answerAsset(request: DashboardRequest, asset: Asset): DashboardAnswer {
   const headers = { ...PAGE_HEADERS, etag: asset.etag, 'cache-control': asset.cacheControl }
   const known = (request.header('if-none-match') ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === asset.etag)
   if (known) return { status: 304, headers, body: null }
-  return { status: 200, headers: { ...headers, 'content-type': asset.type, 'content-length': String(asset.bytes.length) }, body: asset.bytes }
+  return {
+    status: 200,
+    headers: { ...headers, 'content-type': asset.type, 'content-length': String(asset.bytes.length) },
+    body: asset.bytes,
+  }
 }
 
 function isPlainJson(request: DashboardRequest): boolean {
@@ -157,7 +175,10 @@ function passedBack(headers: Record<string, string | string[] | undefined>): Rec
 }
 
 function unavailable(): DashboardAnswer {
-  return refusal('runner_unavailable', 'The runner is not ready. Deckhand starts it by itself; if this stays, open Deckhand and look at the top of the window.')
+  return refusal(
+    'runner_unavailable',
+    'The runner is not ready. Deckhand starts it by itself; if this stays, open Deckhand and look at the top of the window.',
+  )
 }
 
 /** An answer that is not a success, as the contract has it. It never repeats what was sent. */
@@ -167,10 +188,28 @@ export function refusal(code: ErrorCode, message?: string): DashboardAnswer {
 
 function json(status: number, value: object): DashboardAnswer {
   const body = Buffer.from(JSON.stringify(value))
-  return { status, headers: { ...API_HEADERS, 'content-type': 'application/json; charset=utf-8', 'content-length': String(body.length), 'cache-control': 'no-store' }, body }
+  return {
+    status,
+    headers: {
+      ...API_HEADERS,
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(body.length),
+      'cache-control': 'no-store',
+    },
+    body,
+  }
 }
 
 function html(status: number, sentence: string): DashboardAnswer {
   const body = Buffer.from(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Deckhand</title><p>${sentence}</p></html>`)
-  return { status, headers: { ...PAGE_HEADERS, 'content-type': 'text/html; charset=utf-8', 'content-length': String(body.length), 'cache-control': 'no-store' }, body }
+  return {
+    status,
+    headers: {
+      ...PAGE_HEADERS,
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': String(body.length),
+      'cache-control': 'no-store',
+    },
+    body,
+  }
 }

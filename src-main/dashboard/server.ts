@@ -45,16 +45,18 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     logger: false,
     forceCloseConnections: true,
     // The gate stands before the router, so that a path the router cannot even read is refused like any other.
-    serverFactory: (route) => createHttpServer((request, response) => {
-      const refused = refuseAtGate({ method: request.method!, path: pathOf(request), rawHeaders: request.rawHeaders }, gate.config)
-      // Absolute targets name an authority that the gate did not see, and there is nothing to upgrade to (h2c is only an offer).
-      const unreadable = !request.url!.startsWith('/') || (request.headers.upgrade ?? 'h2c').toLowerCase() !== 'h2c'
-      if (refused === null && !unreadable) return route(request, response)
-      response.setHeader('connection', 'close')
-      send(response, request.method!, refusal(refused ?? 'invalid_request'))
-    }),
+    serverFactory: (route) =>
+      createHttpServer((request, response) => {
+        const refused = refuseAtGate({ method: request.method!, path: pathOf(request), rawHeaders: request.rawHeaders }, gate.config)
+        // Absolute targets name an authority that the gate did not see, and there is nothing to upgrade to (h2c is only an offer).
+        const unreadable = !request.url!.startsWith('/') || (request.headers.upgrade ?? 'h2c').toLowerCase() !== 'h2c'
+        if (refused === null && !unreadable) return route(request, response)
+        response.setHeader('connection', 'close')
+        send(response, request.method!, refusal(refused ?? 'invalid_request'))
+      }),
     clientErrorHandler(_error, socket) {
-      if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json\r\n\r\n{"error":"invalid_request"}')
+      if (socket.writable)
+        socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json\r\n\r\n{"error":"invalid_request"}')
     },
     frameworkErrors: (_error, request, reply) => {
       reply.hijack()

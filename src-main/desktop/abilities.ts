@@ -19,7 +19,16 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
       return canceled ? null : (filePaths[0] ?? null)
     },
     async confirm({ message, detail, yes, no }) {
-      const options = { type: 'question' as const, title: app.name, message, detail, buttons: [yes, no], defaultId: 1, cancelId: 1, noLink: true }
+      const options = {
+        type: 'question' as const,
+        title: app.name,
+        message,
+        detail,
+        buttons: [yes, no],
+        defaultId: 1,
+        cancelId: 1,
+        noLink: true,
+      }
       const owner = window()
       const { response } = owner?.isVisible() ? await dialog.showMessageBox(owner, options) : await dialog.showMessageBox(options)
       return response === 0

@@ -9,11 +9,18 @@ import type { Abilities } from './abilities.ts'
 import { setLoginItem } from './login-item.ts'
 
 type Handlers = {
-  [N in DesktopCallName]: (argument: z.output<(typeof DESKTOP_CALLS)[N]['argument']>) => Promise<z.input<(typeof DESKTOP_CALLS)[N]['answer']>>
+  [N in DesktopCallName]: (
+    argument: z.output<(typeof DESKTOP_CALLS)[N]['argument']>,
+  ) => Promise<z.input<(typeof DESKTOP_CALLS)[N]['answer']>>
 }
 
 /** Answers what the window asks. Who asks and what is asked are both checked before anything is done. */
-export function answerDesktopCalls(deps: { host: Host; abilities: Abilities; state: () => DesktopState; openLink: (url: string) => Promise<boolean> }): void {
+export function answerDesktopCalls(deps: {
+  host: Host
+  abilities: Abilities
+  state: () => DesktopState
+  openLink: (url: string) => Promise<boolean>
+}): void {
   const { host, abilities } = deps
   const handlers: Handlers = {
     getState: async () => deps.state(),
@@ -41,7 +48,7 @@ export function answerDesktopCalls(deps: { host: Host; abilities: Abilities; sta
       return undefined
     },
     async copyText(text) {
-      clipboard.writeText(text)
+      await clipboard.writeText(text)
       return undefined
     },
   }
@@ -50,7 +57,10 @@ export function answerDesktopCalls(deps: { host: Host; abilities: Abilities; sta
       if (!mayAskDesktop(event.senderFrame)) throw new Error('not allowed')
       const parsed = DESKTOP_CALLS[name].argument.safeParse(argument)
       if (!parsed.success) {
-        host.log.warn({ call: name, issues: parsed.error.issues.map((issue) => issue.path.join('.')) }, 'the window asked for something that does not fit')
+        host.log.warn(
+          { call: name, issues: parsed.error.issues.map((issue) => issue.path.join('.')) },
+          'the window asked for something that does not fit',
+        )
         throw new Error('the argument does not fit')
       }
       return (handlers[name] as (argument: unknown) => Promise<unknown>)(parsed.data)
@@ -62,7 +72,12 @@ export function answerDesktopCalls(deps: { host: Host; abilities: Abilities; sta
 export async function openLinkAsking(abilities: Abilities, text: string): Promise<boolean> {
   const url = externalUrl(text)
   if (url === null) return false
-  const agreed = await abilities.confirm({ message: `Open ${url.host} in your browser?`, detail: url.href.slice(0, 500), yes: 'Open', no: 'Cancel' })
+  const agreed = await abilities.confirm({
+    message: `Open ${url.host} in your browser?`,
+    detail: url.href.slice(0, 500),
+    yes: 'Open',
+    no: 'Cancel',
+  })
   if (agreed) await abilities.openInBrowser(url)
   return agreed
 }

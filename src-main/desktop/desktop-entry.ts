@@ -1,5 +1,13 @@
 /** An autostart file (freedesktop.org Desktop Entry Specification). Its quoting is its own: not that of a shell. */
 export function desktopEntry(command: readonly string[]): string {
   const quoted = command.map((part) => `"${part.replaceAll('%', '%%').replace(/["`$\\]/g, '\\$&')}"`.replaceAll('\\', '\\\\'))
-  return ['[Desktop Entry]', 'Type=Application', 'Name=Deckhand', `Exec=${quoted.join(' ')}`, 'Terminal=false', 'X-GNOME-Autostart-enabled=true', ''].join('\n')
+  return [
+    '[Desktop Entry]',
+    'Type=Application',
+    'Name=Deckhand',
+    `Exec=${quoted.join(' ')}`,
+    'Terminal=false',
+    'X-GNOME-Autostart-enabled=true',
+    '',
+  ].join('\n')
 }

@@ -35,7 +35,10 @@ export function createQuit(app: App, host: Host, abilities: () => Abilities): Qu
     asking = true
     const agreed = await abilities().confirm({
       message: jobs.length === 1 ? 'A job is running. Quit Deckhand?' : `${jobs.length} jobs are running. Quit Deckhand?`,
-      detail: `${jobs.slice(0, 5).map((job) => job.title).join('\n')}\n\nWhat runs now stops, and resumes at the next start.`,
+      detail: `${jobs
+        .slice(0, 5)
+        .map((job) => job.title)
+        .join('\n')}\n\nWhat runs now stops, and resumes at the next start.`,
       yes: 'Quit',
       no: 'Keep Running',
     })

@@ -3,17 +3,43 @@ import { summary, trayItems } from './tray-menu.ts'
 
 const READY = { state: 'ready', runnerUrl: 'http://127.0.0.1:3001' } as const
 const NOW = 10_000_000
-const job = (n: number, changes: object = {}) => ({ jobId: `019a0000-0000-7000-8000-00000000000${n}`, title: `Job ${n}`, agentName: 'Ann', startedAt: NOW - 60_000 * n, costUsd: 0.02, ...changes })
+const job = (n: number, changes: object = {}) => ({
+  jobId: `019a0000-0000-7000-8000-00000000000${n}`,
+  title: `Job ${n}`,
+  agentName: 'Ann',
+  startedAt: NOW - 60_000 * n,
+  costUsd: 0.02,
+  ...changes,
+})
 const labels = (items: ReturnType<typeof trayItems>) => items.map((item) => (item.kind === 'line' ? '—' : item.label))
 
 describe('the tray', () => {
   it('offers to open and to quit when nothing runs', () => {
-    expect(labels(trayItems({ jobs: [], pending: 0, runner: READY, now: NOW }))).toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Quit Deckhand'])
+    expect(labels(trayItems({ jobs: [], pending: 0, runner: READY, now: NOW }))).toEqual([
+      'Open Deckhand',
+      '—',
+      'No jobs running',
+      '—',
+      'Quit Deckhand',
+    ])
   })
 
   it('names each running job with who, how long and how much, and can stop it', () => {
-    const items = trayItems({ jobs: [job(1), job(2, { costUsd: 0.0004, startedAt: NOW - 3_900_000 })], pending: 3, runner: READY, now: NOW })
-    expect(labels(items)).toEqual(['Open Deckhand', '—', '2 jobs running, 3 waiting', 'Job 1 · Ann · 1 min · $0.02', 'Job 2 · Ann · 1 h 5 min · $0.0004', '—', 'Quit Deckhand'])
+    const items = trayItems({
+      jobs: [job(1), job(2, { costUsd: 0.0004, startedAt: NOW - 3_900_000 })],
+      pending: 3,
+      runner: READY,
+      now: NOW,
+    })
+    expect(labels(items)).toEqual([
+      'Open Deckhand',
+      '—',
+      '2 jobs running, 3 waiting',
+      'Job 1 · Ann · 1 min · $0.02',
+      'Job 2 · Ann · 1 h 5 min · $0.0004',
+      '—',
+      'Quit Deckhand',
+    ])
     expect(items[3]).toMatchObject({
       items: [
         { label: 'Show', action: { do: 'open', path: `/jobs/${job(1).jobId}` } },
@@ -23,7 +49,12 @@ describe('the tray', () => {
   })
 
   it('stays readable whatever a title holds', () => {
-    const [, , , item] = trayItems({ jobs: [job(1, { title: `Salt & pepper\n\u202Eevil ${'x'.repeat(200)}`, startedAt: NOW + 5_000 })], pending: 0, runner: READY, now: NOW })
+    const [, , , item] = trayItems({
+      jobs: [job(1, { title: `Salt & pepper\n\u202Eevil ${'x'.repeat(200)}`, startedAt: NOW + 5_000 })],
+      pending: 0,
+      runner: READY,
+      now: NOW,
+    })
     expect(item).toMatchObject({ label: expect.stringMatching(/^Salt && pepper evil x+… · Ann · under a minute · \$0\.02$/) })
   })
 

@@ -13,7 +13,17 @@ const MAX_TITLE = 48
 const SHOWN_JOBS = 12
 
 /** What the tray offers: the running jobs with who, how long and how much, each with Stop. */
-export function trayItems({ jobs, pending, runner, now }: { jobs: readonly RunningJob[]; pending: number; runner: RunnerState; now: number }): TrayItem[] {
+export function trayItems({
+  jobs,
+  pending,
+  runner,
+  now,
+}: {
+  jobs: readonly RunningJob[]
+  pending: number
+  runner: RunnerState
+  now: number
+}): TrayItem[] {
   const more = jobs.length - SHOWN_JOBS
   return [
     { kind: 'action', label: 'Open Deckhand', action: { do: 'open' } },

@@ -4,8 +4,21 @@ const WATCHER = 'org.kde.StatusNotifierWatcher'
 const ASK_LIMIT_MS = 1_500
 /** Different distributions bring different ones of these; each asks the session bus whether somebody shows tray icons. */
 const QUESTIONS: [string, string[]][] = [
-  ['gdbus', ['call', '--session', '-d', 'org.freedesktop.DBus', '-o', '/org/freedesktop/DBus', '-m', 'org.freedesktop.DBus.NameHasOwner', WATCHER]],
-  ['dbus-send', ['--session', '--print-reply', '--dest=org.freedesktop.DBus', '/org/freedesktop/DBus', 'org.freedesktop.DBus.NameHasOwner', `string:${WATCHER}`]],
+  [
+    'gdbus',
+    ['call', '--session', '-d', 'org.freedesktop.DBus', '-o', '/org/freedesktop/DBus', '-m', 'org.freedesktop.DBus.NameHasOwner', WATCHER],
+  ],
+  [
+    'dbus-send',
+    [
+      '--session',
+      '--print-reply',
+      '--dest=org.freedesktop.DBus',
+      '/org/freedesktop/DBus',
+      'org.freedesktop.DBus.NameHasOwner',
+      `string:${WATCHER}`,
+    ],
+  ],
   ['busctl', ['--user', 'call', 'org.freedesktop.DBus', '/org/freedesktop/DBus', 'org.freedesktop.DBus', 'NameHasOwner', 's', WATCHER]],
 ]
 

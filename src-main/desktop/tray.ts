@@ -6,7 +6,15 @@ import { trayItems, type TrayAction, type TrayItem } from './tray-menu.ts'
 const CLOCK_MS = 30_000
 
 /** The tray icon. Its menu is made anew on every change: on Linux a changed item is not seen otherwise. */
-export function createTray({ resources, supervisor, act }: { resources: string; supervisor: Supervisor; act: (action: TrayAction) => void }): { close(): void } {
+export function createTray({
+  resources,
+  supervisor,
+  act,
+}: {
+  resources: string
+  supervisor: Supervisor
+  act: (action: TrayAction) => void
+}): { close(): void } {
   const image = nativeImage.createFromPath(join(resources, process.platform === 'darwin' ? 'trayTemplate.png' : 'tray.png'))
   const tray = new Tray(image)
   tray.setToolTip('Deckhand')

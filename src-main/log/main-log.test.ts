@@ -22,7 +22,12 @@ describe('the log', () => {
     log.debug({}, 'now heard')
     await log.close()
     expect(text()).not.toContain('too quiet')
-    expect(text().trim().split('\n').map((line) => JSON.parse(line) as object)).toMatchObject([{ msg: 'loud enough', port: 3001, process: 'main' }, { msg: 'now heard' }])
+    expect(
+      text()
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as object),
+    ).toMatchObject([{ msg: 'loud enough', port: 3001, process: 'main' }, { msg: 'now heard' }])
     if (process.platform !== 'win32') expect(statSync(join(folder, 'main.log')).mode & 0o077).toBe(0)
   })
 
@@ -42,7 +47,9 @@ describe('the log', () => {
     const line = 'x'.repeat(100_000)
     for (let i = 0; i < 400; i++) log.info({ i }, line)
     await log.close()
-    const sizes = readdirSync(folder).filter((name) => name.includes('main.log')).map((name) => statSync(join(folder, name)).size)
+    const sizes = readdirSync(folder)
+      .filter((name) => name.includes('main.log'))
+      .map((name) => statSync(join(folder, name)).size)
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(30_000_000)
   })
 })

@@ -5,10 +5,18 @@ import { runnerEnvironment, type RunnerExit, type SpawnRunner } from './runner-p
 const LAST_WORDS_MS = 500
 
 /** The runner as a child of plain Node (headless). */
-export function createForkedRunner(entry: string, env: NodeJS.ProcessEnv = process.env): SpawnRunner {
+export function createForkedRunner({
+  entry,
+  codeCache,
+  env = process.env,
+}: {
+  entry: string
+  codeCache: string
+  env?: NodeJS.ProcessEnv
+}): SpawnRunner {
   return () => {
     const child = fork(entry, [], {
-      env: runnerEnvironment(env),
+      env: runnerEnvironment(env, codeCache),
       execArgv: [],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // Ctrl-C reaches every process of the terminal's group. The runner is to stop when it is asked to, in order.

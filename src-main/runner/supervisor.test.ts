@@ -30,7 +30,11 @@ function supervise(fixture: object = {}, options: Partial<SupervisorDeps> & { po
   const spawned: RunnerProcess[] = []
   const states: RunnerState[] = []
   const notices: string[] = []
-  const spawn = createForkedRunner(ENTRY, { ...process.env, WORKER_SECRET: SECRET, AUTH_MODE: 'local-auth', FIXTURE: JSON.stringify(fixture) })
+  const spawn = createForkedRunner({
+    entry: ENTRY,
+    codeCache: join(folder, 'cache'),
+    env: { ...process.env, WORKER_SECRET: SECRET, AUTH_MODE: 'local-auth', FIXTURE: JSON.stringify(fixture) },
+  })
   const supervisor = createSupervisor({
     spawn() {
       const child = spawn()
@@ -138,7 +142,10 @@ describe('a crash', () => {
     await supervisor.start()
     const killedAt = performance.now()
     spawned[0]!.kill()
-    await vi.waitFor(() => expect(states.map((s) => s.state)).toEqual(['starting', 'ready', 'restarting', 'ready']), { timeout: 3_000, interval: 5 })
+    await vi.waitFor(() => expect(states.map((s) => s.state)).toEqual(['starting', 'ready', 'restarting', 'ready']), {
+      timeout: 3_000,
+      interval: 5,
+    })
     expect(performance.now() - killedAt).toBeLessThan(3_000)
     expect(states[2]).toEqual({ state: 'restarting', attempt: 1, reason: 'The runner was ended by SIGKILL.' })
     expect((await fetch(supervisor.endpoint()!.url)).status).toBe(200)
@@ -169,7 +176,10 @@ describe('a crash', () => {
     const { supervisor, spawned, states } = supervise({}, { timings: { pingEveryMs: 20, hangAfterMs: 200 } })
     await supervisor.start()
     process.kill(spawned[0]!.pid!, 'SIGSTOP')
-    await vi.waitFor(() => expect(states.map((s) => s.state)).toEqual(['starting', 'ready', 'restarting', 'ready']), { timeout: 5_000, interval: 10 })
+    await vi.waitFor(() => expect(states.map((s) => s.state)).toEqual(['starting', 'ready', 'restarting', 'ready']), {
+      timeout: 5_000,
+      interval: 10,
+    })
     expect(states[2]).toMatchObject({ reason: expect.stringContaining('did not answer') })
     expect(isGone(spawned[0]!.pid!)).toBe(true)
   })
@@ -195,11 +205,14 @@ describe('what a restart cannot heal', () => {
     expect(heard).toEqual([])
   })
 
-  it.each(['database_damaged', 'database_newer', 'database_locked', 'data_dir_unusable', 'config_invalid'] as const)('%s is shown and not tried again', async (code) => {
-    const { supervisor, spawned } = supervise({ refuse: code })
-    expect(await supervisor.start()).toEqual({ state: 'failed', code, message: `refused: ${code}` })
-    expect(spawned).toHaveLength(1)
-  })
+  it.each(['database_damaged', 'database_newer', 'database_locked', 'data_dir_unusable', 'config_invalid'] as const)(
+    '%s is shown and not tried again',
+    async (code) => {
+      const { supervisor, spawned } = supervise({ refuse: code })
+      expect(await supervisor.start()).toEqual({ state: 'failed', code, message: `refused: ${code}` })
+      expect(spawned).toHaveLength(1)
+    },
+  )
 
   it('a vault without the secret is shown, and no process is started', async () => {
     const { supervisor, spawned } = supervise({}, { configure: () => Promise.reject(new VaultError('locked', 'The keyring is locked.')) })

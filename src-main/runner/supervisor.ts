@@ -43,7 +43,13 @@ export type SupervisorTimings = {
   stopGraceMs: number
 }
 
-const TIMINGS: SupervisorTimings = { pingEveryMs: 5_000, hangAfterMs: 30_000, startLimitMs: 120_000, refusalLimitMs: 2_000, stopGraceMs: 8_000 }
+const TIMINGS: SupervisorTimings = {
+  pingEveryMs: 5_000,
+  hangAfterMs: 30_000,
+  startLimitMs: 120_000,
+  refusalLimitMs: 2_000,
+  stopGraceMs: 8_000,
+}
 /** What a stopping runner gets beyond the grace it was told, to write its last line. */
 const KILL_MARGIN_MS = 1_000
 const KEPT_LINES = 30
@@ -116,14 +122,25 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
       config = await deps.configure(safeMode)
     } catch (error) {
       log.error({ error: messageOf(error) }, 'the runner cannot be configured')
-      if (wanted) become({ state: 'failed', code: error instanceof VaultError ? 'vault_unavailable' : 'internal', message: messageOf(error) })
+      if (wanted)
+        become({ state: 'failed', code: error instanceof VaultError ? 'vault_unavailable' : 'internal', message: messageOf(error) })
       wanted = false
       return
     }
     if (!wanted || life !== null) return
     const child = deps.spawn()
     const gone = Promise.withResolvers<void>()
-    const own: Life = { child, config, ready: false, stopping: false, reason: null, refusal: null, lastLines: [], timers: new Set(), gone: gone.promise }
+    const own: Life = {
+      child,
+      config,
+      ready: false,
+      stopping: false,
+      reason: null,
+      refusal: null,
+      lastLines: [],
+      timers: new Set(),
+      gone: gone.promise,
+    }
     life = own
     log.info({ pid: child.pid, port: config.port, safeMode }, 'runner started')
     own.timers.add(setTimeout(() => end(own, `was not ready after ${timings.startLimitMs / 1000} s`), timings.startLimitMs))
@@ -178,6 +195,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     clearTimers(own)
     const url = urlOf(said.host, said.port)
     endpoint = { url, host: new URL(url).hostname.replace(/^\[|\]$/g, ''), port: said.port, secret: own.config.workerSecret }
+    log.info({ pid: own.child.pid, bootId: said.bootId, port: said.port }, 'the runner reports ready')
     watch(own)
     become({ state: 'ready', runnerUrl: url })
   }
@@ -229,7 +247,11 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     log.error({ reason, restart: decision.restart }, 'the runner crashed')
     if (!decision.restart) {
       wanted = false
-      return become({ state: 'failed', code: 'crash_loop', message: `The runner crashed three times in five minutes. The last time: ${reason}` })
+      return become({
+        state: 'failed',
+        code: 'crash_loop',
+        message: `The runner crashed three times in five minutes. The last time: ${reason}`,
+      })
     }
     become({ state: 'restarting', attempt: decision.attempt, reason })
     restartTimer = setTimeout(() => {

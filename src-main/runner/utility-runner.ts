@@ -3,11 +3,11 @@ import { utilityProcess } from 'electron'
 import { runnerEnvironment, type SpawnRunner } from './runner-process.ts'
 
 /** The runner as a utility process of Electron. */
-export function createUtilityRunner(entry: string): SpawnRunner {
+export function createUtilityRunner({ entry, codeCache }: { entry: string; codeCache: string }): SpawnRunner {
   return () => {
     const child = utilityProcess.fork(entry, [], {
       serviceName: 'Deckhand runner',
-      env: runnerEnvironment(process.env),
+      env: runnerEnvironment(process.env, codeCache),
       execArgv: [],
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -22,7 +22,7 @@ export function createUtilityRunner(entry: string): SpawnRunner {
       },
       onMessage: (listener) => void child.on('message', listener),
       onOutput(listener) {
-        for (const stream of [child.stdout, child.stderr]) if (stream) createInterface({ input: stream as NodeJS.ReadableStream }).on('line', listener)
+        for (const stream of [child.stdout, child.stderr]) if (stream) createInterface({ input: stream }).on('line', listener)
       },
       onExit(listener) {
         child.once('exit', (code) => {

@@ -31,9 +31,12 @@ export function guardSession(session: Session, devServer: string | null): void {
   // Dictionaries would be fetched from elsewhere.
   session.setSpellCheckerEnabled(false)
   const allowed = devServer === null ? null : new URL(devServer).host
-  session.webRequest.onBeforeRequest({ urls: ['http://*/*', 'https://*/*', 'ws://*/*', 'wss://*/*', 'ftp://*/*', 'file://*/*'] }, ({ url }, answer) => {
-    answer({ cancel: allowed === null || new URL(url).host !== allowed })
-  })
+  session.webRequest.onBeforeRequest(
+    { urls: ['http://*/*', 'https://*/*', 'ws://*/*', 'wss://*/*', 'ftp://*/*', 'file://*/*'] },
+    ({ url }, answer) => {
+      answer({ cancel: allowed === null || new URL(url).host !== allowed })
+    },
+  )
   session.on('will-download', (event, item) => {
     // What the page made itself (an export) may be saved; nothing else is downloaded.
     if (!item.getURL().startsWith('blob:app://deckhand/')) event.preventDefault()

@@ -8,8 +8,22 @@ describe('a link that may be opened outside', () => {
   })
 
   it.each([
-    'file:///etc/passwd', 'smb://host/share', 'ms-msdt:/id', 'javascript:alert(1)', 'data:text/html,x', 'vbscript:x', 'app://deckhand/', 'mailto:a@b.example',
-    'https://user@example.org', 'https://user:pass@example.org', 'https://bank.example@evil.example', '//example.org', '/etc/passwd', 'C:\\Windows', '', 'https://',
+    'file:///etc/passwd',
+    'smb://host/share',
+    'ms-msdt:/id',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'vbscript:x',
+    'app://deckhand/',
+    'mailto:a@b.example',
+    'https://user@example.org',
+    'https://user:pass@example.org',
+    'https://bank.example@evil.example',
+    '//example.org',
+    '/etc/passwd',
+    'C:\\Windows',
+    '',
+    'https://',
   ])('not %s', (text) => {
     expect(externalUrl(text)).toBeNull()
   })

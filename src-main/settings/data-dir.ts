@@ -18,6 +18,8 @@ export function prepareDataDir(dir: string): void {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
     if (process.platform !== 'win32' && (statSync(dir).mode & 0o077) !== 0) chmodSync(dir, 0o700)
   } catch (error) {
-    throw new StartError(2, `the data folder ${dir} cannot be used: ${messageOf(error)}; choose another with DECKHAND_DATA_DIR`, { cause: error })
+    throw new StartError(2, `the data folder ${dir} cannot be used: ${messageOf(error)}; choose another with DECKHAND_DATA_DIR`, {
+      cause: error,
+    })
   }
 }

@@ -45,11 +45,20 @@ describe('a right value', () => {
   it.each([
     [{ DECKHAND_DATA_DIR: '/srv/deckhand' }, { dataDir: '/srv/deckhand' }],
     [{ DECKHAND_DATA_DIR: 'here' }, { dataDir: '/work/here' }],
-    [{ RUNNER_PORT: '0', DASHBOARD_PORT: '65535' }, { runnerPort: 0, dashboardPort: 65_535 }],
-    [{ RUNNER_HOST: 'LOCALHOST', DASHBOARD_HOST: '::1' }, { runnerHost: 'localhost', dashboardHost: '::1' }],
+    [
+      { RUNNER_PORT: '0', DASHBOARD_PORT: '65535' },
+      { runnerPort: 0, dashboardPort: 65_535 },
+    ],
+    [
+      { RUNNER_HOST: 'LOCALHOST', DASHBOARD_HOST: '::1' },
+      { runnerHost: 'localhost', dashboardHost: '::1' },
+    ],
     [{ APP_URL: 'https://deck.example.org/' }, { appUrl: 'https://deck.example.org' }],
     [{ PUBLIC_RUNNER_URL: 'https://t.example.org/base/' }, { publicRunnerUrl: 'https://t.example.org/base' }],
-    [{ AUTH_MODE: 'local-auth', RUNNER_HOST: '0.0.0.0' }, { authMode: 'local-auth', runnerHost: '0.0.0.0' }],
+    [
+      { AUTH_MODE: 'local-auth', RUNNER_HOST: '0.0.0.0' },
+      { authMode: 'local-auth', runnerHost: '0.0.0.0' },
+    ],
     [{ WORKER_SECRET: SECRET }, { workerSecret: SECRET }],
     [{ DECKHAND_VAULT: 'file' }, { vault: 'file' }],
     [{ MESSENGER_BRIDGE_ENABLED: 'False' }, { messengerBridgeEnabled: false }],
@@ -59,7 +68,9 @@ describe('a right value', () => {
   })
 
   it('comes from a flag before it comes from the environment', () => {
-    expect(read({ RUNNER_PORT: '1', AUTH_MODE: 'local-auth' }, ['--runner-port', '4001', '--dashboard-port=4000', '--data-dir', '/x'])).toMatchObject({
+    expect(
+      read({ RUNNER_PORT: '1', AUTH_MODE: 'local-auth' }, ['--runner-port', '4001', '--dashboard-port=4000', '--data-dir', '/x']),
+    ).toMatchObject({
       runnerPort: 4001,
       dashboardPort: 4000,
       dataDir: '/x',
@@ -91,7 +102,7 @@ describe('a wrong value is one clear line with exit code 2', () => {
     [{}, ['--colour', 'red'], /^unknown argument --colour/],
     [{}, ['start'], /^unknown argument start/],
   ])('%o %o', (env, args, line) => {
-    const failure = catchStartError(() => read(env as Record<string, string>, args))
+    const failure = catchStartError(() => read(env, args))
     expect(failure.exitCode).toBe(2)
     expect(failure.message).toMatch(line)
     expect(failure.message).not.toContain('\n')

@@ -11,9 +11,13 @@ const Host = z
   .string()
   .trim()
   .toLowerCase()
-  .refine((host) => isIPv4(host) || isIPv6(host) || /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/.test(host), {
-    error: 'must be an address or a host name, without scheme and port',
-  })
+  .refine(
+    (host) =>
+      isIPv4(host) || isIPv6(host) || /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/.test(host),
+    {
+      error: 'must be an address or a host name, without scheme and port',
+    },
+  )
   // A name made of numbers alone is an address written badly (127.1, 2130706433), not a name.
   .refine((host) => isIPv4(host) || isIPv6(host) || !/^[\d.]+$/.test(host), { error: 'must be an address or a host name' })
 
@@ -67,7 +71,11 @@ const VARIABLES = {
   },
   DECKHAND_VAULT: { key: 'vault', schema: oneOf(['keychain', 'file']), flags: ['deckhand-vault', 'vault'] },
   MESSENGER_BRIDGE_ENABLED: { key: 'messengerBridgeEnabled', schema: Flag, flags: ['messenger-bridge-enabled'] },
-  LOG_LEVEL: { key: 'logLevel', schema: oneOf(LogLevel.options as ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), flags: ['log-level'] },
+  LOG_LEVEL: {
+    key: 'logLevel',
+    schema: oneOf(LogLevel.options as ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    flags: ['log-level'],
+  },
 } as const
 
 type Variables = typeof VARIABLES
@@ -137,11 +145,20 @@ export function readEnvironment(source: EnvironmentSource): Environment {
 
 function refuseUnsafe(environment: Environment): void {
   if (environment.authMode === 'bearer-token') {
-    throw new StartError(2, 'AUTH_MODE bearer-token needs an authentication provider, and this version has none; use local-trust or local-auth')
+    throw new StartError(
+      2,
+      'AUTH_MODE bearer-token needs an authentication provider, and this version has none; use local-trust or local-auth',
+    )
   }
-  for (const [name, host] of [['RUNNER_HOST', environment.runnerHost], ['DASHBOARD_HOST', environment.dashboardHost]] as const) {
+  for (const [name, host] of [
+    ['RUNNER_HOST', environment.runnerHost],
+    ['DASHBOARD_HOST', environment.dashboardHost],
+  ] as const) {
     if (environment.authMode === 'local-trust' && !isLoopback(host)) {
-      throw new StartError(2, `${name} ${host} would open Deckhand to the network without a password; use 127.0.0.1, or set AUTH_MODE=local-auth`)
+      throw new StartError(
+        2,
+        `${name} ${host} would open Deckhand to the network without a password; use 127.0.0.1, or set AUTH_MODE=local-auth`,
+      )
     }
   }
 }
@@ -156,7 +173,8 @@ function readFlags(args: readonly string[]): Map<Variable, { name: string; value
     const match = /^--([a-z][a-z-]*)(?:=(.*))?$/s.exec(args[i]!)
     const name = match?.[1]
     const variable = (Object.keys(VARIABLES) as Variable[]).find((key) => (VARIABLES[key].flags as readonly string[]).includes(name ?? ''))
-    if (name === undefined || variable === undefined) throw new StartError(2, `unknown argument ${args[i]!.split('=')[0]}; see README for the settings`)
+    if (name === undefined || variable === undefined)
+      throw new StartError(2, `unknown argument ${args[i]!.split('=')[0]}; see README for the settings`)
     const value = match![2] ?? args[++i]
     if (value === undefined || (match![2] === undefined && value.startsWith('--'))) throw new StartError(2, `--${name} needs a value`)
     found.set(variable, { name, value })

@@ -14,7 +14,9 @@ export function createFileKey(file: string): VaultKeySource {
         if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600)
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-        throw new VaultError('denied', `The vault's key ${file} cannot be read (${messageOf(error)}). Check its permissions.`, { cause: error })
+        throw new VaultError('denied', `The vault's key ${file} cannot be read (${messageOf(error)}). Check its permissions.`, {
+          cause: error,
+        })
       }
       const key = Buffer.from(text.trim(), 'base64')
       if (key.length !== VAULT_KEY_BYTES) {

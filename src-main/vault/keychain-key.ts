@@ -57,7 +57,10 @@ export function createKeychainKey(options: KeychainKeyOptions): VaultKeySource {
       if (text === null) return null
       const key = Buffer.from(text, 'base64')
       if (key.length !== VAULT_KEY_BYTES) {
-        throw new VaultError('damaged', `The entry "${KEYCHAIN_SERVICE} / ${account}" in the keychain is not a key of Deckhand. Put it back from a backup, or remove it and enter your keys again.`)
+        throw new VaultError(
+          'damaged',
+          `The entry "${KEYCHAIN_SERVICE} / ${account}" in the keychain is not a key of Deckhand. Put it back from a backup, or remove it and enter your keys again.`,
+        )
       }
       return key
     },
@@ -79,7 +82,8 @@ export function troubleOf(message: string): VaultTrouble {
 }
 
 function trouble(kind: VaultTrouble, platform: NodeJS.Platform, cause?: unknown): VaultError {
-  const name = platform === 'darwin' ? 'the macOS keychain' : platform === 'win32' ? 'the Windows Credential Manager' : 'the keyring (Secret Service)'
+  const name =
+    platform === 'darwin' ? 'the macOS keychain' : platform === 'win32' ? 'the Windows Credential Manager' : 'the keyring (Secret Service)'
   const detail = cause === undefined ? '' : ` (${messageOf(cause).split('\n')[0]})`
   const sentence: Record<VaultTrouble, string> = {
     absent:

@@ -45,7 +45,10 @@ export async function readWorkerSecret(options: {
     return made
   } catch (error) {
     if (!(error instanceof VaultError) || options.authMode !== 'local-trust') throw error
-    options.log.warn({ vault: options.vault.kind, trouble: error.trouble }, `${error.message} Until then Deckhand works without stored keys.`)
+    options.log.warn(
+      { vault: options.vault.kind, trouble: error.trouble },
+      `${error.message} Until then Deckhand works without stored keys.`,
+    )
     return fresh()
   }
 }

@@ -69,7 +69,11 @@ export function createSealedVault({ kind, file, keySource }: { kind: VaultState[
     try {
       await writeAtomic(file, `${JSON.stringify(seal(entries, key))}\n`)
     } catch (error) {
-      throw new VaultError('denied', `The vault file ${file} cannot be written (${messageOf(error)}). Check the folder's permissions and free space.`, { cause: error })
+      throw new VaultError(
+        'denied',
+        `The vault file ${file} cannot be written (${messageOf(error)}). Check the folder's permissions and free space.`,
+        { cause: error },
+      )
     }
   }
 

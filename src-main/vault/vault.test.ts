@@ -78,7 +78,9 @@ describe.each(SUITES)('the %s vault', (_kind, open, fileName) => {
     const vault = open()
     await Promise.all(Array.from({ length: 25 }, (_, i) => vault.set(`k${i}`, `v${i}`)))
     const later = open()
-    expect(await Promise.all(Array.from({ length: 25 }, (_, i) => later.get(`k${i}`)))).toEqual(Array.from({ length: 25 }, (_, i) => `v${i}`))
+    expect(await Promise.all(Array.from({ length: 25 }, (_, i) => later.get(`k${i}`)))).toEqual(
+      Array.from({ length: 25 }, (_, i) => `v${i}`),
+    )
   })
 
   it('shows nothing of a value on disk, and its files to their owner alone', async () => {
@@ -217,7 +219,8 @@ describe('WORKER_SECRET', () => {
 /** The real library against a real Secret Service of its own; nothing of the person's keyring is touched. */
 describe('the system keychain', () => {
   it('keeps the key of the vault across processes', async (test) => {
-    const missing = process.platform === 'linux' ? await missingProgram(['dbus-run-session', 'gnome-keyring-daemon']) : 'this test needs Linux'
+    const missing =
+      process.platform === 'linux' ? await missingProgram(['dbus-run-session', 'gnome-keyring-daemon']) : 'this test needs Linux'
     if (missing) return test.skip(`no Secret Service can be started here: ${missing}`)
     const script = `
       import { openVault } from ${JSON.stringify(new URL('./open-vault.ts', import.meta.url).href)}
@@ -231,9 +234,19 @@ describe('the system keychain', () => {
       mkdir -p -m 700 "$XDG_DATA_HOME" "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR"
       printf pass | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
       STEP=write "$NODE" "${folder}/step.mjs" && STEP=read "$NODE" "${folder}/step.mjs"`
-    const { stdout, stderr } = await run('dbus-run-session', ['--', 'sh', '-c', session], { ...process.env, NODE: process.execPath, VAULT_FOLDER: folder, DISPLAY: '' })
-    const answers = stdout.trim().split('\n').map((line) => JSON.parse(line) as { value: string | null; state: { state: string; message: string } })
-    expect(answers, stderr).toEqual([1, 2].map(() => ({ value: 'from the first process', state: { kind: 'keychain', state: 'ok', message: '' } })))
+    const { stdout, stderr } = await run('dbus-run-session', ['--', 'sh', '-c', session], {
+      ...process.env,
+      NODE: process.execPath,
+      VAULT_FOLDER: folder,
+      DISPLAY: '',
+    })
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { value: string | null; state: { state: string; message: string } })
+    expect(answers, stderr).toEqual(
+      [1, 2].map(() => ({ value: 'from the first process', state: { kind: 'keychain', state: 'ok', message: '' } })),
+    )
   }, 20_000)
 
   it('that is not there is reported as absent, with what to do', async (test) => {
@@ -247,13 +260,18 @@ describe('the system keychain', () => {
 
 function run(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<{ stdout: string; stderr: string }> {
   return new Promise((resolve, reject) => {
-    execFile(program, args, { env, timeout: 15_000 }, (error, stdout, stderr) => (error ? reject(new Error(`${error.message}\n${stderr}`)) : resolve({ stdout, stderr })))
+    execFile(program, args, { env, timeout: 15_000 }, (error, stdout, stderr) =>
+      error ? reject(new Error(`${error.message}\n${stderr}`)) : resolve({ stdout, stderr }),
+    )
   })
 }
 
 async function missingProgram(programs: string[]): Promise<string | null> {
   for (const program of programs) {
-    const found = await run('sh', ['-c', `command -v ${program}`], process.env).then(() => true, () => false)
+    const found = await run('sh', ['-c', `command -v ${program}`], process.env).then(
+      () => true,
+      () => false,
+    )
     if (!found) return `${program} is not installed`
   }
   return null

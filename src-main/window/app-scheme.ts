@@ -8,7 +8,9 @@ const SCHEME = new URL(PAGE_URL).protocol.slice(0, -1)
 
 /** Has to run before Electron is ready. */
 export function registerAppScheme(): void {
-  protocol.registerSchemesAsPrivileged([{ scheme: SCHEME, privileges: { standard: true, secure: true, supportFetchAPI: true, stream: true, codeCache: true } }])
+  protocol.registerSchemesAsPrivileged([
+    { scheme: SCHEME, privileges: { standard: true, secure: true, supportFetchAPI: true, stream: true, codeCache: true } },
+  ])
 }
 
 /** The window's requests go to the same dashboard that HTTP is served from, without a port in between. */
@@ -30,9 +32,15 @@ function isForDashboard(request: Request): boolean {
 async function fromDevServer(request: Request, devServer: string): Promise<Response> {
   const { pathname, search } = new URL(request.url)
   // Only this header: net.fetch refuses those of a navigation.
-  const answer = await net.fetch(new URL(pathname + search, devServer).href, { headers: { accept: request.headers.get('accept') ?? '*/*' } })
+  const answer = await net.fetch(new URL(pathname + search, devServer).href, {
+    headers: { accept: request.headers.get('accept') ?? '*/*' },
+  })
   const socket = devServer.replace(/^http/, 'ws').replace(/\/$/, '')
-  const headers = new Headers({ ...PAGE_HEADERS, 'content-security-policy': pagePolicy({ 'connect-src': socket }), 'cache-control': 'no-store' })
+  const headers = new Headers({
+    ...PAGE_HEADERS,
+    'content-security-policy': pagePolicy({ 'connect-src': socket }),
+    'cache-control': 'no-store',
+  })
   const type = answer.headers.get('content-type')
   if (type) headers.set('content-type', type)
   return new Response(answer.body, { status: answer.status, headers })

@@ -35,7 +35,10 @@ export function createMainWindow({ preload, placeFile, log, staysHidden }: MainW
   let waiting: DesktopCommand[] = []
 
   function open(): BrowserWindow {
-    const place = placeFor(readPlace(placeFile), screen.getAllDisplays().map((display) => display.workArea))
+    const place = placeFor(
+      readPlace(placeFile),
+      screen.getAllDisplays().map((display) => display.workArea),
+    )
     const made = new BrowserWindow({
       ...place.bounds,
       minWidth: MIN_SIZE.width,
@@ -43,7 +46,15 @@ export function createMainWindow({ preload, placeFile, log, staysHidden }: MainW
       show: false,
       title: 'Deckhand',
       backgroundColor: nativeTheme.shouldUseDarkColors ? CANVAS.dark : CANVAS.light,
-      webPreferences: { preload, contextIsolation: true, sandbox: true, nodeIntegration: false, webviewTag: false, spellcheck: false, navigateOnDragDrop: false },
+      webPreferences: {
+        preload,
+        contextIsolation: true,
+        sandbox: true,
+        nodeIntegration: false,
+        webviewTag: false,
+        spellcheck: false,
+        navigateOnDragDrop: false,
+      },
     })
     if (place.maximized) made.maximize()
     const show = () => made.isDestroyed() || made.isVisible() || made.show()
@@ -78,7 +89,9 @@ export function createMainWindow({ preload, placeFile, log, staysHidden }: MainW
       timer = setTimeout(() => {
         if (made.isDestroyed() || made.isMinimized()) return
         const place = { bounds: made.getNormalBounds(), maximized: made.isMaximized() }
-        writePlace(placeFile, place).catch((error: unknown) => log.warn({ error: messageOf(error) }, 'the place of the window could not be kept'))
+        writePlace(placeFile, place).catch((error: unknown) =>
+          log.warn({ error: messageOf(error) }, 'the place of the window could not be kept'),
+        )
       }, REMEMBER_AFTER_MS)
     }
     for (const name of ['resize', 'move', 'maximize', 'unmaximize'] as const) made.on(name as 'resize', save)

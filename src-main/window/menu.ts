@@ -21,10 +21,29 @@ const SCREENS = [
 export function menuTemplate({ platform, development, command, showLogs, quit }: MenuDeps): MenuItemConstructorOptions[] {
   const go = (path: string) => () => command({ command: 'go', path })
   const settings: MenuItemConstructorOptions = { label: 'Settings…', accelerator: 'CmdOrCtrl+,', click: go('/settings') }
-  const leave: MenuItemConstructorOptions = { label: platform === 'win32' ? 'Exit' : 'Quit Deckhand', accelerator: 'CmdOrCtrl+Q', click: quit }
+  const leave: MenuItemConstructorOptions = {
+    label: platform === 'win32' ? 'Exit' : 'Quit Deckhand',
+    accelerator: 'CmdOrCtrl+Q',
+    click: quit,
+  }
   const mac: MenuItemConstructorOptions[] =
     platform === 'darwin'
-      ? [{ label: 'Deckhand', submenu: [{ role: 'about' }, { type: 'separator' }, settings, { type: 'separator' }, { role: 'hide' }, { role: 'hideOthers' }, { role: 'unhide' }, { type: 'separator' }, leave] }]
+      ? [
+          {
+            label: 'Deckhand',
+            submenu: [
+              { role: 'about' },
+              { type: 'separator' },
+              settings,
+              { type: 'separator' },
+              { role: 'hide' },
+              { role: 'hideOthers' },
+              { role: 'unhide' },
+              { type: 'separator' },
+              leave,
+            ],
+          },
+        ]
       : []
   return [
     ...mac,

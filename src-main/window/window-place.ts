@@ -5,7 +5,12 @@ import { writeAtomic } from '../settings/write-atomic.ts'
 export const MIN_SIZE = { width: 900, height: 600 }
 const DEFAULT_SIZE = { width: 1240, height: 820 }
 
-const Rectangle = z.object({ x: z.number().int(), y: z.number().int(), width: z.number().int().positive(), height: z.number().int().positive() })
+const Rectangle = z.object({
+  x: z.number().int(),
+  y: z.number().int(),
+  width: z.number().int().positive(),
+  height: z.number().int().positive(),
+})
 export type Rectangle = z.infer<typeof Rectangle>
 
 const WindowPlace = z.object({ bounds: Rectangle, maximized: z.boolean() })
@@ -18,7 +23,10 @@ const GRASP = { width: 120, height: 60 }
  * Where to open: where the window was, unless that screen is gone. Then the size is kept and the system chooses the
  * place.
  */
-export function placeFor(saved: WindowPlace | null, screens: readonly Rectangle[]): { bounds: Partial<Rectangle> & { width: number; height: number }; maximized: boolean } {
+export function placeFor(
+  saved: WindowPlace | null,
+  screens: readonly Rectangle[],
+): { bounds: Partial<Rectangle> & { width: number; height: number }; maximized: boolean } {
   if (saved === null) return { bounds: DEFAULT_SIZE, maximized: false }
   const size = { width: Math.max(saved.bounds.width, MIN_SIZE.width), height: Math.max(saved.bounds.height, MIN_SIZE.height) }
   const { x, y } = saved.bounds
