@@ -1,5 +1,6 @@
 import './markdown.css'
 import { createEffect, createRenderEffect, createSignal, Index, type JSX, onCleanup, Show } from 'solid-js'
+import { render } from 'solid-js/web'
 import { words } from '../kit/words/words.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { createMarkdownBlocks, type MarkdownBlock } from './markdown-blocks.ts'
@@ -117,10 +118,13 @@ function scrollable(table: HTMLTableElement): HTMLElement {
 function copyable(pre: HTMLPreElement, copy: (text: string) => Promise<void>): HTMLElement {
   const code = pre.querySelector('code') ?? pre
   const lang = /language-(\S+)/.exec(code.className)?.[1] ?? ''
-  return (<CodeBlock lang={lang} text={(code.textContent ?? '').replace(/\n$/, '')} copy={copy} />) as HTMLElement
+  const text = (code.textContent ?? '').replace(/\n$/, '')
+  const box = document.createElement('div')
+  onCleanup(render(() => <CodeBlock lang={lang} text={text} copy={copy} />, box))
+  return box
 }
 
-export function CodeBlock(props: { lang: string; text: string; copy: (text: string) => Promise<void> }): JSX.Element {
+function CodeBlock(props: { lang: string; text: string; copy: (text: string) => Promise<void> }): JSX.Element {
   return (
     <div class="md-code">
       <div class="md-code-head">

@@ -1,0 +1,201 @@
+import { screen, waitFor, within } from '@solidjs/testing-library'
+import { A } from '@solidjs/router'
+import { describe, expect, it } from 'vitest'
+import type { Agent } from '../../../src-runner/contract/agents.ts'
+import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
+import { renderScreen, type RenderOptions } from '../../testing/render.tsx'
+import { makeAgent, makeModel, makeSummary } from '../../testing/things.ts'
+import { AgentScreen } from './AgentScreen.tsx'
+import { AgentsScreen } from './AgentsScreen.tsx'
+
+function createWorkspace(agents: Agent[]) {
+  return createFakeRunner({
+    listAgents: () => ({ agents, nextCursor: null }),
+    getAgent: ({ params }) => {
+      const agent = agents.find((one) => one.id === params.agentId)
+      return agent === undefined ? new Refusal('agent_not_found') : { agent }
+    },
+    listModels: () => ({
+      models: [makeModel(), makeModel({ providerId: 'p', providerName: 'Local', model: 'large', label: 'Large' })],
+      problems: [],
+      defaultModel: { providerId: 'demo', model: 'demo' },
+    }),
+    createAgent: ({ body }) => ({ agent: makeAgent({ name: body.name }) }),
+    updateAgent: ({ params }) => ({ agent: agents.find((one) => one.id === params.agentId)! }),
+    deleteAgent: () => ({ ok: true }),
+  })
+}
+
+function open(runner: ReturnType<typeof createFakeRunner>, path: string, options: RenderOptions = {}) {
+  const Page = () => (
+    <>
+      <A href="/elsewhere">Elsewhere</A>
+      <AgentScreen />
+    </>
+  )
+  return renderScreen(Page, { route: '/agents/:agentId', path, runner, ...options })
+}
+
+const nameField = () => screen.findByRole('textbox', { name: 'Name' })
+
+describe('a new agent', () => {
+  it('is made with what was chosen', async () => {
+    const runner = createWorkspace([])
+    const view = open(runner, '/agents/new', { desktop: { api: {} as never, onState: () => () => {}, pickFolder: () => Promise.resolve('/srv/notes') } })
+    await view.user.type(await nameField(), 'Ada')
+    await view.user.type(screen.getByRole('textbox', { name: /Instructions/ }), 'Be brief.')
+    await view.user.click(screen.getByRole('radio', { name: /Ask first/ }))
+    await view.user.click(screen.getByRole('button', { name: 'Add folder…' }))
+    expect(await screen.findByText('/srv/notes')).toBeInTheDocument()
+    await view.user.clear(screen.getByRole('textbox', { name: 'Money (US$)' }))
+    await view.user.type(screen.getByRole('textbox', { name: 'Money (US$)' }), '0.5')
+    await view.user.click(screen.getByRole('button', { name: 'Create agent' }))
+    await waitFor(() => expect(view.path()).toBe('/agents'))
+    expect(runner.callsOf('createAgent')[0]!.body).toMatchObject({
+      name: 'Ada',
+      instructions: 'Be brief.',
+      autonomy: 'ask_first',
+      model: null,
+      folders: ['/srv/notes'],
+      limits: { maxCostUsd: 0.5, maxTurns: 50, maxWorkingMs: 7_200_000, maxToolCalls: 200 },
+    })
+    expect(await screen.findByText('Ada is ready')).toBeInTheDocument()
+  })
+
+  it('is not sent while a field is wrong, and says so there', async () => {
+    const runner = createWorkspace([])
+    const view = open(runner, '/agents/new')
+    await nameField()
+    await view.user.click(screen.getByRole('button', { name: 'Create agent' }))
+    expect(await screen.findByText('Give it a name.')).toBeInTheDocument()
+    expect(screen.getByText('One field needs another look.')).toBeInTheDocument()
+    expect(await nameField()).toBeInvalid()
+    await waitFor(async () => expect(await nameField()).toHaveFocus())
+    expect(runner.callsOf('createAgent')).toHaveLength(0)
+    await view.user.type(await nameField(), 'Ada')
+    expect(screen.queryByText('Give it a name.')).not.toBeInTheDocument()
+  })
+
+  it('shows what the runner says about a field at that field, until it is changed', async () => {
+    const runner = createWorkspace([])
+    runner.answer({ createAgent: () => new Refusal('folder_not_usable', 'No.', [{ path: 'folders.1', message: 'There is no such folder.' }]) })
+    const view = open(runner, '/agents/new')
+    await view.user.type(await nameField(), 'Ada')
+    const path = screen.getByRole('textbox', { name: 'Path of a folder' })
+    await view.user.type(path, 'notes{Enter}')
+    expect(await screen.findByText('Type the whole path, beginning at the root.')).toBeInTheDocument()
+    await view.user.clear(path)
+    await view.user.type(path, '/srv/a{Enter}/srv/b{Enter}')
+    await view.user.click(screen.getByRole('button', { name: 'Create agent' }))
+    const second = (await screen.findByText('/srv/b')).closest('li')!
+    expect(await within(second).findByText('There is no such folder.')).toBeInTheDocument()
+    expect(view.path()).toBe('/agents/new')
+    await view.user.click(screen.getByRole('button', { name: 'Remove /srv/b' }))
+    expect(screen.queryByText('There is no such folder.')).not.toBeInTheDocument()
+  })
+
+  it('says what went wrong when it is no field', async () => {
+    const runner = createWorkspace([])
+    runner.answer({ createAgent: () => new Refusal('internal') })
+    const view = open(runner, '/agents/new')
+    await view.user.type(await nameField(), 'Ada{Enter}')
+    expect(await screen.findByText(/Something went wrong inside Deckhand/)).toBeInTheDocument()
+  })
+})
+
+describe('an agent', () => {
+  it('is changed in place, and only then can be saved', async () => {
+    const agent = makeAgent({ name: 'Ada' })
+    const runner = createWorkspace([agent])
+    const view = open(runner, `/agents/${agent.id}`)
+    expect(await screen.findByRole('button', { name: 'Save changes' })).toBeDisabled()
+    await view.user.type(await nameField(), ' L')
+    expect(screen.getByText('Not saved yet')).toBeInTheDocument()
+    await view.user.click(screen.getByRole('button', { name: 'Save changes' }))
+    expect(await screen.findByText('Changes saved')).toBeInTheDocument()
+    expect(runner.callsOf('updateAgent')[0]!.body).toMatchObject({ name: 'Ada L' })
+    expect(screen.getByRole('button', { name: 'Save changes' })).toBeDisabled()
+  })
+
+  it('asks before unsaved changes are left behind', async () => {
+    const agent = makeAgent({ name: 'Ada' })
+    const view = open(createWorkspace([agent]), `/agents/${agent.id}`)
+    await view.user.type(await nameField(), ' L')
+    await view.user.click(screen.getByRole('link', { name: 'Elsewhere' }))
+    const dialog = await screen.findByRole('alertdialog', { name: 'Leave without saving?' })
+    await view.user.click(within(dialog).getByRole('button', { name: 'Cancel' }))
+    expect(view.path()).toBe(`/agents/${agent.id}`)
+    expect(await nameField()).toHaveValue('Ada L')
+    await view.user.click(screen.getByRole('link', { name: 'Elsewhere' }))
+    await view.user.click(await screen.findByRole('button', { name: 'Leave without saving' }))
+    await waitFor(() => expect(view.path()).toBe('/elsewhere'))
+  })
+
+  it('leaves without a question when nothing was changed', async () => {
+    const agent = makeAgent({ name: 'Ada' })
+    const view = open(createWorkspace([agent]), `/agents/${agent.id}`)
+    await nameField()
+    await view.user.click(screen.getByRole('link', { name: 'Elsewhere' }))
+    await waitFor(() => expect(view.path()).toBe('/elsewhere'))
+  })
+
+  it('is deleted by name, and the question says what happens to its jobs', async () => {
+    const agent = makeAgent({ name: 'Ada' })
+    const runner = createWorkspace([agent, makeAgent({ name: 'Bob' })])
+    runner.answer({ listJobs: () => ({ jobs: [makeSummary({ agentId: agent.id, status: 'running' })], nextCursor: null }) })
+    const view = open(runner, `/agents/${agent.id}`)
+    await view.user.click(await screen.findByRole('button', { name: 'Delete agent' }))
+    const dialog = await screen.findByRole('alertdialog', { name: 'Delete Ada?' })
+    expect(dialog).toHaveTextContent('What it did stays in Activity')
+    expect(await within(dialog).findByText('1 job is under way and will be stopped.')).toBeInTheDocument()
+    await view.user.click(within(dialog).getByRole('button', { name: 'Delete agent' }))
+    await waitFor(() => expect(view.path()).toBe('/agents'))
+    expect(runner.callsOf('deleteAgent')[0]!.params).toEqual({ agentId: agent.id })
+  })
+
+  it('orders its fallbacks', async () => {
+    const agent = makeAgent({
+      name: 'Ada',
+      fallbacks: [
+        { providerId: 'demo', model: 'demo' },
+        { providerId: 'p', model: 'large' },
+      ],
+    })
+    const runner = createWorkspace([agent])
+    const view = open(runner, `/agents/${agent.id}`)
+    await view.user.click(await screen.findByRole('button', { name: 'Move Large up' }))
+    await view.user.click(screen.getByRole('button', { name: 'Save changes' }))
+    await screen.findByText('Changes saved')
+    expect(runner.callsOf('updateAgent')[0]!.body.fallbacks).toEqual(agent.fallbacks.toReversed())
+  })
+})
+
+describe('the list of agents', () => {
+  it('shows who they are, what they spent and how their last jobs ended', async () => {
+    const agent = makeAgent({ name: 'Ada', isDefault: true, folders: ['/srv/a', '/srv/b'], autonomy: 'on_its_own' })
+    const runner = createWorkspace([agent])
+    const job = makeSummary({ agentId: agent.id, status: 'failed', title: 'Sum up' })
+    runner.answer({
+      listJobs: () => ({ jobs: [job], nextCursor: null }),
+      getSpend: () => ({
+        rows: [{ key: agent.id, label: 'Ada', costUsd: 1.25, inputTokens: 1, outputTokens: 1, cachedTokens: 0, jobs: 1, unpricedCalls: 0 }],
+        totalUsd: 1.25,
+        unpricedCalls: 0,
+      }),
+    })
+    renderScreen(AgentsScreen, { route: '/agents', path: '/agents', runner })
+    expect(await screen.findByRole('link', { name: 'Ada' })).toHaveAttribute('href', `/agents/${agent.id}`)
+    expect(screen.getByText('Default')).toBeInTheDocument()
+    expect(screen.getByText('2 folders')).toBeInTheDocument()
+    expect(screen.getByText('On its own')).toBeInTheDocument()
+    expect(await screen.findByText('$1.25 in 30 days')).toBeInTheDocument()
+    expect(await screen.findByRole('link', { name: /Failed/ })).toHaveAttribute('href', `/jobs/${job.id}`)
+    expect(screen.getByRole('link', { name: 'Chat' })).toHaveAttribute('href', `/chat?agent=${agent.id}`)
+  })
+
+  it('teaches when there is none', async () => {
+    renderScreen(AgentsScreen, { route: '/agents', path: '/agents', runner: createWorkspace([]) })
+    expect(await screen.findByText('No agents yet')).toBeInTheDocument()
+    expect(screen.getAllByRole('link', { name: 'New agent' })[0]).toHaveAttribute('href', '/agents/new')
+  })
+})

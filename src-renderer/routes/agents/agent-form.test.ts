@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { CreateAgent } from '../../../src-runner/contract/agents.ts'
+import { en } from '../../kit/words/en.ts'
+import { makeAgent } from '../../testing/things.ts'
+import { bodyOf, fieldOfIssue, formOf, modelKey, modelOfKey, problemsOf } from './agent-form.ts'
+
+describe('the form of an agent', () => {
+  it('sends back exactly what it was filled with', () => {
+    const agent = makeAgent({
+      name: 'Ada',
+      avatar: '🚀',
+      model: { providerId: 'p', model: 'org/large:free' },
+      fallbacks: [{ providerId: 'q', model: 'm' }],
+      folders: ['/srv/notes'],
+      limits: { maxTurns: 7, maxCostUsd: 0.5, maxWorkingMs: 90_000, maxToolCalls: 0 },
+    })
+    expect(CreateAgent.parse(bodyOf(formOf(agent)))).toEqual({
+      name: 'Ada',
+      avatar: '🚀',
+      instructions: '',
+      model: agent.model,
+      fallbacks: agent.fallbacks,
+      autonomy: agent.autonomy,
+      folders: agent.folders,
+      limits: agent.limits,
+    })
+  })
+
+  it.each([
+    ['name', '  ', 'Give it a name.'],
+    ['name', 'x'.repeat(121), 'A name may have 120 characters.'],
+    ['avatar', 'abcdefghi', 'Two letters or one emoji.'],
+    ['instructions', 'x'.repeat(100_001), 'At most 100,000 characters.'],
+    ['maxTurns', '', 'A number is needed here.'],
+    ['maxTurns', 'many', 'A number is needed here.'],
+    ['maxTurns', '2.5', 'A whole number is needed here.'],
+    ['maxTurns', '0', 'Between 1 and 1,000.'],
+    ['maxCostUsd', '0', 'Between 0.01 and 1,000.'],
+    ['maxCostUsd', '1e9', 'Between 0.01 and 1,000.'],
+    ['maxWorkingMinutes', '1441', 'Between 1 and 1,440.'],
+    ['maxToolCalls', '-1', 'Between 0 and 10,000.'],
+  ] as const)('%s %j is a problem', (field, value, problem) => {
+    expect(problemsOf({ ...formOf(makeAgent()), [field]: value }, en, 'en')).toEqual({ [field]: problem })
+  })
+
+  it('what it lets through the contract takes, a decimal comma included', () => {
+    const form = { ...formOf(makeAgent()), maxCostUsd: '1,50', maxWorkingMinutes: '0090' }
+    expect(problemsOf(form, en, 'en')).toEqual({})
+    expect(CreateAgent.parse(bodyOf(form)).limits).toMatchObject({ maxCostUsd: 1.5, maxWorkingMs: 5_400_000 })
+  })
+
+  it.each([
+    ['name', 'name'],
+    ['body.name', 'name'],
+    ['folders.2', 'folders'],
+    ['limits.maxCostUsd', 'maxCostUsd'],
+    ['limits.maxWorkingMs', 'maxWorkingMinutes'],
+    ['model.providerId', 'model'],
+    ['entityId', null],
+  ])('an issue at %s belongs to %s', (path, field) => {
+    expect(fieldOfIssue(path)).toBe(field)
+  })
+
+  it('a model keeps the slashes in its name', () => {
+    const model = { providerId: 'p', model: 'org/large/v2' }
+    expect(modelOfKey(modelKey(model))).toEqual(model)
+  })
+})

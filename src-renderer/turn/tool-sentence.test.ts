@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { de } from '../kit/words/de.ts'
+import { en } from '../kit/words/en.ts'
+import { toolFact, toolSentence } from './tool-sentence.ts'
+
+describe('a tool call in words', () => {
+  it.each([
+    ['read_file', { path: 'notes.md' }, 'done', 'Read notes.md'],
+    ['read_file', { path: 'notes.md' }, 'running', 'Reading notes.md'],
+    ['read_file', { path: 'notes.md' }, 'failed', 'Reading notes.md'],
+    ['read_file', { path: 'Docs/a/b/c/plan.md' }, 'done', 'Read …/c/plan.md'],
+    ['list_files', {}, 'done', 'Looked into its folders'],
+    ['list_files', { path: 'Docs' }, 'done', 'Looked into Docs'],
+    ['search_files', { query: 'invoice' }, 'done', 'Searched for “invoice”'],
+    ['search_files', { query: 'a\nb'.repeat(60) }, 'done', /^Searched for “a b.{70,80}…”$/],
+    ['http_get', { url: 'https://x.test/a' }, 'done', 'Fetched x.test/a'],
+    ['write_file', undefined, 'running', 'Using write file'],
+    ['read_file', 'not json', 'failed', 'Using read file'],
+    ['read_file', { path: 7 }, 'failed', 'Using read file'],
+    ['brand_new_tool', { a: 1 }, 'done', 'Used brand new tool'],
+    ['constructor', {}, 'done', 'Used constructor'],
+  ] as const)('%s %j %s', (name, args, state, expected) => {
+    const sentence = toolSentence({ name, args, state }, en)
+    if (typeof expected === 'string') expect(sentence).toBe(expected)
+    else expect(sentence).toMatch(expected)
+  })
+
+  it('is said in the language of the person', () => {
+    expect(toolSentence({ name: 'read_file', args: { path: 'notes.md' }, state: 'done' }, de)).toBe('notes.md gelesen')
+  })
+
+  it.each([
+    ['read_file', 'notes/a.md (900 bytes, UTF-8, lines 11-130 of more)\nx', '120 lines'],
+    ['read_file', 'notes/a.md (0 bytes, empty)', null],
+    ['list_files', 'Docs: 1 folder, 1 file\nfolder\t-\t-\tDocs/a/\nfile\t12\t2026\tDocs/b.md', '2 entries'],
+    ['list_files', 'Docs: empty', 'empty'],
+    ['search_files', '12 matches in 3 files (9 files searched)\nDocs/a:1: x', '12 hits'],
+    ['search_files', '1 match in 1 file (9 files searched)', '1 hit'],
+    ['search_files', 'No matches (1 file searched)', 'no hits'],
+    ['brand_new_tool', 'ok', null],
+  ] as const)('what came of %s: %j', (name, output, expected) => {
+    const result = { kind: 'tool_result', seq: 2, attempt: 1, createdAt: 1, durationMs: 1, callId: 'c', name, ok: true, output } as const
+    expect(toolFact({ name, state: 'done', result }, en)).toBe(expected)
+    expect(toolFact({ name, state: 'failed', result: { ...result, ok: false } }, en)).toBeNull()
+  })
+})
