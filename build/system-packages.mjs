@@ -5,7 +5,13 @@ import { existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { run, say, Stop, tail, root } from './run.mjs'
 
-const command = (name) => () => (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)))
+/** Where a program is on this machine, or null. */
+export function findCommand(name) {
+  const folder = (process.env.PATH ?? '').split(delimiter).find((candidate) => existsSync(join(candidate, name)))
+  return folder === undefined ? null : join(folder, name)
+}
+
+const command = (name) => () => findCommand(name) !== null
 
 let knownLibraries
 const library = (name) => () => {
@@ -41,6 +47,7 @@ const NEEDS = {
     [command('dbus-run-session'), ['dbus']],
     [command('gnome-keyring-daemon'), ['gnome-keyring']],
   ],
+  packaging: [[command('7za'), ['p7zip-full']]],
 }
 
 const missingFor = (uses) => uses.flatMap((use) => NEEDS[use]).filter(([present]) => !present())
