@@ -1,8 +1,10 @@
+import { DEMO_MODEL } from '../../src-runner/contract/agents.ts'
 import { openSeed } from './seed.ts'
 
 /** A process died in the middle: one job had recorded a step, one had only begun, one was still in the queue. */
 export function fillAfterACrash(dataDir: string, now: number): void {
   const seed = openSeed(dataDir, now - 10 * 60_000)
+  seed.defaultModel(DEMO_MODEL)
   const agent = seed.agent({ name: 'Ada' })
   seed.job({ agent, task: 'Say hello.', turns: [{ text: 'Hello!' }] })
   seed.job({

@@ -1,3 +1,4 @@
+import { DEMO_MODEL } from '../../src-runner/contract/agents.ts'
 import { openSeed } from './seed.ts'
 
 const HOUR = 3_600_000
@@ -8,6 +9,7 @@ export function fillBusyDay(dataDir: string, now: number): void {
   const seed = openSeed(dataDir, now - 30 * HOUR)
   seed.provider({ id: 'anthropic', kind: 'anthropic', name: 'Anthropic' })
   seed.provider({ id: 'local', kind: 'openai-compatible', name: 'Local server', baseUrl: 'http://127.0.0.1:9/v1' })
+  seed.defaultModel(DEMO_MODEL)
   const ada = seed.agent({
     name: 'Ada',
     avatar: '🧭',

@@ -1,3 +1,4 @@
+import { DEMO_MODEL } from '../../src-runner/contract/agents.ts'
 import { openSeed } from './seed.ts'
 
 const JOBS = 100_000
@@ -14,6 +15,7 @@ const TOPICS = [
 /** A year of heavy use: 100,000 finished jobs of five agents. Takes about half a minute. */
 export function fillManyJobs(dataDir: string, now: number): void {
   const seed = openSeed(dataDir, now - JOBS * 5 * 60_000)
+  seed.defaultModel(DEMO_MODEL)
   const agents = ['Ada', 'Bruno', 'Cleo', 'Dario', 'Edda'].map((name) => seed.agent({ name }))
   for (let done = 0; done < JOBS; done += BATCH) {
     seed.together(() => {
