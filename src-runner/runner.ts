@@ -32,6 +32,8 @@ export type RunnerDeps = {
   clock?: Clock
   ids?: Ids
   log?: Log
+  /** Tests reach the file below through this. */
+  openDatabase?: typeof openDatabase
   /** How models are reached; ours goes to the network. */
   fetch?: OutboundFetch
   /** Uniform in [0, 1): spreads retries. */
@@ -78,7 +80,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   async function start(): Promise<Address> {
     refuseUnsafeConfig(config)
     makeDataFolder(config.dataDir)
-    const db = openDatabase({ file: join(config.dataDir, 'deckhand.db'), clock, ids, log })
+    const db = (deps.openDatabase ?? openDatabase)({ file: join(config.dataDir, 'deckhand.db'), clock, ids, log })
     try {
       parts = assemble(db)
       const rescued = transact(db, (tx) => parts!.jobs.rescue(tx))

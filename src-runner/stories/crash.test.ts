@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 
-describe('after a crash', () => {
+describe('after a crash', { timeout: 20_000 }, () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { openDatabase, type Database } from '../base/db/database.ts'
 import { createLog } from '../base/log/create-log.ts'
 import { createScrubber, type Scrubber } from '../base/log/scrubber.ts'
 import type { Agent, CreateAgent } from '../contract/agents.ts'
@@ -8,6 +9,7 @@ import type { Job } from '../contract/jobs.ts'
 import type { RunnerConfig } from '../contract/port.ts'
 import type { Provider } from '../contract/providers.ts'
 import type { Clock } from '../kit/clock.ts'
+import type { Ids } from '../kit/ids.ts'
 import { createMemoryVault, type Vault } from '../kit/vault.ts'
 import { createRunner, type Notice, type Runner, type RunnerDeps, type RunningReport } from '../runner.ts'
 import { startModelServer, type ModelServer, type ModelServerOptions } from './model-servers/model-server.ts'
@@ -18,10 +20,13 @@ export const TEST_SECRET = 'worker-secret-of-the-test-runner-0123456789'
 export type TestRunnerOptions = {
   config?: Partial<RunnerConfig>
   clock?: Clock
+  ids?: Ids
   fetch?: RunnerDeps['fetch']
   vault?: Vault
   deadlines?: RunnerDeps['deadlines']
   modelServer?: ModelServerOptions
+  /** The model server stands where servers of this machine are looked for; otherwise nothing stands there. */
+  findsModelServer?: boolean
 }
 
 /**
@@ -51,6 +56,10 @@ export type TestRunner = {
   ended(jobId: string): Promise<Job>
   /** Stops and starts on the same data. `crash`: on a copy of the data as it is at this moment, which is what a killed process leaves. */
   restart(options?: { crash?: boolean; config?: Partial<RunnerConfig> }): Promise<void>
+  /** From now on the disk has no room for another page of the database. Answers how to make room again. */
+  fillDisk(): () => void
+  /** The file below the database is gone. */
+  breakDatabase(): void
   stop(): Promise<void>
 }
 
@@ -78,11 +87,28 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
     ...options.config,
   }
   let provider: Provider | null = null
+  let db!: Database
   let running = await launch()
 
   async function launch(): Promise<{ runner: Runner; url: string; port: number; client: RunnerClient }> {
-    const { clock, fetch, deadlines } = options
-    const runner = createRunner({ config, vault, log, clock, fetch, deadlines, random: () => 0.5, demoWordMs: 0, checkAnswers: true })
+    const { clock, ids, fetch, deadlines } = options
+    const found = options.findsModelServer === true ? modelServer.port : 9
+    const discoveryPorts = { ollama: found, lmStudio: found, llamaCpp: found }
+    const open: typeof openDatabase = (given) => (db = openDatabase(given))
+    const runner = createRunner({
+      openDatabase: open,
+      ids,
+      config,
+      vault,
+      log,
+      clock,
+      fetch,
+      deadlines,
+      discoveryPorts,
+      random: () => 0.5,
+      demoWordMs: 0,
+      checkAnswers: true,
+    })
     runner.onNotice((notice) => notices.push(notice))
     runner.onRunning((report) => reports.push(report))
     const { port } = await runner.start()
@@ -154,6 +180,15 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       await old.runner.stop({ graceMs: crash ? 0 : 1000 })
       running = await launch()
     },
+
+    fillDisk() {
+      const { connection } = db
+      const before = connection.pragma('max_page_count', { simple: true }) as number
+      connection.pragma(`max_page_count = ${connection.pragma('page_count', { simple: true }) as number}`)
+      return () => void connection.pragma(`max_page_count = ${before}`)
+    },
+
+    breakDatabase: () => void db.connection.close(),
 
     async stop() {
       await running.runner.stop({ graceMs: 0 })

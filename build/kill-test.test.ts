@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest'
+import { runKillTest } from './kill-test.ts'
+
+it('keeps every accepted job through twenty kills, and does nothing twice', { timeout: 120_000 }, async () => {
+  const result = await runKillTest({ kills: 20 })
+  expect(result.broken).toEqual([])
+  expect(result.accepted).toBeGreaterThan(50)
+  expect(result.completed + result.crashLoop).toBeGreaterThanOrEqual(result.accepted)
+})

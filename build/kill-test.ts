@@ -1,0 +1,277 @@
+// Kills the runner without warning, again and again, while four clients submit tasks, and then looks for what it broke.
+//
+//   node build/kill-test.ts [--kills 200] [--entry src-runner/main.ts]
+//
+// What must hold: every accepted job is there and comes to an end, no job exists twice, no step is recorded twice or
+// missing, finished jobs stay as they were, and the file is sound.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { openDatabase } from '../src-runner/base/db/database.ts'
+import type { JobStatus, Step } from '../src-runner/contract/jobs.ts'
+import { systemClock } from '../src-runner/kit/clock.ts'
+import { createIds } from '../src-runner/kit/ids.ts'
+import { createJobTails } from '../src-runner/base/events/job-tails.ts'
+import { createJobStore } from '../src-runner/records/jobs/job-store.ts'
+import { createRunnerClient, type RunnerClient } from '../src-runner/testing/runner-client.ts'
+import { openAiChat } from '../src-runner/testing/model-servers/openai-chat.ts'
+import type { ServedReply } from '../src-runner/testing/model-servers/reply.ts'
+
+export type KillTestOptions = {
+  kills: number
+  /** What is started: the source, or the built bundle. */
+  entry?: string
+  /** Told now and then how far it is. */
+  tell?: (line: string) => void
+}
+
+export type KillTestResult = {
+  kills: number
+  accepted: number
+  completed: number
+  /** Ended because they were at work in two processes that died: what the product promises for them. */
+  crashLoop: number
+  /** Milliseconds from starting the process to the first 200 of health. */
+  healthyP50: number
+  healthyP99: number
+  /** What was broken, in words. Empty is the only good answer. */
+  broken: string[]
+}
+
+const CLIENTS = 4
+const TURNS_WITH_TOOLS = 2
+const DRAIN_LIMIT_MS = 120_000
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+export async function runKillTest({
+  kills,
+  entry = here('../src-runner/main.ts'),
+  tell = () => {},
+}: KillTestOptions): Promise<KillTestResult> {
+  const home = mkdtempSync(join(tmpdir(), 'deckhand-kill-'))
+  const models = await startModels()
+  const port = await findFreePort()
+  const client = createRunnerClient(`http://127.0.0.1:${port}`)
+  const broken: string[] = []
+  const healthy: number[] = []
+  const accepted = new Map<string, string>()
+  const finished = new Map<string, string>()
+  const dataDir = join(home, 'data')
+  const start = () => startRunner(entry, { dataDir, port })
+
+  let runner = start()
+  await untilHealthy(client)
+  const agentId = await prepare(client, models.url, join(home, 'folder'))
+
+  let submitting = true
+  let sent = 0
+  const submitters = Array.from({ length: CLIENTS }, async () => {
+    while (submitting) {
+      const task = `Look at the folder, number ${++sent}.`
+      const answer = await client.ask('submitTask', { body: { task, agentId } }).catch(() => null)
+      if (answer?.status === 202) accepted.set((answer.body as { jobId: string }).jobId, task)
+      else if (answer !== null) broken.push(`a task was answered with ${answer.status}: ${JSON.stringify(answer.body)}`)
+      await systemClock.sleep(answer === null ? 5 : Math.random() * 40)
+    }
+  })
+
+  for (let kill = 1; kill <= kills; kill++) {
+    // One in four dies while it is still starting.
+    await systemClock.sleep(kill % 4 === 0 ? 0 : Math.random() * 150)
+    await end(runner, 'SIGKILL')
+    if (kill % 50 === 0 || kill === kills) {
+      broken.push(...inspect(dataDir, finished))
+      tell(`${kill} kills, ${accepted.size} accepted, ${finished.size} ended, ${broken.length} broken`)
+    }
+    const startedAt = performance.now()
+    runner = start()
+    if (kill % 4 === 3 && kill < kills) await systemClock.sleep(Math.random() * 200)
+    else {
+      await untilHealthy(client)
+      healthy.push(performance.now() - startedAt)
+    }
+  }
+
+  submitting = false
+  await Promise.all(submitters)
+  await untilDrained(client).catch((error: Error) => broken.push(error.message))
+  const ending = await end(runner, 'SIGTERM')
+  if (ending !== 0) broken.push(`SIGTERM ended the runner with ${ending}`)
+  broken.push(...inspect(dataDir, finished))
+  for (const jobId of accepted.keys()) if (!finished.has(jobId)) broken.push(`accepted job ${jobId} has not come to an end`)
+  const endings = [...finished.values()]
+  models.close()
+  rmSync(home, { recursive: true, force: true })
+  healthy.sort((a, b) => a - b)
+  return {
+    kills,
+    accepted: accepted.size,
+    completed: endings.filter((ending) => ending.startsWith('completed')).length,
+    crashLoop: endings.filter((ending) => ending.startsWith('failed:crash_loop')).length,
+    healthyP50: Math.round(healthy[Math.floor(healthy.length * 0.5)] ?? 0),
+    healthyP99: Math.round(healthy[Math.floor(healthy.length * 0.99)] ?? 0),
+    broken: [...new Set(broken)].slice(0, 50),
+  }
+
+  /** Reads the data of a dead runner as the next one would, and compares it with what was known before. */
+  function inspect(folder: string, known: Map<string, string>): string[] {
+    const found: string[] = []
+    const db = openDatabase({ file: join(folder, 'deckhand.db'), clock: systemClock })
+    try {
+      const store = createJobStore({
+        db,
+        clock: systemClock,
+        ids: createIds(() => Date.now()),
+        bootId: 'the kill test',
+        tails: createJobTails(),
+      })
+      found.push(...db.findDamage().map((line) => `the file is damaged: ${line}`))
+      const tasks = new Set<string>()
+      const there = new Set<string>()
+      for (let cursor: string | undefined; ;) {
+        const page = store.listJobs(db, { cursor, limit: 200 })
+        for (const summary of page.jobs) {
+          const job = store.getJob(db, summary.id)
+          const steps = store.listSteps(db, job.id)
+          there.add(job.id)
+          if (tasks.has(job.task)) found.push(`job ${job.id} is there twice`)
+          tasks.add(job.task)
+          found.push(...faultsOf(job.id, job.status, steps))
+          const ending = `${job.status}:${job.error ?? ''}:${job.result ?? ''}:${job.finishedAt}:${steps.length}`
+          const before = known.get(job.id)
+          if (before !== undefined && before !== ending) found.push(`job ${job.id} had ended and changed: ${before} → ${ending}`)
+          if (isEnded(job.status)) known.set(job.id, ending)
+          if (job.status === 'failed' && job.error !== 'crash_loop') found.push(`job ${job.id} failed: ${job.error} ${job.errorMessage}`)
+        }
+        if (page.nextCursor === null) break
+        cursor = page.nextCursor
+      }
+      for (const jobId of accepted.keys()) if (!there.has(jobId)) found.push(`accepted job ${jobId} is gone`)
+    } finally {
+      db.close()
+    }
+    return found
+  }
+}
+
+function isEnded(status: JobStatus): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled'
+}
+
+/** Steps are numbered without a gap, every call is answered once, and a completed job has exactly the steps of its script. */
+function faultsOf(jobId: string, status: JobStatus, steps: Step[]): string[] {
+  const found: string[] = []
+  if (steps.some((step, i) => step.seq !== i + 1)) found.push(`the steps of job ${jobId} have a gap or a double`)
+  const results = steps.flatMap((step) => (step.kind === 'tool_result' ? [step.callId] : []))
+  if (new Set(results).size !== results.length) found.push(`job ${jobId} has two results of one call`)
+  const replies = steps.filter((step) => step.kind === 'reply' && !step.interrupted)
+  const asked = replies.flatMap((step) => (step.kind === 'reply' ? step.toolCalls.map((call) => call.callId) : []))
+  if (new Set(asked).size !== asked.length) found.push(`job ${jobId} has one reply twice`)
+  if (status === 'completed' && (replies.length !== TURNS_WITH_TOOLS + 1 || results.length !== TURNS_WITH_TOOLS)) {
+    found.push(`completed job ${jobId} has ${replies.length} replies and ${results.length} results`)
+  }
+  return found
+}
+
+/** A model whose answer follows from the conversation alone: two calls of a tool, then a text. */
+async function startModels(): Promise<{ url: string; close(): void }> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      if (request.method === 'GET')
+        return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[{"id":"small"}]}')
+      const { messages } = JSON.parse(Buffer.concat(chunks).toString()) as { messages: { role: string }[] }
+      const answered = messages.filter((message) => message.role === 'tool').length
+      const reply: ServedReply =
+        answered < TURNS_WITH_TOOLS
+          ? {
+              text: ['Let me ', 'look. '],
+              toolCalls: [{ id: `call_${answered + 1}`, name: 'list_files', args: {} }],
+              usage: { input: 100, output: 10 },
+            }
+          : { text: ['I have ', 'looked, ', 'and ', 'all ', 'is ', 'well.'], usage: { input: 200, output: 20 } }
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const frames = openAiChat.frames(reply, 'small')
+      // A little time between the frames, so that kills fall into the middle of answers too.
+      const next = (i: number): void => {
+        if (i === frames.length) return void response.end()
+        response.write(`${frames[i]!.lines.join('\n')}\n\n`)
+        if (i % 4 === 3) setTimeout(next, 1, i + 1)
+        else next(i + 1)
+      }
+      next(0)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, close }
+}
+
+async function prepare(client: RunnerClient, modelsUrl: string, folder: string): Promise<string> {
+  mkdirSync(folder)
+  const { provider } = await client.ok('createProvider', { body: { kind: 'openai-compatible', name: 'Kill test', baseUrl: modelsUrl } })
+  const model = { providerId: provider.id, model: 'small' }
+  const { agent } = await client.ok('createAgent', { body: { name: 'Survivor', model, folders: [folder] } })
+  return agent.id
+}
+
+function startRunner(entry: string, { dataDir, port }: { dataDir: string; port: number }): ChildProcess {
+  const env = { PATH: process.env['PATH'], DECKHAND_DATA_DIR: dataDir, RUNNER_PORT: String(port), LOG_LEVEL: 'error' }
+  return spawn(process.execPath, [entry], { env, stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
+async function end(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+  const exited = once(child, 'exit')
+  child.kill(signal)
+  await exited
+  return child.exitCode
+}
+
+async function untilHealthy(client: RunnerClient): Promise<void> {
+  const limit = performance.now() + 10_000
+  while (performance.now() < limit) {
+    const answer = await client.ask('health').catch(() => null)
+    if (answer?.status === 200) return
+    await systemClock.sleep(3)
+  }
+  throw new Error('the runner was not healthy within 10 s')
+}
+
+async function untilDrained(client: RunnerClient): Promise<void> {
+  const limit = performance.now() + DRAIN_LIMIT_MS
+  while (performance.now() < limit) {
+    const { pending, running } = await client.ok('countJobs')
+    if (pending + running === 0) return
+    await systemClock.sleep(100)
+  }
+  throw new Error(`jobs were still at work ${DRAIN_LIMIT_MS / 1000} s after the last kill: ${JSON.stringify(await client.ok('countJobs'))}`)
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({ options: { kills: { type: 'string', default: '200' }, entry: { type: 'string' } } })
+  const startedAt = performance.now()
+  const result = await runKillTest({ kills: Number(values.kills), entry: values.entry, tell: (line) => process.stdout.write(`${line}\n`) })
+  process.stdout.write(`${JSON.stringify({ ...result, seconds: Math.round((performance.now() - startedAt) / 1000) }, null, 2)}\n`)
+  process.exit(result.broken.length === 0 ? 0 : 1)
+}

@@ -1,0 +1,101 @@
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { DEFAULT_LIMITS } from '../contract/agents.ts'
+import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
+
+describe('agents', { timeout: 20_000 }, () => {
+  let runner: TestRunner
+  afterEach(() => runner.stop())
+
+  it('are created, changed and deleted, and their slugs follow from their names', async () => {
+    runner = await createTestRunner()
+    const { client } = runner
+    const create = async (name: string) => (await client.ok('createAgent', { body: { name } })).agent
+    const first = await create('Büro Helfer!')
+    expect(first).toMatchObject({ autonomy: 'ask_when_it_matters', limits: DEFAULT_LIMITS, isDefault: true, model: null, folders: [] })
+    expect(first.slug).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
+    const second = await create('Büro Helfer!')
+    expect(second.isDefault).toBe(false)
+    expect(second.slug).not.toBe(first.slug)
+    expect((await create('🤖')).slug).not.toBe('')
+
+    const params = { agentId: second.id }
+    const { agent } = await client.ok('updateAgent', {
+      params,
+      body: { instructions: 'Be brief.', limits: { maxTurns: 3 }, isDefault: true },
+    })
+    expect(agent).toMatchObject({
+      name: second.name,
+      instructions: 'Be brief.',
+      limits: { ...DEFAULT_LIMITS, maxTurns: 3 },
+      isDefault: true,
+    })
+    expect((await client.ok('getAgent', { params: { agentId: first.id } })).agent.isDefault).toBe(false)
+
+    await client.ok('deleteAgent', { params })
+    expect(await client.ask('getAgent', { params })).toMatchObject({ status: 404, body: { error: 'agent_not_found' } })
+    expect((await client.ok('listAgents')).agents).toHaveLength(2)
+  })
+
+  it('get folders that exist, are absolute, and are not our own', async () => {
+    runner = await createTestRunner()
+    const good = runner.makeFolder()
+    const file = join(good, 'file.txt')
+    writeFileSync(file, '')
+    const link = join(good, 'link-to-data')
+    symlinkSync(runner.dataDir, link)
+    const cases: [string, RegExp][] = [
+      ['relative/path', /absolute/],
+      ['/nowhere/at/all', /no such folder/],
+      [file, /file/],
+      [runner.dataDir, /own data folder/],
+      [join(runner.dataDir, 'logs', '..'), /own data folder/],
+      [link, /own data folder/],
+      [dirname(runner.dataDir), /data lies inside/],
+      ['/', /data lies inside/],
+      ['/tmp\0/x', /absolute/],
+    ]
+    for (const [folder, sentence] of cases) {
+      const answer = await runner.client.ask('createAgent', { body: { name: 'x', folders: [good, folder] } })
+      expect([folder, answer.status, answer.body]).toEqual([
+        folder,
+        422,
+        {
+          error: 'folder_not_usable',
+          message: expect.stringMatching(sentence),
+          issues: [{ path: 'folders.1', message: expect.stringMatching(sentence) }],
+        },
+      ])
+    }
+    expect((await runner.client.ok('listAgents')).agents).toEqual([])
+    const { agent } = await runner.client.ok('createAgent', { body: { name: 'x', folders: [good] } })
+    expect(agent.folders).toEqual([good])
+    const changed = await runner.client.ask('updateAgent', { params: { agentId: agent.id }, body: { folders: ['/nowhere/at/all'] } })
+    expect(changed.status).toBe(422)
+  })
+
+  it('get models of providers that exist', async () => {
+    runner = await createTestRunner()
+    const nobody = { providerId: 'nobody', model: 'x' }
+    for (const body of [
+      { name: 'x', model: nobody },
+      { name: 'x', fallbacks: [nobody] },
+    ]) {
+      expect(await runner.client.ask('createAgent', { body })).toMatchObject({ status: 404, body: { error: 'provider_not_found' } })
+    }
+    expect(await runner.client.ask('updateSettings', { body: { defaultModel: nobody } })).toMatchObject({ status: 404 })
+    expect(await runner.client.ask('setModelPrice', { body: { model: nobody, price: null } })).toMatchObject({ status: 404 })
+  })
+
+  it('see every mistake of a request at once, named by its place', async () => {
+    runner = await createTestRunner()
+    const answer = await runner.client.ask('createAgent', { body: { name: '', limits: { maxTurns: 0 }, autonomy: 'wild', folders: [1] } })
+    expect(answer.status).toBe(400)
+    const { error, issues } = answer.body as { error: string; issues: { path: string }[] }
+    expect([error, issues.map((issue) => issue.path).sort()]).toEqual([
+      'invalid_request',
+      ['autonomy', 'folders.0', 'limits.maxTurns', 'name'],
+    ])
+  })
+})

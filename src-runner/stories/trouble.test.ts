@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Limits } from '../contract/agents.ts'
+import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
+import { createHandClock } from '../testing/hand-clock.ts'
+
+describe('trouble with a model', { timeout: 20_000 }, () => {
+  let runner: TestRunner
+  afterEach(() => runner.stop())
+
+  it('that is too busy: waits as long as it was asked to, says so, and succeeds', async () => {
+    const clock = createHandClock()
+    runner = await createTestRunner({ clock })
+    const agent = await runner.addAgent()
+    runner.modelServer.play({ fault: { kind: 'status', status: 429, headers: { 'retry-after': '7' } } }, { text: ['At last.'] })
+    const { events, close } = await runner.client.stream('streamEvents')
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Try', agentId: agent.id } })
+    let waitMs = 0
+    for await (const { event, data } of events) {
+      if (event === 'job.progress' && (data as { activity: string }).activity === 'retry_wait') {
+        waitMs = (data as { until: number }).until - clock.now()
+        break
+      }
+    }
+    close()
+    // A little more than was asked for, so that many jobs do not come back in the same moment.
+    expect(waitMs).toBeGreaterThanOrEqual(7000)
+    expect(waitMs).toBeLessThan(9000)
+    clock.advance(waitMs - 1)
+    expect(runner.modelServer.received.filter((request) => request.method === 'POST')).toHaveLength(1)
+    clock.advance(1)
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'completed', result: 'At last.', turns: 1 })
+  })
+
+  it('that answers nothing but errors: the next model of the agent takes over', async () => {
+    runner = await createTestRunner()
+    const main = await runner.addProvider({ name: 'Main' })
+    const agent = await runner.addAgent({
+      model: { providerId: main.id, model: 'large' },
+      fallbacks: [{ providerId: 'demo', model: 'demo' }],
+    })
+    runner.modelServer.play({ fault: { kind: 'status', status: 404, error: { message: 'no such model' } } })
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'completed', model: { providerId: 'demo', model: 'demo' } })
+  })
+
+  it('that refuses the key: the job fails with what to do, at once, and a person is told', async () => {
+    runner = await createTestRunner()
+    const agent = await runner.addAgent()
+    runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })
+    const job = await runner.ended(jobId)
+    expect(job).toMatchObject({ status: 'failed', error: 'model_auth', errorMessage: expect.stringContaining('Test server') })
+    expect(runner.modelServer.received.filter((request) => request.method === 'POST')).toHaveLength(1)
+    expect(runner.notices).toEqual([{ kind: 'job_failed', title: job.title, body: job.errorMessage, path: `/jobs/${jobId}` }])
+    const events = await runner.client.turn('streamJob', { params: { jobId } })
+    expect(events.slice(1)).toMatchObject([
+      { type: 'error', error: 'model_auth', message: job.errorMessage },
+      { type: 'done', status: 'failed' },
+    ])
+  })
+
+  it.each<[string, Partial<Limits>, string, number]>([
+    ['turns', { maxTurns: 2 }, 'turn_limit', 2],
+    ['tool calls', { maxToolCalls: 1 }, 'tool_call_limit', 2],
+    ['money', { maxCostUsd: 0.05 }, 'cost_limit', 3],
+  ])('that goes on for ever: the limit of %s ends the job and keeps its text', async (_what, limits, code, mostTurns) => {
+    runner = await createTestRunner({
+      modelServer: {
+        fallback: { text: ['Again.'], toolCalls: [{ id: 'call', name: 'list_files', args: {} }], usage: { input: 1000, output: 100 } },
+      },
+    })
+    const agent = await runner.addAgent({ folders: [runner.makeFolder()], limits })
+    await runner.client.ok('setModelPrice', { body: { model: agent.model!, price: { inputUsdPerMillion: 15, outputUsdPerMillion: 75 } } })
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Loop', agentId: agent.id } })
+    const job = await runner.ended(jobId)
+    expect(job).toMatchObject({ status: 'failed', error: code })
+    expect(job.turns).toBeLessThanOrEqual(mostTurns)
+    expect(job.result).toContain('Again.')
+    expect(job.errorMessage).not.toBe('')
+  })
+
+  it('that has gone with its provider: the next job says so instead of hanging', async () => {
+    runner = await createTestRunner()
+    const agent = await runner.addAgent()
+    await runner.modelServer.close()
+    await runner.client.ok('updateAgent', { params: { agentId: agent.id }, body: { limits: { maxTurns: 1 } } })
+    const events = await runner.client.ask('checkProvider', { params: { providerId: agent.model!.providerId } })
+    expect(events).toMatchObject({ status: 200, body: { ok: false, models: 0 } })
+    expect((events.body as { message: string }).message).toContain('Test server')
+  })
+})
