@@ -117,29 +117,38 @@ describe('search_files', () => {
     expect(output).toMatch(/^The regular expression cannot be used: .*The syntax is RE2's/)
   })
 
+  it('refuses an expression of too many repetitions', async () => {
+    expect(await search(diary, { query: '([a-z]{1,30}){1,30}[!?]', regex: true })).toEqual({
+      ok: false,
+      output: 'The regular expression is too large. Repeat less in it.',
+    })
+  })
+
   it.each([
     '(a+)+$',
     '(a|aa)+$',
     '(a|a?)+b',
     '^(([a-z])+.)+[A-Z]([a-z])+$',
     '(.*a){20}',
-    '([a-z]{1,30}){1,30}!',
-    '([a-z]{1,30}){1,30}[!?]',
+    '([a-z]{1,20}){1,20}!',
+    '([a-z]{1,20}){1,20}[!?]',
   ])('is not hung by %s, and lets others work meanwhile', async (query) => {
     const folder = await scratchFolder('Docs')
-    await folder.write('f', `${'a'.repeat(15_000)}!\n`.repeat(200))
+    await folder.write('f', `${'a'.repeat(15_000)}!\n`.repeat(50))
+    // Time on the processor, not by the clock: others work on this machine too.
+    const cpuMs = () => process.cpuUsage().user / 1000
     let longestPause = 0
     let isOver = false
-    let last = performance.now()
+    let last = cpuMs()
     const searching = callTool(searchFiles, { query, regex: true, caseSensitive: true }, [folder.path]).finally(() => (isOver = true))
     while (!isOver) {
       await setImmediate()
-      longestPause = Math.max(longestPause, performance.now() - last)
-      last = performance.now()
+      const now = cpuMs()
+      longestPause = Math.max(longestPause, now - last)
+      last = now
     }
     expect((await searching).ok).toBe(true)
-    // Some 20 ms on a machine of its own; other test files run beside this one.
-    expect(longestPause).toBeLessThan(250)
+    expect(longestPause).toBeLessThan(150)
   })
 })
 

@@ -17,8 +17,9 @@ const MAX_ENTRIES_OF_FOLDER = 10_000
 const MAX_OUTPUT_CHARS = MAX_TOOL_OUTPUT_CHARS - 2_000
 const SHOWN_LINE_CHARS = 300
 /** What an expression may do on one line, in steps of its engine: some ten milliseconds at the worst. */
-const MAX_STEPS_OF_LINE = 500_000
+const MAX_STEPS_OF_LINE = 250_000
 const MIN_SEEN_CHARS = 500
+const MAX_PROGRAM_SIZE = 1_000
 /** After this much work at a stretch the event loop gets its turn. */
 const SLICE_MS = 8
 
@@ -131,6 +132,7 @@ function finderFor(query: string, isRegex: boolean, caseSensitive: boolean): Sea
   }
   try {
     const pattern = RE2JS.compile(query, caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE)
+    if (pattern.programSize() > MAX_PROGRAM_SIZE) throw new PathRefused('The regular expression is too large. Repeat less in it.')
     const maxChars = Math.max(MIN_SEEN_CHARS, Math.min(MAX_LINE_CHARS, Math.floor(MAX_STEPS_OF_LINE / pattern.programSize())))
     return {
       maxChars,
