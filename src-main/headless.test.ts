@@ -139,6 +139,12 @@ describe('headless', () => {
     [{ DASHBOARD_HOST: '0.0.0.0' }, [], /^deckhand: DASHBOARD_HOST 0\.0\.0\.0 would open Deckhand to the network[^\n]*\n$/],
     [{ AUTH_MODE: 'bearer-token' }, [], /^deckhand: AUTH_MODE bearer-token needs[^\n]*\n$/],
     [{ DECKHAND_DATA_DIR: '/dev/null/deckhand' }, [], /^deckhand: the data folder \/dev\/null\/deckhand cannot be used[^\n]*\n$/],
+    [
+      { DASHBOARD_HOST: '192.0.2.1', AUTH_MODE: 'local-auth' },
+      [],
+      /deckhand: The dashboard cannot listen on DASHBOARD_HOST 192\.0\.2\.1[^\n]*\n$/,
+    ],
+    [{ RUNNER_HOST: '192.0.2.1', AUTH_MODE: 'local-auth' }, [], /deckhand: RUNNER_HOST 192\.0\.2\.1 is not an address[^\n]*\n$/],
     [{}, ['--runner-port', '99999'], /^deckhand: --runner-port must be a port[^\n]*\n$/],
   ])('refuses %o %o with one line and exit code 2', { timeout: 15_000 }, async (env, args, line) => {
     const program = startHeadless(env, args)

@@ -58,7 +58,7 @@ async function run(): Promise<void> {
 async function startBoth(host: Host): Promise<{ runnerUrl: string; dashboardUrl: string }> {
   const dashboard = await host.startServer()
   if (dashboard.state === 'port_taken') throw portTaken('dashboard', 'DASHBOARD_PORT', dashboard)
-  if (dashboard.state === 'failed') throw new StartError(1, dashboard.message)
+  if (dashboard.state === 'failed') throw new StartError(2, dashboard.message)
   const runner = await host.supervisor.start()
   switch (runner.state) {
     case 'ready':
@@ -95,7 +95,7 @@ async function untilHealthy(url: string): Promise<void> {
 
 function stopOnSignals(host: Host): void {
   let stopping = false
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       // Somebody who asks twice does not want to wait; the runner goes when its port closes.
       if (stopping) return leave(host, () => process.exit(130))

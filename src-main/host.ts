@@ -104,7 +104,7 @@ export function createHost({ environment, spawn, assets, echo }: HostOptions): H
       return { state: 'ready', dashboardUrl: server.url }
     } catch (error) {
       if (error instanceof PortTakenError) return { state: 'port_taken', port, suggestedPort: await suggestPort(host, port) }
-      return { state: 'failed', message: `The dashboard cannot listen on ${host}, port ${port}: ${messageOf(error)}` }
+      return { state: 'failed', message: `The dashboard cannot listen on DASHBOARD_HOST ${host}, port ${port} (${messageOf(error)})` }
     }
   }
 

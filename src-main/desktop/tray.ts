@@ -5,7 +5,7 @@ import { trayItems, type TrayAction, type TrayItem } from './tray-menu.ts'
 
 const CLOCK_MS = 30_000
 
-/** The tray icon. Its menu is made anew on every change: on Linux a changed item is not seen otherwise. */
+/** The tray icon, for as long as the app runs. Its menu is made anew on every change: on Linux a changed item is not seen otherwise. */
 export function createTray({
   resources,
   supervisor,
@@ -14,7 +14,7 @@ export function createTray({
   resources: string
   supervisor: Supervisor
   act: (action: TrayAction) => void
-}): { close(): void } {
+}): void {
   const image = nativeImage.createFromPath(join(resources, process.platform === 'darwin' ? 'trayTemplate.png' : 'tray.png'))
   const tray = new Tray(image)
   tray.setToolTip('Deckhand')
@@ -27,16 +27,10 @@ export function createTray({
     if (process.platform === 'darwin') tray.setTitle(jobs.length > 0 ? String(jobs.length) : '')
   }
   rebuild()
-  const stops = [supervisor.onRunning(rebuild), supervisor.onState(rebuild)]
+  supervisor.onRunning(rebuild)
+  supervisor.onState(rebuild)
   // Elapsed times grow without anything happening.
-  const clock = setInterval(() => supervisor.running().jobs.length > 0 && rebuild(), CLOCK_MS)
-  return {
-    close() {
-      clearInterval(clock)
-      for (const stop of stops) stop()
-      tray.destroy()
-    },
-  }
+  setInterval(() => supervisor.running().jobs.length > 0 && rebuild(), CLOCK_MS)
 }
 
 function toElectron(item: TrayItem, act: (action: TrayAction) => void): MenuItemConstructorOptions {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { FromRunner, type RunnerConfig, type RunningJob, type ToRunner } from '../../src-runner/contract/port.ts'
+import { FromRunner, type RunnerConfig, type RunningJob } from '../../src-runner/contract/port.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import { suggestPort, urlOf } from '../net/address.ts'
@@ -7,6 +7,7 @@ import { VaultError, type Vault } from '../vault/vault.ts'
 import { createHangWatch } from './hang-watch.ts'
 import { decideRestart } from './restart-policy.ts'
 import type { RunnerExit, RunnerProcess, SpawnRunner } from './runner-process.ts'
+import { answerVault } from './vault-answers.ts'
 
 /** Where our own runner listens, and what opens it. There is one only while our own child is alive and has said so. */
 export type RunnerEndpoint = { url: string; host: string; port: number; secret: string }
@@ -176,7 +177,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
         own.timers.add(setTimeout(() => own.child.kill(), timings.refusalLimitMs))
         return
       case 'vault.ask':
-        void answerVault(own, said)
+        void answerVault(vault, said, log).then((answer) => own.child.send(answer))
         return
       case 'running':
         return setRunning({ jobs: said.jobs, pending: said.pending })
@@ -258,27 +259,6 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
       restartTimer = null
       void launch()
     }, decision.delayMs)
-  }
-
-  async function answerVault(own: Life, asked: Extract<FromRunner, { type: 'vault.ask' }>): Promise<void> {
-    const answer = (fields: { ok: boolean; value?: string | null; message?: string }): ToRunner => ({
-      type: 'vault.answer',
-      requestId: asked.requestId,
-      ok: fields.ok,
-      value: fields.value ?? null,
-      message: fields.message ?? null,
-    })
-    try {
-      let value: string | null = null
-      if (asked.operation === 'get') value = await vault.get(asked.key)
-      else if (asked.operation === 'delete') await vault.delete(asked.key)
-      else if (asked.value === null) return own.child.send(answer({ ok: false, message: 'nothing to keep was given' }))
-      else await vault.set(asked.key, asked.value)
-      own.child.send(answer({ ok: true, value }))
-    } catch (error) {
-      log.warn({ operation: asked.operation, error: messageOf(error) }, 'the vault could not answer the runner')
-      own.child.send(answer({ ok: false, message: messageOf(error) }))
-    }
   }
 
   function settled(): Promise<RunnerState> {

@@ -1,0 +1,58 @@
+import { createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { describe, expect, it } from 'vitest'
+import { namesOf, suggestPort, urlOf } from './address.ts'
+
+describe('the address of a server', () => {
+  it.each([
+    ['127.0.0.1', 'http://127.0.0.1:3000'],
+    ['localhost', 'http://localhost:3000'],
+    ['::1', 'http://[::1]:3000'],
+    ['0.0.0.0', 'http://127.0.0.1:3000'],
+    ['::', 'http://[::1]:3000'],
+    ['192.168.1.7', 'http://192.168.1.7:3000'],
+  ])('on %s is %s', (host, expected) => {
+    expect(urlOf(host, 3000)).toBe(expected)
+  })
+})
+
+describe('the names of a server', () => {
+  it('are the one it was given', () => {
+    expect(namesOf('Deck.local')).toEqual(['deck.local'])
+    expect(namesOf('fe80::1')).toEqual(['[fe80::1]'])
+  })
+
+  it('are the addresses of this machine when it listens on all of them', () => {
+    const outside = Object.values(networkInterfaces())
+      .flatMap((list) => list ?? [])
+      .filter((one) => !one.internal && one.family === 'IPv4')
+    const names = namesOf('0.0.0.0')
+    for (const { address } of outside) expect(names).toContain(address)
+    expect(names).not.toContain('0.0.0.0')
+    expect(names).not.toContain('127.0.0.1')
+  })
+})
+
+describe('a port to offer', () => {
+  it('is free, and not the taken one', async () => {
+    const holder = createServer()
+    const taken = await new Promise<number>((resolve) =>
+      holder.listen(0, '127.0.0.1', () => resolve((holder.address() as { port: number }).port)),
+    )
+    // The next one it would offer is taken as well.
+    const next = await suggestPort('127.0.0.1', taken)
+    const second = createServer()
+    await new Promise<void>((resolve) => second.listen(next, '127.0.0.1', () => resolve()))
+    const offered = await suggestPort('127.0.0.1', taken)
+    expect([taken, next]).not.toContain(offered)
+    expect((offered - taken) % 2).toBe(0)
+    holder.close()
+    second.close()
+  })
+
+  it('stays a port at the end of the range', async () => {
+    const offered = await suggestPort('127.0.0.1', 65_535)
+    expect(offered).toBeGreaterThanOrEqual(1024)
+    expect(offered).toBeLessThanOrEqual(65_535)
+  })
+})
