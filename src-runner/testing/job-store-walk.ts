@@ -113,7 +113,7 @@ export function walkJobStore({ runs, length, seed }: { runs: number; length: num
 }
 
 function empty({ db }: RecordsRig): void {
-  for (const table of ['messages', 'search_queue', 'job_steps', 'job_texts', 'agent_jobs', 'conversations', 'spend_quarters', 'events']) {
+  for (const table of ['messages', 'search_queue', 'job_steps', 'job_texts', 'agent_jobs', 'conversations', 'spend_quarters', 'spend_days', 'events']) {
     db.prepare(`DELETE FROM ${table}`).run()
   }
 }
@@ -468,19 +468,25 @@ function compareSums({ rig: { db } }: Walk, rows: Row[]): void {
     assert.equal(last, row.steps, 'steps are numbered without a gap')
     assert.equal(cost, row.cost_micros, 'a job costs what its replies cost')
   }
-  const fromSteps = db.prepare(SPEND_OF_STEPS).all()
-  const fromQuarters = db.prepare(SPEND_OF_QUARTERS).all()
-  assert.deepEqual(fromQuarters, fromSteps, 'spend is what the recorded replies cost')
+  for (const { fromSteps, fromSums } of SPEND) {
+    assert.deepEqual(db.prepare(fromSums).all(), db.prepare(fromSteps).all(), 'spend is what the recorded replies cost')
+  }
 }
 
-const SPEND_OF_STEPS = `
-  SELECT step.created_at - step.created_at % 900000 AS quarter, job.agent_id AS agent, job.channel AS channel, step.model AS model,
-    sum(step.cost_micros) AS cost, sum(step.input_tokens) AS input, sum(step.first_of_job) AS jobs, sum(step.first_of_model) AS model_jobs
-  FROM job_steps AS step JOIN agent_jobs AS job ON job.seq = step.job_seq WHERE step.kind = 'reply' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`
-
-const SPEND_OF_QUARTERS = `
-  SELECT quarter_at AS quarter, agent_id AS agent, channel, model, cost_micros AS cost, input_tokens AS input, jobs, model_jobs
-  FROM spend_quarters ORDER BY 1, 2, 3, 4`
+const SPEND = [
+  {
+    fromSteps: `SELECT created_at - created_at % 900000 AS at, sum(cost_micros) AS cost, sum(input_tokens) AS input, sum(first_of_job) AS jobs
+      FROM job_steps WHERE kind = 'reply' GROUP BY 1 ORDER BY 1`,
+    fromSums: 'SELECT quarter_at AS at, cost_micros AS cost, input_tokens AS input, jobs FROM spend_quarters ORDER BY 1',
+  },
+  {
+    fromSteps: `SELECT step.created_at - step.created_at % 86400000 AS at, job.agent_id AS agent, job.channel AS channel, step.model AS model,
+        sum(step.cost_micros) AS cost, sum(step.first_of_job) AS jobs, sum(step.first_of_model) AS model_jobs
+      FROM job_steps AS step JOIN agent_jobs AS job ON job.seq = step.job_seq WHERE step.kind = 'reply'
+      GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+    fromSums: 'SELECT day_at AS at, agent_id AS agent, channel, model, cost_micros AS cost, jobs, model_jobs FROM spend_days ORDER BY 1, 2, 3, 4',
+  },
+]
 
 function compareConversations(walk: Walk): void {
   const { db } = walk.rig

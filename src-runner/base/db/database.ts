@@ -42,9 +42,9 @@ export type Database = Db & {
 const LEAST_SQLITE: [number, number, number] = [3, 51, 3]
 /** "DKHD" in the header of the file: what is not ours is not touched. */
 const APPLICATION_ID = 0x444b4844
-/** A file up to this size is checked as a whole at start (about 0.3 s); of a larger one only the small tables are. */
-const FULL_CHECK_BYTES = 128 * 1024 * 1024
-const SMALL_TABLES = ['entities', 'agents', 'providers', 'model_prices', 'settings', 'conversations', 'spend_quarters']
+/** A file up to this size is checked as a whole at start (some 0.2 s); of a larger one only the small tables are. */
+const FULL_CHECK_BYTES = 64 * 1024 * 1024
+const SMALL_TABLES = ['entities', 'agents', 'providers', 'model_prices', 'settings', 'conversations', 'spend_days']
 /** The write-ahead log is cut back to this after a checkpoint, however large a burst made it. */
 const WAL_BYTES_KEPT = 16 * 1024 * 1024
 

@@ -1,6 +1,7 @@
 import type { Tx } from '../../base/db/transact.ts'
 
 export const QUARTER_MS = 900_000
+export const UTC_DAY_MS = 86_400_000
 
 export type SpendEntry = {
   at: number
@@ -17,32 +18,39 @@ export type SpendEntry = {
   firstOfModel: boolean
 }
 
-/** Adds one recorded reply to its quarter of an hour, in the transaction that records it. */
+const ADD = `
+  cost_micros = cost_micros + excluded.cost_micros,
+  input_tokens = input_tokens + excluded.input_tokens,
+  output_tokens = output_tokens + excluded.output_tokens,
+  cached_tokens = cached_tokens + excluded.cached_tokens,
+  unpriced_calls = unpriced_calls + excluded.unpriced_calls,
+  jobs = jobs + excluded.jobs`
+
+/** Adds one recorded reply to the sums it is part of, in the transaction that records it. */
 export function addSpend(tx: Tx, entry: SpendEntry): void {
-  tx.prepare(
-    `INSERT INTO spend_quarters (quarter_at, agent_id, channel, provider_id, model,
-       cost_micros, input_tokens, output_tokens, cached_tokens, unpriced_calls, jobs, model_jobs)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET
-       cost_micros = cost_micros + excluded.cost_micros,
-       input_tokens = input_tokens + excluded.input_tokens,
-       output_tokens = output_tokens + excluded.output_tokens,
-       cached_tokens = cached_tokens + excluded.cached_tokens,
-       unpriced_calls = unpriced_calls + excluded.unpriced_calls,
-       jobs = jobs + excluded.jobs,
-       model_jobs = model_jobs + excluded.model_jobs`,
-  ).run(
-    entry.at - (entry.at % QUARTER_MS),
-    entry.agentId,
-    entry.channel,
-    entry.providerId,
-    entry.model,
+  const sums = [
     entry.costMicros,
     entry.inputTokens,
     entry.outputTokens,
     entry.cachedTokens,
     entry.priced ? 0 : 1,
     entry.firstOfJob ? 1 : 0,
+  ]
+  tx.prepare(
+    `INSERT INTO spend_quarters (quarter_at, cost_micros, input_tokens, output_tokens, cached_tokens, unpriced_calls, jobs)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${ADD}`,
+  ).run(entry.at - (entry.at % QUARTER_MS), ...sums)
+  tx.prepare(
+    `INSERT INTO spend_days (day_at, agent_id, channel, provider_id, model,
+       cost_micros, input_tokens, output_tokens, cached_tokens, unpriced_calls, jobs, model_jobs)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${ADD}, model_jobs = model_jobs + excluded.model_jobs`,
+  ).run(
+    entry.at - (entry.at % UTC_DAY_MS),
+    entry.agentId,
+    entry.channel,
+    entry.providerId,
+    entry.model,
+    ...sums,
     entry.firstOfModel ? 1 : 0,
   )
 }

@@ -1,21 +1,34 @@
 import type { Db } from '../../base/db/database.ts'
 import type { Spend, SpendBy, SpendQuery, SpendRow } from '../../contract/spend.ts'
 import { toUsd } from '../micros.ts'
-import { QUARTER_MS } from './add-spend.ts'
+import { QUARTER_MS, UTC_DAY_MS } from './add-spend.ts'
 import { createDayNamer } from './days.ts'
 
 type Sums = { cost: number; input: number; output: number; cached: number; unpriced: number; jobs: number }
 type SumRow = Sums & { key: string | number }
 
-/** Where a group's key stands, in the quarters and in the steps of the quarters that are only partly asked for. */
-const KEYS: Record<SpendBy, { quarters: string; steps: string }> = {
-  day: { quarters: 'quarter_at', steps: `step.created_at - step.created_at % ${QUARTER_MS}` },
-  agent: { quarters: 'agent_id', steps: 'job.agent_id' },
-  model: { quarters: "provider_id || '/' || model", steps: "step.provider_id || '/' || step.model" },
-  channel: { quarters: 'channel', steps: 'job.channel' },
+type Source = {
+  /** The table of sums, the column of its time, and how far apart its rows are. */
+  sums: { table: string; time: string; width: number; key: string; jobs: string }
+  /** The same of the steps themselves, for the pieces at both ends. */
+  steps: { key: string; jobs: string }
 }
 
-const LATEST = Number.MAX_SAFE_INTEGER - QUARTER_MS
+const days = { table: 'spend_days', time: 'day_at', width: UTC_DAY_MS, jobs: 'jobs' }
+const SOURCES: Record<SpendBy, Source> = {
+  day: {
+    sums: { table: 'spend_quarters', time: 'quarter_at', width: QUARTER_MS, key: 'quarter_at', jobs: 'jobs' },
+    steps: { key: `step.created_at - step.created_at % ${QUARTER_MS}`, jobs: 'step.first_of_job' },
+  },
+  agent: { sums: { ...days, key: 'agent_id' }, steps: { key: 'job.agent_id', jobs: 'step.first_of_job' } },
+  channel: { sums: { ...days, key: 'channel' }, steps: { key: 'job.channel', jobs: 'step.first_of_job' } },
+  model: {
+    sums: { ...days, key: "provider_id || '/' || model", jobs: 'model_jobs' },
+    steps: { key: "step.provider_id || '/' || step.model", jobs: 'step.first_of_model' },
+  },
+}
+
+const LATEST = Number.MAX_SAFE_INTEGER - UTC_DAY_MS
 
 /**
  * What recorded replies cost, in groups. A job is counted once in each group it belongs to: where it spent first (so,
@@ -37,32 +50,35 @@ export function readSpend(db: Db, { by, from = 0, to = LATEST, timezone }: Spend
   return { rows, totalUsd: toUsd(total), unpricedCalls: rows.reduce((all, row) => all + row.unpricedCalls, 0) }
 }
 
-/** Whole quarters from their sums, the pieces at both ends from the steps themselves. In the order of time when by day. */
+/** What lies wholly within the span from the sums, the pieces at both ends from the steps. In the order of time when by day. */
 function readSums(db: Db, by: SpendBy, from: number, to: number): SumRow[] {
-  if (to <= from) return []
-  const firstWhole = Math.ceil(from / QUARTER_MS) * QUARTER_MS
-  const lastWhole = Math.floor(to / QUARTER_MS) * QUARTER_MS
-  if (firstWhole > lastWhole) return sumSteps(db, by, from, to)
-  return [...sumSteps(db, by, from, firstWhole), ...sumQuarters(db, by, firstWhole, lastWhole), ...sumSteps(db, by, lastWhole, to)]
+  const { sums, steps } = SOURCES[by]
+  const firstWhole = Math.ceil(from / sums.width) * sums.width
+  const endWhole = Math.floor(to / sums.width) * sums.width
+  if (firstWhole >= endWhole) return addSteps(db, steps, from, to)
+  return [
+    ...addSteps(db, steps, from, firstWhole),
+    ...addSums(db, sums, firstWhole, endWhole),
+    ...addSteps(db, steps, endWhole, to),
+  ]
 }
 
-function sumQuarters(db: Db, by: SpendBy, from: number, to: number): SumRow[] {
+function addSums(db: Db, { table, time, key, jobs }: Source['sums'], from: number, to: number): SumRow[] {
   return db
     .prepare<SumRow>(
-      `SELECT ${KEYS[by].quarters} AS key, sum(cost_micros) AS cost, sum(input_tokens) AS input, sum(output_tokens) AS output,
-         sum(cached_tokens) AS cached, sum(unpriced_calls) AS unpriced, sum(${by === 'model' ? 'model_jobs' : 'jobs'}) AS jobs
-       FROM spend_quarters WHERE quarter_at >= ? AND quarter_at < ? GROUP BY 1 ORDER BY 1`,
+      `SELECT ${key} AS key, sum(cost_micros) AS cost, sum(input_tokens) AS input, sum(output_tokens) AS output,
+         sum(cached_tokens) AS cached, sum(unpriced_calls) AS unpriced, sum(${jobs}) AS jobs
+       FROM ${table} WHERE ${time} >= ? AND ${time} < ? GROUP BY 1 ORDER BY 1`,
     )
     .all(from, to)
 }
 
-function sumSteps(db: Db, by: SpendBy, from: number, to: number): SumRow[] {
+function addSteps(db: Db, { key, jobs }: Source['steps'], from: number, to: number): SumRow[] {
   if (to <= from) return []
   return db
     .prepare<SumRow>(
-      `SELECT ${KEYS[by].steps} AS key, sum(step.cost_micros) AS cost, sum(step.input_tokens) AS input, sum(step.output_tokens) AS output,
-         sum(step.cached_tokens) AS cached, sum(1 - step.priced) AS unpriced,
-         sum(${by === 'model' ? 'step.first_of_model' : 'step.first_of_job'}) AS jobs
+      `SELECT ${key} AS key, sum(step.cost_micros) AS cost, sum(step.input_tokens) AS input, sum(step.output_tokens) AS output,
+         sum(step.cached_tokens) AS cached, sum(1 - step.priced) AS unpriced, sum(${jobs}) AS jobs
        FROM job_steps AS step CROSS JOIN agent_jobs AS job ON job.seq = step.job_seq
        WHERE step.kind = 'reply' AND step.created_at >= ? AND step.created_at < ? GROUP BY 1 ORDER BY 1`,
     )

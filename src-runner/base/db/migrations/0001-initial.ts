@@ -217,10 +217,20 @@ CREATE TABLE messages (
 ) STRICT;
 CREATE INDEX messages_by_conversation ON messages (conversation_id);
 
--- What the replies of a quarter of an hour cost. Every time zone in use is whole quarters away from UTC, so the days
--- of all of them can be summed from here.
+-- What recorded replies cost, summed twice. By the quarter of an hour, for days: every time zone in use is whole quarters
+-- away from UTC, so the days of all of them can be put together from here.
 CREATE TABLE spend_quarters (
-  quarter_at INTEGER NOT NULL CHECK (quarter_at % 900000 = 0),
+  quarter_at INTEGER PRIMARY KEY CHECK (quarter_at % 900000 = 0),
+  cost_micros INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  cached_tokens INTEGER NOT NULL,
+  unpriced_calls INTEGER NOT NULL,
+  jobs INTEGER NOT NULL
+) STRICT;
+-- And by the day of UTC, for who and what spent it.
+CREATE TABLE spend_days (
+  day_at INTEGER NOT NULL CHECK (day_at % 86400000 = 0),
   agent_id TEXT NOT NULL,
   channel TEXT NOT NULL,
   provider_id TEXT NOT NULL,
@@ -232,7 +242,7 @@ CREATE TABLE spend_quarters (
   unpriced_calls INTEGER NOT NULL,
   jobs INTEGER NOT NULL,
   model_jobs INTEGER NOT NULL,
-  PRIMARY KEY (quarter_at, agent_id, channel, provider_id, model)
+  PRIMARY KEY (day_at, agent_id, channel, provider_id, model)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE events (
