@@ -78,15 +78,23 @@ export type ObserveOptions = {
   isOutside?: boolean
 }
 
+/** An answer that only ever grows: asking again asks for what came after what is held. */
+export type Growth<A> = { after: (held: A) => Record<string, unknown>; join: (held: A, more: A) => A }
+
 /** Holds the answer of a GET route, refreshed by events. `null` as the request: nothing to ask for yet. */
-export function useRoute<N extends JsonRoute>(name: N, request: () => RouteRequest<N> | null, options: ObserveOptions = {}): Loaded<RouteAnswer<N>> {
+export function useRoute<N extends JsonRoute>(name: N, request: () => RouteRequest<N> | null, options: ObserveOptions & { grows?: Growth<RouteAnswer<N>> } = {}): Loaded<RouteAnswer<N>> {
   const callLoosely = useApi().client.call as LooseCall
   const queries = useQueryClient()
   const query = createMemo(() => {
     const asked = request() as AnyRequest | null
     return queries.defaultQueryOptions<RouteAnswer<N>>({
       queryKey: [name, asked],
-      queryFn: ({ signal }) => callLoosely(name, asked, { signal }) as Promise<RouteAnswer<N>>,
+      queryFn: async ({ signal, queryKey }) => {
+        const held = options.grows && queries.getQueryData<RouteAnswer<N>>(queryKey)
+        if (held === undefined) return (await callLoosely(name, asked, { signal })) as RouteAnswer<N>
+        const more = await callLoosely(name, { ...asked, query: { ...asked?.query, ...options.grows!.after(held) } }, { signal })
+        return options.grows!.join(held, more as RouteAnswer<N>)
+      },
       enabled: asked !== null,
       meta: { tags: tagsOf(name, asked?.params) },
       ...(options.keepPrevious && { placeholderData: keepPreviousData }),

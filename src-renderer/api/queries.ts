@@ -40,8 +40,14 @@ export function useJob(jobId: Given): Loaded<RouteAnswer<'getJob'>> {
   return useRoute('getJob', () => withId(jobId, (id) => ({ params: { jobId: id } })))
 }
 
+/** Steps are only ever added, so each news of one fetches that one and not the whole job again. */
 export function useSteps(jobId: Given): Loaded<RouteAnswer<'listSteps'>> {
-  return useRoute('listSteps', () => withId(jobId, (id) => ({ params: { jobId: id } })))
+  return useRoute('listSteps', () => withId(jobId, (id) => ({ params: { jobId: id } })), {
+    grows: {
+      after: ({ steps }) => ({ after: steps.at(-1)?.seq ?? 0 }),
+      join: (held, more) => ({ steps: [...held.steps, ...more.steps] }),
+    },
+  })
 }
 
 /** What a running job does at this moment, or null. */

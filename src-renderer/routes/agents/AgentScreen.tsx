@@ -38,6 +38,9 @@ export function AgentScreen() {
         <ChevronLeft size={14} aria-hidden="true" />
         {words().agents.title}
       </A>
+      <Show when={!isNew() && answer.data === undefined}>
+        <h1 class="sr-only">{words().common.agent}</h1>
+      </Show>
       <Switch>
         <Match when={isNew()}>
           <AgentEditor agent={null} />

@@ -115,11 +115,11 @@ function AgentCard(props: { agent: Agent; models: RouteAnswer<'listModels'> | un
       <div class="mt-auto flex items-center gap-3 border-t border-line pt-3">
         <div class="flex min-w-0 flex-1 items-center gap-2 text-xs text-ink-3">
           <Show when={jobs.items.length > 0} fallback={<Show when={!jobs.isPending}>{words().agents.noRuns}</Show>}>
-            <ul class="flex items-center gap-0.5" aria-label={words().agents.lastRuns}>
+            <ul class="-ml-1 flex items-center" aria-label={words().agents.lastRuns}>
               <For each={jobs.items.slice(0, LAST_RUNS)}>
                 {(job) => (
                   <li class="relative z-1 flex">
-                    <A href={`/jobs/${job.id}`} title={job.title} class="rounded-full p-0.5 hover:bg-hover">
+                    <A href={`/jobs/${job.id}`} title={job.title} class="rounded-full p-1 hover:bg-hover">
                       <StatusBadge status={job.status} show="icon" />
                     </A>
                   </li>

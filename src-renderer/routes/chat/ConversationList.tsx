@@ -102,7 +102,7 @@ function ConversationRow(props: { conversation: Conversation; avatar: string | n
       <Avatar name={props.conversation.agentName} text={props.avatar} size="sm" />
       <div class="min-w-0 flex-1">
         <div class={`truncate text-sm ${props.isCurrent ? 'font-medium text-ink' : 'text-ink'}`}>{props.conversation.title || words().common.untitled}</div>
-        <div class="flex items-center gap-1 truncate text-xs text-ink-3">
+        <div class={`flex items-center gap-1 truncate text-xs ${props.isCurrent ? 'text-ink-2' : 'text-ink-3'}`}>
           <span class="truncate">{props.conversation.agentName}</span>
           <span aria-hidden="true">·</span>
           <Time at={props.conversation.updatedAt} />

@@ -114,6 +114,19 @@ describe('the page of a job', () => {
     expect(screen.queryByRole('button', { name: /Stop/ })).not.toBeInTheDocument()
   })
 
+  it('a new step is fetched alone, not with all that came before', async () => {
+    const job = makeJob({ status: 'running', result: null, finishedAt: null })
+    const { runner, held, show } = open(job, [reply(1, 'First.')])
+    show()
+    await screen.findByText('First.')
+    await waitFor(() => expect(runner.streams).toHaveLength(1))
+    held.steps = [...held.steps, reply(2, 'Second.')]
+    runner.happen({ type: 'job.step_recorded', payload: { jobId: job.id, conversationId: null, seq: 2, kind: 'reply', costUsd: 0.02 } })
+    expect(await screen.findByText('Second.')).toBeInTheDocument()
+    expect(screen.getAllByText('First.')).toHaveLength(1)
+    expect(runner.callsOf('listSteps').at(-1)!.query).toEqual({ after: 1 })
+  })
+
   it('says where a new attempt went on', async () => {
     const { show } = open(makeJob({ attempt: 2 }), [reply(1, 'Before.'), reply(2, 'After.', { attempt: 2 })])
     show()

@@ -48,6 +48,9 @@ export function JobScreen() {
         <ChevronLeft size={14} aria-hidden="true" />
         {words().job.backToActivity}
       </A>
+      <Show when={answer.data === undefined}>
+        <h1 class="sr-only">{words().job.title}</h1>
+      </Show>
       <Switch>
         <Match when={answer.data}>{(data) => <JobPage job={data().job} />}</Match>
         <Match when={isMissing()}>
