@@ -1,4 +1,5 @@
 import type { KnownPrice, ModelRequest, PromptMessage, Usage } from '../models/model.ts'
+import { costMicros } from '../models/prices.ts'
 
 /** Tokens and money of one or several model calls that belong to the same reply. */
 export type CallCost = { usage: Usage; estimated: boolean; costMicros: number; priced: boolean }
@@ -12,13 +13,7 @@ export const NO_COST: CallCost = { usage: { input: 0, output: 0, cached: 0 }, es
 export function costOfCall(reported: Usage | null, estimate: () => Usage, price: KnownPrice | null): CallCost {
   const believed = reported !== null && isBelievable(reported) ? reported : null
   const usage = believed ?? estimate()
-  return { usage, estimated: believed === null, costMicros: price === null ? 0 : microsOf(usage, price), priced: price !== null }
-}
-
-/** Money of one call in whole micro-dollars. Prices are micro-dollars per million tokens; cached input has its own. */
-export function microsOf(usage: Usage, price: KnownPrice): number {
-  const fresh = (usage.input - usage.cached) * price.inputMicros
-  return Math.round((fresh + usage.cached * price.cachedInputMicros + usage.output * price.outputMicros) / 1_000_000)
+  return { usage, estimated: believed === null, costMicros: price === null ? 0 : costMicros(usage, price), priced: price !== null }
 }
 
 export function addCosts(a: CallCost, b: CallCost): CallCost {
