@@ -1,0 +1,18 @@
+import { benchJobs } from './jobs.ts'
+import { benchStream } from './stream.ts'
+import { benchWindow } from './window.ts'
+
+/**
+ * Measurements, each beside its baseline in the same run. `npm run bench` runs all; `npm run bench jobs` one of them.
+ * They print figures and judge nothing: speed is never a test, since machines differ and are shared.
+ */
+const benches: Record<string, () => Promise<void>> = { jobs: benchJobs, stream: benchStream, window: benchWindow }
+
+const asked = process.argv.slice(2)
+const unknown = asked.find((name) => !Object.hasOwn(benches, name))
+if (unknown !== undefined) {
+  console.error(`There is no measurement "${unknown}". There are: ${Object.keys(benches).join(', ')}.`)
+  process.exit(2)
+}
+for (const name of asked.length > 0 ? asked : Object.keys(benches)) await benches[name]!()
+process.exit(0)
