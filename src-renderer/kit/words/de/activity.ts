@@ -5,7 +5,7 @@ import type { WordsLike } from '../words.ts'
 const plural = createPlural('de')
 
 export const activity: WordsLike<typeof en> = {
-  title: 'Aktivität',
+  title: 'Verlauf',
   search: 'Titel, Aufgaben und Ergebnisse durchsuchen',
   filters: 'Filter',
   status: 'Status',
@@ -17,7 +17,13 @@ export const activity: WordsLike<typeof en> = {
   time: 'Zeit',
   anyTime: 'Jederzeit',
   times: { today: 'Heute', week: 'Letzte 7 Tage', month: 'Letzte 30 Tage' },
-  statusGroups: { active: 'In Arbeit', attention: 'Wartet auf dich', completed: 'Erledigt', failed: 'Fehlgeschlagen', cancelled: 'Angehalten' },
+  statusGroups: {
+    active: 'In Arbeit',
+    attention: 'Wartet auf dich',
+    completed: 'Erledigt',
+    failed: 'Fehlgeschlagen',
+    cancelled: 'Angehalten',
+  },
   clearFilters: 'Filter aufheben',
   list: 'Aufträge, die neuesten zuerst',
   newJobs: (count) => plural(count, { one: '# neuer Auftrag', other: '# neue Aufträge' }),
@@ -26,6 +32,5 @@ export const activity: WordsLike<typeof en> = {
   startChat: 'Chat beginnen',
   noMatchTitle: 'Kein Auftrag passt',
   noMatchText: 'Kein Auftrag hat all das. Suche weiter gefasst, oder hebe die Filter auf.',
-  columns: { job: 'Auftrag', agent: 'Agent', status: 'Status', duration: 'Dauer', cost: 'Kosten', created: 'Begonnen' },
   retryOf: 'Neuer Versuch',
 }

@@ -9,7 +9,8 @@ export const agents: WordsLike<typeof en> = {
   intro: 'Wer für dich arbeitet, mit welchem Modell und wie frei.',
   newAgent: 'Neuer Agent',
   emptyTitle: 'Noch keine Agenten',
-  emptyText: 'Ein Agent ist ein Helfer mit Namen, Anweisungen, Modell und den Ordnern, die er sehen darf. Gib ihm einen Auftrag und sieh zu.',
+  emptyText:
+    'Ein Agent ist ein Helfer mit Namen, Anweisungen, Modell und den Ordnern, die er sehen darf. Gib ihm einen Auftrag und sieh zu.',
   isDefault: 'Standard',
   isDefaultWhy: 'Aufträge, die keinen Agenten nennen, gehen an diesen.',
   lastRuns: 'Letzte Aufträge',
@@ -18,12 +19,10 @@ export const agents: WordsLike<typeof en> = {
   spentTitle: 'Ausgaben in 30 Tagen',
   folders: (count) => plural(count, { zero: 'Keine Ordner', one: '# Ordner', other: '# Ordner' }),
   chat: 'Chat',
-  edit: 'Bearbeiten',
   showJobs: 'Seine Aufträge',
   createTitle: 'Neuer Agent',
   create: 'Agenten anlegen',
   save: 'Änderungen sichern',
-  saving: 'Wird gesichert …',
   created: (name) => `${name} ist bereit`,
   saved: 'Änderungen gesichert',
   sections: {
@@ -91,8 +90,9 @@ export const agents: WordsLike<typeof en> = {
   isTheDefault: 'Dies ist der Standardagent.',
   deleteAgent: 'Agenten löschen',
   deleteTitle: (name) => `${name} löschen?`,
-  deleteText: 'Seine laufenden und wartenden Aufträge werden angehalten. Was er getan hat, bleibt mit jedem Schritt unter Aktivität.',
-  deleteRunning: (count) => plural(count, { one: '# Auftrag ist in Arbeit und wird angehalten.', other: '# Aufträge sind in Arbeit und werden angehalten.' }),
+  deleteText: 'Seine laufenden und wartenden Aufträge werden angehalten. Was er getan hat, bleibt mit jedem Schritt im Verlauf.',
+  deleteRunning: (count) =>
+    plural(count, { one: '# Auftrag ist in Arbeit und wird angehalten.', other: '# Aufträge sind in Arbeit und werden angehalten.' }),
   deleteLast: 'Das ist dein einziger Agent, darum lässt er sich nicht löschen. Lege zuerst einen anderen an.',
   deleted: (name) => `${name} wurde gelöscht`,
   unsavedTitle: 'Ohne Sichern verlassen?',
@@ -113,5 +113,5 @@ export const agents: WordsLike<typeof en> = {
     folderTwice: 'Dieser Ordner steht schon in der Liste.',
   },
   notFound: 'Diesen Agenten gibt es nicht mehr',
-  notFoundWhy: 'Er wurde gelöscht, oder die Adresse stimmt nicht. Was er getan hat, steht noch unter Aktivität.',
+  notFoundWhy: 'Er wurde gelöscht, oder die Adresse stimmt nicht. Was er getan hat, steht noch im Verlauf.',
 }

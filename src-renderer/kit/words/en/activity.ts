@@ -24,6 +24,5 @@ export const activity = {
   startChat: 'Start a chat',
   noMatchTitle: 'No job matches',
   noMatchText: 'No job has all of this. Widen the search, or clear the filters.',
-  columns: { job: 'Job', agent: 'Agent', status: 'Status', duration: 'Duration', cost: 'Cost', created: 'Started' },
   retryOf: 'Retry',
 }

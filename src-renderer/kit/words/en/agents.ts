@@ -16,12 +16,10 @@ export const agents = {
   spentTitle: 'Spent in 30 days',
   folders: (count: number) => plural(count, { zero: 'No folders', one: '# folder', other: '# folders' }),
   chat: 'Chat',
-  edit: 'Edit',
   showJobs: 'Its jobs',
   createTitle: 'New agent',
   create: 'Create agent',
   save: 'Save changes',
-  saving: 'Saving…',
   created: (name: string) => `${name} is ready`,
   saved: 'Changes saved',
   sections: {
@@ -90,7 +88,8 @@ export const agents = {
   deleteAgent: 'Delete agent',
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleteText: 'Its running and waiting jobs are stopped. What it did stays in Activity, with every step.',
-  deleteRunning: (count: number) => plural(count, { one: '# job is under way and will be stopped.', other: '# jobs are under way and will be stopped.' }),
+  deleteRunning: (count: number) =>
+    plural(count, { one: '# job is under way and will be stopped.', other: '# jobs are under way and will be stopped.' }),
   deleteLast: 'This is your only agent, so it cannot be deleted. Create another one first.',
   deleted: (name: string) => `${name} was deleted`,
   unsavedTitle: 'Leave without saving?',
