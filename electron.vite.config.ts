@@ -30,7 +30,9 @@ export default defineConfig({
   },
   renderer: {
     root: here('src-renderer'),
-    plugins: [solid(), tailwindcss()],
+    // Screens have paths of their own (/jobs/…), and a page that is loaded there must find its files as well.
+    // electron-vite makes them relative, whatever `base` says here; a plugin speaks after it.
+    plugins: [solid(), tailwindcss(), { name: 'assets-from-the-root', config: () => ({ base: '/' }) }],
     build: {
       outDir: here('out/renderer'),
       emptyOutDir: true,
