@@ -5,7 +5,7 @@ import { createSignal, Show } from 'solid-js'
 import { matchesWords } from '../kit/text.ts'
 import { words } from '../kit/words/words.ts'
 import { FIELD_CLASS, type FieldProps, HINT_CLASS, LABEL_CLASS, PROBLEM_CLASS } from './field.ts'
-import { ITEM_CLASS, POPUP_CLASS } from './popup.ts'
+import { ITEM_CLASS, POPUP_CLASS, TOP_LAYER } from './popup.ts'
 
 export type ComboOption = { value: string; label: string; group: string; note?: string }
 type Group = { label: string; options: ComboOption[] }
@@ -75,7 +75,7 @@ export function Combobox(props: ComboboxProps) {
       </Show>
       <Kobalte.ErrorMessage class={PROBLEM_CLASS}>{props.problem}</Kobalte.ErrorMessage>
       <Kobalte.Portal>
-        <Kobalte.Content class={POPUP_CLASS} data-popup="">
+        <Kobalte.Content {...TOP_LAYER} class={POPUP_CLASS} data-popup="">
           <Show when={isEmpty()}>
             <p class="px-3 py-2 text-ink-3">{words().common.nothingFound}</p>
           </Show>

@@ -1,4 +1,5 @@
-import { AlertDialog as Kobalte } from '@kobalte/core/alert-dialog'
+// Kobalte's AlertDialog is the Dialog object with another Content put into it: importing it would make every dialog an alert.
+import { Dialog as Kobalte } from '@kobalte/core/dialog'
 import { createSignal, type JSX, Show } from 'solid-js'
 import { words } from '../kit/words/words.ts'
 import { createDialogFocus } from './dialog-focus.ts'
@@ -45,7 +46,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       <Kobalte.Portal>
         <Kobalte.Overlay class="fixed inset-0 z-50 bg-scrim" />
         <div class="fixed inset-0 z-50 flex items-start justify-center p-4 pt-[18vh]">
-          <Kobalte.Content {...focus} class="animate-appear w-full max-w-md rounded-xl bg-surface p-5 shadow-pop outline-none">
+          <Kobalte.Content {...focus} role="alertdialog" class="animate-appear w-full max-w-md rounded-xl bg-surface p-5 shadow-pop outline-none">
             <Kobalte.Title class="text-lg font-semibold text-ink">{props.title}</Kobalte.Title>
             <Kobalte.Description as="div" class="mt-1.5 text-sm text-ink-2">
               {props.children}

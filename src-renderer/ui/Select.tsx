@@ -3,7 +3,7 @@ import Check from 'lucide-solid/icons/check'
 import ChevronsUpDown from 'lucide-solid/icons/chevrons-up-down'
 import { Show } from 'solid-js'
 import { FIELD_CLASS, type FieldProps, HINT_CLASS, LABEL_CLASS, PROBLEM_CLASS } from './field.ts'
-import { ITEM_CLASS, POPUP_CLASS } from './popup.ts'
+import { ITEM_CLASS, POPUP_CLASS, TOP_LAYER } from './popup.ts'
 
 export type Option<V extends string> = { value: V; label: string; note?: string; disabled?: boolean }
 
@@ -68,7 +68,7 @@ export function Select<V extends string>(props: SelectProps<V>) {
       </Show>
       <Kobalte.ErrorMessage class={PROBLEM_CLASS}>{props.problem}</Kobalte.ErrorMessage>
       <Kobalte.Portal>
-        <Kobalte.Content class={POPUP_CLASS} data-popup="">
+        <Kobalte.Content {...TOP_LAYER} class={POPUP_CLASS} data-popup="">
           <Kobalte.Listbox class="scroll-quiet max-h-80 min-w-40 overflow-y-auto p-1 outline-none" data-popup="" />
         </Kobalte.Content>
       </Kobalte.Portal>
