@@ -1,0 +1,51 @@
+import { expect, test } from '../fixtures/deckhand.ts'
+import { createRealFolder } from '../fixtures/real-folder.ts'
+import { setUpAgent } from '../fixtures/set-up-agent.ts'
+
+test('a job outlives the process that did it, and repeats nothing that was recorded', async ({ deckhand, page, models }) => {
+  const folder = createRealFolder({ 'plan.md': 'Paint the fence on Saturday.\n' })
+  const agent = await setUpAgent(deckhand.client, models, { folders: [folder.path] })
+  models.play(
+    {
+      text: ['I read the plan.'],
+      toolCalls: [{ id: 'call_1', name: 'read_file', args: { path: `${folder.path}/plan.md` } }],
+      usage: { input: 100, output: 10 },
+    },
+    ...Array(2).fill({ text: [...'You paint the fence on Saturday.'], usage: { input: 200, output: 20 } }),
+  )
+  // Beyond the first reply and in the middle of the second one: there the process dies.
+  const held = models.holdBefore(1 + 'You paint the'.length)
+  const { jobId } = await deckhand.client.ok('submitTask', { body: { task: 'What is the plan?', agentId: agent.id } })
+  await page.goto(`app://deckhand/jobs/${jobId}`)
+  await expect(page.getByText('You paint the', { exact: true })).toBeVisible()
+
+  const before = await deckhand.runnerPid()
+  const banner = page.getByRole('status').filter({ hasText: 'The runner stopped and is starting again' })
+  const told = banner.waitFor({ state: 'visible' })
+  process.kill(before, 'SIGKILL')
+  held.release()
+  await told
+  await expect(banner).toBeHidden()
+  await deckhand.untilReady()
+  expect(await deckhand.runnerPid()).not.toBe(before)
+
+  const main = page.getByRole('main')
+  await expect(main.getByText('Done', { exact: true })).toBeVisible()
+  await expect(main).toContainText('You paint the fence on Saturday.')
+  await expect(page.getByText('Attempt 2')).toBeVisible()
+  await expect(page.getByRole('button', { name: /^Read .*plan\.md/ })).toHaveCount(1)
+
+  const asked = models.received.filter(({ path }) => path.endsWith('/chat/completions'))
+  expect(asked).toHaveLength(3)
+  // What it was asked again is what the dead process had asked last: with the file that had been read, not before it.
+  expect(JSON.stringify(asked[2]!.body)).toContain('Paint the fence on Saturday.')
+  expect(asked[2]!.body).toEqual(asked[1]!.body)
+
+  const { steps } = await deckhand.client.ok('listSteps', { params: { jobId } })
+  expect(steps.map(({ seq, kind, attempt }) => [seq, kind, attempt])).toEqual([
+    [1, 'reply', 1],
+    [2, 'tool_result', 1],
+    [3, 'reply', 2],
+  ])
+  folder.remove()
+})

@@ -1,0 +1,56 @@
+import { createRealFolder } from '../fixtures/real-folder.ts'
+import { expect, test } from '../fixtures/deckhand.ts'
+
+const LIMIT_S = 180
+
+test('from nothing to a finished first job, and never asked again', async ({ deckhand, page }, testInfo) => {
+  const folder = createRealFolder({
+    'boiler-service.md': '# Boiler\n\nServiced on 3 September. Next due in a year.\n',
+    'garden-plan.md': '# Garden\n\nCut the hedge before March.\n',
+    'expenses.csv': 'day,amount\nMonday,12.50\n',
+  })
+  await deckhand.setHooks({ folder: folder.path })
+  const from = performance.now()
+
+  await expect(page.getByRole('heading', { name: 'Choose a model' })).toBeVisible()
+  await page.getByRole('button', { name: 'Try the demo' }).click()
+
+  await expect(page.getByRole('heading', { name: 'Name your first agent' })).toBeVisible()
+  await page.getByLabel('Name', { exact: true }).fill('Marta')
+  await page.getByRole('button', { name: 'Choose a folder…' }).click()
+  await expect(page.getByText(folder.path)).toBeVisible()
+  await page.getByRole('button', { name: 'Create agent' }).click()
+
+  await expect(page.getByRole('heading', { name: 'Give Marta a first job' })).toBeVisible()
+  await page.getByRole('button', { name: 'Run the first job' }).click()
+  await expect(page.getByRole('heading', { name: 'That was your first job' })).toBeVisible()
+  for (const file of ['boiler-service.md', 'garden-plan.md', 'expenses.csv']) await expect(page.getByRole('main')).toContainText(file)
+  // What only somebody knows who has read the file.
+  await expect(page.getByRole('main')).toContainText('Serviced on 3 September')
+
+  const seconds = (performance.now() - from) / 1000
+  testInfo.annotations.push({ type: 'first job', description: `${seconds.toFixed(1)} s` })
+  expect(seconds).toBeLessThan(LIMIT_S)
+
+  await page.getByRole('link', { name: 'Go to Home' }).click()
+  await page.getByRole('navigation').getByRole('link', { name: 'Activity' }).click()
+  const row = page.getByRole('main').getByText('Look at my folder', { exact: false }).first()
+  await row.click()
+
+  await expect(page.getByRole('heading', { name: /Look at my folder/ })).toBeVisible()
+  await expect(page.getByText('Done', { exact: true })).toBeVisible()
+  const figures = page.locator('dl[aria-label="Figures"]')
+  await expect(figures).toContainText('Marta')
+  await expect(figures).toContainText('Demo')
+  await expect(figures).toContainText(/Tokens\s*[\d.,]+K? in, [\d.,]+K? out/)
+  await expect(figures).toContainText('$0.00')
+  await expect(page.getByRole('button', { name: /^Looked into its folders/ })).toBeVisible()
+  await expect(page.getByRole('button', { name: /^Read .*boiler-service\.md/ })).toBeVisible()
+
+  await deckhand.quit()
+  await deckhand.start()
+  await expect(deckhand.page.getByRole('heading', { name: 'Home' })).toBeVisible()
+  await expect(deckhand.page.getByText(/Look at my folder/).first()).toBeVisible()
+  await expect(deckhand.page.getByRole('heading', { name: 'Choose a model' })).toBeHidden()
+  folder.remove()
+})

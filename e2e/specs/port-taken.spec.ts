@@ -1,0 +1,33 @@
+import { expect, test } from '../fixtures/deckhand.ts'
+
+test.use({
+  awaits: 'window',
+  // The port comes from the machine's own settings, where the choice is to be remembered.
+  env: { RUNNER_PORT: undefined },
+  machineSettings: async ({ stranger }, use) => use({ runnerPort: stranger.port }),
+})
+
+test('a taken port is named, another one offered and remembered, and the stranger hears nothing', async ({ deckhand, page, stranger }) => {
+  const banner = page.getByRole('status').first()
+  await expect(banner).toContainText(`Port ${stranger.port} is used by another program, so the runner cannot start.`)
+  const offer = page.getByRole('button', { name: /^Use port \d+$/ })
+  const port = Number((await offer.innerText()).match(/\d+/)![0])
+  expect(port).not.toBe(stranger.port)
+
+  await offer.click()
+  await deckhand.untilReady()
+  await expect(banner).not.toContainText('Port')
+  await expect(page.getByRole('heading', { name: 'Choose a model' })).toBeVisible()
+  expect(deckhand.runnerUrl).toBe(`http://127.0.0.1:${port}`)
+  expect((await fetch(`${deckhand.runnerUrl}/api/health`)).status).toBe(200)
+
+  await deckhand.quit()
+  await deckhand.start()
+  await deckhand.untilReady()
+  expect(deckhand.runnerUrl).toBe(`http://127.0.0.1:${port}`)
+  await deckhand.client.ok('updateSettings', { body: { firstStart: 'done' } })
+  await deckhand.page.goto('app://deckhand/settings')
+  await expect(deckhand.page.getByRole('main')).toContainText(`http://127.0.0.1:${port}`)
+
+  expect({ connections: stranger.connections(), received: stranger.received() }).toEqual({ connections: 0, received: '' })
+})
