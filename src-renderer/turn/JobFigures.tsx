@@ -7,7 +7,10 @@ import { Money } from '../ui/Money.tsx'
 import { Pill } from '../ui/Pill.tsx'
 import { Tokens } from '../ui/Tokens.tsx'
 
-type Figures = Pick<JobSummary, 'model' | 'inputTokens' | 'outputTokens' | 'cachedTokens' | 'costUsd' | 'priced' | 'startedAt' | 'finishedAt'>
+type Figures = Pick<
+  JobSummary,
+  'model' | 'inputTokens' | 'outputTokens' | 'cachedTokens' | 'costUsd' | 'priced' | 'startedAt' | 'finishedAt'
+>
 
 /** Model, tokens, cost and time of a job in one quiet line. */
 export function JobFigures(props: { job: Figures; estimated?: boolean }): JSX.Element {

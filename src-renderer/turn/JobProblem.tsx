@@ -21,7 +21,11 @@ export function fixFor(code: string | null, agentId: string): Fix | null {
 }
 
 /** Why a job failed, in words, with what to do about it. */
-export function JobProblem(props: { job: Pick<Job | JobSummary, 'error' | 'errorMessage' | 'agentId'>; actions?: JSX.Element; compact?: boolean }) {
+export function JobProblem(props: {
+  job: Pick<Job | JobSummary, 'error' | 'errorMessage' | 'agentId'>
+  actions?: JSX.Element
+  compact?: boolean
+}) {
   const why = () => {
     const known = JobErrorCode.safeParse(props.job.error)
     const sentence = known.success ? words().common.jobError[known.data] : null

@@ -33,8 +33,8 @@ export function TurnItems(props: { items: readonly TurnItem[]; doing: string | n
 
 export function Doing(props: { text: string }): JSX.Element {
   return (
-    <p class="flex items-center gap-2 py-0.5 text-sm text-ink-3">
-      <span class="animate-breathe size-2 rounded-full bg-accent" aria-hidden="true" />
+    <p class="flex items-baseline gap-2 py-0.5 text-sm text-ink-3">
+      <span class="animate-breathe size-2 shrink-0 rounded-full bg-accent" aria-hidden="true" />
       {props.text}
     </p>
   )

@@ -28,7 +28,17 @@ function reply(seq: number, text: string, calls: string[] = [], rest: Partial<Re
 }
 
 function result(seq: number, callId: string, ok = true): ToolResultStep {
-  return { kind: 'tool_result', seq, attempt: 1, createdAt: seq * 1000, durationMs: 5, callId, name: 'read_file', ok, output: `output of ${callId}` }
+  return {
+    kind: 'tool_result',
+    seq,
+    attempt: 1,
+    createdAt: seq * 1000,
+    durationMs: 5,
+    callId,
+    name: 'read_file',
+    ok,
+    output: `output of ${callId}`,
+  }
 }
 
 function started(seq: number, callId: string): ToolStartedStep {
@@ -53,7 +63,9 @@ function after(...inputs: TurnInput[]): TurnState {
 
 /** One line an item, as a person would say it. */
 function shown(state: TurnState): string[] {
-  return turnItems(state).map((item) => (item.kind === 'text' ? `${item.text}${item.live ? '…' : ''}${item.interrupted ? ' (cut off)' : ''}` : `${item.callId} ${item.state}`))
+  return turnItems(state).map((item) =>
+    item.kind === 'text' ? `${item.text}${item.live ? '…' : ''}${item.interrupted ? ' (cut off)' : ''}` : `${item.callId} ${item.state}`,
+  )
 }
 
 describe('a turn as it is shown', () => {
@@ -64,27 +76,55 @@ describe('a turn as it is shown', () => {
     ['text grows', [delta(1, 'Hel'), delta(1, 'lo')], ['Hello…']],
     ['a recorded reply is whole', [delta(1, 'Hel'), steps(reply(1, 'Hello'))], ['Hello']],
     ['text of a recorded step is ignored', [steps(reply(1, 'Hello')), delta(1, 'Hel'), delta(1, 'lo')], ['Hello']],
-    ['after a reload the first text is all of it', [delta(1, 'Hel'), { type: 'attached' }, delta(1, 'Hello'), delta(1, ' you')], ['Hello you…']],
+    [
+      'after a reload the first text is all of it',
+      [delta(1, 'Hel'), { type: 'attached' }, delta(1, 'Hello'), delta(1, ' you')],
+      ['Hello you…'],
+    ],
     ['until it comes, the text heard before stays', [delta(1, 'Hel'), { type: 'attached' }], ['Hel…']],
     ['a reply that starts over', [delta(1, 'Hel'), { type: 'reset', seq: 1 }, delta(1, 'Good'), delta(1, 'bye')], ['Goodbye…']],
     ['a reset of something else', [delta(1, 'Hel'), tool('c1', 'running'), { type: 'reset', seq: 3 }], ['Hel…', 'c1 running']],
     ['calls not recorded yet', [delta(1, 'I look.'), tool('c1', 'running')], ['I look.…', 'c1 running']],
-    ['the answer after a call that is not recorded yet', [delta(1, 'I look.'), tool('c1', 'running'), tool('c1', 'done'), delta(3, 'It says')], ['I look.…', 'c1 done', 'It says…']],
+    [
+      'the answer after a call that is not recorded yet',
+      [delta(1, 'I look.'), tool('c1', 'running'), tool('c1', 'done'), delta(3, 'It says')],
+      ['I look.…', 'c1 done', 'It says…'],
+    ],
     ['a recorded call that runs', [steps(reply(1, 'I look.', ['c1'])), tool('c1', 'running')], ['I look.', 'c1 running']],
     ['a denied call', [steps(reply(1, '', ['c1'])), tool('c1', 'denied')], ['', 'c1 denied']],
     ['a late "running" does not start a call again', [tool('c1', 'done'), tool('c1', 'running')], ['c1 done']],
-    ['news of a call whose result is recorded', [steps(reply(1, '', ['c1']), result(2, 'c1')), tool('c1', 'running'), tool('c1', 'done')], ['', 'c1 done']],
+    [
+      'news of a call whose result is recorded',
+      [steps(reply(1, '', ['c1']), result(2, 'c1')), tool('c1', 'running'), tool('c1', 'done')],
+      ['', 'c1 done'],
+    ],
     ['a failed call', [steps(reply(1, '', ['c1']), result(2, 'c1', false))], ['', 'c1 failed']],
     ['a call written down as started', [steps(reply(1, '', ['c1']), started(2, 'c1'))], ['', 'c1 running']],
     ['started, then the job ended', [steps(reply(1, '', ['c1']), started(2, 'c1')), done('failed')], ['', 'c1 lost']],
-    ['a provider that numbers its calls anew in each reply', [steps(reply(1, 'a', ['0']), result(2, '0', false), reply(3, 'b', ['0']), result(4, '0'))], ['a', '0 failed', 'b', '0 done']],
+    [
+      'a provider that numbers its calls anew in each reply',
+      [steps(reply(1, 'a', ['0']), result(2, '0', false), reply(3, 'b', ['0']), result(4, '0'))],
+      ['a', '0 failed', 'b', '0 done'],
+    ],
     ['steps that arrive backwards', [steps(result(2, 'c1')), steps(reply(1, 'a', ['c1']))], ['a', 'c1 done']],
     ['an ending after text was heard', [delta(1, 'Hello'), done('completed', 'Hello')], ['Hello']],
-    ['an ending of several replies does not repeat them', [delta(1, 'One.'), tool('c1', 'done'), delta(3, 'Two.'), done('completed', 'One. Two.')], ['One.', 'c1 done', 'Two.']],
-    ['a failed job ends with its error', [delta(1, 'I look.'), tool('c1', 'running'), { type: 'error', error: 'internal', message: 'It broke.' }], ['I look.', 'c1 lost']],
+    [
+      'an ending of several replies does not repeat them',
+      [delta(1, 'One.'), tool('c1', 'done'), delta(3, 'Two.'), done('completed', 'One. Two.')],
+      ['One.', 'c1 done', 'Two.'],
+    ],
+    [
+      'a failed job ends with its error',
+      [delta(1, 'I look.'), tool('c1', 'running'), { type: 'error', error: 'internal', message: 'It broke.' }],
+      ['I look.', 'c1 lost'],
+    ],
     ['an ending without any text heard', [done('completed', 'Hello')], ['Hello']],
     ['Stop keeps what was written', [delta(1, 'Half an ans'), done('cancelled', '')], ['Half an ans']],
-    ['a reply cut off, as recorded', [delta(1, 'Half'), done('cancelled'), steps(reply(1, 'Half an', ['c1'], { interrupted: true }))], ['Half an (cut off)']],
+    [
+      'a reply cut off, as recorded',
+      [delta(1, 'Half'), done('cancelled'), steps(reply(1, 'Half an', ['c1'], { interrupted: true }))],
+      ['Half an (cut off)'],
+    ],
     ['waiting is not an ending', [steps(reply(1, 'May I?', ['c1'])), done('awaiting_approval')], ['May I?', 'c1 asked']],
   ])('%s', (_, inputs, expected) => {
     expect(shown(after(...inputs))).toEqual(expected)
@@ -113,7 +153,14 @@ describe('a turn as it is shown', () => {
 type Moment = { say: ChatStreamEvent } | { record: Step }
 
 const job = fc
-  .array(fc.record({ words: fc.array(fc.constantFrom('one ', 'two ', '**three** ', '\n'), { maxLength: 5 }), calls: fc.nat(2), breaks: fc.boolean() }), { minLength: 1, maxLength: 4 })
+  .array(
+    fc.record({
+      words: fc.array(fc.constantFrom('one ', 'two ', '**three** ', '\n'), { maxLength: 5 }),
+      calls: fc.nat(2),
+      breaks: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 4 },
+  )
   .map((turns) => {
     const moments: Moment[] = []
     let seq = 0

@@ -1,5 +1,12 @@
 import type { ModelRef } from '../../src-runner/contract/agents.ts'
-import { type ChatStreamEvent, isTerminal, type JobStatus, type ReplyStep, type Step, type ToolResultStep } from '../../src-runner/contract/jobs.ts'
+import {
+  type ChatStreamEvent,
+  isTerminal,
+  type JobStatus,
+  type ReplyStep,
+  type Step,
+  type ToolResultStep,
+} from '../../src-runner/contract/jobs.ts'
 
 /** What reaches a page about one job, from whichever side, in whatever order. */
 export type TurnInput =
@@ -32,7 +39,12 @@ export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
     case 'steps':
       return withSteps(state, input.steps)
     case 'attached':
-      return { ...state, ending: null, error: null, live: state.live.map((entry) => (entry.kind === 'text' ? { ...entry, replay: true } : entry)) }
+      return {
+        ...state,
+        ending: null,
+        error: null,
+        live: state.live.map((entry) => (entry.kind === 'text' ? { ...entry, replay: true } : entry)),
+      }
     case 'delta':
       return withText(state, input.seq, input.text)
     case 'reset':
@@ -130,7 +142,8 @@ function isOver(state: TurnState): boolean {
 function recordedItems(steps: readonly Step[]): TurnItem[] {
   const items: TurnItem[] = []
   const timesSeen = new Map<string, number>()
-  const openCall = (callId: string) => items.findLast((item): item is ToolItem => item.kind === 'tool' && item.callId === callId && item.result === null)
+  const openCall = (callId: string) =>
+    items.findLast((item): item is ToolItem => item.kind === 'tool' && item.callId === callId && item.result === null)
   for (const step of steps) {
     if (step.kind === 'reply') {
       items.push({
@@ -168,7 +181,16 @@ function liveText(entry: LiveText, live: boolean): TextItem {
 }
 
 function liveTool(entry: LiveTool): ToolItem {
-  return { kind: 'tool', key: toolKey(entry.callId, 0), callId: entry.callId, name: entry.name, args: undefined, state: entry.state, startedAt: null, result: null }
+  return {
+    kind: 'tool',
+    key: toolKey(entry.callId, 0),
+    callId: entry.callId,
+    name: entry.name,
+    args: undefined,
+    state: entry.state,
+    startedAt: null,
+    result: null,
+  }
 }
 
 /** A call that was running when the job ended is not running any more. Where nothing was heard, the ending stands in. */

@@ -4,7 +4,11 @@ import { createMemo, For, type JSX } from 'solid-js'
  * A list of things that are made anew whenever something changes. Each key keeps its elements, and with them what is
  * open, selected or focused there.
  */
-export function KeyedFor<T>(props: { each: readonly T[]; keyOf: (item: T) => string; children: (item: () => T) => JSX.Element }): JSX.Element {
+export function KeyedFor<T>(props: {
+  each: readonly T[]
+  keyOf: (item: T) => string
+  children: (item: () => T) => JSX.Element
+}): JSX.Element {
   const byKey = createMemo(() => new Map(props.each.map((item) => [props.keyOf(item), item])))
   return (
     <For each={[...byKey().keys()]}>

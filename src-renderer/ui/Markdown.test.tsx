@@ -26,7 +26,9 @@ describe('Markdown of a model', () => {
   it('hands a pressed link over instead of following it', async () => {
     const { user, opened } = show('See [the site](https://x.test/page).')
     const link = screen.getByRole('link', { name: 'the site' })
-    const followed = new Promise<boolean>((resolve) => window.addEventListener('click', (event) => resolve(!event.defaultPrevented), { once: true }))
+    const followed = new Promise<boolean>((resolve) =>
+      window.addEventListener('click', (event) => resolve(!event.defaultPrevented), { once: true }),
+    )
     await user.click(link)
     expect(opened).toEqual(['https://x.test/page'])
     expect(await followed).toBe(false)

@@ -46,8 +46,35 @@ describe('blocks of a finished text', () => {
 })
 
 const PIECES = fc.constantFrom(
-  ...['# Head\n', 'word ', '**bold** ', '\n', '\n\n', '- item\n', '  - inner\n', '1. one\n', '> quote\n', '```js\n', '```\n', '---\n', '===\n'],
-  ...['| a | b |\n', '|---|---|\n', '    code\n', '<div>\n', '</div>\n', '[x]: https://x.test\n', '[x] ', '\r\n', '`code` ', '- [ ] t\n', '   ', '*'],
+  ...[
+    '# Head\n',
+    'word ',
+    '**bold** ',
+    '\n',
+    '\n\n',
+    '- item\n',
+    '  - inner\n',
+    '1. one\n',
+    '> quote\n',
+    '```js\n',
+    '```\n',
+    '---\n',
+    '===\n',
+  ],
+  ...[
+    '| a | b |\n',
+    '|---|---|\n',
+    '    code\n',
+    '<div>\n',
+    '</div>\n',
+    '[x]: https://x.test\n',
+    '[x] ',
+    '\r\n',
+    '`code` ',
+    '- [ ] t\n',
+    '   ',
+    '*',
+  ],
 )
 
 describe('blocks of a text that grows', () => {
@@ -63,7 +90,8 @@ describe('blocks of a text that grows', () => {
   })
 
   it('shows on the way what the text so far says', () => {
-    const text = '# Report\n\nSome **words** here.\n\n- one\n- two\n\n```sh\nls -l\necho 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nThe end.'
+    const text =
+      '# Report\n\nSome **words** here.\n\n- one\n- two\n\n```sh\nls -l\necho 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nThe end.'
     const blocks = createMarkdownBlocks()
     for (let at = 1; at <= text.length; at++) {
       expect(blocks.update(text.slice(0, at), false), `after ${at} characters`).toEqual(blocksOf(text.slice(0, at)))
@@ -87,16 +115,20 @@ describe('blocks of a text that grows', () => {
 
   it('does not parse a long text again for every token', () => {
     const long = Array.from({ length: 2000 }, (_, i) => `Paragraph ${i} with **some** words and \`code\`.`).join('\n\n')
-    const blocks = createMarkdownBlocks()
-    blocks.update(long, false)
-    const whole = measure(() => createMarkdownBlocks().update(long, true))
-    const thousandTokens = measure(() => {
-      for (let i = 0; i < 1000; i++) blocks.update(`${long}${' token'.repeat(i)}`, false)
+    const whole = fastestOf(() => createMarkdownBlocks().update(long, true))
+    const twoHundredTokens = fastestOf(() => {
+      const grown = createMarkdownBlocks()
+      for (let i = 0; i < 200; i++) grown.update(`${long}${' token'.repeat(i)}`, false)
     })
-    // A thousand updates would cost a thousand times the whole; they may cost a hundred times at the very most.
-    expect(thousandTokens).toBeLessThan(Math.max(whole, 1) * 100)
+    // Read anew for each token it would cost two hundred times the whole.
+    expect(twoHundredTokens).toBeLessThan(whole * 40)
   })
 })
+
+/** The machine may be busy with something else once, hardly three times. */
+function fastestOf(run: () => void): number {
+  return Math.min(measure(run), measure(run), measure(run))
+}
 
 function measure(run: () => void): number {
   const from = performance.now()

@@ -11,7 +11,7 @@ export type MarkdownBlocks = {
   update(text: string, finished: boolean): readonly MarkdownBlock[]
 }
 
-type Links = Record<string, { href: string; title?: string | null | undefined }>
+type Links = Lexer['tokens']['links']
 
 /** The only HTML a model may write itself; everything else it writes as HTML is shown as the text it is. */
 const HARMLESS_TAG = /^<(?:br *\/?|\/?(?:kbd|sub|sup))>$/i
@@ -100,9 +100,9 @@ function blockOf(token: Token): MarkdownBlock | null {
 
 function lex(text: string, links: Links): { tokens: Token[]; links: Links } {
   const lexer = new Lexer(marked.defaults)
-  lexer.tokens.links = { ...links } as typeof lexer.tokens.links
+  lexer.tokens.links = { ...links }
   const tokens = lexer.lex(text)
-  return { tokens, links: lexer.tokens.links as Links }
+  return { tokens, links: lexer.tokens.links }
 }
 
 function isSame(a: MarkdownBlock | undefined, b: MarkdownBlock): boolean {

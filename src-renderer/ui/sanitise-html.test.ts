@@ -154,7 +154,13 @@ const ELEMENTS = [
 ]
 
 const MARKDOWN = [
-  ...ADDRESSES.flatMap((address) => [`[x](${address})`, `[x](<${address}>)`, `![x](${address})`, `<${address}>`, `[x][1]\n\n[1]: ${address}`]),
+  ...ADDRESSES.flatMap((address) => [
+    `[x](${address})`,
+    `[x](<${address}>)`,
+    `![x](${address})`,
+    `<${address}>`,
+    `[x][1]\n\n[1]: ${address}`,
+  ]),
   ...ELEMENTS.flatMap((element) => [element, `text ${element} text`, `- ${element}`, `| a |\n|---|\n| ${element} |`, `> ${element}`]),
   '```"><img/src=x/onerror=alert(1)>\ncode\n```',
   '- ```"><img/src=x/onerror=alert(1)>\n  code\n  ```',
@@ -169,7 +175,11 @@ const MARKDOWN = [
   '[a](https://x.test)<script>alert(1)</script>',
 ]
 
-const HTML = [...ELEMENTS, ...ADDRESSES.map((address) => `<a href="${address}">x</a>`), ...ADDRESSES.map((address) => `<a href='${escapeHtml(address)}'>x</a>`)]
+const HTML = [
+  ...ELEMENTS,
+  ...ADDRESSES.map((address) => `<a href="${address}">x</a>`),
+  ...ADDRESSES.map((address) => `<a href='${escapeHtml(address)}'>x</a>`),
+]
 
 const HARMLESS_ELEMENTS = new Set(
   'P BR HR H3 H4 H5 H6 STRONG EM DEL CODE PRE BLOCKQUOTE KBD SUB SUP SPAN A UL OL LI TABLE THEAD TBODY TR TH TD'.split(' '),
@@ -186,7 +196,9 @@ const HARMLESS_VALUES: Record<string, RegExp> = {
 function harmIn(fragment: ParentNode): string[] {
   return [...fragment.querySelectorAll('*')].flatMap((element) => [
     ...(HARMLESS_ELEMENTS.has(element.tagName) && element.namespaceURI === 'http://www.w3.org/1999/xhtml' ? [] : [`<${element.tagName}>`]),
-    ...[...element.attributes].filter(({ name, value }) => !HARMLESS_VALUES[name]?.test(value)).map(({ name, value }) => `${name}=${value}`),
+    ...[...element.attributes]
+      .filter(({ name, value }) => !HARMLESS_VALUES[name]?.test(value))
+      .map(({ name, value }) => `${name}=${value}`),
   ])
 }
 
@@ -199,11 +211,13 @@ describe('untrusted text', () => {
     for (const html of HTML) expect(harmIn(sanitiseHtml(html)), html).toEqual([])
   })
 
-  it('does no harm as Markdown, finished or growing', () => {
+  it('does no harm as Markdown, finished or growing', { timeout: 30_000 }, () => {
+    const seen = new Set<string>()
     for (const markdown of MARKDOWN) {
       for (const block of [...createMarkdownBlocks().update(markdown, true), ...createMarkdownBlocks().update(markdown, false)]) {
-        if (block.kind === 'html') expect(harmIn(sanitiseHtml(block.html)), markdown).toEqual([])
-        else expect(block.lang, markdown).toMatch(/^[\w+#.-]{0,30}$/)
+        if (block.kind === 'code') expect(block.lang, markdown).toMatch(/^[\w+#.-]{0,30}$/)
+        else if (!seen.has(block.html)) expect(harmIn(sanitiseHtml(block.html)), markdown).toEqual([])
+        if (block.kind === 'html') seen.add(block.html)
       }
     }
   })
@@ -218,7 +232,18 @@ describe('untrusted text', () => {
     const markdown = '### T\n\n1. **a** *b* ~~c~~ `d`\n\n> q\n\n| a | b |\n|:-:|--:|\n| 1 | [x](https://x.test) |\n\n---\n\nH<sub>2</sub>O'
     const box = document.createElement('div')
     for (const block of createMarkdownBlocks().update(markdown, true)) if (block.kind === 'html') box.append(sanitiseHtml(block.html))
-    for (const selector of ['h5', 'ol li strong', 'em', 'del', 'code', 'blockquote', 'th[align=center]', 'td[align=right] a[href]', 'hr', 'sub']) {
+    for (const selector of [
+      'h5',
+      'ol li strong',
+      'em',
+      'del',
+      'code',
+      'blockquote',
+      'th[align=center]',
+      'td[align=right] a[href]',
+      'hr',
+      'sub',
+    ]) {
       expect(box.querySelector(selector), selector).not.toBeNull()
     }
   })

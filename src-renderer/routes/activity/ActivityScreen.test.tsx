@@ -12,7 +12,10 @@ function createWorkspace(first: JobSummary[]) {
   const runner = createFakeRunner({
     listAgents: () => ({ agents: [agent], nextCursor: null }),
     listJobs: ({ query }) => ({
-      jobs: jobs.filter((job) => (query.status === undefined || query.status.includes(job.status)) && (query.q === undefined || job.title.includes(query.q))),
+      jobs: jobs.filter(
+        (job) =>
+          (query.status === undefined || query.status.includes(job.status)) && (query.q === undefined || job.title.includes(query.q)),
+      ),
       nextCursor: null,
     }),
   })
@@ -26,7 +29,8 @@ function createWorkspace(first: JobSummary[]) {
   return { runner, agent, add }
 }
 
-const open = (runner: ReturnType<typeof createFakeRunner>, path = '/activity') => renderScreen(ActivityScreen, { route: '/activity', path, runner })
+const open = (runner: ReturnType<typeof createFakeRunner>, path = '/activity') =>
+  renderScreen(ActivityScreen, { route: '/activity', path, runner })
 
 describe('Activity', () => {
   it('teaches when nothing has happened', async () => {
@@ -47,7 +51,10 @@ describe('Activity', () => {
   })
 
   it('begins with the filters of its address and writes changes back into it', async () => {
-    const { runner, agent } = createWorkspace([makeSummary({ title: 'Fine' }), makeSummary({ title: 'Broken', status: 'failed', resultPreview: null })])
+    const { runner, agent } = createWorkspace([
+      makeSummary({ title: 'Fine' }),
+      makeSummary({ title: 'Broken', status: 'failed', resultPreview: null }),
+    ])
     const view = open(runner, `/activity?status=failed&agent=${agent.id}`)
     expect(await screen.findByText('Broken')).toBeInTheDocument()
     expect(screen.queryByText('Fine')).not.toBeInTheDocument()

@@ -48,7 +48,11 @@ export function ActivityScreen() {
             <Skeleton rows={8} />
           </Match>
           <Match when={jobs.items.length === 0 && isFiltered(filter())}>
-            <EmptyState icon={SearchX} title={words().activity.noMatchTitle} action={<Button onClick={clear}>{words().activity.clearFilters}</Button>}>
+            <EmptyState
+              icon={SearchX}
+              title={words().activity.noMatchTitle}
+              action={<Button onClick={clear}>{words().activity.clearFilters}</Button>}
+            >
               {words().activity.noMatchText}
             </EmptyState>
           </Match>
@@ -124,7 +128,13 @@ type FiltersProps = { filter: ReturnType<typeof readFilter>; onChange: (change: 
 function Filters(props: FiltersProps) {
   const agents = useAgents()
   const [typed, setTyped] = createSignal(props.filter.q)
-  createEffect(on(() => props.filter.q, (q) => q !== typed().trim() && setTyped(q), { defer: true }))
+  createEffect(
+    on(
+      () => props.filter.q,
+      (q) => q !== typed().trim() && setTyped(q),
+      { defer: true },
+    ),
+  )
   createEffect(
     on(
       typed,
@@ -139,11 +149,18 @@ function Filters(props: FiltersProps) {
 
   const statusOptions = (): Option<string>[] => {
     const text = words().activity
-    const groups = (Object.keys(STATUS_GROUPS) as StatusGroup[]).map((group) => ({ value: STATUS_GROUPS[group].join(','), label: text.statusGroups[group] }))
+    const groups = (Object.keys(STATUS_GROUPS) as StatusGroup[]).map((group) => ({
+      value: STATUS_GROUPS[group].join(','),
+      label: text.statusGroups[group],
+    }))
     const own = props.filter.status
     const isOwn = own.length > 0 && groupOf(own) === null
     const named = (status: JobStatus) => words().common.status[status]
-    return [{ value: ANY, label: text.anyStatus }, ...groups, ...(isOwn ? [{ value: own.join(','), label: own.map(named).join(', ') }] : [])]
+    return [
+      { value: ANY, label: text.anyStatus },
+      ...groups,
+      ...(isOwn ? [{ value: own.join(','), label: own.map(named).join(', ') }] : []),
+    ]
   }
   const statusValue = () => {
     if (props.filter.status.length === 0) return ANY
@@ -170,12 +187,48 @@ function Filters(props: FiltersProps) {
   return (
     <div role="group" aria-label={words().activity.filters} class="flex flex-wrap items-end gap-2">
       <div class="min-w-56 flex-1 basis-64">
-        <TextField type="search" label={words().activity.search} hideLabel placeholder={words().activity.search} icon={Search} value={typed()} onValue={setTyped} />
+        <TextField
+          type="search"
+          label={words().activity.search}
+          hideLabel
+          placeholder={words().activity.search}
+          icon={Search}
+          value={typed()}
+          onValue={setTyped}
+        />
       </div>
-      <Select label={words().activity.status} hideLabel class={FILTER_CLASS} options={statusOptions()} value={statusValue()} onValue={(value) => props.onChange({ status: or(value) })} />
-      <Select label={words().activity.agent} hideLabel class={FILTER_CLASS} options={agentOptions()} value={props.filter.agent ?? ANY} onValue={(value) => props.onChange({ agent: or(value) })} />
-      <Select label={words().activity.channel} hideLabel class={FILTER_CLASS} options={channelOptions()} value={props.filter.channel ?? ANY} onValue={(value) => props.onChange({ channel: or(value) })} />
-      <Select label={words().activity.time} hideLabel class={FILTER_CLASS} options={timeOptions()} value={props.filter.time ?? ANY} onValue={(value) => props.onChange({ time: or(value) })} />
+      <Select
+        label={words().activity.status}
+        hideLabel
+        class={FILTER_CLASS}
+        options={statusOptions()}
+        value={statusValue()}
+        onValue={(value) => props.onChange({ status: or(value) })}
+      />
+      <Select
+        label={words().activity.agent}
+        hideLabel
+        class={FILTER_CLASS}
+        options={agentOptions()}
+        value={props.filter.agent ?? ANY}
+        onValue={(value) => props.onChange({ agent: or(value) })}
+      />
+      <Select
+        label={words().activity.channel}
+        hideLabel
+        class={FILTER_CLASS}
+        options={channelOptions()}
+        value={props.filter.channel ?? ANY}
+        onValue={(value) => props.onChange({ channel: or(value) })}
+      />
+      <Select
+        label={words().activity.time}
+        hideLabel
+        class={FILTER_CLASS}
+        options={timeOptions()}
+        value={props.filter.time ?? ANY}
+        onValue={(value) => props.onChange({ time: or(value) })}
+      />
       <Show when={isFiltered(props.filter)}>
         <Button variant="ghost" onClick={props.onClear}>
           {words().activity.clearFilters}

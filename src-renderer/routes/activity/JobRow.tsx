@@ -70,5 +70,8 @@ export function JobRow(props: { job: JobSummary; isActive: boolean }) {
 
 /** A result in one line: the marks of Markdown would only be noise there. */
 function plain(text: string): string {
-  return text.replaceAll(/\*\*|`|^[#>]+ /gm, '').replaceAll(/\s+/g, ' ').trim()
+  return text
+    .replaceAll(/\*\*|`|^[#>]+ /gm, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
 }

@@ -41,7 +41,9 @@ const nameField = () => screen.findByRole('textbox', { name: 'Name' })
 describe('a new agent', () => {
   it('is made with what was chosen', async () => {
     const runner = createWorkspace([])
-    const view = open(runner, '/agents/new', { desktop: { api: {} as never, onState: () => () => {}, pickFolder: () => Promise.resolve('/srv/notes') } })
+    const view = open(runner, '/agents/new', {
+      desktop: { api: {} as never, onState: () => () => {}, pickFolder: () => Promise.resolve('/srv/notes') },
+    })
     await view.user.type(await nameField(), 'Ada')
     await view.user.type(screen.getByRole('textbox', { name: /Instructions/ }), 'Be brief.')
     await view.user.click(screen.getByRole('radio', { name: /Ask first/ }))
@@ -78,7 +80,9 @@ describe('a new agent', () => {
 
   it('shows what the runner says about a field at that field, until it is changed', async () => {
     const runner = createWorkspace([])
-    runner.answer({ createAgent: () => new Refusal('folder_not_usable', 'No.', [{ path: 'folders.1', message: 'There is no such folder.' }]) })
+    runner.answer({
+      createAgent: () => new Refusal('folder_not_usable', 'No.', [{ path: 'folders.1', message: 'There is no such folder.' }]),
+    })
     const view = open(runner, '/agents/new')
     await view.user.type(await nameField(), 'Ada')
     const path = screen.getByRole('textbox', { name: 'Path of a folder' })

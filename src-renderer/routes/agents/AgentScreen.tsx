@@ -21,7 +21,18 @@ import { Skeleton } from '../../ui/Skeleton.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { toast } from '../../ui/Toasts.tsx'
-import { type AgentField, type AgentForm, bodyOf, DEFAULT_LIMIT_FIELDS, fieldOfIssue, formOf, isSameForm, LIMIT_FIELDS, type LimitField, problemsOf } from './agent-form.ts'
+import {
+  type AgentField,
+  type AgentForm,
+  bodyOf,
+  DEFAULT_LIMIT_FIELDS,
+  fieldOfIssue,
+  formOf,
+  isSameForm,
+  LIMIT_FIELDS,
+  type LimitField,
+  problemsOf,
+} from './agent-form.ts'
 import { AutonomyField } from './AutonomyField.tsx'
 import { FoldersField } from './FoldersField.tsx'
 import { FallbacksField, ModelField } from './ModelField.tsx'
@@ -82,7 +93,7 @@ function AgentEditor(props: { agent: Agent | null }) {
     return issue?.message ?? (wasTried() ? (ownProblems()[field] ?? null) : null)
   }
   const change = <F extends AgentField>(field: F, value: AgentForm[F]) => {
-    setForm(field as AgentField, value as never)
+    setForm(field, value as never)
     setIssues((all) => all.filter((issue) => issue.field !== field))
     setSaved(false)
   }
@@ -92,7 +103,13 @@ function AgentEditor(props: { agent: Agent | null }) {
   }
 
   // What was changed elsewhere shows up here, unless somebody is writing.
-  createEffect(on(() => props.agent?.updatedAt, () => !isDirty() && reset(props.agent), { defer: true }))
+  createEffect(
+    on(
+      () => props.agent?.updatedAt,
+      () => !isDirty() && reset(props.agent),
+      { defer: true },
+    ),
+  )
   const isStale = createMemo(() => isDirty() && !isSameForm(base(), formOf(props.agent)))
 
   const takeProblem = (thrown: unknown) => {
@@ -110,7 +127,10 @@ function AgentEditor(props: { agent: Agent | null }) {
       if (props.agent === null) {
         const { agent } = await create.run({ body: bodyOf(sent) })
         isLeaving = true
-        toast({ text: words().agents.created(agent.name), action: { label: words().agents.chat, onClick: () => navigate(`/chat?agent=${agent.id}`) } })
+        toast({
+          text: words().agents.created(agent.name),
+          action: { label: words().agents.chat, onClick: () => navigate(`/chat?agent=${agent.id}`) },
+        })
         navigate('/agents')
         return
       }
@@ -166,7 +186,14 @@ function AgentEditor(props: { agent: Agent | null }) {
                 />
               </div>
               <div class="w-40">
-                <TextField label={words().agents.avatar} optional hint={words().agents.avatarHint} problem={problemOfField('avatar')} value={form.avatar} onValue={(value) => change('avatar', value)} />
+                <TextField
+                  label={words().agents.avatar}
+                  optional
+                  hint={words().agents.avatarHint}
+                  problem={problemOfField('avatar')}
+                  value={form.avatar}
+                  onValue={(value) => change('avatar', value)}
+                />
               </div>
             </div>
             <TextArea
@@ -184,7 +211,12 @@ function AgentEditor(props: { agent: Agent | null }) {
         </Panel>
         <Panel title={words().agents.sections.brain}>
           <div class="flex flex-col gap-4">
-            <ModelField models={models.data} value={form.model} problem={problemOfField('model')} onValue={(value) => change('model', value)} />
+            <ModelField
+              models={models.data}
+              value={form.model}
+              problem={problemOfField('model')}
+              onValue={(value) => change('model', value)}
+            />
             <Show when={form.model === null && models.data !== undefined && models.data.defaultModel === null}>
               <p class="flex flex-wrap items-center gap-x-3 rounded-lg bg-warn-soft px-3.5 py-2 text-sm text-warn">
                 {words().agents.noDefault}
@@ -193,7 +225,12 @@ function AgentEditor(props: { agent: Agent | null }) {
                 </A>
               </p>
             </Show>
-            <FallbacksField models={models.data} value={form.fallbacks} problem={problemOfField('fallbacks')} onValue={(value) => change('fallbacks', value)} />
+            <FallbacksField
+              models={models.data}
+              value={form.fallbacks}
+              problem={problemOfField('fallbacks')}
+              onValue={(value) => change('fallbacks', value)}
+            />
           </div>
         </Panel>
         <Panel title={words().agents.sections.freedom}>
@@ -265,10 +302,23 @@ function focusFirstProblem(): void {
 
 function limitHint(field: LimitField): string {
   const text = words().agents.limits
-  return { maxTurns: text.maxTurnsHint, maxCostUsd: text.maxCostUsdHint, maxWorkingMinutes: text.maxWorkingMinutesHint, maxToolCalls: text.maxToolCallsHint }[field]
+  return {
+    maxTurns: text.maxTurnsHint,
+    maxCostUsd: text.maxCostUsdHint,
+    maxWorkingMinutes: text.maxWorkingMinutesHint,
+    maxToolCalls: text.maxToolCallsHint,
+  }[field]
 }
 
-type SaveBarProps = { isNew: boolean; isDirty: boolean; isBusy: boolean; wasSaved: boolean; problem: string | null; note: string | null; onCancel: () => void }
+type SaveBarProps = {
+  isNew: boolean
+  isDirty: boolean
+  isBusy: boolean
+  wasSaved: boolean
+  problem: string | null
+  note: string | null
+  onCancel: () => void
+}
 
 /** Stays in sight at the bottom, so that a long form can be saved from anywhere in it. */
 function SaveBar(props: SaveBarProps): JSX.Element {
@@ -319,7 +369,9 @@ function Standing(props: { agent: Agent; onDeleted: () => void }): JSX.Element {
   const update = useUpdateAgent()
   const remove = useDeleteAgent()
   const [isAsking, setAsking] = createSignal(false)
-  const underWay = useJobs(() => (isAsking() ? { agentId: props.agent.id, status: ['pending', 'running', 'awaiting_approval', 'awaiting_child'] } : null))
+  const underWay = useJobs(() =>
+    isAsking() ? { agentId: props.agent.id, status: ['pending', 'running', 'awaiting_approval', 'awaiting_child'] } : null,
+  )
   const isOnly = () => agents.data?.agents.length === 1
   const makeDefault = async () => {
     try {
@@ -334,12 +386,15 @@ function Standing(props: { agent: Agent; onDeleted: () => void }): JSX.Element {
     toast({ text: words().agents.deleted(props.agent.name) })
     navigate('/agents', { replace: true })
   }
-  const describe = (thrown: unknown) => (thrown instanceof ApiError && thrown.code === 'agent_is_last' ? words().agents.deleteLast : sentenceOf(thrown))
+  const describe = (thrown: unknown) =>
+    thrown instanceof ApiError && thrown.code === 'agent_is_last' ? words().agents.deleteLast : sentenceOf(thrown)
   return (
     <Panel>
       <div class="flex flex-col gap-4">
         <div class="flex flex-wrap items-center gap-3">
-          <p class="min-w-48 flex-1 text-sm text-ink-2">{props.agent.isDefault ? words().agents.isTheDefault : words().agents.makeDefaultHint}</p>
+          <p class="min-w-48 flex-1 text-sm text-ink-2">
+            {props.agent.isDefault ? words().agents.isTheDefault : words().agents.makeDefaultHint}
+          </p>
           <Show when={!props.agent.isDefault}>
             <Button busy={update.isRunning} onClick={() => void makeDefault()}>
               {words().agents.makeDefault}

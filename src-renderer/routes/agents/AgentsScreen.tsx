@@ -74,7 +74,11 @@ export function AgentsScreen() {
   )
 }
 
-function AgentCard(props: { agent: Agent; models: RouteAnswer<'listModels'> | undefined; spent: RouteAnswer<'getSpend'>['rows'][number] | undefined }) {
+function AgentCard(props: {
+  agent: Agent
+  models: RouteAnswer<'listModels'> | undefined
+  spent: RouteAnswer<'getSpend'>['rows'][number] | undefined
+}) {
   const jobs = useJobs(() => ({ agentId: props.agent.id, limit: LAST_RUNS }))
   const model = () => {
     const own = props.agent.model ?? props.models?.defaultModel ?? null
@@ -89,7 +93,10 @@ function AgentCard(props: { agent: Agent; models: RouteAnswer<'listModels'> | un
           <div class="flex min-w-0 items-center gap-2">
             <h2 class="min-w-0 truncate text-md font-semibold text-ink">
               {/* The whole card leads to the agent; its own links lie above. */}
-              <A href={`/agents/${props.agent.id}`} class="after:absolute after:inset-0 after:rounded-xl focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent-ink">
+              <A
+                href={`/agents/${props.agent.id}`}
+                class="after:absolute after:inset-0 after:rounded-xl focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent-ink"
+              >
                 {props.agent.name}
               </A>
             </h2>
@@ -99,7 +106,11 @@ function AgentCard(props: { agent: Agent; models: RouteAnswer<'listModels'> | un
               </Pill>
             </Show>
           </div>
-          <p class={`truncate text-xs ${props.agent.model === null && props.models !== undefined && props.models.defaultModel === null ? 'text-warn' : 'text-ink-3'}`}>{model()}</p>
+          <p
+            class={`truncate text-xs ${props.agent.model === null && props.models !== undefined && props.models.defaultModel === null ? 'text-warn' : 'text-ink-3'}`}
+          >
+            {model()}
+          </p>
         </div>
       </div>
       <Show when={props.agent.instructions.trim()}>
@@ -130,7 +141,9 @@ function AgentCard(props: { agent: Agent; models: RouteAnswer<'listModels'> | un
           <Show when={props.spent}>
             {(spent) => (
               <span class="truncate" title={words().agents.spentTitle}>
-                {words().agents.spent(spent().costUsd === 0 && spent().unpricedCalls > 0 ? words().common.unpriced : moneyText(spent().costUsd, locale()))}
+                {words().agents.spent(
+                  spent().costUsd === 0 && spent().unpricedCalls > 0 ? words().common.unpriced : moneyText(spent().costUsd, locale()),
+                )}
               </span>
             )}
           </Show>

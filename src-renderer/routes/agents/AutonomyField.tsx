@@ -16,7 +16,14 @@ export function AutonomyField(props: { value: Autonomy; onValue: (value: Autonom
               props.value === level ? 'border-accent bg-accent-soft' : 'border-line hover:border-line-strong'
             }`}
           >
-            <input type="radio" name={name} value={level} checked={props.value === level} onChange={() => props.onValue(level)} class="mt-1 accent-accent outline-none" />
+            <input
+              type="radio"
+              name={name}
+              value={level}
+              checked={props.value === level}
+              onChange={() => props.onValue(level)}
+              class="mt-1 accent-accent outline-none"
+            />
             <span class="min-w-0">
               <span class="flex items-center gap-2 text-sm font-medium text-ink">
                 {words().agents.autonomyOf[level]}

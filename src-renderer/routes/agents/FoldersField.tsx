@@ -12,7 +12,12 @@ import { TextField } from '../../ui/TextField.tsx'
 const ABSOLUTE = /^(?:\/|[a-z]:[\\/]|\\\\)/i
 
 /** The folders an agent may see: chosen in the system's dialog in the app, typed in a browser. */
-export function FoldersField(props: { value: readonly string[]; onValue: (value: string[]) => void; problem: string | null; problemAt: number | null }): JSX.Element {
+export function FoldersField(props: {
+  value: readonly string[]
+  onValue: (value: string[]) => void
+  problem: string | null
+  problemAt: number | null
+}): JSX.Element {
   const desktop = useDesktop()
   const [typed, setTyped] = createSignal('')
   const [own, setOwn] = createSignal<string | null>(null)
@@ -48,7 +53,12 @@ export function FoldersField(props: { value: readonly string[]; onValue: (value:
                     <Folder size={15} aria-hidden="true" />
                   </span>
                   <span class="min-w-0 flex-1 font-mono text-xs wrap-anywhere">{path}</span>
-                  <IconButton size="sm" icon={X} label={words().agents.removeFolder(path)} onClick={() => props.onValue(props.value.filter((_, n) => n !== at()))} />
+                  <IconButton
+                    size="sm"
+                    icon={X}
+                    label={words().agents.removeFolder(path)}
+                    onClick={() => props.onValue(props.value.filter((_, n) => n !== at()))}
+                  />
                 </div>
                 <Show when={props.problem !== null && props.problemAt === at()}>
                   <p role="alert" class="mt-0.5 text-xs text-bad">

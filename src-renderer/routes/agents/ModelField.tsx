@@ -5,9 +5,10 @@ import { For, type JSX, Show } from 'solid-js'
 import { DEMO_PROVIDER_ID, type ModelRef } from '../../../src-runner/contract/agents.ts'
 import type { RouteAnswer } from '../../../src-runner/contract/routes.ts'
 import { words } from '../../kit/words/words.ts'
+import { keyOfModel, modelOfKey } from '../../models/model-key.ts'
+import { priceOf } from '../../models/ModelPicker.tsx'
 import { Combobox, type ComboOption } from '../../ui/Combobox.tsx'
 import { IconButton } from '../../ui/IconButton.tsx'
-import { modelKey, modelOfKey } from './agent-form.ts'
 
 type Models = RouteAnswer<'listModels'>
 
@@ -20,21 +21,28 @@ export function modelLabel(ref: ModelRef, models: Models | undefined): string {
 
 function optionsOf(models: Models | undefined, chosen: readonly ModelRef[]): ComboOption[] {
   const listed = (models?.models ?? []).map((model) => ({
-    value: modelKey(model),
+    value: keyOfModel(model),
     label: model.label,
     group: model.providerName,
-    note: model.priceOrigin === 'unknown' ? words().common.unpriced : undefined,
+    note: priceOf(model),
   }))
   const known = new Set(listed.map((option) => option.value))
   // A model that its provider does not list right now is kept, not silently exchanged.
-  const missing = chosen.filter((ref) => !known.has(modelKey(ref))).map((ref) => ({ value: modelKey(ref), label: ref.model, group: words().common.unknown, note: words().agents.unknownModel }))
+  const missing = chosen
+    .filter((ref) => !known.has(keyOfModel(ref)))
+    .map((ref) => ({ value: keyOfModel(ref), label: ref.model, group: words().common.unknown, note: words().agents.unknownModel }))
   return [...listed, ...missing]
 }
 
 const DEFAULT = 'default'
 
 /** One model, or the default one of the workspace. */
-export function ModelField(props: { models: Models | undefined; value: ModelRef | null; onValue: (value: ModelRef | null) => void; problem?: string | null }): JSX.Element {
+export function ModelField(props: {
+  models: Models | undefined
+  value: ModelRef | null
+  onValue: (value: ModelRef | null) => void
+  problem?: string | null
+}): JSX.Element {
   const defaultOption = (): ComboOption => {
     const ref = props.models?.defaultModel ?? null
     return {
@@ -49,7 +57,7 @@ export function ModelField(props: { models: Models | undefined; value: ModelRef 
       hint={words().agents.modelHint}
       problem={props.problem}
       options={[defaultOption(), ...optionsOf(props.models, props.value === null ? [] : [props.value])]}
-      value={props.value === null ? DEFAULT : modelKey(props.value)}
+      value={props.value === null ? DEFAULT : keyOfModel(props.value)}
       onValue={(key) => props.onValue(key === null || key === DEFAULT ? null : modelOfKey(key))}
     />
   )
@@ -58,14 +66,19 @@ export function ModelField(props: { models: Models | undefined; value: ModelRef 
 const MAX_FALLBACKS = 5
 
 /** The models to try when the first cannot be reached, in order. */
-export function FallbacksField(props: { models: Models | undefined; value: readonly ModelRef[]; onValue: (value: ModelRef[]) => void; problem?: string | null }): JSX.Element {
+export function FallbacksField(props: {
+  models: Models | undefined
+  value: readonly ModelRef[]
+  onValue: (value: ModelRef[]) => void
+  problem?: string | null
+}): JSX.Element {
   const move = (from: number, to: number) => {
     const next = [...props.value]
     const [moved] = next.splice(from, 1)
     next.splice(to, 0, moved!)
     props.onValue(next)
   }
-  const isTaken = (key: string) => props.value.some((ref) => modelKey(ref) === key)
+  const isTaken = (key: string) => props.value.some((ref) => keyOfModel(ref) === key)
   return (
     <div class="flex flex-col gap-2">
       <div>
@@ -79,7 +92,13 @@ export function FallbacksField(props: { models: Models | undefined; value: reado
               <li class="flex items-center gap-2 border-b border-line px-3 py-1 last:border-b-0">
                 <span class="w-4 text-xs text-ink-3">{at() + 1}</span>
                 <span class="min-w-0 flex-1 truncate text-sm">{modelLabel(ref, props.models)}</span>
-                <IconButton size="sm" icon={ArrowUp} label={words().agents.moveUp(modelLabel(ref, props.models))} disabled={at() === 0} onClick={() => move(at(), at() - 1)} />
+                <IconButton
+                  size="sm"
+                  icon={ArrowUp}
+                  label={words().agents.moveUp(modelLabel(ref, props.models))}
+                  disabled={at() === 0}
+                  onClick={() => move(at(), at() - 1)}
+                />
                 <IconButton
                   size="sm"
                   icon={ArrowDown}
@@ -87,7 +106,12 @@ export function FallbacksField(props: { models: Models | undefined; value: reado
                   disabled={at() === props.value.length - 1}
                   onClick={() => move(at(), at() + 1)}
                 />
-                <IconButton size="sm" icon={X} label={words().agents.removeFallback(modelLabel(ref, props.models))} onClick={() => props.onValue(props.value.filter((_, n) => n !== at()))} />
+                <IconButton
+                  size="sm"
+                  icon={X}
+                  label={words().agents.removeFallback(modelLabel(ref, props.models))}
+                  onClick={() => props.onValue(props.value.filter((_, n) => n !== at()))}
+                />
               </li>
             )}
           </For>

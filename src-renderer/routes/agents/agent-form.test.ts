@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { CreateAgent } from '../../../src-runner/contract/agents.ts'
 import { en } from '../../kit/words/en.ts'
 import { makeAgent } from '../../testing/things.ts'
-import { bodyOf, fieldOfIssue, formOf, modelKey, modelOfKey, problemsOf } from './agent-form.ts'
+import { bodyOf, fieldOfIssue, formOf, problemsOf } from './agent-form.ts'
 
 describe('the form of an agent', () => {
   it('sends back exactly what it was filled with', () => {
@@ -59,10 +59,5 @@ describe('the form of an agent', () => {
     ['entityId', null],
   ])('an issue at %s belongs to %s', (path, field) => {
     expect(fieldOfIssue(path)).toBe(field)
-  })
-
-  it('a model keeps the slashes in its name', () => {
-    const model = { providerId: 'p', model: 'org/large/v2' }
-    expect(modelOfKey(modelKey(model))).toEqual(model)
   })
 })

@@ -104,17 +104,7 @@ export function problemsOf(form: AgentForm, words: Words, locale: string): Parti
 /** Which field of the form an issue of the runner is about. */
 export function fieldOfIssue(path: string): AgentField | null {
   const [first, second] = path.replace(/^body\./, '').split('.')
-  if (first === 'limits') return second === 'maxWorkingMs' ? 'maxWorkingMinutes' : ((LIMIT_FIELDS.find((field) => field === second) ?? null) as AgentField | null)
+  if (first === 'limits') return second === 'maxWorkingMs' ? 'maxWorkingMinutes' : (LIMIT_FIELDS.find((field) => field === second) ?? null)
   const fields: AgentField[] = ['name', 'avatar', 'instructions', 'model', 'fallbacks', 'autonomy', 'folders']
   return fields.find((field) => field === first) ?? null
-}
-
-export function modelKey(model: ModelRef): string {
-  return `${model.providerId}/${model.model}`
-}
-
-/** The first slash ends the provider; a model's own name may hold more of them. */
-export function modelOfKey(key: string): ModelRef {
-  const slash = key.indexOf('/')
-  return { providerId: key.slice(0, slash), model: key.slice(slash + 1) }
 }

@@ -24,7 +24,16 @@ function createWorkspace() {
   const begin = (title: string) => {
     const id = makeId()
     conversations.set(id, {
-      conversation: { id, entityId: agent.entityId, agentId: agent.id, agentName: agent.name, title, lastJobStatus: null, createdAt: 1, updatedAt: 1 },
+      conversation: {
+        id,
+        entityId: agent.entityId,
+        agentId: agent.id,
+        agentName: agent.name,
+        title,
+        lastJobStatus: null,
+        createdAt: 1,
+        updatedAt: 1,
+      },
       messages: [],
       jobs: [],
     })
@@ -72,7 +81,14 @@ const reply = (seq: number, text: string, fields: Partial<ReplyStep> = {}): Repl
 })
 
 const RUNNING = { status: 'running', finishedAt: null, model: null, inputTokens: 0, outputTokens: 0, turns: 0 } as const
-const ENDED = { status: 'completed', finishedAt: 1_700_000_004_300, model: { providerId: 'p', model: 'sonnet' }, inputTokens: 1200, outputTokens: 340, turns: 1 } as const
+const ENDED = {
+  status: 'completed',
+  finishedAt: 1_700_000_004_300,
+  model: { providerId: 'p', model: 'sonnet' },
+  inputTokens: 1200,
+  outputTokens: 340,
+  turns: 1,
+} as const
 
 beforeEach(() => sessionStorage.clear())
 
@@ -117,7 +133,7 @@ describe('a new chat', () => {
   it('keeps a message that was refused, says why, and where to put it right', async () => {
     const space = createWorkspace()
     const refuse: FakeRunner['fetch'] = (target, init) =>
-      String(target).endsWith('/api/chat/stream')
+      target === '/api/chat/stream'
         ? Promise.resolve(new Response(JSON.stringify({ error: 'agent_has_no_model' }), { status: 409 }))
         : space.runner.fetch(target, init)
     const view = openChat({ ...space.runner, fetch: refuse })
@@ -170,7 +186,13 @@ describe('a new chat', () => {
 })
 
 describe('a conversation', () => {
-  function openRunning(): { space: ReturnType<typeof createWorkspace>; conversationId: string; job: JobSummary; tail: HeldStream; say: (...events: ChatStreamEvent[]) => void } {
+  function openRunning(): {
+    space: ReturnType<typeof createWorkspace>
+    conversationId: string
+    job: JobSummary
+    tail: HeldStream
+    say: (...events: ChatStreamEvent[]) => void
+  } {
     const space = createWorkspace()
     const conversationId = space.begin('Report')
     const job = space.addTurn(conversationId, 'Write the report', RUNNING)
@@ -183,7 +205,17 @@ describe('a conversation', () => {
     const { space, conversationId, job, say } = openRunning()
     space.steps.set(job.id, [
       reply(1, 'I look first.', { toolCalls: [{ callId: 'c1', name: 'read_file', args: { path: 'notes/a.md' } }] }),
-      { kind: 'tool_result', seq: 2, attempt: 1, createdAt: 1, durationMs: 1, callId: 'c1', name: 'read_file', ok: true, output: 'notes/a.md (9 bytes, UTF-8, lines 1-120 of 120)\nx' },
+      {
+        kind: 'tool_result',
+        seq: 2,
+        attempt: 1,
+        createdAt: 1,
+        durationMs: 1,
+        callId: 'c1',
+        name: 'read_file',
+        ok: true,
+        output: 'notes/a.md (9 bytes, UTF-8, lines 1-120 of 120)\nx',
+      },
     ])
     const view = openChat(space.runner, `/chat/${conversationId}`)
     say({ type: 'start', jobId: job.id, conversationId }, { type: 'delta', seq: 3, text: 'So far ' })
@@ -231,7 +263,11 @@ describe('a conversation', () => {
   it('a failed turn says why and offers to try again', async () => {
     const space = createWorkspace()
     const conversationId = space.begin('Report')
-    const job = space.addTurn(conversationId, 'Write it', { status: 'failed', error: 'model_auth', errorMessage: 'Anthropic: the key was refused.' })
+    const job = space.addTurn(conversationId, 'Write it', {
+      status: 'failed',
+      error: 'model_auth',
+      errorMessage: 'Anthropic: the key was refused.',
+    })
     space.runner.answer({ retryJob: () => ({ job: { ...job, id: makeId(), task: 'Write it', context: null, result: null } }) })
     const view = openChat(space.runner, `/chat/${conversationId}`)
     const alert = await screen.findByRole('alert')
@@ -256,7 +292,11 @@ describe('a conversation', () => {
     const space = createWorkspace()
     const conversationId = space.begin('Money')
     space.addAnswer(conversationId, space.addTurn(conversationId, 'one', { ...ENDED, costUsd: 0, priced: false }).id, 'First.')
-    space.addAnswer(conversationId, space.addTurn(conversationId, 'two', { ...ENDED, model: { providerId: 'demo', model: 'demo' }, costUsd: 0 }).id, 'Second.')
+    space.addAnswer(
+      conversationId,
+      space.addTurn(conversationId, 'two', { ...ENDED, model: { providerId: 'demo', model: 'demo' }, costUsd: 0 }).id,
+      'Second.',
+    )
     openChat(space.runner, `/chat/${conversationId}`)
     expect(await screen.findByText('unpriced')).toBeInTheDocument()
     expect(screen.getByText('Demo')).toBeInTheDocument()

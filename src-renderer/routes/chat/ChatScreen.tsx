@@ -60,7 +60,14 @@ export function ChatScreen() {
           <ConversationList currentId={conversationId()} agents={allAgents()} onNew={startNew} onOpened={() => setListOpen(false)} />
         </div>
       </Dialog>
-      <Pane conversationId={conversationId()} askedAgentId={search.agent ?? null} agents={agents} chat={chat} onList={() => setListOpen(true)} onNew={startNew} />
+      <Pane
+        conversationId={conversationId()}
+        askedAgentId={search.agent ?? null}
+        agents={agents}
+        chat={chat}
+        onList={() => setListOpen(true)}
+        onNew={startNew}
+      />
     </div>
   )
 }
@@ -97,10 +104,21 @@ function Pane(props: PaneProps) {
   const running = createMemo(() => turns().find((turn) => isUnderWay(turn) && turn.jobId !== null))
   const isStopping = () => running()?.job?.cancelRequested === true || (running() !== undefined && stopping() === running()?.jobId)
   const isGone = () => conversation.error instanceof ApiError && conversation.error.status === 404
-  const title = () => conversation.data?.conversation.title || (props.conversationId === null && turns().length === 0 ? words().chat.newChat : agentName())
+  const title = () =>
+    conversation.data?.conversation.title || (props.conversationId === null && turns().length === 0 ? words().chat.newChat : agentName())
 
-  createEffect(on(() => props.askedAgentId, () => setChosenId(null)))
-  createEffect(on(() => props.conversationId, () => follow.toBottom()))
+  createEffect(
+    on(
+      () => props.askedAgentId,
+      () => setChosenId(null),
+    ),
+  )
+  createEffect(
+    on(
+      () => props.conversationId,
+      () => follow.toBottom(),
+    ),
+  )
 
   const send = (text: string) => {
     const id = agentId()
@@ -153,7 +171,12 @@ function Pane(props: PaneProps) {
           <Menu
             label={words().common.more}
             items={[
-              { label: words().chat.fix.agent, icon: Bot, disabled: agent() === undefined, onSelect: () => navigate(`/agents/${agentId()}`) },
+              {
+                label: words().chat.fix.agent,
+                icon: Bot,
+                disabled: agent() === undefined,
+                onSelect: () => navigate(`/agents/${agentId()}`),
+              },
               'separator',
               { label: words().chat.deleteConversation, icon: Trash, tone: 'bad', onSelect: () => setDeleting(true) },
             ]}
@@ -265,8 +288,21 @@ function Turns(props: {
   })
   const recentFrom = () => props.turns.length - RECENT_TURNS
   return (
-    <div ref={scroller} tabIndex={0} role="group" aria-label={words().chat.title} class="scroll-quiet h-full overflow-y-auto focus-visible:-outline-offset-2">
-      <div ref={content} class="mx-auto flex w-full max-w-3xl flex-col gap-7 px-6 py-6 max-sm:px-3">
+    <div
+      ref={(element) => {
+        scroller = element
+      }}
+      tabIndex={0}
+      role="group"
+      aria-label={words().chat.title}
+      class="scroll-quiet h-full overflow-y-auto focus-visible:-outline-offset-2"
+    >
+      <div
+        ref={(element) => {
+          content = element
+        }}
+        class="mx-auto flex w-full max-w-3xl flex-col gap-7 px-6 py-6 max-sm:px-3"
+      >
         <Show when={props.isLoading}>
           <Skeleton rows={6} />
         </Show>

@@ -40,7 +40,10 @@ export function ChatTurnView(props: ChatTurnViewProps) {
   return (
     <article class="flex flex-col gap-3">
       <Show when={props.turn.text !== ''}>
-        <OwnMessage text={props.turn.text} isSending={props.turn.sent !== null && props.turn.sent.jobId === null && props.turn.sent.problem === null} />
+        <OwnMessage
+          text={props.turn.text}
+          isSending={props.turn.sent !== null && props.turn.sent.jobId === null && props.turn.sent.problem === null}
+        />
       </Show>
       <Show when={props.turn.sent?.problem ? props.turn.sent : null} fallback={<Answer {...props} />}>
         {(sent) => <NotSent sent={sent()} onSendAgain={props.onSendAgain} onEdit={props.onEdit} />}
@@ -86,7 +89,9 @@ function Answer(props: ChatTurnViewProps) {
   const work = useTurn({
     jobId: () => props.turn.jobId,
     wantsSteps: () => heard() || opened() || (props.isRecent && (props.turn.job?.toolCalls ?? 0) > 0),
-    follows: () => props.turn.waitsBehind === 0 && (props.turn.job === null || props.turn.job.status === 'pending' || props.turn.job.status === 'running'),
+    follows: () =>
+      props.turn.waitsBehind === 0 &&
+      (props.turn.job === null || props.turn.job.status === 'pending' || props.turn.job.status === 'running'),
   })
   const status = (): JobStatus => {
     const recorded = props.turn.job?.status ?? 'pending'
@@ -96,9 +101,22 @@ function Answer(props: ChatTurnViewProps) {
   }
   const items = createMemo<TurnItem[]>(() => {
     const known = work.items()
-    return known.length > 0 ? known : props.turn.answers.map((text, n) => ({ kind: 'text', key: `message:${n}`, text, reasoning: '', live: false, interrupted: false, step: null }))
+    return known.length > 0
+      ? known
+      : props.turn.answers.map((text, n) => ({
+          kind: 'text',
+          key: `message:${n}`,
+          text,
+          reasoning: '',
+          live: false,
+          interrupted: false,
+          step: null,
+        }))
   })
-  const text = () => items().flatMap((item) => (item.kind === 'text' && item.text !== '' ? [item.text] : [])).join('\n\n')
+  const text = () =>
+    items()
+      .flatMap((item) => (item.kind === 'text' && item.text !== '' ? [item.text] : []))
+      .join('\n\n')
   const hiddenCalls = () => (work.items().length === 0 && !work.isPending() ? (props.turn.job?.toolCalls ?? 0) : 0)
   const failure = () => {
     if (props.turn.job?.status === 'failed') return props.turn.job
@@ -163,7 +181,9 @@ function Answer(props: ChatTurnViewProps) {
         </Show>
         <Show when={heard()}>
           <p class="sr-only" aria-live="polite">
-            {isTerminal(status()) ? `${words().chat.agentSaid(props.agentName)}: ${text().slice(0, 500)}` : words().chat.answering(props.agentName)}
+            {isTerminal(status())
+              ? `${words().chat.agentSaid(props.agentName)}: ${text().slice(0, 500)}`
+              : words().chat.answering(props.agentName)}
           </p>
         </Show>
       </div>

@@ -27,7 +27,12 @@ export type ComposerProps = {
 export function Composer(props: ComposerProps) {
   const [text, setText] = createSignal('')
   let area: HTMLTextAreaElement | undefined
-  createEffect(on(() => props.conversationId, (id) => setText(readDraft(id))))
+  createEffect(
+    on(
+      () => props.conversationId,
+      (id) => setText(readDraft(id)),
+    ),
+  )
   createEffect(
     on(
       () => props.fill,

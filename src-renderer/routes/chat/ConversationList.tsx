@@ -41,7 +41,15 @@ export function ConversationList(props: { currentId: string | null; agents: read
         <Button icon={SquarePen} onClick={() => props.onNew()} class="w-full">
           {words().chat.newChat}
         </Button>
-        <TextField type="search" label={words().chat.searchConversations} hideLabel placeholder={words().common.search} icon={Search} value={typed()} onValue={setTyped} />
+        <TextField
+          type="search"
+          label={words().chat.searchConversations}
+          hideLabel
+          placeholder={words().common.search}
+          icon={Search}
+          value={typed()}
+          onValue={setTyped}
+        />
       </div>
       <Switch>
         <Match when={conversations.error && conversations.items.length === 0}>
@@ -101,7 +109,9 @@ function ConversationRow(props: { conversation: Conversation; avatar: string | n
     >
       <Avatar name={props.conversation.agentName} text={props.avatar} size="sm" />
       <div class="min-w-0 flex-1">
-        <div class={`truncate text-sm ${props.isCurrent ? 'font-medium text-ink' : 'text-ink'}`}>{props.conversation.title || words().common.untitled}</div>
+        <div class={`truncate text-sm ${props.isCurrent ? 'font-medium text-ink' : 'text-ink'}`}>
+          {props.conversation.title || words().common.untitled}
+        </div>
         <div class={`flex items-center gap-1 truncate text-xs ${props.isCurrent ? 'text-ink-2' : 'text-ink-3'}`}>
           <span class="truncate">{props.conversation.agentName}</span>
           <span aria-hidden="true">·</span>

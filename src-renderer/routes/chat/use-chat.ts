@@ -39,7 +39,15 @@ export function useChat(conversationId: Accessor<string | null>, onOpened: (conv
     sent: () => turns().filter((turn) => turn.conversationId === conversationId()),
     isOpening: () => turns().some((turn) => isNew(turn) && turn.problem === null),
     send(agentId, text) {
-      const turn: SentTurn = { localId: pageId('sent'), agentId, conversationId: conversationId(), jobId: null, text, at: Date.now(), problem: null }
+      const turn: SentTurn = {
+        localId: pageId('sent'),
+        agentId,
+        conversationId: conversationId(),
+        jobId: null,
+        text,
+        at: Date.now(),
+        problem: null,
+      }
       setTurns((all) => [...all, turn])
       void handOver(turn)
     },

@@ -48,10 +48,27 @@ function open(job: Job, steps: Step[] = []) {
 
 describe('the page of a job', () => {
   it('tells how it went: figures, task, result, every step with what it used', async () => {
-    const job = makeJob({ title: 'Sum up', task: 'Sum up the notes', result: 'All is **well**.', model: MODEL, costUsd: 0.0421, conversationId: makeId() })
+    const job = makeJob({
+      title: 'Sum up',
+      task: 'Sum up the notes',
+      result: 'All is **well**.',
+      model: MODEL,
+      costUsd: 0.0421,
+      conversationId: makeId(),
+    })
     const { show } = open(job, [
       reply(1, 'I read it.', { toolCalls: [{ callId: 'c1', name: 'read_file', args: { path: 'a.md' } }] }),
-      { kind: 'tool_result', seq: 2, attempt: 1, createdAt: 2, durationMs: 5, callId: 'c1', name: 'read_file', ok: false, output: 'There is no such file.' },
+      {
+        kind: 'tool_result',
+        seq: 2,
+        attempt: 1,
+        createdAt: 2,
+        durationMs: 5,
+        callId: 'c1',
+        name: 'read_file',
+        ok: false,
+        output: 'There is no such file.',
+      },
       reply(3, 'All is **well**.', { costUsd: 0, priced: false, estimated: true }),
     ])
     const view = show()
@@ -107,7 +124,15 @@ describe('the page of a job', () => {
     tail.send({ type: 'done', reply: 'Half a sen', jobId: job.id, conversationId: null, status: 'cancelled', costUsd: 0 })
     runner.happen({
       type: 'job.finished',
-      payload: { jobId: job.id, agentId: job.agentId, conversationId: null, status: 'cancelled', title: job.title, error: null, costUsd: 0 },
+      payload: {
+        jobId: job.id,
+        agentId: job.agentId,
+        conversationId: null,
+        status: 'cancelled',
+        title: job.title,
+        error: null,
+        costUsd: 0,
+      },
     })
     expect(await screen.findByText('Written so far')).toBeInTheDocument()
     expect(screen.getAllByText('Cut off').length).toBeGreaterThan(0)

@@ -88,9 +88,15 @@ function JobPage(props: { job: Job }) {
         <TaskText text={props.job.task} />
       </Panel>
       <Show when={isTerminal(status())} fallback={<Now job={props.job} doing={doingText(status(), progress(), words())} />}>
-        <Result job={props.job} />
+        {/* Why there is nothing stands above already. */}
+        <Show when={props.job.result || props.job.status !== 'failed'}>
+          <Result job={props.job} />
+        </Show>
       </Show>
-      <Panel title={words().job.timeline} description={work.state().steps.length > 0 ? words().job.steps(work.state().steps.length) : undefined}>
+      <Panel
+        title={words().job.timeline}
+        description={work.state().steps.length > 0 ? words().job.steps(work.state().steps.length) : undefined}
+      >
         <Switch>
           <Match when={work.error() && work.items().length === 0}>
             <ErrorState compact problem={problemOf(work.error())} />
@@ -211,7 +217,14 @@ function Figures(props: { job: Job; estimated: boolean }) {
       </Figure>
       <Figure
         name={words().job.duration}
-        note={isTerminal(props.job.status) && props.job.startedAt !== null && props.job.finishedAt !== null && props.job.finishedAt - props.job.startedAt > props.job.workingMs + 2000 ? words().job.working(durationText(props.job.workingMs)) : undefined}
+        note={
+          isTerminal(props.job.status) &&
+          props.job.startedAt !== null &&
+          props.job.finishedAt !== null &&
+          props.job.finishedAt - props.job.startedAt > props.job.workingMs + 2000
+            ? words().job.working(durationText(props.job.workingMs))
+            : undefined
+        }
       >
         <Show when={props.job.startedAt} fallback="–">
           <JobTime job={props.job} />
@@ -236,7 +249,7 @@ function Figures(props: { job: Job; estimated: boolean }) {
 
 function Figure(props: { name: string; title?: string; note?: string; noteWhy?: string; children: JSX.Element }) {
   return (
-    <div class="flex min-w-0 grow basis-32 flex-col bg-surface px-3.5 py-2.5" title={props.title}>
+    <div class="flex min-w-0 grow basis-26 flex-col bg-surface px-3.5 py-2.5" title={props.title}>
       <dt class="text-2xs text-ink-3">{props.name}</dt>
       <dd class="flex min-w-0 flex-col text-sm font-medium text-ink">
         <span class="flex min-w-0 items-center">{props.children}</span>
@@ -280,7 +293,9 @@ function TaskText(props: { text: string }) {
   const isLong = () => props.text.length > TASK_FOLD_CHARS
   return (
     <>
-      <p class="text-md wrap-anywhere whitespace-pre-wrap text-ink">{isLong() && !whole() ? `${props.text.slice(0, TASK_FOLD_CHARS)}…` : props.text}</p>
+      <p class="text-md wrap-anywhere whitespace-pre-wrap text-ink">
+        {isLong() && !whole() ? `${props.text.slice(0, TASK_FOLD_CHARS)}…` : props.text}
+      </p>
       <Show when={isLong()}>
         <button type="button" class="mt-2 text-xs font-medium text-accent-ink hover:underline" onClick={() => setWhole(!whole())}>
           {whole() ? words().job.showLess : words().job.showWholeTask}

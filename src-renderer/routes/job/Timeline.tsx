@@ -15,7 +15,11 @@ import { Time } from '../../ui/Time.tsx'
 import { Tokens } from '../../ui/Tokens.tsx'
 
 /** Every step in order: what the model said with what it used, and under it the calls it asked for. */
-export function Timeline(props: { items: readonly TurnItem[]; /** Shown elsewhere already: not repeated. */ result: string | null; isOver: boolean }): JSX.Element {
+export function Timeline(props: {
+  items: readonly TurnItem[]
+  /** Shown elsewhere already: not repeated. */ result: string | null
+  isOver: boolean
+}): JSX.Element {
   const attemptOf = (item: TurnItem) => (item.kind === 'text' ? item.step?.attempt : item.result?.attempt) ?? null
   const beginsAttempt = (item: TurnItem): number | null => {
     const own = attemptOf(item)
@@ -39,7 +43,9 @@ export function Timeline(props: { items: readonly TurnItem[]; /** Shown elsewher
               )}
             </Show>
             <Switch>
-              <Match when={textOf(item())}>{(text) => <Reply item={text()} isResult={!text().live && text().text === props.result} />}</Match>
+              <Match when={textOf(item())}>
+                {(text) => <Reply item={text()} isResult={!text().live && text().text === props.result} />}
+              </Match>
               <Match when={toolOf(item())}>{(tool) => <ToolLine item={tool()} isOver={props.isOver} />}</Match>
             </Switch>
           </li>
@@ -62,7 +68,9 @@ function Reply(props: { item: TextItem; isResult: boolean }): JSX.Element {
     <div class="flex min-w-0 flex-col gap-1">
       <span class="absolute top-1.5 -left-[5px] size-2 rounded-full bg-line-strong" aria-hidden="true" />
       <div class="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-xs text-ink-3">
-        <span class="font-medium text-ink-2">{props.item.text === '' && props.item.step !== null ? words().job.replyOnlyTools : words().job.reply}</span>
+        <span class="font-medium text-ink-2">
+          {props.item.text === '' && props.item.step !== null ? words().job.replyOnlyTools : words().job.reply}
+        </span>
         <Show when={props.item.live}>
           <span class="text-accent-ink">{words().turn.writing}</span>
         </Show>
