@@ -23,7 +23,12 @@ describe('streamChat', () => {
   it('gives the turn from start to done', async () => {
     const runner = createFakeRunner()
     runner.streamFrames('chatStream', [[START, DELTA('Hel'), DELTA('lo'), DONE]])
-    expect(await collect(streamChat(createClient(runner.fetch), turn, new AbortController().signal))).toEqual(['start', 'Hel', 'lo', 'done'])
+    expect(await collect(streamChat(createClient(runner.fetch), turn, new AbortController().signal))).toEqual([
+      'start',
+      'Hel',
+      'lo',
+      'done',
+    ])
     expect(runner.callsOf('chatStream')[0]!.body).toEqual(turn)
   })
 
@@ -44,7 +49,9 @@ describe('streamChat', () => {
   })
 
   it('throws when the turn was refused, and when it is unknown whether it began', async () => {
-    const refusing = createClient(() => Promise.resolve(Response.json({ error: 'agent_has_no_model', message: 'No model.' }, { status: 409 })))
+    const refusing = createClient(() =>
+      Promise.resolve(Response.json({ error: 'agent_has_no_model', message: 'No model.' }, { status: 409 })),
+    )
     await expect(collect(streamChat(refusing, turn, new AbortController().signal))).rejects.toMatchObject({ code: 'agent_has_no_model' })
     const runner = createFakeRunner()
     runner.streamFrames('chatStream', [[': nothing\n\n']])
@@ -68,15 +75,24 @@ describe('streamChat', () => {
 describe('streamJob', () => {
   it('follows a job without a conversation', async () => {
     const runner = createFakeRunner()
-    runner.streamFrames('streamJob', [[START.replace(`"${CONVERSATION}"`, 'null'), DELTA('so far'), DONE.replace(`"${CONVERSATION}"`, 'null')]])
-    expect(await collect(streamJob(createClient(runner.fetch), JOB, new AbortController().signal))).toEqual(['attached', 'start', 'so far', 'done'])
+    runner.streamFrames('streamJob', [
+      [START.replace(`"${CONVERSATION}"`, 'null'), DELTA('so far'), DONE.replace(`"${CONVERSATION}"`, 'null')],
+    ])
+    expect(await collect(streamJob(createClient(runner.fetch), JOB, new AbortController().signal))).toEqual([
+      'attached',
+      'start',
+      'so far',
+      'done',
+    ])
   })
 
   it('tries again while the runner is away, and gives up on a job that is not there', async () => {
     let tries = 0
     const client = createClient(() => {
       tries++
-      return tries < 3 ? Promise.reject(new TypeError('Failed to fetch')) : Promise.resolve(Response.json({ error: 'job_not_found' }, { status: 404 }))
+      return tries < 3
+        ? Promise.reject(new TypeError('Failed to fetch'))
+        : Promise.resolve(Response.json({ error: 'job_not_found' }, { status: 404 }))
     })
     await expect(collect(streamJob(client, JOB, new AbortController().signal, noWait))).rejects.toMatchObject({ code: 'job_not_found' })
     expect(tries).toBe(3)

@@ -20,7 +20,9 @@ async function failureOf(promise: Promise<unknown>): Promise<ApiError> {
 describe('pathOf', () => {
   it('fills in parameters and leaves out query values that are not there', () => {
     expect(pathOf(ROUTES.getJob, { params: { jobId: 'a/b?c' } })).toBe('/api/jobs/a%2Fb%3Fc')
-    expect(pathOf(ROUTES.listJobs, { query: { q: 'two words', limit: 20, cursor: undefined, agentId: '' } })).toBe('/api/jobs?q=two+words&limit=20')
+    expect(pathOf(ROUTES.listJobs, { query: { q: 'two words', limit: 20, cursor: undefined, agentId: '' } })).toBe(
+      '/api/jobs?q=two+words&limit=20',
+    )
   })
 })
 
@@ -48,7 +50,9 @@ describe('createClient', () => {
     const runner = createFakeRunner({
       updateAgent: () => new Refusal('folder_not_usable', 'That folder cannot be read.', [{ path: 'folders.0', message: 'not readable' }]),
     })
-    const error = await failureOf(createClient(runner.fetch).call('updateAgent', { params: { agentId: makeId() }, body: { folders: ['/x'] } }))
+    const error = await failureOf(
+      createClient(runner.fetch).call('updateAgent', { params: { agentId: makeId() }, body: { folders: ['/x'] } }),
+    )
     expect([error.code, error.status, error.message]).toEqual(['folder_not_usable', 422, 'That folder cannot be read.'])
     expect(error.issues).toEqual([{ path: 'folders.0', message: 'not readable' }])
   })
@@ -56,9 +60,24 @@ describe('createClient', () => {
   it.each([
     ['nothing listens', () => Promise.reject(new TypeError('Failed to fetch')), 'runner_unavailable', 0],
     ['a proxy answers for nobody', answering(() => new Response('<h1>Bad gateway</h1>', { status: 502 })), 'runner_unavailable', 502],
-    ['the runner is going down', answering(() => Response.json({ error: 'runner_unavailable' }, { status: 503 })), 'runner_unavailable', 503],
-    ['the database is away', answering(() => Response.json({ error: 'database_unavailable' }, { status: 503 })), 'database_unavailable', 503],
-    ['a code that we do not know', answering(() => Response.json({ error: 'teapot', message: 'no' }, { status: 418 })), 'unexpected_answer', 418],
+    [
+      'the runner is going down',
+      answering(() => Response.json({ error: 'runner_unavailable' }, { status: 503 })),
+      'runner_unavailable',
+      503,
+    ],
+    [
+      'the database is away',
+      answering(() => Response.json({ error: 'database_unavailable' }, { status: 503 })),
+      'database_unavailable',
+      503,
+    ],
+    [
+      'a code that we do not know',
+      answering(() => Response.json({ error: 'teapot', message: 'no' }, { status: 418 })),
+      'unexpected_answer',
+      418,
+    ],
     ['a success that is not JSON', answering(() => new Response('<html>', { status: 200 })), 'unexpected_answer', 200],
   ] as const)('%s: %#', async (_, fetchFrom, code, status) => {
     const error = await failureOf(createClient(fetchFrom as typeof fetch).call('listAgents'))
@@ -67,7 +86,9 @@ describe('createClient', () => {
 
   it('passes an abort on as it is', async () => {
     const stop = new AbortController()
-    const client = createClient((_, init) => new Promise((_resolve, reject) => init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason as Error))))
+    const client = createClient(
+      (_, init) => new Promise((_resolve, reject) => init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason as Error))),
+    )
     const call = client.call('listAgents', {}, { signal: stop.signal })
     stop.abort()
     await expect(call).rejects.toMatchObject({ name: 'AbortError' })

@@ -23,9 +23,8 @@ type StreamRoute = { [N in RouteName]: (typeof ROUTES)[N] extends { stream: true
 export type JsonRoute = Exclude<RouteName, StreamRoute>
 
 type CallOptions = { signal?: AbortSignal }
-type Arguments<N extends RouteName> = object extends RouteRequest<N>
-  ? [request?: RouteRequest<N>, options?: CallOptions]
-  : [request: RouteRequest<N>, options?: CallOptions]
+type Arguments<N extends RouteName> =
+  object extends RouteRequest<N> ? [request?: RouteRequest<N>, options?: CallOptions] : [request: RouteRequest<N>, options?: CallOptions]
 
 export type Client = {
   /** Calls a route by its name. Rejects with an `ApiError`, or with the signal's reason. */
@@ -94,7 +93,7 @@ export function createClient(fetchFrom: typeof fetch = (...args) => fetch(...arg
 }
 
 async function errorOf(response: Response): Promise<ApiError> {
-  const body = await response.json().catch(() => null) as Partial<ErrorBody> | null
+  const body = (await response.json().catch(() => null)) as Partial<ErrorBody> | null
   const code = body?.error
   if (typeof code === 'string' && code in ERROR_STATUS) {
     return new ApiError(code as ErrorCode, response.status, body?.message ?? '', body?.issues ?? [])

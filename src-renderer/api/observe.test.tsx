@@ -69,7 +69,9 @@ describe('queries', () => {
 
   it('say why there is nothing, and try again', async () => {
     let isBroken = true
-    const runner = createFakeRunner({ listAgents: () => (isBroken ? new Refusal('internal') : { agents: [makeAgent({ name: 'Back' })], nextCursor: null }) })
+    const runner = createFakeRunner({
+      listAgents: () => (isBroken ? new Refusal('internal') : { agents: [makeAgent({ name: 'Back' })], nextCursor: null }),
+    })
     const Part = () => {
       const agents = useAgents()
       return (

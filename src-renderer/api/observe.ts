@@ -41,7 +41,14 @@ type AnyRequest = { params?: Record<string, string>; query?: Record<string, unkn
 /** Name and request belong together by the types of the hooks below; inside, a generic name cannot prove it. */
 type LooseCall = (name: JsonRoute, request: AnyRequest | null, options: { signal: AbortSignal }) => Promise<unknown>
 type State<T> = { data: T | undefined; error: unknown; isPending: boolean; hasMore: boolean; isLoadingMore: boolean }
-type Result = { data: unknown; error: unknown; isPending: boolean; hasNextPage?: boolean; isFetchingNextPage?: boolean; isPlaceholderData: boolean }
+type Result = {
+  data: unknown
+  error: unknown
+  isPending: boolean
+  hasNextPage?: boolean
+  isFetchingNextPage?: boolean
+  isPlaceholderData: boolean
+}
 
 /**
  * Solid's own adapter reads data through a resource, which suspends whole screens; this one is a store fed by the
@@ -82,7 +89,11 @@ export type ObserveOptions = {
 export type Growth<A> = { after: (held: A) => Record<string, unknown>; join: (held: A, more: A) => A }
 
 /** Holds the answer of a GET route, refreshed by events. `null` as the request: nothing to ask for yet. */
-export function useRoute<N extends JsonRoute>(name: N, request: () => RouteRequest<N> | null, options: ObserveOptions & { grows?: Growth<RouteAnswer<N>> } = {}): Loaded<RouteAnswer<N>> {
+export function useRoute<N extends JsonRoute>(
+  name: N,
+  request: () => RouteRequest<N> | null,
+  options: ObserveOptions & { grows?: Growth<RouteAnswer<N>> } = {},
+): Loaded<RouteAnswer<N>> {
   const callLoosely = useApi().client.call as LooseCall
   const queries = useQueryClient()
   const query = createMemo(() => {
@@ -150,7 +161,10 @@ export function usePages<N extends JsonRoute, T>(
       placeholderData: keepPreviousData as never,
     }
   })
-  const observer = new InfiniteQueryObserver<Page, DefaultError, InfiniteData<Page>, readonly unknown[], string | null>(queries, untrack(options) as never)
+  const observer = new InfiniteQueryObserver<Page, DefaultError, InfiniteData<Page>, readonly unknown[], string | null>(
+    queries,
+    untrack(options) as never,
+  )
   const [state, take] = createResultStore<InfiniteData<Page>>(observer.getCurrentResult())
   onCleanup(observer.subscribe(take))
   createComputed(

@@ -39,5 +39,8 @@ export function sentenceOf(thrown: unknown): string {
 /** What is wrong with one field of the body that was sent, or null. */
 export function issueOf(thrown: unknown, path: string): string | null {
   if (!(thrown instanceof ApiError)) return null
-  return thrown.issues.find((issue) => issue.path === path || issue.path === `body.${path}` || issue.path.startsWith(`${path}.`))?.message ?? null
+  return (
+    thrown.issues.find((issue) => issue.path === path || issue.path === `body.${path}` || issue.path.startsWith(`${path}.`))?.message ??
+    null
+  )
 }

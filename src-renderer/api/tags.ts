@@ -27,5 +27,8 @@ export function staleTagsOf(event: RecordedEvent): string[] {
 
 /** Whether a query with these tags is touched: `job` alone touches every `job:<id>`, and the other way round. */
 export function isTouched(held: readonly string[], stale: ReadonlySet<string>): boolean {
-  return held.some((tag) => stale.has(tag) || stale.has(tag.split(':', 1)[0]!) || (!tag.includes(':') && [...stale].some((one) => one.startsWith(`${tag}:`))))
+  return held.some(
+    (tag) =>
+      stale.has(tag) || stale.has(tag.split(':', 1)[0]!) || (!tag.includes(':') && [...stale].some((one) => one.startsWith(`${tag}:`))),
+  )
 }

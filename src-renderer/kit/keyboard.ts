@@ -45,7 +45,9 @@ export function useKeys(keys: KeyMap): void {
     if (event.defaultPrevented || event.isComposing) return
     for (const combo of Object.keys(keys)) {
       if (!isCombo(event, combo)) continue
-      const isBusy = isWriting(event.target) || document.querySelector('[role=dialog],[role=alertdialog],[role=menu],[role=listbox][data-popup]') !== null
+      const isBusy =
+        isWriting(event.target) ||
+        document.querySelector('[role=dialog],[role=alertdialog],[role=menu],[role=listbox][data-popup]') !== null
       if (!combo.includes('Mod+') && isBusy) continue
       event.preventDefault()
       keys[combo]!(event)

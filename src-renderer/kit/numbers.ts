@@ -41,8 +41,7 @@ export function countText(count: number, locale: string): string {
 /** "950", "12.4K", "1.2M". */
 export function compactText(count: number, locale: string): string {
   if (count < 1000) return countText(count, locale)
-  return cachedFormat(
-    `compact ${locale}`,
-    () => new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 }),
-  ).format(count)
+  return cachedFormat(`compact ${locale}`, () => new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })).format(
+    count,
+  )
 }

@@ -7,10 +7,7 @@ export function matchesWords(text: string, query: string): boolean {
 }
 
 export function foldText(text: string): string {
-  return text
-    .normalize('NFD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 }
 
 /** Up to two letters that stand for a name: "Release Watcher" → "RW". */

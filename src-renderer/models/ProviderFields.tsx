@@ -107,7 +107,11 @@ export function ProviderFields(props: {
         />
         <Show when={keyPage()}>
           {(page) => (
-            <button type="button" class="-mt-2 self-start text-xs text-accent-ink hover:underline" onClick={() => void desktop.openExternal(page())}>
+            <button
+              type="button"
+              class="-mt-2 self-start text-xs text-accent-ink hover:underline"
+              onClick={() => void desktop.openExternal(page())}
+            >
               {text().keyWhere(new URL(page()).host)}
             </button>
           )}

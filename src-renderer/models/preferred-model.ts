@@ -1,7 +1,8 @@
 import type { Model, ProviderKind } from '../../src-runner/contract/providers.ts'
 
 /** Models that answer with something else than text, or only with help. */
-const NOT_FOR_WORK = /embed|rerank|moderation|whisper|tts|audio|realtime|transcri|speech|image|vision-preview|dall-?e|sora|veo|imagen|lyria|aqa|guard|ocr|instruct\b.*base/i
+const NOT_FOR_WORK =
+  /embed|rerank|moderation|whisper|tts|audio|realtime|transcri|speech|image|vision-preview|dall-?e|sora|veo|imagen|lyria|aqa|guard|ocr|instruct\b.*base/i
 
 /** What most people want first of a provider: capable enough to use tools well, and not the dearest. */
 const USUAL: Partial<Record<ProviderKind, RegExp[]>> = {

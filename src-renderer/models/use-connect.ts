@@ -19,7 +19,12 @@ export function useConnect() {
   const store = async (wish: CreateProvider, known: Provider | undefined): Promise<Provider> => {
     if (known === undefined) return (await client.call('createProvider', { body: wish })).provider
     const { name, baseUrl, apiKey } = wish
-    return (await client.call('updateProvider', { params: { providerId: known.id }, body: { name, baseUrl: baseUrl ?? null, ...(apiKey && { apiKey }) } })).provider
+    return (
+      await client.call('updateProvider', {
+        params: { providerId: known.id },
+        body: { name, baseUrl: baseUrl ?? null, ...(apiKey && { apiKey }) },
+      })
+    ).provider
   }
 
   return {

@@ -34,17 +34,28 @@ export function noticesFor(state: DesktopState | null): Notice[] {
     const safeMode = { label: text.safeMode, do: { type: 'restart', safeMode: true } as const }
     notices.push({ key: 'failed', tone: 'bad', text: text.failed, detail: runner.message, actions: [restart, safeMode, logs] })
   } else if (runner.state === 'port_taken') {
-    const use = { label: text.usePort(runner.suggestedPort), do: { type: 'usePort', server: 'runner', port: runner.suggestedPort } as const }
+    const use = {
+      label: text.usePort(runner.suggestedPort),
+      do: { type: 'usePort', server: 'runner', port: runner.suggestedPort } as const,
+    }
     notices.push({ key: 'port', tone: 'bad', text: text.runnerPort(runner.port), actions: [use] })
   } else if (runner.state === 'restarting') {
     notices.push({ key: 'restarting', tone: 'warn', text: text.restarting(runner.attempt), detail: runner.reason, actions: [] })
   } else if (runner.state === 'starting') {
     notices.push({ key: 'starting', tone: 'calm', text: text.starting, actions: [] })
   } else if (runner.state === 'stopped') {
-    notices.push({ key: 'stopped', tone: 'warn', text: text.stopped, actions: [{ label: text.start, do: { type: 'restart', safeMode: false } }] })
+    notices.push({
+      key: 'stopped',
+      tone: 'warn',
+      text: text.stopped,
+      actions: [{ label: text.start, do: { type: 'restart', safeMode: false } }],
+    })
   }
   if (dashboard.state === 'port_taken') {
-    const use = { label: text.usePort(dashboard.suggestedPort), do: { type: 'usePort', server: 'dashboard', port: dashboard.suggestedPort } as const }
+    const use = {
+      label: text.usePort(dashboard.suggestedPort),
+      do: { type: 'usePort', server: 'dashboard', port: dashboard.suggestedPort } as const,
+    }
     notices.push({ key: 'dashboard-port', tone: 'warn', text: text.dashboardPort(dashboard.port), actions: [use] })
   } else if (dashboard.state === 'failed') {
     notices.push({ key: 'dashboard', tone: 'warn', text: text.dashboardFailed, detail: dashboard.message, actions: [logs] })
@@ -89,12 +100,18 @@ export function Banner() {
           : action.type === 'logs'
             ? api.showFolder('logs')
             : api.recheckVault(undefined)
-    Promise.resolve(done).catch((thrown: unknown) => toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) }))
+    Promise.resolve(done).catch((thrown: unknown) =>
+      toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) }),
+    )
   }
   return (
     <div role="status" aria-live="polite" class="shrink-0">
       <Show when={lostForLong() && runnerIsFine()}>
-        <Line tone="warn" icon={<LoaderCircle size={15} class="animate-spin" aria-hidden="true" />} text={words().shell.banner.reconnecting} />
+        <Line
+          tone="warn"
+          icon={<LoaderCircle size={15} class="animate-spin" aria-hidden="true" />}
+          text={words().shell.banner.reconnecting}
+        />
       </Show>
       <For each={notices()}>
         {(notice) => (

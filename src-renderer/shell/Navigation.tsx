@@ -56,7 +56,9 @@ export function SideNavigation(props: { onPalette: () => void }) {
 }
 
 function SideLink(props: { screen: ScreenLink; isCurrent: boolean }) {
-  return <SideItem href={props.screen.path} icon={props.screen.icon} text={words().shell.nav[props.screen.name]} isCurrent={props.isCurrent} />
+  return (
+    <SideItem href={props.screen.path} icon={props.screen.icon} text={words().shell.nav[props.screen.name]} isCurrent={props.isCurrent} />
+  )
 }
 
 function SideItem(props: { href: string; icon: Icon; text: string; isCurrent: boolean }) {
@@ -93,7 +95,10 @@ export function PhoneNavigation(props: { onMore: () => void }) {
   const item = (current: boolean) =>
     `flex min-w-0 flex-1 flex-col items-center gap-0.5 py-1.5 text-2xs ${current ? 'font-medium text-accent-ink' : 'text-ink-2'}`
   return (
-    <nav aria-label={words().shell.nav.label} class="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden">
+    <nav
+      aria-label={words().shell.nav.label}
+      class="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
+    >
       <For each={SCREENS.filter((screen) => screen.onPhone)}>
         {(screen) => (
           <A href={screen.path} aria-current={isCurrent(screen.path) ? 'page' : undefined} class={item(isCurrent(screen.path))}>

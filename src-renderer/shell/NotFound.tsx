@@ -5,7 +5,12 @@ import { EmptyState } from '../ui/EmptyState.tsx'
 
 export function NotFound() {
   return (
-    <EmptyState icon={Compass} title={words().shell.notFound} action={<ButtonLink href="/">{words().shell.goHome}</ButtonLink>}>
+    <EmptyState
+      heading="h1"
+      icon={Compass}
+      title={words().shell.notFound}
+      action={<ButtonLink href="/">{words().shell.goHome}</ButtonLink>}
+    >
       {words().shell.notFoundWhy}
     </EmptyState>
   )

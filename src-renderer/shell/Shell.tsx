@@ -31,7 +31,7 @@ export function Shell(props: RouteSectionProps) {
   useKeys({
     'Mod+k': () => setOpen('palette'),
     '?': () => setOpen('shortcuts'),
-    'c': () => navigate('/chat'),
+    c: () => navigate('/chat'),
     '/': focusSearch,
   })
   onMount(() => {
@@ -111,11 +111,21 @@ function focusSearch(): void {
 function Crashed(props: { thrown: unknown; reset: () => void }) {
   const location = useLocation()
   // Going somewhere else must not keep the broken screen's message.
-  createEffect(on(() => location.pathname, () => props.reset(), { defer: true }))
+  createEffect(
+    on(
+      () => location.pathname,
+      () => props.reset(),
+      { defer: true },
+    ),
+  )
   return (
     <Screen width="narrow">
       <ErrorState
-        problem={{ title: words().shell.crashed, why: words().shell.crashedWhy, code: props.thrown instanceof Error ? props.thrown.message : String(props.thrown) }}
+        problem={{
+          title: words().shell.crashed,
+          why: words().shell.crashedWhy,
+          code: props.thrown instanceof Error ? props.thrown.message : String(props.thrown),
+        }}
         actions={
           <Button size="sm" onClick={() => props.reset()}>
             {words().common.retry}

@@ -73,7 +73,8 @@ export function createFakeRunner(first: Answers = {}): FakeRunner {
 
   const respond = (status: number, body: unknown) =>
     new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
-  const respondStream = (body: ReadableStream<Uint8Array>) => new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+  const respondStream = (body: ReadableStream<Uint8Array>) =>
+    new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
 
   const openEvents = (lastEventId: string | null, signal: AbortSignal | null | undefined) => {
     const place = { lastEventId, isOpen: true }

@@ -5,6 +5,7 @@ import { afterEach } from 'vitest'
 afterEach(() => {
   cleanup()
   localStorage.clear()
+  sessionStorage.clear()
 })
 
 // What jsdom leaves out because it has no layout.
@@ -16,7 +17,13 @@ globalThis.ResizeObserver ??= class {
 Element.prototype.scrollIntoView ??= () => {}
 window.scrollTo = () => {}
 window.matchMedia ??= (query: string) =>
-  Object.assign(new EventTarget(), { matches: false, media: query, onchange: null, addListener() {}, removeListener() {} }) as unknown as MediaQueryList
+  Object.assign(new EventTarget(), {
+    matches: false,
+    media: query,
+    onchange: null,
+    addListener() {},
+    removeListener() {},
+  }) as unknown as MediaQueryList
 // A listed scroller without layout is zero high and would show no rows.
 for (const [height, width] of [
   ['offsetHeight', 'offsetWidth'],

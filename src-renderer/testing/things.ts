@@ -76,7 +76,16 @@ export function makeSummary(fields: Partial<JobSummary> = {}): JobSummary {
 }
 
 export function makeProvider(fields: Partial<Provider> = {}): Provider {
-  return { id: makeId(), kind: 'anthropic', name: 'Anthropic', baseUrl: null, hasKey: true, origin: 'user', createdAt: 1_700_000_000_000, ...fields }
+  return {
+    id: makeId(),
+    kind: 'anthropic',
+    name: 'Anthropic',
+    baseUrl: null,
+    hasKey: true,
+    origin: 'user',
+    createdAt: 1_700_000_000_000,
+    ...fields,
+  }
 }
 
 export function makeModel(fields: Partial<Model> = {}): Model {

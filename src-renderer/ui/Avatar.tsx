@@ -11,7 +11,12 @@ const COLOURS = [
   'bg-[#3d7031]',
   'bg-[#4c6471]',
 ]
-const SIZES = { xs: 'size-5 text-[0.5625rem] rounded-sm', sm: 'size-6 text-2xs rounded-md', md: 'size-8 text-xs rounded-lg', lg: 'size-12 text-lg rounded-xl' }
+const SIZES = {
+  xs: 'size-5 text-[0.5625rem] rounded-sm',
+  sm: 'size-6 text-2xs rounded-md',
+  md: 'size-8 text-xs rounded-lg',
+  lg: 'size-12 text-lg rounded-xl',
+}
 
 /** An agent's mark: its own emoji or letters, else its initials, on a colour that its name decides. */
 export function Avatar(props: { name: string; text?: string | null; size?: keyof typeof SIZES }) {

@@ -2,7 +2,13 @@ import { Checkbox as Kobalte } from '@kobalte/core/checkbox'
 import Check from 'lucide-solid/icons/check'
 import { Show } from 'solid-js'
 
-export function Checkbox(props: { label: string; hint?: string; checked: boolean; onChecked: (checked: boolean) => void; disabled?: boolean }) {
+export function Checkbox(props: {
+  label: string
+  hint?: string
+  checked: boolean
+  onChecked: (checked: boolean) => void
+  disabled?: boolean
+}) {
   return (
     <Kobalte checked={props.checked} onChange={props.onChecked} disabled={props.disabled} class="flex items-start gap-2.5">
       <Kobalte.Input class="peer" />

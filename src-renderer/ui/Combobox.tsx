@@ -42,7 +42,9 @@ export function Combobox(props: ComboboxProps) {
       defaultFilter={(option, query) => matchesWords(`${option.group} ${option.label} ${option.value}`, query)}
       value={chosen()}
       onChange={(option) => option && props.onValue(option.value)}
-      onInputChange={(text) => setEmpty(text !== '' && !props.options.some((option) => matchesWords(`${option.group} ${option.label} ${option.value}`, text)))}
+      onInputChange={(text) =>
+        setEmpty(text !== '' && !props.options.some((option) => matchesWords(`${option.group} ${option.label} ${option.value}`, text)))
+      }
       placeholder={props.placeholder ?? ''}
       disabled={props.disabled}
       validationState={props.problem ? 'invalid' : 'valid'}
@@ -51,7 +53,9 @@ export function Combobox(props: ComboboxProps) {
       allowsEmptyCollection
       class={`flex min-w-0 flex-col gap-1.5 ${props.class ?? ''}`}
       sectionComponent={(section) => (
-        <Kobalte.Section class="px-2 pt-2 pb-1 text-2xs font-semibold tracking-wide text-ink-3">{section.section.rawValue.label}</Kobalte.Section>
+        <Kobalte.Section class="px-2 pt-2 pb-1 text-2xs font-semibold tracking-wide text-ink-3">
+          {section.section.rawValue.label}
+        </Kobalte.Section>
       )}
       itemComponent={(item) => (
         <Kobalte.Item item={item.item} class={ITEM_CLASS}>

@@ -16,9 +16,16 @@ export function CommandPalette(props: { open: boolean; onClose: () => void; comm
   const [active, setActive] = createSignal(0)
   const listId = createUniqueId()
   const focus = createDialogFocus((dialog) => dialog.querySelector('input'))
-  const found = createMemo(() => props.commands.filter((one) => matchesWords(`${one.group} ${one.label} ${one.note ?? ''} ${one.also ?? ''}`, query())))
+  const found = createMemo(() =>
+    props.commands.filter((one) => matchesWords(`${one.group} ${one.label} ${one.note ?? ''} ${one.also ?? ''}`, query())),
+  )
   createEffect(on(query, () => setActive(0)))
-  createEffect(on(() => props.open, (open) => open && setQuery('')))
+  createEffect(
+    on(
+      () => props.open,
+      (open) => open && setQuery(''),
+    ),
+  )
 
   const run = (command: Command | undefined) => {
     if (command === undefined) return
@@ -41,7 +48,10 @@ export function CommandPalette(props: { open: boolean; onClose: () => void; comm
       <Dialog.Portal>
         <Dialog.Overlay class="fixed inset-0 z-40 bg-scrim" />
         <div class="fixed inset-0 z-40 flex items-start justify-center p-4 pt-[12vh] max-sm:pt-4">
-          <Dialog.Content {...focus} class="animate-appear flex max-h-[60vh] w-full max-w-xl flex-col overflow-hidden rounded-xl bg-surface shadow-pop outline-none">
+          <Dialog.Content
+            {...focus}
+            class="animate-appear flex max-h-[60vh] w-full max-w-xl flex-col overflow-hidden rounded-xl bg-surface shadow-pop outline-none"
+          >
             <Dialog.Title class="sr-only">{words().shell.palette.title}</Dialog.Title>
             <div class="flex items-center gap-2.5 border-b border-line px-4">
               <Search size={16} class="shrink-0 text-ink-3" aria-hidden="true" />
@@ -61,7 +71,12 @@ export function CommandPalette(props: { open: boolean; onClose: () => void; comm
                 onKeyDown={onKeyDown}
               />
             </div>
-            <div id={listId} role="listbox" aria-label={words().shell.palette.title} class="scroll-quiet min-h-0 flex-1 overflow-y-auto p-1.5">
+            <div
+              id={listId}
+              role="listbox"
+              aria-label={words().shell.palette.title}
+              class="scroll-quiet min-h-0 flex-1 overflow-y-auto p-1.5"
+            >
               <For each={found()} fallback={<p class="px-3 py-6 text-center text-ink-3">{words().shell.palette.empty}</p>}>
                 {(command, index) => (
                   <>

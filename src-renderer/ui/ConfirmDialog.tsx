@@ -46,7 +46,11 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       <Kobalte.Portal>
         <Kobalte.Overlay class="fixed inset-0 z-50 bg-scrim" />
         <div class="fixed inset-0 z-50 flex items-start justify-center p-4 pt-[18vh]">
-          <Kobalte.Content {...focus} role="alertdialog" class="animate-appear w-full max-w-md rounded-xl bg-surface p-5 shadow-pop outline-none">
+          <Kobalte.Content
+            {...focus}
+            role="alertdialog"
+            class="animate-appear w-full max-w-md rounded-xl bg-surface p-5 shadow-pop outline-none"
+          >
             <Kobalte.Title class="text-lg font-semibold text-ink">{props.title}</Kobalte.Title>
             <Kobalte.Description as="div" class="mt-1.5 text-sm text-ink-2">
               {props.children}
@@ -58,11 +62,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
             </Show>
             <div class="mt-5 flex justify-end gap-2">
               <Button onClick={close}>{words().common.cancel}</Button>
-              <Button
-                variant={props.tone === 'bad' ? 'danger' : 'primary'}
-                busy={busy()}
-                onClick={() => void confirm()}
-              >
+              <Button variant={props.tone === 'bad' ? 'danger' : 'primary'} busy={busy()} onClick={() => void confirm()}>
                 {props.confirm}
               </Button>
             </div>

@@ -6,7 +6,13 @@ import { Button } from './Button.tsx'
 import { IconButton } from './IconButton.tsx'
 
 /** Copies a text; says so for two seconds. `copy` is the platform's way (`useDesktop().copyText`). */
-export function CopyButton(props: { text: string | (() => string); copy: (text: string) => Promise<void>; label?: string; size?: 'sm' | 'md'; show?: 'icon' | 'text' }) {
+export function CopyButton(props: {
+  text: string | (() => string)
+  copy: (text: string) => Promise<void>
+  label?: string
+  size?: 'sm' | 'md'
+  show?: 'icon' | 'text'
+}) {
   const [copied, setCopied] = createSignal(false)
   let timer: ReturnType<typeof setTimeout> | undefined
   onCleanup(() => clearTimeout(timer))

@@ -42,7 +42,9 @@ export function Dialog(props: DialogProps) {
                 <X size={16} aria-hidden="true" />
               </Kobalte.CloseButton>
             </header>
-            <div data-dialog-body="" class="scroll-quiet min-h-0 flex-1 overflow-y-auto px-5 pb-5">{props.children}</div>
+            <div data-dialog-body="" class="scroll-quiet min-h-0 flex-1 overflow-y-auto px-5 pb-5">
+              {props.children}
+            </div>
             <Show when={props.actions}>
               <footer class="flex items-center justify-end gap-2 border-t border-line px-5 py-3">{props.actions}</footer>
             </Show>

@@ -21,7 +21,18 @@ export function FieldFrame(props: FieldProps & { class?: string; children: (aria
         </Show>
       </label>
       {props.children(aria)}
-      <Show when={props.problem} fallback={<Show when={props.hint}>{(hint) => <p id={`${id}-note`} class={HINT_CLASS}>{hint()}</p>}</Show>}>
+      <Show
+        when={props.problem}
+        fallback={
+          <Show when={props.hint}>
+            {(hint) => (
+              <p id={`${id}-note`} class={HINT_CLASS}>
+                {hint()}
+              </p>
+            )}
+          </Show>
+        }
+      >
         {(problem) => (
           <p id={`${id}-note`} class={PROBLEM_CLASS} role="alert">
             {problem()}

@@ -2,7 +2,13 @@ import { Switch as Kobalte } from '@kobalte/core/switch'
 import { Show } from 'solid-js'
 
 /** A setting that takes effect at once. The words stand at the left, the switch at the right. */
-export function Switch(props: { label: string; hint?: string; checked: boolean; onChecked: (checked: boolean) => void; disabled?: boolean }) {
+export function Switch(props: {
+  label: string
+  hint?: string
+  checked: boolean
+  onChecked: (checked: boolean) => void
+  disabled?: boolean
+}) {
   return (
     <Kobalte checked={props.checked} onChange={props.onChecked} disabled={props.disabled} class="flex items-center gap-4">
       <div class="min-w-0 flex-1">

@@ -6,7 +6,11 @@ import { locale } from '../kit/words/words.ts'
 export function Time(props: { at: number; class?: string }) {
   const now = useMinutes()
   return (
-    <time dateTime={new Date(props.at).toISOString()} title={exactTime(props.at, locale())} class={`whitespace-nowrap ${props.class ?? ''}`}>
+    <time
+      dateTime={new Date(props.at).toISOString()}
+      title={exactTime(props.at, locale())}
+      class={`whitespace-nowrap ${props.class ?? ''}`}
+    >
       {relativeTime(props.at, now(), locale())}
     </time>
   )

@@ -27,7 +27,13 @@ function dismiss(id: number): void {
 export function Toasts() {
   return (
     <Portal>
-      <div role="status" aria-live="polite" class="pointer-events-none fixed right-4 bottom-4 z-50 flex w-80 max-w-[calc(100vw-2rem)] flex-col gap-2 max-md:bottom-18">
+      {/* Kobalte's dialogs hide what is behind them; this stays above, also for screen readers. */}
+      <div
+        data-kb-top-layer=""
+        role="status"
+        aria-live="polite"
+        class="pointer-events-none fixed right-4 bottom-4 z-50 flex w-80 max-w-[calc(100vw-2rem)] flex-col gap-2 max-md:bottom-18"
+      >
         <For each={toasts()}>
           {(one) => (
             <div class="animate-appear pointer-events-auto flex items-start gap-2.5 rounded-lg bg-surface px-3 py-2.5 shadow-pop">
@@ -51,7 +57,12 @@ export function Toasts() {
                   </button>
                 )}
               </Show>
-              <button type="button" aria-label={words().common.dismiss} class="shrink-0 rounded-sm p-0.5 text-ink-3 hover:text-ink" onClick={() => dismiss(one.id)}>
+              <button
+                type="button"
+                aria-label={words().common.dismiss}
+                class="shrink-0 rounded-sm p-0.5 text-ink-3 hover:text-ink"
+                onClick={() => dismiss(one.id)}
+              >
                 <X size={14} aria-hidden="true" />
               </button>
             </div>

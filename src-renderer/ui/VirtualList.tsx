@@ -94,7 +94,10 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
       }}
       class={`scroll-quiet relative overflow-y-auto focus-visible:-outline-offset-2 ${props.class ?? ''}`}
     >
-      <div class="relative w-full" ref={(space) => createEffect(() => space.style.setProperty('height', `${virtualizer.getTotalSize()}px`))}>
+      <div
+        class="relative w-full"
+        ref={(space) => createEffect(() => space.style.setProperty('height', `${virtualizer.getTotalSize()}px`))}
+      >
         <For each={virtualizer.getVirtualItems()}>
           {(place) => {
             const item = () => props.items[place.index]

@@ -1,3 +1,5 @@
+import { untrack } from 'solid-js'
+
 /**
  * Where the focus goes when a dialog opens and where it returns to. Our dialogs are opened by state, not by a trigger of
  * their own, so what had the focus before has to be remembered here.
@@ -9,14 +11,19 @@ export function createDialogFocus(chooseFirst: (dialog: HTMLElement) => HTMLElem
       const dialog = event.currentTarget as HTMLElement
       before = document.activeElement
       event.preventDefault()
-      const first = chooseFirst(dialog)
-      if (first !== null) return first.focus()
-      dialog.tabIndex = -1
-      dialog.focus()
+      // Kobalte sends this event from inside an effect: whatever a field reads when it gets the focus would make that
+      // effect run again, which closes and opens the scope.
+      untrack(() => {
+        const first = chooseFirst(dialog)
+        if (first !== null) return first.focus()
+        dialog.tabIndex = -1
+        dialog.focus()
+      })
     },
     onCloseAutoFocus(event: Event) {
       event.preventDefault()
-      const target = before instanceof HTMLElement && before.isConnected && before !== document.body ? before : document.getElementById('main')
+      const target =
+        before instanceof HTMLElement && before.isConnected && before !== document.body ? before : document.getElementById('main')
       target?.focus({ preventScroll: true })
     },
   }

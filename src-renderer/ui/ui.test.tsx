@@ -68,6 +68,25 @@ describe('Dialog', () => {
   })
 })
 
+describe('a dialog that is there from the start', () => {
+  it('keeps the focus when its first field is a choice', async () => {
+    const { user } = renderPart(() => (
+      <>
+        <main id="main" tabIndex={-1} />
+        <Dialog open onClose={() => {}} title="Add a provider">
+          <Select label="Provider" value="a" onValue={() => {}} options={[{ value: 'a', label: 'Anthropic' }]} />
+          <TextField label="Name" value="" onValue={() => {}} />
+        </Dialog>
+      </>
+    ))
+    await vi.waitFor(() => expect(screen.getByRole('button', { name: /Provider/ })).toHaveFocus())
+    await user.tab()
+    expect(screen.getByLabelText('Name')).toHaveFocus()
+    await user.tab({ shift: true })
+    expect(screen.getByRole('button', { name: /Provider/ })).toHaveFocus()
+  })
+})
+
 describe('ConfirmDialog', () => {
   it('stays and says why when it did not work, and closes when it did', async () => {
     let works = false
@@ -103,7 +122,14 @@ describe('VirtualList', () => {
   it('is one tab stop; arrows move, Enter opens', async () => {
     const opened: string[] = []
     const { user } = renderPart(() => (
-      <VirtualList items={items} label="Rows" keyOf={(item) => item.id} rowHeight={30} row={(item) => item.name} onOpen={(item) => opened.push(item.name)} />
+      <VirtualList
+        items={items}
+        label="Rows"
+        keyOf={(item) => item.id}
+        rowHeight={30}
+        row={(item) => item.name}
+        onOpen={(item) => opened.push(item.name)}
+      />
     ))
     await user.tab()
     const list = screen.getByRole('listbox', { name: 'Rows' })
@@ -117,7 +143,9 @@ describe('VirtualList', () => {
 
   it('stays on the same thing when something is put in before it', async () => {
     const [list, setList] = createSignal(items.slice(0, 5))
-    const { user } = renderPart(() => <VirtualList items={list()} label="Rows" keyOf={(item) => item.id} rowHeight={30} row={(item) => item.name} />)
+    const { user } = renderPart(() => (
+      <VirtualList items={list()} label="Rows" keyOf={(item) => item.id} rowHeight={30} row={(item) => item.name} />
+    ))
     await user.tab()
     await user.keyboard('{Home}{ArrowDown}')
     setList([{ id: 'new', name: 'Newest' }, ...items.slice(0, 5)])
@@ -130,10 +158,19 @@ describe('VirtualList', () => {
     const onMore = vi.fn()
     const [isLoading, setLoading] = createSignal(false)
     renderPart(() => (
-      <VirtualList items={items.slice(0, 20)} label="Rows" keyOf={(item) => item.id} rowHeight={30} row={(item) => item.name} hasMore isLoadingMore={isLoading()} onMore={() => {
-        onMore()
-        setLoading(true)
-      }} />
+      <VirtualList
+        items={items.slice(0, 20)}
+        label="Rows"
+        keyOf={(item) => item.id}
+        rowHeight={30}
+        row={(item) => item.name}
+        hasMore
+        isLoadingMore={isLoading()}
+        onMore={() => {
+          onMore()
+          setLoading(true)
+        }}
+      />
     ))
     await vi.waitFor(() => expect(onMore).toHaveBeenCalledOnce())
     expect(screen.getByRole('status')).toHaveTextContent('Loading more…')
@@ -144,7 +181,15 @@ describe('choices', () => {
   it('Select opens and chooses by keyboard', async () => {
     const onValue = vi.fn()
     const { user } = renderPart(() => (
-      <Select label="Level" value="a" onValue={onValue} options={[{ value: 'a', label: 'Ask first' }, { value: 'b', label: 'On its own' }]} />
+      <Select
+        label="Level"
+        value="a"
+        onValue={onValue}
+        options={[
+          { value: 'a', label: 'Ask first' },
+          { value: 'b', label: 'On its own' },
+        ]}
+      />
     ))
     await user.tab()
     await user.keyboard('{Enter}')
@@ -155,7 +200,9 @@ describe('choices', () => {
 
   it('Menu opens by keyboard and runs what is chosen', async () => {
     const onSelect = vi.fn()
-    const { user } = renderPart(() => <Menu label="Actions for Notes" items={[{ label: 'Edit', onSelect: () => {} }, 'separator', { label: 'Delete', onSelect }]} />)
+    const { user } = renderPart(() => (
+      <Menu label="Actions for Notes" items={[{ label: 'Edit', onSelect: () => {} }, 'separator', { label: 'Delete', onSelect }]} />
+    ))
     await user.tab()
     await user.keyboard('{Enter}')
     await screen.findByRole('menu')

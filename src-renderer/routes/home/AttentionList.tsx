@@ -55,7 +55,13 @@ export function AttentionList(props: { failed: readonly JobSummary[]; waiting: r
           </Show>
           <For each={props.waiting}>
             {(job) => (
-              <Line mark={<StatusBadge status={job.status} show="icon" />} title={job.title} href={`/jobs/${job.id}`} why={job.agentName} at={job.createdAt}>
+              <Line
+                mark={<StatusBadge status={job.status} show="icon" />}
+                title={job.title}
+                href={`/jobs/${job.id}`}
+                why={job.agentName}
+                at={job.createdAt}
+              >
                 <ButtonLink href={`/jobs/${job.id}`} size="sm">
                   {text().waiting}
                 </ButtonLink>
@@ -118,7 +124,15 @@ function FailedLine(props: { job: JobSummary }) {
   )
 }
 
-function Line(props: { mark: JSX.Element; title: string; why: string; href?: string; onOpen?: () => void; at?: number; children: JSX.Element }) {
+function Line(props: {
+  mark: JSX.Element
+  title: string
+  why: string
+  href?: string
+  onOpen?: () => void
+  at?: number
+  children: JSX.Element
+}) {
   return (
     <li class="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-2 hover:bg-hover">
       {props.mark}

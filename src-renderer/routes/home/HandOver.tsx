@@ -90,7 +90,14 @@ export function HandOver(props: { agents: readonly Agent[]; isAsked: boolean; te
             localStorage.setItem(AGENT_STORED_AS, id)
           }}
         />
-        <Button variant="primary" size="sm" icon={ArrowUp} busy={submit.isRunning} disabled={task().trim() === ''} onClick={() => void send()}>
+        <Button
+          variant="primary"
+          size="sm"
+          icon={ArrowUp}
+          busy={submit.isRunning}
+          disabled={task().trim() === ''}
+          onClick={() => void send()}
+        >
           {text().send}
         </Button>
       </div>

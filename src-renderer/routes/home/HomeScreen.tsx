@@ -33,7 +33,11 @@ export function HomeScreen() {
 
   const lookAt = createMemo(() => failed.items.filter((job) => job.retriedByJobId === null && !isSeen(job.id)))
   const hasAgents = () => (agents.data?.agents.length ?? 0) > 0
-  const lacksModel = () => hasAgents() && models.data !== undefined && models.data.defaultModel === null && agents.data!.agents.some((agent) => agent.model === null)
+  const lacksModel = () =>
+    hasAgents() &&
+    models.data !== undefined &&
+    models.data.defaultModel === null &&
+    agents.data!.agents.some((agent) => agent.model === null)
   const needs = () => lookAt().length + waiting.items.length + (lacksModel() ? 1 : 0)
   const unreachable = () => agents.error ?? recent.error
   const isReady = () => agents.data !== undefined

@@ -30,7 +30,12 @@ export function RecentJobs(props: { jobs: Pages<JobSummary>; onExample: () => vo
           <For
             each={props.jobs.items}
             fallback={
-              <EmptyState icon={Activity} compact title={text().empty} action={<Button onClick={() => props.onExample()}>{text().example}</Button>}>
+              <EmptyState
+                icon={Activity}
+                compact
+                title={text().empty}
+                action={<Button onClick={() => props.onExample()}>{text().example}</Button>}
+              >
                 {text().emptyWhy}
               </EmptyState>
             }

@@ -42,7 +42,8 @@ function RunningJob(props: { summary: JobSummary }) {
     if (now.activity === 'tool') return activity.tool(now.detail ?? '')
     return now.activity === 'retry_wait' ? activity.retry_wait(now.detail ?? '') : activity.model
   }
-  const stop = () => cancel.run({ params: { jobId: job().id } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  const stop = () =>
+    cancel.run({ params: { jobId: job().id } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
   return (
     <li class="flex items-center gap-3 px-4 py-2 hover:bg-hover">
       <Avatar name={job().agentName} size="md" />
@@ -51,7 +52,10 @@ function RunningJob(props: { summary: JobSummary }) {
           {job().title}
         </A>
         <p class="flex items-center gap-1.5 text-xs text-ink-2">
-          <span class={`size-1.5 shrink-0 rounded-full ${job().status === 'running' ? 'animate-breathe bg-accent-ink' : 'border border-line-strong'}`} aria-hidden="true" />
+          <span
+            class={`size-1.5 shrink-0 rounded-full ${job().status === 'running' ? 'animate-breathe bg-accent-ink' : 'border border-line-strong'}`}
+            aria-hidden="true"
+          />
           <span class="min-w-0 truncate">
             {job().agentName} · {doing()}
           </span>

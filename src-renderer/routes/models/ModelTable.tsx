@@ -34,7 +34,9 @@ export function ModelTable(props: {
   const text = () => words().models.list
   const [shown, setShown] = createSignal(AT_FIRST)
   const [priced, setPriced] = createSignal<Model | null>(null)
-  const matching = createMemo(() => (props.models.data?.models ?? []).filter((model) => matchesWords(`${model.providerName} ${model.label} ${model.model}`, props.query)))
+  const matching = createMemo(() =>
+    (props.models.data?.models ?? []).filter((model) => matchesWords(`${model.providerName} ${model.label} ${model.model}`, props.query)),
+  )
   return (
     <Panel
       title={text().title}
@@ -60,7 +62,14 @@ export function ModelTable(props: {
           <For
             each={matching().slice(0, shown())}
             fallback={
-              <Show when={props.query} fallback={<EmptyState icon={Cpu} compact title={text().empty}>{text().emptyWhy}</EmptyState>}>
+              <Show
+                when={props.query}
+                fallback={
+                  <EmptyState icon={Cpu} compact title={text().empty}>
+                    {text().emptyWhy}
+                  </EmptyState>
+                }
+              >
                 <p class="px-4 py-6 text-center text-ink-3">{words().common.noMatchFor(props.query)}</p>
               </Show>
             }
@@ -68,7 +77,9 @@ export function ModelTable(props: {
             {(model, index) => (
               <>
                 <Show when={matching()[index() - 1]?.providerId !== model.providerId}>
-                  <h3 class="border-t border-line px-4 pt-3 pb-1 text-xs font-semibold text-ink-3 first:border-t-0">{model.providerName}</h3>
+                  <h3 class="border-t border-line px-4 pt-3 pb-1 text-xs font-semibold text-ink-3 first:border-t-0">
+                    {model.providerName}
+                  </h3>
                 </Show>
                 <ModelLine
                   model={model}

@@ -70,11 +70,7 @@ export function ModelsScreen() {
               />
             </Panel>
             <FoundServers servers={found.data?.servers ?? []} />
-            <ProviderList
-              providers={listed().providers}
-              models={models.data}
-              onEdit={(provider) => setSearch({ edit: provider.id })}
-            />
+            <ProviderList providers={listed().providers} models={models.data} onEdit={(provider) => setSearch({ edit: provider.id })} />
             <ModelTable
               models={models}
               defaultModel={defaultModel()}

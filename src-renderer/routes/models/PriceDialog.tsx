@@ -72,7 +72,15 @@ export function PriceDialog(props: { model: Model; onClose: () => void }) {
           <TextField label={text().input} inputMode="decimal" value={input()} onValue={setInput} problem={problem(input())} />
           <TextField label={text().output} inputMode="decimal" value={output()} onValue={setOutput} problem={problem(output())} />
         </div>
-        <TextField label={text().cached} optional inputMode="decimal" value={cached()} onValue={setCached} hint={text().cachedHint} problem={problemOfCached()} />
+        <TextField
+          label={text().cached}
+          optional
+          inputMode="decimal"
+          value={cached()}
+          onValue={setCached}
+          hint={text().cachedHint}
+          problem={problemOfCached()}
+        />
         <Show when={setPrice.error}>
           {(error) => (
             <p role="alert" class="text-sm text-bad">

@@ -49,7 +49,9 @@ export function ProviderDialog(props: { kind: AddableKind; existing?: Provider; 
     props.onClose()
   }
   const removeKey = () =>
-    update.run({ params: { providerId: existing!.id }, body: { apiKey: null } }).then(props.onClose, (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+    update
+      .run({ params: { providerId: existing!.id }, body: { apiKey: null } })
+      .then(props.onClose, (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
 
   return (
     <Dialog

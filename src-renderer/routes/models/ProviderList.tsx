@@ -12,7 +12,11 @@ import { Menu } from '../../ui/Menu.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 
-export function ProviderList(props: { providers: readonly Provider[]; models: ModelList | undefined; onEdit: (provider: Provider) => void }) {
+export function ProviderList(props: {
+  providers: readonly Provider[]
+  models: ModelList | undefined
+  onEdit: (provider: Provider) => void
+}) {
   return (
     <Panel title={words().models.providers.title} flush>
       <ul class="pb-1">

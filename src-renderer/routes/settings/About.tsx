@@ -28,7 +28,14 @@ export function About() {
         )}
       </Show>
       <Row label={text().api} hint={text().apiHint}>
-        <Show when={desktop.inApp} fallback={<a class={LINK} href={ROUTES.openapi.path} target="_blank" rel="external noopener">openapi.json</a>}>
+        <Show
+          when={desktop.inApp}
+          fallback={
+            <a class={LINK} href={ROUTES.openapi.path} target="_blank" rel="external noopener">
+              openapi.json
+            </a>
+          }
+        >
           <Show when={dashboardUrl()} fallback={<span class="text-ink-3">{words().settings.servers.notRunning}</span>}>
             {(url) => (
               <button type="button" class={LINK} onClick={() => void desktop.openExternal(new URL(ROUTES.openapi.path, url()).href)}>

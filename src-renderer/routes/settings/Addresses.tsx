@@ -26,7 +26,9 @@ export function Addresses(props: { state: DesktopState }) {
     <Panel title={text().title} description={text().about} flush>
       <AddressRow label={text().dashboard} hint={text().dashboardHint} url={urlOf('dashboard')} onChange={() => setChanging('dashboard')} />
       <AddressRow label={text().runner} hint={text().runnerHint} url={urlOf('runner')} onChange={() => setChanging('runner')} />
-      <Show when={changing()}>{(server) => <PortDialog server={server()} port={portOf(server())} onClose={() => setChanging(null)} />}</Show>
+      <Show when={changing()}>
+        {(server) => <PortDialog server={server()} port={portOf(server())} onClose={() => setChanging(null)} />}
+      </Show>
     </Panel>
   )
 }

@@ -25,7 +25,14 @@ export function JobSettings() {
     void change.run({ body: { concurrency: Number(count) } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
   return (
     <Panel title={text().title} flush>
-      <Show when={!settings.error} fallback={<div class="p-4"><ErrorState compact problem={problemOf(settings.error)} onRetry={settings.retry} /></div>}>
+      <Show
+        when={!settings.error}
+        fallback={
+          <div class="p-4">
+            <ErrorState compact problem={problemOf(settings.error)} onRetry={settings.retry} />
+          </div>
+        }
+      >
         <Row label={text().concurrency} hint={text().concurrencyHint}>
           <Select
             label={text().concurrency}

@@ -85,7 +85,14 @@ export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
             problem={issueOf(create.error, 'instructions')}
           />
         </details>
-        <Show when={create.error && folderProblem() === null && issueOf(create.error, 'name') === null && issueOf(create.error, 'instructions') === null}>
+        <Show
+          when={
+            create.error &&
+            folderProblem() === null &&
+            issueOf(create.error, 'name') === null &&
+            issueOf(create.error, 'instructions') === null
+          }
+        >
           <p role="alert" class="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
             {sentenceOf(create.error)}
           </p>

@@ -35,7 +35,14 @@ export function FirstJob(props: { jobId: string; onAgain: () => void }) {
   const stop = () =>
     void cancel.run({ params: { jobId: props.jobId } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
   return (
-    <Show when={held.data} fallback={<Show when={held.error}><ErrorState problem={problemOf(held.error)} onRetry={held.retry} /></Show>}>
+    <Show
+      when={held.data}
+      fallback={
+        <Show when={held.error}>
+          <ErrorState problem={problemOf(held.error)} onRetry={held.retry} />
+        </Show>
+      }
+    >
       {(data) => (
         <>
           <StepHead title={title()} about={data().job.task} />

@@ -88,7 +88,13 @@ export function JobStep(props: { jobId: string | null; onJob: (jobId: string | n
                 <Button variant="ghost" onClick={() => props.onBack()}>
                   {words().common.back}
                 </Button>
-                <Button variant="primary" icon={Play} busy={submit.isRunning} disabled={shownTask().trim() === ''} onClick={() => void run()}>
+                <Button
+                  variant="primary"
+                  icon={Play}
+                  busy={submit.isRunning}
+                  disabled={shownTask().trim() === ''}
+                  onClick={() => void run()}
+                >
                   {text().run}
                 </Button>
               </div>

@@ -68,11 +68,21 @@ export function ModelStep(props: { onDone: () => void }) {
           <div class="grid grid-cols-3 gap-2 max-sm:grid-cols-1">
             <For each={KEY_KINDS}>
               {(kind) => (
-                <Choice icon={KeyRound} title={words().models.form.kinds[kind]} note={words().models.form.kindNotes[kind]} onClick={() => setConnecting(kind)} />
+                <Choice
+                  icon={KeyRound}
+                  title={words().models.form.kinds[kind]}
+                  note={words().models.form.kindNotes[kind]}
+                  onClick={() => setConnecting(kind)}
+                />
               )}
             </For>
           </div>
-          <Choice icon={Plug} title={text().other} note={words().models.form.kindNotes['openai-compatible']} onClick={() => setConnecting('openai-compatible')} />
+          <Choice
+            icon={Plug}
+            title={text().other}
+            note={words().models.form.kindNotes['openai-compatible']}
+            onClick={() => setConnecting('openai-compatible')}
+          />
         </Section>
         <div class="flex flex-wrap items-center gap-x-4 gap-y-3 rounded-xl border border-dashed border-line-strong p-4">
           <div class="min-w-56 flex-1">
@@ -182,7 +192,9 @@ function ConnectedProvider(props: { provider: Provider; onUse: (model: ModelRef)
       <div class="flex items-center gap-3 pb-3">
         <Avatar name={props.provider.name} />
         <p class="min-w-0 flex-1 text-sm">{text().chooseOne(props.provider.name)}</p>
-        <Pill tone={problem() === undefined ? 'ok' : 'bad'}>{problem() === undefined ? text().connected : words().models.providers.failed}</Pill>
+        <Pill tone={problem() === undefined ? 'ok' : 'bad'}>
+          {problem() === undefined ? text().connected : words().models.providers.failed}
+        </Pill>
       </div>
       <Switch>
         <Match when={problem()}>

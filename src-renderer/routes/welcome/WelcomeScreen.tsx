@@ -30,7 +30,9 @@ export function WelcomeScreen() {
   const text = () => words().welcome
   const step = (): Step => {
     const remembered = settings.data?.settings.firstStart
-    return STEPS.find((one) => one === search.step) ?? STEPS.find((one) => one === remembered) ?? (search.job === undefined ? 'model' : 'job')
+    return (
+      STEPS.find((one) => one === search.step) ?? STEPS.find((one) => one === remembered) ?? (search.job === undefined ? 'model' : 'job')
+    )
   }
   const remember = (firstStart: Settings['firstStart']) =>
     change.run({ body: { firstStart } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
@@ -100,7 +102,11 @@ function StepBar(props: { at: Step }) {
             </Show>
             <span
               class={`flex size-5 items-center justify-center rounded-full text-2xs font-semibold ${
-                i() < index() ? 'bg-accent-soft text-accent-ink' : i() === index() ? 'bg-accent text-on-accent' : 'border border-line-strong text-ink-3'
+                i() < index()
+                  ? 'bg-accent-soft text-accent-ink'
+                  : i() === index()
+                    ? 'bg-accent text-on-accent'
+                    : 'border border-line-strong text-ink-3'
               }`}
               aria-hidden="true"
             >

@@ -11,7 +11,11 @@ export function rememberFirstAgent(agentId: string, starter: Starter, hasFolder:
 
 export function readFirstAgent(): { agentId: string; starter: Starter; hasFolder: boolean } | null {
   try {
-    const stored = JSON.parse(localStorage.getItem(STORED_AS) ?? 'null') as { agentId?: unknown; starter?: unknown; hasFolder?: unknown } | null
+    const stored = JSON.parse(localStorage.getItem(STORED_AS) ?? 'null') as {
+      agentId?: unknown
+      starter?: unknown
+      hasFolder?: unknown
+    } | null
     const starter = STARTERS.find((one) => one === stored?.starter)
     if (typeof stored?.agentId !== 'string' || starter === undefined) return null
     return { agentId: stored.agentId, starter, hasFolder: stored.hasFolder === true }

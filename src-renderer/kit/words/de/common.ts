@@ -41,7 +41,8 @@ export const common: WordsLike<typeof en> = {
   models: (count) => plural(count, { zero: 'keine Modelle', one: '# Modell', other: '# Modelle' }),
   ago: (relative) => relative,
   unpriced: 'ohne Preis',
-  unpricedWhy: 'Für dieses Modell ist kein Preis bekannt, seine Kosten zählen nicht mit. Ein Preis lässt sich unter „Modelle & Schlüssel“ setzen.',
+  unpricedWhy:
+    'Für dieses Modell ist kein Preis bekannt, seine Kosten zählen nicht mit. Ein Preis lässt sich unter „Modelle & Schlüssel“ setzen.',
   partlyPriced: 'Einige Aufrufe gingen an ein Modell ohne bekannten Preis; hier zählt nur der Rest.',
   tokensInOut: (input, output) => `${input} hinein, ${output} heraus`,
   tokensCached: (cached) => `${cached} der Eingabe kamen aus dem Zwischenspeicher des Anbieters`,

@@ -41,7 +41,8 @@ export const home: WordsLike<typeof en> = {
   spend: {
     title: 'Heute ausgegeben',
     none: 'Heute noch nichts ausgegeben.',
-    unpriced: (calls) => plural(calls, { one: '# Aufruf ohne bekannten Preis zählt nicht mit', other: '# Aufrufe ohne bekannten Preis zählen nicht mit' }),
+    unpriced: (calls) =>
+      plural(calls, { one: '# Aufruf ohne bekannten Preis zählt nicht mit', other: '# Aufrufe ohne bekannten Preis zählen nicht mit' }),
   },
   recent: {
     title: 'Letzte Aufträge',

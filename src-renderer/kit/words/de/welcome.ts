@@ -73,9 +73,21 @@ export const welcome: WordsLike<typeof en> = {
     run: 'Ersten Auftrag starten',
     suggestions: 'Vorschläge',
     prompts: {
-      guide: ['Sieh dir meinen Ordner an und sag mir, was darin ist.', 'Welche Dateien gibt es, und worum geht es darin?', 'Finde alles über Geld in meinen Dateien.'],
-      notes: ['Fasse meine Notizen in zehn Punkten zusammen, mit Quellen.', 'Welche Themen haben meine Notizen, und wo widersprechen sie sich?', 'Welche Fragen lassen meine Notizen offen?'],
-      editor: ['Liste meine Texte und sag mir, welcher die meiste Arbeit braucht.', 'Lies den neuesten Entwurf in meinem Ordner Korrektur.', 'Finde Sätze in meinen Texten, die schwer zu lesen sind.'],
+      guide: [
+        'Sieh dir meinen Ordner an und sag mir, was darin ist.',
+        'Welche Dateien gibt es, und worum geht es darin?',
+        'Finde alles über Geld in meinen Dateien.',
+      ],
+      notes: [
+        'Fasse meine Notizen in zehn Punkten zusammen, mit Quellen.',
+        'Welche Themen haben meine Notizen, und wo widersprechen sie sich?',
+        'Welche Fragen lassen meine Notizen offen?',
+      ],
+      editor: [
+        'Liste meine Texte und sag mir, welcher die meiste Arbeit braucht.',
+        'Lies den neuesten Entwurf in meinem Ordner Korrektur.',
+        'Finde Sätze in meinen Texten, die schwer zu lesen sind.',
+      ],
       none: ['Was kannst du für mich tun?', 'Wer bist du, und wie arbeitest du?'],
     },
     running: 'Dein erster Auftrag läuft',

@@ -39,7 +39,8 @@ export const home = {
   spend: {
     title: 'Spent today',
     none: 'Nothing spent today.',
-    unpriced: (calls: number) => plural(calls, { one: '# call without a known price is not counted', other: '# calls without a known price are not counted' }),
+    unpriced: (calls: number) =>
+      plural(calls, { one: '# call without a known price is not counted', other: '# calls without a known price are not counted' }),
   },
   recent: {
     title: 'Last jobs',

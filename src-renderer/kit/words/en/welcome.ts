@@ -71,9 +71,21 @@ export const welcome = {
     run: 'Run the first job',
     suggestions: 'Suggestions',
     prompts: {
-      guide: ['Look at my folder and tell me what is in there.', 'Which files did I work on, and what are they about?', 'Find everything about money in my files.'],
-      notes: ['Sum up my notes in ten points, with sources.', 'Which topics do my notes cover, and where do they disagree?', 'What questions do my notes leave open?'],
-      editor: ['List my texts and tell me which one needs the most work.', 'Proofread the newest draft in my folder.', 'Find sentences in my texts that are hard to read.'],
+      guide: [
+        'Look at my folder and tell me what is in there.',
+        'Which files did I work on, and what are they about?',
+        'Find everything about money in my files.',
+      ],
+      notes: [
+        'Sum up my notes in ten points, with sources.',
+        'Which topics do my notes cover, and where do they disagree?',
+        'What questions do my notes leave open?',
+      ],
+      editor: [
+        'List my texts and tell me which one needs the most work.',
+        'Proofread the newest draft in my folder.',
+        'Find sentences in my texts that are hard to read.',
+      ],
       none: ['What can you do for me?', 'Who are you, and how do you work?'],
     },
     running: 'Your first job is running',

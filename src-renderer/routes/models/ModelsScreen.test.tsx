@@ -1,0 +1,162 @@
+import { screen, within } from '@solidjs/testing-library'
+import { expect, it, vi } from 'vitest'
+import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
+import { renderScreen } from '../../testing/render.tsx'
+import { makeId, makeModel, makeProvider } from '../../testing/things.ts'
+import { ModelsScreen } from './ModelsScreen.tsx'
+import { readAmount } from './PriceDialog.tsx'
+
+const KEY = 'sk-ant-not-a-real-key'
+
+it('adds a provider, asks it at once, and makes its best model the default when there was none', async () => {
+  const provider = makeProvider()
+  const runner = createFakeRunner({
+    createProvider: () => ({ provider }),
+    checkProvider: () => ({ ok: true, models: 2, message: '2 models' }),
+    listModels: () => ({
+      models: ['claude-haiku-4-5', 'claude-sonnet-4-5'].map((model) =>
+        makeModel({ providerId: provider.id, providerName: 'Anthropic', providerKind: 'anthropic', model, label: model }),
+      ),
+      problems: [],
+      defaultModel: null,
+    }),
+    updateSettings: ({ body }) => ({ settings: { concurrency: 4, defaultModel: body.defaultModel ?? null, firstStart: 'done' } }),
+  })
+  const { user, path } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
+  await user.click(await screen.findByRole('button', { name: 'Add provider' }))
+  const dialog = await screen.findByRole('dialog', { name: 'Add a provider' })
+  expect(path()).toBe('/models?add=1')
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  expect(within(dialog).getByLabelText('API key')).toHaveAccessibleDescription('A key is needed to use this provider.')
+  expect(runner.callsOf('createProvider')).toEqual([])
+  expect(within(dialog).getByLabelText('API key')).toHaveAttribute('type', 'password')
+  await user.type(within(dialog).getByLabelText('API key'), KEY)
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  await vi.waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(runner.callsOf('createProvider')[0]!.body).toEqual({ kind: 'anthropic', name: 'Anthropic', apiKey: KEY })
+  expect(runner.callsOf('updateSettings')[0]!.body).toEqual({ defaultModel: { providerId: provider.id, model: 'claude-sonnet-4-5' } })
+  expect(document.body.innerHTML).not.toContain(KEY)
+})
+
+it('says what the provider refused, tries another key on the same one, and takes it back when given up', async () => {
+  const provider = makeProvider()
+  const runner = createFakeRunner({
+    createProvider: () => ({ provider }),
+    updateProvider: () => ({ provider }),
+    deleteProvider: () => ({ ok: true }),
+    checkProvider: () => ({ ok: false, models: 0, message: 'The key was refused by Anthropic.' }),
+  })
+  const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models?add=anthropic' })
+  const dialog = await screen.findByRole('dialog')
+  await user.type(within(dialog).getByLabelText('API key'), 'wrong')
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  expect(await within(dialog).findByRole('alert')).toHaveTextContent('The key was refused by Anthropic.')
+  await user.type(within(dialog).getByLabelText('API key'), '-too')
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  await vi.waitFor(() => expect(runner.callsOf('updateProvider')).toHaveLength(1))
+  expect(runner.callsOf('createProvider')).toHaveLength(1)
+  expect(runner.callsOf('updateProvider')[0]!.body.apiKey).toBe('wrong-too')
+  await vi.waitFor(() => expect(within(dialog).getByRole('button', { name: 'Connect' })).toBeEnabled())
+  await user.keyboard('{Escape}')
+  await vi.waitFor(() => expect(runner.callsOf('deleteProvider')).toHaveLength(1))
+})
+
+it('shows which providers work and why one does not, and asks by name before it removes one', async () => {
+  const good = makeProvider({ name: 'Work' })
+  const bad = makeProvider({ name: 'Garage', kind: 'openai-compatible', baseUrl: 'http://10.0.0.9/v1', hasKey: false })
+  const runner = createFakeRunner({
+    listProviders: () => ({ providers: [good, bad], nextCursor: null }),
+    listModels: () => ({
+      models: [makeModel({ providerId: good.id, providerName: 'Work', model: 'm1', label: 'm1', price: null, priceOrigin: 'unknown' })],
+      problems: [{ providerId: bad.id, providerName: 'Garage', message: 'Nothing answers at 10.0.0.9.' }],
+      defaultModel: null,
+    }),
+    deleteProvider: () => new Refusal('provider_in_use', 'The agent Notes uses it.'),
+  })
+  const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
+  expect(await screen.findByText('Works · 1 model')).toBeVisible()
+  expect(screen.getByText('Nothing answers at 10.0.0.9.')).toBeVisible()
+  expect(screen.getByText('No known price')).toBeVisible()
+  screen.getByRole('button', { name: 'Actions for Work' }).focus()
+  await user.keyboard('{Enter}')
+  await user.click(await screen.findByRole('menuitem', { name: 'Remove…' }))
+  const dialog = await screen.findByRole('alertdialog', { name: 'Remove Work?' })
+  await user.click(within(dialog).getByRole('button', { name: 'Remove' }))
+  expect(await within(dialog).findByRole('alert')).toHaveTextContent('The agent Notes uses it.')
+})
+
+it('offers servers found on this machine and adds one with a click', async () => {
+  const runner = createFakeRunner({
+    listFoundServers: () => ({
+      servers: [{ kind: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434', models: ['qwen3:8b', 'llama3.2'] }],
+    }),
+    createProvider: () => ({ provider: makeProvider({ kind: 'ollama', name: 'Ollama' }) }),
+  })
+  const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
+  expect(await screen.findByText('2 models · http://127.0.0.1:11434')).toBeVisible()
+  await user.click(screen.getByRole('button', { name: 'Add' }))
+  await vi.waitFor(() =>
+    expect(runner.callsOf('createProvider')[0]!.body).toEqual({ kind: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434' }),
+  )
+})
+
+it('sets a price of ones own', async () => {
+  const model = { providerId: makeId(), model: 'm1' }
+  const runner = createFakeRunner({
+    listModels: () => ({
+      models: [makeModel({ ...model, providerName: 'Work', label: 'Model One', price: null, priceOrigin: 'unknown' })],
+      problems: [],
+      defaultModel: null,
+    }),
+    setModelPrice: () => ({ ok: true }),
+  })
+  const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
+  const actions = await screen.findByRole('button', { name: 'Actions for Model One' })
+  actions.focus()
+  await user.keyboard('{Enter}')
+  await user.click(await screen.findByRole('menuitem', { name: 'Set price…' }))
+  const dialog = await screen.findByRole('dialog', { name: 'Price of Model One' })
+  await user.type(within(dialog).getByLabelText('Input'), '2,50')
+  await user.type(within(dialog).getByLabelText('Output'), 'ten')
+  await user.click(within(dialog).getByRole('button', { name: 'Save' }))
+  expect(within(dialog).getByLabelText('Output')).toBeInvalid()
+  expect(runner.callsOf('setModelPrice')).toEqual([])
+  await user.clear(within(dialog).getByLabelText('Output'))
+  await user.type(within(dialog).getByLabelText('Output'), '10')
+  await user.click(within(dialog).getByRole('button', { name: 'Save' }))
+  await vi.waitFor(() =>
+    expect(runner.callsOf('setModelPrice')[0]!.body).toEqual({ model, price: { inputUsdPerMillion: 2.5, outputUsdPerMillion: 10 } }),
+  )
+})
+
+it('searches models by any words and keeps the search in the address', async () => {
+  const runner = createFakeRunner({
+    listModels: () => ({
+      models: ['alpha large', 'alpha small', 'beta'].map((label) => makeModel({ model: label.replace(' ', '-'), label })),
+      problems: [],
+      defaultModel: null,
+    }),
+  })
+  const { user, path } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
+  await screen.findByText('beta')
+  await user.type(screen.getByRole('searchbox', { name: 'Find a model' }), 'small al')
+  expect(screen.getByText('alpha small')).toBeVisible()
+  expect(screen.queryByText('beta')).toBeNull()
+  expect(path()).toContain('q=small')
+  await user.type(screen.getByRole('searchbox', { name: 'Find a model' }), 'xyz')
+  expect(await screen.findByText('Nothing matches “small alxyz”.')).toBeVisible()
+})
+
+it.each([
+  ['2.50', 2.5],
+  [' 2,5 ', 2.5],
+  ['.5', 0.5],
+  ['0', 0],
+  ['', null],
+  ['-1', null],
+  ['1e5', null],
+  ['1.2.3', null],
+  ['99999999', null],
+])('reads the amount %j as %s', (text, amount) => {
+  expect(readAmount(text)).toBe(amount)
+})

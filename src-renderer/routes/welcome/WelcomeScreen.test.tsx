@@ -1,0 +1,154 @@
+import { screen, within } from '@solidjs/testing-library'
+import { expect, it, vi } from 'vitest'
+import type { Settings } from '../../../src-runner/contract/settings.ts'
+import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
+import { renderScreen } from '../../testing/render.tsx'
+import { makeAgent, makeJob, makeModel, makeProvider } from '../../testing/things.ts'
+import { WelcomeScreen } from './WelcomeScreen.tsx'
+
+/** A workspace that remembers its settings, as the runner does. */
+function freshRunner(settings: Partial<Settings> = {}) {
+  let held: Settings = { concurrency: 4, defaultModel: null, firstStart: 'model', ...settings }
+  const runner = createFakeRunner({
+    getSettings: () => ({ settings: held }),
+    updateSettings: ({ body }) => {
+      held = { ...held, ...body }
+      queueMicrotask(() => runner.happen({ type: 'settings.changed', payload: { keys: Object.keys(body) } }))
+      return { settings: held }
+    },
+  })
+  return Object.assign(runner, { settings: () => held })
+}
+
+const open = (runner: ReturnType<typeof freshRunner>, path = '/welcome') => renderScreen(WelcomeScreen, { runner, route: '/welcome', path })
+
+it('goes from the demo model to an agent to a first job that ends', async () => {
+  const runner = freshRunner()
+  const agent = makeAgent({ name: 'File guide', folders: ['/home/mira/notes'] })
+  const job = makeJob({
+    agentId: agent.id,
+    status: 'running',
+    task: 'Look at my folder and tell me what is in there.',
+    finishedAt: null,
+    result: null,
+  })
+  runner.answer({
+    createAgent: () => ({ agent }),
+    listAgents: () => ({ agents: [agent], nextCursor: null }),
+    submitTask: () => ({ jobId: job.id, status: 'pending' }),
+    getJob: () => ({ job }),
+    listSteps: () => ({ steps: [] }),
+  })
+  const { user, path } = open(runner)
+  await user.click(await screen.findByRole('button', { name: 'Try the demo' }))
+  expect(runner.callsOf('updateSettings')[0]!.body).toEqual({ defaultModel: { providerId: 'demo', model: 'demo' } })
+
+  await screen.findByRole('heading', { name: 'Name your first agent' })
+  await user.click(screen.getByRole('radio', { name: /Research notes/ }))
+  expect(screen.getByLabelText('Name')).toHaveValue('Research notes')
+  await user.click(screen.getByRole('radio', { name: /File guide/ }))
+  await user.type(screen.getByLabelText(/Folder it may read/), '/home/mira/notes')
+  await user.click(screen.getByRole('button', { name: 'Create agent' }))
+  expect(runner.callsOf('createAgent')[0]!.body).toMatchObject({ name: 'File guide', folders: ['/home/mira/notes'] })
+
+  await screen.findByRole('heading', { name: 'Give File guide a first job' })
+  await user.click(screen.getByRole('button', { name: 'Run the first job' }))
+  expect(runner.callsOf('submitTask')[0]!.body).toMatchObject({ agentId: agent.id, task: job.task })
+  await screen.findByRole('heading', { name: 'Your first job is running' })
+  expect(path()).toContain(job.id)
+  expect(screen.getByRole('button', { name: 'Stop' })).toBeEnabled()
+  // From here on the app is in use: the first start is not shown again, whatever happens to this page.
+  await vi.waitFor(() => expect(runner.settings().firstStart).toBe('done'))
+
+  runner.answer({ getJob: () => ({ job: { ...job, status: 'completed', result: 'Three files.', finishedAt: Date.now() } }) })
+  runner.happen({
+    type: 'job.finished',
+    payload: { jobId: job.id, agentId: agent.id, conversationId: null, status: 'completed', title: job.title, error: null, costUsd: 0 },
+  })
+  await screen.findByRole('heading', { name: 'That was your first job' })
+  expect(screen.getByRole('link', { name: 'Go to Home' })).toHaveAttribute('href', '/')
+})
+
+it('offers what is on this machine first and uses the chosen model', async () => {
+  const runner = freshRunner()
+  const provider = makeProvider({ kind: 'ollama', name: 'Ollama' })
+  runner.answer({
+    listFoundServers: () => ({
+      servers: [{ kind: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434', models: ['nomic-embed-text', 'qwen3:8b'] }],
+    }),
+    createProvider: () => ({ provider }),
+  })
+  const { user } = open(runner)
+  await user.click(await screen.findByRole('button', { name: 'Use' }))
+  await screen.findByRole('heading', { name: 'Name your first agent' })
+  expect(runner.settings().defaultModel).toEqual({ providerId: provider.id, model: 'qwen3:8b' })
+})
+
+it('connects a provider with a key and then lets the person choose its model', async () => {
+  const runner = freshRunner()
+  const provider = makeProvider()
+  runner.answer({
+    createProvider: () => {
+      runner.answer({ listProviders: () => ({ providers: [provider], nextCursor: null }) })
+      queueMicrotask(() => runner.happen({ type: 'provider.created', payload: { providerId: provider.id } }))
+      return { provider }
+    },
+    checkProvider: () => ({ ok: true, models: 1, message: '' }),
+    listModels: () => ({
+      models: [
+        makeModel({
+          providerId: provider.id,
+          providerName: 'Anthropic',
+          providerKind: 'anthropic',
+          model: 'claude-sonnet-4-5',
+          label: 'Claude Sonnet 4.5',
+        }),
+      ],
+      problems: [],
+      defaultModel: null,
+    }),
+  })
+  const { user } = open(runner)
+  await user.click(await screen.findByRole('button', { name: /Anthropic/ }))
+  const dialog = await screen.findByRole('dialog', { name: 'Connect Anthropic' })
+  await user.type(within(dialog).getByLabelText('API key'), 'key')
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  await screen.findByText('Anthropic is connected. Which model should agents use?')
+  await vi.waitFor(() => expect(screen.getByRole('combobox')).toHaveValue('Claude Sonnet 4.5'))
+  await user.click(screen.getByRole('button', { name: 'Continue' }))
+  await screen.findByRole('heading', { name: 'Name your first agent' })
+  expect(runner.settings().defaultModel).toEqual({ providerId: provider.id, model: 'claude-sonnet-4-5' })
+})
+
+it('resumes where it was left, and says at the folder what is wrong with it', async () => {
+  const runner = freshRunner({ firstStart: 'agent' })
+  runner.answer({ createAgent: () => new Refusal('folder_not_usable', 'There is no such folder.') })
+  const { user } = open(runner)
+  await screen.findByRole('heading', { name: 'Name your first agent' })
+  await user.type(screen.getByLabelText(/Folder it may read/), '/nowhere')
+  await user.click(screen.getByRole('button', { name: 'Create agent' }))
+  await vi.waitFor(() => expect(screen.getByLabelText(/Folder it may read/)).toHaveAccessibleDescription('There is no such folder.'))
+})
+
+it('takes the folder from the system in the app', async () => {
+  const runner = freshRunner({ firstStart: 'agent' })
+  runner.answer({ createAgent: () => ({ agent: makeAgent() }) })
+  const { user } = renderScreen(WelcomeScreen, {
+    runner,
+    route: '/welcome',
+    path: '/welcome',
+    desktop: { api: {} as never, pickFolder: () => Promise.resolve('/home/mira/Documents') },
+  })
+  await user.click(await screen.findByRole('button', { name: 'Choose a folder…' }))
+  await screen.findByText('/home/mira/Documents')
+  await user.click(screen.getByRole('button', { name: 'Create agent' }))
+  await vi.waitFor(() => expect(runner.callsOf('createAgent')[0]!.body.folders).toEqual(['/home/mira/Documents']))
+})
+
+it('can be skipped for good', async () => {
+  const runner = freshRunner()
+  const { user, path } = open(runner)
+  await user.click(await screen.findByRole('button', { name: 'Skip setup' }))
+  await vi.waitFor(() => expect(path()).toBe('/'))
+  expect(runner.settings().firstStart).toBe('done')
+})

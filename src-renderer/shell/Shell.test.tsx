@@ -1,0 +1,138 @@
+import { Route } from '@solidjs/router'
+import { createMemoryHistory, MemoryRouter } from '@solidjs/router'
+import { render, screen } from '@solidjs/testing-library'
+import userEvent from '@testing-library/user-event'
+import { expect, it, vi } from 'vitest'
+import type { DesktopCommand, DesktopState } from '../../src-main/contract/desktop-api.ts'
+import { ApiProvider } from '../api/ApiProvider.tsx'
+import { createClient } from '../api/client.ts'
+import { createBrowserDesktop, type Desktop } from '../platform/desktop.ts'
+import { DesktopProvider } from '../platform/DesktopProvider.tsx'
+import { createFakeRunner, type FakeRunner } from '../testing/fake-runner.ts'
+import { makeAgent } from '../testing/things.ts'
+import { Shell } from './Shell.tsx'
+
+function open(options: { path?: string; runner?: FakeRunner; desktop?: Partial<Desktop> } = {}) {
+  const runner = options.runner ?? createFakeRunner()
+  const history = createMemoryHistory()
+  history.set({ value: options.path ?? '/', replace: true, scroll: false })
+  render(() => (
+    <DesktopProvider desktop={{ ...createBrowserDesktop(), ...options.desktop }}>
+      <ApiProvider client={createClient(runner.fetch)}>
+        <MemoryRouter history={history} root={Shell}>
+          <Route path="/" component={() => <input type="search" aria-label="Search here" />} />
+          <Route
+            path="/boom"
+            component={() =>
+              (() => {
+                throw new Error('broken screen')
+              })()
+            }
+          />
+          <Route path="*rest" component={() => <p>somewhere</p>} />
+        </MemoryRouter>
+      </ApiProvider>
+    </DesktopProvider>
+  ))
+  return { runner, user: userEvent.setup(), path: () => history.get() }
+}
+
+it('names every screen and marks the one in front', async () => {
+  open({ path: '/jobs/1' })
+  const links = await screen.findAllByRole('link', { name: 'Activity' })
+  expect(links[0]).toHaveAttribute('aria-current', 'page')
+  expect(screen.getAllByRole('link', { name: 'Home' })[0]).not.toHaveAttribute('aria-current', 'page')
+})
+
+it('reaches screens and agents through the palette', async () => {
+  const agent = makeAgent({ name: 'Release watcher' })
+  const { user, path } = open({ runner: createFakeRunner({ listAgents: () => ({ agents: [agent], nextCursor: null }) }) })
+  await user.keyboard('{Control>}k{/Control}')
+  const field = await screen.findByRole('combobox')
+  await vi.waitFor(() => expect(field).toHaveFocus())
+  await user.keyboard('release{Enter}')
+  await vi.waitFor(() => expect(path()).toBe(`/chat?agent=${agent.id}`))
+  expect(screen.queryByRole('combobox')).toBeNull()
+})
+
+it('goes with g and a letter, searches with /, and leaves text alone', async () => {
+  const { user, path } = open()
+  const field = await screen.findByLabelText('Search here')
+  await user.keyboard('/')
+  await vi.waitFor(() => expect(field).toHaveFocus())
+  await user.keyboard('gs?')
+  expect(field).toHaveValue('gs?')
+  expect(path()).toBe('/')
+  field.blur()
+  await user.keyboard('gs')
+  await vi.waitFor(() => expect(path()).toBe('/settings'))
+  await user.keyboard('gc')
+  await vi.waitFor(() => expect(path()).toBe('/chat'))
+})
+
+it('lists the shortcuts on ?', async () => {
+  const { user } = open()
+  await screen.findByLabelText('Search here')
+  await user.keyboard('?')
+  expect(await screen.findByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible()
+  await user.keyboard('{Escape}')
+  await vi.waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+})
+
+it('begins a fresh installation with the first start, but never pulls anybody away', async () => {
+  const fresh = () => createFakeRunner({ getSettings: () => ({ settings: { concurrency: 4, defaultModel: null, firstStart: 'agent' } }) })
+  const first = open({ runner: fresh() })
+  await vi.waitFor(() => expect(first.path()).toBe('/welcome'))
+  const second = open({ runner: fresh(), path: '/settings' })
+  await vi.waitFor(() => expect(second.runner.callsOf('getSettings').length).toBeGreaterThan(0))
+  await screen.findAllByRole('link', { name: 'Finish setup' })
+  expect(second.path()).toBe('/settings')
+})
+
+it('carries out what the menu and the tray wish', async () => {
+  let wish: ((command: DesktopCommand) => void) | undefined
+  const { path } = open({
+    desktop: {
+      onCommand: (listener) => {
+        wish = listener
+        return () => {}
+      },
+    },
+  })
+  await vi.waitFor(() => expect(wish).toBeDefined())
+  wish!({ command: 'go', path: '/jobs/7' })
+  await vi.waitFor(() => expect(path()).toBe('/jobs/7'))
+  wish!({ command: 'palette' })
+  await screen.findByRole('combobox')
+})
+
+it('shows that a port is taken and takes the other one', async () => {
+  const used: unknown[] = []
+  const state: DesktopState = {
+    runner: { state: 'port_taken', port: 3001, suggestedPort: 3011 },
+    dashboard: { state: 'ready', dashboardUrl: 'http://127.0.0.1:3000' },
+    vault: { kind: 'keychain', state: 'ok', message: '' },
+    settings: { runnerPort: 3001, dashboardPort: 3000, startAtLogin: false, closeToTray: true, theme: 'dark', logLevel: 'info' },
+    info: { appVersion: '1', electronVersion: '45', platform: 'linux', dataDir: '/d', logsDir: '/l', safeMode: false },
+  }
+  const { user } = open({
+    desktop: {
+      api: { usePort: (argument: unknown) => Promise.resolve(void used.push(argument)) } as never,
+      onState: (listener) => {
+        listener(state)
+        return () => {}
+      },
+    },
+  })
+  await user.click(await screen.findByRole('button', { name: 'Use port 3011' }))
+  expect(used).toEqual([{ server: 'runner', port: 3011 }])
+  expect(document.documentElement.dataset.theme).toBe('dark')
+})
+
+it('keeps the app alive when a screen breaks', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+  const { user } = open({ path: '/boom' })
+  expect(await screen.findByRole('alert')).toHaveTextContent('This screen stopped working')
+  await user.click(screen.getAllByRole('link', { name: 'Home' })[0]!)
+  await screen.findByLabelText('Search here')
+})
