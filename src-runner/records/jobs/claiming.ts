@@ -16,12 +16,15 @@ export function createTurns(): Turns {
   return { lastTurnOf: (agentId) => turns.get(agentId) ?? 0, served: (agentId) => void turns.set(agentId, ++turn) }
 }
 
-/** One step per agent that has something pending: the size of the queue does not matter. */
-const QUEUED_AGENTS = `
+/**
+ * One step per agent that has something pending: the size of the queue does not matter. Left to itself, SQLite would
+ * take the index over states and read the whole queue.
+ */
+export const QUEUED_AGENTS = `
   WITH RECURSIVE queued (agent_id) AS (
-    SELECT min(agent_id) FROM agent_jobs WHERE status = 'pending'
+    SELECT min(agent_id) FROM agent_jobs INDEXED BY agent_jobs_queue WHERE status = 'pending'
     UNION ALL
-    SELECT (SELECT min(agent_id) FROM agent_jobs WHERE status = 'pending' AND agent_id > queued.agent_id)
+    SELECT (SELECT min(agent_id) FROM agent_jobs INDEXED BY agent_jobs_queue WHERE status = 'pending' AND agent_id > queued.agent_id)
     FROM queued WHERE queued.agent_id IS NOT NULL
   )
   SELECT agent_id FROM queued WHERE agent_id IS NOT NULL`

@@ -6,6 +6,7 @@ import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-
 import { listAgents } from '../agents/agents.ts'
 import { deleteConversation, listConversations, listMessages } from '../conversations/conversations.ts'
 import { readSpend } from '../spend/spend.ts'
+import { QUEUED_AGENTS } from './claiming.ts'
 import type { JobFilter } from './listing.ts'
 
 let rig: RecordsRig
@@ -108,6 +109,14 @@ describe('other readings do, too', () => {
       'SEARCH spend_days USING PRIMARY KEY (day_at>? AND day_at<?)',
     ])
   })
+})
+
+test('who is next is found agent by agent, however long the queue is', () => {
+  const plan = rig.db.connection.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${QUEUED_AGENTS}`).all().map((row) => row.detail)
+  expect(plan.filter((line) => line.includes('agent_jobs'))).toEqual([
+    'SEARCH agent_jobs USING COVERING INDEX agent_jobs_queue',
+    'SEARCH agent_jobs USING COVERING INDEX agent_jobs_queue (agent_id>?)',
+  ])
 })
 
 test('a whole life of a job, and removing its conversation, scans no table', () => {
