@@ -46,7 +46,7 @@ export default {
 
     never('page-kit-is-bare', "The page's kit knows no screen, no data, no design.", '^src-renderer/kit/', '^src-renderer/(?!kit/)'),
     never('ui-has-no-data', 'The design system takes what it shows as properties.', '^src-renderer/ui/', '^src-renderer/(?!ui/|kit/)'),
-    never('api-has-no-screen', 'Fetching knows nothing of what is shown.', '^src-renderer/(api|platform)/', '^src-renderer/(routes|ui)/'),
+    never('api-has-no-screen', 'Fetching knows nothing of what is shown.', '^src-renderer/(api|platform)/', '^src-renderer/routes/'),
     never(
       'screens-keep-apart',
       'What two screens share belongs into ui/ or api/.',

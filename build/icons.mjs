@@ -33,7 +33,7 @@ async function render() {
   const page = new BrowserWindow({ show: false }).webContents
   await page.loadURL('data:text/html,<!doctype html>')
   const draw = (svg, size) =>
-    page.executeJavaScript(`(${drawInPage})(${JSON.stringify(svg)}, ${size})`).then((base64) => Buffer.from(base64, 'base64'))
+    page.executeJavaScript(`(${drawInPage.toString()})(${JSON.stringify(svg)}, ${size})`).then((base64) => Buffer.from(base64, 'base64'))
 
   const resources = join(root, 'resources')
   const icon = readFileSync(join(resources, 'icon.svg'), 'utf8')

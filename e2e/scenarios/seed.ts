@@ -62,7 +62,7 @@ export function openSeed(dataDir: string, startAt: number): Seed {
   // A boot id of its own: what is left running here belongs to a process that is gone, as after a crash.
   const jobs = createJobStore({ db, clock, ids, bootId: ids.next(), tails: createJobTails() })
   let open: Tx | null = null
-  const write = <T>(work: (tx: Tx) => T): T => (open ? work(open) : (transact(db, work as (tx: Tx) => never) as T))
+  const write = <T>(work: (tx: Tx) => T): T => (open ? work(open) : transact(db, work as (tx: Tx) => never))
 
   function playTurns(tx: Tx, claim: Claim, { turns, model }: SeededJob): void {
     for (const [index, turn] of turns.entries()) {
