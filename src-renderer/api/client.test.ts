@@ -80,7 +80,7 @@ describe('createClient', () => {
     ],
     ['a success that is not JSON', answering(() => new Response('<html>', { status: 200 })), 'unexpected_answer', 200],
   ] as const)('%s: %#', async (_, fetchFrom, code, status) => {
-    const error = await failureOf(createClient(fetchFrom as typeof fetch).call('listAgents'))
+    const error = await failureOf(createClient(fetchFrom).call('listAgents'))
     expect([error.code, error.status]).toEqual([code, status])
   })
 

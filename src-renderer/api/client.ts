@@ -37,7 +37,8 @@ export type Client = {
   ): Promise<ReadableStream<Uint8Array>>
 }
 
-type Loose = { params?: Record<string, string>; query?: Record<string, unknown>; body?: unknown }
+type QueryValue = string | number | boolean | null | undefined
+type Loose = { params?: Record<string, string>; query?: Record<string, QueryValue>; body?: unknown }
 
 /** The path with its parameters and query filled in. Absent query values are left out. */
 export function pathOf(route: Route, request: Loose): string {
@@ -70,7 +71,7 @@ export function createClient(fetchFrom: typeof fetch = (...args) => fetch(...arg
   }
   return {
     async call(name, ...[request, options]) {
-      const response = await send(name, (request ?? {}) as Loose, options ?? {}, { accept: 'application/json' })
+      const response = await send(name, request ?? {}, options ?? {}, { accept: 'application/json' })
       try {
         return await response.json()
       } catch (thrown) {

@@ -163,7 +163,7 @@ export function usePages<N extends JsonRoute, T>(
   })
   const observer = new InfiniteQueryObserver<Page, DefaultError, InfiniteData<Page>, readonly unknown[], string | null>(
     queries,
-    untrack(options) as never,
+    untrack(options),
   )
   const [state, take] = createResultStore<InfiniteData<Page>>(observer.getCurrentResult())
   onCleanup(observer.subscribe(take))
@@ -171,7 +171,7 @@ export function usePages<N extends JsonRoute, T>(
     on(
       options,
       (next) => {
-        observer.setOptions(next as never)
+        observer.setOptions(next)
         take(observer.getCurrentResult())
       },
       { defer: true },

@@ -96,14 +96,14 @@ export function createFakeRunner(first: Answers = {}): FakeRunner {
   const answerFetch: typeof fetch = async (target, init) => {
     init?.signal?.throwIfAborted()
     if (!reachable) throw new TypeError('Failed to fetch')
-    const url = new URL(String(target), 'http://deckhand.test')
+    const url = new URL(target instanceof Request ? target.url : target, 'http://deckhand.test')
     const method = init?.method ?? 'GET'
     const [name, params] = findRoute(method, url.pathname)
     const route: Route = ROUTES[name]
     const input = {
       params: route.params?.parse(params) ?? {},
       query: route.query?.parse(Object.fromEntries(url.searchParams)) ?? {},
-      body: init?.body === undefined || init.body === null ? undefined : JSON.parse(String(init.body)),
+      body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined,
     }
     calls.push({ name, input })
     if (route.body !== undefined) {

@@ -23,7 +23,7 @@ window.matchMedia ??= (query: string) =>
     onchange: null,
     addListener() {},
     removeListener() {},
-  }) as unknown as MediaQueryList
+  })
 // A listed scroller without layout is zero high and would show no rows.
 for (const [height, width] of [
   ['offsetHeight', 'offsetWidth'],

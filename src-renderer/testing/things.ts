@@ -71,7 +71,7 @@ export function makeJob(fields: Partial<Job> = {}): Job {
 }
 
 export function makeSummary(fields: Partial<JobSummary> = {}): JobSummary {
-  const { task: _task, context: _context, result, ...rest } = makeJob(fields as Partial<Job>)
+  const { task: _task, context: _context, result, ...rest } = makeJob(fields)
   return { ...rest, resultPreview: result, ...fields }
 }
 

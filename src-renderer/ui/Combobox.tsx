@@ -41,7 +41,7 @@ export function Combobox(props: ComboboxProps) {
       optionLabel="label"
       defaultFilter={(option, query) => matchesWords(`${option.group} ${option.label} ${option.value}`, query)}
       value={chosen()}
-      onChange={(option) => option && props.onValue(option.value)}
+      onChange={(option) => option && option.value !== props.value && props.onValue(option.value)}
       onInputChange={(text) =>
         setEmpty(text !== '' && !props.options.some((option) => matchesWords(`${option.group} ${option.label} ${option.value}`, text)))
       }

@@ -85,9 +85,11 @@ export function CommandPalette(props: { open: boolean; onClose: () => void; comm
                         {command.group}
                       </div>
                     </Show>
+                    {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the field above holds the focus and hears the keys */}
                     <div
                       id={`${listId}-${index()}`}
                       role="option"
+                      tabIndex={-1}
                       aria-selected={index() === active()}
                       class={`flex h-9 items-center gap-3 rounded-md px-2.5 text-sm ${index() === active() ? 'bg-accent-soft text-ink' : 'text-ink'}`}
                       onPointerMove={() => setActive(index())}

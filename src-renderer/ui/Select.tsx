@@ -19,7 +19,7 @@ export type SelectProps<V extends string> = FieldProps & {
   class?: string
 }
 
-/** One of a few. For more than a dozen use `Combobox`. */
+/** One of a few; `onValue` hears only of a change (Kobalte also reports a value that it was given). For more than a dozen use `Combobox`. */
 export function Select<V extends string>(props: SelectProps<V>) {
   const chosen = () => props.options.find((option) => option.value === props.value) ?? null
   return (
@@ -29,7 +29,7 @@ export function Select<V extends string>(props: SelectProps<V>) {
       optionTextValue="label"
       optionDisabled="disabled"
       value={chosen()}
-      onChange={(option) => option && props.onValue(option.value)}
+      onChange={(option) => option && option.value !== props.value && props.onValue(option.value)}
       placeholder={props.placeholder ?? ''}
       disabled={props.disabled}
       validationState={props.problem ? 'invalid' : 'valid'}

@@ -52,7 +52,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     virtualizer.scrollToIndex(bounded)
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.target !== frame) return
+    // Keys on a button or link inside of a row are that button's.
+    if (event.target !== frame && (event.target as HTMLElement).role !== 'option') return
     const page = Math.max(1, Math.floor(frame.clientHeight / props.rowHeight) - 1)
     const steps: Record<string, () => void> = {
       ArrowDown: () => moveTo(activeIndex() + 1),
@@ -104,6 +105,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
             return (
               <Show when={item()} keyed>
                 {(shown) => (
+                  // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the list itself holds the focus and hears the keys
                   <div
                     ref={(row) => {
                       row.style.height = `${props.rowHeight}px`
@@ -111,11 +113,13 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
                     }}
                     id={rowId(props.keyOf(shown))}
                     role="option"
+                    tabIndex={-1}
                     aria-selected={props.keyOf(shown) === activeKey()}
                     aria-setsize={props.hasMore ? -1 : props.items.length}
                     aria-posinset={place.index + 1}
                     class="absolute inset-x-0 top-0"
                     onClick={() => {
+                      frame.focus({ preventScroll: true })
                       setActiveKey(props.keyOf(shown))
                       props.onOpen?.(shown)
                     }}

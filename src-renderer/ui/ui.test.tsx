@@ -237,7 +237,7 @@ describe('figures', () => {
     [0.5, false, '$0.50 + unpriced'],
   ])('money %s, priced %s: %s', (usd, priced, text) => {
     const { container } = renderPart(() => <Money usd={usd} priced={priced} />)
-    expect(container.textContent!.replace(/\s+/g, ' ').trim()).toBe(text)
+    expect(container.textContent.replace(/\s+/g, ' ').trim()).toBe(text)
   })
 
   it('a status is a word, also where only its shape is shown', () => {

@@ -35,7 +35,7 @@ it('adds a provider, asks it at once, and makes its best model the default when 
   await vi.waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   expect(runner.callsOf('createProvider')[0]!.body).toEqual({ kind: 'anthropic', name: 'Anthropic', apiKey: KEY })
   expect(runner.callsOf('updateSettings')[0]!.body).toEqual({ defaultModel: { providerId: provider.id, model: 'claude-sonnet-4-5' } })
-  expect(document.body.innerHTML).not.toContain(KEY)
+  expect(document.body).not.toHaveTextContent(KEY)
 })
 
 it('says what the provider refused, tries another key on the same one, and takes it back when given up', async () => {

@@ -1,0 +1,121 @@
+import { screen } from '@solidjs/testing-library'
+import { expect, it, vi } from 'vitest'
+import type { DesktopApi, DesktopState } from '../../../src-main/contract/desktop-api.ts'
+import { createAppDesktop } from '../../platform/desktop.ts'
+import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
+import { renderScreen } from '../../testing/render.tsx'
+import { SettingsScreen } from './SettingsScreen.tsx'
+
+const state: DesktopState = {
+  runner: { state: 'ready', runnerUrl: 'http://127.0.0.1:3005' },
+  dashboard: { state: 'ready', dashboardUrl: 'http://127.0.0.1:3000' },
+  vault: { kind: 'keychain', state: 'locked', message: 'Unlock the keychain, then check again.' },
+  settings: { runnerPort: 3005, dashboardPort: 3000, startAtLogin: false, closeToTray: true, theme: 'system', logLevel: 'info' },
+  info: {
+    appVersion: '0.1.0',
+    electronVersion: '45.3.4',
+    platform: 'linux',
+    dataDir: '/home/mira/deckhand',
+    logsDir: '/home/mira/logs',
+    safeMode: false,
+  },
+}
+
+/** The app's window, writing down what the page asks of it. */
+function inApp(usePort: () => Promise<void> = () => Promise.resolve()) {
+  const asked: [string, unknown][] = []
+  const note = (name: string) => (argument: unknown) => Promise.resolve(void asked.push([name, argument]))
+  const api = {
+    onState: (listener: (next: DesktopState) => void) => {
+      listener(state)
+      return () => {}
+    },
+    onCommand: () => () => {},
+    changeSettings: note('changeSettings'),
+    showFolder: note('showFolder'),
+    restartRunner: note('restartRunner'),
+    recheckVault: note('recheckVault'),
+    usePort: (argument: unknown) => {
+      asked.push(['usePort', argument])
+      return usePort()
+    },
+  }
+  return { asked, desktop: createAppDesktop(api as unknown as DesktopApi) }
+}
+
+it('shows where the servers really answer and moves one to another port', async () => {
+  let taken = true
+  const { asked, desktop } = inApp(() => (taken ? Promise.reject(new Error('Port 4000 is used by another program.')) : Promise.resolve()))
+  const { user } = renderScreen(SettingsScreen, { desktop })
+  expect(await screen.findByText('http://127.0.0.1:3005')).toBeVisible()
+  await user.click(screen.getAllByRole('button', { name: 'Change port' })[1]!)
+  const port = await screen.findByLabelText('Port')
+  expect(port).toHaveValue('3005')
+  await user.clear(port)
+  await user.type(port, '80')
+  await user.click(screen.getByRole('button', { name: 'Use this port' }))
+  expect(port).toBeInvalid()
+  expect(asked).toEqual([])
+  await user.clear(port)
+  await user.type(port, '4000')
+  await user.click(screen.getByRole('button', { name: 'Use this port' }))
+  await vi.waitFor(() => expect(port).toHaveAccessibleDescription('Port 4000 is used by another program.'))
+  taken = false
+  await user.click(screen.getByRole('button', { name: 'Use this port' }))
+  await vi.waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(asked).toEqual(Array(2).fill(['usePort', { server: 'runner', port: 4000 }]))
+})
+
+it('says what is wrong with the keychain and checks again', async () => {
+  const { asked, desktop } = inApp()
+  const { user } = renderScreen(SettingsScreen, { desktop })
+  expect(await screen.findByText('Unlock the keychain, then check again.')).toBeVisible()
+  expect(screen.getByText('Locked')).toBeVisible()
+  await user.click(screen.getByRole('button', { name: 'Check again' }))
+  expect(asked).toEqual([['recheckVault', undefined]])
+})
+
+it('changes the machine through the desktop', async () => {
+  const { asked, desktop } = inApp()
+  const { user } = renderScreen(SettingsScreen, { desktop })
+  await user.click(await screen.findByRole('switch', { name: 'Start at login' }))
+  await user.click(screen.getByRole('radio', { name: 'Dark' }))
+  await user.click(screen.getByRole('button', { name: 'Restart in safe mode' }))
+  await user.click(screen.getAllByRole('button', { name: 'Show' })[1]!)
+  expect(asked).toEqual([
+    ['changeSettings', { startAtLogin: true }],
+    ['changeSettings', { theme: 'dark' }],
+    ['restartRunner', { safeMode: true }],
+    ['showFolder', 'logs'],
+  ])
+})
+
+it('says in a browser what only the app can do, and still changes language and theme', async () => {
+  const { user } = renderScreen(SettingsScreen)
+  expect(await screen.findByText('Available in the desktop app')).toBeVisible()
+  expect(screen.queryByRole('button', { name: 'Change port' })).toBeNull()
+  await user.click(screen.getByRole('radio', { name: 'Light' }))
+  expect(document.documentElement.dataset.theme).toBe('light')
+  await user.click(screen.getByRole('radio', { name: 'Deutsch' }))
+  expect(await screen.findByRole('heading', { name: 'Einstellungen' })).toBeVisible()
+  expect(document.documentElement.lang).toBe('de')
+  await user.click(screen.getByRole('radio', { name: 'English' }))
+  expect(await screen.findByRole('heading', { name: 'Settings' })).toBeVisible()
+})
+
+it('shows a change at once and takes it back when it was refused', async () => {
+  let answer: ((refusal: Refusal) => void) | undefined
+  const runner = createFakeRunner({ updateSettings: () => new Promise((resolve) => (answer = resolve)) })
+  const { user } = renderScreen(SettingsScreen, { runner })
+  const field = await screen.findByRole('button', { name: /Jobs at the same time/ })
+  await vi.waitFor(() => expect(field).toHaveTextContent('4'))
+  field.focus()
+  await user.keyboard('{Enter}')
+  await screen.findByRole('listbox')
+  await user.keyboard('{ArrowDown}{Enter}')
+  await vi.waitFor(() => expect(field).toHaveTextContent('6'))
+  answer!(new Refusal('disk_full'))
+  await vi.waitFor(() => expect(field).toHaveTextContent('4'))
+  expect(await screen.findByText(/Free some space/)).toBeVisible()
+  expect(runner.callsOf('updateSettings')[0]!.body).toEqual({ concurrency: 6 })
+})
