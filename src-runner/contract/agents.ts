@@ -16,7 +16,11 @@ export const Limits = z.object({
   maxTurns: z.number().int().min(1).max(1000),
   maxCostUsd: Usd.min(0.01).max(1000),
   /** Working time; time spent waiting for a person does not count. */
-  maxWorkingMs: z.number().int().min(1000).max(24 * 3_600_000),
+  maxWorkingMs: z
+    .number()
+    .int()
+    .min(1000)
+    .max(24 * 3_600_000),
   maxToolCalls: z.number().int().min(0).max(10_000),
 })
 export type Limits = z.infer<typeof Limits>

@@ -2,15 +2,7 @@ import { z } from 'zod'
 import { ModelRef } from './agents.ts'
 import { Id, MAX_TASK_CHARS, Moment, TokenCount, Usd } from './primitives.ts'
 
-export const JOB_STATUSES = [
-  'pending',
-  'running',
-  'awaiting_approval',
-  'awaiting_child',
-  'completed',
-  'failed',
-  'cancelled',
-] as const
+export const JOB_STATUSES = ['pending', 'running', 'awaiting_approval', 'awaiting_child', 'completed', 'failed', 'cancelled'] as const
 export const JobStatus = z.enum(JOB_STATUSES)
 export type JobStatus = z.infer<typeof JobStatus>
 
@@ -23,17 +15,7 @@ export function isTerminal(status: JobStatus): status is TerminalStatus {
 }
 
 /** What a job came in through. */
-export const JOB_CHANNELS = [
-  'chat',
-  'api',
-  'webhook',
-  'schedule',
-  'telegram',
-  'discord',
-  'slack',
-  'messenger',
-  'delegation',
-] as const
+export const JOB_CHANNELS = ['chat', 'api', 'webhook', 'schedule', 'telegram', 'discord', 'slack', 'messenger', 'delegation'] as const
 export const JobChannel = z.enum(JOB_CHANNELS)
 export type JobChannel = z.infer<typeof JobChannel>
 

@@ -60,7 +60,15 @@ export const FromRunner = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready'), host: z.string(), port: z.number().int(), bootId: z.string() }),
   z.object({
     type: z.literal('failed'),
-    code: z.enum(['port_taken', 'database_damaged', 'database_newer', 'database_locked', 'data_dir_unusable', 'config_invalid', 'internal']),
+    code: z.enum([
+      'port_taken',
+      'database_damaged',
+      'database_newer',
+      'database_locked',
+      'data_dir_unusable',
+      'config_invalid',
+      'internal',
+    ]),
     message: z.string(),
   }),
   z.object({ type: z.literal('stopped') }),

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { ToolEffect } from '../../contract/jobs.ts'
+import type { CallFacts } from '../../contract/rules.ts'
 
 /** What a tool may know of the job that calls it. */
 export type ToolContext = {
@@ -11,7 +12,12 @@ export type ToolContext = {
   /** Deckhand's own: closed to every tool, also where one of the agent's folders holds them. */
   closedFolders: readonly string[]
   signal: AbortSignal
+  /** Shows output while the tool still runs. Neither recorded nor read by the model. */
+  show?(text: string): void
 }
+
+/** What the policy has to know of a call beyond the tool's name and effect. */
+export type ToolFacts = Omit<CallFacts, 'tool' | 'effect'>
 
 /** What the model reads. `ok: false` is an answer like any other: the model may try something else. */
 export type ToolOutput = { ok: boolean; output: string }
@@ -27,6 +33,13 @@ export type Tool<Args extends z.ZodObject = z.ZodObject> = {
   args: Args
   effect: ToolEffect
   parallel: boolean
+  /**
+   * What its answers bring into the job: `private`, something of the person's; `untrusted`, text that anybody may have
+   * written. The job is marked with it as soon as such an answer is recorded.
+   */
+  brings?: 'private' | 'untrusted'
+  /** What this call would do, told from the arguments alone. Runs before the policy decides and changes nothing. */
+  facts?(args: z.output<Args>, context: ToolContext): ToolFacts | Promise<ToolFacts>
   run(args: z.output<Args>, context: ToolContext): Promise<ToolOutput>
 }
 

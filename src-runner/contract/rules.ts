@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { Autonomy, Folder } from './agents.ts'
+import { Id, Moment } from './primitives.ts'
+
+/** What a rule wants, and what the policy decides. */
+export const RuleEffect = z.enum(['allow', 'ask', 'deny'])
+export type RuleEffect = z.infer<typeof RuleEffect>
+
+/**
+ * A rule of the person. The most specific one that fits a call wins; of equally specific ones, deny beats ask beats
+ * allow. A pattern beats a folder, a folder a tool's name, a name an agent; a longer pattern or a deeper folder beats
+ * a shorter one.
+ */
+const ruleFields = {
+  effect: RuleEffect,
+  /** A tool's name, or `*` for every tool. */
+  tool: z.string().min(1).max(120),
+  /** Compared with what the call is about (a path, an address, a command line). `*` stands for any text. null: anything. */
+  pattern: z.string().min(1).max(2000).nullable(),
+  /** null: for every agent. */
+  agentId: Id.nullable(),
+  /** Only for calls all of whose paths are in this folder. null: anywhere. */
+  folder: Folder.nullable(),
+}
+
+export const Rule = z.object({
+  ...ruleFields,
+  id: Id,
+  /** `approval`: made by "Always" on an approval. */
+  origin: z.enum(['person', 'approval']),
+  createdAt: Moment,
+})
+export type Rule = z.infer<typeof Rule>
+
+export const CreateRule = z.object({
+  ...ruleFields,
+  pattern: ruleFields.pattern.default(null),
+  agentId: ruleFields.agentId.default(null),
+  folder: ruleFields.folder.default(null),
+})
+export type CreateRule = z.infer<typeof CreateRule>
+/** What a rule says, apart from which row it is. */
+export type RuleText = z.output<typeof CreateRule>
+
+/** What the policy has to know of a call. Told by the tool from the arguments, before anything runs; never by the model. */
+export const CallFacts = z.object({
+  tool: z.string(),
+  effect: z.enum(['read', 'idempotent', 'once']),
+  /** What patterns are compared with: `Documents/notes.md`, `https://example.com/page`, `git status`. */
+  subject: z.string(),
+  /** Absolute paths that the call touches. */
+  paths: z.array(z.string()),
+  /** The effect in words, for a person: "Overwrite Documents/notes.md (2 KB)". */
+  summary: z.string(),
+  /** Something goes out of this machine: a request, a message. */
+  leavesMachine: z.boolean(),
+  costsMoney: z.boolean(),
+  deletes: z.boolean(),
+  /** Replaces a file that this agent did not write. */
+  overwrites: z.boolean(),
+  runsCode: z.boolean(),
+})
+export type CallFacts = z.infer<typeof CallFacts>
+
+/**
+ * What has happened in a job, from its recorded steps and from what started it. A job that has seen untrusted text and
+ * has read private data must ask before anything leaves, at every level.
+ */
+export const Mark = z.object({
+  /** The step that set it; 0: what started the job. */
+  seq: z.number().int().nonnegative(),
+  cause: z.string(),
+})
+export const Marks = z.object({ untrusted: Mark.nullable(), private: Mark.nullable(), outside: Mark.nullable() })
+export type Marks = z.infer<typeof Marks>
+
+export const NO_MARKS: Marks = { untrusted: null, private: null, outside: null }
+
+/** One voice in a decision. */
+export const Voice = z.object({
+  source: z.enum(['floor', 'brake', 'two_of_three', 'rule', 'grant', 'level', 'box']),
+  verdict: z.enum(['run', 'ask', 'deny']),
+  ruleId: Id.nullable(),
+  /** A sentence for people: what it says and why. */
+  text: z.string(),
+})
+export type Voice = z.infer<typeof Voice>
+
+/** What the policy decided, by what, and what would have decided otherwise. */
+export const Decision = z.object({
+  verdict: z.enum(['run', 'ask', 'deny']),
+  decidedBy: Voice,
+  overruled: z.array(Voice),
+})
+export type Decision = z.infer<typeof Decision>
+
+/** "Would this be asked?" Either a job, whose marks are then taken, or marks to suppose. */
+export const SimulateCall = z.object({
+  agentId: Id.optional(),
+  autonomy: Autonomy.optional(),
+  tool: z.string().min(1).max(120),
+  args: z.record(z.string(), z.unknown()).default({}),
+  marks: z.object({ untrusted: z.boolean().default(false), private: z.boolean().default(false) }).optional(),
+  /** Rules to suppose beside those there are. */
+  rules: z.array(CreateRule).max(100).optional(),
+})
+export type SimulateCall = z.infer<typeof SimulateCall>
