@@ -20,7 +20,11 @@ export function decodeCursor<T>(cursor: string, shape: z.ZodType<T>): T {
 }
 
 /** Cuts a list that was read with one row too many, and says where the next page begins. */
-export function pageOf<Row>(rows: Row[], limit: number, positionOf: (last: Row) => readonly (string | number)[]): { rows: Row[]; nextCursor: string | null } {
+export function pageOf<Row>(
+  rows: Row[],
+  limit: number,
+  positionOf: (last: Row) => readonly (string | number)[],
+): { rows: Row[]; nextCursor: string | null } {
   if (rows.length <= limit) return { rows, nextCursor: null }
   const page = rows.slice(0, limit)
   return { rows: page, nextCursor: encodeCursor(positionOf(page[page.length - 1]!)) }

@@ -16,12 +16,13 @@ const db = openDatabase({ file: process.argv[2]!, clock })
 const ids = createIds(() => clock.now())
 const store = createJobStore({ db, clock, ids, bootId: ids.next(), tails: createJobTails() })
 transact(db, (tx) => store.rescue(tx))
-const agent =
-  findDefaultAgent(db, findDefaultEntity(db).id) ?? transact(db, (tx) => createAgent(tx, { clock, ids }, { name: 'Kept' }))
+const agent = findDefaultAgent(db, findDefaultEntity(db).id) ?? transact(db, (tx) => createAgent(tx, { clock, ids }, { name: 'Kept' }))
 
 async function enqueueForEver(): Promise<never> {
   for (;;) {
-    const job = await commitSoon(db, (tx) => store.enqueue(tx, { agentId: agent.id, channel: 'chat', task: `A task. ${'word '.repeat(200)}` }))
+    const job = await commitSoon(db, (tx) =>
+      store.enqueue(tx, { agentId: agent.id, channel: 'chat', task: `A task. ${'word '.repeat(200)}` }),
+    )
     process.stdout.write(`+${job.id}\n`)
   }
 }

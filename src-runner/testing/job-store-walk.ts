@@ -77,7 +77,17 @@ const STEPS = {
 
 type StepName = keyof typeof STEPS
 
-const WEIGHTS: Partial<Record<StepName, number>> = { enqueue: 6, claimNext: 8, reply: 5, toolResult: 3, wake: 4, ask: 3, cancel: 2, crash: 2, completeWithReply: 3 }
+const WEIGHTS: Partial<Record<StepName, number>> = {
+  enqueue: 6,
+  claimNext: 8,
+  reply: 5,
+  toolResult: 3,
+  wake: 4,
+  ask: 3,
+  cancel: 2,
+  crash: 2,
+  completeWithReply: 3,
+}
 
 const anyStep = fc.record({
   name: fc.oneof(...(Object.keys(STEPS) as StepName[]).map((name) => ({ weight: WEIGHTS[name] ?? 2, arbitrary: fc.constant(name) }))),
@@ -113,7 +123,17 @@ export function walkJobStore({ runs, length, seed }: { runs: number; length: num
 }
 
 function empty({ db }: RecordsRig): void {
-  for (const table of ['messages', 'search_queue', 'job_steps', 'job_texts', 'agent_jobs', 'conversations', 'spend_quarters', 'spend_days', 'events']) {
+  for (const table of [
+    'messages',
+    'search_queue',
+    'job_steps',
+    'job_texts',
+    'agent_jobs',
+    'conversations',
+    'spend_quarters',
+    'spend_days',
+    'events',
+  ]) {
     db.prepare(`DELETE FROM ${table}`).run()
   }
 }
@@ -133,7 +153,9 @@ function enqueue(walk: Walk, a: number, b: number): void {
   const channel: JobChannel = kind === 3 ? 'schedule' : kind === 0 ? 'api' : 'chat'
   const conversation = kind === 2 && own.length > 0 ? own[b % own.length]! : kind === 1 || kind === 2 ? 'new' : null
   const schedule = kind === 3 ? `schedule-${a % 2}` : null
-  const job = write(walk, (tx) => walk.rig.store.enqueue(tx, { agentId: agent, channel, task: `Task ${b}`, conversation, scheduleId: schedule }))
+  const job = write(walk, (tx) =>
+    walk.rig.store.enqueue(tx, { agentId: agent, channel, task: `Task ${b}`, conversation, scheduleId: schedule }),
+  )
   assert.equal(job.status, 'pending')
   addJob(walk, job.id, agent, job.conversationId, schedule)
 }
@@ -184,7 +206,11 @@ function claimNext(walk: Walk): void {
   if (claimed === null) return
   const job = able.find((one) => one.id === claimed.job.id)
   assert.ok(job, 'only what may run is claimed')
-  assert.equal(runningOf(walk, job.agent), Math.min(...able.map((one) => runningOf(walk, one.agent))), 'the agent with the fewest running is served')
+  assert.equal(
+    runningOf(walk, job.agent),
+    Math.min(...able.map((one) => runningOf(walk, one.agent))),
+    'the agent with the fewest running is served',
+  )
   assert.equal(job.seq, Math.min(...able.filter((one) => one.agent === job.agent).map((one) => one.seq)), 'an agent is served in order')
   tookClaim(walk, job, claimed.claim)
 }
@@ -257,7 +283,9 @@ function settleWith(ending: AttemptEnding) {
 }
 
 function completeWithReply(walk: Walk, a: number): void {
-  const job = attempt(walk, a, (tx, claim) => walk.rig.store.settle(tx, claim, { ending: 'completed', text: 'the answer' }, replyOf('the answer')))
+  const job = attempt(walk, a, (tx, claim) =>
+    walk.rig.store.settle(tx, claim, { ending: 'completed', text: 'the answer' }, replyOf('the answer')),
+  )
   if (job === null) return
   countReply(walk, job, 'the answer')
   settled(job, { ending: 'completed', text: 'the answer' })
@@ -414,7 +442,9 @@ type Row = {
 function compare(walk: Walk): void {
   const { db } = walk.rig
   assert.equal(db.connection.inTransaction, false)
-  const rows = db.prepare<Row>('SELECT job.*, texts.result FROM agent_jobs AS job JOIN job_texts AS texts ON texts.job_seq = job.seq ORDER BY job.seq').all()
+  const rows = db
+    .prepare<Row>('SELECT job.*, texts.result FROM agent_jobs AS job JOIN job_texts AS texts ON texts.job_seq = job.seq ORDER BY job.seq')
+    .all()
   assert.equal(rows.length, walk.jobs.length, 'no job is lost and none appears')
   const boots = new Set<string>()
   walk.jobs.forEach((job, i) => {
@@ -430,12 +460,36 @@ function compare(walk: Walk): void {
 
 function compareRow(job: ModelJob, row: Row): void {
   const found = [
-    row.id, row.status, row.claim, row.crashes, row.woken === 1, row.cancel_requested_at !== null, row.steps, row.turns,
-    row.tool_calls, row.cost_micros, row.error, row.conversation_id, row.result, row.heartbeat_at,
+    row.id,
+    row.status,
+    row.claim,
+    row.crashes,
+    row.woken === 1,
+    row.cancel_requested_at !== null,
+    row.steps,
+    row.turns,
+    row.tool_calls,
+    row.cost_micros,
+    row.error,
+    row.conversation_id,
+    row.result,
+    row.heartbeat_at,
   ]
   const expected = [
-    job.id, job.status, job.claim, job.crashes, job.woken, job.stopAsked, job.steps, job.turns,
-    job.toolCalls, job.cost, job.error, job.conversation, job.result, job.status === 'running' ? job.lastSign : null,
+    job.id,
+    job.status,
+    job.claim,
+    job.crashes,
+    job.woken,
+    job.stopAsked,
+    job.steps,
+    job.turns,
+    job.toolCalls,
+    job.cost,
+    job.error,
+    job.conversation,
+    job.result,
+    job.status === 'running' ? job.lastSign : null,
   ]
   assert.equal(JSON.stringify(found), JSON.stringify(expected))
   if (!isTerminal(job.status)) return
@@ -484,7 +538,8 @@ const SPEND = [
         sum(step.cost_micros) AS cost, sum(step.first_of_job) AS jobs, sum(step.first_of_model) AS model_jobs
       FROM job_steps AS step JOIN agent_jobs AS job ON job.seq = step.job_seq WHERE step.kind = 'reply'
       GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
-    fromSums: 'SELECT day_at AS at, agent_id AS agent, channel, model, cost_micros AS cost, jobs, model_jobs FROM spend_days ORDER BY 1, 2, 3, 4',
+    fromSums:
+      'SELECT day_at AS at, agent_id AS agent, channel, model, cost_micros AS cost, jobs, model_jobs FROM spend_days ORDER BY 1, 2, 3, 4',
   },
 ]
 

@@ -47,7 +47,14 @@ function refusal(): string {
 /** Every byte of the folder but the lock's. */
 function contents(): Record<string, string> {
   const files = readdirSync(join(folder, 'data')).filter((name) => !name.includes('.lock') && !name.endsWith('-shm'))
-  return Object.fromEntries(files.map((name) => [name, createHash('sha256').update(readFileSync(join(folder, 'data', name))).digest('hex')]))
+  return Object.fromEntries(
+    files.map((name) => [
+      name,
+      createHash('sha256')
+        .update(readFileSync(join(folder, 'data', name)))
+        .digest('hex'),
+    ]),
+  )
 }
 
 function addEvents(db: Database, count: number): void {
@@ -59,7 +66,9 @@ function addEvents(db: Database, count: number): void {
 describe('a new database', () => {
   test('has the workspace, the demo provider, and the newest schema', () => {
     const db = start()
-    expect(db.prepare('SELECT name, is_default, created_at FROM entities').all()).toEqual([{ name: 'Personal', is_default: 1, created_at: clock.now() }])
+    expect(db.prepare('SELECT name, is_default, created_at FROM entities').all()).toEqual([
+      { name: 'Personal', is_default: 1, created_at: clock.now() },
+    ])
     expect(db.prepare('SELECT id FROM providers').all()).toEqual([{ id: 'demo' }])
     expect(db.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION)
     expect(() => db.ping()).not.toThrow()
@@ -68,7 +77,9 @@ describe('a new database', () => {
 
   test('waits for the disk, and is for its owner alone', () => {
     const db = start()
-    const settings = ['journal_mode', 'synchronous', 'foreign_keys', 'trusted_schema', 'busy_timeout'].map((name) => db.connection.pragma(name, { simple: true }))
+    const settings = ['journal_mode', 'synchronous', 'foreign_keys', 'trusted_schema', 'busy_timeout'].map((name) =>
+      db.connection.pragma(name, { simple: true }),
+    )
     expect(settings).toEqual(['wal', 2, 1, 0, 5000])
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(statSync(`${file}-wal`).mode & 0o777).toBe(0o600)
@@ -107,7 +118,8 @@ describe('a second runner on the same data', () => {
 
   test('in another process too, and gets in when the first is gone', () => {
     const first = start()
-    const other = () => spawnSync(process.execPath, ['--input-type=module-typescript', '-e', OPEN_IN_CHILD, file], { encoding: 'utf8' }).stdout.trim()
+    const other = () =>
+      spawnSync(process.execPath, ['--input-type=module-typescript', '-e', OPEN_IN_CHILD, file], { encoding: 'utf8' }).stdout.trim()
     const before = contents()
     expect(other()).toBe('database_locked')
     expect(contents()).toEqual(before)
@@ -186,7 +198,13 @@ describe('versions', () => {
     expect(contents()).toEqual(before)
   })
 
-  const NEXT = [...MIGRATIONS, { version: LATEST_VERSION + 1, sql: 'CREATE TABLE berths (id INTEGER PRIMARY KEY) STRICT; ALTER TABLE entities ADD COLUMN colour TEXT' }]
+  const NEXT = [
+    ...MIGRATIONS,
+    {
+      version: LATEST_VERSION + 1,
+      sql: 'CREATE TABLE berths (id INTEGER PRIMARY KEY) STRICT; ALTER TABLE entities ADD COLUMN colour TEXT',
+    },
+  ]
 
   test('migrating copies the data first, and the copy opens', () => {
     const db = start()
@@ -202,7 +220,10 @@ describe('versions', () => {
   test('a migration that fails leaves the version before it, whole', () => {
     const db = start()
     const schema = db.prepare('SELECT sql FROM sqlite_schema').all()
-    const broken = [...MIGRATIONS, { version: LATEST_VERSION + 1, sql: 'CREATE TABLE berths (id); DROP TABLE settings; INSERT INTO nowhere VALUES (1)' }]
+    const broken = [
+      ...MIGRATIONS,
+      { version: LATEST_VERSION + 1, sql: 'CREATE TABLE berths (id); DROP TABLE settings; INSERT INTO nowhere VALUES (1)' },
+    ]
     expect(() => migrate(db.connection, { file, log: silentLog }, broken)).toThrow(/no such table: nowhere/)
     expect(db.prepare('SELECT sql FROM sqlite_schema').all()).toEqual(schema)
     expect(db.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION)

@@ -135,14 +135,18 @@ function refuseUnusable(file: string): number {
     if (bytes === 0) throw damaged('the file is empty')
     probe = new Sqlite(file, { readonly: true, fileMustExist: true })
     const version = probe.pragma('user_version', { simple: true }) as number
-    if (probe.pragma('application_id', { simple: true }) !== APPLICATION_ID || version < 1) throw damaged('it is not a database of Deckhand')
+    if (probe.pragma('application_id', { simple: true }) !== APPLICATION_ID || version < 1)
+      throw damaged('it is not a database of Deckhand')
     if (version > LATEST_VERSION) {
       throw new DatabaseRefused(
         'database_newer',
         `The data was last used by a newer version of Deckhand (schema ${version}, this one knows ${LATEST_VERSION}). Install that version or a later one; nothing was changed.`,
       )
     }
-    const found = bytes <= FULL_CHECK_BYTES ? damageOf(probe, 'quick_check(3)') : SMALL_TABLES.flatMap((name) => damageOf(probe!, `quick_check(${name})`))
+    const found =
+      bytes <= FULL_CHECK_BYTES
+        ? damageOf(probe, 'quick_check(3)')
+        : SMALL_TABLES.flatMap((name) => damageOf(probe!, `quick_check(${name})`))
     if (found.length > 0) throw damaged(found.slice(0, 3).join('; '))
     return version
   } catch (error) {

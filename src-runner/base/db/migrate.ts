@@ -10,7 +10,11 @@ import { MIGRATIONS, type Migration } from './migrations/migrations.ts'
  * Brings the schema to the newest version, one transaction a step: at every moment the file has the old version or
  * the new one. A file that is already in use (`existing`) is copied first, to `<file>.before-v<version>`.
  */
-export function migrate(connection: Sqlite.Database, existing: { file: string; log: Log } | null, migrations: readonly Migration[] = MIGRATIONS): void {
+export function migrate(
+  connection: Sqlite.Database,
+  existing: { file: string; log: Log } | null,
+  migrations: readonly Migration[] = MIGRATIONS,
+): void {
   const from = connection.pragma('user_version', { simple: true }) as number
   const missing = migrations.filter((migration) => migration.version > from)
   if (missing.length === 0) return

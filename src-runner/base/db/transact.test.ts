@@ -14,7 +14,11 @@ beforeEach(() => {
 afterEach(() => rig.close())
 
 const emit = (tx: Tx, key: string) => tx.emit({ type: 'settings.changed', payload: { keys: [key] } })
-const recorded = () => rig.db.prepare<{ payload: string }>('SELECT payload FROM events ORDER BY id').all().map((row) => JSON.parse(row.payload).keys[0] as string)
+const recorded = () =>
+  rig.db
+    .prepare<{ payload: string }>('SELECT payload FROM events ORDER BY id')
+    .all()
+    .map((row) => JSON.parse(row.payload).keys[0] as string)
 const heard = () => events.map((event) => (event.type === 'settings.changed' ? event.payload.keys[0] : ''))
 
 describe('transact', () => {
@@ -46,7 +50,9 @@ describe('transact', () => {
     // @ts-expect-error nor can one that shares its commit
     const soon = commitSoon(rig.db, async (tx) => emit(tx, 'b'))
     expectTypeOf(transact(rig.db, () => 5)).toEqualTypeOf<number>()
-    return expect(soon).rejects.toThrow('a transaction is synchronous').then(() => expect(recorded()).toEqual([]))
+    return expect(soon)
+      .rejects.toThrow('a transaction is synchronous')
+      .then(() => expect(recorded()).toEqual([]))
   })
 
   test('one within another is a bug that undoes the outer one', () => {
@@ -92,7 +98,7 @@ describe('transact', () => {
   })
 
   test('a foreign key that points nowhere is refused', () => {
-    expect(() => transact(rig.db, (tx) => tx.prepare("INSERT INTO search_queue VALUES (99)").run().changes)).toThrow('FOREIGN KEY')
+    expect(() => transact(rig.db, (tx) => tx.prepare('INSERT INTO search_queue VALUES (99)').run().changes)).toThrow('FOREIGN KEY')
   })
 })
 
@@ -120,7 +126,11 @@ describe('commitSoon', () => {
         return tx.prepare<{ n: number }>('SELECT count(*) AS n FROM events').get()!.n
       }),
     ])
-    expect(outcomes.map((one) => (one.status === 'fulfilled' ? one.value : (one.reason as Error).message))).toEqual([undefined, 'mine alone', 2])
+    expect(outcomes.map((one) => (one.status === 'fulfilled' ? one.value : (one.reason as Error).message))).toEqual([
+      undefined,
+      'mine alone',
+      2,
+    ])
     expect(recorded()).toEqual(['a', 'c'])
     expect(heard()).toEqual(['a', 'c'])
   })
@@ -167,7 +177,7 @@ describe('a full disk', () => {
     const outcomes = await Promise.allSettled([commitSoon(rig.db, (tx) => emit(tx, 'small')), commitSoon(rig.db, big)])
     const kept = recorded()
     expect(outcomes[1]).toMatchObject({ status: 'rejected', reason: { code: 'disk_full' } })
-    expect(kept).toEqual(outcomes[0]!.status === 'fulfilled' ? ['small'] : [])
+    expect(kept).toEqual(outcomes[0].status === 'fulfilled' ? ['small'] : [])
     expect(heard()).toEqual(kept)
     makeRoom()
     await commitSoon(rig.db, (tx) => emit(tx, 'after'))

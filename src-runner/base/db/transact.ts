@@ -137,7 +137,8 @@ export class Commits {
 
   #begin(): void {
     if (!this.#connection.open) throw closedError()
-    if (this.#connection.inTransaction) throw new Error('a transaction is already under way: pass its tx on instead of starting another one')
+    if (this.#connection.inTransaction)
+      throw new Error('a transaction is already under way: pass its tx on instead of starting another one')
     try {
       this.#prepare('BEGIN IMMEDIATE').run()
     } catch (error) {
@@ -160,7 +161,7 @@ export class Commits {
         assertUnderWay()
         const at = this.#clock.now()
         const { lastInsertRowid } = this.#prepare(INSERT_EVENT).run(at, event.type, JSON.stringify(event.payload))
-        const stored = { ...event, id: Number(lastInsertRowid), at } as StoredEvent
+        const stored: StoredEvent = { ...event, id: Number(lastInsertRowid), at }
         effects.push(() => this.#publish(stored))
       },
       afterCommit: (effect) => {

@@ -26,7 +26,10 @@ export function findEventBounds(db: Db): { oldest: number; newest: number } {
  * Forgets events beyond the newest `keepRows` and those recorded before `olderThan`, at most `limit` in one go so
  * that nobody waits long. Answers how many went. Always from the old end: what stays has no holes.
  */
-export function pruneEvents(tx: Tx, { keepRows, olderThan, limit = 5000 }: { keepRows: number; olderThan: number; limit?: number }): number {
+export function pruneEvents(
+  tx: Tx,
+  { keepRows, olderThan, limit = 5000 }: { keepRows: number; olderThan: number; limit?: number },
+): number {
   const { oldest, newest } = findEventBounds(tx)
   const firstKept = Math.min(oldest + limit, Math.max(newest - keepRows + 1, findFirstSince(tx, olderThan) ?? newest + 1))
   return tx.prepare('DELETE FROM events WHERE id < ?').run(firstKept).changes

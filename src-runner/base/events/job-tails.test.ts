@@ -56,7 +56,10 @@ test('text belongs to the step it will be part of, and is forgotten when that is
   const { heard } = listen(tails)
   tails.delta(attempt, 'two')
   tails.step('job', replyStep(3, 'two'))
-  expect(heard).toEqual([{ type: 'delta', seq: 3, text: 'two' }, { type: 'step', step: replyStep(3, 'two') }])
+  expect(heard).toEqual([
+    { type: 'delta', seq: 3, text: 'two' },
+    { type: 'step', step: replyStep(3, 'two') },
+  ])
   expect(tails.textUnderWay('job')).toBe('')
 })
 

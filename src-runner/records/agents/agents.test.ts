@@ -4,7 +4,17 @@ import { transact, type Tx } from '../../base/db/transact.ts'
 import { Agent, DEFAULT_LIMITS, type CreateAgent, type UpdateAgent } from '../../contract/agents.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { findDefaultEntity } from '../entities/entities.ts'
-import { createAgent, deleteAgent, findAgent, findAgentBySlug, findDefaultAgent, getAgent, listAgents, listAgentsUsingProvider, updateAgent } from './agents.ts'
+import {
+  createAgent,
+  deleteAgent,
+  findAgent,
+  findAgentBySlug,
+  findDefaultAgent,
+  getAgent,
+  listAgents,
+  listAgentsUsingProvider,
+  updateAgent,
+} from './agents.ts'
 import { freeSlug, slugFor } from './slugs.ts'
 
 let rig: RecordsRig
@@ -32,11 +42,15 @@ test.each([
 
 test('a slug is a path segment whatever the name, and never one that is taken', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'grapheme', maxLength: 120 }), fc.array(fc.constantFrom('agent', 'agent-2', 'a'), { maxLength: 3 }), (name, taken) => {
-      const slug = freeSlug(slugFor(name), new Set(taken))
-      expect(slug).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
-      expect(taken).not.toContain(slug)
-    }),
+    fc.property(
+      fc.string({ unit: 'grapheme', maxLength: 120 }),
+      fc.array(fc.constantFrom('agent', 'agent-2', 'a'), { maxLength: 3 }),
+      (name, taken) => {
+        const slug = freeSlug(slugFor(name), new Set(taken))
+        expect(slug).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
+        expect(taken).not.toContain(slug)
+      },
+    ),
   )
 })
 

@@ -17,7 +17,8 @@ function chat(task: string, more: { conversation?: string; agentId?: string } = 
   rig.clock.advance(1000)
   return write((tx) => rig.store.enqueue(tx, { agentId, channel: 'chat', task, ...more })).conversationId!
 }
-const titles = (query: { q?: string; agentId?: string } = {}) => listConversations(rig.db, { limit: 50, ...query }).conversations.map((one) => one.title)
+const titles = (query: { q?: string; agentId?: string } = {}) =>
+  listConversations(rig.db, { limit: 50, ...query }).conversations.map((one) => one.title)
 
 test('the last used is on top, with the state of its newest turn', () => {
   const first = chat('first')
@@ -25,14 +26,20 @@ test('the last used is on top, with the state of its newest turn', () => {
   chat('more', { conversation: first })
   const { claim } = write((tx) => rig.store.claimNext(tx, 1))!
   const { conversations } = listConversations(rig.db, { limit: 10 })
-  expect(conversations.map((one) => [one.title, one.lastJobStatus])).toEqual([['first', 'pending'], ['second', 'pending']])
+  expect(conversations.map((one) => [one.title, one.lastJobStatus])).toEqual([
+    ['first', 'pending'],
+    ['second', 'pending'],
+  ])
   expect(Conversation.parse(conversations[0])).toEqual(conversations[0])
   write((tx) => rig.store.settle(tx, claim, { ending: 'completed', text: 'hi' }))
   expect(getConversation(rig.db, first).lastJobStatus).toBe('pending')
 })
 
 test('pages show each once, also when several were used in the same millisecond', () => {
-  const made = Array.from({ length: 7 }, (_, i) => write((tx) => rig.store.enqueue(tx, { agentId, channel: 'chat', task: `c${i}` })).conversationId!)
+  const made = Array.from(
+    { length: 7 },
+    (_, i) => write((tx) => rig.store.enqueue(tx, { agentId, channel: 'chat', task: `c${i}` })).conversationId!,
+  )
   const seen: string[] = []
   let cursor: string | undefined
   do {
@@ -69,5 +76,7 @@ test('removed: it and its messages are gone, and a second time it is not there',
   expect(() => getConversation(rig.db, id)).toThrow(expect.objectContaining({ code: 'conversation_not_found' }))
   expect(listMessages(rig.db, id)).toEqual([])
   expect(rig.store.listJobs(rig.db, { limit: 5 }).jobs.map((job) => [job.title, job.status])).toEqual([['bye', 'cancelled']])
-  expect(() => write((tx) => deleteConversation(tx, { jobs: rig.store }, id))).toThrow(expect.objectContaining({ code: 'conversation_not_found' }))
+  expect(() => write((tx) => deleteConversation(tx, { jobs: rig.store }, id))).toThrow(
+    expect.objectContaining({ code: 'conversation_not_found' }),
+  )
 })

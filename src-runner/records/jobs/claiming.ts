@@ -81,7 +81,10 @@ function claimRow(tx: Tx, deps: JobDeps, seq: number): ClaimedJob {
     )
     .get(deps.bootId, at, at, seq)!
   const job = getJob(tx, row.id)
-  tx.emit({ type: 'job.started', payload: { jobId: job.id, agentId: job.agentId, conversationId: job.conversationId, attempt: job.attempt } })
+  tx.emit({
+    type: 'job.started',
+    payload: { jobId: job.id, agentId: job.agentId, conversationId: job.conversationId, attempt: job.attempt },
+  })
   const claim: Claim = { jobId: job.id, seq, claim: row.claim, attempt: row.attempt }
   tx.afterCommit(() => {
     deps.workingTime.begin(job.id)

@@ -240,7 +240,8 @@ function endJob(tx: Tx, deps: JobDeps, job: OpenJob, ending: JobEnding, cancelRe
     deps.search.queue(tx, job.seq)
   }
   if (job.conversation_id !== null) {
-    if (result) addMessage(tx, { id: deps.ids.next(), conversationId: job.conversation_id, jobId: job.id, role: 'assistant', text: result, at })
+    if (result)
+      addMessage(tx, { id: deps.ids.next(), conversationId: job.conversation_id, jobId: job.id, role: 'assistant', text: result, at })
     touchConversation(tx, job.conversation_id, job.agent_id, at)
   }
   tx.emit({

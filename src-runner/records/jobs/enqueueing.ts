@@ -69,7 +69,12 @@ export function enqueueJob(tx: Tx, deps: JobDeps, input: NewJob, retryOfJobId: s
 export function retryJob(tx: Tx, deps: JobDeps, jobId: string): Job {
   const old = getJob(tx, jobId)
   if (!isTerminal(old.status)) throw new AppError('job_not_finished', 'This job has not ended yet. Stop it first, then retry it.')
-  return enqueueJob(tx, deps, { ...old, conversation: old.channel === 'chat' ? (old.conversationId ?? 'new') : old.conversationId, occurrenceId: null }, old.id)
+  return enqueueJob(
+    tx,
+    deps,
+    { ...old, conversation: old.channel === 'chat' ? (old.conversationId ?? 'new') : old.conversationId, occurrenceId: null },
+    old.id,
+  )
 }
 
 function requireAgent(tx: Tx, agentId: string): { entity_id: string } {

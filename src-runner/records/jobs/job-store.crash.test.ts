@@ -54,7 +54,9 @@ test(
     try {
       expect(accepted.size).toBeGreaterThan(KILLS * 10)
       expect(ended.size).toBeGreaterThan(KILLS)
-      const jobs = db.prepare<{ id: string; status: string; steps: number; turns: number }>('SELECT id, status, steps, turns FROM agent_jobs').all()
+      const jobs = db
+        .prepare<{ id: string; status: string; steps: number; turns: number }>('SELECT id, status, steps, turns FROM agent_jobs')
+        .all()
       const byId = new Map(jobs.map((job) => [job.id, job]))
       expect([...accepted].filter((id) => !byId.has(id))).toEqual([])
       expect([...ended].filter((id) => byId.get(id)?.status !== 'completed')).toEqual([])

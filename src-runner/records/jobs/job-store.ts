@@ -33,7 +33,19 @@ export type JobStore = ReturnType<typeof createJobStore>
  * calls take its claim and throw LostClaim, having written nothing, when it is no longer the present one. What the
  * functions do and throw is said where they are written, one file for each part of a job's life.
  */
-export function createJobStore({ db, clock, ids, bootId, tails }: { db: Database; clock: Clock; ids: Ids; bootId: string; tails: JobTails }) {
+export function createJobStore({
+  db,
+  clock,
+  ids,
+  bootId,
+  tails,
+}: {
+  db: Database
+  clock: Clock
+  ids: Ids
+  bootId: string
+  tails: JobTails
+}) {
   const watchers = new Set<QueueWatcher>()
   const deps: JobDeps = {
     clock,

@@ -20,7 +20,13 @@ describe('filters and pages', () => {
     const made: string[] = []
     for (let i = 0; i < 60; i++) {
       rig.clock.advance(100)
-      const { id } = write((tx) => rig.store.enqueue(tx, { agentId: agents[i % 2]!, channel: JOB_CHANNELS[1 + (i % 3)]!, task: `Job number${i} ${i % 4 === 0 ? 'about ships' : ''}` }))
+      const { id } = write((tx) =>
+        rig.store.enqueue(tx, {
+          agentId: agents[i % 2]!,
+          channel: JOB_CHANNELS[1 + (i % 3)]!,
+          task: `Job number${i} ${i % 4 === 0 ? 'about ships' : ''}`,
+        }),
+      )
       made.push(id)
       finish(id, JOB_STATUSES[i % JOB_STATUSES.length]!)
     }
@@ -141,9 +147,15 @@ describe('search', () => {
   test('whatever a person types is looked for and never a syntax error', () => {
     add('plain words')
     fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', 'a"b', 'NEAR(', 'title:x', '*', 'a OR', '-', '^a', "';--", '{a b}', 'ＡＢ', '🦆', 'a\0b')), (q) => {
-        expect(find(q)).toBeInstanceOf(Array)
-      }),
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          fc.constantFrom('"', 'a"b', 'NEAR(', 'title:x', '*', 'a OR', '-', '^a', "';--", '{a b}', 'ＡＢ', '🦆', 'a\0b'),
+        ),
+        (q) => {
+          expect(find(q)).toBeInstanceOf(Array)
+        },
+      ),
     )
   })
 

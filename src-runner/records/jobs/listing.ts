@@ -33,7 +33,12 @@ export function listJobs(db: Db, filter: JobFilter): JobPage {
 
 function findSeqs(db: Db, filter: JobFilter, before: number): number[] {
   const query = seqQueryFor(db, filter, before)
-  return query === null ? [] : db.prepare<{ seq: number }>(query.sql).all(...query.params).map((row) => row.seq)
+  return query === null
+    ? []
+    : db
+        .prepare<{ seq: number }>(query.sql)
+        .all(...query.params)
+        .map((row) => row.seq)
 }
 
 type Query = { sql: string; params: (string | number)[] }
@@ -91,7 +96,8 @@ function addConditions(arm: Arm, filter: JobFilter, range: SeqRange): Query {
     params.push(...values)
   }
   if (filter.channel !== undefined && !arm.has.has('channel')) add('+channel = ?', filter.channel)
-  if (filter.status !== undefined && !arm.has.has('status')) add(`+status IN (${filter.status.map(() => '?').join(', ')})`, ...filter.status)
+  if (filter.status !== undefined && !arm.has.has('status'))
+    add(`+status IN (${filter.status.map(() => '?').join(', ')})`, ...filter.status)
   if (filter.from !== undefined) add('+created_at >= ?', filter.from)
   if (filter.to !== undefined) add('+created_at < ?', filter.to)
   return { sql: `${arm.sql} AND ${conditions.join(' AND ')}`, params }

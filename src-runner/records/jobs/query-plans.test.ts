@@ -41,12 +41,21 @@ function plansOf(act: () => void): { sql: string; plan: string[] }[] {
   }
   return [...used]
     .filter((sql) => /^\s*(SELECT|WITH|UPDATE|DELETE|INSERT)/i.test(sql))
-    .map((sql) => ({ sql, plan: connection.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...bindings(sql)).map((row) => row.detail) }))
+    .map((sql) => ({
+      sql,
+      plan: connection
+        .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+        .all(...bindings(sql))
+        .map((row) => row.detail),
+    }))
 }
 
 /** A plan does not depend on values, but every place needs one. */
 function bindings(sql: string): number[] {
-  return Array.from({ length: new Set(sql.match(/\?\d*/g) ?? []).size === 1 && sql.includes('?1') ? 1 : (sql.match(/\?/g) ?? []).length }, () => 1)
+  return Array.from(
+    { length: new Set(sql.match(/\?\d*/g) ?? []).size === 1 && sql.includes('?1') ? 1 : (sql.match(/\?/g) ?? []).length },
+    () => 1,
+  )
 }
 
 /** What is small whatever happens, is read up to a limit (the search queue), or is a look-up of its own kind (full text). */
@@ -55,7 +64,9 @@ const SMALL = /^SCAN (queued|search_queue|job_search VIRTUAL TABLE|CONSTANT|\d+ 
 function slowParts(plans: { sql: string; plan: string[] }[]): string[] {
   return plans.flatMap(({ sql, plan }) =>
     plan
-      .filter((line) => (/^SCAN /.test(line) && !SMALL.test(line) && !/USING (COVERING )?INDEX/.test(line)) || /TEMP B-TREE/.test(line))
+      .filter(
+        (line) => (line.startsWith('SCAN ') && !SMALL.test(line) && !/USING (COVERING )?INDEX/.test(line)) || /TEMP B-TREE/.test(line),
+      )
       .map((line) => `${line} in ${sql.replace(/\s+/g, ' ')}`),
   )
 }
@@ -112,7 +123,10 @@ describe('other readings do, too', () => {
 })
 
 test('who is next is found agent by agent, however long the queue is', () => {
-  const plan = rig.db.connection.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${QUEUED_AGENTS}`).all().map((row) => row.detail)
+  const plan = rig.db.connection
+    .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${QUEUED_AGENTS}`)
+    .all()
+    .map((row) => row.detail)
   expect(plan.filter((line) => line.includes('agent_jobs'))).toEqual([
     'SEARCH agent_jobs USING COVERING INDEX agent_jobs_queue',
     'SEARCH agent_jobs USING COVERING INDEX agent_jobs_queue (agent_id>?)',

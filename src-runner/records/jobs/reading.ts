@@ -47,7 +47,13 @@ export function listRunningJobs(db: Db): RunningJob[] {
        FROM agent_jobs AS job JOIN agents AS agent ON agent.id = job.agent_id WHERE job.status = 'running' ORDER BY job.seq`,
     )
     .all()
-    .map((row) => ({ jobId: row.id, title: row.title, agentName: row.agent_name, startedAt: row.started_at, costUsd: toUsd(row.cost_micros) }))
+    .map((row) => ({
+      jobId: row.id,
+      title: row.title,
+      agentName: row.agent_name,
+      startedAt: row.started_at,
+      costUsd: toUsd(row.cost_micros),
+    }))
 }
 
 /** The newest `limit` jobs of a conversation, oldest first. */

@@ -27,10 +27,12 @@ function employ(perform: (attempt: Attempt) => Promise<void>, limit = 4): Worker
   return worker
 }
 
-const enqueue = (job: Partial<NewJob> = {}) => commitSoon(rig.db, (tx) => rig.store.enqueue(tx, { agentId, channel: 'api', task: 'Do it', ...job }))
+const enqueue = (job: Partial<NewJob> = {}) =>
+  commitSoon(rig.db, (tx) => rig.store.enqueue(tx, { agentId, channel: 'api', task: 'Do it', ...job }))
 const write = <T>(work: (tx: Tx) => T) => transact<unknown>(rig.db, work) as T
 const job = (id: string) => rig.store.getJob(rig.db, id)
-const complete = async ({ claim }: Attempt) => void (await commitSoon(rig.db, (tx) => rig.store.settle(tx, claim, { ending: 'completed', text: 'done' })))
+const complete = async ({ claim }: Attempt) =>
+  void (await commitSoon(rig.db, (tx) => rig.store.settle(tx, claim, { ending: 'completed', text: 'done' })))
 /** An executor that goes on until it is told to stop, and then ends as a good one does: by throwing the reason. */
 const untilStopped = ({ signal }: Attempt) =>
   new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }))

@@ -144,7 +144,8 @@ export function createWorker(deps: {
     while (db.connection.open) {
       try {
         if (!store.isHeld(db, claim)) return
-        if (ending.ending === 'failed' && ending.error === 'internal') log.error({ jobId: claim.jobId }, 'a job is ended as failed: internal')
+        if (ending.ending === 'failed' && ending.error === 'internal')
+          log.error({ jobId: claim.jobId }, 'a job is ended as failed: internal')
         await commitSoon(db, (tx) => store.settle(tx, claim, ending))
         return
       } catch (error) {
@@ -268,7 +269,9 @@ export function createWorker(deps: {
         patience.abort(new AttemptStopped('shutdown'))
       }
       // Who has not ended loses the claim now, so that the next start does not take it for a crash.
-      await Promise.all(open.filter((slot) => slots.get(slot.claim.jobId) === slot).map((slot) => settleIfHeld(slot.claim, { ending: 'released' })))
+      await Promise.all(
+        open.filter((slot) => slots.get(slot.claim.jobId) === slot).map((slot) => settleIfHeld(slot.claim, { ending: 'released' })),
+      )
       slots.clear()
     },
     running: () => [...slots.keys()],

@@ -14,11 +14,14 @@ beforeEach(() => {
 afterEach(() => rig.close())
 
 const write = <T>(work: (tx: Tx) => T) => transact<unknown>(rig.db, work) as T
-const add = (id = 'mine') => write((tx) => insertProvider(tx, rig, { id, kind: 'openai', name: 'Mine', baseUrl: null, hasKey: true, origin: 'user' }))
+const add = (id = 'mine') =>
+  write((tx) => insertProvider(tx, rig, { id, kind: 'openai', name: 'Mine', baseUrl: null, hasKey: true, origin: 'user' }))
 const model = { providerId: 'mine', model: 'gpt' }
 
 test('the demo is there from the start and stays as it is', () => {
-  expect(listProviders(rig.db)).toEqual([{ id: 'demo', kind: 'demo', name: 'Demo', baseUrl: null, hasKey: false, origin: 'built_in', createdAt: rig.clock.now() }])
+  expect(listProviders(rig.db)).toEqual([
+    { id: 'demo', kind: 'demo', name: 'Demo', baseUrl: null, hasKey: false, origin: 'built_in', createdAt: rig.clock.now() },
+  ])
   expect(() => write((tx) => deleteProvider(tx, 'demo'))).toThrow(expect.objectContaining({ code: 'provider_read_only' }))
   expect(() => write((tx) => updateProvider(tx, 'demo', { name: 'x' }))).toThrow(expect.objectContaining({ code: 'provider_read_only' }))
 })
@@ -32,7 +35,11 @@ test('a provider is added, changed and removed', () => {
     baseUrl: 'http://127.0.0.1:1/v1',
     hasKey: false,
   })
-  expect(write((tx) => updateProvider(tx, 'mine', { name: 'Ours', baseUrl: null }))).toMatchObject({ name: 'Ours', baseUrl: null, hasKey: false })
+  expect(write((tx) => updateProvider(tx, 'mine', { name: 'Ours', baseUrl: null }))).toMatchObject({
+    name: 'Ours',
+    baseUrl: null,
+    hasKey: false,
+  })
   write((tx) => deleteProvider(tx, 'mine'))
   expect(findProvider(rig.db, 'mine')).toBeNull()
   expect(() => write((tx) => deleteProvider(tx, 'mine'))).toThrow(expect.objectContaining({ code: 'provider_not_found' }))

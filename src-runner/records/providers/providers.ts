@@ -66,7 +66,8 @@ export function updateProvider(tx: Tx, providerId: string, change: { name?: stri
 export function deleteProvider(tx: Tx, providerId: string): void {
   requireChangeable(tx, providerId)
   const [agent] = listAgentsUsingProvider(tx, providerId)
-  if (agent !== undefined) throw new AppError('provider_in_use', `The agent “${agent.name}” uses this provider. Choose another model for it first.`)
+  if (agent !== undefined)
+    throw new AppError('provider_in_use', `The agent “${agent.name}” uses this provider. Choose another model for it first.`)
   if (readSettings(tx).defaultModel?.providerId === providerId) {
     throw new AppError('provider_in_use', 'The default model belongs to this provider. Choose another default first.')
   }

@@ -28,14 +28,7 @@ const ADD = `
 
 /** Adds one recorded reply to the sums it is part of, in the transaction that records it. */
 export function addSpend(tx: Tx, entry: SpendEntry): void {
-  const sums = [
-    entry.costMicros,
-    entry.inputTokens,
-    entry.outputTokens,
-    entry.cachedTokens,
-    entry.priced ? 0 : 1,
-    entry.firstOfJob ? 1 : 0,
-  ]
+  const sums = [entry.costMicros, entry.inputTokens, entry.outputTokens, entry.cachedTokens, entry.priced ? 0 : 1, entry.firstOfJob ? 1 : 0]
   tx.prepare(
     `INSERT INTO spend_quarters (quarter_at, cost_micros, input_tokens, output_tokens, cached_tokens, unpriced_calls, jobs)
      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${ADD}`,

@@ -23,8 +23,10 @@ function claimOf(agentId: string, channel: 'api' | 'chat' = 'api'): Claim {
   const { id } = write((tx) => rig.store.enqueue(tx, { agentId, channel, task: 'x' }))
   return write((tx) => rig.store.claim(tx, id, 1000))!.claim
 }
-const spend = (held: Claim, usd: number, more = {}) => void write((tx) => rig.store.recordReply(tx, held, replyOf('x', { costMicros: Math.round(usd * 1e6), ...more })))
-const read = (by: SpendBy, more: { from?: number; to?: number; timezone?: string } = {}) => readSpend(rig.db, { by, timezone: 'UTC', ...more })
+const spend = (held: Claim, usd: number, more = {}) =>
+  void write((tx) => rig.store.recordReply(tx, held, replyOf('x', { costMicros: Math.round(usd * 1e6), ...more })))
+const read = (by: SpendBy, more: { from?: number; to?: number; timezone?: string } = {}) =>
+  readSpend(rig.db, { by, timezone: 'UTC', ...more })
 const table = (by: SpendBy, more = {}) => read(by, more).rows.map((row) => [row.label, row.costUsd, row.jobs])
 
 test('nothing spent: no rows', () => {
@@ -37,13 +39,34 @@ test('by agent, by channel, by model, by day: the same money, grouped', () => {
   rig.clock.advance(13 * 3_600_000)
   spend(first, 0.5, { model: { providerId: 'p', model: 'big' } })
   spend(claimOf(agents.bob, 'chat'), 0.25, { priced: false })
-  expect(table('agent')).toEqual([['Ada', 1.5, 1], ['Bob', 0.25, 1]])
-  expect(table('channel')).toEqual([['api', 1.5, 1], ['chat', 0.25, 1]])
-  expect(table('model')).toEqual([['demo', 1.25, 2], ['big', 0.5, 1]])
-  expect(table('day')).toEqual([['2026-03-28', 1, 1], ['2026-03-29', 0.75, 1]])
+  expect(table('agent')).toEqual([
+    ['Ada', 1.5, 1],
+    ['Bob', 0.25, 1],
+  ])
+  expect(table('channel')).toEqual([
+    ['api', 1.5, 1],
+    ['chat', 0.25, 1],
+  ])
+  expect(table('model')).toEqual([
+    ['demo', 1.25, 2],
+    ['big', 0.5, 1],
+  ])
+  expect(table('day')).toEqual([
+    ['2026-03-28', 1, 1],
+    ['2026-03-29', 0.75, 1],
+  ])
   expect(read('model').rows.map((row) => row.key)).toEqual(['demo/demo', 'p/big'])
   expect(read('day')).toMatchObject({ totalUsd: 1.75, unpricedCalls: 1 })
-  expect(read('agent').rows[1]).toEqual({ key: agents.bob, label: 'Bob', costUsd: 0.25, inputTokens: 100, outputTokens: 20, cachedTokens: 10, jobs: 1, unpricedCalls: 1 })
+  expect(read('agent').rows[1]).toEqual({
+    key: agents.bob,
+    label: 'Bob',
+    costUsd: 0.25,
+    inputTokens: 100,
+    outputTokens: 20,
+    cachedTokens: 10,
+    jobs: 1,
+    unpricedCalls: 1,
+  })
   for (const row of read('agent').rows) expect(SpendRow.parse(row)).toEqual(row)
 })
 
@@ -75,16 +98,22 @@ test('any span gives what adding up the replies one by one gives', () => {
   const end = rig.clock.now()
   const moment = fc.integer({ min: START - 1_000_000, max: end + 1_000_000 })
   fc.assert(
-    fc.property(moment, moment, fc.constantFrom('agent', 'model', 'day' as SpendBy), fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/New_York'), (from, to, by, timezone) => {
-      const expected = new Map<string, number>()
-      for (const reply of replies) {
-        if (reply.at < from || reply.at >= to) continue
-        const key = by === 'agent' ? reply.agentId : by === 'model' ? `demo/${reply.model}` : dayIn(timezone, reply.at)
-        expected.set(key, (expected.get(key) ?? 0) + reply.micros)
-      }
-      const found = new Map(readSpend(rig.db, { by, from, to, timezone }).rows.map((row) => [row.key, Math.round(row.costUsd * 1e6)]))
-      expect(found).toEqual(expected)
-    }),
+    fc.property(
+      moment,
+      moment,
+      fc.constantFrom('agent', 'model', 'day' as SpendBy),
+      fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/New_York'),
+      (from, to, by, timezone) => {
+        const expected = new Map<string, number>()
+        for (const reply of replies) {
+          if (reply.at < from || reply.at >= to) continue
+          const key = by === 'agent' ? reply.agentId : by === 'model' ? `demo/${reply.model}` : dayIn(timezone, reply.at)
+          expected.set(key, (expected.get(key) ?? 0) + reply.micros)
+        }
+        const found = new Map(readSpend(rig.db, { by, from, to, timezone }).rows.map((row) => [row.key, Math.round(row.costUsd * 1e6)]))
+        expect(found).toEqual(expected)
+      },
+    ),
     { numRuns: 300 },
   )
 })
@@ -96,7 +125,17 @@ test('a time zone that does not exist is said to be wrong', () => {
 })
 
 describe('days', () => {
-  test.each(['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'America/Santiago', 'Africa/Cairo', 'Pacific/Apia', 'Pacific/Chatham'])(
+  test.each([
+    'UTC',
+    'Europe/Berlin',
+    'America/New_York',
+    'Asia/Kathmandu',
+    'Australia/Lord_Howe',
+    'America/Santiago',
+    'Africa/Cairo',
+    'Pacific/Apia',
+    'Pacific/Chatham',
+  ])(
     '%s: every quarter of two years is on the day that the calendar says',
     (zone) => {
       const dayOf = createDayNamer(zone)

@@ -56,11 +56,7 @@ function readSums(db: Db, by: SpendBy, from: number, to: number): SumRow[] {
   const firstWhole = Math.ceil(from / sums.width) * sums.width
   const endWhole = Math.floor(to / sums.width) * sums.width
   if (firstWhole >= endWhole) return addSteps(db, steps, from, to)
-  return [
-    ...addSteps(db, steps, from, firstWhole),
-    ...addSums(db, sums, firstWhole, endWhole),
-    ...addSteps(db, steps, endWhole, to),
-  ]
+  return [...addSteps(db, steps, from, firstWhole), ...addSums(db, sums, firstWhole, endWhole), ...addSteps(db, steps, endWhole, to)]
 }
 
 function addSums(db: Db, { table, time, key, jobs }: Source['sums'], from: number, to: number): SumRow[] {
