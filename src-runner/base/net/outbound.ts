@@ -1,7 +1,7 @@
-import * as http from 'node:http'
-import * as https from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { http, https } from './node-http.ts'
 
 /**
  * Why a request did not get an answer. `code` is Node's own code (ECONNREFUSED, CERT_HAS_EXPIRED, ...) for the log;
@@ -66,7 +66,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
   }
   const agents = { http: new http.Agent(agentOptions), https: new https.Agent(agentOptions) }
 
-  const sendOnce = (url: URL, call: Call, fresh: boolean): Promise<http.IncomingMessage> =>
+  const sendOnce = (url: URL, call: Call, fresh: boolean): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const { signal } = call
       if (signal?.aborted) return reject(signal.reason as Error)
@@ -103,7 +103,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
       request.end(call.body)
     })
 
-  const send = async (url: URL, call: Call): Promise<http.IncomingMessage> => {
+  const send = async (url: URL, call: Call): Promise<IncomingMessage> => {
     try {
       return await sendOnce(url, call, false)
     } catch (error) {
@@ -190,7 +190,7 @@ function readCall(init: OutboundInit): Call {
   }
 }
 
-function redirectTarget(answer: http.IncomingMessage, from: URL): URL | null {
+function redirectTarget(answer: IncomingMessage, from: URL): URL | null {
   const { statusCode, headers } = answer
   if (![301, 302, 303, 307, 308].includes(statusCode ?? 0) || headers.location === undefined) return null
   try {
@@ -215,7 +215,7 @@ function checkRedirect(status: number, call: Call, from: URL, to: URL): void {
   }
 }
 
-function toResponse(answer: http.IncomingMessage, call: Call): Response {
+function toResponse(answer: IncomingMessage, call: Call): Response {
   const headers = new Headers()
   for (const [name, value] of Object.entries(answer.headers)) {
     for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) headers.append(name, one)
@@ -238,7 +238,7 @@ function printable(text: string): string {
   return text.replace(/[^\t\x20-\x7e]/g, '')
 }
 
-function bodyOf(answer: http.IncomingMessage, { signal, onBytes }: Call): ReadableStream<Uint8Array> {
+function bodyOf(answer: IncomingMessage, { signal, onBytes }: Call): ReadableStream<Uint8Array> {
   const bytes = decoded(answer)
   let ended = false
   return new ReadableStream<Uint8Array>(
@@ -286,7 +286,7 @@ function bodyOf(answer: http.IncomingMessage, { signal, onBytes }: Call): Readab
 }
 
 /** We ask for plain bytes; some servers compress all the same. */
-function decoded(answer: http.IncomingMessage): Readable {
+function decoded(answer: IncomingMessage): Readable {
   switch (answer.headers['content-encoding']?.trim().toLowerCase()) {
     case 'gzip':
     case 'x-gzip':

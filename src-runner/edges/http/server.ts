@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { http } from '../../base/net/node-http.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
 import type { GateConfig } from '../../contract/gate.ts'
 import { ROUTES, type Route, type RouteName } from '../../contract/routes.ts'
@@ -54,7 +55,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     // A parameter of any length reaches the schema of its route; Fastify's own answer to a long one repeats the path.
     routerOptions: { maxParamLength: 65_536 },
     serverFactory(handle) {
-      const server = createServer(
+      const server = http.createServer(
         {
           requireHostHeader: false, // The gate answers that with a body; Node alone would answer without one.
           headersTimeout: deadlines.headersMs,
