@@ -1,6 +1,6 @@
 import type { JobTail } from '../../contract/events.ts'
 import { isTerminal, type ChatStreamEvent, type Job } from '../../contract/jobs.ts'
-import { textSoFar } from './handlers/chat.ts'
+import { unreachable } from '../../kit/errors.ts'
 import type { HandlerDeps } from './handlers/deps.ts'
 import { frame, type EventSink } from './stream.ts'
 
@@ -46,6 +46,8 @@ export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'tails'>, 
         return sendEnd()
       case 'step':
         return
+      default:
+        return unreachable(tail)
     }
   }
 
@@ -55,6 +57,14 @@ export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'tails'>, 
   const { status } = jobs.getJob(db, job.id)
   if (isTerminal(status) || status.startsWith('awaiting_')) sendEnd()
   return stop
+}
+
+/** What a turn that waits has said so far: the texts of its recorded replies. */
+export function textSoFar({ db, jobs }: Pick<HandlerDeps, 'db' | 'jobs'>, job: Job): string {
+  return jobs
+    .listSteps(db, job.id)
+    .flatMap((step) => (step.kind === 'reply' && step.text !== '' ? [step.text] : []))
+    .join('\n\n')
 }
 
 function send(sink: EventSink, { type, ...data }: ChatStreamEvent): void {

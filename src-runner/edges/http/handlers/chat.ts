@@ -4,7 +4,7 @@ import { getAgent } from '../../../records/agents/agents.ts'
 import { readSettings } from '../../../records/settings/settings.ts'
 import { modelsOf } from '../../../work/agent-work.ts'
 import type { Handlers } from '../handler.ts'
-import { openJobStream } from '../job-stream.ts'
+import { openJobStream, textSoFar } from '../job-stream.ts'
 import type { HandlerDeps } from './deps.ts'
 import { createJob } from './jobs.ts'
 
@@ -35,14 +35,6 @@ export function chatHandlers(deps: HandlerDeps): Pick<Handlers, 'chat' | 'chatSt
       return (sink) => openJobStream(deps, job, sink)
     },
   }
-}
-
-/** What a turn that waits has said so far: the texts of its recorded replies. */
-export function textSoFar({ db, jobs }: Pick<HandlerDeps, 'db' | 'jobs'>, job: Job): string {
-  return jobs
-    .listSteps(db, job.id)
-    .flatMap((step) => (step.kind === 'reply' && step.text !== '' ? [step.text] : []))
-    .join('\n\n')
 }
 
 /** Resolves when the job has ended or waits for somebody, or when the caller has gone: the turn goes on without it. */
