@@ -8,8 +8,12 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The project's own Node 24 and tools come first, whatever the machine has. */
-export const projectEnv = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}` }
+/** The project's own Node 24 and tools come first, whatever the machine has. Colours are for people at a terminal. */
+export const projectEnv = {
+  ...process.env,
+  PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}`,
+  ...(process.stdout.isTTY ? {} : { NO_COLOR: '1', FORCE_COLOR: undefined }),
+}
 
 /** The Node that the product runs on. */
 export const projectNode = join(root, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node')
