@@ -52,3 +52,13 @@ it('writes a model as one text and reads it back, slashes included', () => {
   const model = { providerId: 'p1', model: 'meta/llama-3/8b' }
   expect(modelOfKey(keyOfModel(model))).toEqual(model)
 })
+
+it('offers every model when it is opened, whichever is chosen', async () => {
+  const { user } = renderScreen(() => <ModelPicker label="Model" value={{ providerId: 'p1', model: 'qwen' }} onValue={() => {}} />, {
+    runner: runner(),
+  })
+  const field = await screen.findByRole('combobox', { name: 'Model' })
+  await vi.waitFor(() => expect(field).toHaveValue('Qwen'))
+  await user.click(field)
+  await vi.waitFor(() => expect(screen.getAllByRole('option')).toHaveLength(3))
+})

@@ -83,7 +83,9 @@ function RunningJobs() {
       <span class="flex size-4 items-center justify-center" aria-hidden="true">
         <span class={`size-2 rounded-full ${running() > 0 ? 'animate-breathe bg-accent-ink' : 'border border-line-strong'}`} />
       </span>
-      <span aria-live="polite">{running() > 0 ? words().shell.running(running()) : words().shell.idle}</span>
+      <span aria-live="polite">
+        <Show when={counts.data}>{running() > 0 ? words().shell.running(running()) : words().shell.idle}</Show>
+      </span>
     </A>
   )
 }

@@ -19,7 +19,7 @@ export type ComboboxProps = FieldProps & {
   class?: string
 }
 
-/** One of many, found by typing. Options of the same group stand under its name. */
+/** One of many, found by typing; all of them until something else than the chosen one is typed. Options of the same group stand under its name. */
 export function Combobox(props: ComboboxProps) {
   const [isEmpty, setEmpty] = createSignal(false)
   const groups = (): Group[] => {
@@ -39,7 +39,7 @@ export function Combobox(props: ComboboxProps) {
       optionValue="value"
       optionTextValue="label"
       optionLabel="label"
-      defaultFilter={(option, query) => matchesWords(`${option.group} ${option.label} ${option.value}`, query)}
+      defaultFilter={(option, query) => query === chosen()?.label || matchesWords(`${option.group} ${option.label} ${option.value}`, query)}
       value={chosen()}
       onChange={(option) => option && option.value !== props.value && props.onValue(option.value)}
       onInputChange={(text) =>
@@ -69,7 +69,7 @@ export function Combobox(props: ComboboxProps) {
     >
       <Kobalte.Label class={props.hideLabel ? 'sr-only' : LABEL_CLASS}>{props.label}</Kobalte.Label>
       <Kobalte.Control class="relative">
-        <Kobalte.Input class={`${FIELD_CLASS} h-8 pr-8`} />
+        <Kobalte.Input class={`${FIELD_CLASS} h-8 pr-8`} onFocus={(event) => event.currentTarget.select()} />
         <Kobalte.Trigger class="absolute inset-y-0 right-0 flex w-8 items-center justify-center text-ink-3" tabIndex={-1}>
           <ChevronsUpDown size={13} aria-hidden="true" />
         </Kobalte.Trigger>

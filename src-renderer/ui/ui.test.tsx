@@ -3,6 +3,7 @@ import { createSignal } from 'solid-js'
 import { describe, expect, it, vi } from 'vitest'
 import { renderPart } from '../testing/render.tsx'
 import { Button } from './Button.tsx'
+import { Checkbox } from './Checkbox.tsx'
 import { CommandPalette, type Command } from './CommandPalette.tsx'
 import { ConfirmDialog } from './ConfirmDialog.tsx'
 import { CopyButton } from './CopyButton.tsx'
@@ -12,6 +13,7 @@ import { Money } from './Money.tsx'
 import { Select } from './Select.tsx'
 import { StatusBadge } from './StatusBadge.tsx'
 import { Switch } from './Switch.tsx'
+import { Tabs } from './Tabs.tsx'
 import { TextField } from './TextField.tsx'
 import { VirtualList } from './VirtualList.tsx'
 import X from 'lucide-solid/icons/x'
@@ -217,6 +219,38 @@ describe('choices', () => {
     expect(screen.getByRole('switch', { name: 'Start at login' })).toHaveFocus()
     await user.keyboard(' ')
     expect(onChecked).toHaveBeenCalledWith(true)
+  })
+
+  it('Checkbox is checked by Space and says what it means', async () => {
+    const onChecked = vi.fn()
+    const { user } = renderPart(() => (
+      <Checkbox label="Remove the key" hint="It is deleted from the keychain." checked={false} onChecked={onChecked} />
+    ))
+    await user.tab()
+    expect(screen.getByRole('checkbox', { name: 'Remove the key' })).toHaveFocus()
+    await user.keyboard(' ')
+    expect(onChecked).toHaveBeenCalledWith(true)
+  })
+
+  it('Tabs move with the arrows and show one content', async () => {
+    const [value, setValue] = createSignal<'result' | 'steps'>('result')
+    const { user } = renderPart(() => (
+      <Tabs
+        label="Parts of the job"
+        value={value()}
+        onValue={setValue}
+        tabs={[
+          { value: 'result', label: 'Result', content: () => <p>Three files.</p> },
+          { value: 'steps', label: 'Steps', count: 4, content: () => <p>Read notes.md</p> },
+        ]}
+      />
+    ))
+    await user.tab()
+    expect(screen.getByRole('tab', { name: 'Result' })).toHaveFocus()
+    await user.keyboard('{ArrowRight}')
+    expect(await screen.findByText('Read notes.md')).toBeVisible()
+    expect(screen.queryByText('Three files.')).toBeNull()
+    expect(screen.getByRole('tab', { name: /Steps/ })).toHaveAttribute('aria-selected', 'true')
   })
 
   it('a field says what is wrong with it', () => {

@@ -26,38 +26,40 @@ export function RecentJobs(props: { jobs: Pages<JobSummary>; onExample: () => vo
       }
     >
       <Show when={!props.jobs.isPending} fallback={<Skeleton rows={4} class="min-h-40 p-4" />}>
-        <ul class="pb-1">
-          <For
-            each={props.jobs.items}
-            fallback={
-              <EmptyState
-                icon={Activity}
-                compact
-                title={text().empty}
-                action={<Button onClick={() => props.onExample()}>{text().example}</Button>}
-              >
-                {text().emptyWhy}
-              </EmptyState>
-            }
-          >
-            {(job) => (
-              <li>
-                <A href={`/jobs/${job.id}`} class="flex items-center gap-3 px-4 py-1.5 -outline-offset-2 hover:bg-hover">
-                  <StatusBadge status={job.status} show="icon" />
-                  <span class="min-w-0 flex-1 truncate">{job.title}</span>
-                  <span class="w-32 shrink-0 truncate text-xs text-ink-3 max-md:hidden">{job.agentName}</span>
-                  <span class="w-16 shrink-0 text-right text-xs text-ink-3 max-sm:hidden">
-                    <Show when={job.startedAt !== null && job.finishedAt !== null}>
-                      <Duration ms={job.finishedAt! - job.startedAt!} />
-                    </Show>
-                  </span>
-                  <Money usd={job.costUsd} priced={job.priced} class="w-20 shrink-0 text-right text-xs text-ink-3" />
-                  <Time at={job.finishedAt ?? job.createdAt} class="w-20 shrink-0 text-right text-xs text-ink-3" />
-                </A>
-              </li>
-            )}
-          </For>
-        </ul>
+        <Show
+          when={props.jobs.items.length > 0}
+          fallback={
+            <EmptyState
+              icon={Activity}
+              compact
+              title={text().empty}
+              action={<Button onClick={() => props.onExample()}>{text().example}</Button>}
+            >
+              {text().emptyWhy}
+            </EmptyState>
+          }
+        >
+          <ul class="pb-1">
+            <For each={props.jobs.items}>
+              {(job) => (
+                <li>
+                  <A href={`/jobs/${job.id}`} class="flex items-center gap-3 px-4 py-1.5 -outline-offset-2 hover:bg-hover">
+                    <StatusBadge status={job.status} show="icon" />
+                    <span class="min-w-0 flex-1 truncate">{job.title}</span>
+                    <span class="w-32 shrink-0 truncate text-xs text-ink-3 max-lg:w-20 max-md:hidden">{job.agentName}</span>
+                    <span class="w-16 shrink-0 text-right text-xs text-ink-3 max-lg:hidden">
+                      <Show when={job.startedAt !== null && job.finishedAt !== null}>
+                        <Duration ms={job.finishedAt! - job.startedAt!} />
+                      </Show>
+                    </span>
+                    <Money usd={job.costUsd} priced={job.priced} class="w-20 shrink-0 text-right text-xs text-ink-3" />
+                    <Time at={job.finishedAt ?? job.createdAt} class="w-20 shrink-0 text-right text-xs text-ink-3" />
+                  </A>
+                </li>
+              )}
+            </For>
+          </ul>
+        </Show>
       </Show>
     </Panel>
   )

@@ -36,7 +36,7 @@ function RunningJob(props: { summary: JobSummary }) {
   const doing = () => {
     const activity = words().common.activity
     if (job().cancelRequested) return words().common.stopping
-    if (job().status === 'pending') return text().waitingToStart
+    if (job().status === 'pending') return words().common.status.pending
     const now = progress()
     if (now === null) return activity.working
     if (now.activity === 'tool') return activity.tool(now.detail ?? '')

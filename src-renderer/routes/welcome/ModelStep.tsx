@@ -192,7 +192,7 @@ function ConnectedProvider(props: { provider: Provider; onUse: (model: ModelRef)
     <div class="rounded-xl border border-accent-ink bg-surface p-4 shadow-card">
       <div class="flex items-center gap-3 pb-3">
         <Avatar name={props.provider.name} />
-        <p class="min-w-0 flex-1 text-sm">{text().chooseOne(props.provider.name)}</p>
+        <p class="min-w-0 flex-1 text-sm">{problem() === undefined ? text().chooseOne(props.provider.name) : props.provider.name}</p>
         <Pill tone={problem() === undefined ? 'ok' : 'bad'}>
           {problem() === undefined ? text().connected : words().models.providers.failed}
         </Pill>

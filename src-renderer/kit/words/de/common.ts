@@ -26,7 +26,6 @@ export const common: WordsLike<typeof en> = {
   more: 'Mehr',
   loading: 'Wird geladen …',
   loadingMore: 'Weitere werden geladen …',
-  endOfList: 'Das ist alles',
   none: 'Keine',
   optional: 'freiwillig',
   unknown: 'unbekannt',
@@ -39,7 +38,6 @@ export const common: WordsLike<typeof en> = {
   jobs: (count) => plural(count, { one: '# Auftrag', other: '# Aufträge' }),
   tokens: (count) => plural(count, { one: '# Token', other: '# Tokens' }),
   models: (count) => plural(count, { zero: 'keine Modelle', one: '# Modell', other: '# Modelle' }),
-  ago: (relative) => relative,
   unpriced: 'ohne Preis',
   unpricedWhy:
     'Für dieses Modell ist kein Preis bekannt, seine Kosten zählen nicht mit. Ein Preis lässt sich unter „Modelle & Schlüssel“ setzen.',

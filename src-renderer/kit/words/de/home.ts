@@ -33,7 +33,6 @@ export const home: WordsLike<typeof en> = {
   },
   running: {
     title: 'Läuft gerade',
-    waitingToStart: 'Wartet auf einen freien Platz',
     stop: (title) => `„${title}“ anhalten`,
     open: (title) => `„${title}“ öffnen`,
     step: (turns) => plural(turns, { one: 'Runde #', other: 'Runde #' }),

@@ -72,8 +72,7 @@ export const models: WordsLike<typeof en> = {
     cached: 'Eingabe aus dem Zwischenspeicher',
     cachedHint: 'Ohne Angabe kostet sie so viel wie andere Eingabe.',
     notANumber: 'Ein Betrag in Dollar, zum Beispiel 2.50',
-    reset: 'Zurück zum bekannten Preis',
-    resetUnknown: 'Meinen Preis entfernen',
+    reset: 'Meinen Preis entfernen',
   },
   form: {
     addTitle: 'Anbieter hinzufügen',

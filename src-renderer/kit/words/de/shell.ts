@@ -77,8 +77,5 @@ export const shell: WordsLike<typeof en> = {
   goHome: 'Zum Start',
   crashed: 'Dieser Bereich ist abgestürzt',
   crashedWhy: 'Deine Aufträge sind nicht betroffen. Meist hilft es, den Bereich neu zu laden.',
-  openLink: (host) => `${host} öffnen?`,
-  openLinkWhy: 'Dieser Link führt aus Deckhand hinaus in deinen Browser:',
-  openLinkConfirm: 'Link öffnen',
   language: 'Sprache',
 }

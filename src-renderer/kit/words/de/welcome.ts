@@ -23,7 +23,6 @@ export const welcome: WordsLike<typeof en> = {
     key: 'Mit einem Schlüssel',
     keyNote: 'Du bezahlst beim Anbieter, was du verbrauchst. Deckhand zeigt die Kosten jedes Auftrags.',
     other: 'Anderer Server',
-    otherNote: 'Alles, was das OpenAI-Protokoll spricht',
     connectTitle: (provider) => `${provider} verbinden`,
     chooseOne: (provider) => `${provider} ist verbunden. Welches Modell sollen Agenten benutzen?`,
     demo: 'Nur mal schauen? Nimm das Demo-Modell',

@@ -31,7 +31,6 @@ export const home = {
   },
   running: {
     title: 'Running now',
-    waitingToStart: 'Waiting for a free place',
     stop: (title: string) => `Stop “${title}”`,
     open: (title: string) => `Open “${title}”`,
     step: (turns: number) => plural(turns, { one: 'turn #', other: 'turn #' }),

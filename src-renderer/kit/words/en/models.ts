@@ -70,8 +70,7 @@ export const models = {
     cached: 'Cached input',
     cachedHint: 'Without one, cached input costs the same as input.',
     notANumber: 'A number of dollars, for example 2.50',
-    reset: 'Back to the known price',
-    resetUnknown: 'Remove my price',
+    reset: 'Remove my price',
   },
   form: {
     addTitle: 'Add a provider',

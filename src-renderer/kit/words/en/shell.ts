@@ -75,8 +75,5 @@ export const shell = {
   goHome: 'Go to Home',
   crashed: 'This screen stopped working',
   crashedWhy: 'Your jobs are not affected. Loading the screen again usually helps.',
-  openLink: (host: string) => `Open ${host}?`,
-  openLinkWhy: 'This link leaves Deckhand and opens in your browser:',
-  openLinkConfirm: 'Open link',
   language: 'Language',
 }

@@ -21,7 +21,6 @@ export const welcome = {
     key: 'With a key',
     keyNote: 'You pay the provider for what you use. Deckhand shows the cost of every job.',
     other: 'Another server',
-    otherNote: 'Anything that speaks the OpenAI protocol',
     connectTitle: (provider: string) => `Connect ${provider}`,
     chooseOne: (provider: string) => `${provider} is connected. Which model should agents use?`,
     demo: 'Just looking? Try the demo model',
