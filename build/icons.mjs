@@ -55,10 +55,11 @@ async function render() {
 
 function styled(svg, style) {
   if (style === 'template') return svg
-  const rim = svg.replace('stroke="#000" stroke-width="6"', 'stroke="#0b2b45" stroke-width="11"').match(/<g[\s\S]*<\/g>/)[0]
-  const light = svg.replace('stroke="#000"', 'stroke="#f7f3e8"').match(/<g[\s\S]*<\/g>/)[0]
-  const dot = style === 'attention' ? '<circle cx="51" cy="13" r="12" fill="#e8863a" stroke="#0b2b45" stroke-width="3"/>' : ''
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">${rim}${light}${dot}</svg>`
+  const drawing = svg.match(/<g[\s\S]*<\/g>/)[0]
+  const rim = drawing.replace('<g ', '<g fill="#0b3a46" stroke="#0b3a46" stroke-width="1.6" stroke-linejoin="round" ')
+  const light = drawing.replace('<g ', '<g fill="#fff" ')
+  const dot = style === 'attention' ? '<circle cx="13" cy="3" r="2.7" fill="#e8863a" stroke="#0b3a46" stroke-width="0.6"/>' : ''
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${rim}${light}${dot}</svg>`
 }
 
 /** Runs inside the page. */

@@ -4,6 +4,10 @@ import { openSeed } from './seed.ts'
 const HOUR = 3_600_000
 const SONNET = { providerId: 'anthropic', model: 'claude-sonnet-4-5' }
 
+/** As the tool answers. */
+const listing = (folder: string, files: string[]) =>
+  `${folder}: ${files.length} files\nkind\tsize\tmodified\tpath\n${files.map((file) => `file\t1204\t2026-11-18 09:12\t${folder}/${file}`).join('\n')}`
+
 /** Three agents in the middle of a working day: chats, finished and failed jobs, two days of spend, jobs in the queue. */
 export function fillBusyDay(dataDir: string, now: number): void {
   const seed = openSeed(dataDir, now - 30 * HOUR)
@@ -32,7 +36,7 @@ export function fillBusyDay(dataDir: string, now: number): void {
     turns: [
       {
         text: 'I look at the folder first.',
-        calls: [{ name: 'list_files', args: { path: 'notes' }, output: 'boiler.md\ngarden.md\ntravel.md' }],
+        calls: [{ name: 'list_files', args: { path: 'notes' }, output: listing('notes', ['boiler.md', 'garden.md', 'travel.md']) }],
       },
       {
         text: 'The three newest notes:\n\n1. **Boiler** – serviced in September, next due in a year.\n2. **Garden** – the hedge is to be cut before March.\n3. **Travel** – two options for Lisbon, both by train to Paris.',
@@ -50,7 +54,13 @@ export function fillBusyDay(dataDir: string, now: number): void {
       {
         text: '',
         reasoning: 'The order is in the export of this morning.',
-        calls: [{ name: 'search_files', args: { query: '1042' }, output: 'orders.csv:18: 1042;paid;packed;2026-11-18' }],
+        calls: [
+          {
+            name: 'search_files',
+            args: { query: '1042' },
+            output: '1 match in 1 file (2 files searched)\nshop/orders.csv:18: 1042;paid;packed;2026-11-18',
+          },
+        ],
         costMicros: 6_400,
         inputTokens: 1800,
         outputTokens: 90,
@@ -93,12 +103,12 @@ export function fillBusyDay(dataDir: string, now: number): void {
       {
         text: 'I look through the contracts.',
         calls: [
-          { name: 'list_files', args: { path: 'contracts' }, output: 'bike.pdf.txt\nhousehold.pdf.txt\nliability.pdf.txt' },
+          { name: 'list_files', args: { path: 'contracts' }, output: listing('contracts', ['bike.txt', 'household.txt', 'liability.txt']) },
           {
             name: 'search_files',
             args: { query: 'notice period' },
             output:
-              'bike.pdf.txt:12: notice period one month to the end of the year\nhousehold.pdf.txt:31: notice period three months\nliability.pdf.txt:9: notice period one month to the end of the year',
+              '3 matches in 3 files (3 files searched)\ncontracts/bike.txt:12: notice period one month to the end of the year\ncontracts/household.txt:31: notice period three months\ncontracts/liability.txt:9: notice period one month to the end of the year',
           },
         ],
         costMicros: 11_800,
