@@ -4,6 +4,14 @@ import type { Abilities } from '../desktop/abilities.ts'
 export type TestHooks = { folder: string | null; confirm: boolean; opened: string[]; notices: string[]; questions: string[] }
 
 /**
+ * A driver that comes in while the first window opens waits for it for ever (microsoft/playwright#29386), so a test has
+ * the app wait here, before it has a window, until it calls `deckhandTestGo`.
+ */
+if (process.env['DECKHAND_TEST_HOLD'] === '1') {
+  await new Promise<void>((go) => Object.assign(globalThis, { deckhandTestGo: go }))
+}
+
+/**
  * Dialogs, the browser and notifications of the system cannot be driven from a test, so in test mode (DECKHAND_TEST=1)
  * they answer what the test has set, and what they were asked is kept.
  */
