@@ -117,7 +117,7 @@ function Choice(props: { icon: Icon; title: string; note: string; onClick: () =>
   return (
     <button
       type="button"
-      aria-label={`${props.title}: ${props.note}`}
+      aria-label={`${props.title} ${props.note}`}
       class="flex min-w-0 items-center gap-3 rounded-xl border border-line bg-surface p-3 text-left shadow-card transition-colors duration-100 hover:border-accent-ink"
       onClick={() => props.onClick()}
     >
