@@ -12,10 +12,6 @@ import type { TextItem, ToolItem, TurnItem } from './turn.ts'
  * goes on while no text comes.
  */
 export function TurnItems(props: { items: readonly TurnItem[]; doing: string | null; isOver: boolean }): JSX.Element {
-  const isWriting = () => {
-    const last = props.items.at(-1)
-    return last?.kind === 'text' && last.live && last.text !== ''
-  }
   return (
     <div class="flex min-w-0 flex-col gap-0.5">
       <KeyedFor each={props.items} keyOf={(item) => item.key}>
@@ -26,9 +22,15 @@ export function TurnItems(props: { items: readonly TurnItem[]; doing: string | n
           </Switch>
         )}
       </KeyedFor>
-      <Show when={!isWriting() && props.doing}>{(doing) => <Doing text={doing()} />}</Show>
+      <Show when={!isWriting(props.items) && props.doing}>{(doing) => <Doing text={doing()} />}</Show>
     </div>
   )
+}
+
+/** Text that comes says by itself what is being done. */
+export function isWriting(items: readonly TurnItem[]): boolean {
+  const last = items.at(-1)
+  return last?.kind === 'text' && last.live && last.text !== ''
 }
 
 export function Doing(props: { text: string }): JSX.Element {

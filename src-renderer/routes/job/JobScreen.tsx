@@ -20,7 +20,7 @@ import { JobProblem } from '../../turn/JobProblem.tsx'
 import { RawText } from '../../turn/RawText.tsx'
 import { ReplyText } from '../../turn/ReplyText.tsx'
 import { turnFigures } from '../../turn/turn.ts'
-import { Doing } from '../../turn/TurnItems.tsx'
+import { Doing, isWriting } from '../../turn/TurnItems.tsx'
 import { type FollowedTurn, useTurn } from '../../turn/use-turn.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
@@ -87,7 +87,7 @@ function JobPage(props: { job: Job }) {
       <Panel title={words().job.task}>
         <TaskText text={props.job.task} />
       </Panel>
-      <Show when={isTerminal(status())} fallback={<Now job={props.job} doing={doingText(status(), progress(), words())} />}>
+      <Show when={isTerminal(status())} fallback={<Now job={props.job} doing={isWriting(work.items()) && progress()?.activity !== 'retry_wait' ? null : doingText(status(), progress(), words())} />}>
         {/* Why there is nothing stands above already. */}
         <Show when={props.job.result || props.job.status !== 'failed'}>
           <Result job={props.job} />
