@@ -95,13 +95,14 @@ export function openSeed(dataDir: string, startAt: number): Seed {
       write((tx) => void insertProvider(tx, { clock }, { id, kind, name, baseUrl: baseUrl ?? null, hasKey: false, origin: 'user' })),
     defaultModel: (model) => write((tx) => void changeSettings(tx, { clock }, { defaultModel: model })),
     job(planned) {
+      const { agent, task, title, channel = 'api', conversation, ending = 'completed' } = planned
+      const job = write((tx) => jobs.enqueue(tx, { agentId: agent.id, channel, task, title, conversation }))
+      clock.advance(200)
+      if (ending === 'pending') return job
+      // A transaction of its own: working time counts from when the claim is committed.
+      const claimed = write((tx) => jobs.claim(tx, job.id, NO_LIMIT))
+      if (claimed === null) throw new Error(`"${job.title}" cannot run: an earlier job of its conversation is unfinished`)
       return write((tx) => {
-        const { agent, task, title, channel = 'api', conversation, ending = 'completed' } = planned
-        const job = jobs.enqueue(tx, { agentId: agent.id, channel, task, title, conversation })
-        clock.advance(200)
-        if (ending === 'pending') return job
-        const claimed = jobs.claim(tx, job.id, NO_LIMIT)
-        if (claimed === null) throw new Error(`"${job.title}" cannot run: an earlier job of its conversation is unfinished`)
         playTurns(tx, claimed.claim, planned)
         if (ending === 'running') return jobs.getJob(tx, job.id)
         const text = planned.turns.at(-1)?.text ?? ''
