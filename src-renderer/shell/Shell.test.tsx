@@ -4,6 +4,7 @@ import { render, screen } from '@solidjs/testing-library'
 import userEvent from '@testing-library/user-event'
 import { expect, it, vi } from 'vitest'
 import type { DesktopCommand, DesktopState } from '../../src-main/contract/desktop-api.ts'
+import { DEFAULT_SETTINGS } from '../../src-runner/contract/settings.ts'
 import { ApiProvider } from '../api/ApiProvider.tsx'
 import { createClient } from '../api/client.ts'
 import { createBrowserDesktop, type Desktop } from '../platform/desktop.ts'
@@ -80,7 +81,7 @@ it('lists the shortcuts on ?', async () => {
 })
 
 it('begins a fresh installation with the first start, but never pulls anybody away', async () => {
-  const fresh = () => createFakeRunner({ getSettings: () => ({ settings: { concurrency: 4, defaultModel: null, firstStart: 'agent' } }) })
+  const fresh = () => createFakeRunner({ getSettings: () => ({ settings: { ...DEFAULT_SETTINGS, firstStart: 'agent' } }) })
   const first = open({ runner: fresh() })
   await vi.waitFor(() => expect(first.path()).toBe('/welcome'))
   const second = open({ runner: fresh(), path: '/settings' })

@@ -2,6 +2,7 @@ import { ERROR_STATUS, type ErrorCode } from '../../src-runner/contract/errors.t
 import type { LiveEvent, RecordedEvent } from '../../src-runner/contract/events.ts'
 import type { ChatStreamEvent } from '../../src-runner/contract/jobs.ts'
 import { ROUTES, type Route, type RouteAnswer, type RouteInput, type RouteName } from '../../src-runner/contract/routes.ts'
+import { DEFAULT_SETTINGS } from '../../src-runner/contract/settings.ts'
 import type { JsonRoute } from '../api/client.ts'
 
 /** An answer that is not a success. */
@@ -192,6 +193,6 @@ const DEFAULTS: Answers = {
   listProviders: () => ({ providers: [], nextCursor: null }),
   listFoundServers: () => ({ servers: [] }),
   listModels: () => ({ models: [], problems: [], defaultModel: null }),
-  getSettings: () => ({ settings: { concurrency: 4, defaultModel: null, firstStart: 'done' } }),
+  getSettings: () => ({ settings: { ...DEFAULT_SETTINGS, firstStart: 'done' } }),
   getSpend: () => ({ rows: [], totalUsd: 0, unpricedCalls: 0 }),
 }

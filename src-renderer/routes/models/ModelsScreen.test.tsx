@@ -1,5 +1,6 @@
 import { screen, within } from '@solidjs/testing-library'
 import { expect, it, vi } from 'vitest'
+import { DEFAULT_SETTINGS } from '../../../src-runner/contract/settings.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
 import { makeId, makeModel, makeProvider } from '../../testing/things.ts'
@@ -20,7 +21,7 @@ it('adds a provider, asks it at once, and makes its best model the default when 
       problems: [],
       defaultModel: null,
     }),
-    updateSettings: ({ body }) => ({ settings: { concurrency: 4, defaultModel: body.defaultModel ?? null, firstStart: 'done' } }),
+    updateSettings: ({ body }) => ({ settings: { ...DEFAULT_SETTINGS, ...body } }),
   })
   const { user, path } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
   await user.click(await screen.findByRole('button', { name: 'Add provider' }))

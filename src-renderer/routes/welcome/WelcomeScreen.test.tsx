@@ -1,6 +1,6 @@
 import { screen, within } from '@solidjs/testing-library'
 import { expect, it, vi } from 'vitest'
-import type { Settings } from '../../../src-runner/contract/settings.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../../../src-runner/contract/settings.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
 import { makeAgent, makeJob, makeModel, makeProvider } from '../../testing/things.ts'
@@ -8,7 +8,7 @@ import { WelcomeScreen } from './WelcomeScreen.tsx'
 
 /** A workspace that remembers its settings, as the runner does. */
 function freshRunner(settings: Partial<Settings> = {}) {
-  let held: Settings = { concurrency: 4, defaultModel: null, firstStart: 'model', ...settings }
+  let held: Settings = { ...DEFAULT_SETTINGS, ...settings }
   const runner = createFakeRunner({
     getSettings: () => ({ settings: held }),
     updateSettings: ({ body }) => {
