@@ -6,6 +6,9 @@ import { begin, handOver, projectNode, root, say } from './run.mjs'
 import { build, setUp } from './setup.mjs'
 import { missingPackages } from './system-packages.mjs'
 
+/** pino's number for a warning. */
+const LOG_LEVEL_WARN = 40
+
 await begin(async () => {
   const appArgs = process.argv.slice(2).filter((arg) => arg !== '--headless')
   let noWindow = process.argv.includes('--headless') ? 'asked for' : whyNoScreen()
@@ -31,18 +34,23 @@ function startHeadless(why, args) {
     say('no keychain without a desktop session: secrets go into an encrypted file (DECKHAND_VAULT=file)')
     env.DECKHAND_VAULT = 'file'
   }
-  const child = handOver(projectNode, [join(root, 'out/main/headless.js'), ...args], { env, stdio: ['inherit', 'pipe', 'inherit'] })
+  const child = handOver(projectNode, [join(root, 'out/main/headless.js'), ...args], { env, stdio: ['inherit', 'pipe', 'pipe'] })
   createInterface({ input: child.stdout }).on('line', (line) => {
-    process.stdout.write(`${line}\n`)
-    const ready = parseReady(line)
-    if (ready) say(`Deckhand is running: open ${ready.dashboardUrl} in a browser (stop with Ctrl+C)`)
+    const { ready, dashboardUrl } = parse(line) ?? {}
+    if (ready) say(`Deckhand is running: open ${dashboardUrl} in a browser (stop with Ctrl+C)`)
+    else process.stdout.write(`${line}\n`)
+  })
+  // The log is in the data folder; somebody who starts it by hand wants to see what is wrong, and nothing else.
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    const { level, msg } = parse(line) ?? {}
+    if (level === undefined) process.stderr.write(`${line}\n`)
+    else if (level >= LOG_LEVEL_WARN) process.stderr.write(`! ${msg}\n`)
   })
 }
 
-function parseReady(line) {
+function parse(line) {
   try {
-    const message = JSON.parse(line)
-    return message.ready === true ? message : null
+    return JSON.parse(line)
   } catch {
     return null
   }
