@@ -155,6 +155,22 @@ describe('a first job', () => {
   })
 })
 
+describe('the suggestions of the German page', () => {
+  it.each([
+    'Sieh dir meinen Ordner an und sag mir, was darin ist.',
+    'Welche Dateien gibt es, und worum geht es darin?',
+    'Fasse meine Notizen in zehn Punkten zusammen, mit Quellen.',
+    'Liste meine Texte und sag mir, welcher die meiste Arbeit braucht.',
+    'Lies den neuesten Entwurf in meinem Ordner Korrektur.',
+    'Sieh in deinen Ordner und sag mir, was darin liegt.',
+  ])('%s', async (task) => {
+    writeFileSync(join(folder, 'brief.txt'), 'Sehr geehrte Damen und Herren')
+    const { text, calls } = await work(task)
+    expect(calls.map(({ name }) => name)).toEqual(['list_files', 'read_file'])
+    expect(text).toContain('Sehr geehrte Damen und Herren')
+  })
+})
+
 describe('a search', () => {
   it('finds what is there, with its places', async () => {
     writeFileSync(join(folder, 'a.txt'), 'Invoice 17\nnothing\nthe invoice is late\n')
@@ -177,6 +193,8 @@ describe('a search', () => {
     ['Please look for tax return in my folder.', 'tax return'],
     ['search for TODO', 'TODO'],
     ['Can you find every document about Lisbon?', 'Lisbon'],
+    ['Finde alles über Geld in meinen Dateien.', 'Geld'],
+    ['Suche nach Rechnung in meinem Ordner', 'Rechnung'],
   ])('%s', async (task, query) => {
     expect((await work(task)).calls[0]).toEqual({ name: 'search_files', args: { query } })
   })
@@ -188,6 +206,8 @@ describe('a conversation', () => {
     ['good morning :)', /^Hello!/],
     ['Who are you?', /I do not think: I follow a script/],
     ['what can you do', /demo model/],
+    ['Wer bist du, und wie arbeitest du?', /demo model/],
+    ['Was kannst du für mich tun?', /demo model/],
     ['thanks!', /You are welcome/],
     ['What is the capital of France?', /cannot really think about that/],
     ['', /cannot really think about that/],

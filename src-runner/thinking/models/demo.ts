@@ -92,15 +92,17 @@ function readTask(request: ModelRequest): Task {
   return { wish: wishOf(text), text, has: (tool) => request.tools.some(({ name }) => name === tool), done }
 }
 
+// The page speaks English and German, and its suggestions have to work in both. `\b` knows no umlauts: words that begin
+// or end with one have no boundary there.
 const FILES =
-  /\b(files?|folders?|director(y|ies)|documents?|downloads?|desktop|notes?|papers?|readme|[\w-]+\.(txt|md|csv|pdf|json|docx?))\b/i
+  /\b(dateien|datei|ordners?|dokumente?n?|notiz(en)?|texte?n?|entwurf|unterlagen|verzeichnis(se)?|schreibtisch|files?|folders?|director(y|ies)|documents?|downloads?|desktop|notes?|papers?|readme|[\w-]+\.(txt|md|csv|pdf|json|docx?))\b/i
 const SEARCH =
-  /\b(search|find|look(ing)? for|grep|where (is|are|do|does)|which (files?|documents?|notes?)|contain(s|ing)?|mention(s|ed|ing)?)\b/i
+  /\b(suche?n?|durchsuche?n?|finde[tn]?|wo (ist|sind|steht|stehen)|erw(ä|ae)hn\w*|enth(ä|ae)lt|enthalten|search|find|look(ing)? for|grep|where (is|are|do|does)|which (files?|documents?|notes?)|contain(s|ing)?|mention(s|ed|ing)?)\b/i
 const ABOUT_ME =
-  /\b(who|what) are you\b|\bwhat (can|do) you do\b|\bhow do you work\b|\bare you (an? )?(ai|real|human|bot|demo|model)\b|\bwhat is this\b|^\s*help\b/i
+  /\b(wer|was) bist du\b|\bwas kannst du\b|\bstell dich vor\b|\bwie funktionierst du\b|\b(who|what) are you\b|\bwhat (can|do) you do\b|\bhow do you work\b|\bare you (an? )?(ai|real|human|bot|demo|model)\b|\bwhat is this\b|^\s*help\b/i
 const GREETING =
-  /^\W*(hi|hello|hey|hiya|howdy|greetings|good (morning|afternoon|evening|day)|hallo|moin|servus|hola|bonjour|ciao|test(ing)?)\b/i
-const THANKS = /\b(thanks|thank you|thx)\b/i
+  /^\W*(hi|hello|hey|hiya|howdy|greetings|good (morning|afternoon|evening|day)|guten (morgen|tag|abend)|hallo|moin|servus|hola|bonjour|ciao|test(ing)?)\b/i
+const THANKS = /\b(danke|thanks|thank you|thx)\b/i
 
 function wishOf(text: string): Task['wish'] {
   if (SEARCH.test(text) && searchTermOf(text) !== null) return 'search'
@@ -113,7 +115,7 @@ function wishOf(text: string): Task['wish'] {
 }
 
 const AFTER_VERB =
-  /\b(?:search(?:ing)?|look(?:ing)? for|find|grep|mention(?:s|ing|ed)?|contain(?:s|ing)?|about|for)\s+(.{1,100}?)(?=\s+(?:in|inside|within|under|on)\s+(?:my|the|this|these|all|your)\b|[.?!,\n]|$)/gi
+  /\b(?:suche?n? nach|durchsuche?n? .{1,60} nach|erw(?:ä|ae)hn\w*|finde[tn]? (?:alles )?(?:über|zu)|enth(?:ä|ae)lt|search(?:ing)?|look(?:ing)? for|find|grep|mention(?:s|ing|ed)?|contain(?:s|ing)?|about|for)\s+(.{1,100}?)(?=\s+(?:in|inside|within|under|on)\s+(?:meine[mnr]?|de[mnr]|my|the|this|these|all|your)\b|[.?!,\n]|$)/gi
 const FILLER =
   /^(?:(?:all|every|any|the|my|a|an|files?|documents?|notes?|folders?|everything|lines?|places?|that|which|with|about|for|where|contain(?:s|ing)?|mention(?:s|ing)?|words?|text|in|of|me)(?:\s+|$))+/i
 
