@@ -304,7 +304,7 @@ const DNS_CODES = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', '
 const UNREACHABLE_CODES = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'EACCES', 'EPERM'])
 const TLS_CODES = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_OSSL|EPROTO)/
 
-function troubleFrom(error: NodeJS.ErrnoException): OutboundError {
+export function troubleFrom(error: NodeJS.ErrnoException): OutboundError {
   if (error instanceof OutboundError) return error
   // Node tries all addresses of a name and reports one error that holds the single ones.
   const single = error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined

@@ -1,0 +1,84 @@
+import ipaddr from 'ipaddr.js'
+
+/** Where an IP address leads. Only `public` is the internet; everything else is this machine, its network or nowhere. */
+export type AddressKind =
+  | 'public'
+  | 'own'
+  | 'loopback'
+  | 'private'
+  | 'shared'
+  | 'link_local'
+  | 'metadata'
+  | 'benchmark'
+  | 'multicast'
+  | 'unspecified'
+  | 'embedded'
+  | 'reserved'
+
+/**
+ * Kinds that a person may open by name or range. The rest stays shut whatever anybody says: the credentials of a cloud
+ * machine, groups, and IPv4 addresses in the clothes of IPv6.
+ */
+export const OPENABLE_KINDS: ReadonlySet<AddressKind> = new Set(['own', 'loopback', 'private', 'shared', 'benchmark'])
+
+/** Clouds serve a machine's credentials there. The first two would pass for public or for an ordinary private address. */
+const METADATA = new Set(['168.63.129.16', 'fd00:ec2::254', '169.254.169.254', '169.254.170.2', '100.100.100.200', '192.0.0.192'])
+
+const BENCHMARK_V4 = ipaddr.IPv4.parseCIDR('198.18.0.0/15')
+/** All that is handed out for the internet so far. What ipaddr.js has no name for must lie in here. */
+const GLOBAL_V6 = ipaddr.IPv6.parseCIDR('2000::/3')
+
+const KINDS: Record<string, AddressKind> = {
+  loopback: 'loopback',
+  private: 'private',
+  uniqueLocal: 'private',
+  deprecatedSiteLocal: 'private',
+  carrierGradeNat: 'shared',
+  linkLocal: 'link_local',
+  multicast: 'multicast',
+  broadcast: 'multicast',
+  unspecified: 'unspecified',
+  benchmarking: 'benchmark',
+  ipv4Mapped: 'embedded',
+  rfc6145: 'embedded',
+  rfc6052: 'embedded',
+  '6to4': 'embedded',
+  teredo: 'embedded',
+}
+
+/** Takes an address as a resolver or a socket gives it. What cannot be read is `reserved`, so it is not opened. */
+export function kindOfAddress(text: string): AddressKind {
+  const address = parseAddress(text)
+  if (address === null) return 'reserved'
+  if (METADATA.has(address.toString())) return 'metadata'
+  const range = address.range()
+  if (address instanceof ipaddr.IPv4) {
+    if (range === 'unicast') return 'public'
+    if (address.match(BENCHMARK_V4)) return 'benchmark'
+  } else if (range === 'unicast') {
+    return address.match(GLOBAL_V6) ? 'public' : 'reserved'
+  }
+  return KINDS[range] ?? 'reserved'
+}
+
+/** One spelling for each address, so that two can be compared. null: not an address. */
+export function canonicalAddress(text: string): string | null {
+  return parseAddress(text)?.toString() ?? null
+}
+
+/** A range like `198.18.0.0/15`, as a test for addresses. null: not a range. */
+export function parseRange(text: string): ((address: string) => boolean) | null {
+  if (!ipaddr.isValidCIDR(text)) return null
+  const range = ipaddr.parseCIDR(text)
+  return (candidate) => {
+    const address = parseAddress(candidate)
+    return address !== null && address.kind() === range[0].kind() && address.match(range)
+  }
+}
+
+/** ipaddr.js also reads octal, hexadecimal and short forms; a resolver that answers with those is not to be trusted. */
+function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
+  const bare = text.replace(/%.*$/, '')
+  if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare)
+  return bare.includes(':') && ipaddr.IPv6.isValid(bare) ? ipaddr.IPv6.parse(bare) : null
+}

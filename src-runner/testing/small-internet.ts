@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { connect, createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+import type { GuardedFetchOptions } from '../base/net/guarded-fetch.ts'
+
+export type SmallInternet = {
+  /** For createGuardedFetch: names and public addresses of this internet. Nothing reaches the real one. */
+  options: Required<Pick<GuardedFetchOptions, 'resolve' | 'dial' | 'ownAddresses'>>
+  /** A site at a public address of its own, which is answered. The listener sees requests. */
+  site(host: string, answer: RequestListener): Promise<string>
+  /** A site that speaks whatever it likes. */
+  rawSite(host: string, onSocket: (socket: Socket) => void): Promise<string>
+  /** Serves at the host what is made elsewhere. */
+  place(host: string, server: Server): Promise<string>
+  /** What the host's name means, from the first lookup to the last, which stays. */
+  name(host: string, ...answers: string[][]): void
+  lookups: string[]
+  /** Addresses that were connected to although no site is there: each reached the canary. */
+  escapes: string[]
+  canary: { port: number; connections: number }
+}
+
+/**
+ * An internet on the loopback interface. The product's guard sees real public addresses; only the last step, opening
+ * the connection, is led to a local server. A connection to any other address is led to the canary, which counts it:
+ * so nothing that slips through the guard, to whatever address, goes unseen.
+ */
+export async function smallInternet(): Promise<SmallInternet> {
+  const names = new Map<string, string[][]>()
+  const ports = new Map<string, number>()
+  const canary = { port: 0, connections: 0 }
+  const escapes: string[] = []
+  const lookups: string[] = []
+
+  const listen = async (server: Server): Promise<number> => {
+    const sockets = new Set<Socket>()
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => sockets.delete(socket))
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    })
+    return (server.address() as AddressInfo).port
+  }
+
+  canary.port = await listen(
+    createTcpServer((socket) => {
+      canary.connections++
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nCANARY'))
+    }),
+  )
+
+  const place = async (host: string, server: Server) => {
+    const address = `93.184.216.${ports.size + 1}`
+    ports.set(address, await listen(server))
+    names.set(host, [[address]])
+    return address
+  }
+
+  return {
+    options: {
+      resolve: (host) => {
+        lookups.push(host)
+        const answers = names.get(host)
+        if (answers === undefined) return Promise.reject(Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' }))
+        return Promise.resolve(answers.length > 1 ? answers.shift()! : answers[0]!)
+      },
+      dial(address, port) {
+        const there = ports.get(address)
+        if (there === undefined) escapes.push(`${address}:${port}`)
+        const socket = connect({ host: '127.0.0.1', port: there ?? canary.port })
+        if (there !== undefined) Object.defineProperty(socket, 'remoteAddress', { value: address })
+        return socket
+      },
+      ownAddresses: () => ['203.1.113.7', '2a01:4f8::7', '192.168.178.20'],
+    },
+    site: (host, answer) => place(host, createServer(answer)),
+    rawSite: (host, onSocket) => place(host, createTcpServer(onSocket)),
+    place,
+    name: (host, ...answers) => void names.set(host, answers),
+    lookups,
+    escapes,
+    canary,
+  }
+}
