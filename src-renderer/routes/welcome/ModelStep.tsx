@@ -117,7 +117,6 @@ function Choice(props: { icon: Icon; title: string; note: string; onClick: () =>
   return (
     <button
       type="button"
-      aria-label={`${props.title} ${props.note}`}
       class="flex min-w-0 items-center gap-3 rounded-xl border border-line bg-surface p-3 text-left shadow-card transition-colors duration-100 hover:border-accent-ink"
       onClick={() => props.onClick()}
     >
@@ -125,7 +124,8 @@ function Choice(props: { icon: Icon; title: string; note: string; onClick: () =>
         <props.icon size={16} aria-hidden="true" />
       </span>
       <span class="min-w-0">
-        <span class="block truncate font-medium">{props.title}</span>
+        {/* Read out as two words, not as one. */}
+        <span class="block truncate font-medium">{props.title}</span>{' '}
         <span class="block truncate text-xs text-ink-3">{props.note}</span>
       </span>
     </button>
