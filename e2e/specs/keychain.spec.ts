@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openVault } from '../../src-main/vault/open-vault.ts'
+import { expect, test } from '../fixtures/deckhand.ts'
+
+test.describe('with the keyring of the desktop', () => {
+  // In this mode a caller has to prove that it knows the secret.
+  test.use({ vault: 'keychain', env: { AUTH_MODE: 'local-auth' } })
+
+  test('WORKER_SECRET is behind the keyring, and the same after a restart', async ({ deckhand }) => {
+    expect((await deckhand.state()).vault).toMatchObject({ kind: 'keychain', state: 'ok' })
+    const secret = await openVault('keychain', deckhand.dataDir).get('worker_secret')
+    expect(secret).toMatch(/^[\w-]{43}$/)
+    expect(readFileSync(join(deckhand.dataDir, 'vault-keychain.json'), 'utf8')).not.toContain(secret!)
+
+    const ask = (bearer: string) => fetch(`${deckhand.runnerUrl}/api/agents`, { headers: { authorization: `Bearer ${bearer}` } })
+    expect((await ask(secret!)).status).toBe(200)
+    expect((await ask(`${secret!.slice(0, -1)}!`)).status).toBe(401)
+
+    await deckhand.quit()
+    await deckhand.start()
+    expect((await ask(secret!)).status).toBe(200)
+  })
+})
+
+test.describe('without a keyring', () => {
+  test.use({ vault: 'keychain', env: { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' } })
+
+  test('the window says what is wrong and what to do, and jobs are done all the same', async ({ deckhand, page }) => {
+    const banner = page.getByRole('status').filter({ hasText: 'Keys cannot be read.' })
+    await expect(banner).toContainText('There is no keyring on this machine')
+    await expect(banner).toContainText('Install and start one (GNOME Keyring or KWallet), or start Deckhand with DECKHAND_VAULT=file')
+    await expect(banner.getByRole('button', { name: 'Check again' })).toBeVisible()
+
+    await page.getByRole('button', { name: 'Try the demo' }).click()
+    await page.getByRole('button', { name: 'Create agent' }).click()
+    await page.getByRole('button', { name: 'Run the first job' }).click()
+    await expect(page.getByRole('heading', { name: 'That was your first job' })).toBeVisible()
+
+    // A key is refused with the reason, not kept somewhere worse.
+    const { status, body } = await deckhand.client.ask('createProvider', {
+      body: { kind: 'anthropic', name: 'Anthropic', apiKey: 'sk-ant-0123456789' },
+    })
+    expect({ status, body }).toMatchObject({ status: 503, body: { error: 'vault_unavailable' } })
+  })
+})

