@@ -51,14 +51,14 @@ export function JobRow(props: { job: JobSummary; isActive: boolean }) {
           </Show>
         </div>
       </div>
-      <span class="flex w-28 shrink-0 justify-end text-xs text-ink-2 max-md:hidden">
+      <span class="flex w-28 shrink-0 justify-end text-xs text-ink-2 max-lg:w-auto max-md:hidden">
         <Show when={!isDemo()} fallback={<DemoPill />}>
           <Show when={props.job.turns > 0}>
             <Money usd={props.job.costUsd} priced={props.job.priced} />
           </Show>
         </Show>
       </span>
-      <span class="w-16 shrink-0 text-right text-xs text-ink-2 max-md:hidden">
+      <span class="w-16 shrink-0 text-right text-xs text-ink-2 max-lg:hidden">
         <JobTime job={props.job} />
       </span>
       <span class="w-24 shrink-0 text-right text-xs text-ink-3 max-sm:w-auto">
@@ -71,7 +71,8 @@ export function JobRow(props: { job: JobSummary; isActive: boolean }) {
 /** A result in one line: the marks of Markdown would only be noise there. */
 function plain(text: string): string {
   return text
-    .replaceAll(/\*\*|`|^[#>]+ /gm, '')
+    .replaceAll(/^\s*\|[\s:|-]+$/gm, '')
+    .replaceAll(/\*\*|`|\||^[#>]+ /gm, '')
     .replaceAll(/\s+/g, ' ')
     .trim()
 }

@@ -87,7 +87,15 @@ function JobPage(props: { job: Job }) {
       <Panel title={words().job.task}>
         <TaskText text={props.job.task} />
       </Panel>
-      <Show when={isTerminal(status())} fallback={<Now job={props.job} doing={isWriting(work.items()) && progress()?.activity !== 'retry_wait' ? null : doingText(status(), progress(), words())} />}>
+      <Show
+        when={isTerminal(status())}
+        fallback={
+          <Now
+            job={props.job}
+            doing={isWriting(work.items()) && progress()?.activity !== 'retry_wait' ? null : doingText(status(), progress(), words())}
+          />
+        }
+      >
         {/* Why there is nothing stands above already. */}
         <Show when={props.job.result || props.job.status !== 'failed'}>
           <Result job={props.job} />
@@ -249,7 +257,7 @@ function Figures(props: { job: Job; estimated: boolean }) {
 
 function Figure(props: { name: string; title?: string; note?: string; noteWhy?: string; children: JSX.Element }) {
   return (
-    <div class="flex min-w-0 grow basis-26 flex-col bg-surface px-3.5 py-2.5" title={props.title}>
+    <div class="flex min-w-0 grow basis-26 flex-col max-lg:basis-36 bg-surface px-3.5 py-2.5" title={props.title}>
       <dt class="text-2xs text-ink-3">{props.name}</dt>
       <dd class="flex min-w-0 flex-col text-sm font-medium text-ink">
         <span class="flex min-w-0 items-center">{props.children}</span>
@@ -311,7 +319,7 @@ function Now(props: { job: Job; doing: string | null }) {
     return props.job.status === 'awaiting_child' ? words().job.waitingChild : null
   }
   return (
-    <div aria-live="polite">
+    <div aria-live="polite" class="empty:-mt-5">
       <Show when={waits()} fallback={<Show when={props.doing}>{(doing) => <Doing text={doing()} />}</Show>}>
         {(text) => <p class="rounded-lg bg-warn-soft px-3.5 py-2 text-sm text-warn">{text()}</p>}
       </Show>
