@@ -92,7 +92,35 @@ export function fillBusyDay(dataDir: string, now: number): void {
       message: 'Anthropic did not answer three times in a row (overloaded). Nothing was lost; retry the job later.',
     },
   })
-  seed.clock.advance(14 * HOUR)
+  seed.clock.advance(21 * HOUR)
+  seed.job({
+    agent: bruno,
+    channel: 'chat',
+    task: 'How many orders of this week are not paid yet?',
+    model: SONNET,
+    turns: [
+      {
+        text: '',
+        calls: [
+          {
+            name: 'search_files',
+            args: { query: ';open;' },
+            output:
+              '2 matches in 1 file (2 files searched)\nshop/orders.csv:21: 1045;open;;2026-11-19\nshop/orders.csv:23: 1047;open;;2026-11-19',
+          },
+        ],
+        costMicros: 5_800,
+      },
+      { text: 'Two: **1045** and **1047**, both of yesterday.', costMicros: 6_900 },
+    ],
+  })
+  seed.job({
+    agent: cleo,
+    channel: 'chat',
+    task: 'Compare the two offers for the roof.',
+    turns: [{ text: 'The second one is 900 euros cheaper, but leaves out the scaffold.' }],
+  })
+  seed.clock.advance(2 * HOUR)
 
   const first = seed.job({
     agent: ada,
@@ -139,6 +167,7 @@ export function fillBusyDay(dataDir: string, now: number): void {
       },
     ],
   })
+  seed.clock.advance(HOUR / 2)
   seed.job({
     agent: cleo,
     channel: 'schedule',

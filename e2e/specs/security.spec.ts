@@ -4,6 +4,15 @@ import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
 const ELSEWHERE = 'https://elsewhere.example/path'
 
+test('the page is sandboxed: no Node, no require, only the desktop calls', async ({ page }) => {
+  const inPage = await page.evaluate(() => ({
+    require: typeof (globalThis as { require?: unknown }).require,
+    process: typeof (globalThis as { process?: unknown }).process,
+    deckhand: typeof (globalThis as { deckhand?: unknown }).deckhand,
+  }))
+  expect(inPage).toEqual({ require: 'undefined', process: 'undefined', deckhand: 'object' })
+})
+
 test('the page stays where it is, opens nothing and is granted nothing', async ({ deckhand, page }) => {
   await deckhand.setHooks({ confirm: false })
   await expect(page.getByRole('heading', { name: 'Choose a model' })).toBeVisible()
