@@ -1,5 +1,6 @@
 // `npm start`: from a fresh clone to the open app. Where there is no screen it runs headless and says where to look.
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { begin, handOver, projectNode, root, say } from './run.mjs'
@@ -68,19 +69,16 @@ function whyNoWindow() {
   if (packages) return `libraries are missing: sudo ${packages}`
   if (process.getuid() !== 0 && !canSandbox()) {
     const helper = join(root, 'node_modules/electron/dist/chrome-sandbox')
-    return `this system keeps Chromium's sandbox from ordinary users; allow it with: sudo chown root ${helper} && sudo chmod 4755 ${helper}`
+    return `this system keeps Chromium's sandbox from ordinary users; allow it with: sudo chown root '${helper}' && sudo chmod 4755 '${helper}'`
   }
   return null
 }
 
 /** Chromium's sandbox needs user namespaces, or else its helper owned by root with the set-user bit. */
 function canSandbox() {
-  const setting = (name) => (existsSync(`/proc/sys/${name}`) ? readFileSync(`/proc/sys/${name}`, 'utf8').trim() : null)
-  const namespaces =
-    setting('kernel/unprivileged_userns_clone') !== '0' &&
-    setting('user/max_user_namespaces') !== '0' &&
-    setting('kernel/apparmor_restrict_unprivileged_userns') !== '1'
-  return namespaces || helperIsPrivileged()
+  // Tried instead of read from settings: containers, chroots and security modules each have their own way to say no.
+  const attempt = spawnSync('unshare', ['--user', '--map-root-user', '--net', 'true'], { stdio: 'ignore' })
+  return attempt.status === 0 || attempt.error !== undefined || helperIsPrivileged()
 }
 
 function helperIsPrivileged() {
