@@ -12,7 +12,7 @@ await begin(async () => {
   const started = performance.now()
   rmSync(results, { recursive: true, force: true })
   mkdirSync(results, { recursive: true })
-  await setUp(['window', 'tests'])
+  await setUp(['window', 'box', 'tests'])
 
   const { check } = await import('./check.mjs')
   const suites = [
