@@ -22,8 +22,9 @@ const BLOCKED_PORTS = new Set([
  * a dot at its end, no needless percent signs in the path, no fragment. Throws WebAddressRefused.
  */
 export function readWebAddress(text: string | URL): URL {
-  if (typeof text === 'string' && text.length > MAX_ADDRESS_CHARS)
-    throw new WebAddressRefused(`An address has at most ${MAX_ADDRESS_CHARS} characters; this one has ${text.length}.`)
+  const chars = String(text).length
+  if (chars > MAX_ADDRESS_CHARS)
+    throw new WebAddressRefused(`An address has at most ${MAX_ADDRESS_CHARS} characters; this one has ${chars}.`)
   let url: URL
   try {
     url = new URL(text)
