@@ -378,6 +378,8 @@ it('reads a secure page, and none whose certificate is for another host', async 
     /secure connection to other\.test failed \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
   )
   expect((await troubleOf(fetchIn(net)('https://secure.test/'))).kind).toBe('tls')
+  // Neither the secure connection nor the one below it is left behind.
+  await expect.poll(() => new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)))).toBe(0)
 })
 
 const endless = (write: (text: Buffer) => boolean, onDrain: (again: () => void) => void, isOver: () => boolean) => {

@@ -15,10 +15,12 @@ const HOSTS = { brave: 'api.search.brave.com', tavily: 'api.tavily.com', searxng
 async function rig(config: WebSearchConfig, answer: { status?: number; headers?: Record<string, string>; body: unknown }) {
   const net = await smallInternet()
   const seen: Seen[] = []
-  const server = createServer(async (request, response) => {
-    seen.push({ method: request.method!, url: request.url!, headers: request.headers, body: await text(request) })
-    response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers })
-    response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      seen.push({ method: request.method!, url: request.url!, headers: request.headers, body })
+      response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers })
+      response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))
+    })
   })
   await net.place('search.test', server)
   const { resolve, dial } = net.options
