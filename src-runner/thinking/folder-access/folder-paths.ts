@@ -50,8 +50,10 @@ export function parsePath(text: string, folders: readonly NamedFolder[], platfor
   const parts = partsOf(plain, text, platform)
   if (parts.length === 0) return null
   const folder = folders.find((f) => f.name === parts[0]) ?? folders.find((f) => f.name.normalize() === parts[0]!.normalize())
-  if (folder === undefined) throw noSuchFolder(text, folders)
-  return { folder, parts: parts.slice(1) }
+  if (folder !== undefined) return { folder, parts: parts.slice(1) }
+  // With one folder there is no doubt which one is meant, and small models forget its name.
+  if (folders.length === 1) return { folder: folders[0]!, parts }
+  throw new PathRefused(`'${showName(text)}' does not begin with the name of a folder. ${listOf(folders)}`)
 }
 
 function placeOfAbsolute(plain: string, text: string, folders: readonly NamedFolder[], platform: NodeJS.Platform): Place | null {
@@ -88,11 +90,6 @@ function partsOf(plain: string, text: string, platform: NodeJS.Platform): string
 /** Streams (`a.txt:b`), devices (`NUL`, `COM1.txt`) and names whose end Windows drops would open something else. */
 function isOrdinaryOnWindows(part: string): boolean {
   return !/[:<>"|?*]/.test(part) && !/[. ]$/.test(part) && !/^(con|prn|aux|nul|conin\$|conout\$|com\d|lpt\d)(\..*)?$/i.test(part)
-}
-
-function noSuchFolder(text: string, folders: readonly NamedFolder[]): PathRefused {
-  const only = folders.length === 1 ? ` Did you mean '${showName(`${folders[0]!.name}/${text}`)}'?` : ''
-  return new PathRefused(`'${showName(text)}' does not begin with the name of a folder. ${listOf(folders)}${only}`)
 }
 
 function listOf(folders: readonly NamedFolder[]): string {
