@@ -63,6 +63,7 @@ test('the page may run nothing and reach nothing that did not come with the app'
     const answer = (name: string) => [() => `${name} went through`, () => `${name} was refused`] as const
     const fetched = await fetch(`http://127.0.0.1:${port}/`).then(...answer('fetch'))
     const evaluated = await Promise.resolve()
+      // oxlint-disable-next-line typescript/no-implied-eval -- the very thing that the page's policy has to refuse
       .then(() => new Function('return 1')())
       .then(...answer('eval'))
     const socket = await new Promise((resolve) => {
