@@ -93,6 +93,7 @@ async function start(): Promise<void> {
     act(action) {
       if (action.do === 'quit') quit.ask()
       else if (action.do === 'stop') supervisor.cancelJob(action.jobId)
+      else if (action.do === 'brake') supervisor.setBrake(action.on)
       else if (action.path === undefined) window.show()
       else window.command({ command: 'go', path: action.path })
     },

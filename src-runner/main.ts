@@ -70,6 +70,8 @@ function runUnderHost(host: HostChannel): void {
         return vault.answer(message)
       case 'cancel_job':
         return life?.runner.cancelJob(message.jobId)
+      case 'set_brake':
+        return life?.runner.setBrake(message.on)
     }
   }
 

@@ -7,6 +7,7 @@ import { createEventHub, type EventHub } from './base/events/event-hub.ts'
 import { pruneEvents } from './base/events/event-log.ts'
 import { createJobTails } from './base/events/job-tails.ts'
 import { createOutbound, type OutboundFetch } from './base/net/outbound.ts'
+import type { Approval } from './contract/approvals.ts'
 import type { StoredEvent } from './contract/events.ts'
 import type { GateConfig } from './contract/gate.ts'
 import type { FromRunner, RunnerConfig } from './contract/port.ts'
@@ -17,14 +18,20 @@ import { systemClock, type Clock } from './kit/clock.ts'
 import { createIds, type Ids } from './kit/ids.ts'
 import { silentLog, type Log } from './kit/log.ts'
 import { providerKey, type Vault } from './kit/vault.ts'
+import { createApprovals, type ApprovalStore } from './records/approvals/approvals.ts'
+import { createLedger } from './records/budgets/ledger.ts'
 import { createJobStore, type JobStore } from './records/jobs/job-store.ts'
 import { createWorker, type Worker } from './records/jobs/worker.ts'
 import { findPrice } from './records/prices/prices.ts'
 import { findProvider } from './records/providers/providers.ts'
-import { readSettings } from './records/settings/settings.ts'
+import { createRuleBook } from './records/rules/rules.ts'
+import { changeSettings, readSettings } from './records/settings/settings.ts'
 import { findServers, type DiscoveryDeps } from './thinking/models/discovery.ts'
 import { createModelSource, type Models } from './thinking/models/model-source.ts'
+import { ALL_TOOLS } from './thinking/tools/all-tools.ts'
+import type { Tool } from './thinking/tools/tool.ts'
 import { createAgentWork } from './work/agent-work.ts'
+import { simulateCall } from './work/simulate.ts'
 
 export type RunnerDeps = {
   config: RunnerConfig
@@ -43,6 +50,8 @@ export type RunnerDeps = {
   /** The pace of the demo model; 0 in tests. */
   demoWordMs?: number
   deadlines?: Deadlines
+  /** What agents can do; tests add tools of their own. */
+  tools?: readonly Tool[]
   /** Tests: an answer that is not what the route table promises becomes a 500. */
   checkAnswers?: boolean
 }
@@ -59,12 +68,15 @@ export type Runner = {
   /** Takes no more requests, gives jobs `graceMs` to reach a safe point, and closes the database. */
   stop(options: { graceMs: number }): Promise<void>
   cancelJob(jobId: string): void
+  /** The emergency brake, pulled or released by a person. */
+  setBrake(on: boolean): void
   onRunning(listener: (report: RunningReport) => void): () => void
   onNotice(listener: (notice: Notice) => void): () => void
 }
 
 const EVENTS_KEPT = { rows: 200_000, forMs: 30 * 24 * 3_600_000, checkEveryMs: 3_600_000 }
 const REPORT_AFTER_MS = 50
+const EXPIRE_EVERY_MS = 30_000
 
 /** The whole runner: the one place where records, thinking, work and edges meet. Nothing happens before `start`. */
 export function createRunner(deps: RunnerDeps): Runner {
@@ -75,6 +87,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   const reports = new Set<(report: RunningReport) => void>()
   const notices = new Set<(notice: Notice) => void>()
   const bootId = randomUUID()
+  const ownPorts = config.origins.flatMap((origin) => (URL.canParse(origin) ? [portOf(new URL(origin))] : []))
   let parts: Parts | null = null
 
   async function start(): Promise<Address> {
@@ -86,8 +99,11 @@ export function createRunner(deps: RunnerDeps): Runner {
       const rescued = transact(db, (tx) => parts!.jobs.rescue(tx))
       const address = await parts.http.listen(config.host, config.port)
       log.info({ ...address, bootId, rescued, authMode: config.authMode, safeMode: config.safeMode }, 'the runner is ready')
+      ownPorts.push(address.port)
+      expireApprovals(parts)
       if (config.safeMode) runNewJobs(parts)
       parts.worker.start()
+      parts.report()
       return { ...address, bootId }
     } catch (error) {
       db.close()
@@ -99,6 +115,12 @@ export function createRunner(deps: RunnerDeps): Runner {
     const hub = createEventHub({ db, log })
     const tails = createJobTails({ log })
     const jobs = createJobStore({ db, clock, ids, bootId, tails })
+    const approvals = createApprovals({ clock, ids, jobs })
+    const rules = createRuleBook(db)
+    const timezone = () => Intl.DateTimeFormat().resolvedOptions().timeZone
+    const ledger = createLedger({ db, clock, timezone })
+    const { tools = ALL_TOOLS } = deps
+    const floor = () => ({ closedFolders: [config.dataDir], ownPorts })
     const models = createModelSource({
       readProvider: (id) => readProviderAccess(db, vault, id),
       readOwnPrice: (ref) => findPrice(db, ref),
@@ -116,18 +138,21 @@ export function createRunner(deps: RunnerDeps): Runner {
       log,
       random: deps.random ?? Math.random,
       dataDir: config.dataDir,
+      ...{ tools, approvals, rules, ledger, timezone },
+      ownPorts: () => ownPorts,
     })
     const worker = createWorker({
       store: config.safeMode ? withoutQueue(jobs) : jobs,
       db,
       clock,
       log,
-      limit: () => readSettings(db).concurrency,
+      limit: () => jobLimit(db),
       perform,
     })
     const http = createHttpServer({
       handlers: createHandlers({
-        ...{ db, jobs, worker, tails, hub, models, vault, clock, ids, log },
+        ...{ db, jobs, approvals, tools, worker, tails, hub, models, vault, clock, ids, log },
+        simulate: (asked) => simulateCall({ db, jobs, approvals, tools, floor }, asked),
         findServers: () => findServers({ fetch, clock, ports: deps.discoveryPorts }),
         dataDir: config.dataDir,
       }),
@@ -138,26 +163,51 @@ export function createRunner(deps: RunnerDeps): Runner {
       deadlines: deps.deadlines,
       checkAnswers: deps.checkAnswers,
     })
-    const stops = [hub.subscribe(createReporter(db, jobs)), clock.every(EVENTS_KEPT.checkEveryMs, () => forgetOldEvents(db))]
-    return { db, hub, jobs, models, worker, http, stops }
+    const made: Parts = { db, hub, jobs, approvals, models, worker, http, stops: [], report() {} }
+    const reporter = createReporter(made)
+    made.report = reporter.plan
+    made.stops.push(
+      hub.subscribe(reporter.onEvent),
+      rules.close,
+      clock.every(EVENTS_KEPT.checkEveryMs, () => forgetOldEvents(db)),
+      clock.every(EXPIRE_EVERY_MS, () => expireApprovals(made)),
+    )
+    return made
   }
 
   /** Tells who listens what runs, a moment after it changed and once for many changes. */
-  function createReporter(db: Database, jobs: JobStore): (event: StoredEvent) => void {
+  function createReporter({ db, jobs, approvals }: Parts): { onEvent(event: StoredEvent): void; plan(): void } {
     let planned: NodeJS.Timeout | null = null
     const report = () => {
       planned = null
       if (parts === null) return
       const { pending } = jobs.countJobs(db)
-      for (const listener of reports) listener({ jobs: jobs.listRunningJobs(db), pending })
+      const report = { jobs: jobs.listRunningJobs(db), pending, approvals: approvals.countPending(db), brake: readSettings(db).brake }
+      for (const listener of reports) listener(report)
     }
-    return (event) => {
+    const plan = () => {
+      if (reports.size > 0) planned ??= setTimeout(report, REPORT_AFTER_MS).unref()
+    }
+    const onEvent = (event: StoredEvent) => {
       if (event.type === 'job.finished' && event.payload.status === 'failed') {
         const { jobId, title, error } = event.payload
         const body = jobs.findJob(db, jobId)?.errorMessage ?? error ?? ''
         for (const listener of notices) listener({ kind: 'job_failed', title, body, path: `/jobs/${jobId}` })
       }
-      if (event.type.startsWith('job.') && reports.size > 0) planned ??= setTimeout(report, REPORT_AFTER_MS).unref()
+      if (event.type === 'approval.asked') {
+        const approval = approvals.findApproval(db, event.payload.approvalId)
+        if (approval?.status === 'pending') for (const listener of notices) listener(noticeOf(approval))
+      }
+      if (/^(job|approval|settings)\./.test(event.type)) plan()
+    }
+    return { onEvent, plan }
+  }
+
+  function expireApprovals({ db, approvals }: Parts): void {
+    try {
+      transact(db, (tx) => approvals.expireDue(tx))
+    } catch (error) {
+      log.warn({ error }, 'approvals that are due could not be closed this time')
     }
   }
 
@@ -191,12 +241,52 @@ export function createRunner(deps: RunnerDeps): Runner {
         log.info({ error, jobId }, 'a job could not be cancelled')
       }
     },
+    setBrake(on) {
+      if (parts === null) return
+      const { db, worker } = parts
+      try {
+        transact(db, (tx) => changeSettings(tx, { clock }, { brake: on }))
+        worker.nudge()
+      } catch (error) {
+        log.error({ error, on }, 'the emergency brake could not be set')
+      }
+    },
     onRunning: (listener) => (reports.add(listener), () => void reports.delete(listener)),
     onNotice: (listener) => (notices.add(listener), () => void notices.delete(listener)),
   }
 }
 
-type Parts = { db: Database; hub: EventHub; jobs: JobStore; models: Models; worker: Worker; http: HttpServer; stops: (() => void)[] }
+type Parts = {
+  db: Database
+  hub: EventHub
+  jobs: JobStore
+  approvals: ApprovalStore
+  models: Models
+  worker: Worker
+  http: HttpServer
+  stops: (() => void)[]
+  /** Tells what runs and waits, a moment from now. */
+  report(): void
+}
+
+/** With the brake on nothing is started. What runs goes on to its next call, which asks. */
+function jobLimit(db: Database): number {
+  const { brake, concurrency } = readSettings(db)
+  return brake ? 0 : concurrency
+}
+
+function portOf({ port, protocol }: URL): number {
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
+}
+
+function noticeOf({ id, kind, agentName, jobTitle, facts, question, tool }: Approval): Notice {
+  const path = `/approvals?id=${id}`
+  if (kind === 'budget') return { kind: 'budget_reached', title: `${agentName} reached a limit`, body: jobTitle, path }
+  const body = question?.text ?? facts?.summary ?? `Did ${tool ?? 'the call'} take effect?`
+  const title =
+    kind === 'question' ? `${agentName} asks` : kind === 'tool' ? `${agentName} needs your approval` : `${agentName}: what happened?`
+  return { kind: 'approval_waiting', title, body: body.slice(0, 300), path }
+}
 
 async function readProviderAccess(db: Database, vault: Vault, id: string) {
   const provider = findProvider(db, id)

@@ -11,25 +11,19 @@ const job = (n: number, changes: object = {}) => ({
   costUsd: 0.02,
   ...changes,
 })
+const QUIET = { jobs: [], pending: 0, approvals: 0, brake: false, runner: READY, now: NOW }
 const labels = (items: ReturnType<typeof trayItems>) => items.map((item) => (item.kind === 'line' ? '—' : item.label))
 
 describe('the tray', () => {
   it('offers to open and to quit when nothing runs', () => {
-    expect(labels(trayItems({ jobs: [], pending: 0, runner: READY, now: NOW }))).toEqual([
-      'Open Deckhand',
-      '—',
-      'No jobs running',
-      '—',
-      'Quit Deckhand',
-    ])
+    expect(labels(trayItems(QUIET))).toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Pull the emergency brake', 'Quit Deckhand'])
   })
 
   it('names each running job with who, how long and how much, and can stop it', () => {
     const items = trayItems({
+      ...QUIET,
       jobs: [job(1), job(2, { costUsd: 0.0004, startedAt: NOW - 3_900_000 })],
       pending: 3,
-      runner: READY,
-      now: NOW,
     })
     expect(labels(items)).toEqual([
       'Open Deckhand',
@@ -38,6 +32,7 @@ describe('the tray', () => {
       'Job 1 · Ann · 1 min · $0.02',
       'Job 2 · Ann · 1 h 5 min · $0.0004',
       '—',
+      'Pull the emergency brake',
       'Quit Deckhand',
     ])
     expect(items[3]).toMatchObject({
@@ -50,17 +45,30 @@ describe('the tray', () => {
 
   it('stays readable whatever a title holds', () => {
     const [, , , item] = trayItems({
+      ...QUIET,
       jobs: [job(1, { title: `Salt & pepper\n\u202Eevil ${'x'.repeat(200)}`, startedAt: NOW + 5_000 })],
-      pending: 0,
-      runner: READY,
-      now: NOW,
     })
     expect(item).toMatchObject({ label: expect.stringMatching(/^Salt && pepper evil x+… · Ann · under a minute · \$0\.02$/) })
   })
 
   it('stays short with many jobs', () => {
     const jobs = Array.from({ length: 32 }, (_, i) => job(i % 10))
-    expect(labels(trayItems({ jobs, pending: 0, runner: READY, now: NOW }))).toHaveLength(2 + 1 + 12 + 1 + 2)
+    expect(labels(trayItems({ ...QUIET, jobs }))).toHaveLength(2 + 1 + 12 + 1 + 3)
+  })
+
+  it('leads to the approvals that wait, and counts them', () => {
+    const open = (approvals: number) => trayItems({ ...QUIET, approvals })[1]
+    expect(open(1)).toEqual({ kind: 'action', label: '1 approval is waiting…', action: { do: 'open', path: '/approvals' } })
+    expect(open(3)).toMatchObject({ label: '3 approvals are waiting…' })
+  })
+
+  it('pulls the brake, shows that it is on, and releases it', () => {
+    const brakeOf = (items: ReturnType<typeof trayItems>) => items.find((item) => item.kind === 'action' && item.action.do === 'brake')
+    expect(brakeOf(trayItems(QUIET))).toEqual({ kind: 'action', label: 'Pull the emergency brake', action: { do: 'brake', on: true } })
+    const pulled = trayItems({ ...QUIET, brake: true })
+    expect(brakeOf(pulled)).toEqual({ kind: 'action', label: 'Release the emergency brake', action: { do: 'brake', on: false } })
+    expect(labels(pulled)).toContain('The emergency brake is on')
+    expect(brakeOf(trayItems({ ...QUIET, runner: { state: 'stopped' } }))).toBeUndefined()
   })
 
   it.each([

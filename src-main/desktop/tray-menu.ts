@@ -7,27 +7,33 @@ export type TrayItem =
   | { kind: 'action'; label: string; action: TrayAction }
   | { kind: 'group'; label: string; items: TrayItem[] }
 
-export type TrayAction = { do: 'open'; path?: string } | { do: 'stop'; jobId: string } | { do: 'quit' }
+export type TrayAction = { do: 'open'; path?: string } | { do: 'stop'; jobId: string } | { do: 'brake'; on: boolean } | { do: 'quit' }
 
 const MAX_TITLE = 48
 const SHOWN_JOBS = 12
 
-/** What the tray offers: the running jobs with who, how long and how much, each with Stop. */
+/** What the tray offers: what waits for the person, the running jobs with who, how long and how much, each with Stop, and the brake. */
 export function trayItems({
   jobs,
   pending,
+  approvals,
+  brake,
   runner,
   now,
 }: {
   jobs: readonly RunningJob[]
   pending: number
+  approvals: number
+  brake: boolean
   runner: RunnerState
   now: number
 }): TrayItem[] {
   const more = jobs.length - SHOWN_JOBS
   return [
     { kind: 'action', label: 'Open Deckhand', action: { do: 'open' } },
+    ...(approvals > 0 ? [{ kind: 'action', label: waitingLabel(approvals), action: { do: 'open', path: '/approvals' } } as const] : []),
     { kind: 'line' },
+    ...(brake ? [{ kind: 'text', label: 'The emergency brake is on' } as const] : []),
     { kind: 'text', label: summary(jobs.length, pending, runner) },
     ...jobs.slice(0, SHOWN_JOBS).map((job): TrayItem => {
       const label = escaped(`${cut(job.title)} · ${job.agentName} · ${elapsed(now - job.startedAt)} · ${money(job.costUsd)}`)
@@ -42,8 +48,18 @@ export function trayItems({
     }),
     ...(more > 0 ? [{ kind: 'action', label: `${more} more…`, action: { do: 'open', path: '/activity' } } as const] : []),
     { kind: 'line' },
+    // Without a runner nobody could pull it, and nothing runs that it could stop.
+    ...(runner.state === 'ready' ? [{ kind: 'action', label: brakeLabel(brake), action: { do: 'brake', on: !brake } } as const] : []),
     { kind: 'action', label: 'Quit Deckhand', action: { do: 'quit' } },
   ]
+}
+
+function waitingLabel(approvals: number): string {
+  return approvals === 1 ? '1 approval is waiting…' : `${approvals} approvals are waiting…`
+}
+
+function brakeLabel(brake: boolean): string {
+  return brake ? 'Release the emergency brake' : 'Pull the emergency brake'
 }
 
 export function summary(running: number, pending: number, runner: RunnerState): string {

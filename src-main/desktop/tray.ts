@@ -21,8 +21,8 @@ export function createTray({
   tray.on('click', () => process.platform !== 'darwin' && act({ do: 'open' }))
 
   const rebuild = () => {
-    const { jobs, pending } = supervisor.running()
-    const items = trayItems({ jobs, pending, runner: supervisor.state(), now: Date.now() })
+    const { jobs, pending, approvals, brake } = supervisor.running()
+    const items = trayItems({ jobs, pending, approvals, brake, runner: supervisor.state(), now: Date.now() })
     tray.setContextMenu(Menu.buildFromTemplate(items.map((item) => toElectron(item, act))))
     if (process.platform === 'darwin') tray.setTitle(jobs.length > 0 ? String(jobs.length) : '')
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { FromRunner, type RunnerConfig, type RunningJob } from '../../src-runner/contract/port.ts'
+import { FromRunner, type RunnerConfig } from '../../src-runner/contract/port.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import { suggestPort, urlOf } from '../net/address.ts'
@@ -12,7 +12,7 @@ import { answerVault } from './vault-answers.ts'
 /** Where our own runner listens, and what opens it. There is one only while our own child is alive and has said so. */
 export type RunnerEndpoint = { url: string; host: string; port: number; secret: string }
 
-export type Running = { jobs: RunningJob[]; pending: number }
+export type Running = Omit<Extract<FromRunner, { type: 'running' }>, 'type'>
 export type Notice = Extract<FromRunner, { type: 'notice' }>
 
 export type Supervisor = {
@@ -28,6 +28,8 @@ export type Supervisor = {
   /** Resolves when the process is gone: by itself within `graceMs`, else ended. */
   stop(graceMs?: number): Promise<void>
   cancelJob(jobId: string): void
+  /** The emergency brake, pulled or released by the person in the tray. */
+  setBrake(on: boolean): void
   isSafeMode(): boolean
   onState(listener: (state: RunnerState) => void): () => void
   onRunning(listener: (running: Running) => void): () => void
@@ -55,7 +57,7 @@ const TIMINGS: SupervisorTimings = {
 const KILL_MARGIN_MS = 1_000
 const KEPT_LINES = 30
 const MAX_LINE_CHARS = 2_000
-const IDLE: Running = { jobs: [], pending: 0 }
+const IDLE: Running = { jobs: [], pending: 0, approvals: 0, brake: false }
 
 export type SupervisorDeps = {
   spawn: SpawnRunner
@@ -180,7 +182,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
         void answerVault(vault, said, log).then((answer) => own.child.send(answer))
         return
       case 'running':
-        return setRunning({ jobs: said.jobs, pending: said.pending })
+        return setRunning({ jobs: said.jobs, pending: said.pending, approvals: said.approvals, brake: said.brake })
       case 'notice':
         for (const listener of noticeListeners) listener(said)
         return
@@ -327,6 +329,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     },
     stop,
     cancelJob: (jobId) => life?.child.send({ type: 'cancel_job', jobId }),
+    setBrake: (on) => life?.child.send({ type: 'set_brake', on }),
     isSafeMode: () => safeMode,
     onState: (listener) => subscribe(stateListeners, listener),
     onRunning: (listener) => subscribe(runningListeners, listener),

@@ -44,7 +44,7 @@ function start(config: Extract<ToRunner, { type: 'start' }>['config']): void {
     const address = server.address() as { port: number }
     if (fixture.babble) process.send!({ type: 'ready', port: 'not a number' })
     say({ type: 'ready', host: config.host, port: address.port, bootId: 'boot' })
-    say({ type: 'running', jobs: [], pending: 2 })
+    say({ type: 'running', jobs: [], pending: 2, approvals: 1, brake: false })
     if (fixture.askVault) {
       say({ type: 'vault.ask', requestId: 1, operation: 'set', key: 'provider:a', value: 'kept' })
       say({ type: 'vault.ask', requestId: 2, operation: 'get', key: 'provider:a', value: null })

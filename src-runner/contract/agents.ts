@@ -27,6 +27,15 @@ export type Limits = z.infer<typeof Limits>
 
 export const DEFAULT_LIMITS: Limits = { maxTurns: 50, maxCostUsd: 2, maxWorkingMs: 2 * 3_600_000, maxToolCalls: 200 }
 
+/** A cap on money over a time. */
+export const BudgetUsd = Usd.min(0.01).max(100_000)
+
+/** What an agent may spend in one local day and one local month, over all its jobs. null: no cap. */
+export const AgentBudgets = z.object({ dayUsd: BudgetUsd.nullable(), monthUsd: BudgetUsd.nullable() })
+export type AgentBudgets = z.infer<typeof AgentBudgets>
+
+export const NO_BUDGETS: AgentBudgets = { dayUsd: null, monthUsd: null }
+
 export const Folder = z.string().min(1).max(4096)
 
 export const Agent = z.object({
@@ -44,6 +53,7 @@ export const Agent = z.object({
   /** Absolute paths. The agent's file tools see these folders and nothing else. */
   folders: z.array(Folder),
   limits: Limits,
+  budgets: AgentBudgets,
   isDefault: z.boolean(),
   createdAt: Moment,
   updatedAt: Moment,
@@ -59,6 +69,7 @@ const agentFields = {
   autonomy: Autonomy.optional(),
   folders: z.array(Folder).max(50).optional(),
   limits: Limits.partial().optional(),
+  budgets: AgentBudgets.partial().optional(),
 }
 
 export const CreateAgent = z.object({ ...agentFields, entityId: Id.optional() })

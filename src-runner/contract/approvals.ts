@@ -1,14 +1,8 @@
 import { z } from 'zod'
+import { ApprovalKind } from './approval-kinds.ts'
 import { JobChannel, JobStatus } from './jobs.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { CallFacts, CreateRule, Decision, Marks } from './rules.ts'
-
-/**
- * tool: may this call run? question: the agent asks the person. unknown_outcome: a call that must not be repeated was
- * under way when the process died. budget: a limit of money is reached.
- */
-export const ApprovalKind = z.enum(['tool', 'question', 'unknown_outcome', 'budget'])
-export type ApprovalKind = z.infer<typeof ApprovalKind>
 
 /** withdrawn: the job ended before anybody answered. */
 export const ApprovalStatus = z.enum(['pending', 'approved', 'rejected', 'expired', 'withdrawn'])
@@ -62,7 +56,7 @@ export const ResolveApproval = z.object({
   decision: z.enum(['approve', 'reject']),
   note: z.string().trim().max(4000).optional(),
   remember: Remember.default('once'),
-  /** Of a question: the answer. Of an unknown outcome: `happened` or `again` (the default of approve). */
+  /** Of a question: the answer, which approving needs. Of an unknown outcome: `happened` (the default) or `again`. */
   answer: z.string().trim().max(20_000).optional(),
 })
 export type ResolveApproval = z.infer<typeof ResolveApproval>

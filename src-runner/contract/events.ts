@@ -1,6 +1,9 @@
 import { z } from 'zod'
+import { ApprovalKind } from './approval-kinds.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { JobChannel, JobStatus, Step } from './jobs.ts'
+
+const approval = z.object({ approvalId: Id, jobId: Id, agentId: Id, conversationId: Id.nullable(), kind: ApprovalKind })
 
 /**
  * What happened, as recorded in the same transaction as the change itself. `GET /api/events` sends these with
@@ -28,6 +31,13 @@ export const RECORDED_EVENTS = {
     error: z.string().nullable(),
     costUsd: Usd,
   }),
+  'approval.asked': approval,
+  'approval.answered': approval.extend({ decision: z.enum(['approve', 'reject']) }),
+  'approval.expired': approval,
+  /** The job ended before anybody answered. */
+  'approval.withdrawn': approval,
+  'rule.created': z.object({ ruleId: Id, agentId: Id.nullable() }),
+  'rule.deleted': z.object({ ruleId: Id, agentId: Id.nullable() }),
   'agent.created': z.object({ agentId: Id }),
   'agent.changed': z.object({ agentId: Id }),
   'agent.deleted': z.object({ agentId: Id }),
@@ -76,5 +86,5 @@ export type JobTail =
   | { type: 'reset'; seq: number }
   | { type: 'tool'; callId: string; name: string; state: 'running' | 'done' | 'failed' | 'denied' }
   | { type: 'step'; step: Step }
-  | { type: 'waiting'; status: JobStatus; approvalId: string | null }
+  | { type: 'waiting'; status: JobStatus }
   | { type: 'finished'; status: JobStatus }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ModelRef } from './agents.ts'
+import { ApprovalKind } from './approval-kinds.ts'
 import { Id, MAX_TASK_CHARS, Moment, TokenCount, Usd } from './primitives.ts'
 
 export const JOB_STATUSES = ['pending', 'running', 'awaiting_approval', 'awaiting_child', 'completed', 'failed', 'cancelled'] as const
@@ -18,6 +19,16 @@ export function isTerminal(status: JobStatus): status is TerminalStatus {
 export const JOB_CHANNELS = ['chat', 'api', 'webhook', 'schedule', 'telegram', 'discord', 'slack', 'messenger', 'delegation'] as const
 export const JobChannel = z.enum(JOB_CHANNELS)
 export type JobChannel = z.infer<typeof JobChannel>
+
+/** What an agent hands back by `return_result`, beside its last words. */
+export const JobOutput = z.object({
+  summary: z.string(),
+  /** JSON of any shape; null when there is none. */
+  data: z.unknown(),
+  /** Absolute paths in the agent's folders, which were there when the result was given. */
+  files: z.array(z.string()),
+})
+export type JobOutput = z.infer<typeof JobOutput>
 
 export const Job = z.object({
   id: Id,
@@ -41,6 +52,8 @@ export const Job = z.object({
   context: z.record(z.string(), z.unknown()).nullable(),
   /** The final answer, or the text written so far when the job did not complete. */
   result: z.string().nullable(),
+  /** The last structured result that the agent gave; null when it gave none. */
+  output: JobOutput.nullable(),
   error: z.string().nullable(),
   errorMessage: z.string().nullable(),
   /** The model that answered last. */
@@ -50,6 +63,8 @@ export const Job = z.object({
   /** The part of `inputTokens` that the provider served from its cache. */
   cachedTokens: TokenCount,
   costUsd: Usd,
+  /** What the jobs that it delegated cost, and theirs; not part of `costUsd`. Both count against the job's limit. */
+  childrenCostUsd: Usd,
   /** false when at least one call was to a model without a known price: `costUsd` is then only the known part. */
   priced: z.boolean(),
   turns: z.number().int(),
@@ -65,7 +80,7 @@ export const Job = z.object({
 export type Job = z.infer<typeof Job>
 
 /** A row of a list: everything but the long texts. */
-export const JobSummary = Job.omit({ task: true, context: true, result: true }).extend({
+export const JobSummary = Job.omit({ task: true, context: true, result: true, output: true }).extend({
   /** The first 280 characters of the result. */
   resultPreview: z.string().nullable(),
 })
@@ -166,7 +181,17 @@ export const ChatStreamEvent = z.discriminatedUnion('type', [
     name: z.string(),
     state: z.enum(['running', 'done', 'failed', 'denied']),
   }),
-  z.object({ type: z.literal('approval'), approvalId: Id }),
+  /** The turn waits for a person. One for each open approval, before `done`. */
+  z.object({
+    type: z.literal('approval'),
+    approvalId: Id,
+    kind: ApprovalKind,
+    callId: z.string().nullable(),
+    tool: z.string().nullable(),
+    /** What would happen, in words; of a question, the question. */
+    summary: z.string(),
+    expiresAt: Moment,
+  }),
   z.object({
     type: z.literal('done'),
     reply: z.string(),

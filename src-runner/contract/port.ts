@@ -42,6 +42,8 @@ export const ToRunner = z.discriminatedUnion('type', [
     message: z.string().nullable(),
   }),
   z.object({ type: z.literal('cancel_job'), jobId: Id }),
+  /** A person pulled or released the emergency brake in the tray. */
+  z.object({ type: z.literal('set_brake'), on: z.boolean() }),
 ])
 export type ToRunner = z.infer<typeof ToRunner>
 
@@ -75,7 +77,14 @@ export const FromRunner = z.discriminatedUnion('type', [
   z.object({ type: z.literal('pong'), nonce: z.string() }),
   z.object({ type: z.literal('heartbeat'), at: Moment }),
   /** Whenever what the tray shows has changed. */
-  z.object({ type: z.literal('running'), jobs: z.array(RunningJob), pending: z.number().int() }),
+  z.object({
+    type: z.literal('running'),
+    jobs: z.array(RunningJob),
+    pending: z.number().int(),
+    /** Approvals that wait for the person. */
+    approvals: z.number().int(),
+    brake: z.boolean(),
+  }),
   z.object({
     type: z.literal('vault.ask'),
     requestId: z.number().int(),
@@ -84,6 +93,12 @@ export const FromRunner = z.discriminatedUnion('type', [
     value: z.string().nullable(),
   }),
   /** Something the person should hear about although the window may be closed. */
-  z.object({ type: z.literal('notice'), kind: z.enum(['job_failed']), title: z.string(), body: z.string(), path: z.string() }),
+  z.object({
+    type: z.literal('notice'),
+    kind: z.enum(['job_failed', 'approval_waiting', 'budget_reached']),
+    title: z.string(),
+    body: z.string(),
+    path: z.string(),
+  }),
 ])
 export type FromRunner = z.infer<typeof FromRunner>

@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { Approval, ApprovalStatus, ResolveApproval, ResolvedApproval } from './approvals.ts'
 import { Agent, CreateAgent, ModelRef, UpdateAgent } from './agents.ts'
 import { Conversation, Message } from './conversations.ts'
 import { ErrorBody, type ErrorCode } from './errors.ts'
 import { ChatReply, ChatTurn, Job, JobChannel, JobStatus, JobSummary, Step, SubmitTask } from './jobs.ts'
 import { Id, Moment, NextCursor, PageQuery } from './primitives.ts'
 import { CreateProvider, FoundServer, ModelList, Price, Provider, UpdateProvider } from './providers.ts'
+import { CreateRule, RecordedDecision, Rule, SimulateCall, SimulatedCall, ToolInfo } from './rules.ts'
 import { Settings, UpdateSettings } from './settings.ts'
 import { Spend, SpendQuery } from './spend.ts'
 import type { Tag } from './tags.ts'
@@ -196,6 +198,99 @@ export const ROUTES = table({
     status: 201,
     answer: z.object({ job: Job }),
     errors: ['invalid_request', 'job_not_found', 'job_not_finished', 'agent_not_found', 'disk_full'],
+  },
+  listDecisions: {
+    method: 'GET',
+    path: '/api/jobs/:jobId/decisions',
+    gate: 'runner',
+    summary: 'What the policy said of each tool call of a job, by which rule, and how the job was marked then.',
+    params: jobParams,
+    status: 200,
+    answer: z.object({ decisions: z.array(RecordedDecision) }),
+    errors: ['invalid_request', 'job_not_found'],
+    shows: ['job'],
+  },
+  resolveApproval: {
+    method: 'POST',
+    path: '/api/approve',
+    gate: 'runner',
+    summary: 'Answer an approval, which resumes its job. The first answer counts.',
+    body: ResolveApproval,
+    status: 200,
+    answer: ResolvedApproval,
+    errors: ['invalid_request', 'approval_not_found', 'approval_already_resolved', 'approval_expired', 'disk_full'],
+  },
+  listApprovals: {
+    method: 'GET',
+    path: '/api/approvals',
+    gate: 'runner',
+    summary: 'Approvals, newest first. `pending` counts those that wait, whatever the filter.',
+    query: PageQuery.extend({ status: ApprovalStatus.optional(), jobId: Id.optional() }),
+    status: 200,
+    answer: z.object({ approvals: z.array(Approval), pending: z.number().int(), nextCursor: NextCursor }),
+    errors: ['invalid_request'],
+    shows: ['approvals'],
+  },
+  getApproval: {
+    method: 'GET',
+    path: '/api/approvals/:approvalId',
+    gate: 'runner',
+    summary: 'One approval.',
+    params: z.object({ approvalId: Id }),
+    status: 200,
+    answer: z.object({ approval: Approval }),
+    errors: ['invalid_request', 'approval_not_found'],
+    shows: ['approvals'],
+  },
+  listRules: {
+    method: 'GET',
+    path: '/api/rules',
+    gate: 'runner',
+    summary: 'All rules, newest first. With `agentId`: those that hold for this agent, the rules for everyone included.',
+    query: PageQuery.extend({ agentId: Id.optional() }),
+    status: 200,
+    answer: z.object({ rules: z.array(Rule), nextCursor: NextCursor }),
+    errors: ['invalid_request'],
+    shows: ['rules'],
+  },
+  createRule: {
+    method: 'POST',
+    path: '/api/rules',
+    gate: 'runner',
+    summary: 'Write a rule. One that says the same as an existing rule answers that one.',
+    body: CreateRule,
+    status: 201,
+    answer: z.object({ rule: Rule }),
+    errors: ['invalid_request', 'agent_not_found', 'disk_full'],
+  },
+  deleteRule: {
+    method: 'DELETE',
+    path: '/api/rules/:ruleId',
+    gate: 'runner',
+    summary: 'Remove a rule.',
+    params: z.object({ ruleId: Id }),
+    status: 200,
+    answer: Nothing,
+    errors: ['invalid_request', 'rule_not_found'],
+  },
+  simulateCall: {
+    method: 'POST',
+    path: '/api/rules/simulate',
+    gate: 'runner',
+    summary: 'Would this call run, be asked or be refused? The same decision as for a real call; nothing runs.',
+    body: SimulateCall,
+    status: 200,
+    answer: SimulatedCall,
+    errors: ['invalid_request', 'tool_not_found', 'agent_not_found', 'job_not_found'],
+  },
+  listTools: {
+    method: 'GET',
+    path: '/api/tools',
+    gate: 'runner',
+    summary: 'The tools that agents have.',
+    status: 200,
+    answer: z.object({ tools: z.array(ToolInfo) }),
+    errors: [],
   },
   listConversations: {
     method: 'GET',

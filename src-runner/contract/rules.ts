@@ -15,11 +15,14 @@ const ruleFields = {
   effect: RuleEffect,
   /** A tool's name, or `*` for every tool. */
   tool: z.string().min(1).max(120),
-  /** Compared with what the call is about (a path, an address, a command line). `*` stands for any text. null: anything. */
+  /**
+   * Compared with what the call is about (a path, an address, a command line). `*` stands for any text. null: anything.
+   * An allow rule tells capitals from small letters; ask and deny rules do not, so that no spelling slips past them.
+   */
   pattern: z.string().min(1).max(2000).nullable(),
   /** null: for every agent. */
   agentId: Id.nullable(),
-  /** Only for calls all of whose paths are in this folder. null: anywhere. */
+  /** Only for calls with paths in this folder: an allow rule needs all of them inside, an ask or deny rule one. null: anywhere. */
   folder: Folder.nullable(),
 }
 
@@ -59,6 +62,10 @@ export const CallFacts = z.object({
   /** Replaces a file that this agent did not write. */
   overwrites: z.boolean(),
   runsCode: z.boolean(),
+  /** Of a call that runs a program: the program and its arguments, word for word. */
+  argv: z.array(z.string()).optional(),
+  /** Of a call that runs a program: whether a box would hold it. `false` asks every time. */
+  boxed: z.boolean().optional(),
 })
 export type CallFacts = z.infer<typeof CallFacts>
 
@@ -71,8 +78,13 @@ export const Mark = z.object({
   seq: z.number().int().nonnegative(),
   cause: z.string(),
 })
+export type Mark = z.infer<typeof Mark>
 export const Marks = z.object({ untrusted: Mark.nullable(), private: Mark.nullable(), outside: Mark.nullable() })
 export type Marks = z.infer<typeof Marks>
+
+/** What an answer of a tool can bring into a job: something of the person's, or text that anybody may have written. */
+export const Brings = z.enum(['private', 'untrusted'])
+export type Brings = z.infer<typeof Brings>
 
 export const NO_MARKS: Marks = { untrusted: null, private: null, outside: null }
 
@@ -94,9 +106,23 @@ export const Decision = z.object({
 })
 export type Decision = z.infer<typeof Decision>
 
+/** What the policy said of one call, as recorded. */
+export const RecordedDecision = z.object({
+  callId: z.string(),
+  tool: z.string(),
+  facts: CallFacts,
+  decision: Decision,
+  /** As they stood when it was decided. */
+  marks: Marks,
+  decidedAt: Moment,
+})
+export type RecordedDecision = z.infer<typeof RecordedDecision>
+
 /** "Would this be asked?" Either a job, whose marks are then taken, or marks to suppose. */
 export const SimulateCall = z.object({
   agentId: Id.optional(),
+  /** Its agent and its marks are taken where none are given. */
+  jobId: Id.optional(),
   autonomy: Autonomy.optional(),
   tool: z.string().min(1).max(120),
   args: z.record(z.string(), z.unknown()).default({}),
@@ -105,3 +131,10 @@ export const SimulateCall = z.object({
   rules: z.array(CreateRule).max(100).optional(),
 })
 export type SimulateCall = z.infer<typeof SimulateCall>
+
+export const SimulatedCall = z.object({ facts: CallFacts, decision: Decision, marks: Marks })
+export type SimulatedCall = z.infer<typeof SimulatedCall>
+
+/** A tool as a person reads of it, for the rules editor. */
+export const ToolInfo = z.object({ name: z.string(), description: z.string(), effect: z.enum(['read', 'idempotent', 'once']) })
+export type ToolInfo = z.infer<typeof ToolInfo>

@@ -62,7 +62,6 @@ describe('trouble with a model', { timeout: 20_000 }, () => {
   it.each<[string, Partial<Limits>, string, number]>([
     ['turns', { maxTurns: 2 }, 'turn_limit', 2],
     ['tool calls', { maxToolCalls: 1 }, 'tool_call_limit', 2],
-    ['money', { maxCostUsd: 0.05 }, 'cost_limit', 3],
   ])('that goes on for ever: the limit of %s ends the job and keeps its text', async (_what, limits, code, mostTurns) => {
     runner = await createTestRunner({
       modelServer: {

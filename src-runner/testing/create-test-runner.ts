@@ -24,6 +24,8 @@ export type TestRunnerOptions = {
   fetch?: RunnerDeps['fetch']
   vault?: Vault
   deadlines?: RunnerDeps['deadlines']
+  /** In place of all tools. */
+  tools?: RunnerDeps['tools']
   modelServer?: ModelServerOptions
   /** The model server stands where servers of this machine are looked for; otherwise nothing stands there. */
   findsModelServer?: boolean
@@ -91,7 +93,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
   let running = await launch()
 
   async function launch(): Promise<{ runner: Runner; url: string; port: number; client: RunnerClient }> {
-    const { clock, ids, fetch, deadlines } = options
+    const { clock, ids, fetch, deadlines, tools } = options
     const found = options.findsModelServer === true ? modelServer.port : 9
     const discoveryPorts = { ollama: found, lmStudio: found, llamaCpp: found }
     const open: typeof openDatabase = (given) => (db = openDatabase(given))
@@ -104,6 +106,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       clock,
       fetch,
       deadlines,
+      tools,
       discoveryPorts,
       random: () => 0.5,
       demoWordMs: 0,

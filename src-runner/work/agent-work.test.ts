@@ -7,8 +7,11 @@ import type { JobTail } from '../contract/events.ts'
 import type { Job } from '../contract/jobs.ts'
 import { silentLog } from '../kit/log.ts'
 import { updateAgent } from '../records/agents/agents.ts'
+import { createApprovals } from '../records/approvals/approvals.ts'
+import { createLedger } from '../records/budgets/ledger.ts'
 import { listMessages } from '../records/conversations/conversations.ts'
 import { AttemptStopped, type Attempt } from '../records/jobs/worker.ts'
+import { createRuleBook } from '../records/rules/rules.ts'
 import { changeSettings } from '../records/settings/settings.ts'
 import { ask, call, fail, finish, hangAfter, PRICE, say, text, tool, type Turn } from '../testing/loop-rig.ts'
 import { openRecordsRig } from '../testing/records-rig.ts'
@@ -70,6 +73,10 @@ function openWork(options: { turns?: Turn[]; agent?: UpdateAgent; deps?: Partial
         random: () => 0,
         dataDir: rig.folder,
         timezone: () => 'UTC',
+        approvals: createApprovals({ clock, ids, jobs: store }),
+        rules: createRuleBook(db),
+        ledger: createLedger({ db, clock, timezone: () => 'UTC' }),
+        ownPorts: () => [],
         ...options.deps,
       })
       const attempt: Attempt = { ...claimed, signal: stop.signal, alive() {} }
@@ -140,15 +147,14 @@ describe('a job from beginning to end', () => {
     ])
   })
 
-  it('lets a tool run only when it changes nothing', async () => {
-    const wipe = tool('wipe', { effect: 'once' })
-    const work = openWork({ turns: [ask(call('c', 'wipe')), say('I may not.')], deps: { tools: [wipe] } })
+  it('sleeps before a tool that nobody has allowed, with the question on disk and nothing run', async () => {
+    let runs = 0
+    const wipe = tool('wipe', { effect: 'once', run: () => ({ ok: true, output: `${++runs}` }) })
+    const work = openWork({ turns: [ask(call('c', 'wipe'))], deps: { tools: [wipe] } })
     const job = await work.run(work.enqueue('Wipe it').id)
-    expect(work.rig.store.listSteps(work.rig.db, job.id)[1]).toMatchObject({
-      kind: 'tool_result',
-      ok: false,
-      output: 'Not run: wipe changes something, and nobody has allowed that.',
-    })
+    expect(job.status).toBe('awaiting_approval')
+    expect(runs).toBe(0)
+    expect(work.rig.store.listSteps(work.rig.db, job.id).map(({ kind }) => kind)).toEqual(['reply'])
   })
 })
 

@@ -3,22 +3,26 @@ import { commitSoon, type Tx } from '../base/db/transact.ts'
 import type { EventHub } from '../base/events/event-hub.ts'
 import type { JobTails } from '../base/events/job-tails.ts'
 import type { Agent, ModelRef } from '../contract/agents.ts'
-import type { Job } from '../contract/jobs.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Log } from '../kit/log.ts'
 import { findAgent } from '../records/agents/agents.ts'
+import type { ApprovalStore } from '../records/approvals/approvals.ts'
+import type { Ledger } from '../records/budgets/ledger.ts'
 import { LostClaim, type Claim } from '../records/jobs/claim.ts'
 import type { JobStore } from '../records/jobs/job-store.ts'
 import type { Attempt } from '../records/jobs/worker.ts'
+import type { RuleSet } from '../records/rules/rule-set.ts'
 import { readSettings } from '../records/settings/settings.ts'
 import { runLoop } from '../thinking/loop/loop.ts'
 import { ClaimLost, type LoopDeps, type LoopEnding, type LoopInput, type RecordedReply } from '../thinking/loop/loop-types.ts'
 import type { ModelSource } from '../thinking/models/model.ts'
 import { ALL_TOOLS } from '../thinking/tools/all-tools.ts'
 import type { Tool } from '../thinking/tools/tool.ts'
+import { createDelegation } from './delegation.ts'
 import { readEarlierTurns } from './earlier-turns.ts'
+import { createGate, type Gate } from './gate.ts'
+import { createMoney } from './money.ts'
 import { buildPrompt } from './prompt.ts'
-import { readOnlyGate } from './read-only-gate.ts'
 import { transcriptOf } from './transcript.ts'
 
 export type AgentWorkDeps = {
@@ -34,8 +38,11 @@ export type AgentWorkDeps = {
   /** Closed to every tool. */
   dataDir: string
   tools?: readonly Tool[]
-  /** What may run. Composed here per job, so that rules can look at the agent and at what started it. */
-  gateFor?: (job: Job, agent: Agent, claim: Claim) => LoopDeps['gate']
+  approvals: ApprovalStore
+  rules: { read(): RuleSet }
+  ledger: Ledger
+  /** Ports of this machine that Deckhand itself answers on: closed to every tool. */
+  ownPorts: () => readonly number[]
   /** IANA name; default: the machine's. */
   timezone?: () => string
 }
@@ -51,6 +58,8 @@ export function createAgentWork(deps: AgentWorkDeps): (attempt: Attempt) => Prom
     } catch (thrown) {
       // Somebody else's job by now. Nothing was written, and nothing is left to do.
       if (!(thrown instanceof ClaimLost || thrown instanceof LostClaim)) throw thrown
+    } finally {
+      deps.ledger.settle(attempt.claim.jobId)
     }
   }
 }
@@ -63,10 +72,13 @@ async function work(deps: AgentWorkDeps, attempt: Attempt): Promise<LoopEnding> 
   if (models.length === 0) {
     return failed('agent_has_no_model', `${agent.name} has no model, and there is no default model. Choose one in the settings.`)
   }
+  const floor = () => ({ closedFolders: [deps.dataDir], ownPorts: deps.ownPorts() })
+  const gate = createGate({ ...deps, delegation: createDelegation(deps), floor }, attempt.job, agent, attempt.claim)
   return runLoop(inputFor(deps, attempt, agent, models), {
     models: deps.models,
-    gate: deps.gateFor?.(attempt.job, agent, attempt.claim) ?? readOnlyGate,
-    record: recorderFor(deps, attempt.claim),
+    money: createMoney(deps, attempt.claim),
+    gate: gate.judge,
+    record: recorderFor(deps, attempt.claim, gate),
     progress: progressFor(deps, attempt),
     clock: deps.clock,
     random: deps.random,
@@ -103,7 +115,7 @@ function inputFor(deps: AgentWorkDeps, { job, signal }: Attempt, agent: Agent, m
 
 const machineTimezone = () => Intl.DateTimeFormat().resolvedOptions().timeZone
 
-function recorderFor({ db, jobs }: AgentWorkDeps, claim: Claim): LoopDeps['record'] {
+function recorderFor({ db, jobs, approvals }: AgentWorkDeps, claim: Claim, gate: Gate): LoopDeps['record'] {
   const write = async (step: (tx: Tx) => unknown): Promise<void> => {
     try {
       await commitSoon(db, (tx) => void step(tx))
@@ -111,10 +123,24 @@ function recorderFor({ db, jobs }: AgentWorkDeps, claim: Claim): LoopDeps['recor
       throw thrown instanceof LostClaim ? new ClaimLost(thrown.message) : thrown
     }
   }
+  const leaves = (callId: string) => gate.decisionOf(callId)?.facts.leavesMachine ?? false
+  /** In the commit of the step that follows from it: no decision without its consequence, and no commit of its own. */
+  const recordDecision = (tx: Tx, callId: string) => {
+    const decision = gate.decisionOf(callId)
+    if (decision !== undefined) approvals.recordDecision(tx, claim, decision)
+  }
   return {
     reply: (reply) => write((tx) => jobs.recordReply(tx, claim, reply)),
-    toolStarted: (call) => write((tx) => jobs.recordToolStarted(tx, claim, call)),
-    toolResult: (result) => write((tx) => jobs.recordToolResult(tx, claim, result)),
+    toolStarted: (call) =>
+      write((tx) => {
+        jobs.recordToolStarted(tx, claim, { ...call, leftMachine: leaves(call.callId) })
+        recordDecision(tx, call.callId)
+      }),
+    toolResult: ({ ran, ...result }) =>
+      write((tx) => {
+        jobs.recordToolResult(tx, claim, { ...result, leftMachine: ran && leaves(result.callId) })
+        recordDecision(tx, result.callId)
+      }),
   }
 }
 

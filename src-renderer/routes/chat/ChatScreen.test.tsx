@@ -246,7 +246,7 @@ describe('a conversation', () => {
 
   it('Stop is said at once and keeps what was written', async () => {
     const { space, conversationId, job, say } = openRunning()
-    space.runner.answer({ cancelJob: () => ({ job: { ...job, task: 'x', context: null, result: null } }) })
+    space.runner.answer({ cancelJob: () => ({ job: { ...job, task: 'x', context: null, result: null, output: null } }) })
     const view = openChat(space.runner, `/chat/${conversationId}`)
     say({ type: 'delta', seq: 1, text: 'Half an answer' })
     await screen.findByText('Half an answer')
@@ -268,7 +268,7 @@ describe('a conversation', () => {
       error: 'model_auth',
       errorMessage: 'Anthropic: the key was refused.',
     })
-    space.runner.answer({ retryJob: () => ({ job: { ...job, id: makeId(), task: 'Write it', context: null, result: null } }) })
+    space.runner.answer({ retryJob: () => ({ job: { ...job, id: makeId(), task: 'Write it', context: null, result: null, output: null } }) })
     const view = openChat(space.runner, `/chat/${conversationId}`)
     const alert = await screen.findByRole('alert')
     expect(alert).toHaveTextContent('The provider did not accept the key.')

@@ -100,7 +100,7 @@ test('listeners come and go on their own, and one that throws disturbs nobody', 
   stopFirst()
   stopFirst()
   tails.waiting('job', 'awaiting_approval')
-  expect(same).toEqual([{ type: 'waiting', status: 'awaiting_approval', approvalId: null }])
+  expect(same).toEqual([{ type: 'waiting', status: 'awaiting_approval' }])
 })
 
 test('an endless reply is passed on, but only so much of it is kept', () => {

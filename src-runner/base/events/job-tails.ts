@@ -109,7 +109,7 @@ export function createJobTails({ log = silentLog }: { log?: Log } = {}): JobTail
     },
     waiting(jobId, status) {
       tails.delete(jobId)
-      publish(jobId, { type: 'waiting', status, approvalId: null })
+      publish(jobId, { type: 'waiting', status })
     },
     release(jobId) {
       tails.delete(jobId)

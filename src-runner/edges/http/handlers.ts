@@ -1,5 +1,6 @@
 import type { Handlers } from './handler.ts'
 import { agentHandlers } from './handlers/agents.ts'
+import { approvalHandlers } from './handlers/approvals.ts'
 import { chatHandlers } from './handlers/chat.ts'
 import { conversationHandlers } from './handlers/conversations.ts'
 import type { HandlerDeps } from './handlers/deps.ts'
@@ -7,6 +8,7 @@ import { eventHandlers } from './handlers/events.ts'
 import { jobHandlers } from './handlers/jobs.ts'
 import { modelHandlers } from './handlers/models.ts'
 import { providerHandlers } from './handlers/providers.ts'
+import { ruleHandlers } from './handlers/rules.ts'
 import { settingsHandlers } from './handlers/settings.ts'
 import { systemHandlers } from './handlers/system.ts'
 
@@ -17,6 +19,8 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...jobHandlers(deps),
     ...chatHandlers(deps),
     ...conversationHandlers(deps),
+    ...approvalHandlers(deps),
+    ...ruleHandlers(deps),
     ...agentHandlers(deps),
     ...providerHandlers(deps),
     ...modelHandlers(deps),

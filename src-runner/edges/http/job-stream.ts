@@ -1,3 +1,4 @@
+import type { Approval } from '../../contract/approvals.ts'
 import type { JobTail } from '../../contract/events.ts'
 import { isTerminal, type ChatStreamEvent, type Job } from '../../contract/jobs.ts'
 import { unreachable } from '../../kit/errors.ts'
@@ -8,8 +9,8 @@ import { frame, type EventSink } from './stream.ts'
  * Sends a job as it happens: `start`, then the text under way so far and what follows, then `done` when it has ended
  * or waits for somebody. `done` is always the last and its reply is what counts; a job that failed says `error` before.
  */
-export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'tails'>, job: Job, sink: EventSink): () => void {
-  const { db, jobs, tails } = deps
+export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'tails' | 'approvals'>, job: Job, sink: EventSink): () => void {
+  const { db, jobs, tails, approvals } = deps
   let ended = false
   let detach = () => {}
 
@@ -24,6 +25,9 @@ export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'tails'>, 
     const now = jobs.getJob(db, job.id)
     if (now.status === 'failed') {
       send(sink, { type: 'error', error: now.error ?? 'internal', message: now.errorMessage ?? 'The job failed.' })
+    }
+    for (const { id, kind, callId, tool, expiresAt, ...about } of approvals.listPendingOf(db, job.id)) {
+      send(sink, { type: 'approval', approvalId: id, kind, callId, tool, summary: summaryOf({ tool, ...about }), expiresAt })
     }
     const reply = now.result ?? textSoFar(deps, now)
     send(sink, { type: 'done', reply, jobId: now.id, conversationId: now.conversationId, status: now.status, costUsd: now.costUsd })
@@ -40,8 +44,6 @@ export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'tails'>, 
       case 'tool':
         return send(sink, tail)
       case 'waiting':
-        if (tail.approvalId !== null) send(sink, { type: 'approval', approvalId: tail.approvalId })
-        return sendEnd()
       case 'finished':
         return sendEnd()
       case 'step':
@@ -65,6 +67,13 @@ export function textSoFar({ db, jobs }: Pick<HandlerDeps, 'db' | 'jobs'>, job: J
     .listSteps(db, job.id)
     .flatMap((step) => (step.kind === 'reply' && step.text !== '' ? [step.text] : []))
     .join('\n\n')
+}
+
+/** One line for a card that is shown before the approval itself is read. */
+function summaryOf({ tool, facts, question, budget }: Pick<Approval, 'tool' | 'facts' | 'question' | 'budget'>): string {
+  if (question !== null) return question.text
+  if (budget !== null) return `$${budget.spentUsd.toFixed(2)} of $${budget.limitUsd.toFixed(2)} are spent.`
+  return facts?.summary ?? `Did ${tool ?? 'the call'} take effect?`
 }
 
 function send(sink: EventSink, { type, ...data }: ChatStreamEvent): void {

@@ -27,6 +27,9 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   updateProvider: { name: 'x' },
   setModelPrice: { model: { providerId: 'demo', model: 'demo' }, price: null },
   updateSettings: { concurrency: 2 },
+  resolveApproval: { approvalId: ID, decision: 'approve' },
+  createRule: { effect: 'ask', tool: 'x' },
+  simulateCall: { tool: 'x' },
 }
 
 const MODES: AuthMode[] = ['local-trust', 'local-auth']

@@ -1,7 +1,16 @@
 import { z } from 'zod'
 import type { Db } from '../../base/db/database.ts'
 import type { Tx } from '../../base/db/transact.ts'
-import { DEFAULT_LIMITS, Folder, ModelRef, type Agent, type Autonomy, type CreateAgent, type UpdateAgent } from '../../contract/agents.ts'
+import {
+  DEFAULT_LIMITS,
+  Folder,
+  NO_BUDGETS,
+  ModelRef,
+  type Agent,
+  type Autonomy,
+  type CreateAgent,
+  type UpdateAgent,
+} from '../../contract/agents.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError } from '../../kit/errors.ts'
 import type { Ids } from '../../kit/ids.ts'
@@ -27,6 +36,8 @@ type AgentRow = {
   max_cost_micros: number
   max_working_ms: number
   max_tool_calls: number
+  day_budget_micros: number | null
+  month_budget_micros: number | null
   is_default: number
   created_at: number
   updated_at: number
@@ -86,11 +97,12 @@ export function createAgent(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, 
   const entity = input.entityId === undefined ? findDefaultEntity(tx) : getEntity(tx, input.entityId)
   const at = clock.now()
   const limits = { ...DEFAULT_LIMITS, ...definedOf(input.limits ?? {}) }
+  const budgets = { ...NO_BUDGETS, ...definedOf(input.budgets ?? {}) }
   const id = ids.next()
   tx.prepare(
     `INSERT INTO agents (id, entity_id, slug, name, avatar, instructions, provider_id, model, fallbacks, autonomy, folders, max_turns,
-       max_cost_micros, max_working_ms, max_tool_calls, is_default, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       max_cost_micros, max_working_ms, max_tool_calls, day_budget_micros, month_budget_micros, is_default, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ).run(
     id,
     entity.id,
@@ -107,6 +119,8 @@ export function createAgent(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, 
     toMicros(limits.maxCostUsd),
     limits.maxWorkingMs,
     limits.maxToolCalls,
+    microsOf(budgets.dayUsd),
+    microsOf(budgets.monthUsd),
     findDefaultAgent(tx, entity.id) === null ? 1 : 0,
     at,
     at,
@@ -118,11 +132,16 @@ export function createAgent(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, 
 /** What is left out stays. The slug stays too: it is what scripts know the agent by. Throws AppError agent_not_found. */
 export function updateAgent(tx: Tx, { clock }: { clock: Clock }, agentId: string, input: UpdateAgent): Agent {
   const before = getAgent(tx, agentId)
-  const after = { ...before, ...definedOf(input), limits: { ...before.limits, ...definedOf(input.limits ?? {}) } }
+  const after = {
+    ...before,
+    ...definedOf(input),
+    limits: { ...before.limits, ...definedOf(input.limits ?? {}) },
+    budgets: { ...before.budgets, ...definedOf(input.budgets ?? {}) },
+  }
   if (input.isDefault) tx.prepare('UPDATE agents SET is_default = 0 WHERE entity_id = ? AND is_default = 1').run(before.entityId)
   tx.prepare(
     `UPDATE agents SET name = ?, avatar = ?, instructions = ?, provider_id = ?, model = ?, fallbacks = ?, autonomy = ?, folders = ?,
-       max_turns = ?, max_cost_micros = ?, max_working_ms = ?, max_tool_calls = ?, is_default = ?, updated_at = ? WHERE id = ?`,
+       max_turns = ?, max_cost_micros = ?, max_working_ms = ?, max_tool_calls = ?, day_budget_micros = ?, month_budget_micros = ?, is_default = ?, updated_at = ? WHERE id = ?`,
   ).run(
     after.name,
     after.avatar,
@@ -136,6 +155,8 @@ export function updateAgent(tx: Tx, { clock }: { clock: Clock }, agentId: string
     toMicros(after.limits.maxCostUsd),
     after.limits.maxWorkingMs,
     after.limits.maxToolCalls,
+    microsOf(after.budgets.dayUsd),
+    microsOf(after.budgets.monthUsd),
     after.isDefault ? 1 : 0,
     clock.now(),
     agentId,
@@ -151,6 +172,7 @@ export function updateAgent(tx: Tx, { clock }: { clock: Clock }, agentId: string
 export function deleteAgent(tx: Tx, { clock, jobs }: { clock: Clock; jobs: Pick<JobStore, 'cancelAllOf'> }, agentId: string): void {
   const agent = getAgent(tx, agentId)
   jobs.cancelAllOf(tx, { agentId })
+  tx.prepare('DELETE FROM rules WHERE agent_id = ?').run(agentId)
   const at = clock.now()
   tx.prepare('UPDATE agents SET deleted_at = ?, updated_at = ?, is_default = 0 WHERE id = ?').run(at, at, agentId)
   if (agent.isDefault) {
@@ -160,6 +182,14 @@ export function deleteAgent(tx: Tx, { clock, jobs }: { clock: Clock; jobs: Pick<
     ).run(agent.entityId)
   }
   tx.emit({ type: 'agent.deleted', payload: { agentId } })
+}
+
+function microsOf(usd: number | null): number | null {
+  return usd === null ? null : toMicros(usd)
+}
+
+function usdOf(micros: number | null): number | null {
+  return micros === null ? null : toUsd(micros)
 }
 
 function slugsOf(db: Db, entityId: string): Set<string> {
@@ -195,6 +225,7 @@ function agentOf(row: AgentRow | undefined): Agent | null {
       maxWorkingMs: row.max_working_ms,
       maxToolCalls: row.max_tool_calls,
     },
+    budgets: { dayUsd: usdOf(row.day_budget_micros), monthUsd: usdOf(row.month_budget_micros) },
     isDefault: row.is_default === 1,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -3,6 +3,7 @@ import type { Tx } from '../../base/db/transact.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
 import { isTerminal, type Job, type JobStatus, type TerminalStatus } from '../../contract/jobs.ts'
 import { AppError } from '../../kit/errors.ts'
+import { withdrawApprovals } from '../approvals/withdrawing.ts'
 import { addMessage, touchConversation } from '../conversations/turns.ts'
 import { toUsd } from '../micros.ts'
 import { LostClaim, type Claim } from './claim.ts'
@@ -30,6 +31,8 @@ type OpenJob = {
   claim: number
   agent_id: string
   conversation_id: string | null
+  parent_job_id: string | null
+  parent_call_id: string | null
   title: string
   woken: number
   crashes: number
@@ -38,7 +41,7 @@ type OpenJob = {
 }
 
 const SELECT_OPEN =
-  'SELECT seq, id, status, claim, agent_id, conversation_id, title, woken, crashes, cancel_requested_at, cost_micros FROM agent_jobs'
+  'SELECT seq, id, status, claim, agent_id, conversation_id, parent_job_id, parent_call_id, title, woken, crashes, cancel_requested_at, cost_micros FROM agent_jobs'
 
 /**
  * Ends an attempt, and the job too unless it waits or is released; `lastReply` is recorded in the same transaction.
@@ -256,12 +259,26 @@ function endJob(tx: Tx, deps: JobDeps, job: OpenJob, ending: JobEnding, cancelRe
       costUsd: toUsd(job.cost_micros),
     },
   })
+  withdrawApprovals(tx, job)
+  stopChildren(tx, deps, job)
+  if (job.parent_call_id !== null) wakeJob(tx, deps, job.parent_job_id!)
   tx.afterCommit(() => {
     deps.workingTime.end(job.id)
     deps.tails.finished(job.id, ending.status)
     deps.notify.ready()
   })
   return ending.status
+}
+
+/** Nobody is left who could use what they come to. */
+function stopChildren(tx: Tx, deps: JobDeps, parent: OpenJob): void {
+  const open = tx
+    .prepare<OpenJob>(
+      `${SELECT_OPEN} WHERE parent_job_id = ? AND parent_call_id IS NOT NULL
+         AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')`,
+    )
+    .all(parent.id)
+  for (const child of open) stopJob(tx, deps, child)
 }
 
 function recordedText(db: Db, jobSeq: number): string {

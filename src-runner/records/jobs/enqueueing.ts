@@ -19,6 +19,8 @@ export type NewJob = {
   /** One due time makes one job: a second one with the same id is refused by the database. */
   occurrenceId?: string | null
   parentJobId?: string | null
+  /** The call of the parent that this job answers. A second job for it is refused by the database. */
+  parentCallId?: string | null
   context?: Record<string, unknown> | null
 }
 
@@ -33,8 +35,8 @@ export function enqueueJob(tx: Tx, deps: JobDeps, input: NewJob, retryOfJobId: s
   const inserted = tx
     .prepare(
       `INSERT INTO agent_jobs (id, entity_id, agent_id, channel, status, title, conversation_id, trigger_id, schedule_id, occurrence_id,
-         parent_job_id, retry_of_job_id, created_at)
-       VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`,
+         parent_job_id, parent_call_id, retry_of_job_id, created_at)
+       VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
       id,
@@ -47,6 +49,7 @@ export function enqueueJob(tx: Tx, deps: JobDeps, input: NewJob, retryOfJobId: s
       input.scheduleId ?? null,
       input.occurrenceId ?? null,
       input.parentJobId ?? null,
+      input.parentCallId ?? null,
       retryOfJobId,
       at,
     )

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Job, JobChannel, JobStatus, JobSummary, Step } from '../../contract/jobs.ts'
-import { ToolCall } from '../../contract/jobs.ts'
+import { JobOutput, ToolCall } from '../../contract/jobs.ts'
 import type { ModelRef } from '../../contract/agents.ts'
 import { toUsd } from '../micros.ts'
 
@@ -28,6 +28,7 @@ export type SummaryRow = {
   output_tokens: number
   cached_tokens: number
   cost_micros: number
+  children_cost_micros: number
   unpriced_calls: number
   turns: number
   tool_calls: number
@@ -40,19 +41,19 @@ export type SummaryRow = {
   result_preview: string | null
 }
 
-export type JobRow = SummaryRow & { task: string; context: string | null; result: string | null }
+export type JobRow = SummaryRow & { task: string; context: string | null; result: string | null; output: string | null }
 
 const SUMMARY_COLUMNS = `
   job.seq, job.id, job.entity_id, job.agent_id, agent.name AS agent_name, job.channel, job.status, job.title, job.conversation_id,
   job.trigger_id, job.schedule_id, job.occurrence_id, job.parent_job_id, job.retry_of_job_id,
   (SELECT retry.id FROM agent_jobs AS retry WHERE retry.retry_of_job_id = job.id ORDER BY retry.seq DESC LIMIT 1) AS retried_by_job_id,
   job.error, job.error_message, job.provider_id, job.model, job.input_tokens, job.output_tokens, job.cached_tokens, job.cost_micros,
-  job.unpriced_calls, job.turns, job.tool_calls, job.attempt, job.working_ms, job.cancel_requested_at, job.created_at, job.started_at,
+  job.children_cost_micros, job.unpriced_calls, job.turns, job.tool_calls, job.attempt, job.working_ms, job.cancel_requested_at, job.created_at, job.started_at,
   job.finished_at, job.result_preview`
 
 export const SELECT_SUMMARY = `SELECT ${SUMMARY_COLUMNS} FROM agent_jobs AS job JOIN agents AS agent ON agent.id = job.agent_id`
 
-export const SELECT_JOB = `SELECT ${SUMMARY_COLUMNS}, texts.task, texts.context, texts.result
+export const SELECT_JOB = `SELECT ${SUMMARY_COLUMNS}, texts.task, texts.context, texts.result, texts.output
   FROM agent_jobs AS job JOIN agents AS agent ON agent.id = job.agent_id JOIN job_texts AS texts ON texts.job_seq = job.seq`
 
 function sharedFieldsOf(row: SummaryRow): Omit<JobSummary, 'resultPreview'> {
@@ -78,6 +79,7 @@ function sharedFieldsOf(row: SummaryRow): Omit<JobSummary, 'resultPreview'> {
     outputTokens: row.output_tokens,
     cachedTokens: row.cached_tokens,
     costUsd: toUsd(row.cost_micros),
+    childrenCostUsd: toUsd(row.children_cost_micros),
     priced: row.unpriced_calls === 0,
     turns: row.turns,
     toolCalls: row.tool_calls,
@@ -100,6 +102,7 @@ export function jobOf(row: JobRow): Job {
     task: row.task,
     context: row.context === null ? null : (JSON.parse(row.context) as Record<string, unknown>),
     result: row.result,
+    output: row.output === null ? null : JobOutput.parse(JSON.parse(row.output)),
   }
 }
 

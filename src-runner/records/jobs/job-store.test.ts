@@ -552,7 +552,7 @@ test('whoever watches a job hears of steps and endings after their commits', () 
   write((tx) => rig.store.cancel(tx, id))
   expect(heard).toEqual([
     { type: 'step', step },
-    { type: 'waiting', status: 'awaiting_approval', approvalId: null },
+    { type: 'waiting', status: 'awaiting_approval' },
     { type: 'finished', status: 'cancelled' },
   ])
 })

@@ -21,8 +21,8 @@ import {
 import { enqueueJob, retryJob, type NewJob } from './enqueueing.ts'
 import type { JobDeps, QueueWatcher } from './job-deps.ts'
 import { listJobs, type JobFilter } from './listing.ts'
-import { countJobs, findJob, getJob, listJobsOfConversation, listRunningJobs, listSteps } from './reading.ts'
-import { recordReply, recordToolResult, recordToolStarted, type NewReply, type NewToolResult } from './recording.ts'
+import { countJobs, depthOf, findChildOfCall, findJob, getJob, listJobsOfConversation, listRunningJobs, listSteps } from './reading.ts'
+import { recordReply, recordToolResult, recordToolStarted, type NewReply, type NewToolResult, type NewToolStart } from './recording.ts'
 import { createJobSearch } from './search.ts'
 import { createWorkingTime } from './working-time.ts'
 
@@ -69,7 +69,7 @@ export function createJobStore({
     claim: (tx: Tx, jobId: string, limit: number) => claimJob(tx, deps, jobId, limit),
 
     recordReply: (tx: Tx, claim: Claim, reply: NewReply) => recordReply(tx, deps, claim, reply),
-    recordToolStarted: (tx: Tx, claim: Claim, call: { callId: string; name: string }) => recordToolStarted(tx, deps, claim, call),
+    recordToolStarted: (tx: Tx, claim: Claim, call: NewToolStart) => recordToolStarted(tx, deps, claim, call),
     recordToolResult: (tx: Tx, claim: Claim, result: NewToolResult) => recordToolResult(tx, deps, claim, result),
     heartbeat: (tx: Tx, claims: readonly Claim[]) => recordHeartbeats(tx, deps, claims),
     settle: (tx: Tx, claim: Claim, ending: AttemptEnding, lastReply?: NewReply) => settleAttempt(tx, deps, claim, ending, lastReply),
@@ -85,6 +85,8 @@ export function createJobStore({
     listOverdueStops,
     getJob,
     findJob,
+    findChildOfCall,
+    depthOf,
     listSteps,
     countJobs,
     listRunningJobs,

@@ -17,6 +17,20 @@ export function getJob(db: Db, jobId: string): Job {
   return job
 }
 
+/** The job that was made for this call of another job; null: none was. */
+export function findChildOfCall(db: Db, parentJobId: string, callId: string): Job | null {
+  const row = db.prepare<JobRow>(`${SELECT_JOB} WHERE job.parent_job_id = ? AND job.parent_call_id = ?`).get(parentJobId, callId)
+  return row === undefined ? null : jobOf(row)
+}
+
+/** How many jobs stand above this one by delegation. */
+export function depthOf(db: Db, jobId: string): number {
+  const parent = db.prepare<{ parent_job_id: string }>('SELECT parent_job_id FROM agent_jobs WHERE id = ? AND parent_call_id IS NOT NULL')
+  let depth = 0
+  for (let above = parent.get(jobId); above !== undefined; above = parent.get(above.parent_job_id)) depth++
+  return depth
+}
+
 /** The recorded steps behind `after`, in order. Throws AppError job_not_found. */
 export function listSteps(db: Db, jobId: string, after = 0): Step[] {
   const job = db.prepare<{ seq: number }>('SELECT seq FROM agent_jobs WHERE id = ?').get(jobId)

@@ -1,6 +1,7 @@
 import type { Tx } from '../../base/db/transact.ts'
 import type { ModelRef } from '../../contract/agents.ts'
-import type { JobChannel, ReplyStep, Step, ToolCall, ToolResultStep, ToolStartedStep } from '../../contract/jobs.ts'
+import type { JobChannel, JobOutput, ReplyStep, Step, ToolCall, ToolResultStep, ToolStartedStep } from '../../contract/jobs.ts'
+import type { Brings } from '../../contract/rules.ts'
 import { toUsd } from '../micros.ts'
 import { addSpend } from '../spend/add-spend.ts'
 import { LostClaim, type Claim } from './claim.ts'
@@ -20,14 +21,37 @@ export type NewReply = {
   durationMs: number
 }
 
-export type NewToolResult = { callId: string; name: string; ok: boolean; output: string; durationMs: number }
+export type NewToolStart = { callId: string; name: string; leftMachine?: boolean }
+
+export type NewToolResult = {
+  callId: string
+  name: string
+  ok: boolean
+  output: string
+  durationMs: number
+  /** What the answer brought into the job. */
+  brings?: readonly Brings[]
+  /** The call went out of this machine. */
+  leftMachine?: boolean
+  /** What the job hands back, from now on. */
+  result?: JobOutput
+}
 
 /** Where a step goes: answered by the update that checks the claim and counts the step. */
-type Place = { seq: number; turns: number; agent_id: string; channel: JobChannel; conversation_id: string | null }
+type Place = {
+  seq: number
+  turns: number
+  agent_id: string
+  channel: JobChannel
+  conversation_id: string | null
+  parent_job_id: string | null
+  parent_call_id: string | null
+}
 
 /** Every write of an attempt passes here or through `heldJob`: no row has this claim any more, nothing is written. */
 const PLACE = `heartbeat_at = ?, working_ms = working_ms + ?, steps = steps + 1
-  WHERE seq = ? AND claim = ? AND status = 'running' RETURNING steps AS seq, turns, agent_id, channel, conversation_id`
+  WHERE seq = ? AND claim = ? AND status = 'running' RETURNING steps AS seq, turns, agent_id, channel, conversation_id,
+    parent_job_id, parent_call_id`
 
 /** Throws LostClaim, like all functions here, when the attempt may no longer write. */
 export function recordReply(tx: Tx, deps: JobDeps, claim: Claim, reply: NewReply): ReplyStep {
@@ -99,6 +123,7 @@ export function recordReply(tx: Tx, deps: JobDeps, claim: Claim, reply: NewReply
     firstOfJob,
     firstOfModel,
   })
+  if (costMicros > 0 && place.parent_call_id !== null) addToAncestors(tx, place.parent_job_id!, costMicros)
   const step: ReplyStep = {
     seq: place.seq,
     attempt: claim.attempt,
@@ -121,8 +146,17 @@ export function recordReply(tx: Tx, deps: JobDeps, claim: Claim, reply: NewReply
   return step
 }
 
+/** What a delegated job costs counts at every job above it, as soon as it is recorded. */
+function addToAncestors(tx: Tx, parentJobId: string, micros: number): void {
+  tx.prepare(
+    `WITH RECURSIVE above (id) AS (
+       SELECT ? UNION SELECT job.parent_job_id FROM agent_jobs AS job JOIN above ON job.id = above.id WHERE job.parent_call_id IS NOT NULL
+     ) UPDATE agent_jobs SET children_cost_micros = children_cost_micros + ? WHERE id IN (SELECT id FROM above)`,
+  ).run(parentJobId, micros)
+}
+
 /** For a call that must not be repeated: on disk before the tool runs. */
-export function recordToolStarted(tx: Tx, deps: JobDeps, claim: Claim, call: { callId: string; name: string }): ToolStartedStep {
+export function recordToolStarted(tx: Tx, deps: JobDeps, claim: Claim, call: NewToolStart): ToolStartedStep {
   const { place, head } = placeToolStep(tx, deps, claim, 'tool_started', { ...call, ok: null, output: '', durationMs: 0 })
   const step: ToolStartedStep = { ...head, kind: 'tool_started', callId: call.callId, name: call.name }
   tell(tx, deps, claim, place, step, 0)
@@ -132,6 +166,9 @@ export function recordToolStarted(tx: Tx, deps: JobDeps, claim: Claim, call: { c
 export function recordToolResult(tx: Tx, deps: JobDeps, claim: Claim, result: NewToolResult): ToolResultStep {
   const { place, head } = placeToolStep(tx, deps, claim, 'tool_result', result)
   const { callId, name, ok, output } = result
+  if (result.result !== undefined) {
+    tx.prepare('UPDATE job_texts SET output = ? WHERE job_seq = ?').run(JSON.stringify(result.result), claim.seq)
+  }
   const step: ToolResultStep = { ...head, kind: 'tool_result', callId, name, ok, output }
   tell(tx, deps, claim, place, step, 0)
   return step
@@ -148,15 +185,15 @@ function placeToolStep(
   deps: JobDeps,
   claim: Claim,
   kind: keyof typeof PLACE_TOOL,
-  tool: { callId: string; name: string; ok: boolean | null; output: string; durationMs: number },
+  tool: Omit<NewToolResult, 'ok'> & { ok: boolean | null },
 ): { place: Place; head: { seq: number; attempt: number; createdAt: number; durationMs: number } } {
   const at = deps.clock.now()
   const place = tx.prepare<Place>(PLACE_TOOL[kind]).get(at, deps.workingTime.take(claim.jobId), claim.seq, claim.claim)
   if (place === undefined) throw new LostClaim(claim)
   const head = { seq: place.seq, attempt: claim.attempt, createdAt: at, durationMs: count(tool.durationMs) }
   tx.prepare(
-    `INSERT INTO job_steps (job_seq, seq, kind, attempt, claim, created_at, duration_ms, call_id, name, ok, text)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO job_steps (job_seq, seq, kind, attempt, claim, created_at, duration_ms, call_id, name, ok, text, brings, left_machine)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ).run(
     claim.seq,
     head.seq,
@@ -169,6 +206,8 @@ function placeToolStep(
     tool.name,
     tool.ok === null ? null : flag(tool.ok),
     tool.output,
+    bringsText(tool.brings),
+    tool.leftMachine === undefined ? null : flag(tool.leftMachine),
   )
   return { place, head }
 }
@@ -186,6 +225,11 @@ function hasReplyOf(tx: Tx, jobSeq: number, { providerId, model }: ModelRef): bo
     .prepare("SELECT 1 FROM job_steps WHERE job_seq = ? AND kind = 'reply' AND model = ? AND provider_id = ? LIMIT 1")
     .get(jobSeq, model, providerId)
   return found !== undefined
+}
+
+/** As the table's CHECK spells it. */
+function bringsText(brings: readonly Brings[] = []): string | null {
+  return brings.length === 0 ? null : [...new Set(brings)].sort().join(',')
 }
 
 function flag(value: boolean): 0 | 1 {

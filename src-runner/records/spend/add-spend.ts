@@ -33,6 +33,12 @@ export function addSpend(tx: Tx, entry: SpendEntry): void {
     `INSERT INTO spend_quarters (quarter_at, cost_micros, input_tokens, output_tokens, cached_tokens, unpriced_calls, jobs)
      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${ADD}`,
   ).run(entry.at - (entry.at % QUARTER_MS), ...sums)
+  if (entry.costMicros > 0) {
+    tx.prepare(
+      `INSERT INTO spend_agent_quarters (agent_id, quarter_at, cost_micros) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET cost_micros = cost_micros + excluded.cost_micros`,
+    ).run(entry.agentId, entry.at - (entry.at % QUARTER_MS), entry.costMicros)
+  }
   tx.prepare(
     `INSERT INTO spend_days (day_at, agent_id, channel, provider_id, model,
        cost_micros, input_tokens, output_tokens, cached_tokens, unpriced_calls, jobs, model_jobs)

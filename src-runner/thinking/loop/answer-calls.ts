@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Brings } from '../../contract/rules.ts'
 import { messageOf } from '../../kit/errors.ts'
 import type { PromptToolCall } from '../models/model.ts'
 import { MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolOutput } from '../tools/tool.ts'
@@ -42,10 +43,13 @@ export async function answerCalls(attempt: Attempt, open: OpenCall[], droppedCal
     const { call } = open.find((o) => o.call.callId === callId)!
     const dropped = droppedCalls > 0 && call === open.at(-1)!.call ? ` ${droppedCalls} more calls of the same reply were dropped.` : ''
     const answer = { ok: false, output: output + dropped }
-    await record(attempt, call, answer, 0)
+    await record(attempt, call, answer, { durationMs: 0, ran: false, brings: [] })
     outputs.set(callId, answer)
   }
-  for (const { call } of open) attempt.messages.push({ role: 'tool', callId: call.callId, name: call.name, ...outputs.get(call.callId)! })
+  for (const { call } of open) {
+    const { ok, output } = outputs.get(call.callId)!
+    attempt.messages.push({ role: 'tool', callId: call.callId, name: call.name, ok, output })
+  }
   return overLimit ? failedWith(attempt, 'tool_call_limit', `The job reached its limit of ${limits.maxToolCalls} tool calls.`) : null
 }
 
@@ -68,11 +72,16 @@ async function answerInTurn(
   const signal = AbortSignal.any([attempt.signal, fence.signal])
   const lane = async () => {
     for (let call = queue.shift(); call !== undefined; call = queue.shift()) {
+      if (stopped) return
       // In order means in order: nothing behind a call that waits may run before it. Side by side there is no order.
-      if (stopped || (waiting !== null && !sideBySide)) return
+      if (waiting !== null && !sideBySide) {
+        await askAhead(attempt, call, signal)
+        continue
+      }
       const outcome = await answerCall(attempt, call, signal)
       if (outcome === 'stopped') stopped = true
-      else if ('waiting' in outcome) waiting = outcome
+      // A person is waited for before a child: it is the person who has to be told.
+      else if ('waiting' in outcome) waiting = waiting?.waiting === 'awaiting_approval' ? waiting : outcome
       else outputs.set(call.callId, outcome)
     }
   }
@@ -86,6 +95,17 @@ async function answerInTurn(
   return waiting === null ? null : { ending: 'waiting', status: (waiting as Waiting).waiting, text: saidSoFar(attempt) }
 }
 
+/** A call that has to wait for its turn may have something to be asked too. Whatever else the gate says is asked again then. */
+async function askAhead({ input, deps }: Attempt, call: PromptToolCall, signal: AbortSignal): Promise<void> {
+  const tool = input.tools.find(({ name }) => name === call.name)
+  if (tool === undefined || signal.aborted) return
+  const parsed = parseArgs(tool, call.args)
+  if ('problem' in parsed) return
+  const startedBefore = input.startedCallIds.has(call.callId) && tool.effect === 'once'
+  const context = { ...input.toolContext, callId: call.callId, signal }
+  await deps.gate({ call, tool, args: parsed.args, context, startedBefore, ahead: true })
+}
+
 async function answerCall(attempt: Attempt, call: PromptToolCall, signal: AbortSignal): Promise<CallOutcome> {
   const { input, deps } = attempt
   if (signal.aborted) return 'stopped'
@@ -97,13 +117,18 @@ async function answerCall(attempt: Attempt, call: PromptToolCall, signal: AbortS
   const inDoubt = startedBefore && tool.effect === 'once'
   const parsed = parseArgs(tool, call.args)
   if ('problem' in parsed) return refuse(attempt, call, parsed.problem, 'failed')
-  const verdict = await deps.gate({ call, tool, startedBefore: inDoubt })
+  const context = { ...input.toolContext, callId: call.callId, signal }
+  const verdict = await deps.gate({ call, tool, args: parsed.args, context, startedBefore: inDoubt, ahead: false })
   if (signal.aborted) return 'stopped'
   if (verdict.verdict === 'wait') return { waiting: verdict.status }
   if (verdict.verdict === 'deny') return refuse(attempt, call, `Not run: ${verdict.reason}`, 'denied')
-  if (verdict.verdict === 'answer') return settle(attempt, call, { ok: verdict.ok, output: verdict.output }, 0)
+  if (verdict.verdict === 'answer') {
+    const { ok, output, brings = [] } = verdict
+    return settle(attempt, call, { ok, output }, { durationMs: 0, ran: false, brings })
+  }
   if (inDoubt && verdict.again !== true) return refuse(attempt, call, unknownOutcome(tool.name), 'failed')
-  if (tool.effect === 'once' && !inDoubt) {
+  // Also before a second run: each start that is written down needs a decision of its own when its outcome is unknown.
+  if (tool.effect === 'once') {
     await deps.record.toolStarted({ callId: call.callId, name: tool.name })
     // Nothing has happened yet, but the row says "started": only an answer keeps it from looking like an unknown outcome.
     if (signal.aborted) return refuse(attempt, call, 'Not run: the job was stopped first.', 'failed')
@@ -126,7 +151,8 @@ async function run(
   const result = await resultOrStopped(attempt, work, signal)
   const isFenced = signal.aborted && !attempt.signal.aborted
   if (result === 'stopped' || isFenced) return 'stopped'
-  return settle(attempt, call, result, deps.clock.monotonic() - begunAt)
+  const brings = [...bringsOf(tool), ...(result.brings ?? [])]
+  return settle(attempt, call, result, { durationMs: deps.clock.monotonic() - begunAt, ran: true, brings })
 }
 
 /** After Stop a tool that still finishes in time is believed; one that fails then, or does not end, has no result. */
@@ -178,24 +204,27 @@ function unknownOutcome(name: string): string {
 }
 
 async function refuse(attempt: Attempt, call: PromptToolCall, output: string, state: 'failed' | 'denied'): Promise<ToolOutput> {
-  return settle(attempt, call, { ok: false, output }, 0, state)
+  return settle(attempt, call, { ok: false, output }, { durationMs: 0, ran: false, brings: [], state })
 }
 
-async function settle(
-  attempt: Attempt,
-  call: PromptToolCall,
-  result: ToolOutput,
-  durationMs: number,
-  state?: 'failed' | 'denied',
-): Promise<ToolOutput> {
-  const kept = { ok: result.ok, output: cutOutput(String(result.output)) }
-  await record(attempt, call, kept, durationMs)
-  attempt.deps.progress.tool({ callId: call.callId, name: call.name, state: state ?? (kept.ok ? 'done' : 'failed') })
+type How = { durationMs: number; ran: boolean; brings: readonly Brings[]; state?: 'failed' | 'denied' }
+
+function bringsOf({ brings = [] }: Tool): readonly Brings[] {
+  return typeof brings === 'string' ? [brings] : brings
+}
+
+async function settle(attempt: Attempt, call: PromptToolCall, result: ToolOutput, how: How): Promise<ToolOutput> {
+  const kept: ToolOutput = { ok: result.ok, output: cutOutput(String(result.output)) }
+  if (result.result !== undefined) kept.result = result.result
+  await record(attempt, call, kept, how)
+  attempt.deps.progress.tool({ callId: call.callId, name: call.name, state: how.state ?? (kept.ok ? 'done' : 'failed') })
   return kept
 }
 
-async function record(attempt: Attempt, call: PromptToolCall, result: ToolOutput, durationMs: number): Promise<void> {
-  await attempt.deps.record.toolResult({ callId: call.callId, name: call.name, ...result, durationMs: Math.round(durationMs) })
+async function record(attempt: Attempt, call: PromptToolCall, kept: ToolOutput, { durationMs, ran, brings }: How): Promise<void> {
+  const { ok, output, result } = kept
+  const step = { callId: call.callId, name: call.name, ok, output, durationMs: Math.round(durationMs), ran, brings: [...new Set(brings)] }
+  await attempt.deps.record.toolResult(result === undefined ? step : { ...step, result })
   attempt.used.toolCalls++
 }
 

@@ -1,10 +1,10 @@
 import type { ModelRef } from '../../contract/agents.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
 import { messageOf } from '../../kit/errors.ts'
-import type { ModelAdapter, ModelEvent, ModelFailure, ModelRequest, PromptToolCall, Usage } from '../models/model.ts'
+import type { KnownPrice, ModelAdapter, ModelEvent, ModelFailure, ModelRequest, PromptToolCall, Usage } from '../models/model.ts'
 import { orAbort } from './abortable.ts'
-import { limitReached, type Attempt } from './attempt.ts'
-import { addCosts, charsOfArgs, charsOfRequest, costOfCall, NO_COST, tokensOf, type CallCost } from './cost-of-call.ts'
+import { failedWith, limitReached, saidSoFar, type Attempt } from './attempt.ts'
+import { addCosts, charsOfArgs, charsOfRequest, costOfCall, estimateOfCall, NO_COST, tokensOf, type CallCost } from './cost-of-call.ts'
 import type { LoopEnding } from './loop-types.ts'
 import { takeCall } from './take-call.ts'
 
@@ -47,11 +47,12 @@ export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'mo
       const ending = limitReached(attempt)
       if (ending !== null && !attempt.signal.aborted) return { outcome: 'limit', ending, model, cost }
       if (last.said.text !== '') attempt.deps.progress.reset()
-      const heard = await callOnce(attempt, { ...request, model: model.model }, model)
+      const heard = await callOnce(attempt, { ...request, model: model.model }, model, cost.costMicros)
       cost = addCosts(cost, heard.cost)
       attempt.used.costMicros += heard.cost.costMicros
       last = { said: heard.said, model }
       if (heard.end === 'stopped') return { outcome: 'stopped', said: heard.said, model, cost }
+      if (heard.end.type === 'limit') return { outcome: 'limit', ending: heard.end.ending, model, cost }
       if (heard.end.type === 'finish') {
         attempt.modelIndex = index
         return { outcome: 'reply', said: heard.said, reason: heard.end.reason, model, cost }
@@ -70,14 +71,17 @@ export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'mo
   return { outcome: 'failed', ...last, cost, error: errorCodeFor(failures[0]!.failure.kind), message: messageFor(failures) }
 }
 
+type Ended = Extract<ModelEvent, { type: 'finish' | 'failed' }> | 'stopped'
+
 type Heard = {
   said: Said
-  end: Extract<ModelEvent, { type: 'finish' | 'failed' }> | 'stopped'
+  /** `limit`: the call was not made, for want of money. */
+  end: Ended | { type: 'limit'; ending: LoopEnding }
   cost: CallCost
 }
 
 /** One call to one model. Trouble of any kind is a `failed` end; only bugs of our own are thrown. */
-async function callOnce(attempt: Attempt, request: ModelRequest, ref: ModelRef): Promise<Heard> {
+async function callOnce(attempt: Attempt, request: ModelRequest, ref: ModelRef, unrecordedMicros: number): Promise<Heard> {
   const { signal, deps } = attempt
   deps.progress.activity('model', null, null)
   const opened = await orAbort(deps.models.open(ref), signal).catch((thrown: unknown) => {
@@ -86,6 +90,8 @@ async function callOnce(attempt: Attempt, request: ModelRequest, ref: ModelRef):
   })
   if (opened === 'stopped') return { said: NOTHING_SAID, end: 'stopped', cost: NO_COST }
   if ('failure' in opened) return { said: NOTHING_SAID, end: { type: 'failed', failure: opened.failure, usage: null }, cost: NO_COST }
+  const poor = await reserve(attempt, request, opened.price, unrecordedMicros)
+  if (poor !== null) return { said: NOTHING_SAID, end: poor, cost: NO_COST }
   const { said, end } = await listen(attempt, opened.adapter, request, opened.providerName)
   const usage = end === 'stopped' ? null : end.usage
   const answered = said.text !== '' || said.reasoning !== '' || said.calls.length > 0
@@ -94,13 +100,33 @@ async function callOnce(attempt: Attempt, request: ModelRequest, ref: ModelRef):
   return { said, end, cost: costOfCall(usage, () => estimateFor(request, said), opened.price) }
 }
 
+/** Sets the money for one call aside. null: it is there, or there is no purse. */
+async function reserve(
+  attempt: Attempt,
+  request: ModelRequest,
+  price: KnownPrice | null,
+  unrecordedMicros: number,
+): Promise<Exclude<Heard['end'], Extract<ModelEvent, { type: 'finish' | 'failed' }>> | null> {
+  const { money } = attempt.deps
+  if (money === undefined) return null
+  try {
+    const answer = await money.reserve(estimateOfCall(request, price), unrecordedMicros, attempt.signal)
+    if (answer.reserved) return null
+    if ('refused' in answer) return { type: 'limit', ending: failedWith(attempt, 'cost_limit', answer.refused) }
+    return { type: 'limit', ending: { ending: 'waiting', status: answer.wait, text: saidSoFar(attempt) } }
+  } catch (thrown) {
+    if (attempt.signal.aborted) return 'stopped'
+    throw thrown
+  }
+}
+
 /** Reads the stream to its end, or to the moment the signal aborts, whether or not the adapter notices. */
 async function listen(
   attempt: Attempt,
   adapter: ModelAdapter,
   request: ModelRequest,
   providerName: string,
-): Promise<{ said: Said; end: Heard['end'] }> {
+): Promise<{ said: Said; end: Ended }> {
   const said: Said = { text: '', reasoning: '', calls: [], droppedCalls: 0 }
   const ids = new Set(attempt.takenIds)
   const own = new AbortController()

@@ -38,7 +38,8 @@ export function limitReached(attempt: Attempt): LoopEnding | null {
   if (attempt.used.turns >= limits.maxTurns) {
     return failedWith(attempt, 'turn_limit', `The job reached its limit of ${limits.maxTurns} model turns.`)
   }
-  if (attempt.used.costMicros >= Math.round(limits.maxCostUsd * 1_000_000)) {
+  // With a purse, it is the purse that knows what may be spent: a person may have added to the limit.
+  if (attempt.deps.money === undefined && attempt.used.costMicros >= Math.round(limits.maxCostUsd * 1_000_000)) {
     return failedWith(attempt, 'cost_limit', `The job reached its limit of $${limits.maxCostUsd.toFixed(2)}.`)
   }
   const workingMs = attempt.used.workingMs + attempt.deps.clock.monotonic() - attempt.startedAt

@@ -25,6 +25,16 @@ export function addCosts(a: CallCost, b: CallCost): CallCost {
   }
 }
 
+/** The answer is not written yet; most are shorter than this. What comes out longer is paid for, and counts at the next call. */
+const EXPECTED_OUTPUT_TOKENS = 1_000
+
+/** The most that a call is expected to cost, in micro-dollars, before it is made. null: nobody knows the model's price. */
+export function estimateOfCall(request: ModelRequest, price: KnownPrice | null): number | null {
+  if (price === null) return null
+  const output = Math.min(request.maxOutputTokens ?? EXPECTED_OUTPUT_TOKENS, EXPECTED_OUTPUT_TOKENS)
+  return costMicros({ input: tokensOf(charsOfRequest(request)), output, cached: 0 }, price)
+}
+
 /** The estimate's one rule, stated wherever it is shown: four characters are a token. */
 export function tokensOf(chars: number): number {
   return Math.ceil(chars / 4)

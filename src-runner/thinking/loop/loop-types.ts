@@ -1,5 +1,7 @@
 import type { Limits, ModelRef } from '../../contract/agents.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
+import type { JobOutput } from '../../contract/jobs.ts'
+import type { Brings } from '../../contract/rules.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { ModelSource, PromptMessage, PromptToolCall, Usage } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
@@ -8,8 +10,16 @@ import type { Tool, ToolContext } from '../tools/tool.ts'
 export type GateQuestion = {
   call: PromptToolCall
   tool: Tool
+  /** The arguments as the tool would get them: exactly what would run. */
+  args: Record<string, unknown>
+  context: ToolContext
   /** A `once` call that an earlier attempt had begun: nobody knows whether it happened. */
   startedBefore: boolean
+  /**
+   * Another call of the same reply waits, and this one comes behind it: it will not run now, but what has to be asked about
+   * it is asked, so that a person answers everything at once.
+   */
+  ahead: boolean
 }
 
 /**
@@ -20,7 +30,7 @@ export type GateQuestion = {
 export type GateVerdict =
   | { verdict: 'run'; again?: true }
   | { verdict: 'deny'; reason: string }
-  | { verdict: 'answer'; ok: boolean; output: string }
+  | { verdict: 'answer'; ok: boolean; output: string; brings?: readonly Brings[] }
   | { verdict: 'wait'; status: 'awaiting_approval' | 'awaiting_child' }
 
 /** What was used up before this attempt, read from the recorded steps. */
@@ -40,7 +50,17 @@ export type RecordedReply = {
   durationMs: number
 }
 
-export type RecordedResult = { callId: string; name: string; ok: boolean; output: string; durationMs: number }
+export type RecordedResult = {
+  callId: string
+  name: string
+  ok: boolean
+  output: string
+  durationMs: number
+  /** Whether the tool was really run: what was refused brought nothing in and let nothing out. */
+  ran: boolean
+  brings: readonly Brings[]
+  result?: JobOutput
+}
 
 /**
  * Where the loop writes. Each promise resolves after the step is on disk. They throw `ClaimLost` when this attempt
@@ -83,8 +103,22 @@ export type LoopInput = {
   signal: AbortSignal
 }
 
+/**
+ * The purse of a job. `reserve` is asked before every model call with the most that it is expected to cost (null: the
+ * model has no known price) and resolves when the money is set aside; `settle` gives back what was set aside, since what
+ * the call really cost is recorded with its reply.
+ */
+export type Money = {
+  reserve(estimateMicros: number | null, costSoFarMicros: number, signal: AbortSignal): Promise<Reserved>
+  settle(): void
+}
+/** `wait`: a person is asked for more money, and the answer wakes the job. `refused`: there is none, in words. */
+export type Reserved = { reserved: true } | { reserved: false; wait: 'awaiting_approval' } | { reserved: false; refused: string }
+
 export type LoopDeps = {
   models: ModelSource
+  /** Absent: the job's own limit is all there is. */
+  money?: Money
   gate: (question: GateQuestion) => Promise<GateVerdict>
   record: StepRecorder
   progress: LoopProgress

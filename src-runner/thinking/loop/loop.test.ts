@@ -734,11 +734,11 @@ describe('going on from what was recorded', () => {
       expect(rig.results).toMatchObject([{ ok: true, output: 'A person confirmed that it was sent.' }])
     })
 
-    it('runs again when a person says so', async () => {
+    it('runs again when a person says so, and the second start is written down like the first', async () => {
       const { rig, run } = rigFor(() => ({ verdict: 'run', again: true }))
       await rig.ending
       expect(run).toHaveBeenCalledTimes(1)
-      expect(rig.started).toEqual([])
+      expect(rig.started).toEqual(['c'])
     })
 
     it('says so too when the tool no longer exists', async () => {

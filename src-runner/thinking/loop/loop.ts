@@ -95,6 +95,7 @@ type Replied = Extract<Answer, { outcome: 'reply' }>
 
 async function takeReply(attempt: Attempt, reply: RecordedReply): Promise<void> {
   await attempt.deps.record.reply(reply)
+  attempt.deps.money?.settle()
   attempt.used.turns++
   attempt.messages.push({ role: 'assistant', text: reply.text, toolCalls: reply.toolCalls })
   for (const call of reply.toolCalls) attempt.takenIds.add(call.callId)
@@ -146,6 +147,7 @@ async function keepCut(
     interrupted: true,
     durationMs,
   })
+  attempt.deps.money?.settle()
   if (said.text.trim() !== '') attempt.said.push(said.text)
 }
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { ToolEffect } from '../../contract/jobs.ts'
-import type { CallFacts } from '../../contract/rules.ts'
+import type { JobOutput, ToolEffect } from '../../contract/jobs.ts'
+import type { Brings, CallFacts } from '../../contract/rules.ts'
 
 /** What a tool may know of the job that calls it. */
 export type ToolContext = {
@@ -19,8 +19,11 @@ export type ToolContext = {
 /** What the policy has to know of a call beyond the tool's name and effect. */
 export type ToolFacts = Omit<CallFacts, 'tool' | 'effect'>
 
-/** What the model reads. `ok: false` is an answer like any other: the model may try something else. */
-export type ToolOutput = { ok: boolean; output: string }
+/**
+ * What the model reads. `ok: false` is an answer like any other: the model may try something else. `brings`: what this
+ * answer brings into the job beyond what the tool always does. `result`: kept on the job as what it hands back.
+ */
+export type ToolOutput = { ok: boolean; output: string; brings?: readonly Brings[]; result?: JobOutput }
 
 /**
  * A tool: a name, a sentence for the model, the shape of its arguments, and how it may be repeated after a crash
@@ -37,7 +40,7 @@ export type Tool<Args extends z.ZodObject = z.ZodObject> = {
    * What its answers bring into the job: `private`, something of the person's; `untrusted`, text that anybody may have
    * written. The job is marked with it as soon as such an answer is recorded.
    */
-  brings?: 'private' | 'untrusted'
+  brings?: Brings | readonly Brings[]
   /** What this call would do, told from the arguments alone. Runs before the policy decides and changes nothing. */
   facts?(args: z.output<Args>, context: ToolContext): ToolFacts | Promise<ToolFacts>
   run(args: z.output<Args>, context: ToolContext): Promise<ToolOutput>

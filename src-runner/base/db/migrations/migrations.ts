@@ -1,9 +1,13 @@
 import { INITIAL } from './0001-initial.ts'
+import { APPROVALS } from './0002-approvals.ts'
 
 /** SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called. */
 export type Migration = { version: number; sql: string }
 
 /** Forward only, one number after another. A migration that was released is never edited: write the next one. */
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, sql: INITIAL }]
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, sql: INITIAL },
+  { version: 2, sql: APPROVALS },
+]
 
 export const LATEST_VERSION = MIGRATIONS.at(-1)!.version

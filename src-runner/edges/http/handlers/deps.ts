@@ -5,15 +5,22 @@ import type { Clock } from '../../../kit/clock.ts'
 import type { Ids } from '../../../kit/ids.ts'
 import type { Log } from '../../../kit/log.ts'
 import type { Vault } from '../../../kit/vault.ts'
+import type { SimulateCall, SimulatedCall } from '../../../contract/rules.ts'
+import type { ApprovalStore } from '../../../records/approvals/approvals.ts'
 import type { JobStore } from '../../../records/jobs/job-store.ts'
 import type { Worker } from '../../../records/jobs/worker.ts'
 import type { FoundServer } from '../../../contract/providers.ts'
+import type { Tool } from '../../../thinking/tools/tool.ts'
 import type { Models } from '../../../thinking/models/model-source.ts'
 
 /** What the handlers work with. They hold no state of their own. */
 export type HandlerDeps = {
   db: Database
   jobs: JobStore
+  approvals: ApprovalStore
+  tools: readonly Tool[]
+  /** The decision about a call that nobody makes. */
+  simulate(asked: SimulateCall): Promise<SimulatedCall>
   worker: Pick<Worker, 'nudge' | 'run'>
   tails: JobTails
   hub: EventHub

@@ -42,6 +42,7 @@ export const listFiles = defineTool({
     'Every path shown can be given to list_files and read_file as it stands. Links are shown, not followed. Files are not changed.',
   args: Args,
   effect: 'read',
+  brings: 'private',
   parallel: true,
   async run(args, { folders, closedFolders, signal }) {
     const named = nameFolders(folders, { closedFolders })

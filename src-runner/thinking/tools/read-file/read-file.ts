@@ -27,6 +27,7 @@ export const readFile = defineTool({
     'Long files are read in parts by offset and limit. Files that hold no text are described instead. Files are not changed.',
   args: Args,
   effect: 'read',
+  brings: 'private',
   parallel: true,
   async run(args, { folders, closedFolders, signal }) {
     const place = parsePath(args.path, nameFolders(folders, { closedFolders }))

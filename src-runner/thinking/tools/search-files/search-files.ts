@@ -57,6 +57,7 @@ export const searchFiles = defineTool({
     'Hidden files, .git and node_modules are left out unless asked for, and so are files that hold no text; the answer says what was left out. Files are not changed.',
   args: Args,
   effect: 'read',
+  brings: 'private',
   parallel: true,
   async run(args, { folders, closedFolders, signal }) {
     const named = nameFolders(folders, { closedFolders })

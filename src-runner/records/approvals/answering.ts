@@ -1,0 +1,94 @@
+import type { Tx } from '../../base/db/transact.ts'
+import type { Approval, ResolveApproval, ResolvedApproval } from '../../contract/approvals.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { AppError } from '../../kit/errors.ts'
+import type { Ids } from '../../kit/ids.ts'
+import { extendBudget } from '../budgets/extensions.ts'
+import type { JobStore } from '../jobs/job-store.ts'
+import { createRule } from '../rules/rules.ts'
+import { approvalOf, findApproval, SELECT_APPROVAL, type ApprovalRow } from './approval-rows.ts'
+
+export type AnsweringDeps = { clock: Clock; ids: Ids; jobs: Pick<JobStore, 'wake' | 'getJob'> }
+
+/**
+ * A person's answer, what follows from it and the waking of the job, in one transaction. Throws AppError
+ * approval_not_found, approval_already_resolved, approval_expired, or invalid_request for an answer that does not fit.
+ */
+export function answerApproval(tx: Tx, deps: AnsweringDeps, given: ResolveApproval): ResolvedApproval {
+  const at = deps.clock.now()
+  const approval = findApproval(tx, given.approvalId)
+  if (approval === null) throw new AppError('approval_not_found', 'There is no such approval.')
+  if (approval.status === 'expired' || (approval.status === 'pending' && approval.expiresAt <= at)) {
+    throw new AppError('approval_expired', 'Nobody answered in time, so this was refused.')
+  }
+  if (approval.status !== 'pending') throw new AppError('approval_already_resolved', ALREADY[approval.status])
+  const approves = given.decision === 'approve'
+  const answer = approves ? answerTo(approval, given) : null
+  if (approves && !approval.mayRemember.includes(given.remember)) {
+    throw invalid('remember', `This approval takes: ${approval.mayRemember.join(', ')}.`)
+  }
+  tx.prepare('UPDATE approvals SET status = ?, remember = ?, note = ?, answer = ?, answered_at = ? WHERE id = ?').run(
+    approves ? 'approved' : 'rejected',
+    approves ? given.remember : null,
+    given.note ?? null,
+    answer,
+    at,
+    approval.id,
+  )
+  if (approves && given.remember === 'always') createRule(tx, deps, approval.alwaysRule!, 'approval')
+  if (approves && approval.kind === 'budget') extendAndTellOthers(tx, deps, approval)
+  tx.emit({ type: 'approval.answered', payload: { ...eventOf(approval), decision: given.decision } })
+  deps.jobs.wake(tx, approval.jobId)
+  return { ok: true, jobId: approval.jobId, status: deps.jobs.getJob(tx, approval.jobId).status, decision: given.decision }
+}
+
+const ALREADY = {
+  approved: 'This was approved already.',
+  rejected: 'This was rejected already.',
+  withdrawn: 'The job has ended, so there is nothing left to answer.',
+} as const
+
+function answerTo({ kind }: Approval, { answer }: ResolveApproval): string | null {
+  if (kind === 'question') {
+    if (answer === undefined || answer === '') throw invalid('answer', 'A question needs an answer.')
+    return answer
+  }
+  if (kind !== 'unknown_outcome') return null
+  if (answer !== undefined && answer !== 'happened' && answer !== 'again') throw invalid('answer', 'Say `happened` or `again`.')
+  return answer ?? 'happened'
+}
+
+/** The same cap may have stopped others: what was added is there for all, so they look again instead of asking again. */
+function extendAndTellOthers(tx: Tx, deps: AnsweringDeps, approval: Approval): void {
+  extendBudget(tx, approval)
+  const same = tx
+    .prepare<ApprovalRow>(`${SELECT_APPROVAL} WHERE approval.status = 'pending' AND approval.kind = 'budget' AND approval.hash = ?`)
+    .all(approval.hash)
+  for (const other of same.map(approvalOf)) {
+    tx.prepare("UPDATE approvals SET status = 'withdrawn' WHERE id = ?").run(other.id)
+    tx.emit({ type: 'approval.withdrawn', payload: eventOf(other) })
+    deps.jobs.wake(tx, other.jobId)
+  }
+}
+
+/** Refuses what nobody answered in time, and wakes the jobs so that their models can read that. Answers how many. */
+export function expireApprovals(tx: Tx, deps: AnsweringDeps): number {
+  const due = tx
+    .prepare<ApprovalRow>(`${SELECT_APPROVAL} WHERE approval.status = 'pending' AND approval.expires_at <= ? ORDER BY approval.expires_at`)
+    .all(deps.clock.now())
+    .map(approvalOf)
+  for (const approval of due) {
+    tx.prepare("UPDATE approvals SET status = 'expired' WHERE id = ?").run(approval.id)
+    tx.emit({ type: 'approval.expired', payload: eventOf(approval) })
+    deps.jobs.wake(tx, approval.jobId)
+  }
+  return due.length
+}
+
+function eventOf({ id, jobId, agentId, conversationId, kind }: Approval) {
+  return { approvalId: id, jobId, agentId, conversationId, kind }
+}
+
+function invalid(path: string, message: string): AppError {
+  return new AppError('invalid_request', 'The answer does not fit the approval.', { issues: [{ path, message }] })
+}

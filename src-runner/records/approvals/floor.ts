@@ -1,0 +1,150 @@
+import type { CallFacts } from '../../contract/rules.ts'
+
+/** What of this installation no call may touch. */
+export type FloorPlace = {
+  /** Deckhand's own data. */
+  closedFolders: readonly string[]
+  /** Ports of this machine that Deckhand answers on. */
+  ownPorts: readonly number[]
+}
+
+/**
+ * What is never possible, whoever asks and whatever the rules say: the reason as a sentence, or null. It looks at what the
+ * tool said about the call. It is a net under rules and people, not the wall: the wall is the box that programs run in.
+ */
+export function floorObjection(facts: CallFacts, place: FloorPlace): string | null {
+  if (touchesOwnFolder(facts, place)) return "Deckhand's own data folder is closed to every agent."
+  if (reachesOwnApi(facts, place)) return "Agents cannot reach Deckhand's own interface, so nobody can approve on their own behalf."
+  if (facts.runsCode && commandsOf(facts).some(wrecksMachine)) return 'This command can destroy the system, so no agent may ever run it.'
+  return null
+}
+
+function touchesOwnFolder(facts: CallFacts, { closedFolders }: FloorPlace): boolean {
+  return closedFolders.some((closed) => {
+    const own = folderText(closed)
+    // Moving or removing a folder moves and removes what is in it. A program is only started in its folder.
+    const takesAlong = facts.effect !== 'read' && !facts.runsCode
+    const touched = facts.paths.map(folderText).some((path) => path.startsWith(own) || (takesAlong && own.startsWith(path)))
+    return touched || (facts.runsCode && folderText(programText(facts)).includes(own.slice(0, -1)))
+  })
+}
+
+const OWN_NAME = String.raw`(?:localhost|[\w-]+\.localhost|127(?:\.\d+){1,3}|0(?:\.0){0,3}|0x7f\w*|2130706433|\[[0-9a-f:.]*\])`
+/** Paths by which a person's word is given. On this machine they are Deckhand's, at whatever port. */
+const OWN_ROUTE = new RegExp(`${OWN_NAME}(?::\\d+)?/+api/+(?:approve|approvals|rules|settings|worker)\\b`, 'i')
+
+function reachesOwnApi(facts: CallFacts, { ownPorts }: FloorPlace): boolean {
+  if (!facts.leavesMachine && !facts.runsCode) return false
+  const text = facts.runsCode ? programText(facts) : facts.subject
+  if (OWN_ROUTE.test(text)) return true
+  return ownPorts.some((port) => new RegExp(`${OWN_NAME}[:\\s]+${port}\\b`, 'i').test(text))
+}
+
+function programText({ argv, subject }: CallFacts): string {
+  return argv === undefined ? subject : argv.join(' ')
+}
+
+/** Words that only start the next word. */
+const STARTERS = new Set(['sudo', 'doas', 'env', 'nice', 'nohup', 'time', 'exec', 'command', 'busybox', 'setsid', 'ionice'])
+const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'fish', 'ksh', 'cmd', 'powershell', 'pwsh'])
+const DEEPEST = 4
+
+/** The commands that a call runs, each as its words: those inside `sh -c "…"` and behind `sudo` too. */
+function commandsOf({ argv, subject }: CallFacts): string[][] {
+  return unwrap(argv ?? wordsOf(subject), 0)
+}
+
+function unwrap(words: readonly string[], depth: number): string[][] {
+  let rest = [...words]
+  while (rest.length > 1 && (STARTERS.has(programOf(rest[0]!)) || /^\w+=/.test(rest[0]!))) {
+    rest = rest.slice(1)
+    while (rest.length > 1 && /^(-|\w+=)/.test(rest[0]!)) rest = rest.slice(1)
+  }
+  if (rest.length === 0) return []
+  if (depth >= DEEPEST || !SHELLS.has(programOf(rest[0]!))) return [rest]
+  const scripts = rest.slice(1).filter((word) => !/^[-/]\w{1,12}$/.test(word))
+  return scripts.flatMap((script) =>
+    script
+      .split(/[;\n&|]+|\$\(|`/)
+      .map(wordsOf)
+      .filter((line) => line.length > 0)
+      .flatMap((line) => unwrap(line, depth + 1)),
+  )
+}
+
+function wordsOf(line: string): string[] {
+  return (line.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/s, '$2'))
+}
+
+function programOf(word: string): string {
+  return word
+    .replaceAll('\\', '/')
+    .split('/')
+    .at(-1)!
+    .toLowerCase()
+    .replace(/\.(exe|com|cmd|bat)$/, '')
+}
+
+/** Roots of the system and of everybody's files; `*` and a slash behind them change nothing. */
+const ROOT = /^(?:\/|~|\$HOME|\$\{HOME\}|%USERPROFILE%|%SYSTEMDRIVE%|[a-z]:)\/*(?:\*|\.\/?\*?)?$/i
+const SYSTEM_FOLDER =
+  /^\/+(bin|boot|dev|etc|home|lib|lib64|opt|proc|root|sbin|srv|sys|usr|var|System|Library|Users|Applications|private)\/*\*?$/i
+const WINDOWS_FOLDER = /^([a-z]:|%SYSTEMDRIVE%)\/+(windows|users|program files( \(x86\))?|programdata)?\/*\*?$/i
+const DEVICE = /^(of=)?(\/dev\/(sd|hd|vd|nvme|mmcblk|disk|rdisk|mapper|dm-)|\\\\.\\physicaldrive|\/\/\.\/physicaldrive)/i
+
+function isRoot(word: string): boolean {
+  const path = word.replaceAll('\\', '/').replace(/\/\.(?=\/|$)/g, '')
+  return ROOT.test(path) || SYSTEM_FOLDER.test(path) || WINDOWS_FOLDER.test(path)
+}
+
+/** The short list. */
+function wrecksMachine(words: readonly string[]): boolean {
+  const [program = '', ...args] = words
+  const name = programOf(program)
+  const targets = args.filter((word) => !word.startsWith('-'))
+  const isRecursive = args.some((word) => /^(-[a-z]*r[a-z]*|--recursive|\/s)$/i.test(word))
+  switch (name) {
+    case 'rm':
+    case 'rmdir':
+    case 'rd':
+    case 'del':
+    case 'erase':
+    case 'remove-item':
+    case 'chmod':
+    case 'chown':
+    case 'icacls':
+      return isRecursive && (targets.some(isRoot) || args.includes('--no-preserve-root'))
+    case 'find':
+      return targets.some(isRoot) && args.some((word) => word === '-delete' || /^rm$/.test(word))
+    case 'mv':
+      return targets.slice(0, -1).some(isRoot)
+    case 'dd':
+    case 'shred':
+    case 'wipefs':
+    case 'tee':
+    case 'cp':
+    case 'blkdiscard':
+      return targets.some((word) => DEVICE.test(word) && (name !== 'cp' || word === targets.at(-1)))
+    case 'fdisk':
+    case 'sfdisk':
+    case 'parted':
+    case 'diskpart':
+    case 'bcdedit':
+    case 'format':
+    case 'cipher':
+      return args.some((word) => DEVICE.test(word) || /^[a-z]:$/i.test(word) || /^\/w:/i.test(word)) || name === 'diskpart'
+    case 'diskutil':
+      return args.some((word) => /^(erase|partition|secureErase|zeroDisk)/i.test(word))
+    default:
+      return (
+        /^mkfs(\.|$)|^mkswap$/.test(name) ||
+        words.join(' ').includes(':(){') ||
+        words.some((w, i) => w === '>' && DEVICE.test(words[i + 1] ?? ''))
+      )
+  }
+}
+
+function folderText(path: string): string {
+  const slashed = (/^([a-z]:|\\\\)/i.test(path) ? path.replaceAll('\\', '/') : path).normalize('NFC').toLowerCase()
+  return slashed.endsWith('/') ? slashed : `${slashed}/`
+}

@@ -1,0 +1,123 @@
+import type { Autonomy } from '../../contract/agents.ts'
+import type { CallFacts, Decision, Marks, RuleText, Voice } from '../../contract/rules.ts'
+import { compareSpecificity, rulesFor, type ReadyRule, type RuleSet } from '../rules/rule-set.ts'
+import { floorObjection, type FloorPlace } from './floor.ts'
+
+/** Everything that a decision depends on. What the model says is not in it. */
+export type Situation = {
+  facts: CallFacts
+  autonomy: Autonomy
+  /** null: a call of nobody in particular, for the simulator. */
+  agentId: string | null
+  rules: RuleSet
+  marks: Marks
+  /** The emergency brake is on. */
+  brake: boolean
+  /** Tools that the person allowed for the rest of this job. */
+  grants: ReadonlySet<string>
+  floor: FloorPlace
+}
+
+/**
+ * Whether one call runs, asks or is refused. The strongest voice decides: the floor; a deny by the most specific rule; the
+ * brake; two of three; a program without a box; the most specific rule or the grant of the job; the agent's level.
+ */
+export function decide(situation: Situation): Decision {
+  const voices = voicesOf(situation)
+  const [decidedBy, ...others] = voices
+  return { verdict: decidedBy!.verdict, decidedBy: decidedBy!, overruled: others.filter((voice) => voice.verdict !== decidedBy!.verdict) }
+}
+
+/** Everybody who has something to say, the strongest first. The level always has: the list is never empty. */
+function voicesOf(situation: Situation): Voice[] {
+  const { facts, agentId, rules, floor } = situation
+  const objection = floorObjection(facts, floor)
+  const fitting = rulesFor(rules, facts, agentId)
+  const [first, ...rest] = fitting
+  const denies = first?.text.effect === 'deny'
+  const said: (Voice | null)[] = [
+    objection === null ? null : { source: 'floor', verdict: 'deny', ruleId: null, text: objection },
+    denies ? voiceOfRule(first) : null,
+    situation.brake ? BRAKE : null,
+    twoOfThree(situation),
+    facts.runsCode && facts.boxed === false ? NO_BOX : null,
+    ...(first === undefined || denies ? [voiceOfGrant(situation)] : inOrder(voiceOfRule(first), first, voiceOfGrant(situation))),
+    ...rest.map(voiceOfRule),
+    voiceOfLevel(situation),
+  ]
+  return said.filter((voice) => voice !== null)
+}
+
+const BRAKE: Voice = { source: 'brake', verdict: 'ask', ruleId: null, text: 'The emergency brake is on, so every call is asked.' }
+
+const NO_BOX: Voice = {
+  source: 'box',
+  verdict: 'ask',
+  ruleId: null,
+  text: 'This machine has no box that could hold the program, so running it is asked every time.',
+}
+
+/** May hold at most two of: untrusted text, private data, an effect outside. The third is for a person to allow. */
+function twoOfThree({ facts, marks }: Situation): Voice | null {
+  if (!facts.leavesMachine || marks.untrusted === null || marks.private === null) return null
+  const text = `The job has read private data (${marks.private.cause}) and text that anybody may have written (${marks.untrusted.cause}), so nothing leaves this machine unasked.`
+  return { source: 'two_of_three', verdict: 'ask', ruleId: null, text }
+}
+
+/** A grant stands like an allow rule for the tool, of this job: more than one for the agent, less than a pattern or a folder. */
+const GRANT_SPECIFICITY = [0, 0, 0, 1, 2]
+
+function voiceOfGrant({ facts, grants }: Situation): Voice | null {
+  if (!grants.has(facts.tool)) return null
+  return { source: 'grant', verdict: 'run', ruleId: null, text: `You allowed ${facts.tool} for the rest of this job.` }
+}
+
+function inOrder(rule: Voice, ready: ReadyRule, grant: Voice | null): Voice[] {
+  if (grant === null) return [rule]
+  return compareSpecificity(GRANT_SPECIFICITY, ready.specificity) > 0 ? [grant, rule] : [rule, grant]
+}
+
+const VERDICTS = { allow: 'run', ask: 'ask', deny: 'deny' } as const
+
+function voiceOfRule({ id, text }: ReadyRule): Voice {
+  return { source: 'rule', verdict: VERDICTS[text.effect], ruleId: id, text: `The rule: ${describeRule(text)}` }
+}
+
+/** "Deny write_file on `Documents/*` in /home/ada for one agent." */
+export function describeRule({ effect, tool, pattern, folder, agentId }: RuleText): string {
+  const verb = { allow: 'Allow', ask: 'Ask before', deny: 'Deny' }[effect]
+  const what = tool === '*' ? 'every tool' : tool
+  const on = pattern === null ? '' : ` on ${pattern}`
+  const where = folder === null ? '' : ` in ${folder}`
+  return `${verb} ${what}${on}${where}, for ${agentId === null ? 'every agent' : 'this agent'}.`
+}
+
+function voiceOfLevel({ facts, autonomy }: Situation): Voice {
+  const matters = whatMatters(facts)
+  const because = matters.length === 0 ? '' : ` It ${joinWords(matters)}.`
+  const level = (verdict: Voice['verdict'], text: string): Voice => ({ source: 'level', verdict, ruleId: null, text })
+  switch (autonomy) {
+    case 'on_its_own':
+      return level('run', 'The agent works on its own: only rules stop it.')
+    case 'ask_first':
+      if (facts.effect === 'read' && matters.length === 0) return level('run', 'The agent asks first, and this call only reads.')
+      return level('ask', `The agent asks first, before every call that does more than read.${because}`)
+    case 'ask_when_it_matters':
+      if (matters.length === 0) return level('run', 'The agent asks when it matters, and nothing about this call does.')
+      return level('ask', `The agent asks when it matters.${because}`)
+  }
+}
+
+function whatMatters(facts: CallFacts): string[] {
+  return [
+    facts.leavesMachine ? 'sends something out of this machine' : '',
+    facts.costsMoney ? 'costs money' : '',
+    facts.deletes ? 'deletes something' : '',
+    facts.overwrites ? 'overwrites something that the agent did not write' : '',
+    facts.runsCode ? 'runs a program' : '',
+  ].filter((words) => words !== '')
+}
+
+function joinWords(words: readonly string[]): string {
+  return words.length <= 1 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)!}`
+}

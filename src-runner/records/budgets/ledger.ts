@@ -1,0 +1,84 @@
+import type { Database } from '../../base/db/database.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { readCaps, type Cap } from './caps.ts'
+import type { Purse } from './extensions.ts'
+
+/**
+ * Money that is set aside for model calls under way. It lives in memory on purpose: what a call really cost is in the
+ * database with its reply, what is set aside ends with the process as the call does, and between the look at the caps
+ * and the entry here nothing else can run. So two jobs can never both take the last dollar, and nothing is left behind.
+ */
+export type Ledger = {
+  /**
+   * Sets the estimate aside, and what was spent and is not recorded yet, in place of what the job had set aside before.
+   * Waits while others hold what may still come back; answers the cap that is in the way when waiting would not help.
+   * An estimate of null sets nothing aside, and is refused only when nothing is left. Rejects with the signal's reason.
+   */
+  reserve(
+    jobId: string,
+    wanted: { estimateMicros: number | null; unrecordedMicros: number },
+    signal: AbortSignal,
+  ): Promise<{ over: Cap | null }>
+  /** Gives back what the job has set aside. */
+  settle(jobId: string): void
+  /** What all jobs together hold now. */
+  held(): number
+}
+
+type Entry = { micros: number; purses: readonly Purse[] }
+
+export function createLedger({ db, clock, timezone }: { db: Database; clock: Clock; timezone: () => string }): Ledger {
+  const entries = new Map<string, Entry>()
+  const waiting = new Set<() => void>()
+
+  function heldByOthers(jobId: string, purse: Purse): number {
+    let micros = 0
+    for (const [id, entry] of entries) if (id !== jobId && entry.purses.some((one) => isSame(one, purse))) micros += entry.micros
+    return micros
+  }
+
+  function settle(jobId: string): void {
+    if (!entries.delete(jobId)) return
+    for (const look of [...waiting]) look()
+  }
+
+  return {
+    async reserve(jobId, { estimateMicros, unrecordedMicros }, signal) {
+      settle(jobId)
+      const micros = (estimateMicros ?? 0) + unrecordedMicros
+      for (;;) {
+        signal.throwIfAborted()
+        const caps = readCaps(db, jobId, clock.now(), timezone())
+        const over = caps.find((cap) =>
+          estimateMicros === null ? cap.spentMicros >= cap.limitMicros : estimateMicros > 0 && cap.spentMicros + micros > cap.limitMicros,
+        )
+        if (over !== undefined) return { over }
+        const tight = caps.some((cap) => (estimateMicros ?? 0) > 0 && cap.spentMicros + heldByOthers(jobId, cap) + micros > cap.limitMicros)
+        if (!tight) {
+          entries.set(jobId, { micros, purses: caps.map(({ scope, owner, period }) => ({ scope, owner, period })) })
+          return { over: null }
+        }
+        await untilChanged(waiting, signal)
+      }
+    },
+    settle,
+    held: () => [...entries.values()].reduce((sum, entry) => sum + entry.micros, 0),
+  }
+}
+
+function isSame(a: Purse, b: Purse): boolean {
+  return a.scope === b.scope && a.owner === b.owner && a.period === b.period
+}
+
+function untilChanged(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = () => {
+      waiting.delete(look)
+      signal.removeEventListener('abort', fail)
+    }
+    const look = () => (done(), resolve())
+    const fail = () => (done(), reject(signal.reason as Error))
+    waiting.add(look)
+    signal.addEventListener('abort', fail, { once: true })
+  })
+}

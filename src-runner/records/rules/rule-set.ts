@@ -1,0 +1,100 @@
+import type { CallFacts, Rule, RuleEffect, RuleText } from '../../contract/rules.ts'
+import { matchesPattern, parsePattern, type Pattern } from './pattern.ts'
+
+/** A rule ready to be compared. `id` null: one that is only supposed. */
+export type ReadyRule = {
+  id: string | null
+  text: RuleText
+  pattern: Pattern | null
+  folder: string | null
+  /** Compared from left to right; the larger one is the more specific. */
+  specificity: readonly number[]
+}
+
+/** Rules sorted so that of those that fit a call the first one decides. */
+export type RuleSet = { ofTool: ReadonlyMap<string, readonly ReadyRule[]>; ofAny: readonly ReadyRule[] }
+
+/** Of equally specific rules the stricter one wins. */
+const STRICTNESS: Record<RuleEffect, number> = { allow: 0, ask: 1, deny: 2 }
+
+export function createRuleSet(rules: readonly (Rule | RuleText)[]): RuleSet {
+  const ready = rules.map(readyRule).sort(compareRules)
+  const ofAny = ready.filter((rule) => rule.text.tool === '*')
+  const named = new Set(ready.map((rule) => rule.text.tool))
+  const ofTool = new Map([...named].map((tool) => [tool, ready.filter(({ text }) => text.tool === tool || text.tool === '*')]))
+  return { ofTool, ofAny }
+}
+
+/** The rules that fit, the one that decides first. */
+export function rulesFor(set: RuleSet, facts: CallFacts, agentId: string | null): ReadyRule[] {
+  const candidates = set.ofTool.get(facts.tool) ?? set.ofAny
+  if (candidates.length === 0) return []
+  const call = comparedOf(facts)
+  return candidates.filter((rule) => fits(rule, call, agentId))
+}
+
+export function compareRules(a: ReadyRule, b: ReadyRule): number {
+  return compareSpecificity(b.specificity, a.specificity) || STRICTNESS[b.text.effect] - STRICTNESS[a.text.effect]
+}
+
+export function compareSpecificity(a: readonly number[], b: readonly number[]): number {
+  for (const [i, part] of a.entries()) if (part !== b[i]) return part - b[i]!
+  return 0
+}
+
+function readyRule(rule: Rule | RuleText): ReadyRule {
+  const { effect, tool, pattern, agentId, folder } = rule
+  const parsed = pattern === null ? null : parsePattern(spell(pattern, effect))
+  const place = folder === null ? null : folderText(spell(folder, effect))
+  return {
+    id: 'id' in rule ? rule.id : null,
+    text: { effect, tool, pattern, agentId, folder },
+    pattern: parsed,
+    folder: place,
+    specificity: [
+      parsed === null ? 0 : parsed.literals + 1,
+      parsed !== null && parsed.pieces.length === 1 ? 1 : 0,
+      place === null ? 0 : place.split('/').length,
+      tool === '*' ? 0 : 1,
+      agentId === null ? 0 : 1,
+    ],
+  }
+}
+
+type Compared = { exact: Spelled; folded: Spelled }
+type Spelled = { subject: string; paths: readonly string[] }
+
+function comparedOf({ subject, paths }: CallFacts): Compared {
+  const spelled = (effect: RuleEffect): Spelled => ({
+    subject: spell(subject, effect),
+    paths: paths.map((path) => folderText(spell(path, effect))),
+  })
+  return { exact: spelled('allow'), folded: spelled('deny') }
+}
+
+/**
+ * In doubt the stricter reading: an allow rule must be met letter by letter and by every path; an ask or deny rule is met
+ * whatever the capitals, and by one path of several, so that a move out of a closed folder is stopped as well.
+ */
+function fits({ text, pattern, folder }: ReadyRule, call: Compared, agentId: string | null): boolean {
+  if (text.agentId !== null && text.agentId !== agentId) return false
+  const { subject, paths } = text.effect === 'allow' ? call.exact : call.folded
+  if (folder !== null) {
+    if (paths.length === 0) return false
+    const inside = (path: string) => path.startsWith(folder) && !path.includes('/../')
+    if (!(text.effect === 'allow' ? paths.every(inside) : paths.some(inside))) return false
+  }
+  return pattern === null || matchesPattern(pattern, subject)
+}
+
+/** The same letters can be written in several ways of Unicode; on the disk of a Mac they are the same file. */
+function spell(text: string, effect: RuleEffect): string {
+  const normal = text.normalize('NFC')
+  return effect === 'allow' ? normal : normal.toLowerCase()
+}
+
+/** With slashes that lean one way and one at the end, so that `/home/ada` does not hold `/home/adam`. */
+function folderText(path: string): string {
+  const slashed = /^([a-z]:|\\\\)/i.test(path) ? path.replaceAll('\\', '/') : path
+  return slashed.endsWith('/') ? slashed : `${slashed}/`
+}

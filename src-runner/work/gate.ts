@@ -1,0 +1,217 @@
+import { posix, win32 } from 'node:path'
+import type { Database } from '../base/db/database.ts'
+import { commitSoon } from '../base/db/transact.ts'
+import type { Agent } from '../contract/agents.ts'
+import type { Approval, Remember } from '../contract/approvals.ts'
+import type { Job } from '../contract/jobs.ts'
+import type { CallFacts, RecordedDecision, RuleText } from '../contract/rules.ts'
+import type { Clock } from '../kit/clock.ts'
+import { messageOf } from '../kit/errors.ts'
+import type { ApprovalStore } from '../records/approvals/approvals.ts'
+import type { NewApproval } from '../records/approvals/asking.ts'
+import { hashOfCall } from '../records/approvals/call-hash.ts'
+import type { FloorPlace } from '../records/approvals/floor.ts'
+import { decide, type Situation } from '../records/approvals/policy.ts'
+import { LostClaim, type Claim } from '../records/jobs/claim.ts'
+import { createRuleSet, type RuleSet } from '../records/rules/rule-set.ts'
+import { listAllRules } from '../records/rules/rules.ts'
+import { readSettings } from '../records/settings/settings.ts'
+import { ClaimLost, type GateQuestion, type GateVerdict } from '../thinking/loop/loop-types.ts'
+import { ASK_PERSON, AskPersonArgs } from '../thinking/tools/ask-person/ask-person.ts'
+import { DELEGATE } from '../thinking/tools/delegate/delegate.ts'
+import type { Tool, ToolContext } from '../thinking/tools/tool.ts'
+import type { Delegation } from './delegation.ts'
+
+export type GateDeps = {
+  db: Database
+  approvals: ApprovalStore
+  rules: { read(): RuleSet }
+  delegation: Delegation
+  floor: () => FloorPlace
+  clock: Clock
+}
+
+/** Between the model and the tools of one attempt. */
+export type Gate = {
+  judge(question: GateQuestion): Promise<GateVerdict>
+  /** What was decided about a call in this attempt: to be written down with the step that follows from it. */
+  decisionOf(callId: string): RecordedDecision | undefined
+}
+
+const WAIT: GateVerdict = { verdict: 'wait', status: 'awaiting_approval' }
+
+/**
+ * Decides about each call from what is recorded: an answer that a person gave about exactly this call, else the policy. What
+ * has to be asked is a row before the attempt ends, so that the answer finds it whatever happens to this process.
+ */
+export function createGate(deps: GateDeps, job: Job, agent: Agent, claim: Claim): Gate {
+  const { db, approvals, delegation, clock } = deps
+  const decisions = new Map<string, RecordedDecision>()
+
+  async function judge(question: GateQuestion): Promise<GateVerdict> {
+    const { call, tool, args, startedBefore } = question
+    const known = approvals.findLatestOfCall(db, claim.seq, call.callId)
+    if (known?.status === 'pending') return WAIT
+    if (startedBefore) return judgeUnknown(question, known)
+    if (known?.status === 'rejected') return deny(refusalOf(known))
+    if (known?.status === 'expired') return deny(UNANSWERED)
+    if (tool.name === ASK_PERSON && known?.status === 'approved') return { verdict: 'answer', ok: true, output: answerOf(known) }
+    if (tool.name === DELEGATE) {
+      const underWay = delegation.look(job, call.callId)
+      if (underWay !== null) return underWay
+    }
+    let facts: CallFacts
+    try {
+      facts = await factsOf(tool, args, question.context)
+    } catch (thrown) {
+      return { verdict: 'answer', ok: false, output: `Not run: ${messageOf(thrown)}` }
+    }
+    const situation = situationOf(facts)
+    const decision = decide(situation)
+    const record: RecordedDecision = {
+      ...{ callId: call.callId, tool: tool.name, facts, decision, marks: situation.marks },
+      decidedAt: clock.now(),
+    }
+    decisions.set(call.callId, record)
+    if (decision.verdict === 'deny') return deny(decision.decidedBy.text)
+    if (tool.name === ASK_PERSON) return askQuestion(question, record)
+    const isApproved = known?.status === 'approved' && known.kind === 'tool' && known.hash === hashOfCall(tool.name, args)
+    if (isApproved || decision.verdict === 'run') return letRun(question)
+    return ask({ kind: 'tool', ...asked(question, record), facts, decision, ...offersFor(situation) }, record)
+  }
+
+  /** Decided by nobody but a person: it may have happened, and it must not happen twice by itself. */
+  async function judgeUnknown(question: GateQuestion, known: Approval | null): Promise<GateVerdict> {
+    const { call, tool } = question
+    const { starts, agains } = approvals.countAgain(db, claim.seq, call.callId)
+    // Each "again" is for one start. One that was used up by a run that broke off too says nothing about this one.
+    const isAnswered = known?.kind === 'unknown_outcome' && known.answer !== 'again'
+    if (isAnswered && known.status === 'rejected') {
+      return deny(`${tool.name} was under way when the app stopped, and the person said to leave it. ${noteOf(known)}`.trim())
+    }
+    if (isAnswered && known.status === 'expired') return deny(UNKNOWN_AND_UNANSWERED)
+    if (isAnswered && known.status === 'approved') {
+      const output = `${tool.name} did take effect: the person has looked. What it answered is not known. ${noteOf(known)}`.trim()
+      return { verdict: 'answer', ok: true, output }
+    }
+    if (starts === agains) return { verdict: 'run', again: true }
+    return ask({ kind: 'unknown_outcome', ...asked(question, null) })
+  }
+
+  function letRun(question: GateQuestion): GateVerdict | Promise<GateVerdict> {
+    if (question.ahead || question.tool.name !== DELEGATE) return { verdict: 'run' }
+    return fenced(delegation.begin(job, agent, claim, question))
+  }
+
+  function askQuestion(question: GateQuestion, record: RecordedDecision): Promise<GateVerdict> {
+    const { question: text, choices = [] } = AskPersonArgs.parse(question.args)
+    return ask({ kind: 'question', ...asked(question, record), question: { text, choices } })
+  }
+
+  function asked({ call, tool, args }: GateQuestion, record: RecordedDecision | null) {
+    return { callId: call.callId, tool: tool.name, args, marks: record?.marks ?? approvals.readMarks(db, job.id) }
+  }
+
+  async function ask(approval: NewApproval, record?: RecordedDecision): Promise<GateVerdict> {
+    await fenced(commitSoon(db, (tx) => void approvals.ask(tx, claim, approval, record)))
+    return WAIT
+  }
+
+  function situationOf(facts: CallFacts): Situation {
+    return {
+      facts,
+      autonomy: agent.autonomy,
+      agentId: agent.id,
+      rules: deps.rules.read(),
+      marks: approvals.readMarks(db, job.id),
+      brake: readSettings(db).brake,
+      grants: approvals.listGrants(db, claim.seq),
+      floor: deps.floor(),
+    }
+  }
+
+  /** Only what would really let the same call run the next time is offered. */
+  function offersFor(situation: Situation): { alwaysRule: RuleText | null; mayRemember: Remember[] } {
+    const { facts } = situation
+    const runsWith = (change: Partial<Situation>) => decide({ ...situation, ...change }).verdict === 'run'
+    const rule = narrowestRuleFor(facts, agent.id)
+    const isHeld = rule !== null && runsWith({ rules: createRuleSet([...listAllRules(db), rule]) })
+    const mayRemember: Remember[] = ['once']
+    if (runsWith({ grants: new Set([...situation.grants, facts.tool]) })) mayRemember.push('job')
+    if (isHeld) mayRemember.push('always')
+    return { alwaysRule: isHeld ? rule : null, mayRemember }
+  }
+
+  return { judge, decisionOf: (callId) => decisions.get(callId) }
+}
+
+/** The loop knows a lost claim by its own name. */
+async function fenced<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (thrown) {
+    throw thrown instanceof LostClaim ? new ClaimLost(thrown.message) : thrown
+  }
+}
+
+const UNANSWERED = 'nobody answered within 24 hours, which counts as no. Go on without it, or say what is missing.'
+const UNKNOWN_AND_UNANSWERED =
+  'it was under way when the app stopped, and nobody said whether it took effect. It was not run again. Say so in your answer.'
+
+function deny(reason: string): GateVerdict {
+  return { verdict: 'deny', reason }
+}
+
+function refusalOf(approval: Approval): string {
+  if (approval.kind === 'question') return `the person does not want to answer. ${noteOf(approval)}`.trim()
+  return `the person said no. ${noteOf(approval)}`.trim()
+}
+
+function noteOf({ note }: Approval): string {
+  return note === null || note === '' ? '' : `They wrote: ${note}`
+}
+
+function answerOf({ answer, note }: Approval): string {
+  return note === null || note === '' ? answer! : `${answer!}\n\n${note}`
+}
+
+/** What the policy is told of a call. A tool that changes something and says nothing about it is taken to do everything. */
+export async function factsOf(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<CallFacts> {
+  const head = { tool: tool.name, effect: tool.effect }
+  if (tool.facts !== undefined) return { ...head, ...(await tool.facts(args, context)) }
+  const all = tool.effect !== 'read'
+  const subject = JSON.stringify(args)
+  const does = { leavesMachine: all, costsMoney: all, deletes: all, overwrites: all, runsCode: all }
+  return { ...head, subject, paths: [], summary: `${tool.name} ${subject}`.slice(0, 2_000), ...does }
+}
+
+/**
+ * The narrowest rule that makes sense of "always": the host of an address, the exact command line, the folder of files,
+ * else exactly this. null: no rule could say it without saying more.
+ */
+export function narrowestRuleFor(facts: CallFacts, agentId: string): RuleText | null {
+  const rule = { effect: 'allow', tool: facts.tool, agentId, pattern: null, folder: null } as const
+  if (facts.runsCode) return patternRule(rule, facts.subject)
+  const address = URL.canParse(facts.subject) ? new URL(facts.subject) : null
+  if (address !== null && /^https?:$/.test(address.protocol) && facts.subject.startsWith(`${address.origin}/`)) {
+    return { ...rule, pattern: `${address.origin}/*` }
+  }
+  if (facts.paths.length > 0) {
+    const folder = commonFolderOf(facts.paths)
+    return folder === null ? null : { ...rule, folder }
+  }
+  return patternRule(rule, facts.subject)
+}
+
+function patternRule(rule: RuleText, subject: string): RuleText | null {
+  const isExact = subject !== '' && !subject.includes('*') && subject.length <= 2000
+  return isExact ? { ...rule, pattern: subject } : null
+}
+
+function commonFolderOf(paths: readonly string[]): string | null {
+  const path = paths.every((one) => /^([a-z]:|\\\\)/i.test(one)) ? win32 : posix
+  const isIn = (folder: string) => (one: string) => path.dirname(one) === folder || path.dirname(one).startsWith(folder + path.sep)
+  let folder = path.dirname(paths[0]!)
+  while (!paths.every(isIn(folder)) && folder !== path.dirname(folder)) folder = path.dirname(folder)
+  return folder === path.dirname(folder) || folder === '.' ? null : folder
+}
