@@ -9,9 +9,11 @@ import { Shell } from './shell/Shell.tsx'
 const ActivityScreen = lazy(() => import('./routes/activity/ActivityScreen.tsx').then((file) => ({ default: file.ActivityScreen })))
 const AgentScreen = lazy(() => import('./routes/agents/AgentScreen.tsx').then((file) => ({ default: file.AgentScreen })))
 const AgentsScreen = lazy(() => import('./routes/agents/AgentsScreen.tsx').then((file) => ({ default: file.AgentsScreen })))
+const ApprovalsScreen = lazy(() => import('./routes/approvals/ApprovalsScreen.tsx').then((file) => ({ default: file.ApprovalsScreen })))
 const ChatScreen = lazy(() => import('./routes/chat/ChatScreen.tsx').then((file) => ({ default: file.ChatScreen })))
 const JobScreen = lazy(() => import('./routes/job/JobScreen.tsx').then((file) => ({ default: file.JobScreen })))
 const ModelsScreen = lazy(() => import('./routes/models/ModelsScreen.tsx').then((file) => ({ default: file.ModelsScreen })))
+const RulesScreen = lazy(() => import('./routes/rules/RulesScreen.tsx').then((file) => ({ default: file.RulesScreen })))
 const SettingsScreen = lazy(() => import('./routes/settings/SettingsScreen.tsx').then((file) => ({ default: file.SettingsScreen })))
 const WelcomeScreen = lazy(() => import('./routes/welcome/WelcomeScreen.tsx').then((file) => ({ default: file.WelcomeScreen })))
 
@@ -22,6 +24,8 @@ export function App() {
         <Router root={Shell}>
           <Route path="/" component={HomeScreen} />
           <Route path="/chat/:conversationId?" component={ChatScreen} />
+          <Route path="/approvals/:approvalId?" component={ApprovalsScreen} />
+          <Route path="/rules" component={RulesScreen} />
           <Route path="/activity" component={ActivityScreen} />
           <Route path="/jobs/:jobId" component={JobScreen} />
           <Route path="/agents" component={AgentsScreen} />

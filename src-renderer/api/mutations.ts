@@ -1,5 +1,6 @@
-import { type QueryClient, useQueryClient } from '@tanstack/solid-query'
+import { type InfiniteData, type QueryClient, useQueryClient } from '@tanstack/solid-query'
 import { createSignal } from 'solid-js'
+import type { Approval } from '../../src-runner/contract/approvals.ts'
 import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes.ts'
 import { useApi } from './ApiProvider.tsx'
 import type { JsonRoute } from './client.ts'
@@ -56,6 +57,8 @@ export const useCreateProvider = () => useAction('createProvider')
 export const useUpdateProvider = () => useAction('updateProvider')
 export const useDeleteProvider = () => useAction('deleteProvider')
 export const useCheckProvider = () => useAction('checkProvider')
+export const useCreateRule = () => useAction('createRule')
+export const useSimulateCall = () => useAction('simulateCall')
 export const useSetModelPrice = () => useAction('setModelPrice')
 
 /** Stop is shown as asked for at once; the runner needs up to two seconds. */
@@ -65,6 +68,49 @@ export const useCancelJob = () =>
     const before = queries.getQueryData<RouteAnswer<'getJob'>>(key)
     if (before !== undefined) queries.setQueryData(key, { job: { ...before.job, cancelRequested: true } })
     return () => void queries.setQueryData(key, before)
+  })
+
+/** Answered at once, wherever the decision is shown; what the runner says of it replaces that. */
+export const useResolveApproval = () =>
+  useAction('resolveApproval', (queries, { body }) => {
+    const status = body.decision === 'approve' ? ('approved' as const) : ('rejected' as const)
+    const answered = (approval: Approval): Approval =>
+      approval.id === body.approvalId && approval.status === 'pending'
+        ? {
+            ...approval,
+            status,
+            remember: body.remember ?? 'once',
+            note: body.note ?? null,
+            answer: body.answer ?? null,
+            answeredAt: Date.now(),
+          }
+        : approval
+    queries.setQueriesData<RouteAnswer<'getApproval'>>(
+      { queryKey: ['getApproval'] },
+      (held) => held && { approval: answered(held.approval) },
+    )
+    queries.setQueriesData<Partial<RouteAnswer<'listApprovals'>>>({ queryKey: ['listApprovals'] }, (held) => {
+      // The other shape under this name is a list in pages, which holds what was answered earlier.
+      if (held?.approvals === undefined || held.pending === undefined) return held
+      const approvals = held.approvals.map(answered)
+      const isHeld = approvals.some((approval, at) => approval !== held.approvals![at])
+      return { ...held, approvals, pending: isHeld ? Math.max(0, held.pending - 1) : held.pending }
+    })
+    // Refused: somebody else was first, or it is too late. Only the runner knows how it stands now.
+    return () => {
+      void queries.invalidateQueries({ queryKey: ['getApproval'] })
+      void queries.invalidateQueries({ queryKey: ['listApprovals'] })
+    }
+  })
+
+/** A rule is gone from the list at once. */
+export const useDeleteRule = () =>
+  useAction('deleteRule', (queries, { params: { ruleId } }) => {
+    queries.setQueriesData<InfiniteData<RouteAnswer<'listRules'>>>(
+      { queryKey: ['listRules', 'pages'] },
+      (held) => held && { ...held, pages: held.pages.map((page) => ({ ...page, rules: page.rules.filter((rule) => rule.id !== ruleId) })) },
+    )
+    return () => void queries.invalidateQueries({ queryKey: ['listRules'] })
   })
 
 /** A setting changes under the finger that changes it. */

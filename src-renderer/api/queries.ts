@@ -1,7 +1,9 @@
 import type { Agent } from '../../src-runner/contract/agents.ts'
+import type { Approval, ApprovalStatus } from '../../src-runner/contract/approvals.ts'
 import type { Conversation } from '../../src-runner/contract/conversations.ts'
 import type { JobChannel, JobStatus, JobSummary } from '../../src-runner/contract/jobs.ts'
 import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes.ts'
+import type { Rule } from '../../src-runner/contract/rules.ts'
 import { useApi } from './ApiProvider.tsx'
 import type { Progress } from './live.ts'
 import { type Loaded, type Pages, usePages, useRoute } from './observe.ts'
@@ -94,6 +96,43 @@ export function useSettings(): Loaded<RouteAnswer<'getSettings'>> {
 
 export function useSpend(query: () => NonNullable<RouteRequest<'getSpend'>['query']>): Loaded<RouteAnswer<'getSpend'>> {
   return useRoute('getSpend', () => ({ query: query() }), { keepPrevious: true })
+}
+
+/** So many decisions are held at once; whoever has more sees them come up while answering. */
+const PENDING_AT_ONCE = 100
+
+/** What waits for the person. One query for the whole app: the badge, the title, Home and the screen itself. */
+export function usePendingApprovals(): Loaded<RouteAnswer<'listApprovals'>> {
+  return useRoute('listApprovals', () => ({ query: { status: 'pending' as const, limit: PENDING_AT_ONCE } }))
+}
+
+export function useApprovals(filter: () => { status?: ApprovalStatus } | null): Pages<Approval> {
+  return usePages('listApprovals', filter, (page) => page.approvals)
+}
+
+export function useJobApprovals(jobId: Given): Loaded<RouteAnswer<'listApprovals'>> {
+  return useRoute('listApprovals', () => withId(jobId, (id) => ({ query: { jobId: id, limit: PENDING_AT_ONCE } })))
+}
+
+export function useApproval(approvalId: Given): Loaded<RouteAnswer<'getApproval'>> {
+  return useRoute('getApproval', () => withId(approvalId, (id) => ({ params: { approvalId: id } })))
+}
+
+export function useDecisions(jobId: Given): Loaded<RouteAnswer<'listDecisions'>> {
+  return useRoute('listDecisions', () => withId(jobId, (id) => ({ params: { jobId: id } })))
+}
+
+/** With an agent: the rules that hold for it, those for everyone included. */
+export function useRules(agentId: () => string | null): Pages<Rule> {
+  return usePages(
+    'listRules',
+    () => ({ agentId: agentId() ?? undefined, limit: 200 }),
+    (page) => page.rules,
+  )
+}
+
+export function useTools(): Loaded<RouteAnswer<'listTools'>> {
+  return useRoute('listTools', () => ({}))
 }
 
 function withId<R>(given: Given, request: (id: string) => R): R | null {

@@ -4,6 +4,7 @@ import { For } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import { words } from '../kit/words/words.ts'
 import { Dialog } from '../ui/Dialog.tsx'
+import { BrakeButton } from './Brake.tsx'
 import { SCREENS } from './screens.ts'
 
 /** What the bar of a phone has no room for. */
@@ -31,6 +32,7 @@ export function MoreSheet(props: { open: boolean; onClose: () => void; onPalette
           <Search size={18} aria-hidden="true" />
           {words().shell.searchOrGo}
         </button>
+        <BrakeButton class={item} onPulled={() => props.onClose()} />
       </nav>
     </Dialog>
   )

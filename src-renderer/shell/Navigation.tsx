@@ -2,22 +2,28 @@ import { A, useLocation } from '@solidjs/router'
 import Ellipsis from 'lucide-solid/icons/ellipsis'
 import Rocket from 'lucide-solid/icons/rocket'
 import Search from 'lucide-solid/icons/search'
-import { For, Show } from 'solid-js'
+import { For, type JSX, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
-import { useJobCounts, useSettings } from '../api/queries.ts'
+import { useJobCounts, usePendingApprovals, useSettings } from '../api/queries.ts'
 import { words } from '../kit/words/words.ts'
 import type { Icon } from '../ui/icon.ts'
 import { KeyHint } from '../ui/KeyHint.tsx'
 import { Mark } from '../ui/Mark.tsx'
+import { BrakeButton } from './Brake.tsx'
 import { type ScreenLink, SCREENS } from './screens.ts'
 
-/** A screen is current on its own address and on those below it; the job page belongs to Activity. */
+/** A screen is current on its own address and on those below it; the job page belongs to Activity, the rules to Approvals. */
 function useIsCurrent() {
   const location = useLocation()
   return (path: string) => {
     const here = location.pathname
     if (path === '/') return here === '/'
-    return here === path || here.startsWith(`${path}/`) || (path === '/activity' && here.startsWith('/jobs/'))
+    return (
+      here === path ||
+      here.startsWith(`${path}/`) ||
+      (path === '/activity' && here.startsWith('/jobs/')) ||
+      (path === '/approvals' && here === '/rules')
+    )
   }
 }
 
@@ -49,6 +55,7 @@ export function SideNavigation(props: { onPalette: () => void }) {
         <Show when={!isSetUp()}>
           <SideItem href="/welcome" icon={Rocket} text={words().shell.nav.setup} isCurrent={isCurrent('/welcome')} />
         </Show>
+        <BrakeButton class={`${ITEM} h-8 w-full gap-2.5 px-2`} />
         <RunningJobs />
       </div>
     </aside>
@@ -57,11 +64,30 @@ export function SideNavigation(props: { onPalette: () => void }) {
 
 function SideLink(props: { screen: ScreenLink; isCurrent: boolean }) {
   return (
-    <SideItem href={props.screen.path} icon={props.screen.icon} text={words().shell.nav[props.screen.name]} isCurrent={props.isCurrent} />
+    <SideItem href={props.screen.path} icon={props.screen.icon} text={words().shell.nav[props.screen.name]} isCurrent={props.isCurrent}>
+      <Show when={props.screen.name === 'approvals'}>
+        <Waiting class="ml-auto" />
+      </Show>
+    </SideItem>
   )
 }
 
-function SideItem(props: { href: string; icon: Icon; text: string; isCurrent: boolean }) {
+/** How many decisions wait for the person. */
+function Waiting(props: { class?: string }) {
+  const approvals = usePendingApprovals()
+  return (
+    <Show when={approvals.data?.pending}>
+      {(count) => (
+        <span class={`min-w-4.5 rounded-full bg-warn px-1.5 text-center text-2xs font-semibold text-on-warn ${props.class ?? ''}`}>
+          <span aria-hidden="true">{count() > 99 ? '99+' : count()}</span>
+          <span class="sr-only">, {words().shell.waiting(count())}</span>
+        </span>
+      )}
+    </Show>
+  )
+}
+
+function SideItem(props: { href: string; icon: Icon; text: string; isCurrent: boolean; children?: JSX.Element }) {
   return (
     <A
       href={props.href}
@@ -70,6 +96,7 @@ function SideItem(props: { href: string; icon: Icon; text: string; isCurrent: bo
     >
       <Dynamic component={props.icon} size={16} aria-hidden="true" class={props.isCurrent ? 'text-accent-ink' : ''} />
       {props.text}
+      {props.children}
     </A>
   )
 }
@@ -104,7 +131,12 @@ export function PhoneNavigation(props: { onMore: () => void }) {
       <For each={SCREENS.filter((screen) => screen.onPhone)}>
         {(screen) => (
           <A href={screen.path} aria-current={isCurrent(screen.path) ? 'page' : undefined} class={item(isCurrent(screen.path))}>
-            <Dynamic component={screen.icon} size={19} aria-hidden="true" />
+            <span class="relative">
+              <Dynamic component={screen.icon} size={19} aria-hidden="true" />
+              <Show when={screen.name === 'approvals'}>
+                <Waiting class="absolute -top-1.5 left-3" />
+              </Show>
+            </span>
             {words().shell.nav[screen.name]}
           </A>
         )}

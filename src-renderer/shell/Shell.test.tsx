@@ -130,6 +130,41 @@ it('shows that a port is taken and takes the other one', async () => {
   expect(document.documentElement.dataset.theme).toBe('dark')
 })
 
+it('counts what waits in the navigation and in the title of the window', async () => {
+  let pending = 2
+  const { runner } = open({ runner: createFakeRunner({ listApprovals: () => ({ approvals: [], pending, nextCursor: null }) }) })
+  await vi.waitFor(() => expect(document.title).toBe('(2) Deckhand'))
+  expect(screen.getAllByRole('link', { name: 'Approvals, 2 decisions wait' }).length).toBeGreaterThan(0)
+  await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
+  pending = 0
+  const id = makeAgent().id
+  runner.happen({ type: 'approval.withdrawn', payload: { approvalId: id, jobId: id, agentId: id, conversationId: null, kind: 'tool' } })
+  await vi.waitFor(() => expect(document.title).toBe('Deckhand'))
+})
+
+it('pulls the emergency brake at once and asks before releasing it', async () => {
+  const settings = { ...DEFAULT_SETTINGS, firstStart: 'done' as const }
+  const { runner, user } = open({
+    runner: createFakeRunner({
+      getSettings: () => ({ settings: { ...settings } }),
+      countJobs: () => ({ pending: 3, running: 0, awaiting_approval: 0, awaiting_child: 0 }),
+      updateSettings: ({ body }) => ({ settings: Object.assign(settings, body) }),
+    }),
+  })
+  await user.click(await screen.findByRole('button', { name: 'Emergency brake' }))
+  expect(await screen.findByText('The emergency brake is on.')).toBeVisible()
+  await vi.waitFor(() => expect(settings.brake).toBe(true))
+  expect(screen.queryByRole('button', { name: 'Emergency brake' })).toBeNull()
+  await user.click(screen.getByRole('button', { name: 'Release…' }))
+  const dialog = await screen.findByRole('alertdialog', { name: 'Release the emergency brake?' })
+  expect(dialog).toHaveTextContent('3 jobs wait')
+  expect(settings.brake).toBe(true)
+  await user.click(screen.getByRole('button', { name: 'Release the brake' }))
+  await vi.waitFor(() => expect(settings.brake).toBe(false))
+  await vi.waitFor(() => expect(screen.queryByText('The emergency brake is on.')).toBeNull())
+  expect(runner.callsOf('updateSettings').map((call) => call.body)).toEqual([{ brake: true }, { brake: false }])
+})
+
 it('keeps the app alive when a screen breaks', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {})
   const { user } = open({ path: '/boom' })

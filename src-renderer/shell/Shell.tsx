@@ -1,6 +1,6 @@
 import { type RouteSectionProps, useLocation, useNavigate } from '@solidjs/router'
 import { createEffect, createSignal, ErrorBoundary, on, onCleanup, onMount, Show, Suspense } from 'solid-js'
-import { useAgents, useSettings } from '../api/queries.ts'
+import { useAgents, usePendingApprovals, useSettings } from '../api/queries.ts'
 import { useKeys } from '../kit/keyboard.ts'
 import { words } from '../kit/words/words.ts'
 import { useDesktop } from '../platform/DesktopProvider.tsx'
@@ -10,6 +10,7 @@ import { ErrorState } from '../ui/ErrorState.tsx'
 import { Screen } from '../ui/Screen.tsx'
 import { Toasts } from '../ui/Toasts.tsx'
 import { Banner } from './Banner.tsx'
+import { BrakeBanner, useBrake } from './Brake.tsx'
 import { commandsFor } from './commands.ts'
 import { useGoKeys } from './go-keys.ts'
 import { MoreSheet } from './MoreSheet.tsx'
@@ -23,10 +24,12 @@ export function Shell(props: RouteSectionProps) {
   const desktop = useDesktop()
   const agents = useAgents()
   const [open, setOpen] = createSignal<'palette' | 'shortcuts' | 'more' | null>(null)
+  const brake = useBrake()
   const isAlone = () => location.pathname === '/welcome'
   const close = () => setOpen(null)
 
   useFirstStart()
+  useCountInTitle()
   useGoKeys(navigate)
   useKeys({
     'Mod+k': () => setOpen('palette'),
@@ -56,6 +59,7 @@ export function Shell(props: RouteSectionProps) {
         {words().shell.skipToContent}
       </a>
       <Banner />
+      <BrakeBanner />
       <div class="flex min-h-0 flex-1 max-md:flex-col-reverse">
         <Show when={!isAlone()}>
           <SideNavigation onPalette={() => setOpen('palette')} />
@@ -74,6 +78,7 @@ export function Shell(props: RouteSectionProps) {
           go: navigate,
           changeTheme: desktop.changeTheme,
           showShortcuts: () => setOpen('shortcuts'),
+          brake,
         })}
       />
       <ShortcutsDialog open={open() === 'shortcuts'} onClose={close} />
@@ -81,6 +86,15 @@ export function Shell(props: RouteSectionProps) {
       <Toasts />
     </div>
   )
+}
+
+/** "(2) Deckhand": seen in the title bar and among the tabs of a browser, also while the window is behind others. */
+function useCountInTitle(): void {
+  const approvals = usePendingApprovals()
+  createEffect(() => {
+    const count = approvals.data?.pending ?? 0
+    document.title = count > 0 ? `(${count}) Deckhand` : 'Deckhand'
+  })
 }
 
 /** A fresh installation begins with the first start; who has left it is not sent there again. */

@@ -27,6 +27,14 @@ export function ShortcutsDialog(props: { open: boolean; onClose: () => void }) {
         ] as const,
       },
       {
+        title: text.decide,
+        keys: [
+          ['a', text.approve],
+          ['r', text.reject],
+          ['ArrowUp ArrowDown', text.nextDecision],
+        ] as const,
+      },
+      {
         title: words().shell.nav.chat,
         keys: [
           ['Enter', text.send],

@@ -7,13 +7,16 @@ import Plus from 'lucide-solid/icons/plus'
 import Send from 'lucide-solid/icons/send'
 import Sun from 'lucide-solid/icons/sun'
 import Bot from 'lucide-solid/icons/bot'
+import OctagonX from 'lucide-solid/icons/octagon-x'
+import Scale from 'lucide-solid/icons/scale'
 import type { Agent } from '../../src-runner/contract/agents.ts'
 import { words } from '../kit/words/words.ts'
 import type { Theme } from '../platform/desktop.ts'
 import type { Command } from '../ui/CommandPalette.tsx'
+import type { Brake } from './Brake.tsx'
 import { SCREENS } from './screens.ts'
 
-export type CommandDeps = { go: (path: string) => void; changeTheme: (theme: Theme) => void; showShortcuts: () => void }
+export type CommandDeps = { go: (path: string) => void; changeTheme: (theme: Theme) => void; showShortcuts: () => void; brake: Brake }
 
 /** Everything the command palette can do: each screen, each agent, each action. */
 export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Command[] {
@@ -49,6 +52,8 @@ export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Comman
     action('new-agent', text.newAgent, Plus, go('/agents/new')),
     action('add-provider', text.addProvider, Plus, go('/models?add=1')),
     action('failed', text.failedJobs, CircleX, go('/activity?status=failed')),
+    action('rules', text.rules, Scale, go('/rules')),
+    ...(deps.brake.isOn() ? [] : [action('brake', text.brakeOn, OctagonX, deps.brake.pull)]),
     action('shortcuts', text.shortcuts, Keyboard, deps.showShortcuts, '?'),
     action('light', text.themeLight, Sun, () => deps.changeTheme('light')),
     action('dark', text.themeDark, Moon, () => deps.changeTheme('dark')),

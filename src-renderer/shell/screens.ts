@@ -3,6 +3,7 @@ import Bot from 'lucide-solid/icons/bot'
 import House from 'lucide-solid/icons/house'
 import KeyRound from 'lucide-solid/icons/key-round'
 import MessageSquare from 'lucide-solid/icons/message-square'
+import ShieldCheck from 'lucide-solid/icons/shield-check'
 import Settings from 'lucide-solid/icons/settings-2'
 import type { Words } from '../kit/words/words.ts'
 import type { Icon } from '../ui/icon.ts'
@@ -21,8 +22,9 @@ export type ScreenLink = {
 export const SCREENS: ScreenLink[] = [
   { path: '/', icon: House, name: 'home', key: 'h', onPhone: true },
   { path: '/chat', icon: MessageSquare, name: 'chat', key: 'c', onPhone: true },
+  { path: '/approvals', icon: ShieldCheck, name: 'approvals', key: 'p', onPhone: true },
   { path: '/activity', icon: Activity, name: 'activity', key: 'a', onPhone: true },
-  { path: '/agents', icon: Bot, name: 'agents', key: 'b', onPhone: true },
+  { path: '/agents', icon: Bot, name: 'agents', key: 'b', onPhone: false },
   { path: '/models', icon: KeyRound, name: 'models', key: 'm', onPhone: false },
   { path: '/settings', icon: Settings, name: 'settings', key: 's', onPhone: false },
 ]

@@ -1,6 +1,8 @@
-import { type Agent, DEFAULT_LIMITS } from '../../src-runner/contract/agents.ts'
+import { type Agent, DEFAULT_LIMITS, NO_BUDGETS } from '../../src-runner/contract/agents.ts'
+import type { Approval } from '../../src-runner/contract/approvals.ts'
 import type { Job, JobSummary } from '../../src-runner/contract/jobs.ts'
 import type { Model, Provider } from '../../src-runner/contract/providers.ts'
+import { type CallFacts, type Decision, NO_MARKS, type Rule } from '../../src-runner/contract/rules.ts'
 
 let last = 0
 
@@ -24,6 +26,7 @@ export function makeAgent(fields: Partial<Agent> = {}): Agent {
     autonomy: 'ask_when_it_matters',
     folders: [],
     limits: DEFAULT_LIMITS,
+    budgets: NO_BUDGETS,
     isDefault: false,
     createdAt: 1_700_000_000_000,
     updatedAt: 1_700_000_000_000,
@@ -50,6 +53,7 @@ export function makeJob(fields: Partial<Job> = {}): Job {
     retriedByJobId: null,
     context: null,
     result: 'Done.',
+    output: null,
     error: null,
     errorMessage: null,
     model: { providerId: 'demo', model: 'demo' },
@@ -57,6 +61,7 @@ export function makeJob(fields: Partial<Job> = {}): Job {
     outputTokens: 340,
     cachedTokens: 0,
     costUsd: 0.0123,
+    childrenCostUsd: 0,
     priced: true,
     turns: 2,
     toolCalls: 1,
@@ -71,7 +76,7 @@ export function makeJob(fields: Partial<Job> = {}): Job {
 }
 
 export function makeSummary(fields: Partial<JobSummary> = {}): JobSummary {
-  const { task: _task, context: _context, result, ...rest } = makeJob(fields)
+  const { task: _task, context: _context, output: _output, result, ...rest } = makeJob(fields)
   return { ...rest, resultPreview: result, ...fields }
 }
 
@@ -98,6 +103,79 @@ export function makeModel(fields: Partial<Model> = {}): Model {
     contextTokens: null,
     price: { inputUsdPerMillion: 0, outputUsdPerMillion: 0 },
     priceOrigin: 'free',
+    ...fields,
+  }
+}
+
+export function makeFacts(fields: Partial<CallFacts> = {}): CallFacts {
+  return {
+    tool: 'write_file',
+    effect: 'idempotent',
+    subject: 'Documents/notes.md',
+    paths: ['/home/ada/Documents/notes.md'],
+    summary: 'Overwrite Documents/notes.md (2 KB)',
+    leavesMachine: false,
+    costsMoney: false,
+    deletes: false,
+    overwrites: true,
+    runsCode: false,
+    ...fields,
+  }
+}
+
+export function makeDecision(fields: Partial<Decision> = {}): Decision {
+  return {
+    verdict: 'ask',
+    decidedBy: { source: 'level', verdict: 'ask', ruleId: null, text: 'It overwrites a file that the agent did not write.' },
+    overruled: [],
+    ...fields,
+  }
+}
+
+export function makeRule(fields: Partial<Rule> = {}): Rule {
+  return {
+    id: makeId(),
+    effect: 'allow',
+    tool: 'write_file',
+    pattern: null,
+    agentId: null,
+    folder: null,
+    origin: 'person',
+    createdAt: 1_700_000_000_000,
+    ...fields,
+  }
+}
+
+export function makeApproval(fields: Partial<Approval> = {}): Approval {
+  const agentId = fields.agentId ?? makeId()
+  return {
+    id: makeId(),
+    kind: 'tool',
+    status: 'pending',
+    jobId: makeId(),
+    jobTitle: 'Sum up the notes',
+    channel: 'chat',
+    conversationId: null,
+    agentId,
+    agentName: 'Ada',
+    callId: 'call_1',
+    tool: 'write_file',
+    args: { path: 'Documents/notes.md', content: 'First line\nSecond line' },
+    hash: 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c',
+    reason: 'The notes are out of date.',
+    facts: makeFacts(),
+    decision: makeDecision(),
+    marks: NO_MARKS,
+    question: null,
+    budget: null,
+    alwaysRule: { effect: 'allow', tool: 'write_file', pattern: 'Documents/notes.md', agentId, folder: null },
+    mayRemember: ['once', 'job', 'always'],
+    remember: null,
+    note: null,
+    answer: null,
+    createdAt: 1_700_000_000_000,
+    expiresAt: 1_700_086_400_000,
+    answeredAt: null,
     ...fields,
   }
 }

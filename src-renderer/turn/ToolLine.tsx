@@ -1,11 +1,18 @@
+import Brain from 'lucide-solid/icons/brain'
 import ChevronRight from 'lucide-solid/icons/chevron-right'
+import CircleHelp from 'lucide-solid/icons/circle-question-mark'
 import FilePen from 'lucide-solid/icons/file-pen'
+import FileSymlink from 'lucide-solid/icons/file-symlink'
 import FileText from 'lucide-solid/icons/file-text'
+import FileX from 'lucide-solid/icons/file-x'
 import FolderOpen from 'lucide-solid/icons/folder-open'
 import Globe from 'lucide-solid/icons/globe'
 import LoaderCircle from 'lucide-solid/icons/loader-circle'
+import PackageCheck from 'lucide-solid/icons/package-check'
 import Search from 'lucide-solid/icons/search'
+import SquareTerminal from 'lucide-solid/icons/square-terminal'
 import TriangleAlert from 'lucide-solid/icons/triangle-alert'
+import Users from 'lucide-solid/icons/users'
 import Wrench from 'lucide-solid/icons/wrench'
 import { createSignal, createUniqueId, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
@@ -16,7 +23,25 @@ import { RawText, rawTextOf } from './RawText.tsx'
 import { toolFact, type ToolKind, toolKind, toolSentence } from './tool-sentence.ts'
 import type { ToolItem } from './turn.ts'
 
-const ICONS: Record<ToolKind, Icon> = { read: FileText, write: FilePen, list: FolderOpen, search: Search, fetch: Globe, other: Wrench }
+const ICONS: Record<ToolKind, Icon> = {
+  read: FileText,
+  write: FilePen,
+  edit: FilePen,
+  move: FileSymlink,
+  delete: FileX,
+  list: FolderOpen,
+  search: Search,
+  run: SquareTerminal,
+  fetch: Globe,
+  webSearch: Search,
+  remember: Brain,
+  recall: Brain,
+  forget: Brain,
+  delegate: Users,
+  ask: CircleHelp,
+  result: PackageCheck,
+  other: Wrench,
+}
 const STATE_TONES: Record<ToolItem['state'], string> = {
   asked: 'text-ink-3',
   running: 'text-accent-ink',

@@ -8,13 +8,32 @@ const TOOLS: Record<string, { kind: ToolKind; subject: string; quoted?: true }> 
   list_files: { kind: 'list', subject: 'path' },
   read_file: { kind: 'read', subject: 'path' },
   write_file: { kind: 'write', subject: 'path' },
+  edit_file: { kind: 'edit', subject: 'path' },
+  move_file: { kind: 'move', subject: 'from' },
+  delete_file: { kind: 'delete', subject: 'path' },
   search_files: { kind: 'search', subject: 'query', quoted: true },
-  http_get: { kind: 'fetch', subject: 'url' },
+  run_command: { kind: 'run', subject: 'command' },
+  web_fetch: { kind: 'fetch', subject: 'url' },
+  web_search: { kind: 'webSearch', subject: 'query', quoted: true },
+  remember: { kind: 'remember', subject: 'text', quoted: true },
+  recall: { kind: 'recall', subject: 'query', quoted: true },
+  forget: { kind: 'forget', subject: 'memoryId' },
+  delegate: { kind: 'delegate', subject: 'agent' },
+  ask_person: { kind: 'ask', subject: 'question', quoted: true },
+  return_result: { kind: 'result', subject: 'summary', quoted: true },
 }
+const CHANGES_FILES = new Set<ToolKind>(['write', 'edit', 'move', 'delete', 'run'])
+/** Kinds that are about a place in a folder: the end of a path is its telling part. */
+const PATHS = new Set<ToolKind>(['list', 'read', 'write', 'edit', 'move', 'delete'])
 const MAX_SUBJECT_CHARS = 80
 
 export function toolKind(name: string): ToolKind {
   return TOOLS[name]?.kind ?? 'other'
+}
+
+/** Whether a call may have left files behind that were not there, or not so, before. */
+export function changesFiles(name: string): boolean {
+  return CHANGES_FILES.has(toolKind(name))
 }
 
 /** "Read notes.md": what a call did, or is doing, in words. */
@@ -23,7 +42,7 @@ export function toolSentence(item: Pick<ToolItem, 'name' | 'args' | 'state'>, wo
   const form = item.state === 'done' ? 'done' : 'doing'
   const subject = subjectOf(item, words)
   if (tool === undefined || subject === null) return words.turn.tool.other[form](plainName(item.name))
-  return words.turn.tool[tool.kind][form](subject)
+  return words.turn.tool[tool.kind][form](tool.kind === 'move' ? movedText(subject, item.args) : subject)
 }
 
 /** "120 lines": what came of it, as far as the tool's own answer says it. */
@@ -49,7 +68,8 @@ export function toolFact(item: Pick<ToolItem, 'name' | 'state' | 'result'>, word
 function subjectOf({ name, args }: Pick<ToolItem, 'name' | 'args'>, words: Words): string | null {
   const tool = TOOLS[name]
   if (tool === undefined || typeof args !== 'object' || args === null) return null
-  const given = (args as Record<string, unknown>)[tool.subject]
+  const argument = (args as Record<string, unknown>)[tool.subject]
+  const given = Array.isArray(argument) ? argument.join(' ') : argument
   if (typeof given !== 'string' || given === '') return tool.kind === 'list' ? words.turn.itsFolders : null
   const subject = shorten(given, tool.kind)
   return tool.quoted ? words.turn.quoted(subject) : subject
@@ -58,7 +78,7 @@ function subjectOf({ name, args }: Pick<ToolItem, 'name' | 'args'>, words: Words
 /** A path keeps its end and an address loses its scheme: those are the telling parts. */
 function shorten(subject: string, kind: ToolKind): string {
   if (kind === 'fetch') return cut(subject.replace(/^https?:\/\//, ''))
-  if (kind === 'search') return cut(subject)
+  if (!PATHS.has(kind)) return cut(subject)
   const parts = subject.split(/[\\/]+/).filter((part) => part !== '')
   const end = parts.slice(-2).join('/')
   return end === '' ? subject : cut(parts.length > 2 ? `…/${end}` : subject)
@@ -67,6 +87,12 @@ function shorten(subject: string, kind: ToolKind): string {
 function cut(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()
   return line.length > MAX_SUBJECT_CHARS ? `${line.slice(0, MAX_SUBJECT_CHARS - 1)}…` : line
+}
+
+/** "a.md → old/a.md" */
+function movedText(from: string, args: unknown): string {
+  const { to } = args as { to?: unknown }
+  return typeof to === 'string' && to !== '' ? `${from} → ${shorten(to, 'move')}` : from
 }
 
 function plainName(name: string): string {

@@ -130,12 +130,6 @@ describe('a turn as it is shown', () => {
     expect(shown(after(...inputs))).toEqual(expected)
   })
 
-  it('holds the approval it waits for until the job is over', () => {
-    const approval: ChatStreamEvent = { type: 'approval', approvalId: JOB }
-    expect(after(approval, done('awaiting_approval')).approvalId).toBe(JOB)
-    expect(after(approval, done('cancelled')).approvalId).toBeNull()
-  })
-
   it('keeps the error of the stream until it is attached again', () => {
     const failed = after({ type: 'error', error: 'internal', message: 'It broke.' })
     expect(failed.error).toEqual({ code: 'internal', message: 'It broke.' })

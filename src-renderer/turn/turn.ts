@@ -25,13 +25,12 @@ export type TurnState = {
   readonly steps: readonly Step[]
   /** In the order of arrival. */
   readonly live: readonly (LiveText | LiveTool)[]
-  readonly approvalId: string | null
   /** What the stream said last about how the job stands: how it ended, or what it waits for. */
   readonly ending: { status: JobStatus; reply: string; costUsd: number } | null
   readonly error: { code: string; message: string } | null
 }
 
-export const EMPTY_TURN: TurnState = { steps: [], live: [], approvalId: null, ending: null, error: null }
+export const EMPTY_TURN: TurnState = { steps: [], live: [], ending: null, error: null }
 
 /** Safe against doubled, late and lost news: what is recorded always wins over what was heard. */
 export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
@@ -51,16 +50,15 @@ export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
       return { ...state, live: state.live.filter((entry) => entry.kind !== 'text' || entry.seq !== input.seq) }
     case 'tool':
       return withTool(state, { kind: 'tool', callId: input.callId, name: input.name, state: input.state })
-    case 'approval':
-      return { ...state, approvalId: input.approvalId }
     case 'done':
       return {
         ...state,
         ending: { status: input.status, reply: input.reply, costUsd: input.costUsd },
-        approvalId: isTerminal(input.status) ? null : state.approvalId,
       }
     case 'error':
       return { ...state, error: { code: input.error, message: input.message } }
+    // The decisions are read where they are shown: this says only that there are some, which `done` says as well.
+    case 'approval':
     case 'start':
       return state
   }

@@ -1,14 +1,35 @@
 import { activity } from './de/activity.ts'
 import { agents } from './de/agents.ts'
+import { approvals } from './de/approvals.ts'
 import { chat } from './de/chat.ts'
 import { common } from './de/common.ts'
+import { files } from './de/files.ts'
 import { home } from './de/home.ts'
 import { job } from './de/job.ts'
 import { markdown } from './de/markdown.ts'
+import { memory } from './de/memory.ts'
 import { models } from './de/models.ts'
+import { rules } from './de/rules.ts'
 import { settings } from './de/settings.ts'
 import { shell } from './de/shell.ts'
 import { turn } from './de/turn.ts'
 import { welcome } from './de/welcome.ts'
 
-export const de = { common, shell, home, chat, activity, job, agents, models, settings, welcome, turn, markdown }
+export const de = {
+  common,
+  shell,
+  home,
+  chat,
+  approvals,
+  activity,
+  job,
+  agents,
+  rules,
+  memory,
+  files,
+  models,
+  settings,
+  welcome,
+  turn,
+  markdown,
+}

@@ -1,15 +1,36 @@
 import { activity } from './en/activity.ts'
 import { agents } from './en/agents.ts'
+import { approvals } from './en/approvals.ts'
 import { chat } from './en/chat.ts'
 import { common } from './en/common.ts'
+import { files } from './en/files.ts'
 import { home } from './en/home.ts'
 import { job } from './en/job.ts'
 import { markdown } from './en/markdown.ts'
+import { memory } from './en/memory.ts'
 import { models } from './en/models.ts'
+import { rules } from './en/rules.ts'
 import { settings } from './en/settings.ts'
 import { shell } from './en/shell.ts'
 import { turn } from './en/turn.ts'
 import { welcome } from './en/welcome.ts'
 
 /** The complete catalogue. One section a screen, each in its own file; the other languages are typed after this one. */
-export const en = { common, shell, home, chat, activity, job, agents, models, settings, welcome, turn, markdown }
+export const en = {
+  common,
+  shell,
+  home,
+  chat,
+  approvals,
+  activity,
+  job,
+  agents,
+  rules,
+  memory,
+  files,
+  models,
+  settings,
+  welcome,
+  turn,
+  markdown,
+}

@@ -9,6 +9,7 @@ import { useCreateAgent, useDeleteAgent, useUpdateAgent } from '../../api/mutati
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useAgent, useAgents, useJobs, useModels } from '../../api/queries.ts'
 import { locale, words } from '../../kit/words/words.ts'
+import { RulesPanel } from '../../rules/RulesPanel.tsx'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
@@ -25,6 +26,7 @@ import {
   type AgentField,
   type AgentForm,
   bodyOf,
+  BUDGET_FIELDS,
   DEFAULT_LIMIT_FIELDS,
   fieldOfIssue,
   formOf,
@@ -270,6 +272,23 @@ function AgentEditor(props: { agent: Agent | null }) {
             </For>
           </div>
         </Panel>
+        <Panel title={words().agents.sections.budgets} description={words().agents.budgetsWhy}>
+          <div class="grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-4">
+            <For each={BUDGET_FIELDS}>
+              {(field) => (
+                <TextField
+                  inputMode="decimal"
+                  label={words().agents.budgets[field]}
+                  placeholder={words().agents.budgets.none}
+                  problem={problemOfField(field)}
+                  value={form[field]}
+                  onValue={(value) => change(field, value)}
+                />
+              )}
+            </For>
+          </div>
+        </Panel>
+        <Show when={props.agent}>{(agent) => <Apart agent={agent()} />}</Show>
         <Show when={props.agent}>{(agent) => <Standing agent={agent()} onDeleted={() => (isLeaving = true)} />}</Show>
       </div>
       <SaveBar
@@ -359,6 +378,18 @@ function UnsavedGuard(props: { isDirty: () => boolean }): JSX.Element {
     >
       {words().agents.unsavedText}
     </ConfirmDialog>
+  )
+}
+
+/** What is saved by itself and not with the form around it, so Enter in its fields must not save the form. */
+function Apart(props: { agent: Agent }): JSX.Element {
+  return (
+    <div
+      class="contents"
+      onKeyDown={(event) => event.key === 'Enter' && event.target instanceof HTMLInputElement && event.preventDefault()}
+    >
+      <RulesPanel agent={props.agent} />
+    </div>
   )
 }
 

@@ -13,6 +13,7 @@ describe('the form of an agent', () => {
       fallbacks: [{ providerId: 'q', model: 'm' }],
       folders: ['/srv/notes'],
       limits: { maxTurns: 7, maxCostUsd: 0.5, maxWorkingMs: 90_000, maxToolCalls: 0 },
+      budgets: { dayUsd: 2.5, monthUsd: null },
     })
     expect(CreateAgent.parse(bodyOf(formOf(agent)))).toEqual({
       name: 'Ada',
@@ -23,6 +24,7 @@ describe('the form of an agent', () => {
       autonomy: agent.autonomy,
       folders: agent.folders,
       limits: agent.limits,
+      budgets: agent.budgets,
     })
   })
 
@@ -39,6 +41,8 @@ describe('the form of an agent', () => {
     ['maxCostUsd', '1e9', 'Between 0.01 and 1,000.'],
     ['maxWorkingMinutes', '1441', 'Between 1 and 1,440.'],
     ['maxToolCalls', '-1', 'Between 0 and 10,000.'],
+    ['dayUsd', '0', 'Between 0.01 and 100,000.'],
+    ['monthUsd', 'lots', 'A number is needed here.'],
   ] as const)('%s %j is a problem', (field, value, problem) => {
     expect(problemsOf({ ...formOf(makeAgent()), [field]: value }, en, 'en')).toEqual({ [field]: problem })
   })
@@ -56,6 +60,7 @@ describe('the form of an agent', () => {
     ['limits.maxCostUsd', 'maxCostUsd'],
     ['limits.maxWorkingMs', 'maxWorkingMinutes'],
     ['model.providerId', 'model'],
+    ['budgets.monthUsd', 'monthUsd'],
     ['entityId', null],
   ])('an issue at %s belongs to %s', (path, field) => {
     expect(fieldOfIssue(path)).toBe(field)

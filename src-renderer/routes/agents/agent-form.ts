@@ -14,6 +14,9 @@ export type AgentForm = {
   maxCostUsd: string
   maxWorkingMinutes: string
   maxToolCalls: string
+  /** Empty: no cap. */
+  dayUsd: string
+  monthUsd: string
 }
 
 export type AgentField = keyof AgentForm
@@ -29,6 +32,9 @@ const BOUNDS: Record<LimitField, { min: number; max: number; isWhole: boolean }>
   maxWorkingMinutes: { min: 1, max: 24 * 60, isWhole: false },
   maxToolCalls: { min: 0, max: 10_000, isWhole: true },
 }
+
+export const BUDGET_FIELDS = ['dayUsd', 'monthUsd'] as const
+const BUDGET_BOUNDS = { min: 0.01, max: 100_000 }
 
 export const DEFAULT_LIMIT_FIELDS = limitFields(DEFAULT_LIMITS)
 
@@ -51,6 +57,8 @@ export function formOf(agent: Agent | null): AgentForm {
     autonomy: agent?.autonomy ?? 'ask_when_it_matters',
     folders: [...(agent?.folders ?? [])],
     ...limitFields(agent?.limits ?? DEFAULT_LIMITS),
+    dayUsd: String(agent?.budgets.dayUsd ?? ''),
+    monthUsd: String(agent?.budgets.monthUsd ?? ''),
   }
 }
 
@@ -75,7 +83,12 @@ export function bodyOf(form: AgentForm): CreateAgent {
       maxWorkingMs: Math.round(numberOf(form.maxWorkingMinutes) * MINUTE_MS),
       maxToolCalls: numberOf(form.maxToolCalls),
     },
+    budgets: { dayUsd: budgetOf(form.dayUsd), monthUsd: budgetOf(form.monthUsd) },
   }
+}
+
+function budgetOf(text: string): number | null {
+  return text.trim() === '' ? null : numberOf(text)
 }
 
 export function isSameForm(a: AgentForm, b: AgentForm): boolean {
@@ -98,6 +111,14 @@ export function problemsOf(form: AgentForm, words: Words, locale: string): Parti
     else if (isWhole && !Number.isInteger(value)) problems[field] = text.whole
     else if (value < min || value > max) problems[field] = text.between(show.format(min), show.format(max))
   }
+  for (const field of BUDGET_FIELDS) {
+    const value = budgetOf(form[field])
+    if (value === null) continue
+    if (!Number.isFinite(value)) problems[field] = text.number
+    else if (value < BUDGET_BOUNDS.min || value > BUDGET_BOUNDS.max) {
+      problems[field] = text.between(show.format(BUDGET_BOUNDS.min), show.format(BUDGET_BOUNDS.max))
+    }
+  }
   return problems
 }
 
@@ -105,6 +126,7 @@ export function problemsOf(form: AgentForm, words: Words, locale: string): Parti
 export function fieldOfIssue(path: string): AgentField | null {
   const [first, second] = path.replace(/^body\./, '').split('.')
   if (first === 'limits') return second === 'maxWorkingMs' ? 'maxWorkingMinutes' : (LIMIT_FIELDS.find((field) => field === second) ?? null)
+  if (first === 'budgets') return BUDGET_FIELDS.find((field) => field === second) ?? null
   const fields: AgentField[] = ['name', 'avatar', 'instructions', 'model', 'fallbacks', 'autonomy', 'folders']
   return fields.find((field) => field === first) ?? null
 }

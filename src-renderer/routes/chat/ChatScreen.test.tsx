@@ -268,7 +268,9 @@ describe('a conversation', () => {
       error: 'model_auth',
       errorMessage: 'Anthropic: the key was refused.',
     })
-    space.runner.answer({ retryJob: () => ({ job: { ...job, id: makeId(), task: 'Write it', context: null, result: null, output: null } }) })
+    space.runner.answer({
+      retryJob: () => ({ job: { ...job, id: makeId(), task: 'Write it', context: null, result: null, output: null } }),
+    })
     const view = openChat(space.runner, `/chat/${conversationId}`)
     const alert = await screen.findByRole('alert')
     expect(alert).toHaveTextContent('The provider did not accept the key.')

@@ -7,7 +7,8 @@ import { isTerminal, type JobStatus } from '../../../src-runner/contract/jobs.ts
 import { ApiError } from '../../api/client.ts'
 import { useCancelJob, useRetryJob } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
-import { useProgress } from '../../api/queries.ts'
+import { useJobApprovals, useProgress } from '../../api/queries.ts'
+import { ApprovalCards } from '../../approvals/ApprovalCards.tsx'
 import { words } from '../../kit/words/words.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { doingText } from '../../turn/doing.ts'
@@ -123,6 +124,9 @@ function Answer(props: ChatTurnViewProps) {
     const error = work.state().error
     return error === null ? null : { error: error.code, errorMessage: error.message, agentId: props.agent?.id ?? '' }
   }
+  const waited = createMemo<boolean>((before) => before || status() === 'awaiting_approval', false)
+  // Asked for once it waits, and kept: an answered card stays in its place in the talk.
+  const asked = useJobApprovals(() => (waited() ? props.turn.jobId : null))
   const isEstimated = () => work.state().steps.some((step) => step.kind === 'reply' && step.estimated)
   return (
     <div class="group flex gap-3">
@@ -145,12 +149,15 @@ function Answer(props: ChatTurnViewProps) {
               {(job) => <JobProblem compact job={job()} actions={<RetryTurn turn={props.turn} />} />}
             </Match>
             <Match when={status() === 'awaiting_approval'}>
-              <WaitsForPerson jobId={props.turn.jobId} />
+              <Show when={asked.data === undefined}>
+                <p class="text-sm text-warn">{words().chat.needsApproval}</p>
+              </Show>
             </Match>
             <Match when={status() === 'awaiting_child'}>
               <p class="text-sm text-ink-3">{words().job.waitingChild}</p>
             </Match>
           </Switch>
+          <ApprovalCards approvals={asked.data?.approvals ?? []} />
           <Show when={props.turn.job}>
             {(job) => (
               <Show when={job().startedAt !== null}>
@@ -243,21 +250,6 @@ function RetryTurn(props: { turn: ChatTurn }) {
         </ButtonLink>
       )}
     </Show>
-  )
-}
-
-function WaitsForPerson(props: { jobId: string | null }) {
-  return (
-    <p class="flex flex-wrap items-center gap-2 rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">
-      {words().chat.needsApproval}
-      <Show when={props.jobId}>
-        {(jobId) => (
-          <ButtonLink size="sm" href={`/jobs/${jobId()}`}>
-            {words().chat.openJob}
-          </ButtonLink>
-        )}
-      </Show>
-    </p>
   )
 }
 

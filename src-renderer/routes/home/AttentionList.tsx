@@ -21,11 +21,11 @@ import { toast } from '../../ui/Toasts.tsx'
 /** More than this would push everything else out of sight. */
 const AT_ONCE = 4
 
-/** What waits for the person, the most pressing first. Not there when nothing does. */
-export function AttentionList(props: { failed: readonly JobSummary[]; waiting: readonly JobSummary[]; lacksModel: boolean }) {
+/** What else waits for the person, the most pressing first. Not there when nothing does. */
+export function AttentionList(props: { failed: readonly JobSummary[]; lacksModel: boolean }) {
   const text = () => words().home.attention
   return (
-    <Show when={props.lacksModel || props.failed.length + props.waiting.length > 0}>
+    <Show when={props.lacksModel || props.failed.length > 0}>
       <Panel
         title={text().title}
         flush
@@ -53,21 +53,6 @@ export function AttentionList(props: { failed: readonly JobSummary[]; waiting: r
               </ButtonLink>
             </Line>
           </Show>
-          <For each={props.waiting}>
-            {(job) => (
-              <Line
-                mark={<StatusBadge status={job.status} show="icon" />}
-                title={job.title}
-                href={`/jobs/${job.id}`}
-                why={job.agentName}
-                at={job.createdAt}
-              >
-                <ButtonLink href={`/jobs/${job.id}`} size="sm">
-                  {text().waiting}
-                </ButtonLink>
-              </Line>
-            )}
-          </For>
           <For each={props.failed.slice(0, AT_ONCE)}>{(job) => <FailedLine job={job} />}</For>
           <Show when={props.failed.length > AT_ONCE}>
             <li class="px-4 py-2 pl-11">

@@ -2,7 +2,7 @@ import { screen, within } from '@solidjs/testing-library'
 import { expect, it, vi } from 'vitest'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeAgent, makeId, makeJob, makeModel, makeSummary } from '../../testing/things.ts'
+import { makeAgent, makeApproval, makeFacts, makeId, makeJob, makeModel, makeSummary } from '../../testing/things.ts'
 import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
 import { HomeScreen } from './HomeScreen.tsx'
 
@@ -94,6 +94,40 @@ it('follows a running job: step, cost, Stop', async () => {
   await user.click(within(line).getByRole('button', { name: 'Stop “Sum up the notes”' }))
   await within(line).findByText('File guide · Stopping…')
   expect(runner.callsOf('cancelJob')[0]!.params.jobId).toBe(job.id)
+})
+
+it('puts decisions first, two at once, and follows what others answer', async () => {
+  const approvals = ['First', 'Second', 'Third'].map((summary, at) => makeApproval({ expiresAt: 10 + at, facts: makeFacts({ summary }) }))
+  const runner = runnerWith([])
+  runner.answer({
+    listApprovals: () => {
+      const pending = approvals.filter((one) => one.status === 'pending')
+      return { approvals: pending, pending: pending.length, nextCursor: null }
+    },
+    getApproval: ({ params }) => ({ approval: approvals.find((one) => one.id === params.approvalId)! }),
+  })
+  renderScreen(HomeScreen, { runner })
+  await screen.findByText('3 things need you')
+  await screen.findByRole('article', { name: /First/ })
+  expect(screen.queryByRole('article', { name: /Third/ })).toBeNull()
+  expect(screen.getByRole('link', { name: '1 more decision waits' })).toHaveAttribute('href', '/approvals')
+  await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
+  const [first] = approvals
+  Object.assign(first!, { status: 'approved', remember: 'once', answeredAt: 5 })
+  runner.happen({
+    type: 'approval.answered',
+    payload: {
+      approvalId: first!.id,
+      jobId: first!.jobId,
+      agentId: first!.agentId,
+      conversationId: null,
+      kind: 'tool',
+      decision: 'approve',
+    },
+  })
+  await screen.findByRole('article', { name: /Third/ })
+  expect(within(screen.getByRole('article', { name: /First/ })).getByRole('alert')).toHaveTextContent('Answered elsewhere')
+  await screen.findByText('2 things need you')
 })
 
 it('says that no model is chosen when agents need one', async () => {

@@ -1,7 +1,7 @@
 import { useSearchParams } from '@solidjs/router'
 import { createMemo, Show } from 'solid-js'
 import { problemOf } from '../../api/problem.ts'
-import { useAgents, useJobs, useModels } from '../../api/queries.ts'
+import { useAgents, useJobs, useModels, usePendingApprovals } from '../../api/queries.ts'
 import { useMinutes } from '../../kit/now.ts'
 import { isSeen } from '../../kit/seen.ts'
 import { words } from '../../kit/words/words.ts'
@@ -14,6 +14,7 @@ import { NoAgentYet } from './NoAgentYet.tsx'
 import { RecentJobs } from './RecentJobs.tsx'
 import { RunningJobs } from './RunningJobs.tsx'
 import { SpentToday } from './SpentToday.tsx'
+import { WaitingApprovals } from './WaitingApprovals.tsx'
 
 const WEEK_MS = 7 * 86_400_000
 const HOUR_MS = 3_600_000
@@ -27,7 +28,7 @@ export function HomeScreen() {
   // Moves on by the hour, so that the question stays the same one.
   const weekAgo = createMemo(() => Math.floor((now() - WEEK_MS) / HOUR_MS) * HOUR_MS)
   const running = useJobs(() => ({ status: ['running', 'pending'], limit: 50 }))
-  const waiting = useJobs(() => ({ status: ['awaiting_approval'], limit: 20 }))
+  const approvals = usePendingApprovals()
   const failed = useJobs(() => ({ status: ['failed'], from: weekAgo(), limit: 20 }))
   const recent = useJobs(() => ({ status: ['completed', 'failed', 'cancelled'], limit: 12 }))
 
@@ -38,7 +39,7 @@ export function HomeScreen() {
     models.data !== undefined &&
     models.data.defaultModel === null &&
     agents.data!.agents.some((agent) => agent.model === null)
-  const needs = () => lookAt().length + waiting.items.length + (lacksModel() ? 1 : 0)
+  const needs = () => lookAt().length + (approvals.data?.pending ?? 0) + (lacksModel() ? 1 : 0)
   const unreachable = () => agents.error ?? recent.error
   const isReady = () => agents.data !== undefined
 
@@ -64,7 +65,8 @@ export function HomeScreen() {
       </Show>
       <Show when={isReady()}>
         <div class="flex flex-col gap-6">
-          <AttentionList failed={lookAt()} waiting={waiting.items} lacksModel={lacksModel()} />
+          <WaitingApprovals />
+          <AttentionList failed={lookAt()} lacksModel={lacksModel()} />
           <Show when={hasAgents()} fallback={<NoAgentYet />}>
             <HandOver
               agents={agents.data!.agents}

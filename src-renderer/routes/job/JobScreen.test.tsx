@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Job, ReplyStep, Step } from '../../../src-runner/contract/jobs.ts'
 import { createFakeRunner, createHeldStream, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeId, makeJob } from '../../testing/things.ts'
+import { makeApproval, makeDecision, makeFacts, makeId, makeJob } from '../../testing/things.ts'
 import { JobScreen } from './JobScreen.tsx'
 
 const MODEL = { providerId: 'p', model: 'sonnet' }
@@ -167,6 +167,82 @@ describe('the page of a job', () => {
     await view.user.click(screen.getByRole('button', { name: 'Copy as JSON' }))
     await waitFor(() => expect(copied).toHaveLength(1))
     expect(JSON.parse(copied[0]!)).toEqual({ job, steps: [reply(1, 'Done.')] })
+  })
+
+  it('shows for every call which voice decided and what the person said, and in the head what the job has seen', async () => {
+    const job = makeJob()
+    const call = { callId: 'c1', name: 'write_file', args: { path: 'a.md', content: 'x' } }
+    const { runner, show } = open(job, [
+      reply(1, 'I write it.', { toolCalls: [call] }),
+      {
+        kind: 'tool_result',
+        seq: 2,
+        attempt: 1,
+        createdAt: 2,
+        durationMs: 5,
+        callId: 'c1',
+        name: 'write_file',
+        ok: true,
+        output: 'Written.',
+      },
+    ])
+    runner.answer({
+      listDecisions: () => ({
+        decisions: [
+          {
+            callId: 'c1',
+            tool: 'write_file',
+            facts: makeFacts(),
+            decision: makeDecision({ overruled: [{ source: 'rule', verdict: 'run', ruleId: makeId(), text: 'Allow notes.' }] }),
+            marks: { untrusted: { seq: 0, cause: 'A webhook started it.' }, private: null, outside: null },
+            decidedAt: 1,
+          },
+        ],
+      }),
+      listApprovals: () => ({
+        approvals: [makeApproval({ jobId: job.id, callId: 'c1', status: 'approved', remember: 'job', note: 'Go on.', answeredAt: 5 })],
+        pending: 0,
+        nextCursor: null,
+      }),
+    })
+    const view = show()
+    expect(await screen.findByText('It overwrites a file that the agent did not write.', { exact: false })).toBeInTheDocument()
+    await view.user.click(screen.getByRole('button', { name: '1 other voice, overruled' }))
+    expect(screen.getByText('Allow notes.', { exact: false })).toBeInTheDocument()
+    expect(await screen.findByText('Approved for this job')).toBeInTheDocument()
+    expect(screen.getByText('Go on.')).toBeInTheDocument()
+    const mark = screen.getByRole('link', { name: 'Untrusted text' })
+    expect(mark).toHaveAttribute('href', `/jobs/${job.id}#started-by`)
+    expect(mark).toHaveAttribute('title', expect.stringContaining('A webhook started it.'))
+    expect(document.getElementById('step-2')).toHaveTextContent('Wrote a.md')
+  })
+
+  it('that waits is answered right there, and the card says how it ended', async () => {
+    const job = makeJob({ status: 'awaiting_approval', result: null, finishedAt: null })
+    const approval = makeApproval({ jobId: job.id })
+    const { runner, show } = open(job)
+    runner.answer({
+      listApprovals: () => ({ approvals: [approval], pending: 1, nextCursor: null }),
+      resolveApproval: ({ body }) => ({ ok: true, jobId: job.id, status: 'pending', decision: body.decision }),
+    })
+    const view = show()
+    const card = await screen.findByRole('article', { name: /Overwrite Documents/ })
+    expect(screen.queryByText('It waits for your decision.')).toBeNull()
+    await view.user.click(within(card).getByRole('button', { name: 'For this job' }))
+    expect(await within(card).findByText('Approved for this job')).toBeInTheDocument()
+    expect(runner.callsOf('resolveApproval')[0]!.body).toMatchObject({ approvalId: approval.id, remember: 'job' })
+  })
+
+  it('shows the result that it handed back: words, data, files', async () => {
+    const job = makeJob({
+      output: { summary: 'Three invoices, **two** open.', data: { open: 2 }, files: ['/srv/out/list.csv'] },
+      childrenCostUsd: 0.25,
+    })
+    open(job).show()
+    expect(await screen.findByText('two', { selector: 'strong' })).toBeInTheDocument()
+    expect(screen.getByRole('group', { name: 'Data' })).toHaveTextContent('{ "open": 2 }')
+    expect(screen.getByText('/srv/out/list.csv')).toBeInTheDocument()
+    expect(screen.getByText('+ $0.25 for jobs it delegated')).toBeInTheDocument()
   })
 
   it('that does not exist says so', async () => {

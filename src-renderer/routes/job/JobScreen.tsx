@@ -1,23 +1,27 @@
-import { A, useNavigate, useParams } from '@solidjs/router'
+import { A, useLocation, useNavigate, useParams } from '@solidjs/router'
 import Braces from 'lucide-solid/icons/braces'
 import ChevronLeft from 'lucide-solid/icons/chevron-left'
 import MessageSquare from 'lucide-solid/icons/message-square'
 import RotateCcw from 'lucide-solid/icons/rotate-ccw'
 import Square from 'lucide-solid/icons/square'
-import { createMemo, createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
+import { createEffect, createMemo, createSignal, For, type JSX, Match, on, Show, Switch } from 'solid-js'
 import { DEMO_PROVIDER_ID } from '../../../src-runner/contract/agents.ts'
-import { type Job, isTerminal, type JobStatus } from '../../../src-runner/contract/jobs.ts'
+import { type Job, isTerminal, type JobOutput, type JobStatus } from '../../../src-runner/contract/jobs.ts'
 import { ApiError } from '../../api/client.ts'
 import { useCancelJob, useRetryJob } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
-import { useJob, useProgress } from '../../api/queries.ts'
+import { useDecisions, useJob, useJobApprovals, useProgress } from '../../api/queries.ts'
+import { ApprovalCards } from '../../approvals/ApprovalCards.tsx'
+import { joinMarks, MarkPills, stepAnchor } from '../../approvals/MarksView.tsx'
+import { moneyText } from '../../kit/numbers.ts'
 import { durationText } from '../../kit/time.ts'
-import { words } from '../../kit/words/words.ts'
+import { visibleText } from '../../kit/visible-text.ts'
+import { locale, words } from '../../kit/words/words.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { doingText } from '../../turn/doing.ts'
 import { DemoPill, JobTime } from '../../turn/JobFigures.tsx'
 import { JobProblem } from '../../turn/JobProblem.tsx'
-import { RawText } from '../../turn/RawText.tsx'
+import { RawText, rawTextOf } from '../../turn/RawText.tsx'
 import { ReplyText } from '../../turn/ReplyText.tsx'
 import { turnFigures } from '../../turn/turn.ts'
 import { Doing, isWriting } from '../../turn/TurnItems.tsx'
@@ -76,22 +80,31 @@ function JobPage(props: { job: Job }) {
   })
   const figures = createMemo(() => turnFigures(work.state().steps))
   const status = (): JobStatus => props.job.status
+  const decisions = useDecisions(() => props.job.id)
+  const approvals = useJobApprovals(() => props.job.id)
+  const marks = createMemo(() => joinMarks((decisions.data?.decisions ?? []).map((one) => one.marks)))
+  const asked = () => approvals.data?.approvals ?? []
+  useStepInSight(() => work.items().length > 0)
   return (
     <div class="flex flex-col gap-5">
-      <Head job={props.job} work={work} />
+      <Head job={props.job} work={work} marks={<MarkPills marks={marks()} jobId={props.job.id} />} />
       <Figures job={props.job} estimated={figures().estimated} />
       <Show when={status() === 'failed'}>
         <JobProblem job={props.job} actions={<RetryButton job={props.job} size="sm" />} />
       </Show>
       <Links job={props.job} />
-      <Panel title={words().job.task}>
-        <TaskText text={props.job.task} />
-      </Panel>
+      <ApprovalCards approvals={asked()} />
+      <div id={stepAnchor(0)} class={TARGET}>
+        <Panel title={words().job.task}>
+          <TaskText text={props.job.task} />
+        </Panel>
+      </div>
       <Show
         when={isTerminal(status())}
         fallback={
           <Now
             job={props.job}
+            isAsked={asked().some((one) => one.status === 'pending')}
             doing={isWriting(work.items()) && progress()?.activity !== 'retry_wait' ? null : doingText(status(), progress(), words())}
           />
         }
@@ -110,7 +123,13 @@ function JobPage(props: { job: Job }) {
             <ErrorState compact problem={problemOf(work.error())} />
           </Match>
           <Match when={work.items().length > 0}>
-            <Timeline items={work.items()} result={isTerminal(status()) ? props.job.result : null} isOver={isTerminal(status())} />
+            <Timeline
+              items={work.items()}
+              result={isTerminal(status()) ? props.job.result : null}
+              isOver={isTerminal(status())}
+              decisions={decisions.data?.decisions ?? []}
+              approvals={asked()}
+            />
           </Match>
           <Match when={work.isPending()}>
             <Skeleton rows={4} />
@@ -131,7 +150,19 @@ function JobPage(props: { job: Job }) {
   )
 }
 
-function Head(props: { job: Job; work: FollowedTurn }) {
+/** The step that an address names is brought into sight once it is there. */
+function useStepInSight(isThere: () => boolean): void {
+  const location = useLocation()
+  createEffect(
+    on([isThere, () => location.hash], ([there, hash]) => {
+      if (there && hash !== '') document.getElementById(hash.slice(1))?.scrollIntoView({ block: 'center' })
+    }),
+  )
+}
+
+const TARGET = 'rounded-xl target:outline-2 target:outline-offset-2 target:outline-accent-ink'
+
+function Head(props: { job: Job; work: FollowedTurn; marks: JSX.Element }) {
   const desktop = useDesktop()
   const cancel = useCancelJob()
   const stop = async () => {
@@ -151,6 +182,7 @@ function Head(props: { job: Job; work: FollowedTurn }) {
         <h1 class="text-xl font-semibold tracking-tight wrap-anywhere text-ink">{props.job.title}</h1>
         <div class="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-3">
           <StatusBadge status={props.job.status} stopping={props.job.cancelRequested && !isTerminal(props.job.status)} />
+          {props.marks}
           <Time at={props.job.createdAt} />
           <span class="inline-flex items-center gap-0.5">
             <span class="font-mono text-2xs" title={props.job.id}>
@@ -243,7 +275,10 @@ function Figures(props: { job: Job; estimated: boolean }) {
           <Tokens input={props.job.inputTokens} output={props.job.outputTokens} cached={props.job.cachedTokens} />
         </Show>
       </Figure>
-      <Figure name={words().job.cost}>
+      <Figure
+        name={words().job.cost}
+        note={props.job.childrenCostUsd > 0 ? words().job.childrenCost(moneyText(props.job.childrenCostUsd, locale())) : undefined}
+      >
         <Show when={props.job.turns > 0} fallback="–">
           <Money usd={props.job.costUsd} priced={props.job.priced} />
         </Show>
@@ -313,9 +348,10 @@ function TaskText(props: { text: string }) {
   )
 }
 
-function Now(props: { job: Job; doing: string | null }) {
+function Now(props: { job: Job; isAsked: boolean; doing: string | null }) {
   const waits = () => {
-    if (props.job.status === 'awaiting_approval') return words().job.waitingApproval
+    // What is asked stands above, with the answers.
+    if (props.job.status === 'awaiting_approval') return props.isAsked ? null : words().job.waitingApproval
     return props.job.status === 'awaiting_child' ? words().job.waitingChild : null
   }
   return (
@@ -345,6 +381,29 @@ function Result(props: { job: Job }) {
       <Show when={props.job.result} fallback={<p class="text-sm text-ink-3">{words().job.noResult}</p>}>
         {(result) => <ReplyText text={result()} />}
       </Show>
+      <Show when={props.job.output}>{(output) => <Output output={output()} isRepeated={output().summary === props.job.result} />}</Show>
     </Panel>
+  )
+}
+
+/** What the agent handed back as a result: its summary, data for programs, and files. */
+function Output(props: { output: JobOutput; isRepeated: boolean }) {
+  return (
+    <div class="mt-4 flex flex-col gap-3 border-t border-line pt-3">
+      <Show when={!props.isRepeated && props.output.summary !== ''}>
+        <ReplyText text={props.output.summary} />
+      </Show>
+      <Show when={props.output.data !== null && props.output.data !== undefined}>
+        <RawText label={words().job.outputData} text={rawTextOf(props.output.data)} />
+      </Show>
+      <Show when={props.output.files.length > 0}>
+        <div class="text-xs text-ink-3">
+          <span class="font-semibold">{words().job.outputFiles}</span>
+          <ul>
+            <For each={props.output.files}>{(path) => <li class="font-mono wrap-anywhere text-ink-2">{visibleText(path)}</li>}</For>
+          </ul>
+        </div>
+      </Show>
+    </div>
   )
 }

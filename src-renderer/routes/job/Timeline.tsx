@@ -1,6 +1,11 @@
 import { DEMO_PROVIDER_ID } from '../../../src-runner/contract/agents.ts'
+import type { Approval } from '../../../src-runner/contract/approvals.ts'
 import type { ReplyStep } from '../../../src-runner/contract/jobs.ts'
-import { type JSX, Match, Show, Switch } from 'solid-js'
+import type { RecordedDecision } from '../../../src-runner/contract/rules.ts'
+import { createMemo, type JSX, Match, Show, Switch } from 'solid-js'
+import { AnsweredLine } from '../../approvals/AnsweredLine.tsx'
+import { stepAnchor } from '../../approvals/MarksView.tsx'
+import { DecisionLine } from '../../approvals/Voices.tsx'
 import { words } from '../../kit/words/words.ts'
 import { DemoPill } from '../../turn/JobFigures.tsx'
 import { Reasoning } from '../../turn/Reasoning.tsx'
@@ -19,6 +24,9 @@ export function Timeline(props: {
   items: readonly TurnItem[]
   /** Shown elsewhere already: not repeated. */ result: string | null
   isOver: boolean
+  /** What the policy said of each call, and what the person did. */
+  decisions: readonly RecordedDecision[]
+  approvals: readonly Approval[]
 }): JSX.Element {
   const attemptOf = (item: TurnItem) => (item.kind === 'text' ? item.step?.attempt : item.result?.attempt) ?? null
   const beginsAttempt = (item: TurnItem): number | null => {
@@ -27,11 +35,20 @@ export function Timeline(props: {
     const before = props.items.slice(0, props.items.indexOf(item)).findLast((one) => attemptOf(one) !== null)
     return before !== undefined && attemptOf(before) !== own ? own : null
   }
+  // Of a call that was decided more than once the last word counts.
+  const decisionOf = createMemo(() => new Map(props.decisions.map((one) => [one.callId, one.decision])))
+  const answerOf = createMemo(
+    () => new Map(props.approvals.toReversed().flatMap((one): [string, Approval][] => (one.callId === null ? [] : [[one.callId, one]]))),
+  )
+  const seqOf = (item: TurnItem) => (item.kind === 'text' ? item.step?.seq : item.result?.seq)
   return (
     <ol class="flex flex-col">
       <KeyedFor each={props.items} keyOf={(item) => item.key}>
         {(item) => (
-          <li class="relative border-l-2 border-line pb-1.5 pl-4 last:pb-0">
+          <li
+            id={seqOf(item()) === undefined ? undefined : stepAnchor(seqOf(item())!)}
+            class="relative scroll-mt-8 border-l-2 border-line pb-1.5 pl-4 last:pb-0 target:border-accent target:bg-accent-soft"
+          >
             <Show when={beginsAttempt(item())}>
               {(attempt) => (
                 <p class="mb-2 flex items-center gap-2 text-xs text-warn">
@@ -46,12 +63,30 @@ export function Timeline(props: {
               <Match when={textOf(item())}>
                 {(text) => <Reply item={text()} isResult={!text().live && text().text === props.result} />}
               </Match>
-              <Match when={toolOf(item())}>{(tool) => <ToolLine item={tool()} isOver={props.isOver} />}</Match>
+              <Match when={toolOf(item())}>
+                {(tool) => (
+                  <>
+                    <ToolLine item={tool()} isOver={props.isOver} />
+                    <Show when={decisionOf().get(tool().callId)}>{(decision) => <DecisionLine decision={decision()} />}</Show>
+                    <Show when={answerOf().get(tool().callId)}>{(approval) => <AnswerOfCall approval={approval()} />}</Show>
+                  </>
+                )}
+              </Match>
             </Switch>
           </li>
         )}
       </KeyedFor>
     </ol>
+  )
+}
+
+function AnswerOfCall(props: { approval: Approval }): JSX.Element {
+  return (
+    <Show when={props.approval.status !== 'pending'}>
+      <div class="mb-1.5 ml-1.5 pl-4">
+        <AnsweredLine compact approval={props.approval} />
+      </div>
+    </Show>
   )
 }
 

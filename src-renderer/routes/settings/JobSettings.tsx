@@ -1,12 +1,14 @@
-import { createMemo, Show } from 'solid-js'
+import { createEffect, createMemo, createSignal, on, Show } from 'solid-js'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useSettings } from '../../api/queries.ts'
 import { words } from '../../kit/words/words.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Panel } from '../../ui/Panel.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { Row } from '../../ui/Row.tsx'
 import { Select } from '../../ui/Select.tsx'
+import { TextField } from '../../ui/TextField.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
 const CHOICES = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
@@ -44,7 +46,51 @@ export function JobSettings() {
             onValue={choose}
           />
         </Row>
+        <DayBudget budget={settings.data?.settings.dayBudgetUsd} />
+        <Row label={text().rules} hint={text().rulesHint}>
+          <ButtonLink href="/rules">{text().rulesOpen}</ButtonLink>
+        </Row>
       </Show>
     </Panel>
+  )
+}
+
+/** Saved when the field is left or Enter is pressed. `undefined`: not known yet. */
+function DayBudget(props: { budget: number | null | undefined }) {
+  const text = () => words().settings.jobs
+  const change = useUpdateSettings()
+  const [typed, setTyped] = createSignal('')
+  const [problem, setProblem] = createSignal<string | null>(null)
+  createEffect(
+    on(
+      () => props.budget,
+      (budget) => setTyped(String(budget ?? '')),
+    ),
+  )
+  const save = () => {
+    const plain = typed().trim().replace(',', '.')
+    const amount = plain === '' ? null : Number(plain)
+    if (amount !== null && !(amount >= 0.01 && amount <= 100_000)) return setProblem(text().dayBudgetBad)
+    setProblem(null)
+    if (props.budget === undefined || amount === props.budget) return
+    change.run({ body: { dayBudgetUsd: amount } }).catch((thrown: unknown) => setProblem(sentenceOf(thrown)))
+  }
+  return (
+    <Row label={text().dayBudget} hint={text().dayBudgetHint}>
+      <div class="w-28">
+        <TextField
+          label={text().dayBudget}
+          hideLabel
+          inputMode="decimal"
+          placeholder={text().dayBudgetNone}
+          problem={problem()}
+          disabled={props.budget === undefined}
+          value={typed()}
+          onValue={setTyped}
+          onBlur={save}
+          onKeyDown={(event) => event.key === 'Enter' && save()}
+        />
+      </div>
+    </Row>
   )
 }

@@ -38,7 +38,6 @@ export const chat: WordsLike<typeof en> = {
   stopped: 'Angehalten. Was geschrieben war, bleibt.',
   stoppedEmpty: 'Angehalten, bevor etwas geschrieben war.',
   needsApproval: 'Wartet auf deine Entscheidung',
-  openJob: 'Auftrag öffnen',
   toJob: 'Alle Einzelheiten dieser Runde',
   copyMessage: 'Nachricht kopieren',
   copyAnswer: 'Antwort kopieren',

@@ -21,9 +21,8 @@ export const home: WordsLike<typeof en> = {
   },
   attention: {
     title: 'Braucht dich',
-    failed: 'Ansehen',
-    waiting: 'Entscheiden',
     more: (count) => plural(count, { one: '# weiterer fehlgeschlagener Auftrag', other: '# weitere fehlgeschlagene Aufträge' }),
+    moreDecisions: (count) => plural(count, { one: '# weitere Entscheidung wartet', other: '# weitere Entscheidungen warten' }),
     seen: 'Gesehen',
     allSeen: 'Alle als gesehen merken',
     retry: 'Erneut versuchen',

@@ -20,6 +20,13 @@ export const settings: WordsLike<typeof en> = {
     title: 'Aufträge',
     concurrency: 'Aufträge zur gleichen Zeit',
     concurrencyHint: 'Weitere warten, bis sie dran sind. Modelle auf diesem Rechner wollen meist einen oder zwei.',
+    dayBudget: 'Geld am Tag, alle Agenten zusammen (US$)',
+    dayBudgetHint: 'Ist es verbraucht, wartet jeder Auftrag, der Geld kosten würde, und fragt dich. Leer: keine Grenze.',
+    dayBudgetNone: 'Keine Grenze',
+    dayBudgetBad: 'Ein Betrag zwischen 0,01 und 100.000.',
+    rules: 'Regeln',
+    rulesHint: 'Was Agenten von selbst dürfen, wofür sie fragen müssen, und eine Probe dazu.',
+    rulesOpen: 'Öffnen',
   },
   servers: {
     title: 'Adressen',

@@ -36,7 +36,6 @@ export const chat = {
   stopped: 'Stopped. What was written is kept.',
   stoppedEmpty: 'Stopped before anything was written.',
   needsApproval: 'Waits for your decision',
-  openJob: 'Open the job',
   toJob: 'All details of this turn',
   copyMessage: 'Copy message',
   copyAnswer: 'Copy answer',

@@ -19,9 +19,8 @@ export const home = {
   },
   attention: {
     title: 'Needs you',
-    failed: 'Look at it',
-    waiting: 'Decide',
     more: (count: number) => plural(count, { one: '# more failed job', other: '# more failed jobs' }),
+    moreDecisions: (count: number) => plural(count, { one: '# more decision waits', other: '# more decisions wait' }),
     seen: 'Seen',
     allSeen: 'Mark all as seen',
     retry: 'Try again',

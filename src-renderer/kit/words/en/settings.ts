@@ -17,6 +17,13 @@ export const settings = {
     title: 'Jobs',
     concurrency: 'Jobs at the same time',
     concurrencyHint: 'More wait for their turn. Local models usually want one or two.',
+    dayBudget: 'Money a day, all agents together (US$)',
+    dayBudgetHint: 'When it is reached, every job that would cost money waits and asks you. Left empty: no cap.',
+    dayBudgetNone: 'No cap',
+    dayBudgetBad: 'An amount between 0.01 and 100,000.',
+    rules: 'Rules',
+    rulesHint: 'What agents may do by themselves, what they must ask for, and a place to try it out.',
+    rulesOpen: 'Open',
   },
   servers: {
     title: 'Addresses',

@@ -1,0 +1,86 @@
+import { A } from '@solidjs/router'
+import Eye from 'lucide-solid/icons/eye'
+import Globe from 'lucide-solid/icons/globe'
+import ShieldAlert from 'lucide-solid/icons/shield-alert'
+import { For, type JSX, Show } from 'solid-js'
+import { Dynamic } from 'solid-js/web'
+import type { Marks } from '../../src-runner/contract/rules.ts'
+import { words } from '../kit/words/words.ts'
+import type { Icon } from '../ui/icon.ts'
+import { Pill } from '../ui/Pill.tsx'
+
+type MarkName = keyof Marks
+const NAMES: MarkName[] = ['untrusted', 'private', 'outside']
+const ICONS: Record<MarkName, Icon> = { untrusted: ShieldAlert, private: Eye, outside: Globe }
+
+export function markNames(marks: Marks): MarkName[] {
+  return NAMES.filter((name) => marks[name] !== null)
+}
+
+/** Marks are only ever added, so the union is how a job stands. */
+export function joinMarks(all: readonly Marks[]): Marks {
+  const first = (name: MarkName) => all.find((marks) => marks[name] !== null)?.[name] ?? null
+  return { untrusted: first('untrusted'), private: first('private'), outside: first('outside') }
+}
+
+export function stepHref(jobId: string, seq: number): string {
+  return `/jobs/${jobId}#${stepAnchor(seq)}`
+}
+
+/** The id of a step on the page of its job; 0 is what started it. */
+export function stepAnchor(seq: number): string {
+  return seq === 0 ? 'started-by' : `step-${seq}`
+}
+
+/** What the job has seen and done so far, each with its cause and the way to it. */
+export function MarksList(props: { marks: Marks; jobId: string }): JSX.Element {
+  const text = () => words().approvals
+  return (
+    <Show when={markNames(props.marks).length > 0}>
+      <div class="flex flex-col gap-1">
+        <ul class="flex flex-col gap-1">
+          <For each={markNames(props.marks)}>
+            {(name) => (
+              <li class="flex items-start gap-2 text-sm text-ink-2">
+                <span class={`mt-0.5 shrink-0 ${name === 'untrusted' ? 'text-warn' : 'text-ink-3'}`}>
+                  <Dynamic component={ICONS[name]} size={14} aria-hidden="true" />
+                </span>
+                <span class="min-w-0 wrap-anywhere">
+                  <span class="text-ink">{text().marked[name]}</span>
+                  {': '}
+                  {props.marks[name]!.cause}{' '}
+                  <A href={stepHref(props.jobId, props.marks[name]!.seq)} class="whitespace-nowrap text-accent-ink hover:underline">
+                    {props.marks[name]!.seq === 0 ? text().markFirst : text().markStep(props.marks[name]!.seq)}
+                  </A>
+                </span>
+              </li>
+            )}
+          </For>
+        </ul>
+        <Show when={props.marks.untrusted !== null && props.marks.private !== null}>
+          <p class="rounded-md bg-warn-soft px-2.5 py-1.5 text-xs text-warn">{text().markBoth}</p>
+        </Show>
+      </div>
+    </Show>
+  )
+}
+
+/** The same as a word each, for a head; the cause on hover. */
+export function MarkPills(props: { marks: Marks; jobId: string }): JSX.Element {
+  return (
+    <For each={markNames(props.marks)}>
+      {(name) => (
+        <A
+          href={stepHref(props.jobId, props.marks[name]!.seq)}
+          title={`${words().approvals.marked[name]}: ${props.marks[name]!.cause}`}
+          class="rounded-full"
+        >
+          <Pill tone={name === 'untrusted' ? 'warn' : 'plain'}>
+            <Dynamic component={ICONS[name]} size={12} aria-hidden="true" />
+            {words().approvals.markWord[name]}
+          </Pill>
+        </A>
+      )}
+    </For>
+  )
+}

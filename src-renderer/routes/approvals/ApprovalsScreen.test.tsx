@@ -1,0 +1,298 @@
+import { screen, waitFor, within } from '@solidjs/testing-library'
+import { describe, expect, it } from 'vitest'
+import type { Approval } from '../../../src-runner/contract/approvals.ts'
+import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
+import { renderScreen } from '../../testing/render.tsx'
+import { makeApproval, makeDecision, makeFacts, makeId } from '../../testing/things.ts'
+import { ApprovalsScreen } from './ApprovalsScreen.tsx'
+
+/** A runner that keeps decisions as the real one does: the first answer counts. */
+function open(approvals: Approval[], path = '/approvals') {
+  const answerOf = (id: string) => approvals.find((one) => one.id === id)
+  const runner = createFakeRunner({
+    listApprovals: ({ query }) => ({
+      approvals: approvals.filter((one) => query.status === undefined || one.status === query.status),
+      pending: approvals.filter((one) => one.status === 'pending').length,
+      nextCursor: null,
+    }),
+    getApproval: ({ params }) => {
+      const approval = answerOf(params.approvalId)
+      return approval === undefined ? new Refusal('approval_not_found') : { approval }
+    },
+    resolveApproval: ({ body }) => {
+      const approval = answerOf(body.approvalId)
+      if (approval === undefined) return new Refusal('approval_not_found')
+      if (approval.status === 'expired') return new Refusal('approval_expired')
+      if (approval.status !== 'pending') return new Refusal('approval_already_resolved')
+      const { decision, note = null, remember, answer = null } = body
+      Object.assign(approval, {
+        status: decision === 'approve' ? 'approved' : 'rejected',
+        note,
+        remember,
+        answer,
+        answeredAt: 1_700_000_500_000,
+      })
+      return { ok: true, jobId: approval.jobId, status: 'pending', decision }
+    },
+  })
+  const view = renderScreen(ApprovalsScreen, { route: '/approvals/:approvalId?', path, runner })
+  const answers = () => runner.callsOf('resolveApproval').map((call) => call.body)
+  return { ...view, runner, answers }
+}
+
+const card = (name: RegExp) => screen.findByRole('article', { name })
+const happenedElsewhere = (approval: Approval, decision: 'approve' | 'reject') => ({
+  type: 'approval.answered' as const,
+  payload: {
+    approvalId: approval.id,
+    jobId: approval.jobId,
+    agentId: approval.agentId,
+    conversationId: null,
+    kind: approval.kind,
+    decision,
+  },
+})
+
+describe('a decision', () => {
+  it('shows who asks and why, exactly what would run, where it comes from, which voice asked, and what it has seen', async () => {
+    const approval = makeApproval({
+      args: { path: 'Documents/notes.md', content: '<img src=x onerror=alert(1)>\nadmin\u202Egnp.exe', flags: { force: true } },
+      reason: 'Your **notes** are old.',
+      facts: makeFacts({ leavesMachine: true }),
+      decision: makeDecision({
+        decidedBy: { source: 'two_of_three', verdict: 'ask', ruleId: null, text: 'It may carry private data out.' },
+        overruled: [{ source: 'rule', verdict: 'run', ruleId: makeId(), text: 'Allow write_file.' }],
+      }),
+      marks: { untrusted: { seq: 4, cause: 'web_fetch read example.com' }, private: { seq: 2, cause: 'read_file' }, outside: null },
+    })
+    const { user } = open([approval])
+    const front = await card(/Overwrite Documents\/notes\.md/)
+    expect(within(front).getByText('Ada wants to use write_file')).toBeInTheDocument()
+    expect(within(front).getByText('Your **notes** are old.')).toBeInTheDocument()
+    expect(within(front).getByText('Why, in Ada’s own words')).toBeInTheDocument()
+    // Markup is text, and what hides is written out.
+    expect(within(front).getByRole('group', { name: 'content' }).textContent).toBe('<img src=x onerror=alert(1)>\nadmin⟨U+202E⟩gnp.exe')
+    expect(front.querySelector('img')).toBeNull()
+    expect(within(front).getByRole('group', { name: 'flags' })).toHaveTextContent('{ "force": true }')
+    expect(within(front).getByText('Leaves this computer')).toBeInTheDocument()
+    expect(within(front).getByRole('link', { name: 'Sum up the notes' })).toHaveAttribute('href', `/jobs/${approval.jobId}`)
+    expect(within(front).getByText('It may carry private data out.', { exact: false })).toBeInTheDocument()
+    expect(within(front).queryByText('Allow write_file.', { exact: false })).toBeNull()
+    await user.click(within(front).getByRole('button', { name: '1 other voice, overruled' }))
+    expect(within(front).getByText('Allow write_file.', { exact: false })).toBeInTheDocument()
+    expect(within(front).getByRole('link', { name: 'step 4' })).toHaveAttribute('href', `/jobs/${approval.jobId}#step-4`)
+    expect(within(front).getByText(/Look twice/)).toBeInTheDocument()
+  })
+
+  it('is approved with A, and the next one is not touched by a second press', async () => {
+    const [first, second] = [makeApproval({ expiresAt: 1 }), makeApproval({ expiresAt: 2, facts: makeFacts({ summary: 'Delete old.md' }) })]
+    const { user, answers } = open([second, first])
+    await card(/Overwrite Documents/)
+    await user.keyboard('aa')
+    await screen.findByText('Approved once')
+    expect(answers()).toEqual([{ approvalId: first.id, decision: 'approve', remember: 'once' }])
+    await user.keyboard('a')
+    await waitFor(() => expect(screen.getByRole('link', { name: 'Next decision' })).toHaveFocus())
+    expect(answers()).toHaveLength(1)
+    await user.keyboard('{Enter}')
+    await card(/Delete old\.md/)
+    await user.keyboard('a')
+    await waitFor(() => expect(answers()).toHaveLength(2))
+    expect(answers()[1]).toMatchObject({ approvalId: second.id })
+  })
+
+  it('is rejected with R and a note that the agent reads', async () => {
+    const approval = makeApproval()
+    const { user, answers } = open([approval])
+    await card(/Overwrite/)
+    await user.keyboard('r')
+    const note = await screen.findByRole('textbox', { name: /Say why/ })
+    await waitFor(() => expect(note).toHaveFocus())
+    await user.keyboard('not a good day{Enter}')
+    expect(await screen.findByText('Rejected')).toBeInTheDocument()
+    expect(answers()).toEqual([{ approvalId: approval.id, decision: 'reject', note: 'not a good day', remember: 'once' }])
+    expect(screen.getByText('not a good day')).toBeInTheDocument()
+  })
+
+  it('Escape leaves the note, and nothing is answered', async () => {
+    const { user, answers } = open([makeApproval()])
+    await card(/Overwrite/)
+    await user.keyboard('r')
+    await waitFor(() => expect(screen.getByRole('textbox', { name: /Say why/ })).toHaveFocus())
+    await user.keyboard('a{Escape}')
+    expect(await screen.findByRole('button', { name: /Approve once/ })).toBeInTheDocument()
+    expect(answers()).toEqual([])
+  })
+
+  it('shows the rule before "always" writes it', async () => {
+    const approval = makeApproval({
+      alwaysRule: { effect: 'allow', tool: 'write_file', pattern: 'Documents/*', agentId: makeId(), folder: '/home/ada' },
+    })
+    const { user, answers } = open([approval])
+    await card(/Overwrite/)
+    await user.click(screen.getByRole('button', { name: 'Always…' }))
+    expect(answers()).toEqual([])
+    expect(screen.getByText('Allow write_file about “Documents/*” in /home/ada, only for Ada')).toBeInTheDocument()
+    await user.click(screen.getByRole('button', { name: 'Write the rule and approve' }))
+    expect(await screen.findByText('Approved, and a rule was written')).toBeInTheDocument()
+    expect(answers()).toEqual([{ approvalId: approval.id, decision: 'approve', remember: 'always' }])
+  })
+
+  it('offers only what the runner lets be remembered', async () => {
+    open([makeApproval({ mayRemember: ['once'], alwaysRule: null })])
+    await card(/Overwrite/)
+    expect(screen.getByRole('button', { name: /Approve once/ })).toBeInTheDocument()
+    expect(screen.queryByRole('button', { name: 'For this job' })).toBeNull()
+    expect(screen.queryByRole('button', { name: 'Always…' })).toBeNull()
+  })
+
+  it('says in place that somebody else was first, and what they said', async () => {
+    const approval = makeApproval()
+    const { user } = open([approval])
+    await card(/Overwrite/)
+    Object.assign(approval, { status: 'rejected', remember: 'once', answeredAt: 1_700_000_100_000 })
+    await user.keyboard('a')
+    const front = await card(/Overwrite/)
+    expect(await within(front).findByRole('alert')).toHaveTextContent('Answered elsewhere a moment ago.')
+    expect(await within(front).findByText('Rejected')).toBeInTheDocument()
+  })
+
+  it('hears that it was answered elsewhere while it is looked at', async () => {
+    const approval = makeApproval()
+    const { runner } = open([approval])
+    await card(/Overwrite/)
+    await waitFor(() => expect(runner.streams).toHaveLength(1))
+    Object.assign(approval, { status: 'approved', remember: 'once', answeredAt: 1_700_000_100_000 })
+    runner.happen(happenedElsewhere(approval, 'approve'))
+    expect(await screen.findByRole('alert')).toHaveTextContent('Answered elsewhere')
+    expect(screen.queryByRole('button', { name: /Approve once/ })).toBeNull()
+  })
+
+  it('explains that it expired before the answer arrived', async () => {
+    const approval = makeApproval()
+    const { user } = open([approval])
+    await card(/Overwrite/)
+    approval.status = 'expired'
+    await user.click(screen.getByRole('button', { name: 'For this job' }))
+    expect(await screen.findByRole('alert')).toHaveTextContent('It expired before your answer arrived.')
+    expect(await screen.findByText('Expired without an answer')).toBeInTheDocument()
+  })
+
+  it('is open again when the answer could not be handed over', async () => {
+    const approval = makeApproval()
+    const { user, runner } = open([approval])
+    await card(/Overwrite/)
+    runner.answer({ resolveApproval: () => new Refusal('disk_full', 'The disk is full.') })
+    await user.keyboard('a')
+    expect(await screen.findByRole('alert')).toHaveTextContent('Free some space')
+    expect(await screen.findByRole('button', { name: /Approve once/ })).toBeEnabled()
+  })
+})
+
+describe('other kinds of decisions', () => {
+  it('a question is answered by a choice, by its figure, or freely', async () => {
+    const make = (text: string) =>
+      makeApproval({
+        kind: 'question',
+        tool: 'ask_person',
+        question: { text, choices: ['Lisbon', 'Porto'] },
+        facts: null,
+        decision: null,
+        alwaysRule: null,
+        mayRemember: ['once'],
+      })
+    const asked = [make('Where to?'), make('And then?'), make('With whom?')]
+    const { user, answers } = open(asked, `/approvals/${asked[0]!.id}`)
+    await card(/Where to\?/)
+    await user.click(screen.getByRole('button', { name: /Porto/ }))
+    await screen.findByText('Answered', { selector: 'article *' })
+    await user.click(screen.getByRole('link', { name: 'Next decision' }))
+    await card(/And then\?/)
+    await user.keyboard('1')
+    await waitFor(() => expect(answers()).toHaveLength(2))
+    await user.click(await screen.findByRole('link', { name: 'Next decision' }))
+    await card(/With whom\?/)
+    await user.keyboard('a')
+    await waitFor(() => expect(screen.getByRole('textbox', { name: 'Your answer' })).toHaveFocus())
+    await user.keyboard('With Bruno{Enter}')
+    await waitFor(() => expect(answers()).toHaveLength(3))
+    expect(answers().map((body) => [body.decision, body.answer])).toEqual([
+      ['approve', 'Porto'],
+      ['approve', 'Lisbon'],
+      ['approve', 'With Bruno'],
+    ])
+  })
+
+  it('an unknown outcome: it happened, run it again, or stop', async () => {
+    const approval = makeApproval({ kind: 'unknown_outcome', alwaysRule: null, mayRemember: ['once'] })
+    const { user, answers } = open([approval])
+    const front = await card(/Did it happen\?/)
+    expect(within(front).getByText(/never repeated on its own/)).toBeInTheDocument()
+    expect(within(front).getByRole('button', { name: 'Run it again' })).toBeInTheDocument()
+    await user.click(within(front).getByRole('button', { name: /It happened/ }))
+    await waitFor(() => expect(answers()).toEqual([{ approvalId: approval.id, decision: 'approve', answer: 'happened', remember: 'once' }]))
+  })
+
+  it('a budget says what is spent and adds what one tap adds', async () => {
+    const approval = makeApproval({
+      kind: 'budget',
+      tool: null,
+      callId: null,
+      facts: null,
+      budget: { scope: 'agent_day', limitUsd: 5, spentUsd: 4.98, extensionUsd: 2 },
+    })
+    const { user, answers } = open([approval])
+    expect(await screen.findByText('The agent has used $4.98 of its $5.00 for today.')).toBeInTheDocument()
+    await user.click(screen.getByRole('button', { name: /Add \$2\.00/ }))
+    expect(await screen.findByText('Budget raised')).toBeInTheDocument()
+    expect(answers()).toHaveLength(1)
+  })
+})
+
+describe('the list', () => {
+  it('is walked with the arrows, the soonest to expire first', async () => {
+    const approvals = ['One', 'Two', 'Three'].map((summary, at) => makeApproval({ expiresAt: 10 + at, facts: makeFacts({ summary }) }))
+    const { user, path } = open(approvals.toReversed())
+    await card(/One/)
+    await user.keyboard('{ArrowDown}')
+    await card(/Two/)
+    await waitFor(() => expect(path()).toBe(`/approvals/${approvals[1]!.id}`))
+    await user.keyboard('{ArrowUp}')
+    await card(/One/)
+    const links = within(screen.getByRole('navigation', { name: 'Decisions' })).getAllByRole('link')
+    expect(links.map((link) => link.textContent)).toEqual([
+      expect.stringContaining('One'),
+      expect.stringContaining('Two'),
+      expect.stringContaining('Three'),
+    ])
+  })
+
+  it('teaches when nothing waits', async () => {
+    open([])
+    expect(await screen.findByText('Nothing waits for you')).toBeInTheDocument()
+    expect(screen.getByRole('link', { name: 'See the rules' })).toHaveAttribute('href', '/rules')
+  })
+
+  it('keeps what was answered', async () => {
+    const answered = makeApproval({ status: 'rejected', note: 'No.', answeredAt: 1_700_000_500_000 })
+    const { user } = open([answered, makeApproval({ facts: makeFacts({ summary: 'Still open' }) })])
+    await card(/Still open/)
+    await user.click(screen.getByRole('radio', { name: 'Answered' }))
+    const front = await card(/Overwrite/)
+    expect(within(front).getByText('Rejected')).toBeInTheDocument()
+    expect(within(front).queryByRole('button', { name: /Approve/ })).toBeNull()
+    expect(screen.queryByRole('alert')).toBeNull()
+  })
+
+  it('opens the decision that a notification names', async () => {
+    const approvals = [makeApproval({ expiresAt: 1 }), makeApproval({ expiresAt: 2, facts: makeFacts({ summary: 'The one meant' }) })]
+    const { path } = open(approvals, `/approvals?id=${approvals[1]!.id}`)
+    await card(/The one meant/)
+    expect(path()).toBe(`/approvals/${approvals[1]!.id}`)
+  })
+
+  it('says that a decision does not exist', async () => {
+    open([], `/approvals/${makeId()}`)
+    expect(await screen.findByText('There is no such decision')).toBeInTheDocument()
+  })
+})

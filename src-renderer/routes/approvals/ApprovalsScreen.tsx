@@ -1,0 +1,255 @@
+import { A, useNavigate, useParams, useSearchParams } from '@solidjs/router'
+import ArrowRight from 'lucide-solid/icons/arrow-right'
+import ChevronLeft from 'lucide-solid/icons/chevron-left'
+import Scale from 'lucide-solid/icons/scale'
+import ShieldCheck from 'lucide-solid/icons/shield-check'
+import { createComputed, createMemo, createSignal, type JSX, Match, on, onMount, Show, Switch } from 'solid-js'
+import type { Approval } from '../../../src-runner/contract/approvals.ts'
+import { ApiError } from '../../api/client.ts'
+import type { Loaded } from '../../api/observe.ts'
+import { problemOf } from '../../api/problem.ts'
+import { useApproval, useApprovals, usePendingApprovals } from '../../api/queries.ts'
+import { ApprovalCard } from '../../approvals/ApprovalCard.tsx'
+import { useKeys } from '../../kit/keyboard.ts'
+import { words } from '../../kit/words/words.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { KeyedFor } from '../../ui/KeyedFor.tsx'
+import { SegmentedControl } from '../../ui/SegmentedControl.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { ApprovalRow } from './ApprovalRow.tsx'
+
+type Shelf = 'waiting' | 'answered'
+
+/**
+ * What waits for a decision at the left, the one in front at the right. An answered card stays until the person moves
+ * on: a second press of a key or button never meets a decision that was not read yet.
+ */
+export function ApprovalsScreen(): JSX.Element {
+  const params = useParams<{ approvalId?: string }>()
+  const [search] = useSearchParams<{ show?: string; id?: string }>()
+  const navigate = useNavigate()
+  const shelf = (): Shelf => (search.show === 'answered' ? 'answered' : 'waiting')
+  const waiting = usePendingApprovals()
+  const answered = useApprovals(() => (shelf() === 'answered' ? {} : null))
+
+  // The soonest to expire first; what is new comes in at the end, and nothing moves under the finger.
+  const pending = createMemo(() =>
+    (waiting.data?.approvals ?? []).filter((approval) => approval.status === 'pending').toSorted((a, b) => a.expiresAt - b.expiresAt),
+  )
+  const rows = () => (shelf() === 'waiting' ? pending() : answered.items.filter((approval) => approval.status !== 'pending'))
+
+  const [heldId, setHeldId] = createSignal<string | null>(null)
+  createComputed(on([() => params.approvalId, shelf], ([id]) => setHeldId(id ?? null)))
+  createComputed(() => {
+    const first = rows()[0]
+    if (heldId() === null && first !== undefined) setHeldId(first.id)
+  })
+  const detail = useApproval(heldId)
+  const shown = createMemo((): Approval | undefined => {
+    if (detail.data?.approval.id === heldId()) return detail.data?.approval
+    return rows().find((approval) => approval.id === heldId())
+  })
+
+  const hrefOf = (id: string) => `/approvals/${id}${shelf() === 'answered' ? '?show=answered' : ''}`
+  const nextId = () => {
+    const others = pending().filter((approval) => approval.id !== heldId())
+    const after = others.find((approval) => approval.expiresAt >= (shown()?.expiresAt ?? 0))
+    return (after ?? others[0])?.id ?? null
+  }
+  const move = (by: 1 | -1) => {
+    const at = rows().findIndex((approval) => approval.id === heldId())
+    const target = at === -1 ? (rows().find((approval) => approval.id === nextId()) ?? rows()[0]) : rows()[at + by]
+    if (target !== undefined) navigate(hrefOf(target.id), { replace: true, scroll: false })
+  }
+  useKeys({ ArrowDown: () => move(1), ArrowUp: () => move(-1) })
+  // A notification outside of the window names its decision this way.
+  onMount(() => search.id !== undefined && navigate(`/approvals/${search.id}`, { replace: true }))
+
+  const isGone = () => heldId() !== null && shown() === undefined && detail.error instanceof ApiError && detail.error.status === 404
+  const isEmpty = () => rows().length === 0 && heldId() === null
+  const isLoading = () => (shelf() === 'waiting' ? waiting.isPending : answered.isPending)
+  const trouble = () => (shelf() === 'waiting' ? waiting.error : answered.error)
+  const onPhoneCard = () => params.approvalId !== undefined
+
+  return (
+    <div class="flex h-full min-h-0 flex-col">
+      <header
+        class={`flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-6 py-3 max-md:px-4 ${onPhoneCard() ? 'max-md:hidden' : ''}`}
+      >
+        <div class="min-w-0 flex-1">
+          <h1 class="text-xl font-semibold tracking-tight text-ink">{words().approvals.title}</h1>
+          <p class="text-sm text-ink-2" aria-live="polite">
+            <Show when={waiting.data} fallback={words().approvals.intro}>
+              {(data) => words().approvals.waitingCount(data().pending)}
+            </Show>
+          </p>
+        </div>
+        <SegmentedControl
+          label={words().approvals.list}
+          options={[
+            { value: 'waiting', label: words().approvals.waiting },
+            { value: 'answered', label: words().approvals.answered },
+          ]}
+          value={shelf()}
+          onValue={(next) => navigate(next === 'answered' ? '/approvals?show=answered' : '/approvals')}
+        />
+        <ButtonLink icon={Scale} href="/rules">
+          {words().approvals.rulesLink}
+        </ButtonLink>
+      </header>
+      <Switch>
+        <Match when={isLoading() && isEmpty()}>
+          <Skeleton rows={6} class="p-6" />
+        </Match>
+        <Match when={trouble() && isEmpty()}>
+          <div class="mx-auto w-full max-w-3xl p-6">
+            <ErrorState problem={problemOf(trouble())} onRetry={() => (shelf() === 'waiting' ? waiting.retry() : answered.retry())} />
+          </div>
+        </Match>
+        <Match when={isEmpty()}>
+          <Nothing shelf={shelf()} />
+        </Match>
+        <Match when={true}>
+          <div class="flex min-h-0 flex-1">
+            <nav
+              aria-label={words().approvals.list}
+              class={`scroll-quiet w-76 shrink-0 overflow-y-auto border-r border-line px-2 py-2 max-lg:w-64 max-md:w-full max-md:border-r-0 ${onPhoneCard() ? 'max-md:hidden' : ''}`}
+            >
+              <Show when={rows().length === 0 && shelf() === 'waiting'}>
+                <p class="px-3 py-2 text-sm text-ink-3">{words().approvals.allDone}</p>
+              </Show>
+              <ul class="flex flex-col gap-0.5">
+                <KeyedFor each={rows()} keyOf={(approval) => approval.id}>
+                  {(approval) => (
+                    <li>
+                      <ApprovalRow approval={approval()} href={hrefOf(approval().id)} isCurrent={approval().id === heldId()} />
+                    </li>
+                  )}
+                </KeyedFor>
+              </ul>
+              <Show when={shelf() === 'waiting' && (waiting.data?.pending ?? 0) > pending().length && pending().length > 0}>
+                <p class="px-3 py-2 text-xs text-ink-3">{words().approvals.more((waiting.data?.pending ?? 0) - pending().length)}</p>
+              </Show>
+              <Show when={shelf() === 'answered' && answered.hasMore}>
+                <Button size="sm" variant="ghost" class="mt-1 w-full" busy={answered.isLoadingMore} onClick={answered.more}>
+                  {words().common.more}
+                </Button>
+              </Show>
+            </nav>
+            <div class={`scroll-quiet min-w-0 flex-1 overflow-y-auto ${onPhoneCard() ? '' : 'max-md:hidden'}`}>
+              <div class="mx-auto w-full max-w-3xl p-6 max-md:p-3">
+                <A
+                  href={shelf() === 'answered' ? '/approvals?show=answered' : '/approvals'}
+                  class="mb-3 inline-flex items-center gap-1 text-xs text-ink-3 hover:text-ink md:hidden"
+                >
+                  <ChevronLeft size={14} aria-hidden="true" />
+                  {words().approvals.back}
+                </A>
+                <Front shown={shown()} detail={detail} isGone={isGone()} nextHref={nextId() === null ? null : hrefOf(nextId()!)} />
+              </div>
+            </div>
+          </div>
+        </Match>
+      </Switch>
+    </div>
+  )
+}
+
+function Front(props: {
+  shown: Approval | undefined
+  detail: Loaded<{ approval: Approval }>
+  isGone: boolean
+  nextHref: string | null
+}): JSX.Element {
+  return (
+    <Switch>
+      <Match when={props.shown}>
+        <Show when={props.shown?.id} keyed>
+          {(_id) => <Card approval={props.shown} nextHref={props.nextHref} />}
+        </Show>
+      </Match>
+      <Match when={props.isGone}>
+        <ErrorState problem={{ title: words().approvals.gone, why: words().approvals.goneWhy }} />
+      </Match>
+      <Match when={props.detail.error}>
+        <ErrorState problem={problemOf(props.detail.error)} onRetry={props.detail.retry} />
+      </Match>
+      <Match when={props.detail.isPending}>
+        <Skeleton rows={6} />
+      </Match>
+      <Match when={true}>
+        <p class="text-sm text-ink-3">{words().approvals.choose}</p>
+      </Match>
+    </Switch>
+  )
+}
+
+/** One card, one decision: another decision is another card, with nothing left over of the first. */
+function Card(props: { approval: Approval | undefined; nextHref: string | null }): JSX.Element {
+  const approval = createMemo<Approval>((held) => props.approval ?? held, props.approval!)
+  return (
+    <ApprovalCard
+      approval={approval()}
+      hasKeys
+      next={
+        <div class="flex flex-wrap items-center gap-2">
+          <Show when={props.nextHref} fallback={<p class="text-sm text-ink-3">{words().approvals.allDone}</p>}>
+            {(href) => <NextLink href={href()} />}
+          </Show>
+          <ButtonLink href={`/jobs/${approval().jobId}`} variant="ghost">
+            {words().approvals.openJob}
+          </ButtonLink>
+        </div>
+      }
+    />
+  )
+}
+
+/** Takes the focus that the pressed button left behind, so that Enter goes on. */
+function NextLink(props: { href: string }): JSX.Element {
+  let place!: HTMLSpanElement
+  onMount(() => queueMicrotask(() => document.activeElement === document.body && place.querySelector('a')?.focus()))
+  return (
+    <span
+      ref={(element) => {
+        place = element
+      }}
+    >
+      <ButtonLink href={props.href} icon={ArrowRight}>
+        {words().approvals.next}
+      </ButtonLink>
+    </span>
+  )
+}
+
+function Nothing(props: { shelf: Shelf }): JSX.Element {
+  const text = () => words().approvals
+  return (
+    <Show
+      when={props.shelf === 'waiting'}
+      fallback={
+        <EmptyState icon={ShieldCheck} title={text().noneAnswered}>
+          {text().noneAnsweredText}
+        </EmptyState>
+      }
+    >
+      <EmptyState
+        icon={ShieldCheck}
+        title={text().emptyTitle}
+        action={
+          <>
+            <ButtonLink variant="primary" href="/rules">
+              {text().emptyAction}
+            </ButtonLink>
+            <ButtonLink href={`/?compose=${encodeURIComponent(text().emptyTryTask)}`}>{text().emptyTry}</ButtonLink>
+          </>
+        }
+      >
+        {text().emptyText}
+      </EmptyState>
+    </Show>
+  )
+}

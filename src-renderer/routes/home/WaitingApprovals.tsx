@@ -1,0 +1,42 @@
+import { A } from '@solidjs/router'
+import { createMemo, type JSX, Show } from 'solid-js'
+import type { Approval } from '../../../src-runner/contract/approvals.ts'
+import { useApproval, usePendingApprovals } from '../../api/queries.ts'
+import { ApprovalCard } from '../../approvals/ApprovalCard.tsx'
+import { words } from '../../kit/words/words.ts'
+import { KeyedFor } from '../../ui/KeyedFor.tsx'
+
+/** More than this would push everything else out of sight. */
+const AT_ONCE = 2
+
+/** The decisions that expire first, ready to be answered here; an answered card stays and says how it ended. */
+export function WaitingApprovals(): JSX.Element {
+  const answer = usePendingApprovals()
+  const shown = createMemo<Approval[]>((before) => {
+    const pending = (answer.data?.approvals ?? []).filter((one) => one.status === 'pending').toSorted((a, b) => a.expiresAt - b.expiresAt)
+    const open = before.filter((one) => pending.some(({ id }) => id === one.id)).length
+    const fresh = pending.filter((one) => !before.some(({ id }) => id === one.id))
+    return [...before, ...fresh.slice(0, Math.max(0, AT_ONCE - open))]
+  }, [])
+  const others = () => (answer.data?.pending ?? 0) - shown().filter((one) => one.status === 'pending').length
+  return (
+    <Show when={shown().length > 0}>
+      <section aria-label={words().approvals.title} class="flex flex-col gap-3">
+        <KeyedFor each={shown()} keyOf={(one) => one.id}>
+          {(one) => <Followed approval={one()} />}
+        </KeyedFor>
+        <Show when={others() > 0}>
+          <A href="/approvals" class="self-start text-xs font-medium text-accent-ink hover:underline">
+            {words().home.attention.moreDecisions(others())}
+          </A>
+        </Show>
+      </section>
+    </Show>
+  )
+}
+
+/** A decision that left the list is followed by itself: only so the card learns that it was answered elsewhere. */
+function Followed(props: { approval: Approval }): JSX.Element {
+  const detail = useApproval(() => props.approval.id)
+  return <ApprovalCard compact approval={detail.data?.approval ?? props.approval} />
+}
