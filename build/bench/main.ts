@@ -1,4 +1,5 @@
 import { benchJobs } from './jobs.ts'
+import { benchPolicy } from './policy.ts'
 import { benchStream } from './stream.ts'
 import { benchWindow } from './window.ts'
 
@@ -6,7 +7,7 @@ import { benchWindow } from './window.ts'
  * Measurements, each beside its baseline in the same run. `npm run bench` runs all; `npm run bench jobs` one of them.
  * They print figures and judge nothing: speed is never a test, since machines differ and are shared.
  */
-const benches: Record<string, () => Promise<void>> = { jobs: benchJobs, stream: benchStream, window: benchWindow }
+const benches: Record<string, () => Promise<void>> = { jobs: benchJobs, policy: benchPolicy, stream: benchStream, window: benchWindow }
 
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !Object.hasOwn(benches, name))

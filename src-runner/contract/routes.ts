@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Approval, ApprovalStatus, ResolveApproval, ResolvedApproval } from './approvals.ts'
 import { Agent, CreateAgent, ModelRef, UpdateAgent } from './agents.ts'
+import { Box } from './box.ts'
 import { Conversation, Message } from './conversations.ts'
 import { ErrorBody, type ErrorCode } from './errors.ts'
 import { ChatReply, ChatTurn, Job, JobChannel, JobStatus, JobSummary, Step, SubmitTask } from './jobs.ts'
@@ -477,7 +478,27 @@ export const ROUTES = table({
     body: UpdateSettings,
     status: 200,
     answer: z.object({ settings: Settings }),
-    errors: ['invalid_request', 'provider_not_found'],
+    errors: ['invalid_request', 'provider_not_found', 'vault_unavailable'],
+  },
+  getBox: {
+    method: 'GET',
+    path: '/api/box',
+    gate: 'runner',
+    summary: 'The box that programs of agents run in: whether it works on this machine, and what to do if not.',
+    status: 200,
+    answer: z.object({ box: Box }),
+    errors: [],
+    shows: ['settings'],
+  },
+  checkBox: {
+    method: 'POST',
+    path: '/api/box/check',
+    gate: 'runner',
+    summary: 'Try the box anew, by running a program in it.',
+    bodyOptional: true,
+    status: 200,
+    answer: z.object({ box: Box }),
+    errors: [],
   },
   streamEvents: {
     method: 'GET',

@@ -1,6 +1,33 @@
 import { z } from 'zod'
 import { BudgetUsd, ModelRef } from './agents.ts'
 
+export const WebSearchKind = z.enum(['brave', 'tavily', 'searxng'])
+export type WebSearchKind = z.infer<typeof WebSearchKind>
+
+/** Where agents search the web. The key is in the vault and never comes back. */
+export const WebSearch = z.object({
+  kind: WebSearchKind,
+  /** null: the provider's own address; SearXNG has none. */
+  baseUrl: z.string().max(2000).nullable(),
+  hasKey: z.boolean(),
+})
+export type WebSearch = z.infer<typeof WebSearch>
+
+/** A key that is left out stays, as long as it goes to the same provider at the same address. */
+export const UpdateWebSearch = z.object({
+  kind: WebSearchKind,
+  baseUrl: z.string().trim().min(1).max(2000).nullable().default(null),
+  /** Written, never read. null removes it. */
+  apiKey: z.string().trim().min(1).max(1000).nullable().optional(),
+})
+export type UpdateWebSearch = z.infer<typeof UpdateWebSearch>
+
+/**
+ * What tools may open on this machine or in its network, where everything is shut otherwise: `nas.local`,
+ * `192.168.1.5:8080`, or a range like `198.18.0.0/15`.
+ */
+const OpenedHost = z.string().trim().min(1).max(260)
+
 /** Settings of the workspace, kept in the runner's database. What belongs to the machine is the desktop's. */
 export const Settings = z.object({
   /** How many jobs may run at once. */
@@ -12,10 +39,21 @@ export const Settings = z.object({
   dayBudgetUsd: BudgetUsd.nullable(),
   /** Where the first start is: it resumes there and is never shown again once `done`. */
   firstStart: z.enum(['model', 'agent', 'job', 'done']),
+  /** null: agents have no `web_search`. */
+  webSearch: WebSearch.nullable(),
+  openedHosts: z.array(OpenedHost).max(100),
 })
 export type Settings = z.infer<typeof Settings>
 
-export const DEFAULT_SETTINGS: Settings = { concurrency: 4, defaultModel: null, firstStart: 'model', brake: false, dayBudgetUsd: null }
+export const DEFAULT_SETTINGS: Settings = {
+  concurrency: 4,
+  defaultModel: null,
+  firstStart: 'model',
+  brake: false,
+  dayBudgetUsd: null,
+  webSearch: null,
+  openedHosts: [],
+}
 
-export const UpdateSettings = Settings.partial()
+export const UpdateSettings = Settings.partial().extend({ webSearch: UpdateWebSearch.nullable().optional() })
 export type UpdateSettings = z.infer<typeof UpdateSettings>

@@ -22,3 +22,6 @@ export function createMemoryVault(): Vault {
 export function providerKey(providerId: string): string {
   return `provider:${providerId}`
 }
+
+/** Where the key of the provider of web search is kept. */
+export const WEB_SEARCH_KEY = 'web_search'

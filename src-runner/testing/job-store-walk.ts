@@ -295,8 +295,8 @@ function settled(job: ModelJob, ending: AttemptEnding): void {
   if (ending.ending === 'completed') end(job, 'completed', ending.text)
   else if (ending.ending === 'cancelled' || job.stopAsked) end(job, 'cancelled')
   else if (ending.ending === 'failed') end(job, 'failed', null, ending.error)
-  else if (ending.ending === 'released' || job.woken) Object.assign(job, { status: 'pending', woken: false })
-  else job.status = ending.status
+  else if (ending.ending === 'released') Object.assign(job, { status: 'pending', woken: false })
+  else Object.assign(job, { status: job.woken ? 'pending' : ending.status, woken: false, crashes: 0 })
 }
 
 function end(job: ModelJob, status: JobStatus, text: string | null = null, error: string | null = null): void {

@@ -16,6 +16,7 @@ import { changeSettings } from '../records/settings/settings.ts'
 import { ask, call, fail, finish, hangAfter, PRICE, say, text, tool, type Turn } from '../testing/loop-rig.ts'
 import { openRecordsRig } from '../testing/records-rig.ts'
 import type { ModelRequest, PromptMessage } from '../thinking/models/model.ts'
+import { ALL_TOOLS } from '../thinking/tools/all-tools.ts'
 import { createAgentWork, modelsOf, type AgentWorkDeps } from './agent-work.ts'
 
 const MAIN = { providerId: 'demo', model: 'main' }
@@ -168,7 +169,7 @@ describe('what a model reads', () => {
     await work.run(second.id)
     expect(spoken(work.requests[1]!.messages)).toEqual(['user: I am Bo.', 'assistant: Hello Bo.', 'user: Who am I?'])
     expect(work.requests[1]!.messages[0]).toMatchObject({ role: 'system', text: expect.stringContaining('Be brief.') })
-    expect(work.requests[1]!.tools.map((t) => t.name)).toEqual(['list_files', 'read_file', 'search_files'])
+    expect(work.requests[1]!.tools.map((t) => t.name)).toEqual(ALL_TOOLS.map(({ name }) => name))
   })
 
   it('begins as it began before, as long as a conversation is short', async () => {

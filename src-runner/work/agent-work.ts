@@ -11,7 +11,7 @@ import type { Ledger } from '../records/budgets/ledger.ts'
 import { LostClaim, type Claim } from '../records/jobs/claim.ts'
 import type { JobStore } from '../records/jobs/job-store.ts'
 import type { Attempt } from '../records/jobs/worker.ts'
-import type { RuleSet } from '../records/rules/rule-set.ts'
+import { closedFoldersOf, type RuleSet } from '../records/rules/rule-set.ts'
 import { readSettings } from '../records/settings/settings.ts'
 import { runLoop } from '../thinking/loop/loop.ts'
 import { ClaimLost, type LoopDeps, type LoopEnding, type LoopInput, type RecordedReply } from '../thinking/loop/loop-types.ts'
@@ -97,7 +97,7 @@ export function modelsOf(agent: Pick<Agent, 'model' | 'fallbacks'>, defaultModel
 }
 
 function inputFor(deps: AgentWorkDeps, { job, signal }: Attempt, agent: Agent, models: ModelRef[]): LoopInput {
-  const { db, jobs, clock, dataDir, tools = ALL_TOOLS, timezone = machineTimezone } = deps
+  const { db, jobs, clock, dataDir, tools = ALL_TOOLS, rules, timezone = machineTimezone } = deps
   const { messages, startedCallIds } = transcriptOf(jobs.listSteps(db, job.id))
   return {
     models,
@@ -105,7 +105,12 @@ function inputFor(deps: AgentWorkDeps, { job, signal }: Attempt, agent: Agent, m
     transcript: messages,
     startedCallIds,
     tools: [...tools],
-    toolContext: { jobId: job.id, agentId: agent.id, folders: agent.folders, closedFolders: [dataDir] },
+    toolContext: {
+      jobId: job.id,
+      agentId: agent.id,
+      folders: agent.folders,
+      closedFolders: [dataDir, ...closedFoldersOf(rules.read(), agent.id)],
+    },
     limits: agent.limits,
     // The row counts with every step, in the same commit.
     used: { turns: job.turns, toolCalls: job.toolCalls, costMicros: Math.round(job.costUsd * 1_000_000), workingMs: job.workingMs },

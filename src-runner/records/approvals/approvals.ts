@@ -73,10 +73,10 @@ function listGrants(db: Db, jobSeq: number): Set<string> {
 function countAgain(db: Db, jobSeq: number, callId: string): { starts: number; agains: number } {
   return db
     .prepare<{ starts: number; agains: number }>(
-      `SELECT (SELECT count(*) FROM job_steps WHERE job_seq = ?1 AND call_id = ?2 AND kind = 'tool_started') AS starts,
-         (SELECT count(*) FROM approvals WHERE job_seq = ?1 AND call_id = ?2 AND kind = 'unknown_outcome' AND answer = 'again') AS agains`,
+      `SELECT (SELECT count(*) FROM job_steps WHERE job_seq = ? AND call_id = ? AND kind = 'tool_started') AS starts,
+         (SELECT count(*) FROM approvals WHERE job_seq = ? AND call_id = ? AND kind = 'unknown_outcome' AND answer = 'again') AS agains`,
     )
-    .get(jobSeq, callId)!
+    .get(jobSeq, callId, jobSeq, callId)!
 }
 
 function countPending(db: Db): number {

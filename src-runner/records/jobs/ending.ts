@@ -63,6 +63,8 @@ export function settleAttempt(tx: Tx, deps: JobDeps, claim: Claim, ending: Attem
     return endJob(tx, deps, job, { status: 'failed', error: ending.error, message: ending.message, text })
   }
   if (ending.ending === 'released') return requeue(tx, deps, job, 'released')
+  // It lived to a point where somebody else decides how it goes on: what killed it before is not held against that.
+  if (job.crashes > 0) tx.prepare('UPDATE agent_jobs SET crashes = 0 WHERE seq = ?').run(job.seq)
   if (job.woken === 1) return requeue(tx, deps, job, 'woken')
   return putToSleep(tx, deps, job, ending.status)
 }

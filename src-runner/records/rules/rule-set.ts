@@ -33,6 +33,18 @@ export function rulesFor(set: RuleSet, facts: CallFacts, agentId: string | null)
   return candidates.filter((rule) => fits(rule, call, agentId))
 }
 
+/**
+ * Folders that a rule closes to every tool of this agent: tools that look at much at once leave them out. One in which
+ * another rule allows something stays open to the question: each call is decided by itself then.
+ */
+export function closedFoldersOf({ ofAny }: RuleSet, agentId: string): string[] {
+  const mine = ofAny.filter(({ text, folder }) => folder !== null && (text.agentId === null || text.agentId === agentId))
+  const opened = mine.filter(({ text }) => text.effect !== 'deny').map(({ text }) => folderText(spell(text.folder!, 'deny')))
+  return mine
+    .filter(({ text, pattern, folder }) => text.effect === 'deny' && pattern === null && !opened.some((one) => one.startsWith(folder!)))
+    .map(({ text }) => text.folder!)
+}
+
 export function compareRules(a: ReadyRule, b: ReadyRule): number {
   return compareSpecificity(b.specificity, a.specificity) || STRICTNESS[b.text.effect] - STRICTNESS[a.text.effect]
 }

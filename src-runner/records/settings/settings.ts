@@ -1,6 +1,6 @@
 import type { Db } from '../../base/db/database.ts'
 import type { Tx } from '../../base/db/transact.ts'
-import { DEFAULT_SETTINGS, Settings, type UpdateSettings } from '../../contract/settings.ts'
+import { DEFAULT_SETTINGS, Settings } from '../../contract/settings.ts'
 import type { Clock } from '../../kit/clock.ts'
 
 /** A setting that was never changed, or whose stored value this version does not know, has its default. */
@@ -15,7 +15,7 @@ export function readSettings(db: Db): Settings {
 }
 
 /** Changes what is given and differs. */
-export function changeSettings(tx: Tx, { clock }: { clock: Clock }, change: UpdateSettings): Settings {
+export function changeSettings(tx: Tx, { clock }: { clock: Clock }, change: Partial<Settings>): Settings {
   const before = readSettings(tx)
   const keys = (Object.keys(change) as (keyof Settings)[]).filter(
     (key) => change[key] !== undefined && JSON.stringify(change[key]) !== JSON.stringify(before[key]),

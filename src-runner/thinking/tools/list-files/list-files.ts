@@ -10,6 +10,7 @@ import {
 } from '../../folder-access/folder-paths.ts'
 import { openInside, type EntryKind, type OpenedFolder } from '../../folder-access/open-inside.ts'
 import { isSkippedFolder, readFolder } from '../../folder-access/read-folder.ts'
+import { readingFacts } from '../../folder-access/reading-facts.ts'
 import { defineTool, MAX_TOOL_OUTPUT_CHARS } from '../tool.ts'
 
 const DEFAULT_ROWS = 500
@@ -44,6 +45,7 @@ export const listFiles = defineTool({
   effect: 'read',
   brings: 'private',
   parallel: true,
+  facts: ({ path }, context) => readingFacts(path, 'List', context),
   async run(args, { folders, closedFolders, signal }) {
     const named = nameFolders(folders, { closedFolders })
     const place = parsePath(args.path ?? '', named)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { nameFolders, parsePath, PATH_HELP, PathRefused, showPlace } from '../../folder-access/folder-paths.ts'
 import { openFileInside, type OpenedFile } from '../../folder-access/open-inside.ts'
+import { readingFacts } from '../../folder-access/reading-facts.ts'
 import { ENCODING_NAMES, readHead, readLines, sniff, type Line } from '../../folder-access/text-of-file.ts'
 import { defineTool, MAX_TOOL_OUTPUT_CHARS, type ToolOutput } from '../tool.ts'
 
@@ -29,6 +30,7 @@ export const readFile = defineTool({
   effect: 'read',
   brings: 'private',
   parallel: true,
+  facts: ({ path }, context) => readingFacts(path, 'Read', context),
   async run(args, { folders, closedFolders, signal }) {
     const place = parsePath(args.path, nameFolders(folders, { closedFolders }))
     if (place === null) throw new PathRefused('Name a file. list_files shows which there are.')

@@ -4,6 +4,7 @@ import { messageOf } from '../../../kit/errors.ts'
 import { nameFolders, parsePath, PATH_HELP, PathRefused, showPlace, type Place } from '../../folder-access/folder-paths.ts'
 import { openInside, type OpenedFile } from '../../folder-access/open-inside.ts'
 import { isSkippedFolder, readFolder } from '../../folder-access/read-folder.ts'
+import { readingFacts } from '../../folder-access/reading-facts.ts'
 import { MAX_LINE_CHARS, readHead, readLines, sniff } from '../../folder-access/text-of-file.ts'
 import { defineTool, MAX_TOOL_OUTPUT_CHARS } from '../tool.ts'
 import { compileGlob } from './glob.ts'
@@ -59,6 +60,7 @@ export const searchFiles = defineTool({
   effect: 'read',
   brings: 'private',
   parallel: true,
+  facts: ({ path }, context) => readingFacts(path, 'Search', context),
   async run(args, { folders, closedFolders, signal }) {
     const named = nameFolders(folders, { closedFolders })
     const place = parsePath(args.path ?? '', named)

@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { JobChannel } from '../../contract/jobs.ts'
+import { NO_MARKS, type Marks } from '../../contract/rules.ts'
+import { marksOf, type MarkedStep } from './marks.ts'
+
+const OWNER = { channel: 'chat', fromOwner: false } as const
+const step = (seq: number, more: Partial<MarkedStep> = {}): MarkedStep => ({
+  seq,
+  name: `tool${seq}`,
+  brings: [],
+  leftMachine: false,
+  ...more,
+})
+
+it.each<[JobChannel, boolean, string | null]>([
+  ['chat', false, null],
+  ['api', false, null],
+  ['schedule', false, null],
+  ['delegation', false, null],
+  ['webhook', false, 'a webhook started it'],
+  ['telegram', false, 'a message in Telegram started it'],
+  ['telegram', true, null],
+  ['messenger', false, 'a message in WhatsApp started it'],
+])('a job by %s (owner: %s) begins as untrusted: %s', (channel, fromOwner, cause) => {
+  expect(marksOf({ channel, fromOwner }, [], []).untrusted).toEqual(cause === null ? null : { seq: 0, cause })
+})
+
+it('names the first step that set each mark', () => {
+  const steps = [
+    step(2, { brings: ['private'] }),
+    step(3, { leftMachine: true }),
+    step(4, { brings: ['private', 'untrusted'] }),
+    step(5, { brings: ['untrusted'], leftMachine: true }),
+  ]
+  expect(marksOf(OWNER, [], steps)).toEqual({
+    private: { seq: 2, cause: 'the answer of tool2' },
+    untrusted: { seq: 4, cause: 'the answer of tool4' },
+    outside: { seq: 3, cause: 'tool3' },
+  })
+})
+
+it('what was handed down stands at the beginning, and what another job let out is not its own doing', () => {
+  const above: Marks = { untrusted: { seq: 7, cause: 'a page' }, private: null, outside: { seq: 8, cause: 'send' } }
+  expect(marksOf(OWNER, [NO_MARKS, above], [])).toEqual({ untrusted: { seq: 0, cause: 'a page' }, private: null, outside: null })
+})
+
+it('a mark is never lost, whatever happens next', () => {
+  const steps = fc.array(
+    fc.record({
+      seq: fc.nat(50),
+      name: fc.constantFrom('a', 'b'),
+      brings: fc.subarray<'private' | 'untrusted'>(['private', 'untrusted']),
+      leftMachine: fc.boolean(),
+    }),
+  )
+  fc.assert(
+    fc.property(steps, steps, (before, after) => {
+      const marks = marksOf(OWNER, [], before)
+      const later = marksOf(OWNER, [], [...before, ...after])
+      for (const mark of ['untrusted', 'private', 'outside'] as const) if (marks[mark] !== null) expect(later[mark]).toEqual(marks[mark])
+    }),
+  )
+})

@@ -1,0 +1,140 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Agent, CreateAgent } from '../contract/agents.ts'
+import type { Approval } from '../contract/approvals.ts'
+import type { Job } from '../contract/jobs.ts'
+import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
+import { createHandClock } from '../testing/hand-clock.ts'
+
+/** One call: 1,000 tokens in at $10 and 100 out at $100 a million are two cents. */
+const PRICE = { inputUsdPerMillion: 10, outputUsdPerMillion: 100 }
+const USAGE = { input: 1000, output: 100 }
+const again = { text: ['Again.'], toolCalls: [{ id: 'call', name: 'list_files', args: {} }], usage: USAGE }
+
+describe('a budget', { timeout: 30_000 }, () => {
+  let runner: TestRunner
+  afterEach(() => runner.stop())
+
+  async function open(fields: Partial<CreateAgent> = {}, options: TestRunnerOptions = {}): Promise<Agent> {
+    runner = await createTestRunner({ modelServer: { fallback: { text: ['Hello.'], usage: USAGE } }, ...options })
+    const agent = await runner.addAgent(fields)
+    await runner.client.ok('setModelPrice', { body: { model: agent.model!, price: PRICE } })
+    return agent
+  }
+  const submit = async (agent: Agent) => (await runner.client.ok('submitTask', { body: { task: 'Go', agentId: agent.id } })).jobId
+  const run = async (agent: Agent): Promise<Job> => runner.ended(await submit(agent))
+  const pending = async (): Promise<Approval[]> => (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
+  const answer = (approvalId: string, decision: 'approve' | 'reject') =>
+    runner.client.ok('resolveApproval', { body: { approvalId, decision } })
+
+  it('of a job is asked about when it is reached, never passed, and one tap adds as much again', async () => {
+    const agent = await open({ limits: { maxCostUsd: 0.2 }, folders: [] }, { modelServer: { fallback: again } })
+    const job = await run(agent)
+    expect(job).toMatchObject({ status: 'awaiting_approval' })
+    expect(job.costUsd).toBeGreaterThan(0.05)
+    expect(job.costUsd).toBeLessThanOrEqual(0.2)
+    const [asked] = await pending()
+    expect(asked).toMatchObject({
+      ...{ kind: 'budget', callId: null, tool: null, mayRemember: ['once'] },
+      budget: { scope: 'job', limitUsd: 0.2, spentUsd: job.costUsd, extensionUsd: 0.2 },
+    })
+    expect(runner.notices.map(({ kind }) => kind)).toContain('budget_reached')
+    await answer(asked!.id, 'approve')
+    const more = await runner.ended(job.id)
+    expect(more.status).toBe('awaiting_approval')
+    expect(more.costUsd).toBeGreaterThan(0.2)
+    expect(more.costUsd).toBeLessThanOrEqual(0.4)
+    expect((await pending())[0]).toMatchObject({ budget: { limitUsd: 0.4, extensionUsd: 0.2 } })
+  })
+
+  it('that nobody adds to ends the job, with its text', async () => {
+    const agent = await open({ limits: { maxCostUsd: 0.2 } }, { modelServer: { fallback: again } })
+    const job = await run(agent)
+    await answer((await pending())[0]!.id, 'reject')
+    const ended = await runner.ended(job.id)
+    expect(ended).toMatchObject({
+      status: 'failed',
+      error: 'cost_limit',
+      errorMessage: 'The job reached its limit of $0.20, and it may not spend more.',
+    })
+    expect(ended.result).toContain('Again.')
+  })
+
+  it('that nobody answers ends the job after a day', async () => {
+    const clock = createHandClock()
+    const agent = await open({ limits: { maxCostUsd: 0.05 } }, { clock })
+    const job = await run(agent)
+    expect(job).toMatchObject({ status: 'awaiting_approval', costUsd: 0 })
+    clock.advance(25 * 3_600_000)
+    expect(await runner.ended(job.id)).toMatchObject({ status: 'failed', error: 'cost_limit' })
+  })
+
+  it('of an agent holds over its jobs and for the day', async () => {
+    const clock = createHandClock()
+    const agent = await open({ budgets: { dayUsd: 0.15 } }, { clock })
+    expect((await run(agent)).status).toBe('completed')
+    expect((await run(agent)).status).toBe('completed')
+    const third = await run(agent)
+    expect(third.status).toBe('awaiting_approval')
+    const [asked] = await pending()
+    expect(asked!.budget).toMatchObject({ scope: 'agent_day', limitUsd: 0.15, spentUsd: 0.04 })
+    await answer(asked!.id, 'approve')
+    expect((await runner.ended(third.id)).status).toBe('completed')
+    expect((await run(agent)).status).toBe('completed')
+    // What was added is for today; tomorrow begins with nothing spent and the cap as it is.
+    clock.advance(24 * 3_600_000)
+    expect((await run(agent)).status).toBe('completed')
+    await runner.client.ok('updateAgent', { params: { agentId: agent.id }, body: { budgets: { dayUsd: null } } })
+    expect((await runner.client.ok('getAgent', { params: { agentId: agent.id } })).agent.budgets).toEqual({ dayUsd: null, monthUsd: null })
+  })
+
+  it('of all agents together is one, and adding to it helps everybody who waits', async () => {
+    const agent = await open()
+    const other = await runner.addAgent({ name: 'Other' })
+    await runner.client.ok('updateSettings', { body: { dayBudgetUsd: 0.05 } })
+    const jobs = [await run(agent), await run(other)]
+    expect(jobs.map(({ status }) => status)).toEqual(['awaiting_approval', 'awaiting_approval'])
+    const asked = await pending()
+    expect(asked.map(({ budget }) => budget!.scope)).toEqual(['app_day', 'app_day'])
+    await runner.client.ok('updateSettings', { body: { dayBudgetUsd: 0.3 } })
+    await answer(asked[0]!.id, 'approve')
+    for (const { id } of jobs) expect((await runner.ended(id)).status).toBe('completed')
+    expect(await pending()).toEqual([])
+  })
+
+  it('lets two jobs race for the last dollar, and one waits until the other has settled', async () => {
+    const agent = await open({ budgets: { dayUsd: 0.15 } })
+    const held = runner.modelServer.holdBefore(0)
+    const jobs = [await submit(agent), await submit(agent)]
+    await runner.modelServer.untilReceived(1)
+    // The second has not called: what it might cost and what the first holds are together more than the cap.
+    await expect.poll(async () => (await runner.client.ok('countJobs')).running).toBe(2)
+    expect(runner.modelServer.received.filter(({ method }) => method === 'POST')).toHaveLength(1)
+    held.release()
+    for (const id of jobs) expect((await runner.ended(id)).status).toBe('completed')
+    expect(runner.modelServer.received.filter(({ method }) => method === 'POST')).toHaveLength(2)
+  })
+
+  it('leaves nothing set aside behind a crash', async () => {
+    const agent = await open({ budgets: { dayUsd: 0.15 } })
+    runner.modelServer.play({ text: ['Half'], fault: { kind: 'stall', afterFrames: 1 } })
+    const jobId = await submit(agent)
+    await runner.modelServer.untilReceived(1)
+    await runner.restart({ crash: true })
+    expect((await runner.ended(jobId)).status).toBe('completed')
+    expect((await run(agent)).status).toBe('completed')
+  })
+
+  it('of the one who hands work on holds for what is handed on', async () => {
+    const agent = await open({ name: 'Lead', limits: { maxCostUsd: 0.2 } })
+    await runner.addAgent({ name: 'Helper', limits: { maxCostUsd: 100 } })
+    runner.modelServer.play({ toolCalls: [{ id: 'd', name: 'delegate', args: { agent: 'Helper', task: 'Loop' } }], usage: USAGE })
+    for (let i = 0; i < 20; i++) runner.modelServer.play(again)
+    const jobId = await submit(agent)
+    await expect.poll(pending, { timeout: 10_000 }).toHaveLength(1)
+    const [asked] = await pending()
+    expect(asked).toMatchObject({ agentName: 'Helper', budget: { scope: 'job', limitUsd: 0.2 } })
+    const { job } = await runner.client.ok('getJob', { params: { jobId } })
+    expect(job.costUsd + job.childrenCostUsd).toBeLessThanOrEqual(0.2)
+    expect(job.childrenCostUsd).toBeGreaterThan(0)
+  })
+})
