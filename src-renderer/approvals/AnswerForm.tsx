@@ -47,7 +47,9 @@ export function AnswerForm(props: FormProps): JSX.Element {
   }
 
   return (
-    <div class={`flex flex-col gap-3 ${props.compact ? '' : 'border-t border-line pt-4'}`}>
+    <div
+      class={`flex flex-col gap-3 ${props.compact ? '' : 'sticky bottom-0 -mx-5 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4'}`}
+    >
       <Show when={props.approval.kind === 'question'}>
         <AnswerField
           choices={props.approval.question?.choices ?? []}

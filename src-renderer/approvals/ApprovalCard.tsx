@@ -28,6 +28,8 @@ export type ApprovalCardProps = {
   compact?: boolean
   /** The screen's own card: A, R and figures answer it. */
   hasKeys?: boolean
+  /** The agent's words stand right above already. */
+  withoutReason?: boolean
   /** Where to go once it is answered. */
   next?: JSX.Element
 }
@@ -58,12 +60,9 @@ export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
         </span>
         <div class="min-w-0 flex-1">
           <p class="text-xs text-ink-3">{askerLine(props.approval)}</p>
-          <Dynamic
-            component={props.compact ? 'h3' : 'h2'}
-            class={`font-semibold wrap-anywhere whitespace-pre-wrap text-ink ${props.compact ? 'text-md' : 'text-lg'}`}
-          >
+          <h2 class={`font-semibold wrap-anywhere whitespace-pre-wrap text-ink ${props.compact ? 'text-md' : 'text-lg'}`}>
             {visibleText(headlineOf(props.approval, words()))}
-          </Dynamic>
+          </h2>
         </div>
         <Show when={isOpen()}>
           <p class="shrink-0 text-right text-xs text-ink-3" title={text().expiresWhy}>
@@ -72,7 +71,7 @@ export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
         </Show>
       </header>
       <div class={`flex flex-col ${props.compact ? 'gap-2.5 px-3.5 pt-2 pb-3' : 'gap-4 px-5 pt-3 pb-5'}`}>
-        <Body approval={props.approval} compact={props.compact} />
+        <Body approval={props.approval} compact={props.compact} withoutReason={props.withoutReason} />
         <Show
           when={isOpen()}
           fallback={
@@ -103,7 +102,7 @@ function askerLine(approval: Approval): string {
   }
 }
 
-function Body(props: { approval: Approval; compact?: boolean }): JSX.Element {
+function Body(props: { approval: Approval; compact?: boolean; withoutReason?: boolean }): JSX.Element {
   const text = () => words().approvals
   const isCall = () => props.approval.kind === 'tool' || props.approval.kind === 'unknown_outcome'
   return (
@@ -114,7 +113,7 @@ function Body(props: { approval: Approval; compact?: boolean }): JSX.Element {
       <Show when={props.approval.budget}>
         {(budget) => <p class="text-sm text-ink-2">{budgetSentence(budget(), words(), locale())}</p>}
       </Show>
-      <Show when={props.approval.kind !== 'budget'}>
+      <Show when={props.approval.kind !== 'budget' && !props.withoutReason}>
         <Reason approval={props.approval} compact={props.compact} />
       </Show>
       <Show when={isCall()}>
@@ -130,7 +129,7 @@ function Body(props: { approval: Approval; compact?: boolean }): JSX.Element {
       </Show>
       <Show when={!props.compact || markNames(props.approval.marks).length > 0 || props.approval.decision}>
         <dl
-          class={`grid grid-cols-[max-content_minmax(0,1fr)] gap-x-4 text-sm max-sm:grid-cols-1 ${props.compact ? 'gap-y-1 text-xs' : 'gap-y-2'}`}
+          class={`grid grid-cols-[max-content_minmax(0,1fr)] gap-x-4 text-sm max-sm:grid-cols-1 max-sm:gap-y-0! max-sm:[&>dd]:mb-2 ${props.compact ? 'gap-y-1 text-xs' : 'gap-y-2'}`}
         >
           <Show when={!props.compact}>
             <Fact name={text().origin}>

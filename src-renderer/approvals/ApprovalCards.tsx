@@ -4,7 +4,7 @@ import { KeyedFor } from '../ui/KeyedFor.tsx'
 import { ApprovalCard } from './ApprovalCard.tsx'
 
 /** What waits, and what was seen waiting here: an answered card says how it ended instead of vanishing. */
-export function ApprovalCards(props: { approvals: readonly Approval[]; class?: string }): JSX.Element {
+export function ApprovalCards(props: { approvals: readonly Approval[]; withoutReason?: boolean }): JSX.Element {
   const seen = new Map<string, Approval>()
   const shown = createMemo(() => {
     for (const approval of props.approvals) {
@@ -13,9 +13,9 @@ export function ApprovalCards(props: { approvals: readonly Approval[]; class?: s
     return [...seen.values()].toSorted((a, b) => a.createdAt - b.createdAt)
   })
   return (
-    <div class={`flex flex-col gap-3 empty:hidden ${props.class ?? ''}`}>
+    <div class="flex flex-col gap-3 empty:hidden">
       <KeyedFor each={shown()} keyOf={(approval) => approval.id}>
-        {(approval) => <ApprovalCard compact approval={approval()} />}
+        {(approval) => <ApprovalCard compact approval={approval()} withoutReason={props.withoutReason} />}
       </KeyedFor>
     </div>
   )

@@ -22,11 +22,14 @@ export function VerdictMark(props: { verdict: Voice['verdict']; size?: number })
   )
 }
 
-/** Who said it, and its sentence. */
+/** Who said it, and its sentence. A rule's sentence says by itself that it is a rule. */
 export function VoiceText(props: { voice: Voice }): JSX.Element {
   return (
     <span class="min-w-0 wrap-anywhere">
-      <span class="font-medium text-ink">{words().approvals.source[props.voice.source]}:</span> {props.voice.text}
+      <Show when={props.voice.source !== 'rule' && props.voice.source}>
+        {(source) => <span class="font-medium text-ink">{words().approvals.source[source()]}: </span>}
+      </Show>
+      {props.voice.text}
     </span>
   )
 }

@@ -270,7 +270,7 @@ describe('the list', () => {
   it('teaches when nothing waits', async () => {
     open([])
     expect(await screen.findByText('Nothing waits for you')).toBeInTheDocument()
-    expect(screen.getByRole('link', { name: 'See the rules' })).toHaveAttribute('href', '/rules')
+    expect(screen.getByRole('link', { name: 'See the rules and try them' })).toHaveAttribute('href', '/rules')
   })
 
   it('keeps what was answered', async () => {

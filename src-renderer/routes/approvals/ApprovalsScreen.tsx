@@ -76,6 +76,9 @@ export function ApprovalsScreen(): JSX.Element {
 
   return (
     <div class="flex h-full min-h-0 flex-col">
+      <Show when={onPhoneCard()}>
+        <h1 class="sr-only md:hidden">{words().approvals.title}</h1>
+      </Show>
       <header
         class={`flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-6 py-3 max-md:px-4 ${onPhoneCard() ? 'max-md:hidden' : ''}`}
       >
@@ -240,12 +243,9 @@ function Nothing(props: { shelf: Shelf }): JSX.Element {
         icon={ShieldCheck}
         title={text().emptyTitle}
         action={
-          <>
-            <ButtonLink variant="primary" href="/rules">
-              {text().emptyAction}
-            </ButtonLink>
-            <ButtonLink href={`/?compose=${encodeURIComponent(text().emptyTryTask)}`}>{text().emptyTry}</ButtonLink>
-          </>
+          <ButtonLink variant="primary" href="/rules">
+            {text().emptyAction}
+          </ButtonLink>
         }
       >
         {text().emptyText}

@@ -5,7 +5,7 @@ import type { Conversation, Message } from '../../../src-runner/contract/convers
 import type { ChatStreamEvent, JobSummary, ReplyStep, Step } from '../../../src-runner/contract/jobs.ts'
 import { createFakeRunner, createHeldStream, type FakeRunner, type HeldStream, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeAgent, makeId, makeSummary } from '../../testing/things.ts'
+import { makeAgent, makeApproval, makeId, makeSummary } from '../../testing/things.ts'
 import { ChatScreen } from './ChatScreen.tsx'
 
 const ROUTE = '/chat/:conversationId?'
@@ -324,5 +324,38 @@ describe('a conversation', () => {
   it('that is gone says so', async () => {
     openChat(createWorkspace().runner, `/chat/${makeId()}`)
     expect(await screen.findByText('This conversation is not here any more')).toBeInTheDocument()
+  })
+
+  it('asks for a decision in its place in the talk, and goes on from there', async () => {
+    const space = createWorkspace()
+    const conversationId = space.begin('Tidy the notes')
+    const job = space.addTurn(conversationId, 'Tidy the notes', { status: 'awaiting_approval', finishedAt: null, toolCalls: 1 })
+    space.steps.set(job.id, [
+      reply(1, 'I would overwrite them.', { toolCalls: [{ callId: 'c1', name: 'write_file', args: { path: 'n.md' } }] }),
+    ])
+    const approval = makeApproval({ jobId: job.id, callId: 'c1', reason: 'I would overwrite them.' })
+    const tail = createHeldStream()
+    space.runner.streamFrames('streamJob', [tail])
+    space.runner.answer({
+      listApprovals: () => ({ approvals: [approval], pending: 1, nextCursor: null }),
+      resolveApproval: ({ body }) => {
+        Object.assign(approval, { status: 'approved', remember: body.remember, answeredAt: 5 })
+        return { ok: true, jobId: job.id, status: 'pending', decision: 'approve' }
+      },
+    })
+    const view = openChat(space.runner, `/chat/${conversationId}`)
+    const card = await screen.findByRole('article', { name: /Overwrite Documents/ })
+    expect(within(card).getByRole('group', { name: 'content' })).toHaveTextContent('First line Second line')
+    // The agent's words stand above the card already, and the keys belong to the message.
+    expect(screen.getAllByText('I would overwrite them.')).toHaveLength(1)
+    await view.user.type(await composer(), 'a')
+    expect(space.runner.callsOf('resolveApproval')).toHaveLength(0)
+    await view.user.click(within(card).getByRole('button', { name: /Approve once/ }))
+    expect(await within(card).findByText('Approved once')).toBeInTheDocument()
+    space.change(conversationId, job.id, { status: 'running' })
+    space.tell(conversationId)
+    tail.send({ type: 'start', jobId: job.id, conversationId }, { type: 'delta', seq: 3, text: 'They are tidy now.' })
+    expect(await screen.findByText('They are tidy now.')).toBeInTheDocument()
+    expect(within(card).getByText('Approved once')).toBeInTheDocument()
   })
 })

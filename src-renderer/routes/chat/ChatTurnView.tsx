@@ -157,7 +157,7 @@ function Answer(props: ChatTurnViewProps) {
               <p class="text-sm text-ink-3">{words().job.waitingChild}</p>
             </Match>
           </Switch>
-          <ApprovalCards approvals={asked.data?.approvals ?? []} />
+          <ApprovalCards withoutReason approvals={asked.data?.approvals ?? []} />
           <Show when={props.turn.job}>
             {(job) => (
               <Show when={job().startedAt !== null}>

@@ -106,7 +106,7 @@ it('tries a call out: the decision, what decided, what was overruled', async () 
   await user.click(within(panel).getByRole('button', { name: 'Check' }))
   const verdict = await within(panel).findByRole('region', { name: 'Would this be asked?' })
   expect(verdict).toHaveTextContent('It is refused')
-  expect(verdict).toHaveTextContent('Your rule: Never push.')
+  expect(verdict).toHaveTextContent('Decided byNever push.')
   expect(verdict).toHaveTextContent('Level of the agent: It runs a program. (would ask)')
   expect(runner.callsOf('simulateCall')[0]!.body).toEqual({
     agentId: ada.id,

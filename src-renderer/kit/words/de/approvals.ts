@@ -17,9 +17,7 @@ export const approvals: WordsLike<typeof en> = {
   emptyTitle: 'Nichts wartet auf dich',
   emptyText:
     'Will ein Agent etwas tun, das deine Regeln nicht von selbst erlauben, dann hält sein Auftrag hier an und kostet nichts, solange er wartet. Du siehst genau, was laufen würde, und entscheidest.',
-  emptyAction: 'Regeln ansehen',
-  emptyTry: 'Ausprobieren',
-  emptyTryTask: 'Schreib eine kurze Notiz über heute in meinen Ordner.',
+  emptyAction: 'Regeln ansehen und ausprobieren',
   noneAnswered: 'Noch nichts beantwortet',
   noneAnsweredText: 'Hier bleibt jede Entscheidung stehen: was gefragt wurde und was du gesagt hast.',
   choose: 'Wähle eine Entscheidung aus der Liste.',
@@ -32,7 +30,6 @@ export const approvals: WordsLike<typeof en> = {
     unknown_outcome: 'Ist es geschehen?',
     budget: 'Das Geld ist aufgebraucht',
   },
-  asks: (agent) => `${agent} fragt`,
   wants: {
     tool: (agent, tool) => `${agent} möchte ${tool} benutzen`,
     question: (agent) => `${agent} hat eine Frage`,
@@ -93,8 +90,6 @@ export const approvals: WordsLike<typeof en> = {
     agent_month: 'Sein Monatsbudget',
     app_day: 'Das Tagesbudget aller Agenten',
   },
-  spent: 'Bisher ausgegeben',
-  limit: 'Grenze',
   budgetText: {
     job: (spent, limit) => `Dieser Auftrag hat ${spent} von den ${limit} verbraucht, die er kosten darf.`,
     agent_day: (spent, limit) => `Der Agent hat heute ${spent} von ${limit} verbraucht.`,
@@ -114,7 +109,6 @@ export const approvals: WordsLike<typeof en> = {
   rejectTitle: 'Sag warum, wenn du magst',
   rejectHint: 'Der Agent liest das und versucht vielleicht etwas anderes.',
   rejectPlaceholder: 'Nicht diese Datei. Schreib stattdessen nach drafts/.',
-  rejectNow: 'Ablehnen',
   answerLabel: 'Deine Antwort',
   answerPlaceholder: 'Antwort schreiben …',
   answerSend: 'Antworten',
@@ -128,7 +122,6 @@ export const approvals: WordsLike<typeof en> = {
   next: 'Nächste Entscheidung',
   openJob: 'Auftrag öffnen',
   allDone: 'Sonst wartet nichts.',
-  busy: 'Deine Antwort wird übergeben …',
   done: {
     approved: 'Freigegeben',
     approvedOnce: 'Einmal freigegeben',
@@ -153,14 +146,6 @@ export const approvals: WordsLike<typeof en> = {
   withdrawnNow: 'Der Auftrag endete inzwischen.',
   yourNote: 'Deine Notiz',
   yourAnswer: 'Deine Antwort',
-  brakeNote: 'Die Notbremse ist gezogen: Freigeben lässt nur diesen einen Aufruf durch.',
-  keys: {
-    approve: 'Einmal freigeben',
-    reject: 'Ablehnen',
-    move: 'Vorige oder nächste Entscheidung',
-    send: 'Notiz absenden',
-    choose: 'Antwort wählen',
-  },
   decision: {
     run: 'Lief',
     ask: 'Gefragt',
@@ -170,7 +155,6 @@ export const approvals: WordsLike<typeof en> = {
     floor: 'Sicherheitsgrenze',
     brake: 'Notbremse',
     two_of_three: 'Zwei-von-drei-Regel',
-    rule: 'Deine Regel',
     grant: 'Für diesen Auftrag freigegeben',
     level: 'Stufe des Agenten',
     box: 'Sandbox',

@@ -12,6 +12,7 @@ export const files: WordsLike<typeof en> = {
   show: (path) => `Zeigen, was sich in ${path} geändert hat`,
   diff: (path) => `Änderungen in ${path}`,
   binary: 'Das ist kein Text, darum gibt es keine Zeilen zu zeigen.',
+  noEnd: 'Hier endet die Datei, ohne Zeilenende',
   sizes: (before, after) => `vorher ${before}, jetzt ${after}`,
   gone: 'Dieser Auftrag hat sie angelegt und wieder gelöscht.',
   same: 'Nur ihr Ort hat sich geändert; der Text ist derselbe.',
@@ -37,6 +38,4 @@ export const files: WordsLike<typeof en> = {
     'Jemand oder etwas hat nach dem Auftrag in diese Datei geschrieben. Mit dem alten Text geht diese neuere Änderung verloren.',
   undoAnyway: 'Trotzdem rückgängig machen',
   cannot: 'Das lässt sich nicht rückgängig machen',
-  unavailable: 'Seit dem Auftrag wieder geändert, oder zu groß, um aufgehoben zu werden',
-  none: 'Dieser Auftrag hat keine Dateien geändert.',
 }

@@ -1,8 +1,5 @@
 import type { memory as en } from '../en/memory.ts'
-import { createPlural } from '../plural.ts'
 import type { WordsLike } from '../words.ts'
-
-const plural = createPlural('de')
 
 export const memory: WordsLike<typeof en> = {
   title: 'Gedächtnis',
@@ -27,10 +24,7 @@ export const memory: WordsLike<typeof en> = {
   edit: (text) => `„${text}“ ändern`,
   delete: (text) => `„${text}“ löschen`,
   deleteTitle: 'Diese Erinnerung löschen?',
-  deleted: 'Vergessen',
-  tooLong: (max) => `Höchstens ${max} Zeichen.`,
   ofJob: 'Was er aus dem Gedächtnis bekam',
   ofJobText: 'Was in seinem Prompt stand und was er nachschlug, so wie er es damals las.',
   via: { prompt: 'im Prompt', recall: 'nachgeschlagen' },
-  count: (count) => plural(count, { one: '# Erinnerung', other: '# Erinnerungen' }),
 }

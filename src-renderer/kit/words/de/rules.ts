@@ -1,13 +1,9 @@
 import type { rules as en } from '../en/rules.ts'
-import { createPlural } from '../plural.ts'
 import type { WordsLike } from '../words.ts'
-
-const plural = createPlural('de')
 
 export const rules: WordsLike<typeof en> = {
   title: 'Regeln',
   intro: 'Was Agenten von selbst dürfen, wofür sie fragen müssen und was sie nie dürfen.',
-  count: (count) => plural(count, { zero: 'Keine Regeln', one: '# Regel', other: '# Regeln' }),
   everyone: 'Für alle',
   onlyFor: (agent) => `Nur für ${agent}`,
   goneAgent: 'Ein gelöschter Agent',
@@ -85,8 +81,6 @@ export const rules: WordsLike<typeof en> = {
     overruled: 'Überstimmt',
     nothingOverruled: 'Sonst sprach nichts mit.',
     what: 'Was es ist',
-    noTools: 'Es gibt noch kein Werkzeug zum Ausprobieren.',
   },
-  level: (level) => `Ohne Regel: ${level}`,
   showAll: 'Alle Regeln und die Probe',
 }

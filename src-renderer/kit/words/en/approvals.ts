@@ -16,9 +16,7 @@ export const approvals = {
   emptyTitle: 'Nothing waits for you',
   emptyText:
     'When an agent wants to do something that your rules do not allow by themselves, its job stops here and costs nothing while it waits. You see exactly what would run, and decide.',
-  emptyAction: 'See the rules',
-  emptyTry: 'Try it out',
-  emptyTryTask: 'Write a short note about today into my folder.',
+  emptyAction: 'See the rules and try them',
   noneAnswered: 'Nothing was answered yet',
   noneAnsweredText: 'Every decision is kept here, with what was asked and what you said.',
   choose: 'Choose a decision in the list.',
@@ -31,7 +29,6 @@ export const approvals = {
     unknown_outcome: 'Did it happen?',
     budget: 'The money is used up',
   },
-  asks: (agent: string) => `${agent} asks`,
   wants: {
     tool: (agent: string, tool: string) => `${agent} wants to use ${tool}`,
     question: (agent: string) => `${agent} has a question`,
@@ -92,8 +89,6 @@ export const approvals = {
     agent_month: 'Its month’s budget',
     app_day: 'The day’s budget of all agents',
   },
-  spent: 'Spent so far',
-  limit: 'Limit',
   budgetText: {
     job: (spent: string, limit: string) => `This job has used ${spent} of the ${limit} that it may cost.`,
     agent_day: (spent: string, limit: string) => `The agent has used ${spent} of its ${limit} for today.`,
@@ -113,7 +108,6 @@ export const approvals = {
   rejectTitle: 'Say why, if you like',
   rejectHint: 'The agent reads this and may try something else.',
   rejectPlaceholder: 'Not this file. Write into drafts/ instead.',
-  rejectNow: 'Reject',
   answerLabel: 'Your answer',
   answerPlaceholder: 'Write an answer…',
   answerSend: 'Answer',
@@ -127,7 +121,6 @@ export const approvals = {
   next: 'Next decision',
   openJob: 'Open the job',
   allDone: 'Nothing else waits.',
-  busy: 'Handing over your answer…',
   done: {
     approved: 'Approved',
     approvedOnce: 'Approved once',
@@ -152,8 +145,6 @@ export const approvals = {
   withdrawnNow: 'The job ended in the meantime.',
   yourNote: 'Your note',
   yourAnswer: 'Your answer',
-  brakeNote: 'The emergency brake is on: approving lets this one call through.',
-  keys: { approve: 'Approve once', reject: 'Reject', move: 'Previous or next decision', send: 'Send the note', choose: 'Choose an answer' },
   decision: {
     run: 'Ran',
     ask: 'Asked',
@@ -163,7 +154,6 @@ export const approvals = {
     floor: 'Safety floor',
     brake: 'Emergency brake',
     two_of_three: 'Rule of two',
-    rule: 'Your rule',
     grant: 'Approved for this job',
     level: 'Level of the agent',
     box: 'Sandbox',

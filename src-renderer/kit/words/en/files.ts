@@ -10,6 +10,7 @@ export const files = {
   show: (path: string) => `Show what changed in ${path}`,
   diff: (path: string) => `Changes in ${path}`,
   binary: 'This is not text, so there are no lines to show.',
+  noEnd: 'The file ends here, without a line end',
   sizes: (before: string, after: string) => `${before} before, ${after} now`,
   gone: 'It was made and deleted again by this job.',
   same: 'Only its place changed; the text is the same.',
@@ -34,6 +35,4 @@ export const files = {
   changedSinceText: 'Somebody or something wrote to this file after the job. Putting back the old text loses that newer change.',
   undoAnyway: 'Undo anyway',
   cannot: 'It cannot be undone',
-  unavailable: 'Changed again since the job, or too large to have been kept',
-  none: 'This job changed no files.',
 }

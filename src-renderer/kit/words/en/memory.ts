@@ -1,7 +1,3 @@
-import { createPlural } from '../plural.ts'
-
-const plural = createPlural('en')
-
 export const memory = {
   title: 'Memory',
   text: 'What this agent keeps in mind from one job to the next. You can read, change and delete all of it.',
@@ -25,10 +21,7 @@ export const memory = {
   edit: (text: string) => `Edit “${text}”`,
   delete: (text: string) => `Delete “${text}”`,
   deleteTitle: 'Delete this memory?',
-  deleted: 'Forgotten',
-  tooLong: (max: string) => `At most ${max} characters.`,
   ofJob: 'Memory it was given',
   ofJobText: 'What stood in its prompt, and what it looked up, as it read it then.',
   via: { prompt: 'in the prompt', recall: 'looked up' },
-  count: (count: number) => plural(count, { one: '# memory', other: '# memories' }),
 }

@@ -1,11 +1,6 @@
-import { createPlural } from '../plural.ts'
-
-const plural = createPlural('en')
-
 export const rules = {
   title: 'Rules',
   intro: 'What agents may do by themselves, what they must ask for, and what they never may.',
-  count: (count: number) => plural(count, { zero: 'No rules', one: '# rule', other: '# rules' }),
   everyone: 'For everyone',
   onlyFor: (agent: string) => `Only for ${agent}`,
   goneAgent: 'An agent that was deleted',
@@ -83,8 +78,6 @@ export const rules = {
     overruled: 'Overruled',
     nothingOverruled: 'Nothing else had a say.',
     what: 'What it is',
-    noTools: 'There is no tool to try out yet.',
   },
-  level: (level: string) => `Without a rule: ${level}`,
   showAll: 'All rules and the simulator',
 }
