@@ -44,6 +44,7 @@ const NEEDS = {
   ],
   tests: [
     [command('git'), ['git']],
+    [command('bwrap'), ['bubblewrap']],
     [command('Xvfb'), ['xvfb']],
     [command('xauth'), ['xauth']],
     [command('dbus-run-session'), ['dbus']],

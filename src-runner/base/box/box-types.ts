@@ -1,0 +1,96 @@
+/** How a machine can hold a process in. `none`: it cannot, `reason` says why and `advice` what a person can do. */
+export type BoxState = {
+  kind: 'bubblewrap' | 'seatbelt' | 'none'
+  /** A command really ran inside and could not reach what it must not. */
+  works: boolean
+  reason: string | null
+  advice: string | null
+  /** Whether a boxed command can have a network. One that leads to this machine's own servers is none: Deckhand's answer there. */
+  network: { works: boolean; reason: string | null; advice: string | null }
+  checkedAt: number
+  /** What `runBoxed` starts it with. */
+  setup: BubblewrapSetup | SeatbeltSetup | null
+}
+
+export type BubblewrapSetup = {
+  kind: 'bubblewrap'
+  bwrap: string
+  /** Absolute paths of the helpers, all from fixed folders. */
+  programs: { sh: string; stat: string; prlimit: string; nice: string; choom: string | null; unshare: string | null; mount: string | null }
+  /** `--disable-userns`, from bubblewrap 0.8. Where it is missing the call filter refuses new user namespaces. */
+  disablesUserNamespaces: boolean
+  /** From Linux 5.14 processes are counted per box; before, per person, which would count the whole desktop. */
+  countsProcessesPerBox: boolean
+  /** Folders and links directly under `/` that belong to the system. */
+  root: readonly RootEntry[]
+}
+
+export type RootEntry = { path: string; linkTo: string | null }
+
+export type SeatbeltSetup = { kind: 'seatbelt'; sandboxExec: string; sh: string }
+
+export type BoxLimits = {
+  /** Processes alive at the same moment. */
+  processes: number
+  /** Of one process: what it may allocate. */
+  memoryBytesEach: number
+  /** Of all together: what they hold in memory. */
+  memoryBytes: number
+  /** Of one file. */
+  fileBytes: number
+  /** Of the private folders for temporary files, which live in memory. */
+  temporaryBytes: number
+  /** Written to the output streams, before the command is stopped. */
+  outputBytes: number
+}
+
+export type BoxOptions = {
+  /** As `findBox` answered. With `none` the command runs unboxed, with the same caps on time and output. */
+  box: BoxState
+  /** The program as an absolute path, and its arguments. No shell reads them. */
+  command: readonly [program: string, ...args: string[]]
+  /** Where it starts: one of the writable folders or inside it. All folders are real paths: no part may be a link. */
+  folder: string
+  writable: readonly string[]
+  /** Visible, but not writable, besides the system's own folders. */
+  readable?: readonly string[]
+  /** Files and folders that stay hidden where they lie inside the others. */
+  closed?: readonly string[]
+  /** Has no effect where the box's own `network` does not work. */
+  network?: boolean
+  /** Added to the short list of variables that every command gets. */
+  env?: Readonly<Record<string, string>>
+  timeoutMs: number
+  /** How much of the output is kept: half from its beginning, half from its end. */
+  keepBytes?: number
+  limits?: Partial<BoxLimits>
+  /** The output while it comes, in pieces of whole characters. */
+  onOutput?(text: string): void
+  signal?: AbortSignal
+}
+
+export type ReachedLimit = 'processes' | 'memory' | 'disk' | 'output'
+
+export type BoxedEnding = {
+  ended: 'exited' | 'timeout' | 'cancelled' | 'limit'
+  /** Of the command, where it ended on its own; 128 + n for one that signal n ended. */
+  exitCode: number | null
+  signal: NodeJS.Signals | null
+  limit: ReachedLimit | null
+  /** Both streams in the order in which they were written, with a mark where the middle was cut out. */
+  output: string
+  outputBytes: number
+  durationMs: number
+}
+
+export type BoxedProcess = {
+  /** Throws BoxFailed when the command was never started. */
+  ending: Promise<BoxedEnding>
+  /** SIGTERM to everything in it, and SIGKILL to what is left after a moment. */
+  stop(): void
+}
+
+/** The box could not be built; the command did not run. The message is a sentence for people. */
+export class BoxFailed extends Error {
+  override readonly name = 'BoxFailed'
+}
