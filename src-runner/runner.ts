@@ -169,6 +169,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     made.stops.push(
       hub.subscribe(reporter.onEvent),
       rules.close,
+      hub.subscribe(reconsiderBudgetsAfter(made)),
       clock.every(EVENTS_KEPT.checkEveryMs, () => forgetOldEvents(db)),
       clock.every(EXPIRE_EVERY_MS, () => expireApprovals(made)),
     )
@@ -201,6 +202,15 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (/^(job|approval|settings)\./.test(event.type)) plan()
     }
     return { onEvent, plan }
+  }
+
+  /** A cap that a person raised lets those go on who wait for more money. */
+  function reconsiderBudgetsAfter({ db, approvals }: Parts): (event: StoredEvent) => void {
+    return (event) => {
+      const isAboutCaps =
+        event.type === 'agent.changed' || (event.type === 'settings.changed' && event.payload.keys.includes('dayBudgetUsd'))
+      if (isAboutCaps) transact(db, (tx) => approvals.reconsiderBudgets(tx))
+    }
   }
 
   function expireApprovals({ db, approvals }: Parts): void {

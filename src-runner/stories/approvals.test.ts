@@ -1,3 +1,4 @@
+import { realpathSync, symlinkSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { CreateAgent } from '../contract/agents.ts'
@@ -527,6 +528,21 @@ describe('approvals', { timeout: 30_000 }, () => {
       expect(await runner.client.ask('deleteRule', { params: { ruleId: first.id } })).toMatchObject({
         status: 404,
         body: { error: 'rule_not_found' },
+      })
+    })
+
+    it('name a folder by where it really is, and as a whole path', async () => {
+      await open()
+      const folder = runner.makeFolder({ 'a.txt': 'alpha CANARY' })
+      const link = `${runner.makeFolder()}/link`
+      symlinkSync(folder, link)
+      const { rule } = await runner.client.ok('createRule', { body: { effect: 'deny', tool: 'read_file', folder: link } })
+      expect(rule.folder).toBe(realpathSync(folder))
+      const body = { agentId: (await runner.addAgent({ folders: [folder] })).id, tool: 'read_file', args: { path: 'folder-1/a.txt' } }
+      expect((await runner.client.ok('simulateCall', { body })).decision).toMatchObject({ verdict: 'deny', decidedBy: { ruleId: rule.id } })
+      expect(await runner.client.ask('createRule', { body: { effect: 'deny', tool: '*', folder: 'Documents' } })).toMatchObject({
+        status: 400,
+        body: { issues: [{ path: 'folder' }] },
       })
     })
 

@@ -90,14 +90,27 @@ describe('a budget', { timeout: 30_000 }, () => {
   it('of all agents together is one, and adding to it helps everybody who waits', async () => {
     const agent = await open()
     const other = await runner.addAgent({ name: 'Other' })
-    await runner.client.ok('updateSettings', { body: { dayBudgetUsd: 0.05 } })
+    await runner.client.ok('updateSettings', { body: { dayBudgetUsd: 0.14 } })
+    expect((await run(agent)).status).toBe('completed')
+    expect((await run(agent)).status).toBe('completed')
     const jobs = [await run(agent), await run(other)]
     expect(jobs.map(({ status }) => status)).toEqual(['awaiting_approval', 'awaiting_approval'])
     const asked = await pending()
     expect(asked.map(({ budget }) => budget!.scope)).toEqual(['app_day', 'app_day'])
-    await runner.client.ok('updateSettings', { body: { dayBudgetUsd: 0.3 } })
     await answer(asked[0]!.id, 'approve')
     for (const { id } of jobs) expect((await runner.ended(id)).status).toBe('completed')
+    expect(await pending()).toEqual([])
+  })
+
+  it('that is raised by hand lets those go on who waited', async () => {
+    const agent = await open({ limits: { maxCostUsd: 0.05 }, budgets: { monthUsd: 0.06 } })
+    const job = await run(agent)
+    expect((await pending()).map(({ budget }) => budget!.scope)).toEqual(['job'])
+    const change = (body: object) => runner.client.ok('updateAgent', { params: { agentId: agent.id }, body })
+    await change({ limits: { maxCostUsd: 1 } })
+    await expect.poll(async () => (await pending()).map(({ budget }) => budget!.scope)).toEqual(['agent_month'])
+    await change({ budgets: { monthUsd: 1 } })
+    await expect.poll(async () => (await runner.ended(job.id)).status).toBe('completed')
     expect(await pending()).toEqual([])
   })
 

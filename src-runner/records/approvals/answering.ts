@@ -61,10 +61,17 @@ function answerTo({ kind }: Approval, { answer }: ResolveApproval): string | nul
 /** The same cap may have stopped others: what was added is there for all, so they look again instead of asking again. */
 function extendAndTellOthers(tx: Tx, deps: AnsweringDeps, approval: Approval): void {
   extendBudget(tx, approval)
-  const same = tx
-    .prepare<ApprovalRow>(`${SELECT_APPROVAL} WHERE approval.status = 'pending' AND approval.kind = 'budget' AND approval.hash = ?`)
-    .all(approval.hash)
-  for (const other of same.map(approvalOf)) {
+  withdrawBudgets(tx, deps, ({ hash }) => hash === approval.hash)
+}
+
+/** Caps were changed by hand. Who waits for more money looks again, and asks again if there is still too little. */
+export function reconsiderBudgets(tx: Tx, deps: AnsweringDeps): void {
+  withdrawBudgets(tx, deps, () => true)
+}
+
+function withdrawBudgets(tx: Tx, deps: AnsweringDeps, which: (approval: Approval) => boolean): void {
+  const waiting = tx.prepare<ApprovalRow>(`${SELECT_APPROVAL} WHERE approval.status = 'pending' AND approval.kind = 'budget'`).all()
+  for (const other of waiting.map(approvalOf).filter(which)) {
     tx.prepare("UPDATE approvals SET status = 'withdrawn' WHERE id = ?").run(other.id)
     tx.emit({ type: 'approval.withdrawn', payload: eventOf(other) })
     deps.jobs.wake(tx, other.jobId)

@@ -6,7 +6,7 @@ import type { RecordedDecision } from '../../contract/rules.ts'
 import { AppError } from '../../kit/errors.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import type { Claim } from '../jobs/claim.ts'
-import { answerApproval, expireApprovals, type AnsweringDeps } from './answering.ts'
+import { answerApproval, expireApprovals, reconsiderBudgets, type AnsweringDeps } from './answering.ts'
 import { approvalOf, findApproval, SELECT_APPROVAL, type ApprovalRow } from './approval-rows.ts'
 import { askApproval, type NewApproval } from './asking.ts'
 import { listDecisions, recordDecision } from './decisions.ts'
@@ -24,6 +24,7 @@ export function createApprovals(deps: AnsweringDeps) {
       return id
     },
     answer: (tx: Tx, given: ResolveApproval) => answerApproval(tx, deps, given),
+    reconsiderBudgets: (tx: Tx) => reconsiderBudgets(tx, deps),
     expireDue: (tx: Tx) => expireApprovals(tx, deps),
     recordDecision: (tx: Tx, claim: Claim, decision: RecordedDecision) => recordDecision(tx, claim.seq, decision),
 

@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs'
+import { posix, win32 } from 'node:path'
 import { z } from 'zod'
 import type { Database, Db } from '../../base/db/database.ts'
 import type { Tx } from '../../base/db/transact.ts'
@@ -41,9 +43,12 @@ export function listAllRules(db: Db): Rule[] {
   return db.prepare<RuleRow>('SELECT * FROM rules ORDER BY seq').all().map(ruleOf)
 }
 
-/** A rule that says the same as one there is is that one. Throws AppError agent_not_found. */
+/**
+ * A rule that says the same as one there is is that one. Throws AppError agent_not_found, or invalid_request for a folder
+ * that is no whole path.
+ */
 export function createRule(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, text: RuleText, origin: Rule['origin']): Rule {
-  const { effect, tool, pattern, agentId, folder } = text
+  const { effect, tool, pattern, agentId, folder } = withRealFolder(text)
   if (agentId !== null) getAgent(tx, agentId)
   const same = tx
     .prepare<RuleRow>('SELECT * FROM rules WHERE effect = ? AND tool = ? AND pattern IS ? AND agent_id IS ? AND folder IS ?')
@@ -64,6 +69,22 @@ export function deleteRule(tx: Tx, ruleId: string): void {
   const gone = tx.prepare<{ agent_id: string | null }>('DELETE FROM rules WHERE id = ? RETURNING agent_id').get(ruleId)
   if (gone === undefined) throw new AppError('rule_not_found', 'There is no such rule.')
   tx.emit({ type: 'rule.deleted', payload: { ruleId, agentId: gone.agent_id } })
+}
+
+/** Tools tell where links lead, so a rule has to name that place too: one for a link would hold for nothing. */
+export function withRealFolder(text: RuleText): RuleText {
+  const { folder } = text
+  if (folder === null) return text
+  if (!posix.isAbsolute(folder) && !win32.isAbsolute(folder)) {
+    const issues = [{ path: 'folder', message: 'not a whole path, from the root of the disk' }]
+    throw new AppError('invalid_request', 'Give the folder as a whole path.', { issues })
+  }
+  try {
+    return { ...text, folder: realpathSync.native(folder) }
+  } catch {
+    // Not there yet: the rule waits for it under the name it was given.
+    return text
+  }
 }
 
 /** All rules, ready to decide. They are sorted once and again only after a change: every tool call needs them. */
