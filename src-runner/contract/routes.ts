@@ -8,7 +8,7 @@ import { ChatReply, ChatTurn, Job, JobChannel, JobStatus, JobSummary, Step, Subm
 import { Id, Moment, NextCursor, PageQuery } from './primitives.ts'
 import { CreateProvider, FoundServer, ModelList, Price, Provider, UpdateProvider } from './providers.ts'
 import { CreateRule, RecordedDecision, Rule, SimulateCall, SimulatedCall, ToolInfo } from './rules.ts'
-import { Settings, UpdateSettings } from './settings.ts'
+import { Settings, UpdateSettings, UpdateWebSearch } from './settings.ts'
 import { Spend, SpendQuery } from './spend.ts'
 import type { Tag } from './tags.ts'
 
@@ -478,7 +478,17 @@ export const ROUTES = table({
     body: UpdateSettings,
     status: 200,
     answer: z.object({ settings: Settings }),
-    errors: ['invalid_request', 'provider_not_found', 'vault_unavailable'],
+    errors: ['invalid_request', 'provider_not_found'],
+  },
+  updateWebSearch: {
+    method: 'PATCH',
+    path: '/api/settings/web-search',
+    gate: 'runner',
+    summary: 'Set up where agents search the web, or null to take the tool away. The key goes into the vault.',
+    body: z.object({ webSearch: UpdateWebSearch.nullable() }),
+    status: 200,
+    answer: z.object({ settings: Settings }),
+    errors: ['invalid_request', 'vault_unavailable'],
   },
   getBox: {
     method: 'GET',

@@ -55,5 +55,6 @@ export const DEFAULT_SETTINGS: Settings = {
   openedHosts: [],
 }
 
-export const UpdateSettings = Settings.partial().extend({ webSearch: UpdateWebSearch.nullable().optional() })
+/** Web search has a route of its own: what is written there is more than what is read. */
+export const UpdateSettings = Settings.omit({ webSearch: true }).partial()
 export type UpdateSettings = z.infer<typeof UpdateSettings>

@@ -26,6 +26,10 @@ export type TestRunnerOptions = {
   deadlines?: RunnerDeps['deadlines']
   /** In place of all tools. */
   tools?: RunnerDeps['tools']
+  /** Beside all tools. */
+  moreTools?: RunnerDeps['moreTools']
+  internet?: RunnerDeps['internet']
+  findBox?: RunnerDeps['findBox']
   modelServer?: ModelServerOptions
   /** The model server stands where servers of this machine are looked for; otherwise nothing stands there. */
   findsModelServer?: boolean
@@ -93,7 +97,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
   let running = await launch()
 
   async function launch(): Promise<{ runner: Runner; url: string; port: number; client: RunnerClient }> {
-    const { clock, ids, fetch, deadlines, tools } = options
+    const { clock, ids, fetch, deadlines, tools, moreTools, internet, findBox } = options
     const found = options.findsModelServer === true ? modelServer.port : 9
     const discoveryPorts = { ollama: found, lmStudio: found, llamaCpp: found }
     const open: typeof openDatabase = (given) => (db = openDatabase(given))
@@ -107,6 +111,9 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       fetch,
       deadlines,
       tools,
+      moreTools,
+      internet,
+      findBox,
       discoveryPorts,
       random: () => 0.5,
       demoWordMs: 0,

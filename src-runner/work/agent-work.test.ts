@@ -73,6 +73,7 @@ function openWork(options: { turns?: Turn[]; agent?: UpdateAgent; deps?: Partial
         log: silentLog,
         random: () => 0,
         dataDir: rig.folder,
+        tools: () => ALL_TOOLS,
         timezone: () => 'UTC',
         approvals: createApprovals({ clock, ids, jobs: store }),
         rules: createRuleBook(db),
@@ -97,7 +98,10 @@ const spoken = (messages: PromptMessage[]) => messages.slice(1).map((m) => `${m.
 describe('a job from beginning to end', () => {
   it('is recorded step by step, and its last reply together with its end', async () => {
     const look = tool('look', { args: z.object({}), run: () => ({ ok: true, output: 'three files' }) })
-    const work = openWork({ turns: [[text('Let me look.'), ...ask(call('c1', 'look'))], say('There are three.')], deps: { tools: [look] } })
+    const work = openWork({
+      turns: [[text('Let me look.'), ...ask(call('c1', 'look'))], say('There are three.')],
+      deps: { tools: () => [look] },
+    })
     const job = await work.run(work.enqueue('How many files?').id)
     expect(job).toMatchObject({
       status: 'completed',
@@ -151,7 +155,7 @@ describe('a job from beginning to end', () => {
   it('sleeps before a tool that nobody has allowed, with the question on disk and nothing run', async () => {
     let runs = 0
     const wipe = tool('wipe', { effect: 'once', run: () => ({ ok: true, output: `${++runs}` }) })
-    const work = openWork({ turns: [ask(call('c', 'wipe'))], deps: { tools: [wipe] } })
+    const work = openWork({ turns: [ask(call('c', 'wipe'))], deps: { tools: () => [wipe] } })
     const job = await work.run(work.enqueue('Wipe it').id)
     expect(job.status).toBe('awaiting_approval')
     expect(runs).toBe(0)
@@ -209,7 +213,7 @@ describe('what a model reads', () => {
 describe('going on after the process died', () => {
   it('takes up the transcript, runs what is open and counts on', async () => {
     const look = tool('look')
-    const work = openWork({ deps: { tools: [look] } })
+    const work = openWork({ deps: { tools: () => [look] } })
     const { id } = work.enqueue('Look twice')
     work.script([text('First.'), ...ask(call('c1', 'look'), call('c2', 'look'))], hangAfter())
     const { attempt } = work.attempt(id)

@@ -16,7 +16,6 @@ import { readSettings } from '../records/settings/settings.ts'
 import { runLoop } from '../thinking/loop/loop.ts'
 import { ClaimLost, type LoopDeps, type LoopEnding, type LoopInput, type RecordedReply } from '../thinking/loop/loop-types.ts'
 import type { ModelSource } from '../thinking/models/model.ts'
-import { ALL_TOOLS } from '../thinking/tools/all-tools.ts'
 import type { Tool } from '../thinking/tools/tool.ts'
 import { createDelegation } from './delegation.ts'
 import { readEarlierTurns } from './earlier-turns.ts'
@@ -37,7 +36,8 @@ export type AgentWorkDeps = {
   random: () => number
   /** Closed to every tool. */
   dataDir: string
-  tools?: readonly Tool[]
+  /** What agents can do now. */
+  tools: () => readonly Tool[]
   approvals: ApprovalStore
   rules: { read(): RuleSet }
   ledger: Ledger
@@ -97,14 +97,14 @@ export function modelsOf(agent: Pick<Agent, 'model' | 'fallbacks'>, defaultModel
 }
 
 function inputFor(deps: AgentWorkDeps, { job, signal }: Attempt, agent: Agent, models: ModelRef[]): LoopInput {
-  const { db, jobs, clock, dataDir, tools = ALL_TOOLS, rules, timezone = machineTimezone } = deps
+  const { db, jobs, clock, dataDir, tools, rules, timezone = machineTimezone } = deps
   const { messages, startedCallIds } = transcriptOf(jobs.listSteps(db, job.id))
   return {
     models,
     prompt: buildPrompt({ agent, job, ...readEarlierTurns(db, jobs, job), now: clock.now(), timezone: timezone() }),
     transcript: messages,
     startedCallIds,
-    tools: [...tools],
+    tools: [...tools()],
     toolContext: {
       jobId: job.id,
       agentId: agent.id,

@@ -7,7 +7,7 @@ import type { FloorPlace } from '../records/approvals/floor.ts'
 import { decide } from '../records/approvals/policy.ts'
 import type { JobStore } from '../records/jobs/job-store.ts'
 import { createRuleSet } from '../records/rules/rule-set.ts'
-import { listAllRules } from '../records/rules/rules.ts'
+import { listAllRules, withRealFolder } from '../records/rules/rules.ts'
 import { readSettings } from '../records/settings/settings.ts'
 import type { Tool } from '../thinking/tools/tool.ts'
 import { factsOf } from './gate.ts'
@@ -16,7 +16,7 @@ export type SimulateDeps = {
   db: Database
   jobs: JobStore
   approvals: Pick<ApprovalStore, 'readMarks'>
-  tools: readonly Tool[]
+  tools: () => readonly Tool[]
   floor: () => FloorPlace
 }
 
@@ -27,7 +27,7 @@ export type SimulateDeps = {
  */
 export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Promise<SimulatedCall> {
   const { db, jobs, approvals, floor } = deps
-  const tool = deps.tools.find(({ name }) => name === asked.tool)
+  const tool = deps.tools().find(({ name }) => name === asked.tool)
   if (tool === undefined) throw new AppError('tool_not_found', 'There is no such tool.')
   const job = asked.jobId === undefined ? null : jobs.getJob(db, asked.jobId)
   const agentId = asked.agentId ?? job?.agentId ?? null
@@ -50,7 +50,7 @@ export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Pro
     agentId,
     marks,
     autonomy: asked.autonomy ?? agent?.autonomy ?? 'ask_when_it_matters',
-    rules: createRuleSet([...listAllRules(db), ...(asked.rules ?? [])]),
+    rules: createRuleSet([...listAllRules(db), ...(asked.rules ?? []).map(withRealFolder)]),
     brake: readSettings(db).brake,
     grants: new Set(),
     floor: floor(),

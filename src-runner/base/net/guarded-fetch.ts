@@ -268,6 +268,14 @@ function openingsFor(opened: readonly string[], host: string, port: number) {
   return { byName, ranges }
 }
 
+/** Whether `opened` can make sense of it: a host, a host with a port, or a range of addresses. */
+export function isOpening(entry: string): boolean {
+  const text = entry.trim()
+  if (parseRange(text) !== null) return true
+  if (!/^[^/\\?#@\s]+$/.test(text) || !URL.canParse(`http://${text}`)) return false
+  return new URL(`http://${text}`).hostname !== ''
+}
+
 function isNamed(entry: string, host: string, port: number): boolean {
   const text = entry.trim()
   if (!URL.canParse(`http://${text}`)) return false

@@ -1,6 +1,7 @@
 import type { Handlers } from './handler.ts'
 import { agentHandlers } from './handlers/agents.ts'
 import { approvalHandlers } from './handlers/approvals.ts'
+import { boxHandlers } from './handlers/box.ts'
 import { chatHandlers } from './handlers/chat.ts'
 import { conversationHandlers } from './handlers/conversations.ts'
 import type { HandlerDeps } from './handlers/deps.ts'
@@ -25,6 +26,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...providerHandlers(deps),
     ...modelHandlers(deps),
     ...settingsHandlers(deps),
+    ...boxHandlers(deps),
     ...eventHandlers(deps),
   }
 }

@@ -1,3 +1,4 @@
+import type { BoxState } from '../../../base/box/box-types.ts'
 import type { Database } from '../../../base/db/database.ts'
 import type { EventHub } from '../../../base/events/event-hub.ts'
 import type { JobTails } from '../../../base/events/job-tails.ts'
@@ -18,7 +19,8 @@ export type HandlerDeps = {
   db: Database
   jobs: JobStore
   approvals: ApprovalStore
-  tools: readonly Tool[]
+  /** What agents can do now: some tools are there only when a setting is. */
+  tools: () => readonly Tool[]
   /** The decision about a call that nobody makes. */
   simulate(asked: SimulateCall): Promise<SimulatedCall>
   worker: Pick<Worker, 'nudge' | 'run'>
@@ -27,6 +29,8 @@ export type HandlerDeps = {
   models: Pick<Models, 'listModels' | 'checkProvider' | 'forget'>
   /** The model servers that answer on this machine now. */
   findServers(): Promise<FoundServer[]>
+  /** The box of this machine; `again` tries it anew. */
+  findBox(options?: { again?: boolean }): Promise<BoxState>
   vault: Vault
   clock: Clock
   ids: Ids

@@ -16,6 +16,6 @@ export function ruleHandlers({ db, clock, ids, simulate, tools }: HandlerDeps): 
     },
 
     simulateCall: ({ body }) => simulate(body),
-    listTools: () => ({ tools: tools.map(({ name, description, effect }) => ({ name, description, effect })) }),
+    listTools: () => ({ tools: tools().map(({ name, description, effect }) => ({ name, description, effect })) }),
   }
 }

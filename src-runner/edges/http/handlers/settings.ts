@@ -1,22 +1,78 @@
 import { transact } from '../../../base/db/transact.ts'
+import { isOpening } from '../../../base/net/guarded-fetch.ts'
+import type { Settings, UpdateWebSearch, WebSearch } from '../../../contract/settings.ts'
+import { AppError } from '../../../kit/errors.ts'
+import { WEB_SEARCH_KEY } from '../../../kit/vault.ts'
 import { getProvider } from '../../../records/providers/providers.ts'
 import { changeSettings, readSettings } from '../../../records/settings/settings.ts'
 import { readSpend } from '../../../records/spend/spend.ts'
+import { missingFrom } from '../../../thinking/tools/web-search/search-providers.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
-export function settingsHandlers({ db, clock, worker }: HandlerDeps): Pick<Handlers, 'getSettings' | 'updateSettings' | 'getSpend'> {
+type Routes = 'getSettings' | 'updateSettings' | 'updateWebSearch' | 'getSpend'
+
+export function settingsHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
+  const { db, clock, worker } = deps
+  const write = (change: Partial<Settings>) => transact(db, (tx) => changeSettings(tx, { clock }, change))
   return {
     getSettings: () => ({ settings: readSettings(db) }),
 
     updateSettings({ body }) {
       if (body.defaultModel != null) getProvider(db, body.defaultModel.providerId)
-      const settings = transact(db, (tx) => changeSettings(tx, { clock }, body))
+      requireOpenings(body.openedHosts ?? [])
+      const settings = write(body)
       // More places may be free than a moment ago.
       worker.nudge()
       return { settings }
     },
 
+    updateWebSearch: async ({ body }) => ({ settings: await withSearchKey(deps, body.webSearch, (webSearch) => write({ webSearch })) }),
+
     getSpend: ({ query }) => readSpend(db, query),
   }
+}
+
+/**
+ * Puts the key of web search where it belongs and then writes what is known of it. A key is for one provider at one
+ * address: it is forgotten when either changes, so that it is never sent to somebody it was not given for.
+ */
+async function withSearchKey(
+  { db, vault, log }: HandlerDeps,
+  wanted: UpdateWebSearch | null,
+  write: (webSearch: WebSearch | null) => Settings,
+): Promise<Settings> {
+  const before = readSettings(db).webSearch
+  const isSamePlace = before !== null && wanted !== null && before.kind === wanted.kind && before.baseUrl === wanted.baseUrl
+  const keeps = isSamePlace && wanted.apiKey === undefined
+  const apiKey = wanted?.apiKey ?? null
+  const hasKey = keeps ? before.hasKey : apiKey !== null
+  if (wanted !== null) requireComplete(wanted, hasKey)
+  const kept = wanted === null ? null : { kind: wanted.kind, baseUrl: wanted.baseUrl, hasKey }
+  // A machine without a keychain may still search where no key is needed.
+  if (keeps || (apiKey === null && before?.hasKey !== true)) return write(kept)
+  const held = await vault.get(WEB_SEARCH_KEY)
+  const put = (key: string | null) => (key === null ? vault.delete(WEB_SEARCH_KEY) : vault.set(WEB_SEARCH_KEY, key))
+  await put(apiKey)
+  try {
+    return write(kept)
+  } catch (error) {
+    await put(held).catch((cause: unknown) => log.error({ error: cause }, 'the key of web search could not be put back'))
+    throw error
+  }
+}
+
+function requireComplete({ kind, baseUrl }: UpdateWebSearch, hasKey: boolean): void {
+  const missing = missingFrom(baseUrl === null ? { kind } : { kind, baseUrl }, hasKey)
+  if (missing === null) return
+  const path = `webSearch.${missing.includes('API key') ? 'apiKey' : 'baseUrl'}`
+  throw new AppError('invalid_request', missing, { issues: [{ path, message: missing }] })
+}
+
+function requireOpenings(hosts: readonly string[]): void {
+  const issues = hosts.flatMap((host, i) => {
+    const message = `'${host}' is neither a host, a host with a port, nor a range of addresses like 192.168.1.0/24.`
+    return isOpening(host) ? [] : [{ path: `openedHosts.${i}`, message }]
+  })
+  if (issues.length > 0) throw new AppError('invalid_request', issues[0]!.message, { issues })
 }

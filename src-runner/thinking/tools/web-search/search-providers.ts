@@ -4,17 +4,17 @@ export type WebSearchConfig = {
   kind: 'brave' | 'tavily' | 'searxng'
   /** Where it answers; SearXNG has no other. Without it: the provider's own address. */
   baseUrl?: string
-  apiKey?: string
 }
 
 export type Recent = 'day' | 'month' | 'year'
-export type SearchQuery = { query: string; count: number; recent: Recent | null }
+export type SearchQuery = { query: string; count: number; recent: Recent | null; apiKey: string | null }
 export type SearchRequest = { url: URL; method?: 'POST'; headers: Record<string, string>; body?: string }
 export type SearchResult = { title: string; url: string; snippet: string; published: string | null; isHtml: boolean }
 
 export type SearchProvider = {
   name: string
   costsMoney: boolean
+  needsKey: boolean
   request(query: SearchQuery): SearchRequest
   /** A sentence for a status that is not success. */
   troubleFor(status: number, retryAfter: string | undefined): string | null
@@ -23,25 +23,24 @@ export type SearchProvider = {
 }
 
 /** What is missing before a search can be made, as a sentence for the settings. null: nothing. */
-export function missingFrom({ kind, baseUrl, apiKey }: WebSearchConfig): string | null {
+export function missingFrom({ kind, baseUrl }: WebSearchConfig, hasKey: boolean): string | null {
   if (kind === 'searxng' && !baseUrl) return 'SearXNG needs the address of an instance.'
-  if (kind !== 'searxng' && !apiKey) return `${NAMES[kind]} needs an API key.`
+  if (kind !== 'searxng' && !hasKey) return `${NAMES[kind]} needs an API key.`
   if (baseUrl !== undefined && !isBaseUrl(baseUrl)) return `${NAMES[kind]} needs a whole address, for example http://localhost:8888.`
   return null
 }
 
-/** Throws when `missingFrom` has something to say. */
+/** The key comes with each query: it is read when it is needed and kept nowhere. Throws when there is no address. */
 export function providerFor(config: WebSearchConfig): SearchProvider {
-  const missing = missingFrom(config)
+  const missing = missingFrom(config, true)
   if (missing !== null) throw new Error(missing)
-  const key = config.apiKey ?? ''
   switch (config.kind) {
     case 'brave':
-      return brave(config.baseUrl ?? 'https://api.search.brave.com', key)
+      return brave(config.baseUrl ?? 'https://api.search.brave.com')
     case 'tavily':
-      return tavily(config.baseUrl ?? 'https://api.tavily.com', key)
+      return tavily(config.baseUrl ?? 'https://api.tavily.com')
     case 'searxng':
-      return searxng(config.baseUrl!, key)
+      return searxng(config.baseUrl!)
   }
 }
 
@@ -58,20 +57,21 @@ const BraveAnswer = z.object({
 })
 
 /** https://api-dashboard.search.brave.com/documentation */
-function brave(baseUrl: string, apiKey: string): SearchProvider {
+function brave(baseUrl: string): SearchProvider {
   const name = NAMES.brave
   const ages = { day: 'pd', month: 'pm', year: 'py' }
   return {
     name,
     costsMoney: true,
-    request: ({ query, count, recent }) => ({
+    needsKey: true,
+    request: ({ query, count, recent, apiKey }) => ({
       url: addressOf(baseUrl, 'res/v1/web/search', {
         q: query,
         count: String(count),
         text_decorations: 'false',
         ...(recent === null ? {} : { freshness: ages[recent] }),
       }),
-      headers: { 'x-subscription-token': apiKey },
+      headers: { 'x-subscription-token': apiKey ?? '' },
     }),
     // A key that it does not know is 422 there, "invalid subscription token".
     troubleFor: (status, retryAfter) => (status === 422 ? refusedKey(name) : troubleOf(name, status, retryAfter)),
@@ -88,15 +88,16 @@ const TavilyAnswer = z.object({
 })
 
 /** https://docs.tavily.com/documentation/api-reference/endpoint/search */
-function tavily(baseUrl: string, apiKey: string): SearchProvider {
+function tavily(baseUrl: string): SearchProvider {
   const name = NAMES.tavily
   return {
     name,
     costsMoney: true,
-    request: ({ query, count, recent }) => ({
+    needsKey: true,
+    request: ({ query, count, recent, apiKey }) => ({
       url: addressOf(baseUrl, 'search', {}),
       method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${apiKey ?? ''}`, 'content-type': 'application/json' },
       body: JSON.stringify({ query, max_results: count, ...(recent === null ? {} : { time_range: recent }) }),
     }),
     // 432 and 433: the plan's or the key's own limit is used up.
@@ -119,14 +120,15 @@ const SearxngAnswer = z.object({
 })
 
 /** https://docs.searxng.org/dev/search_api.html */
-function searxng(baseUrl: string, apiKey: string): SearchProvider {
+function searxng(baseUrl: string): SearchProvider {
   const name = NAMES.searxng
   return {
     name,
     costsMoney: false,
-    request: ({ query, recent }) => ({
+    needsKey: false,
+    request: ({ query, recent, apiKey }) => ({
       url: addressOf(baseUrl, 'search', { q: query, format: 'json', ...(recent === null ? {} : { time_range: recent }) }),
-      headers: { ...(apiKey !== '' && { authorization: `Bearer ${apiKey}` }) },
+      headers: { ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) },
     }),
     troubleFor: (status, retryAfter) =>
       status === 403

@@ -9,6 +9,12 @@ import { createWebSearch } from './web-search.ts'
 
 type Seen = { method: string; url: string; headers: IncomingHttpHeaders; body: string }
 
+const keyOf =
+  ({ kind }: WebSearchConfig) =>
+  () =>
+    Promise.resolve(kind === 'searxng' ? null : `${kind}-key`)
+const noKey = () => Promise.resolve(null)
+
 const HOSTS = { brave: 'api.search.brave.com', tavily: 'api.tavily.com', searxng: 'search.test' }
 
 /** A provider at its own public address, which gives one answer to every search. */
@@ -29,14 +35,14 @@ async function rig(config: WebSearchConfig, answer: { status?: number; headers?:
     resolve: (host) => resolve(Object.values(HOSTS).includes(host) ? 'search.test' : host),
     dial,
   })
-  const tool = createWebSearch(config, { fetch, boundary: () => 'MARK' })
+  const tool = createWebSearch(config, { fetch, apiKey: keyOf(config), boundary: () => 'MARK' })
   return { net, seen, tool, search: (args: Record<string, unknown>) => callTool(tool, args, []) }
 }
 
 const SEARXNG: WebSearchConfig = { kind: 'searxng', baseUrl: 'http://search.test/sx/' }
 /** The providers' own addresses are https; a server of the test speaks http at the address that is set. */
-const BRAVE: WebSearchConfig = { kind: 'brave', apiKey: 'brave-key', baseUrl: 'http://api.search.brave.com' }
-const TAVILY: WebSearchConfig = { kind: 'tavily', apiKey: 'tavily-key', baseUrl: 'http://api.tavily.com' }
+const BRAVE: WebSearchConfig = { kind: 'brave', baseUrl: 'http://api.search.brave.com' }
+const TAVILY: WebSearchConfig = { kind: 'tavily', baseUrl: 'http://api.tavily.com' }
 
 const BRAVE_ANSWER = {
   web: {
@@ -104,7 +110,7 @@ describe('web_search', () => {
   it('asks a SearXNG on this machine, and nothing else there', async () => {
     const net = await smallInternet()
     const fetch = createGuardedFetch({ closedPorts: [3001] })
-    const at = (port: number) => createWebSearch({ kind: 'searxng', baseUrl: `http://127.0.0.1:${port}` }, { fetch })
+    const at = (port: number) => createWebSearch({ kind: 'searxng', baseUrl: `http://127.0.0.1:${port}` }, { fetch, apiKey: noKey })
     // The canary answers, though with no list of results: it was reached.
     expect((await callTool(at(net.canary.port), { query: 'x' }, [])).output).toBe(
       'SearXNG answered with something that is no list of results.',
@@ -116,7 +122,7 @@ describe('web_search', () => {
   it('opens no inner address for a provider that was not given one', async () => {
     const net = await smallInternet()
     net.name('api.search.brave.com', ['127.0.0.1'])
-    const tool = createWebSearch({ kind: 'brave', apiKey: 'k' }, { fetch: createGuardedFetch(net.options) })
+    const tool = createWebSearch({ kind: 'brave' }, { fetch: createGuardedFetch(net.options), apiKey: keyOf({ kind: 'brave' }) })
     expect((await callTool(tool, { query: 'x' }, [])).output).toContain('leads to this machine itself')
     expect(net.escapes).toEqual([])
   })
@@ -205,21 +211,30 @@ describe('web_search', () => {
       leavesMachine: true,
       costsMoney: false,
     })
-    expect(await createWebSearch(BRAVE, { fetch: createGuardedFetch() }).facts!({ query: 'x' }, context)).toMatchObject({
+    expect(await createWebSearch(BRAVE, { fetch: createGuardedFetch(), apiKey: noKey }).facts!({ query: 'x' }, context)).toMatchObject({
       costsMoney: true,
     })
   })
 
-  it.each<[WebSearchConfig, string | null]>([
-    [{ kind: 'brave' }, 'Brave Search needs an API key.'],
-    [{ kind: 'tavily', apiKey: '' }, 'Tavily needs an API key.'],
-    [{ kind: 'searxng' }, 'SearXNG needs the address of an instance.'],
-    [{ kind: 'searxng', baseUrl: 'localhost:8888' }, 'SearXNG needs a whole address, for example http://localhost:8888.'],
-    [{ kind: 'searxng', baseUrl: 'file:///x' }, 'SearXNG needs a whole address, for example http://localhost:8888.'],
-    [{ kind: 'searxng', baseUrl: 'http://localhost:8888' }, null],
-    [{ kind: 'brave', apiKey: 'k' }, null],
-  ])('says what is missing from %o', (config, missing) => {
-    expect(missingFrom(config)).toBe(missing)
-    if (missing !== null) expect(() => createWebSearch(config, { fetch: createGuardedFetch() })).toThrow(missing)
+  it('says that its key is gone, and asks nobody', async () => {
+    const net = await smallInternet()
+    const tool = createWebSearch(BRAVE, { fetch: createGuardedFetch(net.options), apiKey: noKey })
+    expect(await callTool(tool, { query: 'x' }, [])).toEqual({
+      ok: false,
+      output: 'The key of Brave Search is gone. A person can enter it again in Settings.',
+    })
+    expect([net.lookups, net.escapes]).toEqual([[], []])
+  })
+
+  it.each<[WebSearchConfig, boolean, string | null]>([
+    [{ kind: 'brave' }, false, 'Brave Search needs an API key.'],
+    [{ kind: 'tavily' }, false, 'Tavily needs an API key.'],
+    [{ kind: 'searxng' }, true, 'SearXNG needs the address of an instance.'],
+    [{ kind: 'searxng', baseUrl: 'localhost:8888' }, false, 'SearXNG needs a whole address, for example http://localhost:8888.'],
+    [{ kind: 'searxng', baseUrl: 'file:///x' }, false, 'SearXNG needs a whole address, for example http://localhost:8888.'],
+    [{ kind: 'searxng', baseUrl: 'http://localhost:8888' }, false, null],
+    [{ kind: 'brave' }, true, null],
+  ])('says what is missing from %o with a key: %s', (config, hasKey, missing) => {
+    expect(missingFrom(config, hasKey)).toBe(missing)
   })
 })

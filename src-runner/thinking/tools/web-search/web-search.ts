@@ -7,6 +7,8 @@ import { providerFor, type SearchResult, type WebSearchConfig } from './search-p
 
 export type WebSearchDeps = {
   fetch: GuardedFetch
+  /** The provider's key. null: there is none. */
+  apiKey: () => Promise<string | null>
   boundary?: MakeBoundary
 }
 
@@ -29,7 +31,7 @@ const Args = z.object({
  * The tool for the provider that the person has set up. Its origin is the only one that is asked, also when it lies on
  * this machine: the person typed it. Keys go into headers, and no redirect is followed with them.
  */
-export function createWebSearch(config: WebSearchConfig, { fetch, boundary = randomBoundary }: WebSearchDeps): Tool {
+export function createWebSearch(config: WebSearchConfig, { fetch, apiKey, boundary = randomBoundary }: WebSearchDeps): Tool {
   const provider = providerFor(config)
   return defineTool({
     name: 'web_search',
@@ -51,7 +53,11 @@ export function createWebSearch(config: WebSearchConfig, { fetch, boundary = ran
       runsCode: false,
     }),
     async run({ query, count = DEFAULT_RESULTS, recent }, { signal }) {
-      const request = provider.request({ query, count, recent: recent ?? null })
+      const key = await apiKey()
+      if (key === null && provider.needsKey) {
+        return { ok: false, output: `The key of ${provider.name} is gone. A person can enter it again in Settings.` }
+      }
+      const request = provider.request({ query, count, recent: recent ?? null, apiKey: key })
       const answer = await fetch(request.url, {
         ...request,
         headers: { accept: 'application/json', ...request.headers },

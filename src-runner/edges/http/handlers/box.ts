@@ -1,0 +1,16 @@
+import type { BoxState } from '../../../base/box/box-types.ts'
+import type { Box } from '../../../contract/box.ts'
+import type { Handlers } from '../handler.ts'
+import type { HandlerDeps } from './deps.ts'
+
+export function boxHandlers({ findBox }: HandlerDeps): Pick<Handlers, 'getBox' | 'checkBox'> {
+  return {
+    getBox: async () => ({ box: shown(await findBox()) }),
+    checkBox: async () => ({ box: shown(await findBox({ again: true })) }),
+  }
+}
+
+/** Without what only the box itself has to know. */
+function shown({ kind, works, reason, advice, network, checkedAt }: BoxState): Box {
+  return { kind, works, reason, advice, network, checkedAt }
+}

@@ -1,0 +1,148 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { noBox } from '../base/box/find-box.ts'
+import { AppError } from '../kit/errors.ts'
+import { createMemoryVault, WEB_SEARCH_KEY } from '../kit/vault.ts'
+import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
+import { COMMAND_NETWORK } from '../work/tools.ts'
+
+describe('what agents may use of the web and of this machine', { timeout: 30_000 }, () => {
+  let runner: TestRunner
+  afterEach(() => runner.stop())
+
+  const open = async (options: TestRunnerOptions = {}) => {
+    runner = await createTestRunner(options)
+  }
+  const setSearch = (webSearch: unknown) => runner.client.ask('updateWebSearch', { body: { webSearch } })
+  const searchNow = async () => (await runner.client.ok('getSettings')).settings.webSearch
+  const toolNames = async () => (await runner.client.ok('listTools')).tools.map(({ name }) => name)
+  const issueOf = ({ status, body }: { status: number; body: unknown }) => [
+    status,
+    (body as { issues: { path: string }[] }).issues[0]!.path,
+  ]
+
+  /** A server of this machine, which writes down what is asked of it. */
+  const startSite = async (answer = 'the page') => {
+    const seen: string[] = []
+    const server = createServer((request, response) => {
+      seen.push(`${request.url} ${request.headers.authorization ?? ''}`.trim())
+      response.end(answer)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    return { seen, port: (server.address() as AddressInfo).port }
+  }
+  const callOnce = async (name: string, args: unknown): Promise<string> => {
+    const agent = await runner.addAgent({ name: `Agent ${Math.random()}`, autonomy: 'on_its_own' })
+    runner.modelServer.play({ toolCalls: [{ id: 'c1', name, args }] }, { text: ['Done.'] })
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Do it', agentId: agent.id } })
+    await runner.ended(jobId)
+    const { steps } = await runner.client.ok('listSteps', { params: { jobId } })
+    const result = steps.find(({ kind }) => kind === 'tool_result')
+    return result?.kind === 'tool_result' ? result.output : 'nothing was run'
+  }
+
+  it('has no web_search until a provider is set up, keeps the key in the vault, and never shows it', async () => {
+    const vault = createMemoryVault()
+    await open({ vault })
+    expect(await toolNames()).not.toContain('web_search')
+    expect(issueOf(await setSearch({ kind: 'brave' }))).toEqual([400, 'webSearch.apiKey'])
+    expect(issueOf(await setSearch({ kind: 'searxng' }))).toEqual([400, 'webSearch.baseUrl'])
+    const { status, body } = await setSearch({ kind: 'brave', apiKey: 'brave-canary' })
+    expect([status, await searchNow()]).toEqual([200, { kind: 'brave', baseUrl: null, hasKey: true }])
+    expect(JSON.stringify(body)).not.toContain('canary')
+    expect(await vault.get(WEB_SEARCH_KEY)).toBe('brave-canary')
+    expect(await toolNames()).toContain('web_search')
+    await setSearch({ kind: 'brave' })
+    expect(await vault.get(WEB_SEARCH_KEY)).toBe('brave-canary')
+    expect((await setSearch(null)).status).toBe(200)
+    expect([await searchNow(), await vault.get(WEB_SEARCH_KEY)]).toEqual([null, null])
+    expect(await toolNames()).not.toContain('web_search')
+  })
+
+  it('sends a key to nobody that it was not given for', async () => {
+    const vault = createMemoryVault()
+    await open({ vault })
+    await setSearch({ kind: 'brave', apiKey: 'brave-canary' })
+    expect(issueOf(await setSearch({ kind: 'brave', baseUrl: 'http://thief.example' }))).toEqual([400, 'webSearch.apiKey'])
+    expect(issueOf(await setSearch({ kind: 'tavily' }))).toEqual([400, 'webSearch.apiKey'])
+    expect(await searchNow()).toMatchObject({ kind: 'brave', baseUrl: null })
+    await setSearch({ kind: 'searxng', baseUrl: 'http://search.example' })
+    expect(await vault.get(WEB_SEARCH_KEY)).toBeNull()
+  })
+
+  it('needs a vault for a key, and none without one', async () => {
+    const shut = () => Promise.reject(new AppError('vault_unavailable', 'The keychain is locked.'))
+    await open({ vault: { get: shut, set: shut, delete: shut } })
+    expect(await setSearch({ kind: 'brave', apiKey: 'k' })).toMatchObject({ status: 503, body: { error: 'vault_unavailable' } })
+    expect(await searchNow()).toBeNull()
+    expect((await setSearch({ kind: 'searxng', baseUrl: 'http://search.example' })).status).toBe(200)
+  })
+
+  it('searches with the server that the person named, on this machine too, and opens nothing else there', async () => {
+    const site = await startSite(JSON.stringify({ results: [{ title: 'Deck', url: 'https://deck.example/', content: 'hands' }] }))
+    await open()
+    await setSearch({ kind: 'searxng', baseUrl: `http://127.0.0.1:${site.port}`, apiKey: 'searx-key' })
+    expect(await callOnce('web_search', { query: 'deck' })).toContain('https://deck.example/')
+    expect(site.seen).toEqual(['/search?q=deck&format=json Bearer searx-key'])
+    expect(await callOnce('web_fetch', { url: `http://127.0.0.1:${site.port}/` })).toContain('leads to this machine itself')
+    expect(site.seen).toHaveLength(1)
+  })
+
+  it('opens the hosts that the person opened, never its own port, and shuts them again', async () => {
+    const site = await startSite()
+    await open()
+    const setHosts = (openedHosts: string[]) => runner.client.ask('updateSettings', { body: { openedHosts } })
+    expect(issueOf(await setHosts(['nas.local', 'http://nas.local/']))).toEqual([400, 'openedHosts.1'])
+    for (const wrong of ['a b', 'nas.local/path', 'me@nas.local', '10.0.0.0/33'])
+      expect([wrong, (await setHosts([wrong])).status]).toEqual([wrong, 400])
+    expect((await setHosts(['127.0.0.0/8', 'nas.local:8080', '[::1]:99', '192.168.1.5'])).status).toBe(200)
+    expect(await callOnce('web_fetch', { url: `http://127.0.0.1:${site.port}/` })).toContain('the page')
+    expect(await callOnce('web_fetch', { url: `http://127.0.0.1:${runner.port}/api/health` })).toMatch(/^Not run: Agents cannot reach/)
+    await setHosts([])
+    expect(await callOnce('web_fetch', { url: `http://127.0.0.1:${site.port}/` })).toContain('leads to this machine itself')
+    expect(site.seen).toHaveLength(1)
+  })
+
+  it('shows whether programs run in a box, and looks again when asked', async () => {
+    const looked: boolean[] = []
+    const box = noBox('bubblewrap is not installed on this machine.', 'Install bubblewrap.')
+    await open({ findBox: ({ again = false } = {}) => (looked.push(again), Promise.resolve(box)) })
+    const { kind, works, reason, advice, network, checkedAt } = box
+    expect(await runner.client.ok('getBox')).toEqual({ box: { kind, works, reason, advice, network, checkedAt } })
+    expect(await runner.client.ok('checkBox')).toMatchObject({ box: { kind: 'none', works: false } })
+    expect(looked).toEqual([false, true])
+  })
+
+  it('asks every time before a program runs without a box, whatever is allowed', async () => {
+    await open({ findBox: () => Promise.resolve(noBox('There is none.', null)) })
+    const folder = runner.makeFolder()
+    await runner.client.ok('createRule', { body: { effect: 'allow', tool: 'run_command' } })
+    const agent = await runner.addAgent({ autonomy: 'on_its_own', folders: [folder] })
+    const args = { command: ['touch', 'here'], folder }
+    const { decision } = await runner.client.ok('simulateCall', { body: { agentId: agent.id, tool: 'run_command', args } })
+    expect([decision.verdict, decision.decidedBy.source]).toEqual(['ask', 'box'])
+  })
+
+  it('gives programs a network only by a rule that names it', async () => {
+    const works = { works: true, reason: null, advice: null }
+    const box = { ...noBox('', null), kind: 'seatbelt' as const, works: true, network: works }
+    await open({ findBox: () => Promise.resolve(box) })
+    const folder = runner.makeFolder()
+    const agent = await runner.addAgent({ folders: [folder] })
+    const leaves = async (...command: string[]) => {
+      const body = { agentId: agent.id, tool: 'run_command', args: { command, folder } }
+      return (await runner.client.ok('simulateCall', { body })).facts.leavesMachine
+    }
+    const rule = (effect: 'allow' | 'deny', tool: string, pattern: string | null = null) =>
+      runner.client.ok('createRule', { body: { effect, tool, pattern } })
+    await rule('allow', '*')
+    await rule('allow', 'run_command')
+    expect(await leaves('npm', 'install')).toBe(false)
+    await rule('allow', COMMAND_NETWORK, 'npm *')
+    expect([await leaves('npm', 'install'), await leaves('curl', 'x')]).toEqual([true, false])
+    await rule('deny', '*', 'npm install*')
+    expect([await leaves('npm', 'install'), await leaves('npm', 'test')]).toEqual([false, true])
+  })
+})

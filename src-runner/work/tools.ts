@@ -1,0 +1,58 @@
+import type { Settings } from '../contract/settings.ts'
+import type { BoxState } from '../base/box/box-types.ts'
+import type { GuardedFetch } from '../base/net/guarded-fetch.ts'
+import type { CallFacts } from '../contract/rules.ts'
+import type { Clock } from '../kit/clock.ts'
+import { rulesFor, type RuleSet } from '../records/rules/rule-set.ts'
+import { ALL_TOOLS } from '../thinking/tools/all-tools.ts'
+import { runCommandTool } from '../thinking/tools/run-command/run-command.ts'
+import type { Tool } from '../thinking/tools/tool.ts'
+import { webFetchTool } from '../thinking/tools/web-fetch/web-fetch.ts'
+import { createWebSearch } from '../thinking/tools/web-search/web-search.ts'
+
+export type ToolsDeps = {
+  clock: Clock
+  /** The one way out for addresses that somebody else may have chosen. */
+  fetch: GuardedFetch
+  box: () => Promise<BoxState>
+  rules: () => RuleSet
+  settings: () => Pick<Settings, 'webSearch'>
+  /** The key of the provider of web search. */
+  searchKey: () => Promise<string | null>
+}
+
+/** Not a tool: what a rule names that opens the network to programs. Allowing every tool does not. */
+export const COMMAND_NETWORK = 'run_command_network'
+
+/**
+ * Every tool that agents have: those that need nothing, then those that are put together here, one line each. The order
+ * is the one models see; a new tool goes to the end, for their caches. Asked anew for each attempt: what depends on a
+ * setting is there or not, and stays the same tool as long as the setting is the same.
+ */
+export function createTools({ clock, fetch, box, rules, settings, searchKey }: ToolsDeps): () => readonly Tool[] {
+  const always: readonly Tool[] = [
+    ...ALL_TOOLS,
+    webFetchTool({ fetch, clock }), // what the web says
+    runCommandTool({ box, network: async ({ agentId }, call) => isNetworkAllowed(rules(), call, agentId) }), // what programs do
+  ]
+  let known: { key: string; tools: readonly Tool[] } = { key: 'null', tools: always }
+  return () => {
+    const { webSearch } = settings()
+    const key = JSON.stringify(webSearch)
+    if (key === known.key) return known.tools
+    known = { key, tools: webSearch === null ? always : [...always, createWebSearch(configOf(webSearch), { fetch, apiKey: searchKey })] } // where to look
+    return known.tools
+  }
+}
+
+function configOf({ kind, baseUrl }: NonNullable<Settings['webSearch']>) {
+  return baseUrl === null ? { kind } : { kind, baseUrl }
+}
+
+/** Shut unless the most specific rule that fits says otherwise and names the network of programs itself. */
+function isNetworkAllowed(rules: RuleSet, { subject, paths }: Pick<CallFacts, 'subject' | 'paths'>, agentId: string): boolean {
+  const does = { leavesMachine: true, costsMoney: false, deletes: false, overwrites: false, runsCode: true }
+  const facts: CallFacts = { tool: COMMAND_NETWORK, effect: 'once', subject, paths: [...paths], summary: '', ...does }
+  const [first] = rulesFor(rules, facts, agentId)
+  return first?.text.effect === 'allow' && first.text.tool === COMMAND_NETWORK
+}
