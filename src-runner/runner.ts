@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { findBox } from './base/box/find-box.ts'
 import { openDatabase, type Database } from './base/db/database.ts'
 import { transact } from './base/db/transact.ts'
 import { createEventHub, type EventHub } from './base/events/event-hub.ts'
 import { pruneEvents } from './base/events/event-log.ts'
 import { createJobTails } from './base/events/job-tails.ts'
+import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from './base/net/guarded-fetch.ts'
 import { createOutbound, type OutboundFetch } from './base/net/outbound.ts'
 import type { Approval } from './contract/approvals.ts'
 import type { StoredEvent } from './contract/events.ts'
@@ -17,7 +19,7 @@ import { createHttpServer, type Deadlines, type HttpServer } from './edges/http/
 import { systemClock, type Clock } from './kit/clock.ts'
 import { createIds, type Ids } from './kit/ids.ts'
 import { silentLog, type Log } from './kit/log.ts'
-import { providerKey, type Vault } from './kit/vault.ts'
+import { providerKey, WEB_SEARCH_KEY, type Vault } from './kit/vault.ts'
 import { createApprovals, type ApprovalStore } from './records/approvals/approvals.ts'
 import { createLedger } from './records/budgets/ledger.ts'
 import { createJobStore, type JobStore } from './records/jobs/job-store.ts'
@@ -28,10 +30,10 @@ import { createRuleBook } from './records/rules/rules.ts'
 import { changeSettings, readSettings } from './records/settings/settings.ts'
 import { findServers, type DiscoveryDeps } from './thinking/models/discovery.ts'
 import { createModelSource, type Models } from './thinking/models/model-source.ts'
-import { ALL_TOOLS } from './thinking/tools/all-tools.ts'
 import type { Tool } from './thinking/tools/tool.ts'
 import { createAgentWork } from './work/agent-work.ts'
 import { simulateCall } from './work/simulate.ts'
+import { createTools } from './work/tools.ts'
 
 export type RunnerDeps = {
   config: RunnerConfig
@@ -50,8 +52,14 @@ export type RunnerDeps = {
   /** The pace of the demo model; 0 in tests. */
   demoWordMs?: number
   deadlines?: Deadlines
-  /** What agents can do; tests add tools of their own. */
+  /** In place of all tools that agents have. */
   tools?: readonly Tool[]
+  /** Beside them: tools of a test. */
+  moreTools?: readonly Tool[]
+  /** How tools reach the web; tests have an internet of their own. */
+  internet?: Pick<GuardedFetchOptions, 'resolve' | 'dial' | 'ownAddresses'>
+  /** Which box holds the programs of agents; ours finds that of this machine. */
+  findBox?: typeof findBox
   /** Tests: an answer that is not what the route table promises becomes a 500. */
   checkAnswers?: boolean
 }
@@ -119,7 +127,16 @@ export function createRunner(deps: RunnerDeps): Runner {
     const rules = createRuleBook(db)
     const timezone = () => Intl.DateTimeFormat().resolvedOptions().timeZone
     const ledger = createLedger({ db, clock, timezone })
-    const { tools = ALL_TOOLS } = deps
+    const box = deps.findBox ?? findBox
+    const agentTools = createTools({
+      clock,
+      fetch: (address, request) => guardedFetch(db)(address, request),
+      box,
+      rules: rules.read,
+      settings: () => readSettings(db),
+      searchKey: () => vault.get(WEB_SEARCH_KEY),
+    })
+    const tools = () => [...(deps.tools ?? agentTools()), ...(deps.moreTools ?? [])]
     const floor = () => ({ closedFolders: [config.dataDir], ownPorts })
     const models = createModelSource({
       readProvider: (id) => readProviderAccess(db, vault, id),
@@ -153,6 +170,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       handlers: createHandlers({
         ...{ db, jobs, approvals, tools, worker, tails, hub, models, vault, clock, ids, log },
         simulate: (asked) => simulateCall({ db, jobs, approvals, tools, floor }, asked),
+        findBox: box,
         findServers: () => findServers({ fetch, clock, ports: deps.discoveryPorts }),
         dataDir: config.dataDir,
       }),
@@ -174,6 +192,11 @@ export function createRunner(deps: RunnerDeps): Runner {
       clock.every(EXPIRE_EVERY_MS, () => expireApprovals(made)),
     )
     return made
+  }
+
+  /** Made for each request: it keeps nothing, and both what is opened and our own port may have changed. */
+  function guardedFetch(db: Database): GuardedFetch {
+    return createGuardedFetch({ ...deps.internet, opened: readSettings(db).openedHosts, closedPorts: ownPorts })
   }
 
   /** Tells who listens what runs, a moment after it changed and once for many changes. */
