@@ -182,4 +182,23 @@ describe('work that is handed on', { timeout: 30_000 }, () => {
     await expect.poll(async () => (await pending()).map((one) => one.jobId)).toEqual([jobId])
     expect((await pending())[0]).toMatchObject({ agentName: 'Lead', marks: { untrusted: { cause: 'the answer of delegate' } } })
   })
+
+  it('keeps the marks of the job above when a person retries it', async () => {
+    await open()
+    const [lead] = await addAgents(['Lead', 'Helper'], { autonomy: 'on_its_own' })
+    runner.modelServer.play(
+      { toolCalls: [call('diary'), call('page')] },
+      { toolCalls: [give('Helper')] },
+      { text: ['12'] },
+      { text: ['Done.'] },
+    )
+    const jobId = await submit(lead!)
+    await untilEnded(jobId)
+    const [child] = await childrenOf(jobId)
+    runner.modelServer.play({ toolCalls: [call('send')] })
+    const { job } = await runner.client.ok('retryJob', { params: { jobId: child!.id } })
+    expect(await runner.ended(job.id)).toMatchObject({ status: 'awaiting_approval' })
+    const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending' } })
+    expect(approvals.map(({ decision }) => decision!.decidedBy.source)).toEqual(['two_of_three'])
+  })
 })

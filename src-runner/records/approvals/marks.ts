@@ -51,11 +51,10 @@ type JobRow = {
   channel: JobChannel
   conversation_id: string | null
   parent_job_id: string | null
-  parent_call_id: string | null
   from_owner: number | null
 }
 
-const SELECT_JOB = `SELECT job.seq, job.channel, job.conversation_id, job.parent_job_id, job.parent_call_id,
+const SELECT_JOB = `SELECT job.seq, job.channel, job.conversation_id, job.parent_job_id,
   json_extract(texts.context, '$.fromOwner') AS from_owner FROM agent_jobs AS job JOIN job_texts AS texts ON texts.job_seq = job.seq`
 
 /**
@@ -66,7 +65,8 @@ export function readMarks(db: Db, jobId: string): Marks {
   const job = db.prepare<JobRow>(`${SELECT_JOB} WHERE job.id = ?`).get(jobId)
   if (job === undefined) return NO_MARKS
   const inherited: Marks[] = []
-  if (job.parent_call_id !== null) inherited.push(readMarks(db, job.parent_job_id!))
+  // Retried by a person it answers no call any more, but its task is still the words of the job above.
+  if (job.channel === 'delegation' && job.parent_job_id !== null) inherited.push(readMarks(db, job.parent_job_id))
   if (job.conversation_id !== null) inherited.push(...marksOfEarlierTurns(db, job))
   return marksOf(originOf(job), inherited, readSteps(db, 'step.job_seq = ?', job.seq))
 }
