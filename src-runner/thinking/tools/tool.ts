@@ -38,7 +38,8 @@ export type Tool<Args extends z.ZodObject = z.ZodObject> = {
   parallel: boolean
   /**
    * What its answers bring into the job: `private`, something of the person's; `untrusted`, text that anybody may have
-   * written. The job is marked with it as soon as such an answer is recorded.
+   * written. A file is both: nobody knows which of the person's files came from somebody else. The job is marked with it
+   * as soon as such an answer is recorded.
    */
   brings?: Brings | readonly Brings[]
   /** What this call would do, told from the arguments alone. Runs before the policy decides and changes nothing. */

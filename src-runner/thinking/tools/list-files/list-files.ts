@@ -43,7 +43,7 @@ export const listFiles = defineTool({
     'Every path shown can be given to list_files and read_file as it stands. Links are shown, not followed. Files are not changed.',
   args: Args,
   effect: 'read',
-  brings: 'private',
+  brings: ['private', 'untrusted'],
   parallel: true,
   facts: ({ path }, context) => readingFacts(path, 'List', context),
   async run(args, { folders, closedFolders, signal }) {

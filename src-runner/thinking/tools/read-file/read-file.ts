@@ -28,7 +28,7 @@ export const readFile = defineTool({
     'Long files are read in parts by offset and limit. Files that hold no text are described instead. Files are not changed.',
   args: Args,
   effect: 'read',
-  brings: 'private',
+  brings: ['private', 'untrusted'],
   parallel: true,
   facts: ({ path }, context) => readingFacts(path, 'Read', context),
   async run(args, { folders, closedFolders, signal }) {

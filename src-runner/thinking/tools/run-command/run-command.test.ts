@@ -65,8 +65,8 @@ describe('what run_command says of a call before it runs', () => {
 
   it('stays short', async () => expect((await factsOf(['echo', 'x'.repeat(50_000)])).facts.summary.length).toBeLessThan(800))
 
-  it('is a call that is never repeated, and brings private text', () =>
-    expect(toolWith(boxed)).toMatchObject({ name: 'run_command', effect: 'once', parallel: false, brings: 'private' }))
+  it('is a call that is never repeated, and brings what anybody may have put there', () =>
+    expect(toolWith(boxed)).toMatchObject({ name: 'run_command', effect: 'once', parallel: false, brings: ['private', 'untrusted'] }))
 })
 
 const cases: [string, BoxState][] = [...(found.works ? [['boxed', found] as [string, BoxState]] : []), ['unboxed', none]]

@@ -56,7 +56,7 @@ export function runCommandTool(deps: RunCommandDeps): Tool {
     args: Args,
     effect: 'once',
     parallel: false,
-    brings: 'private',
+    brings: ['private', 'untrusted'],
     facts: (args, context) => factsOf(args, context, deps),
     run: (args, context) => run(args, context, deps),
   })

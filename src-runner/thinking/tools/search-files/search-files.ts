@@ -58,7 +58,7 @@ export const searchFiles = defineTool({
     'Hidden files, .git and node_modules are left out unless asked for, and so are files that hold no text; the answer says what was left out. Files are not changed.',
   args: Args,
   effect: 'read',
-  brings: 'private',
+  brings: ['private', 'untrusted'],
   parallel: true,
   facts: ({ path }, context) => readingFacts(path, 'Search', context),
   async run(args, { folders, closedFolders, signal }) {
