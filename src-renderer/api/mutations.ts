@@ -59,6 +59,7 @@ export const useDeleteProvider = () => useAction('deleteProvider')
 export const useCheckProvider = () => useAction('checkProvider')
 export const useCreateRule = () => useAction('createRule')
 export const useSimulateCall = () => useAction('simulateCall')
+export const useUpdateWebSearch = () => useAction('updateWebSearch')
 export const useSetModelPrice = () => useAction('setModelPrice')
 
 /** Stop is shown as asked for at once; the runner needs up to two seconds. */
@@ -112,6 +113,20 @@ export const useDeleteRule = () =>
     )
     return () => void queries.invalidateQueries({ queryKey: ['listRules'] })
   })
+
+/** What trying found replaces what was known: nothing else tells of it. */
+export function useCheckBox(): { run: () => Promise<void>; readonly isRunning: boolean } {
+  const queries = useQueryClient()
+  const check = useAction('checkBox')
+  return {
+    async run() {
+      queries.setQueryData(['getBox', {}], await check.run({}))
+    },
+    get isRunning() {
+      return check.isRunning
+    },
+  }
+}
 
 /** A setting changes under the finger that changes it. */
 export const useUpdateSettings = () =>

@@ -131,6 +131,10 @@ export function useRules(agentId: () => string | null): Pages<Rule> {
   )
 }
 
+export function useBox(): Loaded<RouteAnswer<'getBox'>> {
+  return useRoute('getBox', () => ({}))
+}
+
 export function useTools(): Loaded<RouteAnswer<'listTools'>> {
   return useRoute('listTools', () => ({}))
 }

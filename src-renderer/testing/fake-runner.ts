@@ -195,6 +195,16 @@ const DEFAULTS: Answers = {
   listDecisions: () => ({ decisions: [] }),
   listRules: () => ({ rules: [], nextCursor: null }),
   listTools: () => ({ tools: [] }),
+  getBox: () => ({
+    box: {
+      kind: 'bubblewrap',
+      works: true,
+      reason: null,
+      advice: null,
+      network: { works: true, reason: null, advice: null },
+      checkedAt: 1_700_000_000_000,
+    },
+  }),
   listFoundServers: () => ({ servers: [] }),
   listModels: () => ({ models: [], problems: [], defaultModel: null }),
   getSettings: () => ({ settings: { ...DEFAULT_SETTINGS, firstStart: 'done' } }),

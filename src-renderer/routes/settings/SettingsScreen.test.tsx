@@ -1,6 +1,7 @@
-import { screen } from '@solidjs/testing-library'
+import { screen, within } from '@solidjs/testing-library'
 import { expect, it, vi } from 'vitest'
 import type { DesktopApi, DesktopState } from '../../../src-main/contract/desktop-api.ts'
+import { DEFAULT_SETTINGS } from '../../../src-runner/contract/settings.ts'
 import { createAppDesktop } from '../../platform/desktop.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
@@ -118,4 +119,85 @@ it('shows a change at once and takes it back when it was refused', async () => {
   await vi.waitFor(() => expect(field).toHaveTextContent('4'))
   expect(await screen.findByText(/Free some space/)).toBeVisible()
   expect(runner.callsOf('updateSettings')[0]!.body).toEqual({ concurrency: 6 })
+})
+
+it('says how the sandbox stands, and tries it again', async () => {
+  const missing = {
+    kind: 'none' as const,
+    works: false,
+    reason: 'bubblewrap is not installed.',
+    advice: 'Install the package bubblewrap.',
+    network: { works: false, reason: null, advice: null },
+    checkedAt: 1,
+  }
+  const runner = createFakeRunner({
+    getBox: () => ({ box: missing }),
+    checkBox: () => ({
+      box: { ...missing, kind: 'bubblewrap', works: true, reason: null, advice: null, network: { ...missing.network, works: true } },
+    }),
+  })
+  const { user } = renderScreen(SettingsScreen, { runner })
+  await screen.findByText('bubblewrap is not installed. Install the package bubblewrap. Without it, every program asks you first.')
+  await user.click(screen.getByRole('button', { name: 'Check again' }))
+  await screen.findByText(/writes in its folder only/)
+  expect(screen.queryByText('Not here')).toBeNull()
+})
+
+it('sets up web search: the key is written once and never held', async () => {
+  let webSearch: { kind: 'brave' | 'tavily' | 'searxng'; baseUrl: string | null; hasKey: boolean } | null = null
+  const runner = createFakeRunner({
+    getSettings: () => ({ settings: { ...DEFAULT_SETTINGS, firstStart: 'done', webSearch } }),
+    updateWebSearch: ({ body }) => {
+      const wanted = body.webSearch
+      if (wanted?.kind === 'brave' && wanted.apiKey === undefined) {
+        return new Refusal('invalid_request', 'No.', [{ path: 'webSearch.apiKey', message: 'Brave Search needs an API key.' }])
+      }
+      webSearch = wanted ? { kind: wanted.kind, baseUrl: wanted.baseUrl, hasKey: true } : null
+      runner.happen({ type: 'settings.changed', payload: { keys: ['webSearch'] } })
+      return { settings: { ...DEFAULT_SETTINGS, firstStart: 'done', webSearch } }
+    },
+  })
+  const { user } = renderScreen(SettingsScreen, { runner })
+  await user.click(await screen.findByRole('button', { name: 'Set up' }))
+  await user.click(await screen.findByRole('button', { name: 'Save' }))
+  expect(await screen.findByRole('alert')).toHaveTextContent('Brave Search needs an API key.')
+  await user.type(screen.getByLabelText('API key'), 'BSA-123{Enter}')
+  await screen.findByText('Brave Search')
+  expect(screen.queryByRole('dialog')).toBeNull()
+  expect(runner.callsOf('updateWebSearch').at(-1)!.body).toEqual({ webSearch: { kind: 'brave', baseUrl: null, apiKey: 'BSA-123' } })
+  expect(document.body.textContent).not.toContain('BSA-123')
+})
+
+it('opens addresses nearby one by one, and says which of them is wrong', async () => {
+  const runner = createFakeRunner({
+    updateSettings: ({ body }) =>
+      body.openedHosts?.includes('http://x')
+        ? new Refusal('invalid_request', 'No.', [{ path: 'openedHosts.1', message: "'http://x' is no host." }])
+        : { settings: { ...DEFAULT_SETTINGS, firstStart: 'done', openedHosts: body.openedHosts ?? [] } },
+  })
+  const { user } = renderScreen(SettingsScreen, { runner })
+  const row = (await screen.findByText('Opened addresses')).parentElement!.parentElement!
+  await user.click(within(row).getByRole('button', { name: 'Edit' }))
+  const field = await screen.findByRole('textbox', { name: 'One a line' })
+  await user.type(field, 'nas.local{Enter}http://x')
+  await user.click(screen.getByRole('button', { name: 'Save' }))
+  expect(await screen.findByRole('alert')).toHaveTextContent("'http://x' is no host.")
+  await user.clear(field)
+  await user.type(field, 'nas.local nas.local')
+  await user.click(screen.getByRole('button', { name: 'Save' }))
+  await vi.waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(runner.callsOf('updateSettings').at(-1)!.body).toEqual({ openedHosts: ['nas.local'] })
+})
+
+it('caps the money of a day when the field is left, and takes a decimal comma', async () => {
+  const runner = createFakeRunner({ updateSettings: ({ body }) => ({ settings: { ...DEFAULT_SETTINGS, ...body } }) })
+  const { user } = renderScreen(SettingsScreen, { runner })
+  const field = await screen.findByRole('textbox', { name: /Money a day/ })
+  await vi.waitFor(() => expect(field).toBeEnabled())
+  await user.type(field, 'lots')
+  await user.tab()
+  expect(await screen.findByRole('alert')).toHaveTextContent('An amount between 0.01 and 100,000.')
+  await user.clear(field)
+  await user.type(field, '2,50{Enter}')
+  await vi.waitFor(() => expect(runner.callsOf('updateSettings').map((call) => call.body)).toEqual([{ dayBudgetUsd: 2.5 }]))
 })

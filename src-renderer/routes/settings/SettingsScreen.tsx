@@ -7,6 +7,7 @@ import { Row } from '../../ui/Row.tsx'
 import { Screen } from '../../ui/Screen.tsx'
 import { About } from './About.tsx'
 import { Addresses } from './Addresses.tsx'
+import { AgentTools } from './AgentTools.tsx'
 import { DataAndLogs } from './DataAndLogs.tsx'
 import { General } from './General.tsx'
 import { JobSettings } from './JobSettings.tsx'
@@ -22,6 +23,7 @@ export function SettingsScreen() {
       <div class="flex flex-col gap-6">
         <General />
         <JobSettings />
+        <AgentTools />
         <Show
           when={desktop.inApp}
           fallback={

@@ -1,5 +1,8 @@
 import type { settings as en } from '../en/settings.ts'
+import { createPlural } from '../plural.ts'
 import type { WordsLike } from '../words.ts'
+
+const plural = createPlural('de')
 
 export const settings: WordsLike<typeof en> = {
   title: 'Einstellungen',
@@ -27,6 +30,36 @@ export const settings: WordsLike<typeof en> = {
     rules: 'Regeln',
     rulesHint: 'Was Agenten von selbst dürfen, wofür sie fragen müssen, und eine Probe dazu.',
     rulesOpen: 'Öffnen',
+  },
+  tools: {
+    title: 'Worauf Agenten bauen',
+    box: 'Sandbox für Programme',
+    boxHint: 'Ein Programm, das ein Agent startet, schreibt nur in seinem Ordner und sieht weder dein Zuhause noch Deckhands Daten.',
+    boxMissing: 'Ohne sie fragt jedes Programm dich vorher.',
+    boxWorks: 'Geht',
+    boxNone: 'Hier nicht',
+    boxCheck: 'Noch einmal prüfen',
+    search: 'Websuche',
+    searchHint: 'Agenten können im Netz suchen, sobald du gewählt hast, wer antwortet.',
+    searchOff: 'Aus',
+    searchSetUp: 'Einrichten',
+    searchDialog: 'Wonach ein Agent sucht, geht an diesen Anbieter. Was zurückkommt, gilt als Text, den jeder geschrieben haben kann.',
+    searchKind: 'Anbieter',
+    kinds: { brave: 'Brave Search', tavily: 'Tavily', searxng: 'SearXNG, das eigene' },
+    searchUrl: 'Adresse',
+    searchUrlHint: 'Wo dein SearXNG antwortet. Sein JSON-Format muss eingeschaltet sein.',
+    searchKey: 'API-Schlüssel',
+    searchKeyHint: 'Liegt im Schlüsselbund und wird nie wieder gezeigt.',
+    searchKeyKept: 'Ein Schlüssel ist gespeichert. Leer gelassen, bleibt er.',
+    searchRemove: 'Ausschalten',
+    hosts: 'Geöffnete Adressen',
+    hostsHint: 'Werkzeuge erreichen das Netz, aber nichts auf diesem Computer oder in deinem Netzwerk, solange du es hier nicht öffnest.',
+    hostCount: (count) => plural(count, { zero: 'Keine', one: '# Adresse', other: '# Adressen' }),
+    hostsDialog: 'Agenten dürfen von dort Seiten abrufen wie aus dem Netz. Deine Regeln gelten auch dafür.',
+    hostsField: 'Eine je Zeile',
+    hostsFieldHint: 'Ein Name, eine Adresse mit oder ohne Port, oder ein Bereich wie 198.18.0.0/15.',
+    hostsWarning:
+      'Was dort antwortet, vertraut deinem Netzwerk: ein Router, ein Drucker, ein anderes Programm. Öffne nur, was Agenten brauchen.',
   },
   servers: {
     title: 'Adressen',

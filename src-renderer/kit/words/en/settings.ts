@@ -1,3 +1,7 @@
+import { createPlural } from '../plural.ts'
+
+const plural = createPlural('en')
+
 export const settings = {
   title: 'Settings',
   computer: 'This computer',
@@ -24,6 +28,35 @@ export const settings = {
     rules: 'Rules',
     rulesHint: 'What agents may do by themselves, what they must ask for, and a place to try it out.',
     rulesOpen: 'Open',
+  },
+  tools: {
+    title: 'What agents stand on',
+    box: 'Sandbox for programs',
+    boxHint: 'A program that an agent runs writes in its folder only, and sees neither your home nor Deckhand’s data.',
+    boxMissing: 'Without it, every program asks you first.',
+    boxWorks: 'Works',
+    boxNone: 'Not here',
+    boxCheck: 'Check again',
+    search: 'Web search',
+    searchHint: 'Agents can search the web once you choose who answers.',
+    searchOff: 'Off',
+    searchSetUp: 'Set up',
+    searchDialog: 'What an agent searches for goes to this provider. What comes back counts as text that anybody may have written.',
+    searchKind: 'Provider',
+    kinds: { brave: 'Brave Search', tavily: 'Tavily', searxng: 'SearXNG, your own' },
+    searchUrl: 'Address',
+    searchUrlHint: 'Where your SearXNG answers. Its JSON format has to be switched on.',
+    searchKey: 'API key',
+    searchKeyHint: 'Kept in the keychain, and never shown again.',
+    searchKeyKept: 'A key is stored. Left empty, it stays.',
+    searchRemove: 'Switch off',
+    hosts: 'Opened addresses',
+    hostsHint: 'Tools reach the web, but nothing on this computer or in your network, unless you open it here.',
+    hostCount: (count: number) => plural(count, { zero: 'None', one: '# address', other: '# addresses' }),
+    hostsDialog: 'Agents may fetch pages from these, as they do from the web. Your rules hold for them as well.',
+    hostsField: 'One a line',
+    hostsFieldHint: 'A name, an address with or without a port, or a range like 198.18.0.0/15.',
+    hostsWarning: 'Whatever answers there trusts your network: a router, a printer, another program. Open only what agents need.',
   },
   servers: {
     title: 'Addresses',
