@@ -527,7 +527,7 @@ function readProc(path: string): string {
 
 const unboxed = noBox('This is the control.', null)
 
-function run(attempt: Attempt, inBox: boolean): Promise<BoxedEnding> {
+function run(attempt: Attempt, inBox: boolean, network = false): Promise<BoxedEnding> {
   const command = attempt.python === undefined ? ['/bin/sh', '-c', attempt.sh!] : ['/usr/bin/python3', '-c', PYTHON + attempt.python]
   return runBoxed({
     box: inBox ? box : unboxed,
@@ -536,6 +536,7 @@ function run(attempt: Attempt, inBox: boolean): Promise<BoxedEnding> {
     writable: [rig.work],
     closed: [join(rig.work, 'deep/data')],
     env: rig.env,
+    network,
     timeoutMs: attempt.timeoutMs ?? 9_000,
     keepBytes: 8_000_000,
     ...(attempt.limits === undefined ? {} : { limits: attempt.limits }),
@@ -573,6 +574,14 @@ describe.skipIf(box.kind !== 'bubblewrap')('the box', () => {
     },
     20_000,
   )
+
+  const reaching = attempts.filter(({ control, python }) => control === 'connects' && (python === undefined || pythonIsHere))
+  it.each(reaching)('holds with the network open against: $name', async (attempt) => {
+    const connections = rig.connections()
+    const ending = await run(attempt, true, true)
+    expect(hasEscaped(ending.output), ending.output).toBe(false)
+    expect(rig.connections()).toBe(connections)
+  })
 
   const controls = attempts.filter(({ control, python }) => control !== undefined && (python === undefined || pythonIsHere))
   it.each(controls)('would not hold without a box: $name', async (attempt) => {

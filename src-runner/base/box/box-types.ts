@@ -1,3 +1,5 @@
+import type { NetworkDoorOptions } from './network-door.ts'
+
 /** How a machine can hold a process in. `none`: it cannot, `reason` says why and `advice` what a person can do. */
 export type BoxState = {
   kind: 'bubblewrap' | 'seatbelt' | 'none'
@@ -5,7 +7,7 @@ export type BoxState = {
   works: boolean
   reason: string | null
   advice: string | null
-  /** Whether a boxed command can have a network. One that leads to this machine's own servers is none: Deckhand's answer there. */
+  /** Whether a boxed command can have a network that leads to the internet, and not to this machine's own servers. */
   network: { works: boolean; reason: string | null; advice: string | null }
   checkedAt: number
   /** What `runBoxed` starts it with. */
@@ -16,13 +18,25 @@ export type BubblewrapSetup = {
   kind: 'bubblewrap'
   bwrap: string
   /** Absolute paths of the helpers, all from fixed folders. */
-  programs: { sh: string; stat: string; prlimit: string; nice: string; choom: string | null; unshare: string | null; mount: string | null }
+  programs: BoxPrograms
   /** `--disable-userns`, from bubblewrap 0.8. Where it is missing the call filter refuses new user namespaces. */
   disablesUserNamespaces: boolean
   /** From Linux 5.14 processes are counted per box; before, per person, which would count the whole desktop. */
   countsProcessesPerBox: boolean
   /** Folders and links directly under `/` that belong to the system. */
   root: readonly RootEntry[]
+}
+
+export type BoxPrograms = {
+  sh: string
+  stat: string
+  prlimit: string
+  nice: string
+  choom: string | null
+  unshare: string | null
+  mount: string | null
+  /** Carries connections in the box to the proxy outside. null: boxed commands have no network. */
+  python: string | null
 }
 
 export type RootEntry = { path: string; linkTo: string | null }
@@ -56,8 +70,8 @@ export type BoxOptions = {
   readable?: readonly string[]
   /** Files and folders that stay hidden where they lie inside the others. */
   closed?: readonly string[]
-  /** Has no effect where the box's own `network` does not work. */
-  network?: boolean
+  /** The internet through a proxy. Has no effect where the box's own `network` does not work. */
+  network?: boolean | NetworkDoorOptions
   /** Added to the short list of variables that every command gets. */
   env?: Readonly<Record<string, string>>
   timeoutMs: number

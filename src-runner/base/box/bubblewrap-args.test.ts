@@ -16,6 +16,7 @@ const plan: BubblewrapPlan = {
   folder: '/home/ada/Project/sub',
   env: { PATH: '/usr/bin', HOME: '/box/home' },
   temporaryBytes: 1024,
+  door: null,
   descriptors: { status: 3, seccomp: 4, files: [{ descriptor: 5, path: '/etc/passwd' }] },
 }
 const lineFor = (change: Partial<BubblewrapPlan> = {}) => bubblewrapArgs({ ...plan, ...change }).join(' ')
@@ -47,6 +48,9 @@ describe('the arguments for bubblewrap', () => {
   it.each(['/home', '/root', '/run', '/sys', '/etc', '/etc/shadow', '/etc/ssl', '/etc/pki', '/var', '/opt'])('never show %s', (path) =>
     expect(bubblewrapArgs(plan)).not.toContain(path),
   )
+
+  it('show the way out where there is one', () =>
+    expect(lineFor({ door: { path: '/tmp/door/network', shownAt: '/box/network' } })).toContain('--ro-bind /tmp/door/network /box/network'))
 
   it('never share the network', () => expect(lineFor()).not.toContain('--share-net'))
 

@@ -16,6 +16,8 @@ export type BubblewrapPlan = {
   folder: string
   env: Readonly<Record<string, string>>
   temporaryBytes: number
+  /** A socket file outside, and where the box shows it. */
+  door: { path: string; shownAt: string } | null
   /** Descriptors on which bubblewrap finds what does not fit an argument. */
   descriptors: { status: number; seccomp: number | null; files: readonly { descriptor: number; path: string }[] }
 }
@@ -85,6 +87,8 @@ export function bubblewrapArgs(plan: BubblewrapPlan): string[] {
     ...plan.hidden.flatMap(({ path, kind }) =>
       kind === 'folder' ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path],
     ),
+
+    ...(plan.door === null ? [] : ['--ro-bind', plan.door.path, plan.door.shownAt]),
 
     // Where the box has the same user number as the system's own, files of the kernel are that user's to write.
     ...['--remount-ro', '/proc', '--remount-ro', '/dev', '--remount-ro', '/'],

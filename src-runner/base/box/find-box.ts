@@ -48,8 +48,8 @@ async function findProgram(name: string): Promise<string | null> {
 }
 
 async function lookForBubblewrap(): Promise<BoxState> {
-  const [bwrap, sh, stat, prlimit, nice, choom, unshare, mount] = await Promise.all(
-    ['bwrap', 'sh', 'stat', 'prlimit', 'nice', 'choom', 'unshare', 'mount'].map(findProgram),
+  const [bwrap, sh, stat, prlimit, nice, choom, unshare, mount, python] = await Promise.all(
+    ['bwrap', 'sh', 'stat', 'prlimit', 'nice', 'choom', 'unshare', 'mount', 'python3'].map(findProgram),
   )
   if (!bwrap)
     return noBox('bubblewrap is not installed on this machine.', 'Install bubblewrap: apt install bubblewrap, or dnf install bubblewrap.')
@@ -61,27 +61,33 @@ async function lookForBubblewrap(): Promise<BoxState> {
   const setup: BubblewrapSetup = {
     kind: 'bubblewrap',
     bwrap,
-    programs: { sh, stat, prlimit, nice, choom: choom ?? null, unshare: unshare ?? null, mount: mount ?? null },
+    programs: { sh, stat, prlimit, nice, choom: choom ?? null, unshare: unshare ?? null, mount: mount ?? null, python: python ?? null },
     disablesUserNamespaces: help.includes('--disable-userns'),
     countsProcessesPerBox: isAtLeast(release(), 5, 14),
     root: await systemRoot(),
   }
   const failure = await probe(setup)
-  if (failure === null) return working(setup, NO_NETWORK)
+  if (failure === null) return working(setup, setup.programs.python === null ? NO_NETWORK : NETWORK)
   const { reason, advice } = explainFailure(failure, await machineFacts())
   return noBox(reason, advice)
 }
 
 /**
  * To share the machine's network would be to share its loopback, where Deckhand's own servers listen, and every local
- * socket without a file. The box of Linux therefore has no way out at all.
+ * socket without a file. The box has a network of its own instead, and a small program in it carries connections to a
+ * proxy, which knows what is outside.
  */
-const NO_NETWORK = { works: false, reason: 'On Linux a boxed command has no network.', advice: null }
+const NO_NETWORK = {
+  works: false,
+  reason: 'A boxed command has no network: the program that carries its connections needs Python.',
+  advice: 'Install Python: apt install python3, or dnf install python3.',
+}
+const NETWORK = { works: true, reason: null, advice: null }
 
 async function lookForSeatbelt(): Promise<BoxState> {
   const setup: SeatbeltSetup = { kind: 'seatbelt', sandboxExec: '/usr/bin/sandbox-exec', sh: '/bin/sh' }
   const failure = await probe(setup)
-  if (failure === null) return working(setup, { works: true, reason: null, advice: null })
+  if (failure === null) return working(setup, NETWORK)
   return noBox(`The sandbox of macOS does not start: ${failure}`, null)
 }
 

@@ -5,6 +5,7 @@ import { identifyFolder, isInside, outermost, protectedPlaces, type FolderIdenti
 import { BoxFailed, type BoxLimits, type BoxOptions, type BubblewrapSetup, type SeatbeltSetup } from './box-types.ts'
 import { createControlGroup } from './control-group.ts'
 import { BOX_HOME, bubblewrapArgs, pinnedFolders } from './bubblewrap-args.ts'
+import { CARRIER, DOOR_IN_BOX, openNetworkDoor, proxyEnvironment, type NetworkDoorOptions } from './network-door.ts'
 import { seatbeltProfile } from './seatbelt-profile.ts'
 import { seccompFilter } from './seccomp-filter.ts'
 
@@ -58,14 +59,17 @@ function environmentFor(options: BoxOptions, home: string, temporary: string): R
 
 /**
  * Runs in the box before the command: compares each folder with the one that was meant, so that a link which was put
- * in its place between the question and the mount opens nothing, and joins the two output streams into one, in order.
+ * in its place between the question and the mount opens nothing; opens the way to the network where there is one; and
+ * joins the two output streams into one, in order.
  */
 const LOOK_AGAIN = `stat=$1; shift
 while [ "$1" != -- ]; do
-  if [ "$("$stat" -c %d:%i "$1")" != "$2" ]; then echo "a folder of the box was exchanged while it was built: $1" >&2; exit 125; fi
+  if [ "$("$stat" -c %d:%i "$1")" != "$2" ]; then echo "box: a folder was exchanged while the box was built: $1" >&2; exit 125; fi
   shift 2
 done
 shift
+if [ -n "$1" ]; then "$1" -I -c "$2" || { echo "box: the way to the network could not be opened" >&2; exit 125; }; fi
+shift 2
 exec "$@" 2>&1`
 
 /** Joins the two output streams, and nothing else. */
@@ -92,6 +96,7 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: BoxOpt
   const { hidden, frozen } = await protectedPlaces([...writable, ...readable], options.closed ?? [])
   const pinned = await Promise.all(pinnedFolders({ writable, hidden, frozen: frozen.map(({ path }) => path) }).map(identifyFolder))
   const filter = seccompFilter(process.arch)
+  const door = wantsNetwork(options) && setup.programs.python !== null ? await openNetworkDoor(networkOptions(options)) : null
 
   const descriptors: (Buffer | 'status')[] = []
   const put = (content: Buffer | 'status') => 2 + descriptors.push(content)
@@ -105,7 +110,8 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: BoxOpt
     hidden,
     frozen: frozen.map(({ path }) => path),
     folder: options.folder,
-    env: environmentFor(options, BOX_HOME, '/tmp'),
+    env: environmentFor({ ...options, env: { ...(door === null ? {} : proxyEnvironment()), ...options.env } }, BOX_HOME, '/tmp'),
+    door: door === null ? null : { path: door.socketPath, shownAt: DOOR_IN_BOX },
     temporaryBytes: limits.temporaryBytes,
     descriptors: { status, seccomp, files },
   })
@@ -129,13 +135,25 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: BoxOpt
       stat,
       ...[...folders, ...pinned, ...frozen].flatMap(({ path, identity }: FolderIdentity) => [path, identity]),
       '--',
+      ...(door === null ? ['', ''] : [setup.programs.python!, CARRIER]),
     ],
     ...[prlimit, ...resourceLimits(setup, limits), '--'],
     ...options.command,
   ] as [string, ...string[]]
   // The first process in the box shows to everybody there the environment that bubblewrap itself was started with.
   const env = { PATH: programFolders().join(delimiter) }
-  return { file, args, cwd: '/', env, descriptors, cleanUp: async () => group?.remove() }
+  const cleanUp = async () => {
+    await Promise.all([group?.remove(), door?.close()])
+  }
+  return { file, args, cwd: '/', env, descriptors, cleanUp }
+}
+
+function wantsNetwork({ network }: BoxOptions): boolean {
+  return network !== undefined && network !== false
+}
+
+function networkOptions({ network }: BoxOptions): NetworkDoorOptions {
+  return typeof network === 'object' ? network : {}
 }
 
 function resourceLimits(setup: Pick<BubblewrapSetup, 'countsProcessesPerBox'>, limits: BoxLimits): string[] {
@@ -171,7 +189,7 @@ export async function launchInSeatbelt(setup: SeatbeltSetup, options: BoxOptions
     closed: hidden.map(({ path }) => path),
     frozen: frozen.map(({ path }) => path),
     temporary,
-    network: options.network === true,
+    network: wantsNetwork(options),
   })
   return {
     file: setup.sandboxExec,

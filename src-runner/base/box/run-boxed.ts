@@ -154,7 +154,8 @@ async function supervise(started: Started, options: BoxOptions, limits: BoxLimit
     else await boxIsEmpty(box.firstProcess())
     await drained(started, box === null ? DRAIN_MS : 5_000)
     if (box !== null && ended === 'exited' && !box.ran()) throw couldNotStart(complaint)
-    if (code === 125 && box !== null && complaint.startsWith('a folder of the box was exchanged')) throw couldNotStart(complaint)
+    // Only what runs before the command can complain here: the command itself has the output for both of its streams.
+    if (code === 125 && box !== null && /^box: /m.test(complaint)) throw couldNotStart(complaint)
     const output = kept.text() + (box === null && process.platform !== 'win32' ? complaint : '')
     return {
       ended,
