@@ -10,7 +10,7 @@ import { SegmentedControl } from '../ui/SegmentedControl.tsx'
 import { Select } from '../ui/Select.tsx'
 import { TextField } from '../ui/TextField.tsx'
 import { toast } from '../ui/Toasts.tsx'
-import { ruleSentence, wholeRuleSentence } from './rule-sentence.ts'
+import { COMMAND_NETWORK, ruleSentence, wholeRuleSentence } from './rule-sentence.ts'
 
 const EVERYONE = 'everyone'
 type RuleFields = { effect: RuleEffect; tool: string; pattern: string; folder: string; agentId: string }
@@ -46,6 +46,7 @@ export function RuleForm(props: {
   const toolOptions = createMemo(() => [
     { value: '*', label: text().anyTool },
     ...props.tools.map((tool) => ({ value: tool.name, label: tool.name })),
+    { value: COMMAND_NETWORK, label: text().network },
   ])
   const agentName = (id: string) => props.agents.find((agent) => agent.id === id)?.name ?? props.agent?.name ?? ''
   const save = async () => {

@@ -84,6 +84,13 @@ describe('a decision', () => {
     expect(within(front).getByText(/Look twice/)).toBeInTheDocument()
   })
 
+  it('shows a command word by word, with the line breaks that each word has', async () => {
+    open([makeApproval({ tool: 'run_command', args: { command: ['sh', '-c', 'wc -l *\necho done'], folder: '/srv' } })])
+    const front = await card(/Overwrite/)
+    const parts = within(within(front).getByRole('list', { name: 'command' })).getAllByRole('listitem')
+    expect(parts.map((part) => part.querySelector('pre')!.textContent)).toEqual(['sh', '-c', 'wc -l *\necho done'])
+  })
+
   it('is approved with A, and the next one is not touched by a second press', async () => {
     const [first, second] = [makeApproval({ expiresAt: 1 }), makeApproval({ expiresAt: 2, facts: makeFacts({ summary: 'Delete old.md' }) })]
     const { user, answers } = open([second, first])
@@ -242,7 +249,9 @@ describe('other kinds of decisions', () => {
       budget: { scope: 'agent_day', limitUsd: 5, spentUsd: 4.98, extensionUsd: 2 },
     })
     const { user, answers } = open([approval])
-    expect(await screen.findByText('The agent has used $4.98 of its $5.00 for today.')).toBeInTheDocument()
+    expect(
+      await screen.findByText('The agent has used $4.98 of its $5.00 for today. The next step may cost more than what is left.'),
+    ).toBeInTheDocument()
     await user.click(screen.getByRole('button', { name: /Add \$2\.00/ }))
     expect(await screen.findByText('Budget raised')).toBeInTheDocument()
     expect(answers()).toHaveLength(1)

@@ -91,10 +91,14 @@ export const approvals: WordsLike<typeof en> = {
     app_day: 'Das Tagesbudget aller Agenten',
   },
   budgetText: {
-    job: (spent, limit) => `Dieser Auftrag hat ${spent} von den ${limit} verbraucht, die er kosten darf.`,
-    agent_day: (spent, limit) => `Der Agent hat heute ${spent} von ${limit} verbraucht.`,
-    agent_month: (spent, limit) => `Der Agent hat diesen Monat ${spent} von ${limit} verbraucht.`,
-    app_day: (spent, limit) => `Alle Agenten zusammen haben heute ${spent} von ${limit} verbraucht.`,
+    job: (spent, limit) =>
+      `Dieser Auftrag hat ${spent} von den ${limit} verbraucht, die er kosten darf. Der nächste Schritt kostet vielleicht mehr, als übrig ist.`,
+    agent_day: (spent, limit) =>
+      `Der Agent hat heute ${spent} von ${limit} verbraucht. Der nächste Schritt kostet vielleicht mehr, als übrig ist.`,
+    agent_month: (spent, limit) =>
+      `Der Agent hat diesen Monat ${spent} von ${limit} verbraucht. Der nächste Schritt kostet vielleicht mehr, als übrig ist.`,
+    app_day: (spent, limit) =>
+      `Alle Agenten zusammen haben heute ${spent} von ${limit} verbraucht. Der nächste Schritt kostet vielleicht mehr, als übrig ist.`,
   },
   outcomeText:
     'Deckhand hielt an, während dies lief; darum weiß niemand, ob es geschehen ist. Von selbst wird es nie wiederholt. Sieh nach und sag es dann.',

@@ -90,10 +90,14 @@ export const approvals = {
     app_day: 'The day’s budget of all agents',
   },
   budgetText: {
-    job: (spent: string, limit: string) => `This job has used ${spent} of the ${limit} that it may cost.`,
-    agent_day: (spent: string, limit: string) => `The agent has used ${spent} of its ${limit} for today.`,
-    agent_month: (spent: string, limit: string) => `The agent has used ${spent} of its ${limit} for this month.`,
-    app_day: (spent: string, limit: string) => `All agents together have used ${spent} of their ${limit} for today.`,
+    job: (spent: string, limit: string) =>
+      `This job has used ${spent} of the ${limit} that it may cost. The next step may cost more than what is left.`,
+    agent_day: (spent: string, limit: string) =>
+      `The agent has used ${spent} of its ${limit} for today. The next step may cost more than what is left.`,
+    agent_month: (spent: string, limit: string) =>
+      `The agent has used ${spent} of its ${limit} for this month. The next step may cost more than what is left.`,
+    app_day: (spent: string, limit: string) =>
+      `All agents together have used ${spent} of their ${limit} for today. The next step may cost more than what is left.`,
   },
   outcomeText:
     'Deckhand stopped while this was under way, so nobody knows whether it happened. It is never repeated on its own. Look, then say.',
