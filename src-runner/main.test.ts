@@ -94,7 +94,7 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
       const { jobId } = await client.ok('submitTask', { body: { task: 'Wait for me', agentId: agent.id } })
       const running = () => said.findLast((message) => message.type === 'running')
       await expect.poll(running).toMatchObject({ jobs: [{ jobId, agentName: 'Ada', title: 'Wait for me' }], pending: 0 })
-      expect(models.received.at(-1)!.headers['authorization']).toBe(`Bearer ${KEY}`)
+      await expect.poll(() => models.received.at(-1)?.headers['authorization']).toBe(`Bearer ${KEY}`)
       send({ type: 'cancel_job', jobId })
       await expect.poll(running, { timeout: 5000 }).toMatchObject({ jobs: [], pending: 0 })
       expect((await client.ok('getJob', { params: { jobId } })).job.status).toBe('cancelled')

@@ -4,6 +4,8 @@ import type { Approval } from '../contract/approvals.ts'
 import type { Job } from '../contract/jobs.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
 import { createHandClock } from '../testing/hand-clock.ts'
+import { delegate } from '../thinking/tools/delegate/delegate.ts'
+import { listFiles } from '../thinking/tools/list-files/list-files.ts'
 
 /** One call: 1,000 tokens in at $10 and 100 out at $100 a million are two cents. */
 const PRICE = { inputUsdPerMillion: 10, outputUsdPerMillion: 100 }
@@ -15,7 +17,12 @@ describe('a budget', { timeout: 30_000 }, () => {
   afterEach(() => runner.stop())
 
   async function open(fields: Partial<CreateAgent> = {}, options: TestRunnerOptions = {}): Promise<Agent> {
-    runner = await createTestRunner({ modelServer: { fallback: { text: ['Hello.'], usage: USAGE } }, ...options })
+    // Few tools: what is set aside for a call grows with what the model is told of them.
+    runner = await createTestRunner({
+      tools: [listFiles, delegate],
+      modelServer: { fallback: { text: ['Hello.'], usage: USAGE } },
+      ...options,
+    })
     const agent = await runner.addAgent(fields)
     await runner.client.ok('setModelPrice', { body: { model: agent.model!, price: PRICE } })
     return agent
@@ -70,13 +77,13 @@ describe('a budget', { timeout: 30_000 }, () => {
 
   it('of an agent holds over its jobs and for the day', async () => {
     const clock = createHandClock()
-    const agent = await open({ budgets: { dayUsd: 0.15 } }, { clock })
+    const agent = await open({ budgets: { dayUsd: 0.14 } }, { clock })
     expect((await run(agent)).status).toBe('completed')
     expect((await run(agent)).status).toBe('completed')
     const third = await run(agent)
     expect(third.status).toBe('awaiting_approval')
     const [asked] = await pending()
-    expect(asked!.budget).toMatchObject({ scope: 'agent_day', limitUsd: 0.15, spentUsd: 0.04 })
+    expect(asked!.budget).toMatchObject({ scope: 'agent_day', limitUsd: 0.14, spentUsd: 0.04 })
     await answer(asked!.id, 'approve')
     expect((await runner.ended(third.id)).status).toBe('completed')
     expect((await run(agent)).status).toBe('completed')

@@ -142,11 +142,11 @@ describe('providers', { timeout: 20_000 }, () => {
       const spend = await runner.client.ok('getSpend', { query: { by } })
       expect(spend).toMatchObject({ totalUsd: 0, unpricedCalls: 1, rows: [{ jobs: 1, unpricedCalls: 1 }] })
     }
-    await runner.client.ok('setModelPrice', { body: { model: agent.model!, price: { inputUsdPerMillion: 1000, outputUsdPerMillion: 0 } } })
+    await runner.client.ok('setModelPrice', { body: { model: agent.model!, price: { inputUsdPerMillion: 100, outputUsdPerMillion: 0 } } })
     const second = await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })
-    expect(await runner.ended(second.jobId)).toMatchObject({ priced: true, costUsd: 0.012 })
+    expect(await runner.ended(second.jobId)).toMatchObject({ priced: true, costUsd: 0.0012 })
     expect(await runner.client.ok('getSpend', { query: { by: 'agent' } })).toMatchObject({
-      totalUsd: 0.012,
+      totalUsd: 0.0012,
       rows: [{ key: agent.id, label: agent.name, jobs: 2 }],
     })
   })

@@ -30,6 +30,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   resolveApproval: { approvalId: ID, decision: 'approve' },
   createRule: { effect: 'ask', tool: 'x' },
   simulateCall: { tool: 'x' },
+  updateWebSearch: { webSearch: null },
 }
 
 const MODES: AuthMode[] = ['local-trust', 'local-auth']
