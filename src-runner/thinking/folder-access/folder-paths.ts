@@ -9,6 +9,13 @@ export type Place = { folder: NamedFolder; parts: string[] }
 /** A sentence for the model about a path that it may not or cannot use. */
 export class PathRefused extends Error {
   override readonly name = 'PathRefused'
+  /** The way to the place ends early: nothing can be there. */
+  readonly missing: boolean
+
+  constructor(sentence: string, { missing = false }: { missing?: boolean } = {}) {
+    super(sentence)
+    this.missing = missing
+  }
 }
 
 const MAX_PATH_CHARS = 4096

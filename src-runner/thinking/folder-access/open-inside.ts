@@ -29,11 +29,11 @@ const ENTRIES_PER_READ = 256
 const ENTRIES_NAMED_IN_ERRORS = 20
 const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 /** From <fcntl.h>; Node has no name for them. */
-const O_PATH = 0o10_000_000
+export const O_PATH = 0o10_000_000
 const O_NOFOLLOW_ANY = 0x2000_0000
 
 export type Guard = 'descriptor' | 'real_path'
-const guardHere: Guard = process.platform === 'linux' ? 'descriptor' : 'real_path'
+export const guardHere: Guard = process.platform === 'linux' ? 'descriptor' : 'real_path'
 
 export async function openInside(place: Place, guard: Guard = guardHere): Promise<Opened> {
   try {
@@ -145,13 +145,13 @@ export function kindOf(entry: BigIntStats | Dirent): EntryKind {
   return entry.isSocket() ? 'socket' : 'device'
 }
 
-const linkOf = (handle: FileHandle) => `/proc/self/fd/${handle.fd}`
+export const linkOf = (handle: FileHandle) => `/proc/self/fd/${handle.fd}`
 
-function isInside(root: string, path: string): boolean {
+export function isInside(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 }
 
-async function refuseClosed(place: Place, realPath: string, encoding: 'latin1' | 'utf8'): Promise<void> {
+export async function refuseClosed(place: Place, realPath: string, encoding: 'latin1' | 'utf8'): Promise<void> {
   for (const closed of place.folder.closed) {
     const real = await realpath(closed, encoding).catch(() => null)
     if (real !== null && isInside(real, realPath)) {
@@ -161,7 +161,7 @@ async function refuseClosed(place: Place, realPath: string, encoding: 'latin1' |
 }
 
 /** The same words for a link to somewhere else and for one to nothing: what lies outside is nobody's business. */
-function leadsOut(place: Place): PathRefused {
+export function leadsOut(place: Place): PathRefused {
   return new PathRefused(`'${showPlace(place)}' leads out of the folder '${showName(place.folder.name)}', or nowhere.`)
 }
 
@@ -169,7 +169,7 @@ function notAFile(place: Place, kind: EntryKind): PathRefused {
   return new PathRefused(`'${showPlace(place)}' is a ${kind}, not a file, and is not opened.`)
 }
 
-function folderGone({ folder }: Place, thrown: unknown): PathRefused {
+export function folderGone({ folder }: Place, thrown: unknown): PathRefused {
   const why = { ENOENT: 'does not exist any more', ENOTDIR: 'is not a folder any more', EACCES: 'may not be opened by this app' }[
     codeOf(thrown) ?? ''
   ]
@@ -284,6 +284,6 @@ async function missingIn(parent: Place, part: string, guard: Guard): Promise<Pat
   }
 }
 
-function codeOf(thrown: unknown): string | undefined {
+export function codeOf(thrown: unknown): string | undefined {
   return (thrown as NodeJS.ErrnoException | null)?.code
 }
