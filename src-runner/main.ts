@@ -5,6 +5,7 @@ import type { FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
 import { ConfigRefused, readRunnerEnvironment } from './edges/host/environment.ts'
 import { findHostChannel, type HostChannel } from './edges/host/host-channel.ts'
 import { createHostVault, type HostVault } from './edges/host/host-vault.ts'
+import { findSystemTrash } from './edges/host/system-trash.ts'
 import { systemClock } from './kit/clock.ts'
 import { messageOf } from './kit/errors.ts'
 import { createMemoryVault, type Vault } from './kit/vault.ts'
@@ -133,7 +134,7 @@ function createLife(config: RunnerConfig, vault: Vault | HostVault, toStderr: bo
     log.error({ error }, 'the runner ends on an error that nobody caught')
     void log.close().finally(() => process.exit(1))
   })
-  const runner = createRunner({ config, vault: watched(vault, scrubber), log })
+  const runner = createRunner({ config, vault: watched(vault, scrubber), log, trash: findSystemTrash(process.env, systemClock) })
   return {
     runner,
     log,

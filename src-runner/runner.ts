@@ -22,16 +22,19 @@ import { silentLog, type Log } from './kit/log.ts'
 import { providerKey, WEB_SEARCH_KEY, type Vault } from './kit/vault.ts'
 import { createApprovals, type ApprovalStore } from './records/approvals/approvals.ts'
 import { createLedger } from './records/budgets/ledger.ts'
+import { createBlobs } from './records/files/blobs.ts'
 import { createJobStore, type JobStore } from './records/jobs/job-store.ts'
 import { createWorker, type Worker } from './records/jobs/worker.ts'
 import { findPrice } from './records/prices/prices.ts'
 import { findProvider } from './records/providers/providers.ts'
 import { createRuleBook } from './records/rules/rules.ts'
 import { changeSettings, readSettings } from './records/settings/settings.ts'
+import type { Trash } from './thinking/folder-access/trash.ts'
 import { findServers, type DiscoveryDeps } from './thinking/models/discovery.ts'
 import { createModelSource, type Models } from './thinking/models/model-source.ts'
 import type { Tool } from './thinking/tools/tool.ts'
 import { createAgentWork } from './work/agent-work.ts'
+import { createJobFiles } from './work/job-files.ts'
 import { simulateCall } from './work/simulate.ts'
 import { createTools } from './work/tools.ts'
 
@@ -60,6 +63,8 @@ export type RunnerDeps = {
   internet?: Pick<GuardedFetchOptions, 'resolve' | 'dial' | 'ownAddresses'>
   /** Which box holds the programs of agents; ours finds that of this machine. */
   findBox?: typeof findBox
+  /** Where files go that agents delete. Left out: they are gone, apart from what is kept with the job. */
+  trash?: Trash
   /** Tests: an answer that is not what the route table promises becomes a 500. */
   checkAnswers?: boolean
 }
@@ -145,6 +150,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       clock,
       demoWordMs: deps.demoWordMs,
     })
+    const blobs = createBlobs(join(config.dataDir, 'files'))
     const perform = createAgentWork({
       db,
       jobs,
@@ -152,7 +158,10 @@ export function createRunner(deps: RunnerDeps): Runner {
       hub,
       models,
       clock,
+      ids,
       log,
+      blobs,
+      trash: deps.trash,
       random: deps.random ?? Math.random,
       dataDir: config.dataDir,
       ...{ tools, approvals, rules, ledger, timezone },
@@ -171,6 +180,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         ...{ db, jobs, approvals, tools, worker, tails, hub, models, vault, clock, ids, log },
         simulate: (asked) => simulateCall({ db, jobs, approvals, tools, floor }, asked),
         findBox: box,
+        files: createJobFiles({ db, clock, ids, blobs, jobs, closedFolders: [config.dataDir] }),
         findServers: () => findServers({ fetch, clock, ports: deps.discoveryPorts }),
         dataDir: config.dataDir,
       }),

@@ -38,6 +38,11 @@ export const RECORDED_EVENTS = {
   'approval.withdrawn': approval,
   'rule.created': z.object({ ruleId: Id, agentId: Id.nullable() }),
   'rule.deleted': z.object({ ruleId: Id, agentId: Id.nullable() }),
+  /** A person put back what was there before a job changed a file. */
+  'files.undone': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), path: z.string() }),
+  'memory.created': z.object({ memoryId: Id, agentId: Id.nullable() }),
+  'memory.changed': z.object({ memoryId: Id, agentId: Id.nullable() }),
+  'memory.deleted': z.object({ memoryId: Id, agentId: Id.nullable() }),
   'agent.created': z.object({ agentId: Id }),
   'agent.changed': z.object({ agentId: Id }),
   'agent.deleted': z.object({ agentId: Id }),

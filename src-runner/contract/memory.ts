@@ -22,3 +22,13 @@ export type CreateMemory = z.infer<typeof CreateMemory>
 
 export const UpdateMemory = z.object({ text: z.string().trim().min(1).max(MEMORY_MAX_CHARS) })
 export type UpdateMemory = z.infer<typeof UpdateMemory>
+
+/** A memory as a job read it: in its prompt from the beginning, or because it asked. */
+export const JobMemory = z.object({
+  memoryId: Id,
+  text: z.string(),
+  via: z.enum(['prompt', 'recall']),
+  untrusted: z.boolean(),
+  at: Moment,
+})
+export type JobMemory = z.infer<typeof JobMemory>

@@ -4,7 +4,9 @@ import { Agent, CreateAgent, ModelRef, UpdateAgent } from './agents.ts'
 import { Box } from './box.ts'
 import { Conversation, Message } from './conversations.ts'
 import { ErrorBody, type ErrorCode } from './errors.ts'
+import { FileDiff, WrittenFile } from './files.ts'
 import { ChatReply, ChatTurn, Job, JobChannel, JobStatus, JobSummary, Step, SubmitTask } from './jobs.ts'
+import { CreateMemory, JobMemory, Memory, UpdateMemory } from './memory.ts'
 import { Id, Moment, NextCursor, PageQuery } from './primitives.ts'
 import { CreateProvider, FoundServer, ModelList, Price, Provider, UpdateProvider } from './providers.ts'
 import { CreateRule, RecordedDecision, Rule, SimulateCall, SimulatedCall, ToolInfo } from './rules.ts'
@@ -46,6 +48,7 @@ const Nothing = z.object({ ok: z.literal(true) })
 const jobParams = z.object({ jobId: Id })
 const agentParams = z.object({ agentId: Id })
 const providerParams = z.object({ providerId: z.string().min(1).max(64) })
+const memoryParams = z.object({ memoryId: Id })
 const conversationParams = z.object({ conversationId: Id })
 
 /** Every route of the runner. Handlers, the typed client and the OpenAPI document are made from this table. */
@@ -292,6 +295,94 @@ export const ROUTES = table({
     status: 200,
     answer: z.object({ tools: z.array(ToolInfo) }),
     errors: [],
+  },
+  listJobFiles: {
+    method: 'GET',
+    path: '/api/jobs/:jobId/files',
+    gate: 'runner',
+    summary: 'The files that a job wrote, each once, in the order in which it came upon them.',
+    params: jobParams,
+    status: 200,
+    answer: z.object({ files: z.array(WrittenFile) }),
+    errors: ['invalid_request', 'job_not_found'],
+    shows: ['job'],
+  },
+  getFileDiff: {
+    method: 'GET',
+    path: '/api/jobs/:jobId/file-diff',
+    gate: 'runner',
+    summary:
+      'What a job changed in one file, from what was kept: also after the file has changed again. With `callId`: what this call changed.',
+    params: jobParams,
+    query: z.object({ path: z.string().min(1).max(8192), callId: z.string().min(1).max(200).optional() }),
+    status: 200,
+    answer: FileDiff,
+    errors: ['invalid_request', 'job_not_found', 'file_not_written'],
+    shows: ['job'],
+  },
+  undoFile: {
+    method: 'POST',
+    path: '/api/jobs/:jobId/files/undo',
+    gate: 'runner',
+    summary: 'Put back what was there before a job wrote a file. `force`: also when the file was changed since.',
+    params: jobParams,
+    body: z.object({ path: z.string().min(1).max(8192), force: z.boolean().default(false) }),
+    status: 200,
+    answer: z.object({ file: WrittenFile }),
+    errors: ['invalid_request', 'job_not_found', 'file_not_written', 'file_changed_since', 'file_cannot_be_undone', 'disk_full'],
+  },
+  listJobMemories: {
+    method: 'GET',
+    path: '/api/jobs/:jobId/memories',
+    gate: 'runner',
+    summary: 'What a job was given to read of the memory, word for word as it then was.',
+    params: jobParams,
+    status: 200,
+    answer: z.object({ memories: z.array(JobMemory) }),
+    errors: ['invalid_request', 'job_not_found'],
+    shows: ['job'],
+  },
+  listMemories: {
+    method: 'GET',
+    path: '/api/memories',
+    gate: 'runner',
+    summary: 'What agents remember, newest first. `agentId` is an agent or `shared`; `q` is a full-text search.',
+    query: PageQuery.extend({ agentId: z.union([Id, z.literal('shared')]).optional(), q: z.string().trim().max(500).optional() }),
+    status: 200,
+    answer: z.object({ memories: z.array(Memory), nextCursor: NextCursor }),
+    errors: ['invalid_request'],
+    shows: ['memories'],
+  },
+  createMemory: {
+    method: 'POST',
+    path: '/api/memories',
+    gate: 'runner',
+    summary: 'Let an agent, or all of them, remember something.',
+    body: CreateMemory,
+    status: 201,
+    answer: z.object({ memory: Memory }),
+    errors: ['invalid_request', 'agent_not_found', 'memory_full', 'disk_full'],
+  },
+  updateMemory: {
+    method: 'PATCH',
+    path: '/api/memories/:memoryId',
+    gate: 'runner',
+    summary: 'Write a memory anew. Whoever does vouches for it: it is trusted from then on.',
+    params: memoryParams,
+    body: UpdateMemory,
+    status: 200,
+    answer: z.object({ memory: Memory }),
+    errors: ['invalid_request', 'memory_not_found', 'disk_full'],
+  },
+  deleteMemory: {
+    method: 'DELETE',
+    path: '/api/memories/:memoryId',
+    gate: 'runner',
+    summary: 'Remove a memory. What jobs have read of it stays with them.',
+    params: memoryParams,
+    status: 200,
+    answer: Nothing,
+    errors: ['invalid_request', 'memory_not_found'],
   },
   listConversations: {
     method: 'GET',

@@ -16,6 +16,7 @@ export const TAGS = [
   'settings',
   'approvals',
   'rules',
+  'memories',
 ] as const
 export type Tag = (typeof TAGS)[number]
 
@@ -41,6 +42,10 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'approval.withdrawn': approval,
   'rule.created': [{ tag: 'rules' }],
   'rule.deleted': [{ tag: 'rules' }],
+  'files.undone': [{ tag: 'job', by: 'jobId' }],
+  'memory.created': [{ tag: 'memories' }],
+  'memory.changed': [{ tag: 'memories' }],
+  'memory.deleted': [{ tag: 'memories' }],
   'agent.created': [{ tag: 'agents' }],
   'agent.changed': [{ tag: 'agents' }],
   'agent.deleted': [{ tag: 'agents' }, { tag: 'rules' }, { tag: 'jobs' }, { tag: 'conversations' }],

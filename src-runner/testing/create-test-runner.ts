@@ -22,6 +22,7 @@ export type TestRunnerOptions = {
   clock?: Clock
   ids?: Ids
   fetch?: RunnerDeps['fetch']
+  trash?: RunnerDeps['trash']
   vault?: Vault
   deadlines?: RunnerDeps['deadlines']
   /** In place of all tools. */
@@ -97,7 +98,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
   let running = await launch()
 
   async function launch(): Promise<{ runner: Runner; url: string; port: number; client: RunnerClient }> {
-    const { clock, ids, fetch, deadlines, tools, moreTools, internet, findBox } = options
+    const { clock, ids, fetch, deadlines, tools, moreTools, internet, findBox, trash } = options
     const found = options.findsModelServer === true ? modelServer.port : 9
     const discoveryPorts = { ollama: found, lmStudio: found, llamaCpp: found }
     const open: typeof openDatabase = (given) => (db = openDatabase(given))
@@ -114,6 +115,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       moreTools,
       internet,
       findBox,
+      trash,
       discoveryPorts,
       random: () => 0.5,
       demoWordMs: 0,

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { transact } from '../base/db/transact.ts'
@@ -9,6 +10,7 @@ import { silentLog } from '../kit/log.ts'
 import { updateAgent } from '../records/agents/agents.ts'
 import { createApprovals } from '../records/approvals/approvals.ts'
 import { createLedger } from '../records/budgets/ledger.ts'
+import { createBlobs } from '../records/files/blobs.ts'
 import { listMessages } from '../records/conversations/conversations.ts'
 import { AttemptStopped, type Attempt } from '../records/jobs/worker.ts'
 import { createRuleBook } from '../records/rules/rules.ts'
@@ -70,6 +72,8 @@ function openWork(options: { turns?: Turn[]; agent?: UpdateAgent; deps?: Partial
           }),
         },
         clock,
+        ids,
+        blobs: createBlobs(join(rig.folder, 'files')),
         log: silentLog,
         random: () => 0,
         dataDir: rig.folder,

@@ -4,10 +4,12 @@ import type { EventHub } from '../base/events/event-hub.ts'
 import type { JobTails } from '../base/events/job-tails.ts'
 import type { Agent, ModelRef } from '../contract/agents.ts'
 import type { Clock } from '../kit/clock.ts'
+import type { Ids } from '../kit/ids.ts'
 import type { Log } from '../kit/log.ts'
 import { findAgent } from '../records/agents/agents.ts'
 import type { ApprovalStore } from '../records/approvals/approvals.ts'
 import type { Ledger } from '../records/budgets/ledger.ts'
+import type { Blobs } from '../records/files/blobs.ts'
 import { LostClaim, type Claim } from '../records/jobs/claim.ts'
 import type { JobStore } from '../records/jobs/job-store.ts'
 import type { Attempt } from '../records/jobs/worker.ts'
@@ -15,10 +17,13 @@ import { closedFoldersOf, type RuleSet } from '../records/rules/rule-set.ts'
 import { readSettings } from '../records/settings/settings.ts'
 import { runLoop } from '../thinking/loop/loop.ts'
 import { ClaimLost, type LoopDeps, type LoopEnding, type LoopInput, type RecordedReply } from '../thinking/loop/loop-types.ts'
+import type { Trash } from '../thinking/folder-access/trash.ts'
 import type { ModelSource } from '../thinking/models/model.ts'
 import type { Tool } from '../thinking/tools/tool.ts'
+import { createAgentMemory, takePromptMemories } from './agent-memory.ts'
 import { createDelegation } from './delegation.ts'
 import { readEarlierTurns } from './earlier-turns.ts'
+import { createFileJournal, resolveStartedChanges } from './file-journal.ts'
 import { createGate, type Gate } from './gate.ts'
 import { createMoney } from './money.ts'
 import { buildPrompt } from './prompt.ts'
@@ -31,7 +36,11 @@ export type AgentWorkDeps = {
   hub: EventHub
   models: ModelSource
   clock: Clock
+  ids: Ids
   log: Log
+  /** Contents of files before and after jobs changed them. */
+  blobs: Blobs
+  trash?: Trash
   /** Uniform in [0, 1): spreads retries. */
   random: () => number
   /** Closed to every tool. */
@@ -74,7 +83,7 @@ async function work(deps: AgentWorkDeps, attempt: Attempt): Promise<LoopEnding> 
   }
   const floor = () => ({ closedFolders: [deps.dataDir], ownPorts: deps.ownPorts() })
   const gate = createGate({ ...deps, delegation: createDelegation(deps), floor }, attempt.job, agent, attempt.claim)
-  return runLoop(inputFor(deps, attempt, agent, models), {
+  return runLoop(await inputFor(deps, attempt, agent, models), {
     models: deps.models,
     money: createMoney(deps, attempt.claim),
     gate: gate.judge,
@@ -96,12 +105,17 @@ export function modelsOf(agent: Pick<Agent, 'model' | 'fallbacks'>, defaultModel
   return wanted.filter((ref, i) => wanted.findIndex((other) => other.providerId === ref.providerId && other.model === ref.model) === i)
 }
 
-function inputFor(deps: AgentWorkDeps, { job, signal }: Attempt, agent: Agent, models: ModelRef[]): LoopInput {
+async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, agent: Agent, models: ModelRef[]): Promise<LoopInput> {
   const { db, jobs, clock, dataDir, tools, rules, timezone = machineTimezone } = deps
+  // What was changed is looked at whatever the rules say by now.
+  const journalDeps = { ...deps, closedFolders: [dataDir] }
+  // Before a call is run again it has to be known whether it took effect the first time.
+  await resolveStartedChanges(journalDeps, job.id)
+  const memory = await takePromptMemories(deps, job.id, agent.id)
   const { messages, startedCallIds } = transcriptOf(jobs.listSteps(db, job.id))
   return {
     models,
-    prompt: buildPrompt({ agent, job, ...readEarlierTurns(db, jobs, job), now: clock.now(), timezone: timezone() }),
+    prompt: buildPrompt({ agent, job, memory, ...readEarlierTurns(db, jobs, job), now: clock.now(), timezone: timezone() }),
     transcript: messages,
     startedCallIds,
     tools: [...tools()],
@@ -110,6 +124,13 @@ function inputFor(deps: AgentWorkDeps, { job, signal }: Attempt, agent: Agent, m
       agentId: agent.id,
       folders: agent.folders,
       closedFolders: [dataDir, ...closedFoldersOf(rules.read(), agent.id)],
+      journal: createFileJournal(journalDeps, { claim, agentId: agent.id }),
+      trash: deps.trash,
+      memory: createAgentMemory(deps, {
+        claim,
+        agentId: agent.id,
+        isUntrusted: () => deps.approvals.readMarks(db, job.id).untrusted !== null,
+      }),
     },
     limits: agent.limits,
     // The row counts with every step, in the same commit.

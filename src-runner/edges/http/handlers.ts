@@ -6,7 +6,9 @@ import { chatHandlers } from './handlers/chat.ts'
 import { conversationHandlers } from './handlers/conversations.ts'
 import type { HandlerDeps } from './handlers/deps.ts'
 import { eventHandlers } from './handlers/events.ts'
+import { fileHandlers } from './handlers/files.ts'
 import { jobHandlers } from './handlers/jobs.ts'
+import { memoryHandlers } from './handlers/memory.ts'
 import { modelHandlers } from './handlers/models.ts'
 import { providerHandlers } from './handlers/providers.ts'
 import { ruleHandlers } from './handlers/rules.ts'
@@ -18,11 +20,13 @@ export function createHandlers(deps: HandlerDeps): Handlers {
   return {
     ...systemHandlers(deps),
     ...jobHandlers(deps),
+    ...fileHandlers(deps),
     ...chatHandlers(deps),
     ...conversationHandlers(deps),
     ...approvalHandlers(deps),
     ...ruleHandlers(deps),
     ...agentHandlers(deps),
+    ...memoryHandlers(deps),
     ...providerHandlers(deps),
     ...modelHandlers(deps),
     ...settingsHandlers(deps),

@@ -31,7 +31,12 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   createRule: { effect: 'ask', tool: 'x' },
   simulateCall: { tool: 'x' },
   updateWebSearch: { webSearch: null },
+  undoFile: { path: 'Docs/a' },
+  createMemory: { text: 'x' },
+  updateMemory: { text: 'x' },
 }
+/** What a route cannot do without in its query. */
+const QUERIES: Partial<Record<RouteName, string>> = { getFileDiff: '?path=Docs%2Fa' }
 
 const MODES: AuthMode[] = ['local-trust', 'local-auth']
 
@@ -63,7 +68,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
       ['Authorization', `Bearer ${SECRET}`],
     ]
     if (body !== undefined) headers.push(['Content-Type', 'application/json'], ['Content-Length', String(Buffer.byteLength(body))])
-    return { method: route.method, target: route.path.replace(/:\w+/g, ID), headers, body }
+    return { method: route.method, target: route.path.replace(/:\w+/g, ID) + (QUERIES[name] ?? ''), headers, body }
   }
 
   function without(request: RawRequest, name: string): RawRequest {
@@ -289,7 +294,8 @@ describe.each(MODES)('the server in %s', (authMode) => {
   ])('never takes a path with a trick for the real one: %s', async (_what, spoil) => {
     // A provider's id is any text, so with something behind it, it is another id and a matter for its handler.
     for (const name of NAMES.filter((name) => !ROUTES[name].path.endsWith(':providerId'))) {
-      const request = { ...good(name), target: spoil(good(name).target) }
+      const [path, query] = good(name).target.split('?')
+      const request = { ...good(name), target: spoil(path!) + (query === undefined ? '' : `?${query}`) }
       const answer = await send(request)
       expect([400, 404, 405]).toContain(answer.status)
       expect(answer.handled).toEqual([])

@@ -1,6 +1,7 @@
 import type { Db } from '../../base/db/database.ts'
 import type { JobChannel } from '../../contract/jobs.ts'
 import { NO_MARKS, type Brings, type Mark, type Marks } from '../../contract/rules.ts'
+import { hasPromptMemories } from '../memory/job-memories.ts'
 
 /** A recorded tool step, as far as marks go. */
 export type MarkedStep = { seq: number; name: string; brings: readonly Brings[]; leftMachine: boolean }
@@ -46,6 +47,8 @@ function handedDown(mark: Mark | null): Mark | null {
   return mark === null ? null : { seq: 0, cause: mark.cause }
 }
 
+const MEMORY_IN_PROMPT: Marks = { ...NO_MARKS, private: { seq: 0, cause: 'what the agent remembers, in its prompt' } }
+
 type JobRow = {
   seq: number
   channel: JobChannel
@@ -64,7 +67,7 @@ const SELECT_JOB = `SELECT job.seq, job.channel, job.conversation_id, job.parent
 export function readMarks(db: Db, jobId: string): Marks {
   const job = db.prepare<JobRow>(`${SELECT_JOB} WHERE job.id = ?`).get(jobId)
   if (job === undefined) return NO_MARKS
-  const inherited: Marks[] = []
+  const inherited: Marks[] = hasPromptMemories(db, jobId) ? [MEMORY_IN_PROMPT] : []
   // Retried by a person it answers no call any more, but its task is still the words of the job above.
   if (job.channel === 'delegation' && job.parent_job_id !== null) inherited.push(readMarks(db, job.parent_job_id))
   if (job.conversation_id !== null) inherited.push(...marksOfEarlierTurns(db, job))

@@ -1,6 +1,9 @@
 import type { z } from 'zod'
 import type { JobOutput, ToolEffect } from '../../contract/jobs.ts'
 import type { Brings, CallFacts } from '../../contract/rules.ts'
+import type { Trash } from '../folder-access/trash.ts'
+import type { AgentMemory } from './agent-memory.ts'
+import type { FileJournal } from './file-journal.ts'
 
 /** What a tool may know of the job that calls it. */
 export type ToolContext = {
@@ -12,6 +15,11 @@ export type ToolContext = {
   /** Deckhand's own: closed to every tool, also where one of the agent's folders holds them. */
   closedFolders: readonly string[]
   signal: AbortSignal
+  /** Without it no tool changes a file. */
+  journal?: FileJournal
+  /** Left out: what is deleted is gone, apart from what the journal keeps. */
+  trash?: Trash
+  memory?: AgentMemory
   /** Shows output while the tool still runs. Neither recorded nor read by the model. */
   show?(text: string): void
 }

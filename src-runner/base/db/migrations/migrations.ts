@@ -1,5 +1,6 @@
 import { INITIAL } from './0001-initial.ts'
 import { APPROVALS } from './0002-approvals.ts'
+import { FILES_AND_MEMORY } from './0003-files-and-memory.ts'
 
 /** SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called. */
 export type Migration = { version: number; sql: string }
@@ -8,6 +9,7 @@ export type Migration = { version: number; sql: string }
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: INITIAL },
   { version: 2, sql: APPROVALS },
+  { version: 3, sql: FILES_AND_MEMORY },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.at(-1)!.version

@@ -12,6 +12,7 @@ import type { JobStore } from '../../../records/jobs/job-store.ts'
 import type { Worker } from '../../../records/jobs/worker.ts'
 import type { FoundServer } from '../../../contract/providers.ts'
 import type { Tool } from '../../../thinking/tools/tool.ts'
+import type { JobFiles } from '../../../work/job-files.ts'
 import type { Models } from '../../../thinking/models/model-source.ts'
 
 /** What the handlers work with. They hold no state of their own. */
@@ -26,6 +27,7 @@ export type HandlerDeps = {
   worker: Pick<Worker, 'nudge' | 'run'>
   tails: JobTails
   hub: EventHub
+  files: JobFiles
   models: Pick<Models, 'listModels' | 'checkProvider' | 'forget'>
   /** The model servers that answer on this machine now. */
   findServers(): Promise<FoundServer[]>

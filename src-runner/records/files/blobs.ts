@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { access, mkdir, open, readFile, rename, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+/**
+ * Contents of files as they were, kept by their marks. Only `sha256:` marks have one; what was too large has none.
+ * A content is there whole or not at all, also after a power cut.
+ */
+export type Blobs = {
+  /** On disk when it resolves. */
+  keep(mark: string, bytes: Uint8Array): Promise<void>
+  has(mark: string): Promise<boolean>
+  /** null: it was never kept, or is damaged. */
+  read(mark: string): Promise<Buffer | null>
+}
+
+const MARK = /^sha256:([0-9a-f]{64})$/
+
+export function createBlobs(folder: string): Blobs {
+  let drafts = 0
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+
+  /** null: a mark that has no content. The pattern also keeps every other text from becoming a path. */
+  function fileFor(mark: string): string | null {
+    const hash = MARK.exec(mark)?.[1]
+    return hash === undefined ? null : join(folder, hash.slice(0, 2), hash)
+  }
+
+  async function has(mark: string): Promise<boolean> {
+    const file = fileFor(mark)
+    return (
+      file !== null &&
+      access(file).then(
+        () => true,
+        () => false,
+      )
+    )
+  }
+
+  return {
+    has,
+    async keep(mark, bytes) {
+      const file = fileFor(mark)
+      if (file === null || (await has(mark))) return
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+      const draft = `${file}.${process.pid}-${++drafts}.tmp`
+      const handle = await open(draft, 'wx', 0o600)
+      try {
+        await handle.writeFile(bytes)
+        await handle.sync()
+      } catch (error) {
+        await unlink(draft).catch(() => {})
+        throw error
+      } finally {
+        await handle.close()
+      }
+      await rename(draft, file)
+      await syncFolder(dirname(file))
+      await syncFolder(folder)
+    },
+    async read(mark) {
+      const file = fileFor(mark)
+      if (file === null) return null
+      const bytes = await readFile(file).catch(() => null)
+      if (bytes === null) return null
+      return `sha256:${createHash('sha256').update(bytes).digest('hex')}` === mark ? bytes : null
+    },
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

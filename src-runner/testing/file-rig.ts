@@ -1,0 +1,124 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { transact } from '../base/db/transact.ts'
+import type { Job } from '../contract/jobs.ts'
+import { createBlobs, type Blobs } from '../records/files/blobs.ts'
+import type { Claim } from '../records/jobs/claim.ts'
+import type { Trash } from '../thinking/folder-access/trash.ts'
+import type { FileJournal } from '../thinking/tools/file-journal.ts'
+import type { Tool, ToolContext, ToolFacts, ToolOutput } from '../thinking/tools/tool.ts'
+import { createFileJournal, resolveStartedChanges } from '../work/file-journal.ts'
+import { createJobFiles, type JobFiles } from '../work/job-files.ts'
+import { openRecordsRig, replyOf, type RecordsRig } from './records-rig.ts'
+
+export type FileRig = {
+  records: RecordsRig
+  blobs: Blobs
+  files: JobFiles
+  /** The agent's folder `Docs`. */
+  docs: string
+  /** Everything beside it that no tool may touch. */
+  outside: string
+  job: Job
+  journal: FileJournal
+  trash: Trash | undefined
+  write(path: string, content: string | Uint8Array): Promise<string>
+  read(path: string): Promise<string>
+  /** Calls a tool as the loop does: what it throws is an answer. */
+  call(
+    tool: Tool,
+    args: Record<string, unknown>,
+    options?: { callId?: string; folders?: string[]; journal?: FileJournal },
+  ): Promise<ToolOutput>
+  facts(tool: Tool, args: Record<string, unknown>, folders?: string[]): Promise<ToolFacts>
+  /** Another job of the same agent, or of another one, takes over. */
+  nextJob(agent?: string): void
+  endJob(): void
+  /** The process dies and the job is claimed anew: what was begun is looked at. */
+  crash(): Promise<void>
+}
+
+/** A job under way over a real database, a real journal and a real folder. */
+export function openFileRig(options: { trash?: Trash } = {}): FileRig {
+  const records = openRecordsRig()
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'deckhand-files-')))
+  const [docs, outside] = [join(base, 'Docs'), join(base, 'outside')]
+  mkdirSync(docs)
+  mkdirSync(outside)
+  onTestFinished(() => {
+    records.close()
+    rmSync(base, { recursive: true, force: true })
+  })
+  const blobs = createBlobs(join(records.folder, 'files'))
+  const agents = new Map<string, string>()
+  let claim!: Claim
+  let agentId!: string
+  let calls = 0
+
+  const closedFolders = [records.folder]
+  const deps = () => ({ db: records.db, clock: records.clock, ids: records.ids, blobs, jobs: records.store, closedFolders })
+  const contextFor = (callId: string, folders: string[] = [docs]): ToolContext => ({
+    jobId: claim.jobId,
+    agentId,
+    callId,
+    folders,
+    closedFolders,
+    signal: new AbortController().signal,
+    journal: rig.journal,
+    trash: rig.trash,
+  })
+  const claimed = () => {
+    claim = transact(records.db, (tx) => records.store.claim(tx, rig.job.id, 10_000))!.claim
+    rig.journal = createFileJournal(deps(), { claim, agentId })
+  }
+
+  const rig: FileRig = {
+    records,
+    blobs,
+    get files() {
+      return createJobFiles(deps())
+    },
+    docs,
+    outside,
+    job: null as never,
+    journal: null as never,
+    trash: options.trash,
+    async write(path, content) {
+      const file = path.startsWith('/') ? path : join(docs, path)
+      await mkdir(dirname(file), { recursive: true })
+      await writeFile(file, content)
+      return file
+    },
+    read: (path) => readFile(path.startsWith('/') ? path : join(docs, path), 'utf8'),
+    async call(tool, args, { callId = `call_${++calls}`, folders, journal } = {}) {
+      try {
+        const context = contextFor(callId, folders)
+        return await tool.run(tool.args.parse(args), journal === undefined ? context : { ...context, journal })
+      } catch (thrown) {
+        return { ok: false, output: (thrown as Error).message }
+      }
+    },
+    facts: async (tool, args, folders) => tool.facts!(tool.args.parse(args), contextFor('facts', folders)),
+    nextJob(agent = 'Ada') {
+      agentId = agents.get(agent) ?? records.addAgent(agent).id
+      agents.set(agent, agentId)
+      rig.job = transact(records.db, (tx) => records.store.enqueue(tx, { agentId, channel: 'api', task: 'Write' }))
+      claimed()
+    },
+    endJob: () =>
+      transact(records.db, (tx) => void records.store.settle(tx, claim, { ending: 'completed', text: 'done' }, replyOf('done'))),
+    async crash() {
+      // A job that gets nowhere between two crashes would be given up.
+      transact(records.db, (tx) => void records.store.recordReply(tx, claim, replyOf('getting on')))
+      records.reboot()
+      transact(records.db, (tx) => records.store.rescue(tx))
+      claimed()
+      await resolveStartedChanges(deps(), rig.job.id)
+    },
+  }
+  rig.nextJob()
+  return rig
+}

@@ -1,0 +1,129 @@
+import type { Database } from '../base/db/database.ts'
+import { commitSoon } from '../base/db/transact.ts'
+import type { Clock } from '../kit/clock.ts'
+import type { Ids } from '../kit/ids.ts'
+import type { Blobs } from '../records/files/blobs.ts'
+import {
+  endChange,
+  findChangeOfCall,
+  isOwnContent,
+  listStartedChanges,
+  startChange,
+  type FileChangeRecord,
+} from '../records/files/file-changes.ts'
+import { LostClaim, type Claim } from '../records/jobs/claim.ts'
+import type { JobStore } from '../records/jobs/job-store.ts'
+import { isSameFile, removeDraft } from '../thinking/folder-access/change-file.ts'
+import { PathRefused } from '../thinking/folder-access/folder-paths.ts'
+import { draftNameFor, type EarlierRun, type FileJournal, type IntendedChange } from '../thinking/tools/file-journal.ts'
+import { lookAt, placeOf, withSpot } from './look-at-file.ts'
+
+export type JournalDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  blobs: Blobs
+  jobs: Pick<JobStore, 'isHeld'>
+  closedFolders: readonly string[]
+}
+
+/** The journal of one attempt at a job. */
+export function createFileJournal(deps: JournalDeps, { claim, agentId }: { claim: Claim; agentId: string }): FileJournal {
+  const { db, blobs, jobs } = deps
+  const { jobId } = claim
+  return {
+    async findEarlierRun(callId) {
+      const earlier = findChangeOfCall(db, jobId, callId)
+      if (earlier === null) return null
+      const outcome = earlier.state === 'started' ? await resolveChange(deps, earlier) : earlier.state
+      return outcome === 'void' ? null : earlierRunOf(earlier, outcome)
+    },
+
+    isOwn: (realPath, mark) => isOwnContent(db, agentId, realPath, mark),
+
+    async begin(callId, change) {
+      for (const [state, bytes] of [
+        [change.before, change.bytesBefore],
+        [change.after, change.bytesAfter],
+      ] as const) {
+        if (state !== null && bytes !== null) await blobs.keep(state.mark, bytes)
+      }
+      const record = { ...change, jobId, agentId, callId, own: isOwnAfter(deps, agentId, change) }
+      const id = await commitSoon(db, (tx) => {
+        // What is begun by an attempt that was given up would change a file behind everybody's back.
+        if (!jobs.isHeld(tx, claim)) throw new LostClaim(claim)
+        return startChange(tx, deps, record)
+      })
+      return {
+        done: (more) => commitSoon(db, (tx) => endChange(tx, deps, id, 'done', more)),
+        failed: () => resolveStartedChange(deps, jobId, id),
+      }
+    },
+  }
+}
+
+/**
+ * Ends what was begun and never ended, by looking at the files. For a job that nobody works on at this moment; of one
+ * that is being worked on, a change may be under way.
+ */
+export async function resolveStartedChanges(deps: Omit<JournalDeps, 'jobs'>, jobId: string): Promise<void> {
+  for (const change of listStartedChanges(deps.db, jobId)) await resolveChange(deps, change)
+}
+
+/** The same for one change, of which whoever made it knows that it is over. */
+export async function resolveStartedChange(deps: Omit<JournalDeps, 'jobs'>, jobId: string, id: string): Promise<void> {
+  const change = listStartedChanges(deps.db, jobId).find((one) => one.id === id)
+  if (change !== undefined) await resolveChange(deps, change)
+}
+
+async function resolveChange(deps: Omit<JournalDeps, 'jobs'>, change: FileChangeRecord): Promise<'done' | 'void' | 'unclear'> {
+  await clearDraft(deps, change)
+  const outcome = change.from === null ? await outcomeOfChange(deps, change) : await outcomeOfMove(deps, change, change.from)
+  await commitSoon(deps.db, (tx) => endChange(tx, deps, change.id, outcome))
+  return outcome
+}
+
+async function outcomeOfChange({ closedFolders }: Pick<JournalDeps, 'closedFolders'>, change: FileChangeRecord) {
+  const now = await lookAt(change.at, closedFolders)
+  if (now === 'other') return 'unclear'
+  if (now?.mark === change.after?.mark) return 'done'
+  return now?.mark === change.before?.mark ? 'void' : 'unclear'
+}
+
+async function outcomeOfMove(
+  { closedFolders }: Pick<JournalDeps, 'closedFolders'>,
+  change: FileChangeRecord,
+  from: NonNullable<FileChangeRecord['from']>,
+) {
+  const [there, here] = await Promise.all([lookAt(from, closedFolders), lookAt(change.at, closedFolders)])
+  if (there === 'other' || here === 'other') return 'unclear'
+  if (there === null) return here?.mark === change.after?.mark ? 'done' : 'unclear'
+  if (there.mark !== change.before?.mark) return 'unclear'
+  if (here === null) return 'void'
+  // One file under both names: the move stopped between giving the new one and taking the old one. Moving again ends it.
+  const stats = await Promise.all(
+    [from, change.at].map((path) => withSpot(placeOf(path, closedFolders), {}, (spot) => spot.look()).catch(() => null)),
+  )
+  return stats[0] !== null && isSameFile(stats[0]!, stats[1]!) ? 'void' : 'unclear'
+}
+
+async function clearDraft({ closedFolders }: Pick<JournalDeps, 'closedFolders'>, { jobId, callId, at }: FileChangeRecord): Promise<void> {
+  try {
+    await withSpot(placeOf(at, closedFolders), {}, (spot) => removeDraft(spot, draftNameFor(jobId, callId ?? 'undo')))
+  } catch (thrown) {
+    // The folder is gone, and the draft with it.
+    if (!(thrown instanceof PathRefused)) throw thrown
+  }
+}
+
+/** Written whole by this agent; or changed or moved by it, and its own before. */
+function isOwnAfter({ db }: JournalDeps, agentId: string, { op, at, from, before, after }: IntendedChange): boolean {
+  if (after === null) return false
+  if (op === 'write' || before === null) return true
+  return isOwnContent(db, agentId, (from ?? at).realPath, before.mark)
+}
+
+function earlierRunOf({ op, at, from, before, after, trashed }: FileChangeRecord, outcome: 'done' | 'unclear'): EarlierRun {
+  if (op === 'undo') throw new Error('a call is never an undoing')
+  return { outcome, op, shown: at.shown, shownFrom: from?.shown ?? null, before, after, trashed }
+}
