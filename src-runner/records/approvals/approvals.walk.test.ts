@@ -69,7 +69,7 @@ it(
                 } as const
                 const args = one.kind === 'budget' ? { scope: 'job', owner: claim.jobId, period: '' } : { to: 'bo' }
                 return tolerate(() => {
-                  const kind = one.kind as keyof typeof asked
+                  const { kind } = one
                   ids.push(
                     transact(rig.db, (tx) =>
                       approvals().ask(tx, claim, { ...asked[kind], mayRemember: ['once'], args, marks: NO_MARKS } as never),
