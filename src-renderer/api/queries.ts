@@ -2,6 +2,7 @@ import type { Agent } from '../../src-runner/contract/agents.ts'
 import type { Approval, ApprovalStatus } from '../../src-runner/contract/approvals.ts'
 import type { Conversation } from '../../src-runner/contract/conversations.ts'
 import type { JobChannel, JobStatus, JobSummary } from '../../src-runner/contract/jobs.ts'
+import type { Memory } from '../../src-runner/contract/memory.ts'
 import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes.ts'
 import type { Rule } from '../../src-runner/contract/rules.ts'
 import { useApi } from './ApiProvider.tsx'
@@ -129,6 +130,24 @@ export function useRules(agentId: () => string | null): Pages<Rule> {
     () => ({ agentId: agentId() ?? undefined, limit: 200 }),
     (page) => page.rules,
   )
+}
+
+export function useJobFiles(jobId: Given): Loaded<RouteAnswer<'listJobFiles'>> {
+  return useRoute('listJobFiles', () => withId(jobId, (id) => ({ params: { jobId: id } })))
+}
+
+/** One file from before the job to what the job left. */
+export function useFileDiff(file: () => { jobId: string; path: string }): Loaded<RouteAnswer<'getFileDiff'>> {
+  return useRoute('getFileDiff', () => ({ params: { jobId: file().jobId }, query: { path: file().path } }))
+}
+
+/** `shared`: what all agents share. */
+export function useMemories(filter: () => { agentId: string; q?: string }): Pages<Memory> {
+  return usePages('listMemories', filter, (page) => page.memories)
+}
+
+export function useJobMemories(jobId: Given): Loaded<RouteAnswer<'listJobMemories'>> {
+  return useRoute('listJobMemories', () => withId(jobId, (id) => ({ params: { jobId: id } })))
 }
 
 export function useBox(): Loaded<RouteAnswer<'getBox'>> {

@@ -13,7 +13,7 @@ export function ApprovalCards(props: { approvals: readonly Approval[]; withoutRe
     return [...seen.values()].toSorted((a, b) => a.createdAt - b.createdAt)
   })
   return (
-    <div class="flex flex-col gap-3 empty:hidden">
+    <div class="my-1 flex flex-col gap-3 empty:hidden">
       <KeyedFor each={shown()} keyOf={(approval) => approval.id}>
         {(approval) => <ApprovalCard compact approval={approval()} withoutReason={props.withoutReason} />}
       </KeyedFor>

@@ -45,3 +45,15 @@ export function compactText(count: number, locale: string): string {
     count,
   )
 }
+
+const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
+
+/** "340 byte", "1.2 kB", "3 MB". */
+export function bytesText(bytes: number, locale: string): string {
+  const step = Math.min(BYTE_UNITS.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3))
+  const unit = BYTE_UNITS[step]!
+  return cachedFormat(
+    `bytes ${locale} ${unit}`,
+    () => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }),
+  ).format(bytes / 1000 ** step)
+}

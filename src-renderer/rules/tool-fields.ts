@@ -17,7 +17,7 @@ const FIELDS: Record<string, ToolField[]> = {
   read_file: [path],
   search_files: [{ argument: 'query', label: 'query', kind: 'line' }, path],
   write_file: [path, { argument: 'content', label: 'content', kind: 'text' }],
-  edit_file: [path, { argument: 'find', label: 'find', kind: 'text' }, { argument: 'replace', label: 'replace', kind: 'text' }],
+  edit_file: [path, { argument: 'oldText', label: 'find', kind: 'text' }, { argument: 'newText', label: 'replace', kind: 'text' }],
   move_file: [
     { argument: 'from', label: 'from', kind: 'line', example: 'path' },
     { argument: 'to', label: 'to', kind: 'line' },
@@ -30,6 +30,7 @@ const FIELDS: Record<string, ToolField[]> = {
   web_fetch: [{ argument: 'url', label: 'url', kind: 'line', example: 'url' }],
   web_search: [{ argument: 'query', label: 'query', kind: 'line' }],
   remember: [{ argument: 'text', label: 'text', kind: 'text' }],
+  forget: [{ argument: 'id', label: 'memory', kind: 'line' }],
   recall: [{ argument: 'query', label: 'query', kind: 'line' }],
   ask_person: [{ argument: 'question', label: 'question', kind: 'text' }],
   delegate: [

@@ -195,6 +195,9 @@ const DEFAULTS: Answers = {
   listDecisions: () => ({ decisions: [] }),
   listRules: () => ({ rules: [], nextCursor: null }),
   listTools: () => ({ tools: [] }),
+  listJobFiles: () => ({ files: [] }),
+  listJobMemories: () => ({ memories: [] }),
+  listMemories: () => ({ memories: [], nextCursor: null }),
   getBox: () => ({
     box: {
       kind: 'bubblewrap',

@@ -11,14 +11,27 @@ import type { TextItem, ToolItem, TurnItem } from './turn.ts'
  * What an agent said and did, in order: text as it was written, calls folded into one line each. `doing` says what
  * goes on while no text comes.
  */
-export function TurnItems(props: { items: readonly TurnItem[]; doing: string | null; isOver: boolean }): JSX.Element {
+export function TurnItems(props: {
+  items: readonly TurnItem[]
+  doing: string | null
+  isOver: boolean
+  /** What stands under a call: a decision about it, say. */
+  under?: (call: () => ToolItem) => JSX.Element
+}): JSX.Element {
   return (
     <div class="flex min-w-0 flex-col gap-0.5">
       <KeyedFor each={props.items} keyOf={(item) => item.key}>
         {(item) => (
           <Switch>
             <Match when={textOf(item())}>{(text) => <Text item={text()} />}</Match>
-            <Match when={toolOf(item())}>{(tool) => <ToolLine item={tool()} isOver={props.isOver} />}</Match>
+            <Match when={toolOf(item())}>
+              {(tool) => (
+                <>
+                  <ToolLine item={tool()} isOver={props.isOver} />
+                  {props.under?.(tool)}
+                </>
+              )}
+            </Match>
           </Switch>
         )}
       </KeyedFor>

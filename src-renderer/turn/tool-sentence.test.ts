@@ -21,7 +21,7 @@ describe('a tool call in words', () => {
     ['web_search', { query: 'trains to Lisbon' }, 'done', 'Searched the web for “trains to Lisbon”'],
     ['remember', { text: 'Tea, no coffee' }, 'done', 'Remembered “Tea, no coffee”'],
     ['recall', { query: 'tea' }, 'done', 'Looked up “tea” in memory'],
-    ['forget', { memoryId: 'm1' }, 'done', 'Forgot a memory'],
+    ['forget', { id: 'm1' }, 'done', 'Forgot a memory'],
     ['delegate', { agent: 'Bruno', task: 'x' }, 'running', 'Handing a part to Bruno'],
     ['ask_person', { question: 'Which year?' }, 'asked', 'Asking you “Which year?”'],
     ['return_result', { summary: 'All done' }, 'done', 'Handed back “All done”'],

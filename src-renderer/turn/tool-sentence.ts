@@ -17,7 +17,7 @@ const TOOLS: Record<string, { kind: ToolKind; subject: string; quoted?: true }> 
   web_search: { kind: 'webSearch', subject: 'query', quoted: true },
   remember: { kind: 'remember', subject: 'text', quoted: true },
   recall: { kind: 'recall', subject: 'query', quoted: true },
-  forget: { kind: 'forget', subject: 'memoryId' },
+  forget: { kind: 'forget', subject: 'id' },
   delegate: { kind: 'delegate', subject: 'agent' },
   ask_person: { kind: 'ask', subject: 'question', quoted: true },
   return_result: { kind: 'result', subject: 'summary', quoted: true },

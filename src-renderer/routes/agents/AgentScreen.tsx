@@ -9,6 +9,7 @@ import { useCreateAgent, useDeleteAgent, useUpdateAgent } from '../../api/mutati
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useAgent, useAgents, useJobs, useModels } from '../../api/queries.ts'
 import { locale, words } from '../../kit/words/words.ts'
+import { MemoryPanel } from '../../memory/MemoryPanel.tsx'
 import { RulesPanel } from '../../rules/RulesPanel.tsx'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -389,6 +390,7 @@ function Apart(props: { agent: Agent }): JSX.Element {
       onKeyDown={(event) => event.key === 'Enter' && event.target instanceof HTMLInputElement && event.preventDefault()}
     >
       <RulesPanel agent={props.agent} />
+      <MemoryPanel agent={props.agent} />
     </div>
   )
 }

@@ -9,11 +9,13 @@ import { useCancelJob, useRetryJob } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useJobApprovals, useProgress } from '../../api/queries.ts'
 import { ApprovalCards } from '../../approvals/ApprovalCards.tsx'
+import { JobFiles } from '../../files/JobFiles.tsx'
 import { words } from '../../kit/words/words.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { doingText } from '../../turn/doing.ts'
 import { JobFigures } from '../../turn/JobFigures.tsx'
 import { JobProblem } from '../../turn/JobProblem.tsx'
+import { changesFiles } from '../../turn/tool-sentence.ts'
 import type { TurnItem } from '../../turn/turn.ts'
 import { TurnItems } from '../../turn/TurnItems.tsx'
 import { useTurn } from '../../turn/use-turn.ts'
@@ -127,6 +129,9 @@ function Answer(props: ChatTurnViewProps) {
   const waited = createMemo<boolean>((before) => before || status() === 'awaiting_approval', false)
   // Asked for once it waits, and kept: an answered card stays in its place in the talk.
   const asked = useJobApprovals(() => (waited() ? props.turn.jobId : null))
+  const decisions = () => asked.data?.approvals ?? []
+  const isShown = (callId: string) => items().some((item) => item.kind === 'tool' && item.callId === callId)
+  const wroteFiles = createMemo(() => items().some((item) => item.kind === 'tool' && item.state === 'done' && changesFiles(item.name)))
   const isEstimated = () => work.state().steps.some((step) => step.kind === 'reply' && step.estimated)
   return (
     <div class="group flex gap-3">
@@ -140,7 +145,12 @@ function Answer(props: ChatTurnViewProps) {
               {words().chat.steps(hiddenCalls())}
             </button>
           </Show>
-          <TurnItems items={items()} isOver={isTerminal(status())} doing={doingText(status(), progress(), words())} />
+          <TurnItems
+            items={items()}
+            isOver={isTerminal(status())}
+            doing={doingText(status(), progress(), words())}
+            under={(call) => <ApprovalCards withoutReason approvals={decisions().filter((one) => one.callId === call().callId)} />}
+          />
           <Switch>
             <Match when={status() === 'cancelled'}>
               <p class="text-sm text-ink-3">{text() === '' ? words().chat.stoppedEmpty : words().chat.stopped}</p>
@@ -157,7 +167,8 @@ function Answer(props: ChatTurnViewProps) {
               <p class="text-sm text-ink-3">{words().job.waitingChild}</p>
             </Match>
           </Switch>
-          <ApprovalCards withoutReason approvals={asked.data?.approvals ?? []} />
+          <ApprovalCards approvals={decisions().filter((one) => one.callId === null || !isShown(one.callId))} />
+          <Show when={wroteFiles() && props.turn.jobId}>{(jobId) => <JobFiles compact jobId={jobId()} />}</Show>
           <Show when={props.turn.job}>
             {(job) => (
               <Show when={job().startedAt !== null}>

@@ -13,10 +13,12 @@ import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useDecisions, useJob, useJobApprovals, useProgress } from '../../api/queries.ts'
 import { ApprovalCards } from '../../approvals/ApprovalCards.tsx'
 import { joinMarks, MarkPills, stepAnchor } from '../../approvals/MarksView.tsx'
+import { JobFiles } from '../../files/JobFiles.tsx'
 import { moneyText } from '../../kit/numbers.ts'
 import { durationText } from '../../kit/time.ts'
 import { visibleText } from '../../kit/visible-text.ts'
 import { locale, words } from '../../kit/words/words.ts'
+import { JobMemories } from '../../memory/JobMemories.tsx'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { doingText } from '../../turn/doing.ts'
 import { DemoPill, JobTime } from '../../turn/JobFigures.tsx'
@@ -114,6 +116,7 @@ function JobPage(props: { job: Job }) {
           <Result job={props.job} />
         </Show>
       </Show>
+      <JobFiles jobId={props.job.id} />
       <Panel
         title={words().job.timeline}
         description={work.state().steps.length > 0 ? words().job.steps(work.state().steps.length) : undefined}
@@ -139,6 +142,7 @@ function JobPage(props: { job: Job }) {
           </Match>
         </Switch>
       </Panel>
+      <JobMemories jobId={props.job.id} />
       <Show when={props.job.context}>
         {(context) => (
           <Panel title={words().job.context}>

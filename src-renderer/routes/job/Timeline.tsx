@@ -29,11 +29,17 @@ export function Timeline(props: {
   approvals: readonly Approval[]
 }): JSX.Element {
   const attemptOf = (item: TurnItem) => (item.kind === 'text' ? item.step?.attempt : item.result?.attempt) ?? null
+  const timeOf = (item: TurnItem) => (item.kind === 'text' ? item.step?.createdAt : item.result?.createdAt) ?? 0
   const beginsAttempt = (item: TurnItem): number | null => {
     const own = attemptOf(item)
     if (own === null) return null
     const before = props.items.slice(0, props.items.indexOf(item)).findLast((one) => attemptOf(one) !== null)
-    return before !== undefined && attemptOf(before) !== own ? own : null
+    if (before === undefined || attemptOf(before) === own) return null
+    // It stood still for a decision, which is shown where it was made.
+    const wasAsked = props.approvals.some(
+      (one) => one.answeredAt !== null && one.answeredAt >= timeOf(before) && one.answeredAt <= timeOf(item),
+    )
+    return wasAsked ? null : own
   }
   // Of a call that was decided more than once the last word counts.
   const decisionOf = createMemo(() => new Map(props.decisions.map((one) => [one.callId, one.decision])))

@@ -18,7 +18,7 @@ export const job: WordsLike<typeof en> = {
   outputData: 'Daten',
   outputFiles: 'Dateien',
   attempts: 'Versuche',
-  attemptsWhy: 'Ein Versuch beginnt wieder beim letzten aufgezeichneten Schritt, zum Beispiel nach einem Absturz.',
+  attemptsWhy: 'Ein Versuch beginnt wieder beim letzten aufgezeichneten Schritt, zum Beispiel nach deiner Entscheidung oder einem Absturz.',
   task: 'Aufgabe',
   showWholeTask: 'Ganze Aufgabe zeigen',
   showLess: 'Weniger zeigen',
@@ -48,7 +48,7 @@ export const job: WordsLike<typeof en> = {
   copyId: 'Auftragskennung kopieren',
   backToActivity: 'Verlauf',
   attempt: (n) => `Versuch ${n}`,
-  attemptWhy: 'Der Runner hielt dazwischen an. Der Auftrag ging beim letzten aufgezeichneten Schritt weiter.',
+  attemptWhy: 'Der Auftrag stand dazwischen still und ging beim letzten aufgezeichneten Schritt weiter.',
   failedTitle: 'Dieser Auftrag ist fehlgeschlagen',
   fix: {
     models: 'Modelle & Schlüssel',

@@ -70,6 +70,7 @@ export const rules: WordsLike<typeof en> = {
       task: 'Aufgabe',
       agentName: 'Agent',
       summary: 'Zusammenfassung',
+      memory: 'Kennung der Erinnerung',
       find: 'Zu ersetzender Text',
       replace: 'Neuer Text',
     },

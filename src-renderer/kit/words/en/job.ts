@@ -16,7 +16,7 @@ export const job = {
   outputData: 'Data',
   outputFiles: 'Files',
   attempts: 'Attempts',
-  attemptsWhy: 'An attempt starts again from the last recorded step, for example after a crash.',
+  attemptsWhy: 'An attempt starts again from the last recorded step, for example after your decision or a crash.',
   task: 'Task',
   showWholeTask: 'Show the whole task',
   showLess: 'Show less',
@@ -46,7 +46,7 @@ export const job = {
   copyId: 'Copy job ID',
   backToActivity: 'Activity',
   attempt: (n: number) => `Attempt ${n}`,
-  attemptWhy: 'The runner stopped in between. The job went on from the last recorded step.',
+  attemptWhy: 'The job stood still in between, and went on from the last recorded step.',
   failedTitle: 'This job failed',
   fix: {
     models: 'Models & keys',

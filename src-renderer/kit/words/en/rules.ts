@@ -67,6 +67,7 @@ export const rules = {
       task: 'Task',
       agentName: 'Agent',
       summary: 'Summary',
+      memory: 'ID of the memory',
       find: 'Text to replace',
       replace: 'New text',
     },
