@@ -2,6 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { link, mkdir, truncate, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { transact } from '../base/db/transact.ts'
 import { listChanges } from '../records/files/file-changes.ts'
 import { openFileRig, type FileRig } from '../testing/file-rig.ts'
 import { deleteFile } from '../thinking/tools/delete-file/delete-file.ts'
@@ -154,9 +155,11 @@ it('what was there is on disk before the file is touched', async () => {
 
 it('an attempt that was given up begins nothing', async () => {
   const rig = openFileRig()
-  const old = rig.journal
-  await rig.crash()
-  expect(await rig.call(writeFile, { path: 'Docs/a', content: 'x' }, { journal: old })).toMatchObject({ ok: false })
+  transact(rig.records.db, (tx) => rig.records.store.failStuck(tx, -1))
+  expect(await rig.call(writeFile, { path: 'Docs/a', content: 'x' })).toEqual({
+    ok: false,
+    output: expect.stringContaining('is not the present one'),
+  })
   expect(readdirSync(rig.docs)).toEqual([])
   expect(states(rig)).toEqual([])
 })
