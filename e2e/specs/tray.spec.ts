@@ -19,7 +19,9 @@ const test = base.extend<{ tray: TrayHost }>({
 
 test('the tray shows what runs, stops it, brings the window back, and quits', async ({ tray, deckhand, models }) => {
   await expect.poll(() => tray.icons()).toBe(1)
-  await expect.poll(() => tray.entries()).toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Quit Deckhand'])
+  await expect
+    .poll(() => tray.entries())
+    .toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Pull the emergency brake', 'Quit Deckhand'])
 
   const agent = await setUpAgent(deckhand.client, models)
   models.holdBefore(2)
@@ -34,6 +36,7 @@ test('the tray shows what runs, stops it, brings the window back, and quits', as
       '  Show',
       '  Stop',
       '—',
+      'Pull the emergency brake',
       'Quit Deckhand',
     ])
 
@@ -53,6 +56,28 @@ test('the tray shows what runs, stops it, brings the window back, and quits', as
   const gone = deckhand.app.waitForEvent('close')
   await tray.press('Quit Deckhand')
   await gone
+})
+
+test('the brake is in the tray, and a decision that waits leads to where it is made', async ({ tray, deckhand, models }) => {
+  const agent = await setUpAgent(deckhand.client, models)
+  await tray.press('Pull the emergency brake')
+  await expect.poll(() => tray.entries()).toContain('The emergency brake is on')
+  await deckhand.page.goto('app://deckhand/')
+  const banner = deckhand.page.getByRole('status').filter({ hasText: 'The emergency brake is on.' })
+  await expect(banner).toBeVisible()
+
+  models.play({ toolCalls: [{ id: 'call_1', name: 'ask_person', args: { question: 'Which colour?', choices: ['Blue', 'Green'] } }] })
+  await deckhand.client.ok('submitTask', { body: { task: 'Paint the fence', agentId: agent.id } })
+  await expect.poll(() => tray.entries()).toContain('No jobs running, 1 waiting')
+  await tray.press('Release the emergency brake')
+  await expect(banner).toBeHidden()
+  await expect.poll(() => tray.entries()).toContain('1 approval is waiting…')
+
+  await tray.press('1 approval is waiting…')
+  await expect(deckhand.page.getByRole('article', { name: 'It asks you Which colour?' })).toBeVisible()
+  await deckhand.page.getByRole('button', { name: 'Green' }).click()
+  await expect.poll(() => tray.entries()).not.toContain('1 approval is waiting…')
+  await expect.poll(() => JSON.stringify(models.received.at(-1)?.body)).toContain('Green')
 })
 
 test('quitting asks while a job runs, and the job goes on at the next start', async ({ tray, deckhand, models }) => {

@@ -19,6 +19,10 @@ describe('the tray', () => {
     expect(labels(trayItems(QUIET))).toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Pull the emergency brake', 'Quit Deckhand'])
   })
 
+  it('says what waits also while nothing runs', () => {
+    expect(labels(trayItems({ ...QUIET, pending: 1, brake: true }))).toContain('No jobs running, 1 waiting')
+  })
+
   it('names each running job with who, how long and how much, and can stop it', () => {
     const items = trayItems({
       ...QUIET,

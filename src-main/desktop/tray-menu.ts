@@ -65,9 +65,8 @@ function brakeLabel(brake: boolean): string {
 export function summary(running: number, pending: number, runner: RunnerState): string {
   if (runner.state === 'starting' || runner.state === 'restarting') return 'The runner is starting…'
   if (runner.state !== 'ready') return 'The runner is not running'
-  if (running === 0 && pending === 0) return 'No jobs running'
-  const parts = [running === 1 ? '1 job running' : `${running} jobs running`, ...(pending > 0 ? [`${pending} waiting`] : [])]
-  return parts.join(', ')
+  const jobs = running === 0 ? 'No jobs running' : running === 1 ? '1 job running' : `${running} jobs running`
+  return pending > 0 ? `${jobs}, ${pending} waiting` : jobs
 }
 
 function elapsed(ms: number): string {
