@@ -1,0 +1,211 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Locator, Page } from '@playwright/test'
+import type { CreateAgent } from '../../src-runner/contract/agents.ts'
+import type { ModelServer } from '../../src-runner/testing/model-servers/model-server.ts'
+import type { ServedToolCall } from '../../src-runner/testing/model-servers/reply.ts'
+import { type Deckhand, expect, test as base } from '../fixtures/deckhand.ts'
+import { createRealFolder, type RealFolder } from '../fixtures/real-folder.ts'
+import { setUpAgent } from '../fixtures/set-up-agent.ts'
+
+const BLUE = 'Paint it blue.\n'
+const GREEN = 'Paint it green.\n'
+
+const test = base.extend<{ folder: RealFolder }>({
+  // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs from here.
+  folder: async ({}, use) => {
+    const folder = createRealFolder({ 'draft.md': GREEN, 'plan.md': BLUE })
+    await use(folder)
+    folder.remove()
+  },
+})
+
+/** Runs a program, which an agent that asks when it matters does not do alone. */
+const running = (folder: RealFolder, ...command: string[]): ServedToolCall => ({
+  id: 'call_1',
+  name: 'run_command',
+  args: { command, folder: folder.path },
+})
+const copyingDraft = (folder: RealFolder) => running(folder, 'cp', 'draft.md', 'plan.md')
+const writing = (folder: RealFolder, content: string): ServedToolCall => ({
+  id: 'call_1',
+  name: 'write_file',
+  args: { path: join(folder.path, 'plan.md'), content },
+})
+const read = (folder: RealFolder, name: string) => readFileSync(join(folder.path, name), 'utf8')
+
+const TASK = 'Put the new colour into the plan.'
+
+async function addAgent({ client }: Deckhand, models: ModelServer, folder: RealFolder, fields: Partial<CreateAgent> = {}): Promise<string> {
+  return (await setUpAgent(client, models, { folders: [folder.path], ...fields })).id
+}
+
+async function handOver({ client }: Deckhand, agentId: string, task = TASK): Promise<string> {
+  return (await client.ok('submitTask', { body: { task, agentId } })).jobId
+}
+
+const statusOf = async ({ client }: Deckhand, jobId: string) => (await client.ok('getJob', { params: { jobId } })).job.status
+
+/** What the model was asked, in order. */
+function promptsOf(models: ModelServer): string[] {
+  return models.received.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => JSON.stringify(body))
+}
+
+async function openApprovals(page: Page): Promise<Locator> {
+  await page.goto('app://deckhand/approvals')
+  const card = page.getByRole('article', { name: /^May it do this\?/ })
+  await expect(card).toBeVisible()
+  return card
+}
+
+test('what an agent may not do alone is counted in the title, shown as it is, and approved with one key', async ({
+  deckhand,
+  page,
+  models,
+  folder,
+}) => {
+  models.play({ text: ['The draft is newer.'], toolCalls: [writing(folder, GREEN)] }, { text: ['The plan says green now.'] })
+  const jobId = await handOver(deckhand, await addAgent(deckhand, models, folder))
+  await expect(page).toHaveTitle('(1) Deckhand')
+  const card = await openApprovals(page)
+  await expect(card).toContainText('The draft is newer.')
+  await expect(card.getByRole('group', { name: 'path' })).toHaveText(join(folder.path, 'plan.md'))
+  await expect(card.getByRole('group', { name: 'content' })).toHaveText(GREEN)
+  expect(read(folder, 'plan.md')).toBe(BLUE)
+  expect(promptsOf(models)).toHaveLength(1)
+
+  await page.keyboard.press('a')
+  await expect(card).toContainText('Approved once')
+  await expect(page).toHaveTitle('Deckhand')
+  await expect.poll(() => statusOf(deckhand, jobId)).toBe('completed')
+  expect(read(folder, 'plan.md')).toBe(GREEN)
+
+  await page.getByRole('link', { name: 'Open the job' }).click()
+  const main = page.getByRole('main')
+  await expect(main).toContainText('The plan says green now.')
+  await expect(main).toContainText('Approved once')
+  await expect(main).toContainText('The agent asks when it matters. It overwrites something that the agent did not write.')
+})
+
+test('a rejection changes nothing, and the model reads the note', async ({ deckhand, page, models, folder }) => {
+  models.play({ text: ['The draft is newer.'], toolCalls: [writing(folder, GREEN)] }, { text: ['Then it stays blue.'] })
+  const jobId = await handOver(deckhand, await addAgent(deckhand, models, folder))
+  const card = await openApprovals(page)
+  await page.keyboard.press('r')
+  await expect(card.getByRole('textbox')).toBeFocused()
+  // Letters are letters here, not answers.
+  await page.keyboard.type('a better colour is red')
+  expect(await statusOf(deckhand, jobId)).toBe('awaiting_approval')
+  await page.keyboard.press('Enter')
+  await expect(card).toContainText('Rejected')
+  await expect(card).toContainText('a better colour is red')
+  await expect.poll(() => statusOf(deckhand, jobId)).toBe('completed')
+
+  expect(read(folder, 'plan.md')).toBe(BLUE)
+  const [first, second, ...more] = promptsOf(models)
+  expect(more).toEqual([])
+  expect(first).not.toContain('a better colour is red')
+  expect(second).toContain('the person said no. They wrote: a better colour is red')
+})
+
+test('"Always" shows the rule before it writes it, and the same call runs unasked from then on', async ({
+  deckhand,
+  page,
+  models,
+  folder,
+}) => {
+  const { client } = deckhand
+  const asking = { text: ['The draft is newer.'], toolCalls: [copyingDraft(folder)] }
+  models.play(asking, { text: ['Green.'] }, asking, { text: ['Green again.'] })
+  const agentId = await addAgent(deckhand, models, folder)
+  const jobId = await handOver(deckhand, agentId)
+  const rule = 'Allow run_command about “cp draft.md plan.md”'
+  const card = await openApprovals(page)
+  await card.getByRole('button', { name: 'Always…' }).click()
+  await expect(card).toContainText(`${rule}, only for Ada`)
+  expect((await client.ok('listRules', {})).rules).toEqual([])
+  expect(await statusOf(deckhand, jobId)).toBe('awaiting_approval')
+
+  await card.getByRole('button', { name: 'Write the rule and approve' }).click()
+  await expect(card).toContainText('Approved, and a rule was written')
+  await expect.poll(() => statusOf(deckhand, jobId)).toBe('completed')
+  await page.getByRole('link', { name: 'Rules', exact: true }).click()
+  await expect(page.getByRole('listitem').filter({ hasText: rule })).toContainText('written by “Always” on an approval')
+
+  writeFileSync(join(folder.path, 'plan.md'), BLUE)
+  const next = await handOver(deckhand, agentId)
+  await expect.poll(() => statusOf(deckhand, next)).toBe('completed')
+  expect(read(folder, 'plan.md')).toBe(GREEN)
+  expect((await client.ok('listApprovals', { query: { jobId: next } })).approvals).toEqual([])
+  await page.goto(`app://deckhand/jobs/${next}`)
+  await expect(page.getByRole('main')).toContainText('The rule: Allow run_command on cp draft.md plan.md, for this agent.')
+
+  // What differs in one word is another call.
+  models.play({ text: ['And back.'], toolCalls: [running(folder, 'cp', 'plan.md', 'draft.md')] })
+  await handOver(deckhand, agentId)
+  await expect(page).toHaveTitle('(1) Deckhand')
+})
+
+test('a question outlives the app, and what is approved after the restart runs once', async ({ deckhand, models, folder }) => {
+  models.play({ text: ['I write it down.'], toolCalls: [running(folder, 'sh', '-c', 'echo green >> orders.txt')] }, { text: ['Ordered.'] })
+  const jobId = await handOver(deckhand, await addAgent(deckhand, models, folder))
+  await expect(deckhand.page).toHaveTitle('(1) Deckhand')
+  await deckhand.quit()
+
+  await deckhand.start()
+  const { page } = deckhand
+  await expect(page).toHaveTitle('(1) Deckhand')
+  const card = await openApprovals(page)
+  await expect(card.getByRole('group', { name: 'command' })).toContainText('echo green >> orders.txt')
+  expect(existsSync(join(folder.path, 'orders.txt'))).toBe(false)
+  await page.keyboard.press('a')
+  await expect(card).toContainText('Approved once')
+  await expect.poll(() => statusOf(deckhand, jobId)).toBe('completed')
+  expect(read(folder, 'orders.txt')).toBe('green\n')
+  // The model was not asked again for what it had said before.
+  expect(promptsOf(models)).toHaveLength(2)
+})
+
+test('the brake stops every agent, holds through a restart, and only a person lets go of it', async ({ deckhand, models, folder }) => {
+  models.play({ text: ['The draft is newer.'], toolCalls: [copyingDraft(folder)] }, { text: ['Nothing to do.'] }, { text: ['Green.'] })
+  const held = models.holdBefore(1)
+  // One that would ask for nothing.
+  const agentId = await addAgent(deckhand, models, folder, { autonomy: 'on_its_own' })
+  const underWay = await handOver(deckhand, agentId)
+  await models.untilQuiet()
+  await deckhand.page.goto('app://deckhand/')
+  await deckhand.page.getByRole('button', { name: 'Emergency brake' }).click()
+  const banner = () => deckhand.page.getByRole('status').filter({ hasText: 'The emergency brake is on.' })
+  await expect(banner()).toBeVisible()
+  held.release()
+  await expect.poll(() => statusOf(deckhand, underWay)).toBe('awaiting_approval')
+  const kept = await handOver(deckhand, agentId, 'Look at the plan.')
+
+  await deckhand.quit()
+  await deckhand.start()
+  const { page } = deckhand
+  await expect(banner()).toBeVisible()
+  const card = await openApprovals(page)
+  await expect(card).toContainText('The emergency brake is on, so every call is asked.')
+  expect(read(folder, 'plan.md')).toBe(BLUE)
+  expect(await statusOf(deckhand, kept)).toBe('pending')
+  expect(promptsOf(models)).toHaveLength(1)
+
+  await page.getByRole('button', { name: 'Release…' }).click()
+  const question = page.getByRole('alertdialog', { name: 'Release the emergency brake?' })
+  await expect(question).toContainText('1 job waits and starts at once.')
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  await expect(question).toBeHidden()
+  await expect(banner()).toBeVisible()
+  await page.getByRole('button', { name: 'Release…' }).click()
+  await question.getByRole('button', { name: 'Release the brake' }).click()
+  await expect(banner()).toBeHidden()
+  await expect.poll(() => statusOf(deckhand, kept)).toBe('completed')
+
+  // What was asked stays asked: nobody has said yes to it.
+  expect(read(folder, 'plan.md')).toBe(BLUE)
+  await page.keyboard.press('a')
+  await expect(card).toContainText('Approved once')
+  await expect.poll(() => statusOf(deckhand, underWay)).toBe('completed')
+  expect(read(folder, 'plan.md')).toBe(GREEN)
+})
