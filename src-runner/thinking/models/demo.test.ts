@@ -171,6 +171,36 @@ describe('the suggestions of the German page', () => {
   })
 })
 
+describe('a command', () => {
+  const told = { role: 'user', text: 'Run a command, so that I see how you ask me first.' } as const
+  const listed = (output: string): PromptMessage[] => [
+    { role: 'assistant', text: '', toolCalls: [{ callId: 'call_1', name: 'list_files', args: {} }] },
+    { role: 'tool', callId: 'call_1', name: 'list_files', ok: true, output },
+  ]
+  const ran = (ok: boolean, output: string): PromptMessage[] => [
+    { role: 'assistant', text: '', toolCalls: [{ callId: 'call_2', name: 'run_command', args: {} }] },
+    { role: 'tool', callId: 'call_2', name: 'run_command', ok, output },
+  ]
+  const runCommand = { name: 'run_command', description: 'Runs a program.', parameters: { type: 'object' } }
+  const ask = (...messages: PromptMessage[]) =>
+    reply({ model: 'demo', messages: [told, ...messages], tools: [...ALL_TOOLS.map(describeTool), runCommand], maxOutputTokens: null })
+
+  it('looks for the folder, then asks for the command in it', async () => {
+    expect((await ask()).calls).toMatchObject([{ name: 'list_files' }])
+    const { text, calls } = await ask(...listed('My notes: 2 files\nkind\tsize\tmodified\tpath'))
+    expect(calls).toMatchObject([{ name: 'run_command', args: { folder: 'My notes' } }])
+    expect(text).toContain('nothing runs before you answer')
+  })
+
+  it('reports what came out, and takes a no for a no', async () => {
+    const before = listed('Docs: empty')
+    expect((await ask(...before, ...ran(true, 'Exit code 0\ntotal 0'))).text).toMatch(/It ran.*total 0/s)
+    const refused = await ask(...before, ...ran(false, 'The person said no.'))
+    expect(refused.calls).toEqual([])
+    expect(refused.text).toMatch(/did not run.*The person said no/s)
+  })
+})
+
 describe('a search', () => {
   it('finds what is there, with its places', async () => {
     writeFileSync(join(folder, 'a.txt'), 'Invoice 17\nnothing\nthe invoice is late\n')

@@ -33,6 +33,8 @@ export function createDemoModel(deps: { clock: Clock; wordMs?: number }): ModelA
 export const demoScript: Script = (request) => {
   const task = readTask(request)
   switch (task.wish) {
+    case 'approval':
+      return task.has('run_command') && task.has('list_files') ? runAskingFirst(task) : say(NO_FOLDER)
     case 'search':
       if (task.has('search_files')) return search(task)
       return task.has('list_files') ? lookAtFiles(task) : say(NO_FOLDER)
@@ -59,7 +61,8 @@ const CANNOT_THINK =
 const WHAT_NEXT =
   'What I do well is a first job with real files. Give this agent a folder (in its settings, under **Folders**), then send me one of these:\n\n' +
   '- *Look at the files in my folder and tell me what is in them.*\n' +
-  '- *Search my files for “invoice”.*'
+  '- *Search my files for “invoice”.*\n' +
+  '- *Run a command, so that I see how you ask me first.*'
 
 const REAL_MODEL =
   'For real answers, add a model in **Models & keys** (with a key of Anthropic, OpenAI or Google, or with Ollama on this machine) and choose it for this agent.'
@@ -72,7 +75,7 @@ const NO_FOLDER =
 type Call = { name: string; args: Record<string, unknown>; ok: boolean; output: string }
 
 type Task = {
-  wish: 'files' | 'search' | 'greeting' | 'about' | 'thanks' | 'other'
+  wish: 'approval' | 'files' | 'search' | 'greeting' | 'about' | 'thanks' | 'other'
   text: string
   has(tool: string): boolean
   /** What this job has already done, in order. */
@@ -94,6 +97,8 @@ function readTask(request: ModelRequest): Task {
 
 // The page speaks English and German, and its suggestions have to work in both. `\b` knows no umlauts: words that begin
 // or end with one have no boundary there.
+const APPROVAL =
+  /\b(approvals?|approve|permission|ask(s|ing)? me (first|before)|run (a|the|some) (command|program)|genehmig\w*|freigabe\w*|um erlaubnis|befehl)\b/i
 const FILES =
   /\b(dateien|datei|ordners?|dokumente?n?|notiz(en)?|texte?n?|entwurf|unterlagen|verzeichnis(se)?|schreibtisch|files?|folders?|director(y|ies)|documents?|downloads?|desktop|notes?|papers?|readme|[\w-]+\.(txt|md|csv|pdf|json|docx?))\b/i
 const SEARCH =
@@ -105,6 +110,7 @@ const GREETING =
 const THANKS = /\b(danke|thanks|thank you|thx)\b/i
 
 function wishOf(text: string): Task['wish'] {
+  if (APPROVAL.test(text)) return 'approval'
   if (SEARCH.test(text) && searchTermOf(text) !== null) return 'search'
   if (FILES.test(text)) return 'files'
   if (ABOUT_ME.test(text)) return 'about'
@@ -204,6 +210,27 @@ function search(task: Task): ScriptReply {
     `I found ${code(term)} in ${plural(count, 'line')} of ${plural(files, 'file')}:\n\n${[...rows, ...rest].join('\n')}\n\n---\n\n${howItWent(task)}`,
   )
 }
+
+/** Harmless, and there on every system: what matters is that it runs code, which most agents may not do unasked. */
+const COMMAND = process.platform === 'win32' ? ['hostname'] : ['ls', '-l']
+
+function runAskingFirst(task: Task): ScriptReply {
+  const list = task.done.find(({ name }) => name === 'list_files')
+  if (list === undefined) return act('I will look which folder I may work in.', [{ name: 'list_files', args: {} }])
+  const folder = list.ok ? /^(.+?): (?:empty|\d)/.exec(list.output)?.[1] : undefined
+  if (folder === undefined) return say(NO_FOLDER)
+  const run = task.done.find(({ name }) => name === 'run_command')
+  if (run === undefined) {
+    const why = `I want to run ${code(COMMAND.join(' '))} in your folder, which shows what is in it and changes nothing. Unless a rule of yours allows it, this agent has to ask you first, and nothing runs before you answer.`
+    return act(why, [{ name: 'run_command', args: { command: COMMAND, folder } }])
+  }
+  const lines = run.output.split('\n').slice(0, SHOW_LINES)
+  const shown = lines.map((line) => `> ${code(shorten(line, 160))}`).join('\n>\n')
+  const told = run.ok ? 'It ran, and this came out:' : 'It did not run, or did not work. This is what I was told:'
+  return say(`${told}\n\n${shown}\n\n---\n\n${howItWent(task)}`)
+}
+
+const SHOW_LINES = 14
 
 function howItWent(task: Task): string {
   return `*I am the built-in demo model. This job made ${plural(task.done.length, 'real tool call')}; each one stands in its steps. To have your files understood and not only shown, add a model in **Models & keys**.*`
