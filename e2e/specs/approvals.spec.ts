@@ -51,6 +51,8 @@ function promptsOf(models: ModelServer): string[] {
   return models.received.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => JSON.stringify(body))
 }
 
+const filesOf = (page: Page) => page.locator('section').filter({ has: page.getByRole('heading', { name: 'Files it changed' }) })
+
 async function openApprovals(page: Page): Promise<Locator> {
   await page.goto('app://deckhand/approvals')
   const card = page.getByRole('article', { name: /^May it do this\?/ })
@@ -164,6 +166,42 @@ test('a question outlives the app, and what is approved after the restart runs o
   expect(read(folder, 'orders.txt')).toBe('green\n')
   // The model was not asked again for what it had said before.
   expect(promptsOf(models)).toHaveLength(2)
+})
+
+test('what a job wrote is shown line by line, and is put back', async ({ deckhand, page, models, folder }) => {
+  models.play({ text: ['The draft is newer.'], toolCalls: [writing(folder, GREEN)] }, { text: ['Green.'] })
+  const jobId = await handOver(deckhand, await addAgent(deckhand, models, folder, { autonomy: 'on_its_own' }))
+  await page.goto(`app://deckhand/jobs/${jobId}`)
+  const files = filesOf(page)
+  await files.getByRole('button', { name: /^Show what changed in .*plan\.md$/ }).click()
+  const lines = files.getByRole('group', { name: /^Changes in .*plan\.md$/ }).getByRole('row')
+  await expect(lines.filter({ hasText: 'Removed' })).toContainText('Paint it blue.')
+  await expect(lines.filter({ hasText: 'Added' })).toContainText('Paint it green.')
+  expect(read(folder, 'plan.md')).toBe(GREEN)
+
+  await files.getByRole('button', { name: 'Undo' }).click()
+  await page
+    .getByRole('alertdialog', { name: /^Undo the change of .*plan\.md\?$/ })
+    .getByRole('button', { name: 'Undo' })
+    .click()
+  await expect(files).toContainText('Undone')
+  expect(read(folder, 'plan.md')).toBe(BLUE)
+})
+
+test('undoing asks before it loses what somebody wrote after the job', async ({ deckhand, page, models, folder }) => {
+  models.play({ text: ['The draft is newer.'], toolCalls: [writing(folder, GREEN)] }, { text: ['Green.'] })
+  const jobId = await handOver(deckhand, await addAgent(deckhand, models, folder, { autonomy: 'on_its_own' }))
+  await expect.poll(() => statusOf(deckhand, jobId)).toBe('completed')
+  writeFileSync(join(folder.path, 'plan.md'), 'Paint it red.\n')
+  await page.goto(`app://deckhand/jobs/${jobId}`)
+  await filesOf(page).getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Undo' }).click()
+  const again = page.getByRole('alertdialog', { name: 'It was changed again since' })
+  await expect(again).toBeVisible()
+  expect(read(folder, 'plan.md')).toBe('Paint it red.\n')
+  await again.getByRole('button', { name: 'Undo anyway' }).click()
+  await expect(again).toBeHidden()
+  await expect.poll(() => read(folder, 'plan.md')).toBe(BLUE)
 })
 
 test('the brake stops every agent, holds through a restart, and only a person lets go of it', async ({ deckhand, models, folder }) => {
