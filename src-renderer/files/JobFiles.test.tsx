@@ -51,7 +51,7 @@ function open(files: WrittenFile[], diff: Partial<FileDiff> = {}) {
 }
 
 const show = async (view: ReturnType<typeof open>, path: string) =>
-  view.user.click(await screen.findByRole('button', { name: `Show what changed in ${path}` }))
+  view.user.click(await screen.findByRole('button', { name: new RegExp(path), expanded: false }))
 
 it('lists what a job changed, and shows how, line by line', async () => {
   const view = open([makeFile(), makeFile({ path: 'Documents/new.md', change: 'added', sizeBefore: null })])

@@ -63,7 +63,6 @@ function FileLine(props: { jobId: string; file: WrittenFile; compact?: boolean }
           type="button"
           aria-expanded={open()}
           aria-controls={open() ? id : undefined}
-          aria-label={text().show(props.file.path)}
           class="flex min-w-0 flex-1 items-center gap-2 rounded-sm py-0.5 text-left hover:text-ink"
           onClick={() => setOpen(!open())}
         >

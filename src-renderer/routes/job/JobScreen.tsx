@@ -10,7 +10,7 @@ import { type Job, isTerminal, type JobOutput, type JobStatus } from '../../../s
 import { ApiError } from '../../api/client.ts'
 import { useCancelJob, useRetryJob } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
-import { useDecisions, useJob, useJobApprovals, useProgress } from '../../api/queries.ts'
+import { useDecisions, useJob, useJobApprovals, useJobFiles, useProgress } from '../../api/queries.ts'
 import { ApprovalCards } from '../../approvals/ApprovalCards.tsx'
 import { joinMarks, MarkPills, stepAnchor } from '../../approvals/MarksView.tsx'
 import { JobFiles } from '../../files/JobFiles.tsx'
@@ -86,7 +86,9 @@ function JobPage(props: { job: Job }) {
   const approvals = useJobApprovals(() => props.job.id)
   const marks = createMemo(() => joinMarks((decisions.data?.decisions ?? []).map((one) => one.marks)))
   const asked = () => approvals.data?.approvals ?? []
-  useStepInSight(() => work.items().length > 0)
+  const files = useJobFiles(() => props.job.id)
+  // Not before what stands above and between the steps is there: it would push them away again.
+  useStepInSight(() => work.items().length > 0 && !decisions.isPending && !approvals.isPending && !files.isPending)
   return (
     <div class="flex flex-col gap-5">
       <Head job={props.job} work={work} marks={<MarkPills marks={marks()} jobId={props.job.id} />} />
@@ -159,7 +161,7 @@ function useStepInSight(isThere: () => boolean): void {
   const location = useLocation()
   createEffect(
     on([isThere, () => location.hash], ([there, hash]) => {
-      if (there && hash !== '') document.getElementById(hash.slice(1))?.scrollIntoView({ block: 'center' })
+      if (there && hash !== '') requestAnimationFrame(() => document.getElementById(hash.slice(1))?.scrollIntoView({ block: 'center' }))
     }),
   )
 }

@@ -9,7 +9,6 @@ export const files: WordsLike<typeof en> = {
   count: (count) => plural(count, { one: '# Datei geändert', other: '# Dateien geändert' }),
   change: { added: 'Neu', modified: 'Geändert', deleted: 'Gelöscht', moved: 'Verschoben' },
   movedFrom: (path) => `war ${path}`,
-  show: (path) => `Zeigen, was sich in ${path} geändert hat`,
   diff: (path) => `Änderungen in ${path}`,
   binary: 'Das ist kein Text, darum gibt es keine Zeilen zu zeigen.',
   noEnd: 'Hier endet die Datei, ohne Zeilenende',

@@ -7,7 +7,6 @@ export const files = {
   count: (count: number) => plural(count, { one: '# file changed', other: '# files changed' }),
   change: { added: 'New', modified: 'Changed', deleted: 'Deleted', moved: 'Moved' },
   movedFrom: (path: string) => `was ${path}`,
-  show: (path: string) => `Show what changed in ${path}`,
   diff: (path: string) => `Changes in ${path}`,
   binary: 'This is not text, so there are no lines to show.',
   noEnd: 'The file ends here, without a line end',
