@@ -21,7 +21,11 @@ describe('plain output', () => {
     const text = fc.string({
       unit: fc.constantFrom('\u001b', '[', ']', '0', 'm', ';', '\u0007', '\\', '\r', '\n', '\t', '\u009b', 'x', '\u0000'),
     })
-    fc.assert(fc.property(text, (written) => expect(plainOutput(written)).not.toMatch(/[^\P{Cc}\t\n]/u)))
+    fc.assert(
+      fc.property(text, (written) => {
+        expect(plainOutput(written)).not.toMatch(/[^\P{Cc}\t\n]/u)
+      }),
+    )
   })
 
   it('comes out of pieces as it comes out of the whole', () => {
