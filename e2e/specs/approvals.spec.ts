@@ -173,7 +173,7 @@ test('what a job wrote is shown line by line, and is put back', async ({ deckhan
   const jobId = await handOver(deckhand, await addAgent(deckhand, models, folder, { autonomy: 'on_its_own' }))
   await page.goto(`app://deckhand/jobs/${jobId}`)
   const files = filesOf(page)
-  await files.getByRole('button', { name: /^Show what changed in .*plan\.md$/ }).click()
+  await files.getByRole('button', { name: /^Changed .*plan\.md$/ }).click()
   const lines = files.getByRole('group', { name: /^Changes in .*plan\.md$/ }).getByRole('row')
   await expect(lines.filter({ hasText: 'Removed' })).toContainText('Paint it blue.')
   await expect(lines.filter({ hasText: 'Added' })).toContainText('Paint it green.')

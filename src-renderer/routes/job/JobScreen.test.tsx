@@ -215,6 +215,8 @@ describe('the page of a job', () => {
     expect(mark).toHaveAttribute('href', `/jobs/${job.id}#started-by`)
     expect(mark).toHaveAttribute('title', expect.stringContaining('A webhook started it.'))
     expect(document.getElementById('step-2')).toHaveTextContent('Wrote a.md')
+    await view.user.click(mark)
+    await waitFor(() => expect(document.getElementById('started-by')).toHaveClass('outline-2'))
   })
 
   it('that waits is answered right there, and the card says how it ended', async () => {

@@ -82,6 +82,7 @@ function JobPage(props: { job: Job }) {
   })
   const figures = createMemo(() => turnFigures(work.state().steps))
   const status = (): JobStatus => props.job.status
+  const location = useLocation()
   const decisions = useDecisions(() => props.job.id)
   const approvals = useJobApprovals(() => props.job.id)
   const marks = createMemo(() => joinMarks((decisions.data?.decisions ?? []).map((one) => one.marks)))
@@ -98,7 +99,10 @@ function JobPage(props: { job: Job }) {
       </Show>
       <Links job={props.job} />
       <ApprovalCards approvals={asked()} />
-      <div id={stepAnchor(0)} class={TARGET}>
+      <div
+        id={stepAnchor(0)}
+        class={location.hash === `#${stepAnchor(0)}` ? 'rounded-xl outline-2 outline-offset-2 outline-accent-ink' : ''}
+      >
         <Panel title={words().job.task}>
           <TaskText text={props.job.task} />
         </Panel>
@@ -165,8 +169,6 @@ function useStepInSight(isThere: () => boolean): void {
     }),
   )
 }
-
-const TARGET = 'rounded-xl target:outline-2 target:outline-offset-2 target:outline-accent-ink'
 
 function Head(props: { job: Job; work: FollowedTurn; marks: JSX.Element }) {
   const desktop = useDesktop()

@@ -1,3 +1,4 @@
+import { useLocation } from '@solidjs/router'
 import { DEMO_PROVIDER_ID } from '../../../src-runner/contract/agents.ts'
 import type { Approval } from '../../../src-runner/contract/approvals.ts'
 import type { ReplyStep } from '../../../src-runner/contract/jobs.ts'
@@ -46,6 +47,9 @@ export function Timeline(props: {
   const answerOf = createMemo(
     () => new Map(props.approvals.toReversed().flatMap((one): [string, Approval][] => (one.callId === null ? [] : [[one.callId, one]]))),
   )
+  const location = useLocation()
+  // By hand: the browser's own :target was decided before there was a step.
+  const isMeant = (item: TurnItem) => seqOf(item) !== undefined && location.hash === `#${stepAnchor(seqOf(item)!)}`
   const seqOf = (item: TurnItem) => (item.kind === 'text' ? item.step?.seq : item.result?.seq)
   return (
     <ol class="flex flex-col">
@@ -53,7 +57,7 @@ export function Timeline(props: {
         {(item) => (
           <li
             id={seqOf(item()) === undefined ? undefined : stepAnchor(seqOf(item())!)}
-            class="relative scroll-mt-8 border-l-2 border-line pb-1.5 pl-4 last:pb-0 target:border-accent target:bg-accent-soft"
+            class={`relative border-l-2 pb-1.5 pl-4 last:pb-0 ${isMeant(item()) ? 'border-accent bg-accent-soft' : 'border-line'}`}
           >
             <Show when={beginsAttempt(item())}>
               {(attempt) => (
