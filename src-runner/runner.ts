@@ -19,6 +19,7 @@ import { createHttpServer, type Deadlines, type HttpServer } from './edges/http/
 import { systemClock, type Clock } from './kit/clock.ts'
 import { createIds, type Ids } from './kit/ids.ts'
 import { silentLog, type Log } from './kit/log.ts'
+import { createMachineTimezone } from './kit/timezone.ts'
 import { providerKey, WEB_SEARCH_KEY, type Vault } from './kit/vault.ts'
 import { createApprovals, type ApprovalStore } from './records/approvals/approvals.ts'
 import { createLedger } from './records/budgets/ledger.ts'
@@ -130,7 +131,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const jobs = createJobStore({ db, clock, ids, bootId, tails })
     const approvals = createApprovals({ clock, ids, jobs })
     const rules = createRuleBook(db)
-    const timezone = () => Intl.DateTimeFormat().resolvedOptions().timeZone
+    const timezone = createMachineTimezone(clock)
     const ledger = createLedger({ db, clock, timezone })
     const box = deps.findBox ?? findBox
     const agentTools = createTools({

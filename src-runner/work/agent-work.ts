@@ -52,8 +52,8 @@ export type AgentWorkDeps = {
   ledger: Ledger
   /** Ports of this machine that Deckhand itself answers on: closed to every tool. */
   ownPorts: () => readonly number[]
-  /** IANA name; default: the machine's. */
-  timezone?: () => string
+  /** IANA name. */
+  timezone: () => string
 }
 
 /**
@@ -106,7 +106,7 @@ export function modelsOf(agent: Pick<Agent, 'model' | 'fallbacks'>, defaultModel
 }
 
 async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, agent: Agent, models: ModelRef[]): Promise<LoopInput> {
-  const { db, jobs, clock, dataDir, tools, rules, timezone = machineTimezone } = deps
+  const { db, jobs, clock, dataDir, tools, rules, timezone } = deps
   // What was changed is looked at whatever the rules say by now.
   const journalDeps = { ...deps, closedFolders: [dataDir] }
   // Before a call is run again it has to be known whether it took effect the first time.
@@ -138,8 +138,6 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
     signal,
   }
 }
-
-const machineTimezone = () => Intl.DateTimeFormat().resolvedOptions().timeZone
 
 function recorderFor({ db, jobs, approvals }: AgentWorkDeps, claim: Claim, gate: Gate): LoopDeps['record'] {
   const write = async (step: (tx: Tx) => unknown): Promise<void> => {

@@ -92,15 +92,19 @@ function memoryText(memory: PromptInput['memory']): string[] {
 
 /** To the day, not the second: a time that changes with every call would make every cache useless. */
 function dayText(now: number, timezone: string): string {
-  const parts = new Intl.DateTimeFormat('en', {
-    timeZone: timezone,
-    weekday: 'long',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  }).formatToParts(now)
+  const parts = dayFormatFor(timezone).formatToParts(now)
   const part = (type: string) => parts.find((p) => p.type === type)?.value ?? ''
   return `${part('weekday')}, ${part('year')}-${part('month')}-${part('day')} (timezone ${timezone})`
+}
+
+/** Making a format takes longer than everything else in a prompt, and there is one zone most of the time. */
+let lastFormat: { timezone: string; format: Intl.DateTimeFormat } | null = null
+
+function dayFormatFor(timezone: string): Intl.DateTimeFormat {
+  if (lastFormat?.timezone === timezone) return lastFormat.format
+  const format = new Intl.DateTimeFormat('en', { timeZone: timezone, weekday: 'long', year: 'numeric', month: '2-digit', day: '2-digit' })
+  lastFormat = { timezone, format }
+  return format
 }
 
 function messagesOfTurn(turn: EarlierTurn): PromptMessage[] {
