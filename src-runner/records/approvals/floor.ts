@@ -25,7 +25,9 @@ function touchesOwnFolder(facts: CallFacts, { closedFolders }: FloorPlace): bool
     // Moving or removing a folder moves and removes what is in it. A program is only started in its folder.
     const takesAlong = facts.effect !== 'read' && !facts.runsCode
     const touched = facts.paths.map(folderText).some((path) => path.startsWith(own) || (takesAlong && own.startsWith(path)))
-    return touched || (facts.runsCode && folderText(programText(facts)).includes(own.slice(0, -1)))
+    // Also as a word of a command line or of an address: `file:///…`.
+    const speaks = facts.runsCode || facts.leavesMachine
+    return touched || (speaks && folderText(programText(facts)).includes(own.slice(0, -1)))
   })
 }
 
@@ -35,9 +37,9 @@ const OWN_ROUTE = new RegExp(`${OWN_NAME}(?::\\d+)?/+api/+(?:approve|approvals|r
 
 function reachesOwnApi(facts: CallFacts, { ownPorts }: FloorPlace): boolean {
   if (!facts.leavesMachine && !facts.runsCode) return false
-  const text = facts.runsCode ? programText(facts) : facts.subject
+  const text = programText(facts)
   if (OWN_ROUTE.test(text)) return true
-  return ownPorts.some((port) => new RegExp(`${OWN_NAME}[:\\s]+${port}\\b`, 'i').test(text))
+  return ownPorts.some((port) => new RegExp(`${OWN_NAME}[:/\\s]+${port}\\b`, 'i').test(text))
 }
 
 function programText({ argv, subject }: CallFacts): string {

@@ -243,12 +243,18 @@ describe('the floor', () => {
     expect(verdictOf({ facts: commandFacts('curl', '-X', 'POST', subject), rules: [allowed] })).toBe('deny by floor')
   })
 
+  it.each(['exec 3<>/dev/tcp/127.0.0.1/3001', 'nc localhost 3000', 'socat - TCP:[::1]:3001'])(
+    "stops a program that speaks to Deckhand's own interface: %s",
+    (line) => expect(verdictOf({ facts: commandFacts('bash', '-c', line), rules: [rule('allow', { tool: '*' })] })).toBe('deny by floor'),
+  )
+
   it.each<[string, CallFacts]>([
     ['a file in it', facts({ paths: ['/home/ada/.config/Deckhand/x'] })],
     ['in other capitals', facts({ paths: ['/home/ada/.config/DECKHAND/x'] })],
     ['reading', facts({ effect: 'read', tool: 'read_file', paths: ['/home/ada/.config/Deckhand'] })],
     ['a folder around it that would be moved', facts({ tool: 'move_file', paths: ['/home/ada/.config', '/tmp/y'] })],
     ['a command that names it', commandFacts('sqlite3', '/home/ada/.config/Deckhand/deckhand.db')],
+    ['an address that names it', fetchFacts({ subject: 'file:///home/ada/.config/Deckhand/deckhand.db' })],
   ])("keeps Deckhand's data folder closed: %s", (_what, call) => {
     expect(verdictOf({ facts: call, rules: [rule('allow', { tool: '*' })], autonomy: 'on_its_own' })).toBe('deny by floor')
   })
