@@ -2,15 +2,19 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openDatabase, type Database } from '../base/db/database.ts'
+import { transact } from '../base/db/transact.ts'
+import { createJobTails } from '../base/events/job-tails.ts'
 import { createLog } from '../base/log/create-log.ts'
 import { createScrubber, type Scrubber } from '../base/log/scrubber.ts'
 import type { Agent, CreateAgent } from '../contract/agents.ts'
 import type { Job } from '../contract/jobs.ts'
 import type { RunnerConfig } from '../contract/port.ts'
 import type { Provider } from '../contract/providers.ts'
-import type { Clock } from '../kit/clock.ts'
-import type { Ids } from '../kit/ids.ts'
+import { systemClock, type Clock } from '../kit/clock.ts'
+import { createIds, type Ids } from '../kit/ids.ts'
 import { createMemoryVault, type Vault } from '../kit/vault.ts'
+import type { NewJob } from '../records/jobs/enqueueing.ts'
+import { createJobStore } from '../records/jobs/job-store.ts'
 import { createRunner, type Notice, type Runner, type RunnerDeps, type RunningReport } from '../runner.ts'
 import { startModelServer, type ModelServer, type ModelServerOptions } from './model-servers/model-server.ts'
 import { createRunnerClient, type RunnerClient } from './runner-client.ts'
@@ -59,6 +63,8 @@ export type TestRunner = {
   addAgent(fields?: Partial<CreateAgent>): Promise<Agent>
   /** A folder that an agent may be given, with these files. */
   makeFolder(files?: Record<string, string>): string
+  /** A job that came in by any channel: some have no edge of their own yet, and some cannot be played here. */
+  enqueue(job: NewJob): Promise<string>
   /** Resolves when the job has ended or waits for somebody. */
   ended(jobId: string): Promise<Job>
   /** Stops and starts on the same data. `crash`: on a copy of the data as it is at this moment, which is what a killed process leaves. */
@@ -172,6 +178,15 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
         writeFileSync(join(folder, name), text)
       }
       return folder
+    },
+
+    async enqueue(job) {
+      const ids = createIds(() => Date.now())
+      const store = createJobStore({ db, clock: systemClock, ids, bootId: 'a neighbour', tails: createJobTails() })
+      const { id } = transact(db, (tx) => store.enqueue(tx, job))
+      const answer = await createRunnerClient(running.url, TEST_SECRET).ask('runWorker', { body: { jobId: id } })
+      if (answer.status !== 202) throw new Error(`the worker answered ${answer.status}`)
+      return id
     },
 
     async ended(jobId) {

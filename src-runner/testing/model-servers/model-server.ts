@@ -12,8 +12,8 @@ export type ReceivedRequest = { method: string; path: string; headers: Record<st
 
 export type ModelServerOptions = {
   port?: number
-  /** What is answered when no reply is queued. */
-  fallback?: ServedReply
+  /** What is answered when no reply is queued. A function decides by the request alone, as a model does. */
+  fallback?: ServedReply | ((request: unknown) => ServedReply)
   models?: string[]
   /** Which product it looks like to somebody who knocks: decides what stands at / and at the lists of models. */
   looksLike?: 'any' | 'ollama' | 'lm-studio' | 'llama.cpp'
@@ -68,7 +68,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     if (request.method === 'GET') return answerGet(path, response)
     const protocol = protocolOf(path)
     if (protocol === null) return json(response, 404, { error: { message: 'no such path' } })
-    await answer(protocol, queue.shift() ?? fallback, modelOf(path, asked), response)
+    await answer(protocol, queue.shift() ?? (typeof fallback === 'function' ? fallback(asked) : fallback), modelOf(path, asked), response)
   }
   const server = createServer((request, response) => void serve(request, response))
   server.on('connection', () => connections++)
