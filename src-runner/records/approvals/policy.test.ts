@@ -102,6 +102,21 @@ describe('the order of power', () => {
     ['a deny stands over two of three', { marks: BOTH, facts: LEAVES, rules: [rule('deny', { tool: 'web_fetch' })] }, 'deny by rule'],
     ['untrusted alone may go out', { marks: { ...NO_MARKS, untrusted: mark }, facts: LEAVES, autonomy: 'on_its_own' }, 'run by level'],
     ['private alone may go out', { marks: { ...NO_MARKS, private: mark }, facts: LEAVES, autonomy: 'on_its_own' }, 'run by level'],
+    [
+      'a program with a network reads and sends in one call, so untrusted text alone is too much',
+      {
+        marks: { ...NO_MARKS, untrusted: mark },
+        facts: { ...commandFacts('npm', 'install'), leavesMachine: true },
+        rules: [rule('allow', { tool: 'run_command' })],
+        autonomy: 'on_its_own',
+      },
+      'ask by two_of_three',
+    ],
+    [
+      'a program with a network runs in a job that nobody else spoke to',
+      { marks: { ...NO_MARKS, private: mark }, facts: { ...commandFacts('npm', 'install'), leavesMachine: true }, autonomy: 'on_its_own' },
+      'run by level',
+    ],
     ['both may still write here', { marks: BOTH, autonomy: 'on_its_own' }, 'run by level'],
     [
       'no box asks, whatever is allowed',

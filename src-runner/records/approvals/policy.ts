@@ -57,11 +57,20 @@ const NO_BOX: Voice = {
   text: 'This machine has no box that could hold the program, so running it is asked every time.',
 }
 
-/** May hold at most two of: untrusted text, private data, an effect outside. The third is for a person to allow. */
+/**
+ * May hold at most two of: untrusted text, private data, an effect outside. The third is for a person to allow. A program
+ * with a network holds two by itself: it reads what is in its folder and sends, in one and the same call.
+ */
 function twoOfThree({ facts, marks }: Situation): Voice | null {
-  if (!facts.leavesMachine || marks.untrusted === null || marks.private === null) return null
-  const text = `The job has read private data (${marks.private.cause}) and text that anybody may have written (${marks.untrusted.cause}), so nothing leaves this machine unasked.`
-  return { source: 'two_of_three', verdict: 'ask', ruleId: null, text }
+  if (!facts.leavesMachine || marks.untrusted === null) return null
+  const untrusted = `text that anybody may have written (${marks.untrusted.cause})`
+  const ask = (text: string): Voice => ({ source: 'two_of_three', verdict: 'ask', ruleId: null, text })
+  if (marks.private !== null)
+    return ask(`The job has read private data (${marks.private.cause}) and ${untrusted}, so nothing leaves this machine unasked.`)
+  if (!facts.runsCode) return null
+  return ask(
+    `The job has read ${untrusted}, and a program with a network can send what it finds in its folder, so it does not run unasked.`,
+  )
 }
 
 /** A grant stands like an allow rule for the tool, of this job: more than one for the agent, less than a pattern or a folder. */
