@@ -1,7 +1,7 @@
 import { createMemo, createSignal, type JSX, Show } from 'solid-js'
 import { createStore } from 'solid-js/store'
 import type { Agent } from '../../src-runner/contract/agents.ts'
-import type { CreateRule, RuleEffect, RuleText, ToolInfo } from '../../src-runner/contract/rules.ts'
+import { COMMAND_NETWORK, type CreateRule, type RuleEffect, type RuleText, type ToolInfo } from '../../src-runner/contract/rules.ts'
 import { useCreateRule } from '../api/mutations.ts'
 import { issueOf, sentenceOf } from '../api/problem.ts'
 import { words } from '../kit/words/words.ts'
@@ -10,7 +10,7 @@ import { SegmentedControl } from '../ui/SegmentedControl.tsx'
 import { Select } from '../ui/Select.tsx'
 import { TextField } from '../ui/TextField.tsx'
 import { toast } from '../ui/Toasts.tsx'
-import { COMMAND_NETWORK, ruleSentence, wholeRuleSentence } from './rule-sentence.ts'
+import { ruleSentence, wholeRuleSentence } from './rule-sentence.ts'
 
 const EVERYONE = 'everyone'
 type RuleFields = { effect: RuleEffect; tool: string; pattern: string; folder: string; agentId: string }

@@ -1,9 +1,6 @@
-import type { RuleText } from '../../src-runner/contract/rules.ts'
+import { COMMAND_NETWORK, type RuleText } from '../../src-runner/contract/rules.ts'
 import { visibleText } from '../kit/visible-text.ts'
 import type { Words } from '../kit/words/words.ts'
-
-/** Not a tool: what a rule names that opens the network to programs. */
-export const COMMAND_NETWORK = 'run_command_network'
 
 /** A rule as a person would say it. `agentName` null: it is not named, because the place says whom the rule is for. */
 export function ruleSentence(rule: RuleText, words: Words, agentName: string | null = null): string {

@@ -26,6 +26,12 @@ const ruleFields = {
   folder: Folder.nullable(),
 }
 
+/**
+ * Not a tool: the name under which a rule opens the network to programs that agents run. Without an allow rule of this
+ * name they have none; a rule for every tool, or for `run_command`, opens nothing.
+ */
+export const COMMAND_NETWORK = 'run_command_network'
+
 export const Rule = z.object({
   ...ruleFields,
   id: Id,

@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { noBox } from '../base/box/find-box.ts'
+import { COMMAND_NETWORK } from '../contract/rules.ts'
 import { AppError } from '../kit/errors.ts'
 import { createMemoryVault, WEB_SEARCH_KEY } from '../kit/vault.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
-import { COMMAND_NETWORK } from '../work/tools.ts'
 
 describe('what agents may use of the web and of this machine', { timeout: 30_000 }, () => {
   let runner: TestRunner

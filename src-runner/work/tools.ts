@@ -1,7 +1,7 @@
-import type { Settings } from '../contract/settings.ts'
 import type { BoxState } from '../base/box/box-types.ts'
 import type { GuardedFetch } from '../base/net/guarded-fetch.ts'
-import type { CallFacts } from '../contract/rules.ts'
+import { COMMAND_NETWORK, type CallFacts } from '../contract/rules.ts'
+import type { Settings } from '../contract/settings.ts'
 import type { Clock } from '../kit/clock.ts'
 import { rulesFor, type RuleSet } from '../records/rules/rule-set.ts'
 import { ALL_TOOLS } from '../thinking/tools/all-tools.ts'
@@ -20,9 +20,6 @@ export type ToolsDeps = {
   /** The key of the provider of web search. */
   searchKey: () => Promise<string | null>
 }
-
-/** Not a tool: what a rule names that opens the network to programs. Allowing every tool does not. */
-export const COMMAND_NETWORK = 'run_command_network'
 
 /**
  * Every tool that agents have: those that need nothing, then those that are put together here, one line each. The order
