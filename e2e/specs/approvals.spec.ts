@@ -179,7 +179,7 @@ test('what a job wrote is shown line by line, and is put back', async ({ deckhan
   await expect(lines.filter({ hasText: 'Added' })).toContainText('Paint it green.')
   expect(read(folder, 'plan.md')).toBe(GREEN)
 
-  await files.getByRole('button', { name: 'Undo' }).click()
+  await files.getByRole('button', { name: /^Undo/ }).click()
   await page
     .getByRole('alertdialog', { name: /^Undo the change of .*plan\.md\?$/ })
     .getByRole('button', { name: 'Undo' })
@@ -194,7 +194,7 @@ test('undoing asks before it loses what somebody wrote after the job', async ({ 
   await expect.poll(() => statusOf(deckhand, jobId)).toBe('completed')
   writeFileSync(join(folder.path, 'plan.md'), 'Paint it red.\n')
   await page.goto(`app://deckhand/jobs/${jobId}`)
-  await filesOf(page).getByRole('button', { name: 'Undo' }).click()
+  await filesOf(page).getByRole('button', { name: /^Undo/ }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Undo' }).click()
   const again = page.getByRole('alertdialog', { name: 'It was changed again since' })
   await expect(again).toBeVisible()
