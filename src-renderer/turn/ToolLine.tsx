@@ -51,6 +51,22 @@ const STATE_TONES: Record<ToolItem['state'], string> = {
   lost: 'text-warn',
 }
 
+const LINES_SHOWN = 12
+
+/** The last lines of what a program says, while it runs; all of it stands in the answer afterwards. */
+function RunningOutput(props: { text: string }) {
+  const lastLines = () => props.text.trimEnd().split('\n').slice(-LINES_SHOWN).join('\n')
+  return (
+    <pre
+      role="log"
+      aria-label={words().turn.output}
+      class="mt-1 mb-2 ml-1.5 overflow-hidden border-l-2 border-line pl-4 font-mono text-xs break-all whitespace-pre-wrap text-ink-3"
+    >
+      {lastLines()}
+    </pre>
+  )
+}
+
 /** A call that took less was simply quick. */
 const WORTH_SAYING_MS = 100
 
@@ -87,6 +103,9 @@ export function ToolLine(props: { item: ToolItem; /** The job has ended: what wa
           <ChevronRight size={13} class={`transition-transform duration-100 ${open() ? 'rotate-90' : ''}`} aria-hidden="true" />
         </span>
       </button>
+      <Show when={props.item.state === 'running' && props.item.output !== ''}>
+        <RunningOutput text={props.item.output} />
+      </Show>
       <Show when={open()}>
         <div id={detailsId} class="mt-1 mb-2 ml-1.5 flex flex-col gap-2 border-l-2 border-line pl-4">
           <span class="font-mono text-xs text-ink-3">{props.item.name}</span>

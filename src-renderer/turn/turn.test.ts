@@ -243,3 +243,23 @@ describe('figures', () => {
     })
   })
 })
+
+describe('what a program says while it runs', () => {
+  const running: ChatStreamEvent = { type: 'tool', callId: 'c', name: 'run_command', state: 'running' }
+  const says = (text: string): ChatStreamEvent => ({ type: 'tool_output', callId: 'c', text })
+  const outputOf = (...inputs: TurnInput[]) => {
+    const [item] = turnItems(inputs.reduce(reduceTurn, EMPTY_TURN))
+    return item?.kind === 'tool' ? item.output : undefined
+  }
+
+  it('grows as it is heard, and begins anew with a new stream', () => {
+    expect(outputOf(running, says('one '), says('two'))).toBe('one two')
+    expect(outputOf(running, says('one '), { type: 'attached' }, running, says('one two'))).toBe('one two')
+  })
+
+  it('is kept by its end, and goes with the call', () => {
+    expect(outputOf(running, says('x'.repeat(30_000)))!.length).toBe(20_000)
+    expect(outputOf(running, says('one'), { type: 'tool', callId: 'c', name: 'run_command', state: 'done' })).toBe('')
+    expect(outputOf(says('of nothing'))).toBeUndefined()
+  })
+})

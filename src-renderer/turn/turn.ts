@@ -16,7 +16,7 @@ export type TurnInput =
   | { type: 'steps'; steps: readonly Step[] }
 
 type LiveText = { kind: 'text'; seq: number; text: string; /** The next text replaces this one. */ replay: boolean }
-type LiveTool = { kind: 'tool'; callId: string; name: string; state: LiveToolState }
+type LiveTool = { kind: 'tool'; callId: string; name: string; state: LiveToolState; output: string }
 type LiveToolState = Extract<ChatStreamEvent, { type: 'tool' }>['state']
 
 /** Everything a page knows of one job's work: what is recorded, and what was heard and is not recorded yet. */
@@ -42,14 +42,17 @@ export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
         ...state,
         ending: null,
         error: null,
-        live: state.live.map((entry) => (entry.kind === 'text' ? { ...entry, replay: true } : entry)),
+        // What a tool said so far is told again as well, up to its last part.
+        live: state.live.map((entry) => (entry.kind === 'text' ? { ...entry, replay: true } : { ...entry, output: '' })),
       }
     case 'delta':
       return withText(state, input.seq, input.text)
     case 'reset':
       return { ...state, live: state.live.filter((entry) => entry.kind !== 'text' || entry.seq !== input.seq) }
     case 'tool':
-      return withTool(state, { kind: 'tool', callId: input.callId, name: input.name, state: input.state })
+      return withTool(state, { kind: 'tool', callId: input.callId, name: input.name, state: input.state, output: '' })
+    case 'tool_output':
+      return withOutput(state, input.callId, input.text)
     case 'done':
       return {
         ...state,
@@ -89,6 +92,16 @@ function withTool(state: TurnState, tool: LiveTool): TurnState {
   return { ...state, live: state.live.with(at, tool) }
 }
 
+/** The end is what is looked at; a program that writes without pause must not fill the page. */
+const MOST_OUTPUT_SHOWN = 20_000
+
+function withOutput(state: TurnState, callId: string, text: string): TurnState {
+  const at = state.live.findIndex((entry) => entry.kind === 'tool' && entry.callId === callId && entry.state === 'running')
+  if (at === -1) return state
+  const tool = state.live[at] as LiveTool
+  return { ...state, live: state.live.with(at, { ...tool, output: (tool.output + text).slice(-MOST_OUTPUT_SHOWN) }) }
+}
+
 /** `asked`: the model wants it and nothing is known beyond that. `lost`: it was started and nobody wrote down how it ended. */
 export type ToolState = 'asked' | 'running' | 'done' | 'failed' | 'denied' | 'lost'
 
@@ -112,6 +125,8 @@ export type ToolItem = {
   state: ToolState
   startedAt: number | null
   result: ToolResultStep | null
+  /** What it says while it runs. */
+  output: string
 }
 export type TurnItem = TextItem | ToolItem
 
@@ -126,7 +141,7 @@ export function turnItems(state: TurnState): TurnItem[] {
       continue
     }
     const call = items.find((item) => item.kind === 'tool' && item.callId === entry.callId && item.result === null)
-    if (call?.kind === 'tool') call.state = entry.state
+    if (call?.kind === 'tool') Object.assign(call, { state: entry.state, output: entry.output } satisfies Partial<ToolItem>)
     else if (!items.some((item) => item.kind === 'tool' && item.callId === entry.callId)) items.push(liveTool(entry))
   }
   return over ? endedItems(items, state) : items
@@ -157,7 +172,7 @@ function recordedItems(steps: readonly Step[]): TurnItem[] {
       for (const call of step.toolCalls) {
         const nth = timesSeen.get(call.callId) ?? 0
         timesSeen.set(call.callId, nth + 1)
-        items.push({ ...call, kind: 'tool', key: toolKey(call.callId, nth), state: 'asked', startedAt: null, result: null })
+        items.push({ ...call, kind: 'tool', key: toolKey(call.callId, nth), state: 'asked', startedAt: null, result: null, output: '' })
       }
     } else if (step.kind === 'tool_started') {
       const call = openCall(step.callId)
@@ -188,6 +203,7 @@ function liveTool(entry: LiveTool): ToolItem {
     state: entry.state,
     startedAt: null,
     result: null,
+    output: entry.output,
   }
 }
 

@@ -90,6 +90,8 @@ export type JobTail =
   /** The reply under way broke off and starts again: what was shown of it is void. */
   | { type: 'reset'; seq: number }
   | { type: 'tool'; callId: string; name: string; state: 'running' | 'done' | 'failed' | 'denied' }
+  /** More of what a call that still runs says. */
+  | { type: 'tool_output'; callId: string; text: string }
   | { type: 'step'; step: Step }
   | { type: 'waiting'; status: JobStatus }
   | { type: 'finished'; status: JobStatus }

@@ -181,6 +181,8 @@ export const ChatStreamEvent = z.discriminatedUnion('type', [
     name: z.string(),
     state: z.enum(['running', 'done', 'failed', 'denied']),
   }),
+  /** More of what a call that still runs says: to be looked at, neither recorded nor read by the model. */
+  z.object({ type: z.literal('tool_output'), callId: z.string(), text: z.string() }),
   /** The turn waits for a person. One for each open approval, before `done`. */
   z.object({
     type: z.literal('approval'),

@@ -175,6 +175,7 @@ export function runRig(options: RigOptions): Rig {
       delta: (words) => note(`delta '${words}'`),
       reset: () => note('reset'),
       moved: () => note('moved'),
+      toolOutput: (callId, words) => note(`output ${callId} '${words}'`),
       tool: ({ callId, state }) => note(`tool ${callId} ${state}`),
       activity: (activity, detail, until) =>
         note(`activity ${activity}${detail === null ? '' : ` ${detail}`}${until === null ? '' : ` until +${until - clock.now()}`}`),

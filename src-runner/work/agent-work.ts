@@ -180,6 +180,10 @@ function progressFor({ tails, hub }: AgentWorkDeps, { job, claim, alive }: Attem
       alive()
       tails.tool(claim, call)
     },
+    toolOutput(callId, text) {
+      alive()
+      tails.toolOutput(claim, callId, text)
+    },
     activity(activity, detail, until) {
       alive()
       hub.publishLive({ type: 'job.progress', payload: { jobId: job.id, activity, detail, until } })

@@ -116,3 +116,22 @@ test('an endless reply is passed on, but only so much of it is kept', () => {
   tails.delta(attempt, 'next')
   expect(tails.textUnderWay('job')).toBe('next')
 })
+
+test('what a running tool says is heard by all, told again to who comes late, and over with the call', () => {
+  const tails = createJobTails()
+  tails.begin(attempt, 1)
+  tails.toolOutput(attempt, 'c', 'too early')
+  tails.tool(attempt, { callId: 'c', name: 'run', state: 'running' })
+  const early = listen(tails).heard
+  tails.toolOutput(attempt, 'c', 'one ')
+  tails.toolOutput({ ...attempt, claim: 0 }, 'c', 'from an attempt that is over')
+  tails.toolOutput(attempt, 'c', 'two')
+  const late = listen(tails).heard
+  const said = (heard: JobTail[]) => heard.flatMap((tail) => (tail.type === 'tool_output' ? [tail.text] : []))
+  expect([said(early), said(late)]).toEqual([['one ', 'two'], ['one two']])
+  tails.toolOutput(attempt, 'c', 'x'.repeat(50_000))
+  expect(said(listen(tails).heard)).toEqual(['x'.repeat(20_000)])
+  tails.tool(attempt, { callId: 'c', name: 'run', state: 'done' })
+  tails.toolOutput(attempt, 'c', 'too late')
+  expect([said(early).length, said(listen(tails).heard)]).toEqual([3, []])
+})

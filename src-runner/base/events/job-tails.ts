@@ -21,6 +21,8 @@ export type JobTails = {
   /** The reply under way broke off and starts again: what was said of it is void. */
   reset(attempt: AttemptOf): void
   tool(attempt: AttemptOf, tool: Omit<ToolState, 'type'>): void
+  /** What a tool that runs says meanwhile. From one that does not run any more it goes nowhere. */
+  toolOutput(attempt: AttemptOf, callId: string, text: string): void
   /** The text of the reply under way, which is not recorded yet. */
   textUnderWay(jobId: string): string
   /** An attempt begins behind step `lastSeq`. This and what follows is said by the job store, after its commits. */
@@ -32,10 +34,12 @@ export type JobTails = {
   finished(jobId: string, status: JobStatus): void
 }
 
-type Tail = { claim: number; seq: number; text: string; whole: boolean; tools: Map<string, ToolState> }
+type Tail = { claim: number; seq: number; text: string; whole: boolean; tools: Map<string, ToolState>; outputs: Map<string, string> }
 
 /** A reply longer than this is still sent on; a late listener gets its first part and, when it is recorded, all of it. */
 const MOST_TEXT_KEPT = 4_000_000
+/** Of what a running tool says, a late listener gets the end. */
+const MOST_OUTPUT_KEPT = 20_000
 
 export function createJobTails({ log = silentLog }: { log?: Log } = {}): JobTails {
   const tails = new Map<string, Tail>()
@@ -64,6 +68,7 @@ export function createJobTails({ log = silentLog }: { log?: Log } = {}): JobTail
       if (tail !== undefined) {
         if (tail.text !== '') call(listener, { type: 'delta', seq: tail.seq, text: tail.text })
         for (const tool of tail.tools.values()) call(listener, tool)
+        for (const [callId, text] of tail.outputs) call(listener, { type: 'tool_output', callId, text })
       }
       // A function of its own for each call: the same listener attached twice is two listeners.
       const attached = (event: JobTail) => listener(event)
@@ -92,12 +97,21 @@ export function createJobTails({ log = silentLog }: { log?: Log } = {}): JobTail
       if (tail === undefined) return
       const event: ToolState = { type: 'tool', ...tool }
       if (tool.state === 'running') tail.tools.set(tool.callId, event)
-      else tail.tools.delete(tool.callId)
+      else {
+        tail.tools.delete(tool.callId)
+        tail.outputs.delete(tool.callId)
+      }
       publish(attempt.jobId, event)
+    },
+    toolOutput(attempt, callId, text) {
+      const tail = tailOf(attempt)
+      if (tail?.tools.has(callId) !== true || text === '') return
+      tail.outputs.set(callId, `${tail.outputs.get(callId) ?? ''}${text}`.slice(-MOST_OUTPUT_KEPT).toWellFormed())
+      publish(attempt.jobId, { type: 'tool_output', callId, text })
     },
     textUnderWay: (jobId) => tails.get(jobId)?.text ?? '',
     begin({ jobId, claim }, lastSeq) {
-      tails.set(jobId, { claim, seq: lastSeq + 1, text: '', whole: true, tools: new Map() })
+      tails.set(jobId, { claim, seq: lastSeq + 1, text: '', whole: true, tools: new Map(), outputs: new Map() })
     },
     step(jobId, step) {
       const tail = tails.get(jobId)

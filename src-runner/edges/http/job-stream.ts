@@ -42,6 +42,7 @@ export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'tails' | 
         return sink.send(`event: delta\ndata: {"text":${JSON.stringify(tail.text)},"seq":${tail.seq}}\n\n`)
       case 'reset':
       case 'tool':
+      case 'tool_output':
         return send(sink, tail)
       case 'waiting':
       case 'finished':

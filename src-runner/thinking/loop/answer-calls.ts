@@ -147,7 +147,8 @@ async function run(
   const begunAt = deps.clock.monotonic()
   deps.progress.activity('tool', tool.name, null)
   deps.progress.tool({ callId: call.callId, name: call.name, state: 'running' })
-  const work = (async () => tool.run(args, { ...input.toolContext, callId: call.callId, signal }))()
+  const show = (text: string) => deps.progress.toolOutput(call.callId, text)
+  const work = (async () => tool.run(args, { ...input.toolContext, callId: call.callId, signal, show }))()
   const result = await resultOrStopped(attempt, work, signal)
   const isFenced = signal.aborted && !attempt.signal.aborted
   if (result === 'stopped' || isFenced) return 'stopped'

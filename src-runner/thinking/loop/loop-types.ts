@@ -82,6 +82,8 @@ export type LoopProgress = {
   /** The reply under way broke off and starts again: the deltas since the last step are void. */
   reset(): void
   tool(call: { callId: string; name: string; state: 'running' | 'done' | 'failed' | 'denied' }): void
+  /** What a call says while it still runs. */
+  toolOutput(callId: string, text: string): void
   /** A sign of life with nothing to show: the model is thinking. */
   moved(): void
   activity(activity: 'model' | 'tool' | 'retry_wait', detail: string | null, until: number | null): void

@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { noBox } from '../base/box/find-box.ts'
 import { COMMAND_NETWORK } from '../contract/rules.ts'
@@ -144,5 +146,41 @@ describe('what agents may use of the web and of this machine', { timeout: 30_000
     expect([await leaves('npm', 'install'), await leaves('curl', 'x')]).toEqual([true, false])
     await rule('deny', '*', 'npm install*')
     expect([await leaves('npm', 'install'), await leaves('npm', 'test')]).toEqual([false, true])
+  })
+
+  it('shows what a program says while it still runs, to those who come later too', async () => {
+    await open()
+    const folder = runner.makeFolder()
+    const agent = await runner.addAgent({ autonomy: 'on_its_own', folders: [folder] })
+    await runner.client.ok('createRule', { body: { effect: 'allow', tool: 'run_command' } })
+    // It goes on only after it was heard.
+    const script = 'echo first; until [ -e heard ]; do sleep 0.05; done; echo second'
+    runner.modelServer.play(
+      { toolCalls: [{ id: 'c1', name: 'run_command', args: { command: ['sh', '-c', script], folder } }] },
+      { text: ['Done.'] },
+    )
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Run it', agentId: agent.id } })
+    await runner.modelServer.untilReceived(1)
+    const approveWhereThereIsNoBox = async () => {
+      const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending' } })
+      for (const { id } of approvals) await runner.client.ok('resolveApproval', { body: { approvalId: id, decision: 'approve' } })
+    }
+    const heardBy = async () => {
+      for (;;) {
+        const { events, close } = await runner.client.stream('streamJob', { params: { jobId } })
+        for await (const { event, data } of events) {
+          if (event !== 'tool_output') continue
+          close()
+          return (data as { text: string }).text
+        }
+        await approveWhereThereIsNoBox()
+      }
+    }
+    expect(await heardBy()).toBe('first\n')
+    expect(await heardBy()).toBe('first\n')
+    writeFileSync(join(folder, 'heard'), '')
+    expect((await runner.ended(jobId)).status).toBe('completed')
+    const { steps } = await runner.client.ok('listSteps', { params: { jobId } })
+    expect(steps.flatMap((step) => (step.kind === 'tool_result' ? [step.output] : [])).join()).toContain('first\nsecond')
   })
 })
