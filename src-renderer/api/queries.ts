@@ -16,6 +16,7 @@ export type JobFilter = {
   status?: readonly JobStatus[]
   agentId?: string
   channel?: JobChannel
+  parentJobId?: string
   /** Created at or after, epoch ms. */
   from?: number
   /** Created before, epoch ms. */

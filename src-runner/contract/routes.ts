@@ -125,6 +125,8 @@ export const ROUTES = table({
         .optional(),
       agentId: Id.optional(),
       channel: JobChannel.optional(),
+      /** The jobs that this one delegated. */
+      parentJobId: Id.optional(),
       /** Created at or after. */
       from: z.coerce.number().pipe(Moment).optional(),
       /** Created before. */

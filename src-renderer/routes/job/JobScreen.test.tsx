@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Job, ReplyStep, Step } from '../../../src-runner/contract/jobs.ts'
 import { createFakeRunner, createHeldStream, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeApproval, makeDecision, makeFacts, makeId, makeJob } from '../../testing/things.ts'
+import { makeApproval, makeDecision, makeFacts, makeId, makeJob, makeSummary } from '../../testing/things.ts'
 import { JobScreen } from './JobScreen.tsx'
 
 const MODEL = { providerId: 'p', model: 'sonnet' }
@@ -137,6 +137,26 @@ describe('the page of a job', () => {
     expect(await screen.findByText('Written so far')).toBeInTheDocument()
     expect(screen.getAllByText('Cut off').length).toBeGreaterThan(0)
     expect(screen.queryByRole('button', { name: /Stop/ })).not.toBeInTheDocument()
+  })
+
+  it('lists the jobs that it delegated, with how they stand and what they cost', async () => {
+    const job = makeJob()
+    const child = makeSummary({ title: 'Count the ships', agentName: 'Counter', status: 'failed', costUsd: 0.25, parentJobId: job.id })
+    const { runner, show } = open(job)
+    runner.answer({ listJobs: ({ query }) => ({ jobs: query.parentJobId === job.id ? [child] : [], nextCursor: null }) })
+    show()
+    expect(await screen.findByRole('heading', { name: 'Delegated jobs' })).toBeInTheDocument()
+    const link = screen.getByRole('link', { name: /Count the ships/ })
+    expect(link).toHaveAttribute('href', `/jobs/${child.id}`)
+    for (const part of ['Counter', 'Failed', '$0.25']) expect(within(link).getByText(part)).toBeInTheDocument()
+  })
+
+  it('has no list of delegated jobs when there are none', async () => {
+    const { runner, show } = open(makeJob({ task: 'Alone' }))
+    show()
+    await screen.findByText('Alone')
+    await waitFor(() => expect(runner.callsOf('listJobs')).toHaveLength(1))
+    expect(screen.queryByRole('heading', { name: 'Delegated jobs' })).not.toBeInTheDocument()
   })
 
   it('a new step is fetched alone, not with all that came before', async () => {

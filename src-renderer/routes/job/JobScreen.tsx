@@ -41,6 +41,7 @@ import { StatusBadge } from '../../ui/StatusBadge.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { Tokens } from '../../ui/Tokens.tsx'
+import { DelegatedJobs } from './DelegatedJobs.tsx'
 import { Timeline } from './Timeline.tsx'
 
 /** What exactly happened in one job. */
@@ -122,6 +123,7 @@ function JobPage(props: { job: Job }) {
           <Result job={props.job} />
         </Show>
       </Show>
+      <DelegatedJobs jobId={props.job.id} />
       <JobFiles jobId={props.job.id} />
       <Panel
         title={words().job.timeline}

@@ -25,6 +25,7 @@ describe('filters and pages', () => {
           agentId: agents[i % 2]!,
           channel: JOB_CHANNELS[1 + (i % 3)]!,
           task: `Job number${i} ${i % 4 === 0 ? 'about ships' : ''}`,
+          parentJobId: i % 5 === 1 ? made[i % 2] : undefined,
         }),
       )
       made.push(id)
@@ -64,6 +65,7 @@ describe('filters and pages', () => {
         status: fc.subarray([...JOB_STATUSES], { minLength: 1 }),
         agentId: fc.constantFrom(...agents),
         channel: fc.constantFrom(...JOB_CHANNELS.slice(0, 5)),
+        parentJobId: fc.constantFrom(...all.slice(-3).map((job) => job.id)),
         from: moment,
         to: moment,
         q: fc.constantFrom('ships', 'SHIP', 'number7', 'result', 'job about'),
@@ -85,6 +87,7 @@ describe('filters and pages', () => {
       (filter.status?.includes(job.status) ?? true) &&
       (filter.agentId === undefined || filter.agentId === job.agentId) &&
       (filter.channel === undefined || filter.channel === job.channel) &&
+      (filter.parentJobId === undefined || filter.parentJobId === job.parentJobId) &&
       (filter.from === undefined || job.createdAt >= filter.from) &&
       (filter.to === undefined || job.createdAt < filter.to) &&
       wanted.every((word, i) => words.some((one) => (i === wanted.length - 1 ? one.startsWith(word) : one === word)))

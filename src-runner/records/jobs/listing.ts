@@ -9,6 +9,7 @@ export type JobFilter = {
   status?: JobStatus[]
   agentId?: string
   channel?: JobChannel
+  parentJobId?: string
   /** Created at or after. */
   from?: number
   /** Created before. */
@@ -61,11 +62,16 @@ export function seqQueryFor(db: Db, filter: JobFilter, before: number): Query | 
 
 /** Bounds of seq, the first exclusive. */
 type SeqRange = { below: number; from: number }
-type Arm = Query & { has: Set<'status' | 'agentId' | 'channel'> }
+type Arm = Query & { has: Set<'status' | 'agentId' | 'channel' | 'parentJobId'> }
 
 function armsFor(filter: JobFilter): Arm[] {
-  const { agentId, channel } = filter
+  const { agentId, channel, parentJobId } = filter
   const statuses = filter.status === undefined ? undefined : [...new Set(filter.status)]
+  // Few, whatever else is asked of them.
+  if (parentJobId !== undefined) {
+    const sql = 'SELECT seq FROM agent_jobs WHERE parent_job_id = ?'
+    return [{ sql, params: [parentJobId], has: new Set(['parentJobId'] as const) }]
+  }
   if (agentId !== undefined) {
     return (statuses ?? JOB_STATUSES).map((status) => ({
       sql: 'SELECT seq FROM agent_jobs WHERE agent_id = ? AND status = ?',
@@ -95,6 +101,8 @@ function addConditions(arm: Arm, filter: JobFilter, range: SeqRange): Query {
     conditions.push(condition)
     params.push(...values)
   }
+  if (filter.parentJobId !== undefined && !arm.has.has('parentJobId')) add('+parent_job_id = ?', filter.parentJobId)
+  if (filter.agentId !== undefined && !arm.has.has('agentId')) add('+agent_id = ?', filter.agentId)
   if (filter.channel !== undefined && !arm.has.has('channel')) add('+channel = ?', filter.channel)
   if (filter.status !== undefined && !arm.has.has('status'))
     add(`+status IN (${filter.status.map(() => '?').join(', ')})`, ...filter.status)
@@ -112,10 +120,9 @@ function searchQuery(filter: JobFilter, range: SeqRange): Query | null {
     has: new Set(),
   }
   const { sql, params } = addConditions(base, filter, range)
-  const ofAgent = filter.agentId === undefined ? '' : ' AND +job.agent_id = ?'
   return {
-    sql: `${sql.replace('seq < ? AND seq >= ?', 'job_search.rowid < ? AND job_search.rowid >= ?')}${ofAgent} ORDER BY job_search.rowid DESC LIMIT ?`,
-    params: [...params, ...(filter.agentId === undefined ? [] : [filter.agentId]), filter.limit + 1],
+    sql: `${sql.replace('seq < ? AND seq >= ?', 'job_search.rowid < ? AND job_search.rowid >= ?')} ORDER BY job_search.rowid DESC LIMIT ?`,
+    params: [...params, filter.limit + 1],
   }
 }
 

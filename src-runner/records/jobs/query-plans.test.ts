@@ -83,8 +83,23 @@ const FILTERS: Record<string, Partial<JobFilter>> = {
   'a channel and the most frequent state': { channel: 'webhook', status: ['completed'] },
   'agent, channel, state and time': { agentId: 'a', channel: 'chat', status: ['failed'], from: 5, to: 10 },
   'a span of time': { from: 0, to: Number.MAX_SAFE_INTEGER },
+  'jobs of a parent': { parentJobId: 'p' },
+  'jobs of a parent, agent, channel, state and time': {
+    parentJobId: 'p',
+    agentId: 'a',
+    channel: 'delegation',
+    status: ['failed'],
+    from: 5,
+  },
   words: { q: 'hello' },
-  'words, agent, state, channel and time': { q: 'hello', agentId: 'a', status: ['completed', 'pending'], channel: 'chat', from: 0 },
+  'words, parent, agent, state, channel and time': {
+    q: 'hello',
+    parentJobId: 'p',
+    agentId: 'a',
+    status: ['completed', 'pending'],
+    channel: 'chat',
+    from: 0,
+  },
 }
 
 describe('lists of jobs walk an index and sort nothing', () => {
@@ -93,6 +108,13 @@ describe('lists of jobs walk an index and sort nothing', () => {
     expect(plans.length).toBeGreaterThan(0)
     expect(slowParts(plans)).toEqual([])
   })
+})
+
+test('what a job delegated is found by its own index', () => {
+  const plans = plansOf(() => void rig.store.listJobs(rig.db, { parentJobId: 'p', agentId: 'a', status: ['failed', 'running'], limit: 50 }))
+  expect(plans.flatMap(({ plan }) => plan).filter((line) => line.startsWith('SEARCH agent_jobs '))).toEqual([
+    'SEARCH agent_jobs USING INDEX agent_jobs_by_parent (parent_job_id=? AND rowid>? AND rowid<?)',
+  ])
 })
 
 describe('other readings do, too', () => {

@@ -25,6 +25,8 @@ export const job: WordsLike<typeof en> = {
   result: 'Ergebnis',
   soFar: 'Bisher geschrieben',
   noResult: 'Es wurde kein Text geschrieben.',
+  delegated: 'Abgegebene Aufträge',
+  moreDelegated: 'Weitere zeigen',
   timeline: 'Ablauf',
   timelineEmpty: 'Noch ist kein Schritt aufgezeichnet.',
   steps: (count) => plural(count, { one: '# Schritt', other: '# Schritte' }),

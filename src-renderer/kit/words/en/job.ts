@@ -23,6 +23,8 @@ export const job = {
   result: 'Result',
   soFar: 'Written so far',
   noResult: 'No text was written.',
+  delegated: 'Delegated jobs',
+  moreDelegated: 'Show more',
   timeline: 'Timeline',
   timelineEmpty: 'No step is recorded yet.',
   steps: (count: number) => plural(count, { one: '# step', other: '# steps' }),
