@@ -59,16 +59,18 @@ export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
           <Dynamic component={ICONS[props.approval.kind]} size={props.compact ? 17 : 20} aria-hidden="true" />
         </span>
         <div class="min-w-0 flex-1">
-          <p class="text-xs text-ink-3">{askerLine(props.approval)}</p>
+          <div class="flex flex-wrap items-baseline justify-between gap-x-3 text-xs text-ink-3">
+            <p class="min-w-0 wrap-anywhere">{askerLine(props.approval)}</p>
+            <Show when={isOpen()}>
+              <p title={text().expiresWhy}>
+                {text().expires} <Time at={props.approval.expiresAt} />
+              </p>
+            </Show>
+          </div>
           <h2 class={`font-semibold wrap-anywhere whitespace-pre-wrap text-ink ${props.compact ? 'text-md' : 'text-lg'}`}>
             {visibleText(headlineOf(props.approval, words()))}
           </h2>
         </div>
-        <Show when={isOpen()}>
-          <p class="shrink-0 text-right text-xs text-ink-3" title={text().expiresWhy}>
-            {text().expires} <Time at={props.approval.expiresAt} />
-          </p>
-        </Show>
       </header>
       <div class={`flex flex-col ${props.compact ? 'gap-2.5 px-3.5 pt-2 pb-3' : 'gap-4 px-5 pt-3 pb-5'}`}>
         <Body approval={props.approval} compact={props.compact} withoutReason={props.withoutReason} />
@@ -105,6 +107,8 @@ function askerLine(approval: Approval): string {
 function Body(props: { approval: Approval; compact?: boolean; withoutReason?: boolean }): JSX.Element {
   const text = () => words().approvals
   const isCall = () => props.approval.kind === 'tool' || props.approval.kind === 'unknown_outcome'
+  const mayStillRun = () => props.approval.kind === 'tool' && props.approval.status === 'pending'
+  const callLabel = () => (mayStillRun() ? text().call : props.approval.kind === 'tool' ? text().callWas : text().callAsked)
   return (
     <>
       <Show when={props.approval.kind === 'unknown_outcome'}>
@@ -118,10 +122,8 @@ function Body(props: { approval: Approval; compact?: boolean; withoutReason?: bo
       </Show>
       <Show when={isCall()}>
         <section class="flex flex-col gap-1.5">
-          <Show when={!props.compact} fallback={<span class="sr-only">{text().call}</span>}>
-            <Label note={props.approval.kind === 'tool' ? text().callNote : undefined}>
-              {props.approval.kind === 'tool' ? text().call : text().callAsked}
-            </Label>
+          <Show when={!props.compact} fallback={<span class="sr-only">{callLabel()}</span>}>
+            <Label note={mayStillRun() ? text().callNote : undefined}>{callLabel()}</Label>
           </Show>
           <Arguments args={props.approval.args} compact={props.compact} />
           <Show when={props.approval.facts}>{(facts) => <Effects facts={facts()} compact={props.compact} />}</Show>
@@ -247,14 +249,14 @@ function Origin(props: { approval: Approval }): JSX.Element {
   return (
     <span class="wrap-anywhere text-ink-2">
       {text().originOf[props.approval.channel]}:{' '}
-      <A href={`/jobs/${props.approval.jobId}`} class="text-accent-ink hover:underline">
+      <A href={`/jobs/${props.approval.jobId}`} class="text-accent-ink underline underline-offset-2">
         {props.approval.jobTitle}
       </A>
       <Show when={props.approval.conversationId}>
         {(conversationId) => (
           <>
             {' · '}
-            <A href={`/chat/${conversationId()}`} class="text-accent-ink hover:underline">
+            <A href={`/chat/${conversationId()}`} class="text-accent-ink underline underline-offset-2">
               {text().openConversation}
             </A>
           </>

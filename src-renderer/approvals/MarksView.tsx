@@ -49,7 +49,10 @@ export function MarksList(props: { marks: Marks; jobId: string }): JSX.Element {
                   <span class="text-ink">{text().marked[name]}</span>
                   {': '}
                   {props.marks[name]!.cause}{' '}
-                  <A href={stepHref(props.jobId, props.marks[name]!.seq)} class="whitespace-nowrap text-accent-ink hover:underline">
+                  <A
+                    href={stepHref(props.jobId, props.marks[name]!.seq)}
+                    class="whitespace-nowrap text-accent-ink underline underline-offset-2"
+                  >
                     {props.marks[name]!.seq === 0 ? text().markFirst : text().markStep(props.marks[name]!.seq)}
                   </A>
                 </span>

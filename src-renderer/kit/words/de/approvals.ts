@@ -43,6 +43,7 @@ export const approvals: WordsLike<typeof en> = {
   call: 'Genau das würde laufen',
   callNote: 'Freigeben führt dies aus, Zeichen für Zeichen, und sonst nichts.',
   callAsked: 'Was gerade lief',
+  callWas: 'Was laufen sollte',
   noArguments: 'Keine Argumente',
   fingerprint: 'Prüfsumme',
   effects: 'Wirkung',

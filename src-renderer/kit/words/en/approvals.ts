@@ -42,6 +42,7 @@ export const approvals = {
   call: 'Exactly what will run',
   callNote: 'Approving runs this, letter by letter, and nothing else.',
   callAsked: 'What was under way',
+  callWas: 'What it asked to run',
   noArguments: 'No arguments',
   fingerprint: 'Fingerprint',
   effects: 'Effects',
@@ -84,7 +85,7 @@ export const approvals = {
   expires: 'Expires',
   expiresWhy: 'Then the agent is told no.',
   budgetOf: {
-    job: 'This job may cost',
+    job: 'The budget of this job',
     agent_day: 'Its day’s budget',
     agent_month: 'Its month’s budget',
     app_day: 'The day’s budget of all agents',
