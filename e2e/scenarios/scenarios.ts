@@ -2,6 +2,7 @@ import { fillAfterACrash } from './after-a-crash.ts'
 import { fillBusyDay } from './busy-day.ts'
 import { fillEmpty } from './empty.ts'
 import { fillManyJobs } from './many-jobs.ts'
+import { fillWaitingApprovals } from './waiting-approvals.ts'
 
 /** What a data folder can be filled with. Each takes the folder and the moment that is now. */
 export const SCENARIOS = {
@@ -9,6 +10,7 @@ export const SCENARIOS = {
   'busy-day': fillBusyDay,
   'after-a-crash': fillAfterACrash,
   'many-jobs': fillManyJobs,
+  'waiting-approvals': fillWaitingApprovals,
 } satisfies Record<string, (dataDir: string, now: number) => void>
 
 export type ScenarioName = keyof typeof SCENARIOS

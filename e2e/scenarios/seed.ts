@@ -4,20 +4,42 @@ import { openDatabase } from '../../src-runner/base/db/database.ts'
 import { transact, type Tx } from '../../src-runner/base/db/transact.ts'
 import { createJobTails } from '../../src-runner/base/events/job-tails.ts'
 import type { Agent, CreateAgent, ModelRef } from '../../src-runner/contract/agents.ts'
+import type { Approval, ResolveApproval } from '../../src-runner/contract/approvals.ts'
 import type { JobErrorCode } from '../../src-runner/contract/errors.ts'
 import type { Job, JobChannel } from '../../src-runner/contract/jobs.ts'
+import { type Brings, type CallFacts, NO_MARKS, type RecordedDecision, type RuleText } from '../../src-runner/contract/rules.ts'
 import { createIds } from '../../src-runner/kit/ids.ts'
 import { createAgent } from '../../src-runner/records/agents/agents.ts'
+import { createApprovals } from '../../src-runner/records/approvals/approvals.ts'
+import { decide } from '../../src-runner/records/approvals/policy.ts'
 import type { Claim } from '../../src-runner/records/jobs/claim.ts'
+import type { AttemptEnding } from '../../src-runner/records/jobs/ending.ts'
 import { createJobStore } from '../../src-runner/records/jobs/job-store.ts'
 import { insertProvider } from '../../src-runner/records/providers/providers.ts'
+import { createRuleSet } from '../../src-runner/records/rules/rule-set.ts'
+import { createRule, listAllRules } from '../../src-runner/records/rules/rules.ts'
 import { changeSettings } from '../../src-runner/records/settings/settings.ts'
 import { createHandClock, type HandClock } from '../../src-runner/testing/hand-clock.ts'
+import { AskPersonArgs } from '../../src-runner/thinking/tools/ask-person/ask-person.ts'
+import { narrowestRuleFor } from '../../src-runner/work/gate.ts'
 
 const MINUTE = 60_000
 const NO_LIMIT = 1_000_000
 
-export type SeededCall = { name: string; args: unknown; ok?: boolean; output: string }
+export type SeededCall = {
+  name: string
+  args: unknown
+  ok?: boolean
+  /** Left out: it waits for a person. */
+  output?: string
+  brings?: readonly Brings[]
+  /** What its tool tells the policy, which decides with that. Left out: nothing was decided about it. */
+  facts?: Partial<CallFacts> & Pick<CallFacts, 'subject' | 'summary'>
+  /** What the person said before it ran. */
+  answered?: Omit<ResolveApproval, 'approvalId' | 'remember'> & Partial<Pick<ResolveApproval, 'remember'>>
+  /** It was under way when the process died. */
+  brokeOff?: boolean
+}
 
 /** A job as it went: each turn is what the model said and what its tools answered. */
 export type SeededJob = {
@@ -36,7 +58,15 @@ export type SeededJob = {
     seconds?: number
   }>
   model?: ModelRef
-  ending?: 'completed' | 'cancelled' | 'running' | 'pending' | { error: JobErrorCode; message: string }
+  /** `waiting`: for the calls without an answer. `budget`: for money. */
+  ending?:
+    | 'completed'
+    | 'cancelled'
+    | 'running'
+    | 'pending'
+    | 'waiting'
+    | { error: JobErrorCode; message: string }
+    | { budget: NonNullable<Approval['budget']> }
 }
 
 /**
@@ -48,6 +78,7 @@ export type Seed = {
   agent(fields: CreateAgent): Agent
   provider(fields: { id: string; kind: 'anthropic' | 'openai' | 'google' | 'openai-compatible'; name: string; baseUrl?: string }): void
   defaultModel(model: ModelRef): void
+  rule(rule: RuleText): void
   job(job: SeededJob): Job
   /** Many jobs share a transaction: one each would wait for the disk every time. */
   together<T>(work: () => T): T
@@ -61,10 +92,67 @@ export function openSeed(dataDir: string, startAt: number): Seed {
   const db = openDatabase({ file: join(dataDir, 'deckhand.db'), clock, ids })
   // A boot id of its own: what is left running here belongs to a process that is gone, as after a crash.
   const jobs = createJobStore({ db, clock, ids, bootId: ids.next(), tails: createJobTails() })
+  const approvals = createApprovals({ clock, ids, jobs })
   let open: Tx | null = null
   const write = <T>(work: (tx: Tx) => T): T => (open ? work(open) : transact(db, work as (tx: Tx) => never))
 
-  function playTurns(tx: Tx, claim: Claim, { turns, model }: SeededJob): void {
+  function decideOn(tx: Tx, claim: Claim, agent: Agent, callId: string, { name, facts }: SeededCall): RecordedDecision | undefined {
+    if (facts === undefined) return undefined
+    const quiet = { leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
+    const whole: CallFacts = { tool: name, effect: 'read', paths: [], ...quiet, ...facts }
+    const marks = approvals.readMarks(tx, claim.jobId)
+    const rules = createRuleSet(listAllRules(tx))
+    const floor = { closedFolders: [dataDir], ownPorts: [] }
+    const situation = {
+      facts: whole,
+      autonomy: agent.autonomy,
+      agentId: agent.id,
+      rules,
+      marks,
+      brake: false,
+      grants: new Set<string>(),
+      floor,
+    }
+    return { callId, tool: name, facts: whole, decision: decide(situation), marks, decidedAt: clock.now() }
+  }
+
+  function ask(tx: Tx, claim: Claim, callId: string, call: SeededCall, decided: RecordedDecision | undefined): string {
+    const asked = { callId, tool: call.name, args: call.args, marks: approvals.readMarks(tx, claim.jobId) }
+    if (call.brokeOff) {
+      jobs.recordToolStarted(tx, claim, { callId, name: call.name })
+      return approvals.ask(tx, claim, { kind: 'unknown_outcome', ...asked })
+    }
+    if (call.name === 'ask_person') {
+      const { question: text, choices = [] } = AskPersonArgs.parse(call.args)
+      return approvals.ask(tx, claim, { kind: 'question', ...asked, question: { text, choices } })
+    }
+    if (decided === undefined) throw new Error(`the policy was told nothing of ${call.name}, so it cannot ask`)
+    const { facts, decision } = decided
+    // What only the agent's level asks for may be allowed for longer; what stands above the level asks every time.
+    const isOpen = decision.decidedBy.source === 'level'
+    const offers = isOpen
+      ? {
+          alwaysRule: narrowestRuleFor(facts, jobs.getJob(tx, claim.jobId).agentId),
+          mayRemember: ['once' as const, 'job' as const, 'always' as const],
+        }
+      : { alwaysRule: null, mayRemember: ['once' as const] }
+    return approvals.ask(tx, claim, { kind: 'tool', ...asked, facts, decision, ...offers }, decided)
+  }
+
+  function playCall(tx: Tx, claim: Claim, agent: Agent, callId: string, call: SeededCall): void {
+    const { name, ok = true, output, brings, answered } = call
+    clock.advance(300)
+    const decided = decideOn(tx, claim, agent, callId, call)
+    if (output === undefined) return void ask(tx, claim, callId, call, decided)
+    if (answered !== undefined) {
+      const approvalId = ask(tx, claim, callId, call, decided)
+      clock.advance(2 * MINUTE)
+      approvals.answer(tx, { remember: 'once', ...answered, approvalId })
+    } else if (decided !== undefined) approvals.recordDecision(tx, claim, decided)
+    jobs.recordToolResult(tx, claim, { callId, name, ok, output, brings, leftMachine: decided?.facts.leavesMachine, durationMs: 300 })
+  }
+
+  function playTurns(tx: Tx, claim: Claim, { agent, turns, model }: SeededJob): void {
     for (const [index, turn] of turns.entries()) {
       const ms = (turn.seconds ?? 4) * 1000
       clock.advance(ms)
@@ -81,10 +169,7 @@ export function openSeed(dataDir: string, startAt: number): Seed {
         interrupted: false,
         durationMs: ms,
       })
-      for (const [at, { name, ok = true, output }] of calls.entries()) {
-        clock.advance(300)
-        jobs.recordToolResult(tx, claim, { callId: `call_${index}_${at}`, name, ok, output, durationMs: 300 })
-      }
+      for (const [at, call] of calls.entries()) playCall(tx, claim, agent, `call_${index}_${at}`, call)
     }
   }
 
@@ -94,6 +179,7 @@ export function openSeed(dataDir: string, startAt: number): Seed {
     provider: ({ id, kind, name, baseUrl }) =>
       write((tx) => void insertProvider(tx, { clock }, { id, kind, name, baseUrl: baseUrl ?? null, hasKey: false, origin: 'user' })),
     defaultModel: (model) => write((tx) => void changeSettings(tx, { clock }, { defaultModel: model })),
+    rule: (rule) => write((tx) => void createRule(tx, { clock, ids }, rule, 'person')),
     job(planned) {
       const { agent, task, title, channel = 'api', conversation, ending = 'completed' } = planned
       const job = write((tx) => jobs.enqueue(tx, { agentId: agent.id, channel, task, title, conversation }))
@@ -105,9 +191,11 @@ export function openSeed(dataDir: string, startAt: number): Seed {
       return write((tx) => {
         playTurns(tx, claimed.claim, planned)
         if (ending === 'running') return jobs.getJob(tx, job.id)
-        const text = planned.turns.at(-1)?.text ?? ''
-        const settled = typeof ending === 'object' ? { ending: 'failed' as const, ...ending } : { ending, text }
-        jobs.settle(tx, claimed.claim, settled)
+        if (typeof ending === 'object' && 'budget' in ending) {
+          const args = { scope: ending.budget.scope, owner: job.id, period: '' }
+          approvals.ask(tx, claimed.claim, { kind: 'budget', args, budget: ending.budget, marks: NO_MARKS })
+        }
+        jobs.settle(tx, claimed.claim, settledAs(ending, planned.turns.at(-1)?.text ?? ''))
         clock.advance(MINUTE)
         return jobs.getJob(tx, job.id)
       })
@@ -123,4 +211,9 @@ export function openSeed(dataDir: string, startAt: number): Seed {
       }),
     close: () => db.close(),
   }
+}
+
+function settledAs(ending: Exclude<NonNullable<SeededJob['ending']>, 'running' | 'pending'>, text: string): AttemptEnding {
+  if (ending === 'waiting' || (typeof ending === 'object' && 'budget' in ending)) return { ending: 'waiting', status: 'awaiting_approval' }
+  return typeof ending === 'object' ? { ending: 'failed', ...ending } : { ending, text }
 }

@@ -1,9 +1,10 @@
 import type { Locator, Page } from '@playwright/test'
 import { type Deckhand, expect, test } from '../fixtures/deckhand.ts'
+import { createRealFolder } from '../fixtures/real-folder.ts'
 import { changeTheme, expectAccessible, expectNoSidewaysScroll, NARROW, resizeWindow, takePicture, WIDE } from '../fixtures/screen-shots.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
-// Sixty pictures, each looked at for what keeps people out.
+// Up to seventy pictures a test, each looked at for what keeps people out.
 test.setTimeout(180_000)
 
 /** A place to look at: where it is, and what says that all of it is there. */
@@ -121,5 +122,148 @@ test.describe('in the middle of a day', () => {
     await page.goto(`app://deckhand/chat/${insurance.conversationId}`)
     await expect(page.getByText('Two of the three')).toBeVisible()
     await takePicture(deckhand, 'readme')
+  })
+})
+
+test.describe('with decisions to make', () => {
+  test.use({ scenario: 'waiting-approvals' })
+
+  const approvalCard = (name: RegExp) => (on: Page) => on.getByRole('article', { name })
+
+  test('every screen that asks, and every screen that tells what was answered', async ({ deckhand, models }) => {
+    const { client } = deckhand
+    const folder = createRealFolder({
+      'plan.md': '# Plan\n\nPaint the fence blue.\nCut the hedge.\nOil the gate.\n',
+      'old-name.md': 'Nothing in here has to change.\n',
+    })
+    const painter = await setUpAgent(client, models, { name: 'Dora', folders: [folder.path], autonomy: 'on_its_own' })
+    await client.ok('createMemory', { body: { agentId: painter.id, text: 'The fence is painted every second spring.' } })
+    await client.ok('createMemory', { body: { agentId: null, text: 'Letters are signed with both names.' } })
+    models.play(
+      {
+        text: ['Green it is.'],
+        toolCalls: [
+          {
+            id: 'call_1',
+            name: 'write_file',
+            args: {
+              path: `${folder.path}/plan.md`,
+              content: '# Plan\n\nPaint the fence green.\nCut the hedge.\nOil the gate.\nBuy paint.\n',
+            },
+          },
+          { id: 'call_2', name: 'move_file', args: { from: `${folder.path}/old-name.md`, to: `${folder.path}/notes.md` } },
+          { id: 'call_3', name: 'run_command', args: { command: ['wc', '-l', 'plan.md'], folder: folder.path } },
+        ],
+      },
+      { text: ['The plan says green now, and paint is to be bought.'] },
+    )
+    const { jobId: painting } = await client.ok('submitTask', { body: { task: 'Bring the plan up to date.', agentId: painter.id } })
+    await expect.poll(async () => (await client.ok('getJob', { params: { jobId: painting } })).job.status).toBe('completed')
+
+    const { approvals } = await client.ok('listApprovals', {})
+    const about = (wanted: (approval: (typeof approvals)[number]) => boolean) => approvals.find(wanted)!
+    const writing = about(({ tool }) => tool === 'write_file')
+    const fetching = about(({ tool }) => tool === 'web_fetch')
+    const asking = about(({ kind }) => kind === 'question')
+    const broken = about(({ kind }) => kind === 'unknown_outcome')
+    const money = about(({ kind }) => kind === 'budget')
+    const program = about(({ kind, tool }) => kind === 'tool' && tool === 'run_command')
+    const letters = about(({ tool }) => tool === 'move_file')
+
+    const choose = async (on: Page, tool: string) => {
+      await on.locator('form').filter({ hasText: 'Suppose that the job' }).getByRole('button', { name: /^Tool/ }).click()
+      await on.getByRole('option', { name: tool, exact: true }).click()
+    }
+    await lookAt(
+      deckhand,
+      [
+        { name: 'home', path: '/', shows: text('parcels.example') },
+        { name: 'approvals', path: '/approvals', shows: approvalCard(/Paris/) },
+        { name: 'approval-write', path: `/approvals/${writing.id}`, shows: approvalCard(/Overwrite/) },
+        {
+          name: 'approval-reject',
+          path: `/approvals/${writing.id}`,
+          shows: (on) => on.getByRole('textbox', { name: /Say why/ }),
+          open: (on) =>
+            on
+              .getByRole('article')
+              .getByRole('button', { name: /^Reject/ })
+              .click(),
+        },
+        {
+          name: 'approval-always',
+          path: `/approvals/${writing.id}`,
+          shows: (on) => on.getByRole('button', { name: 'Write the rule and approve' }),
+          open: (on) => on.getByRole('button', { name: 'Always…' }).click(),
+        },
+        { name: 'approval-two-of-three', path: `/approvals/${fetching.id}`, shows: approvalCard(/parcels/) },
+        { name: 'approval-program', path: `/approvals/${program.id}`, shows: approvalCard(/check\.py/) },
+        { name: 'approval-unknown', path: `/approvals/${broken.id}`, shows: approvalCard(/^Did it happen/) },
+        { name: 'approval-budget', path: `/approvals/${money.id}`, shows: approvalCard(/money/) },
+        {
+          name: 'approvals-answered',
+          path: '/approvals?show=answered',
+          shows: text('Keep it.'),
+          open: (on) => on.getByRole('link', { name: /scan-0042/ }).click(),
+        },
+        { name: 'rules', path: '/rules', shows: text('git status') },
+        {
+          name: 'rules-add',
+          path: '/rules',
+          shows: (on) => on.getByRole('group', { name: 'Add a rule' }),
+          open: (on) => on.getByRole('button', { name: 'Add a rule' }).click(),
+        },
+        {
+          name: 'rules-simulated',
+          path: '/rules',
+          shows: text('It asks you first'),
+          open: async (on) => {
+            await choose(on, 'web_fetch')
+            await on.getByRole('textbox', { name: 'Address' }).fill('https://example.com/page')
+            await on.getByText('has read private data', { exact: true }).click()
+            await on.getByText('has read text that anybody may have written', { exact: true }).click()
+            await on.getByRole('button', { name: 'Check', exact: true }).click()
+            await on.getByText('It asks you first').scrollIntoViewIfNeeded()
+          },
+        },
+        { name: 'job-waiting', path: `/jobs/${fetching.jobId}`, shows: approvalCard(/parcels/) },
+        { name: 'job-decisions', path: `/jobs/${letters.jobId}`, shows: text('Approved, and a rule was written') },
+        {
+          name: 'job-files',
+          path: `/jobs/${painting}`,
+          shows: (on) => on.getByRole('group', { name: /^Changes in .*plan\.md$/ }),
+          open: (on) => on.getByRole('button', { name: /^Changed .*plan\.md$/ }).click(),
+        },
+        {
+          name: 'job-undo',
+          path: `/jobs/${painting}`,
+          shows: (on) => on.getByRole('alertdialog'),
+          open: (on) => on.getByRole('button', { name: /^Undo/ }).first().click(),
+        },
+        { name: 'chat-question', path: `/chat/${asking.conversationId}`, shows: approvalCard(/Paris/) },
+        {
+          name: 'agent-memory',
+          path: `/agents/${painter.id}`,
+          shows: text('every second spring'),
+          open: (on) => on.getByText('every second spring').scrollIntoViewIfNeeded(),
+        },
+        {
+          name: 'settings-tools',
+          path: '/settings',
+          shows: text('Sandbox'),
+          open: (on) => on.getByText('Sandbox').first().scrollIntoViewIfNeeded(),
+        },
+        {
+          name: 'settings-search',
+          path: '/settings',
+          shows: (on) => on.getByRole('dialog'),
+          open: (on) => on.getByRole('button', { name: 'Set up' }).click(),
+        },
+      ],
+      'waiting',
+    )
+    await client.ok('updateSettings', { body: { brake: true } })
+    await lookAt(deckhand, [{ name: 'braked', path: '/', shows: (on) => on.getByText('The emergency brake is on.') }], 'waiting')
+    folder.remove()
   })
 })
