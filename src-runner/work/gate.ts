@@ -86,9 +86,6 @@ export function createGate(deps: GateDeps, job: Job, agent: Agent, claim: Claim)
     const { starts, agains } = approvals.countAgain(db, claim.seq, call.callId)
     // Each "again" is for one start. One that was used up by a run that broke off too says nothing about this one.
     const isAnswered = known?.kind === 'unknown_outcome' && known.answer !== 'again'
-    if (isAnswered && known.status === 'rejected') {
-      return deny(`${tool.name} was under way when the app stopped, and the person said to leave it. ${noteOf(known)}`.trim())
-    }
     if (isAnswered && known.status === 'expired') return deny(UNKNOWN_AND_UNANSWERED)
     if (isAnswered && known.status === 'approved') {
       const output = `${tool.name} did take effect: the person has looked. What it answered is not known. ${noteOf(known)}`.trim()

@@ -8,7 +8,7 @@ import type { JobStore } from '../jobs/job-store.ts'
 import { createRule } from '../rules/rules.ts'
 import { approvalOf, findApproval, SELECT_APPROVAL, type ApprovalRow } from './approval-rows.ts'
 
-export type AnsweringDeps = { clock: Clock; ids: Ids; jobs: Pick<JobStore, 'wake' | 'getJob'> }
+export type AnsweringDeps = { clock: Clock; ids: Ids; jobs: Pick<JobStore, 'wake' | 'cancel' | 'getJob'> }
 
 /**
  * A person's answer, what follows from it and the waking of the job, in one transaction. Throws AppError
@@ -38,7 +38,9 @@ export function answerApproval(tx: Tx, deps: AnsweringDeps, given: ResolveApprov
   if (approves && given.remember === 'always') createRule(tx, deps, approval.alwaysRule!, 'approval')
   if (approves && approval.kind === 'budget') extendAndTellOthers(tx, deps, approval)
   tx.emit({ type: 'approval.answered', payload: { ...eventOf(approval), decision: given.decision } })
-  deps.jobs.wake(tx, approval.jobId)
+  // Nobody knows whether it happened, and the person does not want the job to go on from there: no word to the model.
+  if (approval.kind === 'unknown_outcome' && !approves) deps.jobs.cancel(tx, approval.jobId)
+  else deps.jobs.wake(tx, approval.jobId)
   return { ok: true, jobId: approval.jobId, status: deps.jobs.getJob(tx, approval.jobId).status, decision: given.decision }
 }
 
