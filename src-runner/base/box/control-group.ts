@@ -3,8 +3,11 @@ import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BoxLimits } from './box-types.ts'
 
-/** A group of processes that the kernel counts. A process joins by writing its number to each of `doors`. */
-export type ControlGroup = { doors: string[]; remove(): Promise<void> }
+/**
+ * A group of processes that the kernel counts. A process joins by writing its number to each of `doors`.
+ * `limitsProcesses`: the kernel lets no more of them be started, and not only their memory is counted.
+ */
+export type ControlGroup = { doors: string[]; limitsProcesses: boolean; remove(): Promise<void> }
 
 const MOUNT = '/sys/fs/cgroup'
 
@@ -28,11 +31,15 @@ export async function createControlGroup(limits: Pick<BoxLimits, 'processes' | '
         ]
       : [[join(MOUNT, name), [['pids.max', processes], ['memory.max', memory]]]] // prettier-ignore
   const folders: string[] = []
+  let limitsProcesses = false
   for (const [folder, settings] of wanted) {
     try {
       await mkdir(folder)
       folders.push(folder)
-      for (const [file, value] of settings) await writeFile(join(folder, file), value)
+      for (const [file, value] of settings) {
+        await writeFile(join(folder, file), value)
+        if (file === 'pids.max') limitsProcesses = true
+      }
     } catch {
       // Not here, or not ours to make: the watch from outside remains.
     }
@@ -40,7 +47,7 @@ export async function createControlGroup(limits: Pick<BoxLimits, 'processes' | '
   const remove = async () => {
     for (const folder of folders) await removeWhenEmpty(folder)
   }
-  return folders.length === 0 ? null : { doors: folders.map((folder) => join(folder, 'cgroup.procs')), remove }
+  return folders.length === 0 ? null : { doors: folders.map((folder) => join(folder, 'cgroup.procs')), limitsProcesses, remove }
 }
 
 /** The kernel counts the dead out a moment after they were waited for. */

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { execFile } from 'node:child_process'
 import { messageOf } from '../../kit/errors.ts'
 import type { BoxState, BubblewrapSetup, RootEntry, SeatbeltSetup } from './box-types.ts'
+import { createControlGroup } from './control-group.ts'
 import { runBoxed } from './run-boxed.ts'
 
 let known: Promise<BoxState> | null = null
@@ -58,6 +59,11 @@ async function lookForBubblewrap(): Promise<BoxState> {
   const help = await promisify(execFile)(bwrap, ['--help'], { env: {} }).then(({ stdout }) => stdout, () => '') // prettier-ignore
   if (!help.includes('--json-status-fd') || !help.includes('--size'))
     return noBox('The bubblewrap of this machine is too old.', 'Install bubblewrap 0.6 or newer.')
+  if (process.getuid?.() === 0 && !(await kernelLimitsProcesses()))
+    return noBox(
+      'Deckhand runs as root here and may make no control groups: nothing would keep a program from starting processes without end.',
+      'Start Deckhand as an ordinary user.',
+    )
   const setup: BubblewrapSetup = {
     kind: 'bubblewrap',
     bwrap,
@@ -126,6 +132,13 @@ echo "reached the end"`
   } finally {
     await rm(base, { recursive: true, force: true })
   }
+}
+
+/** Root is exempt from the limit that holds for everybody else, so for root only a control group stops a fork bomb in time. */
+async function kernelLimitsProcesses(): Promise<boolean> {
+  const group = await createControlGroup({ processes: 1, memoryBytes: 1024 * 1024 })
+  await group?.remove()
+  return group?.limitsProcesses ?? false
 }
 
 /** What of `/` is the system's own: folders, or links to where they are today. */

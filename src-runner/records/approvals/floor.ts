@@ -135,6 +135,11 @@ function wrecksMachine(words: readonly string[]): boolean {
     case 'format':
     case 'cipher':
       return args.some((word) => DEVICE.test(word) || /^[a-z]:$/i.test(word) || /^\/w:/i.test(word)) || name === 'diskpart'
+    // Everything that this account runs. `kill -1 4711` is another thing: it asks one process to start anew.
+    case 'kill':
+      return args.length > 1 && args.at(-1) === '-1'
+    case 'killall5':
+      return true
     case 'diskutil':
       return args.some((word) => /^(erase|partition|secureErase|zeroDisk)/i.test(word))
     default:

@@ -215,6 +215,9 @@ describe('the floor', () => {
     ['dd', 'if=/dev/zero', 'of=/dev/sda'],
     ['mkfs.ext4', '/dev/sdb1'],
     ['bash', '-c', ':(){ :|:& };:'],
+    ['kill', '-9', '-1'],
+    ['sh', '-c', 'kill -s KILL -- -1'],
+    ['killall5', '-9'],
     ['sh', '-c', 'cat x > /dev/nvme0n1'],
     ['shred', '/dev/sda'],
     ['chmod', '-R', '777', '/'],
@@ -234,6 +237,7 @@ describe('the floor', () => {
     [['dd', 'if=a.img', 'of=b.img']],
     [['git', 'commit', '-m', 'rm -rf / is dangerous']],
     [['npm', 'run', 'format']],
+    [['kill', '-1', '4711']],
     [['mv', 'a', 'b']],
     [['curl', 'http://localhost:8080/']],
   ])('leaves ordinary work alone: %j', (argv) => {
