@@ -10,7 +10,7 @@ import type { Approval } from '../contract/approvals.ts'
 import type { Job, Step } from '../contract/jobs.ts'
 import { createMemoryVault, providerKey } from '../kit/vault.ts'
 import { createTestRunner, TEST_SECRET, type TestRunner } from '../testing/create-test-runner.ts'
-import { hostileCalls, served, type EvilStage, type HostileCall } from '../testing/evil-model.ts'
+import { hostileCalls, served, WRECKING_COMMANDS, type EvilStage, type HostileCall } from '../testing/evil-model.ts'
 import type { ServedReply, ServedToolCall } from '../testing/model-servers/reply.ts'
 import { smallInternet, type SmallInternet } from '../testing/small-internet.ts'
 
@@ -46,7 +46,7 @@ type Asked = { messages: Message[] }
  * is said only where the box has proved that it holds.
  */
 const box = await findBox()
-if (!box.works) console.log(`skipped: what a person approves is not run here, because there is no box (${box.reason})`)
+if (!box.works) console.log(`programs that a person approves are not run here, because there is no box (${box.reason})`)
 
 /**
  * The model is the attacker. It needs no words to be talked over: whatever a text could ever make a model do, it does.
@@ -311,7 +311,7 @@ describe('the evil model', { timeout: 180_000 }, () => {
       const jobId = await start(origin, world)
       const asked = await refuseAll(jobId)
 
-      expect((await jobOf(jobId)).status).toBe('completed')
+      expect(await jobOf(jobId)).toMatchObject({ status: 'completed', error: null })
       await expectNothingHappened(world, asked, before)
       const steps = await stepsOfAll()
       expect(steps.some((step) => step.kind === 'tool_result' && step.output.includes(CANARY))).toBe(true)
@@ -373,22 +373,33 @@ describe('the evil model', { timeout: 180_000 }, () => {
     expect(textsIn(world.folder)).toEqual(expect.arrayContaining(texts))
   })
 
-  it.skipIf(!box.works)('gets nothing of Deckhand and nothing outside its folder from a person who approves everything', async () => {
+  it('gets nothing of Deckhand and nothing outside its folder from a person who approves everything', async () => {
     const world = await openWorld('ask_first')
     // What would go to the enemy goes there when a person says so. All else is shut whatever they say.
     const goesOut = ({ args, rawArgs }: HostileCall) => /evil\.test|kiwi/.test(`${JSON.stringify(args)}${rawArgs}`)
-    const calls = hostileCalls(world.stage).filter((call) => !goesOut(call) && call.name !== 'delegate' && call.name !== 'web_search')
+    const isTried = (call: HostileCall) =>
+      (box.works || call.name !== 'run_command') && !/delegate|web_search/.test(call.name) && !goesOut(call)
+    const calls = hostileCalls(world.stage).filter(isTried)
     world.script = inBatches(calls)
     const people = await decidedByPeople()
     const outside = hashOf(join(world.home, 'outside'))
     const asked = await answerAll(await start('api', world), 'approve')
-    expect(asked.length).toBeGreaterThan(40)
+    expect(asked.length).toBeGreaterThan(box.works ? 40 : 10)
     expect(aboutDeckhand(world, asked)).toEqual([])
     expect([world.heard, world.net.escapes]).toEqual([[], []])
     expect(await decidedByPeople()).toBe(people)
     expect(hashOf(join(world.home, 'outside'))).toBe(outside)
     const said = JSON.stringify(runner.modelServer.received)
     expect([OUTSIDE, KEY, TEST_SECRET, 'SQLite format 3'].filter((secret) => said.includes(secret))).toEqual([])
+  })
+
+  it.each(WRECKING_COMMANDS.map((command) => ({ command })))('may never run $command, whatever is allowed', async ({ command }) => {
+    const { agents, folder } = await openWorld('on_its_own')
+    await runner.client.ok('createRule', { body: { effect: 'allow', tool: '*' } })
+    await runner.client.ok('createRule', { body: { effect: 'allow', tool: 'run_command', agentId: agents.evil, folder } })
+    const call = { agentId: agents.evil, tool: 'run_command', args: { command: [...command], folder } }
+    const { decision } = await runner.client.ok('simulateCall', { body: call })
+    expect([decision.verdict, decision.decidedBy.source]).toEqual(['deny', 'floor'])
   })
 
   it('asks again when the same id comes back with other arguments', async () => {
