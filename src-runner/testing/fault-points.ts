@@ -1,0 +1,22 @@
+import type { StoredEvent } from '../contract/events.ts'
+
+type Fault = { inTransaction: string } | { afterCommit(event: StoredEvent): boolean }
+
+const recorded = (kind: string) => (event: StoredEvent) => event.type === 'job.step_recorded' && event.payload.kind === kind
+
+/** Where a runner can be made to die: in the middle of a transaction, or right behind a commit, before anything else hears of it. */
+export const FAULT_POINTS = {
+  'a job is being kept': { inTransaction: 'AFTER INSERT ON main.agent_jobs' },
+  'a job is kept': { afterCommit: ({ type }) => type === 'job.created' },
+  'a job is claimed': { afterCommit: ({ type }) => type === 'job.started' },
+  'a reply is being recorded': { inTransaction: "AFTER INSERT ON main.job_steps WHEN NEW.kind = 'reply'" },
+  'a reply is recorded': { afterCommit: recorded('reply') },
+  'a call is started': { afterCommit: recorded('tool_started') },
+  'a result is being recorded': { inTransaction: "BEFORE INSERT ON main.job_steps WHEN NEW.kind = 'tool_result'" },
+  'an approval is asked': { afterCommit: ({ type }) => type === 'approval.asked' },
+  'an approval is answered': { afterCommit: ({ type }) => type === 'approval.answered' },
+  'the end is being recorded': { inTransaction: "AFTER UPDATE OF status ON main.agent_jobs WHEN NEW.status = 'completed'" },
+  'the end is recorded': { afterCommit: ({ type }) => type === 'job.finished' },
+} satisfies Record<string, Fault>
+
+export type FaultPoint = keyof typeof FAULT_POINTS

@@ -1,0 +1,41 @@
+import type { Database } from '../base/db/database.ts'
+import { openDatabase } from '../base/db/database.ts'
+import { readRunnerEnvironment } from '../edges/host/environment.ts'
+import { createMemoryVault } from '../kit/vault.ts'
+import { createRunner } from '../runner.ts'
+import { FAULT_POINTS, type FaultPoint } from './fault-points.ts'
+
+/**
+ * The runner as a process of its own that dies without warning at one point of its work, named by KILL_AT. The point is
+ * reached inside the database: a trigger in the middle of a transaction, or the first listener after a commit. Nothing of
+ * the product knows of it. Without KILL_AT it lives on.
+ */
+const point = process.env['KILL_AT'] as FaultPoint | undefined
+
+function die(): void {
+  process.kill(process.pid, 'SIGKILL')
+}
+
+function arm(db: Database): Database {
+  const fault = point === undefined ? undefined : FAULT_POINTS[point]
+  if (fault === undefined) return db
+  if ('inTransaction' in fault) {
+    db.connection.function('die', { deterministic: false }, () => (die(), null))
+    // A trigger of the connection itself, which the file never holds.
+    db.connection.exec(`CREATE TEMP TRIGGER kill_here ${fault.inTransaction} BEGIN SELECT die(); END`)
+  } else {
+    db.onEvents((event) => {
+      if (fault.afterCommit(event)) die()
+    })
+  }
+  return db
+}
+
+const runner = createRunner({
+  config: readRunnerEnvironment(process.env),
+  vault: createMemoryVault(),
+  openDatabase: (given) => arm(openDatabase(given)),
+})
+const { host, port } = await runner.start()
+process.stdout.write(`${JSON.stringify({ ready: true, runnerUrl: `http://${host}:${port}` })}\n`)
+process.once('SIGTERM', () => void runner.stop({ graceMs: 2_000 }).then(() => process.exit(0)))
