@@ -1,4 +1,4 @@
-import type { KnownPrice, ModelRequest, PromptMessage, Usage } from '../models/model.ts'
+import type { KnownPrice, ModelRequest, PromptMessage, ToolDescription, Usage } from '../models/model.ts'
 import { costMicros } from '../models/prices.ts'
 
 /** Tokens and money of one or several model calls that belong to the same reply. */
@@ -43,7 +43,18 @@ export function tokensOf(chars: number): number {
 export function charsOfRequest(request: ModelRequest): number {
   let chars = 0
   for (const message of request.messages) chars += charsOfMessage(message)
-  for (const tool of request.tools) chars += tool.name.length + tool.description.length + JSON.stringify(tool.parameters).length
+  for (const tool of request.tools) chars += charsOfTool(tool)
+  return chars
+}
+
+/** Descriptions are made once, and so is their text. */
+const toolChars = new WeakMap<ToolDescription, number>()
+
+function charsOfTool(tool: ToolDescription): number {
+  const known = toolChars.get(tool)
+  if (known !== undefined) return known
+  const chars = tool.name.length + tool.description.length + JSON.stringify(tool.parameters).length
+  toolChars.set(tool, chars)
   return chars
 }
 
