@@ -1,13 +1,20 @@
 import { benchJobs } from './jobs.ts'
 import { benchPolicy } from './policy.ts'
 import { benchStream } from './stream.ts'
+import { benchTools } from './tools.ts'
 import { benchWindow } from './window.ts'
 
 /**
  * Measurements, each beside its baseline in the same run. `npm run bench` runs all; `npm run bench jobs` one of them.
  * They print figures and judge nothing: speed is never a test, since machines differ and are shared.
  */
-const benches: Record<string, () => Promise<void>> = { jobs: benchJobs, policy: benchPolicy, stream: benchStream, window: benchWindow }
+const benches: Record<string, () => Promise<void>> = {
+  jobs: benchJobs,
+  policy: benchPolicy,
+  stream: benchStream,
+  tools: benchTools,
+  window: benchWindow,
+}
 
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !Object.hasOwn(benches, name))
