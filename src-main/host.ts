@@ -81,6 +81,8 @@ export function createHost({ environment, spawn, assets, echo }: HostOptions): H
       origins: [...(server?.origins ?? [])],
       hosts: namesOf(environment.runnerHost),
       safeMode,
+      ingressPort: environment.ingressPort,
+      publicRunnerUrl: environment.publicRunnerUrl,
     }
   }
 

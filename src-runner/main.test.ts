@@ -32,7 +32,16 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
 
   function configOf(changes: Partial<RunnerConfig> = {}): RunnerConfig {
     const fixed = { host: '127.0.0.1', port: 0, authMode: 'local-auth' as const, workerSecret: SECRET, logLevel: 'debug' as const }
-    return { dataDir: join(home, 'data'), origins: [], hosts: [], safeMode: false, ...fixed, ...changes }
+    return {
+      dataDir: join(home, 'data'),
+      origins: [],
+      hosts: [],
+      safeMode: false,
+      ingressPort: null,
+      publicRunnerUrl: null,
+      ...fixed,
+      ...changes,
+    }
   }
 
   describe('under a host', () => {

@@ -51,6 +51,8 @@ function supervise(fixture: object = {}, options: Partial<SupervisorDeps> & { po
       origins: [],
       hosts: [],
       safeMode,
+      ingressPort: null,
+      publicRunnerUrl: null,
     }),
     vault: openVault('file', folder),
     log: silentLog,

@@ -63,6 +63,7 @@ const VARIABLES = {
   DASHBOARD_PORT: { key: 'dashboardPort', schema: Port, flags: ['dashboard-port'] },
   APP_URL: { key: 'appUrl', schema: BaseUrl, flags: ['app-url'] },
   PUBLIC_RUNNER_URL: { key: 'publicRunnerUrl', schema: BaseUrl, flags: ['public-runner-url'] },
+  INGRESS_PORT: { key: 'ingressPort', schema: Port, flags: ['ingress-port'] },
   AUTH_MODE: { key: 'authMode', schema: oneOf(AuthMode.options as ['local-trust', 'local-auth', 'bearer-token']), flags: ['auth-mode'] },
   WORKER_SECRET: {
     key: 'workerSecret',
@@ -93,6 +94,8 @@ export type Environment = {
   appUrl: string | null
   /** The public base of the runner's webhooks (a tunnel). */
   publicRunnerUrl: string | null
+  /** The webhook-only listener. null: the setting decides, which is off at first. */
+  ingressPort: number | null
   authMode: AuthMode
   workerSecret: string | null
   vault: 'keychain' | 'file'
@@ -133,6 +136,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
     dashboardPort: given.dashboardPort ?? null,
     appUrl: given.appUrl ?? null,
     publicRunnerUrl: given.publicRunnerUrl ?? null,
+    ingressPort: given.ingressPort ?? null,
     authMode: given.authMode ?? 'local-trust',
     workerSecret: given.workerSecret ?? null,
     vault: given.vault ?? 'keychain',

@@ -150,7 +150,16 @@ describe('queries', () => {
     await screen.findByText('read_file')
     runner.happen({
       type: 'job.finished',
-      payload: { jobId: job.id, agentId: job.agentId, conversationId: null, status: 'completed', title: '', error: null, costUsd: 0 },
+      payload: {
+        jobId: job.id,
+        agentId: job.agentId,
+        conversationId: null,
+        status: 'completed',
+        title: '',
+        error: null,
+        costUsd: 0,
+        scheduleId: null,
+      },
     })
     await screen.findByText('nothing')
   })

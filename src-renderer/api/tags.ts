@@ -3,7 +3,12 @@ import { ROUTES, type Route, type RouteName } from '../../src-runner/contract/ro
 import { STALE_AFTER, type Tag } from '../../src-runner/contract/tags.ts'
 
 /** Tags that name one thing, and the route parameter that says which. */
-const NAMED_BY: Partial<Record<Tag, string>> = { job: 'jobId', conversation: 'conversationId' }
+const NAMED_BY: Partial<Record<Tag, string>> = {
+  job: 'jobId',
+  conversation: 'conversationId',
+  trigger: 'triggerId',
+  schedule: 'scheduleId',
+}
 
 /** What a query holds: `jobs`, or `job:<id>` where the route is about one thing. */
 export function tagsOf(name: RouteName, params: Record<string, string> | undefined): string[] {

@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { ApprovalKind } from './approval-kinds.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { JobChannel, JobStatus, Step } from './jobs.ts'
+import { OutboundState } from './outbox.ts'
+import { OccurrenceState } from './schedules.ts'
+import { DeliveryOutcome } from './triggers.ts'
 
 const approval = z.object({ approvalId: Id, jobId: Id, agentId: Id, conversationId: Id.nullable(), kind: ApprovalKind })
 
@@ -10,7 +13,15 @@ const approval = z.object({ approvalId: Id, jobId: Id, agentId: Id, conversation
  * their row number as the SSE id, so a reader that comes back with `Last-Event-ID` misses nothing.
  */
 export const RECORDED_EVENTS = {
-  'job.created': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), channel: JobChannel, title: z.string() }),
+  'job.created': z.object({
+    jobId: Id,
+    agentId: Id,
+    conversationId: Id.nullable(),
+    channel: JobChannel,
+    title: z.string(),
+    triggerId: Id.nullable(),
+    scheduleId: Id.nullable(),
+  }),
   'job.started': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), attempt: z.number().int() }),
   'job.step_recorded': z.object({
     jobId: Id,
@@ -30,6 +41,7 @@ export const RECORDED_EVENTS = {
     title: z.string(),
     error: z.string().nullable(),
     costUsd: Usd,
+    scheduleId: Id.nullable(),
   }),
   'approval.asked': approval,
   'approval.answered': approval.extend({ decision: z.enum(['approve', 'reject']) }),
@@ -53,6 +65,28 @@ export const RECORDED_EVENTS = {
   'provider.changed': z.object({ providerId: z.string() }),
   'provider.deleted': z.object({ providerId: z.string() }),
   'model.price_changed': z.object({ providerId: z.string(), model: z.string() }),
+  'trigger.created': z.object({ triggerId: Id }),
+  /** Paused, resumed, or given another secret. */
+  'trigger.changed': z.object({ triggerId: Id }),
+  'trigger.deleted': z.object({ triggerId: Id }),
+  /** A delivery that made no job; one that did is told of by its `job.created`. */
+  'delivery.refused': z.object({ triggerId: Id, outcome: DeliveryOutcome }),
+  'schedule.created': z.object({ scheduleId: Id }),
+  'schedule.changed': z.object({ scheduleId: Id }),
+  'schedule.deleted': z.object({ scheduleId: Id }),
+  /** Due times were decided: what ran is told of by its `job.created`. */
+  'schedule.skipped': z.object({ scheduleId: Id, state: OccurrenceState }),
+  'schedule.budget_exhausted': z.object({ scheduleId: Id, agentId: Id, name: z.string() }),
+  'channel.created': z.object({ channelId: Id, agentId: Id }),
+  'channel.changed': z.object({ channelId: Id, agentId: Id }),
+  'channel.deleted': z.object({ channelId: Id, agentId: Id }),
+  /** Somebody wrote for the first time and waits for the person's word. */
+  'channel.asked': z.object({ channelId: Id, agentId: Id, personId: Id }),
+  'outbound.written': z.object({ messageId: Id, agentId: Id }),
+  'outbound.sent': z.object({ messageId: Id, agentId: Id }),
+  'outbound.failed': z.object({ messageId: Id, agentId: Id, state: OutboundState }),
+  /** Its address, its listener, its tunnel, or whether it can be reached. */
+  'public_address.changed': z.object({}),
   'settings.changed': z.object({ keys: z.array(z.string()) }),
 } as const
 

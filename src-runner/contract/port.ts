@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { NoticeKind } from './notifications.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 
 /**
@@ -24,6 +25,10 @@ export const RunnerConfig = z.object({
   hosts: z.array(z.string()),
   /** Safe mode: no schedules, no channels, and jobs of the last run wait for a person. */
   safeMode: z.boolean(),
+  /** The webhook-only listener as the environment wants it; null: the setting decides. */
+  ingressPort: z.number().int().min(0).max(65_535).nullable(),
+  /** The public base of webhook addresses as the environment gives it; null: the setting decides. */
+  publicRunnerUrl: z.string().nullable(),
 })
 export type RunnerConfig = z.infer<typeof RunnerConfig>
 
@@ -44,6 +49,8 @@ export const ToRunner = z.discriminatedUnion('type', [
   z.object({ type: z.literal('cancel_job'), jobId: Id }),
   /** A person pulled or released the emergency brake in the tray. */
   z.object({ type: z.literal('set_brake'), on: z.boolean() }),
+  /** The machine was asleep until now. */
+  z.object({ type: z.literal('woke') }),
 ])
 export type ToRunner = z.infer<typeof ToRunner>
 
@@ -95,7 +102,7 @@ export const FromRunner = z.discriminatedUnion('type', [
   /** Something the person should hear about although the window may be closed. */
   z.object({
     type: z.literal('notice'),
-    kind: z.enum(['job_failed', 'approval_waiting', 'budget_reached']),
+    kind: NoticeKind,
     title: z.string(),
     body: z.string(),
     path: z.string(),

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { BudgetUsd, ModelRef } from './agents.ts'
+import { DEFAULT_NOTIFICATIONS, NotificationSettings } from './notifications.ts'
+import { TunnelProgram } from './public-address.ts'
 
 export const WebSearchKind = z.enum(['brave', 'tavily', 'searxng'])
 export type WebSearchKind = z.infer<typeof WebSearchKind>
@@ -42,6 +44,13 @@ export const Settings = z.object({
   /** null: agents have no `web_search`. */
   webSearch: WebSearch.nullable(),
   openedHosts: z.array(OpenedHost).max(100),
+  notifications: NotificationSettings,
+  /** The base of webhook addresses for the outside. Changed through `/api/public-address`, like the next two. */
+  publicUrl: z.string().nullable(),
+  /** Where the webhook-only listener is; null: there is none. */
+  ingressPort: z.number().int().nullable(),
+  /** The tunnel that is started with the app; null: none. */
+  tunnel: TunnelProgram.nullable(),
 })
 export type Settings = z.infer<typeof Settings>
 
@@ -53,8 +62,12 @@ export const DEFAULT_SETTINGS: Settings = {
   dayBudgetUsd: null,
   webSearch: null,
   openedHosts: [],
+  notifications: DEFAULT_NOTIFICATIONS,
+  publicUrl: null,
+  ingressPort: null,
+  tunnel: null,
 }
 
-/** Web search has a route of its own: what is written there is more than what is read. */
-export const UpdateSettings = Settings.omit({ webSearch: true }).partial()
+/** What has a route of its own is not written here. */
+export const UpdateSettings = Settings.omit({ webSearch: true, publicUrl: true, ingressPort: true, tunnel: true }).partial()
 export type UpdateSettings = z.infer<typeof UpdateSettings>

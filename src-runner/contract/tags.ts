@@ -17,25 +17,38 @@ export const TAGS = [
   'approvals',
   'rules',
   'memories',
+  'triggers',
+  'trigger',
+  'schedules',
+  'schedule',
+  'channels',
+  'outbox',
+  'attention',
+  'public_address',
 ] as const
 export type Tag = (typeof TAGS)[number]
 
 /** A tag alone makes all of its queries stale; with `by`, only those of the thing that the payload's field names. */
-export type StaleTag = { tag: Tag; by?: 'jobId' | 'agentId' | 'conversationId' | 'providerId' }
+export type StaleTag = { tag: Tag; by?: 'jobId' | 'agentId' | 'conversationId' | 'providerId' | 'triggerId' | 'scheduleId' }
 
 const job: StaleTag[] = [{ tag: 'jobs' }, { tag: 'job', by: 'jobId' }, { tag: 'conversation', by: 'conversationId' }]
+
+const trigger: StaleTag[] = [{ tag: 'triggers' }, { tag: 'trigger', by: 'triggerId' }]
+const schedule: StaleTag[] = [{ tag: 'schedules' }, { tag: 'schedule', by: 'scheduleId' }, { tag: 'attention' }]
+const channel: StaleTag[] = [{ tag: 'channels' }, { tag: 'attention' }]
+const outbound: StaleTag[] = [{ tag: 'outbox' }, { tag: 'attention' }]
 
 const approval: StaleTag[] = [{ tag: 'approvals' }, { tag: 'job', by: 'jobId' }, { tag: 'conversation', by: 'conversationId' }]
 
 /** Total: an event type without an entry does not compile. */
 export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
-  'job.created': [...job, { tag: 'conversations' }],
+  'job.created': [...job, { tag: 'conversations' }, { tag: 'trigger', by: 'triggerId' }, { tag: 'schedule', by: 'scheduleId' }],
   'job.started': job,
   'job.step_recorded': [{ tag: 'job', by: 'jobId' }, { tag: 'conversation', by: 'conversationId' }, { tag: 'spend' }],
   'job.waiting': [...job, { tag: 'conversations' }],
   'job.requeued': job,
   'job.cancel_requested': job,
-  'job.finished': [...job, { tag: 'conversations' }, { tag: 'spend' }],
+  'job.finished': [...job, { tag: 'conversations' }, { tag: 'spend' }, { tag: 'schedule', by: 'scheduleId' }],
   'approval.asked': approval,
   'approval.answered': approval,
   'approval.expired': approval,
@@ -48,7 +61,15 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'memory.deleted': [{ tag: 'memories' }],
   'agent.created': [{ tag: 'agents' }],
   'agent.changed': [{ tag: 'agents' }],
-  'agent.deleted': [{ tag: 'agents' }, { tag: 'rules' }, { tag: 'jobs' }, { tag: 'conversations' }],
+  'agent.deleted': [
+    { tag: 'agents' },
+    { tag: 'rules' },
+    { tag: 'jobs' },
+    { tag: 'conversations' },
+    { tag: 'triggers' },
+    { tag: 'schedules' },
+    { tag: 'channels' },
+  ],
   'conversation.created': [{ tag: 'conversations' }],
   'conversation.changed': [{ tag: 'conversations' }, { tag: 'conversation', by: 'conversationId' }],
   'conversation.deleted': [{ tag: 'conversations' }, { tag: 'conversation', by: 'conversationId' }],
@@ -56,5 +77,22 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'provider.changed': [{ tag: 'providers' }, { tag: 'models' }],
   'provider.deleted': [{ tag: 'providers' }, { tag: 'models' }],
   'model.price_changed': [{ tag: 'models' }, { tag: 'spend' }],
+  'trigger.created': trigger,
+  'trigger.changed': trigger,
+  'trigger.deleted': trigger,
+  'delivery.refused': [{ tag: 'trigger', by: 'triggerId' }, { tag: 'attention' }],
+  'schedule.created': schedule,
+  'schedule.changed': schedule,
+  'schedule.deleted': schedule,
+  'schedule.skipped': schedule,
+  'schedule.budget_exhausted': schedule,
+  'channel.created': channel,
+  'channel.changed': channel,
+  'channel.deleted': channel,
+  'channel.asked': channel,
+  'outbound.written': outbound,
+  'outbound.sent': outbound,
+  'outbound.failed': outbound,
+  'public_address.changed': [{ tag: 'public_address' }, { tag: 'attention' }],
   'settings.changed': [{ tag: 'settings' }, { tag: 'models' }],
 }

@@ -97,6 +97,8 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
     origins: [],
     hosts: [],
     safeMode: false,
+    ingressPort: null,
+    publicRunnerUrl: null,
     ...options.config,
   }
   let provider: Provider | null = null

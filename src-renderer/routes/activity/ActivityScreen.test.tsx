@@ -23,7 +23,15 @@ function createWorkspace(first: JobSummary[]) {
     jobs = [job, ...jobs]
     runner.happen({
       type: 'job.created',
-      payload: { jobId: job.id, agentId: job.agentId, conversationId: null, channel: job.channel, title: job.title },
+      payload: {
+        jobId: job.id,
+        agentId: job.agentId,
+        conversationId: null,
+        channel: job.channel,
+        title: job.title,
+        triggerId: null,
+        scheduleId: null,
+      },
     })
   }
   return { runner, agent, add }

@@ -132,6 +132,7 @@ describe('the page of a job', () => {
         title: job.title,
         error: null,
         costUsd: 0,
+        scheduleId: null,
       },
     })
     expect(await screen.findByText('Written so far')).toBeInTheDocument()

@@ -63,7 +63,16 @@ it('goes from the demo model to an agent to a first job that ends', async () => 
   runner.answer({ getJob: () => ({ job: { ...job, status: 'completed', result: 'Three files.', finishedAt: Date.now() } }) })
   runner.happen({
     type: 'job.finished',
-    payload: { jobId: job.id, agentId: agent.id, conversationId: null, status: 'completed', title: job.title, error: null, costUsd: 0 },
+    payload: {
+      jobId: job.id,
+      agentId: agent.id,
+      conversationId: null,
+      status: 'completed',
+      title: job.title,
+      error: null,
+      costUsd: 0,
+      scheduleId: null,
+    },
   })
   await screen.findByRole('heading', { name: 'That was your first job' })
   expect(screen.getByRole('link', { name: 'Go to Home' })).toHaveAttribute('href', '/')

@@ -25,6 +25,15 @@ const Environment = z.object({
     .regex(/^[\x21-\x7e]{32,512}$/, 'must be at least 32 characters without spaces')
     .optional(),
   LOG_LEVEL: LogLevel.default('info'),
+  INGRESS_PORT: z
+    .string()
+    .trim()
+    .regex(/^\d{1,5}$/, 'must be a port, 0 to 65535')
+    .transform(Number)
+    .refine((port) => port <= 65_535, 'must be a port, 0 to 65535')
+    .nullable()
+    .default(null),
+  PUBLIC_RUNNER_URL: z.string().trim().min(1).nullable().default(null),
 })
 
 /** The configuration of a runner that nobody but the environment tells anything. Throws ConfigRefused. */
@@ -38,7 +47,7 @@ export function readRunnerEnvironment(env: Record<string, string | undefined>): 
       `${issue.path.join('.')} ${issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : issue.message}`,
     )
   }
-  const { DECKHAND_DATA_DIR, RUNNER_HOST, RUNNER_PORT, AUTH_MODE, WORKER_SECRET, LOG_LEVEL } = parsed.data
+  const { DECKHAND_DATA_DIR, RUNNER_HOST, RUNNER_PORT, AUTH_MODE, WORKER_SECRET, LOG_LEVEL, INGRESS_PORT, PUBLIC_RUNNER_URL } = parsed.data
   if (AUTH_MODE === 'local-auth' && WORKER_SECRET === undefined)
     throw new ConfigRefused('WORKER_SECRET is needed with AUTH_MODE local-auth')
   return {
@@ -52,6 +61,8 @@ export function readRunnerEnvironment(env: Record<string, string | undefined>): 
     origins: [],
     hosts: [],
     safeMode: false,
+    ingressPort: INGRESS_PORT,
+    publicRunnerUrl: PUBLIC_RUNNER_URL,
   }
 }
 

@@ -14,6 +14,12 @@ import { providerHandlers } from './handlers/providers.ts'
 import { ruleHandlers } from './handlers/rules.ts'
 import { settingsHandlers } from './handlers/settings.ts'
 import { systemHandlers } from './handlers/system.ts'
+import { triggerHandlers } from './handlers/triggers.ts'
+import { scheduleHandlers } from './handlers/schedules.ts'
+import { channelHandlers } from './handlers/channels.ts'
+import { outboxHandlers } from './handlers/outbox.ts'
+import { publicAddressHandlers } from './handlers/public-address.ts'
+import { doctorHandlers } from './handlers/doctor.ts'
 
 /** Every route's handler, noun by noun. */
 export function createHandlers(deps: HandlerDeps): Handlers {
@@ -31,6 +37,12 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...modelHandlers(deps),
     ...settingsHandlers(deps),
     ...boxHandlers(deps),
+    ...triggerHandlers(deps),
+    ...scheduleHandlers(deps),
+    ...channelHandlers(deps),
+    ...outboxHandlers(deps),
+    ...publicAddressHandlers(deps),
+    ...doctorHandlers(deps),
     ...eventHandlers(deps),
   }
 }

@@ -34,9 +34,20 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   undoFile: { path: 'Docs/a' },
   createMemory: { text: 'x' },
   updateMemory: { text: 'x' },
+  createTrigger: { name: 'x', taskTemplate: 'x' },
+  previewTemplate: { taskTemplate: 'x', payload: '{}' },
+  testTrigger: { payload: '{}' },
+  createSchedule: { name: 'x', agentId: ID, cron: '0 9 * * *', timezone: 'UTC', task: 'x' },
+  updateSchedule: { name: 'x' },
+  runTick: {},
+  createChannel: { agentId: ID, kind: 'telegram', token: 'x' },
+  updateChannel: { enabled: true },
+  updateChannelPerson: { role: 'owner' },
+  updatePublicAddress: { url: null },
+  startTunnel: { program: 'ngrok' },
 }
 /** What a route cannot do without in its query. */
-const QUERIES: Partial<Record<RouteName, string>> = { getFileDiff: '?path=Docs%2Fa' }
+const QUERIES: Partial<Record<RouteName, string>> = { getFileDiff: '?path=Docs%2Fa', previewCron: '?cron=x&timezone=UTC' }
 
 const MODES: AuthMode[] = ['local-trust', 'local-auth']
 

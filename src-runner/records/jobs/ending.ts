@@ -1,13 +1,13 @@
 import type { Db } from '../../base/db/database.ts'
 import type { Tx } from '../../base/db/transact.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
-import { isTerminal, type Job, type JobStatus, type TerminalStatus } from '../../contract/jobs.ts'
+import { isTerminal, type Job, type JobChannel, type JobStatus, type TerminalStatus } from '../../contract/jobs.ts'
 import { AppError } from '../../kit/errors.ts'
 import { withdrawApprovals } from '../approvals/withdrawing.ts'
 import { addMessage, touchConversation } from '../conversations/turns.ts'
 import { toUsd } from '../micros.ts'
 import { LostClaim, type Claim } from './claim.ts'
-import type { JobDeps } from './job-deps.ts'
+import type { JobDeps, MovedJob } from './job-deps.ts'
 import { getJob } from './reading.ts'
 import { recordReply, type NewReply } from './recording.ts'
 import { previewOf } from './titles.ts'
@@ -30,6 +30,9 @@ type OpenJob = {
   status: JobStatus
   claim: number
   agent_id: string
+  channel: JobChannel
+  trigger_id: string | null
+  schedule_id: string | null
   conversation_id: string | null
   parent_job_id: string | null
   parent_call_id: string | null
@@ -41,7 +44,7 @@ type OpenJob = {
 }
 
 const SELECT_OPEN =
-  'SELECT seq, id, status, claim, agent_id, conversation_id, parent_job_id, parent_call_id, title, woken, crashes, cancel_requested_at, cost_micros FROM agent_jobs'
+  'SELECT seq, id, status, claim, agent_id, channel, trigger_id, schedule_id, conversation_id, parent_job_id, parent_call_id, title, woken, crashes, cancel_requested_at, cost_micros FROM agent_jobs'
 
 /**
  * Ends an attempt, and the job too unless it waits or is released; `lastReply` is recorded in the same transaction.
@@ -215,6 +218,7 @@ function putToSleep(tx: Tx, deps: JobDeps, job: OpenJob, status: 'awaiting_appro
     job.seq,
   )
   tx.emit({ type: 'job.waiting', payload: { jobId: job.id, agentId: job.agent_id, conversationId: job.conversation_id, status } })
+  deps.hooks.waiting(tx, movedOf(job, status))
   tx.afterCommit(() => {
     deps.workingTime.end(job.id)
     deps.tails.waiting(job.id, status)
@@ -259,8 +263,10 @@ function endJob(tx: Tx, deps: JobDeps, job: OpenJob, ending: JobEnding, cancelRe
       title: job.title,
       error: ending.error,
       costUsd: toUsd(job.cost_micros),
+      scheduleId: job.schedule_id,
     },
   })
+  deps.hooks.ended(tx, movedOf(job, ending.status))
   withdrawApprovals(tx, job)
   stopChildren(tx, deps, job)
   if (job.parent_call_id !== null) wakeJob(tx, deps, job.parent_job_id!)
@@ -270,6 +276,11 @@ function endJob(tx: Tx, deps: JobDeps, job: OpenJob, ending: JobEnding, cancelRe
     deps.notify.ready()
   })
   return ending.status
+}
+
+function movedOf(job: OpenJob, status: JobStatus): MovedJob {
+  const { id, agent_id: agentId, channel, trigger_id: triggerId, schedule_id: scheduleId, conversation_id: conversationId } = job
+  return { id, status, agentId, channel, triggerId, scheduleId, conversationId }
 }
 
 /** Nobody is left who could use what they come to. */

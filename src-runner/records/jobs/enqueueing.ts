@@ -60,7 +60,8 @@ export function enqueueJob(tx: Tx, deps: JobDeps, input: NewJob, retryOfJobId: s
     addMessage(tx, { id: deps.ids.next(), conversationId, jobId: id, role: 'user', text: input.task, at })
   }
   deps.search.queue(tx, seq)
-  tx.emit({ type: 'job.created', payload: { jobId: id, agentId: input.agentId, conversationId, channel: input.channel, title } })
+  const { agentId, channel, triggerId = null, scheduleId = null } = input
+  tx.emit({ type: 'job.created', payload: { jobId: id, agentId, conversationId, channel, title, triggerId, scheduleId } })
   tx.afterCommit(deps.notify.ready)
   return getJob(tx, id)
 }

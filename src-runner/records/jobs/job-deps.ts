@@ -1,4 +1,6 @@
+import type { Tx } from '../../base/db/transact.ts'
 import type { JobTails } from '../../base/events/job-tails.ts'
+import type { JobChannel, JobStatus } from '../../contract/jobs.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Ids } from '../../kit/ids.ts'
 import type { JobSearch } from './search.ts'
@@ -14,6 +16,23 @@ export type QueueWatcher = {
   taken?(jobId: string): void
 }
 
+/** A job that has just ended or gone to wait, as those see it who write about that in the same transaction. */
+export type MovedJob = {
+  id: string
+  status: JobStatus
+  agentId: string
+  channel: JobChannel
+  triggerId: string | null
+  scheduleId: string | null
+  conversationId: string | null
+}
+
+/** What other records write when a job ends or waits: in its transaction, so that neither is ever there without the other. */
+export type JobHooks = {
+  ended(tx: Tx, job: MovedJob): void
+  waiting(tx: Tx, job: MovedJob): void
+}
+
 export type JobDeps = {
   clock: Clock
   ids: Ids
@@ -23,4 +42,5 @@ export type JobDeps = {
   search: JobSearch
   workingTime: WorkingTime
   notify: Required<QueueWatcher>
+  hooks: JobHooks
 }

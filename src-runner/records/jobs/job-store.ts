@@ -19,7 +19,7 @@ import {
   type AttemptEnding,
 } from './ending.ts'
 import { enqueueJob, retryJob, type NewJob } from './enqueueing.ts'
-import type { JobDeps, QueueWatcher } from './job-deps.ts'
+import type { JobDeps, JobHooks, QueueWatcher } from './job-deps.ts'
 import { listJobs, type JobFilter } from './listing.ts'
 import { countJobs, depthOf, findChildOfCall, findJob, getJob, listJobsOfConversation, listRunningJobs, listSteps } from './reading.ts'
 import { recordReply, recordToolResult, recordToolStarted, type NewReply, type NewToolResult, type NewToolStart } from './recording.ts'
@@ -39,12 +39,14 @@ export function createJobStore({
   ids,
   bootId,
   tails,
+  hooks,
 }: {
   db: Database
   clock: Clock
   ids: Ids
   bootId: string
   tails: JobTails
+  hooks?: Partial<JobHooks>
 }) {
   const watchers = new Set<QueueWatcher>()
   const deps: JobDeps = {
@@ -59,6 +61,7 @@ export function createJobStore({
       cancelRequested: (jobId) => watchers.forEach((watcher) => watcher.cancelRequested?.(jobId)),
       taken: (jobId) => watchers.forEach((watcher) => watcher.taken?.(jobId)),
     },
+    hooks: { ended: (tx, job) => hooks?.ended?.(tx, job), waiting: (tx, job) => hooks?.waiting?.(tx, job) },
   }
   const turns = createTurns()
   return {

@@ -1,6 +1,9 @@
 import { INITIAL } from './0001-initial.ts'
 import { APPROVALS } from './0002-approvals.ts'
 import { FILES_AND_MEMORY } from './0003-files-and-memory.ts'
+import { WEBHOOKS } from './0004-webhooks.ts'
+import { SCHEDULES } from './0005-schedules.ts'
+import { CHANNELS } from './0006-channels.ts'
 
 /** SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called. */
 export type Migration = { version: number; sql: string }
@@ -10,6 +13,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: INITIAL },
   { version: 2, sql: APPROVALS },
   { version: 3, sql: FILES_AND_MEMORY },
+  { version: 4, sql: WEBHOOKS },
+  { version: 5, sql: SCHEDULES },
+  { version: 6, sql: CHANNELS },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.at(-1)!.version

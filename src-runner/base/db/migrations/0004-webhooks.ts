@@ -1,0 +1,3 @@
+export const WEBHOOKS = `
+SELECT 1;
+`

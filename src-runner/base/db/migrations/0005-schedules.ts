@@ -1,0 +1,3 @@
+export const SCHEDULES = `
+SELECT 1;
+`

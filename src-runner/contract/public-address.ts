@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { Moment } from './primitives.ts'
+
+/** Programs that make a port of this machine reachable from outside. They are the person's own; Deckhand brings none. */
+export const TunnelProgram = z.enum(['cloudflared', 'ngrok', 'tailscale'])
+export type TunnelProgram = z.infer<typeof TunnelProgram>
+
+export const Tunnel = z.object({
+  program: TunnelProgram,
+  state: z.enum(['starting', 'running', 'stopped', 'failed']),
+  /** The address it gave; null until it says so. */
+  url: z.string().nullable(),
+  /** Why it failed, and what to do. Empty otherwise. */
+  problem: z.string(),
+  startedAt: Moment.nullable(),
+})
+export type Tunnel = z.infer<typeof Tunnel>
+
+/** How webhooks of this machine are reached from outside. */
+export const PublicAddress = z.object({
+  /** The base of webhook addresses; null: only this machine reaches them. */
+  url: z.string().nullable(),
+  /** Who said so. `environment` (PUBLIC_RUNNER_URL) cannot be changed in the app. */
+  source: z.enum(['none', 'setting', 'environment', 'tunnel']),
+  /** What this machine itself calls the address that a tunnel must lead to: the webhook-only port where there is one. */
+  localUrl: z.string(),
+  /** The webhook-only listener; null: off, and webhooks come in on the runner's port. */
+  ingressPort: z.number().int().nullable(),
+  /** Of the last probe that was sent out and came in again, or did not. */
+  check: z.object({
+    state: z.enum(['unknown', 'checking', 'reachable', 'unreachable']),
+    checkedAt: Moment.nullable(),
+    /** What went wrong and what to do. Empty when reachable. */
+    problem: z.string(),
+  }),
+  /** The programs that were looked for, and where they are. */
+  programs: z.array(z.object({ program: TunnelProgram, installed: z.boolean(), path: z.string().nullable() })),
+  /** The one that was started here last. */
+  tunnel: Tunnel.nullable(),
+})
+export type PublicAddress = z.infer<typeof PublicAddress>
+
+export const UpdatePublicAddress = z
+  .object({
+    /** `https://hooks.example.com`, without a path to a webhook. null removes it. */
+    url: z.string().trim().min(1).max(2000).nullable(),
+    /** null turns the webhook-only listener off. */
+    ingressPort: z.number().int().min(1).max(65_535).nullable(),
+  })
+  .partial()
+export type UpdatePublicAddress = z.infer<typeof UpdatePublicAddress>

@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { Id, Moment, Name } from './primitives.ts'
+
+/** 1,000,000 bytes: what a delivery's body may hold. */
+export const MAX_WEBHOOK_BYTES = 1_000_000
+/** Accepted fires of one trigger within any hour. */
+export const FIRES_PER_HOUR = 30
+/** Deliveries of one trigger that its inbox keeps. */
+export const INBOX_KEEPS = 200
+/** A value that a placeholder is filled with is cut here, with a mark that says so. */
+export const MAX_PLACEHOLDER_CHARS = 100_000
+
+/** Where a note about a successful run goes. `auto`: the agent's first active channel. WhatsApp is not offered. */
+export const NotifyVia = z.enum(['auto', 'telegram', 'discord', 'slack'])
+export type NotifyVia = z.infer<typeof NotifyVia>
+
+/** How a sender proves itself beyond the secret in the path. A wrong signature is answered like a wrong secret. */
+export const SignatureScheme = z.enum(['standard_webhooks', 'github', 'stripe', 'slack'])
+export type SignatureScheme = z.infer<typeof SignatureScheme>
+
+export const Slug = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, 'small letters, digits and hyphens, at most 64, not at the ends a hyphen')
+
+export const TaskTemplate = z.string().trim().min(1).max(100_000)
+
+/** How a delivery really went. What the sender saw is its `status`: several of these are one and the same 404. */
+export const DeliveryOutcome = z.enum([
+  'accepted',
+  /** It repeated an earlier one's id, and was answered with that one's job. */
+  'duplicate',
+  'wrong_secret',
+  'paused',
+  'bad_signature',
+  'rate_limited',
+  'unsupported_media_type',
+  'unsupported_encoding',
+  'payload_too_large',
+  'invalid_json',
+  /** The body never came to its end. */
+  'incomplete',
+  'no_agent',
+  'job_creation_failed',
+])
+export type DeliveryOutcome = z.infer<typeof DeliveryOutcome>
+
+/** A webhook trigger. Its secret is kept as a digest and never comes back; it cannot be edited. */
+export const Trigger = z.object({
+  id: Id,
+  entityId: Id,
+  /** null: none attached, or the one attached was deleted. A delivery is then refused. */
+  agentId: Id.nullable(),
+  agentName: z.string().nullable(),
+  name: z.string(),
+  slug: z.string(),
+  taskTemplate: z.string(),
+  notifyOnSuccess: z.boolean(),
+  notifyVia: NotifyVia,
+  signature: SignatureScheme.nullable(),
+  /** A delivery that repeats an id of the sender answers with the first job. */
+  dedupe: z.boolean(),
+  status: z.enum(['active', 'paused']),
+  triggerCount: z.number().int(),
+  lastTriggeredAt: Moment.nullable(),
+  /** Accepted fires within the last hour, of FIRES_PER_HOUR. */
+  firesThisHour: z.number().int(),
+  /** How the newest delivery went; null: there was none. */
+  lastOutcome: DeliveryOutcome.nullable(),
+  createdAt: Moment,
+})
+export type Trigger = z.infer<typeof Trigger>
+
+export const CreateTrigger = z.object({
+  name: Name,
+  /** Left out or null: none attached yet. */
+  agentId: Id.nullable().default(null),
+  taskTemplate: TaskTemplate,
+  /** Left out: made from the name. */
+  slug: Slug.optional(),
+  notifyOnSuccess: z.boolean().default(false),
+  notifyVia: NotifyVia.default('auto'),
+  /** The signing secret goes to the vault and never comes back. */
+  signature: z
+    .object({ scheme: SignatureScheme, secret: z.string().trim().min(1).max(1000) })
+    .nullable()
+    .default(null),
+  dedupe: z.boolean().default(false),
+})
+export type CreateTrigger = z.infer<typeof CreateTrigger>
+
+/** One request to a trigger. `test` and `replay` were sent by the person: they take nothing from the hour's limit. */
+export const Delivery = z.object({
+  id: Id,
+  triggerId: Id,
+  kind: z.enum(['webhook', 'test', 'replay']),
+  outcome: DeliveryOutcome,
+  /** What the sender was answered. */
+  status: z.number().int(),
+  /** How many times in a row, for refusals that are counted instead of listed. */
+  times: z.number().int().positive(),
+  /** The sender's own id of it, when there was one. */
+  senderId: z.string().nullable(),
+  /** What it is about, as far as headers say: `push`, `charge.succeeded`. */
+  eventName: z.string().nullable(),
+  jobId: Id.nullable(),
+  replayOfId: Id.nullable(),
+  bytes: z.number().int(),
+  receivedAt: Moment,
+})
+export type Delivery = z.infer<typeof Delivery>
+
+export const DeliveryDetail = Delivery.extend({
+  /** The body as it came; null when it was not read or has been forgotten. */
+  payload: z.string().nullable(),
+  /** What the agent was given, with the placeholders filled in; null when it made no job. */
+  prompt: z.string().nullable(),
+  /** Headers that say something about the event. No secret, cookie or signature is among them. */
+  headers: z.record(z.string(), z.string()),
+})
+export type DeliveryDetail = z.infer<typeof DeliveryDetail>
+
+/** What a template makes of a payload, before any webhook is there. */
+export const PreviewTemplate = z.object({ taskTemplate: TaskTemplate, payload: z.string().max(MAX_WEBHOOK_BYTES) })
+export type PreviewTemplate = z.infer<typeof PreviewTemplate>
+
+export const TemplatePreview = z.object({
+  /** What the agent would be given; null when the payload is not JSON. */
+  prompt: z.string().nullable(),
+  /** Every placeholder of the template, in order of first appearance, and what became of it. */
+  placeholders: z.array(z.object({ path: z.string(), state: z.enum(['filled', 'missing', 'cut']), value: z.string() })),
+  /** Why there is no prompt. */
+  problem: z.string().nullable(),
+})
+export type TemplatePreview = z.infer<typeof TemplatePreview>

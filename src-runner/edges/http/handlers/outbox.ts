@@ -1,0 +1,12 @@
+import { AppError } from '../../../kit/errors.ts'
+import type { Handlers } from '../handler.ts'
+import type { HandlerDeps } from './deps.ts'
+
+type Routes = 'listOutbox' | 'retryOutbound' | 'listAttention'
+
+export function outboxHandlers(_deps: HandlerDeps): Pick<Handlers, Routes> {
+  const notYet = () => {
+    throw new AppError('internal', 'Not there yet.')
+  }
+  return { listOutbox: notYet, retryOutbound: notYet, listAttention: notYet }
+}

@@ -1,0 +1,27 @@
+/** A tap on it sends `action` back: `approve:<approvalId>`, `reject:<approvalId>`, `choose:<approvalId>:<n>`. At most 64 bytes. */
+export type Button = { label: string; action: string }
+
+/** A message on its way out, as a channel needs it. The text is Markdown, of any length: the channel cuts and dresses it. */
+export type OutgoingMessage = {
+  id: string
+  channelId: string
+  /** The service's id of the private chat. */
+  chatId: string
+  text: string
+  buttons: readonly Button[]
+  /** Absolute paths of files to send after the text. */
+  files: readonly string[]
+  /** Pieces that went out in an earlier try. */
+  partsSent: number
+}
+
+/**
+ * What became of a try. `failed` after some pieces went out says how many, so that a later try does not repeat them.
+ * `permanent`: no later try will do better (the person blocked the account, the chat is gone).
+ */
+export type SendResult =
+  | { state: 'sent'; externalId: string | null }
+  | { state: 'failed'; permanent: boolean; partsSent: number; retryAfterMs: number | null; problem: string }
+
+/** Sends one message. Never rejects for what a service may answer. */
+export type Deliver = (message: OutgoingMessage, signal: AbortSignal) => Promise<SendResult>
