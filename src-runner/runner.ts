@@ -36,6 +36,7 @@ import { createModelSource, type Models } from './thinking/models/model-source.t
 import type { Tool } from './thinking/tools/tool.ts'
 import { createAgentWork } from './work/agent-work.ts'
 import { createJobFiles } from './work/job-files.ts'
+import { previewChange } from './work/preview-change.ts'
 import { simulateCall } from './work/simulate.ts'
 import { createTools } from './work/tools.ts'
 
@@ -180,6 +181,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       handlers: createHandlers({
         ...{ db, jobs, approvals, tools, worker, tails, hub, models, vault, clock, ids, log },
         simulate: (asked) => simulateCall({ db, jobs, approvals, tools, floor }, asked),
+        previewChange: (approvalId) => previewChange({ db, approvals, tools, rules, dataDir: config.dataDir }, approvalId),
         findBox: box,
         files: createJobFiles({ db, clock, ids, blobs, jobs, closedFolders: [config.dataDir] }),
         findServers: () => findServers({ fetch, clock, ports: deps.discoveryPorts }),

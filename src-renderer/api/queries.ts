@@ -116,6 +116,11 @@ export function useJobApprovals(jobId: Given): Loaded<RouteAnswer<'listApprovals
   return useRoute('listApprovals', () => withId(jobId, (id) => ({ query: { jobId: id, limit: PENDING_AT_ONCE } })))
 }
 
+/** What an open approval would make of a file as it is now. */
+export function useApprovalPreview(approvalId: Given): Loaded<RouteAnswer<'previewApproval'>> {
+  return useRoute('previewApproval', () => withId(approvalId, (id) => ({ params: { approvalId: id } })))
+}
+
 export function useApproval(approvalId: Given): Loaded<RouteAnswer<'getApproval'>> {
   return useRoute('getApproval', () => withId(approvalId, (id) => ({ params: { approvalId: id } })))
 }

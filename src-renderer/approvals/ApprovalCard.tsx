@@ -7,6 +7,8 @@ import { For, type JSX, Show, untrack } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import type { Approval } from '../../src-runner/contract/approvals.ts'
 import type { CallFacts } from '../../src-runner/contract/rules.ts'
+import { useApprovalPreview } from '../api/queries.ts'
+import { DiffView } from '../files/DiffView.tsx'
 import { visibleText } from '../kit/visible-text.ts'
 import { locale, words } from '../kit/words/words.ts'
 import type { Icon } from '../ui/icon.ts'
@@ -120,6 +122,9 @@ function Body(props: { approval: Approval; compact?: boolean; withoutReason?: bo
       <Show when={props.approval.kind !== 'budget' && !props.withoutReason}>
         <Reason approval={props.approval} compact={props.compact} />
       </Show>
+      <Show when={mayStillRun() && !props.compact && CHANGES_A_FILE.has(props.approval.tool ?? '')}>
+        <FileChange approvalId={props.approval.id} />
+      </Show>
       <Show when={isCall()}>
         <section class="flex flex-col gap-1.5">
           <Show when={!props.compact} fallback={<span class="sr-only">{callLabel()}</span>}>
@@ -171,6 +176,27 @@ function Body(props: { approval: Approval; compact?: boolean; withoutReason?: bo
         </dl>
       </Show>
     </>
+  )
+}
+
+const CHANGES_A_FILE = new Set(['write_file', 'edit_file'])
+
+/** Beside the exact arguments, which say what will stand there: what of the present text goes. Not there where it cannot be told. */
+function FileChange(props: { approvalId: string }): JSX.Element {
+  const preview = useApprovalPreview(() => props.approvalId)
+  const change = () => {
+    const found = preview.data?.change
+    return found && found.change === 'modified' && found.diff !== '' ? found : null
+  }
+  return (
+    <Show when={change()}>
+      {(file) => (
+        <section class="flex flex-col gap-1.5">
+          <Label>{words().approvals.change}</Label>
+          <DiffView path={file().path} diff={file().diff} />
+        </section>
+      )}
+    </Show>
   )
 }
 

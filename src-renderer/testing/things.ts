@@ -158,6 +158,7 @@ export function makeApproval(fields: Partial<Approval> = {}): Approval {
     conversationId: null,
     agentId,
     agentName: 'Ada',
+    agentAvatar: null,
     callId: 'call_1',
     tool: 'write_file',
     args: { path: 'Documents/notes.md', content: 'First line\nSecond line' },

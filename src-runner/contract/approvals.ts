@@ -21,6 +21,7 @@ export const Approval = z.object({
   conversationId: Id.nullable(),
   agentId: Id,
   agentName: z.string(),
+  agentAvatar: z.string().nullable(),
   /** The tool call that waits. null: a budget. */
   callId: z.string().nullable(),
   tool: z.string().nullable(),

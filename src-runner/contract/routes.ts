@@ -259,6 +259,17 @@ export const ROUTES = table({
     errors: ['invalid_request', 'approval_not_found'],
     shows: ['approvals'],
   },
+  previewApproval: {
+    method: 'GET',
+    path: '/api/approvals/:approvalId/preview',
+    gate: 'runner',
+    summary: 'What the call of an open approval would make of a file as it is now, as a diff; null where it changes none.',
+    params: z.object({ approvalId: Id }),
+    status: 200,
+    answer: z.object({ change: FileDiff.nullable() }),
+    errors: ['invalid_request', 'approval_not_found'],
+    shows: ['approvals'],
+  },
   listRules: {
     method: 'GET',
     path: '/api/rules',

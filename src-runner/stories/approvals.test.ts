@@ -1,4 +1,5 @@
-import { realpathSync, symlinkSync } from 'node:fs'
+import { realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { CreateAgent } from '../contract/agents.ts'
@@ -130,6 +131,24 @@ describe('approvals', { timeout: 30_000 }, () => {
       { type: 'approval', approvalId: approval!.id, kind: 'tool', tool: 'send', callId: 'call_bo', summary: 'Send "hi" to bo' },
       { type: 'done', status: 'awaiting_approval' },
     ])
+  })
+
+  it('shows what would change in a file as it is now, and nothing where no file would change', async () => {
+    await open()
+    const folder = runner.makeFolder({ 'notes.md': 'one\ntwo\nthree\n' })
+    const write = toolCall('write_file', { path: 'folder-1/notes.md', content: 'one\n2\nthree\n' }, 'call_write')
+    runner.modelServer.play({ toolCalls: [write, sendTo('bo')] })
+    await start({ folders: [folder], autonomy: 'ask_first' })
+    const waiting = await pending()
+    const changeOf = async (tool: string) => {
+      const approvalId = waiting.find((one) => one.tool === tool)!.id
+      return (await runner.client.ok('previewApproval', { params: { approvalId } })).change
+    }
+    expect(await changeOf('write_file')).toMatchObject({ path: 'folder-1/notes.md', change: 'modified', binary: false })
+    expect((await changeOf('write_file'))!.diff).toContain('-two\n+2\n')
+    writeFileSync(join(folder, 'notes.md'), 'one\nchanged by hand\nthree\n')
+    expect((await changeOf('write_file'))!.diff).toContain('-changed by hand\n+2\n')
+    expect(await changeOf('send')).toBeNull()
   })
 
   it('rejects with a note, which the model reads', async () => {
@@ -357,6 +376,8 @@ describe('approvals', { timeout: 30_000 }, () => {
         kind: 'unknown_outcome',
         tool: 'send',
         args: { to: 'bo', text: 'hi' },
+        // What was said of it when it was let run.
+        facts: { summary: 'Send "hi" to bo' },
         mayRemember: ['once'],
       })
       await runner.restart({ crash: true })

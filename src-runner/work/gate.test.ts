@@ -87,6 +87,7 @@ describe('the gate', () => {
           callId: 'c',
           tool: 'send',
           args: {},
+          facts: null,
           marks: approvals.readMarks(tx, claim.jobId),
         }),
       ),

@@ -92,7 +92,8 @@ export function createGate(deps: GateDeps, job: Job, agent: Agent, claim: Claim)
       return { verdict: 'answer', ok: true, output }
     }
     if (starts === agains) return { verdict: 'run', again: true }
-    return ask({ kind: 'unknown_outcome', ...asked(question, null) })
+    const facts = approvals.findDecision(db, claim.seq, call.callId)?.facts ?? null
+    return ask({ kind: 'unknown_outcome', ...asked(question, null), facts })
   }
 
   function letRun(question: GateQuestion): GateVerdict | Promise<GateVerdict> {

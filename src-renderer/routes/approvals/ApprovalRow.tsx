@@ -30,7 +30,7 @@ export function ApprovalRow(props: { approval: Approval; href: string; isCurrent
           place = element
         }}
       >
-        <Avatar name={props.approval.agentName} size="sm" />
+        <Avatar name={props.approval.agentName} text={props.approval.agentAvatar} size="sm" />
       </span>
       <span class="flex min-w-0 flex-1 flex-col">
         <span class={`line-clamp-2 text-sm wrap-anywhere text-ink ${props.isCurrent ? 'font-medium' : ''}`}>

@@ -19,6 +19,15 @@ function open(approvals: Approval[], path = '/approvals') {
       const approval = answerOf(params.approvalId)
       return approval === undefined ? new Refusal('approval_not_found') : { approval }
     },
+    previewApproval: () => ({
+      change: {
+        path: 'Documents/notes.md',
+        change: 'modified',
+        diff: '@@ -1,1 +1,1 @@\n-as it was\n+as it will be\n',
+        truncated: false,
+        binary: false,
+      },
+    }),
     resolveApproval: ({ body }) => {
       const approval = answerOf(body.approvalId)
       if (approval === undefined) return new Refusal('approval_not_found')
@@ -54,6 +63,17 @@ const happenedElsewhere = (approval: Approval, decision: 'approve' | 'reject') =
 })
 
 describe('a decision', () => {
+  it('about a file shows what goes and what comes, and once it is taken no more', async () => {
+    const approval = makeApproval({ tool: 'write_file', args: { path: 'Documents/notes.md', content: 'as it will be' } })
+    open([approval])
+    const shown = await card(/Overwrite Documents/)
+    expect(await within(shown).findByText('as it was')).toBeInTheDocument()
+    within(shown)
+      .getByRole('button', { name: /Approve once/ })
+      .click()
+    await waitFor(() => expect(within(shown).queryByText('as it was')).toBeNull())
+  })
+
   it('shows who asks and why, exactly what would run, where it comes from, which voice asked, and what it has seen', async () => {
     const approval = makeApproval({
       args: { path: 'Documents/notes.md', content: '<img src=x onerror=alert(1)>\nadmin\u202Egnp.exe', flags: { force: true } },

@@ -15,6 +15,7 @@ export type ApprovalRow = {
   conversation_id: string | null
   agent_id: string
   agent_name: string
+  agent_avatar: string | null
   kind: ApprovalKind
   status: ApprovalStatus
   call_id: string | null
@@ -38,7 +39,7 @@ export type ApprovalRow = {
 }
 
 export const SELECT_APPROVAL = `SELECT approval.*, job.id AS job_id, job.title AS job_title, job.channel, job.conversation_id, job.agent_id,
-  agent.name AS agent_name FROM approvals AS approval JOIN agent_jobs AS job ON job.seq = approval.job_seq
+  agent.name AS agent_name, agent.avatar AS agent_avatar FROM approvals AS approval JOIN agent_jobs AS job ON job.seq = approval.job_seq
   JOIN agents AS agent ON agent.id = job.agent_id`
 
 const MayRemember = z.array(Remember)
@@ -54,6 +55,7 @@ export function approvalOf(row: ApprovalRow): Approval {
     conversationId: row.conversation_id,
     agentId: row.agent_id,
     agentName: row.agent_name,
+    agentAvatar: row.agent_avatar,
     callId: row.call_id,
     tool: row.tool,
     args: JSON.parse(row.args),

@@ -9,7 +9,7 @@ import type { Claim } from '../jobs/claim.ts'
 import { answerApproval, expireApprovals, reconsiderBudgets, type AnsweringDeps } from './answering.ts'
 import { approvalOf, findApproval, SELECT_APPROVAL, type ApprovalRow } from './approval-rows.ts'
 import { askApproval, type NewApproval } from './asking.ts'
-import { listDecisions, recordDecision } from './decisions.ts'
+import { findDecision, listDecisions, recordDecision } from './decisions.ts'
 import { readMarks } from './marks.ts'
 
 export type ApprovalStore = ReturnType<typeof createApprovals>
@@ -28,6 +28,7 @@ export function createApprovals(deps: AnsweringDeps) {
     expireDue: (tx: Tx) => expireApprovals(tx, deps),
     recordDecision: (tx: Tx, claim: Claim, decision: RecordedDecision) => recordDecision(tx, claim.seq, decision),
 
+    findDecision,
     listDecisions,
     readMarks,
     findApproval,

@@ -17,7 +17,8 @@ export type NewApproval = { marks: Marks; args: unknown } & (
       mayRemember: Remember[]
     }
   | { kind: 'question'; callId: string; tool: string; question: { text: string; choices: string[] } }
-  | { kind: 'unknown_outcome'; callId: string; tool: string }
+  /** `facts`: what was said of the call when it was let run. */
+  | { kind: 'unknown_outcome'; callId: string; tool: string; facts: CallFacts | null }
   | { kind: 'budget'; budget: NonNullable<Approval['budget']> }
 )
 
@@ -53,7 +54,7 @@ export function askApproval(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, 
     JSON.stringify(asked.args ?? null),
     hashOfCall(call?.tool ?? 'budget', asked.args),
     call === null ? '' : reasonOf(tx, claim.seq),
-    jsonOr(about?.facts),
+    jsonOr('facts' in asked ? asked.facts : undefined),
     jsonOr(about?.decision),
     JSON.stringify(asked.marks),
     jsonOr(asked.kind === 'question' ? asked.question : undefined),

@@ -13,6 +13,12 @@ export function recordDecision(tx: Tx, jobSeq: number, { callId, tool, facts, de
   ).run(jobSeq, callId, tool, JSON.stringify(facts), JSON.stringify(decision), JSON.stringify(marks), decidedAt)
 }
 
+/** What was decided about this call, or null. */
+export function findDecision(db: Db, jobSeq: number, callId: string): RecordedDecision | null {
+  const row = db.prepare<DecisionRow>('SELECT * FROM decisions WHERE job_seq = ? AND call_id = ?').get(jobSeq, callId)
+  return row === undefined ? null : decisionOf(row)
+}
+
 /** In the order of the calls. Throws AppError job_not_found. */
 export function listDecisions(db: Db, jobId: string): RecordedDecision[] {
   const job = db.prepare<{ seq: number }>('SELECT seq FROM agent_jobs WHERE id = ?').get(jobId)
@@ -20,12 +26,16 @@ export function listDecisions(db: Db, jobId: string): RecordedDecision[] {
   return db
     .prepare<DecisionRow>('SELECT * FROM decisions WHERE job_seq = ? ORDER BY decided_at, rowid')
     .all(job.seq)
-    .map((row) => ({
-      callId: row.call_id,
-      tool: row.tool,
-      facts: CallFacts.parse(JSON.parse(row.facts)),
-      decision: Decision.parse(JSON.parse(row.decision)),
-      marks: Marks.parse(JSON.parse(row.marks)),
-      decidedAt: row.decided_at,
-    }))
+    .map(decisionOf)
+}
+
+function decisionOf(row: DecisionRow): RecordedDecision {
+  return {
+    callId: row.call_id,
+    tool: row.tool,
+    facts: CallFacts.parse(JSON.parse(row.facts)),
+    decision: Decision.parse(JSON.parse(row.decision)),
+    marks: Marks.parse(JSON.parse(row.marks)),
+    decidedAt: row.decided_at,
+  }
 }

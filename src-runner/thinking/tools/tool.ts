@@ -33,6 +33,9 @@ export type ToolFacts = Omit<CallFacts, 'tool' | 'effect'>
  */
 export type ToolOutput = { ok: boolean; output: string; brings?: readonly Brings[]; result?: JobOutput }
 
+/** A file as it is and as a call would leave it. null: nothing there before; too large to be shown, when `bytes` is. */
+export type FilePreview = { path: string; before: { bytes: Buffer | null } | null; after: Buffer }
+
 /**
  * A tool: a name, a sentence for the model, the shape of its arguments, and how it may be repeated after a crash
  * (`read` and `idempotent` may, `once` never is). `parallel` tools of one reply may run side by side.
@@ -52,6 +55,8 @@ export type Tool<Args extends z.ZodObject = z.ZodObject> = {
   brings?: Brings | readonly Brings[]
   /** What this call would do, told from the arguments alone. Runs before the policy decides and changes nothing. */
   facts?(args: z.output<Args>, context: ToolContext): ToolFacts | Promise<ToolFacts>
+  /** Of a tool that changes a file: what this call would make of it now, for the person who is asked. Changes nothing. */
+  preview?(args: z.output<Args>, context: ToolContext): Promise<FilePreview>
   run(args: z.output<Args>, context: ToolContext): Promise<ToolOutput>
 }
 

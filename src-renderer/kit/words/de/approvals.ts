@@ -40,6 +40,7 @@ export const approvals: WordsLike<typeof en> = {
   reason: (agent) => `Warum, in den Worten von ${agent}`,
   reasonNote: 'Vom Modell geschrieben. Das beweist nichts.',
   noReason: 'Ein Grund wurde nicht genannt.',
+  change: 'Was sich in der Datei ändern würde, so wie sie jetzt ist',
   call: 'Genau das würde laufen',
   callNote: 'Freigeben führt dies aus, Zeichen für Zeichen, und sonst nichts.',
   callAsked: 'Was gerade lief',

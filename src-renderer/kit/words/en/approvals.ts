@@ -39,6 +39,7 @@ export const approvals = {
   reason: (agent: string) => `Why, in ${agent}’s own words`,
   reasonNote: 'Written by the model. It proves nothing.',
   noReason: 'It gave no reason.',
+  change: 'What it would change in the file, as it is now',
   call: 'Exactly what will run',
   callNote: 'Approving runs this, letter by letter, and nothing else.',
   callAsked: 'What was under way',

@@ -6,6 +6,7 @@ import type { Clock } from '../../../kit/clock.ts'
 import type { Ids } from '../../../kit/ids.ts'
 import type { Log } from '../../../kit/log.ts'
 import type { Vault } from '../../../kit/vault.ts'
+import type { FileDiff } from '../../../contract/files.ts'
 import type { SimulateCall, SimulatedCall } from '../../../contract/rules.ts'
 import type { ApprovalStore } from '../../../records/approvals/approvals.ts'
 import type { JobStore } from '../../../records/jobs/job-store.ts'
@@ -24,6 +25,8 @@ export type HandlerDeps = {
   tools: () => readonly Tool[]
   /** The decision about a call that nobody makes. */
   simulate(asked: SimulateCall): Promise<SimulatedCall>
+  /** What the call of an open approval would make of a file as it is now. */
+  previewChange(approvalId: string): Promise<FileDiff | null>
   worker: Pick<Worker, 'nudge' | 'run'>
   tails: JobTails
   hub: EventHub

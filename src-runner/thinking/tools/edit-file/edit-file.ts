@@ -54,6 +54,15 @@ export const editFile = defineTool({
       }),
     ),
 
+  preview: (args, context) =>
+    withFoundFile(context, args.path, (spot, found) => {
+      const path = showPlace(spot.place)
+      const { bytes, text } = readable(path, found)
+      const replaced = replaceText(text.text, args)
+      if ('problem' in replaced) throw new PathRefused(replaced.problem.replaceAll('{file}', `'${path}'`))
+      return Promise.resolve({ path, before: { bytes }, after: encodeWhole({ ...text, text: replaced.text }) })
+    }),
+
   async run(args, context) {
     const earlier = await answerOfEarlierRun(context, ({ shown, before, after }) => wordsFor(shown, before!.size, after!.size, null))
     if (earlier !== null) return earlier

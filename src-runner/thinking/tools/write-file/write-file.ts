@@ -46,6 +46,11 @@ export const writeFile = defineTool({
       return { ...place, summary: `${verb} ${shown} (${sizeWords(found.state.size)} → ${size})${undoWarning(found.state)}` }
     }),
 
+  async preview(args, context) {
+    const { shown, found } = await lookAtTarget(context, args.path, args.makeFolders)
+    return { path: shown, before: found, after: Buffer.from(args.content.toWellFormed()) }
+  },
+
   async run(args, context) {
     const bytes = Buffer.from(args.content.toWellFormed())
     if (bytes.length > MAX_WRITTEN_BYTES)
