@@ -46,6 +46,7 @@ CREATE TABLE channel_messages (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE outbox (
+  -- The order in which messages were written, and within a chat the one in which they are sent.
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   -- What it tells of: the same thing is told once, however often it is written down.
@@ -61,7 +62,10 @@ CREATE TABLE outbox (
   text TEXT NOT NULL,
   buttons TEXT NOT NULL CHECK (json_type(buttons) = 'array'),
   files TEXT NOT NULL CHECK (json_type(files) = 'array'),
+  -- Tries that failed while the channel worked otherwise.
   tries INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0),
+  -- Tries that began and of which no ending was written down: the process died in them.
+  cut_off INTEGER NOT NULL DEFAULT 0 CHECK (cut_off >= 0),
   -- Of a message that goes out in pieces, those that are there already.
   parts_sent INTEGER NOT NULL DEFAULT 0 CHECK (parts_sent >= 0),
   problem TEXT NOT NULL DEFAULT '',
@@ -69,12 +73,21 @@ CREATE TABLE outbox (
   external_id TEXT,
   created_at INTEGER NOT NULL,
   next_try_at INTEGER,
+  -- What is still pending then is given up.
+  give_up_at INTEGER NOT NULL,
   sent_at INTEGER,
+  -- When it was given up.
+  failed_at INTEGER,
   CHECK ((state = 'pending') = (next_try_at IS NOT NULL)),
-  CHECK ((state = 'sent') = (sent_at IS NOT NULL))
+  CHECK ((state = 'sent') = (sent_at IS NOT NULL)),
+  CHECK ((state = 'undeliverable') = (failed_at IS NOT NULL)),
+  CHECK (state = 'nowhere' OR chat_id IS NOT NULL)
 ) STRICT;
-CREATE INDEX outbox_due ON outbox (next_try_at) WHERE state = 'pending';
-CREATE INDEX outbox_by_state ON outbox (state);
+CREATE INDEX outbox_of_chat ON outbox (channel_id, chat_id, seq) WHERE state = 'pending';
+CREATE INDEX outbox_waiting ON outbox (give_up_at) WHERE state = 'pending';
+CREATE INDEX outbox_undeliverable ON outbox (failed_at) WHERE state = 'undeliverable';
+CREATE INDEX outbox_by_state ON outbox (state, seq);
 CREATE INDEX outbox_by_agent ON outbox (agent_id, seq);
 CREATE INDEX outbox_by_job ON outbox (job_id) WHERE job_id IS NOT NULL;
+CREATE INDEX outbox_by_approval ON outbox (approval_id) WHERE approval_id IS NOT NULL;
 `
