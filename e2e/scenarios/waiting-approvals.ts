@@ -161,7 +161,7 @@ export function fillWaitingApprovals(dataDir: string, now: number): void {
               subject: "python3 check.py --year 2026 'book of the year.csv'",
               paths: ['/home/you/Documents/Bookkeeping'],
               argv: ['python3', 'check.py', '--year', '2026', 'book of the year.csv'],
-              summary: "Runs `python3 check.py --year 2026 'book of the year.csv'` in Bookkeeping, boxed, without network",
+              summary: "Runs “python3 check.py --year 2026 'book of the year.csv'” in Bookkeeping, boxed, without network",
               runsCode: true,
               boxed: true,
             },

@@ -1,6 +1,6 @@
 import Check from 'lucide-solid/icons/check'
 import X from 'lucide-solid/icons/x'
-import { createSignal, For, type JSX, Match, onMount, Show, Switch } from 'solid-js'
+import { createEffect, createSignal, For, type JSX, Match, on, onMount, Show, Switch } from 'solid-js'
 import type { Approval, Remember } from '../../src-runner/contract/approvals.ts'
 import { useKeys } from '../kit/keyboard.ts'
 import { moneyText } from '../kit/numbers.ts'
@@ -46,9 +46,14 @@ export function AnswerForm(props: FormProps): JSX.Element {
     })
   }
 
+  // Opened it is tall, and in a low window it would lie over what is to be decided: then it stands below that.
+  let form!: HTMLDivElement
+  createEffect(on(open, (now) => now !== null && form.scrollIntoView?.({ block: 'nearest' }), { defer: true }))
+
   return (
     <div
-      class={`flex flex-col gap-3 ${props.compact ? '' : 'sticky bottom-0 -mx-5 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4'}`}
+      ref={form}
+      class={`flex flex-col gap-3 ${props.compact ? '' : open() === null ? 'sticky bottom-0 -mx-5 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4' : '-mx-5 -mb-5 border-t border-line px-5 py-4'}`}
     >
       <Show when={props.approval.kind === 'question'}>
         <AnswerField

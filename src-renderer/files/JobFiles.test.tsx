@@ -108,18 +108,18 @@ it('shows the beginning of a huge change, and the rest when asked', async () => 
 
 it('puts back what was there, after a question', async () => {
   const view = open([makeFile()])
-  await view.user.click(await screen.findByRole('button', { name: 'Undo' }))
+  await view.user.click(await screen.findByRole('button', { name: 'Undo: Documents/notes.md' }))
   const dialog = await screen.findByRole('alertdialog', { name: 'Undo the change of Documents/notes.md?' })
   expect(view.runner.callsOf('undoFile')).toHaveLength(0)
   await view.user.click(within(dialog).getByRole('button', { name: 'Undo' }))
   expect(await screen.findByText('Undone')).toBeInTheDocument()
-  expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull()
+  expect(screen.queryByRole('button', { name: /^Undo/ })).toBeNull()
   expect(view.runner.callsOf('undoFile')[0]!.body).toEqual({ path: 'Documents/notes.md', force: false })
 })
 
 it('asks again, saying what would be lost, when the file was changed since', async () => {
   const view = open([makeFile({ undoable: false })])
-  await view.user.click(await screen.findByRole('button', { name: 'Undo' }))
+  await view.user.click(await screen.findByRole('button', { name: 'Undo: Documents/notes.md' }))
   await view.user.click(within(await screen.findByRole('alertdialog')).getByRole('button', { name: 'Undo' }))
   const second = await screen.findByRole('alertdialog', { name: 'It was changed again since' })
   expect(second).toHaveTextContent('loses that newer change')
@@ -131,7 +131,7 @@ it('asks again, saying what would be lost, when the file was changed since', asy
 it('says why something cannot be undone', async () => {
   const view = open([makeFile()])
   view.runner.answer({ undoFile: () => new Refusal('file_cannot_be_undone', 'It was too large to be kept.') })
-  await view.user.click(await screen.findByRole('button', { name: 'Undo' }))
+  await view.user.click(await screen.findByRole('button', { name: 'Undo: Documents/notes.md' }))
   await view.user.click(within(await screen.findByRole('alertdialog')).getByRole('button', { name: 'Undo' }))
   expect(await screen.findByText('It cannot be undone: It was too large to be kept.')).toBeInTheDocument()
 })

@@ -163,7 +163,14 @@ function UndoButton(props: { jobId: string; file: WrittenFile }): JSX.Element {
           </span>
         )}
       </Show>
-      <Button size="sm" variant="ghost" icon={Undo2} busy={undo.isRunning} onClick={() => setAsking(true)}>
+      <Button
+        size="sm"
+        variant="ghost"
+        icon={Undo2}
+        busy={undo.isRunning}
+        aria-label={text().undoOf(props.file.path)}
+        onClick={() => setAsking(true)}
+      >
         {text().undo}
       </Button>
       <ConfirmDialog

@@ -16,6 +16,7 @@ import Users from 'lucide-solid/icons/users'
 import Wrench from 'lucide-solid/icons/wrench'
 import { createSignal, createUniqueId, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
+import { visibleText } from '../kit/visible-text.ts'
 import { words } from '../kit/words/words.ts'
 import { Duration } from '../ui/Duration.tsx'
 import type { Icon } from '../ui/icon.ts'
@@ -55,7 +56,7 @@ const LINES_SHOWN = 12
 
 /** The last lines of what a program says, while it runs; all of it stands in the answer afterwards. */
 function RunningOutput(props: { text: string }) {
-  const lastLines = () => props.text.trimEnd().split('\n').slice(-LINES_SHOWN).join('\n')
+  const lastLines = () => visibleText(props.text.trimEnd().split('\n').slice(-LINES_SHOWN).join('\n'))
   return (
     <pre
       role="log"

@@ -22,6 +22,7 @@ export const files: WordsLike<typeof en> = {
   removed: (count) => plural(count, { one: '# Zeile entfernt', other: '# Zeilen entfernt' }),
   line: { add: 'Hinzugefügt', remove: 'Entfernt' },
   undo: 'Rückgängig',
+  undoOf: (path) => `Rückgängig: ${path}`,
   undoTitle: (path) => `Änderung an ${path} rückgängig machen?`,
   undoText: {
     added: 'Die Datei wird gelöscht: Vor diesem Auftrag gab es sie nicht.',

@@ -20,6 +20,7 @@ export const files = {
   removed: (count: number) => plural(count, { one: '# line removed', other: '# lines removed' }),
   line: { add: 'Added', remove: 'Removed' },
   undo: 'Undo',
+  undoOf: (path: string) => `Undo: ${path}`,
   undoTitle: (path: string) => `Undo the change of ${path}?`,
   undoText: {
     added: 'The file is deleted: before this job it was not there.',

@@ -35,7 +35,7 @@ describe('what run_command says of a call before it runs', () => {
       paths: [folder],
       argv: ['npm', 'test'],
       boxed: true,
-      summary: 'Runs `npm test` in Project, boxed, without network',
+      summary: 'Runs “npm test” in Project, boxed, without network',
       leavesMachine: false,
       costsMoney: false,
       deletes: false,
@@ -57,7 +57,7 @@ describe('what run_command says of a call before it runs', () => {
 
   it('shows what a shell would read', async () =>
     expect((await factsOf(['sh', '-c', 'npm test | tail\nrm x'])).facts.summary).toBe(
-      'Runs the shell line `npm test | tail\\u{a}rm x` (read by sh) in Project, boxed, without network',
+      'Runs the shell line “npm test | tail\\u{a}rm x” (read by sh) in Project, boxed, without network',
     ))
 
   it('tells arguments apart that only look alike', async () =>

@@ -90,7 +90,7 @@ async function circumstances({ command }: RunArgs, path: string, context: ToolCo
 function summaryOf(command: readonly string[], folder: string, box: BoxState, network: boolean): string {
   const line = shellLineOf(command)
   const what =
-    line === null ? `\`${quoteCommand(command)}\`` : `the shell line \`${showName(line)}\` (read by ${quoteCommand(command.slice(0, 1))})`
+    line === null ? `“${quoteCommand(command)}”` : `the shell line “${showName(line)}” (read by ${quoteCommand(command.slice(0, 1))})`
   const how = box.works
     ? `boxed, ${network ? 'with network' : 'without network'}`
     : `without a box: it can do whatever you can. ${box.reason ?? ''}`.trim()
