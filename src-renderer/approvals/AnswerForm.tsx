@@ -47,12 +47,12 @@ export function AnswerForm(props: FormProps): JSX.Element {
   }
 
   // Opened it is tall, and in a low window it would lie over what is to be decided: then it stands below that.
-  let form!: HTMLDivElement
-  createEffect(on(open, (now) => now !== null && form.scrollIntoView?.({ block: 'nearest' }), { defer: true }))
+  const [form, setForm] = createSignal<HTMLDivElement>()
+  createEffect(on(open, (now) => now !== null && form()?.scrollIntoView?.({ block: 'nearest' }), { defer: true }))
 
   return (
     <div
-      ref={form}
+      ref={setForm}
       class={`flex flex-col gap-3 ${props.compact ? '' : open() === null ? 'sticky bottom-0 -mx-5 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4' : '-mx-5 -mb-5 border-t border-line px-5 py-4'}`}
     >
       <Show when={props.approval.kind === 'question'}>
