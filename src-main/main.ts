@@ -4,6 +4,7 @@ import { app, dialog, Menu, nativeTheme, powerMonitor, session, shell } from 'el
 import { loadAssets } from './dashboard/assets.ts'
 import { createAbilities, type Abilities } from './desktop/abilities.ts'
 import { answerDesktopCalls, openLinkAsking } from './desktop/desktop-calls.ts'
+import { setBrake } from './desktop/brake.ts'
 import { createDesktopState } from './desktop/desktop-state.ts'
 import { startedAtLogin } from './desktop/login-item.ts'
 import { createQuit } from './desktop/quit.ts'
@@ -86,6 +87,10 @@ async function start(): Promise<void> {
   app.on('activate', () => window.show())
   app.on('window-all-closed', () => quit.ask())
   powerMonitor.on('shutdown', () => quit.now())
+  powerMonitor.on('resume', () => supervisor.tellWoke())
+  // Not every system tells of a wake, but after one there is somebody who unlocks. Once too often does no harm.
+  powerMonitor.on('unlock-screen', () => supervisor.tellWoke())
+  supervisor.onRunning(({ approvals }) => abilities.showCount(approvals))
   supervisor.onNotice(({ title, body, path }) => abilities.notify({ title, body, onClick: () => window.command({ command: 'go', path }) }))
   createTray({
     resources,
@@ -93,7 +98,8 @@ async function start(): Promise<void> {
     act(action) {
       if (action.do === 'quit') quit.ask()
       else if (action.do === 'stop') supervisor.cancelJob(action.jobId)
-      else if (action.do === 'brake') supervisor.setBrake(action.on)
+      else if (action.do === 'answer') supervisor.answerApproval(action)
+      else if (action.do === 'brake') void setBrake(abilities, supervisor, action.on)
       else if (action.path === undefined) window.show()
       else window.command({ command: 'go', path: action.path })
     },

@@ -71,6 +71,8 @@ function runUnderHost(host: HostChannel): void {
         return vault.answer(message)
       case 'cancel_job':
         return life?.runner.cancelJob(message.jobId)
+      case 'answer_approval':
+        return life?.runner.answerApproval(message)
       case 'set_brake':
         return life?.runner.setBrake(message.on)
     }

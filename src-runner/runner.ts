@@ -12,11 +12,13 @@ import { createOutbound, type OutboundFetch } from './base/net/outbound.ts'
 import type { Approval } from './contract/approvals.ts'
 import type { StoredEvent } from './contract/events.ts'
 import type { GateConfig } from './contract/gate.ts'
-import type { FromRunner, RunnerConfig } from './contract/port.ts'
+import type { FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
 import { refuseUnsafeConfig } from './edges/host/environment.ts'
+import { SHOWN_WAITING, waitingApprovalOf } from './edges/host/waiting-approvals.ts'
 import { createHandlers } from './edges/http/handlers.ts'
 import { createHttpServer, type Deadlines, type HttpServer } from './edges/http/server.ts'
 import { systemClock, type Clock } from './kit/clock.ts'
+import { AppError } from './kit/errors.ts'
 import { createIds, type Ids } from './kit/ids.ts'
 import { silentLog, type Log } from './kit/log.ts'
 import { createMachineTimezone } from './kit/timezone.ts'
@@ -76,6 +78,7 @@ export type Address = { host: string; port: number; bootId: string }
 /** What the tray shows, and what is told to a person whose window is closed. */
 export type RunningReport = Omit<Extract<FromRunner, { type: 'running' }>, 'type'>
 export type Notice = Omit<Extract<FromRunner, { type: 'notice' }>, 'type'>
+export type AnswerFromHost = Omit<Extract<ToRunner, { type: 'answer_approval' }>, 'type'>
 
 export type Runner = {
   /** Resolves when the port takes requests and no job belongs to an earlier process. Rejects with why it cannot be. */
@@ -83,6 +86,8 @@ export type Runner = {
   /** Takes no more requests, gives jobs `graceMs` to reach a safe point, and closes the database. */
   stop(options: { graceMs: number }): Promise<void>
   cancelJob(jobId: string): void
+  /** A person's answer that did not come over HTTP. What it cannot do any more, a notice says. */
+  answerApproval(given: AnswerFromHost): void
   /** The emergency brake, pulled or released by a person. */
   setBrake(on: boolean): void
   onRunning(listener: (report: RunningReport) => void): () => void
@@ -219,7 +224,14 @@ export function createRunner(deps: RunnerDeps): Runner {
       planned = null
       if (parts === null) return
       const { pending } = jobs.countJobs(db)
-      const report = { jobs: jobs.listRunningJobs(db), pending, approvals: approvals.countPending(db), brake: readSettings(db).brake }
+      const waiting = approvals.list(db, { status: 'pending', limit: SHOWN_WAITING })
+      const report: RunningReport = {
+        jobs: jobs.listRunningJobs(db),
+        pending,
+        approvals: waiting.pending,
+        waiting: waiting.approvals.map(waitingApprovalOf),
+        brake: readSettings(db).brake,
+      }
       for (const listener of reports) listener(report)
     }
     const plan = () => {
@@ -285,6 +297,18 @@ export function createRunner(deps: RunnerDeps): Runner {
       } catch (error) {
         // Ended a moment ago, most likely: the tray was a moment behind.
         log.info({ error, jobId }, 'a job could not be cancelled')
+      }
+    },
+    answerApproval({ approvalId, decision, answer }) {
+      if (parts === null) return
+      const { db, approvals } = parts
+      try {
+        transact(db, (tx) => approvals.answer(tx, { approvalId, decision, remember: 'once', answer: answer ?? undefined }))
+      } catch (error) {
+        log.info({ error, approvalId }, 'an answer from outside the page could not be taken')
+        const body = error instanceof AppError ? error.message : 'It could not be written down. Open Deckhand and try again.'
+        const notice: Notice = { kind: 'approval_waiting', title: 'Your answer was not taken', body, path: `/approvals?id=${approvalId}` }
+        for (const listener of notices) listener(notice)
       }
     },
     setBrake(on) {

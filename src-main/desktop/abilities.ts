@@ -8,6 +8,12 @@ export type Abilities = {
   confirm(question: { message: string; detail: string; yes: string; no: string }): Promise<boolean>
   openInBrowser(url: URL): Promise<void>
   notify(notice: { title: string; body: string; onClick: () => void }): void
+  /**
+   * How many things wait for the person, on the icon in the dock or launcher; 0 takes the number away. Windows has no
+   * numbers, and an overlay sits on the button of a window that is mostly closed into the tray: there the tray's icon
+   * alone shows that something waits.
+   */
+  showCount(count: number): void
 }
 
 export function createAbilities(window: () => BrowserWindow | null): Abilities {
@@ -40,5 +46,6 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
       notification.on('click', onClick)
       notification.show()
     },
+    showCount: (count) => void app.setBadgeCount(count),
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { WaitingApproval } from '../../src-runner/contract/port.ts'
 import { summary, trayItems } from './tray-menu.ts'
 
 const READY = { state: 'ready', runnerUrl: 'http://127.0.0.1:3001' } as const
@@ -11,7 +12,7 @@ const job = (n: number, changes: object = {}) => ({
   costUsd: 0.02,
   ...changes,
 })
-const QUIET = { jobs: [], pending: 0, approvals: 0, brake: false, runner: READY, now: NOW }
+const QUIET = { jobs: [], pending: 0, approvals: 0, waiting: [], brake: false, runner: READY, now: NOW }
 const labels = (items: ReturnType<typeof trayItems>) => items.map((item) => (item.kind === 'line' ? '—' : item.label))
 
 describe('the tray', () => {
@@ -64,6 +65,58 @@ describe('the tray', () => {
     const open = (approvals: number) => trayItems({ ...QUIET, approvals })[1]
     expect(open(1)).toEqual({ kind: 'action', label: '1 approval is waiting…', action: { do: 'open', path: '/approvals' } })
     expect(open(3)).toMatchObject({ label: '3 approvals are waiting…' })
+  })
+
+  describe('answers', () => {
+    const ask = (changes: Partial<WaitingApproval>): WaitingApproval => ({
+      approvalId: '019a0000-0000-7000-8000-0000000000aa',
+      kind: 'tool',
+      agentName: 'Ann',
+      title: 'Delete notes & drafts.md (2 KB)',
+      isWhole: true,
+      choices: [],
+      ...changes,
+    })
+    const group = (changes: Partial<WaitingApproval> = {}) => {
+      const found = trayItems({ ...QUIET, approvals: 1, waiting: [ask(changes)] })[2]
+      if (found?.kind !== 'group') throw new Error('there is no group')
+      return { label: found.label, labels: labels(found.items), actions: found.items.map((item) => item.kind === 'action' && item.action) }
+    }
+    const answer = (decision: string, text: string | null = null) => ({
+      do: 'answer',
+      approvalId: '019a0000-0000-7000-8000-0000000000aa',
+      decision,
+      answer: text,
+    })
+    const open = { do: 'open', path: '/approvals?id=019a0000-0000-7000-8000-0000000000aa' }
+
+    it('a call that can be read as a whole', () => {
+      expect(group()).toEqual({
+        label: 'Ann: Delete notes && drafts.md (2 KB)',
+        labels: ['Approve once', 'Reject', 'Open…'],
+        actions: [answer('approve'), answer('reject'), open],
+      })
+    })
+
+    it('nothing with yes that was not shown as a whole', () => {
+      expect(group({ isWhole: false }).labels).toEqual(['Reject', 'Open…'])
+      expect(group({ kind: 'question', isWhole: false, choices: ['Yes'] }).labels).toEqual(['Open…'])
+      expect(group({ kind: 'budget', isWhole: false }).labels).toEqual(['Stop', 'Open…'])
+      expect(group({ kind: 'unknown_outcome' }).labels).toEqual(['Open…'])
+    })
+
+    it('a question with its choices, letter by letter; one without leads to the page', () => {
+      const { labels, actions } = group({ kind: 'question', title: 'Which?', choices: ['Salt & pepper', 'None'] })
+      expect(labels).toEqual(['Answer “Salt && pepper”', 'Answer “None”', 'Open…'])
+      expect(actions[0]).toEqual(answer('approve', 'Salt & pepper'))
+      expect(group({ kind: 'question' }).labels).toEqual(['Open…'])
+    })
+
+    it('a limit: more money, or the end', () => {
+      const { labels, actions } = group({ kind: 'budget' })
+      expect(labels).toEqual(['Extend', 'Stop', 'Open…'])
+      expect(actions.slice(0, 2)).toEqual([answer('approve'), answer('reject')])
+    })
   })
 
   it('pulls the brake, shows that it is on, and releases it', () => {

@@ -1,4 +1,4 @@
-import type { RunningJob } from '../../src-runner/contract/port.ts'
+import type { RunningJob, WaitingApproval } from '../../src-runner/contract/port.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
 
 export type TrayItem =
@@ -7,16 +7,22 @@ export type TrayItem =
   | { kind: 'action'; label: string; action: TrayAction }
   | { kind: 'group'; label: string; items: TrayItem[] }
 
-export type TrayAction = { do: 'open'; path?: string } | { do: 'stop'; jobId: string } | { do: 'brake'; on: boolean } | { do: 'quit' }
+export type TrayAction =
+  | { do: 'open'; path?: string }
+  | { do: 'stop'; jobId: string }
+  | { do: 'answer'; approvalId: string; decision: 'approve' | 'reject'; answer: string | null }
+  | { do: 'brake'; on: boolean }
+  | { do: 'quit' }
 
 const MAX_TITLE = 48
 const SHOWN_JOBS = 12
 
-/** What the tray offers: what waits for the person, the running jobs with who, how long and how much, each with Stop, and the brake. */
+/** What the tray offers: what waits for the person, with its answers, the running jobs with who, how long and how much, each with Stop, and the brake. */
 export function trayItems({
   jobs,
   pending,
   approvals,
+  waiting,
   brake,
   runner,
   now,
@@ -24,6 +30,7 @@ export function trayItems({
   jobs: readonly RunningJob[]
   pending: number
   approvals: number
+  waiting: readonly WaitingApproval[]
   brake: boolean
   runner: RunnerState
   now: number
@@ -32,6 +39,7 @@ export function trayItems({
   return [
     { kind: 'action', label: 'Open Deckhand', action: { do: 'open' } },
     ...(approvals > 0 ? [{ kind: 'action', label: waitingLabel(approvals), action: { do: 'open', path: '/approvals' } } as const] : []),
+    ...waiting.map(answerItems),
     { kind: 'line' },
     ...(brake ? [{ kind: 'text', label: 'The emergency brake is on' } as const] : []),
     { kind: 'text', label: summary(jobs.length, pending, runner) },
@@ -56,6 +64,26 @@ export function trayItems({
 
 function waitingLabel(approvals: number): string {
   return approvals === 1 ? '1 approval is waiting…' : `${approvals} approvals are waiting…`
+}
+
+/** What can be answered here is what was read here as a whole; the rest leads to the page. No is always safe to say. */
+function answerItems({ approvalId, kind, agentName, title, isWhole, choices }: WaitingApproval): TrayItem {
+  const item = (label: string, decision: 'approve' | 'reject', answer: string | null = null): TrayItem => ({
+    kind: 'action',
+    label: escaped(label),
+    action: { do: 'answer', approvalId, decision, answer },
+  })
+  const answers: Record<WaitingApproval['kind'], TrayItem[]> = {
+    tool: [...(isWhole ? [item('Approve once', 'approve')] : []), item('Reject', 'reject')],
+    question: isWhole ? choices.map((choice) => item(`Answer “${choice}”`, 'approve', choice)) : [],
+    budget: [...(isWhole ? [item('Extend', 'approve')] : []), item('Stop', 'reject')],
+    unknown_outcome: [],
+  }
+  return {
+    kind: 'group',
+    label: escaped(`${agentName}: ${title}`),
+    items: [...answers[kind], { kind: 'action', label: 'Open…', action: { do: 'open', path: `/approvals?id=${approvalId}` } }],
+  }
 }
 
 function brakeLabel(brake: boolean): string {

@@ -15,16 +15,26 @@ export function createTray({
   supervisor: Supervisor
   act: (action: TrayAction) => void
 }): void {
-  const image = nativeImage.createFromPath(join(resources, process.platform === 'darwin' ? 'trayTemplate.png' : 'tray.png'))
-  const tray = new Tray(image)
+  const picture = (name: string) => nativeImage.createFromPath(join(resources, name))
+  const isMac = process.platform === 'darwin'
+  const quiet = picture(isMac ? 'trayTemplate.png' : 'tray.png')
+  // macOS counts on the dock, and a template has no colour to call with.
+  const calling = isMac ? quiet : picture('trayAttention.png')
+  const tray = new Tray(quiet)
+  let isCalling = false
   tray.setToolTip('Deckhand')
-  tray.on('click', () => process.platform !== 'darwin' && act({ do: 'open' }))
+  tray.on('click', () => !isMac && act({ do: 'open' }))
 
   const rebuild = () => {
-    const { jobs, pending, approvals, brake } = supervisor.running()
-    const items = trayItems({ jobs, pending, approvals, brake, runner: supervisor.state(), now: Date.now() })
+    const running = supervisor.running()
+    const { jobs, approvals } = running
+    const items = trayItems({ ...running, runner: supervisor.state(), now: Date.now() })
     tray.setContextMenu(Menu.buildFromTemplate(items.map((item) => toElectron(item, act))))
-    if (process.platform === 'darwin') tray.setTitle(jobs.length > 0 ? String(jobs.length) : '')
+    if (isCalling !== approvals > 0) {
+      isCalling = approvals > 0
+      tray.setImage(isCalling ? calling : quiet)
+    }
+    if (isMac) tray.setTitle(jobs.length > 0 ? String(jobs.length) : '')
   }
   rebuild()
   supervisor.onRunning(rebuild)

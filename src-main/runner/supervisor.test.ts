@@ -82,11 +82,11 @@ describe('the runner', () => {
     expect(ready).toEqual({ state: 'ready', runnerUrl: endpoint.url })
     expect(endpoint.secret).toBe(SECRET)
     expect((await fetch(endpoint.url)).status).toBe(200)
-    await vi.waitFor(() => expect(supervisor.running()).toEqual({ jobs: [], pending: 2, approvals: 1, brake: false }))
+    await vi.waitFor(() => expect(supervisor.running()).toEqual({ jobs: [], pending: 2, approvals: 1, waiting: [], brake: false }))
     await supervisor.stop()
     expect(supervisor.state()).toEqual({ state: 'stopped' })
     expect(supervisor.endpoint()).toBeNull()
-    expect(supervisor.running()).toEqual({ jobs: [], pending: 0, approvals: 0, brake: false })
+    expect(supervisor.running()).toEqual({ jobs: [], pending: 0, approvals: 0, waiting: [], brake: false })
     expect(isGone(spawned[0]!.pid!)).toBe(true)
   })
 
@@ -135,6 +135,23 @@ describe('the runner', () => {
     await supervisor.start()
     supervisor.cancelJob('019a0000-0000-7000-8000-000000000001')
     await vi.waitFor(() => expect(notices).toEqual(['cancel 019a0000-0000-7000-8000-000000000001']))
+  })
+})
+
+describe('what the desktop tells the runner', () => {
+  it('is what the person answered and did in the tray, and that the machine woke', async () => {
+    const { supervisor, notices } = supervise()
+    await supervisor.start()
+    const answer = { approvalId: '019a0000-0000-7000-8000-000000000001', decision: 'approve', answer: 'Blue' } as const
+    supervisor.answerApproval(answer)
+    supervisor.setBrake(true)
+    supervisor.tellWoke()
+    await vi.waitFor(() => expect(notices).toHaveLength(3))
+    expect(notices.map((text) => JSON.parse(text) as object)).toEqual([
+      { type: 'answer_approval', ...answer },
+      { type: 'set_brake', on: true },
+      { type: 'woke' },
+    ])
   })
 })
 

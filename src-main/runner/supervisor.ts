@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { FromRunner, type RunnerConfig } from '../../src-runner/contract/port.ts'
+import { FromRunner, type RunnerConfig, type ToRunner } from '../../src-runner/contract/port.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import { suggestPort, urlOf } from '../net/address.ts'
@@ -14,6 +14,7 @@ export type RunnerEndpoint = { url: string; host: string; port: number; secret: 
 
 export type Running = Omit<Extract<FromRunner, { type: 'running' }>, 'type'>
 export type Notice = Extract<FromRunner, { type: 'notice' }>
+export type ApprovalAnswer = Omit<Extract<ToRunner, { type: 'answer_approval' }>, 'type'>
 
 export type Supervisor = {
   state(): RunnerState
@@ -28,8 +29,12 @@ export type Supervisor = {
   /** Resolves when the process is gone: by itself within `graceMs`, else ended. */
   stop(graceMs?: number): Promise<void>
   cancelJob(jobId: string): void
+  /** What the person answered in the tray. A late answer does nothing but a notice. */
+  answerApproval(answer: ApprovalAnswer): void
   /** The emergency brake, pulled or released by the person in the tray. */
   setBrake(on: boolean): void
+  /** The machine was asleep until now. */
+  tellWoke(): void
   isSafeMode(): boolean
   onState(listener: (state: RunnerState) => void): () => void
   onRunning(listener: (running: Running) => void): () => void
@@ -57,7 +62,7 @@ const TIMINGS: SupervisorTimings = {
 const KILL_MARGIN_MS = 1_000
 const KEPT_LINES = 30
 const MAX_LINE_CHARS = 2_000
-const IDLE: Running = { jobs: [], pending: 0, approvals: 0, brake: false }
+const IDLE: Running = { jobs: [], pending: 0, approvals: 0, waiting: [], brake: false }
 
 export type SupervisorDeps = {
   spawn: SpawnRunner
@@ -182,7 +187,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
         void answerVault(vault, said, log).then((answer) => own.child.send(answer))
         return
       case 'running':
-        return setRunning({ jobs: said.jobs, pending: said.pending, approvals: said.approvals, brake: said.brake })
+        return setRunning(runningOf(said))
       case 'notice':
         for (const listener of noticeListeners) listener(said)
         return
@@ -329,12 +334,18 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     },
     stop,
     cancelJob: (jobId) => life?.child.send({ type: 'cancel_job', jobId }),
+    answerApproval: ({ approvalId, decision, answer }) => life?.child.send({ type: 'answer_approval', approvalId, decision, answer }),
     setBrake: (on) => life?.child.send({ type: 'set_brake', on }),
+    tellWoke: () => life?.child.send({ type: 'woke' }),
     isSafeMode: () => safeMode,
     onState: (listener) => subscribe(stateListeners, listener),
     onRunning: (listener) => subscribe(runningListeners, listener),
     onNotice: (listener) => subscribe(noticeListeners, listener),
   }
+}
+
+function runningOf({ type: _, ...running }: Extract<FromRunner, { type: 'running' }>): Running {
+  return running
 }
 
 function subscribe<T>(listeners: Set<T>, listener: T): () => void {

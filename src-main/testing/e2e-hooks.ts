@@ -1,7 +1,15 @@
 import type { Abilities } from '../desktop/abilities.ts'
 
 /** What a test of the whole app sets and reads in the main process, as `globalThis.deckhandTest`. */
-export type TestHooks = { folder: string | null; confirm: boolean; opened: string[]; notices: string[]; questions: string[] }
+export type TestHooks = {
+  folder: string | null
+  confirm: boolean
+  opened: string[]
+  notices: string[]
+  questions: string[]
+  /** On the icon in the dock. */
+  count: number
+}
 
 /**
  * A driver that comes in while the first window opens waits for it for ever (microsoft/playwright#29386), so a test has
@@ -16,7 +24,7 @@ if (process.env['DECKHAND_TEST_HOLD'] === '1') {
  * they answer what the test has set, and what they were asked is kept.
  */
 export function stubAbilities(): Abilities {
-  const hooks: TestHooks = { folder: null, confirm: true, opened: [], notices: [], questions: [] }
+  const hooks: TestHooks = { folder: null, confirm: true, opened: [], notices: [], questions: [], count: 0 }
   ;(globalThis as { deckhandTest?: TestHooks }).deckhandTest = hooks
   return {
     pickFolder: async () => hooks.folder,
@@ -28,5 +36,6 @@ export function stubAbilities(): Abilities {
       hooks.opened.push(url.href)
     },
     notify: ({ title }) => void hooks.notices.push(title),
+    showCount: (count) => void (hooks.count = count),
   }
 }

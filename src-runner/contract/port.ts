@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ApprovalKind } from './approval-kinds.ts'
 import { NoticeKind } from './notifications.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 
@@ -29,6 +30,8 @@ export const RunnerConfig = z.object({
   ingressPort: z.number().int().min(0).max(65_535).nullable(),
   /** The public base of webhook addresses as the environment gives it; null: the setting decides. */
   publicRunnerUrl: z.string().nullable(),
+  /** The host moves files to the trash of the system when it is asked to. Left out: it does not. */
+  hostTrash: z.boolean().optional(),
 })
 export type RunnerConfig = z.infer<typeof RunnerConfig>
 
@@ -46,7 +49,16 @@ export const ToRunner = z.discriminatedUnion('type', [
     value: z.string().nullable(),
     message: z.string().nullable(),
   }),
+  /** `message`: why it was not done, in a sentence. */
+  z.object({ type: z.literal('trash.answer'), requestId: z.number().int(), ok: z.boolean(), message: z.string().nullable() }),
   z.object({ type: z.literal('cancel_job'), jobId: Id }),
+  /** A person answered in the tray. `answer`: to a question. */
+  z.object({
+    type: z.literal('answer_approval'),
+    approvalId: Id,
+    decision: z.enum(['approve', 'reject']),
+    answer: z.string().nullable(),
+  }),
   /** A person pulled or released the emergency brake in the tray. */
   z.object({ type: z.literal('set_brake'), on: z.boolean() }),
   /** The machine was asleep until now. */
@@ -62,6 +74,20 @@ export const RunningJob = z.object({
   costUsd: Usd,
 })
 export type RunningJob = z.infer<typeof RunningJob>
+
+/** What a menu can show of an approval that waits: single lines, cut where they are too long. */
+export const WaitingApproval = z.object({
+  approvalId: Id,
+  kind: ApprovalKind,
+  agentName: z.string(),
+  /** What is asked, in at most 60 characters. */
+  title: z.string(),
+  /** The title says all that a person has to know, so it may be answered without a look at the approval itself. */
+  isWhole: z.boolean(),
+  /** Answers of a question, letter by letter; empty when it has none or one does not fit into a menu. */
+  choices: z.array(z.string()),
+})
+export type WaitingApproval = z.infer<typeof WaitingApproval>
 
 export const FromRunner = z.discriminatedUnion('type', [
   /** Sent once, as soon as the port can be listened to. */
@@ -90,6 +116,8 @@ export const FromRunner = z.discriminatedUnion('type', [
     pending: z.number().int(),
     /** Approvals that wait for the person. */
     approvals: z.number().int(),
+    /** The newest of them. */
+    waiting: z.array(WaitingApproval),
     brake: z.boolean(),
   }),
   z.object({
@@ -99,6 +127,8 @@ export const FromRunner = z.discriminatedUnion('type', [
     key: VaultKey,
     value: z.string().nullable(),
   }),
+  /** Move this file to the trash of the system. `path`: absolute and without links. */
+  z.object({ type: z.literal('trash.ask'), requestId: z.number().int(), path: z.string().min(1).max(32_767) }),
   /** Something the person should hear about although the window may be closed. */
   z.object({
     type: z.literal('notice'),
