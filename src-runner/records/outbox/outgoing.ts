@@ -20,6 +20,7 @@ export type OutgoingMessage = {
  * `permanent`: no later try will do better (the person blocked the account, the chat is gone).
  */
 export type SendResult =
+  /** `externalId`: the service's id of the piece that carries the buttons, which is the last one of the text. */
   | { state: 'sent'; externalId: string | null }
   | { state: 'failed'; permanent: boolean; partsSent: number; retryAfterMs: number | null; problem: string }
 

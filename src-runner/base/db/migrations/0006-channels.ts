@@ -29,12 +29,22 @@ CREATE TABLE channel_people (
   role TEXT NOT NULL CHECK (role IN ('asked', 'owner', 'allowed', 'refused')),
   display_name TEXT NOT NULL,
   handle TEXT,
+  -- The one that their next message belongs to. null: it begins a new one.
   conversation_id TEXT REFERENCES conversations (id) ON DELETE SET NULL,
   first_seen_at INTEGER NOT NULL,
   last_message_at INTEGER NOT NULL,
   UNIQUE (channel_id, external_id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX channel_people_one_owner ON channel_people (channel_id) WHERE role = 'owner';
+
+CREATE INDEX channel_people_by_conversation ON channel_people (conversation_id) WHERE conversation_id IS NOT NULL;
+
+-- Who is spoken with in a conversation, also in one that they have left: its last answers still go to them.
+CREATE TABLE channel_conversations (
+  conversation_id TEXT NOT NULL PRIMARY KEY REFERENCES conversations (id) ON DELETE CASCADE,
+  person_id TEXT NOT NULL REFERENCES channel_people (id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX channel_conversations_by_person ON channel_conversations (person_id);
 
 -- A message that the service hands over twice makes one job.
 CREATE TABLE channel_messages (
@@ -44,6 +54,8 @@ CREATE TABLE channel_messages (
   received_at INTEGER NOT NULL,
   PRIMARY KEY (channel_id, external_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX channel_messages_by_job ON channel_messages (job_id) WHERE job_id IS NOT NULL;
+CREATE INDEX channel_messages_by_age ON channel_messages (received_at);
 
 CREATE TABLE outbox (
   -- The order in which messages were written, and within a chat the one in which they are sent.
@@ -69,7 +81,7 @@ CREATE TABLE outbox (
   -- Of a message that goes out in pieces, those that are there already.
   parts_sent INTEGER NOT NULL DEFAULT 0 CHECK (parts_sent >= 0),
   problem TEXT NOT NULL DEFAULT '',
-  -- The service's id of the first piece.
+  -- The service's id of the piece that carries the buttons: the last one of the text.
   external_id TEXT,
   created_at INTEGER NOT NULL,
   next_try_at INTEGER,
@@ -90,4 +102,5 @@ CREATE INDEX outbox_by_state ON outbox (state, seq);
 CREATE INDEX outbox_by_agent ON outbox (agent_id, seq);
 CREATE INDEX outbox_by_job ON outbox (job_id) WHERE job_id IS NOT NULL;
 CREATE INDEX outbox_by_approval ON outbox (approval_id) WHERE approval_id IS NOT NULL;
+CREATE INDEX outbox_asked ON outbox (channel_id, external_id) WHERE approval_id IS NOT NULL AND external_id IS NOT NULL;
 `
