@@ -1,0 +1,130 @@
+/** A stretch of time in which one zone's clocks show the same distance to UTC. */
+export type ZoneSpan = {
+  /** The clock change it begins with, or some instant after which nothing changed. */
+  fromMs: number
+  /** The first instant that is not in it any more. */
+  toMs: number
+  /** Local time is UTC plus this. */
+  offsetMs: number
+  /** What it was just before `fromMs`. */
+  offsetBeforeMs: number
+}
+
+type Zone = { format: Intl.DateTimeFormat; chunks: Map<number, readonly ZoneSpan[]> }
+
+const SECOND_MS = 1000
+export const DAY_MS = 86_400_000
+/** Intl answers one instant in some microseconds; what it said about so many days is kept. */
+const CHUNK_MS = 32 * DAY_MS
+/**
+ * A chunk knows of clock changes shortly before it too: the hour that a change repeats may begin in one chunk and end in
+ * the next.
+ */
+const LOOK_BACK_MS = 2 * DAY_MS
+const MAX_ZONES = 200
+const MAX_CHUNKS_PER_ZONE = 300
+
+const zones = new Map<string, Zone>()
+
+/** Whether `timezone` is a name of the IANA database that this machine knows. A distance like `+02:00` is none. */
+export function isTimezone(timezone: string): boolean {
+  if (!/^[A-Za-z]/.test(timezone)) return false
+  try {
+    zoneOf(timezone)
+    return true
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}
+
+/** Throws a RangeError for a timezone that `isTimezone` denies. */
+export function zoneSpanAt(timezone: string, ms: number): ZoneSpan {
+  const zone = zoneOf(timezone)
+  const index = Math.floor(ms / CHUNK_MS)
+  let spans = zone.chunks.get(index)
+  if (!spans) {
+    if (zone.chunks.size >= MAX_CHUNKS_PER_ZONE) zone.chunks.clear()
+    spans = findSpans(zone.format, index * CHUNK_MS, (index + 1) * CHUNK_MS)
+    zone.chunks.set(index, spans)
+  }
+  return spans.find((span) => ms < span.toMs)!
+}
+
+/**
+ * The first instant of the local day that `ms` lies in. Usually that is midnight; where a clock change takes midnight
+ * away it is the instant of the change, and where midnight comes twice, the first.
+ */
+export function localDayStart(ms: number, timezone: string): number {
+  const { offsetMs } = zoneSpanAt(timezone, ms)
+  const localMidnight = Math.floor((ms + offsetMs) / DAY_MS) * DAY_MS
+  let start = ms
+  for (let at = ms; at > ms - LOOK_BACK_MS;) {
+    const span = zoneSpanAt(timezone, at)
+    const first = Math.max(span.fromMs, localMidnight - span.offsetMs)
+    if (first < span.toMs && first + span.offsetMs < localMidnight + DAY_MS) start = Math.min(start, first)
+    at = span.fromMs - 1
+  }
+  return start
+}
+
+/** The first instant of the local day after the one that `ms` lies in: 23, 24 or 25 hours after that began. */
+export function nextLocalDayStart(ms: number, timezone: string): number {
+  return localDayStart(localDayStart(ms, timezone) + 1.25 * DAY_MS, timezone)
+}
+
+function findSpans(format: Intl.DateTimeFormat, startMs: number, endMs: number): ZoneSpan[] {
+  const beginMs = startMs - LOOK_BACK_MS
+  const first = offsetAt(format, beginMs)
+  const spans: ZoneSpan[] = [{ fromMs: beginMs, toMs: endMs, offsetMs: first, offsetBeforeMs: first }]
+  for (let at = beginMs; at < endMs; at += DAY_MS) {
+    const before = spans.at(-1)!
+    const offsetMs = offsetAt(format, at + DAY_MS)
+    if (offsetMs === before.offsetMs) continue
+    const fromMs = findChange(format, at, at + DAY_MS, before.offsetMs)
+    if (fromMs >= endMs) break
+    before.toMs = fromMs
+    spans.push({ fromMs, toMs: endMs, offsetMs, offsetBeforeMs: before.offsetMs })
+  }
+  return spans.filter((span) => span.toMs > startMs)
+}
+
+/** The first whole second of (`lowMs`, `highMs`] at which the offset is not `offsetMs` any more. */
+function findChange(format: Intl.DateTimeFormat, lowMs: number, highMs: number, offsetMs: number): number {
+  let [low, high] = [lowMs / SECOND_MS, highMs / SECOND_MS]
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if (offsetAt(format, middle * SECOND_MS) === offsetMs) low = middle
+    else high = middle
+  }
+  return high * SECOND_MS
+}
+
+function offsetAt(format: Intl.DateTimeFormat, ms: number): number {
+  const shown: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {}
+  for (const { type, value } of format.formatToParts(ms)) shown[type] = Number(value)
+  return Date.UTC(shown.year!, shown.month! - 1, shown.day, shown.hour, shown.minute, shown.second) - ms
+}
+
+function zoneOf(timezone: string): Zone {
+  let zone = zones.get(timezone)
+  if (!zone) {
+    const numeric = 'numeric'
+    const format = new Intl.DateTimeFormat('en-US', {
+      timeZone: timezone,
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      year: numeric,
+      month: numeric,
+      day: numeric,
+      hour: numeric,
+      minute: numeric,
+      second: numeric,
+    })
+    if (zones.size >= MAX_ZONES) zones.clear()
+    zone = { format, chunks: new Map() }
+    zones.set(timezone, zone)
+  }
+  return zone
+}

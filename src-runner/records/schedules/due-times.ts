@@ -1,0 +1,152 @@
+import { WATCHER_MINUTES } from '../../contract/schedules.ts'
+import { DAY_MS, isTimezone, zoneSpanAt } from '../../kit/zone-offsets.ts'
+import { isNeverDue, readCron } from './cron-expression.ts'
+import type { CronFields, ReadCron } from './cron-expression.ts'
+
+/**
+ * When a schedule is due. At a clock change:
+ * - a time of day that does not exist is due at the first instant after it;
+ * - a time of day that comes twice is due the first time;
+ * - an interval (minute or hour written with `*` or a step) follows the clock on the wall: it leaves out what does not
+ *   exist and is due in both of two equal hours.
+ */
+
+const MINUTE_MS = 60_000
+const HOUR_MINUTES = 60
+const DAY_MINUTES = 24 * HOUR_MINUTES
+/** More than any two zones, or any clock change, are apart. */
+const FAR_MS = 2 * DAY_MS
+const KEPT_EXPRESSIONS = 1000
+
+const expressions = new Map<string, ReadCron>()
+
+/** Says what is wrong in a sentence for people. An expression that is never due is wrong too. */
+export function parseCron(cron: string, timezone: string): ReadCron {
+  const read = readOnce(cron)
+  if (!read.ok) return read
+  if (isNeverDue(read.fields)) return { ok: false, problem: 'This is never due: none of its months has such a day.' }
+  if (!isTimezone(timezone)) {
+    return { ok: false, problem: `"${timezone}" is not a timezone. Give a name of the IANA database, like Europe/Berlin.` }
+  }
+  return read
+}
+
+/** The first due time after `afterMs`, or null when there is none ever. Throws a RangeError for what `parseCron` refuses. */
+export function nextDueAfter(cron: string, timezone: string, afterMs: number): number | null {
+  const fields = fieldsOf(cron)
+  if (isNeverDue(fields)) return null
+  let at = Math.floor(afterMs) + 1
+  for (;;) {
+    const span = zoneSpanAt(timezone, at)
+    const change = fields.isInterval ? 0 : span.offsetMs - span.offsetBeforeMs
+    const localStart = span.fromMs + span.offsetMs
+    if (change > 0 && at === span.fromMs && nextMatch(fields, localStart - change) < localStart) return at
+    const local = nextMatch(fields, change < 0 ? Math.max(at + span.offsetMs, localStart - change) : at + span.offsetMs)
+    const dueAt = local - span.offsetMs
+    if (dueAt < span.toMs) return dueAt
+    at = Math.max(span.toMs, dueAt - FAR_MS)
+  }
+}
+
+/** The next `count` due times after `afterMs`, the soonest first; fewer only when there are never more. */
+export function nextDueTimes(cron: string, timezone: string, afterMs: number, count: number): number[] {
+  return dueTimesBetween(cron, timezone, afterMs, Infinity, count).times
+}
+
+/** The due times after `afterMs` up to and with `untilMs`, at most `limit` of them; `more` tells that some were left out. */
+export function dueTimesBetween(
+  cron: string,
+  timezone: string,
+  afterMs: number,
+  untilMs: number,
+  limit: number,
+): { times: number[]; more: boolean } {
+  const times: number[] = []
+  for (let at = nextDueAfter(cron, timezone, afterMs); at !== null && at <= untilMs; at = nextDueAfter(cron, timezone, at)) {
+    if (times.length === limit) return { times, more: true }
+    times.push(at)
+  }
+  return { times, more: false }
+}
+
+/** Whether two of its due times are ever as close as a watcher's. False for what `parseCron` refuses. */
+export function isWatcher(cron: string, timezone: string): boolean {
+  const parsed = parseCron(cron, timezone)
+  return parsed.ok && smallestIntervalMinutes(parsed.fields) <= WATCHER_MINUTES
+}
+
+function smallestIntervalMinutes(fields: CronFields): number {
+  const { minutes, hours } = fields
+  const within = minutes.slice(1).map((minute, index) => minute - minutes[index]!)
+  const acrossHours = HOUR_MINUTES - minutes.at(-1)! + minutes[0]!
+  const hasNeighbours = hours.some((hour, index) => hours[index + 1] === hour + 1) || (reachesMidnight(fields) && hasNeighbourDays(fields))
+  return Math.min(...within, hasNeighbours ? acrossHours : DAY_MINUTES)
+}
+
+function reachesMidnight({ hours }: CronFields): boolean {
+  return hours[0] === 0 && hours.at(-1) === 23
+}
+
+/** Looks through four years from a leap year on, in which each day of the calendar comes. */
+function hasNeighbourDays(fields: CronFields): boolean {
+  const start = Date.UTC(2028, 0, 1) / DAY_MS
+  for (let day = start; day < start + 1461; day++) if (matchesDay(fields, day) && matchesDay(fields, day + 1)) return true
+  return false
+}
+
+/** The first minute at or after `fromLocalMs` that the fields name. Local times are written as if they were UTC. */
+function nextMatch(fields: CronFields, fromLocalMs: number): number {
+  const from = Math.ceil(fromLocalMs / MINUTE_MS)
+  let day = Math.floor(from / DAY_MINUTES)
+  let minuteOfDay = matchesDay(fields, day) ? nextTimeOfDay(fields, from - day * DAY_MINUTES) : null
+  if (minuteOfDay === null) {
+    day = nextDay(fields, day + 1)
+    minuteOfDay = fields.hours[0]! * HOUR_MINUTES + fields.minutes[0]!
+  }
+  return (day * DAY_MINUTES + minuteOfDay) * MINUTE_MS
+}
+
+function nextTimeOfDay({ hours, minutes }: CronFields, from: number): number | null {
+  const hour = Math.floor(from / HOUR_MINUTES)
+  if (hours.includes(hour)) {
+    const minute = minutes.find((candidate) => candidate >= from - hour * HOUR_MINUTES)
+    if (minute !== undefined) return hour * HOUR_MINUTES + minute
+  }
+  const later = hours.find((candidate) => candidate > hour)
+  return later === undefined ? null : later * HOUR_MINUTES + minutes[0]!
+}
+
+/** The fields must not be never due: there is always a next day then, at most forty years ahead. */
+function nextDay(fields: CronFields, from: number): number {
+  let day = from
+  while (!matchesDay(fields, day)) {
+    const date = new Date(day * DAY_MS)
+    const isMonth = fields.months.includes(date.getUTCMonth() + 1)
+    day = isMonth ? day + 1 : Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) / DAY_MS
+  }
+  return day
+}
+
+function matchesDay(fields: CronFields, day: number): boolean {
+  const date = new Date(day * DAY_MS)
+  if (!fields.months.includes(date.getUTCMonth() + 1)) return false
+  const byMonth = fields.daysOfMonth.includes(date.getUTCDate())
+  const byWeek = fields.daysOfWeek.includes(date.getUTCDay())
+  return fields.needsBothDays ? byMonth && byWeek : byMonth || byWeek
+}
+
+function fieldsOf(cron: string): CronFields {
+  const read = readOnce(cron)
+  if (!read.ok) throw new RangeError(read.problem)
+  return read.fields
+}
+
+/** Thousands of schedules share a few expressions; the one that was asked for longest ago goes first. */
+function readOnce(cron: string): ReadCron {
+  const known = expressions.get(cron)
+  const read = known ?? readCron(cron)
+  if (known) expressions.delete(cron)
+  else if (expressions.size >= KEPT_EXPRESSIONS) expressions.delete(expressions.keys().next().value!)
+  expressions.set(cron, read)
+  return read
+}
