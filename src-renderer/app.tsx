@@ -10,6 +10,7 @@ const ActivityScreen = lazy(() => import('./routes/activity/ActivityScreen.tsx')
 const AgentScreen = lazy(() => import('./routes/agents/AgentScreen.tsx').then((file) => ({ default: file.AgentScreen })))
 const AgentsScreen = lazy(() => import('./routes/agents/AgentsScreen.tsx').then((file) => ({ default: file.AgentsScreen })))
 const ApprovalsScreen = lazy(() => import('./routes/approvals/ApprovalsScreen.tsx').then((file) => ({ default: file.ApprovalsScreen })))
+const ChannelsScreen = lazy(() => import('./routes/channels/ChannelsScreen.tsx').then((file) => ({ default: file.ChannelsScreen })))
 const ChatScreen = lazy(() => import('./routes/chat/ChatScreen.tsx').then((file) => ({ default: file.ChatScreen })))
 const JobScreen = lazy(() => import('./routes/job/JobScreen.tsx').then((file) => ({ default: file.JobScreen })))
 const ModelsScreen = lazy(() => import('./routes/models/ModelsScreen.tsx').then((file) => ({ default: file.ModelsScreen })))
@@ -30,6 +31,7 @@ export function App() {
           <Route path="/jobs/:jobId" component={JobScreen} />
           <Route path="/agents" component={AgentsScreen} />
           <Route path="/agents/:agentId" component={AgentScreen} />
+          <Route path="/channels" component={ChannelsScreen} />
           <Route path="/models" component={ModelsScreen} />
           <Route path="/settings" component={SettingsScreen} />
           <Route path="/welcome" component={WelcomeScreen} />

@@ -47,6 +47,16 @@ export function useAction<N extends JsonRoute>(name: N, foresee?: Foresee<N>): A
   }
 }
 
+export const useCreateChannel = () => useAction('createChannel')
+export const useUpdateChannel = () => useAction('updateChannel')
+export const useDeleteChannel = () => useAction('deleteChannel')
+export const useUpdateChannelPerson = () => useAction('updateChannelPerson')
+export const useTestChannel = () => useAction('testChannel')
+export const useRetryOutbound = () => useAction('retryOutbound')
+export const useUpdatePublicAddress = () => useAction('updatePublicAddress')
+export const useCheckPublicAddress = () => useAction('checkPublicAddress')
+export const useStartTunnel = () => useAction('startTunnel')
+export const useStopTunnel = () => useAction('stopTunnel')
 export const useSubmitTask = () => useAction('submitTask')
 export const useRetryJob = () => useAction('retryJob')
 export const useCreateAgent = () => useAction('createAgent')

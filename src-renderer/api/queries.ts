@@ -168,3 +168,26 @@ function withId<R>(given: Given, request: (id: string) => R): R | null {
   const id = given()
   return id ? request(id) : null
 }
+
+/** The channels of an agent, or all of them. */
+export function useChannels(agentId: Given = () => undefined): Loaded<RouteAnswer<'listChannels'>> {
+  return useRoute('listChannels', () => ({ query: { agentId: agentId() ?? undefined } }))
+}
+
+/** Messages that were given up, the newest first. */
+export function useUndeliverable(): Loaded<RouteAnswer<'listOutbox'>> {
+  return useRoute('listOutbox', () => ({ query: { state: 'undeliverable' as const, limit: 20 } }))
+}
+
+/** What needs the person besides approvals and failed jobs. */
+export function useAttention(): Loaded<RouteAnswer<'listAttention'>> {
+  return useRoute('listAttention', () => ({}))
+}
+
+export function usePublicAddress(): Loaded<RouteAnswer<'getPublicAddress'>> {
+  return useRoute('getPublicAddress', () => ({}))
+}
+
+export function useDoctor(): Loaded<RouteAnswer<'getDoctor'>> {
+  return useRoute('getDoctor', () => ({}))
+}

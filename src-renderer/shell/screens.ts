@@ -3,6 +3,7 @@ import Bot from 'lucide-solid/icons/bot'
 import House from 'lucide-solid/icons/house'
 import KeyRound from 'lucide-solid/icons/key-round'
 import MessageSquare from 'lucide-solid/icons/message-square'
+import Send from 'lucide-solid/icons/send'
 import ShieldCheck from 'lucide-solid/icons/shield-check'
 import Settings from 'lucide-solid/icons/settings-2'
 import type { Words } from '../kit/words/words.ts'
@@ -25,6 +26,7 @@ export const SCREENS: ScreenLink[] = [
   { path: '/approvals', icon: ShieldCheck, name: 'approvals', key: 'p', onPhone: true },
   { path: '/activity', icon: Activity, name: 'activity', key: 'a', onPhone: true },
   { path: '/agents', icon: Bot, name: 'agents', key: 'b', onPhone: false },
+  { path: '/channels', icon: Send, name: 'channels', key: 'n', onPhone: false },
   { path: '/models', icon: KeyRound, name: 'models', key: 'm', onPhone: false },
   { path: '/settings', icon: Settings, name: 'settings', key: 's', onPhone: false },
 ]

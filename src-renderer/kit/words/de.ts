@@ -1,6 +1,8 @@
 import { activity } from './de/activity.ts'
 import { agents } from './de/agents.ts'
 import { approvals } from './de/approvals.ts'
+import { channels } from './de/channels.ts'
+import { automations } from './de/automations.ts'
 import { chat } from './de/chat.ts'
 import { common } from './de/common.ts'
 import { files } from './de/files.ts'
@@ -23,11 +25,13 @@ export const de = {
   approvals,
   activity,
   job,
+  automations,
   agents,
   rules,
   memory,
   files,
   models,
+  channels,
   settings,
   welcome,
   turn,

@@ -1,6 +1,8 @@
 import { activity } from './en/activity.ts'
 import { agents } from './en/agents.ts'
 import { approvals } from './en/approvals.ts'
+import { channels } from './en/channels.ts'
+import { automations } from './en/automations.ts'
 import { chat } from './en/chat.ts'
 import { common } from './en/common.ts'
 import { files } from './en/files.ts'
@@ -24,11 +26,13 @@ export const en = {
   approvals,
   activity,
   job,
+  automations,
   agents,
   rules,
   memory,
   files,
   models,
+  channels,
   settings,
   welcome,
   turn,

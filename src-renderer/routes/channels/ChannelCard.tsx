@@ -1,0 +1,107 @@
+import KeyRound from 'lucide-solid/icons/key-round'
+import MessageSquare from 'lucide-solid/icons/message-square'
+import Unplug from 'lucide-solid/icons/unplug'
+import { createSignal, Show } from 'solid-js'
+import { A } from '@solidjs/router'
+import type { Channel } from '../../../src-runner/contract/channels.ts'
+import { useDeleteChannel, useTestChannel, useUpdateChannel } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { visibleText } from '../../kit/visible-text.ts'
+import { words } from '../../kit/words/words.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { Menu } from '../../ui/Menu.tsx'
+import { Pill } from '../../ui/Pill.tsx'
+import { Switch } from '../../ui/Switch.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+import { ChannelPeople } from './ChannelPeople.tsx'
+
+const TONES = { off: 'plain', connecting: 'accent', open: 'ok', failing: 'warn', logged_out: 'bad' } as const
+
+/** One account: whether it really works, whose it is, and who may write. */
+export function ChannelCard(props: { channel: Channel; onNewToken: () => void }) {
+  const text = () => words().channels
+  const desktop = useDesktop()
+  const change = useUpdateChannel()
+  const test = useTestChannel()
+  const remove = useDeleteChannel()
+  const [isRemoving, setRemoving] = createSignal(false)
+  const params = () => ({ channelId: props.channel.id })
+  const hasOwner = () => props.channel.people.some((person) => person.role === 'owner')
+  const bad = (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) })
+  const sendTest = async () => {
+    try {
+      const { ok, message } = await test.run({ params: params() })
+      toast(ok ? { text: text().tested } : { tone: 'bad', text: message })
+    } catch (thrown) {
+      bad(thrown)
+    }
+  }
+  return (
+    <section aria-label={props.channel.name} class="rounded-xl border border-line bg-surface">
+      <header class="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 pt-3 pb-2">
+        <div class="min-w-0 flex-1">
+          <div class="flex flex-wrap items-center gap-x-2 gap-y-1">
+            <h2 class="truncate text-md font-semibold text-ink">{visibleText(props.channel.name)}</h2>
+            <Show when={props.channel.link}>
+              {(link) => <CopyButton size="sm" text={link()} label={text().copyLink} copy={desktop.copyText} />}
+            </Show>
+            <Pill tone={TONES[props.channel.status]}>{text().status[props.channel.status]}</Pill>
+          </div>
+          <p class="text-xs text-ink-3">
+            {text().kinds[props.channel.kind]} ·{' '}
+            <A href={`/agents/${props.channel.agentId}`} class="hover:underline">
+              {props.channel.agentName}
+            </A>{' '}
+            ·{' '}
+            <Show when={props.channel.lastRoundTripAt} fallback={text().neverAnswered}>
+              {(at) => (
+                <>
+                  {text().lastAnswer} <Time at={at()} />
+                </>
+              )}
+            </Show>
+          </p>
+        </div>
+        <div class="[&_label]:sr-only">
+          <Switch
+            label={text().switchLabel(props.channel.name)}
+            checked={props.channel.enabled}
+            disabled={change.isRunning}
+            onChecked={(enabled) => void change.run({ params: params(), body: { enabled } }).catch(bad)}
+          />
+        </div>
+        <Menu
+          label={text().actions(props.channel.name)}
+          items={[
+            ...(hasOwner() ? [{ label: text().test, icon: MessageSquare, onSelect: () => void sendTest() }] : []),
+            { label: text().newToken, icon: KeyRound, onSelect: () => props.onNewToken() },
+            'separator',
+            { label: text().disconnect, icon: Unplug, tone: 'bad', onSelect: () => setRemoving(true) },
+          ]}
+        />
+      </header>
+      <Show when={props.channel.problem}>
+        {(problem) => (
+          <p role="alert" class="mx-4 mb-2 rounded-md bg-warn-soft px-3 py-2 text-sm wrap-anywhere text-ink">
+            {visibleText(problem())}
+          </p>
+        )}
+      </Show>
+      <ChannelPeople channel={props.channel} />
+      <ConfirmDialog
+        open={isRemoving()}
+        onClose={() => setRemoving(false)}
+        title={text().disconnectTitle(props.channel.name)}
+        confirm={text().disconnect}
+        tone="bad"
+        onConfirm={() => remove.run({ params: params() })}
+        describeError={sentenceOf}
+      >
+        {text().disconnectWhy}
+      </ConfirmDialog>
+    </section>
+  )
+}

@@ -1,0 +1,117 @@
+import { A } from '@solidjs/router'
+import { createSignal, For, type JSX, Show } from 'solid-js'
+import type { Channel, ChannelPerson } from '../../../src-runner/contract/channels.ts'
+import { useUpdateChannelPerson } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { visibleText } from '../../kit/visible-text.ts'
+import { words } from '../../kit/words/words.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
+import { Pill } from '../../ui/Pill.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+
+/** Who wrote to an account. Those who wait for the person's word come first. */
+export function ChannelPeople(props: { channel: Channel }): JSX.Element {
+  const text = () => words().channels
+  const ofRole = (role: ChannelPerson['role']) => props.channel.people.filter((person) => person.role === role)
+  const owner = () => ofRole('owner')
+  const known = () => [...owner(), ...ofRole('allowed'), ...ofRole('refused')]
+  return (
+    <Show
+      when={props.channel.people.length > 0}
+      fallback={<p class="border-t border-line px-4 py-3 text-sm text-ink-2">{text().nobody(props.channel.name)}</p>}
+    >
+      <Show when={ofRole('asked').length > 0}>
+        <div class="border-t border-line bg-warn-soft/40 px-4 py-3">
+          <h3 class="text-xs font-semibold text-ink-2">{text().asks}</h3>
+          <p class="mb-2 text-xs text-ink-3">{text().asksWhy}</p>
+          <ul class="flex flex-col gap-2">
+            <For each={ofRole('asked')}>{(person) => <Person channel={props.channel} person={person} />}</For>
+          </ul>
+        </div>
+      </Show>
+      <Show when={known().length > 0 || owner().length === 0}>
+        <div class="border-t border-line px-4 py-3">
+          <Show when={owner().length === 0}>
+            <p class="text-sm text-ink-2">{text().noOwner}</p>
+          </Show>
+          <ul aria-label={text().people} class="flex flex-col gap-2">
+            <For each={known()}>{(person) => <Person channel={props.channel} person={person} />}</For>
+          </ul>
+        </div>
+      </Show>
+    </Show>
+  )
+}
+
+function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element {
+  const text = () => words().channels
+  const change = useUpdateChannelPerson()
+  const [isAsking, setAsking] = createSignal(false)
+  const name = () => visibleText(props.person.displayName)
+  const give = (role: 'owner' | 'allowed' | 'refused') =>
+    change.run({ params: { channelId: props.channel.id, personId: props.person.id }, body: { role } })
+  const giveNow = (role: 'allowed' | 'refused') =>
+    void give(role).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  return (
+    <li class="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+      <div class="min-w-40 flex-1">
+        <p class="flex flex-wrap items-center gap-x-2">
+          <span class="truncate font-medium text-ink">{name()}</span>
+          <Show when={props.person.role !== 'asked'}>
+            <Pill tone={props.person.role === 'owner' ? 'ok' : 'plain'}>{text().roles[props.person.role]}</Pill>
+          </Show>
+        </p>
+        <p class="text-xs text-ink-3">
+          <Show when={props.person.handle}>{(handle) => <>{visibleText(handle())} · </>}</Show>
+          <span class="font-mono">{text().number(props.person.externalId)}</span> · {text().wrote} <Time at={props.person.lastMessageAt} />
+        </p>
+      </div>
+      <div class="flex flex-wrap items-center gap-1.5">
+        <Show when={props.person.conversationId}>
+          {(conversationId) => (
+            <A href={`/chat/${conversationId()}`} class="px-1 text-xs text-accent-ink hover:underline">
+              {text().openConversation}
+            </A>
+          )}
+        </Show>
+        <Show when={props.person.role !== 'owner'}>
+          <Button
+            size="sm"
+            variant={props.person.role === 'asked' ? 'primary' : 'ghost'}
+            disabled={change.isRunning}
+            onClick={() => setAsking(true)}
+          >
+            {text().isMe}
+          </Button>
+        </Show>
+        <Show when={props.person.role === 'asked' || props.person.role === 'refused'}>
+          <Button size="sm" title={text().letInWhy} disabled={change.isRunning} onClick={() => giveNow('allowed')}>
+            {text().letIn}
+          </Button>
+        </Show>
+        <Show when={props.person.role === 'asked' || props.person.role === 'allowed'}>
+          <Button size="sm" variant="ghost" disabled={change.isRunning} onClick={() => giveNow('refused')}>
+            {text().refuse}
+          </Button>
+        </Show>
+      </div>
+      <ConfirmDialog
+        open={isAsking()}
+        onClose={() => setAsking(false)}
+        title={text().isMeTitle(name())}
+        confirm={text().isMe}
+        onConfirm={() => give('owner')}
+        describeError={sentenceOf}
+      >
+        <p>{text().isMeWhy}</p>
+        <p class="mt-2 font-mono text-xs">
+          {[props.person.handle === null ? null : visibleText(props.person.handle), text().number(props.person.externalId)]
+            .filter((part) => part !== null)
+            .join(' · ')}
+        </p>
+      </ConfirmDialog>
+    </li>
+  )
+}

@@ -1,0 +1,86 @@
+import { useSearchParams } from '@solidjs/router'
+import Plus from 'lucide-solid/icons/plus'
+import Send from 'lucide-solid/icons/send'
+import { createSignal, For, Show } from 'solid-js'
+import type { Channel } from '../../../src-runner/contract/channels.ts'
+import { problemOf } from '../../api/problem.ts'
+import { useAgents, useChannels } from '../../api/queries.ts'
+import { words } from '../../kit/words/words.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { PageHeader } from '../../ui/PageHeader.tsx'
+import { Screen } from '../../ui/Screen.tsx'
+import { ChannelCard } from './ChannelCard.tsx'
+import { ConnectDialog } from './ConnectDialog.tsx'
+import { Undeliverable } from './Undeliverable.tsx'
+
+/** Where agents are reached from outside: accounts at chat services, who may write to them, and what could not be said there. */
+export function ChannelsScreen() {
+  const text = () => words().channels
+  const [search, setSearch] = useSearchParams<{ connect?: string }>()
+  const channels = useChannels()
+  const agents = useAgents()
+  const [newTokenFor, setNewTokenFor] = createSignal<Channel | null>(null)
+  const all = () => channels.data?.channels ?? []
+  const hasAgents = () => (agents.data?.agents.length ?? 0) > 0
+  // In the address, so that "Connect" elsewhere can name the agent.
+  const connect = (agentId = '') => setSearch({ connect: agentId === '' ? '1' : agentId })
+  return (
+    <Screen width="medium">
+      <PageHeader
+        title={text().title}
+        description={text().about}
+        actions={
+          <Show when={all().length > 0}>
+            <Button variant="primary" icon={Plus} onClick={() => connect()}>
+              {text().connect}
+            </Button>
+          </Show>
+        }
+      />
+      <Show when={channels.error && channels.data === undefined}>
+        <ErrorState problem={problemOf(channels.error)} onRetry={channels.retry} />
+      </Show>
+      <Show when={channels.data}>
+        <div class="flex flex-col gap-6">
+          <Undeliverable />
+          <Show
+            when={all().length > 0}
+            fallback={
+              <EmptyState
+                icon={Send}
+                title={text().empty}
+                action={
+                  <Show when={hasAgents()} fallback={<ButtonLink href="/agents">{text().createAgent}</ButtonLink>}>
+                    <Button variant="primary" icon={Plus} onClick={() => connect()}>
+                      {text().connect}
+                    </Button>
+                  </Show>
+                }
+              >
+                {text().emptyWhy}
+                <Show when={agents.data !== undefined && !hasAgents()}> {text().emptyNoAgent}</Show>
+              </EmptyState>
+            }
+          >
+            <For each={all()}>{(channel) => <ChannelCard channel={channel} onNewToken={() => setNewTokenFor(channel)} />}</For>
+          </Show>
+        </div>
+      </Show>
+      <Show when={hasAgents() && search.connect}>
+        {(asked) => (
+          <ConnectDialog
+            agents={agents.data!.agents}
+            agentId={agents.data!.agents.find((agent) => agent.id === asked())?.id}
+            onClose={() => setSearch({ connect: undefined }, { replace: true })}
+          />
+        )}
+      </Show>
+      <Show when={newTokenFor()}>
+        {(channel) => <ConnectDialog agents={agents.data?.agents ?? []} existing={channel()} onClose={() => setNewTokenFor(null)} />}
+      </Show>
+    </Screen>
+  )
+}

@@ -1,0 +1,208 @@
+import ExternalLink from 'lucide-solid/icons/external-link'
+import { createSignal, createUniqueId, For, type JSX, Show } from 'solid-js'
+import { createStore } from 'solid-js/store'
+import type { Agent } from '../../../src-runner/contract/agents.ts'
+import type { Channel } from '../../../src-runner/contract/channels.ts'
+import { useCreateChannel, useUpdateChannel } from '../../api/mutations.ts'
+import { issueOf, sentenceOf } from '../../api/problem.ts'
+import { useChannels } from '../../api/queries.ts'
+import { words } from '../../kit/words/words.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { TextField } from '../../ui/TextField.tsx'
+import { ChannelPeople } from './ChannelPeople.tsx'
+
+const BOT_FATHER = 'https://t.me/BotFather'
+/** What BotFather answers: the number of the bot, a colon, and the secret. */
+const TOKEN = /^\d{5,20}:[\w-]{20,}$/
+
+/** From nothing to the first message: how to make a bot, its token, and then who writes to it. */
+export function ConnectDialog(props: { agents: readonly Agent[]; agentId?: string; existing?: Channel; onClose: () => void }): JSX.Element {
+  const text = () => words().channels
+  const [made, setMade] = createSignal<string | null>(null)
+  return (
+    <Show
+      when={made()}
+      fallback={
+        <TokenDialog
+          {...props}
+          onDone={(channelId) => (props.existing === undefined ? setMade(channelId) : props.onClose())}
+          text={text()}
+        />
+      }
+    >
+      {(channelId) => <ConnectedDialog channelId={channelId()} onClose={props.onClose} />}
+    </Show>
+  )
+}
+
+function TokenDialog(props: {
+  agents: readonly Agent[]
+  agentId?: string
+  existing?: Channel
+  text: ReturnType<typeof words>['channels']
+  onDone: (channelId: string) => void
+  onClose: () => void
+}): JSX.Element {
+  const desktop = useDesktop()
+  const formId = createUniqueId()
+  const create = useCreateChannel()
+  const change = useUpdateChannel()
+  const form = () => props.text.form
+  const [draft, setDraft] = createStore({
+    agentId: props.agentId ?? props.agents.find((agent) => agent.isDefault)?.id ?? props.agents[0]?.id ?? '',
+    token: '',
+    baseUrl: '',
+  })
+  const [problem, setProblem] = createSignal<string | null>(null)
+  const [isAdvanced, setAdvanced] = createSignal(false)
+  const error = () => create.error ?? change.error
+  const send = async () => {
+    const token = draft.token.trim()
+    if (!TOKEN.test(token)) return setProblem(form().tokenBad)
+    setProblem(null)
+    const baseUrl = draft.baseUrl.trim()
+    try {
+      if (props.existing !== undefined) {
+        await change.run({ params: { channelId: props.existing.id }, body: { token } })
+        return props.onDone(props.existing.id)
+      }
+      const body = { agentId: draft.agentId, kind: 'telegram' as const, token, baseUrl: baseUrl === '' ? null : baseUrl }
+      props.onDone((await create.run({ body })).channel.id)
+    } catch {
+      // Shown in the form.
+    }
+  }
+  return (
+    <Dialog
+      open
+      onClose={props.onClose}
+      title={props.existing === undefined ? form().title : form().tokenTitle(props.existing.name)}
+      description={props.existing === undefined ? form().about : undefined}
+      actions={
+        <>
+          <Button onClick={() => props.onClose()}>{words().common.cancel}</Button>
+          <Button variant="primary" type="submit" form={formId} busy={create.isRunning || change.isRunning}>
+            {props.existing === undefined ? form().send : form().sendToken}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={formId}
+        novalidate
+        class="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void send()
+        }}
+      >
+        <Show when={props.existing === undefined}>
+          <div>
+            <ol class="flex list-decimal flex-col gap-1 pl-5 text-sm text-ink-2">
+              <For each={form().steps}>{(step) => <li>{step}</li>}</For>
+            </ol>
+            <Button class="mt-2" size="sm" icon={ExternalLink} onClick={() => void desktop.openExternal(BOT_FATHER)}>
+              {form().openBotFather}
+            </Button>
+          </div>
+          <Select
+            label={props.text.agent}
+            options={props.agents.map((agent) => ({ value: agent.id, label: agent.name }))}
+            value={draft.agentId}
+            onValue={(agentId) => setDraft({ agentId })}
+          />
+        </Show>
+        <TextField
+          label={form().token}
+          type="password"
+          autocomplete="off"
+          data-1p-ignore=""
+          mono
+          value={draft.token}
+          onValue={(token) => setDraft({ token })}
+          hint={form().tokenHint}
+          problem={problem() ?? issueOf(error(), 'token')}
+        />
+        <Show when={props.existing === undefined}>
+          <Show
+            when={isAdvanced()}
+            fallback={
+              <button type="button" class="self-start text-xs text-accent-ink hover:underline" onClick={() => setAdvanced(true)}>
+                {form().advanced}
+              </button>
+            }
+          >
+            <TextField
+              label={form().baseUrl}
+              optional
+              type="url"
+              mono
+              value={draft.baseUrl}
+              onValue={(baseUrl) => setDraft({ baseUrl })}
+              hint={form().baseUrlHint}
+              problem={issueOf(error(), 'baseUrl')}
+            />
+          </Show>
+        </Show>
+        <Show when={error()}>
+          {(thrown) => (
+            <p role="alert" class="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad wrap-anywhere">
+              {sentenceOf(thrown())}
+            </p>
+          )}
+        </Show>
+      </form>
+    </Dialog>
+  )
+}
+
+/** The token works. What is left is done on the phone, and is seen here as it happens. */
+function ConnectedDialog(props: { channelId: string; onClose: () => void }): JSX.Element {
+  const text = () => words().channels.connected
+  const desktop = useDesktop()
+  const channels = useChannels()
+  const channel = () => channels.data?.channels.find((one) => one.id === props.channelId)
+  const hasOwner = () => channel()?.people.some((person) => person.role === 'owner') === true
+  return (
+    <Show when={channel()}>
+      {(made) => (
+        <Dialog
+          open
+          onClose={props.onClose}
+          title={text().title(made().name)}
+          description={text().next}
+          actions={
+            <Button variant={hasOwner() ? 'primary' : 'secondary'} onClick={() => props.onClose()}>
+              {text().done}
+            </Button>
+          }
+        >
+          <div class="flex flex-col gap-3">
+            <Show when={made().link}>
+              {(link) => (
+                <Button class="self-start" icon={ExternalLink} onClick={() => void desktop.openExternal(link())}>
+                  {text().open}
+                </Button>
+              )}
+            </Show>
+            <Show
+              when={made().people.length > 0}
+              fallback={
+                <p role="status" class="text-sm text-ink-3">
+                  {text().waiting}
+                </p>
+              }
+            >
+              <div class="overflow-hidden rounded-lg border border-line [&>*:first-child]:border-t-0">
+                <ChannelPeople channel={made()} />
+              </div>
+            </Show>
+          </div>
+        </Dialog>
+      )}
+    </Show>
+  )
+}

@@ -1,0 +1,62 @@
+import { A } from '@solidjs/router'
+import RotateCcw from 'lucide-solid/icons/rotate-ccw'
+import { For, type JSX, Show } from 'solid-js'
+import type { OutboundMessage } from '../../../src-runner/contract/outbox.ts'
+import { useRetryOutbound } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { useUndeliverable } from '../../api/queries.ts'
+import { visibleText } from '../../kit/visible-text.ts'
+import { words } from '../../kit/words/words.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+
+/** What an agent wanted to say and could not. Not there when everything arrived. */
+export function Undeliverable(): JSX.Element {
+  const messages = useUndeliverable()
+  return (
+    <Show when={(messages.data?.messages.length ?? 0) > 0}>
+      <Panel title={words().channels.outbox.title} flush>
+        <ul class="pb-1">
+          <For each={messages.data!.messages}>{(message) => <Line message={message} />}</For>
+        </ul>
+      </Panel>
+    </Show>
+  )
+}
+
+function Line(props: { message: OutboundMessage }): JSX.Element {
+  const text = () => words().channels.outbox
+  const retry = useRetryOutbound()
+  const again = () =>
+    void retry
+      .run({ params: { messageId: props.message.id } })
+      .then(() => toast({ text: text().queued }))
+      .catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  return (
+    <li class="flex flex-wrap items-start gap-x-3 gap-y-2 px-4 py-2">
+      <div class="min-w-48 flex-1">
+        <p class="text-xs text-ink-3">
+          {text().kinds[props.message.kind]} · {props.message.agentName} · <Time at={props.message.createdAt} /> ·{' '}
+          {text().tries(props.message.tries)}
+          <Show when={props.message.jobId}>
+            {(jobId) => (
+              <>
+                {' · '}
+                <A href={`/jobs/${jobId()}`} class="text-accent-ink hover:underline">
+                  {text().job}
+                </A>
+              </>
+            )}
+          </Show>
+        </p>
+        <p class="line-clamp-2 text-sm wrap-anywhere whitespace-pre-line text-ink">{visibleText(props.message.text)}</p>
+        <p class="text-xs wrap-anywhere text-bad">{visibleText(props.message.problem)}</p>
+      </div>
+      <Button size="sm" icon={RotateCcw} busy={retry.isRunning} onClick={again}>
+        {text().again}
+      </Button>
+    </li>
+  )
+}
