@@ -11,7 +11,7 @@ export const shell: WordsLike<typeof en> = {
     chat: 'Chat',
     approvals: 'Freigaben',
     activity: 'Verlauf',
-    automations: 'Automatik',
+    automations: 'Automationen',
     agents: 'Agenten',
     channels: 'Kanäle',
     models: 'Modelle & Schlüssel',
