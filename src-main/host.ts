@@ -9,6 +9,7 @@ import { createMainLog, type MainLog } from './log/main-log.ts'
 import { namesOf, suggestPort } from './net/address.ts'
 import type { SpawnRunner } from './runner/runner-process.ts'
 import { createSupervisor, type Supervisor } from './runner/supervisor.ts'
+import type { MoveToTrash } from './runner/trash-answers.ts'
 import { prepareDataDir } from './settings/data-dir.ts'
 import type { Environment } from './settings/environment.ts'
 import { openMachineSettings, type MachineSettingsStore } from './settings/machine-settings.ts'
@@ -37,6 +38,8 @@ export type HostOptions = {
   spawn: SpawnRunner
   /** null: the page has not been built. */
   assets: Assets | null
+  /** Left out: the runner has to find a trash by itself. */
+  trash?: MoveToTrash
   /** Where the log goes besides its file. */
   echo?: NodeJS.WritableStream
 }
@@ -45,7 +48,7 @@ export type HostOptions = {
 const WINDOW_WAITS_MS = 10_000
 
 /** Opens what everything else needs, and starts nothing. Throws a StartError when the data folder cannot be used. */
-export function createHost({ environment, spawn, assets, echo }: HostOptions): Host {
+export function createHost({ environment, spawn, assets, trash, echo }: HostOptions): Host {
   const { dataDir, authMode } = environment
   prepareDataDir(dataDir)
   const settings = openMachineSettings(join(dataDir, 'settings.json'))
@@ -83,10 +86,11 @@ export function createHost({ environment, spawn, assets, echo }: HostOptions): H
       safeMode,
       ingressPort: environment.ingressPort,
       publicRunnerUrl: environment.publicRunnerUrl,
+      hostTrash: trash !== undefined,
     }
   }
 
-  const supervisor = createSupervisor({ spawn, configure, vault, log, output: (line) => process.stderr.write(`${line}\n`) })
+  const supervisor = createSupervisor({ spawn, configure, vault, trash, log, output: (line) => process.stderr.write(`${line}\n`) })
   const dashboard = createDashboard({
     assets,
     runner: supervisor.endpoint,

@@ -22,6 +22,7 @@ import { menuTemplate } from './window/menu.ts'
 
 const here = import.meta.dirname
 const resources = app.isPackaged ? process.resourcesPath : join(here, '../../resources')
+const isTest = process.env['DECKHAND_TEST'] === '1'
 const devServer = app.isPackaged ? null : (process.env['ELECTRON_RENDERER_URL'] ?? null)
 
 // Not awaited: Electron becomes ready only after this module has been evaluated.
@@ -40,7 +41,9 @@ async function start(): Promise<void> {
   registerAppScheme()
 
   const spawn = createUtilityRunner({ entry: join(here, 'runner.js'), codeCache: codeCacheOf(dataDir) })
-  const host = createHost({ environment, assets: await loadAssets(join(here, '../renderer')), spawn })
+  // On Linux the runner finds the trash by itself, with fewer ways for a file to be swapped meanwhile.
+  const trash = process.platform === 'linux' && !isTest ? undefined : (file: string) => abilities.moveToTrash(file)
+  const host = createHost({ environment, assets: await loadAssets(join(here, '../renderer')), spawn, trash })
   const { settings, supervisor, log } = host
   let trayIsSeen = false
   const window = createMainWindow({
@@ -49,8 +52,7 @@ async function start(): Promise<void> {
     log,
     staysHidden: () => !quit.isQuitting() && (process.platform === 'darwin' || (trayIsSeen && settings.current().closeToTray)),
   })
-  const abilities: Abilities =
-    process.env['DECKHAND_TEST'] === '1' ? (await import('./testing/e2e-hooks.ts')).stubAbilities() : createAbilities(window.current)
+  const abilities: Abilities = isTest ? (await import('./testing/e2e-hooks.ts')).stubAbilities(dataDir) : createAbilities(window.current)
   const openLink = (url: string) => openLinkAsking(abilities, url)
   const quit = createQuit(app, host, () => abilities)
   const info = {

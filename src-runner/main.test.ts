@@ -1,6 +1,6 @@
 import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -113,6 +113,37 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
       const log = readFileSync(join(home, 'data', 'logs', 'runner.log'), 'utf8')
       expect(log).toContain('the runner is ready')
       for (const secret of [SECRET, KEY]) expect([log.includes(secret), output().includes(secret)]).toEqual([false, false])
+    })
+
+    it('has its host move what an agent deletes to the trash', async () => {
+      const models = await startModelServer()
+      const { client, child, send, exited } = await started({ hostTrash: true })
+      const [folder, trash] = [join(home, 'Docs'), join(home, 'trash')]
+      for (const made of [folder, trash]) mkdirSync(made)
+      writeFileSync(join(folder, 'old.txt'), 'mine')
+      child.on('message', (message: FromRunner) => {
+        if (message.type !== 'trash.ask') return
+        renameSync(message.path, join(trash, 'old.txt'))
+        send({ type: 'trash.answer', requestId: message.requestId, ok: true, message: null })
+      })
+      const { provider } = await client.ok('createProvider', {
+        body: { kind: 'openai-compatible', name: 'Models', baseUrl: `${models.url}/v1` },
+      })
+      const { agent } = await client.ok('createAgent', {
+        body: {
+          name: 'Ada',
+          model: { providerId: provider.id, model: 'small' },
+          folders: [folder],
+          autonomy: 'on_its_own',
+        },
+      })
+      models.play({ toolCalls: [{ id: 'c1', name: 'delete_file', args: { path: 'Docs/old.txt' } }] }, { text: ['Gone.'] })
+      await client.ok('submitTask', { body: { task: 'Tidy up', agentId: agent.id } })
+      await expect.poll(() => JSON.stringify(models.received.at(-1)?.body)).toContain('Moved Docs/old.txt to the trash.')
+      expect([readFileSync(join(trash, 'old.txt'), 'utf8'), readdirSync(folder)]).toEqual(['mine', []])
+      send({ type: 'stop', graceMs: 500 })
+      await exited
+      await models.close()
     })
 
     it('is gone within five seconds when its host is, with a job under way', async () => {

@@ -4,12 +4,14 @@ import { DatabaseRefused } from './base/db/database-errors.ts'
 import type { FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
 import { ConfigRefused, readRunnerEnvironment } from './edges/host/environment.ts'
 import { findHostChannel, type HostChannel } from './edges/host/host-channel.ts'
-import { createHostVault, type HostVault } from './edges/host/host-vault.ts'
+import { createHostTrash } from './edges/host/host-trash.ts'
+import { createHostVault } from './edges/host/host-vault.ts'
 import { findSystemTrash } from './edges/host/system-trash.ts'
 import { systemClock } from './kit/clock.ts'
 import { messageOf } from './kit/errors.ts'
 import { createMemoryVault, type Vault } from './kit/vault.ts'
 import { createRunner, type Runner } from './runner.ts'
+import type { Trash } from './thinking/folder-access/trash.ts'
 
 type Failure = Omit<Extract<FromRunner, { type: 'failed' }>, 'type'>
 
@@ -29,6 +31,7 @@ else await runAlone()
 /** The desktop or headless started us: it says how to run, keeps the secrets, and is told what happens. */
 function runUnderHost(host: HostChannel): void {
   const vault = createHostVault({ send: (message) => void host.send(message), clock: systemClock })
+  const trash = createHostTrash({ send: (message) => void host.send(message), clock: systemClock })
   let life: Life | null = null
   let ending: Promise<void> | null = null
 
@@ -42,7 +45,7 @@ function runUnderHost(host: HostChannel): void {
 
   async function begin(config: RunnerConfig): Promise<void> {
     try {
-      life = createLife(config, vault, false)
+      life = createLife({ config, vault, trash: config.hostTrash === true ? trash : findTrash(), toStderr: false })
       const { runner } = life
       runner.onRunning((report) => void host.send({ type: 'running', ...report }))
       runner.onNotice((notice) => void host.send({ type: 'notice', ...notice }))
@@ -69,6 +72,8 @@ function runUnderHost(host: HostChannel): void {
         return void host.send({ type: 'pong', nonce: message.nonce })
       case 'vault.answer':
         return vault.answer(message)
+      case 'trash.answer':
+        return trash.answer(message)
       case 'cancel_job':
         return life?.runner.cancelJob(message.jobId)
       case 'answer_approval':
@@ -113,7 +118,7 @@ async function runAlone(): Promise<void> {
   process.once('SIGTERM', () => void end())
   process.once('SIGINT', () => void end())
   try {
-    life = createLife(config, createMemoryVault(), true)
+    life = createLife({ config, vault: createMemoryVault(), trash: findTrash(), toStderr: true })
     const { host, port } = await life.runner.start()
     process.stdout.write(`${JSON.stringify({ ready: true, runnerUrl: `http://${host.includes(':') ? `[${host}]` : host}:${port}` })}\n`)
   } catch (error) {
@@ -124,10 +129,15 @@ async function runAlone(): Promise<void> {
   }
 }
 
+function findTrash(): Trash | undefined {
+  return findSystemTrash(process.env, systemClock)
+}
+
+type LifeDeps = { config: RunnerConfig; vault: Vault; trash: Trash | undefined; toStderr: boolean }
 type Life = { runner: Runner; log: RunnerLog; stop(graceMs: number): Promise<void> }
 
 /** One configured runner with its log, from which every secret it ever sees is kept out. */
-function createLife(config: RunnerConfig, vault: Vault | HostVault, toStderr: boolean): Life {
+function createLife({ config, vault, trash, toStderr }: LifeDeps): Life {
   const scrubber = createScrubber()
   scrubber.add(config.workerSecret)
   const log = createRunnerLog({ dataDir: config.dataDir, level: config.logLevel, scrubber, toStderr })
@@ -136,7 +146,7 @@ function createLife(config: RunnerConfig, vault: Vault | HostVault, toStderr: bo
     log.error({ error }, 'the runner ends on an error that nobody caught')
     void log.close().finally(() => process.exit(1))
   })
-  const runner = createRunner({ config, vault: watched(vault, scrubber), log, trash: findSystemTrash(process.env, systemClock) })
+  const runner = createRunner({ config, vault: watched(vault, scrubber), log, trash })
   return {
     runner,
     log,

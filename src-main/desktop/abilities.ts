@@ -7,6 +7,8 @@ export type Abilities = {
   /** Whether the person agrees. */
   confirm(question: { message: string; detail: string; yes: string; no: string }): Promise<boolean>
   openInBrowser(url: URL): Promise<void>
+  /** Rejects with the system's reason. */
+  moveToTrash(file: string): Promise<void>
   notify(notice: { title: string; body: string; onClick: () => void }): void
   /**
    * How many things wait for the person, on the icon in the dock or launcher; 0 takes the number away. Windows has no
@@ -40,6 +42,7 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
       return response === 0
     },
     openInBrowser: (url) => shell.openExternal(url.href),
+    moveToTrash: (file) => shell.trashItem(file),
     notify({ title, body, onClick }) {
       if (!Notification.isSupported()) return
       const notification = new Notification({ title, body })

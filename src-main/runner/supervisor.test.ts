@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-function supervise(fixture: object = {}, options: Partial<SupervisorDeps> & { port?: number } = {}) {
+function supervise(fixture: object = {}, options: Partial<SupervisorDeps> & { port?: number; dataDir?: string } = {}) {
   const spawned: RunnerProcess[] = []
   const states: RunnerState[] = []
   const notices: string[] = []
@@ -42,7 +42,7 @@ function supervise(fixture: object = {}, options: Partial<SupervisorDeps> & { po
       return child
     },
     configure: async (safeMode) => ({
-      dataDir: folder,
+      dataDir: options.dataDir ?? folder,
       host: '127.0.0.1',
       port: options.port ?? 0,
       authMode: 'local-trust',
@@ -123,6 +123,16 @@ describe('the runner', () => {
     await supervisor.start()
     await vi.waitFor(() => expect(notices).toHaveLength(2))
     expect(JSON.parse(notices[1]!)).toMatchObject({ ok: false, value: null, message: expect.stringContaining('DECKHAND_VAULT=file') })
+  })
+
+  it('has files moved to the trash through the port', async () => {
+    const [file, trashed] = [join(folder, 'old.txt'), join(folder, 'trashed.txt')]
+    writeFileSync(file, 'mine')
+    const dataDir = join(folder, 'data')
+    const { supervisor, notices } = supervise({ askTrash: file }, { trash: async (path) => renameSync(path, trashed), dataDir })
+    await supervisor.start()
+    await vi.waitFor(() => expect(notices).toEqual([JSON.stringify({ type: 'trash.answer', requestId: 3, ok: true, message: null })]))
+    expect([existsSync(file), existsSync(trashed)]).toEqual([false, true])
   })
 
   it('may say what does not fit without any effect', async () => {

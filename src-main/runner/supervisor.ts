@@ -7,6 +7,7 @@ import { VaultError, type Vault } from '../vault/vault.ts'
 import { createHangWatch } from './hang-watch.ts'
 import { decideRestart } from './restart-policy.ts'
 import type { RunnerExit, RunnerProcess, SpawnRunner } from './runner-process.ts'
+import { answerTrash, type MoveToTrash } from './trash-answers.ts'
 import { answerVault } from './vault-answers.ts'
 
 /** Where our own runner listens, and what opens it. There is one only while our own child is alive and has said so. */
@@ -69,6 +70,8 @@ export type SupervisorDeps = {
   /** Asked before every start, so that a changed port or secret counts. May reject with a VaultError. */
   configure: (safeMode: boolean) => Promise<RunnerConfig>
   vault: Vault
+  /** null: nothing here can move files to the trash. */
+  trash?: MoveToTrash | null
   log: Log
   /** Every line the runner prints. */
   output?: (line: string) => void
@@ -185,6 +188,9 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
         return
       case 'vault.ask':
         void answerVault(vault, said, log).then((answer) => own.child.send(answer))
+        return
+      case 'trash.ask':
+        void answerTrash(deps.trash ?? null, said, own.config.dataDir, log).then((answer) => own.child.send(answer))
         return
       case 'running':
         return setRunning(runningOf(said))

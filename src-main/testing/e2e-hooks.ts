@@ -1,3 +1,5 @@
+import { mkdirSync, renameSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import type { Abilities } from '../desktop/abilities.ts'
 
 /** What a test of the whole app sets and reads in the main process, as `globalThis.deckhandTest`. */
@@ -19,11 +21,14 @@ if (process.env['DECKHAND_TEST_HOLD'] === '1') {
   await new Promise<void>((go) => Object.assign(globalThis, { deckhandTestGo: go }))
 }
 
+/** Where files go in place of the trash of whoever runs the tests, inside the data folder. */
+export const TEST_TRASH = 'test-trash'
+
 /**
- * Dialogs, the browser and notifications of the system cannot be driven from a test, so in test mode (DECKHAND_TEST=1)
- * they answer what the test has set, and what they were asked is kept.
+ * Dialogs, the browser, the trash and notifications of the system cannot be driven from a test, so in test mode
+ * (DECKHAND_TEST=1) they answer what the test has set, and what they were asked is kept.
  */
-export function stubAbilities(): Abilities {
+export function stubAbilities(dataDir: string): Abilities {
   const hooks: TestHooks = { folder: null, confirm: true, opened: [], notices: [], questions: [], count: 0 }
   ;(globalThis as { deckhandTest?: TestHooks }).deckhandTest = hooks
   return {
@@ -34,6 +39,10 @@ export function stubAbilities(): Abilities {
     },
     async openInBrowser(url) {
       hooks.opened.push(url.href)
+    },
+    async moveToTrash(file) {
+      mkdirSync(join(dataDir, TEST_TRASH), { recursive: true })
+      renameSync(file, join(dataDir, TEST_TRASH, basename(file)))
     },
     notify: ({ title }) => void hooks.notices.push(title),
     showCount: (count) => void (hooks.count = count),

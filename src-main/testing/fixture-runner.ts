@@ -10,6 +10,8 @@ type Fixture = {
   refuse?: Extract<FromRunner, { type: 'failed' }>['code']
   ignoreStop?: boolean
   askVault?: boolean
+  /** A path. */
+  askTrash?: string
   babble?: boolean
   tellEnvironment?: boolean
 }
@@ -27,7 +29,7 @@ process.on('message', (raw) => {
   const message = ToRunner.parse(raw)
   if (message.type === 'start') return start(message.config)
   if (message.type === 'ping') return say({ type: 'pong', nonce: message.nonce })
-  if (message.type === 'vault.answer') return notice(JSON.stringify(message))
+  if (message.type === 'vault.answer' || message.type === 'trash.answer') return notice(JSON.stringify(message))
   if (message.type === 'cancel_job') return notice(`cancel ${message.jobId}`)
   if (message.type === 'answer_approval' || message.type === 'set_brake' || message.type === 'woke') return notice(JSON.stringify(message))
   if (message.type === 'stop' && !fixture.ignoreStop) {
@@ -50,6 +52,7 @@ function start(config: Extract<ToRunner, { type: 'start' }>['config']): void {
       say({ type: 'vault.ask', requestId: 1, operation: 'set', key: 'provider:a', value: 'kept' })
       say({ type: 'vault.ask', requestId: 2, operation: 'get', key: 'provider:a', value: null })
     }
+    if (fixture.askTrash !== undefined) say({ type: 'trash.ask', requestId: 3, path: fixture.askTrash })
     if (fixture.tellEnvironment) notice(JSON.stringify({ env: process.env, argv: process.argv }))
   })
 }

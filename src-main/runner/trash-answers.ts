@@ -1,0 +1,56 @@
+import { lstat } from 'node:fs/promises'
+import path from 'node:path'
+import type { FromRunner, ToRunner } from '../../src-runner/contract/port.ts'
+import { messageOf, type Log } from '../log/log.ts'
+
+type TrashAsk = Extract<FromRunner, { type: 'trash.ask' }>
+type TrashAnswer = Extract<ToRunner, { type: 'trash.answer' }>
+
+/** Moves a file to the trash of the system. */
+export type MoveToTrash = (path: string) => Promise<void>
+
+/** Does what the runner asks, to plain files at plain paths outside of Deckhand's own folder. What went wrong goes back as a sentence. */
+export async function answerTrash(
+  move: MoveToTrash | null,
+  { requestId, path: file }: TrashAsk,
+  dataDir: string,
+  log: Log,
+): Promise<TrashAnswer> {
+  const answer = (message: string | null): TrashAnswer => ({ type: 'trash.answer', requestId, ok: message === null, message })
+  if (move === null) return answer('This machine has no trash that Deckhand can use.')
+  try {
+    if (!isPlainPath(file)) return answer('Its path is not one that goes to the trash.')
+    if (isInside(dataDir, file)) return answer("It is in Deckhand's own folder.")
+    if (!(await lstat(file)).isFile()) return answer('It is not a plain file.')
+    await move(file)
+    return answer(null)
+  } catch (error) {
+    log.warn({ error: messageOf(error) }, 'a file could not be moved to the trash')
+    return answer(sentence(messageOf(error)))
+  }
+}
+
+/**
+ * Whether a path names one file and nothing else: absolute, written in one way, with nothing that a system reads
+ * differently from how it looks. On Windows that is a device, a second stream of a file, and a dot or blank at an end.
+ */
+export function isPlainPath(file: string, platform: NodeJS.Platform = process.platform): boolean {
+  if (file.includes('\0')) return false
+  if (platform !== 'win32') return path.posix.isAbsolute(file) && path.posix.normalize(file) === file && !file.endsWith('/')
+  const { root } = path.win32.parse(file)
+  const isDrive = /^[a-z]:\\$/i.test(root)
+  const isShare = /^\\\\[^\\?.:][^\\:]*\\[^\\:]+\\$/.test(root)
+  if (!isDrive && !isShare) return false
+  const parts = file.slice(root.length).split('\\')
+  return path.win32.normalize(file) === file && parts.every((part) => part !== '' && !/[:/*?"<>|]|[. ]$/.test(part))
+}
+
+function isInside(folder: string, file: string): boolean {
+  const relative = path.relative(folder, file)
+  return relative === '' || (!path.isAbsolute(relative) && relative !== '..' && !relative.startsWith(`..${path.sep}`))
+}
+
+function sentence(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim().slice(0, 300)
+  return /[.!?]$/.test(line) ? line : `${line}.`
+}
