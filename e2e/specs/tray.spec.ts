@@ -1,4 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { TEST_TRASH } from '../../src-main/testing/e2e-hooks.ts'
 import { test as base, expect } from '../fixtures/deckhand.ts'
+import { createRealFolder } from '../fixtures/real-folder.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 import { startTrayHost, type TrayHost } from '../fixtures/tray-host.ts'
 
@@ -69,6 +73,13 @@ test('the brake is in the tray, and a decision that waits leads to where it is m
   models.play({ toolCalls: [{ id: 'call_1', name: 'ask_person', args: { question: 'Which colour?', choices: ['Blue', 'Green'] } }] })
   await deckhand.client.ok('submitTask', { body: { task: 'Paint the fence', agentId: agent.id } })
   await expect.poll(() => tray.entries()).toContain('No jobs running, 1 waiting')
+  // Pulled at once; released only after a question.
+  expect((await deckhand.hooks()).questions).toEqual([])
+  await deckhand.setHooks({ confirm: false })
+  await tray.press('Release the emergency brake')
+  await expect.poll(async () => (await deckhand.hooks()).questions).toEqual(['Release the emergency brake?'])
+  await expect(banner).toBeVisible()
+  await deckhand.setHooks({ confirm: true })
   await tray.press('Release the emergency brake')
   await expect(banner).toBeHidden()
   await expect.poll(() => tray.entries()).toContain('1 approval is waiting…')
@@ -78,6 +89,62 @@ test('the brake is in the tray, and a decision that waits leads to where it is m
   await deckhand.page.getByRole('button', { name: 'Green' }).click()
   await expect.poll(() => tray.entries()).not.toContain('1 approval is waiting…')
   await expect.poll(() => JSON.stringify(models.received.at(-1)?.body)).toContain('Green')
+})
+
+test('what waits is answered in the tray, and the dock counts it', async ({ tray, deckhand, models }) => {
+  const folder = createRealFolder({ 'old.txt': 'mine', 'plan.md': 'Paint it blue.' })
+  const agent = await setUpAgent(deckhand.client, models, { folders: [folder.path] })
+  const statusOf = async (jobId: string) => (await deckhand.client.ok('getJob', { params: { jobId } })).job.status
+  const submit = async (task: string) => (await deckhand.client.ok('submitTask', { body: { task, agentId: agent.id } })).jobId
+  const shown = `Ada: Delete ${basename(folder.path)}/old.txt (4 bytes)`
+  const old = join(folder.path, 'old.txt')
+
+  // A call that one line says as a whole.
+  const path = `${basename(folder.path)}/old.txt`
+  models.play({ toolCalls: [{ id: 'call_1', name: 'delete_file', args: { path } }] }, { text: ['Gone.'] })
+  const tidying = await submit('Tidy up')
+  await expect
+    .poll(() => tray.entries())
+    .toEqual([
+      'Open Deckhand',
+      '1 approval is waiting…',
+      shown,
+      '  Approve once',
+      '  Reject',
+      '  Open…',
+      '—',
+      'No jobs running',
+      '—',
+      'Pull the emergency brake',
+      'Quit Deckhand',
+    ])
+  await expect.poll(async () => (await deckhand.hooks()).count).toBe(1)
+  expect(existsSync(old)).toBe(true)
+  await tray.press('Approve once')
+  await expect.poll(() => statusOf(tidying)).toBe('completed')
+  // The desktop has moved it to the trash, by way of the port.
+  expect([existsSync(old), readFileSync(join(deckhand.dataDir, TEST_TRASH, 'old.txt'), 'utf8')]).toEqual([false, 'mine'])
+  await expect.poll(async () => (await deckhand.hooks()).count).toBe(0)
+
+  // One whose line does not say it all can be refused here, and approved where all of it can be read.
+  const args = { path: `${basename(folder.path)}/plan.md`, content: 'Paint it red.' }
+  models.play({ toolCalls: [{ id: 'call_1', name: 'write_file', args }] }, { text: ['As you wish.'] })
+  const painting = await submit('Change the colour')
+  await expect.poll(async () => (await tray.entries()).slice(3, 5)).toEqual(['  Reject', '  Open…'])
+  await tray.press('Reject')
+  await expect.poll(() => statusOf(painting)).toBe('completed')
+  expect(readFileSync(join(folder.path, 'plan.md'), 'utf8')).toBe('Paint it blue.')
+
+  // A question with choices.
+  models.play({ toolCalls: [{ id: 'call_1', name: 'ask_person', args: { question: 'Which?', choices: ['Salt & pepper', 'None'] } }] })
+  await submit('Cook')
+  await expect
+    .poll(async () => (await tray.entries()).slice(2, 6))
+    .toEqual(['Ada: Which?', '  Answer “Salt & pepper”', '  Answer “None”', '  Open…'])
+  await tray.press('Answer “Salt & pepper”')
+  await expect.poll(() => JSON.stringify(models.received.at(-1)?.body)).toContain('Salt & pepper')
+  expect((await deckhand.hooks()).notices.filter((title) => title === 'Your answer was not taken')).toEqual([])
+  folder.remove()
 })
 
 test('quitting asks while a job runs, and the job goes on at the next start', async ({ tray, deckhand, models }) => {
