@@ -1,0 +1,40 @@
+type Open = { values: unknown[] | Record<string, unknown>; keys: readonly string[] | null; next: number }
+
+/**
+ * The JSON text of a value that was parsed from JSON, written no further than just past `limit` characters: a text
+ * longer than the limit is a beginning. JSON.stringify calls itself for every level and overflows the stack on what
+ * JSON.parse takes without trouble (`[` 100,000 times), and it cannot stop early.
+ */
+export function boundedJson(value: unknown, limit: number): string {
+  const open: Open[] = []
+  let text = begin(value, limit, open)
+  for (let inner = open.at(-1); inner !== undefined && text.length <= limit; inner = open.at(-1)) {
+    const { values, keys, next } = inner
+    if (next === (keys ?? (values as unknown[])).length) {
+      text += keys === null ? ']' : '}'
+      open.pop()
+      continue
+    }
+    if (next > 0) text += ','
+    const key = keys === null ? next : keys[next]!
+    if (keys !== null) text += `${quote(keys[next]!, limit)}:`
+    inner.next++
+    text += begin((values as Record<string | number, unknown>)[key], limit, open)
+  }
+  return text
+}
+
+/** A scalar as a whole; of an object or array its opening bracket, with the rest left to the caller. */
+function begin(value: unknown, limit: number, open: Open[]): string {
+  if (typeof value === 'string') return quote(value, limit)
+  // JSON.parse takes 1e400 for infinity, which JSON has no word for but another such number.
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : value > 0 ? '1e999' : '-1e999'
+  if (typeof value !== 'object' || value === null) return String(value)
+  const keys = Array.isArray(value) ? null : Object.keys(value)
+  open.push({ values: value as Open['values'], keys, next: 0 })
+  return keys === null ? '[' : '{'
+}
+
+function quote(text: string, limit: number): string {
+  return JSON.stringify(text.length > limit ? text.slice(0, limit + 1) : text)
+}
