@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { eventNameOf, senderIdOf } from './sender.ts'
+
+describe('senderIdOf', () => {
+  it.each([
+    ['Standard Webhooks', { 'webhook-id': 'msg_2KWP' }, {}, 'msg_2KWP'],
+    ['Svix', { 'svix-id': 'msg_p5jX' }, {}, 'msg_p5jX'],
+    ['GitHub', { 'x-github-delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958' }, { id: 1 }, '72d3162e-cc78-11e3-81ab-4c9367dc0958'],
+    ['Shopify', { 'x-shopify-webhook-id': 'b54557e4' }, {}, 'b54557e4'],
+    ['Stripe', {}, { id: 'evt_1MqqbKLt4dXK03v5', object: 'event', type: 'charge.succeeded' }, 'evt_1MqqbKLt4dXK03v5'],
+    ['Slack', {}, { type: 'event_callback', event_id: 'Ev08MFMKH6', event: { type: 'app_mention' } }, 'Ev08MFMKH6'],
+  ])('finds that of %s', (_, headers, payload, id) => {
+    expect(senderIdOf(headers, payload)).toBe(id)
+  })
+
+  it('takes no id of something else for that of the delivery', () => {
+    expect(senderIdOf({}, { id: 'cus_1', object: 'customer' })).toBeNull()
+    expect(senderIdOf({ 'x-gitlab-webhook-uuid': 'of the subscription' }, { id: 7, event_id: 'x' })).toBeNull()
+  })
+
+  it.each([
+    ['empty', ''],
+    ['longer than an id is', 'x'.repeat(201)],
+    ['with a line feed', 'a\nb'],
+    ['with letters that look like others', 'раypal'],
+    ['with an escape', '\u001b[31m'],
+  ])('has no use for one that is %s', (_, id) => {
+    expect(senderIdOf({ 'webhook-id': id }, null)).toBeNull()
+    expect(senderIdOf({}, { object: 'event', id })).toBeNull()
+  })
+
+  it('reads own keys only, and copes with any payload', () => {
+    expect(
+      senderIdOf(Object.create({ 'webhook-id': 'inherited' }) as Record<string, string>, Object.create({ object: 'event', id: 'e' })),
+    ).toBeNull()
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.string()), fc.jsonValue(), (headers, payload) => {
+        expect(senderIdOf(headers, payload)).toBeNull()
+        eventNameOf(headers, payload)
+      }),
+    )
+  })
+})
+
+describe('eventNameOf', () => {
+  it.each([
+    ['GitHub', { 'x-github-event': 'push' }, { ref: 'refs/heads/main' }, 'push'],
+    ['GitHub with an action', { 'x-github-event': 'issues' }, { action: 'opened' }, 'issues.opened'],
+    ['GitLab', { 'x-gitlab-event': 'Push Hook' }, {}, 'Push Hook'],
+    ['Shopify', { 'x-shopify-topic': 'orders/create' }, {}, 'orders/create'],
+    ['Stripe', {}, { object: 'event', type: 'charge.succeeded' }, 'charge.succeeded'],
+    ['Slack', {}, { type: 'event_callback', event: { type: 'app_mention' } }, 'app_mention'],
+    ['Standard Webhooks', {}, { type: 'contact.created', data: {} }, 'contact.created'],
+    ['nobody', {}, [1, 2], null],
+    ['somebody with a name of a megabyte', { 'x-github-event': 'x'.repeat(1_000_000) }, { type: 7 }, null],
+  ])('says what %s sent', (_, headers, payload, name) => {
+    expect(eventNameOf(headers, payload)).toBe(name)
+  })
+})
