@@ -1,7 +1,7 @@
-import { A, useBeforeLeave, useNavigate, useParams } from '@solidjs/router'
+import { A, useNavigate, useParams } from '@solidjs/router'
 import ChevronLeft from 'lucide-solid/icons/chevron-left'
 import MessageSquare from 'lucide-solid/icons/message-square'
-import { createEffect, createMemo, createSignal, For, type JSX, Match, on, onCleanup, onMount, Show, Switch } from 'solid-js'
+import { createEffect, createMemo, createSignal, For, type JSX, Match, on, Show, Switch } from 'solid-js'
 import { createStore, reconcile, unwrap } from 'solid-js/store'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { ApiError } from '../../api/client.ts'
@@ -18,11 +18,13 @@ import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Panel } from '../../ui/Panel.tsx'
+import { SaveBar } from '../../ui/SaveBar.tsx'
 import { Screen } from '../../ui/Screen.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { toast } from '../../ui/Toasts.tsx'
+import { UnsavedGuard } from '../../ui/UnsavedGuard.tsx'
 import {
   type AgentField,
   type AgentForm,
@@ -146,6 +148,11 @@ function AgentEditor(props: { agent: Agent | null }) {
     }
   }
   const problemCount = () => new Set([...Object.keys(wasTried() ? ownProblems() : {}), ...issues().map((issue) => issue.field)]).size
+  const problem = () => (trouble() === null ? (problemCount() > 0 ? words().agents.check(problemCount()) : null) : sentenceOf(trouble()))
+  const standing = () => {
+    if (isStale()) return words().agents.changedElsewhere
+    return wasSaved() ? words().agents.saved : isDirty() ? words().agents.unsaved : ''
+  }
 
   return (
     <form
@@ -293,15 +300,16 @@ function AgentEditor(props: { agent: Agent | null }) {
         <Show when={props.agent}>{(agent) => <Standing agent={agent()} onDeleted={() => (isLeaving = true)} />}</Show>
       </div>
       <SaveBar
-        isNew={props.agent === null}
-        isDirty={isDirty()}
+        status={problem() ?? standing()}
+        isProblem={problem() !== null}
+        submit={props.agent === null ? words().agents.create : words().agents.save}
+        canSubmit={props.agent === null || isDirty()}
         isBusy={create.isRunning || update.isRunning}
-        wasSaved={wasSaved()}
-        problem={trouble() === null ? (problemCount() > 0 ? words().agents.check(problemCount()) : null) : sentenceOf(trouble())}
-        note={isStale() ? words().agents.changedElsewhere : null}
-        onCancel={() => (props.agent === null ? navigate('/agents') : reset(props.agent))}
+        onCancel={props.agent === null ? () => navigate('/agents') : isDirty() ? () => reset(props.agent) : undefined}
       />
-      <UnsavedGuard isDirty={() => isDirty() && !isLeaving} />
+      <UnsavedGuard isDirty={() => isDirty() && !isLeaving} title={words().agents.unsavedTitle} leave={words().agents.unsavedLeave}>
+        {words().agents.unsavedText}
+      </UnsavedGuard>
     </form>
   )
 }
@@ -328,58 +336,6 @@ function limitHint(field: LimitField): string {
     maxWorkingMinutes: text.maxWorkingMinutesHint,
     maxToolCalls: text.maxToolCallsHint,
   }[field]
-}
-
-type SaveBarProps = {
-  isNew: boolean
-  isDirty: boolean
-  isBusy: boolean
-  wasSaved: boolean
-  problem: string | null
-  note: string | null
-  onCancel: () => void
-}
-
-/** Stays in sight at the bottom, so that a long form can be saved from anywhere in it. */
-function SaveBar(props: SaveBarProps): JSX.Element {
-  return (
-    <div class="sticky bottom-0 z-10 -mx-2 mt-4 flex flex-wrap items-center gap-3 border-t border-line bg-canvas px-2 py-3">
-      <p class={`min-w-0 flex-1 text-sm ${props.problem === null ? 'text-ink-3' : 'text-bad'}`} role="status">
-        {props.problem ?? props.note ?? (props.wasSaved ? words().agents.saved : props.isDirty ? words().agents.unsaved : '')}
-      </p>
-      <Show when={props.isNew || props.isDirty}>
-        <Button onClick={props.onCancel}>{words().common.cancel}</Button>
-      </Show>
-      <Button type="submit" variant="primary" busy={props.isBusy} disabled={!props.isNew && !props.isDirty}>
-        {props.isNew ? words().agents.create : words().agents.save}
-      </Button>
-    </div>
-  )
-}
-
-/** Leaving with unsaved changes is asked about, in the page and when the window closes. */
-function UnsavedGuard(props: { isDirty: () => boolean }): JSX.Element {
-  const [leave, setLeave] = createSignal<(() => void) | null>(null)
-  useBeforeLeave((event) => {
-    if (!props.isDirty() || event.defaultPrevented) return
-    event.preventDefault()
-    setLeave(() => () => event.retry(true))
-  })
-  const onUnload = (event: BeforeUnloadEvent) => props.isDirty() && event.preventDefault()
-  onMount(() => window.addEventListener('beforeunload', onUnload))
-  onCleanup(() => window.removeEventListener('beforeunload', onUnload))
-  return (
-    <ConfirmDialog
-      open={leave() !== null}
-      onClose={() => setLeave(null)}
-      title={words().agents.unsavedTitle}
-      confirm={words().agents.unsavedLeave}
-      tone="bad"
-      onConfirm={() => leave()?.()}
-    >
-      {words().agents.unsavedText}
-    </ConfirmDialog>
-  )
 }
 
 /** What is saved by itself and not with the form around it, so Enter in its fields must not save the form. */

@@ -1,0 +1,28 @@
+import { useBeforeLeave } from '@solidjs/router'
+import { createSignal, type JSX, onCleanup, onMount } from 'solid-js'
+import { ConfirmDialog } from './ConfirmDialog.tsx'
+
+/** Leaving with unsaved changes is asked about, in the page and when the window closes. */
+export function UnsavedGuard(props: { isDirty: () => boolean; title: string; leave: string; children: JSX.Element }): JSX.Element {
+  const [leave, setLeave] = createSignal<(() => void) | null>(null)
+  useBeforeLeave((event) => {
+    if (!props.isDirty() || event.defaultPrevented) return
+    event.preventDefault()
+    setLeave(() => () => event.retry(true))
+  })
+  const onUnload = (event: BeforeUnloadEvent) => props.isDirty() && event.preventDefault()
+  onMount(() => window.addEventListener('beforeunload', onUnload))
+  onCleanup(() => window.removeEventListener('beforeunload', onUnload))
+  return (
+    <ConfirmDialog
+      open={leave() !== null}
+      onClose={() => setLeave(null)}
+      title={props.title}
+      confirm={props.leave}
+      tone="bad"
+      onConfirm={() => leave()?.()}
+    >
+      {props.children}
+    </ConfirmDialog>
+  )
+}
