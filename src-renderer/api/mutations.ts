@@ -53,6 +53,15 @@ export const useDeleteChannel = () => useAction('deleteChannel')
 export const useUpdateChannelPerson = () => useAction('updateChannelPerson')
 export const useTestChannel = () => useAction('testChannel')
 export const useRetryOutbound = () => useAction('retryOutbound')
+export const useCreateTrigger = () => useAction('createTrigger')
+export const useDeleteTrigger = () => useAction('deleteTrigger')
+export const useRotateTriggerSecret = () => useAction('rotateTriggerSecret')
+export const useTestTrigger = () => useAction('testTrigger')
+export const useReplayDelivery = () => useAction('replayDelivery')
+export const useCreateSchedule = () => useAction('createSchedule')
+export const useUpdateSchedule = () => useAction('updateSchedule')
+export const useDeleteSchedule = () => useAction('deleteSchedule')
+export const useRunScheduleNow = () => useAction('runScheduleNow')
 export const useUpdatePublicAddress = () => useAction('updatePublicAddress')
 export const useCheckPublicAddress = () => useAction('checkPublicAddress')
 export const useStartTunnel = () => useAction('startTunnel')
@@ -150,3 +159,16 @@ export const useUpdateSettings = () =>
     if (before !== undefined) queries.setQueryData(key, { settings: { ...before.settings, ...body } })
     return () => void queries.setQueryData(key, before)
   })
+
+const triggerIs = (status: 'active' | 'paused') => (queries: QueryClient, request: { params: { triggerId: string } }) => {
+  const key = ['getTrigger', { params: request.params }]
+  const before = queries.getQueryData<RouteAnswer<'getTrigger'>>(key)
+  if (before !== undefined) queries.setQueryData(key, { trigger: { ...before.trigger, status } })
+  return () => void queries.setQueryData(key, before)
+}
+export const usePauseTrigger = () => useAction('pauseTrigger', triggerIs('paused'))
+export const useResumeTrigger = () => useAction('resumeTrigger', triggerIs('active'))
+
+/** What it is after that (active, or out of budget) and when it is due only the runner knows. */
+export const usePauseSchedule = () => useAction('pauseSchedule')
+export const useResumeSchedule = () => useAction('resumeSchedule')

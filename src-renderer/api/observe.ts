@@ -139,25 +139,27 @@ export function useRoute<N extends JsonRoute>(
   }
 }
 
-/** Holds a keyset-paged list. `pick` takes the rows out of one page. */
+/** Holds a keyset-paged list. `pick` takes the rows out of one page; `params` says of which thing the list is. */
 export function usePages<N extends JsonRoute, T>(
   name: N,
   query: () => Record<string, unknown> | null,
   pick: (answer: RouteAnswer<N>) => T[],
+  params: () => Record<string, string> | null = () => ({}),
 ): Pages<T> {
   const callLoosely = useApi().client.call as LooseCall
   const queries = useQueryClient()
   type Page = RouteAnswer<N> & { nextCursor: string | null }
   const options = createMemo(() => {
     const filters = query()
+    const of = params()
     return {
-      queryKey: [name, 'pages', filters] as const,
+      queryKey: [name, 'pages', filters, of] as const,
       queryFn: ({ signal, pageParam }: { signal: AbortSignal; pageParam: unknown }) =>
-        callLoosely(name, { query: { ...filters, cursor: pageParam ?? undefined } }, { signal }) as Promise<Page>,
+        callLoosely(name, { params: of ?? {}, query: { ...filters, cursor: pageParam ?? undefined } }, { signal }) as Promise<Page>,
       initialPageParam: null as string | null,
       getNextPageParam: (last: Page) => last.nextCursor,
-      enabled: filters !== null,
-      meta: { tags: tagsOf(name, undefined) },
+      enabled: filters !== null && of !== null,
+      meta: { tags: tagsOf(name, of ?? undefined) },
       placeholderData: keepPreviousData as never,
     }
   })

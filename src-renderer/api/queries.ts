@@ -5,9 +5,12 @@ import type { JobChannel, JobStatus, JobSummary } from '../../src-runner/contrac
 import type { Memory } from '../../src-runner/contract/memory.ts'
 import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes.ts'
 import type { Rule } from '../../src-runner/contract/rules.ts'
+import type { Occurrence, Schedule } from '../../src-runner/contract/schedules.ts'
+import { INBOX_KEEPS, type Trigger } from '../../src-runner/contract/triggers.ts'
 import { useApi } from './ApiProvider.tsx'
 import type { Progress } from './live.ts'
 import { type Loaded, type Pages, usePages, useRoute } from './observe.ts'
+import { useWhileWriting, type Written } from './while-writing.ts'
 
 /** Ids come as functions, so that a screen whose URL changes asks for the next thing by itself. */
 type Given = () => string | null | undefined
@@ -190,4 +193,73 @@ export function usePublicAddress(): Loaded<RouteAnswer<'getPublicAddress'>> {
 
 export function useDoctor(): Loaded<RouteAnswer<'getDoctor'>> {
   return useRoute('getDoctor', () => ({}))
+}
+
+export function useTriggers(): Pages<Trigger> {
+  return usePages(
+    'listTriggers',
+    () => ({ limit: 100 }),
+    (page) => page.triggers,
+  )
+}
+
+export function useTrigger(triggerId: Given): Loaded<RouteAnswer<'getTrigger'>> {
+  return useRoute('getTrigger', () => withId(triggerId, (id) => ({ params: { triggerId: id } })))
+}
+
+/** The whole inbox: it keeps no more than one page holds. */
+export function useDeliveries(triggerId: Given): Loaded<RouteAnswer<'listDeliveries'>> {
+  return useRoute('listDeliveries', () => withId(triggerId, (id) => ({ params: { triggerId: id }, query: { limit: INBOX_KEEPS } })))
+}
+
+export function useDelivery(deliveryId: Given): Loaded<RouteAnswer<'getDelivery'>> {
+  return useRoute('getDelivery', () => withId(deliveryId, (id) => ({ params: { deliveryId: id } })))
+}
+
+/** What a task becomes with a sample payload, while either is being written. */
+export function useTemplatePreview(
+  written: () => { taskTemplate: string; payload: string } | null,
+): Written<RouteAnswer<'previewTemplate'>> {
+  return useWhileWriting('previewTemplate', () => {
+    const body = written()
+    return body === null ? null : { body }
+  })
+}
+
+export function useSchedules(): Pages<Schedule> {
+  return usePages(
+    'listSchedules',
+    () => ({ limit: 100 }),
+    (page) => page.schedules,
+  )
+}
+
+export function useSchedule(scheduleId: Given): Loaded<RouteAnswer<'getSchedule'>> {
+  return useRoute('getSchedule', () => withId(scheduleId, (id) => ({ params: { scheduleId: id } })))
+}
+
+/** The newest due times, for a strip of them. */
+export function useLastOccurrences(scheduleId: Given, limit: number): Loaded<RouteAnswer<'listOccurrences'>> {
+  return useRoute('listOccurrences', () => withId(scheduleId, (id) => ({ params: { scheduleId: id }, query: { limit } })))
+}
+
+export function useOccurrences(scheduleId: Given): Pages<Occurrence> {
+  return usePages(
+    'listOccurrences',
+    () => ({}),
+    (page) => page.occurrences,
+    () => withId(scheduleId, (id) => ({ scheduleId: id })),
+  )
+}
+
+export function useUpcomingRuns(hours: number): Loaded<RouteAnswer<'listUpcomingRuns'>> {
+  return useRoute('listUpcomingRuns', () => ({ query: { hours } }))
+}
+
+/** When a cron expression is due, while it is being written. */
+export function useCronPreview(written: () => { cron: string; timezone: string } | null): Written<RouteAnswer<'previewCron'>> {
+  return useWhileWriting('previewCron', () => {
+    const query = written()
+    return query === null ? null : { query }
+  })
 }

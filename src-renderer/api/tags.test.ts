@@ -33,15 +33,17 @@ describe('tags', () => {
   })
 
   it('every GET that a page can hold is made stale by some event', () => {
+    const payload = { jobId: JOB, agentId: JOB, conversationId: JOB, providerId: 'p', triggerId: JOB, scheduleId: JOB }
     const everything = new Set(
       (Object.keys(RECORDED_EVENTS) as (keyof typeof RECORDED_EVENTS)[]).flatMap((type) =>
-        staleTagsOf({ type, payload: { jobId: JOB, agentId: JOB, conversationId: JOB, providerId: 'p' } } as unknown as RecordedEvent),
+        staleTagsOf({ type, payload } as unknown as RecordedEvent),
       ),
     )
+    const params = { jobId: JOB, conversationId: JOB, triggerId: JOB, scheduleId: JOB }
     for (const name of Object.keys(ROUTES) as RouteName[]) {
       const route: Route = ROUTES[name]
       if (route.shows === undefined) continue
-      expect([name, isTouched(tagsOf(name, { jobId: JOB, conversationId: JOB }), everything)]).toEqual([name, true])
+      expect([name, isTouched(tagsOf(name, params), everything)]).toEqual([name, true])
     }
   })
 })

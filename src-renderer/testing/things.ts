@@ -3,6 +3,8 @@ import type { Approval } from '../../src-runner/contract/approvals.ts'
 import type { Job, JobSummary } from '../../src-runner/contract/jobs.ts'
 import type { Model, Provider } from '../../src-runner/contract/providers.ts'
 import { type CallFacts, type Decision, NO_MARKS, type Rule } from '../../src-runner/contract/rules.ts'
+import type { Occurrence, Schedule } from '../../src-runner/contract/schedules.ts'
+import type { Delivery, DeliveryDetail, Trigger } from '../../src-runner/contract/triggers.ts'
 
 let last = 0
 
@@ -177,6 +179,99 @@ export function makeApproval(fields: Partial<Approval> = {}): Approval {
     createdAt: 1_700_000_000_000,
     expiresAt: 1_700_086_400_000,
     answeredAt: null,
+    ...fields,
+  }
+}
+
+export function makeTrigger(fields: Partial<Trigger> = {}): Trigger {
+  return {
+    id: makeId(),
+    entityId: ENTITY,
+    agentId: makeId(),
+    agentName: 'Ada',
+    name: 'New orders',
+    slug: 'new-orders',
+    taskTemplate: 'Order {name} came in.',
+    notifyOnSuccess: false,
+    notifyVia: 'auto',
+    signature: null,
+    dedupe: false,
+    status: 'active',
+    triggerCount: 3,
+    lastTriggeredAt: 1_700_000_000_000,
+    firesThisHour: 1,
+    lastOutcome: 'accepted',
+    createdAt: 1_700_000_000_000,
+    ...fields,
+  }
+}
+
+export function makeDelivery(fields: Partial<Delivery> = {}): Delivery {
+  return {
+    id: makeId(),
+    triggerId: makeId(),
+    kind: 'webhook',
+    outcome: 'accepted',
+    status: 202,
+    times: 1,
+    senderId: null,
+    eventName: null,
+    jobId: null,
+    replayOfId: null,
+    bytes: 240,
+    receivedAt: 1_700_000_000_000,
+    ...fields,
+  }
+}
+
+export function makeDeliveryDetail(fields: Partial<DeliveryDetail> = {}): DeliveryDetail {
+  return { ...makeDelivery(fields), payload: '{"name":"#1001"}', prompt: 'Order #1001 came in.', headers: {}, ...fields }
+}
+
+export function makeSchedule(fields: Partial<Schedule> = {}): Schedule {
+  return {
+    id: makeId(),
+    entityId: ENTITY,
+    agentId: makeId(),
+    agentName: 'Ada',
+    name: 'Morning summary',
+    cron: '0 9 * * *',
+    timezone: 'Europe/Berlin',
+    task: 'Sum up my notes.',
+    dailyBudgetUsd: 5,
+    catchUpHours: 24,
+    notifyOnSuccess: false,
+    notifyVia: 'auto',
+    status: 'active',
+    lastStatus: 'success',
+    nextDueAt: 1_800_000_000_000,
+    isWatcher: false,
+    watchState: null,
+    lastRun: null,
+    liveJobId: null,
+    agentSpentTodayUsd: 0.5,
+    spentTodayUsd: 0.2,
+    createdAt: 1_700_000_000_000,
+    updatedAt: 1_700_000_000_000,
+    ...fields,
+  }
+}
+
+export function makeOccurrence(fields: Partial<Occurrence> = {}): Occurrence {
+  return {
+    id: makeId(),
+    scheduleId: makeId(),
+    dueAt: 1_700_000_000_000,
+    origin: 'clock',
+    state: 'ran',
+    reason: 'It was due.',
+    times: 1,
+    untilAt: null,
+    jobId: makeId(),
+    jobStatus: 'completed',
+    quiet: false,
+    costUsd: 0.0123,
+    decidedAt: 1_700_000_000_000,
     ...fields,
   }
 }

@@ -1,0 +1,49 @@
+import { createEffect, createSignal, onCleanup } from 'solid-js'
+import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes.ts'
+import { useApi } from './ApiProvider.tsx'
+import type { JsonRoute } from './client.ts'
+
+/** The answer to what stood in a form a moment ago. It stays until the next one is there, so that nothing flickers while typing. */
+export type Written<T> = { readonly data: T | undefined; readonly error: unknown }
+
+/** Long enough that a word is written in between, short enough to feel live. */
+const PAUSE_MS = 200
+
+/**
+ * Asks about something that is being written: after a pause, and only about what was written last. Nothing of it is
+ * kept: what is half written is never asked for again. `null` as the request: nothing to ask about.
+ */
+export function useWhileWriting<N extends JsonRoute>(name: N, request: () => RouteRequest<N> | null): Written<RouteAnswer<N>> {
+  const call = useApi().client.call as (name: N, request: RouteRequest<N>, options: { signal: AbortSignal }) => Promise<RouteAnswer<N>>
+  const [held, setHeld] = createSignal<Written<RouteAnswer<N>>>({ data: undefined, error: null })
+  createEffect<boolean>((wasAsked) => {
+    const asked = request()
+    if (asked === null) {
+      setHeld({ data: undefined, error: null })
+      return wasAsked
+    }
+    const aborter = new AbortController()
+    const ask = async () => {
+      try {
+        const data = await call(name, asked, { signal: aborter.signal })
+        setHeld({ data, error: null })
+      } catch (error) {
+        if (!aborter.signal.aborted) setHeld((before) => ({ data: before.data, error }))
+      }
+    }
+    const timer = setTimeout(() => void ask(), wasAsked ? PAUSE_MS : 0)
+    onCleanup(() => {
+      clearTimeout(timer)
+      aborter.abort()
+    })
+    return true
+  }, false)
+  return {
+    get data() {
+      return held().data
+    },
+    get error() {
+      return held().error
+    },
+  }
+}

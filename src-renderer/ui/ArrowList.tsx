@@ -1,0 +1,33 @@
+import type { JSX } from 'solid-js'
+
+/**
+ * A short list of links or buttons, one in each row. All of them are tab stops; arrows, Home and End move between them.
+ * The row's link or button is the first element that carries `data-row`.
+ */
+export function ArrowList(props: { label: string; class?: string; children: JSX.Element }): JSX.Element {
+  let list!: HTMLUListElement
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || event.shiftKey) return
+    const rows = [...list.querySelectorAll<HTMLElement>('[data-row]')]
+    const at = rows.indexOf(event.target as HTMLElement)
+    if (at === -1) return
+    const targets: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }
+    const target = targets[event.key]
+    if (target === undefined) return
+    event.preventDefault()
+    rows[target]?.focus()
+  }
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- its rows hold the focus; the list only hears their arrows
+    <ul
+      ref={(element) => {
+        list = element
+      }}
+      aria-label={props.label}
+      class={props.class}
+      onKeyDown={onKeyDown}
+    >
+      {props.children}
+    </ul>
+  )
+}
