@@ -211,5 +211,20 @@ const DEFAULTS: Answers = {
   listFoundServers: () => ({ servers: [] }),
   listModels: () => ({ models: [], problems: [], defaultModel: null }),
   getSettings: () => ({ settings: { ...DEFAULT_SETTINGS, firstStart: 'done' } }),
+  listChannels: () => ({ channels: [] }),
+  listAttention: () => ({ items: [] }),
+  listOutbox: () => ({ messages: [], nextCursor: null }),
+  getPublicAddress: () => ({
+    publicAddress: {
+      url: null,
+      source: 'none',
+      localUrl: 'http://127.0.0.1:3001',
+      ingressPort: null,
+      check: { state: 'unknown', checkedAt: null, problem: '' },
+      programs: [],
+      tunnel: null,
+    },
+  }),
+  getDoctor: () => ({ checks: [{ name: 'database', state: 'ok', found: 'Sound, 2 MB.', fix: '' }] }),
   getSpend: () => ({ rows: [], totalUsd: 0, unpricedCalls: 0 }),
 }

@@ -1,5 +1,6 @@
 import { type Agent, DEFAULT_LIMITS, NO_BUDGETS } from '../../src-runner/contract/agents.ts'
 import type { Approval } from '../../src-runner/contract/approvals.ts'
+import type { Channel, ChannelPerson } from '../../src-runner/contract/channels.ts'
 import type { Job, JobSummary } from '../../src-runner/contract/jobs.ts'
 import type { Model, Provider } from '../../src-runner/contract/providers.ts'
 import { type CallFacts, type Decision, NO_MARKS, type Rule } from '../../src-runner/contract/rules.ts'
@@ -272,6 +273,40 @@ export function makeOccurrence(fields: Partial<Occurrence> = {}): Occurrence {
     quiet: false,
     costUsd: 0.0123,
     decidedAt: 1_700_000_000_000,
+    ...fields,
+  }
+}
+
+export function makePerson(fields: Partial<ChannelPerson> = {}): ChannelPerson {
+  return {
+    id: makeId(),
+    channelId: makeId(),
+    role: 'asked',
+    displayName: 'Ada',
+    handle: '@ada',
+    externalId: '4711',
+    conversationId: null,
+    firstSeenAt: 1_700_000_000_000,
+    lastMessageAt: 1_700_000_000_000,
+    ...fields,
+  }
+}
+
+export function makeChannel(fields: Partial<Channel> = {}): Channel {
+  return {
+    id: makeId(),
+    agentId: makeId(),
+    agentName: 'File guide',
+    kind: 'telegram',
+    name: '@guide_bot',
+    link: 'https://t.me/guide_bot',
+    status: 'open',
+    problem: '',
+    lastRoundTripAt: 1_700_000_000_000,
+    baseUrl: null,
+    enabled: true,
+    people: [],
+    createdAt: 1_700_000_000_000,
     ...fields,
   }
 }

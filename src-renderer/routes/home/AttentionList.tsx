@@ -1,17 +1,28 @@
 import { A } from '@solidjs/router'
+import CalendarX from 'lucide-solid/icons/calendar-x'
 import Check from 'lucide-solid/icons/check'
+import CloudOff from 'lucide-solid/icons/cloud-off'
 import KeyRound from 'lucide-solid/icons/key-round'
+import MailX from 'lucide-solid/icons/mail-x'
 import RotateCcw from 'lucide-solid/icons/rotate-ccw'
+import Unplug from 'lucide-solid/icons/unplug'
+import UserPlus from 'lucide-solid/icons/user-plus'
+import Wallet from 'lucide-solid/icons/wallet'
+import Webhook from 'lucide-solid/icons/webhook'
 import { For, type JSX, Show } from 'solid-js'
+import { Dynamic } from 'solid-js/web'
 import { JobErrorCode } from '../../../src-runner/contract/errors.ts'
 import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
+import type { AttentionItem } from '../../../src-runner/contract/notifications.ts'
 import { useRetryJob } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { markSeen } from '../../kit/seen.ts'
+import { visibleText } from '../../kit/visible-text.ts'
 import { words } from '../../kit/words/words.ts'
 import { fixFor } from '../../turn/JobProblem.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import type { Icon } from '../../ui/icon.ts'
 import { IconButton } from '../../ui/IconButton.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { StatusBadge } from '../../ui/StatusBadge.tsx'
@@ -22,10 +33,10 @@ import { toast } from '../../ui/Toasts.tsx'
 const AT_ONCE = 4
 
 /** What else waits for the person, the most pressing first. Not there when nothing does. */
-export function AttentionList(props: { failed: readonly JobSummary[]; lacksModel: boolean }) {
+export function AttentionList(props: { failed: readonly JobSummary[]; items: readonly AttentionItem[]; lacksModel: boolean }) {
   const text = () => words().home.attention
   return (
-    <Show when={props.lacksModel || props.failed.length > 0}>
+    <Show when={props.lacksModel || props.failed.length > 0 || props.items.length > 0}>
       <Panel
         title={text().title}
         flush
@@ -53,6 +64,7 @@ export function AttentionList(props: { failed: readonly JobSummary[]; lacksModel
               </ButtonLink>
             </Line>
           </Show>
+          <For each={props.items}>{(item) => <ItemLine item={item} />}</For>
           <For each={props.failed.slice(0, AT_ONCE)}>{(job) => <FailedLine job={job} />}</For>
           <Show when={props.failed.length > AT_ONCE}>
             <li class="px-4 py-2 pl-11">
@@ -64,6 +76,38 @@ export function AttentionList(props: { failed: readonly JobSummary[]; lacksModel
         </ul>
       </Panel>
     </Show>
+  )
+}
+
+const ITEM_ICONS: Record<AttentionItem['kind'], Icon> = {
+  budget_exhausted: Wallet,
+  schedule_missed: CalendarX,
+  delivery_refused: Webhook,
+  message_undeliverable: MailX,
+  channel_logged_out: Unplug,
+  channel_failing: Unplug,
+  channel_request: UserPlus,
+  public_address_unreachable: CloudOff,
+}
+
+/** It goes by itself when its cause does. */
+function ItemLine(props: { item: AttentionItem }) {
+  return (
+    <Line
+      mark={
+        <span class="text-warn">
+          <Dynamic component={ITEM_ICONS[props.item.kind]} size={16} aria-hidden="true" />
+        </span>
+      }
+      title={visibleText(props.item.title)}
+      href={props.item.path}
+      why={visibleText(props.item.detail)}
+      at={props.item.at}
+    >
+      <ButtonLink size="sm" href={props.item.path}>
+        {words().home.attention.open}
+      </ButtonLink>
+    </Line>
   )
 }
 

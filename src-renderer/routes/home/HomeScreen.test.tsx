@@ -140,3 +140,23 @@ it('says that no model is chosen when agents need one', async () => {
   expect(await screen.findByRole('link', { name: 'Choose a model' })).toHaveAttribute('href', '/models')
   expect(screen.getByText('1 thing needs you')).toBeVisible()
 })
+
+it('shows what else needs the person, and where that is', async () => {
+  const runner = runnerWith([])
+  runner.answer({
+    listAttention: () => ({
+      items: [
+        {
+          ...{ kind: 'channel_logged_out', subjectId: makeId(), title: '@guide_bot was logged out', detail: 'Telegram refuses the token.' },
+          ...{ path: '/channels', at: 1_700_000_000_000 },
+        },
+      ],
+    }),
+  })
+  renderScreen(HomeScreen, { runner })
+  expect(await screen.findByText('1 thing needs you')).toBeVisible()
+  expect(screen.getByRole('link', { name: '@guide_bot was logged out' })).toHaveAttribute('href', '/channels')
+  runner.answer({ listAttention: () => ({ items: [] }) })
+  runner.happen({ type: 'channel.changed', payload: { channelId: makeId(), agentId: agent.id } })
+  expect(await screen.findByText('Nothing needs you.')).toBeVisible()
+})

@@ -1,7 +1,7 @@
 import { useSearchParams } from '@solidjs/router'
 import { createMemo, Show } from 'solid-js'
 import { problemOf } from '../../api/problem.ts'
-import { useAgents, useJobs, useModels, usePendingApprovals } from '../../api/queries.ts'
+import { useAgents, useAttention, useJobs, useModels, usePendingApprovals } from '../../api/queries.ts'
 import { useMinutes } from '../../kit/now.ts'
 import { isSeen } from '../../kit/seen.ts'
 import { words } from '../../kit/words/words.ts'
@@ -30,6 +30,7 @@ export function HomeScreen() {
   const running = useJobs(() => ({ status: ['running', 'pending'], limit: 50 }))
   const approvals = usePendingApprovals()
   const failed = useJobs(() => ({ status: ['failed'], from: weekAgo(), limit: 20 }))
+  const attention = useAttention()
   const recent = useJobs(() => ({ status: ['completed', 'failed', 'cancelled'], limit: 12 }))
 
   const lookAt = createMemo(() => failed.items.filter((job) => job.retriedByJobId === null && !isSeen(job.id)))
@@ -39,7 +40,8 @@ export function HomeScreen() {
     models.data !== undefined &&
     models.data.defaultModel === null &&
     agents.data!.agents.some((agent) => agent.model === null)
-  const needs = () => lookAt().length + (approvals.data?.pending ?? 0) + (lacksModel() ? 1 : 0)
+  const items = () => attention.data?.items ?? []
+  const needs = () => lookAt().length + items().length + (approvals.data?.pending ?? 0) + (lacksModel() ? 1 : 0)
   const unreachable = () => agents.error ?? recent.error
   const isReady = () => agents.data !== undefined
 
@@ -66,7 +68,7 @@ export function HomeScreen() {
       <Show when={isReady()}>
         <div class="flex flex-col gap-6">
           <WaitingApprovals />
-          <AttentionList failed={lookAt()} lacksModel={lacksModel()} />
+          <AttentionList failed={lookAt()} items={items()} lacksModel={lacksModel()} />
           <Show when={hasAgents()} fallback={<NoAgentYet />}>
             <HandOver
               agents={agents.data!.agents}

@@ -201,3 +201,63 @@ it('caps the money of a day when the field is left, and takes a decimal comma', 
   await user.type(field, '2,50{Enter}')
   await vi.waitFor(() => expect(runner.callsOf('updateSettings').map((call) => call.body)).toEqual([{ dayBudgetUsd: 2.5 }]))
 })
+
+it('has a switch for each kind of notification, and quiet hours', async () => {
+  let settings = { ...DEFAULT_SETTINGS, firstStart: 'done' as const }
+  const runner = createFakeRunner({
+    getSettings: () => ({ settings }),
+    updateSettings: ({ body }) => {
+      settings = { ...settings, ...body } as typeof settings
+      queueMicrotask(() => runner.happen({ type: 'settings.changed', payload: { keys: ['notifications'] } }))
+      return { settings }
+    },
+  })
+  const { user } = renderScreen(SettingsScreen, { runner })
+  await user.click(await screen.findByRole('switch', { name: 'A job failed' }))
+  await vi.waitFor(() => expect(settings.notifications.kinds).toMatchObject({ job_failed: false, approval_waiting: true }))
+  await user.click(screen.getByRole('switch', { name: 'Quiet hours' }))
+  expect(await screen.findByLabelText('From')).toHaveValue('22:00')
+  expect(settings.notifications).toMatchObject({ kinds: { job_failed: false }, quietHours: { from: '22:00', until: '07:00' } })
+})
+
+it('says how webhooks are reached from outside, and what is wrong when they are not', async () => {
+  const runner = createFakeRunner({
+    getPublicAddress: () => ({
+      publicAddress: {
+        ...{ url: 'https://hooks.example.com', source: 'setting', localUrl: 'http://127.0.0.1:3002', ingressPort: 3002 },
+        check: { state: 'unreachable', checkedAt: 1_700_000_000_000, problem: 'hooks.example.com answered 502.' },
+        programs: [
+          { program: 'cloudflared', installed: true, path: '/usr/bin/cloudflared' },
+          { program: 'ngrok', installed: false, path: null },
+        ],
+        tunnel: null,
+      },
+    }),
+    updatePublicAddress: () => new Refusal('invalid_request', 'bad', [{ path: 'body.url', message: 'That leads nowhere.' }]),
+  })
+  const { user } = renderScreen(SettingsScreen, { runner })
+  expect(await screen.findByText('hooks.example.com answered 502.')).toBeVisible()
+  expect(screen.getByText('Not reachable')).toBeVisible()
+  expect(screen.getByText('http://127.0.0.1:3002')).toBeVisible()
+  expect(screen.getByRole('button', { name: 'Start cloudflared' })).toBeVisible()
+  expect(screen.queryByRole('button', { name: 'Start ngrok' })).toBeNull()
+  const field = screen.getByLabelText('Public address')
+  await user.clear(field)
+  await user.type(field, 'https://nowhere{Enter}')
+  await vi.waitFor(() => expect(field).toBeInvalid())
+  expect(screen.getByText('That leads nowhere.')).toBeVisible()
+})
+
+it('looks at what the app needs of this computer, and looks again', async () => {
+  const runner = createFakeRunner()
+  runner.answer({
+    getDoctor: () => ({ checks: [{ name: 'box', state: 'warning', found: 'Not installed.', fix: 'Install bubblewrap.' }] }),
+  })
+  const { user } = renderScreen(SettingsScreen, { runner })
+  expect(await screen.findByText('Install bubblewrap.')).toBeVisible()
+  expect(screen.getByText('Look at it:')).toBeInTheDocument()
+  runner.answer({ getDoctor: () => ({ checks: [{ name: 'box', state: 'ok', found: 'Works.', fix: '' }] }) })
+  await user.click(screen.getByRole('button', { name: 'Look again' }))
+  expect(await screen.findByText('Works.')).toBeVisible()
+  expect(screen.queryByText('Install bubblewrap.')).toBeNull()
+})

@@ -9,9 +9,12 @@ import { About } from './About.tsx'
 import { Addresses } from './Addresses.tsx'
 import { AgentTools } from './AgentTools.tsx'
 import { DataAndLogs } from './DataAndLogs.tsx'
+import { Doctor } from './Doctor.tsx'
 import { General } from './General.tsx'
 import { JobSettings } from './JobSettings.tsx'
 import { Keychain } from './Keychain.tsx'
+import { Notifications } from './Notifications.tsx'
+import { OutsideWebhooks } from './OutsideWebhooks.tsx'
 import { Trouble } from './Trouble.tsx'
 
 /** The machine: what is not part of any agent. In a browser the machine's own part is the app's. */
@@ -23,7 +26,9 @@ export function SettingsScreen() {
       <div class="flex flex-col gap-6">
         <General />
         <JobSettings />
+        <Notifications />
         <AgentTools />
+        <OutsideWebhooks />
         <Show
           when={desktop.inApp}
           fallback={
@@ -42,6 +47,7 @@ export function SettingsScreen() {
             )}
           </Show>
         </Show>
+        <Doctor />
         <Trouble />
         <About />
       </div>

@@ -23,6 +23,7 @@ export const home: WordsLike<typeof en> = {
     title: 'Braucht dich',
     more: (count) => plural(count, { one: '# weiterer fehlgeschlagener Auftrag', other: '# weitere fehlgeschlagene Aufträge' }),
     moreDecisions: (count) => plural(count, { one: '# weitere Entscheidung wartet', other: '# weitere Entscheidungen warten' }),
+    open: 'Öffnen',
     seen: 'Gesehen',
     allSeen: 'Alle als gesehen merken',
     retry: 'Erneut versuchen',

@@ -21,6 +21,7 @@ export const home = {
     title: 'Needs you',
     more: (count: number) => plural(count, { one: '# more failed job', other: '# more failed jobs' }),
     moreDecisions: (count: number) => plural(count, { one: '# more decision waits', other: '# more decisions wait' }),
+    open: 'Open',
     seen: 'Seen',
     allSeen: 'Mark all as seen',
     retry: 'Try again',

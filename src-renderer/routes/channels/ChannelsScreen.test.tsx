@@ -1,0 +1,130 @@
+import { screen, within } from '@solidjs/testing-library'
+import { expect, it, vi } from 'vitest'
+import type { Channel } from '../../../src-runner/contract/channels.ts'
+import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
+import { renderScreen } from '../../testing/render.tsx'
+import { makeAgent, makeChannel, makeId, makePerson } from '../../testing/things.ts'
+import { ChannelsScreen } from './ChannelsScreen.tsx'
+
+const TOKEN = '123456789:AAEabcdefghijklmnopqrstuvwxyz0123456'
+const agent = makeAgent({ name: 'File guide', isDefault: true })
+
+/** A runner whose channels change as the real one's do, and say so. */
+function open(channels: Channel[], path = '/channels') {
+  const find = (id: string) => channels.find((one) => one.id === id)
+  const runner = createFakeRunner({
+    listAgents: () => ({ agents: [agent], nextCursor: null }),
+    listChannels: () => ({ channels: structuredClone(channels) }),
+    createChannel: ({ body }) => {
+      if (body.token !== TOKEN) return new Refusal('channel_refused', 'Telegram says: Unauthorized.')
+      const channel = makeChannel({ agentId: body.agentId, status: 'open' })
+      channels.push(channel)
+      changed(channel)
+      return { channel }
+    },
+    updateChannel: ({ params, body }) => {
+      const channel = find(params.channelId)!
+      if (body.enabled !== undefined) Object.assign(channel, { enabled: body.enabled, status: body.enabled ? 'connecting' : 'off' })
+      changed(channel)
+      return { channel }
+    },
+    updateChannelPerson: ({ params, body }) => {
+      const channel = find(params.channelId)!
+      const person = channel.people.find((one) => one.id === params.personId)!
+      person.role = body.role
+      changed(channel)
+      return { person }
+    },
+    deleteChannel: ({ params }) => {
+      channels.splice(
+        channels.findIndex((one) => one.id === params.channelId),
+        1,
+      )
+      changed({ id: params.channelId, agentId: agent.id })
+      return { ok: true }
+    },
+    testChannel: () => ({ ok: false, message: 'The person has blocked the bot.' }),
+  })
+  const changed = ({ id, agentId }: Pick<Channel, 'id' | 'agentId'>) =>
+    queueMicrotask(() => runner.happen({ type: 'channel.changed', payload: { channelId: id, agentId } }))
+  return { ...renderScreen(ChannelsScreen, { route: '/channels', path, runner }), runner, changed }
+}
+
+it('teaches when nothing is connected, and leads from the token to the first message', async () => {
+  const channels: Channel[] = []
+  const { user, runner, changed } = open(channels)
+  await user.click(await screen.findByRole('button', { name: 'Connect Telegram' }))
+  const token = await screen.findByLabelText('Token')
+  expect(token).toHaveAttribute('type', 'password')
+  await user.type(token, 'hello')
+  await user.click(screen.getByRole('button', { name: 'Connect' }))
+  expect(token).toBeInvalid()
+  expect(runner.callsOf('createChannel')).toEqual([])
+
+  await user.clear(token)
+  await user.type(token, `${TOKEN}x`)
+  await user.click(screen.getByRole('button', { name: 'Connect' }))
+  expect(await screen.findByText('Telegram says: Unauthorized.')).toBeVisible()
+
+  await user.clear(token)
+  await user.type(token, TOKEN)
+  await user.click(screen.getByRole('button', { name: 'Connect' }))
+  const dialog = await screen.findByRole('dialog', { name: '@guide_bot is connected' })
+  expect(within(dialog).getByText('Waiting for your first message…')).toBeVisible()
+  expect(runner.callsOf('createChannel').at(-1)!.body).toEqual({ agentId: agent.id, kind: 'telegram', token: TOKEN, baseUrl: null })
+
+  channels[0]!.people.push(makePerson({ channelId: channels[0]!.id }))
+  changed(channels[0]!)
+  await user.click(await within(dialog).findByRole('button', { name: 'That is me' }))
+  const question = await screen.findByRole('alertdialog', { name: 'Is Ada you?' })
+  expect(question).toHaveTextContent('number 4711')
+  await user.click(within(question).getByRole('button', { name: 'That is me' }))
+  await vi.waitFor(() => expect(runner.callsOf('updateChannelPerson').map((call) => call.body)).toEqual([{ role: 'owner' }]))
+  expect(await within(dialog).findByText('You')).toBeVisible()
+})
+
+it('shows who waits, with the number that nobody can choose, and hidden signs of a name written out', async () => {
+  const stranger = makePerson({ displayName: 'Ada\u202Enimda', handle: null, externalId: '99' })
+  const { user, runner } = open([makeChannel({ people: [makePerson({ role: 'owner', displayName: 'Mira', externalId: '1' }), stranger] })])
+  const card = await screen.findByRole('region', { name: '@guide_bot' })
+  expect(card).toHaveTextContent('Ada⟨U+202E⟩nimda')
+  expect(card).toHaveTextContent('number 99')
+  await user.click(within(card).getByRole('button', { name: 'Let in' }))
+  await vi.waitFor(() => expect(runner.callsOf('updateChannelPerson').at(-1)!.body).toEqual({ role: 'allowed' }))
+  expect(await within(card).findByText('May write')).toBeVisible()
+  await user.click(within(card).getByRole('button', { name: 'Refuse' }))
+  expect(await within(card).findByText('Refused')).toBeVisible()
+})
+
+it('says what is wrong with an account, switches it off, and disconnects it only after a question', async () => {
+  const channel = makeChannel({ status: 'logged_out', problem: 'Telegram refuses the token. Get a new one from @BotFather.' })
+  const { user, runner } = open([channel])
+  const card = await screen.findByRole('region', { name: '@guide_bot' })
+  expect(within(card).getByRole('alert')).toHaveTextContent('Get a new one from @BotFather.')
+  await user.click(within(card).getByRole('switch', { name: '@guide_bot is on' }))
+  expect(await within(card).findByText('Off')).toBeVisible()
+  await user.click(within(card).getByRole('button', { name: 'Actions for @guide_bot' }))
+  await user.click(await screen.findByRole('menuitem', { name: 'Disconnect' }))
+  expect(runner.callsOf('deleteChannel')).toEqual([])
+  await user.click(
+    within(await screen.findByRole('alertdialog', { name: 'Disconnect @guide_bot?' })).getByRole('button', { name: 'Disconnect' }),
+  )
+  expect(await screen.findByText('Talk to an agent from anywhere')).toBeVisible()
+})
+
+it('shows what could not be delivered, and tries it again', async () => {
+  const { user, runner } = open([makeChannel()])
+  const message = {
+    ...{ id: makeId(), kind: 'reply' as const, state: 'undeliverable' as const, agentId: agent.id, agentName: agent.name },
+    ...{ channelId: null, channelKind: 'telegram' as const, jobId: makeId(), text: 'The answer', tries: 3, problem: 'The chat is gone.' },
+    ...{ createdAt: 1_700_000_000_000, nextTryAt: null, sentAt: null },
+  }
+  runner.answer({
+    listOutbox: ({ query }) => ({ messages: query.state === 'undeliverable' ? [message] : [], nextCursor: null }),
+    retryOutbound: () => ({ message: { ...message, state: 'pending', nextTryAt: 1 } }),
+  })
+  runner.happen({ type: 'outbound.failed', payload: { messageId: message.id, agentId: agent.id, state: 'undeliverable' } })
+  expect(await screen.findByText('The chat is gone.')).toBeVisible()
+  await user.click(screen.getByRole('button', { name: 'Try again' }))
+  await vi.waitFor(() => expect(runner.callsOf('retryOutbound')[0]!.params).toEqual({ messageId: message.id }))
+})

@@ -1,0 +1,74 @@
+import CircleCheck from 'lucide-solid/icons/circle-check'
+import CircleX from 'lucide-solid/icons/circle-x'
+import TriangleAlert from 'lucide-solid/icons/triangle-alert'
+import { For, type JSX, Show } from 'solid-js'
+import { Dynamic } from 'solid-js/web'
+import type { DoctorCheck } from '../../../src-runner/contract/doctor.ts'
+import { problemOf } from '../../api/problem.ts'
+import { useDoctor } from '../../api/queries.ts'
+import { words } from '../../kit/words/words.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import type { Icon } from '../../ui/icon.ts'
+import { Panel } from '../../ui/Panel.tsx'
+
+const LOOKS: Record<DoctorCheck['state'], { icon: Icon; tone: string }> = {
+  ok: { icon: CircleCheck, tone: 'text-ok' },
+  warning: { icon: TriangleAlert, tone: 'text-warn' },
+  problem: { icon: CircleX, tone: 'text-bad' },
+}
+
+/** What works on this machine, what does not, and what to do about it. */
+export function Doctor(): JSX.Element {
+  const text = () => words().settings.doctor
+  const answer = useDoctor()
+  return (
+    <div id="doctor" class="scroll-mt-6">
+      <Panel
+        title={text().title}
+        description={text().about}
+        flush
+        actions={
+          <Button size="sm" onClick={() => answer.retry()}>
+            {text().again}
+          </Button>
+        }
+      >
+        <Show
+          when={answer.data}
+          fallback={
+            <Show when={answer.error}>
+              <div class="p-4">
+                <ErrorState compact problem={problemOf(answer.error)} onRetry={answer.retry} />
+              </div>
+            </Show>
+          }
+        >
+          {(data) => (
+            <ul class="pb-2">
+              <For each={data().checks}>
+                {(check) => (
+                  <li class="flex items-start gap-3 px-4 py-1.5">
+                    <span class={`mt-0.5 shrink-0 ${LOOKS[check.state].tone}`}>
+                      <Dynamic component={LOOKS[check.state].icon} size={16} aria-hidden="true" />
+                      <span class="sr-only">{text().states[check.state]}: </span>
+                    </span>
+                    <div class="min-w-0 flex-1 text-sm">
+                      <p>
+                        <span class="font-medium text-ink">{text().names[check.name]}</span>{' '}
+                        <span class="wrap-anywhere text-ink-2">{check.found}</span>
+                      </p>
+                      <Show when={check.fix}>
+                        <p class="text-xs wrap-anywhere text-ink-3">{check.fix}</p>
+                      </Show>
+                    </div>
+                  </li>
+                )}
+              </For>
+            </ul>
+          )}
+        </Show>
+      </Panel>
+    </div>
+  )
+}

@@ -1,0 +1,82 @@
+import { createSignal, For, type JSX, Show } from 'solid-js'
+import { NoticeKind, type NotificationSettings } from '../../../src-runner/contract/notifications.ts'
+import { useUpdateSettings } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { useSettings } from '../../api/queries.ts'
+import { words } from '../../kit/words/words.ts'
+import { Panel } from '../../ui/Panel.tsx'
+import { Switch } from '../../ui/Switch.tsx'
+import { TextField } from '../../ui/TextField.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+
+/** What most people would call the night. */
+const FIRST_QUIET_HOURS = { from: '22:00', until: '07:00' }
+
+/** One switch for each kind, and the hours in which none appears. */
+export function Notifications(): JSX.Element {
+  const text = () => words().settings.notifications
+  const settings = useSettings()
+  const change = useUpdateSettings()
+  const save = (notifications: NotificationSettings) =>
+    void change.run({ body: { notifications } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  return (
+    <Show when={settings.data?.settings.notifications}>
+      {(held) => (
+        <Panel title={text().title} description={text().about} flush>
+          <ul class="py-1">
+            <For each={NoticeKind.options}>
+              {(kind) => (
+                <li class="px-4 py-1.5">
+                  <Switch
+                    label={text().kinds[kind]}
+                    checked={held().kinds[kind]}
+                    onChecked={(on) => save({ ...held(), kinds: { ...held().kinds, [kind]: on } })}
+                  />
+                </li>
+              )}
+            </For>
+          </ul>
+          <div class="flex flex-col gap-3 border-t border-line px-4 py-3">
+            <Switch
+              label={text().quiet}
+              hint={text().quietHint}
+              checked={held().quietHours !== null}
+              onChecked={(on) => save({ ...held(), quietHours: on ? FIRST_QUIET_HOURS : null })}
+            />
+            <Show when={held().quietHours}>
+              {(hours) => (
+                <div class="flex gap-3">
+                  <ClockField
+                    label={text().quietFrom}
+                    value={hours().from}
+                    onValue={(from) => save({ ...held(), quietHours: { ...hours(), from } })}
+                  />
+                  <ClockField
+                    label={text().quietUntil}
+                    value={hours().until}
+                    onValue={(until) => save({ ...held(), quietHours: { ...hours(), until } })}
+                  />
+                </div>
+              )}
+            </Show>
+          </div>
+        </Panel>
+      )}
+    </Show>
+  )
+}
+
+/** Saved when it is left with a whole time in it. */
+function ClockField(props: { label: string; value: string; onValue: (value: string) => void }): JSX.Element {
+  const [typed, setTyped] = createSignal<string | null>(null)
+  const leave = () => {
+    const value = typed()
+    setTyped(null)
+    if (value !== null && /^\d{2}:\d{2}$/.test(value) && value !== props.value) props.onValue(value)
+  }
+  return (
+    <div class="w-32">
+      <TextField label={props.label} type="time" required value={typed() ?? props.value} onValue={setTyped} onBlur={leave} />
+    </div>
+  )
+}

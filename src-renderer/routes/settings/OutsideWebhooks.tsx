@@ -1,0 +1,244 @@
+import { createEffect, createSignal, For, type JSX, on, Show } from 'solid-js'
+import type { PublicAddress, TunnelProgram } from '../../../src-runner/contract/public-address.ts'
+import { useCheckPublicAddress, useStartTunnel, useStopTunnel, useUpdatePublicAddress } from '../../api/mutations.ts'
+import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { usePublicAddress } from '../../api/queries.ts'
+import { visibleText } from '../../kit/visible-text.ts'
+import { words } from '../../kit/words/words.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Pill } from '../../ui/Pill.tsx'
+import { Row } from '../../ui/Row.tsx'
+import { Switch } from '../../ui/Switch.tsx'
+import { TextField } from '../../ui/TextField.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+
+const FIRST_INGRESS_PORT = 3002
+const TONES = { unknown: 'plain', checking: 'accent', reachable: 'ok', unreachable: 'bad' } as const
+
+const showBad = (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) })
+
+/** How services on the internet reach the webhooks of this machine: the address, what it leads to, and a tunnel. */
+export function OutsideWebhooks(): JSX.Element {
+  const text = () => words().settings.outside
+  const answer = usePublicAddress()
+  return (
+    <div id="outside" class="scroll-mt-6">
+      <Panel title={text().title} description={text().about} flush>
+        <Show
+          when={answer.data?.publicAddress}
+          fallback={
+            <Show when={answer.error}>
+              <div class="p-4">
+                <ErrorState compact problem={problemOf(answer.error)} onRetry={answer.retry} />
+              </div>
+            </Show>
+          }
+        >
+          {(address) => (
+            <>
+              <Address address={address()} />
+              <Listener address={address()} />
+              <TunnelRow address={address()} />
+            </>
+          )}
+        </Show>
+      </Panel>
+    </div>
+  )
+}
+
+function Address(props: { address: PublicAddress }): JSX.Element {
+  const text = () => words().settings.outside
+  const desktop = useDesktop()
+  const change = useUpdatePublicAddress()
+  const check = useCheckPublicAddress()
+  const [typed, setTyped] = createSignal('')
+  const isOwn = () => props.address.source === 'none' || props.address.source === 'setting'
+  const problem = () => (change.error ? (sentenceOf(change.error) ?? text().bad) : null)
+  createEffect(
+    on(
+      () => props.address.url,
+      (url) => setTyped(url ?? ''),
+    ),
+  )
+  const save = () => {
+    const url = typed().trim()
+    if (url === (props.address.url ?? '')) return
+    change.run({ body: { url: url === '' ? null : url } }).catch(() => undefined)
+  }
+  return (
+    <div class="flex flex-col gap-2 border-b border-line px-4 py-2.5">
+      <Show
+        when={isOwn()}
+        fallback={
+          <div>
+            <div class="text-sm text-ink">{text().address}</div>
+            <div class="text-xs text-ink-3">{props.address.source === 'environment' ? text().fromEnvironment : text().fromTunnel}</div>
+            <div class="mt-1 flex items-center gap-1">
+              <code class="font-mono text-xs wrap-anywhere">{props.address.url}</code>
+              <CopyButton size="sm" text={props.address.url ?? ''} copy={desktop.copyText} />
+            </div>
+          </div>
+        }
+      >
+        <form
+          novalidate
+          class="flex flex-wrap items-end gap-2"
+          onSubmit={(event) => {
+            event.preventDefault()
+            save()
+          }}
+        >
+          <div class="min-w-60 flex-1">
+            <TextField
+              label={text().address}
+              type="url"
+              mono
+              placeholder="https://"
+              hint={props.address.url === null ? `${text().addressHint}. ${text().addressNone}` : text().addressHint}
+              problem={problem()}
+              value={typed()}
+              onValue={setTyped}
+            />
+          </div>
+          <Show when={typed().trim() !== (props.address.url ?? '')}>
+            <Button type="submit" variant="primary" busy={change.isRunning}>
+              {text().save}
+            </Button>
+          </Show>
+        </form>
+      </Show>
+      <Show when={props.address.url !== null}>
+        <div class="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+          <Pill tone={TONES[check.isRunning ? 'checking' : props.address.check.state]}>
+            {text().states[check.isRunning ? 'checking' : props.address.check.state]}
+          </Pill>
+          <Show when={props.address.check.checkedAt}>
+            {(at) => (
+              <span class="text-xs text-ink-3">
+                {text().checked} <Time at={at()} />
+              </span>
+            )}
+          </Show>
+          <Button size="sm" busy={check.isRunning} onClick={() => void check.run({}).catch(showBad)}>
+            {text().check}
+          </Button>
+        </div>
+        <Show when={props.address.check.problem}>
+          {(problem) => <p class="text-sm wrap-anywhere text-bad">{visibleText(problem())}</p>}
+        </Show>
+      </Show>
+    </div>
+  )
+}
+
+/** The port that answers webhooks alone, and what a tunnel of the person's own has to lead to. */
+function Listener(props: { address: PublicAddress }): JSX.Element {
+  const text = () => words().settings.outside
+  const desktop = useDesktop()
+  const change = useUpdatePublicAddress()
+  const [typed, setTyped] = createSignal('')
+  const [problem, setProblem] = createSignal<string | null>(null)
+  createEffect(
+    on(
+      () => props.address.ingressPort,
+      (port) => setTyped(String(port ?? '')),
+    ),
+  )
+  const put = (ingressPort: number | null) => {
+    setProblem(null)
+    change.run({ body: { ingressPort } }).catch((thrown: unknown) => setProblem(sentenceOf(thrown)))
+  }
+  const leave = () => {
+    const port = Number(typed())
+    if (!/^\d{4,5}$/.test(typed().trim()) || port < 1024 || port > 65_535) return setProblem(text().portBad)
+    if (port !== props.address.ingressPort) put(port)
+  }
+  return (
+    <>
+      <div class="flex flex-wrap items-start gap-x-4 gap-y-2 border-b border-line px-4 py-2.5">
+        <div class="min-w-60 flex-1">
+          <Switch
+            label={text().listener}
+            hint={text().listenerHint}
+            checked={props.address.ingressPort !== null}
+            disabled={change.isRunning}
+            onChecked={(isOn) => put(isOn ? FIRST_INGRESS_PORT : null)}
+          />
+          <Show when={props.address.ingressPort === null && problem()}>
+            {(said) => (
+              <p role="alert" class="text-xs text-bad">
+                {said()}
+              </p>
+            )}
+          </Show>
+        </div>
+        <Show when={props.address.ingressPort !== null}>
+          <div class="w-24">
+            <TextField
+              label={text().port}
+              hideLabel
+              inputMode="numeric"
+              value={typed()}
+              onValue={setTyped}
+              problem={problem()}
+              onBlur={leave}
+              onKeyDown={(event) => event.key === 'Enter' && leave()}
+            />
+          </div>
+        </Show>
+      </div>
+      <Row label={text().leadsTo} hint={text().leadsToHint}>
+        <code class="font-mono text-xs">{props.address.localUrl}</code>
+        <CopyButton size="sm" text={props.address.localUrl} copy={desktop.copyText} />
+      </Row>
+    </>
+  )
+}
+
+function TunnelRow(props: { address: PublicAddress }): JSX.Element {
+  const text = () => words().settings.outside
+  const start = useStartTunnel()
+  const stop = useStopTunnel()
+  const installed = () => props.address.programs.filter((one) => one.installed)
+  const tunnel = () => props.address.tunnel
+  const isUp = () => tunnel()?.state === 'running' || tunnel()?.state === 'starting'
+  const begin = (program: TunnelProgram) => void start.run({ body: { program } }).catch(showBad)
+  return (
+    <>
+      <Row label={text().tunnel} hint={installed().length === 0 && !isUp() ? text().tunnelNone : text().tunnelHint}>
+        <div class="flex flex-wrap items-center justify-end gap-2">
+          <Show when={tunnel()}>
+            {(one) => (
+              <Pill tone={one().state === 'running' ? 'ok' : one().state === 'failed' ? 'bad' : 'plain'}>
+                {one().program}: {text().tunnelStates[one().state]}
+              </Pill>
+            )}
+          </Show>
+          <Show
+            when={isUp()}
+            fallback={
+              <For each={installed()}>
+                {({ program }) => (
+                  <Button size="sm" busy={start.isRunning} disabled={props.address.source === 'environment'} onClick={() => begin(program)}>
+                    {text().start(program)}
+                  </Button>
+                )}
+              </For>
+            }
+          >
+            <Button size="sm" busy={stop.isRunning} onClick={() => void stop.run({}).catch(showBad)}>
+              {text().stop}
+            </Button>
+          </Show>
+        </div>
+      </Row>
+      <Show when={tunnel()?.problem}>{(problem) => <p class="px-4 pb-3 text-sm wrap-anywhere text-bad">{visibleText(problem())}</p>}</Show>
+    </>
+  )
+}
