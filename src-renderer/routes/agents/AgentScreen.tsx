@@ -41,6 +41,7 @@ import {
 import { AutonomyField } from './AutonomyField.tsx'
 import { FoldersField } from './FoldersField.tsx'
 import { FallbacksField, ModelField } from './ModelField.tsx'
+import { AgentChannels } from './AgentChannels.tsx'
 
 /** `/agents/new` and `/agents/<id>`: the same form, empty or filled. */
 export function AgentScreen() {
@@ -345,6 +346,7 @@ function Apart(props: { agent: Agent }): JSX.Element {
       class="contents"
       onKeyDown={(event) => event.key === 'Enter' && event.target instanceof HTMLInputElement && event.preventDefault()}
     >
+      <AgentChannels agentId={props.agent.id} />
       <RulesPanel agent={props.agent} />
       <MemoryPanel agent={props.agent} />
     </div>
