@@ -1,0 +1,151 @@
+import type { Approval } from '../../contract/approvals.ts'
+import type { JobStatus } from '../../contract/jobs.ts'
+import { shortCodeOf } from '../approvals/short-code.ts'
+
+/** What agents write to people over channels, as Markdown. Pure: everything that is said comes in. */
+
+const MOST_PREVIEW_CHARS = 600
+const MOST_PREVIEW_LINES = 8
+const MOST_QUOTED_CHARS = 1500
+const MOST_REASON_CHARS = 300
+const MOST_NAME_CHARS = 80
+
+export type EndedJob = {
+  status: JobStatus
+  agentName: string
+  title: string
+  result: string | null
+  errorMessage: string | null
+}
+
+/** The answer to a message. To strangers nothing is said of why a job failed: that may tell of the owner's machine. */
+export function replyText({ status, result, errorMessage }: EndedJob, isOwner: boolean): string {
+  const said = result?.trim() ?? ''
+  if (status === 'completed') return said === '' ? 'Done. There was nothing to say about it.' : said
+  const why = isOwner && errorMessage ? ` ${errorMessage}` : ''
+  const ending = status === 'cancelled' ? 'This was stopped before it was finished.' : `I could not finish this.${why}`
+  return said === '' ? ending : `${said}\n\n_${isOwner ? plain(ending) : ending}_`
+}
+
+/** That a webhook's or a schedule's run succeeded. */
+export function confirmationText({ agentName, result }: EndedJob, origin: string, link: string): string {
+  const lines = firstLines(result ?? '')
+  return [`✅ **${nameOf(agentName)}** finished “${nameOf(origin)}”.`, ...(lines === '' ? [] : [lines]), link].join('\n\n')
+}
+
+/** A job of somebody who may not decide waits for the owner. */
+export const WAITS_FOR_OWNER = 'I have to ask the person I work for before I go on. I will answer here afterwards.'
+
+/** What is asked, with the facts in our words, apart from what the agent and others wrote. */
+export function approvalText(approval: Approval, link: string): string {
+  const { agentName, jobTitle, kind, reason, expiresAt, createdAt } = approval
+  const hours = Math.max(1, Math.round((expiresAt - createdAt) / 3_600_000))
+  const asked = askedText(approval)
+  const why = kind === 'tool' && reason.trim() !== '' ? [`It says: ${quoted(cut(reason.trim(), MOST_REASON_CHARS))}`] : []
+  return [
+    `**${nameOf(agentName)}** ${HEADS[kind]}`,
+    ...asked,
+    ...why,
+    `Job: “${nameOf(jobTitle)}”`,
+    `${howToAnswer(approval)} Without an answer it is refused in ${hours} ${hours === 1 ? 'hour' : 'hours'}.`,
+    link,
+  ].join('\n\n')
+}
+
+const HEADS: Record<Approval['kind'], string> = {
+  tool: 'needs your approval.',
+  question: 'asks:',
+  unknown_outcome: 'does not know whether this happened:',
+  budget: 'has reached a limit.',
+}
+
+function askedText({ kind, facts, question, tool, budget }: Approval): string[] {
+  switch (kind) {
+    case 'tool':
+    case 'unknown_outcome':
+      return [fenced(cut(facts?.summary ?? `Run ${tool ?? 'a tool'}`, MOST_QUOTED_CHARS))]
+    case 'question':
+      return [cut(question?.text ?? '', MOST_QUOTED_CHARS)]
+    case 'budget':
+      return budget === null
+        ? []
+        : [
+            `${dollars(budget.spentUsd)} of ${dollars(budget.limitUsd)} ${SCOPES[budget.scope]} is spent. May it have ${dollars(budget.extensionUsd)} more?`,
+          ]
+  }
+}
+
+const SCOPES: Record<NonNullable<Approval['budget']>['scope'], string> = {
+  job: 'for this job',
+  agent_day: 'for this agent today',
+  agent_month: 'for this agent this month',
+  app_day: 'for all agents today',
+}
+
+function howToAnswer({ id, kind, question }: Approval): string {
+  const code = shortCodeOf(id)
+  if (kind === 'question') {
+    const tap = question !== null && question.choices.length > 0 ? 'Tap an answer, or write' : 'Write'
+    return `${tap} \`answer ${code}\` and your words.`
+  }
+  return `Tap a button, or write \`approve ${code}\` or \`reject ${code}\`.`
+}
+
+/** That a schedule has used up its budget, said once for each of its local days. */
+export function exhaustedText(
+  { name, agentName, budgetUsd }: { name: string; agentName: string; budgetUsd: number },
+  link: string,
+): string {
+  return [
+    `⏸ “${nameOf(name)}” of **${nameOf(agentName)}** has used up its budget of ${dollars(budgetUsd)} for today. It goes on by itself tomorrow.`,
+    link,
+  ].join('\n\n')
+}
+
+/** Where to find it. A chat service would make a command of a bare path. */
+export function linkTo(base: string | null, path: string): string {
+  return base === null ? `Details: \`${path}\`` : `Details: ${base}${path}`
+}
+
+/** The beginning of a result, without half a code block: a fence that was cut open would swallow what follows. */
+function firstLines(result: string): string {
+  const text = result.trim()
+  const lines = text.split('\n')
+  const short = cut(lines.slice(0, MOST_PREVIEW_LINES).join('\n').trimEnd(), MOST_PREVIEW_CHARS)
+  const shown = lines.length > MOST_PREVIEW_LINES && !short.endsWith('…') ? `${short}\n…` : short
+  const isOpen = (shown.match(/^\s*```/gm) ?? []).length % 2 === 1
+  return isOpen ? `${shown}\n\`\`\`` : shown
+}
+
+function cut(text: string, most: number): string {
+  const chars = [...text]
+  return chars.length <= most ? text : `${chars.slice(0, most - 1).join('')}…`
+}
+
+/** Names and sentences of people on one line, with nothing in them that Markdown would read. */
+function nameOf(text: string): string {
+  return plain(cut(text.replace(/\s+/g, ' ').trim(), MOST_NAME_CHARS))
+}
+
+/** What Markdown reads anywhere in a line. Marks that mean something at its beginning alone are left as they are. */
+function plain(text: string): string {
+  return text.replace(/[\\`*_[\]<>~]/g, '\\$&')
+}
+
+/** Letter by letter, whatever is in it: paths and addresses of others are not to be read as Markdown. */
+function fenced(text: string): string {
+  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length))
+  const fence = '`'.repeat(Math.max(3, longest + 1))
+  return `${fence}\n${text}\n${fence}`
+}
+
+function quoted(text: string): string {
+  return `\n${text
+    .split('\n')
+    .map((line) => `> ${plain(line)}`)
+    .join('\n')}`
+}
+
+function dollars(usd: number): string {
+  return `$${usd < 0.01 && usd > 0 ? usd.toFixed(4) : usd.toFixed(2)}`
+}

@@ -1,0 +1,156 @@
+import type { Db } from '../../base/db/database.ts'
+import type { Tx } from '../../base/db/transact.ts'
+import { JobOutput, type JobStatus } from '../../contract/jobs.ts'
+import type { NotifyVia } from '../../contract/triggers.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Ids } from '../../kit/ids.ts'
+import type { Log } from '../../kit/log.ts'
+import { findApproval } from '../approvals/approval-rows.ts'
+import { choicesOf } from '../approvals/choices.ts'
+import { findChannelPersonOfConversation, findOwnerConversation, type ChannelChat, type Nowhere } from '../channels/owner-conversation.ts'
+import type { MovedJob } from '../jobs/job-deps.ts'
+import { toUsd } from '../micros.ts'
+import { approvalText, confirmationText, exhaustedText, linkTo, replyText, WAITS_FOR_OWNER } from './message-texts.ts'
+import type { Button } from './outgoing.ts'
+import { writeOutbound, type NewOutbound } from './writing.ts'
+
+export type TellingDeps = {
+  clock: Clock
+  ids: Ids
+  log: Log
+  /** Where people open the dashboard from elsewhere; null: only on this machine. */
+  dashboardUrl: () => string | null
+  /** A schedule's run succeeded, and there was nobody to tell. */
+  markNotifyUnreachable(tx: Tx, scheduleId: string): void
+}
+
+/** What a schedule is when its budget of the day is spent. `day`: its local day. */
+export type ExhaustedSchedule = { id: string; agentId: string; name: string; budgetUsd: number; notifyVia: NotifyVia; day: string }
+
+export type Telling = {
+  jobEnded(tx: Tx, job: MovedJob): void
+  approvalAsked(tx: Tx, approvalId: string): void
+  budgetExhausted(tx: Tx, schedule: ExhaustedSchedule): void
+}
+
+/** Writes what people are told over channels, each in the transaction of what it tells of. */
+export function createTelling(deps: TellingDeps): Telling {
+  const link = (path: string) => linkTo(deps.dashboardUrl(), path)
+
+  return {
+    jobEnded(tx, job) {
+      if (MESSAGE_CHANNELS.has(job.channel)) reply(tx, deps, job)
+      else if (job.status === 'completed') confirm(tx, deps, job, link(`/jobs/${job.id}`))
+    },
+
+    approvalAsked(tx, approvalId) {
+      const approval = findApproval(tx, approvalId)
+      if (approval === null) return
+      const { agentId, jobId, conversationId } = approval
+      const asker = conversationId === null ? null : findChannelPersonOfConversation(tx, conversationId)
+      if (asker?.role === 'allowed' && approval.channel !== 'chat') {
+        writeOutbound(tx, deps, { key: `waits:${jobId}`, kind: 'reply', agentId, jobId, text: WAITS_FOR_OWNER, to: asker })
+      }
+      const owner = asker?.role === 'owner' ? asker : findOwnerConversation(tx, agentId, 'auto')
+      // Approvals wait in the app in any case: an agent without an owner to write to owes nobody this message.
+      if ('nowhere' in owner) return
+      const text = approvalText(approval, link(`/approvals?id=${approvalId}`))
+      const buttons = choicesOf(approval).map(({ label, decision, answer }, n): Button => {
+        return { label, action: answer === undefined ? `${decision}:${approvalId}` : `choose:${approvalId}:${n}` }
+      })
+      writeOutbound(tx, deps, { key: `approval:${approvalId}`, kind: 'approval', agentId, jobId, approvalId, text, buttons, to: owner })
+    },
+
+    budgetExhausted(tx, schedule) {
+      const { id, agentId, day, notifyVia } = schedule
+      const text = exhaustedText({ ...schedule, agentName: nameOfAgent(tx, agentId) }, link(`/schedules/${id}`))
+      const message = { key: `exhausted:${id}:${day}`, kind: 'notice', agentId, jobId: null, text } as const
+      writeToOwner(tx, deps, message, notifyVia)
+    },
+  }
+}
+
+/** Where a message started the job, and an answer goes back. */
+const MESSAGE_CHANNELS: ReadonlySet<string> = new Set(['telegram', 'discord', 'slack', 'messenger'])
+
+function reply(tx: Tx, deps: TellingDeps, job: MovedJob): void {
+  const person = job.conversationId === null ? null : findChannelPersonOfConversation(tx, job.conversationId)
+  const text = replyText(readEnding(tx, job), person?.role === 'owner')
+  const to =
+    person === null ? 'The channel or the conversation was removed.' : person.role === 'refused' ? 'They are refused by now.' : person
+  const files = job.status === 'completed' ? readFiles(tx, job.id) : []
+  writeOutbound(tx, deps, { key: `reply:${job.id}`, kind: 'reply', agentId: job.agentId, jobId: job.id, text, files, to })
+}
+
+function confirm(tx: Tx, deps: TellingDeps, job: MovedJob, link: string): void {
+  const wish = readWish(tx, job)
+  if (wish === null) return
+  const text = confirmationText(readEnding(tx, job), wish.name, link)
+  const message = { key: `confirmation:${job.id}`, kind: 'confirmation', agentId: job.agentId, jobId: job.id, text } as const
+  const outcome = writeToOwner(tx, deps, message, wish.via)
+  if (outcome === 'nowhere' && job.scheduleId !== null) deps.markNotifyUnreachable(tx, job.scheduleId)
+}
+
+function writeToOwner(tx: Tx, deps: TellingDeps, message: Omit<NewOutbound, 'to'>, via: NotifyVia): 'written' | 'nowhere' | 'known' {
+  const owner = findOwnerConversation(tx, message.agentId, via)
+  const to: ChannelChat | string = 'nowhere' in owner ? WHY_NOWHERE[owner.nowhere] : owner
+  const outcome = writeOutbound(tx, deps, { ...message, to })
+  if (outcome === 'nowhere') {
+    const { agentId, jobId, kind } = message
+    tx.afterCommit(() => deps.log.info({ agentId, jobId, kind, via, why: to }, 'a message had nowhere to go'))
+  }
+  return outcome
+}
+
+const WHY_NOWHERE: Record<Nowhere['nowhere'], string> = {
+  no_channel: 'The agent has no channel that is on.',
+  not_on_that_channel: 'The agent is not connected to the chosen channel.',
+  no_owner: 'Nobody was confirmed as the owner on the channel yet. Write to the agent there once.',
+}
+
+/** Whether somebody wants to hear that this job succeeded, and what started it. null: nobody does. */
+function readWish(db: Db, job: MovedJob): { name: string; via: NotifyVia } | null {
+  const [table, id] = job.scheduleId === null ? ['webhook_triggers', job.triggerId] : ['schedules', job.scheduleId]
+  if (id === null) return null
+  const wish = db
+    .prepare<{ name: string; via: NotifyVia }>(
+      `SELECT origin.name, origin.notify_via AS via FROM ${table} AS origin JOIN agent_jobs AS job ON job.id = ?
+       WHERE origin.id = ? AND origin.notify_on_success = 1 AND job.quiet = 0`,
+    )
+    .get(job.id, id)
+  return wish ?? null
+}
+
+function readEnding(db: Db, { id }: MovedJob) {
+  return db
+    .prepare<{ status: JobStatus; agentName: string; title: string; result: string | null; errorMessage: string | null }>(
+      `SELECT job.status, agent.name AS agentName, job.title, texts.result, job.error_message AS errorMessage FROM agent_jobs AS job
+       JOIN agents AS agent ON agent.id = job.agent_id JOIN job_texts AS texts ON texts.job_seq = job.seq WHERE job.id = ?`,
+    )
+    .get(id)!
+}
+
+function readFiles(db: Db, jobId: string): string[] {
+  const row = db
+    .prepare<{ output: string | null }>(
+      'SELECT texts.output FROM job_texts AS texts WHERE texts.job_seq = (SELECT seq FROM agent_jobs WHERE id = ?)',
+    )
+    .get(jobId)
+  return row?.output ? JobOutput.parse(JSON.parse(row.output)).files : []
+}
+
+function nameOfAgent(db: Db, agentId: string): string {
+  return db.prepare<{ name: string }>('SELECT name FROM agents WHERE id = ?').get(agentId)?.name ?? 'An agent'
+}
+
+/** For composers: what a schedule's row says of its budget. */
+export function exhaustedScheduleOf(db: Db, scheduleId: string, day: string): ExhaustedSchedule | null {
+  const row = db
+    .prepare<{ agent_id: string; name: string; daily_budget_micros: number; notify_via: NotifyVia }>(
+      'SELECT agent_id, name, daily_budget_micros, notify_via FROM schedules WHERE id = ?',
+    )
+    .get(scheduleId)
+  if (row === undefined) return null
+  const { agent_id: agentId, name, daily_budget_micros, notify_via: notifyVia } = row
+  return { id: scheduleId, agentId, name, budgetUsd: toUsd(daily_budget_micros), notifyVia, day }
+}

@@ -1,0 +1,68 @@
+import type { Tx } from '../../base/db/transact.ts'
+import type { OutboundKind } from '../../contract/outbox.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Ids } from '../../kit/ids.ts'
+import type { Button } from './outgoing.ts'
+
+/** How long a message waits for a channel that is off or down, before it is given up. */
+export const GIVE_UP_AFTER_MS = 24 * 3_600_000
+
+/** A private chat at a service. */
+export type Addressee = { channelId: string; personId: string; chatId: string }
+
+export type NewOutbound = {
+  /** What it tells of: a second message with the same key is not written. */
+  key: string
+  kind: OutboundKind
+  agentId: string
+  jobId: string | null
+  approvalId?: string
+  text: string
+  buttons?: readonly Button[]
+  files?: readonly string[]
+  /** A text says why there is nobody to send it to. */
+  to: Addressee | string
+}
+
+/**
+ * Writes a message down in the transaction of what it tells of. `nowhere`: it has no address and will not be sent.
+ * `known`: this was told already, and nothing was written.
+ */
+export function writeOutbound(
+  tx: Tx,
+  { clock, ids }: { clock: Clock; ids: Ids },
+  { key, kind, agentId, jobId, approvalId, text, buttons = [], files = [], to }: NewOutbound,
+): 'written' | 'nowhere' | 'known' {
+  const id = ids.next()
+  const at = clock.now()
+  const address = typeof to === 'string' ? null : to
+  const written = tx
+    .prepare(
+      `INSERT INTO outbox (id, key, kind, state, agent_id, channel_id, person_id, chat_id, job_id, approval_id, text, buttons, files,
+         problem, created_at, next_try_at, give_up_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
+    )
+    .run(
+      id,
+      key,
+      kind,
+      address === null ? 'nowhere' : 'pending',
+      agentId,
+      address?.channelId ?? null,
+      address?.personId ?? null,
+      address?.chatId ?? null,
+      jobId,
+      approvalId ?? null,
+      text,
+      JSON.stringify(buttons),
+      JSON.stringify(files),
+      typeof to === 'string' ? to : '',
+      at,
+      address === null ? null : at,
+      at + GIVE_UP_AFTER_MS,
+    )
+  if (written.changes === 0) return 'known'
+  if (address === null) tx.emit({ type: 'outbound.failed', payload: { messageId: id, agentId, state: 'nowhere' } })
+  else tx.emit({ type: 'outbound.written', payload: { messageId: id, agentId } })
+  return address === null ? 'nowhere' : 'written'
+}

@@ -1,0 +1,107 @@
+import { transact } from '../base/db/transact.ts'
+import { createEventHub } from '../base/events/event-hub.ts'
+import type { ChannelStatus } from '../contract/channels.ts'
+import type { OutboundMessage } from '../contract/outbox.ts'
+import { createOutboxSender, type OutboxSender } from '../edges/outbox/outbox-sender.ts'
+import { silentLog } from '../kit/log.ts'
+import { insertChannel, setChannelStatus } from '../records/channels/channels.ts'
+import { listOutbox } from '../records/outbox/outbox.ts'
+import type { OutgoingMessage, SendResult } from '../records/outbox/outgoing.ts'
+import { writeOutbound } from '../records/outbox/writing.ts'
+import { openRecordsRig, type RecordsRig } from './records-rig.ts'
+
+/** A try that has reached the service. The service decides how it goes on. */
+export type Try = {
+  message: OutgoingMessage
+  signal: AbortSignal
+  answer(result: SendResult): void
+}
+
+export type OutboxRig = RecordsRig & {
+  agentId: string
+  /** Tries in the order in which they reached the service. */
+  tries: Try[]
+  /** Takes one more try as soon as it is there. */
+  nextTry(): Promise<Try>
+  addChannel(status?: ChannelStatus): string
+  setStatus(channelId: string, status: ChannelStatus): void
+  /** Writes a message to a chat; answers its id. */
+  write(channelId: string, chatId: string, text: string): string
+  read(messageId: string): OutboundMessage
+  sender: OutboxSender
+  /** The process dies and another one starts. What was under way gets no ending. */
+  crash(): void
+}
+
+export const SENT: SendResult = { state: 'sent', externalId: '1' }
+
+export function failed(more: Partial<Extract<SendResult, { state: 'failed' }>> = {}): SendResult {
+  return { state: 'failed', permanent: false, partsSent: 0, retryAfterMs: null, problem: 'the service is down', ...more }
+}
+
+/** Lets everything happen that needs no time to pass. */
+export async function turn(): Promise<void> {
+  for (let i = 0; i < 4; i++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** The outbox over a real database, with a service whose answers the test gives. */
+export function openOutboxRig(): OutboxRig {
+  const records = openRecordsRig()
+  const agentId = records.addAgent('Ada').id
+  const tries: Try[] = []
+  let taken = 0
+  const watchers = new Set<() => void>()
+  let channels = 0
+  let messages = 0
+
+  const startSender = (): OutboxSender => {
+    const deliver = (message: OutgoingMessage, signal: AbortSignal) =>
+      new Promise<SendResult>((resolve) => {
+        signal.addEventListener('abort', () => resolve(failed({ problem: 'called off', partsSent: message.partsSent })))
+        tries.push({ message, signal, answer: resolve })
+        for (const look of [...watchers]) look()
+      })
+    const hub = createEventHub({ db: records.db })
+    const sender = createOutboxSender({ db: records.db, hub, clock: records.clock, log: silentLog, deliver })
+    sender.start()
+    return sender
+  }
+
+  const rig: OutboxRig = Object.assign(records, {
+    agentId,
+    tries,
+    sender: startSender(),
+    nextTry: () =>
+      new Promise<Try>((resolve) => {
+        const look = () => {
+          if (tries.length <= taken) return
+          watchers.delete(look)
+          resolve(tries[taken++]!)
+        }
+        watchers.add(look)
+        look()
+      }),
+    addChannel(status: ChannelStatus = 'open') {
+      const id = records.ids.next()
+      const account = { accountId: `${++channels}`, name: `@bot${channels}`, link: null }
+      transact(rig.db, (tx) => {
+        insertChannel(tx, { clock: records.clock }, { id, agentId, kind: 'telegram', account, baseUrl: null })
+        setChannelStatus(tx, id, status, '')
+      })
+      return id
+    },
+    setStatus: (channelId: string, status: ChannelStatus) => transact(rig.db, (tx) => setChannelStatus(tx, channelId, status, '')),
+    write(channelId: string, chatId: string, text: string) {
+      const key = `message:${++messages}`
+      const to = { channelId, personId: records.ids.next(), chatId }
+      transact(rig.db, (tx) => writeOutbound(tx, rig, { key, kind: 'notice', agentId, jobId: null, text, to }))
+      return listOutbox(rig.db, { limit: 1 }).messages[0]!.id
+    },
+    read: (messageId: string) => listOutbox(rig.db, { limit: 200 }).messages.find(({ id }) => id === messageId)!,
+    crash() {
+      rig.reboot()
+      rig.sender = startSender()
+    },
+  })
+  return rig
+}
