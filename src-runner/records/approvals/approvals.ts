@@ -14,13 +14,17 @@ import { readMarks } from './marks.ts'
 
 export type ApprovalStore = ReturnType<typeof createApprovals>
 
+/** What other records write when a person is asked: in the transaction of the question. */
+export type ApprovalHooks = { asked(tx: Tx, approvalId: string): void }
+
 /** Everything that is asked of a person, and what the policy said of each call. What throws is said where it is written. */
-export function createApprovals(deps: AnsweringDeps) {
+export function createApprovals(deps: AnsweringDeps & { hooks?: ApprovalHooks }) {
   return {
     /** Together with the decision that asked, if there is one. Answers the approval's id. */
     ask(tx: Tx, claim: Claim, asked: NewApproval, decision?: RecordedDecision): string {
       const id = askApproval(tx, deps, claim, asked)
       if (decision !== undefined) recordDecision(tx, claim.seq, decision)
+      deps.hooks?.asked(tx, id)
       return id
     },
     answer: (tx: Tx, given: ResolveApproval) => answerApproval(tx, deps, given),
