@@ -93,11 +93,11 @@ function howToAnswer({ id, kind, question }: Approval): string {
 
 /** That a schedule has used up its budget, said once for each of its local days. */
 export function exhaustedText(
-  { name, agentName, budgetUsd }: { name: string; agentName: string; budgetUsd: number },
+  { name, agentName, dailyBudgetUsd }: { name: string; agentName: string; dailyBudgetUsd: number },
   link: string,
 ): string {
   return [
-    `⏸ “${nameOf(name)}” of **${nameOf(agentName)}** has used up its budget of ${dollars(budgetUsd)} for today. It goes on by itself tomorrow.`,
+    `⏸ “${nameOf(name)}” of **${nameOf(agentName)}** has used up its budget of ${dollars(dailyBudgetUsd)} for today. It goes on by itself tomorrow.`,
     link,
   ].join('\n\n')
 }

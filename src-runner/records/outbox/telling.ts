@@ -9,7 +9,6 @@ import { findApproval } from '../approvals/approval-rows.ts'
 import { choicesOf } from '../approvals/choices.ts'
 import { findChannelPersonOfConversation, findOwnerConversation, type ChannelChat, type Nowhere } from '../channels/owner-conversation.ts'
 import type { MovedJob } from '../jobs/job-deps.ts'
-import { toUsd } from '../micros.ts'
 import { approvalText, confirmationText, exhaustedText, linkTo, replyText, WAITS_FOR_OWNER } from './message-texts.ts'
 import type { Button } from './outgoing.ts'
 import { writeOutbound, type NewOutbound } from './writing.ts'
@@ -24,13 +23,21 @@ export type TellingDeps = {
   markNotifyUnreachable(tx: Tx, scheduleId: string): void
 }
 
-/** What a schedule is when its budget of the day is spent. `day`: its local day. */
-export type ExhaustedSchedule = { id: string; agentId: string; name: string; budgetUsd: number; notifyVia: NotifyVia; day: string }
+/** A schedule whose budget of its local day is spent. */
+export type SpentSchedule = {
+  scheduleId: string
+  agentId: string
+  name: string
+  dailyBudgetUsd: number
+  notifyVia: NotifyVia
+  /** When its next local day begins. */
+  resumeAt: number
+}
 
 export type Telling = {
   jobEnded(tx: Tx, job: MovedJob): void
   approvalAsked(tx: Tx, approvalId: string): void
-  budgetExhausted(tx: Tx, schedule: ExhaustedSchedule): void
+  budgetExhausted(tx: Tx, schedule: SpentSchedule): void
 }
 
 /** Writes what people are told over channels, each in the transaction of what it tells of. */
@@ -62,9 +69,9 @@ export function createTelling(deps: TellingDeps): Telling {
     },
 
     budgetExhausted(tx, schedule) {
-      const { id, agentId, day, notifyVia } = schedule
-      const text = exhaustedText({ ...schedule, agentName: nameOfAgent(tx, agentId) }, link(`/schedules/${id}`))
-      const message = { key: `exhausted:${id}:${day}`, kind: 'notice', agentId, jobId: null, text } as const
+      const { scheduleId, agentId, notifyVia, resumeAt } = schedule
+      const text = exhaustedText({ ...schedule, agentName: nameOfAgent(tx, agentId) }, link(`/schedules/${scheduleId}`))
+      const message = { key: `exhausted:${scheduleId}:${resumeAt}`, kind: 'notice', agentId, jobId: null, text } as const
       writeToOwner(tx, deps, message, notifyVia)
     },
   }
@@ -141,16 +148,4 @@ function readFiles(db: Db, jobId: string): string[] {
 
 function nameOfAgent(db: Db, agentId: string): string {
   return db.prepare<{ name: string }>('SELECT name FROM agents WHERE id = ?').get(agentId)?.name ?? 'An agent'
-}
-
-/** For composers: what a schedule's row says of its budget. */
-export function exhaustedScheduleOf(db: Db, scheduleId: string, day: string): ExhaustedSchedule | null {
-  const row = db
-    .prepare<{ agent_id: string; name: string; daily_budget_micros: number; notify_via: NotifyVia }>(
-      'SELECT agent_id, name, daily_budget_micros, notify_via FROM schedules WHERE id = ?',
-    )
-    .get(scheduleId)
-  if (row === undefined) return null
-  const { agent_id: agentId, name, daily_budget_micros, notify_via: notifyVia } = row
-  return { id: scheduleId, agentId, name, budgetUsd: toUsd(daily_budget_micros), notifyVia, day }
 }
