@@ -120,7 +120,7 @@ export function openSeed(dataDir: string, startAt: number): Seed {
     const asked = { callId, tool: call.name, args: call.args, marks: approvals.readMarks(tx, claim.jobId) }
     if (call.brokeOff) {
       jobs.recordToolStarted(tx, claim, { callId, name: call.name })
-      return approvals.ask(tx, claim, { kind: 'unknown_outcome', ...asked })
+      return approvals.ask(tx, claim, { kind: 'unknown_outcome', ...asked, facts: decided?.facts ?? null })
     }
     if (call.name === 'ask_person') {
       const { question: text, choices = [] } = AskPersonArgs.parse(call.args)

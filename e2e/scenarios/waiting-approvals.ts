@@ -129,7 +129,23 @@ export function fillWaitingApprovals(dataDir: string, now: number): void {
     turns: [
       {
         text: 'The list has changed, so I publish it.',
-        calls: [{ name: 'run_command', args: { command: ['./publish.sh', 'prices.csv'], folder: 'shop' }, brokeOff: true }],
+        calls: [
+          {
+            name: 'run_command',
+            args: { command: ['./publish.sh', 'prices.csv'], folder: 'shop' },
+            brokeOff: true,
+            facts: {
+              effect: 'once',
+              subject: './publish.sh prices.csv',
+              paths: ['/home/you/Documents/shop'],
+              argv: ['./publish.sh', 'prices.csv'],
+              summary: 'Runs “./publish.sh prices.csv” in shop, boxed, with network',
+              leavesMachine: true,
+              runsCode: true,
+              boxed: true,
+            },
+          },
+        ],
         costMicros: 5_300,
       },
     ],

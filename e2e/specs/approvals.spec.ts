@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from '@playwright/test'
 import type { CreateAgent } from '../../src-runner/contract/agents.ts'
@@ -117,12 +117,13 @@ test('"Always" shows the rule before it writes it, and the same call runs unaske
   folder,
 }) => {
   const { client } = deckhand
-  const asking = { text: ['The draft is newer.'], toolCalls: [copyingDraft(folder)] }
+  const asking = { text: ['The draft is newer.'], toolCalls: [writing(folder, GREEN)] }
   models.play(asking, { text: ['Green.'] }, asking, { text: ['Green again.'] })
   const agentId = await addAgent(deckhand, models, folder)
   const jobId = await handOver(deckhand, agentId)
-  const rule = 'Allow run_command about “cp draft.md plan.md”'
+  const rule = `Allow write_file in ${realpathSync(folder.path)}`
   const card = await openApprovals(page)
+  await expect(card).toContainText('Paint it blue.')
   await card.getByRole('button', { name: 'Always…' }).click()
   await expect(card).toContainText(`${rule}, only for Ada`)
   expect((await client.ok('listRules', {})).rules).toEqual([])
@@ -140,10 +141,11 @@ test('"Always" shows the rule before it writes it, and the same call runs unaske
   expect(read(folder, 'plan.md')).toBe(GREEN)
   expect((await client.ok('listApprovals', { query: { jobId: next } })).approvals).toEqual([])
   await page.goto(`app://deckhand/jobs/${next}`)
-  await expect(page.getByRole('main')).toContainText('The rule: Allow run_command on cp draft.md plan.md, for this agent.')
+  await expect(page.getByRole('main')).toContainText(`The rule: Allow write_file in ${realpathSync(folder.path)}, for this agent.`)
 
-  // What differs in one word is another call.
-  models.play({ text: ['And back.'], toolCalls: [running(folder, 'cp', 'plan.md', 'draft.md')] })
+  // What it allows is this tool, and no other.
+  const deleting = { id: 'call_1', name: 'delete_file', args: { path: join(folder.path, 'plan.md') } }
+  models.play({ text: ['And away with it.'], toolCalls: [deleting] })
   await handOver(deckhand, agentId)
   await expect(page).toHaveTitle('(1) Deckhand')
 })
