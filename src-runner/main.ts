@@ -80,6 +80,8 @@ function runUnderHost(host: HostChannel): void {
         return life?.runner.answerApproval(message)
       case 'set_brake':
         return life?.runner.setBrake(message.on)
+      case 'woke':
+        return life?.runner.woke()
     }
   }
 

@@ -13,6 +13,8 @@ import type { Approval } from './contract/approvals.ts'
 import type { StoredEvent } from './contract/events.ts'
 import type { GateConfig } from './contract/gate.ts'
 import type { FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
+import { createSystemAlarm, type Alarm } from './edges/clockwork/alarm.ts'
+import { createClockwork, type Clockwork } from './edges/clockwork/clockwork.ts'
 import { refuseUnsafeConfig } from './edges/host/environment.ts'
 import { SHOWN_WAITING, waitingApprovalOf } from './edges/host/waiting-approvals.ts'
 import { createHandlers } from './edges/http/handlers.ts'
@@ -31,6 +33,7 @@ import { createWorker, type Worker } from './records/jobs/worker.ts'
 import { findPrice } from './records/prices/prices.ts'
 import { findProvider } from './records/providers/providers.ts'
 import { createRuleBook } from './records/rules/rules.ts'
+import { createScheduleStore, type ScheduleStore } from './records/schedules/schedule-store.ts'
 import { changeSettings, readSettings } from './records/settings/settings.ts'
 import type { Trash } from './thinking/folder-access/trash.ts'
 import { findServers, type DiscoveryDeps } from './thinking/models/discovery.ts'
@@ -46,6 +49,8 @@ export type RunnerDeps = {
   config: RunnerConfig
   vault: Vault
   clock?: Clock
+  /** Rings when a schedule is due; that of a test goes by its clock. */
+  alarm?: Alarm
   ids?: Ids
   log?: Log
   /** Tests reach the file below through this. */
@@ -90,6 +95,8 @@ export type Runner = {
   answerApproval(given: AnswerFromHost): void
   /** The emergency brake, pulled or released by a person. */
   setBrake(on: boolean): void
+  /** The machine was asleep until now. */
+  woke(): void
   onRunning(listener: (report: RunningReport) => void): () => void
   onNotice(listener: (notice: Notice) => void): () => void
 }
@@ -123,6 +130,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       expireApprovals(parts)
       if (config.safeMode) runNewJobs(parts)
       parts.worker.start()
+      if (!config.safeMode) parts.clockwork.start()
       parts.report()
       return { ...address, bootId }
     } catch (error) {
@@ -134,7 +142,16 @@ export function createRunner(deps: RunnerDeps): Runner {
   function assemble(db: Database): Parts {
     const hub = createEventHub({ db, log })
     const tails = createJobTails({ log })
-    const jobs = createJobStore({ db, clock, ids, bootId, tails })
+    const jobs: JobStore = createJobStore({
+      ...{ db, clock, ids, bootId, tails },
+      hooks: {
+        ended: (tx, job) => schedules.jobEnded(tx, job),
+        waiting: (tx, job) => schedules.jobWaits(tx, job),
+      },
+    })
+    const schedules: ScheduleStore = createScheduleStore({ clock, ids, log, jobs, safeMode: config.safeMode })
+    const alarm = deps.alarm ?? createSystemAlarm(() => clock.now())
+    const clockwork = createClockwork({ db, clock, alarm, schedules, log })
     const approvals = createApprovals({ clock, ids, jobs })
     const rules = createRuleBook(db)
     const timezone = createMachineTimezone(clock)
@@ -184,7 +201,8 @@ export function createRunner(deps: RunnerDeps): Runner {
     })
     const http = createHttpServer({
       handlers: createHandlers({
-        ...{ db, jobs, approvals, tools, worker, tails, hub, models, vault, clock, ids, log },
+        ...{ db, jobs, approvals, schedules, tools, worker, tails, hub, models, vault, clock, ids, log },
+        tick: () => clockwork.tick(),
         simulate: (asked) => simulateCall({ db, jobs, approvals, tools, floor }, asked),
         previewChange: (approvalId) => previewChange({ db, approvals, tools, rules, dataDir: config.dataDir }, approvalId),
         findBox: box,
@@ -199,7 +217,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       deadlines: deps.deadlines,
       checkAnswers: deps.checkAnswers,
     })
-    const made: Parts = { db, hub, jobs, approvals, models, worker, http, stops: [], report() {} }
+    const made: Parts = { db, hub, jobs, approvals, models, worker, clockwork, http, stops: [], report() {} }
     const reporter = createReporter(made)
     made.report = reporter.plan
     made.stops.push(
@@ -284,7 +302,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       parts = null
       if (running === null) return
       for (const stop of running.stops) stop()
-      await Promise.all([running.http.close(Math.min(graceMs, 2000)), running.worker.stop({ graceMs })])
+      await Promise.all([running.http.close(Math.min(graceMs, 2000)), running.clockwork.stop(), running.worker.stop({ graceMs })])
       running.db.close()
       outbound.close()
       log.info({ bootId }, 'the runner has stopped')
@@ -321,6 +339,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         log.error({ error, on }, 'the emergency brake could not be set')
       }
     },
+    woke: () => parts?.clockwork.woke(),
     onRunning: (listener) => (reports.add(listener), () => void reports.delete(listener)),
     onNotice: (listener) => (notices.add(listener), () => void notices.delete(listener)),
   }
@@ -333,6 +352,7 @@ type Parts = {
   approvals: ApprovalStore
   models: Models
   worker: Worker
+  clockwork: Clockwork
   http: HttpServer
   stops: (() => void)[]
   /** Tells what runs and waits, a moment from now. */

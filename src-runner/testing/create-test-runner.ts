@@ -17,6 +17,7 @@ import type { NewJob } from '../records/jobs/enqueueing.ts'
 import { createJobStore } from '../records/jobs/job-store.ts'
 import { createRunner, type Notice, type Runner, type RunnerDeps, type RunningReport } from '../runner.ts'
 import { startModelServer, type ModelServer, type ModelServerOptions } from './model-servers/model-server.ts'
+import { createHandAlarm } from './hand-alarm.ts'
 import { createRunnerClient, type RunnerClient } from './runner-client.ts'
 
 export const TEST_SECRET = 'worker-secret-of-the-test-runner-0123456789'
@@ -117,6 +118,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       vault,
       log,
       clock,
+      alarm: clock === undefined ? undefined : createHandAlarm(clock),
       fetch,
       deadlines,
       tools,

@@ -6,6 +6,8 @@ type Sleeper = { dueAt: number; wake: () => void; every: number | null }
 export type HandClock = Clock & {
   /** Moves time on and wakes, in order, whoever was due. */
   advance(ms: number): void
+  /** Sets the wall clock, forward or back, which nobody who waits notices. A machine that slept does the same. */
+  jump(ms: number): void
   /** Resolves with the remaining milliseconds as soon as somebody sleeps for a time that `fits`. */
   untilSleeping(fits: (ms: number) => boolean): Promise<number>
   /** How many are asleep now. */
@@ -14,6 +16,7 @@ export type HandClock = Clock & {
 
 export function createHandClock(startAt = Date.UTC(2026, 10, 20, 9, 30)): HandClock {
   let at = 0
+  let set = 0
   const sleepers = new Set<Sleeper>()
   const watchers = new Set<() => void>()
   const add = (sleeper: Sleeper) => {
@@ -21,7 +24,7 @@ export function createHandClock(startAt = Date.UTC(2026, 10, 20, 9, 30)): HandCl
     for (const look of [...watchers]) look()
   }
   return {
-    now: () => startAt + at,
+    now: () => startAt + set + at,
     monotonic: () => at,
     sleep(ms, signal) {
       return new Promise((resolve, reject) => {
@@ -58,6 +61,9 @@ export function createHandClock(startAt = Date.UTC(2026, 10, 20, 9, 30)): HandCl
         next.wake()
       }
       at = until
+    },
+    jump(ms) {
+      set += ms
     },
     untilSleeping(fits) {
       return new Promise((resolve) => {

@@ -171,6 +171,8 @@ export function updateAgent(tx: Tx, { clock }: { clock: Clock }, agentId: string
  */
 export function deleteAgent(tx: Tx, { clock, jobs }: { clock: Clock; jobs: Pick<JobStore, 'cancelAllOf'> }, agentId: string): void {
   const agent = getAgent(tx, agentId)
+  // Before its jobs: what waits for one of them must not run when it is stopped.
+  tx.prepare('DELETE FROM schedules WHERE agent_id = ?').run(agentId)
   jobs.cancelAllOf(tx, { agentId })
   tx.prepare('DELETE FROM rules WHERE agent_id = ?').run(agentId)
   const at = clock.now()

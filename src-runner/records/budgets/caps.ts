@@ -1,6 +1,7 @@
 import type { Db } from '../../base/db/database.ts'
 import { toMicros } from '../micros.ts'
 import { readSettings } from '../settings/settings.ts'
+import { readAgentSpend } from '../spend/agent-spend.ts'
 import { readExtension, type Purse } from './extensions.ts'
 import { periodOf } from './periods.ts'
 
@@ -36,7 +37,7 @@ export function readCaps(db: Db, jobId: string, now: number, timezone: string): 
   for (const [scope, kind, base] of [['agent_day', 'day', budgets.day] as const, ['agent_month', 'month', budgets.month] as const]) {
     if (base === null) continue
     const { name, startAt } = periodOf(kind, now, timezone)
-    caps.push(capOf(db, { scope, owner: job.agent_id, period: name }, base, spentByAgent(db, job.agent_id, startAt)))
+    caps.push(capOf(db, { scope, owner: job.agent_id, period: name }, base, readAgentSpend(db, job.agent_id, startAt)))
   }
   const { dayBudgetUsd } = readSettings(db)
   if (dayBudgetUsd !== null) {
@@ -60,14 +61,6 @@ function readChain(db: Db, jobId: string): JobRow[] {
 
 function capOf(db: Db, purse: Purse, baseMicros: number, spentMicros: number): Cap {
   return { ...purse, baseMicros, limitMicros: baseMicros + readExtension(db, purse), spentMicros }
-}
-
-function spentByAgent(db: Db, agentId: string, since: number): number {
-  return db
-    .prepare<{ micros: number }>(
-      'SELECT ifnull(sum(cost_micros), 0) AS micros FROM spend_agent_quarters WHERE agent_id = ? AND quarter_at >= ?',
-    )
-    .get(agentId, since)!.micros
 }
 
 function spentByAll(db: Db, since: number): number {

@@ -14,6 +14,11 @@ export function readSettings(db: Db): Settings {
   return settings as Settings
 }
 
+/** One setting, for those who ask it thousands of times in a row. */
+export function isBrakeOn(db: Db): boolean {
+  return db.prepare("SELECT 1 FROM settings WHERE key = 'brake' AND value = 'true'").get() !== undefined
+}
+
 /** Changes what is given and differs. */
 export function changeSettings(tx: Tx, { clock }: { clock: Clock }, change: Partial<Settings>): Settings {
   const before = readSettings(tx)

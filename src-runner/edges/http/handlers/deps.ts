@@ -10,6 +10,7 @@ import type { FileDiff } from '../../../contract/files.ts'
 import type { SimulateCall, SimulatedCall } from '../../../contract/rules.ts'
 import type { ApprovalStore } from '../../../records/approvals/approvals.ts'
 import type { JobStore } from '../../../records/jobs/job-store.ts'
+import type { ScheduleStore } from '../../../records/schedules/schedule-store.ts'
 import type { Worker } from '../../../records/jobs/worker.ts'
 import type { FoundServer } from '../../../contract/providers.ts'
 import type { Tool } from '../../../thinking/tools/tool.ts'
@@ -21,6 +22,9 @@ export type HandlerDeps = {
   db: Database
   jobs: JobStore
   approvals: ApprovalStore
+  schedules: ScheduleStore
+  /** Decides everything that is due now. Resolves with what came of it. */
+  tick(): Promise<{ fired: number; skipped: number; exhausted: number }>
   /** What agents can do now: some tools are there only when a setting is. */
   tools: () => readonly Tool[]
   /** The decision about a call that nobody makes. */

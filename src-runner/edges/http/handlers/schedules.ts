@@ -1,4 +1,7 @@
+import { commitSoon, transact, type Tx } from '../../../base/db/transact.ts'
+import type { CronPreview } from '../../../contract/schedules.ts'
 import { AppError } from '../../../kit/errors.ts'
+import { isWatcher, nextDueTimes, parseCron } from '../../../records/schedules/due-times.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
@@ -16,22 +19,41 @@ type Routes =
   | 'listOccurrences'
   | 'runTick'
 
-export function scheduleHandlers(_deps: HandlerDeps): Pick<Handlers, Routes> {
-  const notYet = () => {
-    throw new AppError('internal', 'Not there yet.')
-  }
+export function scheduleHandlers({ db, schedules, clock, tick }: HandlerDeps): Pick<Handlers, Routes> {
   return {
-    listSchedules: notYet,
-    createSchedule: notYet,
-    previewCron: notYet,
-    listUpcomingRuns: notYet,
-    getSchedule: notYet,
-    updateSchedule: notYet,
-    deleteSchedule: notYet,
-    runScheduleNow: notYet,
-    pauseSchedule: notYet,
-    resumeSchedule: notYet,
-    listOccurrences: notYet,
-    runTick: notYet,
+    listSchedules: ({ query }) => schedules.list(db, query),
+    createSchedule: ({ body }) => ({ schedule: transact(db, (tx) => schedules.create(tx, body)) }),
+    previewCron: ({ query: { cron, timezone, count } }) => previewCron(cron, timezone, clock.now(), count),
+    listUpcomingRuns: ({ query }) => ({ runs: schedules.listUpcoming(db, query.hours) }),
+    getSchedule: ({ params }) => ({ schedule: schedules.get(db, params.scheduleId) }),
+    updateSchedule: ({ params, body }) => ({ schedule: transact(db, (tx) => schedules.update(tx, params.scheduleId, body)) }),
+
+    deleteSchedule({ params }) {
+      transact(db, (tx) => schedules.remove(tx, params.scheduleId))
+      return { ok: true }
+    },
+
+    runScheduleNow: ({ params }) => startRun((tx) => schedules.runNow(tx, params.scheduleId)),
+    pauseSchedule: ({ params }) => ({ schedule: transact(db, (tx) => schedules.pause(tx, params.scheduleId)) }),
+    resumeSchedule: ({ params }) => ({ schedule: transact(db, (tx) => schedules.resume(tx, params.scheduleId)) }),
+    listOccurrences: ({ params, query }) => schedules.listOccurrences(db, { ...params, ...query }),
+    runTick: async () => ({ ok: true, ...(await tick()) }),
   }
+
+  /** Resolves when the job is on disk. What goes wrong without a code of its own is the creation that failed. */
+  async function startRun<T extends object>(start: (tx: Tx) => T): Promise<T> {
+    try {
+      return (await commitSoon<object>(db, start)) as T
+    } catch (error) {
+      if (error instanceof AppError) throw error
+      throw new AppError('job_creation_failed', 'The job could not be created. Nothing was started.', { cause: error })
+    }
+  }
+}
+
+/** While somebody is typing, nothing is an error. */
+function previewCron(cron: string, timezone: string, now: number, count: number): CronPreview {
+  const parsed = parseCron(cron, timezone)
+  if (!parsed.ok) return { valid: false, problem: parsed.problem, next: [], isWatcher: false }
+  return { valid: true, problem: null, next: nextDueTimes(cron, timezone, now, count), isWatcher: isWatcher(cron, timezone) }
 }

@@ -1,0 +1,48 @@
+import type { Db } from '../../base/db/database.ts'
+import type { Tx } from '../../base/db/transact.ts'
+import { localDayStart, nextLocalDayStart } from '../../kit/zone-offsets.ts'
+import { toUsd } from '../micros.ts'
+import { readAgentSpend } from '../spend/agent-spend.ts'
+import type { ScheduleDeps } from './schedule-deps.ts'
+import type { ScheduleRow } from './schedule-rows.ts'
+
+/** What changes on a schedule by what was decided. */
+export type ScheduleChange = Partial<
+  Pick<ScheduleRow, 'status' | 'last_status' | 'next_due_at' | 'resume_at' | 'exhausted_told_at' | 'last_run_id'>
+>
+
+/** What the agent spent since the schedule's local day began when that is the whole budget or more, otherwise null. */
+export function findOverspend(db: Db, row: ScheduleRow, now: number): number | null {
+  const spent = readAgentSpend(db, row.agent_id, localDayStart(now, row.timezone))
+  return spent >= row.daily_budget_micros ? spent : null
+}
+
+/** The budget of the day is spent. The owner hears of it once a day, and not of a schedule that was in this state already. */
+export function exhaust(tx: Tx, deps: Pick<ScheduleDeps, 'clock' | 'hooks'>, row: ScheduleRow, spentMicros: number): ScheduleChange {
+  const now = deps.clock.now()
+  const { id: scheduleId, agent_id: agentId, name, timezone } = row
+  const resumeAt = nextLocalDayStart(now, timezone)
+  const change: ScheduleChange = { status: 'budget_exhausted', last_status: 'budget_exhausted', resume_at: resumeAt }
+  const isNew = !isExhausted(row, now)
+  const wasTold = row.exhausted_told_at !== null && row.exhausted_told_at >= localDayStart(now, timezone)
+  if (isNew && wasTold) tx.emit({ type: 'schedule.changed', payload: { scheduleId } })
+  if (!isNew || wasTold) return change
+  deps.hooks.exhausted(tx, {
+    ...{ scheduleId, agentId, name, timezone, resumeAt, notifyVia: row.notify_via },
+    dailyBudgetUsd: toUsd(row.daily_budget_micros),
+    spentUsd: toUsd(spentMicros),
+  })
+  tx.emit({ type: 'schedule.budget_exhausted', payload: { scheduleId, agentId, name } })
+  return { ...change, exhausted_told_at: now }
+}
+
+/** Whether it waits for a day that has not begun. */
+export function isExhausted(row: ScheduleRow, now: number): boolean {
+  return row.resume_at !== null && row.resume_at > now
+}
+
+/** Its day has begun, or there is budget again. */
+export function resumeFromBudget(tx: Tx, row: ScheduleRow): ScheduleChange {
+  tx.emit({ type: 'schedule.changed', payload: { scheduleId: row.id } })
+  return { status: 'active', resume_at: null }
+}

@@ -1,0 +1,50 @@
+import type { Db } from '../../base/db/database.ts'
+import type { Tx } from '../../base/db/transact.ts'
+import type { JobStatus } from '../../contract/jobs.ts'
+import type { Occurrence } from '../../contract/schedules.ts'
+import type { ScheduleDeps } from './schedule-deps.ts'
+import type { ScheduleRow } from './schedule-rows.ts'
+
+/** What the job of a fire is told of it, in `job.context`. */
+export type FireContext = {
+  schedule: { id: string; name: string }
+  dueAt: number
+  origin: Occurrence['origin']
+  /** Its time was missed and this makes up for it. */
+  caughtUp: boolean
+  lateMs: number
+  /** The run before this one; `result`: the beginning of what it said. null: this is the first. */
+  previousRun: { at: number; status: JobStatus; result: string | null } | null
+}
+
+/** Makes the job of an occurrence that is written in the same transaction. Answers its id. */
+export function fireSchedule(
+  tx: Tx,
+  { clock, jobs }: Pick<ScheduleDeps, 'clock' | 'jobs'>,
+  row: ScheduleRow,
+  fire: { occurrenceId: string; dueAt: number; origin: Occurrence['origin']; caughtUp: boolean },
+): string {
+  const { occurrenceId, ...about } = fire
+  const context: FireContext = {
+    schedule: { id: row.id, name: row.name },
+    ...about,
+    lateMs: Math.max(0, clock.now() - fire.dueAt),
+    previousRun: row.last_run_id === null ? null : findRun(tx, row.last_run_id),
+  }
+  const { id } = jobs.enqueue(tx, {
+    ...{ agentId: row.agent_id, channel: 'schedule', task: row.task, title: row.name },
+    ...{ scheduleId: row.id, occurrenceId, context },
+  })
+  return id
+}
+
+function findRun(db: Db, occurrenceId: string): FireContext['previousRun'] {
+  return (
+    db
+      .prepare<{ at: number; status: JobStatus; result: string | null }>(
+        `SELECT occurrence.due_at AS at, job.status, job.result_preview AS result
+         FROM occurrences AS occurrence JOIN agent_jobs AS job ON job.occurrence_id = occurrence.id WHERE occurrence.id = ?`,
+      )
+      .get(occurrenceId) ?? null
+  )
+}

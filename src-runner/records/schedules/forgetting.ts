@@ -1,0 +1,37 @@
+import type { Db } from '../../base/db/database.ts'
+import type { Tx } from '../../base/db/transact.ts'
+
+/** What the ledger keeps of each schedule, whichever is less. */
+export const LEDGER_KEEPS = { rows: 2000, forMs: 400 * 86_400_000 }
+/** Schedules that one bite looks at, and rows that it takes from each. */
+const BITE = { schedules: 50, rows: 500 }
+
+/**
+ * Takes old rows out of the ledger, a bite at a time: of some schedules behind `afterSeq`, in their order. Answers where
+ * the next bite begins, which is at the beginning again when the last schedule was looked at.
+ */
+export function forgetOldOccurrences(tx: Tx, { afterSeq, now }: { afterSeq: number; now: number }): number {
+  const rows = tx
+    .prepare<{ seq: number; id: string; last_run_id: string | null }>(
+      'SELECT seq, id, last_run_id FROM schedules WHERE seq > ? ORDER BY seq LIMIT ?',
+    )
+    .all(afterSeq, BITE.schedules)
+  const remove = tx.prepare("DELETE FROM occurrences WHERE schedule_id = ? AND due_at < ? AND state <> 'due' AND id IS NOT ?")
+  for (const { id, last_run_id: lastRunId } of rows) {
+    const firstKept = firstKeptOf(tx, id, now)
+    if (firstKept !== null) remove.run(id, firstKept, lastRunId)
+  }
+  return rows.length < BITE.schedules ? 0 : rows.at(-1)!.seq
+}
+
+/** The due time from which on everything stays in this bite; null: nothing is too old. */
+function firstKeptOf(db: Db, scheduleId: string, now: number): number | null {
+  const dueAt = (order: 'ASC' | 'DESC', skip: number) =>
+    db
+      .prepare<{ due_at: number }>(`SELECT due_at FROM occurrences WHERE schedule_id = ? ORDER BY due_at ${order} LIMIT 1 OFFSET ?`)
+      .get(scheduleId, skip)?.due_at
+  const oldest = dueAt('ASC', 0)
+  const wanted = Math.max(now - LEDGER_KEEPS.forMs, dueAt('DESC', LEDGER_KEEPS.rows - 1) ?? 0)
+  if (oldest === undefined || oldest >= wanted) return null
+  return Math.min(wanted, dueAt('ASC', BITE.rows) ?? wanted)
+}

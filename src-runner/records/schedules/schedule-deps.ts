@@ -1,0 +1,44 @@
+import type { Tx } from '../../base/db/transact.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Ids } from '../../kit/ids.ts'
+import type { Log } from '../../kit/log.ts'
+import type { JobStore } from '../jobs/job-store.ts'
+import type { NotifyVia } from '../../contract/triggers.ts'
+
+/** A schedule whose budget of the day is spent, as those see it who tell the owner. */
+export type ExhaustedSchedule = {
+  scheduleId: string
+  agentId: string
+  name: string
+  notifyVia: NotifyVia
+  dailyBudgetUsd: number
+  spentUsd: number
+  /** When its next local day begins. */
+  resumeAt: number
+  timezone: string
+}
+
+/** What other records write when something happens to a schedule: in its transaction, so that neither is ever there without the other. */
+export type ScheduleHooks = {
+  /** At most once for each of its local days. */
+  exhausted(tx: Tx, schedule: ExhaustedSchedule): void
+}
+
+/** What hears of schedules, after the commit. */
+export type ScheduleWatcher = {
+  /** The next thing to do may be another one now, or at another time. */
+  changed?(): void
+  /** A due time of this schedule waited for a run that has ended. */
+  freed?(scheduleId: string): void
+}
+
+export type ScheduleDeps = {
+  clock: Clock
+  ids: Ids
+  log: Log
+  jobs: Pick<JobStore, 'enqueue'>
+  hooks: ScheduleHooks
+  notify: Required<ScheduleWatcher>
+  /** In safe mode a due time never makes a job. */
+  safeMode: boolean
+}
