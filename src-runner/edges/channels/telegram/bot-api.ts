@@ -1,0 +1,227 @@
+import type { Readable } from 'node:stream'
+import type { Api, GrammyError } from 'grammy'
+import { OutboundError, type OutboundFetch, type OutboundTrouble } from '../../../base/net/outbound.ts'
+import type { Clock } from '../../../kit/clock.ts'
+import type { ChannelAccess } from '../channel.ts'
+
+/**
+ * Why a call did not get what it asked for.
+ *
+ * token: the service does not know the token (any more). conflict: somebody else reads the bot's messages; `webhook`: an
+ * address was set to which they are sent. slow_down: too many calls. forbidden: the person does not want to hear from the
+ * bot. refused: what was asked cannot be done, now or later. service: it is ill. unreachable: there was no answer, or none
+ * that can be understood. closed: we gave the call up ourselves.
+ */
+export type TroubleKind = 'token' | 'conflict' | 'webhook' | 'slow_down' | 'forbidden' | 'refused' | 'service' | 'unreachable' | 'closed'
+
+/** `sentence` is for people. Neither it nor anything else here ever holds the token. */
+export type Trouble = { ok: false; kind: TroubleKind; sentence: string; retryAfterMs: number | null }
+export type Answer<T> = { ok: true; value: T } | Trouble
+
+export type CallOptions = { signal: AbortSignal; deadlineMs?: number }
+
+/** The service's interface, with a token that stays in here: it is a part of every address that is called. */
+export type BotApi = {
+  call<T>(make: (api: Api, signal: NonNullable<Parameters<Api['getMe']>[0]>) => Promise<T>, options: CallOptions): Promise<Answer<T>>
+  download(filePath: string, options: CallOptions & { mostBytes: number }): Promise<Answer<Uint8Array>>
+}
+
+export const OFFICIAL_SERVER = 'https://api.telegram.org'
+const CALL_DEADLINE_MS = 30_000
+/** A batch of a hundred updates stays far below this. */
+const MOST_ANSWER_BYTES = 8_000_000
+const MOST_DESCRIPTION_CHARS = 200
+/** Longer than any deadline of ours: the library's own timer never comes first. */
+const LIBRARY_TIMEOUT_S = 900
+
+export function createBotApi({
+  access,
+  fetch,
+  clock,
+  onRoundTrip,
+}: {
+  access: ChannelAccess
+  fetch: OutboundFetch
+  clock: Clock
+  onRoundTrip: () => void
+}): BotApi {
+  const root = (access.baseUrl ?? OFFICIAL_SERVER).replace(/\/+$/, '')
+  const server = access.baseUrl === null ? 'Telegram' : `The server at ${hostOf(root)}`
+  let loading: Promise<Api> | null = null
+
+  /** Loaded when it is needed for the first time: a runner without channels does not pay for it. */
+  function load(): Promise<Api> {
+    loading ??= import('grammy').then(
+      ({ Api }) =>
+        new Api(access.token, {
+          apiRoot: root,
+          fetch: ((input: string, init: LibraryInit) => fetchForLibrary(fetch, input, init)) as never,
+          baseFetchConfig: {},
+          timeoutSeconds: LIBRARY_TIMEOUT_S,
+          sensitiveLogs: false,
+        }),
+    )
+    return loading
+  }
+
+  /** Runs `work` until it is done, its deadline has passed, or the caller wants no more. */
+  async function within<T>(
+    { signal, deadlineMs = CALL_DEADLINE_MS }: CallOptions,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<Answer<T>> {
+    const late = new AbortController()
+    const over = new AbortController()
+    clock.sleep(deadlineMs, over.signal).then(
+      () => late.abort(new Error('no answer in time')),
+      () => {},
+    )
+    try {
+      const value = await work(AbortSignal.any([signal, late.signal]))
+      onRoundTrip()
+      return { ok: true, value }
+    } catch (thrown) {
+      if (signal.aborted) return trouble('closed', 'It was given up.')
+      if (late.signal.aborted) return trouble('unreachable', `${server} did not answer in time.`)
+      return troubleOf(thrown)
+    } finally {
+      over.abort(new Error('the call is over'))
+    }
+  }
+
+  function troubleOf(thrown: unknown): Trouble {
+    if (isRefusal(thrown)) return troubleOfRefusal(thrown)
+    const inner = (thrown as { error?: unknown } | null)?.error ?? thrown
+    if (inner instanceof OutboundError) return trouble('unreachable', `${server} ${HOW_IT_FAILED[inner.kind]}`)
+    if (inner instanceof DownloadRefused) return inner.trouble
+    if (inner instanceof TooLarge) return trouble('refused', `${server} sent more than is taken.`)
+    return trouble('unreachable', `${server} gave an answer that is not understood.`)
+  }
+
+  function troubleOfRefusal({ error_code: code, description, parameters }: GrammyError): Trouble {
+    const said = describe(description)
+    switch (code) {
+      case 401:
+        return trouble('token', `${server} does not accept the token. Make a new one with @BotFather, and give it to this channel.`)
+      case 404:
+        return trouble(
+          'token',
+          `${server} does not know a bot with this token. Copy it from @BotFather once more, from its first digit to its end.`,
+        )
+      case 409:
+        if (/webhook/i.test(description)) return trouble('webhook', 'The bot hands its messages to a web address.')
+        return trouble(
+          'conflict',
+          'Another program reads the messages of this bot, and only one can. Stop that one, or make a new token with @BotFather (/revoke) and give it to this channel.',
+        )
+      case 429:
+        return { ...trouble('slow_down', `${server} asks for fewer messages.`), retryAfterMs: retryAfterOf(parameters) }
+      case 403:
+        return trouble('forbidden', `${server} does not deliver to this chat: ${said}`)
+      default:
+        if (typeof code !== 'number') return trouble('unreachable', `${server} gave an answer that is not understood.`)
+        return code >= 500
+          ? trouble('service', `${server} is in trouble (${code}): ${said}`)
+          : trouble('refused', `${server} refused it: ${said}`)
+    }
+  }
+
+  /** The service's own words, which might repeat what was sent to it. */
+  function describe(description: unknown): string {
+    const words = typeof description === 'string' ? description : ''
+    const plain = words
+      .replaceAll(access.token, '…')
+      .replace(/\p{Cc}+/gu, ' ')
+      .replace(/^(Bad Request|Forbidden): /, '')
+      .trim()
+    return `${plain === '' ? 'no reason was given' : plain.slice(0, MOST_DESCRIPTION_CHARS).replace(/[.\s]+$/, '')}.`
+  }
+
+  return {
+    call: (make, options) => within(options, async (signal) => make(await load(), signal as never)),
+
+    download: (filePath, { mostBytes, ...options }) =>
+      within(options, async (signal) => {
+        const path = filePath.split('/').map(encodeURIComponent).join('/')
+        const answer = await fetch(`${root}/file/bot${access.token}/${path}`, { signal, redirect: 'error', onBytes: refuseOver(mostBytes) })
+        if (!answer.ok) {
+          await answer.body?.cancel()
+          throw new DownloadRefused(
+            trouble(answer.status >= 500 ? 'service' : 'refused', `${server} did not hand it over (${answer.status}).`),
+          )
+        }
+        return new Uint8Array(await answer.arrayBuffer())
+      }),
+  }
+}
+
+const HOW_IT_FAILED: Record<OutboundTrouble, string> = {
+  bad_url: 'has an address that cannot be opened.',
+  dns: 'cannot be found. Is this machine online?',
+  refused: 'refuses the connection.',
+  unreachable: 'cannot be reached. Is this machine online?',
+  tls: 'could not prove who it is (the secure connection failed).',
+  reset: 'broke the connection off.',
+  protocol: 'gave an answer that is not understood.',
+  redirect: 'sends us on to another address, which is not followed with a token.',
+}
+
+class TooLarge extends Error {}
+
+class DownloadRefused extends Error {
+  readonly trouble: Trouble
+  constructor(why: Trouble) {
+    super('the file was not handed over')
+    this.trouble = why
+  }
+}
+
+function trouble(kind: TroubleKind, sentence: string): Trouble {
+  return { ok: false, kind, sentence, retryAfterMs: null }
+}
+
+/** By its shape: the class is in a module that is loaded late. */
+function isRefusal(thrown: unknown): thrown is GrammyError {
+  return thrown instanceof Error && thrown.name === 'GrammyError'
+}
+
+function retryAfterOf(parameters: unknown): number | null {
+  const seconds = (parameters as { retry_after?: unknown } | undefined)?.retry_after
+  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds * 1000) : null
+}
+
+type LibraryInit = { method: string; headers: Record<string, string>; body: string | Readable; signal: LibrarySignal }
+type LibrarySignal = { aborted: boolean; addEventListener(type: 'abort', listener: () => void): void }
+
+/** The library brings signals of its own and bodies as streams; our way out wants the platform's, and bodies that are whole. */
+async function fetchForLibrary(fetch: OutboundFetch, input: string, { method, headers, body, signal }: LibraryInit): Promise<Response> {
+  const ending = new AbortController()
+  const end = () => ending.abort(new Error('the call was ended'))
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end)
+  return fetch(input, {
+    method,
+    headers: { 'content-type': headers['content-type'] ?? 'application/json' },
+    body: typeof body === 'string' ? body : await bytesOf(body),
+    signal: ending.signal,
+    redirect: 'error',
+    onBytes: refuseOver(MOST_ANSWER_BYTES),
+  })
+}
+
+async function bytesOf(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk as Uint8Array))
+  return Buffer.concat(chunks)
+}
+
+function refuseOver(most: number): (count: number) => void {
+  let total = 0
+  return (count) => {
+    total += count
+    if (total > most) throw new TooLarge('more bytes than are taken')
+  }
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'an address that cannot be read'
+}

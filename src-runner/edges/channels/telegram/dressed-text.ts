@@ -1,0 +1,205 @@
+import type { Token, Tokens } from 'marked'
+
+/** A stretch of text that is shown in some way. Offsets and lengths count UTF-16 units, like JavaScript's strings. */
+export type Entity =
+  | { type: 'bold' | 'italic' | 'strikethrough' | 'code' | 'blockquote'; offset: number; length: number }
+  | { type: 'pre'; offset: number; length: number; language?: string }
+  | { type: 'text_link'; offset: number; length: number; url: string }
+
+export type DressedText = { text: string; entities: Entity[] }
+
+/** What a bot may link to. Everything else stands as text. */
+const LINKABLE = /^(https?|mailto|tel|tg):/i
+const RULE = '———'
+const MOST_LANGUAGE_CHARS = 32
+
+/**
+ * Markdown as text and the places in it that are shown in some way. The service takes it in this form as well as in
+ * markup of its own; in this one no character can be taken for markup, so nothing has to be escaped and cutting the text
+ * anywhere leaves both sides whole.
+ */
+export function dressMarkdown(markdown: string, lex: (source: string) => readonly Token[]): DressedText {
+  const pen = createPen()
+  writeBlocks(pen, lex(markdown), '')
+  return pen.done()
+}
+
+type Pen = {
+  write(text: string): void
+  /** What `write` puts down meanwhile is shown like this. */
+  as(entity: { type: Entity['type']; language?: string; url?: string }, write: () => void): void
+  /** So many line breaks at least, unless nothing stands yet. */
+  breakLines(count: number): void
+  done(): DressedText
+}
+
+function createPen(): Pen {
+  let text = ''
+  const entities: Entity[] = []
+  return {
+    write(more) {
+      text += more
+    },
+    as(entity, write) {
+      const offset = text.length
+      write()
+      // The service refuses entities that begin or end in white space, and shows none that are empty.
+      const written = text.slice(offset)
+      const start = offset + (written.length - written.trimStart().length)
+      const length = written.trim().length
+      if (length > 0) entities.push({ ...entity, offset: start, length } as Entity)
+    },
+    breakLines(count) {
+      if (text === '') return
+      const there = /\n*$/.exec(text)![0].length
+      text += '\n'.repeat(Math.max(0, count - there))
+    },
+    done() {
+      const kept = text.trimEnd()
+      return { text: kept, entities: clipEntities(entities, 0, kept.length).sort((a, b) => a.offset - b.offset || b.length - a.length) }
+    },
+  }
+}
+
+/** The entities of a piece of the text, counted from the beginning of that piece. */
+export function clipEntities(entities: readonly Entity[], from: number, to: number): Entity[] {
+  return entities.flatMap((entity) => {
+    const offset = Math.max(entity.offset, from)
+    const length = Math.min(entity.offset + entity.length, to) - offset
+    return length <= 0 ? [] : [{ ...entity, offset: offset - from, length }]
+  })
+}
+
+function writeBlocks(pen: Pen, tokens: readonly Token[], indent: string): void {
+  for (const token of tokens as readonly Tokens.Generic[]) writeBlock(pen, token, indent)
+}
+
+function writeBlock(pen: Pen, token: Tokens.Generic, indent: string): void {
+  switch (token.type) {
+    case 'space':
+    case 'def':
+      return
+    case 'heading':
+      pen.breakLines(2)
+      pen.as({ type: 'bold' }, () => writeInline(pen, token))
+      return pen.breakLines(1)
+    case 'code': {
+      const { lang, text } = token as Tokens.Code
+      pen.breakLines(indent === '' ? 2 : 1)
+      // An empty fence would swallow the words that stand behind its mark.
+      if (text.trim() === '') return pen.write(token.raw.trim())
+      const language = lang?.trim().split(/\s/)[0]?.slice(0, MOST_LANGUAGE_CHARS)
+      pen.as({ type: 'pre', ...(language ? { language } : {}) }, () => pen.write(text))
+      return pen.breakLines(2)
+    }
+    case 'blockquote':
+      pen.breakLines(2)
+      pen.as({ type: 'blockquote' }, () => writeBlocks(pen, token.tokens ?? [], indent))
+      return pen.breakLines(2)
+    case 'list':
+      return writeList(pen, token as Tokens.List, indent)
+    case 'table':
+      pen.breakLines(2)
+      pen.as({ type: 'pre' }, () => pen.write(tableText(token as Tokens.Table)))
+      return pen.breakLines(2)
+    case 'hr':
+      pen.breakLines(2)
+      pen.write(RULE)
+      return pen.breakLines(2)
+    case 'text':
+      return writeInline(pen, token)
+    case 'paragraph':
+      pen.breakLines(2)
+      writeInline(pen, token)
+      return pen.breakLines(2)
+    default:
+      // Raw HTML and whatever comes later: as it was written.
+      pen.breakLines(1)
+      pen.write((token.raw ?? '').trim())
+      return pen.breakLines(1)
+  }
+}
+
+function writeList(pen: Pen, list: Tokens.List, indent: string): void {
+  pen.breakLines(indent === '' ? 2 : 1)
+  for (const [i, item] of list.items.entries()) {
+    pen.breakLines(1)
+    const mark = list.ordered ? `${Number(list.start) + i}.` : '•'
+    const box = item.task ? (item.checked === true ? ' ☑' : ' ☐') : ''
+    pen.write(`${indent}${mark}${box} `)
+    for (const [n, token] of (item.tokens as Tokens.Generic[]).entries()) {
+      if (token.type === 'checkbox') continue
+      // The first line stands behind the mark, whether or not the list is spaced out.
+      if (n === 0 || token.type === 'text' || item.tokens[n - 1]?.type === 'checkbox') writeInline(pen, token)
+      else writeBlock(pen, token, `${indent}   `)
+    }
+  }
+  pen.breakLines(indent === '' ? 2 : 1)
+}
+
+function writeInline(pen: Pen, token: Tokens.Generic): void {
+  if (token.tokens !== undefined && !isOwnInline(token)) {
+    for (const inner of token.tokens as Tokens.Generic[]) writeInline(pen, inner)
+    return
+  }
+  switch (token.type) {
+    case 'strong':
+      return pen.as({ type: 'bold' }, () => writeInside(pen, token))
+    case 'em':
+      return pen.as({ type: 'italic' }, () => writeInside(pen, token))
+    case 'del':
+      return pen.as({ type: 'strikethrough' }, () => writeInside(pen, token))
+    case 'codespan':
+      return pen.as({ type: 'code' }, () => pen.write((token as Tokens.Codespan).text))
+    case 'br':
+      return pen.write('\n')
+    case 'link': {
+      const { href } = token as Tokens.Link
+      if (!LINKABLE.test(href)) return writeInside(pen, token)
+      return pen.as({ type: 'text_link', url: href }, () => writeInside(pen, token))
+    }
+    case 'image':
+      return writeInline(pen, { ...token, type: 'link', tokens: [{ type: 'text', raw: '', text: token.text || token.href }] })
+    case 'escape':
+      return pen.write(token.text as string)
+    case 'text':
+      return pen.write(readReferences(token.text as string))
+    case 'checkbox':
+      return
+    case 'list':
+    case 'code':
+    case 'blockquote':
+    case 'table':
+      return writeBlock(pen, token, '   ')
+    default:
+      return pen.write(token.raw)
+  }
+}
+
+const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' }
+
+/** Characters that Markdown lets people write by name or number. */
+function readReferences(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (whole, decimal?: string, hex?: string, name?: string) => {
+    if (name !== undefined) return NAMED[name] ?? whole
+    const code = Number.parseInt(decimal ?? hex!, decimal === undefined ? 16 : 10)
+    return code > 0 && code <= 0x10_ffff && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : whole
+  })
+}
+
+function isOwnInline({ type }: Tokens.Generic): boolean {
+  return ['strong', 'em', 'del', 'link', 'image', 'list', 'code', 'blockquote', 'table'].includes(type)
+}
+
+function writeInside(pen: Pen, token: Tokens.Generic): void {
+  for (const inner of (token.tokens ?? []) as Tokens.Generic[]) writeInline(pen, inner)
+}
+
+/** Columns under each other, which a fixed-width font keeps. */
+function tableText({ header, rows }: Tokens.Table): string {
+  const lines = [header, ...rows].map((row) => row.map((cell) => cell.text.replace(/\s+/g, ' ').trim()))
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)))
+  const show = (line: string[]) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')
+  const [head, ...body] = lines.map((line) => show(line).trimEnd())
+  return [head, widths.map((width) => '-'.repeat(width)).join('-+-'), ...body].join('\n')
+}

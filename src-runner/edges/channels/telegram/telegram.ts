@@ -1,0 +1,313 @@
+import { readFile, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { OutboundFetch } from '../../../base/net/outbound.ts'
+import type { Clock } from '../../../kit/clock.ts'
+import { AppError } from '../../../kit/errors.ts'
+import type { Button, OutgoingMessage, SendResult } from '../../../records/outbox/outgoing.ts'
+import type { ChannelAccess, ChannelDriver, ChannelEvents, Connection, Incoming } from '../channel.ts'
+import { createBotApi, type Answer, type BotApi, type Trouble } from './bot-api.ts'
+import { dressMarkdown, type DressedText } from './dressed-text.ts'
+import { splitText } from './split-text.ts'
+import { joinAlbums, readUpdates, type GetFile, type TakenUpdate } from './updates.ts'
+
+export type TelegramDeps = {
+  fetch: OutboundFetch
+  clock: Clock
+  /** Uniform in [0, 1): spreads retries. */
+  random: () => number
+}
+
+/** How long the service may hold a question for new messages. */
+const POLL_SECONDS = 30
+/** Beyond the time for which the service holds the question. */
+const POLL_SLACK_MS = 15_000
+const BATCH = 100
+const RETRY = { firstMs: 1000, mostMs: 60_000 }
+/** The pictures of an album arrive one after another; the rest of one is waited for this long. */
+const ALBUM_WAIT_MS = 700
+/** Bots may fetch files up to this size, and send them up to that one. */
+const MOST_FILE_IN = 20_000_000
+const MOST_FILE_OUT = 50_000_000
+const FILE_DEADLINE_MS = 180_000
+/** After a week without updates the service numbers them anew, from anywhere: an old number is no help by then. */
+const POSITION_KEPT_MS = 3 * 24 * 3_600_000
+
+export function createTelegramDriver(deps: TelegramDeps): ChannelDriver {
+  return {
+    kind: 'telegram',
+    serviceName: 'Telegram',
+
+    async identify(access, signal) {
+      const api = createBotApi({ ...deps, access, onRoundTrip() {} })
+      const answer = await api.call((bot, ending) => bot.getMe(ending), { signal })
+      if (!answer.ok) {
+        const isOver = answer.kind === 'token' || answer.kind === 'refused' || answer.kind === 'forbidden'
+        return { state: isOver ? 'refused' : 'unreachable', problem: answer.sentence }
+      }
+      const { id, username } = (answer.value ?? {}) as { id?: unknown; username?: unknown }
+      if (typeof id !== 'number' || typeof username !== 'string' || !/^\w{1,64}$/.test(username)) {
+        return { state: 'unreachable', problem: 'The server gave an answer that is not understood.' }
+      }
+      return { state: 'known', account: { accountId: String(id), name: `@${username}`, link: `https://t.me/${username}` } }
+    },
+
+    connect: (access, position, events) => connect(deps, access, position, events),
+  }
+}
+
+function connect(deps: TelegramDeps, access: ChannelAccess, position: string | null, events: ChannelEvents): Connection {
+  const { clock } = deps
+  const closing = new AbortController()
+  const api = createBotApi({ ...deps, access, onRoundTrip: () => closing.signal.aborted || events.roundTrip() })
+  let next = readPosition(position)
+
+  const getFile: GetFile = async ({ fileId, size }, signal) => {
+    if (size !== null && size > MOST_FILE_IN) return { problem: 'it is larger than the 20 MB that a bot may fetch' }
+    const options = { signal: AbortSignal.any([signal, closing.signal]) }
+    const found = await api.call((bot, ending) => bot.getFile(fileId, ending), options)
+    if (!found.ok) return { problem: found.sentence }
+    const path = (found.value as { file_path?: unknown }).file_path
+    if (typeof path !== 'string' || path.split('/').includes('..')) return { problem: 'the service does not say where it is' }
+    const file = await api.download(path, { ...options, deadlineMs: FILE_DEADLINE_MS, mostBytes: MOST_FILE_IN })
+    return file.ok ? { bytes: file.value } : { problem: file.sentence }
+  }
+
+  async function ask(seconds: number): Promise<Answer<TakenUpdate[]>> {
+    const isFresh = next !== null && clock.now() - next.at < POSITION_KEPT_MS
+    const answer = await api.call(
+      (bot, ending) =>
+        bot.getUpdates(
+          {
+            ...(isFresh ? { offset: next!.updateId } : {}),
+            limit: BATCH,
+            timeout: seconds,
+            allowed_updates: ['message', 'callback_query'],
+          },
+          ending,
+        ),
+      { signal: closing.signal, deadlineMs: seconds * 1000 + POLL_SLACK_MS },
+    )
+    if (!answer.ok) return answer
+    const updates = readUpdates(answer.value, getFile)
+    if (updates !== null) return { ok: true, value: updates }
+    return { ok: false, kind: 'unreachable', sentence: 'The server gave an answer that is not understood.', retryAfterMs: null }
+  }
+
+  /** A batch that ends inside an album is asked for once more, from the same place: the rest of it is on its way. */
+  async function askForWholeAlbums(seconds: number): Promise<Answer<TakenUpdate[]>> {
+    const answer = await ask(seconds)
+    if (!answer.ok || (answer.value.at(-1)?.album ?? null) === null) return answer
+    await clock.sleep(ALBUM_WAIT_MS, closing.signal)
+    return ask(0)
+  }
+
+  /** Throws what `events.incoming` throws. What was kept before that stays kept. */
+  async function handOver(updates: readonly TakenUpdate[]): Promise<void> {
+    const joined = joinAlbums(updates)
+    for (const [i, update] of joined.entries()) {
+      const after = { updateId: update.updateId + 1, at: clock.now() }
+      const isLast = i === joined.length - 1
+      const incoming = incomingOf(update, writePosition(after))
+      // What says nothing is not worth a write of its own, unless it is all there is.
+      if (incoming.type !== 'nothing' || isLast) await events.incoming(incoming)
+      if (closing.signal.aborted) return
+      next = after
+    }
+  }
+
+  /** Resolves with the trouble that ended a round; null: there was none. */
+  async function pollOnce(seconds: number): Promise<Trouble | null> {
+    const answer = await askForWholeAlbums(seconds)
+    if (!answer.ok) return answer
+    events.status('open', '')
+    try {
+      await handOver(answer.value)
+      return null
+    } catch (error) {
+      const why = error instanceof AppError ? error.message : 'Something went wrong in Deckhand.'
+      return { ok: false, kind: 'service', sentence: `Messages cannot be kept at the moment. ${why}`, retryAfterMs: null }
+    }
+  }
+
+  async function poll(): Promise<void> {
+    let failures = 0
+    let isWell = false
+    while (!closing.signal.aborted) {
+      // As long as it is not known to work it is asked without waiting: nobody should have to wait to learn that it does.
+      const trouble = await pollOnce(isWell ? POLL_SECONDS : 0)
+      if (closing.signal.aborted) return
+      isWell = trouble === null
+      if (trouble === null) {
+        failures = 0
+        continue
+      }
+      if (trouble.kind === 'token') return events.status('logged_out', trouble.sentence)
+      // The person has just given the bot to us: what it was set to before does not count any more.
+      if (trouble.kind === 'webhook' && failures === 0 && (await forgetWebhook())) {
+        failures++
+        continue
+      }
+      events.status('failing', trouble.sentence)
+      await clock.sleep(trouble.retryAfterMs ?? waitBefore(failures++, deps.random), closing.signal)
+    }
+  }
+
+  async function forgetWebhook(): Promise<boolean> {
+    const answer = await api.call((bot, ending) => bot.deleteWebhook({}, ending), { signal: closing.signal })
+    return answer.ok
+  }
+
+  const polling = poll().catch((reason: unknown) => {
+    // Sleeping ends with the reason of the closing.
+    if (!closing.signal.aborted) events.status('failing', 'Something went wrong in Deckhand. Turn the channel off and on again.')
+    return reason
+  })
+
+  async function quietly(make: Parameters<BotApi['call']>[0]): Promise<void> {
+    await api.call(make, { signal: closing.signal })
+  }
+
+  return {
+    async deliver(message, signal) {
+      const result = await deliver(api, message, AbortSignal.any([signal, closing.signal]))
+      if (result.isTokenRefused && !closing.signal.aborted)
+        events.status('logged_out', result.sent.state === 'failed' ? result.sent.problem : '')
+      return result.sent
+    },
+    showTyping: (chatId) => quietly((bot, ending) => bot.sendChatAction(idOf(chatId), 'typing', {}, ending)),
+    answerPress: (pressId, note) => quietly((bot, ending) => bot.answerCallbackQuery(pressId, { text: note.slice(0, 200) }, ending)),
+    removeButtons: (chatId, externalId) =>
+      quietly((bot, ending) =>
+        bot.editMessageReplyMarkup(idOf(chatId), Number(externalId), { reply_markup: { inline_keyboard: [] } }, ending),
+      ),
+    async close() {
+      closing.abort(new Error('the channel is closed'))
+      await polling
+    },
+  }
+}
+
+function incomingOf(update: TakenUpdate, position: string): Incoming {
+  if (update.message !== undefined) return { position, type: 'message', message: update.message }
+  return update.press === undefined ? { position, type: 'nothing' } : { position, type: 'press', press: update.press }
+}
+
+type Piece = { text: DressedText } | { file: string }
+
+async function deliver(api: BotApi, message: OutgoingMessage, signal: AbortSignal): Promise<{ sent: SendResult; isTokenRefused: boolean }> {
+  const { lexer } = await import('marked')
+  const texts = splitText(dressMarkdown(message.text, (source) => lexer(source)))
+  if (texts.length === 0 && (message.files.length === 0 || message.buttons.length > 0)) texts.push({ text: '(no text)', entities: [] })
+  const pieces: Piece[] = [...texts.map((text) => ({ text })), ...message.files.map((file) => ({ file }))]
+  let externalId: string | null = null
+  for (let i = message.partsSent; i < pieces.length; i++) {
+    const piece = pieces[i]!
+    const isLastText = i === texts.length - 1
+    const answer =
+      'file' in piece
+        ? await sendFile(api, message.chatId, piece.file, signal)
+        : await sendText(api, message.chatId, piece.text, isLastText ? message.buttons : [], signal)
+    if (!answer.ok) {
+      const permanent = answer.kind === 'forbidden' || answer.kind === 'refused'
+      const { sentence: problem, retryAfterMs } = answer
+      return { sent: { state: 'failed', permanent, partsSent: i, retryAfterMs, problem }, isTokenRefused: answer.kind === 'token' }
+    }
+    if (isLastText) externalId = answer.value
+  }
+  return { sent: { state: 'sent', externalId }, isTokenRefused: false }
+}
+
+/** Answers the service's id of the message. */
+async function sendText(
+  api: BotApi,
+  chatId: string,
+  { text, entities }: DressedText,
+  buttons: readonly Button[],
+  signal: AbortSignal,
+): Promise<Answer<string>> {
+  const send = (dressing: DressedText['entities']) =>
+    api.call(
+      (bot, ending) =>
+        bot.sendMessage(
+          idOf(chatId),
+          text,
+          {
+            entities: dressing,
+            // The service would open every address in the text to show what is there.
+            link_preview_options: { is_disabled: true },
+            ...(buttons.length === 0 ? {} : { reply_markup: { inline_keyboard: rowsOf(buttons) } }),
+          },
+          ending,
+        ),
+      { signal },
+    )
+  const dressed = await send(entities)
+  // Whatever it does not like about how the text is to be shown: the words have to arrive.
+  const answer =
+    !dressed.ok && dressed.kind === 'refused' && entities.length > 0 && /entit/i.test(dressed.sentence) ? await send([]) : dressed
+  return answer.ok ? { ok: true, value: messageIdOf(answer.value) } : answer
+}
+
+/** A file that cannot be sent is told of instead: the rest of the message is not held up by it. */
+async function sendFile(api: BotApi, chatId: string, path: string, signal: AbortSignal): Promise<Answer<string>> {
+  const name = basename(path)
+  const tell = (why: string) => sendText(api, chatId, { text: `The file ${name} was not sent: ${why}`, entities: [] }, [], signal)
+  const found = await stat(path).catch(() => null)
+  if (found === null || !found.isFile()) return tell('it is not there any more.')
+  if (found.size > MOST_FILE_OUT) return tell('it is larger than the 50 MB that a bot may send.')
+  if (found.size === 0) return tell('it is empty.')
+  const bytes = await readFile(path).catch(() => null)
+  if (bytes === null) return tell('it cannot be read.')
+  const { InputFile } = await import('grammy')
+  const answer = await api.call((bot, ending) => bot.sendDocument(idOf(chatId), new InputFile(bytes, nameForHeader(name)), {}, ending), {
+    signal,
+    deadlineMs: FILE_DEADLINE_MS,
+  })
+  if (!answer.ok) return answer.kind === 'refused' ? tell(answer.sentence) : answer
+  return { ok: true, value: messageIdOf(answer.value) }
+}
+
+/** The service took it; what it says beside that may be missing. */
+function messageIdOf(message: { message_id?: number } | null): string {
+  return message?.message_id === undefined ? '' : String(message.message_id)
+}
+
+/** The library writes the name into a header as it is. */
+function nameForHeader(name: string): string {
+  return name.replace(/[\p{Cc}";\\]/gu, '_')
+}
+
+const NARROW_LABEL = 18
+
+/** Short ones two to a row, in their order. */
+function rowsOf(buttons: readonly Button[]): { text: string; callback_data: string }[][] {
+  const isNarrow = buttons.every(({ label }) => label.length <= NARROW_LABEL)
+  const rows: { text: string; callback_data: string }[][] = []
+  for (const { label, action } of buttons) {
+    const last = rows.at(-1)
+    const button = { text: label, callback_data: action }
+    if (isNarrow && last?.length === 1) last.push(button)
+    else rows.push([button])
+  }
+  return rows
+}
+
+function waitBefore(failures: number, random: () => number): number {
+  return Math.min(RETRY.mostMs, RETRY.firstMs * 2 ** Math.min(failures, 10)) * (0.5 + random() / 2)
+}
+
+/** `<first update not taken in yet>@<when the last one was>` */
+function readPosition(position: string | null): { updateId: number; at: number } | null {
+  const parts = /^(\d{1,15})@(\d{1,15})$/.exec(position ?? '')
+  return parts === null ? null : { updateId: Number(parts[1]), at: Number(parts[2]) }
+}
+
+function writePosition({ updateId, at }: { updateId: number; at: number }): string {
+  return `${updateId}@${at}`
+}
+
+/** Ids of chats are numbers there and text here. */
+function idOf(chatId: string): number | string {
+  const id = Number(chatId)
+  return Number.isSafeInteger(id) ? id : chatId
+}

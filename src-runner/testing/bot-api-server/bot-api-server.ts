@@ -1,0 +1,412 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { readFields, type UploadedFile } from './request-fields.ts'
+
+/** Somebody with an account at the service. */
+export type ServedUser = { id: number; first_name: string; last_name?: string; username?: string }
+
+export type ServedButton = { text: string; callback_data: string }
+
+/** A message of the bot, as the person sees it. */
+export type SentMessage = {
+  messageId: number
+  chatId: number
+  text: string
+  entities: { type: string; offset: number; length: number; url?: string; language?: string }[]
+  buttons: ServedButton[]
+  document: UploadedFile | null
+}
+
+export type ServedFault =
+  /** The service answers with an error in its own form. */
+  | { kind: 'error'; code: number; description: string; retryAfter?: number }
+  /** It takes the call and never answers. */
+  | { kind: 'stall' }
+  /** An answer that is not the service's at all. */
+  | { kind: 'garbage'; body?: string; status?: number }
+  /** The connection breaks before anything was done. */
+  | { kind: 'reset' }
+  /** The call takes effect, and the connection breaks before its answer. */
+  | { kind: 'lost_answer' }
+  | { kind: 'redirect'; to: string }
+
+export type BotApiServer = {
+  url: string
+  port: number
+  token: string
+  botName: string
+  botId: number
+  /** All that the bot has said, in order. */
+  sent: SentMessage[]
+  /** Every call, with the fields it carried. */
+  calls: { method: string; fields: Record<string, unknown> }[]
+  /** Notes that were shown to those who pressed a button. */
+  notes: { pressId: string; text: string }[]
+
+  /** Somebody writes to the bot in private. Answers the id of the message. */
+  say(user: ServedUser, text: string, options?: { replyTo?: number; forwardedFrom?: ServedUser; group?: boolean }): number
+  sendFile(
+    user: ServedUser,
+    file: { name: string; bytes: Uint8Array; as?: 'document' | 'photo' | 'voice'; caption?: string; album?: string; size?: number },
+  ): number
+  /** A message of any form, as the service may add one tomorrow. */
+  sendRaw(update: Record<string, unknown>): void
+  /** Somebody presses the button with this data below the newest message that has it, or below none: then it is made up. */
+  press(user: ServedUser, data: string): string
+  /** Nothing that the bot sends arrives any more. */
+  block(user: ServedUser): void
+  /** The next calls of this method (`*`: of any) meet this. */
+  fault(method: string, fault: ServedFault, times?: number): void
+  clearFaults(): void
+  /** The token is worth nothing from now on. */
+  revokeToken(): void
+  /** All updates since this one are handed out again, confirmed or not: `back` counts from the newest. */
+  repeatUpdates(back: number): void
+  /** Messages go to a web address until somebody removes it. */
+  setWebhook(url: string): void
+  /** How many updates were handed out and not confirmed, or not handed out yet. */
+  waitingUpdates(): number
+  /** Resolves when this is true, looking after every call. */
+  until(isTrue: () => boolean): Promise<void>
+  untilSent(count: number): Promise<void>
+  /** Resolves when the bot waits for new messages. */
+  untilPolled(): Promise<void>
+  close(): Promise<void>
+}
+
+export type BotApiServerOptions = { port?: number; token?: string; botName?: string; botId?: number }
+
+type Update = { update_id: number } & Record<string, unknown>
+type Poll = { response: ServerResponse; limit: number; timer: NodeJS.Timeout }
+
+const MOST_TEXT = 4096
+const MOST_BUTTON_BYTES = 64
+
+/** A refusal in the service's own words. */
+class Refused extends Error {
+  readonly code: number
+  constructor(code: number, description: string) {
+    super(description)
+    this.code = code
+  }
+}
+
+/**
+ * A local server that speaks the Bot API of Telegram: what is outside the machine, and only that. It holds and confirms
+ * updates, checks what it is sent and ends a poll when a second one begins, as the real one does.
+ */
+export async function startBotApiServer(options: BotApiServerOptions = {}): Promise<BotApiServer> {
+  const botId = options.botId ?? 7_000_000_001
+  const token = options.token ?? `${botId}:AAGbWfEyDYcqkTr9vNBW0TLa8vfQbM1n4s4`
+  const botName = options.botName ?? 'deckhand_test_bot'
+  const sent: SentMessage[] = []
+  const calls: BotApiServer['calls'] = []
+  const notes: BotApiServer['notes'] = []
+  const updates: Update[] = []
+  const files = new Map<string, Uint8Array>()
+  const chats = new Set<number>()
+  const blocked = new Set<number>()
+  const faults: { method: string; fault: ServedFault; times: number }[] = []
+  const watchers = new Set<() => void>()
+  let confirmedBelow = 0
+  let nextUpdateId = 500_000_001
+  let nextMessageId = 1
+  let poll: Poll | null = null
+  let revoked = false
+  let webhook = ''
+
+  const look = () => [...watchers].forEach((watcher) => watcher())
+
+  function add(update: Record<string, unknown>): void {
+    updates.push({ update_id: nextUpdateId++, ...update })
+    servePoll()
+    look()
+  }
+
+  function open(): Update[] {
+    return updates.filter((update) => update.update_id >= confirmedBelow)
+  }
+
+  function servePoll(): void {
+    if (poll === null || open().length === 0) return
+    const { response, limit, timer } = poll
+    poll = null
+    clearTimeout(timer)
+    answer(response, 200, { ok: true, result: open().slice(0, limit) })
+  }
+
+  function endPoll(): void {
+    if (poll === null) return
+    clearTimeout(poll.timer)
+    fail(poll.response, 409, 'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running')
+    poll = null
+  }
+
+  function getUpdates(fields: Record<string, unknown>, response: ServerResponse): void {
+    if (webhook !== '')
+      throw new Refused(409, "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first")
+    endPoll()
+    if (fields['offset'] !== undefined) confirmedBelow = Math.max(confirmedBelow, Number(fields['offset']))
+    const limit = Number(fields['limit'] ?? 100)
+    const waitMs = Number(fields['timeout'] ?? 0) * 1000
+    const found = open().slice(0, limit)
+    if (found.length > 0 || waitMs === 0) return answer(response, 200, { ok: true, result: found })
+    const mine: Poll = {
+      response,
+      limit,
+      timer: setTimeout(() => ((poll = null), answer(response, 200, { ok: true, result: [] })), waitMs),
+    }
+    poll = mine
+    response.on('close', () => {
+      clearTimeout(mine.timer)
+      if (poll === mine) poll = null
+    })
+    look()
+  }
+
+  function chatOf(fields: Record<string, unknown>): number {
+    const chatId = Number(fields['chat_id'])
+    if (!chats.has(chatId)) throw new Refused(400, 'Bad Request: chat not found')
+    if (blocked.has(chatId)) throw new Refused(403, 'Forbidden: bot was blocked by the user')
+    return chatId
+  }
+
+  function post(chatId: number, message: Pick<SentMessage, 'text' | 'entities' | 'buttons' | 'document'>): unknown {
+    const messageId = nextMessageId++
+    sent.push({ messageId, chatId, ...message })
+    return { message_id: messageId, date: 0, chat: { id: chatId, type: 'private' }, text: message.text }
+  }
+
+  const methods: Record<string, (fields: Record<string, unknown>, uploads: Map<string, UploadedFile>) => unknown> = {
+    getMe: () => ({ id: botId, is_bot: true, first_name: 'Deckhand test', username: botName, can_join_groups: true }),
+    deleteWebhook: () => ((webhook = ''), true),
+    sendChatAction: (fields) => (chatOf(fields), true),
+    setMyCommands: () => true,
+
+    sendMessage(fields) {
+      const chatId = chatOf(fields)
+      const text = textOf(fields['text'])
+      if (text.trim() === '') throw new Refused(400, 'Bad Request: message text is empty')
+      if (text.length > MOST_TEXT) throw new Refused(400, 'Bad Request: message is too long')
+      return post(chatId, {
+        text,
+        entities: entitiesOf(fields['entities'], text),
+        buttons: buttonsOf(fields['reply_markup']),
+        document: null,
+      })
+    },
+
+    sendDocument(fields, uploads) {
+      const chatId = chatOf(fields)
+      const document = uploads.get(textOf(fields['document']).replace('attach://', ''))
+      if (document === undefined) throw new Refused(400, 'Bad Request: there is no document in the request')
+      if (document.bytes.length === 0) throw new Refused(400, 'Bad Request: file must be non-empty')
+      return post(chatId, { text: textOf(fields['caption']), entities: [], buttons: buttonsOf(fields['reply_markup']), document })
+    },
+
+    editMessageReplyMarkup(fields) {
+      const chatId = chatOf(fields)
+      const message = sent.find((one) => one.chatId === chatId && one.messageId === Number(fields['message_id']))
+      if (message === undefined) throw new Refused(400, 'Bad Request: message to edit not found')
+      const buttons = buttonsOf(fields['reply_markup'])
+      if (JSON.stringify(buttons) === JSON.stringify(message.buttons)) throw new Refused(400, 'Bad Request: message is not modified')
+      message.buttons = buttons
+      return true
+    },
+
+    answerCallbackQuery(fields) {
+      notes.push({ pressId: textOf(fields['callback_query_id']), text: textOf(fields['text']) })
+      return true
+    },
+
+    getFile(fields) {
+      const fileId = textOf(fields['file_id'])
+      if (!files.has(fileId)) throw new Refused(400, 'Bad Request: invalid file_id')
+      return { file_id: fileId, file_unique_id: fileId, file_size: files.get(fileId)!.length, file_path: `documents/${fileId}` }
+    },
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, fileId } = pathOf(request.url ?? '', token)
+    if (fileId !== null && !revoked) {
+      const bytes = files.get(fileId)
+      return void (bytes === undefined ? response.writeHead(404).end() : response.writeHead(200).end(bytes))
+    }
+    if (method === null) return fail(response, 404, 'Not Found')
+    const { fields, uploads } = await readFields(request)
+    calls.push({ method, fields })
+    const planned = faults.find((one) => (one.method === '*' || one.method === method) && one.times > 0)
+    if (planned !== undefined) planned.times--
+    try {
+      if (revoked) throw new Refused(401, 'Unauthorized')
+      if (planned !== undefined && planned.fault.kind !== 'lost_answer') return show(planned.fault, response)
+      if (method === 'getUpdates') return getUpdates(fields, response)
+      const run = methods[method]
+      if (run === undefined) throw new Refused(404, 'Not Found: method not found')
+      const result = run(fields, uploads)
+      if (planned !== undefined) return void response.destroy()
+      answer(response, 200, { ok: true, result })
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      fail(response, error.code, error.message)
+    } finally {
+      look()
+    }
+  }
+
+  const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()))
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port ?? 0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+
+  function until(isTrue: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const watcher = () => {
+        if (!isTrue()) return
+        watchers.delete(watcher)
+        resolve()
+      }
+      watchers.add(watcher)
+      watcher()
+    })
+  }
+
+  function receive(user: ServedUser, content: Record<string, unknown>, group = false): number {
+    const messageId = nextMessageId++
+    chats.add(user.id)
+    const chat = group
+      ? { id: -1_000_000_000_001, type: 'group', title: 'A group' }
+      : { id: user.id, type: 'private', first_name: user.first_name }
+    add({ message: { message_id: messageId, date: 1_763_630_000, from: { is_bot: false, ...user }, chat, ...content } })
+    return messageId
+  }
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    token,
+    botName,
+    botId,
+    sent,
+    calls,
+    notes,
+    say(user, text, { replyTo, forwardedFrom, group } = {}) {
+      const reply =
+        replyTo === undefined ? {} : { reply_to_message: { message_id: replyTo, date: 0, chat: { id: user.id, type: 'private' } } }
+      const forward =
+        forwardedFrom === undefined ? {} : { forward_origin: { type: 'user', date: 0, sender_user: { is_bot: false, ...forwardedFrom } } }
+      return receive(user, { text, ...reply, ...forward }, group)
+    },
+    sendFile(user, { name, bytes, as = 'document', caption, album, size = bytes.length }) {
+      const fileId = `file-${files.size + 1}`
+      files.set(fileId, bytes)
+      const file = { file_id: fileId, file_unique_id: fileId, file_size: size }
+      const content =
+        as === 'document'
+          ? { document: { ...file, file_name: name } }
+          : as === 'photo'
+            ? { photo: [{ ...file, file_id: 'small', file_size: 1 }, file] }
+            : { voice: file }
+      return receive(user, {
+        ...content,
+        ...(caption === undefined ? {} : { caption }),
+        ...(album === undefined ? {} : { media_group_id: album }),
+      })
+    },
+    sendRaw: add,
+    press(user, data) {
+      const pressId = `press-${nextUpdateId}`
+      const below = sent.findLast((message) => message.buttons.some((button) => button.callback_data === data))
+      const message = { message_id: below?.messageId ?? 1, date: 0, chat: { id: user.id, type: 'private', first_name: user.first_name } }
+      add({ callback_query: { id: pressId, from: { is_bot: false, ...user }, chat_instance: 'x', data, message } })
+      return pressId
+    },
+    block: (user) => void blocked.add(user.id),
+    fault: (method, fault, times = 1) => void faults.push({ method, fault, times }),
+    clearFaults: () => void faults.splice(0),
+    revokeToken() {
+      revoked = true
+      if (poll === null) return
+      fail(poll.response, 401, 'Unauthorized')
+      poll = null
+    },
+    repeatUpdates(back) {
+      confirmedBelow = nextUpdateId - back
+      for (const update of updates.slice(-back)) update.update_id = nextUpdateId++
+      servePoll()
+    },
+    setWebhook(url) {
+      webhook = url
+      endPoll()
+    },
+    waitingUpdates: () => open().length,
+    until,
+    untilSent: (count) => until(() => sent.length >= count),
+    untilPolled: () => until(() => poll !== null),
+    async close() {
+      if (poll !== null) clearTimeout(poll.timer)
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** `/bot<token>/<method>` and `/file/bot<token>/documents/<file>`, as far as the token is the right one. */
+function pathOf(url: string, token: string): { method: string | null; fileId: string | null } {
+  const path = decodeURIComponent(url.split('?')[0]!)
+  const file = `/file/bot${token}/documents/`
+  if (path.startsWith(file)) return { method: null, fileId: path.slice(file.length) }
+  const call = `/bot${token}/`
+  return { method: path.startsWith(call) ? path.slice(call.length) : null, fileId: null }
+}
+
+function show(fault: Exclude<ServedFault, { kind: 'lost_answer' }>, response: ServerResponse): void {
+  switch (fault.kind) {
+    case 'error':
+      return fail(response, fault.code, fault.description, fault.retryAfter)
+    case 'garbage':
+      return void response
+        .writeHead(fault.status ?? 200, { 'content-type': 'text/html' })
+        .end(fault.body ?? '<html>Please sign in to this network.</html>')
+    case 'reset':
+      return void response.destroy()
+    case 'redirect':
+      return void response.writeHead(307, { location: fault.to }).end()
+    case 'stall':
+      return
+  }
+}
+
+function textOf(given: unknown): string {
+  return typeof given === 'string' ? given : ''
+}
+
+function entitiesOf(given: unknown, text: string): SentMessage['entities'] {
+  if (given === undefined) return []
+  const entities = given as SentMessage['entities']
+  const isFit =
+    Array.isArray(entities) && entities.every(({ offset, length }) => offset >= 0 && length > 0 && offset + length <= text.length)
+  if (!isFit) throw new Refused(400, "Bad Request: can't parse entities: an entity lies outside of the text")
+  return entities
+}
+
+function buttonsOf(given: unknown): ServedButton[] {
+  const rows = (given as { inline_keyboard?: ServedButton[][] } | undefined)?.inline_keyboard ?? []
+  const buttons = rows.flat()
+  if (buttons.some((button) => Buffer.byteLength(button.callback_data) > MOST_BUTTON_BYTES))
+    throw new Refused(400, 'Bad Request: BUTTON_DATA_INVALID')
+  return buttons
+}
+
+function fail(response: ServerResponse, code: number, description: string, retryAfter?: number): void {
+  const parameters = retryAfter === undefined ? {} : { parameters: { retry_after: retryAfter } }
+  answer(response, code, { ok: false, error_code: code, description, ...parameters })
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  if (response.writableEnded || response.destroyed) return
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}

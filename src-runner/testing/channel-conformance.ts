@@ -1,0 +1,492 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { OutgoingMessage, SendResult } from '../records/outbox/outgoing.ts'
+import { createHandClock, type HandClock } from './hand-clock.ts'
+import type { ButtonPress, ChannelAccess, ChannelDriver, Connection, Incoming, IncomingMessage } from '../edges/channels/channel.ts'
+
+/** What the tests need of a service, whichever it is: a local server that speaks its real protocol. */
+export type ServedService = {
+  access: ChannelAccess
+  accountName: string
+  /** The private chat of the one who speaks here. */
+  chatId: string
+  say(text: string, options?: { replyTo?: string; isForwarded?: boolean }): void
+  sayInGroup(text: string): void
+  sendFile(name: string, bytes: Uint8Array): void
+  press(action: string): void
+  /** What of our messages the person sees, in order. */
+  sent(): { text: string; buttons: string[]; file: { name: string; bytes: Uint8Array } | null }[]
+  untilSent(count: number): Promise<void>
+  notes(): string[]
+  isTyping(): boolean
+  /** Resolves when the connection waits for something to be said. */
+  untilListening(): Promise<void>
+  untilAsked(times: number): Promise<void>
+  timesAsked(): number
+  /** The next call meets this. */
+  fault(fault: ServiceFault): void
+  /** The next of our messages, and no other call, meets this. */
+  faultOnSending(fault: ServiceFault): void
+  block(): void
+  revokeToken(): void
+  close(): Promise<void>
+}
+export type ServiceFault = 'reset' | 'garbage' | 'error' | 'stall' | 'slow_down'
+/** What `slow_down` asks for. */
+export const SLOW_DOWN_SECONDS = 7
+
+export type DriverUnderTest = { driver: ChannelDriver; service: ServedService }
+
+/** What every driver must do. The product relies on no more than this, and on all of it. */
+export function describeChannelDriver(name: string, start: (clock: HandClock) => Promise<DriverUnderTest>): void {
+  describe(`${name} as a channel`, () => {
+    let clock: HandClock
+    let driver: ChannelDriver
+    let service: ServedService
+    let folder: string
+    const opened: Listening[] = []
+
+    beforeEach(async () => {
+      clock = createHandClock()
+      folder = mkdtempSync(join(tmpdir(), 'deckhand-channel-'))
+      ;({ driver, service } = await start(clock))
+    })
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((one) => one.connection.close()))
+      await service.close()
+      rmSync(folder, { recursive: true, force: true })
+    })
+
+    const never = new AbortController().signal
+    const listen = (position: string | null = null, keep: (incoming: Incoming) => void = () => {}) => {
+      const listening = listenOn(driver, service.access, position, keep)
+      opened.push(listening)
+      return listening
+    }
+    const send = (listening: Listening, text: string, more: Partial<OutgoingMessage> = {}) =>
+      listening.connection.deliver(messageTo(service.chatId, text, more), never)
+    /** Lets the shortest of the pauses pass that are on. */
+    const passAPause = async () => clock.advance(await clock.untilSleeping((ms) => ms <= 10_000))
+
+    /** The person has written, so that the account may write to them. */
+    const listenToSomebody = async () => {
+      const listening = listen()
+      service.say('Hello')
+      await listening.untilHeard(1)
+      return listening
+    }
+
+    describe('identifying an account', () => {
+      test('says whose token it is', async () => {
+        expect(await driver.identify(service.access, never)).toMatchObject({ state: 'known', account: { name: service.accountName } })
+      })
+
+      test('a token that is wrong is refused, with a sentence that does not repeat it', async () => {
+        const token = service.access.token.replace(/.{6}$/, 'abcdef')
+        const identified = await driver.identify({ ...service.access, token }, never)
+        expect(identified).toMatchObject({ state: 'refused', problem: expect.stringMatching(/token/) as string })
+        expect(JSON.stringify(identified)).not.toContain(token)
+      })
+
+      test.each(['reset', 'garbage', 'error'] as const)(
+        'a service that is ill (%s) is not reached, which is not a refusal',
+        async (fault) => {
+          service.fault(fault)
+          const identified = await driver.identify(service.access, never)
+          expect(identified.state).toBe('unreachable')
+          expect(JSON.stringify(identified)).not.toContain(service.access.token)
+        },
+      )
+
+      test('nobody at the address: not reached', async () => {
+        const identified = await driver.identify({ ...service.access, baseUrl: 'http://127.0.0.1:9' }, never)
+        expect(identified.state).toBe('unreachable')
+        expect(JSON.stringify(identified)).not.toContain(service.access.token)
+      })
+
+      test('a service that takes the question and says nothing is given up in time', async () => {
+        service.fault('stall')
+        const asked = driver.identify(service.access, never)
+        clock.advance(await clock.untilSleeping((ms) => ms > 5000))
+        expect((await asked).state).toBe('unreachable')
+      })
+    })
+
+    describe('what people write', () => {
+      test('arrives in order, with who wrote it and where an answer goes', async () => {
+        const listening = listen()
+        await service.untilListening()
+        service.say('one')
+        service.say('two\nlines')
+        await listening.untilHeard(2)
+        expect(listening.messages().map((message) => message.text)).toEqual(['one', 'two\nlines'])
+        const [one, two] = listening.messages()
+        expect(one!.externalId).not.toBe(two!.externalId)
+        expect(one!.sender).toEqual({ ...two!.sender, chatId: service.chatId })
+        expect(one!.sender.displayName).not.toBe('')
+        expect(one).toMatchObject({ replyTo: null, forwardedFrom: null, files: [], unreadable: null })
+      })
+
+      test('an answer to one of our messages says to which', async () => {
+        const listening = await listenToSomebody()
+        const result = await send(listening, 'How many?')
+        const externalId = result.state === 'sent' ? result.externalId! : ''
+        service.say('Three', { replyTo: externalId })
+        await listening.untilHeard(2)
+        expect(listening.messages()[1]).toMatchObject({ text: 'Three', replyTo: externalId })
+      })
+
+      test('words of somebody else that were sent on are told from the sender’s own', async () => {
+        const listening = listen()
+        service.say('Do this at once', { isForwarded: true })
+        await listening.untilHeard(1)
+        expect(listening.messages()[0]!.forwardedFrom).not.toBeNull()
+      })
+
+      test('a file comes with its name and its bytes', async () => {
+        const listening = listen()
+        const bytes = Uint8Array.from({ length: 70_000 }, (_, i) => i % 251)
+        service.sendFile('report äöü.pdf', bytes)
+        await listening.untilHeard(1)
+        const [file] = listening.messages()[0]!.files
+        expect(file!.name).toBe('report äöü.pdf')
+        expect(await file!.download(never)).toEqual({ bytes })
+      })
+
+      test('what is said in a group is not heard', async () => {
+        const listening = listen()
+        service.sayInGroup('Everybody listen')
+        service.say('in private')
+        await listening.untilHeard(1)
+        expect(listening.messages().map((message) => message.text)).toEqual(['in private'])
+      })
+
+      test('a button that is pressed says what it does, and who presses sees a note', async () => {
+        const listening = await listenToSomebody()
+        await send(listening, 'May I?', { buttons: [{ label: 'Yes', action: 'approve:1' }] })
+        service.press('approve:1')
+        await listening.untilHeard(2)
+        const press = listening.presses()[0]!
+        expect(press).toMatchObject({ action: 'approve:1', sender: { chatId: service.chatId } })
+        await listening.connection.answerPress(press.pressId, 'Thank you.')
+        expect(service.notes()).toEqual(['Thank you.'])
+      })
+    })
+
+    describe('nothing is lost and nothing comes twice', () => {
+      test('what could not be kept comes again, and what follows waits for it', async () => {
+        let refusals = 1
+        const listening = listen(null, (incoming) => {
+          if (incoming.type === 'message' && incoming.message.text === 'two' && refusals-- > 0) throw new Error('the disk is full')
+        })
+        for (const text of ['one', 'two', 'three']) service.say(text)
+        await listening.untilStatus('failing')
+        await passAPause()
+        await listening.untilHeard(3)
+        expect(listening.messages().map((message) => message.text)).toEqual(['one', 'two', 'three'])
+      })
+
+      test('a new connection goes on behind what was kept', async () => {
+        const first = listen()
+        service.say('one')
+        service.say('two')
+        await first.untilHeard(2)
+        // As after a crash: the last position that was kept is that of the first message.
+        const positions = first.heard.map((incoming) => incoming.position)
+        await first.connection.close()
+        service.say('three')
+        const second = listen(positions[0])
+        await second.untilHeard(2)
+        expect(second.messages().map((message) => message.text)).toEqual(['two', 'three'])
+        await second.connection.close()
+        service.say('four')
+        const third = listen(second.heard.at(-1)!.position)
+        await third.untilHeard(1)
+        expect(third.messages().map((message) => message.text)).toEqual(['four'])
+      })
+
+      test('nothing is heard after it was closed', async () => {
+        const listening = listen()
+        await service.untilListening()
+        await listening.connection.close()
+        service.say('too late')
+        expect(await send(listening, 'too late')).toMatchObject({ state: 'failed', permanent: false })
+        expect(listening.heard).toEqual([])
+        expect(service.sent()).toEqual([])
+      })
+    })
+
+    describe('a service that is ill', () => {
+      test.each(['reset', 'garbage', 'error', 'slow_down'] as const)(
+        '%s: said so, tried again by itself, and well again',
+        async (fault) => {
+          service.fault(fault)
+          const listening = listen()
+          await listening.untilStatus('failing')
+          expect(listening.problem()).toMatch(/^[A-Z].+\.$/s)
+          await passAPause()
+          await listening.untilStatus('open')
+          service.say('still there?')
+          await listening.untilHeard(1)
+          expect(JSON.stringify(listening.statuses)).not.toContain(service.access.token)
+        },
+      )
+
+      test('it is asked less and less often while it stays ill', async () => {
+        for (let i = 0; i < 5; i++) service.fault('error')
+        const listening = listen()
+        const pauses: number[] = []
+        for (let i = 0; i < 5; i++) {
+          await service.untilAsked(i + 1)
+          pauses.push(await clock.untilSleeping((ms) => ms <= 14_000))
+          clock.advance(pauses.at(-1)!)
+        }
+        await listening.untilStatus('open')
+        expect(pauses).toEqual([...pauses].sort((a, b) => a - b))
+        expect(pauses[4]! / pauses[0]!).toBeGreaterThan(8)
+      })
+
+      test('a wait that it asks for is kept', async () => {
+        service.fault('slow_down')
+        listen()
+        expect(await clock.untilSleeping((ms) => ms === SLOW_DOWN_SECONDS * 1000)).toBe(SLOW_DOWN_SECONDS * 1000)
+      })
+
+      test('a token that was taken back ends it, and it does not knock any more', async () => {
+        const listening = listen()
+        await service.untilListening()
+        service.revokeToken()
+        await listening.untilStatus('logged_out')
+        expect(listening.problem()).toMatch(/token/)
+        const asked = service.timesAsked()
+        clock.advance(3_600_000)
+        await listening.connection.close()
+        expect(service.timesAsked()).toBe(asked)
+      })
+
+      test('it can be closed while nothing comes', async () => {
+        service.fault('stall')
+        const listening = listen()
+        await service.untilAsked(1)
+        await listening.connection.close()
+        expect(listening.heard).toEqual([])
+      })
+
+      test('every answer of the service is a round trip', async () => {
+        const listening = listen()
+        service.say('one')
+        await listening.untilHeard(1)
+        const before = listening.roundTrips()
+        await send(listening, 'two')
+        expect(listening.roundTrips()).toBeGreaterThan(before)
+      })
+    })
+
+    describe('what we send', () => {
+      const sentAll = (result: SendResult) => expect(result).toMatchObject({ state: 'sent', externalId: expect.any(String) as string })
+
+      test('Markdown is shown, not spelled out', async () => {
+        const listening = await listenToSomebody()
+        sentAll(await send(listening, '# Done\n\nThe **bold** one, `x < y`, and [a link](https://example.com/?a=1&b=2).'))
+        const { text } = service.sent()[0]!
+        for (const part of ['Done', 'The bold one', 'x < y', 'a link']) expect(text).toContain(part)
+        expect(text).not.toMatch(/\*\*|`|^#/)
+      })
+
+      test('buttons stand below the last piece, and can be taken away', async () => {
+        const listening = await listenToSomebody()
+        const buttons = [
+          { label: 'Approve', action: 'approve:0191' },
+          { label: 'Reject', action: 'reject:0191' },
+        ]
+        const result = await send(listening, `${'word '.repeat(3000)}\n\nMay I?`, { buttons })
+        const pieces = service.sent()
+        expect(pieces.length).toBeGreaterThan(1)
+        expect(pieces.map((piece) => piece.buttons)).toEqual([...pieces.slice(1).map(() => []), ['approve:0191', 'reject:0191']])
+        expect(result.state).toBe('sent')
+        await listening.connection.removeButtons(service.chatId, (result as { externalId: string }).externalId)
+        expect(service.sent().at(-1)!.buttons).toEqual([])
+      })
+
+      test('a long text arrives whole, and its code stays code', async () => {
+        const listening = await listenToSomebody()
+        const words = Array.from({ length: 3000 }, (_, i) => `word${i}`)
+        const text = `${words.slice(0, 1500).join(' ')}\n\n\`\`\`ts\n${words.slice(1500).join('\n')}\n\`\`\`\n\nThe end.`
+        sentAll(await send(listening, text))
+        const arrived = service.sent().map((piece) => piece.text)
+        expect(arrived.join('\n').match(/word\d+/g)).toEqual(words)
+        expect(arrived.join('')).not.toContain('```')
+        expect(arrived.at(-1)).toMatch(/The end\.$/)
+      })
+
+      test('a later try goes on behind the pieces that are there', async () => {
+        const listening = await listenToSomebody()
+        const text = Array.from({ length: 2500 }, (_, i) => `word${i}`).join(' ')
+        const whole = await send(listening, text)
+        expect(whole.state).toBe('sent')
+        const pieces = service.sent().map((piece) => piece.text)
+        const again = await send(listening, text, { partsSent: 1 })
+        expect(again.state).toBe('sent')
+        expect(service.sent().map((piece) => piece.text)).toEqual([...pieces, ...pieces.slice(1)])
+      })
+
+      test('files follow the text; one that is gone is told of', async () => {
+        const listening = await listenToSomebody()
+        const path = join(folder, 'chart ü.bin')
+        const bytes = Uint8Array.from({ length: 300_000 }, (_, i) => (i * 7) % 256)
+        writeFileSync(path, bytes)
+        sentAll(await send(listening, 'Here it is.', { files: [path, join(folder, 'gone.txt')] }))
+        const [text, file, note] = service.sent()
+        expect(text!.text).toBe('Here it is.')
+        expect(file!.file!.name).toBe('chart ü.bin')
+        expect(Buffer.compare(file!.file!.bytes, bytes)).toBe(0)
+        expect(note!.text).toMatch(/gone\.txt/)
+      })
+
+      test.each(['reset', 'garbage', 'error'] as const)('%s: failed for now, with what went out so far', async (fault) => {
+        const listening = await listenToSomebody()
+        await service.untilListening()
+        const text = Array.from({ length: 2500 }, (_, i) => `word${i}`).join(' ')
+        service.faultOnSending(fault)
+        const first = await send(listening, text)
+        expect(first).toMatchObject({ state: 'failed', permanent: false, partsSent: 0 })
+        expect((first as { problem: string }).problem).toMatch(/^[A-Z].+\.$/s)
+        expect(JSON.stringify(first)).not.toContain(service.access.token)
+        expect(await send(listening, text)).toMatchObject({ state: 'sent' })
+      })
+
+      test('too many at once: says when to try again', async () => {
+        const listening = await listenToSomebody()
+        await service.untilListening()
+        service.faultOnSending('slow_down')
+        expect(await send(listening, 'Hello')).toMatchObject({
+          state: 'failed',
+          permanent: false,
+          partsSent: 0,
+          retryAfterMs: SLOW_DOWN_SECONDS * 1000,
+        })
+      })
+
+      test('somebody who does not want to hear from us: no later try will do better', async () => {
+        const listening = await listenToSomebody()
+        service.block()
+        expect(await send(listening, 'Hello')).toMatchObject({ state: 'failed', permanent: true, partsSent: 0 })
+      })
+
+      test('a chat that is not there: likewise', async () => {
+        const listening = await listenToSomebody()
+        const result = await listening.connection.deliver(messageTo('999999999', 'Hello'), never)
+        expect(result).toMatchObject({ state: 'failed', permanent: true })
+      })
+
+      test('it stops when it is told to', async () => {
+        const listening = await listenToSomebody()
+        await service.untilListening()
+        service.faultOnSending('stall')
+        const stopping = new AbortController()
+        const asked = service.timesAsked()
+        const sending = listening.connection.deliver(messageTo(service.chatId, 'Hello'), stopping.signal)
+        await service.untilAsked(asked + 1)
+        stopping.abort(new Error('the runner stops'))
+        expect(await sending).toMatchObject({ state: 'failed', permanent: false, partsSent: 0 })
+      })
+
+      test('whatever the text, it arrives', async () => {
+        const listening = await listenToSomebody()
+        const hostile = fc.oneof(
+          fc.string({ unit: 'grapheme', maxLength: 200 }),
+          fc
+            .array(
+              fc.constantFrom('**', '_', '`', '```\n', '[', '](', ')', '<b>', '&lt;', '\n', '> ', '- ', '1. ', '|', 'x', '\\', '~~', ' '),
+              {
+                maxLength: 60,
+              },
+            )
+            .map((parts) => parts.join('')),
+        )
+        await fc.assert(
+          fc.asyncProperty(hostile, async (text) => {
+            const before = service.sent().length
+            const result = await send(listening, `start ${text} end`)
+            expect(result).toMatchObject({ state: 'sent' })
+            const arrived = service
+              .sent()
+              .slice(before)
+              .map((piece) => piece.text)
+              .join('')
+            expect(arrived).toMatch(/^start/)
+            expect(arrived.length).toBeGreaterThanOrEqual(8)
+          }),
+          { numRuns: 60 },
+        )
+      })
+
+      test('writing is shown', async () => {
+        const listening = await listenToSomebody()
+        await listening.connection.showTyping(service.chatId)
+        expect(service.isTyping()).toBe(true)
+      })
+    })
+  })
+}
+
+type Listening = {
+  connection: Connection
+  heard: Incoming[]
+  statuses: { status: string; problem: string }[]
+  messages(): IncomingMessage[]
+  presses(): ButtonPress[]
+  problem(): string
+  roundTrips(): number
+  untilHeard(count: number): Promise<void>
+  untilStatus(status: string): Promise<void>
+}
+
+function listenOn(driver: ChannelDriver, access: ChannelAccess, position: string | null, keep: (incoming: Incoming) => void): Listening {
+  const heard: Incoming[] = []
+  const statuses: Listening['statuses'] = []
+  const watchers = new Set<() => void>()
+  let roundTrips = 0
+  const look = () => [...watchers].forEach((watcher) => watcher())
+  const until = (isTrue: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const watcher = () => {
+        if (!isTrue()) return
+        watchers.delete(watcher)
+        resolve()
+      }
+      watchers.add(watcher)
+      watcher()
+    })
+  const connection = driver.connect(access, position, {
+    async incoming(incoming) {
+      keep(incoming)
+      heard.push(incoming)
+      look()
+    },
+    status(status, problem) {
+      statuses.push({ status, problem })
+      look()
+    },
+    roundTrip: () => roundTrips++,
+  })
+  const said = () => heard.filter((incoming) => incoming.type !== 'nothing')
+  return {
+    connection,
+    heard,
+    statuses,
+    messages: () => heard.flatMap((incoming) => (incoming.type === 'message' ? [incoming.message] : [])),
+    presses: () => heard.flatMap((incoming) => (incoming.type === 'press' ? [incoming.press] : [])),
+    problem: () => statuses.at(-1)?.problem ?? '',
+    roundTrips: () => roundTrips,
+    untilHeard: (count) => until(() => said().length >= count),
+    untilStatus: (status) => until(() => statuses.at(-1)?.status === status),
+  }
+}
+
+function messageTo(chatId: string, text: string, more: Partial<OutgoingMessage> = {}): OutgoingMessage {
+  return { id: 'message', channelId: 'channel', chatId, text, buttons: [], files: [], partsSent: 0, ...more }
+}
