@@ -9,7 +9,6 @@ import { pruneEvents } from './base/events/event-log.ts'
 import { createJobTails } from './base/events/job-tails.ts'
 import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from './base/net/guarded-fetch.ts'
 import { createOutbound, type OutboundFetch } from './base/net/outbound.ts'
-import type { Approval } from './contract/approvals.ts'
 import type { StoredEvent } from './contract/events.ts'
 import type { GateConfig } from './contract/gate.ts'
 import type { FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
@@ -19,6 +18,8 @@ import { refuseUnsafeConfig } from './edges/host/environment.ts'
 import { SHOWN_WAITING, waitingApprovalOf } from './edges/host/waiting-approvals.ts'
 import { createHandlers } from './edges/http/handlers.ts'
 import { createHttpServer, type Deadlines, type HttpServer } from './edges/http/server.ts'
+import type { Notice } from './edges/notices/notice-for.ts'
+import { createNotices } from './edges/notices/notices.ts'
 import { systemClock, type Clock } from './kit/clock.ts'
 import { AppError } from './kit/errors.ts'
 import { createIds, type Ids } from './kit/ids.ts'
@@ -82,7 +83,6 @@ export type Address = { host: string; port: number; bootId: string }
 
 /** What the tray shows, and what is told to a person whose window is closed. */
 export type RunningReport = Omit<Extract<FromRunner, { type: 'running' }>, 'type'>
-export type Notice = Omit<Extract<FromRunner, { type: 'notice' }>, 'type'>
 export type AnswerFromHost = Omit<Extract<ToRunner, { type: 'answer_approval' }>, 'type'>
 
 export type Runner = {
@@ -220,8 +220,12 @@ export function createRunner(deps: RunnerDeps): Runner {
     const made: Parts = { db, hub, jobs, approvals, models, worker, clockwork, http, stops: [], report() {} }
     const reporter = createReporter(made)
     made.report = reporter.plan
+    // Its part comes with the public address.
+    const told = createNotices({ ...{ db, clock, log, timezone }, publicAddress: () => null, tell: tellHost })
     made.stops.push(
       hub.subscribe(reporter.onEvent),
+      hub.subscribe(told.onEvent),
+      told.close,
       rules.close,
       hub.subscribe(reconsiderBudgetsAfter(made)),
       clock.every(EVENTS_KEPT.checkEveryMs, () => forgetOldEvents(db)),
@@ -233,6 +237,10 @@ export function createRunner(deps: RunnerDeps): Runner {
   /** Made for each request: it keeps nothing, and both what is opened and our own port may have changed. */
   function guardedFetch(db: Database): GuardedFetch {
     return createGuardedFetch({ ...deps.internet, opened: readSettings(db).openedHosts, closedPorts: ownPorts })
+  }
+
+  function tellHost(notice: Notice): void {
+    for (const listener of notices) listener(notice)
   }
 
   /** Tells who listens what runs, a moment after it changed and once for many changes. */
@@ -256,15 +264,6 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (reports.size > 0) planned ??= setTimeout(report, REPORT_AFTER_MS).unref()
     }
     const onEvent = (event: StoredEvent) => {
-      if (event.type === 'job.finished' && event.payload.status === 'failed') {
-        const { jobId, title, error } = event.payload
-        const body = jobs.findJob(db, jobId)?.errorMessage ?? error ?? ''
-        for (const listener of notices) listener({ kind: 'job_failed', title, body, path: `/jobs/${jobId}` })
-      }
-      if (event.type === 'approval.asked') {
-        const approval = approvals.findApproval(db, event.payload.approvalId)
-        if (approval?.status === 'pending') for (const listener of notices) listener(noticeOf(approval))
-      }
       if (/^(job|approval|settings)\./.test(event.type)) plan()
     }
     return { onEvent, plan }
@@ -325,8 +324,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       } catch (error) {
         log.info({ error, approvalId }, 'an answer from outside the page could not be taken')
         const body = error instanceof AppError ? error.message : 'It could not be written down. Open Deckhand and try again.'
-        const notice: Notice = { kind: 'approval_waiting', title: 'Your answer was not taken', body, path: `/approvals?id=${approvalId}` }
-        for (const listener of notices) listener(notice)
+        tellHost({ kind: 'approval_waiting', title: 'Your answer was not taken', body, path: `/approvals?id=${approvalId}` })
       }
     },
     setBrake(on) {
@@ -367,15 +365,6 @@ function jobLimit(db: Database): number {
 
 function portOf({ port, protocol }: URL): number {
   return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
-}
-
-function noticeOf({ id, kind, agentName, jobTitle, facts, question, tool }: Approval): Notice {
-  const path = `/approvals?id=${id}`
-  if (kind === 'budget') return { kind: 'budget_reached', title: `${agentName} reached a limit`, body: jobTitle, path }
-  const body = question?.text ?? facts?.summary ?? `Did ${tool ?? 'the call'} take effect?`
-  const title =
-    kind === 'question' ? `${agentName} asks` : kind === 'tool' ? `${agentName} needs your approval` : `${agentName}: what happened?`
-  return { kind: 'approval_waiting', title, body: body.slice(0, 300), path }
 }
 
 async function readProviderAccess(db: Database, vault: Vault, id: string) {

@@ -70,7 +70,7 @@ export function createTelling(deps: TellingDeps): Telling {
 
     budgetExhausted(tx, schedule) {
       const { scheduleId, agentId, notifyVia, resumeAt } = schedule
-      const text = exhaustedText({ ...schedule, agentName: nameOfAgent(tx, agentId) }, link(`/schedules/${scheduleId}`))
+      const text = exhaustedText({ ...schedule, agentName: nameOfAgent(tx, agentId) }, link(`/automations/schedules/${scheduleId}`))
       const message = { key: `exhausted:${scheduleId}:${resumeAt}`, kind: 'notice', agentId, jobId: null, text } as const
       writeToOwner(tx, deps, message, notifyVia)
     },

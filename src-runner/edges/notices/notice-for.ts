@@ -1,0 +1,145 @@
+import type { Db } from '../../base/db/database.ts'
+import type { Approval } from '../../contract/approvals.ts'
+import type { ChannelKind } from '../../contract/channels.ts'
+import type { StoredEvent } from '../../contract/events.ts'
+import type { NoticeKind } from '../../contract/notifications.ts'
+import type { FromRunner } from '../../contract/port.ts'
+import type { PublicAddress } from '../../contract/public-address.ts'
+import { findApproval } from '../../records/approvals/approval-rows.ts'
+import { findChannel } from '../../records/channels/channels.ts'
+import { findJob } from '../../records/jobs/reading.ts'
+import { findOutbound } from '../../records/outbox/outbox.ts'
+
+/** What is told to a person whose window may be closed. */
+export type Notice = Omit<Extract<FromRunner, { type: 'notice' }>, 'type'>
+
+/** A notice, and whether it would still be true later. */
+export type Candidate = { notice: Notice; isStill(): boolean }
+
+export type NoticeSources = { db: Db; publicAddress(): PublicAddress | null }
+
+/** It appears on screens that are locked, so it is short and on one line. */
+const TITLE_CHARS = 80
+const BODY_CHARS = 200
+
+/** What an event is worth telling. null: nothing, like most. */
+export function noticeFor(event: StoredEvent, sources: NoticeSources): Candidate | null {
+  const { db } = sources
+  switch (event.type) {
+    case 'job.finished': {
+      if (event.payload.status !== 'failed') return null
+      const job = findJob(db, event.payload.jobId)
+      // The job that delegated it is told, and fails itself if that is the end of it.
+      if (job === null || job.channel === 'delegation') return null
+      return candidate('job_failed', job.title, job.errorMessage ?? '', `/jobs/${job.id}`)
+    }
+    case 'approval.asked': {
+      const approval = findApproval(db, event.payload.approvalId)
+      return approval?.status === 'pending' ? noticeOfApproval(approval, db) : null
+    }
+    case 'schedule.budget_exhausted': {
+      const { scheduleId, name } = event.payload
+      const path = `/automations/schedules/${scheduleId}`
+      return candidate('budget_exhausted', `“${name}” has used up its budget`, 'It goes on by itself tomorrow.', path)
+    }
+    case 'outbound.failed': {
+      const { messageId } = event.payload
+      const isGivenUp = () => findOutbound(db, messageId)?.state === 'undeliverable'
+      const message = findOutbound(db, messageId)
+      if (message === null || !isGivenUp()) return null
+      const title = `A message of ${message.agentName} could not be delivered`
+      return candidate('delivery_impossible', title, message.problem, '/channels', isGivenUp)
+    }
+    case 'channel.changed': {
+      const { channelId } = event.payload
+      const isLoggedOut = () => findChannel(db, channelId)?.status === 'logged_out'
+      const channel = findChannel(db, channelId)
+      if (channel === null || !isLoggedOut()) return null
+      const title = `${channel.agentName} is logged out of ${SERVICES[channel.kind]}`
+      return candidate('channel_logged_out', title, channel.problem, '/channels', isLoggedOut)
+    }
+    case 'channel.asked': {
+      const { channelId, personId } = event.payload
+      const findAsker = () => findChannel(db, channelId)?.people.find(({ id, role }) => id === personId && role === 'asked')
+      const channel = findChannel(db, channelId)
+      const asker = findAsker()
+      if (channel === null || asker === undefined) return null
+      const body = `${asker.displayName} wrote on ${SERVICES[channel.kind]} and waits for your word.`
+      return candidate(
+        'channel_request',
+        `Somebody wants to talk to ${channel.agentName}`,
+        body,
+        '/channels',
+        () => findAsker() !== undefined,
+      )
+    }
+    case 'public_address.changed': {
+      const isUnreachable = () => sources.publicAddress()?.check.state === 'unreachable'
+      if (!isUnreachable()) return null
+      const body = sources.publicAddress()!.check.problem
+      return candidate('public_address_unreachable', 'Webhooks cannot reach this machine', body, '/settings', isUnreachable)
+    }
+    default:
+      return null
+  }
+}
+
+/** Many of a kind, as one. */
+export function summaryOf(kind: NoticeKind, count: number): Notice {
+  const { words, path } = SUMMARIES[kind]
+  return { kind, title: words(count), body: 'Open Deckhand to see them.', path }
+}
+
+/** Of several kinds, as one that leads to where all of them are. */
+export function summaryOfAll(notices: readonly Notice[]): Notice {
+  const kinds = BY_URGENCY.filter((kind) => notices.some((notice) => notice.kind === kind))
+  const parts = kinds.map((kind) => SUMMARIES[kind].words(notices.filter((notice) => notice.kind === kind).length))
+  if (parts.length === 1) return summaryOf(kinds[0]!, notices.length)
+  return { kind: kinds[0]!, title: 'While it was quiet', body: `${parts.join('. ')}.`, path: '/' }
+}
+
+const SERVICES: Record<ChannelKind, string> = { telegram: 'Telegram', discord: 'Discord', slack: 'Slack', messenger: 'WhatsApp' }
+
+const counted = (one: string, many: string) => (count: number) => (count === 1 ? `1 ${one}` : `${count} ${many}`)
+
+const SUMMARIES: Record<NoticeKind, { words(count: number): string; path: string }> = {
+  job_failed: { words: counted('job failed', 'jobs failed'), path: '/activity?status=failed' },
+  approval_waiting: { words: counted('decision waits for you', 'decisions wait for you'), path: '/approvals' },
+  budget_reached: { words: counted('job has reached a limit', 'jobs have reached a limit'), path: '/approvals' },
+  budget_exhausted: { words: counted('schedule has used up its budget', 'schedules have used up their budgets'), path: '/automations' },
+  delivery_impossible: { words: counted('message could not be delivered', 'messages could not be delivered'), path: '/channels' },
+  channel_logged_out: { words: counted('channel is logged out', 'channels are logged out'), path: '/channels' },
+  channel_request: { words: counted('person wants to talk to an agent', 'people want to talk to an agent'), path: '/channels' },
+  public_address_unreachable: { words: () => 'Webhooks cannot reach this machine', path: '/settings' },
+}
+
+/** What waits for an answer first, then what does not work, then what is over. */
+const BY_URGENCY: readonly NoticeKind[] = [
+  'approval_waiting',
+  'budget_reached',
+  'channel_request',
+  'channel_logged_out',
+  'public_address_unreachable',
+  'job_failed',
+  'delivery_impossible',
+  'budget_exhausted',
+]
+
+function noticeOfApproval({ id, kind, agentName, jobTitle, facts, question, tool }: Approval, db: Db): Candidate {
+  const path = `/approvals?id=${id}`
+  const isStill = () => findApproval(db, id)?.status === 'pending'
+  if (kind === 'budget') return candidate('budget_reached', `${agentName} reached a limit`, jobTitle, path, isStill)
+  const body = question?.text ?? facts?.summary ?? `Did ${tool ?? 'the call'} take effect?`
+  const title =
+    kind === 'question' ? `${agentName} asks` : kind === 'tool' ? `${agentName} needs your approval` : `${agentName}: what happened?`
+  return candidate('approval_waiting', title, body, path, isStill)
+}
+
+function candidate(kind: NoticeKind, title: string, body: string, path: string, isStill: () => boolean = () => true): Candidate {
+  return { notice: { kind, title: short(title, TITLE_CHARS), body: short(body, BODY_CHARS), path }, isStill }
+}
+
+function short(text: string, most: number): string {
+  const chars = [...text.replace(/\s+/g, ' ').trim()]
+  return chars.length <= most ? chars.join('') : `${chars.slice(0, most - 1).join('')}…`
+}

@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { NotificationSettings } from '../contract/notifications.ts'
+import { DEFAULT_NOTIFICATIONS } from '../contract/notifications.ts'
+import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
+import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
+
+const MINUTE = 60_000
+const ASKS = { toolCalls: [{ id: 'call_1', name: 'ask_person', args: { question: 'Which one?', choices: ['a', 'b'] } }] }
+
+describe('a person whose window is closed', { timeout: 30_000 }, () => {
+  let runner: TestRunner
+  let clock: HandClock
+  beforeEach(async () => {
+    clock = createHandClock()
+    runner = await createTestRunner({ clock })
+  })
+  afterEach(() => runner.stop())
+
+  const submit = async (agentId: string, task: string) =>
+    runner.ended((await runner.client.ok('submitTask', { body: { agentId, task } })).jobId)
+  /** A job that fails at once. */
+  const fail = async (agentId: string, task = 'Do it') => {
+    runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
+    const job = await submit(agentId, task)
+    expect(job.status).toBe('failed')
+    return job
+  }
+  const set = (change: Partial<NotificationSettings>) =>
+    runner.client.ok('updateSettings', { body: { notifications: { ...DEFAULT_NOTIFICATIONS, ...change } } })
+  const timeOnTheWall = (inMs: number) =>
+    new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(clock.now() + inMs)
+  const titles = () => runner.notices.map(({ title }) => title)
+
+  it('hears of a failed job, with why and the way to it', async () => {
+    const agent = await runner.addAgent()
+    const job = await fail(agent.id, 'Read the news')
+    expect(runner.notices).toEqual([
+      { kind: 'job_failed', title: 'Read the news', body: expect.stringContaining('Test server') as string, path: `/jobs/${job.id}` },
+    ])
+  })
+
+  it('is asked, and is led to the question', async () => {
+    const agent = await runner.addAgent({ name: 'Ada' })
+    runner.modelServer.play(ASKS)
+    await submit(agent.id, 'Choose')
+    const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending' } })
+    expect(runner.notices).toEqual([
+      { kind: 'approval_waiting', title: 'Ada asks', body: 'Which one?', path: `/approvals?id=${approvals[0]!.id}` },
+    ])
+  })
+
+  it('reads short lines, however long the job is called', async () => {
+    const agent = await runner.addAgent({ name: 'Ada' })
+    runner.modelServer.play({
+      toolCalls: [{ id: 'call_1', name: 'ask_person', args: { question: `${'Why?\n'.repeat(400)}`, choices: [] } }],
+    })
+    await submit(agent.id, 'Choose')
+    const { body } = runner.notices[0]!
+    expect(body).toHaveLength(200)
+    expect(body).not.toContain('\n')
+  })
+
+  it('hears nothing of a kind that is switched off, and all the same of the others', async () => {
+    const agent = await runner.addAgent()
+    await set({ kinds: { ...DEFAULT_NOTIFICATIONS.kinds, job_failed: false } })
+    await fail(agent.id)
+    runner.modelServer.play(ASKS)
+    await submit(agent.id, 'Choose')
+    expect(runner.notices.map(({ kind }) => kind)).toEqual(['approval_waiting'])
+  })
+
+  it('is not told twelve times that something fails', async () => {
+    const agent = await runner.addAgent()
+    for (let i = 1; i <= 12; i++) await fail(agent.id, `Job ${i}`)
+    expect(titles()).toEqual(['Job 1', 'Job 2', 'Job 3', 'Job 4', 'Job 5'])
+    clock.advance(MINUTE)
+    await expect.poll(titles).toHaveLength(6)
+    expect(runner.notices.at(-1)).toMatchObject({ kind: 'job_failed', title: '12 jobs failed', path: '/activity?status=failed' })
+    // The storm goes on, and then it is over.
+    for (let i = 13; i <= 15; i++) await fail(agent.id, `Job ${i}`)
+    clock.advance(MINUTE)
+    await expect.poll(titles).toHaveLength(7)
+    expect(titles().at(-1)).toBe('3 jobs failed')
+    clock.advance(2 * MINUTE)
+    await fail(agent.id, 'Much later')
+    expect(titles().at(-1)).toBe('Much later')
+  })
+
+  it('sleeps in the quiet hours, and afterwards reads once what still waits', async () => {
+    const agent = await runner.addAgent()
+    await set({ quietHours: { from: timeOnTheWall(-MINUTE), until: timeOnTheWall(60 * MINUTE) } })
+    await fail(agent.id)
+    await fail(agent.id)
+    for (const task of ['First', 'Second']) {
+      runner.modelServer.play(ASKS)
+      await submit(agent.id, task)
+    }
+    expect(runner.notices).toEqual([])
+    const [open] = (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
+    runner.modelServer.play({ text: ['ok'] })
+    await runner.client.ok('resolveApproval', { body: { approvalId: open!.id, decision: 'approve', answer: 'a' } })
+    expect((await runner.ended(open!.jobId)).status).toBe('completed')
+    clock.advance(59 * MINUTE)
+    expect(runner.notices).toEqual([])
+    clock.advance(2 * MINUTE)
+    expect(runner.notices).toEqual([
+      { kind: 'approval_waiting', title: 'While it was quiet', body: '1 decision waits for you. 2 jobs failed.', path: '/' },
+    ])
+  })
+
+  it('reads the one thing that waits as itself', async () => {
+    const agent = await runner.addAgent()
+    await set({ quietHours: { from: timeOnTheWall(-MINUTE), until: timeOnTheWall(60 * MINUTE) } })
+    await fail(agent.id, 'Read the news')
+    await set({ quietHours: null })
+    expect(titles()).toEqual(['Read the news'])
+  })
+
+  it('hears of a job once, and not of each that it delegated', async () => {
+    const agent = await runner.addAgent()
+    const parent = await fail(agent.id, 'The whole')
+    const child = await runner.enqueue({ agentId: agent.id, channel: 'delegation', task: 'A part', parentJobId: parent.id })
+    runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
+    expect((await runner.ended(child)).status).toBe('failed')
+    expect(titles()).toEqual(['The whole'])
+  })
+})
