@@ -9,6 +9,7 @@ import { pruneEvents } from './base/events/event-log.ts'
 import { createJobTails } from './base/events/job-tails.ts'
 import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from './base/net/guarded-fetch.ts'
 import { createOutbound, type OutboundFetch } from './base/net/outbound.ts'
+import { createMachineTime, thisMachine } from './base/time/machine-time.ts'
 import type { StoredEvent } from './contract/events.ts'
 import type { GateConfig } from './contract/gate.ts'
 import type { FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
@@ -20,6 +21,7 @@ import { createHandlers } from './edges/http/handlers.ts'
 import { createHttpServer, type Deadlines, type HttpServer } from './edges/http/server.ts'
 import type { Notice } from './edges/notices/notice-for.ts'
 import { createNotices } from './edges/notices/notices.ts'
+import { createWebhooks, type Webhooks } from './edges/ingress/webhooks.ts'
 import { systemClock, type Clock } from './kit/clock.ts'
 import { AppError } from './kit/errors.ts'
 import { createIds, type Ids } from './kit/ids.ts'
@@ -115,6 +117,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   const notices = new Set<(notice: Notice) => void>()
   const bootId = randomUUID()
   const ownPorts = config.origins.flatMap((origin) => (URL.canParse(origin) ? [portOf(new URL(origin))] : []))
+  let ownUrl = urlOf(config)
   let parts: Parts | null = null
 
   async function start(): Promise<Address> {
@@ -127,6 +130,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       const address = await parts.http.listen(config.host, config.port)
       log.info({ ...address, bootId, rescued, authMode: config.authMode, safeMode: config.safeMode }, 'the runner is ready')
       ownPorts.push(address.port)
+      ownUrl = urlOf(address)
       expireApprovals(parts)
       if (config.safeMode) runNewJobs(parts)
       parts.worker.start()
@@ -199,6 +203,8 @@ export function createRunner(deps: RunnerDeps): Runner {
       limit: () => jobLimit(db),
       perform,
     })
+    const time = createMachineTime(clock, deps.clock === undefined ? thisMachine : null)
+    const webhooks = createWebhooks({ db, hub, jobs, vault, clock, ids, log, time })
     const http = createHttpServer({
       handlers: createHandlers({
         ...{ db, jobs, approvals, schedules, tools, worker, tails, hub, models, vault, clock, ids, log },
@@ -208,16 +214,19 @@ export function createRunner(deps: RunnerDeps): Runner {
         findBox: box,
         files: createJobFiles({ db, clock, ids, blobs, jobs, closedFolders: [config.dataDir] }),
         findServers: () => findServers({ fetch, clock, ports: deps.discoveryPorts }),
+        webhooks: { ...webhooks.byHand, time, settle: webhooks.settle },
+        webhookBase: () => config.publicRunnerUrl ?? readSettings(db).publicUrl ?? ownUrl,
         dataDir: config.dataDir,
       }),
       auth: config,
       gate: gateOf(config),
+      takeDelivery: webhooks.ingress.handle,
       clock,
       log,
       deadlines: deps.deadlines,
       checkAnswers: deps.checkAnswers,
     })
-    const made: Parts = { db, hub, jobs, approvals, models, worker, clockwork, http, stops: [], report() {} }
+    const made: Parts = { db, hub, jobs, approvals, models, worker, clockwork, webhooks, http, stops: [], report() {} }
     const reporter = createReporter(made)
     made.report = reporter.plan
     // Its part comes with the public address.
@@ -302,6 +311,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (running === null) return
       for (const stop of running.stops) stop()
       await Promise.all([running.http.close(Math.min(graceMs, 2000)), running.clockwork.stop(), running.worker.stop({ graceMs })])
+      running.webhooks.stop()
       running.db.close()
       outbound.close()
       log.info({ bootId }, 'the runner has stopped')
@@ -351,6 +361,7 @@ type Parts = {
   models: Models
   worker: Worker
   clockwork: Clockwork
+  webhooks: Webhooks
   http: HttpServer
   stops: (() => void)[]
   /** Tells what runs and waits, a moment from now. */
@@ -361,6 +372,12 @@ type Parts = {
 function jobLimit(db: Database): number {
   const { brake, concurrency } = readSettings(db)
   return brake ? 0 : concurrency
+}
+
+/** How this machine itself reaches the port: a server that listens on all addresses is asked on loopback. */
+function urlOf({ host, port }: { host: string; port: number }): string {
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}`
 }
 
 function portOf({ port, protocol }: URL): number {

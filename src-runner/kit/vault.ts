@@ -25,3 +25,8 @@ export function providerKey(providerId: string): string {
 
 /** Where the key of the provider of web search is kept. */
 export const WEB_SEARCH_KEY = 'web_search'
+
+/** Where the secret is kept that a webhook's senders sign with. */
+export function triggerSignatureKey(triggerId: string): string {
+  return `trigger:${triggerId}:signature`
+}

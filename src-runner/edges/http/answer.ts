@@ -1,14 +1,5 @@
-import type { ServerResponse } from 'node:http'
-import { ERROR_STATUS, type ErrorBody, type ErrorCode } from '../../contract/errors.ts'
+import type { ErrorBody } from '../../contract/errors.ts'
 import { AppError } from '../../kit/errors.ts'
-
-export const JSON_TYPE = 'application/json; charset=utf-8'
-
-/** What every answer carries: nothing that the runner says is for a cache or for a browser to guess a type from. */
-export const COMMON_HEADERS = [
-  ['cache-control', 'no-store'],
-  ['x-content-type-options', 'nosniff'],
-] as const
 
 /** Every error as an AppError: its code decides the status and what the caller reads. */
 export function toAppError(thrown: unknown): AppError {
@@ -34,23 +25,6 @@ export function errorBody(error: AppError): ErrorBody {
   if (error.message !== '') body.message = error.message
   if (error.issues !== undefined) body.issues = error.issues
   return body
-}
-
-/** Bytes that are the same whatever was asked for: nothing of the request comes back. */
-const FIXED_BODIES = new Map<ErrorCode, string>()
-
-export function fixedBody(code: ErrorCode): string {
-  const known = FIXED_BODIES.get(code)
-  if (known !== undefined) return known
-  const body = JSON.stringify({ error: code })
-  FIXED_BODIES.set(code, body)
-  return body
-}
-
-/** An answer from in front of Fastify. */
-export function answerFixed(res: ServerResponse, code: ErrorCode): void {
-  const body = fixedBody(code)
-  res.writeHead(ERROR_STATUS[code], { 'content-type': JSON_TYPE, 'content-length': body.length }).end(body)
 }
 
 function codesOf(thrown: unknown): { code: string; statusCode: number | null } {

@@ -1,17 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
-import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
+import { answerFixed, COMMON_HEADERS } from '../../base/net/fixed-answers.ts'
+import type { ErrorCode } from '../../contract/errors.ts'
 import { refuseAtGate, type GateConfig } from '../../contract/gate.ts'
-import { answerFixed, COMMON_HEADERS, fixedBody, JSON_TYPE } from './answer.ts'
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => void
 
+/** Deliveries to webhooks. false: this request is none, and nothing was done with it. */
+export type TakeDelivery = (req: IncomingMessage, res: ServerResponse) => boolean
+
 /**
  * What stands between the socket and the router. It sees every request that Node could parse, whatever its method
- * and path, so no route, no 404 and no error page can be reached around it.
+ * and path, so no route, no 404 and no error page can be reached around it. Deliveries alone pass it by: they come
+ * from outside under any name, and bring a secret of their own.
  */
-export function createFront(gate: GateConfig, next: Listener): Listener {
+export function createFront(gate: GateConfig, next: Listener, takeDelivery: TakeDelivery): Listener {
   return (req, res) => {
+    if (takeDelivery(req, res)) return
     for (const [name, value] of COMMON_HEADERS) res.setHeader(name, value)
     const refusal = refuse(req, gate)
     if (refusal === null) return next(req, res)
@@ -42,18 +46,4 @@ export function pathOf(target: string): string {
 function asksForUpgrade(req: IncomingMessage): boolean {
   const upgrade = req.headers.upgrade
   return upgrade !== undefined && upgrade.trim().toLowerCase() !== 'h2c'
-}
-
-/** Bytes that are no HTTP, headers without end, bodies that never come: one short answer, then the socket is closed. */
-export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy(error)
-    return
-  }
-  const code: ErrorCode = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'invalid_request'
-  const body = fixedBody(code)
-  socket.end(
-    `HTTP/1.1 ${ERROR_STATUS[code]} ${code === 'request_timeout' ? 'Request Timeout' : 'Bad Request'}\r\n` +
-      `content-type: ${JSON_TYPE}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
-  )
 }

@@ -1,16 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { answerBrokenRequest, fixedBody, JSON_TYPE } from '../../base/net/fixed-answers.ts'
 import { http } from '../../base/net/node-http.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
 import type { GateConfig } from '../../contract/gate.ts'
 import { ROUTES, type Route, type RouteName } from '../../contract/routes.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Log } from '../../kit/log.ts'
-import { errorBody, fixedBody, JSON_TYPE, toAppError } from './answer.ts'
+import { errorBody, toAppError } from './answer.ts'
 import { createAuth, type AuthConfig } from './auth.ts'
 import { MAX_BODY_BYTES, parseJson, requireJson } from './body.ts'
-import { answerBrokenRequest, createFront, pathOf } from './front.ts'
+import { createFront, pathOf, type TakeDelivery } from './front.ts'
 import type { Call, Handlers, OpenStream } from './handler.ts'
 import { parseInput } from './input.ts'
 import { createStreams } from './stream.ts'
@@ -33,6 +34,8 @@ export type HttpServerDeps = {
   handlers: Handlers
   auth: AuthConfig
   gate: GateConfig
+  /** In front of gate and router. Left out: there are no webhooks. */
+  takeDelivery?: TakeDelivery
   clock: Clock
   log: Log
   deadlines?: Deadlines
@@ -63,7 +66,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
           connectionsCheckingInterval: deadlines.checkEveryMs,
           keepAliveTimeout: 72_000,
         },
-        createFront(deps.gate, handle),
+        createFront(deps.gate, handle, deps.takeDelivery ?? (() => false)),
       )
       return server
     },

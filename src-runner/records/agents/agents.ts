@@ -167,7 +167,7 @@ export function updateAgent(tx: Tx, { clock }: { clock: Clock }, agentId: string
 
 /**
  * The agent goes, what it did stays: its row is kept for its jobs, and its slug is free again. Its unfinished jobs
- * are stopped. When it was the default, the oldest one left is. Throws AppError agent_not_found.
+ * are stopped, its triggers have no agent. When it was the default, the oldest one left is. Throws AppError agent_not_found.
  */
 export function deleteAgent(tx: Tx, { clock, jobs }: { clock: Clock; jobs: Pick<JobStore, 'cancelAllOf'> }, agentId: string): void {
   const agent = getAgent(tx, agentId)
@@ -175,6 +175,7 @@ export function deleteAgent(tx: Tx, { clock, jobs }: { clock: Clock; jobs: Pick<
   tx.prepare('DELETE FROM schedules WHERE agent_id = ?').run(agentId)
   jobs.cancelAllOf(tx, { agentId })
   tx.prepare('DELETE FROM rules WHERE agent_id = ?').run(agentId)
+  tx.prepare('UPDATE webhook_triggers SET agent_id = NULL WHERE agent_id = ?').run(agentId)
   const at = clock.now()
   tx.prepare('UPDATE agents SET deleted_at = ?, updated_at = ?, is_default = 0 WHERE id = ?').run(at, at, agentId)
   if (agent.isDefault) {

@@ -25,11 +25,23 @@ export type NewJob = {
 }
 
 /** Throws AppError agent_not_found, conversation_not_found, or job_not_found (the parent). */
-export function enqueueJob(tx: Tx, deps: JobDeps, input: NewJob, retryOfJobId: string | null = null): Job {
+export function enqueueJob(tx: Tx, deps: JobDeps, input: NewJob): Job {
+  return getJob(tx, insertJob(tx, deps, input))
+}
+
+/**
+ * The same without reading back what was written: answers the id, which the caller may have made before. To read a job
+ * is a third of what it takes to make one.
+ */
+export function insertJob(
+  tx: Tx,
+  deps: JobDeps,
+  input: NewJob,
+  { id = deps.ids.next(), retryOfJobId = null }: { id?: string; retryOfJobId?: string | null } = {},
+): string {
   const agent = requireAgent(tx, input.agentId)
   if (input.parentJobId) requireJob(tx, input.parentJobId)
   const at = deps.clock.now()
-  const id = deps.ids.next()
   const title = input.title?.trim() || titleFor(input.task)
   const conversationId = conversationFor(tx, deps, input, { entityId: agent.entity_id, title, at })
   const inserted = tx
@@ -63,7 +75,7 @@ export function enqueueJob(tx: Tx, deps: JobDeps, input: NewJob, retryOfJobId: s
   const { agentId, channel, triggerId = null, scheduleId = null } = input
   tx.emit({ type: 'job.created', payload: { jobId: id, agentId, conversationId, channel, title, triggerId, scheduleId } })
   tx.afterCommit(deps.notify.ready)
-  return getJob(tx, id)
+  return id
 }
 
 /**
@@ -73,12 +85,8 @@ export function enqueueJob(tx: Tx, deps: JobDeps, input: NewJob, retryOfJobId: s
 export function retryJob(tx: Tx, deps: JobDeps, jobId: string): Job {
   const old = getJob(tx, jobId)
   if (!isTerminal(old.status)) throw new AppError('job_not_finished', 'This job has not ended yet. Stop it first, then retry it.')
-  return enqueueJob(
-    tx,
-    deps,
-    { ...old, conversation: old.channel === 'chat' ? (old.conversationId ?? 'new') : old.conversationId, occurrenceId: null },
-    old.id,
-  )
+  const conversation = old.channel === 'chat' ? (old.conversationId ?? 'new') : old.conversationId
+  return getJob(tx, insertJob(tx, deps, { ...old, conversation, occurrenceId: null }, { retryOfJobId: old.id }))
 }
 
 function requireAgent(tx: Tx, agentId: string): { entity_id: string } {

@@ -1,3 +1,73 @@
 export const WEBHOOKS = `
-SELECT 1;
+CREATE TABLE webhook_triggers (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  entity_id TEXT NOT NULL REFERENCES entities (id),
+  -- null: none was attached, or the one attached is gone.
+  agent_id TEXT REFERENCES agents (id),
+  name TEXT NOT NULL,
+  slug TEXT NOT NULL UNIQUE,
+  -- SHA-256 of the secret. null: there is none, and no delivery gets in.
+  secret_digest BLOB CHECK (length(secret_digest) = 32),
+  task_template TEXT NOT NULL,
+  notify_on_success INTEGER NOT NULL CHECK (notify_on_success IN (0, 1)),
+  notify_via TEXT NOT NULL CHECK (notify_via IN ('auto', 'telegram', 'discord', 'slack')),
+  -- The secret of the signature is in the vault.
+  signature TEXT CHECK (signature IN ('standard_webhooks', 'github', 'stripe', 'slack')),
+  dedupe INTEGER NOT NULL CHECK (dedupe IN (0, 1)),
+  status TEXT NOT NULL CHECK (status IN ('active', 'paused')),
+  trigger_count INTEGER NOT NULL DEFAULT 0 CHECK (trigger_count >= 0),
+  last_triggered_at INTEGER,
+  created_at INTEGER NOT NULL,
+  CHECK ((trigger_count = 0) = (last_triggered_at IS NULL))
+) STRICT;
+CREATE INDEX webhook_triggers_by_agent ON webhook_triggers (agent_id) WHERE agent_id IS NOT NULL;
+
+-- The last 30 accepted fires of each trigger, one row for each place in a ring: fire n stands in slot n % 30, so the row
+-- that the next fire takes over is the one that decides whether it may. elapsed is the machine's running time, which no
+-- setting of the clock changes; it counts within one boot, and a start of the runner carries the rest over.
+CREATE TABLE webhook_fires (
+  trigger_seq INTEGER NOT NULL REFERENCES webhook_triggers (seq) ON DELETE CASCADE,
+  slot INTEGER NOT NULL CHECK (slot BETWEEN 0 AND 29),
+  at INTEGER NOT NULL,
+  boot TEXT NOT NULL,
+  elapsed INTEGER NOT NULL,
+  PRIMARY KEY (trigger_seq, slot)
+) STRICT, WITHOUT ROWID;
+
+-- The inbox. Refusals of one kind in a row are one row that counts. What the agent was given is the task of the job.
+CREATE TABLE webhook_deliveries (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  trigger_seq INTEGER NOT NULL REFERENCES webhook_triggers (seq) ON DELETE CASCADE,
+  kind TEXT NOT NULL CHECK (kind IN ('webhook', 'test', 'replay')),
+  outcome TEXT NOT NULL CHECK (outcome IN ('accepted', 'duplicate', 'wrong_secret', 'paused', 'bad_signature', 'rate_limited',
+    'unsupported_media_type', 'unsupported_encoding', 'payload_too_large', 'invalid_json', 'incomplete', 'no_agent', 'job_creation_failed')),
+  status INTEGER NOT NULL,
+  times INTEGER NOT NULL DEFAULT 1 CHECK (times > 0),
+  sender_id TEXT,
+  event_name TEXT,
+  job_id TEXT REFERENCES agent_jobs (id),
+  replay_of_id TEXT,
+  bytes INTEGER NOT NULL CHECK (bytes >= 0),
+  received_at INTEGER NOT NULL,
+  headers TEXT CHECK (headers IS NULL OR json_type(headers) = 'object'),
+  -- As it came, byte for byte.
+  payload BLOB,
+  CHECK ((outcome IN ('accepted', 'duplicate')) = (job_id IS NOT NULL)),
+  CHECK (outcome <> 'accepted' OR (times = 1 AND payload IS NOT NULL)),
+  CHECK (kind = 'webhook' OR outcome = 'accepted'),
+  CHECK ((kind = 'replay') = (replay_of_id IS NOT NULL))
+) STRICT;
+CREATE INDEX webhook_deliveries_by_trigger ON webhook_deliveries (trigger_seq);
+
+-- The senders' own ids of what was accepted. Kept longer than the inbox: a sender repeats itself for days.
+CREATE TABLE webhook_sender_ids (
+  trigger_seq INTEGER NOT NULL REFERENCES webhook_triggers (seq) ON DELETE CASCADE,
+  sender_id TEXT NOT NULL,
+  job_id TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (trigger_seq, sender_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX webhook_sender_ids_by_time ON webhook_sender_ids (at);
 `

@@ -2,6 +2,8 @@ import type { BoxState } from '../../../base/box/box-types.ts'
 import type { Database } from '../../../base/db/database.ts'
 import type { EventHub } from '../../../base/events/event-hub.ts'
 import type { JobTails } from '../../../base/events/job-tails.ts'
+import type { MachineTime } from '../../../base/time/machine-time.ts'
+import type { TemplatePreview } from '../../../contract/triggers.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import type { Ids } from '../../../kit/ids.ts'
 import type { Log } from '../../../kit/log.ts'
@@ -40,6 +42,18 @@ export type HandlerDeps = {
   findServers(): Promise<FoundServer[]>
   /** The box of this machine; `again` tries it anew. */
   findBox(options?: { again?: boolean }): Promise<BoxState>
+  /** Deliveries that a person sends to their own webhooks, and what is known of the others. */
+  webhooks: {
+    /** The running time that limits are measured in. */
+    time: MachineTime
+    /** Writes down what is known of refused deliveries, before somebody looks. */
+    settle(): void
+    preview(taskTemplate: string, payload: string): TemplatePreview
+    test(triggerId: string, payload: string): Promise<{ jobId: string; deliveryId: string }>
+    replay(deliveryId: string): Promise<{ jobId: string; deliveryId: string }>
+  }
+  /** What webhook addresses begin with, as of now. */
+  webhookBase(): string
   vault: Vault
   clock: Clock
   ids: Ids

@@ -1,4 +1,15 @@
-import { AppError } from '../../../kit/errors.ts'
+import { transact } from '../../../base/db/transact.ts'
+import { messageOf } from '../../../kit/errors.ts'
+import { triggerSignatureKey } from '../../../kit/vault.ts'
+import { getDelivery, listDeliveries } from '../../../records/triggers/deliveries.ts'
+import {
+  createTrigger,
+  deleteTrigger,
+  getTrigger,
+  listTriggers,
+  rotateSecret,
+  setTriggerStatus,
+} from '../../../records/triggers/triggers.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
@@ -16,22 +27,79 @@ type Routes =
   | 'getDelivery'
   | 'replayDelivery'
 
-export function triggerHandlers(_deps: HandlerDeps): Pick<Handlers, Routes> {
-  const notYet = () => {
-    throw new AppError('internal', 'Not there yet.')
+export function triggerHandlers({ db, clock, ids, vault, webhooks, webhookBase, log }: HandlerDeps): Pick<Handlers, Routes> {
+  const { time } = webhooks
+
+  /** The only place where a secret is seen after it was made: what is answered here is answered once. */
+  function urlOf(slug: string, secret: string): string {
+    return `${webhookBase().replace(/\/+$/, '')}/webhooks/${slug}/${secret}`
   }
+
+  async function forgetSignature(triggerId: string): Promise<void> {
+    await vault.delete(triggerSignatureKey(triggerId)).catch((error: unknown) => {
+      log.warn({ error, triggerId }, `the signing secret of a webhook that is gone could not be removed: ${messageOf(error)}`)
+    })
+  }
+
   return {
-    listTriggers: notYet,
-    createTrigger: notYet,
-    previewTemplate: notYet,
-    getTrigger: notYet,
-    deleteTrigger: notYet,
-    pauseTrigger: notYet,
-    resumeTrigger: notYet,
-    rotateTriggerSecret: notYet,
-    testTrigger: notYet,
-    listDeliveries: notYet,
-    getDelivery: notYet,
-    replayDelivery: notYet,
+    listTriggers({ query }) {
+      webhooks.settle()
+      return listTriggers(db, time, query)
+    },
+
+    getTrigger({ params }) {
+      webhooks.settle()
+      return { trigger: getTrigger(db, time, params.triggerId) }
+    },
+
+    /** The vault first: a break in between leaves a secret without a webhook (harmless), never a webhook that lets nobody in. */
+    async createTrigger({ body }) {
+      const id = ids.next()
+      if (body.signature !== null) await vault.set(triggerSignatureKey(id), body.signature.secret)
+      try {
+        const { trigger, secret } = transact(db, (tx) => createTrigger(tx, { clock, ids, time }, id, body))
+        return { trigger, url: urlOf(trigger.slug, secret) }
+      } catch (error) {
+        if (body.signature !== null) await forgetSignature(id)
+        throw error
+      }
+    },
+
+    async deleteTrigger({ params: { triggerId } }) {
+      const { signature } = getTrigger(db, time, triggerId)
+      transact(db, (tx) => deleteTrigger(tx, triggerId))
+      if (signature !== null) await forgetSignature(triggerId)
+      return { ok: true }
+    },
+
+    pauseTrigger: ({ params }) => ({ trigger: transact(db, (tx) => setTriggerStatus(tx, time, params.triggerId, 'paused')) }),
+    resumeTrigger: ({ params }) => ({ trigger: transact(db, (tx) => setTriggerStatus(tx, time, params.triggerId, 'active')) }),
+
+    rotateTriggerSecret({ params }) {
+      const { trigger, secret } = transact(db, (tx) => rotateSecret(tx, time, params.triggerId))
+      return { trigger, url: urlOf(trigger.slug, secret) }
+    },
+
+    previewTemplate: ({ body }) => webhooks.preview(body.taskTemplate, body.payload),
+
+    async testTrigger({ params, body }) {
+      const { jobId, deliveryId } = await webhooks.test(params.triggerId, body.payload)
+      return { jobId, delivery: getDelivery(db, deliveryId).delivery }
+    },
+
+    listDeliveries({ params, query }) {
+      webhooks.settle()
+      return listDeliveries(db, params.triggerId, query)
+    },
+
+    getDelivery({ params }) {
+      const { delivery, ...more } = getDelivery(db, params.deliveryId)
+      return { delivery: { ...delivery, ...more } }
+    },
+
+    async replayDelivery({ params }) {
+      const { jobId, deliveryId } = await webhooks.replay(params.deliveryId)
+      return { jobId, delivery: getDelivery(db, deliveryId).delivery }
+    },
   }
 }

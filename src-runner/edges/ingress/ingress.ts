@@ -1,0 +1,134 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { describeDatabaseTrouble } from '../../base/db/database-errors.ts'
+import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
+import { MAX_WEBHOOK_BYTES } from '../../contract/triggers.ts'
+import { AppError } from '../../kit/errors.ts'
+import { findWait } from '../../records/triggers/hour-window.ts'
+import type { Refusal } from '../../records/triggers/inbox.ts'
+import { isSecretOf } from '../../records/triggers/secrets.ts'
+import type { KnownTrigger, TriggerIndex } from '../../records/triggers/trigger-index.ts'
+import { PROBE_SLUG } from '../../records/triggers/triggers.ts'
+import { accept, answerProbe, refuse, refuseForNow } from './answers.ts'
+import { isJsonType, isPlain, readBody } from './delivery-body.ts'
+import type { Intake, IntakeDeps } from './intake.ts'
+
+/**
+ * Where deliveries come in: in front of every router, so that a path of any length and spelling gets the one answer that
+ * all wrong ones get, and no body is read before it is known whose it is.
+ */
+export type Ingress = {
+  /** false: this is no `POST /webhooks/<slug>/<secret>`, and nothing was done with it. */
+  handle(req: IncomingMessage, res: ServerResponse): boolean
+}
+
+export type IngressDeps = Pick<IntakeDeps, 'db' | 'clock' | 'log' | 'time' | 'inbox'> & {
+  index: Pick<TriggerIndex, 'find'>
+  intake: Pick<Intake, 'take'>
+  /** Whether this is what we ourselves have just sent out to see whether it comes back. */
+  probe?: (nonce: string) => boolean
+}
+
+/** What the sender reads of each outcome; three of them are one and the same. */
+const CODES: Record<Refusal['outcome'], ErrorCode> = {
+  duplicate: 'internal',
+  wrong_secret: 'not_found',
+  paused: 'not_found',
+  bad_signature: 'not_found',
+  rate_limited: 'rate_limited',
+  unsupported_media_type: 'unsupported_media_type',
+  unsupported_encoding: 'unsupported_media_type',
+  payload_too_large: 'payload_too_large',
+  invalid_json: 'invalid_request',
+  incomplete: 'request_timeout',
+  no_agent: 'trigger_has_no_agent',
+  job_creation_failed: 'job_creation_failed',
+}
+
+/** Whose refusals are written down with all that is known of them: they proved that they may send. */
+const AUTHENTIC = new Set<Refusal['outcome']>(['invalid_json', 'no_agent', 'job_creation_failed'])
+
+/** Stands for no trigger, so that a wrong slug is as much work as a wrong secret. Of it nothing is ever written. */
+const NOBODY = { seq: 0, id: '' }
+
+export function createIngress({ db, clock, log, time, inbox, index, intake, probe = () => false }: IngressDeps): Ingress {
+  function handle(req: IncomingMessage, res: ServerResponse): boolean {
+    const address = addressOf(req)
+    if (address === null) return false
+    try {
+      admit(req, res, address)
+    } catch (error) {
+      fail(res, error, null)
+    }
+    return true
+  }
+
+  function admit(req: IncomingMessage, res: ServerResponse, { slug, secret }: Address): void {
+    if (slug === PROBE_SLUG && probe(secret)) return answerProbe(res)
+    const trigger = index.find(slug)
+    const isRight = isSecretOf(trigger, secret)
+    if (!isRight || trigger === undefined || !trigger.active) {
+      return turnAway(res, trigger ?? NOBODY, { outcome: isRight ? 'paused' : 'wrong_secret' })
+    }
+    const waitMs = findWait(db, trigger.seq, time)
+    if (waitMs > 0) return turnAway(res, trigger, { outcome: 'rate_limited' }, waitMs)
+    if (!isJsonType(req.headers['content-type'])) return turnAway(res, trigger, { outcome: 'unsupported_media_type' })
+    if (!isPlain(req.headers)) return turnAway(res, trigger, { outcome: 'unsupported_encoding' })
+    readBody(req, MAX_WEBHOOK_BYTES, (body) => {
+      if (typeof body === 'string') return turnAway(res, trigger, { outcome: body === 'too_large' ? 'payload_too_large' : 'incomplete' })
+      take(req, res, trigger, body).catch((error: unknown) => fail(res, error, trigger))
+    })
+  }
+
+  async function take(req: IncomingMessage, res: ServerResponse, trigger: KnownTrigger, body: Buffer): Promise<void> {
+    const { taken, read } = await intake.take(trigger, req.headers, body)
+    if (taken.outcome === 'accepted') return accept(res, taken.jobId)
+    const { senderId, eventName, headers, payload } = read
+    if (taken.outcome === 'duplicate') {
+      accept(res, taken.jobId)
+      return note(trigger, 202, { outcome: 'duplicate', jobId: taken.jobId, senderId, eventName, headers, bytes: body.length })
+    }
+    const known = AUTHENTIC.has(taken.outcome) ? { senderId, eventName, headers, payload } : {}
+    turnAway(res, trigger, { outcome: taken.outcome, bytes: body.length, ...known }, 'waitMs' in taken ? taken.waitMs : 0)
+  }
+
+  /** Answers first: what is noted of it is nobody's business but the owner's. */
+  function turnAway(
+    res: ServerResponse,
+    trigger: Pick<KnownTrigger, 'seq' | 'id'>,
+    refusal: Omit<Refusal, 'status' | 'receivedAt'>,
+    waitMs = 0,
+  ): void {
+    const code = CODES[refusal.outcome]
+    if (code === 'rate_limited') refuseForNow(res, waitMs)
+    else refuse(res, code)
+    note(trigger, ERROR_STATUS[code], refusal)
+  }
+
+  function note(trigger: Pick<KnownTrigger, 'seq' | 'id'>, status: number, refusal: Omit<Refusal, 'status' | 'receivedAt'>): void {
+    inbox.refused(trigger, { ...refusal, status, receivedAt: clock.now() })
+  }
+
+  /** Nothing was taken. The log learns which trigger, and never the address. */
+  function fail(res: ServerResponse, thrown: unknown, trigger: KnownTrigger | null): void {
+    const error = describeDatabaseTrouble(thrown)
+    log.error({ error, triggerId: trigger?.id }, 'a delivery could not be taken')
+    if (res.headersSent) return void res.destroy()
+    refuse(res, error instanceof AppError ? error.code : 'job_creation_failed')
+  }
+
+  return { handle }
+}
+
+type Address = { slug: string; secret: string }
+
+const PREFIX = '/webhooks/'
+
+/** Taken apart as it stands, letter by letter: nothing is decoded, so no other spelling is the same address. */
+function addressOf({ method, url }: IncomingMessage): Address | null {
+  if (method !== 'POST' || url === undefined || !url.startsWith(PREFIX)) return null
+  const end = url.search(/[?#]/)
+  const path = end === -1 ? url : url.slice(0, end)
+  const slash = path.indexOf('/', PREFIX.length)
+  if (slash <= PREFIX.length || slash === path.length - 1 || path.includes('/', slash + 1)) return null
+  return { slug: path.slice(PREFIX.length, slash), secret: path.slice(slash + 1) }
+}

@@ -1,0 +1,143 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Database } from '../../base/db/database.ts'
+import { commitSoon } from '../../base/db/transact.ts'
+import type { MachineTime } from '../../base/time/machine-time.ts'
+import { MAX_WEBHOOK_BYTES, type TemplatePreview } from '../../contract/triggers.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { AppError } from '../../kit/errors.ts'
+import type { Ids } from '../../kit/ids.ts'
+import type { Log } from '../../kit/log.ts'
+import { triggerSignatureKey, type Vault } from '../../kit/vault.ts'
+import type { JobStore } from '../../records/jobs/job-store.ts'
+import { getReplayable } from '../../records/triggers/deliveries.ts'
+import type { Inbox } from '../../records/triggers/inbox.ts'
+import type { ReceivedHeaders } from '../../records/triggers/received-headers.ts'
+import { eventNameOf, senderIdOf } from '../../records/triggers/sender.ts'
+import { verifySignature } from '../../records/triggers/signatures/verify-signature.ts'
+import { takeDelivery, takeHandSent, type HandSent, type ReadDelivery, type Taken } from '../../records/triggers/taking.ts'
+import { renderTemplate } from '../../records/triggers/template.ts'
+import { readKnownTrigger, type KnownTrigger } from '../../records/triggers/trigger-index.ts'
+import { noTrigger } from '../../records/triggers/triggers.ts'
+import { keptHeadersOf, parseBody } from './delivery-body.ts'
+import { wrapWebhookTask } from './envelope.ts'
+
+/** How a delivery went, from its body on. `read`: what is known of it by then. */
+export type Outcome = { taken: Taken | { outcome: 'bad_signature' | 'invalid_json' | 'job_creation_failed' }; read: Partial<ReadDelivery> }
+
+export type HandSentAnswer = { jobId: string; deliveryId: string }
+
+/** What becomes of a delivery once its body is here. The same for those that the person sends. */
+export type Intake = {
+  /** Throws AppError disk_full, database_unavailable or vault_unavailable: it was not taken, and may be sent again. */
+  take(trigger: KnownTrigger, headers: IncomingHttpHeaders, body: Buffer): Promise<Outcome>
+  /** Throws AppError trigger_not_found, trigger_is_paused, trigger_has_no_agent, invalid_request, payload_too_large or job_creation_failed. */
+  test(triggerId: string, payload: string): Promise<HandSentAnswer>
+  /** Throws AppError delivery_not_found, delivery_has_no_payload, and what `test` throws. */
+  replay(deliveryId: string): Promise<HandSentAnswer>
+  preview(taskTemplate: string, payload: string): TemplatePreview
+}
+
+export type IntakeDeps = {
+  db: Database
+  jobs: Pick<JobStore, 'insert'>
+  vault: Vault
+  clock: Clock
+  ids: Ids
+  log: Log
+  time: MachineTime
+  inbox: Inbox
+}
+
+/** Every so many accepted deliveries the inbox is cut back: it may hold so many more for a moment. */
+const TRIM_AFTER = 16
+
+export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: IntakeDeps): Intake {
+  const taking = { jobs, ids, time }
+  /** By what was read of the trigger: after a change it is asked for anew. */
+  const signingSecrets = new WeakMap<KnownTrigger, string>()
+
+  async function isSigned(trigger: KnownTrigger, headers: IncomingHttpHeaders, rawBody: Buffer): Promise<boolean> {
+    let secret = signingSecrets.get(trigger)
+    if (secret === undefined) {
+      secret = (await vault.get(triggerSignatureKey(trigger.id))) ?? ''
+      signingSecrets.set(trigger, secret)
+    }
+    return verifySignature(trigger.signature!, { secret, headers, rawBody, nowMs: clock.now() })
+  }
+
+  async function take(trigger: KnownTrigger, headers: IncomingHttpHeaders, body: Buffer): Promise<Outcome> {
+    const read: Partial<ReadDelivery> = { receivedAt: clock.now() }
+    if (trigger.signature !== null && !(await isSigned(trigger, headers, body))) return { taken: { outcome: 'bad_signature' }, read }
+    const parsed = parseBody(body)
+    read.payload = body
+    read.headers = keptHeadersOf(headers)
+    if (parsed === null) return { taken: { outcome: 'invalid_json' }, read }
+    read.senderId = senderIdOf(headers, parsed.payload)
+    read.eventName = eventNameOf(headers, parsed.payload)
+    if (trigger.agentId === null) return { taken: { outcome: 'no_agent' }, read }
+    try {
+      read.task = taskFor(trigger.taskTemplate, parsed.payload)
+      const taken = await commitSoon(db, (tx) => takeDelivery(tx, taking, trigger, read as ReadDelivery))
+      if (taken.outcome === 'accepted' && taken.count % TRIM_AFTER === 0) inbox.grew(trigger.seq)
+      return { taken, read }
+    } catch (error) {
+      if (isNotNow(error)) throw error
+      log.error({ error, triggerId: trigger.id }, 'a delivery could not be made a job')
+      return { taken: { outcome: 'job_creation_failed' }, read }
+    }
+  }
+
+  async function takeByHand(triggerId: string, sent: Pick<HandSent, 'kind' | 'replayOfId' | 'payload'>, headers: ReceivedHeaders) {
+    const trigger = readKnownTrigger(db, triggerId)
+    if (trigger === null) throw noTrigger()
+    if (sent.payload.length > MAX_WEBHOOK_BYTES) throw new AppError('payload_too_large', 'A delivery has at most 1,000,000 bytes.')
+    const parsed = parseBody(sent.payload)
+    if (parsed === null) throw new AppError('invalid_request', 'The payload is not valid JSON.')
+    const delivery: HandSent = {
+      ...sent,
+      headers: keptHeadersOf(headers),
+      senderId: senderIdOf(headers, parsed.payload),
+      eventName: eventNameOf(headers, parsed.payload),
+      task: taskFor(trigger.taskTemplate, parsed.payload),
+      receivedAt: clock.now(),
+    }
+    const taken = await commitSoon(db, (tx) => takeHandSent(tx, taking, trigger, delivery)).catch((error: unknown) => {
+      if (error instanceof AppError && error.code !== 'agent_not_found') throw error
+      throw new AppError('job_creation_failed', 'The job could not be created. Nothing was started.', { cause: error })
+    })
+    inbox.grew(trigger.seq)
+    if (!('outcome' in taken)) return taken
+    switch (taken.outcome) {
+      case 'paused':
+        throw new AppError('trigger_is_paused', 'This webhook is paused. Resume it first.')
+      case 'no_agent':
+        throw new AppError('trigger_has_no_agent', 'This webhook has no agent.')
+      case 'deleted':
+        throw noTrigger()
+    }
+  }
+
+  return {
+    take,
+    test: (triggerId, payload) => takeByHand(triggerId, { kind: 'test', replayOfId: null, payload: Buffer.from(payload) }, {}),
+    async replay(deliveryId) {
+      const { triggerId, payload, headers } = getReplayable(db, deliveryId)
+      return takeByHand(triggerId, { kind: 'replay', replayOfId: deliveryId, payload }, headers)
+    },
+    preview(taskTemplate, payload) {
+      const parsed = parseBody(Buffer.from(payload))
+      if (parsed === null) return { prompt: null, placeholders: [], problem: 'The payload is not valid JSON.' }
+      const rendered = renderTemplate(taskTemplate, parsed.payload)
+      return { prompt: wrapWebhookTask(taskTemplate, rendered), placeholders: rendered.placeholders, problem: null }
+    },
+  }
+}
+
+function taskFor(template: string, payload: unknown): string {
+  return wrapWebhookTask(template, renderTemplate(template, payload))
+}
+
+/** Nothing is wrong with the delivery: sent again later, it gets in. */
+function isNotNow(error: unknown): boolean {
+  return error instanceof AppError && ['disk_full', 'database_unavailable', 'vault_unavailable'].includes(error.code)
+}

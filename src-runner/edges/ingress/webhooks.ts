@@ -1,0 +1,66 @@
+import type { Database } from '../../base/db/database.ts'
+import { transact } from '../../base/db/transact.ts'
+import type { EventHub } from '../../base/events/event-hub.ts'
+import type { MachineTime } from '../../base/time/machine-time.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Ids } from '../../kit/ids.ts'
+import type { Log } from '../../kit/log.ts'
+import type { Vault } from '../../kit/vault.ts'
+import type { JobStore } from '../../records/jobs/job-store.ts'
+import { carryOverFires } from '../../records/triggers/hour-window.ts'
+import { createInbox } from '../../records/triggers/inbox.ts'
+import { forgetSenderIds } from '../../records/triggers/taking.ts'
+import { createTriggerIndex } from '../../records/triggers/trigger-index.ts'
+import { createIngress, type Ingress } from './ingress.ts'
+import { createIntake, type Intake } from './intake.ts'
+
+export type Webhooks = {
+  ingress: Ingress
+  /** Deliveries that the person sends, and what a template makes of one. */
+  byHand: Pick<Intake, 'test' | 'replay' | 'preview'>
+  time: MachineTime
+  /** Writes down what is known of refused deliveries. For whoever is about to look, and before the end. */
+  settle(): void
+  stop(): void
+}
+
+export type WebhooksDeps = {
+  db: Database
+  hub: EventHub
+  jobs: JobStore
+  vault: Vault
+  clock: Clock
+  ids: Ids
+  log: Log
+  time: MachineTime
+  probe?: (nonce: string) => boolean
+}
+
+const FORGET_EVERY_MS = 3_600_000
+
+/** All that webhooks are made of. Before the first delivery it carries the fires of an earlier boot over into this one. */
+export function createWebhooks({ hub, probe, ...deps }: WebhooksDeps): Webhooks {
+  const { db, clock, log, time } = deps
+  transact(db, (tx) => carryOverFires(tx, { now: clock.now(), time }))
+  const inbox = createInbox(deps)
+  const index = createTriggerIndex({ db, hub })
+  const intake = createIntake({ ...deps, inbox })
+  const stopForgetting = clock.every(FORGET_EVERY_MS, () => {
+    try {
+      transact(db, (tx) => forgetSenderIds(tx, clock.now()))
+    } catch (error) {
+      log.warn({ error }, 'old ids of senders could not be removed')
+    }
+  })
+  return {
+    ingress: createIngress({ ...deps, inbox, index, intake, probe }),
+    byHand: intake,
+    time,
+    settle: inbox.settle,
+    stop() {
+      stopForgetting()
+      index.stop()
+      inbox.settle()
+    },
+  }
+}

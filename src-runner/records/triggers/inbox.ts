@@ -1,0 +1,120 @@
+import type { Database } from '../../base/db/database.ts'
+import { transact, type Tx } from '../../base/db/transact.ts'
+import { INBOX_KEEPS, type DeliveryOutcome } from '../../contract/triggers.ts'
+import { messageOf } from '../../kit/errors.ts'
+import type { Ids } from '../../kit/ids.ts'
+import type { KnownTrigger } from './trigger-index.ts'
+
+export type Refusal = {
+  outcome: Exclude<DeliveryOutcome, 'accepted'>
+  status: number
+  receivedAt: number
+  bytes?: number
+  /** Of a delivery that came with everything it needs; of the others nothing is kept. */
+  payload?: Buffer | null
+  headers?: string | null
+  senderId?: string | null
+  eventName?: string | null
+  /** The job of the delivery that it repeats. */
+  jobId?: string | null
+}
+
+/**
+ * What is written about deliveries beside the way of those that are taken. A refusal costs the sender nothing, so it must
+ * cost us next to nothing: refusals are counted here and written together about once a second. A crash loses the last
+ * second of them, and nothing else.
+ */
+export type Inbox = {
+  refused(trigger: Pick<KnownTrigger, 'seq' | 'id'>, refusal: Refusal): void
+  /** The trigger was given another delivery to keep; the one too many goes later. */
+  grew(triggerSeq: number): void
+  /** Writes what is due now. For whoever is about to look, and before the end. */
+  settle(): void
+}
+
+const GATHER_MS = 1000
+/** Rows of refusals for each trigger, beside those that were taken: no flood of them pushes out what was taken. */
+const REFUSALS_KEPT = 50
+
+type Counted = { triggerId: string; triggerSeq: number; times: number; last: Refusal }
+
+export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
+  const counted = new Map<string, Counted>()
+  const grown = new Set<number>()
+  let expected = false
+
+  function expectWork(): void {
+    if (expected) return
+    expected = true
+    void db.clock.sleep(GATHER_MS).then(() => {
+      expected = false
+      settle()
+      if (counted.size > 0) expectWork()
+    })
+  }
+
+  function settle(): void {
+    if ((counted.size === 0 && grown.size === 0) || !db.connection.open) return
+    try {
+      transact(db, (tx) => {
+        for (const refusals of counted.values()) writeRefusals(tx, ids, refusals)
+        for (const triggerSeq of grown) trim(tx, triggerSeq, "outcome = 'accepted'", INBOX_KEEPS)
+      })
+      counted.clear()
+      grown.clear()
+    } catch (error) {
+      // A full disk, most likely. They are kept in mind, as few as there are kinds of them.
+      db.log.warn({ err: error }, `refused deliveries could not be written down yet: ${messageOf(error)}`)
+    }
+  }
+
+  return {
+    refused({ seq, id }, refusal) {
+      const key = `${seq} ${refusal.outcome}`
+      const known = counted.get(key)
+      if (known === undefined) counted.set(key, { triggerId: id, triggerSeq: seq, times: 1, last: refusal })
+      else {
+        known.times++
+        known.last = refusal
+      }
+      expectWork()
+    },
+    grew(triggerSeq) {
+      grown.add(triggerSeq)
+      expectWork()
+    },
+    settle,
+  }
+}
+
+function writeRefusals(tx: Tx, ids: Ids, { triggerId, triggerSeq, times, last }: Counted): void {
+  if (tx.prepare('SELECT 1 FROM webhook_triggers WHERE seq = ?').get(triggerSeq) === undefined) return
+  const newest = tx
+    .prepare<{ seq: number; outcome: string }>(
+      'SELECT seq, outcome FROM webhook_deliveries WHERE trigger_seq = ? ORDER BY seq DESC LIMIT 1',
+    )
+    .get(triggerSeq)
+  const row = [last.status, last.receivedAt, last.bytes ?? 0, last.senderId, last.eventName, last.jobId, last.headers, last.payload].map(
+    (value) => value ?? null,
+  )
+  if (newest?.outcome === last.outcome) {
+    tx.prepare(
+      `UPDATE webhook_deliveries SET times = times + ?, status = ?, received_at = ?, bytes = ?, sender_id = ?, event_name = ?, job_id = ?,
+         headers = ?, payload = ? WHERE seq = ?`,
+    ).run(times, ...row, newest.seq)
+  } else {
+    tx.prepare(
+      `INSERT INTO webhook_deliveries (id, trigger_seq, kind, outcome, times, status, received_at, bytes, sender_id, event_name, job_id, headers,
+         payload) VALUES (?, ?, 'webhook', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ).run(ids.next(), triggerSeq, last.outcome, times, ...row)
+    trim(tx, triggerSeq, "outcome <> 'accepted'", REFUSALS_KEPT)
+  }
+  tx.emit({ type: 'delivery.refused', payload: { triggerId, outcome: last.outcome } })
+}
+
+function trim(tx: Tx, triggerSeq: number, which: string, keep: number): void {
+  tx.prepare(
+    `DELETE FROM webhook_deliveries WHERE trigger_seq = ? AND ${which} AND seq <=
+       (SELECT seq FROM webhook_deliveries WHERE trigger_seq = ? AND ${which} ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
+  ).run(triggerSeq, triggerSeq, keep)
+}

@@ -1,0 +1,100 @@
+import type { Database } from '../../base/db/database.ts'
+import type { EventHub } from '../../base/events/event-hub.ts'
+import type { StoredEvent } from '../../contract/events.ts'
+import type { SignatureScheme } from '../../contract/triggers.ts'
+
+/** A trigger as a delivery needs it. An object says what was true when it was read, and never changes after. */
+export type KnownTrigger = {
+  readonly seq: number
+  readonly id: string
+  readonly name: string
+  readonly slug: string
+  readonly secretDigest: Buffer | null
+  readonly active: boolean
+  readonly agentId: string | null
+  readonly taskTemplate: string
+  readonly signature: SignatureScheme | null
+  readonly dedupe: boolean
+}
+
+/**
+ * All triggers by slug, in memory: whether a slug is there must not show in how long the answer takes, and a lookup in
+ * the file takes longer when it finds something. What counts is decided in the transaction that takes the delivery.
+ */
+export type TriggerIndex = {
+  find(slug: string): KnownTrigger | undefined
+  stop(): void
+}
+
+type Row = {
+  seq: number
+  id: string
+  name: string
+  slug: string
+  secret_digest: Buffer | null
+  status: 'active' | 'paused'
+  agent_id: string | null
+  task_template: string
+  signature: SignatureScheme | null
+  dedupe: number
+}
+
+const SELECT = 'SELECT seq, id, name, slug, secret_digest, status, agent_id, task_template, signature, dedupe FROM webhook_triggers'
+
+export function createTriggerIndex({ db, hub }: { db: Database; hub: Pick<EventHub, 'subscribe'> }): TriggerIndex {
+  const bySlug = new Map<string, KnownTrigger>()
+  const slugs = new Map<string, string>()
+
+  function keep(row: Row): void {
+    bySlug.set(row.slug, knownOf(row))
+    slugs.set(row.id, row.slug)
+  }
+
+  function forget(triggerId: string): void {
+    const slug = slugs.get(triggerId)
+    if (slug !== undefined && bySlug.get(slug)?.id === triggerId) bySlug.delete(slug)
+    slugs.delete(triggerId)
+  }
+
+  function readAgain(triggerId: string): void {
+    forget(triggerId)
+    const row = db.prepare<Row>(`${SELECT} WHERE id = ?`).get(triggerId)
+    if (row !== undefined) keep(row)
+  }
+
+  function onEvent(event: StoredEvent): void {
+    switch (event.type) {
+      case 'trigger.created':
+      case 'trigger.changed':
+      case 'trigger.deleted':
+        return readAgain(event.payload.triggerId)
+      case 'agent.deleted': {
+        const { agentId } = event.payload
+        for (const trigger of [...bySlug.values()]) if (trigger.agentId === agentId) readAgain(trigger.id)
+      }
+    }
+  }
+
+  for (const row of db.prepare<Row>(SELECT).all()) keep(row)
+  return { find: (slug) => bySlug.get(slug), stop: hub.subscribe(onEvent) }
+}
+
+export function readKnownTrigger(db: Pick<Database, 'prepare'>, triggerId: string): KnownTrigger | null {
+  const row = db.prepare<Row>(`${SELECT} WHERE id = ?`).get(triggerId)
+  return row === undefined ? null : knownOf(row)
+}
+
+function knownOf(row: Row): KnownTrigger {
+  return {
+    seq: row.seq,
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    secretDigest: row.secret_digest,
+    active: row.status === 'active',
+    agentId: row.agent_id,
+    taskTemplate: row.task_template,
+    signature: row.signature,
+    dedupe: row.dedupe === 1,
+  }
+}
