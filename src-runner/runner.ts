@@ -33,6 +33,7 @@ import { createLedger } from './records/budgets/ledger.ts'
 import { createBlobs } from './records/files/blobs.ts'
 import { createJobStore, type JobStore } from './records/jobs/job-store.ts'
 import { createWorker, type Worker } from './records/jobs/worker.ts'
+import { createTelling } from './records/outbox/telling.ts'
 import { findPrice } from './records/prices/prices.ts'
 import { findProvider } from './records/providers/providers.ts'
 import { createRuleBook } from './records/rules/rules.ts'
@@ -149,14 +150,23 @@ export function createRunner(deps: RunnerDeps): Runner {
     const jobs: JobStore = createJobStore({
       ...{ db, clock, ids, bootId, tails },
       hooks: {
-        ended: (tx, job) => schedules.jobEnded(tx, job),
+        // A schedule learns first how its run ended: that nobody could be told of it is news after that.
+        ended: (tx, job) => (schedules.jobEnded(tx, job), telling.jobEnded(tx, job)),
         waiting: (tx, job) => schedules.jobWaits(tx, job),
       },
     })
-    const schedules: ScheduleStore = createScheduleStore({ clock, ids, log, jobs, safeMode: config.safeMode })
+    const telling = createTelling({
+      ...{ clock, ids, log },
+      dashboardUrl: () => dashboardUrlOf(config),
+      markNotifyUnreachable: (tx, scheduleId) => schedules.markNotifyUnreachable(tx, scheduleId),
+    })
+    const schedules: ScheduleStore = createScheduleStore({
+      ...{ clock, ids, log, jobs, safeMode: config.safeMode },
+      hooks: { exhausted: telling.budgetExhausted },
+    })
     const alarm = deps.alarm ?? createSystemAlarm(() => clock.now())
     const clockwork = createClockwork({ db, clock, alarm, schedules, log })
-    const approvals = createApprovals({ clock, ids, jobs })
+    const approvals = createApprovals({ clock, ids, jobs, hooks: { asked: telling.approvalAsked } })
     const rules = createRuleBook(db)
     const timezone = createMachineTimezone(clock)
     const ledger = createLedger({ db, clock, timezone })
@@ -378,6 +388,12 @@ function jobLimit(db: Database): number {
 function urlOf({ host, port }: { host: string; port: number }): string {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host
   return `http://${name}:${port}`
+}
+
+/** Where the dashboard is opened from other machines; null: nowhere. */
+function dashboardUrlOf({ origins }: RunnerConfig): string | null {
+  const isElsewhere = (url: URL) => /^https?:$/.test(url.protocol) && !/^(localhost|127\.|\[::1\])/.test(url.hostname)
+  return origins.find((origin) => URL.canParse(origin) && isElsewhere(new URL(origin))) ?? null
 }
 
 function portOf({ port, protocol }: URL): number {
