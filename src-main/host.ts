@@ -86,6 +86,7 @@ export function createHost({ environment, spawn, assets, trash, echo }: HostOpti
       safeMode,
       ingressPort: environment.ingressPort,
       publicRunnerUrl: environment.publicRunnerUrl,
+      clockAheadMs: environment.clockAheadMs,
       hostTrash: trash !== undefined,
     }
   }

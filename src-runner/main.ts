@@ -7,7 +7,7 @@ import { findHostChannel, type HostChannel } from './edges/host/host-channel.ts'
 import { createHostTrash } from './edges/host/host-trash.ts'
 import { createHostVault } from './edges/host/host-vault.ts'
 import { findSystemTrash } from './edges/host/system-trash.ts'
-import { systemClock } from './kit/clock.ts'
+import { shiftClock, systemClock } from './kit/clock.ts'
 import { messageOf } from './kit/errors.ts'
 import { createMemoryVault, type Vault } from './kit/vault.ts'
 import { createRunner, type Runner } from './runner.ts'
@@ -80,6 +80,8 @@ function runUnderHost(host: HostChannel): void {
         return life?.runner.answerApproval(message)
       case 'set_brake':
         return life?.runner.setBrake(message.on)
+      case 'set_tunnel':
+        return life?.runner.setTunnel(message)
       case 'woke':
         return life?.runner.woke()
     }
@@ -148,7 +150,9 @@ function createLife({ config, vault, trash, toStderr }: LifeDeps): Life {
     log.error({ error }, 'the runner ends on an error that nobody caught')
     void log.close().finally(() => process.exit(1))
   })
-  const runner = createRunner({ config, vault: watched(vault, scrubber), log, trash })
+  const ahead = config.clockAheadMs ?? 0
+  const clock = ahead === 0 ? undefined : shiftClock(systemClock, ahead)
+  const runner = createRunner({ config, clock, vault: watched(vault, scrubber), log, trash })
   return {
     runner,
     log,

@@ -101,6 +101,8 @@ export type Environment = {
   vault: 'keychain' | 'file'
   messengerBridgeEnabled: boolean
   logLevel: LogLevel | null
+  /** Only in tests of the whole app: how far the runner's clock stands ahead. */
+  clockAheadMs?: number
 }
 
 export type EnvironmentSource = {
@@ -143,6 +145,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
     messengerBridgeEnabled: given.messengerBridgeEnabled ?? true,
     logLevel: given.logLevel ?? null,
   }
+  if (source.env['DECKHAND_TEST'] === '1') environment.clockAheadMs = Number(source.env['DECKHAND_TEST_CLOCK_AHEAD_MS'] ?? 0)
   refuseUnsafe(environment)
   return environment
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ApprovalKind } from './approval-kinds.ts'
 import { NoticeKind } from './notifications.ts'
 import { Id, Moment, Usd } from './primitives.ts'
+import { PublicAddress, TunnelProgram } from './public-address.ts'
 
 /**
  * The typed port between the desktop (or headless host) and the runner process. Both ends parse what arrives: a
@@ -30,6 +31,8 @@ export const RunnerConfig = z.object({
   ingressPort: z.number().int().min(0).max(65_535).nullable(),
   /** The public base of webhook addresses as the environment gives it; null: the setting decides. */
   publicRunnerUrl: z.string().nullable(),
+  /** In tests of the whole app: how far the runner's clock stands ahead of the machine's. */
+  clockAheadMs: z.number().int().optional(),
   /** The host moves files to the trash of the system when it is asked to. Left out: it does not. */
   hostTrash: z.boolean().optional(),
 })
@@ -61,6 +64,8 @@ export const ToRunner = z.discriminatedUnion('type', [
   }),
   /** A person pulled or released the emergency brake in the tray. */
   z.object({ type: z.literal('set_brake'), on: z.boolean() }),
+  /** The person started or stopped a tunnel in the tray. */
+  z.object({ type: z.literal('set_tunnel'), program: TunnelProgram, on: z.boolean() }),
   /** The machine was asleep until now. */
   z.object({ type: z.literal('woke') }),
 ])
@@ -88,6 +93,9 @@ export const WaitingApproval = z.object({
   choices: z.array(z.string()),
 })
 export type WaitingApproval = z.infer<typeof WaitingApproval>
+
+export const WebhookReach = PublicAddress.pick({ url: true, tunnel: true }).extend({ check: PublicAddress.shape.check.shape.state })
+export type WebhookReach = z.infer<typeof WebhookReach>
 
 export const FromRunner = z.discriminatedUnion('type', [
   /** Sent once, as soon as the port can be listened to. */
@@ -119,6 +127,8 @@ export const FromRunner = z.discriminatedUnion('type', [
     /** The newest of them. */
     waiting: z.array(WaitingApproval),
     brake: z.boolean(),
+    /** How webhooks come in from outside. */
+    webhooks: WebhookReach,
   }),
   z.object({
     type: z.literal('vault.ask'),

@@ -10,6 +10,11 @@ export type Clock = {
   every(ms: number, fn: () => void): () => void
 }
 
+/** The same clock, so far ahead. Durations are not touched by it. */
+export function shiftClock(clock: Clock, aheadMs: number): Clock {
+  return { ...clock, now: () => clock.now() + aheadMs }
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -20,7 +20,8 @@ export function createSystemAlarm(now: () => number): Alarm {
       if (soon !== null) clearImmediate(soon)
       soon = null
       if (at === null) return
-      if (at > now()) job = scheduleJob(new Date(at), ring)
+      // By the machine's clock, which `now` may stand beside.
+      if (at > now()) job = scheduleJob(new Date(Date.now() + at - now()), ring)
       // The moment may have passed between the two looks at the clock.
       if (job === null) soon = setImmediate(ring)
     },
