@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { parsePayload } from '../../records/triggers/parse-payload.ts'
 import type { ReceivedHeaders } from '../../records/triggers/received-headers.ts'
 
 /**
@@ -50,7 +51,7 @@ export function parseBody(body: Buffer): { payload: unknown } | null {
   if (!isUtf8(body)) return null
   const text = body.toString('utf8')
   try {
-    return { payload: JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as unknown }
+    return { payload: parsePayload(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) }
   } catch {
     return null
   }
