@@ -87,6 +87,8 @@ export const RECORDED_EVENTS = {
   'outbound.failed': z.object({ messageId: Id, agentId: Id, state: OutboundState }),
   /** Its address, its listener, its tunnel, or whether it can be reached. */
   'public_address.changed': z.object({}),
+  /** Nothing happened but time: something has been wrong for long enough to be told, or lies far enough back. */
+  'attention.changed': z.object({}),
   'settings.changed': z.object({ keys: z.array(z.string()) }),
 } as const
 

@@ -33,7 +33,7 @@ export type StaleTag = { tag: Tag; by?: 'jobId' | 'agentId' | 'conversationId' |
 
 const job: StaleTag[] = [{ tag: 'jobs' }, { tag: 'job', by: 'jobId' }, { tag: 'conversation', by: 'conversationId' }]
 
-const trigger: StaleTag[] = [{ tag: 'triggers' }, { tag: 'trigger', by: 'triggerId' }]
+const trigger: StaleTag[] = [{ tag: 'triggers' }, { tag: 'trigger', by: 'triggerId' }, { tag: 'attention' }]
 const schedule: StaleTag[] = [{ tag: 'schedules' }, { tag: 'schedule', by: 'scheduleId' }, { tag: 'attention' }]
 const channel: StaleTag[] = [{ tag: 'channels' }, { tag: 'attention' }]
 const outbound: StaleTag[] = [{ tag: 'outbox' }, { tag: 'attention' }]
@@ -48,7 +48,7 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'job.waiting': [...job, { tag: 'conversations' }],
   'job.requeued': job,
   'job.cancel_requested': job,
-  'job.finished': [...job, { tag: 'conversations' }, { tag: 'spend' }, { tag: 'schedule', by: 'scheduleId' }],
+  'job.finished': [...job, { tag: 'conversations' }, { tag: 'spend' }, { tag: 'schedule', by: 'scheduleId' }, { tag: 'attention' }],
   'approval.asked': approval,
   'approval.answered': approval,
   'approval.expired': approval,
@@ -69,6 +69,7 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
     { tag: 'triggers' },
     { tag: 'schedules' },
     { tag: 'channels' },
+    { tag: 'attention' },
   ],
   'conversation.created': [{ tag: 'conversations' }],
   'conversation.changed': [{ tag: 'conversations' }, { tag: 'conversation', by: 'conversationId' }],
@@ -94,5 +95,6 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'outbound.sent': outbound,
   'outbound.failed': outbound,
   'public_address.changed': [{ tag: 'public_address' }, { tag: 'attention' }],
+  'attention.changed': [{ tag: 'attention' }],
   'settings.changed': [{ tag: 'settings' }, { tag: 'models' }],
 }

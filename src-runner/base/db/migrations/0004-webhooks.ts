@@ -60,6 +60,9 @@ CREATE TABLE webhook_deliveries (
   CHECK ((kind = 'replay') = (replay_of_id IS NOT NULL))
 ) STRICT;
 CREATE INDEX webhook_deliveries_by_trigger ON webhook_deliveries (trigger_seq);
+-- What a real sender was refused, which the person has to know of.
+CREATE INDEX webhook_deliveries_refused ON webhook_deliveries (received_at)
+  WHERE outcome IN ('rate_limited', 'payload_too_large', 'invalid_json', 'no_agent', 'job_creation_failed');
 
 -- The senders' own ids of what was accepted. Kept longer than the inbox: a sender repeats itself for days.
 CREATE TABLE webhook_sender_ids (

@@ -61,6 +61,8 @@ CREATE TABLE occurrences (
   CHECK (times = 1 OR state IN ('missed', 'paused')),
   CHECK (origin = 'clock' OR state = 'ran')
 ) STRICT, WITHOUT ROWID;
+-- What did not run, which the person has to know of.
+CREATE INDEX occurrences_missed ON occurrences (decided_at) WHERE state = 'missed';
 -- One due time at most waits for the run before it.
 CREATE UNIQUE INDEX occurrences_one_due ON occurrences (schedule_id) WHERE state = 'due';
 -- What was decided is not decided again.

@@ -36,6 +36,7 @@ CREATE TABLE channel_people (
   UNIQUE (channel_id, external_id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX channel_people_one_owner ON channel_people (channel_id) WHERE role = 'owner';
+CREATE INDEX channel_people_asked ON channel_people (first_seen_at) WHERE role = 'asked';
 
 CREATE INDEX channel_people_by_conversation ON channel_people (conversation_id) WHERE conversation_id IS NOT NULL;
 
