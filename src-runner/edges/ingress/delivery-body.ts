@@ -41,7 +41,11 @@ export function readBody(req: IncomingMessage, maxBytes: number, done: (body: Bu
     chunks.push(chunk)
     if (length > maxBytes) finish('too_large')
   })
-  req.on('end', () => finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)))
+  req.on('end', () => {
+    // More than it announced came at once, and that was answered as what it is: whoever reads a 400 has made no job.
+    if (req.socket.writableEnded) return finish('incomplete')
+    finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length))
+  })
   req.on('error', () => finish('incomplete'))
   req.on('close', () => finish('incomplete'))
 }
