@@ -106,8 +106,8 @@ export default {
     ),
     never(
       'processes-behind-the-box',
-      'Programs are started in base/box, which fences them.',
-      { path: '^src-runner/', pathNot: [TESTS, '^src-runner/base/box/'] },
+      'What agents run is started in base/box, which fences it; what a person has installed and starts, in base/programs.',
+      { path: '^src-runner/', pathNot: [TESTS, '^src-runner/base/(box|programs)/'] },
       '^(node:)?child_process$',
     ),
     never(

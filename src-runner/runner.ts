@@ -18,12 +18,14 @@ import { createClockwork, type Clockwork } from './edges/clockwork/clockwork.ts'
 import { refuseUnsafeConfig } from './edges/host/environment.ts'
 import { SHOWN_WAITING, waitingApprovalOf } from './edges/host/waiting-approvals.ts'
 import { createHandlers } from './edges/http/handlers.ts'
-import { createHttpServer, type Deadlines, type HttpServer } from './edges/http/server.ts'
+import { createHttpServer, DEFAULT_DEADLINES, type Deadlines, type HttpServer } from './edges/http/server.ts'
+import { createIngressListener } from './edges/ingress/ingress-listener.ts'
 import type { Notice } from './edges/notices/notice-for.ts'
 import { createNotices } from './edges/notices/notices.ts'
 import { createWebhooks, type Webhooks } from './edges/ingress/webhooks.ts'
+import { createPublicAddresses, type PublicAddresses, type PublicAddressTimings } from './edges/public-address/public-address.ts'
 import { systemClock, type Clock } from './kit/clock.ts'
-import { AppError } from './kit/errors.ts'
+import { AppError, messageOf } from './kit/errors.ts'
 import { createIds, type Ids } from './kit/ids.ts'
 import { silentLog, type Log } from './kit/log.ts'
 import { createMachineTimezone } from './kit/timezone.ts'
@@ -68,6 +70,8 @@ export type RunnerDeps = {
   /** The pace of the demo model; 0 in tests. */
   demoWordMs?: number
   deadlines?: Deadlines
+  /** How patient tunnels and probes are. */
+  publicAddressTimings?: Partial<PublicAddressTimings>
   /** In place of all tools that agents have. */
   tools?: readonly Tool[]
   /** Beside them: tools of a test. */
@@ -86,6 +90,7 @@ export type Address = { host: string; port: number; bootId: string }
 
 /** What the tray shows, and what is told to a person whose window is closed. */
 export type RunningReport = Omit<Extract<FromRunner, { type: 'running' }>, 'type'>
+export type TunnelWish = Omit<Extract<ToRunner, { type: 'set_tunnel' }>, 'type'>
 export type AnswerFromHost = Omit<Extract<ToRunner, { type: 'answer_approval' }>, 'type'>
 
 export type Runner = {
@@ -98,6 +103,8 @@ export type Runner = {
   answerApproval(given: AnswerFromHost): void
   /** The emergency brake, pulled or released by a person. */
   setBrake(on: boolean): void
+  /** A tunnel, started or stopped by a person in the tray. What cannot be done, a notice says. */
+  setTunnel(wish: TunnelWish): void
   /** The machine was asleep until now. */
   woke(): void
   onRunning(listener: (report: RunningReport) => void): () => void
@@ -136,6 +143,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (config.safeMode) runNewJobs(parts)
       parts.worker.start()
       if (!config.safeMode) parts.clockwork.start()
+      await parts.addresses.start(ownUrl)
       parts.report()
       return { ...address, bootId }
     } catch (error) {
@@ -214,7 +222,13 @@ export function createRunner(deps: RunnerDeps): Runner {
       perform,
     })
     const time = createMachineTime(clock, deps.clock === undefined ? thisMachine : null)
-    const webhooks = createWebhooks({ db, hub, jobs, vault, clock, ids, log, time })
+    const addresses = createPublicAddresses({
+      ...{ db, clock, log, fetch, config },
+      openIngress: (port) => openIngress(webhooks, port),
+      timings: deps.publicAddressTimings,
+      onChange: () => made.report(),
+    })
+    const webhooks: Webhooks = createWebhooks({ db, hub, jobs, vault, clock, ids, log, time, probe: addresses.isProbe })
     const http = createHttpServer({
       handlers: createHandlers({
         ...{ db, jobs, approvals, schedules, tools, worker, tails, hub, models, vault, clock, ids, log },
@@ -225,7 +239,8 @@ export function createRunner(deps: RunnerDeps): Runner {
         files: createJobFiles({ db, clock, ids, blobs, jobs, closedFolders: [config.dataDir] }),
         findServers: () => findServers({ fetch, clock, ports: deps.discoveryPorts }),
         webhooks: { ...webhooks.byHand, time, settle: webhooks.settle },
-        webhookBase: () => config.publicRunnerUrl ?? readSettings(db).publicUrl ?? ownUrl,
+        webhookBase: addresses.webhookBase,
+        publicAddress: addresses,
         dataDir: config.dataDir,
       }),
       auth: config,
@@ -236,11 +251,10 @@ export function createRunner(deps: RunnerDeps): Runner {
       deadlines: deps.deadlines,
       checkAnswers: deps.checkAnswers,
     })
-    const made: Parts = { db, hub, jobs, approvals, models, worker, clockwork, webhooks, http, stops: [], report() {} }
+    const made: Parts = { db, hub, jobs, approvals, models, worker, clockwork, webhooks, addresses, http, stops: [], report() {} }
     const reporter = createReporter(made)
     made.report = reporter.plan
-    // Its part comes with the public address.
-    const told = createNotices({ ...{ db, clock, log, timezone }, publicAddress: () => null, tell: tellHost })
+    const told = createNotices({ ...{ db, clock, log, timezone }, publicAddress: addresses.read, tell: tellHost })
     made.stops.push(
       hub.subscribe(reporter.onEvent),
       hub.subscribe(told.onEvent),
@@ -258,12 +272,20 @@ export function createRunner(deps: RunnerDeps): Runner {
     return createGuardedFetch({ ...deps.internet, opened: readSettings(db).openedHosts, closedPorts: ownPorts })
   }
 
+  /** On loopback: whoever leads here from outside runs on this machine. No tool of an agent may knock there. */
+  async function openIngress({ ingress }: Webhooks, port: number) {
+    const listener = createIngressListener({ ingress, deadlines: deps.deadlines ?? DEFAULT_DEADLINES })
+    const address = await listener.listen('127.0.0.1', port)
+    ownPorts.push(address.port)
+    return { port: address.port, close: () => listener.close() }
+  }
+
   function tellHost(notice: Notice): void {
     for (const listener of notices) listener(notice)
   }
 
   /** Tells who listens what runs, a moment after it changed and once for many changes. */
-  function createReporter({ db, jobs, approvals }: Parts): { onEvent(event: StoredEvent): void; plan(): void } {
+  function createReporter({ db, jobs, approvals, addresses }: Parts): { onEvent(event: StoredEvent): void; plan(): void } {
     let planned: NodeJS.Timeout | null = null
     const report = () => {
       planned = null
@@ -276,6 +298,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         approvals: waiting.pending,
         waiting: waiting.approvals.map(waitingApprovalOf),
         brake: readSettings(db).brake,
+        webhooks: addresses.reach(),
       }
       for (const listener of reports) listener(report)
     }
@@ -320,6 +343,8 @@ export function createRunner(deps: RunnerDeps): Runner {
       parts = null
       if (running === null) return
       for (const stop of running.stops) stop()
+      // First of all nothing comes in from outside any more.
+      await running.addresses.stop()
       await Promise.all([running.http.close(Math.min(graceMs, 2000)), running.clockwork.stop(), running.worker.stop({ graceMs })])
       running.webhooks.stop()
       running.db.close()
@@ -357,7 +382,21 @@ export function createRunner(deps: RunnerDeps): Runner {
         log.error({ error, on }, 'the emergency brake could not be set')
       }
     },
-    woke: () => parts?.clockwork.woke(),
+    setTunnel({ program, on }) {
+      const running = parts
+      if (running === null) return
+      const { addresses } = running
+      const done = on ? addresses.startTunnel(program) : addresses.stopTunnel()
+      done.catch((error: unknown) => {
+        log.info({ error, program, on }, 'a wish of the tray for a tunnel could not be carried out')
+        const title = on ? 'The tunnel was not started' : 'The tunnel was not stopped'
+        tellHost({ kind: 'public_address_unreachable', title, body: messageOf(error), path: '/settings' })
+      })
+    },
+    woke() {
+      parts?.clockwork.woke()
+      parts?.addresses.woke()
+    },
     onRunning: (listener) => (reports.add(listener), () => void reports.delete(listener)),
     onNotice: (listener) => (notices.add(listener), () => void notices.delete(listener)),
   }
@@ -372,6 +411,7 @@ type Parts = {
   worker: Worker
   clockwork: Clockwork
   webhooks: Webhooks
+  addresses: PublicAddresses
   http: HttpServer
   stops: (() => void)[]
   /** Tells what runs and waits, a moment from now. */

@@ -82,11 +82,27 @@ describe('the runner', () => {
     expect(ready).toEqual({ state: 'ready', runnerUrl: endpoint.url })
     expect(endpoint.secret).toBe(SECRET)
     expect((await fetch(endpoint.url)).status).toBe(200)
-    await vi.waitFor(() => expect(supervisor.running()).toEqual({ jobs: [], pending: 2, approvals: 1, waiting: [], brake: false }))
+    await vi.waitFor(() =>
+      expect(supervisor.running()).toEqual({
+        jobs: [],
+        pending: 2,
+        approvals: 1,
+        waiting: [],
+        brake: false,
+        webhooks: { url: null, check: 'unknown', tunnel: null },
+      }),
+    )
     await supervisor.stop()
     expect(supervisor.state()).toEqual({ state: 'stopped' })
     expect(supervisor.endpoint()).toBeNull()
-    expect(supervisor.running()).toEqual({ jobs: [], pending: 0, approvals: 0, waiting: [], brake: false })
+    expect(supervisor.running()).toEqual({
+      jobs: [],
+      pending: 0,
+      approvals: 0,
+      waiting: [],
+      brake: false,
+      webhooks: { url: null, check: 'unknown', tunnel: null },
+    })
     expect(isGone(spawned[0]!.pid!)).toBe(true)
   })
 

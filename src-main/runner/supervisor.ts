@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { FromRunner, type RunnerConfig, type ToRunner } from '../../src-runner/contract/port.ts'
+import type { TunnelProgram } from '../../src-runner/contract/public-address.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import { suggestPort, urlOf } from '../net/address.ts'
@@ -34,6 +35,7 @@ export type Supervisor = {
   answerApproval(answer: ApprovalAnswer): void
   /** The emergency brake, pulled or released by the person in the tray. */
   setBrake(on: boolean): void
+  setTunnel(program: TunnelProgram, on: boolean): void
   /** The machine was asleep until now. */
   tellWoke(): void
   isSafeMode(): boolean
@@ -63,7 +65,14 @@ const TIMINGS: SupervisorTimings = {
 const KILL_MARGIN_MS = 1_000
 const KEPT_LINES = 30
 const MAX_LINE_CHARS = 2_000
-const IDLE: Running = { jobs: [], pending: 0, approvals: 0, waiting: [], brake: false }
+const IDLE: Running = {
+  jobs: [],
+  pending: 0,
+  approvals: 0,
+  waiting: [],
+  brake: false,
+  webhooks: { url: null, check: 'unknown', tunnel: null },
+}
 
 export type SupervisorDeps = {
   spawn: SpawnRunner
@@ -342,6 +351,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     cancelJob: (jobId) => life?.child.send({ type: 'cancel_job', jobId }),
     answerApproval: ({ approvalId, decision, answer }) => life?.child.send({ type: 'answer_approval', approvalId, decision, answer }),
     setBrake: (on) => life?.child.send({ type: 'set_brake', on }),
+    setTunnel: (program, on) => life?.child.send({ type: 'set_tunnel', program, on }),
     tellWoke: () => life?.child.send({ type: 'woke' }),
     isSafeMode: () => safeMode,
     onState: (listener) => subscribe(stateListeners, listener),

@@ -26,6 +26,8 @@ export const PublicAddress = z.object({
   localUrl: z.string(),
   /** The webhook-only listener; null: off, and webhooks come in on the runner's port. */
   ingressPort: z.number().int().nullable(),
+  /** Why the webhook-only listener could not be opened, and what to do. Left out: it is open, or off. */
+  ingressProblem: z.string().optional(),
   /** Of the last probe that was sent out and came in again, or did not. */
   check: z.object({
     state: z.enum(['unknown', 'checking', 'reachable', 'unreachable']),

@@ -31,6 +31,7 @@ export type TestRunnerOptions = {
   trash?: RunnerDeps['trash']
   vault?: Vault
   deadlines?: RunnerDeps['deadlines']
+  publicAddressTimings?: RunnerDeps['publicAddressTimings']
   /** In place of all tools. */
   tools?: RunnerDeps['tools']
   /** Beside all tools. */
@@ -108,7 +109,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
   let running = await launch()
 
   async function launch(): Promise<{ runner: Runner; url: string; port: number; client: RunnerClient }> {
-    const { clock, ids, fetch, deadlines, tools, moreTools, internet, findBox, trash } = options
+    const { clock, ids, fetch, deadlines, tools, moreTools, internet, findBox, trash, publicAddressTimings } = options
     const found = options.findsModelServer === true ? modelServer.port : 9
     const discoveryPorts = { ollama: found, lmStudio: found, llamaCpp: found }
     const open: typeof openDatabase = (given) => (db = openDatabase(given))
@@ -122,6 +123,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       alarm: clock === undefined ? undefined : createHandAlarm(clock),
       fetch,
       deadlines,
+      publicAddressTimings,
       tools,
       moreTools,
       internet,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { isIPv4 } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { readPublicBase } from '../../base/net/public-base.ts'
 import { AuthMode, LogLevel, type RunnerConfig } from '../../contract/port.ts'
 
 /** A start that cannot be, in one line for whoever typed it. */
@@ -68,6 +69,8 @@ export function readRunnerEnvironment(env: Record<string, string | undefined>): 
 
 /** What no runner may be started with, wherever its configuration came from. Throws ConfigRefused. */
 export function refuseUnsafeConfig(config: RunnerConfig): void {
+  const { url, problem } = config.publicRunnerUrl === null ? { url: '', problem: '' } : readPublicBase(config.publicRunnerUrl)
+  if (url === null) throw new ConfigRefused(`PUBLIC_RUNNER_URL is not a public address. ${problem}`)
   if (config.authMode === 'bearer-token') {
     throw new ConfigRefused(
       'AUTH_MODE bearer-token needs an authentication provider, and this version has none; use local-trust or local-auth',

@@ -3,6 +3,7 @@ import type { Database } from '../../../base/db/database.ts'
 import type { EventHub } from '../../../base/events/event-hub.ts'
 import type { JobTails } from '../../../base/events/job-tails.ts'
 import type { MachineTime } from '../../../base/time/machine-time.ts'
+import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../../../contract/public-address.ts'
 import type { TemplatePreview } from '../../../contract/triggers.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import type { Ids } from '../../../kit/ids.ts'
@@ -54,6 +55,14 @@ export type HandlerDeps = {
   }
   /** What webhook addresses begin with, as of now. */
   webhookBase(): string
+  /** How webhooks come in from outside. */
+  publicAddress: {
+    read(): PublicAddress
+    update(change: UpdatePublicAddress): Promise<PublicAddress>
+    check(): Promise<PublicAddress>
+    startTunnel(program: TunnelProgram): Promise<PublicAddress>
+    stopTunnel(): Promise<PublicAddress>
+  }
   vault: Vault
   clock: Clock
   ids: Ids

@@ -1,12 +1,14 @@
-import { AppError } from '../../../kit/errors.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
 type Routes = 'getPublicAddress' | 'updatePublicAddress' | 'checkPublicAddress' | 'startTunnel' | 'stopTunnel'
 
-export function publicAddressHandlers(_deps: HandlerDeps): Pick<Handlers, Routes> {
-  const notYet = () => {
-    throw new AppError('internal', 'Not there yet.')
+export function publicAddressHandlers({ publicAddress }: HandlerDeps): Pick<Handlers, Routes> {
+  return {
+    getPublicAddress: () => ({ publicAddress: publicAddress.read() }),
+    updatePublicAddress: async ({ body }) => ({ publicAddress: await publicAddress.update(body) }),
+    checkPublicAddress: async () => ({ publicAddress: await publicAddress.check() }),
+    startTunnel: async ({ body }) => ({ publicAddress: await publicAddress.startTunnel(body.program) }),
+    stopTunnel: async () => ({ publicAddress: await publicAddress.stopTunnel() }),
   }
-  return { getPublicAddress: notYet, updatePublicAddress: notYet, checkPublicAddress: notYet, startTunnel: notYet, stopTunnel: notYet }
 }

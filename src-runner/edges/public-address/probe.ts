@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import { OutboundError, type OutboundFetch } from '../../base/net/outbound.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { messageOf } from '../../kit/errors.ts'
+
+export type ProbeResult = { ok: true } | { ok: false; problem: string }
+
+export type Probe = {
+  /** Sends one to `{base}/webhooks/probe/<nonce>` and waits whether it comes in. `leadsTo` is what the address should lead to. */
+  send(base: string, leadsTo: string): Promise<ProbeResult>
+  /** Whether a delivery is a probe of ours that has not come in before. */
+  accept(nonce: string): boolean
+}
+
+const NONCE_LIVES_MS = 30_000
+const ANSWER_WITHIN_MS = 10_000
+
+/**
+ * Finds out whether the outside reaches our webhooks, the only way there is: by sending something out and seeing it come
+ * in. What answers out there is not asked for its opinion; what counts is whether our own listener saw the number.
+ */
+export function createProbe({ fetch, clock }: { fetch: OutboundFetch; clock: Clock }): Probe {
+  const waiting = new Map<string, { until: number; arrived: () => void }>()
+
+  return {
+    accept(nonce) {
+      const found = waiting.get(nonce)
+      if (found === undefined) return false
+      waiting.delete(nonce)
+      if (clock.monotonic() > found.until) return false
+      found.arrived()
+      return true
+    },
+
+    async send(base, leadsTo) {
+      const nonce = randomBytes(32).toString('base64url')
+      let hasArrived = false
+      const arrived = new Promise<'arrived'>((resolve) =>
+        waiting.set(nonce, {
+          until: clock.monotonic() + NONCE_LIVES_MS,
+          arrived() {
+            hasArrived = true
+            resolve('arrived')
+          },
+        }),
+      )
+      const over = new AbortController()
+      const late = clock.sleep(ANSWER_WITHIN_MS, over.signal).then(
+        () => 'late' as const,
+        () => 'late' as const,
+      )
+      const request = new AbortController()
+      const { host } = new URL(base)
+      const answered = fetch(`${base}/webhooks/probe/${nonce}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+        redirect: 'manual',
+        signal: request.signal,
+      }).then(
+        (answer) => {
+          // Nothing that is said there matters: the body is not even read.
+          void answer.body?.cancel().catch(() => {})
+          return wordsForAnswer(host, answer.status, answer.headers.get('location'), leadsTo)
+        },
+        (error: unknown) => wordsForError(host, error),
+      )
+      try {
+        const outcome = await Promise.race([arrived, answered, late])
+        if (outcome === 'arrived' || hasArrived) return { ok: true }
+        const problem =
+          outcome === 'late'
+            ? `${host} did not answer within ${ANSWER_WITHIN_MS / 1000} seconds. Is what leads to this machine running?`
+            : outcome
+        return { ok: false, problem }
+      } finally {
+        waiting.delete(nonce)
+        over.abort()
+        request.abort(new Error('the probe is over'))
+        answered.catch(() => {})
+      }
+    },
+  }
+}
+
+function wordsForAnswer(host: string, status: number, location: string | null, leadsTo: string): string {
+  if (location !== null && status >= 300 && status < 400) {
+    const to = URL.canParse(location, `https://${host}`) ? new URL(location, `https://${host}`).origin : 'another address'
+    return `${host} sends requests on to ${to}, which services that post webhooks do not follow. Enter the address it sends to.`
+  }
+  const what = status >= 500 ? 'it cannot reach this machine' : 'it leads to something else'
+  return `${host} answered with status ${status} and nothing came in here: ${what}. It has to lead to ${leadsTo}.`
+}
+
+function wordsForError(host: string, error: unknown): string {
+  if (!(error instanceof OutboundError)) return `${host} cannot be reached: ${messageOf(error)}.`
+  switch (error.kind) {
+    case 'dns':
+      return `The name ${host} was not found. A new name can take some minutes to be known everywhere.`
+    case 'refused':
+      return `Nothing answers at ${host}: the connection was refused.`
+    case 'unreachable':
+      return `${host} cannot be reached from here.`
+    case 'tls':
+      return `The secure connection to ${host} failed (${error.systemCode ?? 'no reason given'}): its certificate is not valid.`
+    default:
+      return `${host} cannot be reached: ${error.message}.`
+  }
+}

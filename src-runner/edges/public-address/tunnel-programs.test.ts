@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import type { TunnelProgram } from '../../contract/public-address.ts'
+import { environmentOf, TUNNEL_PROGRAMS } from './tunnel-programs.ts'
+
+/** What a reader makes of these lines, apart from those that tell nothing. */
+function heard(program: TunnelProgram, ...lines: string[]) {
+  return lines.map(TUNNEL_PROGRAMS[program].listen()).filter((one) => one !== null)
+}
+
+describe('what tunnel programs print', () => {
+  it('cloudflared: the address in the box, and no other that it mentions', () => {
+    const before = [
+      '2026-11-20T09:30:00Z INF Thank you for trying Cloudflare Tunnel. … following: https://developers.cloudflare.com/cloudflare-one/connections/connect-apps',
+      '2026-11-20T09:30:00Z INF Requesting new quick Tunnel on trycloudflare.com...',
+      '2026-11-20T09:30:01Z INF |  Your quick Tunnel has been created! Visit it at (it may take some time to be reachable):  |',
+    ]
+    expect(heard('cloudflared', ...before)).toEqual([])
+    const line = '2026-11-20T09:30:01Z INF |  https://four-random-plain-words.trycloudflare.com                                      |'
+    expect(heard('cloudflared', line)).toEqual([{ url: 'https://four-random-plain-words.trycloudflare.com' }])
+    const failed = 'failed to request quick Tunnel: Post "https://api.trycloudflare.com/tunnel": dial tcp: no such host'
+    expect(heard('cloudflared', failed)).toEqual([{ problem: `cloudflared says: ${failed}`, isFinal: false }])
+  })
+
+  it('ngrok: the address of the tunnel, and none of its page on this machine', () => {
+    const web = '{"addr":"127.0.0.1:4040","lvl":"info","msg":"starting web service","obj":"web","t":"2026-11-20T09:30:00Z"}'
+    const config = '{"err":"<nil>","lvl":"info","msg":"open config file","path":"/home/ann/.config/ngrok/ngrok.yml"}'
+    const started =
+      '{"addr":"http://127.0.0.1:3002","lvl":"info","msg":"started tunnel","name":"command_line","obj":"tunnels","url":"https://ab12.ngrok-free.app"}'
+    expect(heard('ngrok', web, config, 'no json', '[]', started)).toEqual([{ url: 'https://ab12.ngrok-free.app' }])
+  })
+
+  it.each([
+    ['ERR_NGROK_105', /add-authtoken/, true],
+    ['ERR_NGROK_4018', /add-authtoken/, true],
+    ['ERR_NGROK_108', /already runs somewhere else/, true],
+    ['ERR_NGROK_334', /in use by another tunnel/, true],
+    ['ERR_NGROK_9999', /^ngrok says: /, true],
+    ['', /^ngrok says: /, false],
+  ])('ngrok: what is wrong, without the token: %s', (code, words, isFinal) => {
+    const err = `failed: something.\nYour authtoken: 2canaryCANARYcanaryCANARYcanary\r\n${code}\r\n`
+    const [trouble] = heard('ngrok', JSON.stringify({ lvl: 'eror', msg: 'failed', err }))
+    expect(trouble).toMatchObject({ problem: expect.stringMatching(words), isFinal })
+    expect(JSON.stringify(trouble)).not.toMatch(/canary/i)
+  })
+
+  it('tailscale: the address only once it is said to be on the internet', () => {
+    expect(heard('tailscale', 'Available within your tailnet:', '', 'https://host.tail1234.ts.net/')).toEqual([])
+    expect(
+      heard('tailscale', 'Available on the internet:', '', 'https://host.tail1234.ts.net/', '|-- proxy http://127.0.0.1:3002'),
+    ).toEqual([{ url: 'https://host.tail1234.ts.net' }])
+    expect(
+      heard(
+        'tailscale',
+        'Funnel is not enabled on your tailnet.',
+        'To enable, visit:',
+        '',
+        '   https://login.tailscale.com/f/funnel?node=n1',
+      ),
+    ).toEqual([{ problem: expect.stringContaining('Turn it on at https://login.tailscale.com/f/funnel?node=n1'), isFinal: true }])
+  })
+})
+
+it('programs find what they need in their environment, and nothing of ours', () => {
+  const env = {
+    PATH: '/bin',
+    HOME: '/home/ann',
+    NGROK_AUTHTOKEN: 't',
+    WORKER_SECRET: 'canary',
+    ANTHROPIC_API_KEY: 'canary',
+    TUNNEL_URL: 'http://evil',
+  }
+  expect(environmentOf('ngrok', env)).toEqual({ PATH: '/bin', HOME: '/home/ann', NGROK_AUTHTOKEN: 't' })
+  expect(environmentOf('cloudflared', env)).toEqual({ PATH: '/bin', HOME: '/home/ann' })
+})

@@ -1,0 +1,188 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, isAbsolute, join } from 'node:path'
+import type { TunnelProgram } from '../../contract/public-address.ts'
+
+/** What a line of a program's output tells. `final`: starting it again would not help. */
+export type Heard = { url: string } | { problem: string; isFinal: boolean } | null
+
+export type ProgramTarget = {
+  /** Where the webhook-only listener is, on 127.0.0.1. */
+  port: number
+  /** A file for settings of ours in place of the person's. */
+  configFile: string
+}
+
+type Program = {
+  /** Without the ending that Windows needs. */
+  names: readonly string[]
+  args(target: ProgramTarget): string[]
+  /** What `configFile` has to hold; null: it is not used. */
+  config: string | null
+  /** Variables that it needs beside those that every program gets. */
+  env: readonly string[]
+  /** A reader for one run: what a line means may depend on those before it. */
+  listen(): (line: string) => Heard
+}
+
+/**
+ * How each program is started, and what it prints. All of them run in the foreground, so that they are there exactly as
+ * long as we want them, and all lead to a port of 127.0.0.1.
+ */
+export const TUNNEL_PROGRAMS: Record<TunnelProgram, Program> = {
+  /**
+   * A quick tunnel prints its address in a box on standard error (AsciiBox in cmd/cloudflared/tunnel/quick_tunnel.go).
+   * The person's own config.yml has to stay out: its ingress rules would win over --url and could publish something
+   * else. https://github.com/cloudflare/cloudflared
+   */
+  cloudflared: {
+    names: ['cloudflared'],
+    args: ({ port, configFile }) => [
+      'tunnel',
+      ...['--config', configFile],
+      ...['--url', `http://127.0.0.1:${port}`],
+      '--no-autoupdate',
+      ...['--grace-period', '2s'],
+    ],
+    config: 'no-autoupdate: true\n',
+    env: [],
+    listen: () => (line) => {
+      const url = /\|\s+(https:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)+)\s+\|/.exec(line)?.[1]
+      if (url !== undefined) return { url }
+      const failed = /\b(?:ERR|FTL)\s+(.+)$/.exec(line)?.[1] ?? /^((?:failed|error)\b.+)$/i.exec(line)?.[1]
+      if (failed === undefined) return null
+      return { problem: said('cloudflared', failed), isFinal: /flag provided but not defined|Incorrect Usage/i.test(line) }
+    },
+  },
+
+  /**
+   * JSON lines with `msg` "started tunnel" and `url`; what goes wrong is in `err` with a code
+   * (https://ngrok.com/docs/errors/reference/). Its inspector would show every request, secrets and all, on a page of
+   * this machine that asks nobody who they are: off. https://ngrok.com/docs/agent/cli/
+   */
+  ngrok: {
+    names: ['ngrok'],
+    args: ({ port }) => ['http', `http://127.0.0.1:${port}`, '--inspect=false', ...['--log', 'stdout'], ...['--log-format', 'json']],
+    config: null,
+    env: ['NGROK_AUTHTOKEN'],
+    listen: () => (line) => {
+      const { msg, url, err } = jsonOf(line)
+      if (msg === 'started tunnel' && typeof url === 'string' && url.startsWith('https://')) return { url }
+      const problem = typeof err === 'string' && err !== '<nil>' ? err : /^ERROR:\s+(\S.*)$/.exec(line)?.[1]
+      if (problem === undefined) return null
+      const code = /ERR_NGROK_\d+/.exec(problem)?.[0]
+      if (code === 'ERR_NGROK_4018' || code === 'ERR_NGROK_105' || code === 'ERR_NGROK_107')
+        return { problem: 'ngrok needs the authtoken of your account: run "ngrok config add-authtoken" once in a terminal.', isFinal: true }
+      if (code === 'ERR_NGROK_108')
+        return { problem: 'ngrok already runs somewhere else with your account, which allows it once. Stop the other one.', isFinal: true }
+      if (code === 'ERR_NGROK_334')
+        return { problem: 'The address of your ngrok account is in use by another tunnel. Stop the other one.', isFinal: true }
+      return { problem: said('ngrok', problem), isFinal: code !== undefined }
+    },
+  },
+
+  /**
+   * In the foreground it prints "Available on the internet:" and then the address, or, where the tailnet has no Funnel
+   * yet, the page that turns it on, and waits (cmd/tailscale/cli/serve_v2.go). https://github.com/tailscale/tailscale
+   */
+  tailscale: {
+    names: ['tailscale', 'Tailscale'],
+    args: ({ port }) => ['funnel', `http://127.0.0.1:${port}`],
+    config: null,
+    env: ['TS_SOCKET'],
+    listen: () => {
+      let isPublic = false
+      let isClosed = false
+      return (line) => {
+        if (/^Available on the internet:/.test(line)) isPublic = true
+        if (/Funnel is not enabled/.test(line)) isClosed = true
+        const url = /(https:\/\/[^\s]+)/.exec(line)?.[1]
+        if (url !== undefined && isPublic) return { url: url.replace(/\/+$/, '') }
+        if (url !== undefined && isClosed)
+          return { problem: `Funnel is not on for your tailnet. Turn it on at ${url} and start the tunnel again.`, isFinal: true }
+        const failed = /^error: (.+)$/i.exec(line)?.[1] ?? /((?:failed|Unable|Access denied|not logged in).*)$/i.exec(line)?.[1]
+        return failed === undefined
+          ? null
+          : { problem: said('tailscale', failed), isFinal: /background configuration|foreground already|denied/i.test(line) }
+      }
+    },
+  },
+}
+
+/** What a program said, as a sentence: one line, short, and with no word in it that could be a key. */
+export function said(program: TunnelProgram, text: string): string {
+  const line = text
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .replace(/[\w-]{24,}/g, '…')
+    .trim()
+  const cut = line.length > 240 ? `${line.slice(0, 240).toWellFormed()}…` : line
+  return `${program} says: ${cut}`
+}
+
+function jsonOf(line: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Where the program is; null: nowhere that people have it. */
+export function findTunnelProgram(program: TunnelProgram, env: NodeJS.ProcessEnv = process.env): string | null {
+  const ending = process.platform === 'win32' ? '.exe' : ''
+  for (const folder of foldersOf(env)) {
+    for (const name of TUNNEL_PROGRAMS[program].names) {
+      const file = join(folder, `${name}${ending}`)
+      if (isProgram(file)) return file
+    }
+  }
+  return null
+}
+
+/** PATH, and where installers put programs that an app started from a dock or menu does not find there. */
+function foldersOf(env: NodeJS.ProcessEnv): string[] {
+  const home = homedir()
+  const inPath = (env['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder))
+  switch (process.platform) {
+    case 'win32': {
+      const at = (name: string, fallback: string, ...parts: string[]) => join(env[name] ?? fallback, ...parts)
+      return [
+        ...inPath,
+        at('ProgramFiles', 'C:\\Program Files', 'cloudflared'),
+        at('ProgramFiles(x86)', 'C:\\Program Files (x86)', 'cloudflared'),
+        at('ProgramFiles', 'C:\\Program Files', 'Tailscale'),
+        at('LOCALAPPDATA', join(home, 'AppData', 'Local'), 'Microsoft', 'WinGet', 'Links'),
+        at('LOCALAPPDATA', join(home, 'AppData', 'Local'), 'ngrok'),
+        at('ProgramData', 'C:\\ProgramData', 'chocolatey', 'bin'),
+        join(home, 'scoop', 'shims'),
+      ]
+    }
+    case 'darwin':
+      return [...inPath, '/opt/homebrew/bin', '/usr/local/bin', join(home, '.local', 'bin'), '/Applications/Tailscale.app/Contents/MacOS']
+    default:
+      return [...inPath, '/usr/local/bin', '/usr/bin', '/bin', '/snap/bin', join(home, '.local', 'bin'), '/home/linuxbrew/.linuxbrew/bin']
+  }
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** Where their own settings are, the language, and the way through a proxy: nothing else of ours is their business. */
+const COMMON = [
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TMPDIR', 'XDG_CONFIG_HOME'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+  ...['SystemRoot', 'SystemDrive', 'USERPROFILE', 'LOCALAPPDATA', 'APPDATA', 'ProgramData', 'ProgramFiles', 'TEMP', 'TMP'],
+]
+
+export function environmentOf(program: TunnelProgram, env: NodeJS.ProcessEnv = process.env): Record<string, string> {
+  return Object.fromEntries(
+    [...COMMON, ...TUNNEL_PROGRAMS[program].env].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const])),
+  )
+}
