@@ -20,6 +20,7 @@ import { SHOWN_WAITING, waitingApprovalOf } from './edges/host/waiting-approvals
 import { createHandlers } from './edges/http/handlers.ts'
 import { createHttpServer, DEFAULT_DEADLINES, type Deadlines, type HttpServer } from './edges/http/server.ts'
 import { createIngressListener } from './edges/ingress/ingress-listener.ts'
+import { watchAttention } from './edges/notices/attention-watch.ts'
 import type { Notice } from './edges/notices/notice-for.ts'
 import { createNotices } from './edges/notices/notices.ts'
 import { createWebhooks, type Webhooks } from './edges/ingress/webhooks.ts'
@@ -46,6 +47,7 @@ import { findServers, type DiscoveryDeps } from './thinking/models/discovery.ts'
 import { createModelSource, type Models } from './thinking/models/model-source.ts'
 import type { Tool } from './thinking/tools/tool.ts'
 import { createAgentWork } from './work/agent-work.ts'
+import { examine } from './work/doctor.ts'
 import { createJobFiles } from './work/job-files.ts'
 import { previewChange } from './work/preview-change.ts'
 import { simulateCall } from './work/simulate.ts'
@@ -241,6 +243,14 @@ export function createRunner(deps: RunnerDeps): Runner {
         webhooks: { ...webhooks.byHand, time, settle: webhooks.settle },
         webhookBase: addresses.webhookBase,
         publicAddress: addresses,
+        examine: () =>
+          examine({
+            ...{ db, clock, vault, models, dataDir: config.dataDir, safeMode: config.safeMode },
+            findBox: box,
+            hasTrash: deps.trash !== undefined,
+            nextDueAt: () => schedules.nextAt(db),
+            publicAddress: addresses.read,
+          }),
         dataDir: config.dataDir,
       }),
       auth: config,
@@ -259,6 +269,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       hub.subscribe(reporter.onEvent),
       hub.subscribe(told.onEvent),
       told.close,
+      watchAttention({ ...{ db, clock, log }, publicAddress: addresses.read }),
       rules.close,
       hub.subscribe(reconsiderBudgetsAfter(made)),
       clock.every(EVENTS_KEPT.checkEveryMs, () => forgetOldEvents(db)),

@@ -51,12 +51,12 @@ function exhaustedSchedules(db: Db, now: number): AttentionItem[] {
 function missedSchedules(db: Db, now: number): AttentionItem[] {
   return db
     .prepare<{ id: string; name: string; times: number; reason: string; at: number }>(
-      `SELECT schedule.id, schedule.name, sum(missed.times) AS times, missed.reason, max(missed.decided_at) AS at
-       FROM occurrences AS missed JOIN schedules AS schedule ON schedule.id = missed.schedule_id
-       WHERE missed.state = 'missed' AND missed.decided_at > ? AND schedule.status <> 'paused'
-       GROUP BY schedule.id
-       HAVING NOT EXISTS (SELECT 1 FROM agent_jobs AS job WHERE job.schedule_id = schedule.id AND job.created_at >= max(missed.decided_at)
-         AND job.status = 'completed')`,
+      `SELECT schedule.id, schedule.name, missed.times, missed.reason, missed.at
+       FROM (SELECT schedule_id, sum(times) AS times, reason, max(decided_at) AS at FROM occurrences
+         WHERE state = 'missed' AND decided_at > ? GROUP BY schedule_id) AS missed
+       JOIN schedules AS schedule ON schedule.id = missed.schedule_id
+       WHERE schedule.status <> 'paused' AND NOT EXISTS (SELECT 1 FROM agent_jobs AS job
+         WHERE job.schedule_id = schedule.id AND job.created_at >= missed.at AND job.status = 'completed')`,
     )
     .all(now - DAY_MS)
     .map((row) => ({

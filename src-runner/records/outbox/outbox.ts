@@ -52,6 +52,11 @@ export function findOutbound(db: Db, messageId: string): OutboundMessage | null 
   return row === undefined ? null : messageOf(row)
 }
 
+/** Messages that are still to be sent. */
+export function countPending(db: Db): number {
+  return db.prepare<{ n: number }>("SELECT count(*) AS n FROM outbox WHERE state = 'pending'").get()!.n
+}
+
 /**
  * Has a message tried again, at once and with all its tries. Throws AppError outbound_not_found, outbound_already_sent, or
  * invalid_request for one that has no address.

@@ -3,6 +3,7 @@ import type { Database } from '../../../base/db/database.ts'
 import type { EventHub } from '../../../base/events/event-hub.ts'
 import type { JobTails } from '../../../base/events/job-tails.ts'
 import type { MachineTime } from '../../../base/time/machine-time.ts'
+import type { DoctorCheck } from '../../../contract/doctor.ts'
 import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../../../contract/public-address.ts'
 import type { TemplatePreview } from '../../../contract/triggers.ts'
 import type { Clock } from '../../../kit/clock.ts'
@@ -63,6 +64,8 @@ export type HandlerDeps = {
     startTunnel(program: TunnelProgram): Promise<PublicAddress>
     stopTunnel(): Promise<PublicAddress>
   }
+  /** What Deckhand needs of this machine, looked at now. */
+  examine(): Promise<DoctorCheck[]>
   vault: Vault
   clock: Clock
   ids: Ids

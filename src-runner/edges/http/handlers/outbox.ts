@@ -1,12 +1,15 @@
-import { AppError } from '../../../kit/errors.ts'
+import { transact } from '../../../base/db/transact.ts'
+import { listAttention } from '../../../records/attention/attention.ts'
+import { listOutbox, retryOutbound } from '../../../records/outbox/outbox.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
 type Routes = 'listOutbox' | 'retryOutbound' | 'listAttention'
 
-export function outboxHandlers(_deps: HandlerDeps): Pick<Handlers, Routes> {
-  const notYet = () => {
-    throw new AppError('internal', 'Not there yet.')
+export function outboxHandlers({ db, clock, publicAddress }: HandlerDeps): Pick<Handlers, Routes> {
+  return {
+    listOutbox: ({ query }) => listOutbox(db, query),
+    retryOutbound: ({ params }) => ({ message: transact(db, (tx) => retryOutbound(tx, { clock }, params.messageId)) }),
+    listAttention: () => ({ items: listAttention(db, { now: clock.now(), publicAddress: publicAddress.read() }) }),
   }
-  return { listOutbox: notYet, retryOutbound: notYet, listAttention: notYet }
 }

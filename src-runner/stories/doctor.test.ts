@@ -1,0 +1,101 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { DoctorCheck } from '../contract/doctor.ts'
+import { AppError } from '../kit/errors.ts'
+import { createMemoryVault } from '../kit/vault.ts'
+import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
+import { createHandClock } from '../testing/hand-clock.ts'
+
+describe('the doctor', { timeout: 30_000 }, () => {
+  let runner: TestRunner
+  afterEach(() => runner.stop())
+
+  const open = async (options: TestRunnerOptions = {}) => {
+    runner = await createTestRunner(options)
+  }
+  const examine = async () => {
+    const { checks } = await runner.client.ok('getDoctor')
+    return Object.fromEntries(checks.map((check) => [check.name, check])) as Record<DoctorCheck['name'], DoctorCheck>
+  }
+
+  it('says of everything what was found, and of what is wrong what to do', async () => {
+    await open()
+    const checks = await examine()
+    expect(Object.keys(checks)).toEqual([
+      'database',
+      'disk',
+      'box',
+      'trash',
+      'keychain',
+      'models',
+      'schedules',
+      'channels',
+      'public_address',
+    ])
+    for (const check of Object.values(checks)) {
+      expect(check.found, check.name).toMatch(/\.$/)
+      expect(check.fix !== '' || check.state === 'ok', check.name).toBe(true)
+    }
+    expect(checks).toMatchObject({
+      database: { state: 'ok', found: expect.stringMatching(/\d+(\.\d)? [kM]B/) as string },
+      keychain: { state: 'ok' },
+      schedules: { state: 'ok' },
+      channels: { state: 'ok', found: 'No channel is on.' },
+      public_address: { state: 'ok' },
+      models: { state: 'problem', fix: expect.stringContaining('default model') as string },
+    })
+    expect(checks.disk.found).toContain(runner.dataDir)
+  })
+
+  it('asks the models that are used whether they are there', async () => {
+    await open()
+    await runner.addAgent()
+    expect((await examine()).models).toMatchObject({ state: 'ok', found: 'Test server answers.' })
+    await runner.client.ok('createProvider', { body: { kind: 'openai-compatible', name: 'Gone', baseUrl: 'http://127.0.0.1:9/v1' } })
+    expect((await examine()).models, 'nobody uses it').toMatchObject({ state: 'ok' })
+    const { providers } = await runner.client.ok('listProviders')
+    const gone = providers.find(({ name }) => name === 'Gone')!
+    await runner.client.ok('updateSettings', { body: { defaultModel: { providerId: gone.id, model: 'any' } } })
+    expect((await examine()).models).toMatchObject({ state: 'warning', found: expect.stringContaining('Gone: ') as string })
+  })
+
+  it('takes the demo for what it is', async () => {
+    await open()
+    await runner.client.ok('updateSettings', { body: { defaultModel: { providerId: 'demo', model: 'demo' } } })
+    expect((await examine()).models).toMatchObject({ state: 'warning', found: expect.stringContaining('demo') as string })
+  })
+
+  it('says when the keychain is shut, and writes nothing into it to find out', async () => {
+    const vault = createMemoryVault()
+    const written: string[] = []
+    await open({
+      vault: {
+        ...vault,
+        get: () => Promise.reject(new AppError('vault_unavailable', 'The keychain is locked.')),
+        set: (key, value) => (written.push(key), vault.set(key, value)),
+      },
+    })
+    expect((await examine()).keychain).toMatchObject({
+      state: 'problem',
+      found: 'The keychain is locked.',
+      fix: expect.stringContaining('Unlock') as string,
+    })
+    expect(written).toEqual([])
+  })
+
+  it('does not wait for what does not answer', async () => {
+    const clock = createHandClock()
+    await open({ clock, vault: { ...createMemoryVault(), get: () => new Promise(() => {}) } })
+    const asked = examine()
+    await clock.untilSleeping((ms) => ms <= 2000 && ms > 1500)
+    clock.advance(2000)
+    expect((await asked).keychain).toMatchObject({ state: 'warning', found: expect.stringContaining('two seconds') as string })
+  })
+
+  it('says that nothing runs by the clock in safe mode and behind the brake', async () => {
+    await open({ config: { safeMode: true } })
+    expect((await examine()).schedules).toMatchObject({ state: 'warning', found: expect.stringContaining('Safe mode') as string })
+    await runner.restart({ config: { safeMode: false } })
+    await runner.client.ok('updateSettings', { body: { brake: true } })
+    expect((await examine()).schedules).toMatchObject({ state: 'warning', found: expect.stringContaining('brake') as string })
+  })
+})
