@@ -1,0 +1,528 @@
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTcpServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../contract/public-address.ts'
+import { ROUTES, type Route } from '../contract/routes.ts'
+import { createTestRunner, TEST_SECRET, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
+import { sendRaw, toBytes } from '../testing/raw-http.ts'
+import { selfSigned } from '../testing/self-signed.ts'
+import { createTunnelStandIns, pathWith, type TunnelStandIns } from '../testing/tunnel-stand-ins.ts'
+
+/** As in life, only sooner. What goes by the hour does not happen in a test by itself. */
+const SOON = {
+  ...{ checkEveryMs: 3_600_000, freshChecksAfterMs: [5, 100, 1_000], secondLookAfterMs: 20 },
+  ...{ restartAfterMs: [10, 10], addressWithinMs: 20_000, stopGraceMs: 2_000 },
+}
+
+let runner: TestRunner
+let standIns: TunnelStandIns
+const servers: { close(): unknown }[] = []
+
+beforeEach(() => {
+  standIns = createTunnelStandIns()
+  vi.stubEnv('PATH', pathWith(standIns.folder))
+})
+afterEach(async () => {
+  await runner.stop()
+  standIns.close()
+  for (const server of servers.splice(0)) server.close()
+  vi.unstubAllEnvs()
+})
+
+async function open(options: TestRunnerOptions = {}): Promise<void> {
+  runner = await createTestRunner({ fetch: standIns.fetch, publicAddressTimings: SOON, ...options })
+}
+
+const read = async (): Promise<PublicAddress> => (await runner.client.ok('getPublicAddress')).publicAddress
+const update = async (body: UpdatePublicAddress) => (await runner.client.ok('updatePublicAddress', { body })).publicAddress
+const checkNow = async () => (await runner.client.ok('checkPublicAddress')).publicAddress.check
+const startTunnel = (program: TunnelProgram) => runner.client.ok('startTunnel', { body: { program } })
+const stateOfCheck = async () => (await read()).check.state
+const tunnelState = async () => (await read()).tunnel?.state
+
+async function listening<S extends { listen: Server['listen']; address: Server['address'] }>(
+  server: S & { close(): unknown },
+): Promise<number> {
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}
+
+async function freePort(): Promise<number> {
+  const server = createTcpServer()
+  const port = await listening(server as unknown as Server)
+  servers.splice(servers.indexOf(server), 1)
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+async function addTrigger(): Promise<{ url: string; path: string }> {
+  const agent = await runner.addAgent()
+  const { url } = await runner.client.ok('createTrigger', { body: { name: 'Orders', agentId: agent.id, taskTemplate: 'Pack {order}.' } })
+  return { url, path: /\/webhooks\/.+$/.exec(url)![0] }
+}
+
+/** Posts as an outside service does; answers the status. */
+async function post(url: string): Promise<number> {
+  const answer = await standIns.fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"order":"tea"}' })
+  await answer.text()
+  return answer.status
+}
+
+const jobs = async () => (await runner.client.ok('listJobs', { query: {} })).jobs.map(({ channel }) => channel)
+
+/** Everything that the database holds, for a look whether anything has changed. */
+function contents(): string {
+  const db = new Database(join(runner.dataDir, 'deckhand.db'), { readonly: true })
+  try {
+    const tables = db.prepare<[], { name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").all()
+    return JSON.stringify(tables.map(({ name }) => [name, db.prepare(`SELECT * FROM "${name}"`).all()]))
+  } finally {
+    db.close()
+  }
+}
+
+describe('the webhook-only listener', { timeout: 30_000 }, () => {
+  it('is off at first, and webhooks come in on the port of the runner', async () => {
+    await open()
+    const address = await read()
+    expect(address).toMatchObject({ url: null, source: 'none', localUrl: runner.url, ingressPort: null, tunnel: null })
+    expect(address.check).toEqual({ state: 'unknown', checkedAt: null, problem: '' })
+    const { url } = await addTrigger()
+    expect(url.startsWith(`${runner.url}/webhooks/`)).toBe(true)
+    expect(await post(url)).toBe(202)
+    expect(await runner.client.ask('checkPublicAddress')).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+  })
+
+  it('is opened and closed by the setting, takes webhooks, and is there again after a restart', async () => {
+    await open()
+    const port = await freePort()
+    expect(await update({ ingressPort: port })).toMatchObject({ ingressPort: port, localUrl: `http://127.0.0.1:${port}` })
+    const { url } = await addTrigger()
+    expect(url.startsWith(`http://127.0.0.1:${port}/webhooks/`)).toBe(true)
+    expect(await post(url)).toBe(202)
+    await runner.restart()
+    expect(await post(url)).toBe(202)
+    expect(await jobs()).toEqual(['webhook', 'webhook'])
+    expect(await update({ ingressPort: null })).toMatchObject({ ingressPort: null, localUrl: runner.url })
+    await expect(post(url)).rejects.toThrow('refused')
+  })
+
+  it('that cannot have its port is refused with the reason, and everything stays as it was', async () => {
+    await open()
+    const mine = await freePort()
+    await update({ ingressPort: mine })
+    const taken = await listening(createServer())
+    const problem = `Port ${taken} is taken by another program. Choose another one for webhooks.`
+    expect(await runner.client.ask('updatePublicAddress', { body: { ingressPort: taken } })).toEqual({
+      status: 400,
+      body: { error: 'invalid_request', message: problem, issues: [{ path: 'ingressPort', message: problem }] },
+    })
+    expect(await read()).toMatchObject({ ingressPort: mine })
+    expect((await runner.client.ok('getSettings')).settings.ingressPort).toBe(mine)
+  })
+
+  it('whose port is taken at the start says so, and the runner runs', async () => {
+    const taken = await listening(createServer())
+    await open({ config: { ingressPort: taken } })
+    expect(await read()).toMatchObject({
+      ingressProblem: `Port ${taken} is taken by another program. Choose another one for webhooks.`,
+      localUrl: runner.url,
+    })
+    expect((await runner.client.ask('health')).status).toBe(200)
+    expect(await post((await addTrigger()).url)).toBe(202)
+  })
+
+  it.each(['Host: localhost:3001', 'Host: evil.example', 'Host: localhost:3001\r\nX-Forwarded-For: 203.0.113.7'])(
+    'answers no route of the runner but with 404, and changes nothing: %s',
+    async (headers) => {
+      await open({ config: { authMode: 'local-trust' } })
+      const port = await freePort()
+      await update({ ingressPort: port })
+      await addTrigger()
+      const before = contents()
+      for (const [name, route] of Object.entries<Route>(ROUTES)) {
+        for (const target of [route.path.replaceAll(/:\w+/g, '019a0000-0000-7000-8000-000000000001'), `/${route.path}`]) {
+          const given: [string, string][] = headers.split('\r\n').map((line) => line.split(': ') as [string, string])
+          const body = route.method === 'GET' ? '' : '{"task":"x","brake":true,"message":"x"}'
+          const bytes = toBytes({
+            method: route.method,
+            target,
+            headers: [
+              ...given,
+              ['Authorization', `Bearer ${TEST_SECRET}`],
+              ['Content-Type', 'application/json'],
+              ['Content-Length', String(body.length)],
+              ['Connection', 'close'],
+            ],
+            body,
+          })
+          const { status, body: said } = await sendRaw(port, bytes)
+          expect([name, target, status, said]).toEqual([name, target, 404, '{"error":"not_found"}'])
+        }
+      }
+      expect(contents()).toBe(before)
+    },
+  )
+})
+
+describe('the public address', { timeout: 30_000 }, () => {
+  /** What a person has in front of their machine: it leads to the listener, until it is told otherwise. */
+  async function ownProxy(prefix = '') {
+    const seen: string[] = []
+    let act: (req: IncomingMessage, res: ServerResponse) => void = (req, res) => {
+      const { port } = new URL(runner.url)
+      const headers = { ...req.headers, host: 'hooks.example.com', 'x-forwarded-for': '203.0.113.7' }
+      const onward = request({ host: '127.0.0.1', port, method: req.method, path: req.url!.slice(prefix.length), headers }, (answer) => {
+        res.writeHead(answer.statusCode!, answer.headers)
+        answer.pipe(res)
+      })
+      req.pipe(onward)
+    }
+    const port = await listening(
+      createServer((req, res) => {
+        seen.push(req.url!)
+        act(req, res)
+      }),
+    )
+    const working = act
+    return {
+      url: `http://127.0.0.1:${port}${prefix}`,
+      seen,
+      answerWith: (answer: typeof act) => (act = answer),
+      work: () => (act = working),
+    }
+  }
+
+  it('is where webhooks are shown and reached, and a probe that comes in proves it', async () => {
+    await open()
+    const proxy = await ownProxy('/deckhand')
+    const changed = await update({ url: `${proxy.url}/` })
+    expect(changed).toMatchObject({ url: proxy.url, source: 'setting', check: { state: 'checking' } })
+    await expect.poll(stateOfCheck).toBe('reachable')
+    expect((await read()).check).toEqual({ state: 'reachable', checkedAt: expect.any(Number), problem: '' })
+    const { url } = await addTrigger()
+    expect(url.startsWith(`${proxy.url}/webhooks/`)).toBe(true)
+    expect(await post(url)).toBe(202)
+    expect(await jobs()).toEqual(['webhook'])
+    await expect.poll(() => runner.reports.at(-1)?.webhooks).toEqual({ url: proxy.url, check: 'reachable', tunnel: null })
+    await runner.restart()
+    expect(await read()).toMatchObject({ url: proxy.url, source: 'setting' })
+    await expect.poll(stateOfCheck).toBe('reachable')
+    expect(await update({ url: null })).toMatchObject({ url: null, source: 'none', check: { state: 'unknown', checkedAt: null } })
+  })
+
+  it('gets probes that are different each time, come in once, and look to others like any wrong address', async () => {
+    await open()
+    const proxy = await ownProxy()
+    await update({ url: proxy.url })
+    await expect.poll(stateOfCheck).toBe('reachable')
+    await checkNow()
+    const probes = proxy.seen.filter((path) => path.startsWith('/webhooks/probe/'))
+    expect(new Set(probes)).toHaveLength(2)
+    for (const path of probes) expect(path).toMatch(/^\/webhooks\/probe\/[\w-]{43}$/)
+    const ask = async (path: string) => {
+      const answer = await fetch(`${runner.url}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })
+      return [answer.status, await answer.text(), [...answer.headers.keys()]]
+    }
+    const unknown = await ask('/webhooks/no-such/x')
+    expect(unknown[0]).toBe(404)
+    for (const path of [...probes, '/webhooks/probe/x', `/webhooks/probe/${'A'.repeat(43)}`]) expect(await ask(path)).toEqual(unknown)
+  })
+
+  it.each<[string, (res: ServerResponse) => void, RegExp]>([
+    [
+      'another program answers',
+      (res) => res.writeHead(404).end('nothing here'),
+      /answered with status 404 and nothing came in here: it leads to something else/,
+    ],
+    [
+      'the proxy finds nobody',
+      (res) => res.writeHead(502).end(),
+      /answered with status 502 and nothing came in here: it cannot reach this machine/,
+    ],
+    ['it says yes to all', (res) => res.writeHead(200).end('x'.repeat(1_000_000)), /answered with status 200 and nothing came in here/],
+    [
+      'it sends on',
+      (res) => res.writeHead(301, { location: 'https://www.example.com/x' }).end(),
+      /sends requests on to https:\/\/www\.example\.com/,
+    ],
+    ['it hangs up', (res) => void res.destroy(), /cannot be reached: the connection was lost/],
+  ])('that does not lead here says what is wrong: %s', async (_what, answer, words) => {
+    await open()
+    const proxy = await ownProxy()
+    proxy.answerWith((_req, res) => answer(res))
+    await update({ url: proxy.url })
+    await expect.poll(stateOfCheck).toBe('unreachable')
+    expect((await read()).check.problem).toMatch(words)
+    proxy.work()
+    expect(await checkNow()).toMatchObject({ state: 'reachable', problem: '' })
+  })
+
+  it('that cannot be reached at all says why', async () => {
+    await open()
+    const tls = await listening(createTlsServer(selfSigned('localhost')) as unknown as Server)
+    const unreachable: [string, RegExp][] = [
+      [`http://127.0.0.1:${await freePort()}`, /^Nothing answers at 127\.0\.0\.1:\d+: the connection was refused\.$/],
+      [`https://localhost:${tls}`, /^The secure connection to localhost:\d+ failed \(DEPTH_ZERO_SELF_SIGNED_CERT\)/],
+      ['https://nowhere.invalid', /^The name nowhere\.invalid was not found\./],
+    ]
+    for (const [url, words] of unreachable) {
+      await update({ url })
+      await expect.poll(stateOfCheck, { timeout: 10_000 }).toBe('unreachable')
+      expect((await read()).check.problem).toMatch(words)
+    }
+  })
+
+  it('that is lost is looked at twice, and then told of once', async () => {
+    await open({ publicAddressTimings: { ...SOON, checkEveryMs: 60 } })
+    const proxy = await ownProxy()
+    await update({ url: proxy.url })
+    await expect.poll(stateOfCheck).toBe('reachable')
+    const told = () => runner.notices.filter(({ kind }) => kind === 'public_address_unreachable')
+    expect(told()).toEqual([])
+    let asked = 0
+    // Once is no reason to wake anybody.
+    proxy.answerWith((_req, res) => {
+      proxy.work()
+      res.writeHead(502).end()
+    })
+    const until = proxy.seen.length
+    await expect.poll(() => proxy.seen.length).toBeGreaterThan(until + 3)
+    expect([await stateOfCheck(), told()]).toEqual(['reachable', []])
+    proxy.answerWith((_req, res) => {
+      asked++
+      res.writeHead(502).end()
+    })
+    await expect.poll(stateOfCheck).toBe('unreachable')
+    expect(asked).toBeGreaterThanOrEqual(2)
+    await expect.poll(told).toHaveLength(1)
+    expect(told()[0]).toMatchObject({ title: 'Webhooks cannot reach this machine', body: expect.stringContaining('502') })
+    const askedUntilNow = asked
+    await expect.poll(() => asked).toBeGreaterThan(askedUntilNow + 2)
+    expect(told()).toHaveLength(1)
+    // It comes back by itself.
+    proxy.work()
+    await expect.poll(stateOfCheck).toBe('reachable')
+  })
+
+  it.each<[UpdatePublicAddress, string]>([
+    [{ url: 'hooks.example.com' }, 'Write the whole address'],
+    [{ url: 'https://ann:secret@example.com' }, 'user name or password'],
+    [{ url: 'https://example.com/?x' }, 'question mark'],
+    [{ url: 'https://example.com/webhooks/orders/s' }, 'Leave out /webhooks'],
+  ])('is not taken when it is none: %j', async (body, words) => {
+    await open()
+    const { status, body: said } = await runner.client.ask('updatePublicAddress', { body })
+    expect([status, said]).toEqual([
+      400,
+      { error: 'invalid_request', message: expect.stringContaining(words), issues: [expect.objectContaining({ path: 'url' })] },
+    ])
+    expect(await read()).toMatchObject({ url: null, source: 'none' })
+  })
+
+  it('of the environment counts before all others, and nothing here changes it', async () => {
+    const port = await freePort()
+    await open({ config: { publicRunnerUrl: 'https://hooks.example.com/', ingressPort: port } })
+    expect(await read()).toMatchObject({ url: 'https://hooks.example.com', source: 'environment', ingressPort: port })
+    for (const body of [{ url: 'https://other.example' }, { url: null }, { ingressPort: null }, { ingressPort: 4000 }]) {
+      expect(await runner.client.ask('updatePublicAddress', { body })).toMatchObject({
+        status: 409,
+        body: { error: 'public_address_fixed' },
+      })
+    }
+    expect(await runner.client.ask('startTunnel', { body: { program: 'ngrok' } })).toMatchObject({ status: 409 })
+    expect(standIns.starts('ngrok')).toEqual([])
+    expect((await addTrigger()).url).toMatch(/^https:\/\/hooks\.example\.com\/webhooks\//)
+    expect((await runner.client.ok('getSettings')).settings).toMatchObject({ publicUrl: null, ingressPort: null, tunnel: null })
+  })
+})
+
+describe('a tunnel', { timeout: 30_000 }, () => {
+  const EXPECTED_ARGS: Record<TunnelProgram, (port: number) => unknown[]> = {
+    cloudflared: (port) => [
+      ...['tunnel', '--config', join(runner.dataDir, 'tunnel', 'cloudflared.yml')],
+      ...['--url', `http://127.0.0.1:${port}`, '--no-autoupdate', '--grace-period', '2s'],
+    ],
+    ngrok: (port) => ['http', `http://127.0.0.1:${port}`, '--inspect=false', '--log', 'stdout', '--log-format', 'json'],
+    tailscale: (port) => ['funnel', `http://127.0.0.1:${port}`],
+  }
+
+  function isGone(pid: number): boolean {
+    try {
+      process.kill(pid, 0)
+      return false
+    } catch {
+      return true
+    }
+  }
+
+  it.each(['cloudflared', 'ngrok', 'tailscale'] as const)('of %s publishes webhooks and nothing else', async (program) => {
+    vi.stubEnv('WORKER_SECRET', 'canary')
+    vi.stubEnv('TUNNEL_URL', 'http://127.0.0.1:1')
+    standIns.behave(program, { host: 'localhost:3001' })
+    await open()
+    expect((await read()).programs).toContainEqual({ program, installed: true, path: join(standIns.folder, program) })
+    const { publicAddress } = await startTunnel(program)
+    expect(publicAddress.tunnel).toMatchObject({ program, url: null, problem: '' })
+    await expect.poll(tunnelState).toBe('running')
+    const { url, source, ingressPort, localUrl, tunnel } = await read()
+    expect([source, localUrl, tunnel?.url]).toEqual(['tunnel', `http://127.0.0.1:${ingressPort}`, url])
+    await expect.poll(stateOfCheck, { timeout: 10_000 }).toBe('reachable')
+    await expect
+      .poll(() => runner.reports.at(-1)?.webhooks)
+      .toMatchObject({ url, check: 'reachable', tunnel: { program, state: 'running' } })
+
+    // Started with exactly these arguments, and with nothing of ours in its environment.
+    const [start] = standIns.starts(program)
+    expect(start!.args).toEqual(EXPECTED_ARGS[program](ingressPort!))
+    expect(start!.args.join(' ')).not.toContain(String(runner.port))
+    expect(JSON.stringify(start!.env)).not.toContain('canary')
+    expect(start!.env).not.toHaveProperty('TUNNEL_URL')
+
+    // From outside, webhooks are taken and everything else is not there, under whatever name it comes in.
+    const trigger = await addTrigger()
+    expect(trigger.url).toBe(`${url}${trigger.path}`)
+    expect(await post(trigger.url)).toBe(202)
+    await expect.poll(jobs).toEqual(['webhook'])
+    await runner.ended((await runner.client.ok('listJobs', { query: {} })).jobs[0]!.id)
+    const before = contents()
+    for (const [name, route] of Object.entries<Route>(ROUTES)) {
+      const path = route.path.replaceAll(/:\w+/g, '019a0000-0000-7000-8000-000000000001')
+      const answer = await standIns.fetch(`${url}${path}`, {
+        method: route.method,
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${TEST_SECRET}` },
+        ...(route.method === 'GET' ? {} : { body: '{"task":"x","brake":true,"message":"x"}' }),
+      })
+      expect([name, answer.status, await answer.text()]).toEqual([name, 404, '{"error":"not_found"}'])
+    }
+    expect(contents()).toBe(before)
+
+    // Stopped: its process is gone, its port is closed, and it does not come back by itself.
+    const { publicAddress: after } = await runner.client.ok('stopTunnel')
+    expect(after).toMatchObject({ url: null, source: 'none', ingressPort: null, tunnel: { program, state: 'stopped', url: null } })
+    await expect.poll(() => isGone(start!.pid)).toBe(true)
+    await runner.restart()
+    expect([(await read()).tunnel, standIns.starts(program)]).toEqual([null, [start]])
+  })
+
+  it('is there again after a restart of the app, but not in safe mode', async () => {
+    await open()
+    await startTunnel('ngrok')
+    await expect.poll(tunnelState).toBe('running')
+    await runner.restart()
+    await expect.poll(tunnelState).toBe('running')
+    const starts = standIns.starts('ngrok')
+    expect(starts).toHaveLength(2)
+    expect(isGone(starts[0]!.pid)).toBe(true)
+    await runner.restart({ config: { safeMode: true } })
+    expect([await read(), standIns.starts('ngrok')]).toMatchObject([{ tunnel: null, ingressPort: null }, { length: 2 }])
+  })
+
+  it('that ends is started again, with the address that it has then', async () => {
+    await open()
+    await startTunnel('cloudflared')
+    await expect.poll(tunnelState).toBe('running')
+    const { url: first, ingressPort } = await read()
+    process.kill(standIns.starts('cloudflared')[0]!.pid, 'SIGKILL')
+    await expect.poll(async () => (await read()).url).not.toBe(first)
+    await expect.poll(tunnelState).toBe('running')
+    await expect.poll(stateOfCheck, { timeout: 10_000 }).toBe('reachable')
+    // It leads to the same port, so that only one thing has changed.
+    expect([(await read()).ingressPort, standIns.starts('cloudflared').length]).toEqual([ingressPort, 2])
+  })
+
+  it('that ends every time is given up with the reason, and a notice says so once', async () => {
+    await open()
+    standIns.behave('tailscale', { mode: 'dies' })
+    await startTunnel('tailscale')
+    await expect.poll(tunnelState, { timeout: 10_000 }).toBe('failed')
+    expect(await read()).toMatchObject({
+      url: null,
+      tunnel: { problem: 'tailscale ended with code 1.', url: null },
+      check: { state: 'unreachable', problem: 'tailscale ended with code 1.' },
+    })
+    expect(standIns.starts('tailscale')).toHaveLength(3)
+    await expect.poll(() => runner.notices.filter(({ kind }) => kind === 'public_address_unreachable')).toHaveLength(1)
+    // Another try by hand counts from the beginning.
+    standIns.behave('tailscale', {})
+    await startTunnel('tailscale')
+    await expect.poll(tunnelState).toBe('running')
+  })
+
+  it.each<[TunnelProgram, RegExp, number]>([
+    ['ngrok', /^ngrok needs the authtoken of your account/, 1],
+    ['tailscale', /^Funnel is not on for your tailnet\. Turn it on at https:\/\/login\.tailscale\.com/, 1],
+    ['cloudflared', /^cloudflared says: failed to request quick Tunnel/, 3],
+  ])('of %s that cannot be says what to do, and is tried again only where that can help', async (program, words, starts) => {
+    await open()
+    standIns.behave(program, { mode: 'signed_out' })
+    await startTunnel(program)
+    await expect.poll(tunnelState, { timeout: 10_000 }).toBe('failed')
+    expect((await read()).tunnel!.problem).toMatch(words)
+    expect(standIns.starts(program)).toHaveLength(starts)
+    expect(JSON.stringify([await read(), runner.logLines])).not.toContain('canary')
+  })
+
+  it('that never says its address is not waited for without end', async () => {
+    await open({ publicAddressTimings: { ...SOON, addressWithinMs: 300, restartAfterMs: [] } })
+    standIns.behave('ngrok', { mode: 'silent' })
+    await startTunnel('ngrok')
+    await expect.poll(tunnelState, { timeout: 10_000 }).toBe('failed')
+    expect((await read()).tunnel!.problem).toMatch(/^It did not say its address within/)
+    expect(standIns.starts('ngrok').every(({ pid }) => isGone(pid))).toBe(true)
+  })
+
+  it('leads to the port of the setting where there is one, follows it, and never to a port that is taken', async () => {
+    await open()
+    const [first, second] = [await freePort(), await freePort()]
+    await update({ ingressPort: first })
+    await startTunnel('ngrok')
+    await expect.poll(tunnelState).toBe('running')
+    await update({ ingressPort: second })
+    await expect
+      .poll(() => standIns.starts('ngrok').map(({ args }) => args[1]))
+      .toEqual([`http://127.0.0.1:${first}`, `http://127.0.0.1:${second}`])
+    await expect.poll(stateOfCheck, { timeout: 10_000 }).toBe('reachable')
+    await runner.stop()
+
+    const taken = await listening(createServer())
+    await open({ config: { ingressPort: taken } })
+    const { publicAddress } = await startTunnel('ngrok')
+    expect(publicAddress.tunnel).toMatchObject({ state: 'failed', problem: expect.stringContaining(`Port ${taken} is taken`) })
+    expect(standIns.starts('ngrok')).toHaveLength(2)
+  })
+
+  it('of a program that is not there is refused; one that is there no more is told of', async () => {
+    await open()
+    await startTunnel('ngrok')
+    await expect.poll(tunnelState).toBe('running')
+    standIns.remove('ngrok')
+    vi.stubEnv('PATH', standIns.folder)
+    expect(await runner.client.ask('startTunnel', { body: { program: 'ngrok' } })).toMatchObject({
+      status: 409,
+      body: { error: 'tunnel_not_installed' },
+    })
+    expect(await runner.client.ask('startTunnel', { body: { program: '/bin/sh' } })).toMatchObject({ status: 400 })
+    await runner.restart()
+    expect(await read()).toMatchObject({ tunnel: { state: 'failed', problem: 'ngrok is not installed any more.' } })
+  })
+
+  it('is started and stopped from the tray, which hears what cannot be done', async () => {
+    await open()
+    runner.runner.setTunnel({ program: 'cloudflared', on: true })
+    await expect.poll(tunnelState).toBe('running')
+    await expect.poll(() => runner.reports.at(-1)?.webhooks.tunnel).toMatchObject({ program: 'cloudflared', state: 'running' })
+    runner.runner.setTunnel({ program: 'cloudflared', on: false })
+    await expect.poll(tunnelState).toBe('stopped')
+    standIns.remove('ngrok')
+    vi.stubEnv('PATH', standIns.folder)
+    runner.runner.setTunnel({ program: 'ngrok', on: true })
+    await expect
+      .poll(() => runner.notices.at(-1))
+      .toMatchObject({ title: 'The tunnel was not started', body: expect.stringContaining('not installed') })
+  })
+})
