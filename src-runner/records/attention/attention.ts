@@ -52,7 +52,7 @@ function missedSchedules(db: Db, now: number): AttentionItem[] {
   return db
     .prepare<{ id: string; name: string; times: number; reason: string; at: number }>(
       `SELECT schedule.id, schedule.name, missed.times, missed.reason, missed.at
-       FROM (SELECT schedule_id, sum(times) AS times, reason, max(decided_at) AS at FROM occurrences
+       FROM (SELECT schedule_id, sum(times) AS times, reason, max(decided_at) AS at FROM occurrences INDEXED BY occurrences_missed
          WHERE state = 'missed' AND decided_at > ? GROUP BY schedule_id) AS missed
        JOIN schedules AS schedule ON schedule.id = missed.schedule_id
        WHERE schedule.status <> 'paused' AND NOT EXISTS (SELECT 1 FROM agent_jobs AS job
@@ -102,7 +102,7 @@ function undeliverableMessages(db: Db, now: number): AttentionItem[] {
   return db
     .prepare<{ id: string; agent_name: string; problem: string; at: number }>(
       `SELECT message.id, agent.name AS agent_name, message.problem, message.failed_at AS at
-       FROM outbox AS message JOIN agents AS agent ON agent.id = message.agent_id
+       FROM outbox AS message INDEXED BY outbox_undeliverable JOIN agents AS agent ON agent.id = message.agent_id
        WHERE message.state = 'undeliverable' AND message.failed_at > ? AND message.channel_id IS NOT NULL ORDER BY message.failed_at DESC LIMIT ?`,
     )
     .all(now - 7 * DAY_MS, MOST_MESSAGES)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Statement } from '../../base/db/database.ts'
 import { transact, type Tx } from '../../base/db/transact.ts'
 import { JOB_STATUSES } from '../../contract/jobs.ts'
+import { plansOf as readPlans, type QueryPlan } from '../../testing/query-plans.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-rig.ts'
 import { listAgents } from '../agents/agents.ts'
 import { deleteConversation, listConversations, listMessages } from '../conversations/conversations.ts'
@@ -25,37 +25,8 @@ function write<T>(work: (tx: Tx) => T): T {
 }
 
 /** Every statement that is run while `act` runs, with the plan that SQLite has for it. */
-function plansOf(act: () => void): { sql: string; plan: string[] }[] {
-  const used = new Set<string>()
-  const prepare = rig.db.prepare
-  const connection = rig.db.connection
-  const spy = <Row>(sql: string): Statement<Row> => {
-    used.add(sql)
-    return prepare<Row>(sql)
-  }
-  rig.db.prepare = spy
-  try {
-    act()
-  } finally {
-    rig.db.prepare = prepare
-  }
-  return [...used]
-    .filter((sql) => /^\s*(SELECT|WITH|UPDATE|DELETE|INSERT)/i.test(sql))
-    .map((sql) => ({
-      sql,
-      plan: connection
-        .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
-        .all(...bindings(sql))
-        .map((row) => row.detail),
-    }))
-}
-
-/** A plan does not depend on values, but every place needs one. */
-function bindings(sql: string): number[] {
-  return Array.from(
-    { length: new Set(sql.match(/\?\d*/g) ?? []).size === 1 && sql.includes('?1') ? 1 : (sql.match(/\?/g) ?? []).length },
-    () => 1,
-  )
+function plansOf(act: () => void): QueryPlan[] {
+  return readPlans(rig.db, act)
 }
 
 /** What is small whatever happens, is read up to a limit (the search queue), or is a look-up of its own kind (full text). */

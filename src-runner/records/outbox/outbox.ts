@@ -77,25 +77,6 @@ export function retryOutbound(tx: Tx, { clock }: { clock: Clock }, messageId: st
   return findOutbound(tx, messageId)!
 }
 
-/** The messages through which an open or answered approval was asked, as the services know them. */
-export function listSentApprovals(db: Db, approvalId: string): { channelId: string; chatId: string; externalId: string }[] {
-  return db
-    .prepare<{ channel_id: string; chat_id: string; external_id: string }>(
-      `SELECT channel_id, chat_id, external_id FROM outbox
-       WHERE approval_id = ? AND state = 'sent' AND channel_id IS NOT NULL AND external_id IS NOT NULL`,
-    )
-    .all(approvalId)
-    .map((row) => ({ channelId: row.channel_id, chatId: row.chat_id, externalId: row.external_id }))
-}
-
-/** The approval that a message of a service asked about: what a reply to it answers. */
-export function findApprovalOfSent(db: Db, channelId: string, chatId: string, externalId: string): string | null {
-  const row = db
-    .prepare<{ approval_id: string | null }>('SELECT approval_id FROM outbox WHERE channel_id = ? AND chat_id = ? AND external_id = ?')
-    .get(channelId, chatId, externalId)
-  return row?.approval_id ?? null
-}
-
 function messageOf(row: Row): OutboundMessage {
   return {
     id: row.id,

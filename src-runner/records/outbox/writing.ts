@@ -8,7 +8,7 @@ import type { Button } from './outgoing.ts'
 export const GIVE_UP_AFTER_MS = 24 * 3_600_000
 
 /** A private chat at a service. */
-export type Addressee = { channelId: string; personId: string; chatId: string }
+type Addressee = { channelId: string; personId: string; chatId: string }
 
 export type NewOutbound = {
   /** What it tells of: a second message with the same key is not written. */
