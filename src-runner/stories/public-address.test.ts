@@ -74,11 +74,13 @@ async function post(url: string): Promise<number> {
 
 const jobs = async () => (await runner.client.ok('listJobs', { query: {} })).jobs.map(({ channel }) => channel)
 
-/** Everything that the database holds, for a look whether anything has changed. */
+/** Everything that the database holds, for a look whether anything has changed. The index for searching follows jobs by itself. */
 function contents(): string {
   const db = new Database(join(runner.dataDir, 'deckhand.db'), { readonly: true })
   try {
-    const tables = db.prepare<[], { name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").all()
+    const tables = db
+      .prepare<[], { name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%search%'")
+      .all()
     return JSON.stringify(tables.map(({ name }) => [name, db.prepare(`SELECT * FROM "${name}"`).all()]))
   } finally {
     db.close()

@@ -96,7 +96,8 @@ export function createTunnel({ clock, log, folder, timings, onChange }: TunnelDe
           if (tunnel?.url !== heard.url) become({ ...at(program, 'running'), url: heard.url, startedAt: clock.now() })
           return
         }
-        trouble = heard
+        // What cannot be helped explains the end, whatever else is said on the way there.
+        if (trouble?.isFinal !== true) trouble = heard
         // Some wait for ever once they have said why they cannot go on.
         if (heard.isFinal && tunnel?.state !== 'running') void running.stop(timings.stopGraceMs)
       },
