@@ -15,6 +15,8 @@ import type { GateConfig } from './contract/gate.ts'
 import type { FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
 import { createSystemAlarm, type Alarm } from './edges/clockwork/alarm.ts'
 import { createClockwork, type Clockwork } from './edges/clockwork/clockwork.ts'
+import { createChannelConnections, type ChannelConnections } from './edges/channels/connections.ts'
+import { createTelegramDriver } from './edges/channels/telegram/telegram.ts'
 import { refuseUnsafeConfig } from './edges/host/environment.ts'
 import { SHOWN_WAITING, waitingApprovalOf } from './edges/host/waiting-approvals.ts'
 import { createHandlers } from './edges/http/handlers.ts'
@@ -23,6 +25,7 @@ import { createIngressListener } from './edges/ingress/ingress-listener.ts'
 import { watchAttention } from './edges/notices/attention-watch.ts'
 import type { Notice } from './edges/notices/notice-for.ts'
 import { createNotices } from './edges/notices/notices.ts'
+import { createOutboxSender, type OutboxSender } from './edges/outbox/outbox-sender.ts'
 import { createWebhooks, type Webhooks } from './edges/ingress/webhooks.ts'
 import { createPublicAddresses, type PublicAddresses, type PublicAddressTimings } from './edges/public-address/public-address.ts'
 import { systemClock, type Clock } from './kit/clock.ts'
@@ -145,6 +148,8 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (config.safeMode) runNewJobs(parts)
       parts.worker.start()
       if (!config.safeMode) parts.clockwork.start()
+      parts.channels.start()
+      if (!config.safeMode) parts.outbox.start()
       await parts.addresses.start(ownUrl)
       parts.report()
       return { ...address, bootId }
@@ -231,9 +236,14 @@ export function createRunner(deps: RunnerDeps): Runner {
       onChange: () => made.report(),
     })
     const webhooks: Webhooks = createWebhooks({ db, hub, jobs, vault, clock, ids, log, time, probe: addresses.isProbe })
+    const channels = createChannelConnections({
+      ...{ db, hub, jobs, approvals, vault, clock, ids, log, dataDir: config.dataDir, safeMode: config.safeMode },
+      drivers: [createTelegramDriver({ fetch, clock, random: deps.random ?? Math.random })],
+    })
+    const outbox = createOutboxSender({ db, hub, clock, log, deliver: channels.deliver })
     const http = createHttpServer({
       handlers: createHandlers({
-        ...{ db, jobs, approvals, schedules, tools, worker, tails, hub, models, vault, clock, ids, log },
+        ...{ db, jobs, approvals, schedules, tools, worker, tails, hub, models, vault, clock, ids, log, channels },
         tick: () => clockwork.tick(),
         simulate: (asked) => simulateCall({ db, jobs, approvals, tools, floor }, asked),
         previewChange: (approvalId) => previewChange({ db, approvals, tools, rules, dataDir: config.dataDir }, approvalId),
@@ -261,7 +271,22 @@ export function createRunner(deps: RunnerDeps): Runner {
       deadlines: deps.deadlines,
       checkAnswers: deps.checkAnswers,
     })
-    const made: Parts = { db, hub, jobs, approvals, models, worker, clockwork, webhooks, addresses, http, stops: [], report() {} }
+    const made: Parts = {
+      db,
+      hub,
+      jobs,
+      approvals,
+      models,
+      worker,
+      clockwork,
+      webhooks,
+      addresses,
+      channels,
+      outbox,
+      http,
+      stops: [],
+      report() {},
+    }
     const reporter = createReporter(made)
     made.report = reporter.plan
     const told = createNotices({ ...{ db, clock, log, timezone }, publicAddress: addresses.read, tell: tellHost })
@@ -356,7 +381,13 @@ export function createRunner(deps: RunnerDeps): Runner {
       for (const stop of running.stops) stop()
       // First of all nothing comes in from outside any more.
       await running.addresses.stop()
-      await Promise.all([running.http.close(Math.min(graceMs, 2000)), running.clockwork.stop(), running.worker.stop({ graceMs })])
+      await Promise.all([
+        running.http.close(Math.min(graceMs, 2000)),
+        running.clockwork.stop(),
+        running.worker.stop({ graceMs }),
+        // What is being sent needs its connection until it is through.
+        running.outbox.stop({ graceMs: Math.min(graceMs, 2000) }).then(() => running.channels.stop()),
+      ])
       running.webhooks.stop()
       running.db.close()
       outbound.close()
@@ -423,6 +454,8 @@ type Parts = {
   clockwork: Clockwork
   webhooks: Webhooks
   addresses: PublicAddresses
+  channels: ChannelConnections
+  outbox: OutboxSender
   http: HttpServer
   stops: (() => void)[]
   /** Tells what runs and waits, a moment from now. */

@@ -30,3 +30,8 @@ export const WEB_SEARCH_KEY = 'web_search'
 export function triggerSignatureKey(triggerId: string): string {
   return `trigger:${triggerId}:signature`
 }
+
+/** Where the token of a channel's account is kept. */
+export function channelTokenKey(channelId: string): string {
+  return `channel:${channelId}:token`
+}

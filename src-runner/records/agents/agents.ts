@@ -14,6 +14,7 @@ import {
 import type { Clock } from '../../kit/clock.ts'
 import { AppError } from '../../kit/errors.ts'
 import type { Ids } from '../../kit/ids.ts'
+import { deleteChannelsOfAgent } from '../channels/channels.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import { findDefaultEntity, getEntity } from '../entities/entities.ts'
 import type { JobStore } from '../jobs/job-store.ts'
@@ -167,12 +168,13 @@ export function updateAgent(tx: Tx, { clock }: { clock: Clock }, agentId: string
 
 /**
  * The agent goes, what it did stays: its row is kept for its jobs, and its slug is free again. Its unfinished jobs
- * are stopped, its triggers have no agent. When it was the default, the oldest one left is. Throws AppError agent_not_found.
+ * are stopped, its channels are disconnected, its triggers have no agent. When it was the default, the oldest one left is. Throws AppError agent_not_found.
  */
 export function deleteAgent(tx: Tx, { clock, jobs }: { clock: Clock; jobs: Pick<JobStore, 'cancelAllOf'> }, agentId: string): void {
   const agent = getAgent(tx, agentId)
   // Before its jobs: what waits for one of them must not run when it is stopped.
   tx.prepare('DELETE FROM schedules WHERE agent_id = ?').run(agentId)
+  deleteChannelsOfAgent(tx, agentId)
   jobs.cancelAllOf(tx, { agentId })
   tx.prepare('DELETE FROM rules WHERE agent_id = ?').run(agentId)
   tx.prepare('UPDATE webhook_triggers SET agent_id = NULL WHERE agent_id = ?').run(agentId)

@@ -33,7 +33,8 @@ export type ServedFault =
 export type BotApiServer = {
   url: string
   port: number
-  token: string
+  /** The one that works now. */
+  readonly token: string
   botName: string
   botId: number
   /** All that the bot has said, in order. */
@@ -60,6 +61,8 @@ export type BotApiServer = {
   clearFaults(): void
   /** The token is worth nothing from now on. */
   revokeToken(): void
+  /** From now on this one works: of the same bot, or of another one that takes its place. */
+  acceptToken(token: string, bot?: { id: number; name: string }): void
   /** All updates since this one are handed out again, confirmed or not: `back` counts from the newest. */
   repeatUpdates(back: number): void
   /** Messages go to a web address until somebody removes it. */
@@ -97,8 +100,9 @@ class Refused extends Error {
  */
 export async function startBotApiServer(options: BotApiServerOptions = {}): Promise<BotApiServer> {
   const botId = options.botId ?? 7_000_000_001
-  const token = options.token ?? `${botId}:AAGbWfEyDYcqkTr9vNBW0TLa8vfQbM1n4s4`
   const botName = options.botName ?? 'deckhand_test_bot'
+  let token = options.token ?? `${botId}:AAGbWfEyDYcqkTr9vNBW0TLa8vfQbM1n4s4`
+  let account = { id: botId, name: botName }
   const sent: SentMessage[] = []
   const calls: BotApiServer['calls'] = []
   const notes: BotApiServer['notes'] = []
@@ -178,7 +182,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
   }
 
   const methods: Record<string, (fields: Record<string, unknown>, uploads: Map<string, UploadedFile>) => unknown> = {
-    getMe: () => ({ id: botId, is_bot: true, first_name: 'Deckhand test', username: botName, can_join_groups: true }),
+    getMe: () => ({ id: account.id, is_bot: true, first_name: 'Deckhand test', username: account.name, can_join_groups: true }),
     deleteWebhook: () => ((webhook = ''), true),
     sendChatAction: (fields) => (chatOf(fields), true),
     setMyCommands: () => true,
@@ -286,7 +290,9 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
   return {
     url: `http://127.0.0.1:${port}`,
     port,
-    token,
+    get token() {
+      return token
+    },
     botName,
     botId,
     sent,
@@ -331,6 +337,11 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
       if (poll === null) return
       fail(poll.response, 401, 'Unauthorized')
       poll = null
+    },
+    acceptToken(accepted, other = account) {
+      token = accepted
+      account = other
+      revoked = false
     },
     repeatUpdates(back) {
       confirmedBelow = nextUpdateId - back

@@ -1,20 +1,136 @@
+import { transact } from '../../../base/db/transact.ts'
+import type { Channel, CreateChannel } from '../../../contract/channels.ts'
 import { AppError } from '../../../kit/errors.ts'
+import { channelTokenKey } from '../../../kit/vault.ts'
+import { getAgent } from '../../../records/agents/agents.ts'
+import {
+  deleteChannel,
+  findChannelOfAccount,
+  findConnectable,
+  getChannel,
+  insertChannel,
+  listChannels,
+  renameChannel,
+  setChannelEnabled,
+  type ChannelAccount,
+} from '../../../records/channels/channels.ts'
+import { chatOfPerson, findOwner } from '../../../records/channels/people.ts'
+import { decideOnPerson } from '../../../records/channels/receiving.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
 type Routes = 'listChannels' | 'createChannel' | 'getChannel' | 'updateChannel' | 'deleteChannel' | 'updateChannelPerson' | 'testChannel'
 
-export function channelHandlers(_deps: HandlerDeps): Pick<Handlers, Routes> {
-  const notYet = () => {
-    throw new AppError('internal', 'Not there yet.')
+/**
+ * A token is tried before it is kept, and kept before the row says that it is there: what breaks in between leaves a token
+ * without a channel, which is harmless, and never a channel without a token.
+ */
+export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: HandlerDeps): Pick<Handlers, Routes> {
+  /** Throws AppError channel_refused, with the service's reason. */
+  async function identify(kind: CreateChannel['kind'], token: string, baseUrl: string | null): Promise<ChannelAccount> {
+    const identified = await channels.identify(kind, { token, baseUrl })
+    if (identified.state === 'known') return identified.account
+    throw new AppError('channel_refused', identified.problem)
   }
+
+  function withLiveTrip(channel: Channel): Channel {
+    return { ...channel, lastRoundTripAt: channels.lastRoundTripAt(channel.id) ?? channel.lastRoundTripAt }
+  }
+
+  /** Keeps a token for the time of `write`, and for good if that succeeds. */
+  async function withToken<T>(channelId: string, token: string, write: () => T): Promise<T> {
+    const key = channelTokenKey(channelId)
+    const before = await vault.get(key)
+    await vault.set(key, token)
+    try {
+      return write()
+    } catch (error) {
+      const back = before === null ? vault.delete(key) : vault.set(key, before)
+      await back.catch((cause: unknown) => log.error({ error: cause, channelId }, 'a token could not be put back'))
+      throw error
+    }
+  }
+
+  async function changeToken(channelId: string, token: string): Promise<void> {
+    const { kind, accountId, baseUrl } = findConnectable(db, channelId)!
+    const account = await identify(kind as CreateChannel['kind'], token, baseUrl)
+    if (account.accountId !== accountId) {
+      throw new AppError(
+        'channel_refused',
+        `This token belongs to ${account.name}, which is another account. Connect it as a channel of its own.`,
+      )
+    }
+    await withToken(channelId, token, () => transact(db, (tx) => renameChannel(tx, channelId, account)))
+  }
+
   return {
-    listChannels: notYet,
-    createChannel: notYet,
-    getChannel: notYet,
-    updateChannel: notYet,
-    deleteChannel: notYet,
-    updateChannelPerson: notYet,
-    testChannel: notYet,
+    listChannels: ({ query }) => ({ channels: listChannels(db, query).map(withLiveTrip) }),
+    getChannel: ({ params }) => ({ channel: withLiveTrip(getChannel(db, params.channelId)) }),
+
+    async createChannel({ body: { agentId, kind, token, baseUrl } }) {
+      getAgent(db, agentId)
+      requireHttpAddress(baseUrl)
+      const account = await identify(kind, token, baseUrl)
+      const present = findChannelOfAccount(db, kind, account.accountId)
+      if (present !== null)
+        throw new AppError('channel_exists', `${account.name} is connected already, to the agent “${present.agentName}”.`)
+      const id = ids.next()
+      await withToken(id, token, () => transact(db, (tx) => insertChannel(tx, { clock }, { id, agentId, kind, account, baseUrl })))
+      await channels.refresh(id)
+      return { channel: withLiveTrip(getChannel(db, id)) }
+    },
+
+    async updateChannel({ params: { channelId }, body: { enabled, token } }) {
+      const before = getChannel(db, channelId)
+      if (token !== undefined) await changeToken(channelId, token)
+      const changes = token !== undefined || (enabled !== undefined && (enabled !== before.enabled || before.status === 'logged_out'))
+      if (changes) {
+        transact(db, (tx) => setChannelEnabled(tx, channelId, enabled ?? before.enabled))
+        await channels.refresh(channelId)
+      }
+      return { channel: withLiveTrip(getChannel(db, channelId)) }
+    },
+
+    async deleteChannel({ params: { channelId } }) {
+      getChannel(db, channelId)
+      // A keychain that is shut would keep the token of a channel that nobody can find any more.
+      await vault.get(channelTokenKey(channelId))
+      transact(db, (tx) => deleteChannel(tx, channelId))
+      return { ok: true }
+    },
+
+    updateChannelPerson({ params: { channelId, personId }, body: { role } }) {
+      const channel = getChannel(db, channelId)
+      return { person: transact(db, (tx) => decideOnPerson(tx, { clock, ids, jobs }, channel, personId, role)) }
+    },
+
+    async testChannel({ params: { channelId } }, call) {
+      const { enabled, name, agentName } = getChannel(db, channelId)
+      if (!enabled) return { ok: false, message: 'The channel is off. Turn it on first.' }
+      const owner = findOwner(db, channelId)
+      if (owner === null)
+        return { ok: false, message: `Nobody is known as the owner here yet. Write to ${name}, then confirm yourself in this list.` }
+      const result = await channels.deliver(
+        {
+          id: ids.next(),
+          channelId,
+          chatId: chatOfPerson(db, owner.id),
+          text: `This is a test from Deckhand. What ${agentName} has to say arrives here.`,
+          buttons: [],
+          files: [],
+          partsSent: 0,
+        },
+        call.gone,
+      )
+      return result.state === 'sent' ? { ok: true, message: `Sent to ${owner.displayName}.` } : { ok: false, message: result.problem }
+    },
   }
+}
+
+function requireHttpAddress(baseUrl: string | null): void {
+  const isFit = baseUrl === null || (URL.canParse(baseUrl) && /^https?:$/.test(new URL(baseUrl).protocol) && new URL(baseUrl).search === '')
+  if (isFit) return
+  throw new AppError('invalid_request', 'The address of the server cannot be used.', {
+    issues: [{ path: 'baseUrl', message: 'an http or https address without a question mark' }],
+  })
 }

@@ -3,6 +3,7 @@ import type { Database } from '../../../base/db/database.ts'
 import type { EventHub } from '../../../base/events/event-hub.ts'
 import type { JobTails } from '../../../base/events/job-tails.ts'
 import type { MachineTime } from '../../../base/time/machine-time.ts'
+import type { ChannelKind } from '../../../contract/channels.ts'
 import type { DoctorCheck } from '../../../contract/doctor.ts'
 import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../../../contract/public-address.ts'
 import type { TemplatePreview } from '../../../contract/triggers.ts'
@@ -13,7 +14,9 @@ import type { Vault } from '../../../kit/vault.ts'
 import type { FileDiff } from '../../../contract/files.ts'
 import type { SimulateCall, SimulatedCall } from '../../../contract/rules.ts'
 import type { ApprovalStore } from '../../../records/approvals/approvals.ts'
+import type { ChannelAccount } from '../../../records/channels/channels.ts'
 import type { JobStore } from '../../../records/jobs/job-store.ts'
+import type { Deliver } from '../../../records/outbox/outgoing.ts'
 import type { ScheduleStore } from '../../../records/schedules/schedule-store.ts'
 import type { Worker } from '../../../records/jobs/worker.ts'
 import type { FoundServer } from '../../../contract/providers.ts'
@@ -66,6 +69,18 @@ export type HandlerDeps = {
   }
   /** What Deckhand needs of this machine, looked at now. */
   examine(): Promise<DoctorCheck[]>
+  /** The connections to chat services. */
+  channels: {
+    /** Whose token this is, asked of the service. */
+    identify(
+      kind: ChannelKind,
+      access: { token: string; baseUrl: string | null },
+    ): Promise<{ state: 'known'; account: ChannelAccount } | { state: 'refused' | 'unreachable'; problem: string }>
+    /** Connects anew by what the row and the vault say now. */
+    refresh(channelId: string): Promise<void>
+    deliver: Deliver
+    lastRoundTripAt(channelId: string): number | null
+  }
   vault: Vault
   clock: Clock
   ids: Ids

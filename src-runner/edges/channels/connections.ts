@@ -1,0 +1,279 @@
+import type { Database } from '../../base/db/database.ts'
+import { commitSoon, transact } from '../../base/db/transact.ts'
+import type { EventHub } from '../../base/events/event-hub.ts'
+import type { ChannelKind, ChannelStatus } from '../../contract/channels.ts'
+import type { StoredEvent } from '../../contract/events.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { AppError } from '../../kit/errors.ts'
+import type { Ids } from '../../kit/ids.ts'
+import type { Log } from '../../kit/log.ts'
+import { channelTokenKey, type Vault } from '../../kit/vault.ts'
+import { findAgent } from '../../records/agents/agents.ts'
+import type { ApprovalStore } from '../../records/approvals/approvals.ts'
+import { findSentApproval, listAskingMessages } from '../../records/channels/answers.ts'
+import {
+  findConnectable,
+  listConnectable,
+  moveChannelPosition,
+  noteRoundTrip,
+  setChannelStatus,
+  type ConnectableChannel,
+} from '../../records/channels/channels.ts'
+import { isHeard, pruneReceived, receiveMessage, receivePress, wasReceived } from '../../records/channels/receiving.ts'
+import type { JobStore } from '../../records/jobs/job-store.ts'
+import type { Deliver } from '../../records/outbox/outgoing.ts'
+import type { ChannelAccess, ChannelDriver, Connection, Identified, Incoming, IncomingMessage } from './channel.ts'
+import { putReceivedFile } from './received-files.ts'
+import { createTyping } from './typing.ts'
+
+export type ConnectionsDeps = {
+  db: Database
+  hub: EventHub
+  jobs: JobStore
+  approvals: ApprovalStore
+  vault: Vault
+  clock: Clock
+  ids: Ids
+  log: Log
+  drivers: readonly ChannelDriver[]
+  /** Deckhand's own folder, into which nothing that people send is ever put. */
+  dataDir: string
+  /** Nothing is connected: what came in may be what brought the runner down. */
+  safeMode: boolean
+}
+
+/** The connections of all channels: each as its row says, for as long as it says so. */
+export type ChannelConnections = {
+  start(): void
+  stop(): Promise<void>
+  /** The channel or its token was changed: what is connected is closed, and opened again if it is to be. */
+  refresh(channelId: string): Promise<void>
+  identify(kind: ChannelKind, access: ChannelAccess): Promise<Identified>
+  deliver: Deliver
+  /** The last one of this process; null: none yet. */
+  lastRoundTripAt(channelId: string): number | null
+}
+
+const ROUND_TRIPS_KEPT_EVERY_MS = 60_000
+const PRUNE_EVERY_MS = 6 * 3_600_000
+/** A keychain that is shut is asked again. */
+const VAULT_AGAIN_MS = 15_000
+const SAFE_MODE = 'Deckhand runs in safe mode, in which no channel is connected.'
+const TOKEN_GONE = 'The token of this channel is not in the keychain any more. Give it again.'
+const NO_DRIVER = 'This version of Deckhand cannot connect to this service.'
+
+type Held = { closing: AbortController; connection: Connection | null; status: string; tripAt: number | null; tripKeptAt: number }
+
+export function createChannelConnections(deps: ConnectionsDeps): ChannelConnections {
+  const { db, hub, clock, log, vault, safeMode } = deps
+  const held = new Map<string, Held>()
+  /** By channel: one opening or closing after another. */
+  const turns = new Map<string, Promise<void>>()
+  const stops: (() => void)[] = []
+  let isStopped = false
+  const typing = createTyping({
+    ...deps,
+    show: (channelId, chatId) => void held.get(channelId)?.connection?.showTyping(chatId),
+  })
+
+  /** What goes wrong here must not stop what it is told of: the next change says it again. */
+  function writeDown(what: string, channelId: string, write: () => void): void {
+    try {
+      write()
+    } catch (error) {
+      log.warn({ error, channelId }, `${what} of a channel could not be written down`)
+    }
+  }
+
+  function setStatus(channelId: string, status: ChannelStatus, problem: string): void {
+    writeDown('the state', channelId, () => transact(db, (tx) => setChannelStatus(tx, channelId, status, problem)))
+  }
+
+  function open(channel: ConnectableChannel): void {
+    const mine: Held = { closing: new AbortController(), connection: null, status: '', tripAt: null, tripKeptAt: 0 }
+    held.set(channel.id, mine)
+    setStatus(channel.id, 'connecting', '')
+    void connect(channel, mine).catch((error: unknown) => {
+      if (mine.closing.signal.aborted) return
+      log.error({ error, channelId: channel.id }, 'a channel could not be connected')
+      setStatus(channel.id, 'failing', 'Something went wrong in Deckhand. Turn the channel off and on again.')
+    })
+  }
+
+  async function connect(channel: ConnectableChannel, mine: Held): Promise<void> {
+    const driver = deps.drivers.find(({ kind }) => kind === channel.kind)
+    if (driver === undefined) return setStatus(channel.id, 'failing', NO_DRIVER)
+    const token = await readToken(channel.id, mine.closing.signal)
+    if (mine.closing.signal.aborted) return
+    if (token === null) return setStatus(channel.id, 'logged_out', TOKEN_GONE)
+    mine.connection = driver.connect({ token, baseUrl: channel.baseUrl }, findConnectable(db, channel.id)?.position ?? null, {
+      incoming: (incoming) => take(channel, mine, incoming),
+      status: (status, problem) => {
+        const said = `${status} ${problem}`
+        if (mine.closing.signal.aborted || said === mine.status) return
+        mine.status = said
+        if (status !== 'open') log.warn({ channelId: channel.id, status, problem }, 'a channel does not work')
+        setStatus(channel.id, status, problem)
+      },
+      roundTrip: () => noteTrip(channel.id, mine),
+    })
+  }
+
+  async function readToken(channelId: string, signal: AbortSignal): Promise<string | null> {
+    for (;;) {
+      try {
+        return await vault.get(channelTokenKey(channelId))
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        if (signal.aborted) return null
+        setStatus(channelId, 'failing', error.message)
+        await clock.sleep(VAULT_AGAIN_MS, signal)
+      }
+    }
+  }
+
+  function noteTrip(channelId: string, mine: Held): void {
+    const at = clock.now()
+    mine.tripAt = at
+    // A clock that was set back must not silence this for as long.
+    if (Math.abs(at - mine.tripKeptAt) < ROUND_TRIPS_KEPT_EVERY_MS) return
+    mine.tripKeptAt = at
+    writeDown('a round trip', channelId, () => transact(db, (tx) => noteRoundTrip(tx, channelId, at)))
+  }
+
+  /** Resolves when it is on disk. Rejects when it could not be kept just now, so that it comes again. */
+  async function take(channel: ConnectableChannel, mine: Held, incoming: Incoming): Promise<void> {
+    try {
+      if (incoming.type === 'message') return await takeMessage(channel, mine, incoming.message, incoming.position)
+      if (incoming.type === 'nothing') return await commitSoon(db, (tx) => moveChannelPosition(tx, channel.id, incoming.position))
+      const note = await commitSoon(db, (tx) => receivePress(tx, deps, channel, incoming.press, incoming.position))
+      void mine.connection?.answerPress(incoming.press.pressId, note)
+    } catch (error) {
+      if (mine.closing.signal.aborted || isDatabaseTrouble(error)) throw error
+      // Handed over again it would fail again, and everything behind it would wait for ever.
+      log.error({ error, channelId: channel.id, type: incoming.type }, 'something that came in could not be taken in and was passed over')
+      await commitSoon(db, (tx) => moveChannelPosition(tx, channel.id, incoming.position))
+    }
+  }
+
+  async function takeMessage(channel: ConnectableChannel, mine: Held, message: IncomingMessage, position: string): Promise<void> {
+    const wanted = isHeard(db, channel.id, message.sender) && !wasReceived(db, channel.id, message.externalId) ? message.files : []
+    const files: string[] = []
+    const missingFiles: { name: string; why: string }[] = []
+    for (const file of wanted) {
+      const put = await putAway(channel, file, mine.closing.signal)
+      if ('path' in put) files.push(put.path)
+      else missingFiles.push({ name: file.name, why: put.problem.replace(/\.$/, '') })
+    }
+    mine.closing.signal.throwIfAborted()
+    await commitSoon(db, (tx) => receiveMessage(tx, deps, channel, { ...message, files, missingFiles }, position))
+  }
+
+  async function putAway(
+    channel: ConnectableChannel,
+    { name, download }: IncomingMessage['files'][number],
+    signal: AbortSignal,
+  ): Promise<{ path: string } | { problem: string }> {
+    const folders = findAgent(db, channel.agentId)?.folders ?? []
+    // Not fetched for nothing.
+    if (folders.length === 0) return putReceivedFile({ folders, closedFolders: [] }, name, new Uint8Array())
+    const fetched = await download(signal)
+    return 'bytes' in fetched ? putReceivedFile({ folders, closedFolders: [deps.dataDir] }, name, fetched.bytes) : fetched
+  }
+
+  async function close(channelId: string): Promise<void> {
+    const mine = held.get(channelId)
+    if (mine === undefined) return
+    held.delete(channelId)
+    mine.closing.abort(new Error('the channel is closed'))
+    await mine.connection?.close()
+  }
+
+  async function refresh(channelId: string): Promise<void> {
+    await close(channelId)
+    const channel = findConnectable(db, channelId)
+    if (isStopped || channel === null || !channel.enabled) return
+    if (safeMode) setStatus(channelId, 'off', SAFE_MODE)
+    else open(channel)
+  }
+
+  function inTurn(channelId: string, work: () => Promise<void>): Promise<void> {
+    const turn = (turns.get(channelId) ?? Promise.resolve()).then(work)
+    const settled = turn
+      .catch(() => {})
+      .finally(() => {
+        if (turns.get(channelId) === settled) turns.delete(channelId)
+      })
+    turns.set(channelId, settled)
+    return turn
+  }
+
+  function forget(channelId: string): void {
+    const work = async () => {
+      await close(channelId)
+      await vault.delete(channelTokenKey(channelId))
+    }
+    inTurn(channelId, work).catch((error: unknown) => log.warn({ error, channelId }, 'the token of a removed channel could not be removed'))
+  }
+
+  /** An approval that is not open any more has no buttons, wherever it was asked. */
+  function removeButtons(approvalId: string): void {
+    for (const { channelId, chatId, externalId } of listAskingMessages(db, approvalId)) {
+      void held.get(channelId)?.connection?.removeButtons(chatId, externalId)
+    }
+  }
+
+  function onEvent(event: StoredEvent): void {
+    typing.onEvent(event)
+    if (event.type === 'channel.deleted') forget(event.payload.channelId)
+    if (event.type === 'approval.answered' || event.type === 'approval.expired' || event.type === 'approval.withdrawn') {
+      removeButtons(event.payload.approvalId)
+    }
+    if (event.type === 'outbound.sent') {
+      // It may have been answered elsewhere while it was on its way.
+      const approvalId = findSentApproval(db, event.payload.messageId)
+      if (approvalId !== null && deps.approvals.findApproval(db, approvalId)?.status !== 'pending') removeButtons(approvalId)
+    }
+  }
+
+  function prune(): void {
+    try {
+      transact(db, (tx) => pruneReceived(tx, { clock }))
+    } catch (error) {
+      log.warn({ error }, 'what is remembered of old messages could not be removed')
+    }
+  }
+
+  return {
+    start() {
+      stops.push(hub.subscribe(onEvent), clock.every(PRUNE_EVERY_MS, prune), typing.stop)
+      for (const channel of listConnectable(db)) {
+        if (!channel.enabled || channel.status === 'logged_out') continue
+        if (safeMode) setStatus(channel.id, 'off', SAFE_MODE)
+        else open(channel)
+      }
+    },
+    async stop() {
+      isStopped = true
+      for (const stop of stops.splice(0)) stop()
+      await Promise.all([...turns.values()])
+      await Promise.all([...held.keys()].map(close))
+    },
+    refresh: (channelId) => inTurn(channelId, () => refresh(channelId)),
+    async identify(kind, access) {
+      const driver = deps.drivers.find((one) => one.kind === kind)
+      return driver === undefined ? { state: 'refused', problem: NO_DRIVER } : driver.identify(access, new AbortController().signal)
+    },
+    async deliver(message, signal) {
+      const connection = held.get(message.channelId)?.connection ?? null
+      if (connection !== null) return connection.deliver(message, signal)
+      const { partsSent } = message
+      return { state: 'failed', permanent: false, partsSent, retryAfterMs: null, problem: 'The channel is not connected.' }
+    },
+    lastRoundTripAt: (channelId) => held.get(channelId)?.tripAt ?? null,
+  }
+}
+
+function isDatabaseTrouble(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'disk_full' || error.code === 'database_unavailable')
+}
