@@ -102,6 +102,7 @@ async function start(): Promise<void> {
       else if (action.do === 'stop') supervisor.cancelJob(action.jobId)
       else if (action.do === 'answer') supervisor.answerApproval(action)
       else if (action.do === 'brake') void setBrake(abilities, supervisor, action.on)
+      else if (action.do === 'tunnel') supervisor.setTunnel(action.program, action.on)
       else if (action.path === undefined) window.show()
       else window.command({ command: 'go', path: action.path })
     },

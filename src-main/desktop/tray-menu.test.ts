@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { WaitingApproval } from '../../src-runner/contract/port.ts'
+import type { WaitingApproval, WebhookReach } from '../../src-runner/contract/port.ts'
 import { summary, trayItems } from './tray-menu.ts'
 
 const READY = { state: 'ready', runnerUrl: 'http://127.0.0.1:3001' } as const
@@ -12,7 +12,8 @@ const job = (n: number, changes: object = {}) => ({
   costUsd: 0.02,
   ...changes,
 })
-const QUIET = { jobs: [], pending: 0, approvals: 0, waiting: [], brake: false, runner: READY, now: NOW }
+const NO_REACH: WebhookReach = { url: null, check: 'unknown', tunnel: null }
+const QUIET = { jobs: [], pending: 0, approvals: 0, waiting: [], brake: false, webhooks: NO_REACH, runner: READY, now: NOW }
 const labels = (items: ReturnType<typeof trayItems>) => items.map((item) => (item.kind === 'line' ? '—' : item.label))
 
 describe('the tray', () => {
@@ -126,6 +127,38 @@ describe('the tray', () => {
     expect(brakeOf(pulled)).toEqual({ kind: 'action', label: 'Release the emergency brake', action: { do: 'brake', on: false } })
     expect(labels(pulled)).toContain('The emergency brake is on')
     expect(brakeOf(trayItems({ ...QUIET, runner: { state: 'stopped' } }))).toBeUndefined()
+  })
+
+  describe('webhooks', () => {
+    const tunnel = (state: 'starting' | 'running' | 'stopped' | 'failed') =>
+      ({ program: 'cloudflared', state, url: null, problem: '', startedAt: null }) as const
+    const shown = (reach: Partial<WebhookReach>) => labels(trayItems({ ...QUIET, webhooks: { ...NO_REACH, ...reach } })).slice(4, -3)
+    const url = 'https://four-words.trycloudflare.com'
+
+    it.each<[Partial<WebhookReach>, string[]]>([
+      [{ url: 'https://hooks.example.com/a&b', check: 'reachable' }, ['Webhooks reachable at hooks.example.com/a&&b']],
+      [{ url, check: 'checking' }, ['Looking whether webhooks come in…']],
+      [{ url, check: 'unreachable' }, ['Webhooks do not come in from outside']],
+      [
+        { url, check: 'reachable', tunnel: tunnel('running') },
+        ['Webhooks reachable at four-words.trycloudflare.com', 'Stop the tunnel (cloudflared)'],
+      ],
+      [{ tunnel: tunnel('starting') }, ['The tunnel is starting…', 'Stop the tunnel (cloudflared)']],
+      [{ check: 'unreachable', tunnel: tunnel('failed') }, ['Tunnel down: webhooks do not come in', 'Start the tunnel (cloudflared)']],
+      [{ tunnel: tunnel('failed') }, ['Tunnel down', 'Start the tunnel (cloudflared)']],
+      [{ tunnel: tunnel('stopped') }, ['Start the tunnel (cloudflared)']],
+    ])('are said to come in, or not: %j', (reach, expected) => expect(shown(reach)).toEqual(expected))
+
+    it('have nothing here where nobody has set them up', () => expect(shown({})).toEqual([]))
+
+    it('have a tunnel that is started and stopped from here', () => {
+      const actionOf = (state: 'running' | 'stopped') =>
+        trayItems({ ...QUIET, webhooks: { ...NO_REACH, tunnel: tunnel(state) } }).find(
+          (item) => item.kind === 'action' && item.action.do === 'tunnel',
+        )
+      expect(actionOf('running')).toMatchObject({ action: { do: 'tunnel', program: 'cloudflared', on: false } })
+      expect(actionOf('stopped')).toMatchObject({ action: { do: 'tunnel', program: 'cloudflared', on: true } })
+    })
   })
 
   it.each([

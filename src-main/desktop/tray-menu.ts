@@ -1,4 +1,5 @@
-import type { RunningJob, WaitingApproval } from '../../src-runner/contract/port.ts'
+import type { RunningJob, WaitingApproval, WebhookReach } from '../../src-runner/contract/port.ts'
+import type { TunnelProgram } from '../../src-runner/contract/public-address.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
 
 export type TrayItem =
@@ -12,6 +13,7 @@ export type TrayAction =
   | { do: 'stop'; jobId: string }
   | { do: 'answer'; approvalId: string; decision: 'approve' | 'reject'; answer: string | null }
   | { do: 'brake'; on: boolean }
+  | { do: 'tunnel'; program: TunnelProgram; on: boolean }
   | { do: 'quit' }
 
 const MAX_TITLE = 48
@@ -24,6 +26,7 @@ export function trayItems({
   approvals,
   waiting,
   brake,
+  webhooks,
   runner,
   now,
 }: {
@@ -32,6 +35,7 @@ export function trayItems({
   approvals: number
   waiting: readonly WaitingApproval[]
   brake: boolean
+  webhooks: WebhookReach
   runner: RunnerState
   now: number
 }): TrayItem[] {
@@ -55,6 +59,7 @@ export function trayItems({
       }
     }),
     ...(more > 0 ? [{ kind: 'action', label: `${more} more…`, action: { do: 'open', path: '/activity' } } as const] : []),
+    ...reachItems(webhooks),
     { kind: 'line' },
     // Without a runner nobody could pull it, and nothing runs that it could stop.
     ...(runner.state === 'ready' ? [{ kind: 'action', label: brakeLabel(brake), action: { do: 'brake', on: !brake } } as const] : []),
@@ -84,6 +89,29 @@ function answerItems({ approvalId, kind, agentName, title, isWhole, choices }: W
     label: escaped(`${agentName}: ${title}`),
     items: [...answers[kind], { kind: 'action', label: 'Open…', action: { do: 'open', path: `/approvals?id=${approvalId}` } }],
   }
+}
+
+/** How webhooks come in from outside; nothing where nobody has set that up. */
+function reachItems(webhooks: WebhookReach): TrayItem[] {
+  const { tunnel } = webhooks
+  const label = reachLabel(webhooks)
+  if (label === null && tunnel === null) return []
+  const items: TrayItem[] = [{ kind: 'line' }]
+  if (label !== null) items.push({ kind: 'action', label: escaped(label), action: { do: 'open', path: '/settings' } })
+  if (tunnel !== null) {
+    const { program, state } = tunnel
+    const on = state === 'stopped' || state === 'failed'
+    items.push({ kind: 'action', label: `${on ? 'Start' : 'Stop'} the tunnel (${program})`, action: { do: 'tunnel', program, on } })
+  }
+  return items
+}
+
+function reachLabel({ url, check, tunnel }: WebhookReach): string | null {
+  const isDown = tunnel?.state === 'failed'
+  if (check === 'unreachable') return isDown ? 'Tunnel down: webhooks do not come in' : 'Webhooks do not come in from outside'
+  if (tunnel?.state === 'starting') return 'The tunnel is starting…'
+  if (url === null) return isDown ? 'Tunnel down' : null
+  return check === 'reachable' ? `Webhooks reachable at ${cut(url.replace(/^https?:\/\//, ''))}` : 'Looking whether webhooks come in…'
 }
 
 function brakeLabel(brake: boolean): string {

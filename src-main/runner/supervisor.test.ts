@@ -171,11 +171,13 @@ describe('what the desktop tells the runner', () => {
     const answer = { approvalId: '019a0000-0000-7000-8000-000000000001', decision: 'approve', answer: 'Blue' } as const
     supervisor.answerApproval(answer)
     supervisor.setBrake(true)
+    supervisor.setTunnel('ngrok', false)
     supervisor.tellWoke()
-    await vi.waitFor(() => expect(notices).toHaveLength(3))
+    await vi.waitFor(() => expect(notices).toHaveLength(4))
     expect(notices.map((text) => JSON.parse(text) as object)).toEqual([
       { type: 'answer_approval', ...answer },
       { type: 'set_brake', on: true },
+      { type: 'set_tunnel', program: 'ngrok', on: false },
       { type: 'woke' },
     ])
   })
