@@ -56,6 +56,20 @@ export const Occurrence = z.object({
 })
 export type Occurrence = z.infer<typeof Occurrence>
 
+/** What the job of a fire knows of it, in `job.context`. */
+export const FireContext = z.object({
+  /** As it was then. */
+  schedule: z.object({ id: Id, name: z.string() }),
+  dueAt: Moment,
+  origin: Occurrence.shape.origin,
+  /** Its time was missed and this makes up for it. */
+  caughtUp: z.boolean(),
+  lateMs: z.number().int(),
+  /** The run before this one; `result`: the beginning of what it said. null: this is the first. */
+  previousRun: z.object({ at: Moment, status: JobStatus, result: z.string().nullable() }).nullable(),
+})
+export type FireContext = z.infer<typeof FireContext>
+
 export const Schedule = z.object({
   id: Id,
   entityId: Id,

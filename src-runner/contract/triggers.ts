@@ -119,6 +119,16 @@ export const DeliveryDetail = Delivery.extend({
 })
 export type DeliveryDetail = z.infer<typeof DeliveryDetail>
 
+/** What the job of a delivery knows of it, in `job.context`. */
+export const DeliveryContext = z.object({
+  /** As it was then. */
+  trigger: z.object({ id: Id, name: z.string(), slug: z.string() }),
+  deliveryId: Id,
+  kind: Delivery.shape.kind,
+  eventName: z.string().nullable(),
+})
+export type DeliveryContext = z.infer<typeof DeliveryContext>
+
 /** What a template makes of a payload, before any webhook is there. */
 export const PreviewTemplate = z.object({ taskTemplate: TaskTemplate, payload: z.string().max(MAX_WEBHOOK_BYTES) })
 export type PreviewTemplate = z.infer<typeof PreviewTemplate>

@@ -1,21 +1,9 @@
 import type { Db } from '../../base/db/database.ts'
 import type { Tx } from '../../base/db/transact.ts'
 import type { JobStatus } from '../../contract/jobs.ts'
-import type { Occurrence } from '../../contract/schedules.ts'
+import type { FireContext, Occurrence } from '../../contract/schedules.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
 import type { ScheduleRow } from './schedule-rows.ts'
-
-/** What the job of a fire is told of it, in `job.context`. */
-export type FireContext = {
-  schedule: { id: string; name: string }
-  dueAt: number
-  origin: Occurrence['origin']
-  /** Its time was missed and this makes up for it. */
-  caughtUp: boolean
-  lateMs: number
-  /** The run before this one; `result`: the beginning of what it said. null: this is the first. */
-  previousRun: { at: number; status: JobStatus; result: string | null } | null
-}
 
 /** Makes the job of an occurrence that is written in the same transaction. Answers its id. */
 export function fireSchedule(

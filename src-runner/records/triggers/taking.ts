@@ -1,10 +1,10 @@
 import type { Tx } from '../../base/db/transact.ts'
 import type { MachineTime } from '../../base/time/machine-time.ts'
-import type { Delivery } from '../../contract/triggers.ts'
+import type { Delivery, DeliveryContext } from '../../contract/triggers.ts'
 import type { Ids } from '../../kit/ids.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 import { titleFor } from '../jobs/titles.ts'
-import { recordFire, SLOT_OF_NEXT_FIRE, waitAfter } from './hour-window.ts'
+import { recordFire, waitOf, type FiresRow } from './hour-window.ts'
 import type { KnownTrigger } from './trigger-index.ts'
 
 /** A delivery that was read, and what the agent is to be given for it. */
@@ -36,16 +36,14 @@ export type TakingDeps = { jobs: Pick<JobStore, 'insert'>; ids: Ids; time: Machi
  */
 export function takeDelivery(tx: Tx, deps: TakingDeps, trigger: KnownTrigger, delivery: ReadDelivery): Taken {
   const now = tx
-    .prepare<{ trigger_count: number; agent_id: string | null; elapsed: number | null }>(
-      `SELECT t.trigger_count, t.agent_id, fire.elapsed FROM webhook_triggers AS t
-       LEFT JOIN webhook_fires AS fire ON fire.trigger_seq = t.seq AND fire.slot = t.${SLOT_OF_NEXT_FIRE}
-       WHERE t.seq = ? AND t.status = 'active' AND t.secret_digest = ?`,
+    .prepare<FiresRow & { agent_id: string | null }>(
+      `SELECT agent_id, trigger_count, fires FROM webhook_triggers WHERE seq = ? AND status = 'active' AND secret_digest = ?`,
     )
     .get(trigger.seq, trigger.secretDigest)
   if (now === undefined) return { outcome: whyNot(tx, trigger) }
   if (now.agent_id === null) return { outcome: 'no_agent' }
   const senderId = trigger.dedupe ? delivery.senderId : null
-  const waitMs = waitAfter(now.elapsed, deps.time)
+  const waitMs = waitOf(now, deps.time)
   if (waitMs > 0) {
     const jobId = senderId === null ? null : findJobOfSender(tx, trigger.seq, senderId)
     return jobId === null ? { outcome: 'rate_limited', waitMs } : { outcome: 'duplicate', jobId }
@@ -55,7 +53,7 @@ export function takeDelivery(tx: Tx, deps: TakingDeps, trigger: KnownTrigger, de
     return { outcome: 'duplicate', jobId: findJobOfSender(tx, trigger.seq, senderId)! }
   }
   const deliveryId = insertAccepted(tx, deps, trigger, now.agent_id, jobId, { ...delivery, kind: 'webhook', replayOfId: null })
-  recordFire(tx, { triggerSeq: trigger.seq, count: now.trigger_count, at: delivery.receivedAt, time: deps.time })
+  recordFire(tx, { seq: trigger.seq, before: now, at: delivery.receivedAt, time: deps.time })
   return { outcome: 'accepted', jobId, deliveryId, count: now.trigger_count + 1 }
 }
 
@@ -84,6 +82,8 @@ type Kept = ReadDelivery & { kind: Delivery['kind']; replayOfId: string | null }
 function insertAccepted(tx: Tx, { jobs, ids }: TakingDeps, trigger: KnownTrigger, agentId: string, jobId: string, delivery: Kept): string {
   const { eventName, senderId } = delivery
   const deliveryId = ids.next()
+  const { id, name, slug } = trigger
+  const context: DeliveryContext = { trigger: { id, name, slug }, deliveryId, kind: delivery.kind, eventName }
   jobs.insert(
     tx,
     {
@@ -92,7 +92,7 @@ function insertAccepted(tx: Tx, { jobs, ids }: TakingDeps, trigger: KnownTrigger
       task: delivery.task,
       title: titleFor(eventName === null ? trigger.name : `${trigger.name}: ${eventName}`),
       triggerId: trigger.id,
-      context: { trigger: { id: trigger.id, name: trigger.name, slug: trigger.slug }, deliveryId, kind: delivery.kind, eventName },
+      context,
     },
     jobId,
   )
