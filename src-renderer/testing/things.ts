@@ -71,6 +71,7 @@ export function makeJob(fields: Partial<Job> = {}): Job {
     attempt: 1,
     workingMs: 4200,
     cancelRequested: false,
+    quiet: false,
     createdAt: 1_700_000_000_000,
     startedAt: 1_700_000_000_100,
     finishedAt: 1_700_000_004_300,

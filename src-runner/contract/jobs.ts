@@ -73,6 +73,8 @@ export const Job = z.object({
   /** Working time so far, without waiting. */
   workingMs: z.number().int(),
   cancelRequested: z.boolean(),
+  /** A run of a schedule that found nothing new, and so tells nobody of itself. */
+  quiet: z.boolean(),
   createdAt: Moment,
   startedAt: Moment.nullable(),
   finishedAt: Moment.nullable(),

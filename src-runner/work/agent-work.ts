@@ -28,6 +28,7 @@ import { createGate, type Gate } from './gate.ts'
 import { createMoney } from './money.ts'
 import { buildPrompt } from './prompt.ts'
 import { transcriptOf } from './transcript.ts'
+import { createWatchState, takeWatch } from './watch.ts'
 
 export type AgentWorkDeps = {
   db: Database
@@ -112,13 +113,14 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
   // Before a call is run again it has to be known whether it took effect the first time.
   await resolveStartedChanges(journalDeps, job.id)
   const memory = await takePromptMemories(deps, job.id, agent.id)
+  const watch = await takeWatch(deps, job)
   const { messages, startedCallIds } = transcriptOf(jobs.listSteps(db, job.id))
   return {
     models,
-    prompt: buildPrompt({ agent, job, memory, ...readEarlierTurns(db, jobs, job), now: clock.now(), timezone: timezone() }),
+    prompt: buildPrompt({ agent, job, memory, watch, ...readEarlierTurns(db, jobs, job), now: clock.now(), timezone: timezone() }),
     transcript: messages,
     startedCallIds,
-    tools: [...tools()],
+    tools: tools().filter(({ channels }) => channels?.includes(job.channel) ?? true),
     toolContext: {
       jobId: job.id,
       agentId: agent.id,
@@ -131,6 +133,7 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
         agentId: agent.id,
         isUntrusted: () => deps.approvals.readMarks(db, job.id).untrusted !== null,
       }),
+      watch: createWatchState(deps, claim, job),
     },
     limits: agent.limits,
     // The row counts with every step, in the same commit.

@@ -2,6 +2,7 @@ import type { Db } from '../../base/db/database.ts'
 import type { JobChannel } from '../../contract/jobs.ts'
 import { NO_MARKS, type Brings, type Mark, type Marks } from '../../contract/rules.ts'
 import { hasPromptMemories } from '../memory/job-memories.ts'
+import { readWatchBrings } from '../schedules/watching.ts'
 
 /** A recorded tool step, as far as marks go. */
 export type MarkedStep = { seq: number; name: string; brings: readonly Brings[]; leftMachine: boolean }
@@ -47,6 +48,7 @@ function handedDown(mark: Mark | null): Mark | null {
   return mark === null ? null : { seq: 0, cause: mark.cause }
 }
 
+const WATCH_IN_PROMPT: Mark = { seq: 0, cause: 'what the runs before it said and kept, in its prompt' }
 const MEMORY_IN_PROMPT: Marks = { ...NO_MARKS, private: { seq: 0, cause: 'what the agent remembers, in its prompt' } }
 
 type JobRow = {
@@ -62,12 +64,18 @@ const SELECT_JOB = `SELECT job.seq, job.channel, job.conversation_id, job.parent
 
 /**
  * The marks of a job as it is recorded now. A delegated job has those of the job above it; a turn of a conversation
- * those of the turns before it, whose text it reads.
+ * those of the turns before it, whose text it reads; a run of a schedule what the runs before it handed on.
  */
 export function readMarks(db: Db, jobId: string): Marks {
   const job = db.prepare<JobRow>(`${SELECT_JOB} WHERE job.id = ?`).get(jobId)
   if (job === undefined) return NO_MARKS
   const inherited: Marks[] = hasPromptMemories(db, jobId) ? [MEMORY_IN_PROMPT] : []
+  const handedOn = readWatchBrings(db, jobId)
+  inherited.push({
+    ...NO_MARKS,
+    untrusted: handedOn.includes('untrusted') ? WATCH_IN_PROMPT : null,
+    private: handedOn.includes('private') ? WATCH_IN_PROMPT : null,
+  })
   // Retried by a person it answers no call any more, but its task is still the words of the job above.
   if (job.channel === 'delegation' && job.parent_job_id !== null) inherited.push(readMarks(db, job.parent_job_id))
   if (job.conversation_id !== null) inherited.push(...marksOfEarlierTurns(db, job))

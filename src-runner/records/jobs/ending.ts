@@ -14,7 +14,8 @@ import { previewOf } from './titles.ts'
 
 /** How an attempt ends, said by the attempt itself. `text`: what was said so far; absent or empty: what the recorded replies said. */
 export type AttemptEnding =
-  | { ending: 'completed'; text: string }
+  /** `quiet`: a run that found nothing new. */
+  | { ending: 'completed'; text: string; quiet?: boolean }
   | { ending: 'failed'; error: JobErrorCode; message: string; text?: string }
   | { ending: 'cancelled'; text?: string }
   | { ending: 'waiting'; status: 'awaiting_approval' | 'awaiting_child' }
@@ -22,7 +23,7 @@ export type AttemptEnding =
   | { ending: 'released' }
 
 /** How a job ends. `text` null: what the recorded replies said. */
-type JobEnding = { status: TerminalStatus; error: JobErrorCode | null; message: string | null; text: string | null }
+type JobEnding = { status: TerminalStatus; error: JobErrorCode | null; message: string | null; text: string | null; quiet?: boolean }
 
 type OpenJob = {
   seq: number
@@ -56,7 +57,7 @@ export function settleAttempt(tx: Tx, deps: JobDeps, claim: Claim, ending: Attem
   if (lastReply !== undefined) recordReply(tx, deps, claim, lastReply)
   const job = heldJob(tx, claim)
   if (ending.ending === 'completed') {
-    return endJob(tx, deps, job, { status: 'completed', error: null, message: null, text: ending.text })
+    return endJob(tx, deps, job, { status: 'completed', error: null, message: null, text: ending.text, quiet: ending.quiet })
   }
   const text = 'text' in ending && ending.text ? ending.text : null
   if (ending.ending === 'cancelled' || job.cancel_requested_at !== null) {
@@ -233,7 +234,7 @@ function endJob(tx: Tx, deps: JobDeps, job: OpenJob, ending: JobEnding, cancelRe
   const result = text === '' && ending.status !== 'completed' ? null : text
   tx.prepare(
     `UPDATE agent_jobs SET status = ?, finished_at = ?, error = ?, error_message = ?, result_preview = ?, boot_id = NULL,
-       heartbeat_at = NULL, woken = 0, working_ms = working_ms + ?, cancel_requested_at = coalesce(cancel_requested_at, ?) WHERE seq = ?`,
+       heartbeat_at = NULL, woken = 0, working_ms = working_ms + ?, cancel_requested_at = coalesce(cancel_requested_at, ?), quiet = ? WHERE seq = ?`,
   ).run(
     ending.status,
     at,
@@ -242,6 +243,7 @@ function endJob(tx: Tx, deps: JobDeps, job: OpenJob, ending: JobEnding, cancelRe
     result === null ? null : previewOf(result),
     deps.workingTime.take(job.id),
     cancelRequestedAt,
+    ending.quiet === true ? 1 : 0,
     job.seq,
   )
   if (result !== null) {

@@ -35,6 +35,7 @@ export type SummaryRow = {
   attempt: number
   working_ms: number
   cancel_requested_at: number | null
+  quiet: number
   created_at: number
   started_at: number | null
   finished_at: number | null
@@ -48,7 +49,7 @@ const SUMMARY_COLUMNS = `
   job.trigger_id, job.schedule_id, job.occurrence_id, job.parent_job_id, job.retry_of_job_id,
   (SELECT retry.id FROM agent_jobs AS retry WHERE retry.retry_of_job_id = job.id ORDER BY retry.seq DESC LIMIT 1) AS retried_by_job_id,
   job.error, job.error_message, job.provider_id, job.model, job.input_tokens, job.output_tokens, job.cached_tokens, job.cost_micros,
-  job.children_cost_micros, job.unpriced_calls, job.turns, job.tool_calls, job.attempt, job.working_ms, job.cancel_requested_at, job.created_at, job.started_at,
+  job.children_cost_micros, job.unpriced_calls, job.turns, job.tool_calls, job.attempt, job.working_ms, job.cancel_requested_at, job.quiet, job.created_at, job.started_at,
   job.finished_at, job.result_preview`
 
 export const SELECT_SUMMARY = `SELECT ${SUMMARY_COLUMNS} FROM agent_jobs AS job JOIN agents AS agent ON agent.id = job.agent_id`
@@ -86,6 +87,7 @@ function sharedFieldsOf(row: SummaryRow): Omit<JobSummary, 'resultPreview'> {
     attempt: row.attempt,
     workingMs: row.working_ms,
     cancelRequested: row.cancel_requested_at !== null,
+    quiet: row.quiet === 1,
     createdAt: row.created_at,
     startedAt: row.started_at,
     finishedAt: row.finished_at,

@@ -71,7 +71,7 @@ export function updateSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, i
   const now = deps.clock.now()
   tx.prepare(
     `UPDATE schedules SET entity_id = ?, agent_id = ?, name = ?, cron = ?, timezone = ?, task = ?, daily_budget_micros = ?, catch_up_ms = ?,
-       notify_on_success = ?, notify_via = ?, watch_state = ?, next_due_at = ?, updated_at = ? WHERE seq = ?`,
+       notify_on_success = ?, notify_via = ?, watch_state = ?, watch_brings = ?, next_due_at = ?, updated_at = ? WHERE seq = ?`,
   ).run(
     agent.entityId,
     agent.id,
@@ -84,6 +84,8 @@ export function updateSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, i
     input.notifyOnSuccess === undefined ? row.notify_on_success : input.notifyOnSuccess ? 1 : 0,
     input.notifyVia ?? row.notify_via,
     input.watchState === undefined ? row.watch_state : input.watchState,
+    // What a person wrote is theirs; a form that sends back what was there has written nothing.
+    input.watchState === undefined || input.watchState === row.watch_state ? row.watch_brings : null,
     isOtherTime ? nextDueAfter(cron, timezone, Math.max(now, newestDueAt(tx, scheduleId))) : row.next_due_at,
     now,
     row.seq,

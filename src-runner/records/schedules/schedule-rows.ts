@@ -27,6 +27,7 @@ export type ScheduleRow = {
   exhausted_told_at: number | null
   last_run_id: string | null
   watch_state: string | null
+  watch_brings: string | null
   created_at: number
   updated_at: number
 }

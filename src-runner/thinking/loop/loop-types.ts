@@ -133,9 +133,9 @@ export type LoopDeps = {
 export type LoopEnding =
   /**
    * `reply` is the last reply and is NOT recorded yet, so that it can be committed together with the end of the job.
-   * It is null when an earlier attempt had recorded it already.
+   * It is null when it is recorded already. `quiet`: there is nothing in it that anybody has to be told.
    */
-  | { ending: 'completed'; text: string; reply: RecordedReply | null }
+  | { ending: 'completed'; text: string; reply: RecordedReply | null; quiet?: boolean }
   /** `text` is what was said so far. */
   | { ending: 'waiting'; status: 'awaiting_approval' | 'awaiting_child'; text: string }
   | { ending: 'failed'; error: JobErrorCode; message: string; text: string }

@@ -55,6 +55,8 @@ async function takeTurns(attempt: Attempt): Promise<LoopEnding> {
   } else if (input.transcript.at(-1)?.role === 'assistant') {
     return { ending: 'completed', text: attempt.said.at(-1) ?? '', reply: null }
   }
+  const over = quietEnding(attempt)
+  if (over !== null) return over
   const tools = describeTools(attempt)
   let spent = NO_COST
   let askedTwice = false
@@ -81,9 +83,18 @@ async function takeTurns(attempt: Attempt): Promise<LoopEnding> {
     await takeReply(attempt, replyOf(answer, said.text, said.calls, durationMs))
     askedTwice = false
     spent = NO_COST
-    const ended = await answerCalls(attempt, openCallsOf(messages), said.droppedCalls)
+    const ended = (await answerCalls(attempt, openCallsOf(messages), said.droppedCalls)) ?? quietEnding(attempt)
     if (ended !== null) return ended
   }
+}
+
+/** Read from what is recorded, so that a job whose process died just before its end ends the same way. */
+function quietEnding({ input, messages }: Attempt): LoopEnding | null {
+  const last = messages.findLastIndex(({ role }) => role !== 'tool')
+  const answers = messages.slice(last + 1).flatMap((message) => (message.role === 'tool' ? [message] : []))
+  if (!answers.every(({ ok }) => ok)) return null
+  const words = answers.map(({ name }) => input.tools.find((tool) => tool.name === name)?.endsQuietly).find((text) => text !== undefined)
+  return words === undefined ? null : { ending: 'completed', text: words, reply: null, quiet: true }
 }
 
 /** A job that may call nothing is not told of tools. A job that used up its calls still is: its history names them. */

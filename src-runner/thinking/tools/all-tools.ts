@@ -3,8 +3,10 @@ import { delegate } from './delegate/delegate.ts'
 import { deleteFile } from './delete-file/delete-file.ts'
 import { editFile } from './edit-file/edit-file.ts'
 import { forget } from './forget/forget.ts'
+import { keepState } from './keep-state/keep-state.ts'
 import { listFiles } from './list-files/list-files.ts'
 import { moveFile } from './move-file/move-file.ts'
+import { nothingNew } from './nothing-new/nothing-new.ts'
 import { readFile } from './read-file/read-file.ts'
 import { returnResult } from './return-result/return-result.ts'
 import { recall } from './recall/recall.ts'
@@ -28,4 +30,6 @@ export const ALL_TOOLS: readonly Tool[] = [
   remember, // for later jobs
   recall,
   forget,
+  keepState, // from one run of a schedule to the next
+  nothingNew,
 ]

@@ -1,9 +1,10 @@
 import type { z } from 'zod'
-import type { JobOutput, ToolEffect } from '../../contract/jobs.ts'
+import type { JobChannel, JobOutput, ToolEffect } from '../../contract/jobs.ts'
 import type { Brings, CallFacts } from '../../contract/rules.ts'
 import type { Trash } from '../folder-access/trash.ts'
 import type { AgentMemory } from './agent-memory.ts'
 import type { FileJournal } from './file-journal.ts'
+import type { WatchState } from './watch-state.ts'
 
 /** What a tool may know of the job that calls it. */
 export type ToolContext = {
@@ -20,6 +21,8 @@ export type ToolContext = {
   /** Left out: what is deleted is gone, apart from what the journal keeps. */
   trash?: Trash
   memory?: AgentMemory
+  /** Of a run of a schedule. */
+  watch?: WatchState
   /** Shows output while the tool still runs. Neither recorded nor read by the model. */
   show?(text: string): void
 }
@@ -47,6 +50,13 @@ export type Tool<Args extends z.ZodObject = z.ZodObject> = {
   args: Args
   effect: ToolEffect
   parallel: boolean
+  /** What a job has to have come in through to be offered it. Left out: anything. */
+  channels?: readonly JobChannel[]
+  /**
+   * A call that succeeds is the last of the job, which is completed with these words and tells nobody of itself. The other
+   * calls of the same reply run all the same; when one of them fails, the model goes on.
+   */
+  endsQuietly?: string
   /**
    * What its answers bring into the job: `private`, something of the person's; `untrusted`, text that anybody may have
    * written. A file is both: nobody knows which of the person's files came from somebody else. The job is marked with it

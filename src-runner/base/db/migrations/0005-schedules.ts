@@ -30,6 +30,8 @@ CREATE TABLE schedules (
   last_run_id TEXT,
   -- What the agent keeps from one run to the next.
   watch_state TEXT,
+  -- What it may hold that is not the agent's own: marks of the job that kept it. A state that a person wrote holds nothing.
+  watch_brings TEXT CHECK (watch_brings IN ('private', 'untrusted', 'private,untrusted')),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   CHECK ((status = 'budget_exhausted') = (resume_at IS NOT NULL))
@@ -39,6 +41,15 @@ CREATE INDEX schedules_by_agent ON schedules (agent_id);
 CREATE INDEX schedules_due ON schedules (next_due_at) WHERE status <> 'paused' AND next_due_at IS NOT NULL;
 CREATE INDEX schedules_paused_due ON schedules (next_due_at) WHERE status = 'paused' AND next_due_at IS NOT NULL;
 CREATE INDEX schedules_to_resume ON schedules (resume_at) WHERE resume_at IS NOT NULL;
+
+-- What a run was told of the runs before it, as it then was: an attempt after a crash is told the same.
+CREATE TABLE job_watches (
+  job_id TEXT PRIMARY KEY REFERENCES agent_jobs (id) ON DELETE CASCADE,
+  previous_job_id TEXT,
+  state TEXT,
+  -- Marks that came into the job with it.
+  brings TEXT CHECK (brings IN ('private', 'untrusted', 'private,untrusted'))
+) STRICT;
 
 -- The ledger: what became of each due time, and of each run that a person asked for. The key is what keeps a due time
 -- from being decided twice. The job of a row is the one that names it in agent_jobs.occurrence_id.
