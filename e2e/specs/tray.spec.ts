@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { TEST_TRASH } from '../../src-main/testing/e2e-hooks.ts'
+import { createTunnelStandIns, pathWith } from '../../src-runner/testing/tunnel-stand-ins.ts'
 import { test as base, expect } from '../fixtures/deckhand.ts'
 import { createRealFolder } from '../fixtures/real-folder.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
@@ -145,6 +146,26 @@ test('what waits is answered in the tray, and the dock counts it', async ({ tray
   await expect.poll(() => JSON.stringify(models.received.at(-1)?.body)).toContain('Salt & pepper')
   expect((await deckhand.hooks()).notices.filter((title) => title === 'Your answer was not taken')).toEqual([])
   folder.remove()
+})
+
+test('a tunnel is stopped and started in the tray, and none outlives the app', async ({ tray, deckhand }) => {
+  const standIns = createTunnelStandIns(['ngrok'])
+  const isThere = (pid: number) => existsSync(`/proc/${pid}`) && !/ Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  const pids = () => standIns.starts('ngrok').map(({ pid }) => pid)
+  await deckhand.quit()
+  await deckhand.start({ PATH: pathWith(standIns.folder) })
+  expect(await tray.entries()).not.toContain('Stop the tunnel (ngrok)')
+  await deckhand.client.ok('startTunnel', { body: { program: 'ngrok' } })
+  await expect.poll(() => tray.entries()).toContain('Looking whether webhooks come in…')
+  await tray.press('Stop the tunnel (ngrok)')
+  await expect.poll(() => tray.entries()).toContain('Start the tunnel (ngrok)')
+  await expect.poll(() => pids().filter(isThere)).toEqual([])
+  await tray.press('Start the tunnel (ngrok)')
+  await expect.poll(async () => (await deckhand.client.ok('getPublicAddress')).publicAddress.tunnel?.state).toBe('running')
+  expect(pids().filter(isThere)).toHaveLength(1)
+  await deckhand.kill()
+  await expect.poll(() => pids().filter(isThere)).toEqual([])
+  standIns.close()
 })
 
 test('quitting asks while a job runs, and the job goes on at the next start', async ({ tray, deckhand, models }) => {
