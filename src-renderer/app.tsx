@@ -10,6 +10,21 @@ const ActivityScreen = lazy(() => import('./routes/activity/ActivityScreen.tsx')
 const AgentScreen = lazy(() => import('./routes/agents/AgentScreen.tsx').then((file) => ({ default: file.AgentScreen })))
 const AgentsScreen = lazy(() => import('./routes/agents/AgentsScreen.tsx').then((file) => ({ default: file.AgentsScreen })))
 const ApprovalsScreen = lazy(() => import('./routes/approvals/ApprovalsScreen.tsx').then((file) => ({ default: file.ApprovalsScreen })))
+const AutomationsScreen = lazy(() =>
+  import('./routes/automations/AutomationsScreen.tsx').then((file) => ({ default: file.AutomationsScreen })),
+)
+const NewTriggerScreen = lazy(() =>
+  import('./routes/automations/webhooks/NewTriggerScreen.tsx').then((file) => ({ default: file.NewTriggerScreen })),
+)
+const ScheduleEditScreen = lazy(() =>
+  import('./routes/automations/schedules/ScheduleEditScreen.tsx').then((file) => ({ default: file.ScheduleEditScreen })),
+)
+const ScheduleScreen = lazy(() =>
+  import('./routes/automations/schedules/ScheduleScreen.tsx').then((file) => ({ default: file.ScheduleScreen })),
+)
+const TriggerScreen = lazy(() =>
+  import('./routes/automations/webhooks/TriggerScreen.tsx').then((file) => ({ default: file.TriggerScreen })),
+)
 const ChannelsScreen = lazy(() => import('./routes/channels/ChannelsScreen.tsx').then((file) => ({ default: file.ChannelsScreen })))
 const ChatScreen = lazy(() => import('./routes/chat/ChatScreen.tsx').then((file) => ({ default: file.ChatScreen })))
 const JobScreen = lazy(() => import('./routes/job/JobScreen.tsx').then((file) => ({ default: file.JobScreen })))
@@ -29,6 +44,12 @@ export function App() {
           <Route path="/rules" component={RulesScreen} />
           <Route path="/activity" component={ActivityScreen} />
           <Route path="/jobs/:jobId" component={JobScreen} />
+          <Route path="/automations/:shelf?" matchFilters={{ shelf: ['webhooks', 'schedules'] }} component={AutomationsScreen} />
+          <Route path="/automations/webhooks/new" component={NewTriggerScreen} />
+          <Route path="/automations/webhooks/:triggerId" component={TriggerScreen} />
+          <Route path="/automations/schedules/new" component={ScheduleEditScreen} />
+          <Route path="/automations/schedules/:scheduleId" component={ScheduleScreen} />
+          <Route path="/automations/schedules/:scheduleId/edit" component={ScheduleEditScreen} />
           <Route path="/agents" component={AgentsScreen} />
           <Route path="/agents/:agentId" component={AgentScreen} />
           <Route path="/channels" component={ChannelsScreen} />

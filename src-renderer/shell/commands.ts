@@ -1,3 +1,4 @@
+import CalendarClock from 'lucide-solid/icons/calendar-clock'
 import CircleX from 'lucide-solid/icons/circle-x'
 import Keyboard from 'lucide-solid/icons/keyboard'
 import MessageSquarePlus from 'lucide-solid/icons/message-square-plus'
@@ -6,6 +7,7 @@ import Moon from 'lucide-solid/icons/moon'
 import Plus from 'lucide-solid/icons/plus'
 import Send from 'lucide-solid/icons/send'
 import Sun from 'lucide-solid/icons/sun'
+import Webhook from 'lucide-solid/icons/webhook'
 import Bot from 'lucide-solid/icons/bot'
 import OctagonX from 'lucide-solid/icons/octagon-x'
 import Scale from 'lucide-solid/icons/scale'
@@ -50,6 +52,8 @@ export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Comman
     action('new-chat', text.newChat, MessageSquarePlus, go('/chat'), 'c'),
     action('hand-over', text.handOver, Send, go('/?compose=1')),
     action('new-agent', text.newAgent, Plus, go('/agents/new')),
+    action('new-webhook', text.newWebhook, Webhook, go('/automations/webhooks/new')),
+    action('new-schedule', text.newSchedule, CalendarClock, go('/automations/schedules/new')),
     action('add-provider', text.addProvider, Plus, go('/models?add=1')),
     action('failed', text.failedJobs, CircleX, go('/activity?status=failed')),
     action('rules', text.rules, Scale, go('/rules')),

@@ -6,6 +6,7 @@ import MessageSquare from 'lucide-solid/icons/message-square'
 import Send from 'lucide-solid/icons/send'
 import ShieldCheck from 'lucide-solid/icons/shield-check'
 import Settings from 'lucide-solid/icons/settings-2'
+import Zap from 'lucide-solid/icons/zap'
 import type { Words } from '../kit/words/words.ts'
 import type { Icon } from '../ui/icon.ts'
 
@@ -25,6 +26,7 @@ export const SCREENS: ScreenLink[] = [
   { path: '/chat', icon: MessageSquare, name: 'chat', key: 'c', onPhone: true },
   { path: '/approvals', icon: ShieldCheck, name: 'approvals', key: 'p', onPhone: true },
   { path: '/activity', icon: Activity, name: 'activity', key: 'a', onPhone: true },
+  { path: '/automations', icon: Zap, name: 'automations', key: 'w', onPhone: false },
   { path: '/agents', icon: Bot, name: 'agents', key: 'b', onPhone: false },
   { path: '/channels', icon: Send, name: 'channels', key: 'n', onPhone: false },
   { path: '/models', icon: KeyRound, name: 'models', key: 'm', onPhone: false },

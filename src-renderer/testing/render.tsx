@@ -15,6 +15,8 @@ export type RenderOptions = {
   path?: string
   runner?: FakeRunner
   desktop?: Partial<Desktop>
+  /** Other screens, by their routes, for what leads from one to another. */
+  more?: Record<string, Component>
 }
 
 export type Rendered = ReturnType<typeof render> & { runner: FakeRunner; user: UserEvent; path: () => string }
@@ -29,6 +31,9 @@ export function renderScreen(screen: Component, options: RenderOptions = {}): Re
       <ApiProvider client={createClient(runner.fetch)}>
         <MemoryRouter history={history}>
           <Route path={options.route ?? '/'} component={screen} />
+          {Object.entries(options.more ?? {}).map(([route, other]) => (
+            <Route path={route} component={other} />
+          ))}
           <Route path="*" component={() => null} />
         </MemoryRouter>
         <Toasts />

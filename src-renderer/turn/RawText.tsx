@@ -4,12 +4,14 @@ import { words } from '../kit/words/words.ts'
 import { CopyButton } from '../ui/CopyButton.tsx'
 
 const FIRST_CHARS = 4000
+/** So much more with each press: a page that is given a megabyte of text at once stands still. */
+const MORE_CHARS = 100_000
 
-/** A text exactly as it was, under its name; a long one opens with its beginning. */
+/** A text exactly as it was, under its name; a long one opens with its beginning and goes on in portions. */
 export function RawText(props: { label: string; text: string }) {
   const desktop = useDesktop()
-  const [whole, setWhole] = createSignal(false)
-  const isCut = () => !whole() && props.text.length > FIRST_CHARS
+  const [shownChars, setShownChars] = createSignal(FIRST_CHARS)
+  const isCut = () => props.text.length > shownChars()
   return (
     <div class="min-w-0">
       <div class="flex items-center justify-between gap-2">
@@ -22,11 +24,16 @@ export function RawText(props: { label: string; text: string }) {
         aria-label={props.label}
         class="scroll-quiet max-h-80 overflow-auto rounded-md border border-line bg-inset px-2.5 py-2 font-mono text-xs wrap-anywhere whitespace-pre-wrap text-ink-2"
       >
-        {isCut() ? `${props.text.slice(0, FIRST_CHARS)}…` : props.text}
+        {isCut() ? `${props.text.slice(0, shownChars())}…` : props.text}
       </pre>
       <Show when={isCut()}>
-        <button type="button" class="mt-1 text-xs font-medium text-accent-ink hover:underline" onClick={() => setWhole(true)}>
-          {words().turn.showMore} ({words().turn.characters(props.text.length)})
+        <button
+          type="button"
+          class="mt-1 text-xs font-medium text-accent-ink hover:underline"
+          onClick={() => setShownChars(shownChars() + MORE_CHARS)}
+        >
+          {props.text.length - shownChars() > MORE_CHARS ? words().common.more : words().turn.showMore} (
+          {words().turn.characters(props.text.length)})
         </button>
       </Show>
     </div>

@@ -57,10 +57,6 @@ export const automations: WordsLike<typeof en> = {
     on: (via) => `Ja, über ${via}`,
   },
   origin: {
-    webhook: (name) => `Webhook ${name}`,
-    schedule: (name) => `Zeitplan ${name}`,
-    delivery: 'Zustellung zeigen',
-    occurrence: 'Im Verlauf zeigen',
     due: (time) => `fällig ${time}`,
     caughtUp: 'nachgeholt, weil er verpasst wurde',
     runNow: 'von Hand gestartet',
@@ -170,6 +166,9 @@ export const automations: WordsLike<typeof en> = {
     curlSigned:
       'Dieser Befehl trägt keine Unterschrift und wird abgewiesen. Nimm den Test unten, oder lass den Absender selbst etwas schicken.',
     done: 'Ich habe sie kopiert',
+    leaveTitle: 'Ohne die Adresse verlassen?',
+    leaveText: 'Sie ist nicht kopiert und lässt sich nicht noch einmal zeigen. Ein neues Geheimnis ergibt eine neue.',
+    leaveNow: 'Verlassen',
     reach: {
       local: 'Nur Programme auf diesem Rechner erreichen ihn.',
       localWhy: 'Damit andere ihn erreichen, gib ihm eine öffentliche Adresse.',

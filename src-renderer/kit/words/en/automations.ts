@@ -55,10 +55,6 @@ export const automations = {
     on: (via: string) => `Yes, through ${via}`,
   },
   origin: {
-    webhook: (name: string) => `Webhook ${name}`,
-    schedule: (name: string) => `Schedule ${name}`,
-    delivery: 'Show the delivery',
-    occurrence: 'Show in the ledger',
     due: (time: string) => `due ${time}`,
     caughtUp: 'caught up after it was missed',
     runNow: 'run by hand',
@@ -163,6 +159,9 @@ export const automations = {
     copyCurl: 'Copy command',
     curlSigned: 'This command is not signed, so it will be refused. Use the test below, or let the sender send its own.',
     done: 'I have copied it',
+    leaveTitle: 'Leave without the address?',
+    leaveText: 'It has not been copied and cannot be shown again. A new secret makes a new one.',
+    leaveNow: 'Leave',
     reach: {
       local: 'Only programs on this machine reach it.',
       localWhy: 'To let others in, give it a public address.',

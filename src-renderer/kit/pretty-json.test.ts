@@ -1,0 +1,25 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { prettyJson } from './pretty-json.ts'
+
+it.each([
+  ['{"id":12345678901234567890,"a":1.10}', '{\n  "id": 12345678901234567890,\n  "a": 1.10\n}'],
+  ['{"a":1,"a":2}', '{\n  "a": 1,\n  "a": 2\n}'],
+  [
+    '{"a":[],"b":{},"c":[{"d":"e, {f}: \\"g\\""}]}',
+    '{\n  "a": [],\n  "b": {},\n  "c": [\n    {\n      "d": "e, {f}: \\"g\\""\n    }\n  ]\n}',
+  ],
+  ['"a string"', '"a string"'],
+  ['{"broken":', '{"broken":'],
+  ['plain words', 'plain words'],
+])('puts %s into lines, token by token', (text, lines) => {
+  expect(prettyJson(text)).toBe(lines)
+})
+
+it('means the same as before, whatever it is', () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      expect(JSON.parse(prettyJson(text))).toEqual(JSON.parse(text))
+    }),
+  )
+})

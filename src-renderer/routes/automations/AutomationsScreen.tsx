@@ -1,0 +1,51 @@
+import { useNavigate, useParams } from '@solidjs/router'
+import Plus from 'lucide-solid/icons/plus'
+import { type JSX, Show } from 'solid-js'
+import { words } from '../../kit/words/words.ts'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { PageHeader } from '../../ui/PageHeader.tsx'
+import { Screen } from '../../ui/Screen.tsx'
+import { Tabs } from '../../ui/Tabs.tsx'
+import { ScheduleList } from './schedules/ScheduleList.tsx'
+import { TriggerList } from './webhooks/TriggerList.tsx'
+
+type Shelf = 'webhooks' | 'schedules'
+
+/** What starts work without a person: other programs, and the clock. */
+export function AutomationsScreen(): JSX.Element {
+  const params = useParams<{ shelf?: string }>()
+  const navigate = useNavigate()
+  const shelf = (): Shelf => (params.shelf === 'schedules' ? 'schedules' : 'webhooks')
+  const text = () => words().automations
+  return (
+    <Screen>
+      <PageHeader
+        title={text().title}
+        description={text().intro}
+        actions={
+          <Show
+            when={shelf() === 'webhooks'}
+            fallback={
+              <ButtonLink variant="primary" icon={Plus} href="/automations/schedules/new">
+                {text().schedule.new}
+              </ButtonLink>
+            }
+          >
+            <ButtonLink variant="primary" icon={Plus} href="/automations/webhooks/new">
+              {text().webhook.new}
+            </ButtonLink>
+          </Show>
+        }
+      />
+      <Tabs<Shelf>
+        label={text().tabs}
+        value={shelf()}
+        onValue={(next) => next !== shelf() && navigate(`/automations/${next}`)}
+        tabs={[
+          { value: 'webhooks', label: text().webhooks, content: () => <TriggerList /> },
+          { value: 'schedules', label: text().schedules, content: () => <ScheduleList /> },
+        ]}
+      />
+    </Screen>
+  )
+}

@@ -1,0 +1,28 @@
+import { type JSX, Show } from 'solid-js'
+import { words } from '../../kit/words/words.ts'
+
+/** What is known of a thing, side by side. */
+export function Facts(props: { children: JSX.Element }): JSX.Element {
+  return (
+    <dl
+      aria-label={words().automations.facts}
+      class="grid grid-cols-[repeat(auto-fill,minmax(11rem,1fr))] gap-x-6 gap-y-4 rounded-xl border border-line bg-surface p-4"
+    >
+      {props.children}
+    </dl>
+  )
+}
+
+export function Fact(props: { name: string; title?: string; note?: JSX.Element; children: JSX.Element }): JSX.Element {
+  return (
+    <div class="min-w-0" title={props.title}>
+      <dt class="text-2xs text-ink-3">{props.name}</dt>
+      <dd class="min-w-0 text-sm text-ink">
+        <div class="min-w-0 wrap-anywhere">{props.children}</div>
+        <Show when={props.note}>
+          <div class="text-xs text-ink-3">{props.note}</div>
+        </Show>
+      </dd>
+    </div>
+  )
+}

@@ -1,0 +1,62 @@
+import { A } from '@solidjs/router'
+import { type JSX, Show } from 'solid-js'
+import { AUTO_ORDER } from '../../../src-runner/contract/channels.ts'
+import type { NotifyVia } from '../../../src-runner/contract/triggers.ts'
+import { useChannels } from '../../api/queries.ts'
+import { words } from '../../kit/words/words.ts'
+import { Checkbox } from '../../ui/Checkbox.tsx'
+import { Select } from '../../ui/Select.tsx'
+
+/** Whether a run that ended well is told of, and where. Only channels that the agent has are offered. */
+export function NotifyField(props: {
+  agentId: string | null
+  isOn: boolean
+  via: NotifyVia
+  onIsOn: (isOn: boolean) => void
+  onVia: (via: NotifyVia) => void
+  problem: string | null
+}): JSX.Element {
+  const text = () => words().automations.notify
+  const channels = useChannels(() => props.agentId)
+  const kinds = () =>
+    AUTO_ORDER.filter((kind) =>
+      (channels.data?.channels ?? []).some((channel) => channel.kind === kind && channel.agentId === props.agentId && channel.enabled),
+    )
+  const hasNone = () => channels.data !== undefined && kinds().length === 0
+  const options = () => {
+    const offered: NotifyVia[] = ['auto', ...kinds()]
+    // What was chosen and is gone since stays to be seen, until something else is chosen.
+    const shown = offered.includes(props.via) ? offered : [...offered, props.via]
+    return shown.map((via) => ({ value: via, label: via === 'auto' ? text().auto : text().viaOf[via] }))
+  }
+  return (
+    <div class="flex flex-col gap-3">
+      <Checkbox
+        label={text().label}
+        hint={text().hint}
+        checked={props.isOn}
+        onChecked={props.onIsOn}
+        // What is on can be turned off, whatever is gone since.
+        disabled={hasNone() && !props.isOn}
+      />
+      <Show when={hasNone()}>
+        <p class="ml-6.5 text-xs text-ink-2">
+          {text().noChannel}{' '}
+          <A href="/channels" class="font-medium text-accent-ink underline underline-offset-2">
+            {text().connect}
+          </A>
+        </p>
+      </Show>
+      <Show when={props.isOn && !hasNone()}>
+        <Select class="ml-6.5 max-w-72" label={text().via} options={options()} value={props.via} onValue={props.onVia} />
+      </Show>
+      <Show when={props.problem}>
+        {(problem) => (
+          <p role="alert" class="ml-6.5 text-xs text-bad">
+            {problem()}
+          </p>
+        )}
+      </Show>
+    </div>
+  )
+}

@@ -1,0 +1,32 @@
+import { For, type JSX, Show } from 'solid-js'
+import type { Occurrence } from '../../../../src-runner/contract/schedules.ts'
+import { words } from '../../../kit/words/words.ts'
+import { OccurrenceGlyph, occurrenceTime, occurrenceWord } from './OccurrenceGlyph.tsx'
+
+/** The last due times as a row of signs, the newest at the right. Read out, it says how often each thing happened. */
+export function OccurrenceStrip(props: {
+  occurrences: readonly Occurrence[]
+  timezone: string
+  size?: number
+  class?: string
+}): JSX.Element {
+  const text = () => words().automations.schedule
+  const summary = () => {
+    const counts = new Map<string, number>()
+    for (const one of props.occurrences) counts.set(occurrenceWord(one), (counts.get(occurrenceWord(one)) ?? 0) + one.times)
+    return `${text().strip(props.occurrences.length)}: ${[...counts].map(([word, count]) => `${count} × ${word}`).join(', ')}`
+  }
+  return (
+    <Show when={props.occurrences.length > 0} fallback={<span class={`text-xs text-ink-3 ${props.class ?? ''}`}>{text().stripNone}</span>}>
+      <span role="img" aria-label={summary()} class={`inline-flex items-center gap-1 ${props.class ?? ''}`}>
+        <For each={props.occurrences.toReversed()}>
+          {(one) => (
+            <span title={`${occurrenceWord(one)} · ${occurrenceTime(one, props.timezone)}${one.reason === '' ? '' : `\n${one.reason}`}`}>
+              <OccurrenceGlyph occurrence={one} size={props.size ?? 10} />
+            </span>
+          )}
+        </For>
+      </span>
+    </Show>
+  )
+}

@@ -1,0 +1,234 @@
+import { useNavigate, useParams, useSearchParams } from '@solidjs/router'
+import { createEffect, createMemo, type JSX, Match, on, Switch } from 'solid-js'
+import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
+import { ApiError } from '../../../api/client.ts'
+import { useCreateSchedule, useUpdateSchedule } from '../../../api/mutations.ts'
+import { problemOf, sentenceOf } from '../../../api/problem.ts'
+import { useAgents, useSchedule } from '../../../api/queries.ts'
+import { locale, words } from '../../../kit/words/words.ts'
+import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { PageHeader } from '../../../ui/PageHeader.tsx'
+import { Panel } from '../../../ui/Panel.tsx'
+import { SaveBar } from '../../../ui/SaveBar.tsx'
+import { Screen } from '../../../ui/Screen.tsx'
+import { Select } from '../../../ui/Select.tsx'
+import { Skeleton } from '../../../ui/Skeleton.tsx'
+import { TextArea } from '../../../ui/TextArea.tsx'
+import { TextField } from '../../../ui/TextField.tsx'
+import { toast } from '../../../ui/Toasts.tsx'
+import { UnsavedGuard } from '../../../ui/UnsavedGuard.tsx'
+import { AgentField } from '../AgentField.tsx'
+import { BackLink } from '../BackLink.tsx'
+import { NotifyField } from '../NotifyField.tsx'
+import { useForm } from '../use-form.ts'
+import { catchUpText } from './catch-up.ts'
+import { RhythmField } from './RhythmField.tsx'
+import {
+  bodyOfSchedule,
+  changesOfSchedule,
+  copyOfSchedule,
+  emptySchedule,
+  exampleSchedule,
+  fieldOfScheduleIssue,
+  formOfSchedule,
+  problemsOfSchedule,
+  type ScheduleForm,
+} from './schedule-form.ts'
+import { TimezoneField } from './TimezoneField.tsx'
+
+/** `/automations/schedules/new` (with `?example=1` or `?from=` filled in) and `/automations/schedules/<id>/edit`. */
+export function ScheduleEditScreen(): JSX.Element {
+  const params = useParams<{ scheduleId?: string }>()
+  const [search] = useSearchParams<{ example?: string; from?: string }>()
+  const text = () => words().automations.schedule
+  const sourceId = () => params.scheduleId ?? search.from
+  const source = useSchedule(sourceId)
+  const isMissing = () => source.error instanceof ApiError && (source.error.status === 404 || source.error.status === 400)
+  return (
+    <Screen width="medium">
+      <BackLink to="schedules" />
+      <Switch>
+        <Match when={sourceId() === undefined}>
+          <Editor schedule={null} first={search.example === undefined ? emptySchedule() : exampleSchedule(words())} />
+        </Match>
+        <Match when={isMissing()}>
+          <PageHeader title={words().automations.schedules} />
+          <ErrorState problem={{ title: text().notFound, why: text().notFoundWhy }} />
+        </Match>
+        <Match when={source.data?.schedule.id === sourceId() && source.data?.schedule}>
+          {(schedule) =>
+            params.scheduleId === undefined ? (
+              <Editor schedule={null} first={copyOfSchedule(schedule(), words())} />
+            ) : (
+              <Editor schedule={schedule()} first={formOfSchedule(schedule())} />
+            )
+          }
+        </Match>
+        <Match when={source.error}>
+          <ErrorState problem={problemOf(source.error)} onRetry={source.retry} />
+        </Match>
+        <Match when={true}>
+          <Skeleton rows={8} />
+        </Match>
+      </Switch>
+    </Screen>
+  )
+}
+
+const CATCH_UP_HOURS = ['0', '1', '6', '24', '72', '168']
+
+function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.Element {
+  const text = () => words().automations.schedule
+  const navigate = useNavigate()
+  const agents = useAgents()
+  const create = useCreateSchedule()
+  const update = useUpdateSchedule()
+  const form = useForm<ScheduleForm>(props.first, (fields) => problemsOfSchedule(fields, words(), locale()), fieldOfScheduleIssue)
+  let isLeaving = false
+
+  createEffect(
+    on(
+      () => agents.data?.agents,
+      (known) => {
+        if (form.fields.agentId !== null || known === undefined) return
+        const guess = known.find((agent) => agent.isDefault) ?? known[0]
+        if (guess !== undefined && !form.isDirty()) form.fill({ ...form.fields, agentId: guess.id })
+        else if (guess !== undefined) form.change('agentId', guess.id)
+      },
+    ),
+  )
+  // What was changed elsewhere shows up here, unless somebody is writing.
+  const stored = createMemo(() => (props.schedule === null ? null : JSON.stringify(formOfSchedule(props.schedule))))
+  createEffect(on(stored, (now) => now !== null && !form.isDirty() && form.fill(JSON.parse(now) as ScheduleForm), { defer: true }))
+  const isStale = () => stored() !== null && form.isDirty() && stored() !== JSON.stringify(form.base())
+
+  const catchUpOptions = () => {
+    const all = CATCH_UP_HOURS.includes(form.fields.catchUpHours) ? CATCH_UP_HOURS : [...CATCH_UP_HOURS, form.fields.catchUpHours]
+    return all.map((value) => ({ value, label: catchUpText(Number(value), 'choice', words()) }))
+  }
+  const goTo = (id: string) => {
+    isLeaving = true
+    navigate(`/automations/schedules/${id}`, { replace: props.schedule === null })
+  }
+  const save = () =>
+    form.submit(async (fields) => {
+      if (props.schedule === null) {
+        const { schedule } = await create.run({ body: bodyOfSchedule(fields) })
+        toast({ text: text().created(schedule.name) })
+        return goTo(schedule.id)
+      }
+      await update.run({ params: { scheduleId: props.schedule.id }, body: changesOfSchedule(form.base(), fields) })
+      toast({ text: words().automations.saved })
+      goTo(props.schedule.id)
+    })
+  const status = () => {
+    if (form.problemCount() > 0) return words().automations.check(form.problemCount())
+    if (form.trouble() !== null) return sentenceOf(form.trouble())
+    if (isStale()) return words().automations.changedElsewhere
+    return form.isDirty() ? words().automations.unsaved : ''
+  }
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <PageHeader title={props.schedule === null ? text().createTitle : text().editTitle(props.schedule.name)} />
+      <div class="flex flex-col gap-4">
+        <Panel title={text().sections.what}>
+          <div class="flex flex-col gap-4">
+            <div class="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
+              <TextField
+                label={text().name}
+                placeholder={text().namePlaceholder}
+                problem={form.problemOf('name')}
+                value={form.fields.name}
+                onValue={(value) => form.change('name', value)}
+                autofocus={props.schedule === null}
+              />
+              <AgentField
+                value={form.fields.agentId}
+                onValue={(value) => form.change('agentId', value)}
+                problem={form.problemOf('agentId')}
+              />
+            </div>
+            <TextArea
+              label={text().task}
+              hint={text().taskHint}
+              placeholder={text().taskPlaceholder}
+              rows={4}
+              maxRows={16}
+              problem={form.problemOf('task')}
+              value={form.fields.task}
+              onValue={(value) => form.change('task', value)}
+            />
+          </div>
+        </Panel>
+        <Panel title={text().sections.when}>
+          <div class="flex flex-col gap-4">
+            <RhythmField
+              cron={form.fields.cron}
+              onCron={(value) => form.change('cron', value)}
+              timezone={form.fields.timezone}
+              problem={form.problemOf('cron')}
+            />
+            <div class="max-w-72">
+              <TimezoneField
+                value={form.fields.timezone}
+                onValue={(value) => form.change('timezone', value)}
+                problem={form.problemOf('timezone')}
+              />
+            </div>
+          </div>
+        </Panel>
+        <Panel title={text().sections.money}>
+          <div class="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
+            <TextField
+              inputMode="decimal"
+              label={text().budget}
+              hint={text().budgetHint}
+              problem={form.problemOf('dailyBudgetUsd')}
+              value={form.fields.dailyBudgetUsd}
+              onValue={(value) => form.change('dailyBudgetUsd', value)}
+            />
+            <Select
+              label={text().catchUp}
+              hint={text().catchUpHint}
+              options={catchUpOptions()}
+              value={form.fields.catchUpHours}
+              onValue={(value) => form.change('catchUpHours', value)}
+              problem={form.problemOf('catchUpHours')}
+            />
+          </div>
+        </Panel>
+        <Panel title={text().sections.tell}>
+          <NotifyField
+            agentId={form.fields.agentId}
+            isOn={form.fields.notifyOnSuccess}
+            via={form.fields.notifyVia}
+            onIsOn={(value) => form.change('notifyOnSuccess', value)}
+            onVia={(value) => form.change('notifyVia', value)}
+            problem={form.problemOf('notifyOnSuccess') ?? form.problemOf('notifyVia')}
+          />
+        </Panel>
+      </div>
+      <SaveBar
+        status={status()}
+        isProblem={form.problemCount() > 0 || form.trouble() !== null}
+        submit={props.schedule === null ? text().create : text().save}
+        canSubmit={props.schedule === null || form.isDirty()}
+        isBusy={create.isRunning || update.isRunning}
+        onCancel={() => navigate(props.schedule === null ? '/automations/schedules' : `/automations/schedules/${props.schedule.id}`)}
+      />
+      <UnsavedGuard
+        isDirty={() => form.isDirty() && !isLeaving}
+        title={words().automations.unsavedTitle}
+        leave={words().automations.unsavedLeave}
+      >
+        {words().automations.unsavedText}
+      </UnsavedGuard>
+    </form>
+  )
+}

@@ -1,0 +1,303 @@
+import { A, useNavigate, useParams } from '@solidjs/router'
+import CircleDollarSign from 'lucide-solid/icons/circle-dollar-sign'
+import CopyPlus from 'lucide-solid/icons/copy-plus'
+import Pause from 'lucide-solid/icons/pause'
+import Pencil from 'lucide-solid/icons/pencil'
+import Play from 'lucide-solid/icons/play'
+import StepForward from 'lucide-solid/icons/step-forward'
+import Trash from 'lucide-solid/icons/trash'
+import { createSignal, type JSX, Match, Show, Switch } from 'solid-js'
+import { type Schedule, STUCK_AFTER_MS } from '../../../../src-runner/contract/schedules.ts'
+import { ApiError } from '../../../api/client.ts'
+import { useDeleteSchedule, usePauseSchedule, useResumeSchedule, useRunScheduleNow, useUpdateSchedule } from '../../../api/mutations.ts'
+import { problemOf, sentenceOf } from '../../../api/problem.ts'
+import { useSchedule } from '../../../api/queries.ts'
+import { useMinutes } from '../../../kit/now.ts'
+import { moneyText } from '../../../kit/numbers.ts'
+import { durationText, relativeTime } from '../../../kit/time.ts'
+import { locale, words } from '../../../kit/words/words.ts'
+import { RawText } from '../../../turn/RawText.tsx'
+import { Button } from '../../../ui/Button.tsx'
+import { ButtonLink } from '../../../ui/ButtonLink.tsx'
+import { ConfirmDialog } from '../../../ui/ConfirmDialog.tsx'
+import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { Menu } from '../../../ui/Menu.tsx'
+import { PageHeader } from '../../../ui/PageHeader.tsx'
+import { Panel } from '../../../ui/Panel.tsx'
+import { Pill } from '../../../ui/Pill.tsx'
+import { Screen } from '../../../ui/Screen.tsx'
+import { Skeleton } from '../../../ui/Skeleton.tsx'
+import { toast } from '../../../ui/Toasts.tsx'
+import { BackLink } from '../BackLink.tsx'
+import { Fact, Facts } from '../Facts.tsx'
+import { BudgetMeter } from './BudgetMeter.tsx'
+import { catchUpText } from './catch-up.ts'
+import { Ledger } from './Ledger.tsx'
+import { NextDue } from './NextDue.tsx'
+import { SchedulePill } from './ScheduleState.tsx'
+import { useCronWords } from './use-cron-words.ts'
+import { nextDayIn, zoneTime } from './zone-time.ts'
+
+/** One schedule: how it stands, and what became of every due time. */
+export function ScheduleScreen(): JSX.Element {
+  const params = useParams<{ scheduleId: string }>()
+  const answer = useSchedule(() => params.scheduleId)
+  const text = () => words().automations.schedule
+  const isMissing = () => answer.error instanceof ApiError && (answer.error.status === 404 || answer.error.status === 400)
+  return (
+    <Screen>
+      <BackLink to="schedules" />
+      <Show when={answer.data === undefined}>
+        <h1 class="sr-only">{words().automations.schedules}</h1>
+      </Show>
+      <Switch>
+        <Match when={isMissing()}>
+          <ErrorState problem={{ title: text().notFound, why: text().notFoundWhy }} />
+        </Match>
+        <Match when={answer.data?.schedule.id === params.scheduleId && answer.data?.schedule}>
+          {(schedule) => (
+            <>
+              <Head schedule={schedule()} />
+              <div class="flex flex-col gap-4">
+                <Standing schedule={schedule()} />
+                <ScheduleFacts schedule={schedule()} />
+                <Panel title={text().task}>
+                  <p class="text-md wrap-anywhere whitespace-pre-wrap text-ink">{schedule().task}</p>
+                </Panel>
+                <Ledger schedule={schedule()} />
+                <Show when={schedule().isWatcher || schedule().watchState !== null}>
+                  <Kept schedule={schedule()} />
+                </Show>
+              </div>
+            </>
+          )}
+        </Match>
+        <Match when={answer.error}>
+          <ErrorState problem={problemOf(answer.error)} onRetry={answer.retry} />
+        </Match>
+        <Match when={true}>
+          <Skeleton rows={8} />
+        </Match>
+      </Switch>
+    </Screen>
+  )
+}
+
+function Head(props: { schedule: Schedule }): JSX.Element {
+  const text = () => words().automations.schedule
+  const navigate = useNavigate()
+  const runNow = useRunScheduleNow()
+  const pause = usePauseSchedule()
+  const resume = useResumeSchedule()
+  const remove = useDeleteSchedule()
+  const [isAsking, setAsking] = createSignal(false)
+  const isPaused = () => props.schedule.status === 'paused'
+  const params = () => ({ scheduleId: props.schedule.id })
+  const act = async (action: () => Promise<unknown>) => {
+    try {
+      await action()
+    } catch (thrown) {
+      toast({ text: sentenceOf(thrown), tone: 'bad' })
+    }
+  }
+  const run = () =>
+    act(async () => {
+      const { jobId } = await runNow.run({ params: params() })
+      toast({ text: text().runNowStarted, action: { label: text().openRun, onClick: () => navigate(`/jobs/${jobId}`) } })
+    })
+  const deleteNow = async () => {
+    const { name } = props.schedule
+    await remove.run({ params: params() })
+    toast({ text: text().deleted(name) })
+    navigate('/automations/schedules', { replace: true })
+  }
+  return (
+    <>
+      <PageHeader
+        title={
+          <span class="flex min-w-0 items-center gap-2.5">
+            <span class="truncate">{props.schedule.name}</span>
+            <SchedulePill schedule={props.schedule} />
+            <Show when={props.schedule.isWatcher}>
+              <Pill title={text().watcherWhy}>{text().watcher}</Pill>
+            </Show>
+          </span>
+        }
+        actions={
+          <>
+            <Button
+              icon={StepForward}
+              busy={runNow.isRunning}
+              disabled={props.schedule.liveJobId !== null}
+              title={text().runNowWhy}
+              onClick={() => void run()}
+            >
+              {text().runNow}
+            </Button>
+            <Button
+              icon={isPaused() ? Play : Pause}
+              busy={pause.isRunning || resume.isRunning}
+              onClick={() => void act(() => (isPaused() ? resume : pause).run({ params: params() }))}
+            >
+              {isPaused() ? words().automations.resume : words().automations.pause}
+            </Button>
+            <ButtonLink icon={Pencil} href={`/automations/schedules/${props.schedule.id}/edit`}>
+              {text().edit}
+            </ButtonLink>
+            <Menu
+              label={words().common.more}
+              items={[
+                {
+                  label: words().automations.duplicate,
+                  icon: CopyPlus,
+                  onSelect: () => navigate(`/automations/schedules/new?from=${props.schedule.id}`),
+                },
+                'separator',
+                { label: text().delete, icon: Trash, tone: 'bad', onSelect: () => setAsking(true) },
+              ]}
+            />
+          </>
+        }
+      />
+      <ConfirmDialog
+        open={isAsking()}
+        onClose={() => setAsking(false)}
+        title={text().deleteTitle(props.schedule.name)}
+        confirm={text().deleteNow}
+        tone="bad"
+        onConfirm={deleteNow}
+        describeError={sentenceOf}
+      >
+        {text().deleteText}
+      </ConfirmDialog>
+    </>
+  )
+}
+
+/** What is out of the ordinary right now, and what to do about it. */
+function Standing(props: { schedule: Schedule }): JSX.Element {
+  const text = () => words().automations.schedule
+  const now = useMinutes()
+  const money = (usd: number) => moneyText(usd, locale())
+  const resumes = () =>
+    text().exhaustedResumes(relativeTime(nextDayIn(props.schedule.timezone, now()), now(), locale()), props.schedule.timezone)
+  const goingFor = () => {
+    const run = props.schedule.lastRun
+    return run === null || run.jobId !== props.schedule.liveJobId ? 0 : now() - (run.decidedAt ?? run.dueAt)
+  }
+  const live = () => {
+    if (props.schedule.lastStatus === 'awaiting_approval') return text().isWaiting
+    return goingFor() > STUCK_AFTER_MS ? text().stuck(durationText(goingFor())) : text().isRunning
+  }
+  return (
+    <>
+      <Show when={props.schedule.status === 'budget_exhausted'}>
+        <div class="flex flex-wrap items-start gap-x-3 gap-y-1 rounded-lg bg-warn-soft px-3.5 py-2.5 text-sm text-warn">
+          <CircleDollarSign size={16} class="mt-0.5 shrink-0" aria-hidden="true" />
+          <p class="min-w-0 flex-1 basis-64">
+            {text().exhaustedText(money(props.schedule.agentSpentTodayUsd), money(props.schedule.dailyBudgetUsd))} {resumes()}
+          </p>
+          <A href={`/automations/schedules/${props.schedule.id}/edit`} class="font-medium underline underline-offset-2">
+            {text().raise}
+          </A>
+        </div>
+      </Show>
+      <Show when={props.schedule.status === 'paused'}>
+        <p class="rounded-lg bg-inset px-3.5 py-2 text-sm text-ink-2">{text().pausedText}</p>
+      </Show>
+      <Show when={props.schedule.liveJobId}>
+        {(id) => (
+          <p
+            class={`flex flex-wrap gap-x-3 rounded-lg px-3.5 py-2 text-sm ${
+              goingFor() > STUCK_AFTER_MS || props.schedule.lastStatus === 'awaiting_approval'
+                ? 'bg-warn-soft text-warn'
+                : 'bg-accent-soft text-accent-ink'
+            }`}
+          >
+            {live()}
+            <A href={`/jobs/${id()}`} class="font-medium underline underline-offset-2">
+              {text().openRun}
+            </A>
+          </p>
+        )}
+      </Show>
+      <Show when={props.schedule.lastStatus === 'notify_unreachable'}>
+        <p class="flex flex-wrap gap-x-3 rounded-lg bg-warn-soft px-3.5 py-2 text-sm text-warn">
+          {text().notifyUnreachable}
+          <A href="/channels" class="font-medium underline underline-offset-2">
+            {text().channels}
+          </A>
+        </p>
+      </Show>
+    </>
+  )
+}
+
+function ScheduleFacts(props: { schedule: Schedule }): JSX.Element {
+  const text = () => words().automations.schedule
+  const notify = () => words().automations.notify
+  const said = useCronWords(() => props.schedule.cron)
+  return (
+    <Facts>
+      <Fact name={text().when} note={`${props.schedule.cron} · ${props.schedule.timezone}`}>
+        {said()}
+      </Fact>
+      <Fact
+        name={text().next}
+        note={props.schedule.nextDueAt === null ? undefined : zoneTime(props.schedule.nextDueAt, props.schedule.timezone, locale())}
+      >
+        <NextDue schedule={props.schedule} />
+      </Fact>
+      <Fact name={words().automations.agent}>
+        <A href={`/agents/${props.schedule.agentId}`} class="font-medium hover:underline">
+          {props.schedule.agentName}
+        </A>
+      </Fact>
+      <Fact
+        name={text().budgetToday}
+        note={text().budgetWhose(props.schedule.agentName, moneyText(props.schedule.spentTodayUsd, locale()))}
+      >
+        <BudgetMeter schedule={props.schedule} class="max-w-40" />
+      </Fact>
+      <Fact name={text().missedRuns}>{catchUpText(props.schedule.catchUpHours, 'fact', words())}</Fact>
+      <Fact name={text().notifyFact}>
+        {props.schedule.notifyOnSuccess ? notify().on(notify().viaOf[props.schedule.notifyVia]) : notify().off}
+      </Fact>
+    </Facts>
+  )
+}
+
+/** What the agent carries from one run to the next. */
+function Kept(props: { schedule: Schedule }): JSX.Element {
+  const text = () => words().automations.schedule
+  const update = useUpdateSchedule()
+  const [isAsking, setAsking] = createSignal(false)
+  return (
+    <Panel
+      title={text().kept}
+      description={text().keptText}
+      actions={
+        <Show when={props.schedule.watchState !== null}>
+          <Button size="sm" variant="ghost" onClick={() => setAsking(true)}>
+            {text().forget}
+          </Button>
+        </Show>
+      }
+    >
+      <Show when={props.schedule.watchState} fallback={<p class="text-sm text-ink-3">{text().keptNone}</p>}>
+        {(kept) => <RawText label={text().kept} text={kept()} />}
+      </Show>
+      <ConfirmDialog
+        open={isAsking()}
+        onClose={() => setAsking(false)}
+        title={text().forgetTitle(props.schedule.name)}
+        confirm={text().forgetNow}
+        tone="bad"
+        onConfirm={() => update.run({ params: { scheduleId: props.schedule.id }, body: { watchState: null } })}
+        describeError={sentenceOf}
+      >
+        {text().forgetText}
+      </ConfirmDialog>
+    </Panel>
+  )
+}

@@ -1,0 +1,127 @@
+import { A } from '@solidjs/router'
+import { createEffect, createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
+import type { UpcomingRun } from '../../../../src-runner/contract/schedules.ts'
+import { problemOf } from '../../../api/problem.ts'
+import { useUpcomingRuns } from '../../../api/queries.ts'
+import { useMinutes } from '../../../kit/now.ts'
+import { locale, words } from '../../../kit/words/words.ts'
+import { Button } from '../../../ui/Button.tsx'
+import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { Panel } from '../../../ui/Panel.tsx'
+import { Pill } from '../../../ui/Pill.tsx'
+import { timeOfDay } from './zone-time.ts'
+
+const HOURS = 24
+const AT_FIRST = 8
+
+/** What is expected to run within a day: a band of the hours, and the same in words. */
+export function UpcomingRuns(): JSX.Element {
+  const text = () => words().automations.schedule
+  const answer = useUpcomingRuns(HOURS)
+  const [isWhole, setWhole] = createSignal(false)
+  const runs = () => answer.data?.runs ?? []
+  const shown = () => (isWhole() ? runs() : runs().slice(0, AT_FIRST))
+  return (
+    <Panel title={text().upcoming}>
+      <Switch>
+        <Match when={answer.error && answer.data === undefined}>
+          <ErrorState compact problem={problemOf(answer.error)} onRetry={answer.retry} />
+        </Match>
+        <Match when={answer.data !== undefined && runs().length === 0}>
+          <p class="text-sm text-ink-3">{text().upcomingNone}</p>
+        </Match>
+        <Match when={runs().length > 0}>
+          <Band runs={runs()} />
+          <ol class="mt-3 grid grid-cols-[repeat(auto-fill,minmax(min(100%,22rem),1fr))] gap-x-8">
+            <For each={shown()}>
+              {(run) => (
+                <li class="flex min-w-0 items-baseline gap-3 py-1">
+                  <time dateTime={new Date(run.dueAt).toISOString()} class="w-16 shrink-0 text-xs text-ink-3">
+                    {timeOfDay(run.dueAt, locale())}
+                  </time>
+                  <span class="min-w-0 flex-1 truncate text-sm">
+                    <A href={`/automations/schedules/${run.scheduleId}`} class="text-ink hover:underline">
+                      {run.name}
+                    </A>
+                    <span class="text-xs text-ink-3">
+                      {' · '}
+                      {run.agentName}
+                      <Show when={run.times > 1}> · {text().upcomingTimes(run.times, timeOfDay(run.untilAt, locale()))}</Show>
+                    </span>
+                  </span>
+                  <Show when={run.blockedBy}>{(by) => <Pill tone="warn">{text().blocked[by()]}</Pill>}</Show>
+                </li>
+              )}
+            </For>
+          </ol>
+          <Show when={!isWhole() && runs().length > AT_FIRST}>
+            <Button size="sm" variant="ghost" class="mt-1" onClick={() => setWhole(true)}>
+              {text().upcomingMore(runs().length - AT_FIRST)}
+            </Button>
+          </Show>
+        </Match>
+      </Switch>
+    </Panel>
+  )
+}
+
+const HOUR_MS = 3_600_000
+const WIDTH = 1000
+const EVERY_HOURS = 6
+
+/** Decoration: the list below says the same. */
+function Band(props: { runs: readonly UpcomingRun[] }): JSX.Element {
+  const now = useMinutes()
+  const at = (moment: number) => Math.min(1, Math.max(0, (moment - now()) / (HOURS * HOUR_MS)))
+  const hours = () => {
+    const first = Math.ceil(now() / HOUR_MS) * HOUR_MS
+    return Array.from({ length: HOURS }, (_, n) => first + n * HOUR_MS).filter((hour) => new Date(hour).getHours() % EVERY_HOURS === 0)
+  }
+  return (
+    <div aria-hidden="true">
+      <svg viewBox={`0 0 ${WIDTH} 16`} preserveAspectRatio="none" class="block h-4 w-full overflow-visible">
+        <line x1="0" x2={WIDTH} y1="8" y2="8" class="stroke-line" stroke-width="2" vector-effect="non-scaling-stroke" />
+        <For each={hours()}>
+          {(hour) => (
+            <line
+              x1={at(hour) * WIDTH}
+              x2={at(hour) * WIDTH}
+              y1="2"
+              y2="14"
+              class="stroke-line-strong"
+              stroke-width="1"
+              vector-effect="non-scaling-stroke"
+            />
+          )}
+        </For>
+        <For each={props.runs}>
+          {(run) => (
+            <line
+              x1={at(run.dueAt) * WIDTH}
+              // A line of no length with round ends is a dot, whatever the width.
+              x2={at(run.untilAt) * WIDTH + 0.01}
+              y1="8"
+              y2="8"
+              class={run.blockedBy === null ? 'stroke-accent' : 'stroke-warn'}
+              stroke-width={run.times > 1 ? 4 : 8}
+              stroke-linecap="round"
+              vector-effect="non-scaling-stroke"
+            />
+          )}
+        </For>
+      </svg>
+      <div class="relative h-4 text-2xs text-ink-3">
+        <For each={hours()}>
+          {(hour) => (
+            <span
+              class="absolute -translate-x-1/2 whitespace-nowrap"
+              ref={(label) => createEffect(() => label.style.setProperty('left', `${at(hour) * 100}%`))}
+            >
+              {timeOfDay(hour, locale())}
+            </span>
+          )}
+        </For>
+      </div>
+    </div>
+  )
+}

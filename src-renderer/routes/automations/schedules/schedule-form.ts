@@ -1,0 +1,113 @@
+import { type CreateSchedule, MAX_CATCH_UP_HOURS, type Schedule, type UpdateSchedule } from '../../../../src-runner/contract/schedules.ts'
+import type { NotifyVia } from '../../../../src-runner/contract/triggers.ts'
+import type { Words } from '../../../kit/words/words.ts'
+import { ownTimezone } from './zone-time.ts'
+
+/** What the person writes, as they write it: numbers are text until they are sent. */
+export type ScheduleForm = {
+  name: string
+  agentId: string | null
+  task: string
+  cron: string
+  timezone: string
+  dailyBudgetUsd: string
+  catchUpHours: string
+  notifyOnSuccess: boolean
+  notifyVia: NotifyVia
+}
+export type ScheduleField = keyof ScheduleForm
+
+const BUDGET = { min: 0.5, max: 100 }
+
+export function emptySchedule(): ScheduleForm {
+  return {
+    name: '',
+    agentId: null,
+    task: '',
+    cron: '0 9 * * *',
+    timezone: ownTimezone(),
+    dailyBudgetUsd: '5',
+    catchUpHours: '24',
+    notifyOnSuccess: false,
+    notifyVia: 'auto',
+  }
+}
+
+export function exampleSchedule(words: Words): ScheduleForm {
+  const { exampleName, exampleTask } = words.automations.schedule
+  return { ...emptySchedule(), name: exampleName, task: exampleTask, cron: '30 7 * * 1-5', dailyBudgetUsd: '1' }
+}
+
+export function formOfSchedule(schedule: Schedule): ScheduleForm {
+  const { name, agentId, task, cron, timezone, notifyOnSuccess, notifyVia } = schedule
+  return {
+    name,
+    agentId,
+    task,
+    cron,
+    timezone,
+    dailyBudgetUsd: String(schedule.dailyBudgetUsd),
+    catchUpHours: String(schedule.catchUpHours),
+    notifyOnSuccess,
+    notifyVia,
+  }
+}
+
+export function copyOfSchedule(schedule: Schedule, words: Words): ScheduleForm {
+  return { ...formOfSchedule(schedule), name: words.automations.copyOf(schedule.name).slice(0, 120) }
+}
+
+/** A comma is a decimal point to many people. */
+function numberOf(text: string): number {
+  const plain = text.trim().replace(',', '.')
+  return plain === '' ? Number.NaN : Number(plain)
+}
+
+export function bodyOfSchedule(form: ScheduleForm): CreateSchedule {
+  return {
+    name: form.name.trim(),
+    // Looked at before anything is sent.
+    agentId: form.agentId ?? '',
+    task: form.task.trim(),
+    cron: form.cron.trim(),
+    timezone: form.timezone,
+    dailyBudgetUsd: numberOf(form.dailyBudgetUsd),
+    catchUpHours: numberOf(form.catchUpHours),
+    notifyOnSuccess: form.notifyOnSuccess,
+    notifyVia: form.notifyVia,
+  }
+}
+
+/** Only what is different: another cron text, even one that means the same, begins to count anew. */
+export function changesOfSchedule(before: ScheduleForm, after: ScheduleForm): UpdateSchedule {
+  const was = bodyOfSchedule(before) as Record<string, unknown>
+  return Object.fromEntries(Object.entries(bodyOfSchedule(after)).filter(([field, value]) => value !== was[field]))
+}
+
+/** What can be seen to be wrong before anything is sent. */
+export function problemsOfSchedule(form: ScheduleForm, words: Words, locale: string): Partial<Record<ScheduleField, string>> {
+  const text = words.automations.problems
+  const problems: Partial<Record<ScheduleField, string>> = {}
+  const show = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
+  if (form.name.trim() === '') problems.name = text.nameMissing
+  else if (form.name.trim().length > 120) problems.name = text.nameLong
+  if (form.agentId === null) problems.agentId = text.agentMissing
+  if (form.task.trim() === '') problems.task = text.taskMissing
+  else if (form.task.trim().length > 200_000) problems.task = text.taskLong
+  if (form.cron.trim() === '') problems.cron = text.cronMissing
+  if (form.timezone.trim() === '') problems.timezone = text.timezone
+  const budget = numberOf(form.dailyBudgetUsd)
+  if (!Number.isFinite(budget)) problems.dailyBudgetUsd = text.number
+  else if (budget < BUDGET.min || budget > BUDGET.max) {
+    problems.dailyBudgetUsd = text.between(show.format(BUDGET.min), show.format(BUDGET.max))
+  }
+  const hours = numberOf(form.catchUpHours)
+  if (!(hours >= 0 && hours <= MAX_CATCH_UP_HOURS)) problems.catchUpHours = text.between('0', show.format(MAX_CATCH_UP_HOURS))
+  return problems
+}
+
+/** Which field of the form an issue of the runner is about. */
+export function fieldOfScheduleIssue(path: string): ScheduleField | null {
+  const [first] = path.replace(/^body\./, '').split('.')
+  return (Object.keys(emptySchedule()) as ScheduleField[]).find((field) => field === first) ?? null
+}

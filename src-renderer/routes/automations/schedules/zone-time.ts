@@ -1,0 +1,58 @@
+import { cachedFormat } from '../../../kit/time.ts'
+
+/** The zone of this machine's clock. */
+export function ownTimezone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
+/** "Mon, May 12, 09:00" on a clock in that zone; in UTC for a zone that this page does not know. */
+export function zoneTime(at: number, timezone: string, locale: string): string {
+  const format = (timeZone: string) =>
+    new Intl.DateTimeFormat(locale, {
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZone,
+    })
+  return cachedFormat(`zone ${locale} ${timezone}`, () => {
+    try {
+      return format(timezone)
+    } catch {
+      return format('UTC')
+    }
+  }).format(at)
+}
+
+/** The time of day alone. */
+export function timeOfDay(at: number, locale: string): string {
+  return cachedFormat(`time of day ${locale}`, () => new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })).format(at)
+}
+
+/** All zones by their names, the machine's own among them whatever it is. */
+export function allTimezones(): string[] {
+  return [...new Set([...Intl.supportedValuesOf('timeZone'), 'UTC', ownTimezone()])].sort()
+}
+
+const MINUTE_MS = 60_000
+
+/**
+ * When the next day begins in a zone. Days there are 23 to 25 hours long and some begin at one o'clock, so the first
+ * minute with another date is looked for, by halves.
+ */
+export function nextDayIn(timezone: string, now: number): number {
+  const dateOf = (at: number) => {
+    const options = { year: 'numeric', month: 'numeric', day: 'numeric', timeZone: timezone } as const
+    return cachedFormat(`date in ${timezone}`, () => new Intl.DateTimeFormat('en', options)).format(at)
+  }
+  const today = dateOf(now)
+  let before = Math.floor(now / MINUTE_MS)
+  let after = before + 26 * 60
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2)
+    if (dateOf(middle * MINUTE_MS) === today) before = middle
+    else after = middle
+  }
+  return after * MINUTE_MS
+}

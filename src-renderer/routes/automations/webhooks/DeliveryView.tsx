@@ -1,0 +1,117 @@
+import { useNavigate } from '@solidjs/router'
+import RotateCcw from 'lucide-solid/icons/rotate-ccw'
+import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
+import type { DeliveryDetail, Trigger } from '../../../../src-runner/contract/triggers.ts'
+import { useReplayDelivery } from '../../../api/mutations.ts'
+import { problemOf, sentenceOf } from '../../../api/problem.ts'
+import { useDelivery } from '../../../api/queries.ts'
+import { prettyJson } from '../../../kit/pretty-json.ts'
+import { exactTime } from '../../../kit/time.ts'
+import { visibleText } from '../../../kit/visible-text.ts'
+import { locale, words } from '../../../kit/words/words.ts'
+import { RawText } from '../../../turn/RawText.tsx'
+import { Button } from '../../../ui/Button.tsx'
+import { ConfirmDialog } from '../../../ui/ConfirmDialog.tsx'
+import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { Skeleton } from '../../../ui/Skeleton.tsx'
+import { toast } from '../../../ui/Toasts.tsx'
+
+/** Above this, putting JSON into lines would be felt; it is then shown as it came. */
+const PRETTY_UP_TO_CHARS = 300_000
+
+/** One delivery with everything that is kept of it. */
+export function DeliveryView(props: { deliveryId: string; trigger: Trigger }): JSX.Element {
+  const answer = useDelivery(() => props.deliveryId)
+  return (
+    <Switch>
+      <Match when={answer.data?.delivery.id === props.deliveryId && answer.data?.delivery}>
+        {(delivery) => <Opened delivery={delivery()} trigger={props.trigger} />}
+      </Match>
+      <Match when={answer.error}>
+        <ErrorState compact problem={problemOf(answer.error)} onRetry={answer.retry} />
+      </Match>
+      <Match when={true}>
+        <Skeleton rows={3} />
+      </Match>
+    </Switch>
+  )
+}
+
+function shownPayload(payload: string): string {
+  return payload.length > PRETTY_UP_TO_CHARS ? payload : prettyJson(payload)
+}
+
+function Opened(props: { delivery: DeliveryDetail; trigger: Trigger }): JSX.Element {
+  const text = () => words().automations.webhook
+  const headers = () => Object.entries(props.delivery.headers)
+  return (
+    <div class="flex flex-col gap-4">
+      <div class="flex flex-wrap items-start gap-3">
+        <div class="min-w-0 flex-1 basis-64">
+          <p class="text-sm text-ink">{text().outcomeWhy[props.delivery.outcome]}</p>
+          <p class="text-xs text-ink-3">
+            {exactTime(props.delivery.receivedAt, locale())} · {text().answered(String(props.delivery.status))}
+            <Show when={props.delivery.senderId}>
+              {(id) => (
+                <>
+                  {' · '}
+                  {text().senderId}: <span class="font-mono wrap-anywhere">{visibleText(id())}</span>
+                </>
+              )}
+            </Show>
+          </p>
+        </div>
+        <Show when={props.delivery.payload !== null}>
+          <Replay delivery={props.delivery} trigger={props.trigger} />
+        </Show>
+      </div>
+      <Show when={props.delivery.payload !== null} fallback={<p class="text-sm text-ink-3">{text().payloadNone}</p>}>
+        <RawText label={text().payload} text={shownPayload(props.delivery.payload!)} />
+      </Show>
+      <Show when={props.delivery.prompt}>{(prompt) => <RawText label={text().prompt} text={prompt()} />}</Show>
+      <Show when={headers().length > 0}>
+        <section aria-label={text().headers} class="min-w-0">
+          <h3 class="text-2xs font-semibold tracking-wide text-ink-3">{text().headers}</h3>
+          <dl class="mt-1 grid grid-cols-[minmax(8rem,auto)_minmax(0,1fr)] gap-x-4 gap-y-0.5 font-mono text-xs">
+            <For each={headers()}>
+              {([name, value]) => (
+                <>
+                  <dt class="wrap-anywhere text-ink-3">{name}</dt>
+                  <dd class="wrap-anywhere text-ink-2">{visibleText(value)}</dd>
+                </>
+              )}
+            </For>
+          </dl>
+        </section>
+      </Show>
+    </div>
+  )
+}
+
+function Replay(props: { delivery: DeliveryDetail; trigger: Trigger }): JSX.Element {
+  const text = () => words().automations.webhook
+  const navigate = useNavigate()
+  const replay = useReplayDelivery()
+  const [isAsking, setAsking] = createSignal(false)
+  const replayNow = async () => {
+    const { jobId } = await replay.run({ params: { deliveryId: props.delivery.id } })
+    toast({ text: text().replayed, action: { label: text().openJob, onClick: () => navigate(`/jobs/${jobId}`) } })
+  }
+  return (
+    <>
+      <Button size="sm" icon={RotateCcw} onClick={() => setAsking(true)}>
+        {text().replay}
+      </Button>
+      <ConfirmDialog
+        open={isAsking()}
+        onClose={() => setAsking(false)}
+        title={text().replayTitle}
+        confirm={text().replayNow}
+        onConfirm={replayNow}
+        describeError={sentenceOf}
+      >
+        {text().replayText(props.trigger.agentName ?? words().common.agent)}
+      </ConfirmDialog>
+    </>
+  )
+}

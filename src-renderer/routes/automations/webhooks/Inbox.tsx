@@ -1,0 +1,144 @@
+import { A, useSearchParams } from '@solidjs/router'
+import ChevronRight from 'lucide-solid/icons/chevron-right'
+import InboxIcon from 'lucide-solid/icons/inbox'
+import { createEffect, createMemo, type JSX, Match, on, Show, Switch } from 'solid-js'
+import { type Delivery, INBOX_KEEPS, type Trigger } from '../../../../src-runner/contract/triggers.ts'
+import { problemOf } from '../../../api/problem.ts'
+import { useDeliveries } from '../../../api/queries.ts'
+import { bytesText, countText } from '../../../kit/numbers.ts'
+import { visibleText } from '../../../kit/visible-text.ts'
+import { locale, words } from '../../../kit/words/words.ts'
+import { ArrowList } from '../../../ui/ArrowList.tsx'
+import { EmptyState } from '../../../ui/EmptyState.tsx'
+import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { KeyedFor } from '../../../ui/KeyedFor.tsx'
+import { Panel } from '../../../ui/Panel.tsx'
+import { Pill } from '../../../ui/Pill.tsx'
+import { Skeleton } from '../../../ui/Skeleton.tsx'
+import { Time } from '../../../ui/Time.tsx'
+import { DeliveryView } from './DeliveryView.tsx'
+import { OutcomeIcon } from './outcomes.tsx'
+
+/**
+ * What was posted, the newest first; a row opens in its place. `?delivery=` says which one is open, `?job=` opens the
+ * one that started a job.
+ */
+export function Inbox(props: { trigger: Trigger }): JSX.Element {
+  const text = () => words().automations.webhook
+  const [search, setSearch] = useSearchParams<{ delivery?: string; job?: string }>()
+  const answer = useDeliveries(() => props.trigger.id)
+  const deliveries = () => answer.data?.deliveries ?? []
+  const openId = createMemo(() => {
+    if (search.delivery !== undefined) return search.delivery
+    // A repeat names the job too, but did not start it.
+    const ofJob = deliveries().filter((delivery) => search.job !== undefined && delivery.jobId === search.job)
+    return (ofJob.find((delivery) => delivery.outcome === 'accepted') ?? ofJob[0])?.id
+  })
+  const toggle = (id: string) => setSearch({ delivery: openId() === id ? undefined : id, job: undefined }, { replace: true, scroll: false })
+  const isGone = () =>
+    answer.data !== undefined &&
+    (search.delivery !== undefined || search.job !== undefined) &&
+    !deliveries().some((delivery) => delivery.id === openId())
+  return (
+    <Panel title={text().inbox} description={text().inboxText(countText(INBOX_KEEPS, locale()))} flush>
+      <Show when={isGone()}>
+        <div class="px-4 pb-3">
+          <ErrorState compact problem={{ title: text().deliveryGone, why: text().deliveryGoneWhy }} />
+        </div>
+      </Show>
+      <Switch>
+        <Match when={answer.error && answer.data === undefined}>
+          <div class="p-4 pt-0">
+            <ErrorState compact problem={problemOf(answer.error)} onRetry={answer.retry} />
+          </div>
+        </Match>
+        <Match when={answer.isPending}>
+          <Skeleton rows={4} class="p-4 pt-0" />
+        </Match>
+        <Match when={deliveries().length === 0}>
+          <EmptyState compact icon={InboxIcon} title={text().inboxEmpty}>
+            {text().inboxEmptyText}
+          </EmptyState>
+        </Match>
+        <Match when={true}>
+          <ArrowList label={text().deliveries} class="border-t border-line">
+            <KeyedFor each={deliveries()} keyOf={(delivery) => delivery.id}>
+              {(delivery) => (
+                <DeliveryRow
+                  delivery={delivery()}
+                  trigger={props.trigger}
+                  isOpen={delivery().id === openId()}
+                  onToggle={() => toggle(delivery().id)}
+                />
+              )}
+            </KeyedFor>
+          </ArrowList>
+        </Match>
+      </Switch>
+    </Panel>
+  )
+}
+
+function DeliveryRow(props: { delivery: Delivery; trigger: Trigger; isOpen: boolean; onToggle: () => void }): JSX.Element {
+  const text = () => words().automations.webhook
+  let place!: HTMLLIElement
+  createEffect(
+    on(
+      () => props.isOpen,
+      (isOpen) => isOpen && requestAnimationFrame(() => place.scrollIntoView({ block: 'nearest' })),
+    ),
+  )
+  return (
+    <li
+      ref={(element) => {
+        place = element
+      }}
+      class="scroll-mt-4 border-b border-line last:border-b-0"
+    >
+      <div class={`flex items-center gap-3 pr-4 ${props.isOpen ? 'bg-inset' : 'hover:bg-hover'}`}>
+        <button
+          data-row=""
+          type="button"
+          aria-expanded={props.isOpen}
+          class="flex min-w-0 flex-1 items-center gap-3 py-2 pl-3 text-left -outline-offset-2"
+          onClick={() => props.onToggle()}
+        >
+          <ChevronRight
+            size={14}
+            class={`shrink-0 text-ink-3 transition-transform duration-100 ${props.isOpen ? 'rotate-90' : ''}`}
+            aria-hidden="true"
+          />
+          <OutcomeIcon outcome={props.delivery.outcome} />
+          <span class="flex min-w-0 flex-1 flex-wrap items-center gap-x-2 gap-y-0.5">
+            <span class="text-sm text-ink">{text().outcome[props.delivery.outcome]}</span>
+            <Show when={props.delivery.times > 1}>
+              <Pill tone="warn">{text().times(props.delivery.times)}</Pill>
+            </Show>
+            <Show when={props.delivery.kind !== 'webhook'}>
+              <Pill tone="accent">{props.delivery.kind === 'test' ? text().test : text().replayOf}</Pill>
+            </Show>
+            <Show when={props.delivery.eventName}>
+              {(name) => <span class="max-w-56 truncate font-mono text-xs text-ink-3">{visibleText(name())}</span>}
+            </Show>
+          </span>
+          <span class="w-16 shrink-0 text-right text-xs text-ink-3 max-md:hidden">{bytesText(props.delivery.bytes, locale())}</span>
+          <Time at={props.delivery.receivedAt} class="w-20 shrink-0 text-right text-xs text-ink-3" />
+        </button>
+        <span class="w-10 shrink-0 text-right text-xs">
+          <Show when={props.delivery.jobId}>
+            {(id) => (
+              <A href={`/jobs/${id()}`} class="font-medium text-accent-ink hover:underline">
+                {text().job}
+              </A>
+            )}
+          </Show>
+        </span>
+      </div>
+      <Show when={props.isOpen}>
+        <div class="border-t border-line bg-inset px-4 py-4">
+          <DeliveryView deliveryId={props.delivery.id} trigger={props.trigger} />
+        </div>
+      </Show>
+    </li>
+  )
+}

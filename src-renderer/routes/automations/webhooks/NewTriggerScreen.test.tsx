@@ -1,0 +1,291 @@
+import { A } from '@solidjs/router'
+import { screen, waitFor, within } from '@solidjs/testing-library'
+import { describe, expect, it } from 'vitest'
+import type { Channel } from '../../../../src-runner/contract/channels.ts'
+import type { PublicAddress } from '../../../../src-runner/contract/public-address.ts'
+import { createFakeRunner, type FakeRunner, Refusal } from '../../../testing/fake-runner.ts'
+import { renderScreen } from '../../../testing/render.tsx'
+import { makeAgent, makeId, makeTrigger } from '../../../testing/things.ts'
+import { NewTriggerScreen } from './NewTriggerScreen.tsx'
+import { TriggerScreen } from './TriggerScreen.tsx'
+
+const ada = makeAgent({ name: 'Ada', isDefault: true })
+const URL = 'http://127.0.0.1:3001/webhooks/orders/s3cret-of-it'
+
+const LOCAL: PublicAddress = {
+  url: null,
+  source: 'none',
+  localUrl: 'http://127.0.0.1:3001',
+  ingressPort: null,
+  check: { state: 'unknown', checkedAt: null, problem: '' },
+  programs: [],
+  tunnel: null,
+}
+
+function telegram(agentId: string): Channel {
+  return {
+    id: makeId(),
+    agentId,
+    agentName: 'Ada',
+    kind: 'telegram',
+    name: '@ada_bot',
+    link: null,
+    status: 'open',
+    problem: '',
+    lastRoundTripAt: null,
+    baseUrl: null,
+    enabled: true,
+    people: [],
+    createdAt: 1_700_000_000_000,
+  }
+}
+
+function createWorkspace(): FakeRunner {
+  return createFakeRunner({
+    listAgents: () => ({ agents: [makeAgent({ name: 'Bob' }), ada], nextCursor: null }),
+    listChannels: () => ({ channels: [] }),
+    previewTemplate: () => ({ prompt: 'What comes of it', placeholders: [], problem: null }),
+  })
+}
+
+/** The form and the page that follows it, each under its address. */
+function open(path = '/automations/webhooks/new', runner = createWorkspace()) {
+  const Page = () => (
+    <>
+      <A href="/elsewhere">Elsewhere</A>
+      <NewTriggerScreen />
+    </>
+  )
+  return renderScreen(Page, { route: '/automations/webhooks/new', path, runner })
+}
+
+const field = (name: RegExp | string) => screen.getByRole('textbox', { name })
+const nameField = () => screen.findByRole('textbox', { name: 'Name' })
+const create = () => screen.getByRole('button', { name: 'Create webhook' })
+
+describe('a new webhook', () => {
+  it('is made with what was chosen, for the agent that is asked by default', async () => {
+    const view = open()
+    await view.user.type(await nameField(), 'Orders')
+    await view.user.type(field(/^Task/), 'Order {{name} came in.')
+    await view.user.click(screen.getByText('Advanced'))
+    await view.user.type(field(/^Address/), 'orders')
+    await view.user.click(screen.getByRole('checkbox', { name: 'Leave out repeats' }))
+    view.runner.answer({ createTrigger: ({ body }) => ({ trigger: makeTrigger({ name: body.name }), url: URL }) })
+    await view.user.click(create())
+    await waitFor(() => expect(view.path()).toMatch(/^\/automations\/webhooks\/0/))
+    expect(view.runner.callsOf('createTrigger')[0]!.body).toEqual({
+      name: 'Orders',
+      agentId: ada.id,
+      taskTemplate: 'Order {name} came in.',
+      slug: 'orders',
+      notifyOnSuccess: false,
+      notifyVia: 'auto',
+      signature: null,
+      dedupe: true,
+    })
+  })
+
+  it('is not sent while something is missing, and says so there', async () => {
+    const view = open()
+    await nameField()
+    await view.user.click(create())
+    expect(await screen.findByText('Give it a name.')).toBeInTheDocument()
+    expect(screen.getByText('Say what is to be done.')).toBeInTheDocument()
+    expect(screen.getByText('2 fields need another look.')).toBeInTheDocument()
+    expect(view.runner.callsOf('createTrigger')).toHaveLength(0)
+  })
+
+  it('opens what is folded away when something in there is wrong', async () => {
+    const view = open('/automations/webhooks/new?preset=github_push')
+    view.runner.answer({ createTrigger: () => new Refusal('trigger_slug_taken') })
+    await nameField()
+    await view.user.click(create())
+    expect(await screen.findAllByText('Another webhook has this address already.')).not.toHaveLength(0)
+    expect(screen.getByText('Advanced').closest('details')).toHaveAttribute('open')
+  })
+
+  it('asks for the signing secret that a scheme needs', async () => {
+    const view = open('/automations/webhooks/new?preset=github_push')
+    await nameField()
+    await view.user.click(screen.getByText('Advanced'))
+    await view.user.click(screen.getByRole('button', { name: /Check a signature/ }))
+    await view.user.click(await screen.findByRole('option', { name: 'GitHub' }))
+    await view.user.click(create())
+    expect(await screen.findByText(/The sender signs with a secret/)).toBeInTheDocument()
+    await view.user.type(screen.getByLabelText('Signing secret'), 'hush')
+    view.runner.answer({ createTrigger: () => ({ trigger: makeTrigger(), url: URL }) })
+    await view.user.click(create())
+    await waitFor(() =>
+      expect(view.runner.callsOf('createTrigger')[0]?.body).toMatchObject({
+        signature: { scheme: 'github', secret: 'hush' },
+        dedupe: true,
+      }),
+    )
+  })
+
+  it('fills in an example, and the places of its sample can be put into the task', async () => {
+    const view = open('/automations/webhooks/new?preset=github_issue')
+    expect(await nameField()).toHaveValue('Sort new issues')
+    expect(field(/^Task/)).toHaveDisplayValue(/issue\.title/)
+    await view.user.clear(field(/^Task/))
+    await view.user.click(screen.getByRole('button', { name: 'Put {issue.number} into the task' }))
+    expect(field(/^Task/)).toHaveValue('{issue.number}')
+    expect(screen.queryByRole('button', { name: 'Put {issue.number} into the task' })).not.toBeInTheDocument()
+  })
+
+  it('shows what the agent would be given, and what the sample leaves empty', async () => {
+    const runner = createWorkspace()
+    runner.answer({
+      previewTemplate: ({ body }) =>
+        body.payload.trim() === '{'
+          ? { prompt: null, placeholders: [], problem: 'The sample is not JSON.' }
+          : {
+              prompt: 'Order #1001 came in from .',
+              placeholders: [
+                { path: 'name', state: 'filled', value: '#1001' },
+                { path: 'from.city', state: 'missing', value: '' },
+              ],
+              problem: null,
+            },
+    })
+    const view = open('/automations/webhooks/new', runner)
+    await nameField()
+    expect(screen.getByText('Write a task to see what becomes of it.')).toBeInTheDocument()
+    await view.user.type(field(/^Task/), 'Order {{name} from {{from.city}')
+    const preview = await screen.findByRole('group', { name: 'What your agent would be given' })
+    expect(preview).toHaveTextContent('Order #1001 came in from .')
+    expect(screen.getByText(/1 part is not in the sample/)).toHaveTextContent('{from.city}')
+    await view.user.clear(field(/^Sample/))
+    await view.user.type(field(/^Sample/), '{{')
+    expect(await screen.findByText('The sample is not JSON.')).toBeInTheDocument()
+    // What was asked is what stood there last, not every letter.
+    expect(runner.callsOf('previewTemplate').length).toBeLessThan(12)
+  })
+
+  it('copies another one, but not its secrets', async () => {
+    const original = makeTrigger({ name: 'Orders', taskTemplate: 'Order {order.name}', signature: 'stripe', dedupe: true, agentId: ada.id })
+    const runner = createWorkspace()
+    runner.answer({ getTrigger: () => ({ trigger: original }) })
+    open(`/automations/webhooks/new?from=${original.id}`, runner)
+    expect(await nameField()).toHaveValue('Orders (copy)')
+    expect(field(/^Task/)).toHaveValue('Order {order.name}')
+    expect(field(/^Sample/)).toHaveDisplayValue(/"order"/)
+    expect(screen.getByLabelText('Signing secret')).toHaveValue('')
+    expect(screen.getByText('The signing secret of the original is not copied. Enter it again.')).toBeInTheDocument()
+  })
+
+  it('asks before what was written is left behind', async () => {
+    const view = open()
+    await view.user.type(await nameField(), 'Orders')
+    await view.user.click(screen.getByRole('link', { name: 'Elsewhere' }))
+    expect(await screen.findByRole('alertdialog', { name: 'Leave without saving?' })).toBeInTheDocument()
+  })
+
+  it('says that nobody could do it when there is no agent', async () => {
+    const runner = createWorkspace()
+    runner.answer({ listAgents: () => ({ agents: [], nextCursor: null }) })
+    open('/automations/webhooks/new', runner)
+    expect(await screen.findByRole('link', { name: 'Create an agent' })).toHaveAttribute('href', '/agents/new')
+  })
+})
+
+describe('telling the person', () => {
+  it('cannot be chosen while the agent has no channel, and says where to get one', async () => {
+    open()
+    await waitFor(async () => expect(await screen.findByRole('checkbox', { name: 'Tell me when it worked' })).toBeDisabled())
+    expect(screen.getByRole('link', { name: 'Connect a channel' })).toHaveAttribute('href', '/channels')
+  })
+
+  it('offers the channels of the chosen agent only', async () => {
+    const runner = createWorkspace()
+    runner.answer({ listChannels: ({ query }) => ({ channels: query.agentId === ada.id ? [telegram(ada.id)] : [] }) })
+    const view = open('/automations/webhooks/new?preset=generic', runner)
+    const box = await screen.findByRole('checkbox', { name: 'Tell me when it worked' })
+    await waitFor(() => expect(box).toBeEnabled())
+    await view.user.click(box)
+    await view.user.click(screen.getByRole('button', { name: /^Through/ }))
+    const options = await screen.findAllByRole('option')
+    expect(options.map((option) => option.textContent)).toEqual(['Auto: the first active channel', 'Telegram'])
+    await view.user.click(options[1]!)
+    runner.answer({ createTrigger: () => ({ trigger: makeTrigger(), url: URL }) })
+    await view.user.click(create())
+    await waitFor(() => expect(runner.callsOf('createTrigger')[0]?.body).toMatchObject({ notifyOnSuccess: true, notifyVia: 'telegram' }))
+  })
+})
+
+describe('its address', () => {
+  async function createOne() {
+    const trigger = makeTrigger({ name: 'Orders' })
+    const runner = createWorkspace()
+    runner.answer({
+      createTrigger: () => ({ trigger, url: URL }),
+      getTrigger: () => ({ trigger }),
+      listDeliveries: () => ({ deliveries: [], nextCursor: null }),
+      getPublicAddress: () => ({ publicAddress: LOCAL }),
+      rotateTriggerSecret: () => ({ trigger, url: URL.replace('s3cret', 'an0ther') }),
+    })
+    const copied: string[] = []
+    const Page = () => (
+      <>
+        <A href="/elsewhere">Elsewhere</A>
+        <TriggerScreen />
+      </>
+    )
+    const view = renderScreen(NewTriggerScreen, {
+      route: '/automations/webhooks/new',
+      path: '/automations/webhooks/new?preset=shopify_order',
+      runner,
+      more: { '/automations/webhooks/:triggerId': Page },
+      desktop: {
+        copyText: (text) => {
+          copied.push(text)
+          return Promise.resolve()
+        },
+      },
+    })
+    await nameField()
+    await view.user.click(create())
+    await screen.findByRole('region', { name: 'The address of this webhook' })
+    return { ...view, trigger, copied }
+  }
+
+  it('is shown once, with a command that tries it, and is gone afterwards', async () => {
+    const { user, copied, path } = await createOne()
+    const panel = screen.getByRole('region', { name: 'The address of this webhook' })
+    expect(panel).toHaveTextContent(URL)
+    expect(panel).toHaveTextContent('Treat it like a password')
+    expect(await within(panel).findByText(/Only programs on this machine reach it/)).toBeInTheDocument()
+    expect(within(panel).getByRole('link', { name: 'Public address' })).toHaveAttribute('href', '/settings#outside')
+    await user.click(within(panel).getByRole('button', { name: 'Copy address' }))
+    await user.click(within(panel).getByRole('button', { name: 'Copy command' }))
+    expect(copied[0]).toBe(URL)
+    expect(copied[1]).toContain(`curl -X POST '${URL}'`)
+    expect(copied[1]).toContain('"name":"#1001"')
+    expect(path()).not.toContain('s3cret')
+    await user.click(within(panel).getByRole('button', { name: 'I have copied it' }))
+    expect(document.body).not.toHaveTextContent('s3cret')
+  })
+
+  it('asks before it is left behind uncopied', async () => {
+    const { user, path } = await createOne()
+    await user.click(screen.getByRole('link', { name: 'Elsewhere' }))
+    const dialog = await screen.findByRole('alertdialog', { name: 'Leave without the address?' })
+    await user.click(within(dialog).getByRole('button', { name: 'Leave' }))
+    await waitFor(() => expect(path()).toBe('/elsewhere'))
+  })
+
+  it('becomes another one when the secret is rotated, which is asked first', async () => {
+    const { user, runner } = await createOne()
+    await user.click(screen.getByRole('button', { name: 'I have copied it' }))
+    await user.click(screen.getByRole('button', { name: 'More' }))
+    await user.click(await screen.findByRole('menuitem', { name: 'New secret…' }))
+    const dialog = await screen.findByRole('alertdialog', { name: 'Give Orders a new secret?' })
+    expect(dialog).toHaveTextContent('The old address stops working at once')
+    expect(runner.callsOf('rotateTriggerSecret')).toHaveLength(0)
+    await user.click(within(dialog).getByRole('button', { name: 'Make a new secret' }))
+    const panel = await screen.findByRole('region', { name: 'The new address of this webhook' })
+    expect(panel).toHaveTextContent('an0ther')
+    expect(panel).toHaveTextContent('The old address has stopped working.')
+  })
+})

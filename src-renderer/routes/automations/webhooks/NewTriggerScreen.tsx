@@ -1,0 +1,315 @@
+import { useNavigate, useSearchParams } from '@solidjs/router'
+import { createEffect, createSignal, For, type JSX, Match, on, Show, Switch } from 'solid-js'
+import { MAX_WEBHOOK_BYTES, type SignatureScheme, type Trigger } from '../../../../src-runner/contract/triggers.ts'
+import { ApiError } from '../../../api/client.ts'
+import { useCreateTrigger } from '../../../api/mutations.ts'
+import { problemOf, sentenceOf } from '../../../api/problem.ts'
+import { useAgents, useTrigger } from '../../../api/queries.ts'
+import { words } from '../../../kit/words/words.ts'
+import { Checkbox } from '../../../ui/Checkbox.tsx'
+import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { PageHeader } from '../../../ui/PageHeader.tsx'
+import { Panel } from '../../../ui/Panel.tsx'
+import { SaveBar } from '../../../ui/SaveBar.tsx'
+import { Screen } from '../../../ui/Screen.tsx'
+import { Select } from '../../../ui/Select.tsx'
+import { Skeleton } from '../../../ui/Skeleton.tsx'
+import { TextArea } from '../../../ui/TextArea.tsx'
+import { TextField } from '../../../ui/TextField.tsx'
+import { UnsavedGuard } from '../../../ui/UnsavedGuard.tsx'
+import { AgentField } from '../AgentField.tsx'
+import { BackLink } from '../BackLink.tsx'
+import { NotifyField } from '../NotifyField.tsx'
+import { type Form, useForm } from '../use-form.ts'
+import { keepFreshAddress } from './fresh-address.ts'
+import { pathsOf, sampleFor } from './json-paths.ts'
+import { TemplatePreview } from './TemplatePreview.tsx'
+import {
+  ADVANCED_FIELDS,
+  bodyOfTrigger,
+  copyOfTrigger,
+  EMPTY_TRIGGER,
+  fieldOfTriggerIssue,
+  problemsOfTrigger,
+  type TriggerForm,
+} from './trigger-form.ts'
+import { fillFrom, isPreset, type Preset, PRESETS } from './webhook-presets.ts'
+
+/** `/automations/webhooks/new`, with `?preset=` filled with an example, with `?from=` with another webhook. */
+export function NewTriggerScreen(): JSX.Element {
+  const [search] = useSearchParams<{ preset?: string; from?: string }>()
+  const original = useTrigger(() => search.from)
+  const text = () => words().automations.webhook
+  return (
+    <Screen>
+      <BackLink to="webhooks" />
+      <PageHeader title={text().createTitle} description={text().createIntro} />
+      <Switch>
+        <Match when={search.from === undefined}>
+          <Editor original={null} preset={isPreset(search.preset) ? search.preset : null} />
+        </Match>
+        <Match when={original.data?.trigger}>{(trigger) => <Editor original={trigger()} preset={null} />}</Match>
+        <Match when={original.error}>
+          <ErrorState problem={problemOf(original.error)} onRetry={original.retry} />
+        </Match>
+        <Match when={true}>
+          <Skeleton rows={6} />
+        </Match>
+      </Switch>
+    </Screen>
+  )
+}
+
+function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX.Element {
+  const text = () => words().automations.webhook
+  const navigate = useNavigate()
+  const agents = useAgents()
+  const create = useCreateTrigger()
+  const form = useForm<TriggerForm>(
+    props.original === null ? EMPTY_TRIGGER : copyOfTrigger(props.original, words()),
+    (fields) => problemsOfTrigger(fields, words()),
+    fieldOfTriggerIssue,
+  )
+  const [preset, setPreset] = createSignal<Preset | null>(null)
+  const [sample, setSample] = createSignal(props.original === null ? '' : sampleFor(props.original.taskTemplate))
+  let isLeaving = false
+
+  const choosePreset = (next: Preset, isChange: boolean) => {
+    const { name, taskTemplate, dedupe, sample: filled } = fillFrom(next, words())
+    setPreset(next)
+    setSample(filled)
+    form.fill({ ...form.fields, name, taskTemplate, dedupe }, isChange)
+  }
+  if (props.original === null) choosePreset(props.preset ?? 'generic', false)
+  if (props.original === null && props.preset === null) form.fill({ ...form.fields, name: '', taskTemplate: '' })
+
+  // The agent that is asked when nobody says which is a good guess here too.
+  createEffect(
+    on(
+      () => agents.data?.agents,
+      (known) => {
+        if (form.fields.agentId !== null || known === undefined) return
+        const guess = known.find((agent) => agent.isDefault) ?? known[0]
+        if (guess !== undefined && !form.isDirty()) form.fill({ ...form.fields, agentId: guess.id })
+        else if (guess !== undefined) form.change('agentId', guess.id)
+      },
+    ),
+  )
+
+  const save = () =>
+    form.submit(async (fields) => {
+      const { trigger, url } = await create.run({ body: bodyOfTrigger(fields) })
+      isLeaving = true
+      keepFreshAddress({ triggerId: trigger.id, url, sample: sample(), isReplacement: false })
+      navigate(`/automations/webhooks/${trigger.id}`, { replace: true })
+    })
+  const slugIsTaken = () => {
+    const thrown = form.trouble()
+    return thrown instanceof ApiError && thrown.code === 'trigger_slug_taken'
+  }
+  const status = () => {
+    if (form.problemCount() > 0) return words().automations.check(form.problemCount())
+    if (form.trouble() !== null) return slugIsTaken() ? text().slugTaken : sentenceOf(form.trouble())
+    return text().finalNote
+  }
+
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <div class="grid grid-cols-[minmax(0,1fr)_minmax(0,24rem)] items-start gap-4 max-lg:grid-cols-1">
+        <div class="flex min-w-0 flex-col gap-4">
+          <Panel>
+            <div class="flex flex-col gap-4">
+              <Show when={props.original === null}>
+                <Select<Preset>
+                  label={text().preset}
+                  options={PRESETS.map((value) => ({ value, label: text().presets[value] }))}
+                  value={preset()}
+                  onValue={(next) => choosePreset(next, true)}
+                />
+              </Show>
+              <div class="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
+                <TextField
+                  label={text().name}
+                  hint={text().nameHint}
+                  problem={form.problemOf('name')}
+                  value={form.fields.name}
+                  onValue={(value) => form.change('name', value)}
+                  autofocus
+                />
+                <AgentField
+                  value={form.fields.agentId}
+                  onValue={(value) => form.change('agentId', value)}
+                  problem={form.problemOf('agentId')}
+                />
+              </div>
+              <TemplateField form={form} sample={sample()} />
+              <NotifyField
+                agentId={form.fields.agentId}
+                isOn={form.fields.notifyOnSuccess}
+                via={form.fields.notifyVia}
+                onIsOn={(value) => form.change('notifyOnSuccess', value)}
+                onVia={(value) => form.change('notifyVia', value)}
+                problem={form.problemOf('notifyOnSuccess') ?? form.problemOf('notifyVia')}
+              />
+            </div>
+          </Panel>
+          <Advanced form={form} isCopy={props.original !== null} slugIsTaken={slugIsTaken()} />
+        </div>
+        <div class="sticky top-0 flex min-w-0 flex-col gap-4 max-lg:static">
+          <Panel>
+            <div class="flex flex-col gap-4">
+              <TextArea
+                mono
+                label={text().sample}
+                hint={text().sampleHint}
+                rows={6}
+                maxRows={12}
+                maxLength={MAX_WEBHOOK_BYTES}
+                value={sample()}
+                onValue={setSample}
+              />
+              <TemplatePreview template={form.fields.taskTemplate} sample={sample()} />
+            </div>
+          </Panel>
+        </div>
+      </div>
+      <SaveBar
+        status={status()}
+        isProblem={form.problemCount() > 0 || form.trouble() !== null}
+        submit={text().create}
+        canSubmit
+        isBusy={create.isRunning}
+        onCancel={() => navigate('/automations/webhooks')}
+      />
+      <UnsavedGuard
+        isDirty={() => form.isDirty() && !isLeaving}
+        title={words().automations.unsavedTitle}
+        leave={words().automations.unsavedLeave}
+      >
+        {words().automations.unsavedText}
+      </UnsavedGuard>
+    </form>
+  )
+}
+
+const SUGGESTED = 12
+
+/** The task, and the places of the sample that can be put into it where the caret stands. */
+function TemplateField(props: { form: Form<TriggerForm>; sample: string }): JSX.Element {
+  const text = () => words().automations.webhook
+  let area!: HTMLTextAreaElement
+  const unused = () =>
+    pathsOf(props.sample)
+      .filter((path) => !props.form.fields.taskTemplate.includes(`{${path}}`))
+      .slice(0, SUGGESTED)
+  const insert = (path: string) => {
+    const before = props.form.fields.taskTemplate
+    const at = area.selectionStart ?? before.length
+    const placeholder = `{${path}}`
+    props.form.change('taskTemplate', before.slice(0, at) + placeholder + before.slice(area.selectionEnd ?? at))
+    queueMicrotask(() => {
+      area.focus()
+      area.setSelectionRange(at + placeholder.length, at + placeholder.length)
+    })
+  }
+  return (
+    <div class="flex flex-col gap-2">
+      <TextArea
+        ref={(element) => {
+          area = element
+        }}
+        label={text().template}
+        hint={text().templateHint}
+        placeholder={text().templatePlaceholder}
+        rows={8}
+        maxRows={20}
+        problem={props.form.problemOf('taskTemplate')}
+        value={props.form.fields.taskTemplate}
+        onValue={(value) => props.form.change('taskTemplate', value)}
+      />
+      <Show when={unused().length > 0}>
+        <div class="flex flex-wrap items-center gap-1.5">
+          <span class="text-xs text-ink-3">{text().insert}</span>
+          <PathButtons paths={unused()} onInsert={insert} />
+        </div>
+      </Show>
+    </div>
+  )
+}
+
+function PathButtons(props: { paths: string[]; onInsert: (path: string) => void }): JSX.Element {
+  return (
+    <For each={props.paths}>
+      {(path) => (
+        <button
+          type="button"
+          aria-label={words().automations.webhook.insertField(path)}
+          class="rounded-md border border-line bg-inset px-1.5 py-0.5 font-mono text-2xs wrap-anywhere text-ink-2 hover:border-line-strong hover:text-ink"
+          onClick={() => props.onInsert(path)}
+        >
+          {path}
+        </button>
+      )}
+    </For>
+  )
+}
+
+const SCHEMES: (SignatureScheme | 'none')[] = ['none', 'github', 'stripe', 'slack', 'standard_webhooks']
+
+function Advanced(props: { form: Form<TriggerForm>; isCopy: boolean; slugIsTaken: boolean }): JSX.Element {
+  const text = () => words().automations.webhook
+  const [isOpen, setOpen] = createSignal(props.form.fields.scheme !== 'none')
+  // What is wrong in there must be seen; it closes again only by hand.
+  createEffect(() => {
+    if (props.slugIsTaken || ADVANCED_FIELDS.some((field) => props.form.problemOf(field) !== null)) setOpen(true)
+  })
+  return (
+    <details class="rounded-xl border border-line bg-surface" open={isOpen()} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary class="rounded-xl px-4 py-3 text-sm font-semibold text-ink">{words().automations.advanced}</summary>
+      <div class="flex flex-col gap-4 px-4 pb-4">
+        <TextField
+          mono
+          optional
+          label={text().slug}
+          hint={text().slugHint}
+          problem={props.slugIsTaken ? text().slugTaken : props.form.problemOf('slug')}
+          value={props.form.fields.slug}
+          onValue={(value) => props.form.change('slug', value)}
+        />
+        <div class="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
+          <Select<SignatureScheme | 'none'>
+            label={text().signature}
+            hint={text().signatureHint}
+            options={SCHEMES.map((value) => ({ value, label: text().signatureOf[value] }))}
+            value={props.form.fields.scheme}
+            onValue={(value) => props.form.change('scheme', value)}
+            problem={props.form.problemOf('scheme')}
+          />
+          <Show when={props.form.fields.scheme !== 'none'}>
+            <TextField
+              type="password"
+              autocomplete="off"
+              label={text().secret}
+              hint={props.isCopy ? text().secretAgain : text().secretHint}
+              problem={props.form.problemOf('secret')}
+              value={props.form.fields.secret}
+              onValue={(value) => props.form.change('secret', value)}
+            />
+          </Show>
+        </div>
+        <Checkbox
+          label={text().dedupe}
+          hint={text().dedupeHint}
+          checked={props.form.fields.dedupe}
+          onChecked={(value) => props.form.change('dedupe', value)}
+        />
+      </div>
+    </details>
+  )
+}

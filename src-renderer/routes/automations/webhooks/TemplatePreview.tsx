@@ -1,0 +1,84 @@
+import TriangleAlert from 'lucide-solid/icons/triangle-alert'
+import { For, type JSX, Match, Show, Switch } from 'solid-js'
+import type { TemplatePreview as Preview } from '../../../../src-runner/contract/triggers.ts'
+import { sentenceOf } from '../../../api/problem.ts'
+import { useTemplatePreview } from '../../../api/queries.ts'
+import { words } from '../../../kit/words/words.ts'
+import { RawText } from '../../../turn/RawText.tsx'
+
+/** What becomes of the task with the sample, as the runner itself says, while both are being written. */
+export function TemplatePreview(props: { template: string; sample: string }): JSX.Element {
+  const text = () => words().automations.webhook
+  const isEmpty = () => props.template.trim() === ''
+  const preview = useTemplatePreview(() => (isEmpty() ? null : { taskTemplate: props.template, payload: props.sample }))
+  return (
+    <section aria-label={text().preview} class="flex flex-col gap-2">
+      <Switch>
+        <Match when={isEmpty()}>
+          <p class="text-sm font-medium text-ink">{text().preview}</p>
+          <p class="text-sm text-ink-3">{text().previewEmpty}</p>
+        </Match>
+        <Match when={preview.error}>
+          <p role="alert" class="text-sm text-bad">
+            {sentenceOf(preview.error)}
+          </p>
+        </Match>
+        <Match when={preview.data}>
+          {(data) => (
+            <>
+              <Show when={data().prompt !== null}>
+                <RawText label={text().preview} text={data().prompt!} />
+                <p class="text-xs text-ink-3">{text().previewFrame}</p>
+              </Show>
+              <Show when={data().problem}>
+                {(problem) => (
+                  <p role="alert" class="text-sm text-bad">
+                    {problem()}
+                  </p>
+                )}
+              </Show>
+              <Show when={data().prompt !== null}>
+                <Places placeholders={data().placeholders} />
+              </Show>
+            </>
+          )}
+        </Match>
+      </Switch>
+    </section>
+  )
+}
+
+function Places(props: { placeholders: Preview['placeholders'] }): JSX.Element {
+  const text = () => words().automations.webhook
+  const those = (state: Preview['placeholders'][number]['state']) => props.placeholders.filter((one) => one.state === state)
+  return (
+    <div aria-live="polite" class="flex flex-col gap-1.5">
+      <Warning sentence={text().missing(those('missing').length)} paths={those('missing').map((one) => one.path)} />
+      <Warning sentence={text().cut(those('cut').length)} paths={those('cut').map((one) => one.path)} />
+      <Show when={those('missing').length + those('cut').length === 0}>
+        <p class="text-xs text-ink-3">{text().allFilled(those('filled').length)}</p>
+      </Show>
+    </div>
+  )
+}
+
+function Warning(props: { sentence: string; paths: string[] }): JSX.Element {
+  return (
+    <Show when={props.paths.length > 0}>
+      <div class="flex items-start gap-2 rounded-lg bg-warn-soft px-3 py-2 text-xs text-warn">
+        <TriangleAlert size={14} class="mt-0.5 shrink-0" aria-hidden="true" />
+        <p class="min-w-0">
+          {props.sentence}{' '}
+          <For each={props.paths}>
+            {(path, at) => (
+              <>
+                {at() > 0 ? ', ' : ''}
+                <code class="font-mono wrap-anywhere">{`{${path}}`}</code>
+              </>
+            )}
+          </For>
+        </p>
+      </div>
+    </Show>
+  )
+}

@@ -1,0 +1,91 @@
+import { screen, within } from '@solidjs/testing-library'
+import { expect, it } from 'vitest'
+import type { Trigger } from '../../../../src-runner/contract/triggers.ts'
+import { createFakeRunner, Refusal } from '../../../testing/fake-runner.ts'
+import { renderScreen } from '../../../testing/render.tsx'
+import { makeTrigger } from '../../../testing/things.ts'
+import { AutomationsScreen } from '../AutomationsScreen.tsx'
+
+function open(triggers: Trigger[], path = '/automations') {
+  const runner = createFakeRunner({
+    listTriggers: () => ({ triggers, nextCursor: null }),
+    listSchedules: () => ({ schedules: [], nextCursor: null }),
+  })
+  return renderScreen(AutomationsScreen, { route: '/automations/:shelf?', path, runner })
+}
+
+const row = async (name: string) => (await screen.findByText(name)).closest('li')!
+
+it('shows how each webhook stands, and why the last post was refused', async () => {
+  const [orders, old] = [
+    makeTrigger({ name: 'Orders', firesThisHour: 30, triggerCount: 412 }),
+    makeTrigger({ name: 'Old', status: 'paused', lastOutcome: 'bad_signature', lastTriggeredAt: null, triggerCount: 0 }),
+  ]
+  open([orders, old, makeTrigger({ name: 'Lost', agentId: null, agentName: null })])
+  expect(within(await row('Orders')).getByText('fired 412 times')).toBeInTheDocument()
+  expect(within(await row('Orders')).getByRole('meter', { name: 'This hour' })).toHaveAttribute('aria-valuetext', '30 of 30')
+  expect(await row('Old')).toHaveTextContent('Paused')
+  expect(await row('Old')).toHaveTextContent('Last one refused: Bad signature')
+  expect(await row('Orders')).not.toHaveTextContent('refused')
+  expect(await row('Lost')).toHaveTextContent('No agent')
+  expect(within(await row('Orders')).getByRole('link')).toHaveAttribute('href', `/automations/webhooks/${orders.id}`)
+})
+
+it('counts on by itself when a job comes in', async () => {
+  const triggers = [makeTrigger({ name: 'Orders', firesThisHour: 1 })]
+  const { runner } = open(triggers)
+  expect(await row('Orders')).toHaveTextContent('1 of 30')
+  triggers[0] = { ...triggers[0]!, firesThisHour: 2 }
+  runner.happen({
+    type: 'job.created',
+    payload: {
+      jobId: triggers[0].id,
+      agentId: triggers[0].id,
+      conversationId: null,
+      channel: 'webhook',
+      title: 'Order',
+      triggerId: triggers[0].id,
+      scheduleId: null,
+    },
+  })
+  await screen.findByText('2 of 30')
+})
+
+it('moves through the list with the arrows', async () => {
+  const { user } = open([makeTrigger({ name: 'One' }), makeTrigger({ name: 'Two' }), makeTrigger({ name: 'Three' })])
+  const links = within(await screen.findByRole('list', { name: 'Webhooks' })).getAllByRole('link')
+  links[0]!.focus()
+  await user.keyboard('{ArrowDown}')
+  expect(links[1]).toHaveFocus()
+  await user.keyboard('{End}')
+  expect(links[2]).toHaveFocus()
+  await user.keyboard('{ArrowDown}{ArrowUp}{ArrowUp}')
+  expect(links[0]).toHaveFocus()
+})
+
+it('teaches when there is none, with one example', async () => {
+  open([])
+  expect(await screen.findByText('No webhooks yet')).toBeInTheDocument()
+  expect(screen.getByRole('link', { name: 'Start with an example' })).toHaveAttribute(
+    'href',
+    '/automations/webhooks/new?preset=github_issue',
+  )
+})
+
+it('says in place that the list could not be read', async () => {
+  const runner = createFakeRunner({ listTriggers: () => new Refusal('internal') })
+  const { user } = renderScreen(AutomationsScreen, { route: '/automations/:shelf?', path: '/automations', runner })
+  await screen.findByRole('alert')
+  runner.answer({ listTriggers: () => ({ triggers: [makeTrigger({ name: 'Orders' })], nextCursor: null }) })
+  await user.click(screen.getByRole('button', { name: 'Try again' }))
+  await row('Orders')
+})
+
+it('keeps the tab in the address', async () => {
+  const view = open([makeTrigger({ name: 'Orders' })])
+  await row('Orders')
+  await view.user.click(screen.getByRole('tab', { name: 'Schedules' }))
+  expect(view.path()).toBe('/automations/schedules')
+  expect(await screen.findByText('No schedules yet')).toBeInTheDocument()
+  expect(screen.getAllByRole('link', { name: 'New schedule' })).not.toHaveLength(0)
+})

@@ -1,0 +1,207 @@
+import { screen, waitFor, within } from '@solidjs/testing-library'
+import { describe, expect, it } from 'vitest'
+import { type Delivery, DeliveryOutcome, type DeliveryDetail, type Trigger } from '../../../../src-runner/contract/triggers.ts'
+import { createFakeRunner, Refusal } from '../../../testing/fake-runner.ts'
+import { renderScreen } from '../../../testing/render.tsx'
+import { makeDelivery, makeDeliveryDetail, makeId, makeTrigger } from '../../../testing/things.ts'
+import { TriggerScreen } from './TriggerScreen.tsx'
+
+type Given = { trigger?: Trigger; deliveries?: Delivery[]; detail?: Partial<DeliveryDetail>; query?: string }
+
+function open({ trigger = makeTrigger({ name: 'Orders' }), deliveries = [], detail = {}, query = '' }: Given = {}) {
+  const held = { trigger, deliveries }
+  const runner = createFakeRunner({
+    getTrigger: ({ params }) => (params.triggerId === held.trigger.id ? { trigger: held.trigger } : new Refusal('trigger_not_found')),
+    listDeliveries: () => ({ deliveries: [...held.deliveries], nextCursor: null }),
+    getDelivery: ({ params }) => {
+      const delivery = held.deliveries.find((one) => one.id === params.deliveryId)
+      return delivery === undefined ? new Refusal('delivery_not_found') : { delivery: makeDeliveryDetail({ ...delivery, ...detail }) }
+    },
+    getPublicAddress: () => ({
+      publicAddress: {
+        url: 'https://hooks.example.com',
+        source: 'setting',
+        localUrl: 'http://127.0.0.1:3001',
+        ingressPort: null,
+        check: { state: 'reachable', checkedAt: 1_700_000_000_000, problem: '' },
+        programs: [],
+        tunnel: null,
+      },
+    }),
+    pauseTrigger: () => {
+      held.trigger = { ...held.trigger, status: 'paused' }
+      return { trigger: held.trigger }
+    },
+    deleteTrigger: () => ({ ok: true }),
+  })
+  const path = `/automations/webhooks/${trigger.id}${query}`
+  return { ...renderScreen(TriggerScreen, { route: '/automations/webhooks/:triggerId', path, runner }), held }
+}
+
+const row = async (name: RegExp) => (await screen.findByRole('button', { name })).closest('li')!
+
+describe('one webhook', () => {
+  it('shows its facts, and that it can be duplicated but not edited', async () => {
+    const trigger = makeTrigger({
+      name: 'Orders',
+      slug: 'orders',
+      firesThisHour: 12,
+      signature: 'github',
+      dedupe: true,
+      notifyOnSuccess: true,
+    })
+    open({ trigger })
+    const facts = await screen.findByText('12 of 30')
+    const list = facts.closest('dl')!
+    for (const fact of ['/webhooks/orders/…', 'GitHub', 'Left out', 'Yes, through Auto', 'Ada']) expect(list).toHaveTextContent(fact)
+    expect(await screen.findByText(/Others reach it through https:\/\/hooks\.example\.com/)).toBeInTheDocument()
+    expect(screen.getByText(/A webhook cannot be edited/)).toBeInTheDocument()
+    expect(screen.getByRole('link', { name: 'Duplicate' })).toHaveAttribute('href', `/automations/webhooks/new?from=${trigger.id}`)
+  })
+
+  it('is paused at once, and says what that means', async () => {
+    const { user, held } = open()
+    await user.click(await screen.findByRole('button', { name: 'Pause' }))
+    expect(await screen.findByText(/its address answers as if it did not exist/)).toBeInTheDocument()
+    expect(screen.getByRole('button', { name: 'Resume' })).toBeInTheDocument()
+    expect(screen.getByRole('button', { name: 'Send test' })).toBeDisabled()
+    expect(held.trigger.status).toBe('paused')
+  })
+
+  it('is active again when pausing failed', async () => {
+    const { user, runner } = open()
+    runner.answer({ pauseTrigger: () => new Refusal('disk_full') })
+    await user.click(await screen.findByRole('button', { name: 'Pause' }))
+    expect(await screen.findByText(/Free some space/)).toBeInTheDocument()
+    expect(screen.getByRole('button', { name: 'Pause' })).toBeInTheDocument()
+  })
+
+  it('is deleted by name', async () => {
+    const { user, path, runner, held } = open()
+    await user.click(await screen.findByRole('button', { name: 'More' }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Delete' }))
+    const dialog = await screen.findByRole('alertdialog', { name: 'Delete Orders?' })
+    await user.click(within(dialog).getByRole('button', { name: 'Delete webhook' }))
+    await waitFor(() => expect(path()).toBe('/automations/webhooks'))
+    expect(runner.callsOf('deleteTrigger')[0]!.params).toEqual({ triggerId: held.trigger.id })
+  })
+
+  it('says when it is gone', async () => {
+    const runner = createFakeRunner({ getTrigger: () => new Refusal('trigger_not_found') })
+    renderScreen(TriggerScreen, { route: '/automations/webhooks/:triggerId', path: `/automations/webhooks/${makeId()}`, runner })
+    expect(await screen.findByText('This webhook is not here any more')).toBeInTheDocument()
+  })
+})
+
+describe('a test delivery', () => {
+  it('begins with what fills the task, and leads to its job', async () => {
+    const { user, runner } = open({ trigger: makeTrigger({ taskTemplate: 'Order {order.name} of {order.total}, {name}' }) })
+    const jobId = makeId()
+    runner.answer({ testTrigger: () => ({ jobId, delivery: makeDelivery({ kind: 'test', jobId }) }) })
+    await user.click(await screen.findByRole('button', { name: 'Send test' }))
+    expect(await screen.findByRole('link', { name: 'Open the job' })).toHaveAttribute('href', `/jobs/${jobId}`)
+    expect(JSON.parse(runner.callsOf('testTrigger')[0]!.body.payload)).toEqual({ order: { name: 'name', total: 'total' }, name: 'name' })
+  })
+
+  it('says in place why it could not be sent, until it is written anew', async () => {
+    const { user, runner } = open()
+    runner.answer({ testTrigger: () => new Refusal('invalid_request', 'No.', [{ path: 'payload', message: 'This is not JSON.' }]) })
+    await user.click(await screen.findByRole('button', { name: 'Send test' }))
+    expect(await screen.findByText('This is not JSON.')).toBeInTheDocument()
+    await user.type(screen.getByRole('textbox', { name: 'What is posted' }), ' ')
+    expect(screen.queryByText('This is not JSON.')).not.toBeInTheDocument()
+  })
+})
+
+describe('its inbox', () => {
+  it('has a word for each outcome, counts what came in a row, and names the event', async () => {
+    const deliveries = DeliveryOutcome.options.map((outcome) => makeDelivery({ outcome, times: outcome === 'wrong_secret' ? 41 : 1 }))
+    deliveries[0] = { ...deliveries[0]!, eventName: 'push', jobId: makeId() }
+    open({ deliveries })
+    const rows = within(await screen.findByRole('list', { name: 'Deliveries' })).getAllByRole('button')
+    expect(rows).toHaveLength(DeliveryOutcome.options.length)
+    expect(new Set(rows.map((one) => one.querySelector('span.text-sm')!.textContent)).size).toBe(rows.length)
+    expect(await row(/Wrong secret/)).toHaveTextContent('41 times in a row')
+    expect(await row(/Made a job/)).toHaveTextContent('push')
+    expect(within(await row(/Made a job/)).getByRole('link', { name: 'Job' })).toHaveAttribute('href', `/jobs/${deliveries[0].jobId}`)
+  })
+
+  it('opens a delivery in its place and keeps it in the address', async () => {
+    const delivery = makeDelivery({ outcome: 'invalid_json', status: 400, senderId: 'evt_7' })
+    const view = open({ deliveries: [delivery], detail: { payload: '{"a":', prompt: null, headers: { 'user-agent': 'Shop/2' } } })
+    await view.user.click(await screen.findByRole('button', { name: /Broken JSON/ }))
+    expect(await screen.findByText('What came is not valid JSON.')).toBeInTheDocument()
+    expect(screen.getByText(/Answered with 400/)).toHaveTextContent('evt_7')
+    expect(screen.getByRole('group', { name: 'What was posted' })).toHaveTextContent('{"a":')
+    expect(screen.queryByRole('group', { name: 'What the agent was given' })).not.toBeInTheDocument()
+    expect(screen.getByText('Shop/2')).toBeInTheDocument()
+    expect(view.path()).toContain(`delivery=${delivery.id}`)
+    await view.user.click(screen.getByRole('button', { name: /Broken JSON/ }))
+    expect(view.path()).not.toContain('delivery')
+    expect(screen.queryByText('What came is not valid JSON.')).not.toBeInTheDocument()
+  })
+
+  it('opens the one that started a job, not the repeat that names it', async () => {
+    const jobId = makeId()
+    const [repeat, first] = [makeDelivery({ outcome: 'duplicate', jobId }), makeDelivery({ outcome: 'accepted', jobId })]
+    open({ deliveries: [repeat, first], query: `?job=${jobId}` })
+    expect(await screen.findByRole('group', { name: 'What the agent was given' })).toHaveTextContent('Order #1001 came in.')
+    expect(screen.getByRole('button', { name: /Made a job/ })).toHaveAttribute('aria-expanded', 'true')
+    expect(screen.getByRole('button', { name: /Repeat/ })).toHaveAttribute('aria-expanded', 'false')
+  })
+
+  it('says when a delivery that an address names is not kept any more', async () => {
+    open({ deliveries: [makeDelivery()], query: `?job=${makeId()}` })
+    expect(await screen.findByText('This delivery is not kept any more')).toBeInTheDocument()
+  })
+
+  it('shows a payload of a megabyte from its beginning', async () => {
+    const delivery = makeDelivery({ bytes: 1_000_000 })
+    const { user } = open({
+      deliveries: [delivery],
+      detail: { payload: JSON.stringify('x'.repeat(999_990)) },
+      query: `?delivery=${delivery.id}`,
+    })
+    const shown = await screen.findByRole('group', { name: 'What was posted' })
+    expect(shown.textContent.length).toBeLessThan(5000)
+    await user.click(screen.getByRole('button', { name: 'More (999,992 characters)' }))
+    expect(shown.textContent.length).toBeLessThan(150_000)
+  })
+
+  it('replays a delivery after a question', async () => {
+    const delivery = makeDelivery()
+    const { user, runner } = open({ deliveries: [delivery], query: `?delivery=${delivery.id}` })
+    runner.answer({ replayDelivery: () => ({ jobId: makeId(), delivery: makeDelivery({ kind: 'replay', replayOfId: delivery.id }) }) })
+    await user.click(await screen.findByRole('button', { name: 'Replay…' }))
+    const dialog = await screen.findByRole('alertdialog', { name: 'Make a new job from this delivery?' })
+    expect(dialog).toHaveTextContent('Ada gets the task again')
+    expect(runner.callsOf('replayDelivery')).toHaveLength(0)
+    await user.click(within(dialog).getByRole('button', { name: 'Replay' }))
+    expect(await screen.findByText('A new job was started')).toBeInTheDocument()
+    expect(runner.callsOf('replayDelivery')[0]!.params).toEqual({ deliveryId: delivery.id })
+  })
+
+  it('says in the question why a replay was refused', async () => {
+    const delivery = makeDelivery()
+    const { user, runner } = open({ deliveries: [delivery], query: `?delivery=${delivery.id}` })
+    runner.answer({ replayDelivery: () => new Refusal('trigger_is_paused', 'The webhook is paused. Resume it first.') })
+    await user.click(await screen.findByRole('button', { name: 'Replay…' }))
+    await user.click(await screen.findByRole('button', { name: 'Replay' }))
+    expect(await within(screen.getByRole('alertdialog')).findByRole('alert')).toHaveTextContent('Resume it first.')
+  })
+
+  it('offers no replay of what was not kept', async () => {
+    const delivery = makeDelivery({ outcome: 'payload_too_large' })
+    open({ deliveries: [delivery], detail: { payload: null, prompt: null }, query: `?delivery=${delivery.id}` })
+    expect(await screen.findByText('The body was not read or is not kept.')).toBeInTheDocument()
+    expect(screen.queryByRole('button', { name: 'Replay…' })).not.toBeInTheDocument()
+  })
+
+  it('shows a refused post the moment it comes', async () => {
+    const view = open()
+    expect(await screen.findByText('Nothing was posted yet')).toBeInTheDocument()
+    view.held.deliveries.push(makeDelivery({ outcome: 'rate_limited', status: 429 }))
+    view.runner.happen({ type: 'delivery.refused', payload: { triggerId: view.held.trigger.id, outcome: 'rate_limited' } })
+    await row(/Over the limit/)
+  })
+})

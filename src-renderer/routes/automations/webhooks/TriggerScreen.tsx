@@ -1,0 +1,239 @@
+import { A, useNavigate, useParams } from '@solidjs/router'
+import CopyPlus from 'lucide-solid/icons/copy-plus'
+import KeyRound from 'lucide-solid/icons/key-round'
+import Pause from 'lucide-solid/icons/pause'
+import Play from 'lucide-solid/icons/play'
+import Trash from 'lucide-solid/icons/trash'
+import { createSignal, type JSX, Match, onCleanup, Show, Switch } from 'solid-js'
+import { FIRES_PER_HOUR, type Trigger } from '../../../../src-runner/contract/triggers.ts'
+import { ApiError } from '../../../api/client.ts'
+import { useDeleteTrigger, usePauseTrigger, useResumeTrigger, useRotateTriggerSecret } from '../../../api/mutations.ts'
+import { problemOf, sentenceOf } from '../../../api/problem.ts'
+import { useTrigger } from '../../../api/queries.ts'
+import { countText } from '../../../kit/numbers.ts'
+import { locale, words } from '../../../kit/words/words.ts'
+import { Button } from '../../../ui/Button.tsx'
+import { ButtonLink } from '../../../ui/ButtonLink.tsx'
+import { ConfirmDialog } from '../../../ui/ConfirmDialog.tsx'
+import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { Menu } from '../../../ui/Menu.tsx'
+import { Meter } from '../../../ui/Meter.tsx'
+import { PageHeader } from '../../../ui/PageHeader.tsx'
+import { Panel } from '../../../ui/Panel.tsx'
+import { Pill } from '../../../ui/Pill.tsx'
+import { Screen } from '../../../ui/Screen.tsx'
+import { Skeleton } from '../../../ui/Skeleton.tsx'
+import { Time } from '../../../ui/Time.tsx'
+import { toast } from '../../../ui/Toasts.tsx'
+import { BackLink } from '../BackLink.tsx'
+import { Fact, Facts } from '../Facts.tsx'
+import { AddressPanel, Reach } from './AddressPanel.tsx'
+import { forgetFreshAddress, freshAddressOf, keepFreshAddress } from './fresh-address.ts'
+import { Inbox } from './Inbox.tsx'
+import { sampleFor } from './json-paths.ts'
+import { TestDelivery } from './TestDelivery.tsx'
+
+/** One webhook: how it stands, and what was posted to it. */
+export function TriggerScreen(): JSX.Element {
+  const params = useParams<{ triggerId: string }>()
+  const answer = useTrigger(() => params.triggerId)
+  const text = () => words().automations.webhook
+  const isMissing = () => answer.error instanceof ApiError && (answer.error.status === 404 || answer.error.status === 400)
+  onCleanup(forgetFreshAddress)
+  return (
+    <Screen>
+      <BackLink to="webhooks" />
+      <Show when={answer.data === undefined}>
+        <h1 class="sr-only">{words().automations.webhooks}</h1>
+      </Show>
+      <Switch>
+        <Match when={isMissing()}>
+          <ErrorState problem={{ title: text().notFound, why: text().notFoundWhy }} />
+        </Match>
+        <Match when={answer.data?.trigger.id === params.triggerId && answer.data?.trigger}>
+          {(trigger) => <TriggerPage trigger={trigger()} />}
+        </Match>
+        <Match when={answer.error}>
+          <ErrorState problem={problemOf(answer.error)} onRetry={answer.retry} />
+        </Match>
+        <Match when={true}>
+          <Skeleton rows={8} />
+        </Match>
+      </Switch>
+    </Screen>
+  )
+}
+
+function TriggerPage(props: { trigger: Trigger }): JSX.Element {
+  const text = () => words().automations.webhook
+  const fresh = () => freshAddressOf(props.trigger.id)
+  return (
+    <>
+      <Head trigger={props.trigger} />
+      <div class="flex flex-col gap-4">
+        <Show when={fresh()}>{(address) => <AddressPanel address={address()} trigger={props.trigger} />}</Show>
+        <Show when={props.trigger.agentId === null}>
+          <p class="rounded-lg bg-bad-soft px-3.5 py-2 text-sm text-bad">{text().noAgentText}</p>
+        </Show>
+        <Show when={props.trigger.status === 'paused'}>
+          <p class="rounded-lg bg-inset px-3.5 py-2 text-sm text-ink-2">{text().pausedText}</p>
+        </Show>
+        <TriggerFacts trigger={props.trigger} />
+        <Inbox trigger={props.trigger} />
+        <TestDelivery trigger={props.trigger} first={fresh()?.sample || sampleFor(props.trigger.taskTemplate)} />
+        <Panel
+          title={text().templateFact}
+          actions={
+            <ButtonLink size="sm" icon={CopyPlus} href={`/automations/webhooks/new?from=${props.trigger.id}`}>
+              {words().automations.duplicate}
+            </ButtonLink>
+          }
+        >
+          <p class="text-md wrap-anywhere whitespace-pre-wrap text-ink">{props.trigger.taskTemplate}</p>
+          <p class="mt-3 text-xs text-ink-3">{text().cannotEdit}</p>
+        </Panel>
+      </div>
+    </>
+  )
+}
+
+function Head(props: { trigger: Trigger }): JSX.Element {
+  const text = () => words().automations.webhook
+  const navigate = useNavigate()
+  const pause = usePauseTrigger()
+  const resume = useResumeTrigger()
+  const rotate = useRotateTriggerSecret()
+  const remove = useDeleteTrigger()
+  const [asking, setAsking] = createSignal<'rotate' | 'delete' | null>(null)
+  const isPaused = () => props.trigger.status === 'paused'
+  const params = () => ({ triggerId: props.trigger.id })
+  const toggle = async () => {
+    try {
+      await (isPaused() ? resume : pause).run({ params: params() })
+    } catch (thrown) {
+      toast({ text: sentenceOf(thrown), tone: 'bad' })
+    }
+  }
+  const rotateNow = async () => {
+    const { trigger, url } = await rotate.run({ params: params() })
+    keepFreshAddress({ triggerId: trigger.id, url, sample: sampleFor(trigger.taskTemplate), isReplacement: true })
+  }
+  const deleteNow = async () => {
+    const { name } = props.trigger
+    await remove.run({ params: params() })
+    forgetFreshAddress()
+    toast({ text: text().deleted(name) })
+    navigate('/automations/webhooks', { replace: true })
+  }
+  return (
+    <>
+      <PageHeader
+        title={
+          <span class="flex min-w-0 items-center gap-2.5">
+            <span class="truncate">{props.trigger.name}</span>
+            <Pill tone={isPaused() ? 'plain' : 'ok'}>{isPaused() ? words().automations.paused : words().automations.active}</Pill>
+          </span>
+        }
+        actions={
+          <>
+            <Button icon={isPaused() ? Play : Pause} busy={pause.isRunning || resume.isRunning} onClick={() => void toggle()}>
+              {isPaused() ? words().automations.resume : words().automations.pause}
+            </Button>
+            <Menu
+              label={words().common.more}
+              items={[
+                { label: text().rotate, icon: KeyRound, onSelect: () => setAsking('rotate') },
+                {
+                  label: words().automations.duplicate,
+                  icon: CopyPlus,
+                  onSelect: () => navigate(`/automations/webhooks/new?from=${props.trigger.id}`),
+                },
+                'separator',
+                { label: text().delete, icon: Trash, tone: 'bad', onSelect: () => setAsking('delete') },
+              ]}
+            />
+          </>
+        }
+      />
+      <ConfirmDialog
+        open={asking() === 'rotate'}
+        onClose={() => setAsking(null)}
+        title={text().rotateTitle(props.trigger.name)}
+        confirm={text().rotateNow}
+        onConfirm={rotateNow}
+        describeError={sentenceOf}
+      >
+        {text().rotateText}
+      </ConfirmDialog>
+      <ConfirmDialog
+        open={asking() === 'delete'}
+        onClose={() => setAsking(null)}
+        title={text().deleteTitle(props.trigger.name)}
+        confirm={text().deleteNow}
+        tone="bad"
+        onConfirm={deleteNow}
+        describeError={sentenceOf}
+      >
+        {text().deleteText}
+      </ConfirmDialog>
+    </>
+  )
+}
+
+function TriggerFacts(props: { trigger: Trigger }): JSX.Element {
+  const text = () => words().automations.webhook
+  const notify = () => words().automations.notify
+  const isFull = () => props.trigger.firesThisHour >= FIRES_PER_HOUR
+  const hour = () => text().thisHourOf(countText(props.trigger.firesThisHour, locale()), countText(FIRES_PER_HOUR, locale()))
+  return (
+    <Facts>
+      <Fact name={words().automations.agent}>
+        <Show when={props.trigger.agentId} fallback={<span class="text-bad">{words().automations.noAgent}</span>}>
+          {(id) => (
+            <A href={`/agents/${id()}`} class="font-medium hover:underline">
+              {props.trigger.agentName}
+            </A>
+          )}
+        </Show>
+      </Fact>
+      <Fact name={text().lastFire} note={text().fires(props.trigger.triggerCount)}>
+        <Show when={props.trigger.lastTriggeredAt} fallback={text().never}>
+          {(at) => <Time at={at()} />}
+        </Show>
+      </Fact>
+      <Fact
+        name={text().thisHour}
+        title={text().thisHourWhy(countText(FIRES_PER_HOUR, locale()))}
+        note={isFull() ? text().hourFull : undefined}
+      >
+        <span class="flex flex-col gap-1">
+          {hour()}
+          <Meter
+            class="max-w-32"
+            label={text().thisHour}
+            value={props.trigger.firesThisHour}
+            max={FIRES_PER_HOUR}
+            text={hour()}
+            tone={isFull() ? 'warn' : 'plain'}
+          />
+        </span>
+      </Fact>
+      <Fact name={text().slugFact} note={text().slugFactWhy}>
+        <code class="font-mono text-xs">/webhooks/{props.trigger.slug}/…</code>
+      </Fact>
+      <Fact name={text().signature}>
+        {props.trigger.signature === null ? text().signatureNone : text().signatureOf[props.trigger.signature]}
+      </Fact>
+      <Fact name={text().dedupeFact}>{props.trigger.dedupe ? text().dedupeOn : text().dedupeOff}</Fact>
+      <Fact name={words().automations.schedule.notifyFact}>
+        {props.trigger.notifyOnSuccess ? notify().on(notify().viaOf[props.trigger.notifyVia]) : notify().off}
+      </Fact>
+      <Fact name={text().created}>
+        <Time at={props.trigger.createdAt} />
+      </Fact>
+      <div class="col-span-full">
+        <Reach />
+      </div>
+    </Facts>
+  )
+}

@@ -1,0 +1,82 @@
+import type { CreateTrigger, NotifyVia, SignatureScheme, Trigger } from '../../../../src-runner/contract/triggers.ts'
+import { Slug } from '../../../../src-runner/contract/triggers.ts'
+import type { Words } from '../../../kit/words/words.ts'
+
+export type TriggerForm = {
+  name: string
+  agentId: string | null
+  taskTemplate: string
+  notifyOnSuccess: boolean
+  notifyVia: NotifyVia
+  /** Empty: made from the name. */
+  slug: string
+  scheme: SignatureScheme | 'none'
+  secret: string
+  dedupe: boolean
+}
+export type TriggerField = keyof TriggerForm
+
+export const EMPTY_TRIGGER: TriggerForm = {
+  name: '',
+  agentId: null,
+  taskTemplate: '',
+  notifyOnSuccess: false,
+  notifyVia: 'auto',
+  slug: '',
+  scheme: 'none',
+  secret: '',
+  dedupe: false,
+}
+
+/** Everything of a webhook that can be copied: its address and its signing secret are its own. */
+export function copyOfTrigger(trigger: Trigger, words: Words): TriggerForm {
+  const { agentId, taskTemplate, notifyOnSuccess, notifyVia, dedupe } = trigger
+  return {
+    ...EMPTY_TRIGGER,
+    name: words.automations.copyOf(trigger.name).slice(0, 120),
+    agentId,
+    taskTemplate,
+    notifyOnSuccess,
+    notifyVia,
+    scheme: trigger.signature ?? 'none',
+    dedupe,
+  }
+}
+
+export function bodyOfTrigger(form: TriggerForm): CreateTrigger {
+  return {
+    name: form.name.trim(),
+    agentId: form.agentId,
+    taskTemplate: form.taskTemplate.trim(),
+    ...(form.slug.trim() !== '' && { slug: form.slug.trim() }),
+    notifyOnSuccess: form.notifyOnSuccess,
+    notifyVia: form.notifyVia,
+    signature: form.scheme === 'none' ? null : { scheme: form.scheme, secret: form.secret.trim() },
+    dedupe: form.dedupe,
+  }
+}
+
+/** What can be seen to be wrong before anything is sent. */
+export function problemsOfTrigger(form: TriggerForm, words: Words): Partial<Record<TriggerField, string>> {
+  const text = words.automations.problems
+  const problems: Partial<Record<TriggerField, string>> = {}
+  if (form.name.trim() === '') problems.name = text.nameMissing
+  else if (form.name.trim().length > 120) problems.name = text.nameLong
+  if (form.agentId === null) problems.agentId = text.agentMissing
+  if (form.taskTemplate.trim() === '') problems.taskTemplate = text.taskMissing
+  else if (form.taskTemplate.trim().length > 100_000) problems.taskTemplate = text.templateLong
+  if (form.slug.trim() !== '' && !Slug.safeParse(form.slug.trim()).success) problems.slug = text.slug
+  if (form.scheme !== 'none' && form.secret.trim() === '') problems.secret = text.secretMissing
+  return problems
+}
+
+/** The fields behind "Advanced". */
+export const ADVANCED_FIELDS: readonly TriggerField[] = ['slug', 'scheme', 'secret', 'dedupe']
+
+/** Which field of the form an issue of the runner is about. */
+export function fieldOfTriggerIssue(path: string): TriggerField | null {
+  const [first, second] = path.replace(/^body\./, '').split('.')
+  if (first === 'signature') return second === 'scheme' ? 'scheme' : 'secret'
+  const fields: TriggerField[] = ['name', 'agentId', 'taskTemplate', 'notifyOnSuccess', 'notifyVia', 'slug', 'dedupe']
+  return fields.find((field) => field === first) ?? null
+}

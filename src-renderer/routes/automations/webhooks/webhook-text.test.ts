@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { de } from '../../../kit/words/de.ts'
+import { en } from '../../../kit/words/en.ts'
+import { curlCommand } from './curl-command.ts'
+import { pathsOf, sampleFor } from './json-paths.ts'
+import { fillFrom, PRESETS } from './webhook-presets.ts'
+
+const placeholdersOf = (template: string) => [...template.matchAll(/\{([^{}\s]+)\}/g)].map((match) => match[1]!)
+
+function at(json: string, path: string): unknown {
+  return path.split('.').reduce<unknown>((place, key) => (place as Record<string, unknown> | undefined)?.[key], JSON.parse(json))
+}
+
+describe.each(PRESETS)('the preset %s', (preset) => {
+  it.each([en, de])('fills every part of its task from its own sample', (words) => {
+    const { taskTemplate, sample } = fillFrom(preset, words)
+    const places = placeholdersOf(taskTemplate)
+    expect(places.length).toBeGreaterThan(1)
+    for (const path of places) expect([path, at(sample, path)]).not.toEqual([path, undefined])
+  })
+})
+
+describe('pathsOf', () => {
+  it.each([
+    ['{"a":1,"b":{"c":"x","d":[1,2]},"e":null}', ['a', 'b.c', 'b.d', 'e']],
+    ['{"with space":1,"with.dot":2,"__proto__":3}', ['__proto__']],
+    ['[1]', []],
+    ['{', []],
+  ])('finds what a template can name in %s', (json, paths) => {
+    expect(pathsOf(json)).toEqual(paths)
+  })
+})
+
+describe('sampleFor', () => {
+  it.each([
+    ['{a} and {b.c} and {b.d}', { a: 'a', b: { c: 'c', d: 'd' } }],
+    ['{a.b} and {a}', { a: { b: 'b' } }],
+    ['{a} and {a.b}', { a: { b: 'b' } }],
+    ['nothing', {}],
+  ])('fills every placeholder of %s', (template, sample) => {
+    expect(JSON.parse(sampleFor(template))).toEqual(sample)
+  })
+
+  it('takes __proto__ for the name of a place', () => {
+    expect(sampleFor('{__proto__.x}')).toContain('"__proto__"')
+    expect(({} as { x?: string }).x).toBeUndefined()
+  })
+})
+
+it('quotes a payload so that nothing in it means anything to a shell', () => {
+  const command = curlCommand('http://127.0.0.1:3001/webhooks/a/b', `{"a":"it's $HOME"}`)
+  expect(command).toContain("curl -X POST 'http://127.0.0.1:3001/webhooks/a/b'")
+  expect(command).toContain(String.raw`-d '{"a":"it'\''s $HOME"}'`)
+})
