@@ -4,6 +4,7 @@ import { JobErrorCode } from '../../../src-runner/contract/errors.ts'
 import { isTerminal, type JobSummary } from '../../../src-runner/contract/jobs.ts'
 import { useProgress } from '../../api/queries.ts'
 import { words } from '../../kit/words/words.ts'
+import { ChannelIcon } from '../../turn/ChannelIcon.tsx'
 import { doingText } from '../../turn/doing.ts'
 import { DemoPill, JobTime } from '../../turn/JobFigures.tsx'
 import { Money } from '../../ui/Money.tsx'
@@ -42,7 +43,10 @@ export function JobRow(props: { job: JobSummary; isActive: boolean }) {
           <span class="shrink-0" aria-hidden="true">
             ·
           </span>
-          <span class="shrink-0">{words().common.channel[props.job.channel]}</span>
+          <span class="flex shrink-0 items-center gap-1">
+            <ChannelIcon channel={props.job.channel} size={12} />
+            {words().common.channel[props.job.channel]}
+          </span>
           <Show when={outcome()}>
             <span class="shrink-0 max-sm:hidden" aria-hidden="true">
               ·

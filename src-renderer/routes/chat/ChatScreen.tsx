@@ -12,6 +12,7 @@ import { ApiError } from '../../api/client.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useAgents, useConversation } from '../../api/queries.ts'
 import { words } from '../../kit/words/words.ts'
+import { ChannelIcon } from '../../turn/ChannelIcon.tsx'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
@@ -104,6 +105,8 @@ function Pane(props: PaneProps) {
   const running = createMemo(() => turns().find((turn) => isUnderWay(turn) && turn.jobId !== null))
   const isStopping = () => running()?.job?.cancelRequested === true || (running() !== undefined && stopping() === running()?.jobId)
   const isGone = () => conversation.error instanceof ApiError && conversation.error.status === 404
+  /** Where the talk takes place, when that is not here. */
+  const outsideChannel = () => conversation.data?.jobs.findLast((job) => job.channel !== 'chat' && job.channel !== 'api')?.channel
   const title = () =>
     conversation.data?.conversation.title || (props.conversationId === null && turns().length === 0 ? words().chat.newChat : agentName())
 
@@ -161,7 +164,18 @@ function Pane(props: PaneProps) {
         <div class="min-w-0 flex-1">
           <h1 class="truncate text-sm font-semibold text-ink">{title()}</h1>
           <Show when={conversation.data !== undefined}>
-            <p class="truncate text-xs text-ink-3">{agentName()}</p>
+            <p class="flex min-w-0 items-center gap-1.5 text-xs text-ink-3">
+              <span class="truncate">{agentName()}</span>
+              <Show when={outsideChannel()}>
+                {(channel) => (
+                  <span class="flex shrink-0 items-center gap-1">
+                    <span aria-hidden="true">·</span>
+                    <ChannelIcon channel={channel()} size={12} />
+                    {words().automations.origin.via(words().common.channel[channel()])}
+                  </span>
+                )}
+              </Show>
+            </p>
           </Show>
         </div>
         <span class="lg:hidden">

@@ -273,3 +273,54 @@ describe('the page of a job', () => {
     expect(await screen.findByText('There is no such job')).toBeInTheDocument()
   })
 })
+
+describe('what started a job', () => {
+  const occurrenceId = makeId()
+  const [triggerId, scheduleId, deliveryId] = [makeId(), makeId(), makeId()]
+  const fire = {
+    schedule: { id: scheduleId, name: 'Morning summary' },
+    dueAt: new Date(2026, 4, 12, 9).getTime(),
+    origin: 'clock' as const,
+    caughtUp: true,
+    lateMs: 3_600_000,
+    previousRun: null,
+  }
+
+  it.each([
+    [
+      'a post to a webhook',
+      {
+        channel: 'webhook' as const,
+        triggerId,
+        context: { trigger: { id: triggerId, name: 'Orders', slug: 'orders' }, deliveryId, kind: 'webhook', eventName: 'order.paid' },
+      },
+      { name: 'Orders', href: `/automations/webhooks/${triggerId}?delivery=${deliveryId}`, says: 'order.paid' },
+    ],
+    [
+      'a due time that was missed',
+      { channel: 'schedule' as const, scheduleId, occurrenceId, context: fire },
+      {
+        name: 'Morning summary',
+        href: `/automations/schedules/${scheduleId}?occurrence=${occurrenceId}`,
+        says: /due May 12, 2026.*caught up/,
+      },
+    ],
+    [
+      'a person who pressed Run now',
+      { channel: 'schedule' as const, scheduleId, occurrenceId, context: { ...fire, origin: 'run_now' } },
+      { name: 'Morning summary', href: `/automations/schedules/${scheduleId}?occurrence=${occurrenceId}`, says: 'run by hand' },
+    ],
+  ])('is %s, and leads back there', async (_, fields, { name, href, says }) => {
+    const job = makeJob(fields)
+    open(job).show()
+    const link = await screen.findByRole('link', { name })
+    expect(link).toHaveAttribute('href', href)
+    expect(link.closest('dd')).toHaveTextContent(says)
+  })
+
+  it('is found by the job where nothing else is known', async () => {
+    const job = makeJob({ channel: 'webhook', triggerId })
+    open(job).show()
+    expect(await screen.findByRole('link', { name: 'Webhook' })).toHaveAttribute('href', `/automations/webhooks/${triggerId}?job=${job.id}`)
+  })
+})

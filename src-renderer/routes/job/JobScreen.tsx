@@ -20,9 +20,11 @@ import { visibleText } from '../../kit/visible-text.ts'
 import { locale, words } from '../../kit/words/words.ts'
 import { JobMemories } from '../../memory/JobMemories.tsx'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { ChannelIcon } from '../../turn/ChannelIcon.tsx'
 import { doingText } from '../../turn/doing.ts'
 import { DemoPill, JobTime } from '../../turn/JobFigures.tsx'
 import { JobProblem } from '../../turn/JobProblem.tsx'
+import { originOf } from '../../turn/origin.ts'
 import { RawText, rawTextOf } from '../../turn/RawText.tsx'
 import { ReplyText } from '../../turn/ReplyText.tsx'
 import { turnFigures } from '../../turn/turn.ts'
@@ -246,6 +248,7 @@ function RetryButton(props: { job: Job; size?: 'sm' }) {
 
 function Figures(props: { job: Job; estimated: boolean }) {
   const isDemo = () => props.job.model?.providerId === DEMO_PROVIDER_ID
+  const origin = createMemo(() => originOf(props.job, words(), locale()))
   return (
     <dl aria-label={words().job.figures} class="flex flex-wrap gap-px overflow-hidden rounded-xl border border-line bg-line">
       <Figure name={words().job.agent}>
@@ -253,7 +256,26 @@ function Figures(props: { job: Job; estimated: boolean }) {
           {props.job.agentName}
         </A>
       </Figure>
-      <Figure name={words().job.origin}>{words().common.channel[props.job.channel]}</Figure>
+      <Figure
+        name={words().job.origin}
+        note={
+          <Show when={origin()}>
+            {(from) => (
+              <>
+                <A href={from().href} class="font-medium text-accent-ink hover:underline">
+                  {from().name}
+                </A>
+                <Show when={from().note}> · {from().note}</Show>
+              </>
+            )}
+          </Show>
+        }
+      >
+        <span class="flex min-w-0 items-center gap-1.5">
+          <ChannelIcon channel={props.job.channel} />
+          {words().common.channel[props.job.channel]}
+        </span>
+      </Figure>
       <Figure name={words().job.model}>
         <Show when={props.job.model} fallback="–">
           {(model) => (
@@ -300,7 +322,7 @@ function Figures(props: { job: Job; estimated: boolean }) {
   )
 }
 
-function Figure(props: { name: string; title?: string; note?: string; noteWhy?: string; children: JSX.Element }) {
+function Figure(props: { name: string; title?: string; note?: JSX.Element; noteWhy?: string; children: JSX.Element }) {
   return (
     <div class="flex min-w-0 grow basis-26 flex-col max-lg:basis-36 bg-surface px-3.5 py-2.5" title={props.title}>
       <dt class="text-2xs text-ink-3">{props.name}</dt>
