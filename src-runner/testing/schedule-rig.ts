@@ -50,7 +50,7 @@ export function openScheduleRig(startAt?: number): ScheduleRig {
       ...{ db, clock, ids, tails, bootId: ids.next() },
       hooks: { ended: (tx, job) => schedules.jobEnded(tx, job), waiting: (tx, job) => schedules.jobWaits(tx, job) },
     })
-    const hooks = { exhausted: (_tx: Tx, schedule: ExhaustedSchedule) => void told.push(schedule) }
+    const hooks = { exhausted: (tx: Tx, schedule: ExhaustedSchedule) => tx.afterCommit(() => void told.push(schedule)) }
     const schedules: ScheduleStore = createScheduleStore({ clock, ids, log: silentLog, jobs, hooks, safeMode })
     return { jobs, schedules }
   }

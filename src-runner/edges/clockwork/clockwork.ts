@@ -3,6 +3,7 @@ import { commitSoon, transact } from '../../base/db/transact.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError, messageOf } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
+import type { Decision } from '../../records/schedules/deciding.ts'
 import type { ScheduleStore } from '../../records/schedules/schedule-store.ts'
 import type { Alarm } from './alarm.ts'
 
@@ -27,8 +28,20 @@ export type Clockwork = {
 const LOOK_EVERY_MS = 30_000
 /** Wall clock and stopwatch that are further apart than this between two looks: the clock was set or the machine slept. */
 const JUMP_MS = 2_000
-/** What shares a commit at most. Between two such groups everything else has its turn. */
-const GROUP = 256
+/** So many schedules are decided in one piece at most. Between two pieces everything else has its turn. */
+const BATCH = 256
+
+type Counts = { fired: number; exhausted: number; failed: number }
+
+function countsOf({ fired, exhausted }: Decision): Counts {
+  return { fired: fired ? 1 : 0, exhausted: exhausted ? 1 : 0, failed: 0 }
+}
+
+function add(sum: Counts, more: Counts): void {
+  sum.fired += more.fired
+  sum.exhausted += more.exhausted
+  sum.failed += more.failed
+}
 
 /** Decides what comes due, at its moment. One alarm for all schedules; the database says what it is set for. */
 export function createClockwork({
@@ -49,6 +62,7 @@ export function createClockwork({
   let state: 'new' | 'on' | 'stopped' = 'new'
   let looking: Promise<unknown> = Promise.resolve()
   let planned: NodeJS.Immediate | null = null
+  let asked = { waits: false, all: false }
   /** Not before this, whatever is due: what failed a moment ago would fail again. */
   let restUntil = 0
   let seen = { wall: clock.now(), stopwatch: clock.monotonic() }
@@ -60,49 +74,57 @@ export function createClockwork({
     return mine
   }
 
-  /** Everything that is due, in the order of time, each schedule for itself: one that fails keeps no other from running. */
+  /** Everything that is due, in the order of time. A schedule that fails keeps no other from running. */
   async function decide(all: boolean): Promise<Tick & { failed: number }> {
-    const sum = { fired: 0, skipped: 0, exhausted: 0, failed: 0 }
-    const decideGroup = async (group: readonly { id: string }[]) => {
-      const results = await Promise.allSettled(group.map(({ id }) => decideOne(id)))
-      const failures = results.flatMap((result, i) =>
-        result.status === 'rejected' ? [{ id: group[i]!.id, error: result.reason as unknown }] : [],
-      )
-      // With the file in trouble nothing else can be decided either.
-      for (const { error } of failures) if (error instanceof AppError) throw error
-      for (const { id, error } of failures)
-        log.error({ err: error, scheduleId: id }, `a schedule could not be decided: ${messageOf(error)}`)
-      sum.failed += failures.length
-      for (const result of results) {
-        if (result.status === 'rejected') continue
-        sum.fired += result.value.fired
-        sum.exhausted += result.value.exhausted
-      }
+    const sum = { fired: 0, exhausted: 0, failed: 0 }
+    const decideThese = async (due: readonly { id: string }[]) => {
+      for (let from = 0; from < due.length; from += BATCH) add(sum, await decideBatch(due.slice(from, from + BATCH)))
     }
-    await decideGroup(schedules.listToResume(db))
+    await decideThese(schedules.listToResume(db))
     const named = [...freed].map((id) => ({ id }))
     freed.clear()
-    await decideGroup(all ? schedules.listFreed(db) : named)
+    await decideThese(all ? schedules.listFreed(db) : named)
     for (const which of all ? (['running', 'paused'] as const) : (['running'] as const)) {
       let after = { at: -1, seq: 0 }
       for (;;) {
-        const group = state === 'stopped' ? [] : schedules.listDue(db, which, after, GROUP)
-        if (group.length === 0) break
-        await decideGroup(group)
-        after = group.at(-1)!
+        const page = state === 'stopped' ? [] : schedules.listDue(db, which, after, BATCH)
+        if (page.length === 0) break
+        await decideThese(page)
+        after = page.at(-1)!
       }
     }
     return { ...sum, skipped: schedules.countWaiting(db) }
   }
 
-  /** All that is due of one schedule; what was missed in a long absence takes several steps. */
-  async function decideOne(scheduleId: string): Promise<{ fired: number; exhausted: number }> {
-    const sum = { fired: 0, exhausted: 0 }
-    for (let more = true; more && state !== 'stopped';) {
-      const decision = await commitSoon(db, (tx) => schedules.decide(tx, scheduleId))
-      sum.fired += decision.fired ? 1 : 0
-      sum.exhausted += decision.exhausted ? 1 : 0
-      more = decision.more
+  /** In one savepoint: one for each costs as much as deciding does. When one of them fails, each by itself. */
+  async function decideBatch(batch: readonly { id: string }[]): Promise<Counts> {
+    const sum = { fired: 0, exhausted: 0, failed: 0 }
+    let unfinished = batch
+    try {
+      const decisions = await commitSoon(db, (tx) => batch.map(({ id }) => schedules.decide(tx, id)))
+      for (const decision of decisions) add(sum, countsOf(decision))
+      unfinished = batch.filter((_, i) => decisions[i]!.more)
+    } catch (error) {
+      // With the file in trouble nothing else can be decided either.
+      if (error instanceof AppError) throw error
+    }
+    for (const { id } of unfinished) add(sum, await decideOne(id))
+    return sum
+  }
+
+  /** What was missed in a long absence takes several steps. */
+  async function decideOne(scheduleId: string): Promise<Counts> {
+    const sum = { fired: 0, exhausted: 0, failed: 0 }
+    try {
+      for (let more = true; more && state !== 'stopped';) {
+        const decision = await commitSoon(db, (tx) => schedules.decide(tx, scheduleId))
+        add(sum, countsOf(decision))
+        more = decision.more
+      }
+    } catch (error) {
+      if (error instanceof AppError) throw error
+      log.error({ err: error, scheduleId }, `a schedule could not be decided: ${messageOf(error)}`)
+      sum.failed++
     }
     return sum
   }
@@ -134,10 +156,16 @@ export function createClockwork({
     })
   }
 
+  /** By itself, so what goes wrong is only logged. Whoever asks before its turn has come is served by the same look. */
   function quietly(all: boolean): void {
-    inTurn(() => (state === 'on' ? look(all) : Promise.resolve(null))).catch((error: unknown) => {
-      log.warn({ err: error }, `what is due could not be decided yet: ${messageOf(error)}`)
-    })
+    asked.all ||= all
+    if (asked.waits) return
+    asked.waits = true
+    inTurn(async () => {
+      const wanted = asked.all
+      asked = { waits: false, all: false }
+      if (state === 'on') await look(wanted)
+    }).catch((error: unknown) => log.warn({ err: error }, `what is due could not be decided yet: ${messageOf(error)}`))
   }
 
   function watchOver(): void {

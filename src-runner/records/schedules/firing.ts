@@ -1,6 +1,5 @@
 import type { Db } from '../../base/db/database.ts'
 import type { Tx } from '../../base/db/transact.ts'
-import type { JobStatus } from '../../contract/jobs.ts'
 import type { FireContext, Occurrence } from '../../contract/schedules.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
 import type { ScheduleRow } from './schedule-rows.ts'
@@ -19,19 +18,17 @@ export function fireSchedule(
     lateMs: Math.max(0, clock.now() - fire.dueAt),
     previousRun: row.last_run_id === null ? null : findRun(tx, row.last_run_id),
   }
-  const { id } = jobs.enqueue(tx, {
+  return jobs.insert(tx, {
     ...{ agentId: row.agent_id, channel: 'schedule', task: row.task, title: row.name },
     ...{ scheduleId: row.id, occurrenceId, context },
   })
-  return id
 }
 
 function findRun(db: Db, occurrenceId: string): FireContext['previousRun'] {
   return (
     db
-      .prepare<{ at: number; status: JobStatus; result: string | null }>(
-        `SELECT occurrence.due_at AS at, job.status, job.result_preview AS result
-         FROM occurrences AS occurrence JOIN agent_jobs AS job ON job.occurrence_id = occurrence.id WHERE occurrence.id = ?`,
+      .prepare<NonNullable<FireContext['previousRun']>>(
+        'SELECT created_at AS at, status, result_preview AS result FROM agent_jobs WHERE occurrence_id = ?',
       )
       .get(occurrenceId) ?? null
   )

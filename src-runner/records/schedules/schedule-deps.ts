@@ -36,7 +36,7 @@ export type ScheduleDeps = {
   clock: Clock
   ids: Ids
   log: Log
-  jobs: Pick<JobStore, 'enqueue'>
+  jobs: Pick<JobStore, 'insert'>
   hooks: ScheduleHooks
   notify: Required<ScheduleWatcher>
   /** In safe mode a due time never makes a job. */

@@ -51,7 +51,7 @@ export function createScheduleStore({
   clock: Clock
   ids: Ids
   log: Log
-  jobs: Pick<JobStore, 'enqueue'>
+  jobs: Pick<JobStore, 'insert'>
   hooks?: Partial<ScheduleHooks>
   safeMode?: boolean
 }) {
