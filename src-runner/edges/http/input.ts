@@ -13,7 +13,8 @@ export function parseInput(route: Route, raw: RawInput): { params: unknown; quer
   const input = {
     params: parsePart(route.params, raw.params ?? {}, '', issues),
     query: parsePart(route.query, raw.query ?? {}, '', issues),
-    body: parsePart(route.body, raw.body, 'body', issues),
+    // A body that may be left out says no more than an empty one.
+    body: parsePart(route.body, raw.body ?? (route.bodyOptional ? {} : undefined), 'body', issues),
   }
   if (issues.length > 0) throw new AppError('invalid_request', sentenceFor(issues), { issues })
   return input

@@ -438,9 +438,10 @@ describe.each(MODES)('the server in %s', (authMode) => {
 
   it('takes a post whose body may be left out with none, with {}, and with the type alone', async () => {
     for (const name of NAMES.filter((name) => 'bodyOptional' in ROUTES[name])) {
-      await expectHandled(good(name), name)
+      const bare = without(without({ ...good(name), body: undefined }, 'content-type'), 'content-length')
+      await expectHandled(bare, name)
       await expectHandled(withBody(good(name), '{}'), name)
-      await expectHandled(having(good(name), ['Content-Type', 'application/json']), name)
+      await expectHandled(having(bare, ['Content-Type', 'application/json']), name)
       await expectRefused(withBody(good(name), '{'), 400, 'invalid_request')
     }
   })
