@@ -123,7 +123,7 @@ function brokenChannels(db: Db, now: number): AttentionItem[] {
   return db
     .prepare<{ id: string; kind: ChannelKind; agent_name: string; status: 'logged_out' | 'failing'; problem: string; at: number }>(
       `SELECT channel.id, channel.kind, agent.name AS agent_name, channel.status, channel.problem,
-         coalesce(channel.last_round_trip_at, channel.created_at) AS at
+         channel.status_since AS at
        FROM channels AS channel JOIN agents AS agent ON agent.id = channel.agent_id WHERE channel.status IN ('logged_out', 'failing')`,
     )
     .all()

@@ -89,8 +89,8 @@ export function insertChannel(
   const present = findChannelOfAccount(tx, kind, account.accountId)
   if (present !== null) throw new AppError('channel_exists', `${account.name} is connected already, to the agent “${present.agentName}”.`)
   tx.prepare(
-    `INSERT INTO channels (id, agent_id, kind, account_id, name, link, base_url, enabled, status, problem, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 1, 'connecting', '', ?)`,
+    `INSERT INTO channels (id, agent_id, kind, account_id, name, link, base_url, enabled, status, status_since, problem, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 1, 'connecting', now_ms(), '', ?)`,
   ).run(id, agentId, kind, account.accountId, account.name, account.link, baseUrl, clock.now())
   tx.emit({ type: 'channel.created', payload: { channelId: id, agentId } })
   return getChannel(tx, id)
@@ -99,7 +99,7 @@ export function insertChannel(
 /** Turns it on or off, by the person's word. Turned on it is to be connected anew. Throws AppError channel_not_found. */
 export function setChannelEnabled(tx: Tx, channelId: string, enabled: boolean): Channel {
   const { agentId } = getChannel(tx, channelId)
-  tx.prepare("UPDATE channels SET enabled = ?, status = ?, problem = '' WHERE id = ?").run(
+  tx.prepare("UPDATE channels SET enabled = ?, status = ?, status_since = now_ms(), problem = '' WHERE id = ?").run(
     enabled ? 1 : 0,
     enabled ? 'connecting' : 'off',
     channelId,
@@ -120,9 +120,10 @@ export function renameChannel(tx: Tx, channelId: string, { name, link }: Channel
 export function setChannelStatus(tx: Tx, channelId: string, status: ChannelStatus, problem: string): void {
   const changed = tx
     .prepare<{ agent_id: string }>(
-      'UPDATE channels SET status = ?, problem = ? WHERE id = ? AND (status <> ? OR problem <> ?) RETURNING agent_id',
+      `UPDATE channels SET status = ?, status_since = CASE WHEN status = ? THEN status_since ELSE now_ms() END, problem = ?
+       WHERE id = ? AND (status <> ? OR problem <> ?) RETURNING agent_id`,
     )
-    .get(status, problem, channelId, status, problem)
+    .get(status, status, problem, channelId, status, problem)
   if (changed !== undefined) tx.emit({ type: 'channel.changed', payload: { channelId, agentId: changed.agent_id } })
 }
 

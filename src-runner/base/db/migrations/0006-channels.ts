@@ -12,6 +12,7 @@ CREATE TABLE channels (
   enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
   status TEXT NOT NULL CHECK (status IN ('off', 'connecting', 'open', 'failing', 'logged_out')),
   problem TEXT NOT NULL,
+  status_since INTEGER NOT NULL,
   last_round_trip_at INTEGER,
   -- How far the service's messages have been taken in. Moves on in the transaction that keeps them.
   position TEXT,
