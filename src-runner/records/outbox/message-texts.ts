@@ -70,7 +70,7 @@ function askedText({ kind, facts, question, tool, budget }: Approval): string[] 
       return budget === null
         ? []
         : [
-            `${dollars(budget.spentUsd)} of ${dollars(budget.limitUsd)} ${SCOPES[budget.scope]} is spent. May it have ${dollars(budget.extensionUsd)} more?`,
+            `It has spent ${dollars(budget.spentUsd)} of the ${dollars(budget.limitUsd)} ${SCOPES[budget.scope]}, and going on may cost more. May it have ${dollars(budget.extensionUsd)} more?`,
           ]
   }
 }

@@ -1,0 +1,364 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { Agent, CreateAgent } from '../contract/agents.ts'
+import type { OutboundMessage } from '../contract/outbox.ts'
+import type { CreateSchedule } from '../contract/schedules.ts'
+import type { CreateTrigger } from '../contract/triggers.ts'
+import { startBotApiServer, type BotApiServer, type ServedUser } from '../testing/bot-api-server/bot-api-server.ts'
+import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
+import { createHandClock } from '../testing/hand-clock.ts'
+import { postWebhook } from '../testing/webhook-sender.ts'
+import { defineTool } from '../thinking/tools/tool.ts'
+
+const ANNA: ServedUser = { id: 4711, first_name: 'Anna' }
+const BEN: ServedUser = { id: 4712, first_name: 'Ben' }
+const HOUR = 3_600_000
+const NOTHING = { paths: [], leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
+
+describe('what people are told over channels', { timeout: 40_000 }, () => {
+  let runner: TestRunner
+  let bot: BotApiServer
+  let agent: Agent
+  let posted: string[]
+
+  const post = defineTool({
+    name: 'post',
+    description: 'Posts a text.',
+    args: z.object({ text: z.string() }),
+    effect: 'once',
+    parallel: false,
+    facts: ({ text }) => ({ ...NOTHING, subject: 'https://post.example/', summary: `Post "${text}"`, leavesMachine: true }),
+    async run({ text }) {
+      posted.push(text)
+      return { ok: true, output: 'posted' }
+    },
+  })
+
+  beforeEach(async () => {
+    posted = []
+    bot = await startBotApiServer()
+  })
+  afterEach(async () => {
+    await runner.stop()
+    await bot.close()
+  })
+
+  async function begin(fields: Partial<CreateAgent> = {}, options: TestRunnerOptions = {}): Promise<void> {
+    runner = await createTestRunner({ moreTools: [post], ...options })
+    agent = await runner.addAgent({ name: 'Ada', ...fields })
+  }
+  async function connect(): Promise<string> {
+    const body = { agentId: agent.id, kind: 'telegram', token: bot.token, baseUrl: bot.url } as const
+    const { id } = (await runner.client.ok('createChannel', { body })).channel
+    await expect.poll(async () => (await runner.client.ok('getChannel', { params: { channelId: id } })).channel.status).toBe('open')
+    return id
+  }
+  const said = (user: ServedUser) => bot.sent.filter(({ chatId }) => chatId === user.id).map(({ text }) => text)
+  const untilSaid = (user: ServedUser, text: string | RegExp) =>
+    bot.until(() => said(user).some((one) => (typeof text === 'string' ? one === text : text.test(one))))
+
+  async function letIn(channelId: string, user: ServedUser, role: 'owner' | 'allowed' = 'owner'): Promise<void> {
+    bot.say(user, 'Hello?')
+    const find = async () => {
+      const { people } = (await runner.client.ok('getChannel', { params: { channelId } })).channel
+      return people.find(({ externalId }) => externalId === String(user.id))
+    }
+    await expect.poll(find).toBeDefined()
+    await runner.client.ok('updateChannelPerson', { params: { channelId, personId: (await find())!.id }, body: { role } })
+    await untilSaid(user, /I am Ada/)
+  }
+  const outbox = async (query: { state?: OutboundMessage['state']; jobId?: string } = {}) =>
+    (await runner.client.ok('listOutbox', { query: { ...query, limit: 50 } })).messages
+  async function addWebhook(fields: Partial<CreateTrigger> = {}): Promise<string> {
+    const body = { name: 'Build failed', agentId: agent.id, taskTemplate: 'Look at {build}.', notifyOnSuccess: true, ...fields }
+    return (await runner.client.ok('createTrigger', { body: body as CreateTrigger })).url
+  }
+  /** Fires it and waits for its job. */
+  async function fire(url: string) {
+    const { status, body } = await postWebhook(url, { body: { build: '#4' } })
+    expect(status).toBe(202)
+    return runner.ended(body.jobId!)
+  }
+  const addSchedule = async (fields: Partial<CreateSchedule> = {}) => {
+    const body = { name: 'Prices', agentId: agent.id, cron: '0 * * * *', timezone: 'UTC', task: 'Look.', notifyOnSuccess: true, ...fields }
+    return (await runner.client.ok('createSchedule', { body: body as CreateSchedule })).schedule
+  }
+  const runNow = async (scheduleId: string) => runner.ended((await runner.client.ok('runScheduleNow', { params: { scheduleId } })).jobId)
+  const askToPost = (text: string) => runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'post', args: { text } }] })
+  const submit = async () =>
+    runner.ended((await runner.client.ok('submitTask', { body: { agentId: agent.id, task: 'Post the news' } })).jobId)
+
+  describe('answers', () => {
+    it('come back to who wrote, with the files of the result', async () => {
+      await begin()
+      const folder = runner.makeFolder()
+      writeFileSync(join(folder, 'report.txt'), 'Twelve pages.')
+      await runner.client.ok('updateAgent', { params: { agentId: agent.id }, body: { folders: [folder] } })
+      await letIn(await connect(), ANNA)
+      runner.modelServer.play(
+        { toolCalls: [{ id: 'call_1', name: 'return_result', args: { summary: 'The report', files: [join(folder, 'report.txt')] } }] },
+        { text: ['Here is the **report**.'] },
+      )
+      bot.say(ANNA, 'The report, please')
+      await untilSaid(ANNA, 'Here is the report.')
+      await bot.until(() => bot.sent.some(({ document }) => document !== null))
+      const document = bot.sent.find((one) => one.document !== null)!.document!
+      expect([document.name, Buffer.from(document.bytes).toString()]).toEqual(['report.txt', 'Twelve pages.'])
+      await expect.poll(async () => (await outbox()).map(({ kind, state }) => `${kind} ${state}`)).toContain('reply sent')
+    })
+
+    it('say that it failed; why, to the owner alone', async () => {
+      await begin()
+      const channelId = await connect()
+      await letIn(channelId, ANNA)
+      await letIn(channelId, BEN, 'allowed')
+      for (const user of [ANNA, BEN]) {
+        runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
+        bot.say(user, 'What time is it?')
+        await untilSaid(user, /^I could not finish this\./)
+      }
+      expect(said(ANNA).at(-1)).toContain('Test server')
+      expect(said(BEN).at(-1)).toBe('I could not finish this.')
+    })
+  })
+
+  describe('a note that a run succeeded', () => {
+    it('says who, what, the first lines and where to read on', async () => {
+      await begin({ name: 'Ada *the* first' })
+      const channelId = await connect()
+      await letIn(channelId, ANNA)
+      const url = await addWebhook()
+      runner.modelServer.play({ text: ['The tests of **main** fail.\n\nSomebody changed the clock.'] })
+      const job = await fire(url)
+      await untilSaid(ANNA, /finished/)
+      expect(said(ANNA).at(-1)).toBe(
+        `✅ Ada *the* first finished “Build failed”.\n\nThe tests of main fail.\n\nSomebody changed the clock.\n\nDetails: /jobs/${job.id}`,
+      )
+      await expect
+        .poll(() => outbox({ jobId: job.id }))
+        .toMatchObject([{ kind: 'confirmation', state: 'sent', channelId, channelKind: 'telegram' }])
+    })
+
+    it('is never sent for what made no job, or did not succeed, or was not asked for', async () => {
+      await begin()
+      await letIn(await connect(), ANNA)
+      const url = await addWebhook()
+      const before = said(ANNA).length
+      expect((await postWebhook(`${url}x`)).status).toBe(404)
+      expect((await postWebhook(url, { body: 'no json' })).status).toBe(400)
+      expect((await postWebhook(url, { body: JSON.stringify('x'.repeat(1_000_001)) })).status).toBe(413)
+      runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
+      expect((await fire(url)).status).toBe('failed')
+      await fire(await addWebhook({ name: 'Silent', notifyOnSuccess: false }))
+      await runNow((await addSchedule({ notifyOnSuccess: false })).id)
+      // The way is open all the while: this one does come through.
+      await fire(url)
+      await untilSaid(ANNA, /finished/)
+      expect(said(ANNA)).toHaveLength(before + 1)
+      expect((await outbox()).filter(({ kind }) => kind === 'confirmation')).toHaveLength(1)
+    })
+
+    it('has nowhere to go until the owner has written once, which holds up no run', async () => {
+      await begin()
+      const url = await addWebhook()
+      const first = await fire(url)
+      expect(first.status).toBe('completed')
+      expect(await outbox({ jobId: first.id })).toMatchObject([
+        { kind: 'confirmation', state: 'nowhere', channelId: null, tries: 0, problem: 'The agent has no channel that is on.' },
+      ])
+      expect(runner.logLines.some((line) => line.includes('a message had nowhere to go') && line.includes(first.id))).toBe(true)
+      expect((await runner.client.ok('listAttention')).items).toEqual([])
+      expect(runner.notices).toEqual([])
+
+      const channelId = await connect()
+      const second = await fire(url)
+      expect(await outbox({ jobId: second.id })).toMatchObject([{ state: 'nowhere', problem: expect.stringContaining('owner') as string }])
+      await letIn(channelId, ANNA)
+      const third = await fire(url)
+      await untilSaid(ANNA, new RegExp(third.id))
+      expect(said(ANNA).filter((text) => text.includes('finished'))).toHaveLength(1)
+    })
+
+    it('goes to the channel that was picked and to no other', async () => {
+      await begin()
+      await letIn(await connect(), ANNA)
+      const job = await fire(await addWebhook({ notifyVia: 'slack' }))
+      expect(await outbox({ jobId: job.id })).toMatchObject([
+        { state: 'nowhere', problem: 'The agent is not connected to the chosen channel.' },
+      ])
+    })
+
+    it('that could not be sent is what a schedule shows of its run, until the next one', async () => {
+      await begin()
+      const schedule = await addSchedule()
+      const status = async () => (await runner.client.ok('getSchedule', { params: { scheduleId: schedule.id } })).schedule.lastStatus
+      expect((await runNow(schedule.id)).status).toBe('completed')
+      expect(await status()).toBe('notify_unreachable')
+      await letIn(await connect(), ANNA)
+      await runNow(schedule.id)
+      expect(await status()).toBe('success')
+      await untilSaid(ANNA, /finished “Prices”/)
+    })
+
+    it('is not sent of a run that found nothing new', async () => {
+      await begin()
+      await letIn(await connect(), ANNA)
+      const schedule = await addSchedule({ cron: '*/5 * * * *' })
+      runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'nothing_new', args: {} }] })
+      const job = await runNow(schedule.id)
+      expect(job.status).toBe('completed')
+      expect(await outbox({ jobId: job.id })).toEqual([])
+    })
+  })
+
+  describe('a question', () => {
+    it('of any job goes to the owner, in our words, with buttons and a code, and is answered there', async () => {
+      await begin()
+      await letIn(await connect(), ANNA)
+      askToPost('[click](https://evil.example) **now**')
+      const job = await submit()
+      expect(job.status).toBe('awaiting_approval')
+      await untilSaid(ANNA, /needs your approval/)
+      const message = bot.sent.at(-1)!
+      expect(message.text).toContain('Post "[click](https://evil.example) **now**"')
+      expect(message.entities.filter(({ type }) => type === 'text_link')).toEqual([])
+      expect(message.text).toMatch(
+        /Job: “Post the news”\n\nTap a button, or write approve \w{4} or reject \w{4}\. Without an answer it is refused in 24 hours\./,
+      )
+      const [approval] = (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
+      expect(message.buttons).toEqual([
+        { text: 'Approve', callback_data: `approve:${approval!.id}` },
+        { text: 'Reject', callback_data: `reject:${approval!.id}` },
+      ])
+      runner.modelServer.play({ text: ['Posted.'] })
+      bot.press(ANNA, `approve:${approval!.id}`)
+      await expect.poll(() => posted).toEqual(['[click](https://evil.example) **now**'])
+      await runner.ended(job.id)
+    })
+
+    it('that was answered in the app before it could be sent is not sent', async () => {
+      await begin()
+      await letIn(await connect(), ANNA)
+      bot.fault('sendMessage', { kind: 'error', code: 429, description: 'Too Many Requests', retryAfter: 1 })
+      askToPost('news')
+      const job = await submit()
+      const [approval] = (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
+      await bot.until(() => bot.calls.some(({ method, fields }) => method === 'sendMessage' && String(fields['text']).includes('approval')))
+      await runner.client.ok('resolveApproval', { body: { approvalId: approval!.id, decision: 'reject' } })
+      await runner.ended(job.id)
+      await expect
+        .poll(() => outbox({ jobId: job.id }), { timeout: 10_000 })
+        .toMatchObject([{ kind: 'approval', state: 'nowhere', problem: 'It was answered before this could be sent.' }])
+      expect(said(ANNA).some((text) => text.includes('needs your approval'))).toBe(false)
+    })
+
+    it('of a guest’s job is the owner’s to answer, and the guest hears that it takes a while', async () => {
+      await begin()
+      const channelId = await connect()
+      await letIn(channelId, ANNA)
+      await letIn(channelId, BEN, 'allowed')
+      askToPost('news')
+      bot.say(BEN, 'Post the news')
+      await untilSaid(BEN, /I have to ask the person I work for/)
+      await untilSaid(ANNA, /needs your approval/)
+      expect(said(BEN).some((text) => text.includes('needs your approval'))).toBe(false)
+    })
+  })
+
+  it('is once for each day that a schedule has used up its budget', async () => {
+    const clock = createHandClock(Date.UTC(2026, 10, 20, 9, 0))
+    await begin({}, { clock })
+    await letIn(await connect(), ANNA)
+    await runner.client.ok('setModelPrice', { body: { model: agent.model!, price: { inputUsdPerMillion: 100, outputUsdPerMillion: 0 } } })
+    const schedule = await addSchedule({ notifyOnSuccess: false, dailyBudgetUsd: 1 })
+    runner.modelServer.play({ text: ['Dear.'], usage: { input: 12_000, output: 1 } })
+    await runNow(schedule.id)
+    const told = () => said(ANNA).filter((text) => text.includes('used up its budget'))
+    for (let hour = 0; hour < 3; hour++) {
+      clock.advance(HOUR)
+      await runner.client.ok('runTick', { body: {} })
+    }
+    // Its connection has not lived through hours that passed at once.
+    await expect.poll(() => (clock.advance(5000), told().length), { timeout: 15_000 }).toBeGreaterThan(0)
+    expect(told()).toEqual([expect.stringContaining('⏸ “Prices” of Ada has used up its budget of $1.00 for today.')])
+    expect(runner.notices.filter(({ kind }) => kind === 'budget_exhausted')).toHaveLength(1)
+    const { items } = await runner.client.ok('listAttention')
+    expect(items.filter(({ kind }) => kind === 'budget_exhausted')).toMatchObject([{ subjectId: schedule.id }])
+    expect((await outbox()).filter(({ kind, text }) => kind === 'notice' && text.includes('budget'))).toHaveLength(1)
+  })
+
+  describe('when the service does not take it', () => {
+    it('is tried three times, shown with why, and sent when the person says so', async () => {
+      const clock = createHandClock()
+      await begin({}, { clock })
+      const channelId = await connect()
+      await letIn(channelId, ANNA)
+      const url = await addWebhook()
+      bot.fault('sendMessage', { kind: 'error', code: 500, description: 'Internal Server Error' }, 100)
+      const job = await fire(url)
+      const message = async () => (await outbox({ jobId: job.id }))[0]!
+      // Step by step: a connection that sees five minutes pass at once is down itself, and tries count for nothing then.
+      for (const tries of [1, 2]) await expect.poll(async () => (clock.advance(5000), message())).toMatchObject({ state: 'pending', tries })
+      await expect
+        .poll(async () => (clock.advance(5000), message()), { timeout: 15_000 })
+        .toMatchObject({ state: 'undeliverable', tries: 3 })
+      const { id, problem } = await message()
+      expect(problem).not.toBe('')
+      expect((await outbox({ state: 'undeliverable' })).map((one) => one.id)).toEqual([id])
+      expect((await runner.client.ok('listAttention')).items).toMatchObject([
+        { kind: 'message_undeliverable', subjectId: id, detail: problem },
+      ])
+      expect(runner.notices.filter(({ kind }) => kind === 'delivery_impossible')).toMatchObject([{ body: problem, path: '/channels' }])
+
+      bot.clearFaults()
+      expect((await runner.client.ok('retryOutbound', { params: { messageId: id } })).message.state).toBe('pending')
+      await untilSaid(ANNA, /finished/)
+      await expect.poll(message).toMatchObject({ state: 'sent' })
+      expect((await runner.client.ok('listAttention')).items).toEqual([])
+      expect(await runner.client.ask('retryOutbound', { params: { messageId: id } })).toMatchObject({
+        status: 409,
+        body: { error: 'outbound_already_sent' },
+      })
+    })
+
+    it('is given up at once when the person has blocked the account', async () => {
+      await begin()
+      await letIn(await connect(), ANNA)
+      bot.block(ANNA)
+      const job = await fire(await addWebhook())
+      await expect.poll(() => outbox({ jobId: job.id })).toMatchObject([{ state: 'undeliverable', tries: 1 }])
+    })
+
+    it('is sent after a crash in the middle of sending', async () => {
+      await begin()
+      await letIn(await connect(), ANNA)
+      bot.fault('sendMessage', { kind: 'stall' })
+      const job = await fire(await addWebhook())
+      await bot.until(() => bot.calls.some(({ method, fields }) => method === 'sendMessage' && String(fields['text']).includes(job.id)))
+      await runner.restart({ crash: true })
+      await untilSaid(ANNA, new RegExp(job.id))
+      await expect.poll(() => outbox({ jobId: job.id })).toMatchObject([{ state: 'sent' }])
+    })
+  })
+
+  it('is listed by page, newest first, and what is not there is said so', async () => {
+    await begin()
+    const url = await addWebhook()
+    for (let i = 0; i < 3; i++) await fire(url)
+    const first = await runner.client.ok('listOutbox', { query: { limit: 2 } })
+    const rest = await runner.client.ok('listOutbox', { query: { limit: 2, cursor: first.nextCursor! } })
+    expect([first.messages.length, rest.messages.length, rest.nextCursor]).toEqual([2, 1, null])
+    const ids = [...first.messages, ...rest.messages].map(({ id }) => id)
+    expect(ids).toEqual([...ids].sort().reverse())
+    expect(await runner.client.ask('retryOutbound', { params: { messageId: agent.id } })).toMatchObject({
+      status: 404,
+      body: { error: 'outbound_not_found' },
+    })
+    expect(await runner.client.ask('retryOutbound', { params: { messageId: ids[0]! } })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request', message: 'This message cannot be sent: The agent has no channel that is on.' },
+    })
+  })
+})
