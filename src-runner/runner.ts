@@ -379,9 +379,8 @@ export function createRunner(deps: RunnerDeps): Runner {
       parts = null
       if (running === null) return
       for (const stop of running.stops) stop()
-      // First of all nothing comes in from outside any more.
-      await running.addresses.stop()
       await Promise.all([
+        running.addresses.stop(),
         running.http.close(Math.min(graceMs, 2000)),
         running.clockwork.stop(),
         running.worker.stop({ graceMs }),

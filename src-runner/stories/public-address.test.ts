@@ -455,6 +455,27 @@ describe('a tunnel', { timeout: 30_000 }, () => {
     await expect.poll(tunnelState).toBe('running')
   })
 
+  it('that the app cannot get up is told of, and tried again later by itself', async () => {
+    await open({ publicAddressTimings: { ...SOON, checkEveryMs: 300, restartAfterMs: [] } })
+    await startTunnel('cloudflared')
+    await expect.poll(tunnelState).toBe('running')
+    standIns.behave('cloudflared', { mode: 'signed_out' })
+    await runner.restart()
+    await expect.poll(() => runner.notices.filter(({ kind }) => kind === 'public_address_unreachable')).toHaveLength(1)
+    standIns.behave('cloudflared', {})
+    await expect.poll(stateOfCheck, { timeout: 10_000 }).toBe('reachable')
+    expect(await tunnelState()).toBe('running')
+  })
+
+  it('that failed and is not wanted any more leaves nothing to be told', async () => {
+    await open({ publicAddressTimings: { ...SOON, restartAfterMs: [] } })
+    standIns.behave('cloudflared', { mode: 'dies' })
+    await startTunnel('cloudflared')
+    await expect.poll(stateOfCheck, { timeout: 10_000 }).toBe('unreachable')
+    const { publicAddress } = await runner.client.ok('stopTunnel')
+    expect(publicAddress).toMatchObject({ check: { state: 'unknown', problem: '' }, tunnel: { state: 'stopped' }, ingressPort: null })
+  })
+
   it.each<[TunnelProgram, RegExp, number]>([
     ['ngrok', /^ngrok needs the authtoken of your account/, 1],
     ['tailscale', /^Funnel is not on for your tailnet\. Turn it on at https:\/\/login\.tailscale\.com/, 1],

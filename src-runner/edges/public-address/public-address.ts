@@ -72,8 +72,8 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
   /** Which address the present checks are of; a result for another one is void. */
   let round = new AbortController()
   let checkedUrl: string | null = null
-  /** Of a tunnel that was up: it is missed when it cannot be got up again. */
-  let hadTunnel = false
+  /** The tunnel was up, or should be since the start: somebody relies on it when it cannot be got up. */
+  let isTunnelMissed = false
   let told = ''
   let isOpen = false
   let stopChecking = () => {}
@@ -127,8 +127,9 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
       if (url !== null) void checkInRounds(url, source === 'tunnel' ? timings.freshChecksAfterMs : [0], round.signal)
     }
     const { state, problem } = tunnel.state() ?? {}
-    if (state === 'running' || state === 'stopped') hadTunnel = state === 'running'
-    if (state === 'failed' && hadTunnel && url === null) check = { state: 'unreachable', checkedAt: clock.now(), problem: problem! }
+    if (state === 'running' || state === 'stopped') isTunnelMissed = state === 'running'
+    if (state === 'stopped' && url === null) check = UNKNOWN
+    if (state === 'failed' && isTunnelMissed && url === null) check = { state: 'unreachable', checkedAt: clock.now(), problem: problem! }
     tell()
   }
 
@@ -211,6 +212,21 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
     await tunnel.start({ program, file, port: listener!.port })
   }
 
+  /** What failed for want of a network or a port is tried again, as long as the person wants it. */
+  async function tryAgain(): Promise<void> {
+    if (!isOpen) return
+    if (ingressProblem !== null) await arrangeListener(wantedPort()).then(settle, () => {})
+    const failed = tunnel.state()
+    const file = failed !== null && wantsTunnel && tunnel.mayWorkLater() ? findTunnelProgram(failed.program) : null
+    if (file !== null) await launchTunnel(failed!.program, file)
+  }
+
+  function lookAgain(): void {
+    inTurn(tryAgain)
+      .then(checkAgain)
+      .catch((error: unknown) => log.warn({ error }, 'the public address could not be looked at'))
+  }
+
   async function update(change: UpdatePublicAddress): Promise<PublicAddress> {
     if (change.url !== undefined && fixedUrl !== null) throw fixed('PUBLIC_RUNNER_URL')
     if (change.ingressPort !== undefined && config.ingressPort !== null) throw fixed('INGRESS_PORT')
@@ -284,7 +300,7 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
 
     /** After a sleep the network takes a moment to be there again. */
     woke(): void {
-      void clock.sleep(timings.afterWakeMs, round.signal).then(checkAgain, () => {})
+      void clock.sleep(timings.afterWakeMs, round.signal).then(lookAgain, () => {})
     },
 
     /** Opens the listener and starts the tunnel as the settings say. What cannot be opened is told, and brings nothing down. */
@@ -295,6 +311,7 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
         const program = readSettings(db).tunnel
         // Safe mode: in case the tunnel is what brought the runner down.
         const file = program === null || fixedUrl !== null || config.safeMode ? null : findTunnelProgram(program)
+        isTunnelMissed = program !== null && fixedUrl === null && !config.safeMode
         const port = wantedPort()
         if (port !== null) {
           await arrangeListener(port).catch((error: unknown) => {
@@ -302,14 +319,10 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
             log.error({ error, port }, 'the webhook-only listener could not be opened')
           })
         }
+        wantsTunnel = isTunnelMissed
         if (program !== null && file !== null) await launchTunnel(program, file)
-        else if (program !== null && fixedUrl === null && !config.safeMode)
-          await tunnel.fail(program, `${program} is not installed any more.`)
-        stopChecking = clock.every(timings.checkEveryMs, () => {
-          void inTurn(async () => {
-            if (ingressProblem !== null) await arrangeListener(wantedPort()).catch(() => {})
-          }).then(checkAgain)
-        })
+        else if (program !== null && isTunnelMissed) await tunnel.fail(program, `${program} is not installed any more.`)
+        stopChecking = clock.every(timings.checkEveryMs, lookAgain)
         settle()
       })
     },

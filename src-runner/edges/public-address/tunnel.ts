@@ -38,6 +38,8 @@ export type TunnelRun = { program: TunnelProgram; file: string; port: number }
 export type TunnelKeeper = {
   /** The one that was started last; null: none was. */
   state(): Tunnel | null
+  /** It failed, for a reason that may be gone later: no network, a port that was taken. */
+  mayWorkLater(): boolean
   /** In place of the one that runs. */
   start(run: TunnelRun): Promise<void>
   /** There is something that could not even be tried. */
@@ -49,6 +51,7 @@ export type TunnelKeeper = {
 /** Keeps one tunnel program running: started again, after ever longer breaks, when it ends by itself, and given up after a few. */
 export function createTunnel({ clock, log, folder, timings, onChange }: TunnelDeps): TunnelKeeper {
   let tunnel: Tunnel | null = null
+  let isHopeless = false
   let present: { stopping: AbortController; done: Promise<void> } | null = null
 
   function become(next: Tunnel): void {
@@ -66,6 +69,7 @@ export function createTunnel({ clock, log, folder, timings, onChange }: TunnelDe
       if (stopping.aborted) return
       if (clock.monotonic() - startedAt >= timings.settledAfterMs) ends = 0
       const pause = timings.restartAfterMs[ends++]
+      isHopeless = isFinal
       if (isFinal || pause === undefined) return become({ ...at(program, 'failed'), problem })
       become({ ...at(program, 'starting'), problem })
       await clock.sleep(pause, stopping).catch(() => {})
@@ -138,6 +142,7 @@ export function createTunnel({ clock, log, folder, timings, onChange }: TunnelDe
 
   return {
     state: () => tunnel,
+    mayWorkLater: () => tunnel?.state === 'failed' && !isHopeless,
     async start(run) {
       await stopPresent()
       const stopping = new AbortController()
@@ -150,6 +155,7 @@ export function createTunnel({ clock, log, folder, timings, onChange }: TunnelDe
     },
     async fail(program, problem) {
       await stopPresent()
+      isHopeless = false
       become({ ...at(program, 'failed'), problem })
     },
     async stop() {
