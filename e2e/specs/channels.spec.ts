@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { startBotApiServer, type BotApiServer, type ServedUser } from '../../src-runner/testing/bot-api-server/bot-api-server.ts'
 import { expect, test as base } from '../fixtures/deckhand.ts'
+import { lookAt } from '../fixtures/look-at.ts'
 import { createRealFolder, type RealFolder } from '../fixtures/real-folder.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
@@ -118,3 +119,44 @@ test('what an agent may not do alone is asked on the phone, answered there by it
   await page.goto('app://deckhand/approvals?show=answered')
   await expect(page.getByRole('main')).toContainText('Approved once')
 })
+
+test('the screens of channels, from nobody to somebody who waits and an account that was logged out', async ({
+  deckhand,
+  page,
+  models,
+  telegram,
+}) => {
+  await setUpAgent(deckhand.client, models)
+  await lookAt(
+    deckhand,
+    [
+      { name: 'channels', path: '/channels', shows: (on) => on.getByText('Talk to an agent from anywhere') },
+      { name: 'channels-connect', path: '/channels?connect=1', shows: (on) => on.getByLabel('Token') },
+      { name: 'settings', path: '/settings', shows: (on) => on.getByText('Webhooks from outside') },
+      { name: 'settings-doctor', path: '/settings#doctor', shows: (on) => on.getByText('Database', { exact: true }), open: scrollToDoctor },
+    ],
+    'no-channel',
+  )
+  await connect(page, telegram)
+  telegram.say(STRANGER, 'Hello?')
+  telegram.say(MIRA, 'It is me.')
+  await confirmOwner(page, telegram, MIRA)
+  await lookAt(
+    deckhand,
+    [{ name: 'channels', path: '/channels', shows: (on) => on.getByText('Wrote, and waits for your word') }],
+    'channel',
+  )
+  telegram.revokeToken()
+  await lookAt(
+    deckhand,
+    [
+      { name: 'channels', path: '/channels', shows: (on) => on.getByText('Logged out') },
+      { name: 'home', path: '/', shows: (on) => on.getByRole('link', { name: /was logged out|logged out/ }) },
+    ],
+    'logged-out',
+  )
+})
+
+async function scrollToDoctor(page: Page): Promise<void> {
+  await page.locator('#doctor').scrollIntoViewIfNeeded()
+}

@@ -1,42 +1,15 @@
-import type { Locator, Page } from '@playwright/test'
-import { type Deckhand, expect, test } from '../fixtures/deckhand.ts'
+import type { Page } from '@playwright/test'
+import { expect, test } from '../fixtures/deckhand.ts'
 import { createRealFolder } from '../fixtures/real-folder.ts'
-import { changeTheme, expectAccessible, expectNoSidewaysScroll, NARROW, resizeWindow, takePicture, WIDE } from '../fixtures/screen-shots.ts'
+import { lookAt } from '../fixtures/look-at.ts'
+import { resizeWindow, takePicture, WIDE } from '../fixtures/screen-shots.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
 // Up to seventy pictures a test, each looked at for what keeps people out.
 test.setTimeout(180_000)
 
-/** A place to look at: where it is, and what says that all of it is there. */
-type Place = { name: string; path: string; shows: (page: Page) => Locator; open?: (page: Page) => Promise<void> }
-
 const heading = (name: string | RegExp) => (page: Page) => page.getByRole('heading', { name })
 const text = (wanted: string | RegExp) => (page: Page) => page.getByRole('main').getByText(wanted).first()
-
-async function lookAt(deckhand: Deckhand, places: Place[], state: string): Promise<void> {
-  const { page } = deckhand
-  for (const { name, path, shows, open } of places) {
-    await test.step(`${state}: ${name}`, async () => {
-      await page.goto(`app://deckhand${path}`)
-      await open?.(page)
-      await expect(shows(page)).toBeVisible()
-      // Nothing is loading any more.
-      await expect(page.locator('main [aria-busy=true]:not(:has(*)), main .animate-pulse')).toHaveCount(0)
-      for (const [size, theme] of [
-        [WIDE, 'light'],
-        [WIDE, 'dark'],
-        [NARROW, 'light'],
-      ] as const) {
-        const label = `${state}-${name}-${size.width}-${theme}`
-        await resizeWindow(deckhand, size)
-        await changeTheme(deckhand, theme)
-        await takePicture(deckhand, label)
-        if (size === WIDE) await expectAccessible(deckhand, label)
-        await expectNoSidewaysScroll(deckhand, label)
-      }
-    })
-  }
-}
 
 test('a fresh installation, on every screen', async ({ deckhand }) => {
   const { client } = deckhand
