@@ -1,4 +1,5 @@
 import type { Token, Tokens } from 'marked'
+import { sliceMarkdown } from './markdown-slices.ts'
 
 /** A stretch of text that is shown in some way. Offsets and lengths count UTF-16 units, like JavaScript's strings. */
 export type Entity =
@@ -20,8 +21,27 @@ const MOST_LANGUAGE_CHARS = 32
  */
 export function dressMarkdown(markdown: string, lex: (source: string) => readonly Token[]): DressedText {
   const pen = createPen()
-  writeBlocks(pen, lex(markdown), '')
+  for (const slice of sliceMarkdown(markdown)) {
+    const tokens = readSlice(slice, lex)
+    if (tokens !== null) writeBlocks(pen, tokens, '')
+    else writeAsItIs(pen, slice)
+  }
   return pen.done()
+}
+
+/** null: it is nested so deeply that reading it has no end. */
+function readSlice(slice: string, lex: (source: string) => readonly Token[]): readonly Token[] | null {
+  try {
+    return lex(slice)
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
+function writeAsItIs(pen: Pen, text: string): void {
+  pen.breakLines(1)
+  pen.write(text)
 }
 
 type Pen = {
@@ -34,29 +54,33 @@ type Pen = {
 }
 
 function createPen(): Pen {
-  let text = ''
+  const written: string[] = []
   const entities: Entity[] = []
+  let length = 0
+  let breaksAtEnd = 0
   return {
-    write(more) {
-      text += more
+    write(text) {
+      if (text === '') return
+      written.push(text)
+      length += text.length
+      const breaks = text.length - text.replace(/\n+$/, '').length
+      breaksAtEnd = breaks === text.length ? breaksAtEnd + breaks : breaks
     },
     as(entity, write) {
-      const offset = text.length
+      const offset = length
+      const from = written.length
       write()
       // The service refuses entities that begin or end in white space, and shows none that are empty.
-      const written = text.slice(offset)
-      const start = offset + (written.length - written.trimStart().length)
-      const length = written.trim().length
-      if (length > 0) entities.push({ ...entity, offset: start, length } as Entity)
+      const text = written.slice(from).join('')
+      const shown = text.trim().length
+      if (shown > 0) entities.push({ ...entity, offset: offset + (text.length - text.trimStart().length), length: shown } as Entity)
     },
     breakLines(count) {
-      if (text === '') return
-      const there = /\n*$/.exec(text)![0].length
-      text += '\n'.repeat(Math.max(0, count - there))
+      if (length > 0 && count > breaksAtEnd) this.write('\n'.repeat(count - breaksAtEnd))
     },
     done() {
-      const kept = text.trimEnd()
-      return { text: kept, entities: clipEntities(entities, 0, kept.length).sort((a, b) => a.offset - b.offset || b.length - a.length) }
+      const text = written.join('').trimEnd()
+      return { text, entities: clipEntities(entities, 0, text.length).sort((a, b) => a.offset - b.offset || b.length - a.length) }
     },
   }
 }

@@ -4,6 +4,8 @@ import { clipEntities, type DressedText } from './dressed-text.ts'
 export const MOST_MESSAGE_CHARS = 4096
 /** A border is looked for in the last part of a piece, so that none comes out much shorter than it may be. */
 const LOOK_BACK = 0.5
+/** In UTF-16 units; families of emoji with skin tones come near to it. */
+const LONGEST_CHARACTER = 64
 
 /**
  * Cuts a long text into messages: between paragraphs if it can, else between lines, sentences or words, and never inside a
@@ -36,14 +38,16 @@ function borderOf(text: string, from: number, latest: number): number {
     const last = [...window.matchAll(border)].at(-1)
     if (last !== undefined && last.index >= earliest) return from + last.index + last[0].length
   }
-  return from + wholeCharacters(window)
+  return lastWholeCharacter(text, from, latest)
 }
 
 /** No cut between the halves of a character, nor before what belongs to the one in front of it. */
-function wholeCharacters(window: string): number {
-  const clusters = [...new Intl.Segmenter('und', { granularity: 'grapheme' }).segment(window.slice(-64))]
-  const last = clusters.at(-1)!
-  return clusters.length === 1 ? window.length - Number(/[\ud800-\udbff]$/.test(window)) : window.length - last.segment.length
+function lastWholeCharacter(text: string, from: number, latest: number): number {
+  const start = Math.max(from, latest - LONGEST_CHARACTER)
+  const around = new Intl.Segmenter('und', { granularity: 'grapheme' }).segment(text.slice(start, latest + LONGEST_CHARACTER))
+  const borders = [...around].map(({ index }) => start + index).filter((border) => border > from && border <= latest)
+  // Of marks without end, one upon the other, some have to be torn off.
+  return borders.at(-1) ?? latest - Number(/[\ud800-\udbff]/.test(text[latest - 1]!))
 }
 
 /** Cut pieces may begin or end in white space, which the service does not take at the ends of an entity. */

@@ -1,7 +1,9 @@
-import { afterAll } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createOutbound } from '../../../base/net/outbound.ts'
-import { startBotApiServer, type ServedFault, type ServedUser } from '../../../testing/bot-api-server/bot-api-server.ts'
+import { startBotApiServer, type BotApiServer, type ServedFault, type ServedUser } from '../../../testing/bot-api-server/bot-api-server.ts'
 import { describeChannelDriver, SLOW_DOWN_SECONDS, type ServiceFault } from '../../../testing/channel-conformance.ts'
+import { createHandClock, type HandClock } from '../../../testing/hand-clock.ts'
+import type { Connection, Incoming } from '../channel.ts'
 import { createTelegramDriver } from './telegram.ts'
 
 const outbound = createOutbound()
@@ -54,4 +56,139 @@ describeChannelDriver('Telegram', async (clock) => {
       close: server.close,
     },
   }
+})
+
+describe('Telegram itself', () => {
+  let server: BotApiServer
+  let clock: HandClock
+  let heard: Incoming[]
+  let statuses: string[]
+  let connection: Connection | null
+
+  beforeEach(async () => {
+    server = await startBotApiServer()
+    clock = createHandClock()
+    heard = []
+    statuses = []
+    connection = null
+  })
+  afterEach(async () => {
+    await connection?.close()
+    await server.close()
+  })
+
+  function connect(position: string | null = null): Connection {
+    const driver = createTelegramDriver({ fetch: outbound.fetch, clock, random: () => 0.5 })
+    const events = {
+      incoming: async (incoming: Incoming) => void heard.push(incoming),
+      status: (status: string, problem: string) => void statuses.push(`${status}: ${problem}`),
+      roundTrip() {},
+    }
+    return (connection = driver.connect({ token: server.token, baseUrl: server.url }, position, events))
+  }
+  const texts = () => heard.flatMap((incoming) => (incoming.type === 'message' ? [incoming.message.text] : []))
+  const polls = () => server.calls.filter(({ method }) => method === 'getUpdates')
+  const send = (text: string) =>
+    connection!.deliver(
+      { id: 'm', channelId: 'c', chatId: String(ANNA.id), text, buttons: [], files: [], partsSent: 0 },
+      new AbortController().signal,
+    )
+
+  test('another program that reads the bot is named as the trouble, with the two ways out', async () => {
+    connect()
+    await server.untilPolled()
+    const thief = fetch(`${server.url}/bot${server.token}/getUpdates`, { method: 'POST', body: '{"timeout":0}' })
+    await expect.poll(() => statuses.at(-1)).toMatch(/^failing: Another program reads.*\/revoke/)
+    await thief
+    clock.advance(await clock.untilSleeping((ms) => ms <= 1000))
+    await expect.poll(() => statuses.at(-1)).toBe('open: ')
+  })
+
+  test('a web address that the bot was set to gives way', async () => {
+    server.setWebhook('https://elsewhere.example/hook')
+    connect()
+    server.say(ANNA, 'Hello')
+    await expect.poll(texts).toEqual(['Hello'])
+    expect(server.calls.map(({ method }) => method)).toContain('deleteWebhook')
+  })
+
+  test('asks for nothing but private messages and buttons, and confirms what was kept', async () => {
+    connect()
+    server.say(ANNA, 'Hello')
+    await expect.poll(texts).toEqual(['Hello'])
+    await server.untilPolled()
+    expect(server.waitingUpdates()).toBe(0)
+    expect(polls().at(-1)!.fields).toMatchObject({ allowed_updates: ['message', 'callback_query'], timeout: 30 })
+  })
+
+  test('a place that is days old is not gone back to: the service numbers anew after a week', async () => {
+    const at = clock.now()
+    connect(`999999999@${at - 4 * 24 * 3_600_000}`)
+    server.say(ANNA, 'Long time no see')
+    await expect.poll(texts).toEqual(['Long time no see'])
+    expect(polls()[0]!.fields).not.toHaveProperty('offset')
+  })
+
+  test('a place of today is', async () => {
+    connect(`500000002@${clock.now()}`)
+    server.say(ANNA, 'one')
+    server.say(ANNA, 'two')
+    await expect.poll(texts).toEqual(['two'])
+  })
+
+  test('pictures that were sent together are one message, also when they arrive in two pieces', async () => {
+    connect()
+    await server.untilPolled()
+    server.sendFile(ANNA, { name: 'a', bytes: Buffer.from('a'), as: 'photo', album: 'trip', caption: 'The trip' })
+    const pause = await clock.untilSleeping((ms) => ms < 1000)
+    server.sendFile(ANNA, { name: 'b', bytes: Buffer.from('b'), as: 'photo', album: 'trip' })
+    clock.advance(pause)
+    await expect.poll(() => heard.length).toBe(1)
+    expect(heard).toMatchObject([{ type: 'message', message: { text: 'The trip', files: [{ size: 1 }, { size: 1 }] } }])
+  })
+
+  test('passes over what it does not know, and what bots and channels say', async () => {
+    const from = { is_bot: false, ...ANNA }
+    const chat = { id: ANNA.id, type: 'private' }
+    connect()
+    server.sendRaw({ edited_message: { message_id: 1, from, chat, text: 'edited' } })
+    server.sendRaw({ message: { message_id: 2, from: { ...from, is_bot: true }, chat, text: 'a bot' } })
+    server.sendRaw({ message: { message_id: 3, chat: { id: -100, type: 'channel' }, text: 'a channel' } })
+    server.sendRaw({ message: { message_id: 'four', from, chat, text: 'not a number' } })
+    server.sendRaw({ message: { message_id: 5, from, chat, pinned_message: {} } })
+    server.sendRaw({ callback_query: { id: 'x', from, chat_instance: 'y', game_short_name: 'z' } })
+    server.sendRaw({ something_new: { deep: [1] } })
+    server.sendRaw({ message: { message_id: 8, from, chat, poll: {} } })
+    server.say(ANNA, 'me')
+    await expect.poll(texts).toEqual(['', 'me'])
+    expect(heard).toMatchObject([{ message: { unreadable: 'a poll' } }, { message: { unreadable: null } }])
+    await server.untilPolled()
+    expect(server.waitingUpdates()).toBe(0)
+  })
+
+  test('words arrive as words when their dressing is refused', async () => {
+    connect()
+    server.say(ANNA, 'Hello')
+    await expect.poll(texts).toEqual(['Hello'])
+    server.fault('sendMessage', { kind: 'error', code: 400, description: "Bad Request: can't parse entities: unsupported" })
+    expect(await send('**bold** words')).toMatchObject({ state: 'sent' })
+    expect(server.sent).toMatchObject([{ text: 'bold words', entities: [] }])
+  })
+
+  test('no address in a message is opened by the service', async () => {
+    connect()
+    server.say(ANNA, 'Hello')
+    await expect.poll(texts).toEqual(['Hello'])
+    await send('See https://a.example/?secret=1')
+    expect(server.calls.at(-1)!.fields).toMatchObject({ link_preview_options: { is_disabled: true } })
+  })
+
+  test('a file is not fetched from outside of the place of files', async () => {
+    connect()
+    server.sendFile(ANNA, { name: 'a', bytes: Buffer.from('a') })
+    await expect.poll(() => heard.length).toBe(1)
+    const [file] = (heard[0] as Extract<Incoming, { type: 'message' }>).message.files
+    server.fault('getFile', { kind: 'garbage', body: JSON.stringify({ ok: true, result: { file_path: '../../bot1:x/getMe' } }) })
+    expect(await file!.download(new AbortController().signal)).toEqual({ problem: 'the service does not say where it is' })
+  })
 })

@@ -1,0 +1,97 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cleanFileName, putReceivedFile } from './received-files.ts'
+
+let home: string
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'deckhand-received-'))
+})
+afterEach(() => rmSync(home, { recursive: true, force: true }))
+
+function folder(name: string): string {
+  const path = join(home, name)
+  mkdirSync(path)
+  return path
+}
+const put = (folders: string[], name: string, text: string, closedFolders: string[] = []) =>
+  putReceivedFile({ folders, closedFolders }, name, Buffer.from(text))
+
+describe('a name that somebody else chose', () => {
+  test.each([
+    ['report.pdf', 'report.pdf'],
+    ['Grüße aus Köln.txt', 'Grüße aus Köln.txt'],
+    ['../../etc/passwd', 'etc passwd'],
+    ['..\\..\\boot.ini', 'boot.ini'],
+    ['.bashrc', 'bashrc'],
+    ['...', 'file'],
+    ['', 'file'],
+    ['a\u0000b\nc.txt', 'a b c.txt'],
+    ['evil\u202Etxt.exe', 'evil txt.exe'],
+    ['a<b>:"|?*.txt', 'a b .txt'],
+    ['NUL', '_NUL'],
+    ['com1.txt', '_com1.txt'],
+    ['ends with dots..', 'ends with dots'],
+    ['~/x', '~ x'],
+    ['e\u0301.txt', 'é.txt'],
+  ])('%j becomes %j', (given, name) => expect(cleanFileName(given)).toBe(name))
+
+  test('stays as short as systems want it, and keeps its ending and whole characters', () => {
+    const name = cleanFileName(`${'👨‍👩‍👧'.repeat(50)}.tar.gz`)
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(150)
+    expect(name).toMatch(/^👨 👩.*\.gz$/u)
+    expect(name.isWellFormed()).toBe(true)
+  })
+})
+
+describe('a file that somebody sent', () => {
+  test('is put into the first folder, under a name that is free', async () => {
+    const notes = folder('notes')
+    expect(await put([notes, folder('more')], 'a.txt', 'one')).toEqual({ path: 'notes/Received/a.txt' })
+    expect(await put([notes], 'a.txt', 'two')).toEqual({ path: 'notes/Received/a (2).txt' })
+    expect(readFileSync(join(notes, 'Received', 'a (2).txt'), 'utf8')).toBe('two')
+  })
+
+  test('is not put there a second time', async () => {
+    const notes = folder('notes')
+    await put([notes], 'a.txt', 'one')
+    await put([notes], 'a.txt', 'two')
+    expect(await put([notes], 'a.txt', 'two')).toEqual({ path: 'notes/Received/a (2).txt' })
+    expect(await put([notes], 'a.txt', 'one')).toEqual({ path: 'notes/Received/a.txt' })
+    expect(readdirSync(join(notes, 'Received'))).toHaveLength(2)
+  })
+
+  test('goes to the next folder when one does not take it', async () => {
+    const [first, second] = [folder('first'), folder('second')]
+    writeFileSync(join(first, 'Received'), 'a file, where the folder would be')
+    expect(await put([join(home, 'gone'), first, second], 'a.txt', 'one')).toEqual({ path: 'second/Received/a.txt' })
+  })
+
+  test('does not leave the folder by way of a link', async () => {
+    const [inside, outside] = [folder('inside'), folder('outside')]
+    symlinkSync(outside, join(inside, 'Received'))
+    expect(await put([inside], 'a.txt', 'one')).toHaveProperty('problem')
+    expect(readdirSync(outside)).toEqual([])
+  })
+
+  test('does not come into a folder that is closed to agents', async () => {
+    const data = folder('data')
+    expect(await put([home], 'a.txt', 'one', [join(home, 'Received')])).toHaveProperty('problem')
+    expect(await put([data], 'a.txt', 'one', [data])).toHaveProperty('problem')
+    expect(readdirSync(data)).toEqual([])
+  })
+
+  test('does not take the place of a link with its name', async () => {
+    const notes = folder('notes')
+    mkdirSync(join(notes, 'Received'))
+    writeFileSync(join(home, 'target'), 'mine')
+    symlinkSync(join(home, 'target'), join(notes, 'Received', 'a.txt'))
+    expect(await put([notes], 'a.txt', 'mine')).toEqual({ path: 'notes/Received/a (2).txt' })
+    expect(readFileSync(join(home, 'target'), 'utf8')).toBe('mine')
+  })
+
+  test('without a folder there is nowhere to put it', async () => {
+    expect(await put([], 'a.txt', 'one')).toEqual({ problem: 'this agent has no folder to put it in' })
+  })
+})
