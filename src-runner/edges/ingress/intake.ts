@@ -52,7 +52,7 @@ export type IntakeDeps = {
 const TRIM_AFTER = 16
 
 export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: IntakeDeps): Intake {
-  const taking = { jobs, ids, time }
+  const taking = { jobs, ids, time, inbox }
   /** By what was read of the trigger: after a change it is asked for anew. */
   const signingSecrets = new WeakMap<KnownTrigger, string>()
 

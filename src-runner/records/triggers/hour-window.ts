@@ -4,62 +4,78 @@ import type { MachineTime } from '../../base/time/machine-time.ts'
 import { FIRES_PER_HOUR } from '../../contract/triggers.ts'
 
 /**
- * The limit of a trigger: so many accepted fires within any hour. Hours are measured in the machine's running time. The
- * wall clock counts only over a restart of the machine, where nothing else is left; and then for an hour at most.
+ * The limit of a trigger: so many accepted fires within any hour. Hours are measured in the machine's running time, which
+ * no setting of the clock changes. The wall clock counts only over a restart of the machine, where nothing else is left;
+ * and then for an hour at most.
+ *
+ * The running times of the last fires stand in the trigger's row as a ring with as many places as the limit, eight bytes
+ * each: fire n has place n % 30. So the next fire takes the place of the one that must be an hour old by then.
  */
 const HOUR_MS = 3_600_000
+const BYTES_EACH = 8
+const RING_BYTES = FIRES_PER_HOUR * BYTES_EACH
 
-/** The ring has as many places as the limit, so the fire that is overwritten is the one that must be an hour old. */
-export const SLOT_OF_NEXT_FIRE = `trigger_count % ${FIRES_PER_HOUR}`
+/** What a row keeps of it; null: it never fired. */
+export type FiresRow = { trigger_count: number; fires: Buffer | null }
 
-/** How long the next fire has to wait, by the running time of the one whose place it takes. 0: not at all. */
-export function waitAfter(elapsedOfOldest: number | null | undefined, time: MachineTime): number {
-  if (elapsedOfOldest === null || elapsedOfOldest === undefined) return 0
-  return Math.max(0, elapsedOfOldest + HOUR_MS - time.elapsed())
+/** How long the next fire has to wait. 0: not at all. */
+export function waitOf({ trigger_count, fires }: FiresRow, time: MachineTime): number {
+  if (fires === null || trigger_count < FIRES_PER_HOUR) return 0
+  return Math.max(0, elapsedAt(fires, trigger_count) + HOUR_MS - time.elapsed())
 }
 
-/** How long the trigger's next fire has to wait now. */
 export function findWait(db: Db, triggerSeq: number, time: MachineTime): number {
-  const oldest = db
-    .prepare<{ elapsed: number }>(
-      `SELECT fire.elapsed FROM webhook_triggers AS t JOIN webhook_fires AS fire ON fire.trigger_seq = t.seq AND fire.slot = t.${SLOT_OF_NEXT_FIRE}
-       WHERE t.seq = ?`,
-    )
-    .get(triggerSeq)
-  return waitAfter(oldest?.elapsed, time)
+  const row = db.prepare<FiresRow>('SELECT trigger_count, fires FROM webhook_triggers WHERE seq = ?').get(triggerSeq)
+  return row === undefined ? 0 : waitOf(row, time)
 }
 
-/** Counts the fire: `count` is the number of those before it. */
-export function recordFire(
-  tx: Tx,
-  { triggerSeq, count, at, time }: { triggerSeq: number; count: number; at: number; time: MachineTime },
-): void {
-  tx.prepare('UPDATE webhook_triggers SET trigger_count = trigger_count + 1, last_triggered_at = ? WHERE seq = ?').run(at, triggerSeq)
-  tx.prepare('INSERT OR REPLACE INTO webhook_fires (trigger_seq, slot, at, boot, elapsed) VALUES (?, ?, ?, ?, ?)').run(
-    triggerSeq,
-    count % FIRES_PER_HOUR,
-    at,
-    time.boot,
-    Math.ceil(time.elapsed()),
-  )
+export function countThisHour({ trigger_count, fires }: FiresRow, time: MachineTime): number {
+  if (fires === null) return 0
+  const hourAgo = time.elapsed() - HOUR_MS
+  let count = 0
+  for (let place = 0; place < Math.min(trigger_count, FIRES_PER_HOUR); place++) if (elapsedAt(fires, place) > hourAgo) count++
+  return count
 }
 
-/** Reads on: fires of the last hour of trigger `t`. Takes the parameter of `hourAgo`. */
-export const COUNT_FIRES = '(SELECT count(*) FROM webhook_fires AS fire WHERE fire.trigger_seq = t.seq AND fire.elapsed > ?)'
-
-export function hourAgo(time: MachineTime): number {
-  return time.elapsed() - HOUR_MS
+/** Counts a fire of the trigger that is `before`. */
+export function recordFire(tx: Tx, { seq, before, at, time }: { seq: number; before: FiresRow; at: number; time: MachineTime }): void {
+  const fires = before.fires ?? Buffer.alloc(RING_BYTES)
+  const elapsed = time.elapsed()
+  fires.writeDoubleLE(elapsed, placeOf(before.trigger_count))
+  tx.prepare(
+    `UPDATE webhook_triggers SET trigger_count = ?, last_triggered_at = ?, fires = ?, fires_boot = ?, fires_gap = ? WHERE seq = ?`,
+  ).run(before.trigger_count + 1, at, fires, time.boot, at - elapsed, seq)
 }
+
+type CarriedRow = FiresRow & { seq: number; fires_boot: string; fires_gap: number }
 
 /**
- * For the start: fires of an earlier boot get the running time that they would have in this one. How long ago they were,
+ * For the start: fires of an earlier boot get the running times that they would have in this one. How long ago they were,
  * the wall clock says; a fire of the future, after the clock was set back, was just now. Written down, so that the next
  * start does not let them wait anew.
  */
 export function carryOverFires(tx: Tx, { now, time }: { now: number; time: MachineTime }): void {
-  const elapsed = Math.ceil(time.elapsed())
-  tx.prepare(
-    `UPDATE webhook_fires SET boot = ?, at = min(at, ?), elapsed = ? - min(max(? - at, 0), ${HOUR_MS})
-     WHERE boot <> ? OR elapsed > ?`,
-  ).run(time.boot, now, elapsed, now, time.boot, elapsed)
+  const elapsed = time.elapsed()
+  const rows = tx.prepare<CarriedRow>(
+    'SELECT seq, trigger_count, fires, fires_boot, fires_gap FROM webhook_triggers WHERE fires IS NOT NULL',
+  )
+  const update = tx.prepare('UPDATE webhook_triggers SET fires = ?, fires_boot = ?, fires_gap = ? WHERE seq = ?')
+  for (const { seq, trigger_count, fires, fires_boot, fires_gap } of rows.all()) {
+    if (fires === null) continue
+    // A container that was started again has the boot of its machine and a running time of its own.
+    if (fires_boot === time.boot && elapsedAt(fires, trigger_count - 1) <= elapsed) continue
+    for (let place = 0; place < Math.min(trigger_count, FIRES_PER_HOUR); place++) {
+      const age = now - (elapsedAt(fires, place) + fires_gap)
+      fires.writeDoubleLE(elapsed - Math.min(Math.max(age, 0), HOUR_MS), placeOf(place))
+    }
+    update.run(fires, time.boot, now - elapsed, seq)
+  }
+}
+
+function placeOf(fire: number): number {
+  return (fire % FIRES_PER_HOUR) * BYTES_EACH
+}
+
+function elapsedAt(fires: Buffer, fire: number): number {
+  return fires.readDoubleLE(placeOf(fire))
 }

@@ -26,6 +26,8 @@ export type Refusal = {
  */
 export type Inbox = {
   refused(trigger: Pick<KnownTrigger, 'seq' | 'id'>, refusal: Refusal): void
+  /** For the transaction that keeps a delivery: what the trigger refused before it comes before it. */
+  catchUp(tx: Tx, triggerSeq: number): void
   /** The trigger was given another delivery to keep; the one too many goes later. */
   grew(triggerSeq: number): void
   /** Writes what is due now. For whoever is about to look, and before the end. */
@@ -36,10 +38,11 @@ const GATHER_MS = 1000
 /** Rows of refusals for each trigger, beside those that were taken: no flood of them pushes out what was taken. */
 const REFUSALS_KEPT = 50
 
-type Counted = { triggerId: string; triggerSeq: number; times: number; last: Refusal }
+/** Of one trigger, in the order in which each kind came first. */
+type Counted = { triggerId: string; refusals: Map<DeliveryOutcome, { times: number; last: Refusal }> }
 
 export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
-  const counted = new Map<string, Counted>()
+  const counted = new Map<number, Counted>()
   const grown = new Set<number>()
   let expected = false
 
@@ -57,7 +60,7 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
     if ((counted.size === 0 && grown.size === 0) || !db.connection.open) return
     try {
       transact(db, (tx) => {
-        for (const refusals of counted.values()) writeRefusals(tx, ids, refusals)
+        for (const [triggerSeq, refused] of counted) writeRefusals(tx, ids, triggerSeq, refused)
         for (const triggerSeq of grown) trim(tx, triggerSeq, "outcome = 'accepted'", INBOX_KEEPS)
       })
       counted.clear()
@@ -70,14 +73,21 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
 
   return {
     refused({ seq, id }, refusal) {
-      const key = `${seq} ${refusal.outcome}`
-      const known = counted.get(key)
-      if (known === undefined) counted.set(key, { triggerId: id, triggerSeq: seq, times: 1, last: refusal })
+      let ofTrigger = counted.get(seq)
+      if (ofTrigger === undefined) counted.set(seq, (ofTrigger = { triggerId: id, refusals: new Map() }))
+      const known = ofTrigger.refusals.get(refusal.outcome)
+      if (known === undefined) ofTrigger.refusals.set(refusal.outcome, { times: 1, last: refusal })
       else {
         known.times++
         known.last = refusal
       }
       expectWork()
+    },
+    catchUp(tx, triggerSeq) {
+      const refused = counted.get(triggerSeq)
+      if (refused === undefined) return
+      writeRefusals(tx, ids, triggerSeq, refused)
+      tx.afterCommit(() => counted.delete(triggerSeq))
     },
     grew(triggerSeq) {
       grown.add(triggerSeq)
@@ -87,8 +97,15 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
   }
 }
 
-function writeRefusals(tx: Tx, ids: Ids, { triggerId, triggerSeq, times, last }: Counted): void {
+function writeRefusals(tx: Tx, ids: Ids, triggerSeq: number, { triggerId, refusals }: Counted): void {
   if (tx.prepare('SELECT 1 FROM webhook_triggers WHERE seq = ?').get(triggerSeq) === undefined) return
+  for (const [outcome, { times, last }] of refusals) {
+    writeRefusal(tx, ids, triggerSeq, times, last)
+    tx.emit({ type: 'delivery.refused', payload: { triggerId, outcome } })
+  }
+}
+
+function writeRefusal(tx: Tx, ids: Ids, triggerSeq: number, times: number, last: Refusal): void {
   const newest = tx
     .prepare<{ seq: number; outcome: string }>(
       'SELECT seq, outcome FROM webhook_deliveries WHERE trigger_seq = ? ORDER BY seq DESC LIMIT 1',
@@ -102,14 +119,13 @@ function writeRefusals(tx: Tx, ids: Ids, { triggerId, triggerSeq, times, last }:
       `UPDATE webhook_deliveries SET times = times + ?, status = ?, received_at = ?, bytes = ?, sender_id = ?, event_name = ?, job_id = ?,
          headers = ?, payload = ? WHERE seq = ?`,
     ).run(times, ...row, newest.seq)
-  } else {
-    tx.prepare(
-      `INSERT INTO webhook_deliveries (id, trigger_seq, kind, outcome, times, status, received_at, bytes, sender_id, event_name, job_id, headers,
-         payload) VALUES (?, ?, 'webhook', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ).run(ids.next(), triggerSeq, last.outcome, times, ...row)
-    trim(tx, triggerSeq, "outcome <> 'accepted'", REFUSALS_KEPT)
+    return
   }
-  tx.emit({ type: 'delivery.refused', payload: { triggerId, outcome: last.outcome } })
+  tx.prepare(
+    `INSERT INTO webhook_deliveries (id, trigger_seq, kind, outcome, times, status, received_at, bytes, sender_id, event_name, job_id, headers,
+       payload) VALUES (?, ?, 'webhook', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ).run(ids.next(), triggerSeq, last.outcome, times, ...row)
+  trim(tx, triggerSeq, "outcome <> 'accepted'", REFUSALS_KEPT)
 }
 
 function trim(tx: Tx, triggerSeq: number, which: string, keep: number): void {

@@ -5,6 +5,7 @@ import type { Ids } from '../../kit/ids.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 import { titleFor } from '../jobs/titles.ts'
 import { recordFire, waitOf, type FiresRow } from './hour-window.ts'
+import type { Inbox } from './inbox.ts'
 import type { KnownTrigger } from './trigger-index.ts'
 
 /** A delivery that was read, and what the agent is to be given for it. */
@@ -27,7 +28,7 @@ export type Taken =
   /** The secret that it came with is not, or not any more, one that counts. */
   | { outcome: 'wrong_secret' | 'paused' }
 
-export type TakingDeps = { jobs: Pick<JobStore, 'insert'>; ids: Ids; time: MachineTime }
+export type TakingDeps = { jobs: Pick<JobStore, 'insert'>; ids: Ids; time: MachineTime; inbox: Pick<Inbox, 'catchUp'> }
 
 /**
  * Takes a delivery that came with the trigger's secret: job, inbox, counters and limit in one transaction. Everything it
@@ -79,8 +80,16 @@ export function takeHandSent(
 type Kept = ReadDelivery & { kind: Delivery['kind']; replayOfId: string | null }
 
 /** Answers the id of the delivery. */
-function insertAccepted(tx: Tx, { jobs, ids }: TakingDeps, trigger: KnownTrigger, agentId: string, jobId: string, delivery: Kept): string {
+function insertAccepted(
+  tx: Tx,
+  { jobs, ids, inbox }: TakingDeps,
+  trigger: KnownTrigger,
+  agentId: string,
+  jobId: string,
+  delivery: Kept,
+): string {
   const { eventName, senderId } = delivery
+  inbox.catchUp(tx, trigger.seq)
   const deliveryId = ids.next()
   const { id, name, slug } = trigger
   const context: DeliveryContext = { trigger: { id, name, slug }, deliveryId, kind: delivery.kind, eventName }

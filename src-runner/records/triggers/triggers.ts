@@ -10,13 +10,13 @@ import { getAgent } from '../agents/agents.ts'
 import { slugFor } from '../agents/slugs.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import { findDefaultEntity } from '../entities/entities.ts'
-import { COUNT_FIRES, hourAgo } from './hour-window.ts'
+import { countThisHour, type FiresRow } from './hour-window.ts'
 import { digestOf, makeSecret } from './secrets.ts'
 
 /** No trigger has this slug: by it Deckhand sees whether it can be reached from outside. */
 export const PROBE_SLUG = 'probe'
 
-type TriggerRow = {
+type TriggerRow = FiresRow & {
   seq: number
   id: string
   entity_id: string
@@ -30,25 +30,22 @@ type TriggerRow = {
   signature: SignatureScheme | null
   dedupe: number
   status: 'active' | 'paused'
-  trigger_count: number
   last_triggered_at: number | null
-  fires_this_hour: number
   last_outcome: DeliveryOutcome | null
   created_at: number
 }
 
-/** Takes the parameter of `hourAgo`. */
 const SELECT_TRIGGER = `
   SELECT t.seq, t.id, t.entity_id, t.agent_id, agent.name AS agent_name, t.name, t.slug, t.task_template, t.notify_on_success, t.notify_via,
-    t.signature, t.dedupe, t.status, t.trigger_count, t.last_triggered_at, t.created_at, ${COUNT_FIRES} AS fires_this_hour,
+    t.signature, t.dedupe, t.status, t.trigger_count, t.last_triggered_at, t.created_at, t.fires,
     (SELECT outcome FROM webhook_deliveries AS d WHERE d.trigger_seq = t.seq ORDER BY d.seq DESC LIMIT 1) AS last_outcome
   FROM webhook_triggers AS t LEFT JOIN agents AS agent ON agent.id = t.agent_id`
 
 const Position = z.tuple([z.number().int()])
 
 export function findTrigger(db: Db, time: MachineTime, triggerId: string): Trigger | null {
-  const row = db.prepare<TriggerRow>(`${SELECT_TRIGGER} WHERE t.id = ?`).get(hourAgo(time), triggerId)
-  return row === undefined ? null : triggerOf(row)
+  const row = db.prepare<TriggerRow>(`${SELECT_TRIGGER} WHERE t.id = ?`).get(triggerId)
+  return row === undefined ? null : triggerOf(row, time)
 }
 
 /** Throws AppError trigger_not_found. */
@@ -68,9 +65,9 @@ export function listTriggers(
   const ofAgent = agentId === undefined ? '' : 'AND t.agent_id = ?'
   const rows = db
     .prepare<TriggerRow>(`${SELECT_TRIGGER} WHERE t.seq < ? ${ofAgent} ORDER BY t.seq DESC LIMIT ?`)
-    .all(hourAgo(time), before, ...(agentId === undefined ? [] : [agentId]), limit + 1)
+    .all(before, ...(agentId === undefined ? [] : [agentId]), limit + 1)
   const page = pageOf(rows, limit, (last) => [last.seq])
-  return { triggers: page.rows.map(triggerOf), nextCursor: page.nextCursor }
+  return { triggers: page.rows.map((row) => triggerOf(row, time)), nextCursor: page.nextCursor }
 }
 
 /**
@@ -152,7 +149,7 @@ export function noTrigger(): AppError {
   return new AppError('trigger_not_found', 'There is no such webhook.')
 }
 
-function triggerOf(row: TriggerRow): Trigger {
+function triggerOf(row: TriggerRow, time: MachineTime): Trigger {
   return {
     id: row.id,
     entityId: row.entity_id,
@@ -168,7 +165,7 @@ function triggerOf(row: TriggerRow): Trigger {
     status: row.status,
     triggerCount: row.trigger_count,
     lastTriggeredAt: row.last_triggered_at,
-    firesThisHour: row.fires_this_hour,
+    firesThisHour: countThisHour(row, time),
     lastOutcome: row.last_outcome,
     createdAt: row.created_at,
   }
