@@ -50,6 +50,8 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
   const change = useUpdateChannelPerson()
   const [isAsking, setAsking] = createSignal(false)
   const name = () => visibleText(props.person.displayName)
+  // Once it is known who the person is, somebody else is hardly them as well.
+  const hasOwner = () => props.channel.people.some((person) => person.role === 'owner')
   const give = (role: 'owner' | 'allowed' | 'refused') =>
     change.run({ params: { channelId: props.channel.id, personId: props.person.id }, body: { role } })
   const giveNow = (role: 'allowed' | 'refused') =>
@@ -79,7 +81,7 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
         <Show when={props.person.role !== 'owner'}>
           <Button
             size="sm"
-            variant={props.person.role === 'asked' ? 'primary' : 'ghost'}
+            variant={props.person.role === 'asked' && !hasOwner() ? 'primary' : 'ghost'}
             disabled={change.isRunning}
             onClick={() => setAsking(true)}
           >
