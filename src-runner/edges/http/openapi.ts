@@ -7,6 +7,7 @@ import { FoundServer, Model, Price, Provider } from '../../contract/providers.ts
 import { ROUTES, type Route, type RouteName } from '../../contract/routes.ts'
 import { Settings } from '../../contract/settings.ts'
 import { SpendRow } from '../../contract/spend.ts'
+import { FIRES_PER_HOUR } from '../../contract/triggers.ts'
 
 type Json = Record<string, unknown>
 
@@ -34,6 +35,7 @@ function makeDocument(): Json {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
     ;(paths[path] ??= {})[route.method.toLowerCase()] = operationOf(name, route, schemas)
   }
+  paths['/webhooks/{slug}/{secret}'] = { post: DELIVERY }
   // Named in no JSON body: errors stand behind a reference, and streams are described in words.
   schemaOf(ErrorBody, 'output', schemas)
   schemaOf(ChatStreamEvent, 'output', schemas)
@@ -53,6 +55,54 @@ function makeDocument(): Json {
       securitySchemes: { workerSecret: { type: 'http', scheme: 'bearer', description: 'The WORKER_SECRET of this installation.' } },
     },
   }
+}
+
+/** What the conditions of each answer are, in the order in which they are looked at. */
+const DELIVERY_ERRORS: [code: ErrorCode, when: string][] = [
+  ['not_found', 'No such webhook, a paused one, or a wrong secret or signature: always the same bytes.'],
+  ['rate_limited', `More than ${FIRES_PER_HOUR} accepted deliveries within an hour. Retry-After says when the next one gets in.`],
+  ['unsupported_media_type', 'Another type than JSON, or a Content-Encoding.'],
+  ['payload_too_large', 'More than 1,000,000 bytes.'],
+  ['invalid_request', 'The body is not JSON.'],
+  ['trigger_has_no_agent', 'No agent is attached to the webhook.'],
+  ['job_creation_failed', 'Nothing was made. The delivery can be sent again from the inbox.'],
+  ['request_timeout', 'The body did not come in time.'],
+  ['disk_full', 'Nothing can be kept right now.'],
+  ['database_unavailable', 'Nothing can be kept right now.'],
+  ['vault_unavailable', 'Signatures cannot be checked right now.'],
+]
+
+/** Deliveries come in beside the route table: in front of gate and router, and from anywhere. */
+const DELIVERY: Json = {
+  operationId: 'deliverWebhook',
+  summary: 'Fire the job of a webhook. The slug and the secret in the path are all that a sender needs; there is no other authentication.',
+  security: [],
+  parameters: ['slug', 'secret'].map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+  requestBody: {
+    required: true,
+    description: 'Any JSON, at most 1,000,000 bytes however it is framed. Placeholders of the task template are looked up in it.',
+    content: { 'application/json': { schema: {} } },
+  },
+  responses: {
+    202: {
+      description: 'Accepted and kept. The job runs in the background. A repeat of a known delivery id is answered with its first job.',
+      content: { 'application/json': { schema: { type: 'object', required: ['ok', 'jobId'], properties: { ok: { const: true }, jobId: { type: 'string', format: 'uuid' } } } } },
+    },
+    ...Object.fromEntries(
+      Object.entries(Object.groupBy(DELIVERY_ERRORS, ([code]) => ERROR_STATUS[code])).map(([status, errors]) => [
+        status,
+        {
+          description: errors!.map(([code, when]) => `${code}: ${when}`).join(' '),
+          content: errorContentOf(errors!.map(([code]) => code)),
+          ...(status === '429' ? { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } } } : {}),
+        },
+      ]),
+    ),
+  },
+} // prettier-ignore
+
+function errorContentOf(codes: ErrorCode[]): Json {
+  return { 'application/json': { schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { error: { enum: codes } } }] } } }
 }
 
 function operationOf(name: RouteName, route: Route, schemas: Json): Json {
@@ -91,12 +141,7 @@ function responsesOf(route: Route, schemas: Json): Json {
   const responses: Json = { [route.status]: { description: 'Done.', content: success } }
   if (route.path === ROUTES.health.path) responses[503] = { description: 'The database cannot be reached.', content: success }
   for (const [status, codes] of Object.entries(Object.groupBy(errorsOf(route), (code) => ERROR_STATUS[code]))) {
-    responses[status] ??= {
-      description: `One of: ${codes.join(', ')}`,
-      content: {
-        'application/json': { schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { error: { enum: codes } } }] } },
-      },
-    }
+    responses[status] ??= { description: `One of: ${codes.join(', ')}`, content: errorContentOf(codes) }
   }
   return responses
 }
