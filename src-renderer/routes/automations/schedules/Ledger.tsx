@@ -81,6 +81,7 @@ function LedgerRow(props: { occurrence: Occurrence; timezone: string; isMarked: 
       ref={(element) => {
         place = element
       }}
+      aria-current={props.isMarked ? 'true' : undefined}
       class={`flex items-start gap-3 border-b border-line px-4 py-2 last:border-b-0 ${props.isMarked ? 'bg-accent-soft' : ''}`}
     >
       <span class="flex h-5 items-center">

@@ -1,0 +1,115 @@
+import { screen, within } from '@solidjs/testing-library'
+import { expect, it } from 'vitest'
+import type { Occurrence, Schedule, UpcomingRun } from '../../../../src-runner/contract/schedules.ts'
+import { changeLanguage } from '../../../kit/words/words.ts'
+import { createFakeRunner } from '../../../testing/fake-runner.ts'
+import { renderScreen } from '../../../testing/render.tsx'
+import { makeId, makeOccurrence, makeSchedule } from '../../../testing/things.ts'
+import { AutomationsScreen } from '../AutomationsScreen.tsx'
+
+function open(schedules: Schedule[], { occurrences = [], runs = [] }: { occurrences?: Occurrence[]; runs?: UpcomingRun[] } = {}) {
+  const runner = createFakeRunner({
+    listSchedules: () => ({ schedules, nextCursor: null }),
+    listOccurrences: () => ({ occurrences, nextCursor: null }),
+    listUpcomingRuns: () => ({ runs }),
+  })
+  return renderScreen(AutomationsScreen, { route: '/automations/:shelf?', path: '/automations/schedules', runner })
+}
+
+const row = async (name: string) => (await screen.findByText(name)).closest('li')!
+
+it('says of each schedule when it comes round, how it stands and what it may still spend', async () => {
+  open([
+    makeSchedule({
+      name: 'Summary',
+      cron: '0 9 * * 1-5',
+      agentSpentTodayUsd: 1.2,
+      dailyBudgetUsd: 5,
+      nextDueAt: Date.now() + 2.5 * 3_600_000,
+    }),
+    makeSchedule({ name: 'Costly', status: 'budget_exhausted', agentSpentTodayUsd: 5.04 }),
+    makeSchedule({ name: 'Asleep', status: 'paused', nextDueAt: null }),
+    makeSchedule({ name: 'Busy', liveJobId: makeId(), lastStatus: 'running' }),
+    makeSchedule({ name: 'Held', liveJobId: makeId(), lastStatus: 'awaiting_approval' }),
+  ])
+  expect(await row('Summary')).toHaveTextContent(/Monday to Friday at 9:00.AM · Europe\/Berlin/)
+  expect(await row('Summary')).toHaveTextContent('in 2 hr.')
+  expect(within(await row('Summary')).getByRole('meter', { name: 'Budget of the day' })).toHaveAttribute('aria-valuetext', '$1.20 of $5.00')
+  expect(await row('Costly')).toHaveTextContent('Budget used up')
+  expect(await row('Asleep')).toHaveTextContent('Paused')
+  expect(await row('Busy')).toHaveTextContent('Running')
+  expect(await row('Held')).toHaveTextContent('Waiting for you')
+})
+
+it('says an unusual expression in words too, in the language of the person', async () => {
+  open([makeSchedule({ name: 'Odd', cron: '0 9-17/2 * 6 *' })])
+  expect(await screen.findByText(/every 2 hours, between 09:00 AM and 05:00 PM, only in June/i)).toBeInTheDocument()
+  changeLanguage('de')
+  expect(await screen.findByText(/alle 2 Stunden.*nur im Juni/i)).toBeInTheDocument()
+  changeLanguage('en')
+})
+
+it('shows the last times as signs that can be read out', async () => {
+  open([makeSchedule({ name: 'Summary' })], {
+    occurrences: [
+      makeOccurrence({ state: 'ran', jobStatus: 'running' }),
+      makeOccurrence({ state: 'ran', quiet: true }),
+      makeOccurrence({ state: 'caught_up' }),
+      makeOccurrence({ state: 'missed', jobId: null, jobStatus: null, times: 12, untilAt: 1_700_000_900_000 }),
+      makeOccurrence({ state: 'skipped_budget', jobId: null, jobStatus: null }),
+      makeOccurrence({ state: 'ran', jobStatus: 'failed' }),
+    ],
+  })
+  const strip = await screen.findByRole('img', { name: /^The last 6 times/ })
+  for (const part of [
+    '1 × Ran: Running',
+    '1 × Ran: Nothing new',
+    '1 × Caught up',
+    '12 × Missed',
+    '1 × Skipped: budget',
+    '1 × Ran: Failed',
+  ]) {
+    expect(strip.getAttribute('aria-label')).toContain(part)
+  }
+  // Told apart without colour: no two of them have the same drawing.
+  const drawings = [...strip.querySelectorAll('svg')].map((svg) => svg.innerHTML)
+  expect(new Set(drawings).size).toBe(6)
+})
+
+it('lists what is due within a day, and what would keep it from running', async () => {
+  const now = Date.now()
+  const [first, second] = [makeSchedule({ name: 'Summary' }), makeSchedule({ name: 'Watch' })]
+  open([first, second], {
+    runs: [
+      {
+        scheduleId: first.id,
+        name: 'Summary',
+        agentName: 'Ada',
+        dueAt: now + 3_600_000,
+        untilAt: now + 3_600_000,
+        times: 1,
+        blockedBy: 'budget',
+      },
+      {
+        scheduleId: second.id,
+        name: 'Watch',
+        agentName: 'Bob',
+        dueAt: now + 600_000,
+        untilAt: now + 80_000_000,
+        times: 92,
+        blockedBy: null,
+      },
+    ],
+  })
+  const panel = (await screen.findByRole('heading', { name: 'The next 24 hours' })).closest('section')!
+  const items = await within(panel).findAllByRole('listitem')
+  expect(items[0]).toHaveTextContent('Summary')
+  expect(items[0]).toHaveTextContent('budget used up')
+  expect(items[1]).toHaveTextContent(/92 times until/)
+})
+
+it('teaches when there is none', async () => {
+  open([])
+  expect(await screen.findByText('No schedules yet')).toBeInTheDocument()
+  expect(screen.getByRole('link', { name: 'Start with an example' })).toHaveAttribute('href', '/automations/schedules/new?example=1')
+})

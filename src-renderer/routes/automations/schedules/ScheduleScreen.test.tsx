@@ -1,0 +1,169 @@
+import { screen, waitFor, within } from '@solidjs/testing-library'
+import { describe, expect, it } from 'vitest'
+import { type Occurrence, OccurrenceState, type Schedule } from '../../../../src-runner/contract/schedules.ts'
+import { createFakeRunner, Refusal } from '../../../testing/fake-runner.ts'
+import { renderScreen } from '../../../testing/render.tsx'
+import { makeId, makeOccurrence, makeSchedule } from '../../../testing/things.ts'
+import { ScheduleScreen } from './ScheduleScreen.tsx'
+
+function open(fields: Partial<Schedule> = {}, occurrences: Occurrence[] = [], query = '') {
+  const held = { schedule: makeSchedule({ name: 'Summary', ...fields }), occurrences }
+  const change = (changes: Partial<Schedule>) => {
+    held.schedule = { ...held.schedule, ...changes }
+    runner.happen({ type: 'schedule.changed', payload: { scheduleId: held.schedule.id } })
+    return { schedule: held.schedule }
+  }
+  const runner = createFakeRunner({
+    getSchedule: ({ params }) => (params.scheduleId === held.schedule.id ? { schedule: held.schedule } : new Refusal('schedule_not_found')),
+    listOccurrences: () => ({ occurrences: [...held.occurrences], nextCursor: null }),
+    pauseSchedule: () => change({ status: 'paused', nextDueAt: null }),
+    resumeSchedule: () => change({ status: 'active' }),
+    updateSchedule: ({ body }) => change(body as Partial<Schedule>),
+    deleteSchedule: () => ({ ok: true }),
+    runScheduleNow: () => {
+      const occurrence = makeOccurrence({ origin: 'run_now', jobStatus: 'running', reason: 'You asked for it.', decidedAt: Date.now() })
+      held.occurrences.unshift(occurrence)
+      change({ liveJobId: occurrence.jobId, lastStatus: 'running', lastRun: occurrence })
+      return { jobId: occurrence.jobId!, occurrence }
+    },
+  })
+  const path = `/automations/schedules/${held.schedule.id}${query}`
+  return { ...renderScreen(ScheduleScreen, { route: '/automations/schedules/:scheduleId', path, runner }), held }
+}
+
+const ledger = () => screen.findByRole('list', { name: 'Ledger' })
+
+describe('one schedule', () => {
+  it('shows its facts', async () => {
+    open({ cron: '*/10 * * * *', isWatcher: true, catchUpHours: 0, notifyOnSuccess: true, notifyVia: 'telegram' })
+    const facts = (await screen.findByText('Every 10 minutes')).closest('dl')!
+    for (const fact of [
+      '*/10 * * * * · Europe/Berlin',
+      '$0.50 of $5.00',
+      '$0.20 of it was this schedule',
+      'Left out',
+      'Yes, through Telegram',
+    ]) {
+      expect(facts).toHaveTextContent(fact)
+    }
+    expect(screen.getByText('Watcher')).toBeInTheDocument()
+  })
+
+  it('runs now, shows the run in the ledger, and cannot be run twice', async () => {
+    const { user } = open()
+    expect(await screen.findByText('It has not come due yet')).toBeInTheDocument()
+    await user.click(screen.getByRole('button', { name: 'Run now' }))
+    const row = within(await ledger()).getByRole('listitem')
+    expect(row).toHaveTextContent('By hand')
+    expect(row).toHaveTextContent('You asked for it.')
+    expect(within(row).getByRole('link', { name: 'Running' })).toBeInTheDocument()
+    expect(await screen.findByText(/A run is going/)).toBeInTheDocument()
+    expect(screen.getByRole('button', { name: 'Run now' })).toBeDisabled()
+  })
+
+  it('says why it could not be run', async () => {
+    const { user, runner } = open()
+    runner.answer({ runScheduleNow: () => new Refusal('schedule_is_running', 'A run of it is still going.') })
+    await user.click(await screen.findByRole('button', { name: 'Run now' }))
+    expect(await screen.findByText('A run of it is still going.')).toBeInTheDocument()
+  })
+
+  it('says that the budget is used up, and when it goes on by itself', async () => {
+    open({ status: 'budget_exhausted', agentSpentTodayUsd: 5.04, dailyBudgetUsd: 5, timezone: 'Asia/Tokyo' })
+    expect(await screen.findByText(/Its agent has spent \$5\.04 today; this schedule stops at \$5\.00/)).toHaveTextContent(
+      /goes on by itself (in .+|now), when the day begins in Asia\/Tokyo/,
+    )
+    expect(screen.getByRole('link', { name: 'Change the budget' })).toHaveAttribute('href', expect.stringMatching(/\/edit$/))
+  })
+
+  it('says that a run waits for a decision, or has been going for long', async () => {
+    const jobId = makeId()
+    const { held, runner } = open({ liveJobId: jobId, lastStatus: 'awaiting_approval' })
+    expect(await screen.findByText(/waits for your decision/)).toBeInTheDocument()
+    expect(screen.getByRole('link', { name: 'Open it' })).toHaveAttribute('href', `/jobs/${jobId}`)
+    held.schedule = {
+      ...held.schedule,
+      lastStatus: 'running',
+      lastRun: makeOccurrence({ jobId, decidedAt: Date.now() - 3 * 3_600_000 - 90_000 }),
+    }
+    runner.happen({ type: 'schedule.changed', payload: { scheduleId: held.schedule.id } })
+    expect(await screen.findByText(/A run has been going for 3h 01m/)).toBeInTheDocument()
+  })
+
+  it('is paused and resumed', async () => {
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Pause' }))
+    expect(await screen.findByText(/its times pass by and are noted below/)).toBeInTheDocument()
+    await user.click(await screen.findByRole('button', { name: 'Resume' }))
+    expect(await screen.findByRole('button', { name: 'Pause' })).toBeInTheDocument()
+  })
+
+  it('is deleted by name', async () => {
+    const { user, path, runner, held } = open()
+    await user.click(await screen.findByRole('button', { name: 'More' }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Delete' }))
+    const dialog = await screen.findByRole('alertdialog', { name: 'Delete Summary?' })
+    await user.click(within(dialog).getByRole('button', { name: 'Delete schedule' }))
+    await waitFor(() => expect(path()).toBe('/automations/schedules'))
+    expect(runner.callsOf('deleteSchedule')[0]!.params).toEqual({ scheduleId: held.schedule.id })
+  })
+
+  it('shows what a watcher keeps, and clears it after a question', async () => {
+    const { user, runner } = open({ isWatcher: true, watchState: 'last seen: #41' })
+    expect(await screen.findByRole('group', { name: 'What it keeps' })).toHaveTextContent('last seen: #41')
+    await user.click(screen.getByRole('button', { name: 'Clear…' }))
+    await user.click(await screen.findByRole('button', { name: 'Clear it' }))
+    expect(await screen.findByText('Nothing yet.')).toBeInTheDocument()
+    expect(runner.callsOf('updateSchedule')[0]!.body).toEqual({ watchState: null })
+    expect(screen.queryByRole('button', { name: 'Clear…' })).not.toBeInTheDocument()
+  })
+})
+
+describe('its ledger', () => {
+  it('has a word and the reason for every state', async () => {
+    const rows = OccurrenceState.options.map((state) =>
+      makeOccurrence({
+        state,
+        reason: `Because of ${state}.`,
+        ...(!['ran', 'caught_up'].includes(state) && { jobId: null, jobStatus: null }),
+      }),
+    )
+    open({}, rows)
+    const items = within(await ledger()).getAllByRole('listitem')
+    expect(items).toHaveLength(rows.length)
+    rows.forEach((row, at) => expect(items[at]).toHaveTextContent(row.reason))
+    expect(new Set(items.map((item) => item.querySelector('svg')!.innerHTML)).size).toBe(rows.length)
+  })
+
+  it('shows what a run cost, that it found nothing new, and leads to its job', async () => {
+    const run = makeOccurrence({ quiet: true, costUsd: 0.0042 })
+    open({}, [run])
+    const item = within(await ledger()).getByRole('listitem')
+    expect(item).toHaveTextContent('Nothing new')
+    expect(item).toHaveTextContent('$0.0042')
+    expect(within(item).getByRole('link', { name: 'Done' })).toHaveAttribute('href', `/jobs/${run.jobId}`)
+  })
+
+  it('sums up what happened many times in a row', async () => {
+    const at = Date.parse('2026-05-12T07:00:00Z')
+    open({}, [makeOccurrence({ state: 'missed', jobId: null, jobStatus: null, times: 92, dueAt: at, untilAt: at + 23 * 3_600_000 })])
+    const item = within(await ledger()).getByRole('listitem')
+    expect(item).toHaveTextContent('92 times')
+    expect(item).toHaveTextContent(/May 12, 09:00.AM to Wed, May 13, 08:00.AM/)
+  })
+
+  it('marks the one that an address names', async () => {
+    const [one, other] = [makeOccurrence({ reason: 'First.' }), makeOccurrence({ reason: 'Second.' })]
+    open({}, [one, other], `?occurrence=${other.id}`)
+    const items = within(await ledger()).getAllByRole('listitem')
+    expect(items.map((item) => item.getAttribute('aria-current'))).toEqual([null, 'true'])
+  })
+
+  it('goes on by itself', async () => {
+    const view = open({}, [makeOccurrence()])
+    expect(within(await ledger()).getAllByRole('listitem')).toHaveLength(1)
+    view.held.occurrences.unshift(makeOccurrence({ state: 'skipped_overlap', jobId: null, jobStatus: null }))
+    view.runner.happen({ type: 'schedule.skipped', payload: { scheduleId: view.held.schedule.id, state: 'skipped_overlap' } })
+    expect(await screen.findByText('Skipped: still running')).toBeInTheDocument()
+  })
+})

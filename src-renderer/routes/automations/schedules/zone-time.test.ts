@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { allTimezones, nextDayIn, ownTimezone, zoneTime } from './zone-time.ts'
+
+describe('nextDayIn', () => {
+  it.each([
+    ['an ordinary day', 'Europe/Berlin', '2026-05-12T15:20:30Z', '2026-05-12T22:00:00Z'],
+    ['just before midnight', 'Europe/Berlin', '2026-05-12T21:59:59Z', '2026-05-12T22:00:00Z'],
+    ['at midnight, the one after', 'Europe/Berlin', '2026-05-12T22:00:00Z', '2026-05-13T22:00:00Z'],
+    ['a day of 23 hours', 'Europe/Berlin', '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z'],
+    ['a day of 25 hours', 'Europe/Berlin', '2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z'],
+    ['a day that begins at one o’clock', 'America/Santiago', '2026-09-05T12:00:00Z', '2026-09-06T04:00:00Z'],
+    ['a zone of half hours', 'Asia/Kolkata', '2026-05-12T18:29:00Z', '2026-05-12T18:30:00Z'],
+  ])('%s', (_, zone, now, next) => {
+    expect(new Date(nextDayIn(zone, Date.parse(now))).toISOString()).toBe(new Date(next).toISOString())
+  })
+})
+
+it('tells the time on the clock of a zone, and in UTC where nobody knows the zone', () => {
+  const at = Date.parse('2026-05-12T07:00:00Z')
+  expect(zoneTime(at, 'Asia/Tokyo', 'en-GB')).toBe('Tue 12 May, 16:00')
+  expect(zoneTime(at, 'Mars/Olympus', 'en-GB')).toBe('Tue 12 May, 07:00')
+})
+
+it('knows every zone, the own one and UTC among them', () => {
+  expect(allTimezones()).toEqual(expect.arrayContaining(['Europe/Berlin', 'UTC', ownTimezone()]))
+})
