@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { NotificationSettings } from '../contract/notifications.ts'
 import { DEFAULT_NOTIFICATIONS } from '../contract/notifications.ts'
+import { startBotApiServer, type BotApiServer } from '../testing/bot-api-server/bot-api-server.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
 
@@ -123,5 +124,79 @@ describe('a person whose window is closed', { timeout: 30_000 }, () => {
     runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
     expect((await runner.ended(child)).status).toBe('failed')
     expect(titles()).toEqual(['The whole'])
+  })
+
+  describe('of channels', () => {
+    let bot: BotApiServer
+    let channelId: string
+    beforeEach(async () => {
+      bot = await startBotApiServer()
+      const agent = await runner.addAgent({ name: 'Ada' })
+      const body = { agentId: agent.id, kind: 'telegram', token: bot.token, baseUrl: bot.url } as const
+      channelId = (await runner.client.ok('createChannel', { body })).channel.id
+      await expect.poll(status).toBe('open')
+    })
+    afterEach(() => bot.close())
+
+    const status = async () => (await runner.client.ok('getChannel', { params: { channelId } })).channel.status
+    const attention = async () => (await runner.client.ok('listAttention')).items.map(({ kind }) => kind)
+    /** Time goes on until something is so: connections have waits of their own. */
+    const soon = <T>(look: () => T | Promise<T>, step = 2000) => expect.poll(() => (clock.advance(step), look()), { timeout: 15_000 })
+
+    it('hears who asks to be let in', async () => {
+      bot.say({ id: 7, first_name: 'Bo' }, 'Hello?')
+      await expect
+        .poll(() => runner.notices)
+        .toEqual([
+          {
+            kind: 'channel_request',
+            title: 'Somebody wants to talk to Ada',
+            body: 'Bo wrote on Telegram and waits for your word.',
+            path: '/channels',
+          },
+        ])
+      expect(await attention()).toEqual(['channel_request'])
+      bot.say({ id: 7, first_name: 'Bo' }, 'Hello??')
+      await expect.poll(() => bot.waitingUpdates()).toBe(0)
+      expect(runner.notices).toHaveLength(1)
+    })
+
+    it('hears once that a token is refused, whatever else changes, and again when it happens again', async () => {
+      bot.fault('getUpdates', { kind: 'error', code: 401, description: 'Unauthorized' })
+      await soon(status).toBe('logged_out')
+      expect(runner.notices).toMatchObject([
+        {
+          kind: 'channel_logged_out',
+          title: 'Ada is logged out of Telegram',
+          body: expect.stringMatching(/\w/) as string,
+          path: '/channels',
+        },
+      ])
+      expect(await attention()).toEqual(['channel_logged_out'])
+      await runner.restart()
+      expect(await status()).toBe('logged_out')
+      expect(runner.notices).toHaveLength(1)
+      await runner.client.ok('updateChannel', { params: { channelId }, body: { token: bot.token } })
+      await soon(status).toBe('open')
+      expect(await attention()).toEqual([])
+      bot.fault('getUpdates', { kind: 'error', code: 401, description: 'Unauthorized' })
+      await soon(status).toBe('logged_out')
+      expect(runner.notices).toHaveLength(2)
+    })
+
+    it('reads on the page when a channel has failed for five minutes, without anything else that happens', async () => {
+      const { events, close } = await runner.client.stream('streamEvents')
+      bot.fault('getUpdates', { kind: 'reset' }, 10_000)
+      await soon(status).toBe('failing')
+      const changed = (async () => {
+        for await (const { event } of events) if (event === 'attention.changed') return attention()
+        return null
+      })()
+      await soon(attention, 20_000).toEqual(['channel_failing'])
+      clock.advance(MINUTE)
+      expect(await changed).toEqual(['channel_failing'])
+      close()
+      expect(runner.notices).toEqual([])
+    })
   })
 })

@@ -36,8 +36,17 @@ export function confirmationText({ agentName, result }: EndedJob, origin: string
 /** A job of somebody who may not decide waits for the owner. */
 export const WAITS_FOR_OWNER = 'I have to ask the person I work for before I go on. I will answer here afterwards.'
 
+/** An answer to a guest waits for the owner to read it. */
+export const HELD_FOR_OWNER = 'I will show my answer to the person I work for before I send it.'
+
+/** What is said of an approval. */
+export type AskedApproval = Pick<
+  Approval,
+  'id' | 'kind' | 'agentName' | 'jobTitle' | 'reason' | 'facts' | 'question' | 'tool' | 'budget' | 'createdAt' | 'expiresAt'
+>
+
 /** What is asked, with the facts in our words, apart from what the agent and others wrote. */
-export function approvalText(approval: Approval, link: string): string {
+export function approvalText(approval: AskedApproval, link: string): string {
   const { agentName, jobTitle, kind, reason, expiresAt, createdAt } = approval
   const hours = Math.max(1, Math.round((expiresAt - createdAt) / 3_600_000))
   const asked = askedText(approval)
@@ -59,7 +68,7 @@ const HEADS: Record<Approval['kind'], string> = {
   budget: 'has reached a limit.',
 }
 
-function askedText({ kind, facts, question, tool, budget }: Approval): string[] {
+function askedText({ kind, facts, question, tool, budget }: AskedApproval): string[] {
   switch (kind) {
     case 'tool':
     case 'unknown_outcome':
@@ -82,7 +91,7 @@ const SCOPES: Record<NonNullable<Approval['budget']>['scope'], string> = {
   app_day: 'for all agents today',
 }
 
-function howToAnswer({ id, kind, question }: Approval): string {
+function howToAnswer({ id, kind, question }: AskedApproval): string {
   const code = shortCodeOf(id)
   if (kind === 'question') {
     const tap = question !== null && question.choices.length > 0 ? 'Tap an answer, or write' : 'Write'

@@ -7,9 +7,10 @@ import type { Ids } from '../../kit/ids.ts'
 import type { Log } from '../../kit/log.ts'
 import { findApproval } from '../approvals/approval-rows.ts'
 import { choicesOf } from '../approvals/choices.ts'
+import { readMarks } from '../approvals/marks.ts'
 import { findChannelPersonOfConversation, findOwnerConversation, type ChannelChat, type Nowhere } from '../channels/owner-conversation.ts'
 import type { MovedJob } from '../jobs/job-deps.ts'
-import { approvalText, confirmationText, exhaustedText, linkTo, replyText, WAITS_FOR_OWNER } from './message-texts.ts'
+import { approvalText, confirmationText, exhaustedText, HELD_FOR_OWNER, linkTo, replyText, WAITS_FOR_OWNER } from './message-texts.ts'
 import type { Button } from './outgoing.ts'
 import { writeOutbound, type NewOutbound } from './writing.ts'
 
@@ -86,8 +87,23 @@ function reply(tx: Tx, deps: TellingDeps, job: MovedJob): void {
   const to =
     person === null ? 'The channel or the conversation was removed.' : person.role === 'refused' ? 'They are refused by now.' : person
   const files = job.status === 'completed' ? readFiles(tx, job.id) : []
-  writeOutbound(tx, deps, { key: `reply:${job.id}`, kind: 'reply', agentId: job.agentId, jobId: job.id, text, files, to })
+  // What is sent to somebody else leaves the machine: with private data in the job, a person decides.
+  const held = person?.role === 'allowed' && readMarks(tx, job.id).private !== null ? HELD : undefined
+  const outcome = writeOutbound(tx, deps, {
+    key: `reply:${job.id}`,
+    kind: 'reply',
+    agentId: job.agentId,
+    jobId: job.id,
+    text,
+    files,
+    to,
+    held,
+  })
+  if (outcome !== 'held') return
+  writeOutbound(tx, deps, { key: `held:${job.id}`, kind: 'notice', agentId: job.agentId, jobId: job.id, text: HELD_FOR_OWNER, to })
 }
+
+const HELD = 'It goes to a guest, and the agent has seen private data on the way. Read it, and send it yourself if it may go.'
 
 function confirm(tx: Tx, deps: TellingDeps, job: MovedJob, link: string): void {
   const wish = readWish(tx, job)
@@ -98,7 +114,7 @@ function confirm(tx: Tx, deps: TellingDeps, job: MovedJob, link: string): void {
   if (outcome === 'nowhere' && job.scheduleId !== null) deps.markNotifyUnreachable(tx, job.scheduleId)
 }
 
-function writeToOwner(tx: Tx, deps: TellingDeps, message: Omit<NewOutbound, 'to'>, via: NotifyVia): 'written' | 'nowhere' | 'known' {
+function writeToOwner(tx: Tx, deps: TellingDeps, message: Omit<NewOutbound, 'to'>, via: NotifyVia): ReturnType<typeof writeOutbound> {
   const owner = findOwnerConversation(tx, message.agentId, via)
   const to: ChannelChat | string = 'nowhere' in owner ? WHY_NOWHERE[owner.nowhere] : owner
   const outcome = writeOutbound(tx, deps, { ...message, to })

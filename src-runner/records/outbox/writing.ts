@@ -22,31 +22,34 @@ export type NewOutbound = {
   files?: readonly string[]
   /** A text says why there is nobody to send it to. */
   to: Addressee | string
+  /** Why it is not sent unless a person says so. */
+  held?: string
 }
 
 /**
  * Writes a message down in the transaction of what it tells of. `nowhere`: it has no address and will not be sent.
- * `known`: this was told already, and nothing was written.
+ * `held`: a person has to send it. `known`: this was told already, and nothing was written.
  */
 export function writeOutbound(
   tx: Tx,
   { clock, ids }: { clock: Clock; ids: Ids },
-  { key, kind, agentId, jobId, approvalId, text, buttons = [], files = [], to }: NewOutbound,
-): 'written' | 'nowhere' | 'known' {
+  { key, kind, agentId, jobId, approvalId, text, buttons = [], files = [], to, held }: NewOutbound,
+): 'written' | 'nowhere' | 'held' | 'known' {
   const id = ids.next()
   const at = clock.now()
   const address = typeof to === 'string' ? null : to
+  const state = address === null ? 'nowhere' : held === undefined ? 'pending' : 'undeliverable'
   const written = tx
     .prepare(
       `INSERT INTO outbox (id, key, kind, state, agent_id, channel_id, person_id, chat_id, job_id, approval_id, text, buttons, files,
-         problem, created_at, next_try_at, give_up_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
+         problem, created_at, next_try_at, give_up_at, failed_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
     )
     .run(
       id,
       key,
       kind,
-      address === null ? 'nowhere' : 'pending',
+      state,
       agentId,
       address?.channelId ?? null,
       address?.personId ?? null,
@@ -56,13 +59,14 @@ export function writeOutbound(
       text,
       JSON.stringify(buttons),
       JSON.stringify(files),
-      typeof to === 'string' ? to : '',
+      typeof to === 'string' ? to : (held ?? ''),
       at,
-      address === null ? null : at,
+      state === 'pending' ? at : null,
       at + GIVE_UP_AFTER_MS,
+      state === 'undeliverable' ? at : null,
     )
   if (written.changes === 0) return 'known'
-  if (address === null) tx.emit({ type: 'outbound.failed', payload: { messageId: id, agentId, state: 'nowhere' } })
-  else tx.emit({ type: 'outbound.written', payload: { messageId: id, agentId } })
-  return address === null ? 'nowhere' : 'written'
+  if (state === 'pending') tx.emit({ type: 'outbound.written', payload: { messageId: id, agentId } })
+  else tx.emit({ type: 'outbound.failed', payload: { messageId: id, agentId, state } })
+  return state === 'pending' ? 'written' : state === 'undeliverable' ? 'held' : 'nowhere'
 }
