@@ -201,8 +201,10 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
       case 'trash.ask':
         void answerTrash(deps.trash ?? null, said, own.config.dataDir, log).then((answer) => own.child.send(answer))
         return
-      case 'running':
-        return setRunning(runningOf(said))
+      case 'running': {
+        const { jobs, pending, approvals, waiting, brake, webhooks } = said
+        return setRunning({ jobs, pending, approvals, waiting, brake, webhooks })
+      }
       case 'notice':
         for (const listener of noticeListeners) listener(said)
         return
@@ -358,10 +360,6 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     onRunning: (listener) => subscribe(runningListeners, listener),
     onNotice: (listener) => subscribe(noticeListeners, listener),
   }
-}
-
-function runningOf({ type: _, ...running }: Extract<FromRunner, { type: 'running' }>): Running {
-  return running
 }
 
 function subscribe<T>(listeners: Set<T>, listener: T): () => void {

@@ -31,7 +31,8 @@ process.on('message', (raw) => {
   if (message.type === 'ping') return say({ type: 'pong', nonce: message.nonce })
   if (message.type === 'vault.answer' || message.type === 'trash.answer') return notice(JSON.stringify(message))
   if (message.type === 'cancel_job') return notice(`cancel ${message.jobId}`)
-  if (message.type === 'answer_approval' || message.type === 'set_brake' || message.type === 'set_tunnel' || message.type === 'woke') return notice(JSON.stringify(message))
+  if (message.type === 'answer_approval' || message.type === 'set_brake' || message.type === 'set_tunnel' || message.type === 'woke')
+    return notice(JSON.stringify(message))
   if (message.type === 'stop' && !fixture.ignoreStop) {
     say({ type: 'stopped' })
     process.exit(0)
@@ -47,7 +48,15 @@ function start(config: Extract<ToRunner, { type: 'start' }>['config']): void {
     const address = server.address() as { port: number }
     if (fixture.babble) process.send!({ type: 'ready', port: 'not a number' })
     say({ type: 'ready', host: config.host, port: address.port, bootId: 'boot' })
-    say({ type: 'running', jobs: [], pending: 2, approvals: 1, waiting: [], brake: false, webhooks: { url: null, check: 'unknown', tunnel: null } })
+    say({
+      type: 'running',
+      jobs: [],
+      pending: 2,
+      approvals: 1,
+      waiting: [],
+      brake: false,
+      webhooks: { url: null, check: 'unknown', tunnel: null },
+    })
     if (fixture.askVault) {
       say({ type: 'vault.ask', requestId: 1, operation: 'set', key: 'provider:a', value: 'kept' })
       say({ type: 'vault.ask', requestId: 2, operation: 'get', key: 'provider:a', value: null })

@@ -94,8 +94,8 @@ export const TUNNEL_PROGRAMS: Record<TunnelProgram, Program> = {
       let isPublic = false
       let isClosed = false
       return (line) => {
-        if (/^Available on the internet:/.test(line)) isPublic = true
-        if (/Funnel is not enabled/.test(line)) isClosed = true
+        if (line.startsWith('Available on the internet:')) isPublic = true
+        if (line.includes('Funnel is not enabled')) isClosed = true
         const url = /(https:\/\/[^\s]+)/.exec(line)?.[1]
         if (url !== undefined && isPublic) return { url: url.replace(/\/+$/, '') }
         if (url !== undefined && isClosed)
