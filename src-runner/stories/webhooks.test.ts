@@ -1,9 +1,8 @@
-import { request, type ClientRequest } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CreateTrigger, DeliveryDetail, Trigger } from '../contract/triggers.ts'
 import { createIds } from '../kit/ids.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
-import { postWebhook, type SentDelivery } from '../testing/webhook-sender.ts'
+import { openDelivery, postWebhook } from '../testing/webhook-sender.ts'
 
 let runner: TestRunner
 let agentId: string
@@ -43,25 +42,6 @@ async function jobsOf(triggerId: string): Promise<number> {
     if (page.nextCursor === null) return jobs
     cursor = page.nextCursor
   }
-}
-
-/** A sender that has been let in by slug and secret, and has not sent its body yet. */
-function openDelivery(url: string, body: string): Promise<{ finish(): Promise<SentDelivery> }> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), expect: '100-continue' }
-    const req: ClientRequest = request(url, { method: 'POST', headers })
-    const answered = new Promise<SentDelivery>((done, failed) => {
-      req.on('error', failed)
-      req.on('response', (res) => {
-        let text = ''
-        res.on('data', (chunk: Buffer) => (text += chunk.toString()))
-        res.on('end', () => done({ status: res.statusCode!, text, body: JSON.parse(text) as SentDelivery['body'], headers: {} }))
-      })
-    })
-    req.on('error', reject)
-    req.on('continue', () => resolve({ finish: () => (req.end(body), answered) }))
-    req.flushHeaders()
-  })
 }
 
 afterEach(() => runner.stop())

@@ -15,6 +15,8 @@ export type IngressListener = {
 /** How long a sender may take; Node only looks every `checkEveryMs`. */
 export type IngressDeadlines = { headersMs: number; requestMs: number; checkEveryMs: number }
 
+const SWEEP_MS = 20
+
 /** A port on which webhooks are all there is: what a tunnel leads to can be nothing else. */
 export function createIngressListener({ ingress, deadlines }: { ingress: Ingress; deadlines: IngressDeadlines }): IngressListener {
   const server = http.createServer(
@@ -41,10 +43,12 @@ export function createIngressListener({ ingress, deadlines }: { ingress: Ingress
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()
-      server.closeIdleConnections()
-      const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+      // A connection is idle only when its last answer is out, and would then stay for the next request.
+      const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+      const limit = setTimeout(() => server.closeAllConnections(), graceMs)
       await closed
-      clearTimeout(timer)
+      clearInterval(sweep)
+      clearTimeout(limit)
     },
   }
 }
