@@ -1,3 +1,4 @@
+import { Agent } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { transact } from '../../base/db/transact.ts'
 import { createEventHub } from '../../base/events/event-hub.ts'
@@ -89,7 +90,8 @@ describe('the port for webhooks alone', () => {
     const answers = await Promise.all(open.map(({ finish }) => finish()))
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(20)
     await closed
-    await expect(postWebhook(`${url}/webhooks/builds/${secret}`)).rejects.toThrow(/ECONNREFUSED/)
+    const agent = new Agent({ keepAlive: false })
+    await expect(postWebhook(`${url}/webhooks/builds/${secret}`, { agent })).rejects.toThrow(/ECONNREFUSED/)
     expect(rig.store.countJobs(rig.db).pending).toBe(20)
   })
 })
