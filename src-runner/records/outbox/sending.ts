@@ -55,7 +55,7 @@ export function findDueOf(db: Db, channelId: string, now: number): string | null
   // A moment further away than any wait was computed by a clock that has since been set back.
   const row = db
     .prepare<{ id: string }>(
-      `SELECT id FROM outbox AS message WHERE state = 'pending' AND channel_id = ? AND (next_try_at <= ? OR next_try_at > ?) AND ${IS_HEAD}
+      `SELECT id FROM outbox AS message INDEXED BY outbox_of_channel WHERE state = 'pending' AND channel_id = ? AND (next_try_at <= ? OR next_try_at > ?) AND ${IS_HEAD}
        ORDER BY seq LIMIT 1`,
     )
     .get(channelId, now, now + LONGEST_WAIT_MS)
@@ -66,7 +66,7 @@ export function findDueOf(db: Db, channelId: string, now: number): string | null
 export function findNextDueOf(db: Db, channelId: string): number | null {
   return db
     .prepare<{ at: number | null }>(
-      `SELECT min(next_try_at) AS at FROM outbox AS message WHERE state = 'pending' AND channel_id = ? AND ${IS_HEAD}`,
+      `SELECT min(next_try_at) AS at FROM outbox AS message INDEXED BY outbox_of_channel WHERE state = 'pending' AND channel_id = ? AND ${IS_HEAD}`,
     )
     .get(channelId)!.at
 }

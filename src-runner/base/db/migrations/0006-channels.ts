@@ -98,6 +98,7 @@ CREATE TABLE outbox (
   CHECK (state = 'nowhere' OR chat_id IS NOT NULL)
 ) STRICT;
 CREATE INDEX outbox_of_chat ON outbox (channel_id, chat_id, seq) WHERE state = 'pending';
+CREATE INDEX outbox_of_channel ON outbox (channel_id, seq) WHERE state = 'pending';
 CREATE INDEX outbox_waiting ON outbox (give_up_at) WHERE state = 'pending';
 CREATE INDEX outbox_undeliverable ON outbox (failed_at) WHERE state = 'undeliverable';
 CREATE INDEX outbox_by_state ON outbox (state, seq);
