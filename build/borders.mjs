@@ -116,6 +116,12 @@ export default {
       { pathNot: [TESTS, '^src-runner/thinking/models/'] },
       npm('@ai-sdk'),
     ),
+    never(
+      'chat-libraries-in-drivers',
+      'One driver per chat service; nobody else speaks its language.',
+      { pathNot: [TESTS, '^src-runner/edges/channels/telegram/'] },
+      npm('grammy'),
+    ),
 
     // The desktop's e2e hooks are loaded by name in test mode, hence the dynamic import that is let through.
     never('product-needs-no-tests', 'Product code never imports what exists for tests.', {}, { path: '/testing/', dynamic: false }),

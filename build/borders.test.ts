@@ -55,6 +55,7 @@ const VIOLATIONS: Array<[rule: string, file: string, code: string]> = [
     'src-runner/work/i6.ts',
     `import { createAnthropic } from '@ai-sdk/anthropic'\nexport const i6 = createAnthropic`,
   ],
+  ['chat-libraries-in-drivers', 'src-runner/edges/channels/i7.ts', `import { Api } from 'grammy'\nexport const i7 = Api`],
   ['product-needs-no-tests', 'src-runner/work/j1.ts', `import { fake } from '../testing/fake.ts'\nexport const j1 = fake`],
   ['product-needs-no-house', 'src-runner/work/j2.ts', `import { seed } from '../../e2e/scenarios/seed.ts'\nexport const j2 = seed`],
   ['no-circles', 'src-runner/work/k1.ts', `import { k2 } from './k2.ts'\nexport const k1 = () => k2`],

@@ -36,6 +36,10 @@ describe('scrubbing', () => {
     ['http://127.0.0.1:3001/webhooks/build/abc123?x=1', 'http://127.0.0.1:3001/webhooks/build/***?x=1'],
     ['authorization: Bearer abc.def-ghi', 'authorization: Bearer ***'],
     ['https://example.com/v1?key=AIza123&alt=sse', 'https://example.com/v1?key=***&alt=sse'],
+    [
+      'https://api.telegram.org/bot7000000001:AAGbWfEyDYcqkTr9vNBW0TLa8vfQbM1n4s4/getMe',
+      'https://api.telegram.org/bot7000000001:***/getMe',
+    ],
     ['https://me:pass@example.com/x', 'https://***@example.com/x'],
     ['nothing secret at https://example.com/a?page=2', 'nothing secret at https://example.com/a?page=2'],
   ])('takes out what is secret by its place: %s', (text, clean) => {

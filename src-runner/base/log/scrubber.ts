@@ -14,6 +14,8 @@ const MASK = '***'
 const BY_PLACE: [RegExp, string][] = [
   // The slug may show; the secret behind it is a password.
   [/(\/webhooks\/[^/\s"?#]+\/)[^/\s"?#\\]+/g, `$1${MASK}`],
+  // The token of a Telegram bot, which is a part of every address of its interface.
+  [/(?<!\d)(\d{6,12}:)[\w-]{30,}/g, `$1${MASK}`],
   [/\b(Bearer|Basic)(\s+|%20)[\w.~+/=-]+/gi, `$1$2${MASK}`],
   [/([?&](?:key|api_?key|token|access_token|refresh_token|secret|client_secret|code|password)=)[^&\s"#\\]+/gi, `$1${MASK}`],
   [/(\b[a-z][a-z0-9+.-]*:\/\/)[^/\s"@\\]+@/gi, `$1${MASK}@`],
