@@ -182,6 +182,44 @@ describe('Telegram', { timeout: 30_000 }, () => {
     expect(posted).toEqual(['hello'])
   })
 
+  it('lays nothing of the person before a guest, and lets the person read an answer that may hold such a thing', async () => {
+    await begin()
+    const { agentId } = await channelNow()
+    await runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [runner.makeFolder({ 'diary.txt': 'I like Carl.' })] } })
+    await runner.client.ok('createMemory', { body: { agentId, text: 'The person likes Carl.' } })
+    await letIn(ANNA)
+    await letIn(BEN, 'allowed')
+    runner.modelServer.play({ text: ['Hello Ben.'] })
+    bot.say(BEN, 'Hello')
+    await untilSaid(BEN, 'Hello Ben.')
+    const prompt = JSON.stringify(runner.modelServer.received.at(-1)!.body)
+    expect(prompt).toContain('The messages come from Ben, a guest')
+    expect(prompt).not.toContain('Carl')
+
+    runner.modelServer.play(
+      { toolCalls: [{ id: 'call_1', name: 'read_file', args: { path: 'folder-1/diary.txt' } }] },
+      { text: ['The person likes Carl.'] },
+    )
+    bot.say(BEN, 'Whom does Anna like?')
+    await untilSaid(BEN, 'I will show my answer to the person I work for before I send it.')
+    const held = async () => (await runner.client.ok('listOutbox', { query: { limit: 50, state: 'undeliverable' } })).messages
+    expect(await held()).toMatchObject([
+      { kind: 'reply', text: 'The person likes Carl.', problem: expect.stringContaining('guest') as string },
+    ])
+    expect((await runner.client.ok('listAttention')).items).toMatchObject([{ kind: 'message_undeliverable' }])
+    expect(said(BEN)).not.toContain('The person likes Carl.')
+    await runner.client.ok('retryOutbound', { params: { messageId: (await held())[0]!.id } })
+    await untilSaid(BEN, 'The person likes Carl.')
+
+    runner.modelServer.play(
+      { toolCalls: [{ id: 'call_2', name: 'read_file', args: { path: 'folder-1/diary.txt' } }] },
+      { text: ['You like Carl.'] },
+    )
+    bot.say(ANNA, 'Whom do I like?')
+    await untilSaid(ANNA, 'You like Carl.')
+    expect(JSON.stringify(runner.modelServer.received.at(-1)!.body)).toContain('- The person likes Carl.')
+  })
+
   it('takes the answer to an approval by button, and takes the buttons away wherever it was answered', async () => {
     await begin()
     await letIn(ANNA)
@@ -327,6 +365,26 @@ describe('Telegram', { timeout: 30_000 }, () => {
     await untilSaid(ANNA, 'Three.')
     expect((await jobs()).map((job) => job.title)).toEqual(['three', 'two', 'one'])
     expect(new Set((await jobs()).map((job) => job.conversationId)).size).toBe(1)
+  })
+
+  it('takes a message in once when it dies while the file of it is fetched', async () => {
+    await begin()
+    const folder = runner.makeFolder()
+    const { agentId } = await channelNow()
+    await runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
+    await letIn(ANNA)
+    const fetched = () => bot.calls.filter(({ method }) => method === 'getFile').length
+    bot.fault('getFile', { kind: 'stall' })
+    bot.sendFile(ANNA, { name: 'a.txt', bytes: Buffer.from('alpha'), caption: 'Read this' })
+    bot.say(ANNA, 'And then this')
+    await bot.until(() => fetched() === 1)
+    expect(await jobs()).toEqual([])
+    runner.modelServer.play({ text: ['One.'] }, { text: ['Two.'] })
+    await runner.restart({ crash: true })
+    await untilSaid(ANNA, 'Two.')
+    expect((await jobs()).map((job) => job.title)).toEqual(['And then this', 'Read this'])
+    expect(readdirSync(join(folder, 'Received'))).toEqual(['a.txt'])
+    expect(fetched()).toBe(2)
   })
 
   it('keeps no message that it cannot put on disk, and takes it in when it can', async () => {

@@ -24,6 +24,7 @@ import { createAgentMemory, takePromptMemories } from './agent-memory.ts'
 import { createDelegation } from './delegation.ts'
 import { readEarlierTurns } from './earlier-turns.ts'
 import { createFileJournal, resolveStartedChanges } from './file-journal.ts'
+import { guestOf } from './guest.ts'
 import { createGate, type Gate } from './gate.ts'
 import { createMoney } from './money.ts'
 import { buildPrompt } from './prompt.ts'
@@ -112,7 +113,8 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
   const journalDeps = { ...deps, closedFolders: [dataDir] }
   // Before a call is run again it has to be known whether it took effect the first time.
   await resolveStartedChanges(journalDeps, job.id)
-  const memory = await takePromptMemories(deps, job.id, agent.id)
+  // What the agent remembers of the person is not laid out before a guest. It can recall it, and then its answer waits.
+  const memory = guestOf(job) === null ? await takePromptMemories(deps, job.id, agent.id) : undefined
   const watch = await takeWatch(deps, job)
   const { messages, startedCallIds } = transcriptOf(jobs.listSteps(db, job.id))
   return {

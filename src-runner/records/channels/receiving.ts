@@ -170,6 +170,7 @@ function startTurn(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, perso
       channelId: channel.id,
       personId: person.id,
       personName: person.displayName,
+      isGuest: !isOwner,
     },
   })
   setPersonConversation(tx, person.id, job.conversationId)
