@@ -11,7 +11,8 @@ export type OutboundKind = z.infer<typeof OutboundKind>
 
 /**
  * pending: not sent yet, or tried and to be tried again. sent: the service took it. undeliverable: given up, and shown.
- * nowhere: there was no conversation to send it to; the run it tells of was not held up by that.
+ * nowhere: there was no conversation to send it to, there is none any more, or nothing to say; the run it tells of was not
+ * held up by that.
  */
 export const OutboundState = z.enum(['pending', 'sent', 'undeliverable', 'nowhere'])
 export type OutboundState = z.infer<typeof OutboundState>

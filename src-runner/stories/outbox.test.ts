@@ -73,7 +73,7 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
     (await runner.client.ok('listOutbox', { query: { ...query, limit: 50 } })).messages
   async function addWebhook(fields: Partial<CreateTrigger> = {}): Promise<string> {
     const body = { name: 'Build failed', agentId: agent.id, taskTemplate: 'Look at {build}.', notifyOnSuccess: true, ...fields }
-    return (await runner.client.ok('createTrigger', { body: body as CreateTrigger })).url
+    return (await runner.client.ok('createTrigger', { body })).url
   }
   /** Fires it and waits for its job. */
   async function fire(url: string) {
@@ -83,7 +83,7 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
   }
   const addSchedule = async (fields: Partial<CreateSchedule> = {}) => {
     const body = { name: 'Prices', agentId: agent.id, cron: '0 * * * *', timezone: 'UTC', task: 'Look.', notifyOnSuccess: true, ...fields }
-    return (await runner.client.ok('createSchedule', { body: body as CreateSchedule })).schedule
+    return (await runner.client.ok('createSchedule', { body })).schedule
   }
   const runNow = async (scheduleId: string) => runner.ended((await runner.client.ok('runScheduleNow', { params: { scheduleId } })).jobId)
   const askToPost = (text: string) => runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'post', args: { text } }] })
