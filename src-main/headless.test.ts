@@ -96,6 +96,23 @@ describe('headless', () => {
     expect(written.join('\n')).toContain('dashboard ready')
   })
 
+  it('takes webhooks on a port of their own, under the address that it is told', { timeout: 30_000 }, async () => {
+    const port = await freePort()
+    const program = startHeadless({ INGRESS_PORT: String(port) }, ['--public-runner-url=https://hooks.example.com/deckhand/'])
+    const { runnerUrl, dashboardUrl } = await program.ready
+    const { publicAddress } = (await (await fetch(`${dashboardUrl}/api/public-address`)).json()) as { publicAddress: object }
+    expect(publicAddress).toMatchObject({ url: 'https://hooks.example.com/deckhand', source: 'environment', ingressPort: port })
+    const made = await post(`${runnerUrl}/api/triggers`, { name: 'Orders', agentId: null, taskTemplate: 'Pack {order}.' })
+    const { url } = (await made.json()) as { url: string }
+    const path = url.slice('https://hooks.example.com/deckhand'.length)
+    // It has no agent, and says so to whoever knows the address alone.
+    expect(await (await post(`http://127.0.0.1:${port}${path}`, { order: 'tea' })).json()).toMatchObject({ error: 'trigger_has_no_agent' })
+    expect([
+      (await post(`http://127.0.0.1:${port}${path}x`, {})).status,
+      (await fetch(`http://127.0.0.1:${port}/api/health`)).status,
+    ]).toEqual([404, 404])
+  })
+
   it('brings a killed runner back under the same addresses', { timeout: 30_000 }, async () => {
     const port = await freePort()
     const program = startHeadless({ RUNNER_PORT: String(port) })

@@ -97,6 +97,25 @@ describe('what the tray is told, and what is answered there', { timeout: 30_000 
     await expect.poll(() => JSON.stringify(runner.modelServer.received.at(-1)?.body)).toContain('Blue & white')
   })
 
+  it('adds to a limit, in words that say how much', async () => {
+    const usage = { input: 1000, output: 100 }
+    const agent = await runner.addAgent({ limits: { maxCostUsd: 0.2 } })
+    // Two cents a call.
+    const price = { inputUsdPerMillion: 10, outputUsdPerMillion: 100 }
+    await runner.client.ok('setModelPrice', { body: { model: agent.model!, price } })
+    const again = { toolCalls: [{ id: 'call', name: 'list_files', args: {} }], usage }
+    runner.modelServer.play(...Array.from({ length: 20 }, () => again))
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Go', agentId: agent.id } })
+    await runner.ended(jobId)
+    const { approvalId, ...shown } = await waiting()
+    const title = "Add $0.20 to the job's limit of $0.20"
+    expect(shown).toEqual({ kind: 'budget', agentName: 'Tester', title, isWhole: true, choices: [] })
+    runner.runner.answerApproval({ approvalId, decision: 'approve', answer: null })
+    await expect.poll(() => runner.reports.at(-1)?.waiting[0]?.title).toBe("Add $0.20 to the job's limit of $0.40")
+    runner.runner.answerApproval({ approvalId: runner.reports.at(-1)!.waiting[0]!.approvalId, decision: 'reject', answer: null })
+    await expect.poll(async () => (await runner.client.ok('getJob', { params: { jobId } })).job.error).toBe('cost_limit')
+  })
+
   it('offers no choice of a question where one does not fit into a menu', async () => {
     await start({ name: 'ask_person', args: { question: 'Which?', choices: ['A', 'b'.repeat(61)] } })
     expect(await waiting()).toMatchObject({ isWhole: true, choices: [] })
