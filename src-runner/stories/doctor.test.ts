@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { DoctorCheck } from '../contract/doctor.ts'
 import { AppError } from '../kit/errors.ts'
 import { createMemoryVault } from '../kit/vault.ts'
+import { startBotApiServer } from '../testing/bot-api-server/bot-api-server.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
 import { createHandClock } from '../testing/hand-clock.ts'
 
@@ -97,5 +98,32 @@ describe('the doctor', { timeout: 30_000 }, () => {
     await runner.restart({ config: { safeMode: false } })
     await runner.client.ok('updateSettings', { body: { brake: true } })
     expect((await examine()).schedules).toMatchObject({ state: 'warning', found: expect.stringContaining('brake') as string })
+  })
+
+  it('says of channels which do not work and how many messages wait for them', async () => {
+    const bot = await startBotApiServer()
+    try {
+      await open()
+      const agent = await runner.addAgent({ name: 'Ada' })
+      const body = { agentId: agent.id, kind: 'telegram', token: bot.token, baseUrl: bot.url } as const
+      const { id: channelId } = (await runner.client.ok('createChannel', { body })).channel
+      const channels = async () => (await examine()).channels
+      await expect.poll(channels).toEqual({
+        name: 'channels',
+        state: 'ok',
+        found: `@${bot.botName}: the last round trip worked.`,
+        fix: '',
+      })
+      bot.fault('sendMessage', { kind: 'stall' })
+      bot.say({ id: 7, first_name: 'Bo' }, 'Hello?')
+      await expect.poll(channels).toMatchObject({ state: 'ok', found: expect.stringContaining('1 message waits to be sent.') as string })
+      bot.fault('getUpdates', { kind: 'error', code: 401, description: 'Unauthorized' })
+      bot.say({ id: 7, first_name: 'Bo' }, 'Hello??')
+      await expect.poll(channels).toMatchObject({ state: 'problem', fix: expect.stringContaining('new token') as string })
+      await runner.client.ok('updateChannel', { params: { channelId }, body: { enabled: false } })
+      await expect.poll(channels).toMatchObject({ state: 'ok', found: expect.stringContaining('No channel is on.') as string })
+    } finally {
+      await bot.close()
+    }
   })
 })

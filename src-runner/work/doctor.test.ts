@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { BoxState } from '../base/box/box-types.ts'
+import type { DoctorCheck } from '../contract/doctor.ts'
+import type { PublicAddress } from '../contract/public-address.ts'
+import { createMemoryVault } from '../kit/vault.ts'
+import { openRecordsRig, type RecordsRig } from '../testing/records-rig.ts'
+import { examine, type DoctorDeps } from './doctor.ts'
+
+const network = { works: true, reason: null, advice: null }
+const BOX: BoxState = { kind: 'bubblewrap', works: true, reason: null, advice: null, network, checkedAt: 0, setup: null }
+const MINUTE = 60_000
+
+describe('the doctor', () => {
+  let rig: RecordsRig
+  beforeEach(() => {
+    rig = openRecordsRig()
+  })
+  afterEach(() => rig.close())
+
+  async function look(name: DoctorCheck['name'], found: Partial<DoctorDeps> = {}): Promise<DoctorCheck> {
+    const checks = await examine({
+      ...{ db: rig.db, clock: rig.clock, dataDir: rig.folder, vault: createMemoryVault(), safeMode: false, hasTrash: true },
+      findBox: async () => BOX,
+      models: { listModels: async () => ({ models: [], problems: [] }) },
+      nextDueAt: () => null,
+      publicAddress: () => null,
+      ...found,
+    })
+    return checks.find((check) => check.name === name)!
+  }
+  const address = (url: string | null, state: PublicAddress['check']['state'], problem = ''): PublicAddress => ({
+    ...{ url, source: 'setting', localUrl: '', ingressPort: null, programs: [], tunnel: null },
+    check: { state, checkedAt: null, problem },
+  })
+
+  it.each([
+    ['nothing is due', null, 'ok', 'Nothing is due'],
+    ['the next run is ahead', MINUTE, 'ok', 'at its time'],
+    ['a run is being looked at', -MINUTE, 'ok', 'at its time'],
+    ['a run was overlooked', -7 * MINUTE, 'problem', 'due for 7 minutes'],
+  ])('knows of the clock that %s', async (_, inMs, state, found) => {
+    const nextDueAt = () => (inMs === null ? null : rig.clock.now() + inMs)
+    expect(await look('schedules', { nextDueAt })).toMatchObject({ state, found: expect.stringContaining(found) as string })
+  })
+
+  it.each([
+    ['there is none', address(null, 'unknown'), 'ok', 'Only this machine'],
+    ['it is reached', address('https://a.example', 'reachable'), 'ok', 'https://a.example'],
+    ['nobody has looked', address('https://a.example', 'unknown'), 'warning', 'not been checked'],
+    ['it is not reached', address('https://a.example', 'unreachable', 'Nothing came in.'), 'problem', 'Nothing came in.'],
+  ])('knows of the public address that %s', async (_, publicAddress, state, found) => {
+    expect(await look('public_address', { publicAddress: () => publicAddress })).toMatchObject({
+      state,
+      found: expect.stringContaining(found) as string,
+    })
+  })
+
+  it.each([
+    ['there is one', BOX, 'ok', 'bubblewrap', ''],
+    [
+      'it has no network',
+      { ...BOX, network: { works: false, reason: 'no python', advice: 'Install it.' } },
+      'warning',
+      'no python',
+      'Install it.',
+    ],
+    [
+      'there is none',
+      { ...BOX, kind: 'none' as const, works: false, reason: 'no bwrap', advice: 'Get it.' },
+      'warning',
+      'no bwrap',
+      'Get it.',
+    ],
+  ])('knows of the box that %s', async (_, box, state, found, fix) => {
+    expect(await look('box', { findBox: async () => box })).toMatchObject({ state, found: expect.stringContaining(found) as string, fix })
+  })
+
+  it('knows whether what is deleted can be found again', async () => {
+    expect((await look('trash')).state).toBe('ok')
+    expect(await look('trash', { hasTrash: false })).toMatchObject({ state: 'warning', fix: expect.stringContaining('job') as string })
+  })
+
+  it('says of what breaks while it is looked at that it is broken, and goes on with the rest', async () => {
+    const broken = { findBox: () => Promise.reject(new Error('The program is gone.')), dataDir: '/no/such/folder' }
+    expect(await look('box', broken)).toMatchObject({ state: 'problem', found: 'The program is gone.' })
+    expect(await look('disk', broken)).toMatchObject({ state: 'problem', found: expect.stringContaining('/no/such/folder') as string })
+    expect((await look('keychain', broken)).state).toBe('ok')
+    rig.db.connection.close()
+    expect((await look('database')).state).toBe('problem')
+    expect((await look('trash')).state).toBe('ok')
+  })
+})
