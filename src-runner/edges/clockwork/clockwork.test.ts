@@ -1,0 +1,215 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Tx } from '../../base/db/transact.ts'
+import type { Log } from '../../kit/log.ts'
+import type { ScheduleStore } from '../../records/schedules/schedule-store.ts'
+import { openScheduleRig, type ScheduleRig } from '../../testing/schedule-rig.ts'
+import type { Alarm } from './alarm.ts'
+import { createClockwork, type Clockwork } from './clockwork.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const at = (text: string) => Date.parse(text)
+const START = at('2026-11-20T09:30:00Z')
+
+let rig: ScheduleRig
+let clockwork: Clockwork
+let logged: string[]
+/** What the alarm was set for last, and how it rings. */
+let set: { at: number | null; ring: () => void }
+let timesSet: number
+
+const alarm: Alarm = {
+  set(moment, ring) {
+    set = { at: moment, ring }
+    timesSet++
+  },
+}
+
+beforeEach(() => {
+  rig = openScheduleRig(START)
+  logged = []
+  timesSet = 0
+  set = { at: null, ring() {} }
+})
+afterEach(async () => {
+  await clockwork.stop()
+  rig.close()
+})
+
+function start(store: ScheduleStore = rig.schedules): void {
+  const collect = (_fields: unknown, message: string) => void logged.push(message)
+  const log: Log = { error: collect, warn: collect, info: collect, debug() {} }
+  clockwork = createClockwork({ db: rig.records.db, clock: rig.clock, alarm, schedules: store, log })
+  clockwork.start()
+}
+
+async function until(isThere: () => boolean): Promise<void> {
+  while (!isThere()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+describe('the alarm', () => {
+  it('is set for the earliest thing to do, and anew when that changes', async () => {
+    const daily = rig.create({ cron: '0 12 * * *' })
+    start()
+    await until(() => set.at === at('2026-11-20T12:00:00Z'))
+    const hourly = rig.create()
+    await until(() => set.at === at('2026-11-20T10:00:00Z'))
+    rig.write((tx) => rig.schedules.update(tx, hourly.id, { cron: '45 * * * *' }))
+    await until(() => set.at === at('2026-11-20T09:45:00Z'))
+    rig.write((tx) => rig.schedules.pause(tx, hourly.id))
+    await until(() => set.at === at('2026-11-20T12:00:00Z'))
+    rig.write((tx) => rig.schedules.resume(tx, hourly.id))
+    await until(() => set.at === at('2026-11-20T09:45:00Z'))
+    rig.write((tx) => rig.schedules.remove(tx, hourly.id))
+    await until(() => set.at === at('2026-11-20T12:00:00Z'))
+    rig.write((tx) => rig.schedules.remove(tx, daily.id))
+    await until(() => set.at === null)
+  })
+
+  it('is set once for many changes in a row', async () => {
+    start()
+    await until(() => timesSet === 1)
+    for (let i = 0; i < 100; i++) rig.create()
+    await until(() => set.at === at('2026-11-20T10:00:00Z'))
+    expect(timesSet).toBeLessThan(5)
+  })
+
+  it('is set for the day that gives a budget back, too', async () => {
+    const schedule = rig.create({ dailyBudgetUsd: 1, cron: '0 10 * * 5' })
+    start()
+    rig.spend(1_000_000)
+    rig.clock.advance(30 * MINUTE)
+    set.ring()
+    await until(() => rig.read(schedule).status === 'budget_exhausted')
+    await until(() => set.at === at('2026-11-21T00:00:00Z'))
+  })
+
+  it('that rings a moment early is set again', async () => {
+    const schedule = rig.create()
+    start()
+    await until(() => set.at === at('2026-11-20T10:00:00Z'))
+    rig.clock.advance(30 * MINUTE - 1)
+    const before = timesSet
+    set.ring()
+    await until(() => timesSet > before)
+    expect(set.at).toBe(at('2026-11-20T10:00:00Z'))
+    expect(rig.ledger(schedule)).toEqual([])
+    rig.clock.advance(1)
+    set.ring()
+    await until(() => rig.ledger(schedule).length === 1)
+  })
+
+  it('rings for nobody after the end', async () => {
+    const schedule = rig.create()
+    start()
+    await until(() => set.at !== null)
+    const { ring } = set
+    await clockwork.stop()
+    expect(set.at).toBeNull()
+    rig.clock.advance(HOUR)
+    ring()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(rig.ledger(schedule)).toEqual([])
+    expect(await clockwork.tick()).toEqual({ fired: 0, skipped: 0, exhausted: 0 })
+  })
+})
+
+describe('a look', () => {
+  it('decides everything that is due and says what came of it', async () => {
+    const [free, held, spent] = [rig.create(), rig.create(), rig.create({ agentId: rig.records.addAgent('Bob').id, dailyBudgetUsd: 1 })]
+    rig.write((tx) => rig.schedules.runNow(tx, held.id))
+    rig.spend(1_000_000, rig.read(spent).agentId)
+    start()
+    await clockwork.tick()
+    rig.clock.jump(30 * MINUTE)
+    expect(await clockwork.tick()).toEqual({ fired: 1, skipped: 1, exhausted: 1 })
+    expect(rig.ledger(free)).toMatchObject([{ state: 'ran' }])
+    expect(await clockwork.tick()).toEqual({ fired: 0, skipped: 1, exhausted: 0 })
+  })
+
+  it('runs what waited as soon as the run before it ends, without anybody asking', async () => {
+    const schedule = rig.create()
+    start()
+    const { jobId } = rig.write((tx) => rig.schedules.runNow(tx, schedule.id))
+    rig.clock.jump(30 * MINUTE)
+    expect(await clockwork.tick()).toEqual({ fired: 0, skipped: 1, exhausted: 0 })
+    rig.end(jobId)
+    await until(() => rig.ledger(schedule).at(-1)!.state === 'ran')
+  })
+
+  it('gives everything else its turn while thousands are decided, and leaves none out', async () => {
+    const { agentId } = rig
+    const fields = { name: 'News', agentId, cron: '0 * * * *', timezone: 'UTC', task: 'Read.', dailyBudgetUsd: 5, catchUpHours: 24 }
+    const create = (tx: Tx) => rig.schedules.create(tx, { ...fields, notifyOnSuccess: false, notifyVia: 'auto' })
+    rig.write((tx) => Array.from({ length: 2000 }, () => create(tx)))
+    start()
+    await clockwork.tick()
+    let turns = 0
+    let counting = true
+    const count = () => {
+      turns++
+      if (counting) setImmediate(count)
+    }
+    setImmediate(count)
+    rig.clock.jump(30 * MINUTE)
+    expect(await clockwork.tick()).toEqual({ fired: 2000, skipped: 0, exhausted: 0 })
+    counting = false
+    expect(turns).toBeGreaterThan(7)
+  })
+
+  it('decides what was missed in a year, and has its turn in between', async () => {
+    const schedule = rig.create({ cron: '*/5 * * * *' })
+    rig.clock.jump(365 * 24 * HOUR)
+    start()
+    expect((await clockwork.tick()).fired + rig.live(schedule).length).toBeGreaterThan(0)
+    const rows = rig.ledger(schedule)
+    expect(rows.map(({ state, times }) => [state, times])).toEqual([
+      ['missed', (365 * 24 * 60) / 5 - 1],
+      ['ran', 1],
+    ])
+  })
+
+  it('runs the others when one cannot be decided, and tries that one again later', async () => {
+    const [sick, well] = [rig.create(), rig.create()]
+    let isSick = true
+    start({
+      ...rig.schedules,
+      decide(tx, id) {
+        const decision = rig.schedules.decide(tx, id)
+        if (isSick && id === sick.id) throw new Error('no')
+        return decision
+      },
+    })
+    await clockwork.tick()
+    rig.clock.jump(30 * MINUTE)
+    expect((await clockwork.tick()).fired).toBe(1)
+    expect(rig.ledger(sick)).toEqual([])
+    expect(rig.ledger(well)).toMatchObject([{ state: 'ran' }])
+    expect(logged).toContain('a schedule could not be decided: no')
+    // Not at once: it would fail again, and again.
+    expect(set.at).toBe(rig.clock.now() + 30_000)
+    isSick = false
+    rig.clock.advance(30_000)
+    await until(() => rig.ledger(sick).length === 1)
+  })
+
+  it('passes by a schedule whose time zone this machine does not know any more', async () => {
+    const schedule = rig.create()
+    rig.records.db.prepare("UPDATE schedules SET timezone = 'Mars/Olympus' WHERE id = ?").run(schedule.id)
+    start()
+    rig.clock.jump(30 * MINUTE)
+    expect(await clockwork.tick()).toEqual({ fired: 0, skipped: 0, exhausted: 0 })
+    expect(set.at).toBeNull()
+  })
+
+  it('notices that the clock was set', async () => {
+    const schedule = rig.create()
+    start()
+    await clockwork.tick()
+    rig.clock.jump(30 * MINUTE)
+    rig.clock.advance(30_000)
+    await until(() => rig.ledger(schedule).length === 1)
+    expect(rig.ledger(schedule)).toMatchObject([{ state: 'ran', reason: '30 seconds late.' }])
+    expect(logged).toContain('the clock was set or the machine slept')
+  })
+})

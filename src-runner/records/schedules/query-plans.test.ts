@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Statement } from '../../base/db/database.ts'
+import type { Tx } from '../../base/db/transact.ts'
+import type { Schedule } from '../../contract/schedules.ts'
+import { openScheduleRig, type ScheduleRig } from '../../testing/schedule-rig.ts'
+
+const HOUR = 3_600_000
+const FIRST = { at: -1, seq: 0 }
+
+let rig: ScheduleRig
+let schedule: Schedule
+
+beforeAll(() => {
+  rig = openScheduleRig()
+  schedule = rig.create()
+})
+afterAll(() => rig.close())
+
+type Used = { sql: string; plan: string[] }
+
+/** Every statement that `act` prepares, with the plan that SQLite has for it. */
+function plansOf(act: () => void): Used[] {
+  const { db } = rig.records
+  const { prepare, connection } = db
+  const used = new Set<string>()
+  db.prepare = <Row>(sql: string): Statement<Row> => {
+    used.add(sql)
+    return prepare<Row>(sql)
+  }
+  try {
+    act()
+  } finally {
+    db.prepare = prepare
+  }
+  return [...used].filter((sql) => /^\s*(SELECT|WITH|UPDATE|DELETE|INSERT)/i.test(sql)).map((sql) => ({ sql, plan: planOf(sql) }))
+
+  function planOf(sql: string): string[] {
+    // A plan does not depend on values, but every place needs one.
+    const values = (sql.match(/\?/g) ?? []).map(() => 1)
+    return connection
+      .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(...values)
+      .map((row) => row.detail)
+  }
+}
+
+/** In one transaction, which is what the functions that write are part of. */
+function plansOfWriting(act: (tx: Tx) => unknown): Used[] {
+  return rig.write((tx) => plansOf(() => void act({ ...tx, prepare: (sql) => rig.records.db.prepare(sql) })))
+}
+
+/** A whole index is read only where it holds nothing but what is wanted, in the order that it has; `older` is ten rows at most. */
+const WANTED =
+  /^SCAN (older$|occurrences USING (COVERING )?INDEX occurrences_one_due|CONSTANT ROW|schedules USING COVERING INDEX schedules_(due|to_resume))/
+
+function slowParts(used: Used[]): string[] {
+  return used.flatMap(({ sql, plan }) =>
+    plan
+      .filter((line) => (line.startsWith('SCAN ') && !WANTED.test(line)) || /TEMP B-TREE|AUTOMATIC/.test(line))
+      .map((line) => `${line} in ${sql.replace(/\s+/g, ' ')}`),
+  )
+}
+
+test('what is due is found by an index over what is due alone', () => {
+  const used = plansOf(() => {
+    const { db } = rig.records
+    rig.schedules.listDue(db, 'running', FIRST, 100)
+    rig.schedules.listDue(db, 'paused', FIRST, 100)
+    rig.schedules.listToResume(db)
+    rig.schedules.listFreed(db)
+    rig.schedules.countWaiting(db)
+    rig.schedules.nextAt(db)
+  })
+  expect(used.map(({ plan }) => plan)).toEqual([
+    ['SEARCH schedules USING INDEX schedules_due (next_due_at>? AND next_due_at<?)'],
+    ['SEARCH schedules USING INDEX schedules_paused_due (next_due_at>? AND next_due_at<?)'],
+    ['SEARCH schedules USING INDEX schedules_to_resume (resume_at<?)'],
+    [
+      'SCAN occurrences USING COVERING INDEX occurrences_one_due',
+      'CORRELATED SCALAR SUBQUERY 1',
+      'SEARCH job USING INDEX agent_jobs_open_fires (schedule_id=?)',
+    ],
+    ['SCAN occurrences USING COVERING INDEX occurrences_one_due'],
+    ['SEARCH schedules USING INDEX schedules_due (next_due_at>?)'],
+    ['SEARCH schedules USING COVERING INDEX schedules_to_resume (resume_at>?)'],
+  ])
+})
+
+test('deciding, in every way, looks up and scans nothing', () => {
+  const used: Used[] = []
+  const decide = () => used.push(...plansOfWriting((tx) => rig.schedules.decide(tx, schedule.id)))
+  rig.clock.advance(HOUR)
+  decide()
+  const [jobId] = rig.live(schedule)
+  rig.clock.advance(3 * HOUR)
+  decide()
+  rig.clock.advance(2 * HOUR)
+  decide()
+  rig.end(jobId!)
+  decide()
+  rig.spend(5_000_000)
+  rig.clock.advance(HOUR)
+  decide()
+  rig.write((tx) => rig.schedules.pause(tx, schedule.id))
+  rig.clock.advance(1500 * HOUR)
+  decide()
+  expect(rig.ledger(schedule).map(({ state }) => state)).toEqual([
+    ...['caught_up', 'missed', 'missed', 'skipped_overlap', 'missed', 'caught_up', 'skipped_budget', 'paused'],
+  ])
+  expect(used.length).toBeGreaterThan(20)
+  expect(slowParts(used)).toEqual([])
+})
+
+test('reading, changing and forgetting do not, either', () => {
+  const { db } = rig.records
+  const other = rig.create({ name: 'Olds' })
+  const used = [
+    ...plansOf(() => {
+      rig.schedules.get(db, schedule.id)
+      rig.schedules.listOccurrences(db, { scheduleId: schedule.id, limit: 50 })
+      rig.schedules.list(db, { agentId: rig.agentId, limit: 50 })
+    }),
+    ...plansOfWriting((tx) => {
+      rig.schedules.update(tx, other.id, { cron: '1 * * * *' })
+      rig.schedules.runNow(tx, other.id)
+      rig.schedules.pause(tx, other.id)
+      rig.schedules.resume(tx, other.id)
+      rig.schedules.forgetSome(tx)
+      rig.schedules.markNotifyUnreachable(tx, other.id)
+      rig.schedules.remove(tx, other.id)
+    }),
+  ]
+  expect(used.length).toBeGreaterThan(15)
+  expect(slowParts(used)).toEqual([])
+})
+
+test('the list of all is in the order of the table', () => {
+  const used = plansOf(() => void rig.schedules.list(rig.records.db, { limit: 50 }))
+  expect(used.find(({ sql }) => sql.includes('ORDER BY seq DESC'))!.plan).toEqual(['SEARCH schedules USING INTEGER PRIMARY KEY (rowid<?)'])
+})
+
+test('the runs that are expected are read in the order in which they come, and no further than is shown', () => {
+  const used = plansOf(() => void rig.schedules.listUpcoming(rig.records.db, 24))
+  expect(slowParts(used)).toEqual([])
+})
