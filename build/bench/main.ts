@@ -1,5 +1,6 @@
 import { benchJobs } from './jobs.ts'
 import { benchPolicy } from './policy.ts'
+import { benchSchedules } from './schedules.ts'
 import { benchStream } from './stream.ts'
 import { benchTools } from './tools.ts'
 import { benchWindow } from './window.ts'
@@ -11,6 +12,7 @@ import { benchWindow } from './window.ts'
 const benches: Record<string, () => Promise<void>> = {
   jobs: benchJobs,
   policy: benchPolicy,
+  schedules: benchSchedules,
   stream: benchStream,
   tools: benchTools,
   window: benchWindow,
