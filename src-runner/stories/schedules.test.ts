@@ -373,7 +373,7 @@ describe('a schedule', { timeout: 30_000 }, () => {
   it('is shown before it is there: its next due times, or what is wrong', async () => {
     await open()
     const preview = (cron: string, timezone: string, count?: number) =>
-      runner.client.ok('previewCron', { query: { cron, timezone, count } as never })
+      runner.client.ok('previewCron', { query: { cron, timezone, count } })
     expect(await preview('0 9 * * 1-5', 'Europe/Berlin', 3)).toEqual({
       ...{ valid: true, problem: null, isWatcher: false },
       next: [at('2026-11-23T08:00:00Z'), at('2026-11-24T08:00:00Z'), at('2026-11-25T08:00:00Z')],
@@ -396,7 +396,7 @@ describe('a schedule', { timeout: 30_000 }, () => {
     await open()
     const other = await runner.addAgent({ name: 'Another' })
     const made = [await create({ name: 'a' }), await create({ name: 'b', agentId: other.id }), await create({ name: 'c' })]
-    const list = async (query: object) => runner.client.ok('listSchedules', { query: { limit: 2, ...query } as never })
+    const list = async (query: object) => runner.client.ok('listSchedules', { query: { limit: 2, ...query } })
     const first = await list({})
     expect(first.schedules.map(({ id }) => id)).toEqual([made[2]!.id, made[1]!.id])
     const second = await list({ cursor: first.nextCursor })

@@ -285,7 +285,10 @@ function reconsider(walk: Walk, one: ModelSchedule): void {
 function runNow(walk: Walk, a: number): void {
   const one = walk.schedules[a % SCHEDULES]!
   const ask = () => walk.rig.write((tx) => walk.rig.schedules.runNow(tx, one.schedule.id))
-  if (isLive(walk, one)) return void assert.throws(ask, /still going/)
+  if (isLive(walk, one)) {
+    assert.throws(ask, /still going/)
+    return
+  }
   ask()
   one.askedFor++
 }
