@@ -41,7 +41,7 @@ const PRUNE_EVERY_MS = 600_000
  * that was under way then is sent again.
  */
 export function createOutboxSender({ db, hub, clock, log, deliver }: OutboxSenderDeps): OutboxSender {
-  const stopping = new AbortController()
+  let isStopped = false
   /** Messages under way are called off. */
   const ending = new AbortController()
   /** By channel: the message that is being sent. */
@@ -56,7 +56,7 @@ export function createOutboxSender({ db, hub, clock, log, deliver }: OutboxSende
   /** Starts whatever may start now, and plans the next look. */
   function look(): void {
     // Events of our own commits come while we are at it.
-    if (isLooking || stopping.signal.aborted) return
+    if (isLooking || isStopped) return
     isLooking = true
     waking?.abort()
     try {
@@ -83,7 +83,7 @@ export function createOutboxSender({ db, hub, clock, log, deliver }: OutboxSende
   function wakeIn(ms: number): void {
     const planned = new AbortController()
     waking = planned
-    clock.sleep(ms, AbortSignal.any([planned.signal, stopping.signal])).then(look, () => {})
+    clock.sleep(ms, planned.signal).then(look, () => {})
   }
 
   function pauseOf(channelId: string): number {
@@ -177,7 +177,8 @@ export function createOutboxSender({ db, hub, clock, log, deliver }: OutboxSende
     },
     async stop({ graceMs }) {
       for (const stop of stops.splice(0)) stop()
-      stopping.abort(new Error('the app stops'))
+      isStopped = true
+      waking?.abort(new Error('the app stops'))
       const over = new AbortController()
       const inTime = Promise.all(lanes)
       if (graceMs > 0) await Promise.race([inTime, clock.sleep(graceMs, over.signal).catch(() => {})])
