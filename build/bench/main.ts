@@ -3,6 +3,8 @@ import { benchPolicy } from './policy.ts'
 import { benchSchedules } from './schedules.ts'
 import { benchStream } from './stream.ts'
 import { benchTools } from './tools.ts'
+import { benchWebhookTiming } from './webhook-timing.ts'
+import { benchWebhooks } from './webhooks.ts'
 import { benchWindow } from './window.ts'
 
 /**
@@ -15,6 +17,8 @@ const benches: Record<string, () => Promise<void>> = {
   schedules: benchSchedules,
   stream: benchStream,
   tools: benchTools,
+  webhooks: benchWebhooks,
+  'webhook-timing': benchWebhookTiming,
   window: benchWindow,
 }
 

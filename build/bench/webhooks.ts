@@ -1,0 +1,146 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { callJson, closeClient, send } from './http-client.ts'
+import { makeFolder, median, ROOT, spread, startModelServer, startProgram, startRunner } from './processes.ts'
+import type { Load, LoadResult } from './webhook-load.ts'
+
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7)
+/** With the limit of 30 an hour this is 30,000 deliveries for one runner. */
+const TRIGGERS = 1000
+const WARM_UP = 200
+/** Deliveries in a round by connections, and what is aimed at beside the bare intake. */
+const LEVELS = [
+  { connections: 1, count: 1000, target: '0.7 or more' },
+  { connections: 10, count: 2500, target: 'none' },
+  { connections: 50, count: 3500, target: '2.5 or more' },
+] as const
+
+/**
+ * Accepted deliveries per second: trigger found, limit counted, template filled, job, inbox and event on disk before the
+ * 202. Beside it, in turn, the bare intake of `bare-intake.ts`, which does one synced insert per request. Server, bare
+ * server and load are a process each; no job runs meanwhile. Then what the intake at full load does to a chat that streams.
+ */
+export async function benchWebhooks(): Promise<void> {
+  console.log(
+    `\nAccepted deliveries over ${TRIGGERS} triggers, each on disk before its 202 (${ROUNDS} rounds in turn; median, least and most)`,
+  )
+  console.log('connections | Deckhand, per s | bare, per s | Deckhand / bare | p99 Deckhand, ms | p99 bare, ms')
+  for (const level of LEVELS) await benchLevel(level)
+  await benchStreamBesideIntake()
+  closeClient()
+}
+
+async function benchLevel({ connections, count, target }: (typeof LEVELS)[number]): Promise<void> {
+  const runner = await startRunner()
+  const bare = await startProgram<{ url: string }>(join(ROOT, 'build/bench/bare-intake.ts'))
+  const pathsFile = await makeTriggers(runner.line.runnerUrl, await makeAgent(runner.line.runnerUrl, 'http://127.0.0.1:9'), TRIGGERS)
+  await callJson('PATCH', `${runner.line.runnerUrl}/api/settings`, { brake: true })
+  const ours: LoadResult[] = []
+  const theirs: LoadResult[] = []
+  for (let round = -1; round < ROUNDS; round++) {
+    const load = { pathsFile, connections, count: round < 0 ? count / 2 : count, warmUp: WARM_UP, from: (round + 1) * (count + WARM_UP) }
+    const [a, b] = [await runLoad(runner.line.runnerUrl, load), await runLoad(bare.line.url, load)]
+    if (round < 0) continue
+    ours.push(a)
+    theirs.push(b)
+  }
+  const rate = (results: LoadResult[]) => results.map(({ perSecond }) => perSecond)
+  const p99 = (results: LoadResult[]) => spread(results.map(({ p99Ms }) => p99Ms))
+  const ratio = median(ours.map(({ perSecond }, round) => perSecond / theirs[round]!.perSecond))
+  console.log(
+    `${connections} | ${spread(rate(ours), 0)} | ${spread(rate(theirs), 0)} | ${ratio.toFixed(2)} (target: ${target}) | ${p99(ours)} | ${p99(theirs)}`,
+  )
+  await bare.stop()
+  await runner.stop()
+}
+
+const STREAM_TRIGGERS = 4000
+const TOKENS = 3000
+const TOKEN_MS = 10
+const WINDOW_SECONDS = 2
+const WINDOWS = 5
+
+/** One long chat, with the intake at full load and at rest in turn. The chat runs when the brake is set, and goes on. */
+async function benchStreamBesideIntake(): Promise<void> {
+  const models = await startModelServer('--tokens', String(TOKENS), '--delay-ms', String(TOKEN_MS))
+  const runner = await startRunner()
+  const { runnerUrl } = runner.line
+  const agentId = await makeAgent(runnerUrl, models.line.url)
+  const pathsFile = await makeTriggers(runnerUrl, agentId, STREAM_TRIGGERS)
+  const gaps = { quiet: [] as number[], loaded: [] as number[] }
+  const perSecond: number[] = []
+  let phase: keyof typeof gaps | null = null
+  let last = 0
+  const stream = await send('POST', `${runnerUrl}/api/chat/stream`, { agentId, message: 'Say a lot.' })
+  const flowing = new Promise<void>((resolve) => {
+    stream.on('data', (chunk: Buffer) => {
+      if (!chunk.includes('event: delta')) return
+      const now = performance.now()
+      if (phase !== null) gaps[phase].push(now - last)
+      last = now
+      resolve()
+    })
+  })
+  await flowing
+  await callJson('PATCH', `${runnerUrl}/api/settings`, { brake: true })
+  let from = 0
+  for (let window = 0; window < WINDOWS; window++) {
+    phase = 'quiet'
+    await new Promise((resolve) => setTimeout(resolve, WINDOW_SECONDS * 1000))
+    phase = 'loaded'
+    const load = { pathsFile, from, connections: 50, count: 22_000, seconds: WINDOW_SECONDS }
+    const result = await runLoad(runnerUrl, load)
+    from += result.sent
+    perSecond.push(result.perSecond)
+    phase = null
+  }
+  stream.destroy()
+  await runner.stop()
+  await models.stop()
+  const p99 = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)]!
+  const [quiet, loaded] = [p99(gaps.quiet), p99(gaps.loaded)]
+  console.log(`\nA chat that streams a token every ${TOKEN_MS} ms while deliveries come in over 50 connections (${WINDOWS} windows each)`)
+  console.log('deliveries per s | gap between tokens at rest, p99 ms | under load, p99 ms | more')
+  console.log(
+    `${spread(perSecond, 0)} | ${quiet.toFixed(1)} (${gaps.quiet.length} gaps) | ${loaded.toFixed(1)} (${gaps.loaded.length} gaps) | ` +
+      `+${(loaded - quiet).toFixed(1)} ms (target: +10 or less)`,
+  )
+}
+
+async function runLoad(url: string, load: Omit<Load, 'port'>): Promise<LoadResult> {
+  const program = await startProgram<LoadResult>(join(ROOT, 'build/bench/webhook-load.ts'), [
+    JSON.stringify({ ...load, port: Number(new URL(url).port) } satisfies Load),
+  ])
+  await program.stop()
+  return program.line
+}
+
+async function makeAgent(runnerUrl: string, modelUrl: string): Promise<string> {
+  const { provider } = await callJson<{ provider: { id: string } }>('POST', `${runnerUrl}/api/providers`, {
+    kind: 'openai-compatible',
+    name: 'Local',
+    baseUrl: `${modelUrl}/v1`,
+  })
+  const { agent } = await callJson<{ agent: { id: string } }>('POST', `${runnerUrl}/api/agents`, {
+    name: 'Bench',
+    model: { providerId: provider.id, model: 'small' },
+  })
+  return agent.id
+}
+
+/** Gives the file in which the triggers' paths are. */
+async function makeTriggers(runnerUrl: string, agentId: string, count: number): Promise<string> {
+  const paths: string[] = []
+  let left = count
+  const create = async () => {
+    while (left-- > 0) {
+      const body = { name: `Trigger ${left}`, agentId, taskTemplate: 'Summarise issue {issue.number} "{issue.title}":\n\n{issue.body}' }
+      const { url } = await callJson<{ url: string }>('POST', `${runnerUrl}/api/triggers`, body)
+      paths.push(new URL(url).pathname)
+    }
+  }
+  await Promise.all(Array.from({ length: 16 }, create))
+  const file = join(makeFolder(), 'paths.json')
+  writeFileSync(file, JSON.stringify(paths))
+  return file
+}
