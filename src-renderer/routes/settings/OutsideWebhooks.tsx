@@ -170,6 +170,13 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
             disabled={change.isRunning}
             onChecked={(isOn) => put(isOn ? FIRST_INGRESS_PORT : null)}
           />
+          <Show when={props.address.ingressProblem}>
+            {(said) => (
+              <p role="alert" class="text-xs wrap-anywhere text-bad">
+                {visibleText(said())}
+              </p>
+            )}
+          </Show>
           <Show when={props.address.ingressPort === null && problem()}>
             {(said) => (
               <p role="alert" class="text-xs text-bad">
