@@ -193,6 +193,30 @@ describe('a delivery', { timeout: 20_000 }, () => {
     expect((await runner.client.ok('getJob', { params: { jobId: replayed.jobId } })).job.task).toContain('Look at x.')
   })
 
+  it('is made a job when the one beside it cannot be', async () => {
+    const ids = createIds(() => Date.now())
+    let isFailing = false
+    let made = 0
+    const faulty = {
+      next() {
+        if (isFailing && ++made % 7 === 0) throw new Error('the fault of this test')
+        return ids.next()
+      },
+    }
+    await startQuietly({ ids: faulty })
+    const { trigger, url } = await addTrigger()
+    isFailing = true
+    const answers = await Promise.all(Array.from({ length: 29 }, () => postWebhook(url)))
+    isFailing = false
+    const accepted = answers.filter(({ status }) => status === 202)
+    expect(answers.filter(({ status }) => status === 500)).toHaveLength(29 - accepted.length)
+    expect(accepted.length).toBeGreaterThan(10)
+    expect(accepted.length).toBeLessThan(29)
+    expect(await triggerNow(trigger.id)).toMatchObject({ triggerCount: accepted.length, firesThisHour: accepted.length })
+    expect(new Set(accepted.map(({ body }) => body.jobId)).size).toBe(await jobsOf(trigger.id))
+    expect((await inboxOf(trigger.id)).filter(({ outcome }) => outcome === 'accepted')).toHaveLength(accepted.length)
+  })
+
   it('is refused while the disk is full, and accepted when there is room', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger()

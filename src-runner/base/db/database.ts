@@ -47,6 +47,9 @@ const FULL_CHECK_BYTES = 64 * 1024 * 1024
 const SMALL_TABLES = ['entities', 'agents', 'providers', 'model_prices', 'settings', 'conversations', 'spend_days']
 /** The write-ahead log is cut back to this after a checkpoint, however large a burst made it. */
 const WAL_BYTES_KEPT = 16 * 1024 * 1024
+const PAGE_BYTES = 4096
+/** The pages that jobs, deliveries and schedules share, with room for a few large ones. */
+const CACHE_KB = 16 * 1024
 
 /**
  * Opens the one database of the runner and holds it alone until `close`. A file that is new is made under another
@@ -176,6 +179,9 @@ function connect(file: string, clock: Clock, ids: Ids): Sqlite.Database {
   connection.pragma('cell_size_check = ON')
   connection.pragma('temp_store = MEMORY')
   connection.pragma(`journal_size_limit = ${WAL_BYTES_KEPT}`)
+  // The pages that everybody writes to are in each commit: the longer the log, the fewer times they are copied from it.
+  connection.pragma(`wal_autocheckpoint = ${WAL_BYTES_KEPT / PAGE_BYTES}`)
+  connection.pragma(`cache_size = ${-CACHE_KB}`)
   // For migrations, which are SQL text and still need ids and the clock that was handed in.
   connection.function('new_id', () => ids.next())
   connection.function('now_ms', () => clock.now())

@@ -96,7 +96,17 @@ export class Commits {
     const group = this.#members.splice(0, LARGEST_GROUP)
     // Asked for before the group runs: what its effects queue joins the next turn, behind what is already waiting.
     if (this.#members.length > 0) setImmediate(() => this.#flushGroup())
-    if (group.length > 0) this.#commitGroup(group)
+    if (group.length === 1) this.#commitAlone(group[0]!)
+    else if (group.length > 0) this.#commitGroup(group)
+  }
+
+  /** Without a savepoint, for which SQLite copies every page that is changed behind it. */
+  #commitAlone({ work, resolve, reject }: Member): void {
+    try {
+      resolve(this.runNow(work))
+    } catch (error) {
+      reject(error)
+    }
   }
 
   #commitGroup(group: Member[]): void {

@@ -3,7 +3,6 @@ import { describeDatabaseTrouble } from '../../base/db/database-errors.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
 import { MAX_WEBHOOK_BYTES } from '../../contract/triggers.ts'
 import { AppError } from '../../kit/errors.ts'
-import { findWait } from '../../records/triggers/hour-window.ts'
 import type { Refusal } from '../../records/triggers/inbox.ts'
 import { isSecretOf } from '../../records/triggers/secrets.ts'
 import type { KnownTrigger, TriggerIndex } from '../../records/triggers/trigger-index.ts'
@@ -21,9 +20,9 @@ export type Ingress = {
   handle(req: IncomingMessage, res: ServerResponse): boolean
 }
 
-export type IngressDeps = Pick<IntakeDeps, 'db' | 'clock' | 'log' | 'time' | 'inbox'> & {
+export type IngressDeps = Pick<IntakeDeps, 'clock' | 'log' | 'inbox'> & {
   index: Pick<TriggerIndex, 'find'>
-  intake: Pick<Intake, 'take'>
+  intake: Pick<Intake, 'waitFor' | 'take'>
   /** Whether this is what we ourselves have just sent out to see whether it comes back. */
   probe?: (nonce: string) => boolean
 }
@@ -50,7 +49,7 @@ const AUTHENTIC = new Set<Refusal['outcome']>(['invalid_json', 'no_agent', 'job_
 /** Stands for no trigger, so that a wrong slug is as much work as a wrong secret. Of it nothing is ever written. */
 const NOBODY = { seq: 0, id: '' }
 
-export function createIngress({ db, clock, log, time, inbox, index, intake, probe = () => false }: IngressDeps): Ingress {
+export function createIngress({ clock, log, inbox, index, intake, probe = () => false }: IngressDeps): Ingress {
   function handle(req: IncomingMessage, res: ServerResponse): boolean {
     const address = addressOf(req)
     if (address === null) return false
@@ -69,7 +68,7 @@ export function createIngress({ db, clock, log, time, inbox, index, intake, prob
     if (!isRight || trigger === undefined || !trigger.active) {
       return turnAway(res, trigger ?? NOBODY, { outcome: isRight ? 'paused' : 'wrong_secret' })
     }
-    const waitMs = findWait(db, trigger.seq, time)
+    const waitMs = intake.waitFor(trigger)
     if (waitMs > 0) return turnAway(res, trigger, { outcome: 'rate_limited' }, waitMs)
     if (!isJsonType(req.headers['content-type'])) return turnAway(res, trigger, { outcome: 'unsupported_media_type' })
     if (!isPlain(req.headers)) return turnAway(res, trigger, { outcome: 'unsupported_encoding' })

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Database } from '../../base/db/database.ts'
-import { commitSoon } from '../../base/db/transact.ts'
+import { commitSoon, type Tx } from '../../base/db/transact.ts'
 import type { MachineTime } from '../../base/time/machine-time.ts'
 import { MAX_WEBHOOK_BYTES, type TemplatePreview } from '../../contract/triggers.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -10,6 +10,7 @@ import type { Log } from '../../kit/log.ts'
 import { triggerSignatureKey, type Vault } from '../../kit/vault.ts'
 import type { JobStore } from '../../records/jobs/job-store.ts'
 import { getReplayable } from '../../records/triggers/deliveries.ts'
+import { findOpening } from '../../records/triggers/hour-window.ts'
 import type { Inbox } from '../../records/triggers/inbox.ts'
 import type { ReceivedHeaders } from '../../records/triggers/received-headers.ts'
 import { eventNameOf, senderIdOf } from '../../records/triggers/sender.ts'
@@ -28,6 +29,8 @@ export type HandSentAnswer = { jobId: string; deliveryId: string }
 
 /** What becomes of a delivery once its body is here. The same for those that the person sends. */
 export type Intake = {
+  /** How long the trigger's next delivery has to wait, as far as is known before its body is here. 0: not at all. */
+  waitFor(trigger: KnownTrigger): number
   /** Throws AppError disk_full, database_unavailable or vault_unavailable: it was not taken, and may be sent again. */
   take(trigger: KnownTrigger, headers: IncomingHttpHeaders, body: Buffer): Promise<Outcome>
   /** Throws AppError trigger_not_found, trigger_is_paused, trigger_has_no_agent, invalid_request, payload_too_large or job_creation_failed. */
@@ -48,6 +51,10 @@ export type IntakeDeps = {
   inbox: Inbox
 }
 
+type Waiting = { trigger: KnownTrigger; delivery: ReadDelivery; resolve: (taken: Taken) => void; reject: (error: unknown) => void }
+
+/** More would keep the event loop from everything else for too long. */
+const LARGEST_BATCH = 128
 /** Every so many accepted deliveries the inbox is cut back: it may hold so many more for a moment. */
 const TRIM_AFTER = 16
 
@@ -65,6 +72,49 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
     return verifySignature(trigger.signature!, { secret, headers, rawBody, nowMs: clock.now() })
   }
 
+  /** As of the last delivery. What counts is in the database; this is so that it need not be asked twice. */
+  const openings = new WeakMap<KnownTrigger, number>()
+
+  function waitFor(trigger: KnownTrigger): number {
+    let opensAt = openings.get(trigger)
+    if (opensAt === undefined) openings.set(trigger, (opensAt = findOpening(db, trigger.seq)))
+    return opensAt === 0 ? 0 : Math.max(0, opensAt - time.elapsed())
+  }
+
+  const waiting: Waiting[] = []
+
+  /**
+   * The deliveries of one turn of the event loop are one piece of work: as pieces of their own, each would need a
+   * savepoint, for which SQLite copies every page again. When one of them cannot be made, each is tried by itself.
+   */
+  function takeSoon(trigger: KnownTrigger, delivery: ReadDelivery): Promise<Taken> {
+    return new Promise((resolve, reject) => {
+      if (waiting.push({ trigger, delivery, resolve, reject }) === 1) takeWaiting()
+    })
+  }
+
+  function takeWaiting(): void {
+    let batch: Waiting[] = []
+    const takeBatch = (tx: Tx) => {
+      batch = waiting.splice(0, LARGEST_BATCH)
+      if (waiting.length > 0) takeWaiting()
+      return batch.map((one) => takeDelivery(tx, taking, one.trigger, one.delivery))
+    }
+    commitSoon(db, takeBatch).then(
+      (taken) => batch.forEach((one, i) => one.resolve(taken[i]!)),
+      (error: unknown) => {
+        // A transaction that did not even begin took none.
+        const failed = batch.length > 0 ? batch : waiting.splice(0)
+        if (failed.length === 1) failed[0]!.reject(error)
+        else for (const one of failed) takeAlone(one)
+      },
+    )
+  }
+
+  function takeAlone({ trigger, delivery, resolve, reject }: Waiting): void {
+    commitSoon(db, (tx) => takeDelivery(tx, taking, trigger, delivery)).then(resolve, reject)
+  }
+
   async function take(trigger: KnownTrigger, headers: IncomingHttpHeaders, body: Buffer): Promise<Outcome> {
     const read: Partial<ReadDelivery> = { receivedAt: clock.now() }
     if (trigger.signature !== null && !(await isSigned(trigger, headers, body))) return { taken: { outcome: 'bad_signature' }, read }
@@ -77,8 +127,11 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
     if (trigger.agentId === null) return { taken: { outcome: 'no_agent' }, read }
     try {
       read.task = taskFor(trigger.taskTemplate, parsed.payload)
-      const taken = await commitSoon(db, (tx) => takeDelivery(tx, taking, trigger, read as ReadDelivery))
-      if (taken.outcome === 'accepted' && taken.count % TRIM_AFTER === 0) inbox.grew(trigger.seq)
+      const taken = await takeSoon(trigger, read as ReadDelivery)
+      if (taken.outcome === 'accepted') {
+        openings.set(trigger, taken.opensAt)
+        if (taken.count % TRIM_AFTER === 0) inbox.grew(trigger.seq)
+      }
       return { taken, read }
     } catch (error) {
       if (isNotNow(error)) throw error
@@ -118,6 +171,7 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
   }
 
   return {
+    waitFor,
     take,
     test: (triggerId, payload) => takeByHand(triggerId, { kind: 'test', replayOfId: null, payload: Buffer.from(payload) }, {}),
     async replay(deliveryId) {

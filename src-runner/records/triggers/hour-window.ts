@@ -19,14 +19,18 @@ const RING_BYTES = FIRES_PER_HOUR * BYTES_EACH
 export type FiresRow = { trigger_count: number; fires: Buffer | null }
 
 /** How long the next fire has to wait. 0: not at all. */
-export function waitOf({ trigger_count, fires }: FiresRow, time: MachineTime): number {
-  if (fires === null || trigger_count < FIRES_PER_HOUR) return 0
-  return Math.max(0, elapsedAt(fires, trigger_count) + HOUR_MS - time.elapsed())
+export function waitOf(row: FiresRow, time: MachineTime): number {
+  return Math.max(0, opensAt(row) - time.elapsed())
 }
 
-export function findWait(db: Db, triggerSeq: number, time: MachineTime): number {
+/** From when on the next fire gets in, by the running time. 0: at any time. */
+export function opensAt({ trigger_count, fires }: FiresRow): number {
+  return fires === null || trigger_count < FIRES_PER_HOUR ? 0 : elapsedAt(fires, trigger_count) + HOUR_MS
+}
+
+export function findOpening(db: Db, triggerSeq: number): number {
   const row = db.prepare<FiresRow>('SELECT trigger_count, fires FROM webhook_triggers WHERE seq = ?').get(triggerSeq)
-  return row === undefined ? 0 : waitOf(row, time)
+  return row === undefined ? 0 : opensAt(row)
 }
 
 export function countThisHour({ trigger_count, fires }: FiresRow, time: MachineTime): number {
@@ -37,14 +41,15 @@ export function countThisHour({ trigger_count, fires }: FiresRow, time: MachineT
   return count
 }
 
-/** Counts a fire of the trigger that is `before`. */
-export function recordFire(tx: Tx, { seq, before, at, time }: { seq: number; before: FiresRow; at: number; time: MachineTime }): void {
+/** Counts a fire of the trigger that is `before`. Answers what the trigger is now. */
+export function recordFire(tx: Tx, { seq, before, at, time }: { seq: number; before: FiresRow; at: number; time: MachineTime }): FiresRow {
   const fires = before.fires ?? Buffer.alloc(RING_BYTES)
   const elapsed = time.elapsed()
   fires.writeDoubleLE(elapsed, placeOf(before.trigger_count))
   tx.prepare(
     `UPDATE webhook_triggers SET trigger_count = ?, last_triggered_at = ?, fires = ?, fires_boot = ?, fires_gap = ? WHERE seq = ?`,
   ).run(before.trigger_count + 1, at, fires, time.boot, at - elapsed, seq)
+  return { trigger_count: before.trigger_count + 1, fires }
 }
 
 type CarriedRow = FiresRow & { seq: number; fires_boot: string; fires_gap: number }

@@ -4,7 +4,7 @@ import type { Delivery, DeliveryContext } from '../../contract/triggers.ts'
 import type { Ids } from '../../kit/ids.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 import { titleFor } from '../jobs/titles.ts'
-import { recordFire, waitOf, type FiresRow } from './hour-window.ts'
+import { opensAt, recordFire, waitOf, type FiresRow } from './hour-window.ts'
 import type { Inbox } from './inbox.ts'
 import type { KnownTrigger } from './trigger-index.ts'
 
@@ -20,7 +20,8 @@ export type ReadDelivery = {
 }
 
 export type Taken =
-  | { outcome: 'accepted'; jobId: string; deliveryId: string; count: number }
+  /** `count`: of fires by now. `opensAt`: from when on the next one gets in, by the running time. */
+  | { outcome: 'accepted'; jobId: string; count: number; opensAt: number }
   /** It repeats the id of an earlier one, whose job this is. */
   | { outcome: 'duplicate'; jobId: string }
   | { outcome: 'rate_limited'; waitMs: number }
@@ -53,9 +54,9 @@ export function takeDelivery(tx: Tx, deps: TakingDeps, trigger: KnownTrigger, de
   if (senderId !== null && !claimSenderId(tx, { triggerSeq: trigger.seq, senderId, jobId, at: delivery.receivedAt })) {
     return { outcome: 'duplicate', jobId: findJobOfSender(tx, trigger.seq, senderId)! }
   }
-  const deliveryId = insertAccepted(tx, deps, trigger, now.agent_id, jobId, { ...delivery, kind: 'webhook', replayOfId: null })
-  recordFire(tx, { seq: trigger.seq, before: now, at: delivery.receivedAt, time: deps.time })
-  return { outcome: 'accepted', jobId, deliveryId, count: now.trigger_count + 1 }
+  insertAccepted(tx, deps, trigger, now.agent_id, jobId, { ...delivery, kind: 'webhook', replayOfId: null })
+  const fired = recordFire(tx, { seq: trigger.seq, before: now, at: delivery.receivedAt, time: deps.time })
+  return { outcome: 'accepted', jobId, count: fired.trigger_count, opensAt: opensAt(fired) }
 }
 
 export type HandSent = ReadDelivery & { kind: 'test' | 'replay'; replayOfId: string | null }
