@@ -2,14 +2,14 @@ import { type JSX, Show } from 'solid-js'
 import { words } from '../../kit/words/words.ts'
 
 /** What is known of a thing, side by side. */
-export function Facts(props: { children: JSX.Element }): JSX.Element {
+export function Facts(props: { children: JSX.Element; footer?: JSX.Element }): JSX.Element {
   return (
-    <dl
-      aria-label={words().automations.facts}
-      class="grid grid-cols-[repeat(auto-fill,minmax(11rem,1fr))] gap-x-6 gap-y-4 rounded-xl border border-line bg-surface p-4"
-    >
-      {props.children}
-    </dl>
+    <div class="flex flex-col gap-4 rounded-xl border border-line bg-surface p-4">
+      <dl aria-label={words().automations.facts} class="grid grid-cols-[repeat(auto-fill,minmax(11rem,1fr))] gap-x-6 gap-y-4">
+        {props.children}
+      </dl>
+      {props.footer}
+    </div>
   )
 }
 

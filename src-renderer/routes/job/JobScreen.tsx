@@ -258,6 +258,7 @@ function Figures(props: { job: Job; estimated: boolean }) {
       </Figure>
       <Figure
         name={words().job.origin}
+        wide={origin() !== null}
         note={
           <Show when={origin()}>
             {(from) => (
@@ -322,9 +323,12 @@ function Figures(props: { job: Job; estimated: boolean }) {
   )
 }
 
-function Figure(props: { name: string; title?: string; note?: JSX.Element; noteWhy?: string; children: JSX.Element }) {
+function Figure(props: { name: string; title?: string; wide?: boolean; note?: JSX.Element; noteWhy?: string; children: JSX.Element }) {
   return (
-    <div class="flex min-w-0 grow basis-26 flex-col max-lg:basis-36 bg-surface px-3.5 py-2.5" title={props.title}>
+    <div
+      class={`flex min-w-0 grow flex-col bg-surface px-3.5 py-2.5 ${props.wide ? 'basis-52' : 'basis-26 max-lg:basis-36'}`}
+      title={props.title}
+    >
       <dt class="text-2xs text-ink-3">{props.name}</dt>
       <dd class="flex min-w-0 flex-col text-sm font-medium text-ink">
         <span class="flex min-w-0 items-center">{props.children}</span>

@@ -58,7 +58,7 @@ export const automations: WordsLike<typeof en> = {
   },
   origin: {
     due: (time) => `fällig ${time}`,
-    caughtUp: 'nachgeholt, weil er verpasst wurde',
+    caughtUp: 'nachgeholt',
     runNow: 'von Hand gestartet',
     webhookGone: 'Webhook, inzwischen gelöscht',
     scheduleGone: 'Zeitplan, inzwischen gelöscht',
@@ -210,6 +210,7 @@ export const automations: WordsLike<typeof en> = {
     dedupeFact: 'Wiederholungen',
     dedupeOn: 'Ausgelassen',
     dedupeOff: 'Jede wird ein Auftrag',
+    signatureFact: 'Unterschrift',
     signatureNone: 'Nicht geprüft',
 
     inbox: 'Eingang',
@@ -371,6 +372,7 @@ export const automations: WordsLike<typeof en> = {
     ledgerEmpty: 'Er war noch nicht fällig',
     ledgerEmptyText: 'Hier steht jede fällige Zeit, auch wenn nichts begann, mit dem Grund.',
     strip: (count) => plural(count, { one: 'Das letzte Mal', other: 'Die letzten # Male' }),
+    lastTimes: 'Die letzten Male',
     stripNone: 'Noch nicht fällig',
     nothingNew: 'Nichts Neues',
     byHand: 'Von Hand',
@@ -387,6 +389,7 @@ export const automations: WordsLike<typeof en> = {
     },
     kept: 'Was er sich merkt',
     keptText: 'Vom Agenten am Ende eines Laufs geschrieben und zu Beginn des nächsten gelesen, damit er weiß, was neu ist.',
+    keptNotes: 'Notizen',
     keptNone: 'Noch nichts.',
     forget: 'Leeren …',
     forgetTitle: (name) => `Leeren, was ${name} sich merkt?`,

@@ -56,7 +56,7 @@ export const automations = {
   },
   origin: {
     due: (time: string) => `due ${time}`,
-    caughtUp: 'caught up after it was missed',
+    caughtUp: 'caught up',
     runNow: 'run by hand',
     webhookGone: 'Webhook, deleted since',
     scheduleGone: 'Schedule, deleted since',
@@ -202,6 +202,7 @@ export const automations = {
     dedupeFact: 'Repeats',
     dedupeOn: 'Left out',
     dedupeOff: 'Each makes a job',
+    signatureFact: 'Signature',
     signatureNone: 'Not checked',
 
     inbox: 'Inbox',
@@ -363,6 +364,7 @@ export const automations = {
     ledgerEmpty: 'It has not come due yet',
     ledgerEmptyText: 'Each due time is noted here, also when nothing was started, with the reason.',
     strip: (count: number) => plural(count, { one: 'The last time', other: 'The last # times' }),
+    lastTimes: 'The last times',
     stripNone: 'Not due yet',
     nothingNew: 'Nothing new',
     byHand: 'By hand',
@@ -379,6 +381,7 @@ export const automations = {
     },
     kept: 'What it keeps',
     keptText: 'Written by the agent at the end of a run and read at the beginning of the next, so that it knows what is new.',
+    keptNotes: 'Notes',
     keptNone: 'Nothing yet.',
     forget: 'Clear…',
     forgetTitle: (name: string) => `Clear what ${name} keeps?`,

@@ -99,11 +99,9 @@ function LedgerRow(props: { occurrence: Occurrence; timezone: string; isMarked: 
           <Show when={props.occurrence.quiet}>
             <Pill>{text().nothingNew}</Pill>
           </Show>
-          <span class="text-xs text-ink-3">{occurrenceTime(props.occurrence, props.timezone)}</span>
+          <span class="text-xs text-ink-2">{occurrenceTime(props.occurrence, props.timezone)}</span>
+          <span class="min-w-0 text-xs wrap-anywhere text-ink-3">{props.occurrence.reason}</span>
         </span>
-        <Show when={props.occurrence.reason}>
-          <span class="block text-xs wrap-anywhere text-ink-3">{props.occurrence.reason}</span>
-        </Show>
       </span>
       <Show when={props.occurrence.jobId}>
         {(jobId) => (

@@ -71,7 +71,7 @@ function Details(props: { rhythm: Rhythm; onRhythm: (rhythm: Rhythm) => void }):
   const time = (value: string, onTime: (time: string) => void) => (
     <TextField
       type="time"
-      class="w-28"
+      class="w-34"
       label={text().time}
       value={value}
       onValue={(next) => /^\d\d:\d\d/.test(next) && onTime(next.slice(0, 5))}

@@ -174,7 +174,7 @@ describe('an existing schedule', () => {
     view.runner.happen({ type: 'schedule.changed', payload: { scheduleId: id } })
     await waitFor(async () => expect(await nameField()).toHaveValue('Digest'))
     await view.user.type(await nameField(), '!')
-    schedules[0] = { ...schedules[0]!, name: 'Overview' }
+    schedules[0] = { ...schedules[0], name: 'Overview' }
     view.runner.happen({ type: 'schedule.changed', payload: { scheduleId: id } })
     expect(await screen.findByText(/It was changed elsewhere/)).toBeInTheDocument()
     expect(await nameField()).toHaveValue('Digest!')

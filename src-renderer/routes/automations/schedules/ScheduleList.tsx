@@ -54,7 +54,7 @@ export function ScheduleList(): JSX.Element {
           <div class="overflow-hidden rounded-xl border border-line bg-surface">
             <div aria-hidden="true" class="flex gap-4 border-b border-line px-4 py-1.5 text-2xs text-ink-3 max-md:hidden">
               <span class="flex-1 pl-7">{text().name}</span>
-              <span class="w-69">{text().strip(DOTS)}</span>
+              <span class="w-69 max-lg:w-34">{text().lastTimes}</span>
               <span class="w-28 max-lg:hidden">{text().budgetToday}</span>
               <span class="w-24 text-right">{text().next}</span>
             </div>
@@ -101,8 +101,17 @@ function ScheduleRow(props: { schedule: Schedule }): JSX.Element {
             </span>
           </span>
         </span>
-        <span class="w-69 shrink-0 max-md:hidden">
-          <Show when={last.data}>{(data) => <OccurrenceStrip occurrences={data().occurrences} timezone={props.schedule.timezone} />}</Show>
+        {/* Half of them where there is less room. */}
+        <span class="w-69 shrink-0 max-lg:w-34 max-md:hidden">
+          <Show when={last.data}>
+            {(data) => (
+              <OccurrenceStrip
+                occurrences={data().occurrences}
+                timezone={props.schedule.timezone}
+                class="max-lg:[&>span:nth-last-child(n+11)]:hidden"
+              />
+            )}
+          </Show>
         </span>
         <BudgetMeter schedule={props.schedule} class="w-28 shrink-0 max-lg:hidden" />
         <span class="w-24 shrink-0 text-right text-xs text-ink-3 max-md:w-auto">

@@ -18,7 +18,7 @@ function open(fields: Partial<Schedule> = {}, occurrences: Occurrence[] = [], qu
     listOccurrences: () => ({ occurrences: [...held.occurrences], nextCursor: null }),
     pauseSchedule: () => change({ status: 'paused', nextDueAt: null }),
     resumeSchedule: () => change({ status: 'active' }),
-    updateSchedule: ({ body }) => change(body as Partial<Schedule>),
+    updateSchedule: ({ body }) => change(body),
     deleteSchedule: () => ({ ok: true }),
     runScheduleNow: () => {
       const occurrence = makeOccurrence({ origin: 'run_now', jobStatus: 'running', reason: 'You asked for it.', decidedAt: Date.now() })
@@ -110,7 +110,7 @@ describe('one schedule', () => {
 
   it('shows what a watcher keeps, and clears it after a question', async () => {
     const { user, runner } = open({ isWatcher: true, watchState: 'last seen: #41' })
-    expect(await screen.findByRole('group', { name: 'What it keeps' })).toHaveTextContent('last seen: #41')
+    expect(await screen.findByRole('group', { name: 'Notes' })).toHaveTextContent('last seen: #41')
     await user.click(screen.getByRole('button', { name: 'Clear…' }))
     await user.click(await screen.findByRole('button', { name: 'Clear it' }))
     expect(await screen.findByText('Nothing yet.')).toBeInTheDocument()

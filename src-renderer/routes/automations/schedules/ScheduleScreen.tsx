@@ -257,7 +257,7 @@ function ScheduleFacts(props: { schedule: Schedule }): JSX.Element {
         name={text().budgetToday}
         note={text().budgetWhose(props.schedule.agentName, moneyText(props.schedule.spentTodayUsd, locale()))}
       >
-        <BudgetMeter schedule={props.schedule} class="max-w-40" />
+        <BudgetMeter schedule={props.schedule} class="max-w-40 pb-1" />
       </Fact>
       <Fact name={text().missedRuns}>{catchUpText(props.schedule.catchUpHours, 'fact', words())}</Fact>
       <Fact name={text().notifyFact}>
@@ -285,7 +285,7 @@ function Kept(props: { schedule: Schedule }): JSX.Element {
       }
     >
       <Show when={props.schedule.watchState} fallback={<p class="text-sm text-ink-3">{text().keptNone}</p>}>
-        {(kept) => <RawText label={text().kept} text={kept()} />}
+        {(kept) => <RawText label={text().keptNotes} text={kept()} />}
       </Show>
       <ConfirmDialog
         open={isAsking()}

@@ -1,5 +1,5 @@
 import { A } from '@solidjs/router'
-import { createEffect, createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
+import { createEffect, createMemo, createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { UpcomingRun } from '../../../../src-runner/contract/schedules.ts'
 import { problemOf } from '../../../api/problem.ts'
 import { useUpcomingRuns } from '../../../api/queries.ts'
@@ -9,6 +9,7 @@ import { Button } from '../../../ui/Button.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
+import { foldRuns } from './fold-runs.ts'
 import { timeOfDay } from './zone-time.ts'
 
 const HOURS = 24
@@ -19,7 +20,7 @@ export function UpcomingRuns(): JSX.Element {
   const text = () => words().automations.schedule
   const answer = useUpcomingRuns(HOURS)
   const [isWhole, setWhole] = createSignal(false)
-  const runs = () => answer.data?.runs ?? []
+  const runs = createMemo(() => foldRuns(answer.data?.runs ?? []))
   const shown = () => (isWhole() ? runs() : runs().slice(0, AT_FIRST))
   return (
     <Panel title={text().upcoming}>
@@ -104,6 +105,7 @@ function Band(props: { runs: readonly UpcomingRun[] }): JSX.Element {
               y2="8"
               class={run.blockedBy === null ? 'stroke-accent' : 'stroke-warn'}
               stroke-width={run.times > 1 ? 4 : 8}
+              stroke-opacity={run.times > 1 ? 0.55 : 1}
               stroke-linecap="round"
               vector-effect="non-scaling-stroke"
             />

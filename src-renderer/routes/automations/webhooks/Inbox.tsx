@@ -1,7 +1,7 @@
 import { A, useSearchParams } from '@solidjs/router'
 import ChevronRight from 'lucide-solid/icons/chevron-right'
 import InboxIcon from 'lucide-solid/icons/inbox'
-import { createEffect, createMemo, type JSX, Match, on, Show, Switch } from 'solid-js'
+import { createMemo, type JSX, Match, onMount, Show, Switch } from 'solid-js'
 import { type Delivery, INBOX_KEEPS, type Trigger } from '../../../../src-runner/contract/triggers.ts'
 import { problemOf } from '../../../api/problem.ts'
 import { useDeliveries } from '../../../api/queries.ts'
@@ -82,12 +82,8 @@ export function Inbox(props: { trigger: Trigger }): JSX.Element {
 function DeliveryRow(props: { delivery: Delivery; trigger: Trigger; isOpen: boolean; onToggle: () => void }): JSX.Element {
   const text = () => words().automations.webhook
   let place!: HTMLLIElement
-  createEffect(
-    on(
-      () => props.isOpen,
-      (isOpen) => isOpen && requestAnimationFrame(() => place.scrollIntoView({ block: 'nearest' })),
-    ),
-  )
+  // An address that names it brings it into sight; what the person opens is in sight already.
+  onMount(() => props.isOpen && requestAnimationFrame(() => place.scrollIntoView({ block: 'start' })))
   return (
     <li
       ref={(element) => {
@@ -121,7 +117,10 @@ function DeliveryRow(props: { delivery: Delivery; trigger: Trigger; isOpen: bool
               {(name) => <span class="max-w-56 truncate font-mono text-xs text-ink-3">{visibleText(name())}</span>}
             </Show>
           </span>
-          <span class="w-16 shrink-0 text-right text-xs text-ink-3 max-md:hidden">{bytesText(props.delivery.bytes, locale())}</span>
+          <span class="w-16 shrink-0 text-right text-xs text-ink-3 max-md:hidden">
+            {/* Nothing: the body was not read. */}
+            {props.delivery.bytes === 0 ? '' : bytesText(props.delivery.bytes, locale())}
+          </span>
           <Time at={props.delivery.receivedAt} class="w-20 shrink-0 text-right text-xs text-ink-3" />
         </button>
         <span class="w-10 shrink-0 text-right text-xs">

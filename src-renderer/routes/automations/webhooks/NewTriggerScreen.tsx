@@ -149,6 +149,16 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
                 />
               </div>
               <TemplateField form={form} sample={sample()} />
+              <TextArea
+                mono
+                label={text().sample}
+                hint={text().sampleHint}
+                rows={5}
+                maxRows={12}
+                maxLength={MAX_WEBHOOK_BYTES}
+                value={sample()}
+                onValue={setSample}
+              />
               <NotifyField
                 agentId={form.fields.agentId}
                 isOn={form.fields.notifyOnSuccess}
@@ -161,21 +171,9 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
           </Panel>
           <Advanced form={form} isCopy={props.original !== null} slugIsTaken={slugIsTaken()} />
         </div>
-        <div class="sticky top-0 flex min-w-0 flex-col gap-4 max-lg:static">
+        <div class="sticky top-4 min-w-0 max-lg:static">
           <Panel>
-            <div class="flex flex-col gap-4">
-              <TextArea
-                mono
-                label={text().sample}
-                hint={text().sampleHint}
-                rows={6}
-                maxRows={12}
-                maxLength={MAX_WEBHOOK_BYTES}
-                value={sample()}
-                onValue={setSample}
-              />
-              <TemplatePreview template={form.fields.taskTemplate} sample={sample()} />
-            </div>
+            <TemplatePreview template={form.fields.taskTemplate} sample={sample()} />
           </Panel>
         </div>
       </div>

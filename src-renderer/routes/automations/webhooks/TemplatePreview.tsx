@@ -26,10 +26,6 @@ export function TemplatePreview(props: { template: string; sample: string }): JS
         <Match when={preview.data}>
           {(data) => (
             <>
-              <Show when={data().prompt !== null}>
-                <RawText label={text().preview} text={data().prompt!} />
-                <p class="text-xs text-ink-3">{text().previewFrame}</p>
-              </Show>
               <Show when={data().problem}>
                 {(problem) => (
                   <p role="alert" class="text-sm text-bad">
@@ -39,6 +35,8 @@ export function TemplatePreview(props: { template: string; sample: string }): JS
               </Show>
               <Show when={data().prompt !== null}>
                 <Places placeholders={data().placeholders} />
+                <RawText label={text().preview} text={data().prompt!} />
+                <p class="text-xs text-ink-3">{text().previewFrame}</p>
               </Show>
             </>
           )}

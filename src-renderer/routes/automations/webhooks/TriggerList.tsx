@@ -126,7 +126,10 @@ function TriggerRow(props: { trigger: Trigger }): JSX.Element {
             tone={isFull() ? 'warn' : 'plain'}
           />
         </span>
-        <span class="w-28 shrink-0 text-right text-xs text-ink-3 max-lg:hidden">{text().fires(props.trigger.triggerCount)}</span>
+        <span class="w-28 shrink-0 text-right text-xs text-ink-3 max-lg:hidden">
+          <span class="sr-only">{text().total}: </span>
+          {countText(props.trigger.triggerCount, locale())}
+        </span>
         <span class="w-24 shrink-0 text-right text-xs text-ink-3 max-md:w-auto">
           <span class="sr-only">{text().lastFire}: </span>
           <Show when={props.trigger.lastTriggeredAt} fallback={text().never}>

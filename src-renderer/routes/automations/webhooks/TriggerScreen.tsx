@@ -186,7 +186,8 @@ function TriggerFacts(props: { trigger: Trigger }): JSX.Element {
   const isFull = () => props.trigger.firesThisHour >= FIRES_PER_HOUR
   const hour = () => text().thisHourOf(countText(props.trigger.firesThisHour, locale()), countText(FIRES_PER_HOUR, locale()))
   return (
-    <Facts>
+    // Beside the address itself it is said there.
+    <Facts footer={<Show when={freshAddressOf(props.trigger.id) === null}>{<Reach />}</Show>}>
       <Fact name={words().automations.agent}>
         <Show when={props.trigger.agentId} fallback={<span class="text-bad">{words().automations.noAgent}</span>}>
           {(id) => (
@@ -221,7 +222,7 @@ function TriggerFacts(props: { trigger: Trigger }): JSX.Element {
       <Fact name={text().slugFact} note={text().slugFactWhy}>
         <code class="font-mono text-xs">/webhooks/{props.trigger.slug}/…</code>
       </Fact>
-      <Fact name={text().signature}>
+      <Fact name={text().signatureFact}>
         {props.trigger.signature === null ? text().signatureNone : text().signatureOf[props.trigger.signature]}
       </Fact>
       <Fact name={text().dedupeFact}>{props.trigger.dedupe ? text().dedupeOn : text().dedupeOff}</Fact>
@@ -231,9 +232,6 @@ function TriggerFacts(props: { trigger: Trigger }): JSX.Element {
       <Fact name={text().created}>
         <Time at={props.trigger.createdAt} />
       </Fact>
-      <div class="col-span-full">
-        <Reach />
-      </div>
     </Facts>
   )
 }
