@@ -1,4 +1,5 @@
 import { fillAfterACrash } from './after-a-crash.ts'
+import { fillAutomations } from './automations.ts'
 import { fillBusyDay } from './busy-day.ts'
 import { fillEmpty } from './empty.ts'
 import { fillManyJobs } from './many-jobs.ts'
@@ -11,6 +12,7 @@ export const SCENARIOS = {
   'after-a-crash': fillAfterACrash,
   'many-jobs': fillManyJobs,
   'waiting-approvals': fillWaitingApprovals,
+  automations: fillAutomations,
 } satisfies Record<string, (dataDir: string, now: number) => void>
 
 export type ScenarioName = keyof typeof SCENARIOS

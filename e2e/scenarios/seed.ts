@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDatabase } from '../../src-runner/base/db/database.ts'
+import { type Database, openDatabase } from '../../src-runner/base/db/database.ts'
 import { transact, type Tx } from '../../src-runner/base/db/transact.ts'
 import { createJobTails } from '../../src-runner/base/events/job-tails.ts'
 import type { Agent, CreateAgent, ModelRef } from '../../src-runner/contract/agents.ts'
@@ -8,16 +8,18 @@ import type { Approval, ResolveApproval } from '../../src-runner/contract/approv
 import type { JobErrorCode } from '../../src-runner/contract/errors.ts'
 import type { Job, JobChannel } from '../../src-runner/contract/jobs.ts'
 import { type Brings, type CallFacts, NO_MARKS, type RecordedDecision, type RuleText } from '../../src-runner/contract/rules.ts'
-import { createIds } from '../../src-runner/kit/ids.ts'
+import { createIds, type Ids } from '../../src-runner/kit/ids.ts'
+import { silentLog } from '../../src-runner/kit/log.ts'
 import { createAgent } from '../../src-runner/records/agents/agents.ts'
 import { createApprovals } from '../../src-runner/records/approvals/approvals.ts'
 import { decide } from '../../src-runner/records/approvals/policy.ts'
 import type { Claim } from '../../src-runner/records/jobs/claim.ts'
 import type { AttemptEnding } from '../../src-runner/records/jobs/ending.ts'
-import { createJobStore } from '../../src-runner/records/jobs/job-store.ts'
+import { createJobStore, type JobStore } from '../../src-runner/records/jobs/job-store.ts'
 import { insertProvider } from '../../src-runner/records/providers/providers.ts'
 import { createRuleSet } from '../../src-runner/records/rules/rule-set.ts'
 import { createRule, listAllRules } from '../../src-runner/records/rules/rules.ts'
+import { createScheduleStore, type ScheduleStore } from '../../src-runner/records/schedules/schedule-store.ts'
 import { changeSettings } from '../../src-runner/records/settings/settings.ts'
 import { createHandClock, type HandClock } from '../../src-runner/testing/hand-clock.ts'
 import { AskPersonArgs } from '../../src-runner/thinking/tools/ask-person/ask-person.ts'
@@ -65,6 +67,8 @@ export type SeededJob = {
     | 'running'
     | 'pending'
     | 'waiting'
+    /** A run that found nothing new. */
+    | 'quiet'
     | { error: JobErrorCode; message: string }
     | { budget: NonNullable<Approval['budget']> }
 }
@@ -80,10 +84,16 @@ export type Seed = {
   defaultModel(model: ModelRef): void
   rule(rule: RuleText): void
   job(job: SeededJob): Job
+  /** Lets a job that something else made (a webhook, a schedule) go as planned. */
+  play(job: Job, planned: Pick<SeededJob, 'agent' | 'turns' | 'model' | 'ending'>): Job
+  /** What the automations of a scenario are written with. */
+  parts: SeedParts
   /** Many jobs share a transaction: one each would wait for the disk every time. */
   together<T>(work: () => T): T
   close(): void
 }
+
+export type SeedParts = { db: Database; ids: Ids; jobs: JobStore; schedules: ScheduleStore; write<T>(work: (tx: Tx) => T): T }
 
 export function openSeed(dataDir: string, startAt: number): Seed {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -91,7 +101,11 @@ export function openSeed(dataDir: string, startAt: number): Seed {
   const ids = createIds(() => clock.now())
   const db = openDatabase({ file: join(dataDir, 'deckhand.db'), clock, ids })
   // A boot id of its own: what is left running here belongs to a process that is gone, as after a crash.
-  const jobs = createJobStore({ db, clock, ids, bootId: ids.next(), tails: createJobTails() })
+  const jobs: JobStore = createJobStore({
+    ...{ db, clock, ids, bootId: ids.next(), tails: createJobTails() },
+    hooks: { ended: (tx, job) => schedules.jobEnded(tx, job), waiting: (tx, job) => schedules.jobWaits(tx, job) },
+  })
+  const schedules: ScheduleStore = createScheduleStore({ clock, ids, log: silentLog, jobs })
   const approvals = createApprovals({ clock, ids, jobs })
   let open: Tx | null = null
   const write = <T>(work: (tx: Tx) => T): T => (open ? work(open) : transact(db, work as (tx: Tx) => never))
@@ -152,7 +166,27 @@ export function openSeed(dataDir: string, startAt: number): Seed {
     jobs.recordToolResult(tx, claim, { callId, name, ok, output, brings, leftMachine: decided?.facts.leavesMachine, durationMs: 300 })
   }
 
-  function playTurns(tx: Tx, claim: Claim, { agent, turns, model }: SeededJob): void {
+  function play(job: Job, planned: Pick<SeededJob, 'agent' | 'turns' | 'model' | 'ending'>): Job {
+    const { ending = 'completed' } = planned
+    clock.advance(200)
+    if (ending === 'pending') return job
+    // A transaction of its own: working time counts from when the claim is committed.
+    const claimed = write((tx) => jobs.claim(tx, job.id, NO_LIMIT))
+    if (claimed === null) throw new Error(`"${job.title}" cannot run: an earlier job of its conversation is unfinished`)
+    return write((tx) => {
+      playTurns(tx, claimed.claim, planned)
+      if (ending === 'running') return jobs.getJob(tx, job.id)
+      if (typeof ending === 'object' && 'budget' in ending) {
+        const args = { scope: ending.budget.scope, owner: job.id, period: '' }
+        approvals.ask(tx, claimed.claim, { kind: 'budget', args, budget: ending.budget, marks: NO_MARKS })
+      }
+      jobs.settle(tx, claimed.claim, settledAs(ending, planned.turns.at(-1)?.text ?? ''))
+      clock.advance(MINUTE)
+      return jobs.getJob(tx, job.id)
+    })
+  }
+
+  function playTurns(tx: Tx, claim: Claim, { agent, turns, model }: Pick<SeededJob, 'agent' | 'turns' | 'model'>): void {
     for (const [index, turn] of turns.entries()) {
       const ms = (turn.seconds ?? 4) * 1000
       clock.advance(ms)
@@ -181,25 +215,14 @@ export function openSeed(dataDir: string, startAt: number): Seed {
     defaultModel: (model) => write((tx) => void changeSettings(tx, { clock }, { defaultModel: model })),
     rule: (rule) => write((tx) => void createRule(tx, { clock, ids }, rule, 'person')),
     job(planned) {
-      const { agent, task, title, channel = 'api', conversation, ending = 'completed' } = planned
-      const job = write((tx) => jobs.enqueue(tx, { agentId: agent.id, channel, task, title, conversation }))
-      clock.advance(200)
-      if (ending === 'pending') return job
-      // A transaction of its own: working time counts from when the claim is committed.
-      const claimed = write((tx) => jobs.claim(tx, job.id, NO_LIMIT))
-      if (claimed === null) throw new Error(`"${job.title}" cannot run: an earlier job of its conversation is unfinished`)
-      return write((tx) => {
-        playTurns(tx, claimed.claim, planned)
-        if (ending === 'running') return jobs.getJob(tx, job.id)
-        if (typeof ending === 'object' && 'budget' in ending) {
-          const args = { scope: ending.budget.scope, owner: job.id, period: '' }
-          approvals.ask(tx, claimed.claim, { kind: 'budget', args, budget: ending.budget, marks: NO_MARKS })
-        }
-        jobs.settle(tx, claimed.claim, settledAs(ending, planned.turns.at(-1)?.text ?? ''))
-        clock.advance(MINUTE)
-        return jobs.getJob(tx, job.id)
-      })
+      const { agent, task, title, channel = 'api', conversation } = planned
+      return play(
+        write((tx) => jobs.enqueue(tx, { agentId: agent.id, channel, task, title, conversation })),
+        planned,
+      )
     },
+    play,
+    parts: { db, ids, jobs, schedules, write },
     together: (work) =>
       transact(db, (tx) => {
         open = tx
@@ -215,5 +238,6 @@ export function openSeed(dataDir: string, startAt: number): Seed {
 
 function settledAs(ending: Exclude<NonNullable<SeededJob['ending']>, 'running' | 'pending'>, text: string): AttemptEnding {
   if (ending === 'waiting' || (typeof ending === 'object' && 'budget' in ending)) return { ending: 'waiting', status: 'awaiting_approval' }
+  if (ending === 'quiet') return { ending: 'completed', text, quiet: true }
   return typeof ending === 'object' ? { ending: 'failed', ...ending } : { ending, text }
 }

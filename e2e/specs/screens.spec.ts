@@ -240,3 +240,93 @@ test.describe('with decisions to make', () => {
     folder.remove()
   })
 })
+
+test.describe('with webhooks and schedules', () => {
+  test.use({ scenario: 'automations' })
+
+  test('every screen of what starts work by itself', async ({ deckhand }) => {
+    const { client } = deckhand
+    await client.ok('updateSettings', { body: { firstStart: 'done' } })
+    const { triggers } = await client.ok('listTriggers', {})
+    const { schedules } = await client.ok('listSchedules', {})
+    const trigger = (name: string) => triggers.find((one) => one.name === name)!
+    const schedule = (name: string) => schedules.find((one) => one.name === name)!
+    const fired = (await client.ok('listJobs', { query: { channel: 'webhook' } })).jobs[0]!
+    const caughtUp = (
+      await client.ok('listOccurrences', { params: { scheduleId: schedule('Morning summary').id }, query: { limit: 200 } })
+    ).occurrences.find(({ state }) => state === 'caught_up')!
+    const { deliveries } = await client.ok('listDeliveries', { params: { triggerId: trigger('New orders').id } })
+    const accepted = deliveries.find(({ outcome }) => outcome === 'accepted')!
+
+    await lookAt(
+      deckhand,
+      [
+        { name: 'webhooks', path: '/automations', shows: text('Contact form') },
+        { name: 'webhook', path: `/automations/webhooks/${trigger('New orders').id}`, shows: text('Over the limit') },
+        { name: 'webhook-paused', path: `/automations/webhooks/${trigger('Contact form').id}`, shows: text('Came while paused') },
+        {
+          name: 'delivery',
+          path: `/automations/webhooks/${trigger('New orders').id}?delivery=${accepted.id}`,
+          shows: (on) => on.getByRole('group', { name: 'What the agent was given' }),
+        },
+        {
+          name: 'webhook-new',
+          path: '/automations/webhooks/new?preset=github_issue',
+          shows: (on) => on.getByRole('group', { name: 'What your agent would be given' }),
+        },
+        {
+          name: 'webhook-address',
+          path: '/automations/webhooks/new?preset=shopify_order',
+          shows: (on) => on.getByRole('region', { name: 'The address of this webhook' }),
+          open: async (on) => {
+            await on.getByRole('button', { name: 'Create webhook' }).click()
+            // Leaving it uncopied would be asked about.
+            await on.getByRole('button', { name: 'Copy address' }).click()
+          },
+        },
+        { name: 'schedules', path: '/automations/schedules', shows: heading('The next 24 hours') },
+        { name: 'schedule', path: `/automations/schedules/${schedule('Compare the stock').id}`, shows: text('waits for your decision') },
+        {
+          name: 'schedule-exhausted',
+          path: `/automations/schedules/${schedule('Check the prices').id}`,
+          shows: text('Its agent has spent'),
+        },
+        {
+          name: 'schedule-watcher',
+          path: `/automations/schedules/${schedule('Watch the parcel').id}`,
+          shows: (on) => on.getByRole('heading', { name: 'What it keeps' }),
+          open: (on) => on.getByText('last seen in Lyon').scrollIntoViewIfNeeded(),
+        },
+        {
+          name: 'schedule-marked',
+          path: `/automations/schedules/${schedule('Morning summary').id}?occurrence=${caughtUp.id}`,
+          shows: text('Caught up'),
+        },
+        { name: 'schedule-new', path: '/automations/schedules/new?example=1', shows: text('The next times') },
+        {
+          name: 'schedule-edit',
+          path: `/automations/schedules/${schedule('Watch the parcel').id}/edit`,
+          shows: (on) => on.getByRole('textbox', { name: 'Cron' }),
+        },
+        { name: 'job-of-webhook', path: `/jobs/${fired.id}`, shows: (on) => on.getByRole('link', { name: /New orders|Look at pushes/ }) },
+        { name: 'job-of-schedule', path: `/jobs/${caughtUp.jobId}`, shows: (on) => on.getByRole('link', { name: 'Morning summary' }) },
+      ],
+      'automations',
+    )
+  })
+
+  test('nothing there yet', async ({ deckhand }) => {
+    const { client } = deckhand
+    await client.ok('updateSettings', { body: { firstStart: 'done' } })
+    for (const { id } of (await client.ok('listTriggers', {})).triggers) await client.ok('deleteTrigger', { params: { triggerId: id } })
+    for (const { id } of (await client.ok('listSchedules', {})).schedules) await client.ok('deleteSchedule', { params: { scheduleId: id } })
+    await lookAt(
+      deckhand,
+      [
+        { name: 'webhooks', path: '/automations', shows: text('No webhooks yet') },
+        { name: 'schedules', path: '/automations/schedules', shows: text('No schedules yet') },
+      ],
+      'automations-empty',
+    )
+  })
+})

@@ -1,0 +1,111 @@
+import { createMachineTime } from '../../src-runner/base/time/machine-time.ts'
+import type { Job } from '../../src-runner/contract/jobs.ts'
+import type { CreateSchedule, Schedule } from '../../src-runner/contract/schedules.ts'
+import { CreateTrigger, type Trigger } from '../../src-runner/contract/triggers.ts'
+import { keptHeadersOf } from '../../src-runner/edges/ingress/delivery-body.ts'
+import { wrapWebhookTask } from '../../src-runner/edges/ingress/envelope.ts'
+import { createInbox, type Refusal } from '../../src-runner/records/triggers/inbox.ts'
+import { eventNameOf, senderIdOf } from '../../src-runner/records/triggers/sender.ts'
+import { takeDelivery } from '../../src-runner/records/triggers/taking.ts'
+import { renderTemplate } from '../../src-runner/records/triggers/template.ts'
+import { readKnownTrigger } from '../../src-runner/records/triggers/trigger-index.ts'
+import { createTrigger, setTriggerStatus } from '../../src-runner/records/triggers/triggers.ts'
+import type { Seed, SeededJob } from './seed.ts'
+
+type Headers = Record<string, string>
+type Run = Pick<SeededJob, 'turns' | 'model' | 'ending'>
+
+/** Webhooks and schedules of a scenario, written by the product's own records. */
+export type SeededAutomations = {
+  trigger(fields: Parameters<typeof CreateTrigger.parse>[0]): Trigger
+  pauseTrigger(trigger: Trigger): void
+  /** One post that is taken, or a repeat. null: it made no job. */
+  post(trigger: Trigger, payload: unknown, headers?: Headers): Job | null
+  /** Posts that are refused, so many in a row. */
+  refuse(
+    trigger: Trigger,
+    outcome: Refusal['outcome'],
+    status: number,
+    sent?: { times?: number; payload?: string; headers?: Headers },
+  ): void
+  schedule(fields: Partial<CreateSchedule> & Pick<CreateSchedule, 'name' | 'agentId' | 'cron' | 'task'>): Schedule
+  /** Time passes and somebody looks whenever something is due; `play` says how each run goes. */
+  pass(ms: number, play: (job: Job) => Run): void
+  /** Time passes while the machine is off: the next look finds what was missed. */
+  sleep(ms: number): void
+}
+
+export function seedAutomations({ clock, parts, play: playJob }: Seed, agents: readonly SeededJob['agent'][]): SeededAutomations {
+  const { db, ids, jobs, schedules, write } = parts
+  const time = createMachineTime(clock, null)
+  const inbox = createInbox({ db, ids })
+  const known = (trigger: Trigger) => readKnownTrigger(db, trigger.id)!
+  const agentOf = (job: Job) => agents.find((agent) => agent.id === job.agentId)!
+
+  function decideAll(): void {
+    const start = { at: -1, seq: 0 }
+    const due = [
+      ...schedules.listToResume(db),
+      ...schedules.listFreed(db),
+      ...schedules.listDue(db, 'running', start, 100),
+      ...schedules.listDue(db, 'paused', start, 100),
+    ]
+    for (const { id } of due) while (write((tx) => schedules.decide(tx, id)).more);
+  }
+
+  const pendingFires = () =>
+    db
+      .prepare<{ id: string }>("SELECT id FROM agent_jobs WHERE status = 'pending' AND schedule_id IS NOT NULL ORDER BY seq")
+      .all()
+      .map(({ id }) => jobs.getJob(db, id))
+
+  return {
+    trigger: (fields) => write((tx) => createTrigger(tx, { clock, ids, time }, ids.next(), CreateTrigger.parse(fields)).trigger),
+    pauseTrigger: (trigger) => write((tx) => void setTriggerStatus(tx, time, trigger.id, 'paused')),
+    post(trigger, payload, headers = {}) {
+      clock.advance(1000)
+      const delivery = {
+        payload: Buffer.from(JSON.stringify(payload)),
+        headers: keptHeadersOf(headers),
+        senderId: senderIdOf(headers, payload),
+        eventName: eventNameOf(headers, payload),
+        task: wrapWebhookTask(trigger.taskTemplate, renderTemplate(trigger.taskTemplate, payload)),
+        receivedAt: clock.now(),
+      }
+      const taken = write((tx) => takeDelivery(tx, { jobs, ids, time, inbox }, known(trigger), delivery))
+      if (taken.outcome === 'accepted') return jobs.getJob(db, taken.jobId)
+      if (taken.outcome === 'duplicate')
+        inbox.refused(known(trigger), { outcome: 'duplicate', status: 202, jobId: taken.jobId, ...delivery })
+      inbox.settle()
+      return null
+    },
+    refuse(trigger, outcome, status, { times = 1, payload, headers = {} } = {}) {
+      const body = payload === undefined ? null : Buffer.from(payload)
+      for (let n = 0; n < times; n++) {
+        clock.advance(500)
+        const refusal = { outcome, status, receivedAt: clock.now(), bytes: body?.length ?? 0, payload: body }
+        inbox.refused(known(trigger), { ...refusal, headers: keptHeadersOf(headers), eventName: eventNameOf(headers, {}) })
+      }
+      inbox.settle()
+    },
+    schedule: (fields) =>
+      write((tx) =>
+        schedules.create(tx, {
+          ...{ timezone: 'UTC', dailyBudgetUsd: 5, catchUpHours: 24, notifyOnSuccess: false, notifyVia: 'auto' },
+          ...fields,
+        }),
+      ),
+    pass(ms, planRun) {
+      const until = clock.now() + ms
+      for (;;) {
+        decideAll()
+        for (const job of pendingFires()) playJob(job, { agent: agentOf(job), ...planRun(job) })
+        const next = schedules.nextAt(db)
+        if (next === null || next > until) break
+        clock.advance(Math.max(0, next - clock.now()))
+      }
+      clock.advance(Math.max(0, until - clock.now()))
+    },
+    sleep: (ms) => clock.advance(ms),
+  }
+}
