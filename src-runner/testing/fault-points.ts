@@ -16,6 +16,8 @@ export const FAULT_POINTS = {
   'an approval is asked': { afterCommit: ({ type }) => type === 'approval.asked' },
   'an approval is answered': { afterCommit: ({ type }) => type === 'approval.answered' },
   'the end is being recorded': { inTransaction: "AFTER UPDATE OF status ON main.agent_jobs WHEN NEW.status = 'completed'" },
+  'a due time is being decided': { inTransaction: 'AFTER INSERT ON main.occurrences' },
+  'the next due time is being noted': { inTransaction: 'BEFORE UPDATE OF next_due_at ON main.schedules' },
   'the end is recorded': { afterCommit: ({ type }) => type === 'job.finished' },
 } satisfies Record<string, Fault>
 

@@ -6,13 +6,18 @@ import { createRunner } from '../runner.ts'
 import { FAULT_POINTS, type FaultPoint } from './fault-points.ts'
 
 /**
- * The runner as a process of its own that dies without warning at one point of its work, named by KILL_AT. The point is
+ * The runner as a process of its own that dies without warning at one point of its work, named by KILL_AT, the first time
+ * that it comes there or, with KILL_AFTER, that many times later. The point is
  * reached inside the database: a trigger in the middle of a transaction, or the first listener after a commit. Nothing of
  * the product knows of it. Without KILL_AT it lives on.
  */
 const point = process.env['KILL_AT'] as FaultPoint | undefined
 
+/** Times that it still passes. */
+let left = Number(process.env['KILL_AFTER'] ?? 0)
+
 function die(): void {
+  if (left-- > 0) return
   process.kill(process.pid, 'SIGKILL')
 }
 

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest'
+import { runScheduleKillTest } from './schedule-kill-test.ts'
+
+it('loses no due time and runs none twice, through ten kills and a sleep', { timeout: 240_000 }, async () => {
+  const result = await runScheduleKillTest({ kills: 10, schedules: 20 })
+  expect(result.broken).toEqual([])
+  expect(result.caughtUp).toEqual([1, 1])
+  expect(result.jobs).toBeGreaterThan(20)
+  // Otherwise the kills fell where nothing could break.
+  expect(result.between).toBeGreaterThan(0)
+})
