@@ -7,7 +7,7 @@ import { failed, openOutboxRig, SENT, turn, type OutboxRig } from '../../testing
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-describe('the outbox sender', () => {
+describe('the outbox sender', { timeout: 20_000 }, () => {
   let rig: OutboxRig
   let channel: string
   beforeEach(() => {
@@ -204,6 +204,14 @@ describe('the outbox sender', () => {
     await stopped
     expect([rig.read(id).state, rig.read(next).state]).toEqual(['sent', 'pending'])
     expect(rig.tries).toHaveLength(1)
+  })
+
+  it('keeps what came through at the last moment', async () => {
+    const id = rig.write(channel, 'owner', 'hello')
+    const { answer } = await rig.nextTry()
+    answer(SENT)
+    await rig.sender.stop({ graceMs: 0 })
+    expect(rig.read(id).state).toBe('sent')
   })
 
   it('does not send twice what it could not write down as sent', async () => {
