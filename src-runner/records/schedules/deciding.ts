@@ -176,11 +176,10 @@ function tellSkipped(tx: Tx, row: ScheduleRow, state: OccurrenceState): void {
   tx.emit({ type: 'schedule.skipped', payload: { scheduleId: row.id, state } })
 }
 
-function save(tx: Tx, row: ScheduleRow, change: ScheduleChange): void {
-  if (Object.keys(change).length === 0) return
-  const after = { ...row, ...change }
-  tx.prepare(
-    `UPDATE schedules SET status = ?, last_status = ?, next_due_at = ?, resume_at = ?, exhausted_told_at = ?, last_run_id = ?
-     WHERE seq = ?`,
-  ).run(after.status, after.last_status, after.next_due_at, after.resume_at, after.exhausted_told_at, after.last_run_id, row.seq)
+/** Writes what changed and nothing else: each column that is named costs the indices that it is in. */
+function save(tx: Tx, { seq }: ScheduleRow, change: ScheduleChange): void {
+  const columns = Object.keys(change) as (keyof ScheduleChange)[]
+  if (columns.length === 0) return
+  const sets = columns.map((column) => `${column} = ?`).join(', ')
+  tx.prepare(`UPDATE schedules SET ${sets} WHERE seq = ?`).run(...columns.map((column) => change[column]), seq)
 }
