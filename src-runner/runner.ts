@@ -42,6 +42,7 @@ import { createWorker, type Worker } from './records/jobs/worker.ts'
 import { createTelling } from './records/outbox/telling.ts'
 import { findPrice } from './records/prices/prices.ts'
 import { findProvider } from './records/providers/providers.ts'
+import { closedFoldersOf } from './records/rules/rule-set.ts'
 import { createRuleBook } from './records/rules/rules.ts'
 import { createScheduleStore, type ScheduleStore } from './records/schedules/schedule-store.ts'
 import { changeSettings, readSettings } from './records/settings/settings.ts'
@@ -237,7 +238,8 @@ export function createRunner(deps: RunnerDeps): Runner {
     })
     const webhooks: Webhooks = createWebhooks({ db, hub, jobs, vault, clock, ids, log, time, probe: addresses.isProbe })
     const channels = createChannelConnections({
-      ...{ db, hub, jobs, approvals, vault, clock, ids, log, dataDir: config.dataDir, safeMode: config.safeMode },
+      ...{ db, hub, jobs, approvals, vault, clock, ids, log, safeMode: config.safeMode },
+      closedFolders: (agentId) => [config.dataDir, ...closedFoldersOf(rules.read(), agentId)],
       drivers: [createTelegramDriver({ fetch, clock, random: deps.random ?? Math.random })],
     })
     const outbox = createOutboxSender({ db, hub, clock, log, deliver: channels.deliver })

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -328,12 +328,18 @@ describe('Telegram', { timeout: 30_000 }, () => {
     expect(existsSync(join(folder, '..', '.a.txt'))).toBe(false)
 
     runner.modelServer.play(
-      { toolCalls: [{ id: 'call_2', name: 'write_file', args: { path: 'folder-1/report.md', content: '# Report' } }] },
-      { text: ['Written.'] },
+      {
+        toolCalls: [
+          { id: 'call_2', name: 'return_result', args: { summary: 'Two files', files: ['folder-1/Received/a.txt', 'folder-1/gone.txt'] } },
+        ],
+      },
+      { toolCalls: [{ id: 'call_3', name: 'return_result', args: { summary: 'A file', files: ['folder-1/Received/a.txt'] } }] },
+      { text: ['Here it is.'] },
     )
-    writeFileSync(join(folder, 'unrelated.txt'), 'x')
-    bot.say(ANNA, 'Write a report')
-    await untilSaid(ANNA, 'Written.')
+    bot.say(ANNA, 'Send it back')
+    await bot.until(() => bot.sent.some((message) => message.document !== null))
+    expect(bot.sent.at(-2)!.text).toBe('Here it is.')
+    expect(bot.sent.at(-1)!.document).toEqual({ name: 'a.txt', bytes: Buffer.from('alpha') })
   })
 
   it('cuts a long answer into messages and loses nothing of it', async () => {

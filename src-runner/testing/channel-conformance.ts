@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -343,7 +344,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(text!.text).toBe('Here it is.')
         expect(file!.file!.name).toBe('chart ü.bin')
         expect(Buffer.compare(file!.file!.bytes, bytes)).toBe(0)
-        expect(note!.text).toMatch(/gone\.txt/)
+        expect(note!.text).toMatch(/gone\.txt.*it is not there any more/)
       })
 
       test.each(['reset', 'garbage', 'error'] as const)('%s: failed for now, with what went out so far', async (fault) => {
@@ -472,6 +473,11 @@ function listenOn(driver: ChannelDriver, access: ChannelAccess, position: string
       look()
     },
     roundTrip: () => roundTrips++,
+    readFile: (path) =>
+      readFile(path).then(
+        (bytes) => ({ bytes }),
+        () => ({ problem: 'it is not there any more' }),
+      ),
   })
   const said = () => heard.filter((incoming) => incoming.type !== 'nothing')
   return {

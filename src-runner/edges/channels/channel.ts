@@ -14,7 +14,7 @@ export type ChannelDriver = {
   /** Whose token this is, asked of the service. */
   identify(access: ChannelAccess, signal: AbortSignal): Promise<Identified>
   /** Goes on taking in from `position`, and trying again by itself, until it is closed or the service refuses the token. */
-  connect(access: ChannelAccess, position: string | null, events: ChannelEvents): Connection
+  connect(access: ChannelAccess, position: string | null, runner: RunnerOfChannel): Connection
 }
 
 /** `baseUrl` null: the service's own address. */
@@ -36,7 +36,8 @@ export type Connection = {
   close(): Promise<void>
 }
 
-export type ChannelEvents = {
+/** What a connection tells the runner, and asks it for. */
+export type RunnerOfChannel = {
   /**
    * One after another, in the order of the service. The position is to be kept in the transaction that keeps the rest;
    * the next one is handed over when that has resolved. A rejection means that it was not kept: it comes again.
@@ -45,6 +46,8 @@ export type ChannelEvents = {
   status(status: Extract<ChannelStatus, 'open' | 'failing' | 'logged_out'>, problem: string): void
   /** The service has just answered. */
   roundTrip(): void
+  /** A file of a message that is to be sent, or why it cannot be, as the end of a sentence. */
+  readFile(path: string, mostBytes: number): Promise<{ bytes: Uint8Array } | { problem: string }>
 }
 
 /** `nothing`: what was there is of no concern, but is behind us. */

@@ -23,7 +23,7 @@ import { isHeard, pruneReceived, receiveMessage, receivePress, wasReceived } fro
 import type { JobStore } from '../../records/jobs/job-store.ts'
 import type { Deliver } from '../../records/outbox/outgoing.ts'
 import type { ChannelAccess, ChannelDriver, Connection, Identified, Incoming, IncomingMessage } from './channel.ts'
-import { putReceivedFile } from './received-files.ts'
+import { putReceivedFile, readFileOfAgent, type AgentFolders } from './agent-files.ts'
 import { createTyping } from './typing.ts'
 
 export type ConnectionsDeps = {
@@ -36,8 +36,8 @@ export type ConnectionsDeps = {
   ids: Ids
   log: Log
   drivers: readonly ChannelDriver[]
-  /** Deckhand's own folder, into which nothing that people send is ever put. */
-  dataDir: string
+  /** Where nothing that people send is put, and nothing is sent from, whatever an agent's folders are. */
+  closedFolders: (agentId: string) => readonly string[]
   /** Nothing is connected: what came in may be what brought the runner down. */
   safeMode: boolean
 }
@@ -116,6 +116,7 @@ export function createChannelConnections(deps: ConnectionsDeps): ChannelConnecti
         setStatus(channel.id, status, problem)
       },
       roundTrip: () => noteTrip(channel.id, mine),
+      readFile: (path, mostBytes) => readFileOfAgent(foldersOf(channel), path, mostBytes),
     })
   }
 
@@ -174,11 +175,15 @@ export function createChannelConnections(deps: ConnectionsDeps): ChannelConnecti
     { name, download }: IncomingMessage['files'][number],
     signal: AbortSignal,
   ): Promise<{ path: string } | { problem: string }> {
-    const folders = findAgent(db, channel.agentId)?.folders ?? []
+    const where = foldersOf(channel)
     // Not fetched for nothing.
-    if (folders.length === 0) return putReceivedFile({ folders, closedFolders: [] }, name, new Uint8Array())
+    if (where.folders.length === 0) return putReceivedFile(where, name, new Uint8Array())
     const fetched = await download(signal)
-    return 'bytes' in fetched ? putReceivedFile({ folders, closedFolders: [deps.dataDir] }, name, fetched.bytes) : fetched
+    return 'bytes' in fetched ? putReceivedFile(where, name, fetched.bytes) : fetched
+  }
+
+  function foldersOf({ agentId }: ConnectableChannel): AgentFolders {
+    return { folders: findAgent(db, agentId)?.folders ?? [], closedFolders: deps.closedFolders(agentId) }
   }
 
   async function close(channelId: string): Promise<void> {

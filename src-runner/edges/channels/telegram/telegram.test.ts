@@ -83,6 +83,7 @@ describe('Telegram itself', () => {
       incoming: async (incoming: Incoming) => void heard.push(incoming),
       status: (status: string, problem: string) => void statuses.push(`${status}: ${problem}`),
       roundTrip() {},
+      readFile: async () => ({ problem: 'there are no files here' }),
     }
     return (connection = driver.connect({ token: server.token, baseUrl: server.url }, position, events))
   }

@@ -1,10 +1,9 @@
-import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { OutboundFetch } from '../../../base/net/outbound.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { AppError } from '../../../kit/errors.ts'
 import type { Button, OutgoingMessage, SendResult } from '../../../records/outbox/outgoing.ts'
-import type { ChannelAccess, ChannelDriver, ChannelEvents, Connection, Incoming } from '../channel.ts'
+import type { ChannelAccess, ChannelDriver, Connection, Incoming, RunnerOfChannel } from '../channel.ts'
 import { createBotApi, type Answer, type BotApi, type Trouble } from './bot-api.ts'
 import { dressMarkdown, type DressedText } from './dressed-text.ts'
 import { splitText } from './split-text.ts'
@@ -51,14 +50,14 @@ export function createTelegramDriver(deps: TelegramDeps): ChannelDriver {
       return { state: 'known', account: { accountId: String(id), name: `@${username}`, link: `https://t.me/${username}` } }
     },
 
-    connect: (access, position, events) => connect(deps, access, position, events),
+    connect: (access, position, runner) => connect(deps, access, position, runner),
   }
 }
 
-function connect(deps: TelegramDeps, access: ChannelAccess, position: string | null, events: ChannelEvents): Connection {
+function connect(deps: TelegramDeps, access: ChannelAccess, position: string | null, runner: RunnerOfChannel): Connection {
   const { clock } = deps
   const closing = new AbortController()
-  const api = createBotApi({ ...deps, access, onRoundTrip: () => closing.signal.aborted || events.roundTrip() })
+  const api = createBotApi({ ...deps, access, onRoundTrip: () => closing.signal.aborted || runner.roundTrip() })
   let next = readPosition(position)
 
   const getFile: GetFile = async ({ fileId, size }, signal) => {
@@ -101,7 +100,7 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
     return ask(0)
   }
 
-  /** Throws what `events.incoming` throws. What was kept before that stays kept. */
+  /** Throws what `runner.incoming` throws. What was kept before that stays kept. */
   async function handOver(updates: readonly TakenUpdate[]): Promise<void> {
     const joined = joinAlbums(updates)
     for (const [i, update] of joined.entries()) {
@@ -109,7 +108,7 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
       const isLast = i === joined.length - 1
       const incoming = incomingOf(update, writePosition(after))
       // What says nothing is not worth a write of its own, unless it is all there is.
-      if (incoming.type !== 'nothing' || isLast) await events.incoming(incoming)
+      if (incoming.type !== 'nothing' || isLast) await runner.incoming(incoming)
       if (closing.signal.aborted) return
       next = after
     }
@@ -119,7 +118,7 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
   async function pollOnce(seconds: number): Promise<Trouble | null> {
     const answer = await askForWholeAlbums(seconds)
     if (!answer.ok) return answer
-    events.status('open', '')
+    runner.status('open', '')
     try {
       await handOver(answer.value)
       return null
@@ -141,13 +140,13 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
         failures = 0
         continue
       }
-      if (trouble.kind === 'token') return events.status('logged_out', trouble.sentence)
+      if (trouble.kind === 'token') return runner.status('logged_out', trouble.sentence)
       // The person has just given the bot to us: what it was set to before does not count any more.
       if (trouble.kind === 'webhook' && failures === 0 && (await forgetWebhook())) {
         failures++
         continue
       }
-      events.status('failing', trouble.sentence)
+      runner.status('failing', trouble.sentence)
       await clock.sleep(trouble.retryAfterMs ?? waitBefore(failures++, deps.random), closing.signal)
     }
   }
@@ -159,7 +158,7 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
 
   const polling = poll().catch((reason: unknown) => {
     // Sleeping ends with the reason of the closing.
-    if (!closing.signal.aborted) events.status('failing', 'Something went wrong in Deckhand. Turn the channel off and on again.')
+    if (!closing.signal.aborted) runner.status('failing', 'Something went wrong in Deckhand. Turn the channel off and on again.')
     return reason
   })
 
@@ -169,9 +168,9 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
 
   return {
     async deliver(message, signal) {
-      const result = await deliver(api, message, AbortSignal.any([signal, closing.signal]))
+      const result = await deliver(api, runner, message, AbortSignal.any([signal, closing.signal]))
       if (result.isTokenRefused && !closing.signal.aborted)
-        events.status('logged_out', result.sent.state === 'failed' ? result.sent.problem : '')
+        runner.status('logged_out', result.sent.state === 'failed' ? result.sent.problem : '')
       return result.sent
     },
     showTyping: (chatId) => quietly((bot, ending) => bot.sendChatAction(idOf(chatId), 'typing', {}, ending)),
@@ -194,7 +193,12 @@ function incomingOf(update: TakenUpdate, position: string): Incoming {
 
 type Piece = { text: DressedText } | { file: string }
 
-async function deliver(api: BotApi, message: OutgoingMessage, signal: AbortSignal): Promise<{ sent: SendResult; isTokenRefused: boolean }> {
+async function deliver(
+  api: BotApi,
+  { readFile }: Pick<RunnerOfChannel, 'readFile'>,
+  message: OutgoingMessage,
+  signal: AbortSignal,
+): Promise<{ sent: SendResult; isTokenRefused: boolean }> {
   const { lexer } = await import('marked')
   const texts = splitText(dressMarkdown(message.text, (source) => lexer(source)))
   if (texts.length === 0 && (message.files.length === 0 || message.buttons.length > 0)) texts.push({ text: '(no text)', entities: [] })
@@ -205,7 +209,7 @@ async function deliver(api: BotApi, message: OutgoingMessage, signal: AbortSigna
     const isLastText = i === texts.length - 1
     const answer =
       'file' in piece
-        ? await sendFile(api, message.chatId, piece.file, signal)
+        ? await sendFile(api, readFile, message.chatId, piece.file, signal)
         : await sendText(api, message.chatId, piece.text, isLastText ? message.buttons : [], signal)
     if (!answer.ok) {
       const permanent = answer.kind === 'forbidden' || answer.kind === 'refused'
@@ -249,20 +253,26 @@ async function sendText(
 }
 
 /** A file that cannot be sent is told of instead: the rest of the message is not held up by it. */
-async function sendFile(api: BotApi, chatId: string, path: string, signal: AbortSignal): Promise<Answer<string>> {
+async function sendFile(
+  api: BotApi,
+  readFile: RunnerOfChannel['readFile'],
+  chatId: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<Answer<string>> {
   const name = basename(path)
   const tell = (why: string) => sendText(api, chatId, { text: `The file ${name} was not sent: ${why}`, entities: [] }, [], signal)
-  const found = await stat(path).catch(() => null)
-  if (found === null || !found.isFile()) return tell('it is not there any more.')
-  if (found.size > MOST_FILE_OUT) return tell('it is larger than the 50 MB that a bot may send.')
-  if (found.size === 0) return tell('it is empty.')
-  const bytes = await readFile(path).catch(() => null)
-  if (bytes === null) return tell('it cannot be read.')
+  const read = await readFile(path, MOST_FILE_OUT)
+  if ('problem' in read) return tell(`${read.problem}.`)
+  if (read.bytes.length === 0) return tell('it is empty.')
   const { InputFile } = await import('grammy')
-  const answer = await api.call((bot, ending) => bot.sendDocument(idOf(chatId), new InputFile(bytes, nameForHeader(name)), {}, ending), {
-    signal,
-    deadlineMs: FILE_DEADLINE_MS,
-  })
+  const answer = await api.call(
+    (bot, ending) => bot.sendDocument(idOf(chatId), new InputFile(read.bytes, nameForHeader(name)), {}, ending),
+    {
+      signal,
+      deadlineMs: FILE_DEADLINE_MS,
+    },
+  )
   if (!answer.ok) return answer.kind === 'refused' ? tell(answer.sentence) : answer
   return { ok: true, value: messageIdOf(answer.value) }
 }

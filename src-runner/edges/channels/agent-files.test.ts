@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { cleanFileName, putReceivedFile } from './received-files.ts'
+import { cleanFileName, putReceivedFile, readFileOfAgent } from './agent-files.ts'
 
 let home: string
 beforeEach(() => {
@@ -93,5 +93,37 @@ describe('a file that somebody sent', () => {
 
   test('without a folder there is nowhere to put it', async () => {
     expect(await put([], 'a.txt', 'one')).toEqual({ problem: 'this agent has no folder to put it in' })
+  })
+})
+
+describe('a file that is sent to somebody', () => {
+  const read = async (folders: string[], path: string, { closedFolders = [] as string[], most = 1000 } = {}) => {
+    const found = await readFileOfAgent({ folders, closedFolders }, path, most)
+    return 'bytes' in found ? Buffer.from(found.bytes).toString() : found.problem
+  }
+
+  test('is read as it is now', async () => {
+    const notes = folder('notes')
+    writeFileSync(join(notes, 'a.txt'), 'alpha')
+    expect(await read([notes], join(notes, 'a.txt'))).toBe('alpha')
+    expect(await read([notes], join(notes, 'a.txt'), { most: 4 })).toMatch(/larger/)
+  })
+
+  test('is not what a link leads to that took its place', async () => {
+    const notes = folder('notes')
+    writeFileSync(join(home, 'secret'), 'mine')
+    symlinkSync(join(home, 'secret'), join(notes, 'a.txt'))
+    expect(await read([notes], join(notes, 'a.txt'))).toBe('it is not in a folder of this agent any more')
+  })
+
+  test('is in a folder that the agent still has, and that is not closed', async () => {
+    const [notes, more] = [folder('notes'), folder('more')]
+    writeFileSync(join(notes, 'a.txt'), 'alpha')
+    const refusal = 'it is not in a folder of this agent any more'
+    expect(await read([more], join(notes, 'a.txt'))).toBe(refusal)
+    expect(await read([], join(notes, 'a.txt'))).toBe(refusal)
+    expect(await read([home], join(notes, 'a.txt'), { closedFolders: [notes] })).toBe(refusal)
+    expect(await read([notes], join(notes, 'gone.txt'))).toBe(refusal)
+    expect(await read([home], notes)).toBe(refusal)
   })
 })

@@ -1,9 +1,12 @@
 import { findFile } from '../../thinking/folder-access/file-state.ts'
 import { openSpot } from '../../thinking/folder-access/file-spot.ts'
-import { nameFolders, PathRefused, showPlace, type NamedFolder } from '../../thinking/folder-access/folder-paths.ts'
+import { nameFolders, parsePath, PathRefused, showPlace, type NamedFolder } from '../../thinking/folder-access/folder-paths.ts'
+import { openFileInside } from '../../thinking/folder-access/open-inside.ts'
 import { putFile } from '../../thinking/folder-access/change-file.ts'
 
-/** Files that people send to an agent, put into one of its folders. */
+/** Files that people send to an agent, and files of the agent that are sent to people. Both lie in its folders. */
+
+export type AgentFolders = { folders: readonly string[]; closedFolders: readonly string[] }
 
 const FOLDER = 'Received'
 const MOST_NAME_BYTES = 150
@@ -17,7 +20,7 @@ const DEVICES = /^(con|prn|aux|nul|conin\$|conout\$|com\d|lpt\d)(\.|$)/i
  * that comes again after a crash leaves no second one. Answers the path as the agent can name it, or why there is none.
  */
 export async function putReceivedFile(
-  { folders, closedFolders }: { folders: readonly string[]; closedFolders: readonly string[] },
+  { folders, closedFolders }: AgentFolders,
   name: string,
   bytes: Uint8Array,
 ): Promise<{ path: string } | { problem: string }> {
@@ -32,6 +35,31 @@ export async function putReceivedFile(
     }
   }
   return { problem }
+}
+
+/**
+ * A file that a job handed over some time ago, as it is now. Between the two a program may have put a link in its place: it
+ * is opened like any file that an agent reads, and what lies outside of the agent's folders is not sent.
+ */
+export async function readFileOfAgent(
+  { folders, closedFolders }: AgentFolders,
+  path: string,
+  mostBytes: number,
+): Promise<{ bytes: Uint8Array } | { problem: string }> {
+  try {
+    const place = parsePath(path, nameFolders(folders, { closedFolders }))
+    if (place === null) return { problem: 'it is no file' }
+    const file = await openFileInside(place)
+    try {
+      if (file.size > mostBytes) return { problem: `it is larger than the ${Math.round(mostBytes / 1_000_000)} MB that may be sent here` }
+      return { bytes: await file.handle.readFile() }
+    } finally {
+      await file.close()
+    }
+  } catch (thrown) {
+    if (thrown instanceof PathRefused) return { problem: 'it is not in a folder of this agent any more' }
+    throw thrown
+  }
 }
 
 async function putInto(folder: NamedFolder, name: string, bytes: Uint8Array): Promise<string> {
