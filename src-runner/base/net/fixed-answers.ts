@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
 
@@ -28,15 +28,26 @@ export function answerFixed(res: ServerResponse, code: ErrorCode): void {
 }
 
 /** Bytes that are no HTTP, headers without end, bodies that never come: one short answer, then the socket is closed. */
-export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+export function answerBrokenRequest(error: Error & { code?: string; rawPacket?: Buffer }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy(error)
     return
   }
-  const code: ErrorCode = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'invalid_request'
+  const code = codeOf(error)
+  const status = ERROR_STATUS[code]
   const body = fixedBody(code)
+  const headers = [['content-type', JSON_TYPE], ...COMMON_HEADERS, ['content-length', body.length], ['Date', new Date().toUTCString()]]
   socket.end(
-    `HTTP/1.1 ${ERROR_STATUS[code]} ${code === 'request_timeout' ? 'Request Timeout' : 'Bad Request'}\r\n` +
-      `content-type: ${JSON_TYPE}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
+      `${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}Connection: close\r\n\r\n${body}`,
   )
 }
+
+function codeOf({ code, rawPacket }: { code?: string; rawPacket?: Buffer }): ErrorCode {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout'
+  // An address that is too long to be read is one more that no webhook has, and is answered like all of those.
+  const isWebhook = code === 'HPE_HEADER_OVERFLOW' && rawPacket?.subarray(0, WEBHOOK.length).toString('latin1') === WEBHOOK
+  return isWebhook ? 'not_found' : 'invalid_request'
+}
+
+const WEBHOOK = 'POST /webhooks/'

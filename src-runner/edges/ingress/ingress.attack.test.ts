@@ -165,17 +165,18 @@ describe('what is not found', () => {
     encodeURIComponent('\u00e9'),
     encodeURIComponent('\u202ebuilds'),
     encodeURIComponent('😀'),
-    'a'.repeat(64),
-    'a'.repeat(100),
-    'a'.repeat(101),
-    'a'.repeat(5_000),
-    'a%20'.repeat(2_000),
     '__proto__',
     'constructor',
     'toString',
   ])('is the same for the slug %j', async (slug) => {
     const answer = await post(`/webhooks/${slug}/${good.secret}`)
     expect(withoutDate(answer)).toBe(same)
+  })
+
+  it.each([64, 65, 100, 101, 5_000, 20_000, 500_000])('is the same for a slug of %d characters', async (length) => {
+    for (const slug of ['a'.repeat(length), '%20'.repeat(length / 3)]) {
+      expect(withoutDate(await post(`/webhooks/${slug}/${good.secret}`)) === same).toBe(true)
+    }
   })
 
   it.each(['%zz', '%', '%00', 'a'.repeat(5_000), '%2F', '__proto__', encodeURIComponent('ſecret')])(
