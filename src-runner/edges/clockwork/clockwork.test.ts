@@ -200,6 +200,21 @@ describe('a look', () => {
     rig.clock.jump(30 * MINUTE)
     expect(await clockwork.tick()).toEqual({ fired: 0, skipped: 0, exhausted: 0 })
     expect(set.at).toBeNull()
+    expect(rig.read(schedule)).toMatchObject({ timezone: 'Mars/Olympus', nextDueAt: null })
+    expect(rig.write((tx) => rig.schedules.update(tx, schedule.id, { timezone: 'UTC' })).nextDueAt).toBe(at('2026-11-20T11:00:00Z'))
+  })
+
+  it('that failed does not make others late', async () => {
+    const [sick] = [rig.create(), rig.create({ cron: '1 10 * * *' })]
+    const decide: ScheduleStore['decide'] = (tx, id) => {
+      if (id === sick.id) throw new Error('no')
+      return rig.schedules.decide(tx, id)
+    }
+    start({ ...rig.schedules, decide })
+    await clockwork.tick()
+    rig.clock.jump(30 * MINUTE + 40_000)
+    await clockwork.tick()
+    expect(set.at).toBe(at('2026-11-20T10:01:00Z'))
   })
 
   it('notices that the clock was set', async () => {

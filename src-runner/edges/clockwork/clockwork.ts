@@ -63,7 +63,7 @@ export function createClockwork({
   let looking: Promise<unknown> = Promise.resolve()
   let planned: NodeJS.Immediate | null = null
   let asked = { waits: false, all: false }
-  /** Not before this, whatever is due: what failed a moment ago would fail again. */
+  /** Until then what is past is left alone: it failed a moment ago and would fail again. */
   let restUntil = 0
   let seen = { wall: clock.now(), stopwatch: clock.monotonic() }
 
@@ -142,9 +142,10 @@ export function createClockwork({
 
   function setAlarm(): void {
     if (state !== 'on' || !db.connection.open) return
+    const now = clock.now()
     const rest = restUntil - clock.monotonic()
-    const next = schedules.nextAt(db)
-    alarm.set(next === null || rest <= 0 ? next : Math.max(next, clock.now() + rest), () => plan())
+    const next = rest <= 0 ? schedules.nextAt(db) : Math.min(now + rest, schedules.nextAt(db, now) ?? Infinity)
+    alarm.set(next, plan)
   }
 
   /** Soon, and once for all who ask in this turn. */

@@ -2,7 +2,7 @@ import type { Db } from '../../base/db/database.ts'
 import type { JobStatus } from '../../contract/jobs.ts'
 import type { Occurrence, OccurrenceState, Schedule, ScheduleLastStatus } from '../../contract/schedules.ts'
 import type { NotifyVia } from '../../contract/triggers.ts'
-import { localDayStart } from '../../kit/zone-offsets.ts'
+import { isTimezone, localDayStart } from '../../kit/zone-offsets.ts'
 import { toUsd } from '../micros.ts'
 import { readAgentSpend } from '../spend/agent-spend.ts'
 import { isWatcher, nextDueAfter } from './due-times.ts'
@@ -105,7 +105,9 @@ export function occurrenceOf(row: JoinedRow): Occurrence {
 
 /** A schedule as it is shown at `now`. */
 export function scheduleOf(db: Db, row: ScheduleRow, now: number): Schedule {
-  const dayStart = localDayStart(now, row.timezone)
+  // An update of the system may have taken a time zone away: the schedule is shown all the same, to be given another one.
+  const isReadable = isTimezone(row.timezone)
+  const dayStart = localDayStart(now, isReadable ? row.timezone : 'UTC')
   const live = findLiveJob(db, row.id)
   return {
     id: row.id,
@@ -122,7 +124,7 @@ export function scheduleOf(db: Db, row: ScheduleRow, now: number): Schedule {
     notifyVia: row.notify_via,
     status: row.status,
     lastStatus: lastStatusOf(row, live),
-    nextDueAt: nextDueOf(row, now),
+    nextDueAt: isReadable ? nextDueOf(row, now) : null,
     isWatcher: isWatcher(row.cron, row.timezone),
     watchState: row.watch_state,
     lastRun: row.last_run_id === null ? null : findOccurrence(db, row.last_run_id),

@@ -29,9 +29,8 @@ const TO_RESUME = 'SELECT id FROM schedules WHERE resume_at <= ? ORDER BY resume
 const FREED = `SELECT schedule_id AS id FROM occurrences INDEXED BY occurrences_one_due WHERE state = 'due' AND NOT EXISTS (
   SELECT 1 FROM agent_jobs AS job INDEXED BY agent_jobs_open_fires WHERE job.schedule_id = occurrences.schedule_id
   AND job.status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child'))`
-const NEXT_DUE =
-  "SELECT min(next_due_at) AS at FROM schedules INDEXED BY schedules_due WHERE status <> 'paused' AND next_due_at IS NOT NULL"
-const NEXT_RESUME = 'SELECT min(resume_at) AS at FROM schedules INDEXED BY schedules_to_resume WHERE resume_at IS NOT NULL'
+const NEXT_DUE = "SELECT min(next_due_at) AS at FROM schedules INDEXED BY schedules_due WHERE status <> 'paused' AND next_due_at > ?"
+const NEXT_RESUME = 'SELECT min(resume_at) AS at FROM schedules INDEXED BY schedules_to_resume WHERE resume_at > ?'
 
 /** A place in the list of what is due. */
 export type DuePosition = { at: number; seq: number }
@@ -108,9 +107,9 @@ export function createScheduleStore({
     /** Due times that wait for the run before them. */
     countWaiting: (db: Db) =>
       db.prepare<{ n: number }>("SELECT count(*) AS n FROM occurrences INDEXED BY occurrences_one_due WHERE state = 'due'").get()!.n,
-    /** When there is something to decide next, which may be past; null: never, as things stand. */
-    nextAt(db: Db): number | null {
-      const times = [NEXT_DUE, NEXT_RESUME].flatMap((sql) => db.prepare<{ at: number | null }>(sql).get()!.at ?? [])
+    /** When there is something to decide next, later than `after`; that may be past. null: never, as things stand. */
+    nextAt(db: Db, after = -1): number | null {
+      const times = [NEXT_DUE, NEXT_RESUME].flatMap((sql) => db.prepare<{ at: number | null }>(sql).get(after)!.at ?? [])
       return times.length === 0 ? null : Math.min(...times)
     },
     /** A bite of what the ledger keeps no longer. */
