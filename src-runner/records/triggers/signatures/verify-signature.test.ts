@@ -153,6 +153,15 @@ describe('several signatures', () => {
   })
 })
 
+it('knows the headers of Standard Webhooks by the names that Svix gives them, and never mixes the two', async () => {
+  const headers = await signed('standard_webhooks')
+  const svix = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.replace('webhook-', 'svix-'), value]))
+  expect(verify('standard_webhooks', svix)).toBe(true)
+  expect(verify('standard_webhooks', svix, `${BODY} `)).toBe(false)
+  expect(verify('standard_webhooks', { ...svix, 'webhook-signature': 'v1,' })).toBe(false)
+  expect(verify('standard_webhooks', { ...svix, 'svix-id': undefined, 'webhook-id': headers['webhook-id'] })).toBe(false)
+})
+
 describe('secrets of Standard Webhooks', () => {
   it('are base64 with or without whsec_, and letters when they are no base64', async () => {
     const headers = await signed('standard_webhooks')

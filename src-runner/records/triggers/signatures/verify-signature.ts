@@ -24,11 +24,15 @@ export function verifySignature(scheme: SignatureScheme, request: SignedRequest)
 }
 
 const VERIFIERS: Record<SignatureScheme, (request: SignedRequest) => boolean> = {
-  /** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#verifying-webhook-authenticity */
+  /**
+   * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#verifying-webhook-authenticity
+   * Svix, from which it comes and through which many services send, calls the same headers by its own name.
+   */
   standard_webhooks({ secret, headers, rawBody, nowMs }) {
-    const id = headerOf(headers, 'webhook-id')
-    const timestamp = headerOf(headers, 'webhook-timestamp')
-    const signatures = headerOf(headers, 'webhook-signature')
+    const prefix = Object.hasOwn(headers, 'webhook-signature') ? 'webhook' : 'svix'
+    const id = headerOf(headers, `${prefix}-id`)
+    const timestamp = headerOf(headers, `${prefix}-timestamp`)
+    const signatures = headerOf(headers, `${prefix}-signature`)
     const key = standardWebhooksKey(secret)
     if (id === null || timestamp === null || signatures === null || key.length === 0 || !isRecent(timestamp, nowMs)) return false
     return isAmong(signatures.split(' '), `v1,${hmac(key, `${id}.${timestamp}.`, rawBody).toString('base64')}`)
