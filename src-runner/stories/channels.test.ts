@@ -373,6 +373,26 @@ describe('Telegram', { timeout: 30_000 }, () => {
     expect(new Set((await jobs()).map((job) => job.conversationId)).size).toBe(1)
   })
 
+  it('takes each message in once and in order, however often it dies between them', async () => {
+    await begin()
+    await letIn(ANNA)
+    const messages = Array.from({ length: 40 }, (_, i) => `message ${i}`)
+    const written = messages.slice()
+    for (let life = 0; life < 4; life++) {
+      for (const text of written.splice(0, 10)) bot.say(ANNA, text)
+      await expect.poll(async () => (await jobs()).length).toBeGreaterThan(life * 10 + life * 3)
+      // What this process still does after the moment of its death reaches nobody.
+      bot.fault('getUpdates', { kind: 'reset' }, 1_000_000)
+      const reborn = runner.restart({ crash: true })
+      bot.breakPoll()
+      await reborn
+      bot.clearFaults()
+    }
+    await expect.poll(async () => (await jobs()).length, { timeout: 20_000 }).toBe(40)
+    expect((await jobs()).map((job) => job.title)).toEqual(messages.reverse())
+    expect(new Set((await jobs()).map((job) => job.conversationId)).size).toBe(1)
+  })
+
   it('takes a message in once when it dies while the file of it is fetched', async () => {
     await begin()
     const folder = runner.makeFolder()

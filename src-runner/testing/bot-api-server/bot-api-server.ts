@@ -29,6 +29,8 @@ export type ServedFault =
   /** The call takes effect, and the connection breaks before its answer. */
   | { kind: 'lost_answer' }
   | { kind: 'redirect'; to: string }
+  /** All updates so far, whatever was confirmed. */
+  | { kind: 'repeat' }
 
 export type BotApiServer = {
   url: string
@@ -67,6 +69,8 @@ export type BotApiServer = {
   repeatUpdates(back: number): void
   /** Messages go to a web address until somebody removes it. */
   setWebhook(url: string): void
+  /** The connection that waits for messages breaks, if there is one. */
+  breakPoll(): void
   /** How many updates were handed out and not confirmed, or not handed out yet. */
   waitingUpdates(): number
   /** Resolves when this is true, looking after every call. */
@@ -243,6 +247,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     if (planned !== undefined) planned.times--
     try {
       if (revoked) throw new Refused(401, 'Unauthorized')
+      if (planned?.fault.kind === 'repeat') return answer(response, 200, { ok: true, result: updates })
       if (planned !== undefined && planned.fault.kind !== 'lost_answer') return show(planned.fault, response)
       if (method === 'getUpdates') return getUpdates(fields, response)
       const run = methods[method]
@@ -352,6 +357,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
       webhook = url
       endPoll()
     },
+    breakPoll: () => void poll?.response.destroy(),
     waitingUpdates: () => open().length,
     until,
     untilSent: (count) => until(() => sent.length >= count),
@@ -374,7 +380,7 @@ function pathOf(url: string, token: string): { method: string | null; fileId: st
   return { method: path.startsWith(call) ? path.slice(call.length) : null, fileId: null }
 }
 
-function show(fault: Exclude<ServedFault, { kind: 'lost_answer' }>, response: ServerResponse): void {
+function show(fault: Exclude<ServedFault, { kind: 'lost_answer' | 'repeat' }>, response: ServerResponse): void {
   switch (fault.kind) {
     case 'error':
       return fail(response, fault.code, fault.description, fault.retryAfter)

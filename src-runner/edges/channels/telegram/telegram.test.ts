@@ -148,6 +148,27 @@ describe('Telegram itself', () => {
     expect(heard).toMatchObject([{ type: 'message', message: { text: 'The trip', files: [{ size: 1 }, { size: 1 }] } }])
   })
 
+  test('a server that says the same over and over is asked less and less often, and nothing is taken in twice', async () => {
+    connect()
+    server.say(ANNA, 'Hello')
+    await expect.poll(texts).toEqual(['Hello'])
+    await server.untilPolled()
+    server.fault('getUpdates', { kind: 'repeat' }, 2)
+    server.say(ANNA, 'Once')
+    for (const pause of [750, 1500]) clock.advance(await clock.untilSleeping((ms) => ms === pause))
+    await server.untilPolled()
+    expect(texts()).toEqual(['Hello', 'Once'])
+    expect(statuses).toContain('failing: The server hands out messages again that it was told are read.')
+  })
+
+  test('a server that does not hold the question is not asked without a pause', async () => {
+    server.fault('getUpdates', { kind: 'garbage', body: '{"ok":true,"result":[]}' }, 3)
+    connect()
+    for (let i = 0; i < 2; i++) clock.advance(await clock.untilSleeping((ms) => ms === 1000))
+    await server.untilPolled()
+    expect(polls()).toHaveLength(4)
+  })
+
   test('passes over what it does not know, and what bots and channels say', async () => {
     const from = { is_bot: false, ...ANNA }
     const chat = { id: ANNA.id, type: 'private' }

@@ -20,6 +20,8 @@ export type TelegramDeps = {
 const POLL_SECONDS = 30
 /** Beyond the time for which the service holds the question. */
 const POLL_SLACK_MS = 15_000
+/** A question that was held for less, and brought nothing, was not held. */
+const LEAST_HOLD_MS = 1000
 const BATCH = 100
 const RETRY = { firstMs: 1000, mostMs: 60_000 }
 /** The pictures of an album arrive one after another; the rest of one is waited for this long. */
@@ -88,8 +90,11 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
     )
     if (!answer.ok) return answer
     const updates = readUpdates(answer.value, getFile)
-    if (updates !== null) return { ok: true, value: updates }
-    return { ok: false, kind: 'unreachable', sentence: 'The server gave an answer that is not understood.', retryAfterMs: null }
+    if (updates === null) return misbehaves('The server gave an answer that is not understood.')
+    const fresh = isFresh ? updates.filter(({ updateId }) => updateId >= next!.updateId) : updates
+    // Asked at once again it would say the same at once again.
+    if (fresh.length === 0 && updates.length > 0) return misbehaves('The server hands out messages again that it was told are read.')
+    return { ok: true, value: fresh }
   }
 
   /** A batch that ends inside an album is asked for once more, from the same place: the rest of it is on its way. */
@@ -133,11 +138,16 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
     let isWell = false
     while (!closing.signal.aborted) {
       // As long as it is not known to work it is asked without waiting: nobody should have to wait to learn that it does.
+      const askedAt = clock.monotonic()
+      const before = { isWell, next }
       const trouble = await pollOnce(isWell ? POLL_SECONDS : 0)
       if (closing.signal.aborted) return
       isWell = trouble === null
       if (trouble === null) {
         failures = 0
+        // A server that does not hold the question would be asked without a pause.
+        const wasHeld = !before.isWell || next !== before.next || clock.monotonic() - askedAt >= LEAST_HOLD_MS
+        if (!wasHeld) await clock.sleep(LEAST_HOLD_MS, closing.signal)
         continue
       }
       if (trouble.kind === 'token') return runner.status('logged_out', trouble.sentence)
@@ -184,6 +194,10 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
       await polling
     },
   }
+}
+
+function misbehaves(sentence: string): Trouble {
+  return { ok: false, kind: 'unreachable', sentence, retryAfterMs: null }
 }
 
 function incomingOf(update: TakenUpdate, position: string): Incoming {
