@@ -5,5 +5,6 @@ it('keeps every accepted job through twenty kills, and does nothing twice', { ti
   const result = await runKillTest({ kills: 20 })
   expect(result.broken).toEqual([])
   expect(result.accepted).toBeGreaterThan(50)
+  expect(result.delivered).toBeGreaterThan(10)
   expect(result.completed + result.crashLoop).toBeGreaterThanOrEqual(result.accepted)
 })

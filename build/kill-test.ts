@@ -1,9 +1,11 @@
-// Kills the runner without warning, again and again, while four clients submit tasks, and then looks for what it broke.
+// Kills the runner without warning, again and again, while four clients submit tasks and a service posts to webhooks, and
+// then looks for what it broke.
 //
 //   node build/kill-test.ts [--kills 200] [--entry src-runner/main.ts]
 //
 // What must hold: every accepted job is there and comes to an end, no job exists twice, no step is recorded twice or
-// missing, finished jobs stay as they were, and the file is sound.
+// missing, finished jobs stay as they were, and the file is sound. The service repeats each delivery until it is answered,
+// as services do: it must have made one job, and the counters of its webhook must be those of the jobs.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -13,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { openDatabase } from '../src-runner/base/db/database.ts'
+import { openDatabase, type Database } from '../src-runner/base/db/database.ts'
 import type { JobStatus, Step } from '../src-runner/contract/jobs.ts'
 import { systemClock } from '../src-runner/kit/clock.ts'
 import { createIds } from '../src-runner/kit/ids.ts'
@@ -22,6 +24,7 @@ import { createJobStore } from '../src-runner/records/jobs/job-store.ts'
 import { createRunnerClient, type RunnerClient } from '../src-runner/testing/runner-client.ts'
 import { openAiChat } from '../src-runner/testing/model-servers/openai-chat.ts'
 import type { ServedReply } from '../src-runner/testing/model-servers/reply.ts'
+import { postWebhook } from '../src-runner/testing/webhook-sender.ts'
 
 export type KillTestOptions = {
   kills: number
@@ -34,6 +37,8 @@ export type KillTestOptions = {
 export type KillTestResult = {
   kills: number
   accepted: number
+  /** Of the accepted ones, those that came as deliveries to webhooks. */
+  delivered: number
   completed: number
   /** Ended because they were at work in two processes that died: what the product promises for them. */
   crashLoop: number
@@ -45,6 +50,8 @@ export type KillTestResult = {
 }
 
 const CLIENTS = 4
+/** Fewer than the limit of the hour. */
+const DELIVERIES_EACH = 25
 const TURNS_WITH_TOOLS = 2
 const DRAIN_LIMIT_MS = 120_000
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -81,6 +88,22 @@ export async function runKillTest({
     }
   })
 
+  let delivered = 0
+  const deliver = async () => {
+    let url = ''
+    for (let n = 0; submitting; n++) {
+      if (n % DELIVERIES_EACH === 0) url = await untilAnswered(() => makeTrigger(client, agentId))
+      const number = ++sent
+      const headers = { 'content-type': 'application/json', 'webhook-id': `delivery ${number}` }
+      const answer = await untilAnswered(() => postWebhook(url, { body: { number }, headers }))
+      if (answer.status === 202) accepted.set(answer.body.jobId!, `delivery ${number}`)
+      else broken.push(`a delivery was answered with ${answer.status}: ${answer.text}`)
+      delivered++
+      await systemClock.sleep(Math.random() * 40)
+    }
+  }
+  submitters.push(deliver())
+
   for (let kill = 1; kill <= kills; kill++) {
     // One in four dies while it is still starting.
     await systemClock.sleep(kill % 4 === 0 ? 0 : Math.random() * 150)
@@ -112,6 +135,7 @@ export async function runKillTest({
   return {
     kills,
     accepted: accepted.size,
+    delivered,
     completed: endings.filter((ending) => ending.startsWith('completed')).length,
     crashLoop: endings.filter((ending) => ending.startsWith('failed:crash_loop')).length,
     healthyP50: Math.round(healthy[Math.floor(healthy.length * 0.5)] ?? 0),
@@ -132,6 +156,7 @@ export async function runKillTest({
         tails: createJobTails(),
       })
       found.push(...db.findDamage().map((line) => `the file is damaged: ${line}`))
+      found.push(...findMiscounts(db))
       const tasks = new Set<string>()
       const there = new Set<string>()
       for (let cursor: string | undefined; ;) {
@@ -140,8 +165,10 @@ export async function runKillTest({
           const job = store.getJob(db, summary.id)
           const steps = store.listSteps(db, job.id)
           there.add(job.id)
-          if (tasks.has(job.task)) found.push(`job ${job.id} is there twice`)
-          tasks.add(job.task)
+          // The fence around what a service sent is another one each time.
+          const task = /number (\d+)\./.exec(job.task)?.[1] ?? job.task
+          if (tasks.has(task)) found.push(`job ${job.id} is there twice`)
+          tasks.add(task)
           found.push(...faultsOf(job.id, job.status, steps))
           const ending = `${job.status}:${job.error ?? ''}:${job.result ?? ''}:${job.finishedAt}:${steps.length}`
           const before = known.get(job.id)
@@ -158,6 +185,18 @@ export async function runKillTest({
     }
     return found
   }
+}
+
+function findMiscounts(db: Database): string[] {
+  return db
+    .prepare<{ id: string; fires: number; jobs: number; kept: number }>(
+      `SELECT t.id, t.trigger_count AS fires, (SELECT count(*) FROM agent_jobs WHERE trigger_id = t.id) AS jobs,
+         (SELECT count(*) FROM webhook_deliveries AS d WHERE d.trigger_seq = t.seq AND d.outcome = 'accepted') AS kept
+       FROM webhook_triggers AS t`,
+    )
+    .all()
+    .filter(({ fires, jobs, kept }) => fires !== jobs || kept !== jobs)
+    .map(({ id, fires, jobs, kept }) => `webhook ${id} counts ${fires} fires, made ${jobs} jobs and keeps ${kept} deliveries`)
 }
 
 function isEnded(status: JobStatus): boolean {
@@ -224,6 +263,21 @@ async function prepare(client: RunnerClient, modelsUrl: string, folder: string):
   const model = { providerId: provider.id, model: 'small' }
   const { agent } = await client.ok('createAgent', { body: { name: 'Survivor', model, folders: [folder] } })
   return agent.id
+}
+
+async function makeTrigger(client: RunnerClient, agentId: string): Promise<string> {
+  const body = { name: 'Kill test', agentId, taskTemplate: 'Look at the folder, number {number}.', dedupe: true }
+  return (await client.ok('createTrigger', { body })).url
+}
+
+/** As a service does that is not sure: again, until somebody says something. */
+async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
+  for (const limit = performance.now() + DRAIN_LIMIT_MS; ;) {
+    const answer = await ask().catch((error: unknown) => error as Error)
+    if (!(answer instanceof Error)) return answer
+    if (performance.now() > limit) throw answer
+    await systemClock.sleep(5)
+  }
 }
 
 function startRunner(entry: string, { dataDir, port }: { dataDir: string; port: number }): ChildProcess {

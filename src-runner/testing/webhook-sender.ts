@@ -31,7 +31,7 @@ export function openDelivery(url: string, body = '{}'): Promise<{ finish(): Prom
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), expect: '100-continue' }
     const req = request(url, { method: 'POST', headers })
-    const answered = new Promise<SentDelivery>((done) => req.on('response', (res) => void readAnswer(res).then(done, reject)))
+    const answered = new Promise<IncomingMessage>((done) => req.on('response', done)).then(readAnswer)
     req.on('error', reject)
     // Node says it in the turn in which the request is handed over.
     req.on('continue', () => resolve({ finish: () => (req.end(body), answered) }))

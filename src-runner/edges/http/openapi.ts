@@ -92,8 +92,8 @@ const DELIVERY: Json = {
       Object.entries(Object.groupBy(DELIVERY_ERRORS, ([code]) => ERROR_STATUS[code])).map(([status, errors]) => [
         status,
         {
-          description: errors!.map(([code, when]) => `${code}: ${when}`).join(' '),
-          content: errorContentOf(errors!.map(([code]) => code)),
+          description: errors.map(([code, when]) => `${code}: ${when}`).join(' '),
+          content: errorContentOf(errors.map(([code]) => code)),
           ...(status === '429' ? { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } } } : {}),
         },
       ]),

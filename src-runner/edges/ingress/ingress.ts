@@ -27,9 +27,11 @@ export type IngressDeps = Pick<IntakeDeps, 'clock' | 'log' | 'inbox'> & {
   probe?: (nonce: string) => boolean
 }
 
+/** A repeat is no refusal to its sender. */
+type TurnedAway = Omit<Refusal, 'status' | 'receivedAt' | 'outcome'> & { outcome: Exclude<Refusal['outcome'], 'duplicate'> }
+
 /** What the sender reads of each outcome; three of them are one and the same. */
-const CODES: Record<Refusal['outcome'], ErrorCode> = {
-  duplicate: 'internal',
+const CODES: Record<TurnedAway['outcome'], ErrorCode> = {
   wrong_secret: 'not_found',
   paused: 'not_found',
   bad_signature: 'not_found',
@@ -91,12 +93,7 @@ export function createIngress({ clock, log, inbox, index, intake, probe = () => 
   }
 
   /** Answers first: what is noted of it is nobody's business but the owner's. */
-  function turnAway(
-    res: ServerResponse,
-    trigger: Pick<KnownTrigger, 'seq' | 'id'>,
-    refusal: Omit<Refusal, 'status' | 'receivedAt'>,
-    waitMs = 0,
-  ): void {
+  function turnAway(res: ServerResponse, trigger: Pick<KnownTrigger, 'seq' | 'id'>, refusal: TurnedAway, waitMs = 0): void {
     const code = CODES[refusal.outcome]
     if (code === 'rate_limited') refuseForNow(res, waitMs)
     else refuse(res, code)

@@ -62,17 +62,10 @@ export function createTriggerIndex({ db, hub }: { db: Database; hub: Pick<EventH
     if (row !== undefined) keep(row)
   }
 
-  function onEvent(event: StoredEvent): void {
-    switch (event.type) {
-      case 'trigger.created':
-      case 'trigger.changed':
-      case 'trigger.deleted':
-        return readAgain(event.payload.triggerId)
-      case 'agent.deleted': {
-        const { agentId } = event.payload
-        for (const trigger of [...bySlug.values()]) if (trigger.agentId === agentId) readAgain(trigger.id)
-      }
-    }
+  function onEvent({ type, payload }: StoredEvent): void {
+    if (type === 'trigger.created' || type === 'trigger.changed' || type === 'trigger.deleted') readAgain(payload.triggerId)
+    if (type !== 'agent.deleted') return
+    for (const trigger of [...bySlug.values()]) if (trigger.agentId === payload.agentId) readAgain(trigger.id)
   }
 
   for (const row of db.prepare<Row>(SELECT).all()) keep(row)
