@@ -9,7 +9,7 @@ import { createTestRunner, type TestRunner } from '../../testing/create-test-run
 import { sendRaw, toBytes, type RawAnswer } from '../../testing/raw-http.ts'
 
 const NOT_FOUND = '{"error":"not_found"}'
-const DEADLINES = { headersMs: 2_000, requestMs: 2_000, checkEveryMs: 100 }
+const DEADLINES = { headersMs: 3_000, requestMs: 3_000, checkEveryMs: 100 }
 
 type Hook = { trigger: Trigger; path: string; slug: string; secret: string }
 
@@ -103,7 +103,7 @@ async function taskOf(answer: RawAnswer): Promise<string> {
 /** What was sent, but for the moment of the answer. */
 const withoutDate = ({ text }: RawAnswer) => text.replace(/^date: .*\r\n/im, '')
 
-describe('what is not found', () => {
+describe('what is not found', { timeout: 30_000 }, () => {
   let good: Hook
   let other: Hook
   let same: string
@@ -248,7 +248,7 @@ describe('what is not found', () => {
   })
 })
 
-describe('bodies', () => {
+describe('bodies', { timeout: 30_000 }, () => {
   let hook: Hook
   beforeAll(async () => void (hook = await addHook()))
 
@@ -353,7 +353,7 @@ describe('bodies', () => {
   })
 })
 
-describe('JSON', () => {
+describe('JSON', { timeout: 30_000 }, () => {
   let hook: Hook
   beforeAll(async () => void (hook = await addHook()))
 
@@ -427,7 +427,7 @@ describe('JSON', () => {
   })
 })
 
-describe('what a delivery says to an agent', () => {
+describe('what a delivery says to an agent', { timeout: 30_000 }, () => {
   it('is text of the payload or nothing, whatever the template asks for', async () => {
     const hook = await addHook({
       taskTemplate: '<{__proto__.x}|{constructor.constructor}|{a.__defineGetter__}|{toString}|{a.length}|{a.0.b}|{}|{{c}}|{a..b}>',
@@ -472,7 +472,7 @@ describe('what a delivery says to an agent', () => {
   })
 })
 
-describe('the limit of the hour', () => {
+describe('the limit of the hour', { timeout: 30_000 }, () => {
   it('answers the 31st before it has read it, and says when to come again', async () => {
     const hook = await addHook()
     const answers = await Promise.all(Array.from({ length: 30 }, () => post(hook.path)))
@@ -495,7 +495,7 @@ describe('the limit of the hour', () => {
   })
 })
 
-describe('senders that take their time', () => {
+describe('senders that take their time', { timeout: 30_000 }, () => {
   it('hold nobody up, and are let go', async () => {
     const [slow, quick] = [await addHook(), await addHook()]
     const head = bytesOf(slow.path, { body: '', headers: [['Content-Length', '1000']] })
@@ -518,7 +518,7 @@ describe('senders that take their time', () => {
     }
     expect(await stateOf(slow)).toEqual({ count: 0, jobs: 0 })
     expect((await post(slow.path)).status).toBe(202)
-  }, 30_000)
+  })
 
   it('learn nothing from a body that was under way when the address changed', async () => {
     for (const change of ['rotateTriggerSecret', 'pauseTrigger', 'deleteTrigger'] as const) {
@@ -551,7 +551,7 @@ function openSlowly(head: Buffer): Promise<{ socket: Socket; closed: Promise<str
 }
 
 // The last one, over all that was sent above.
-describe('secrets', () => {
+describe('secrets', { timeout: 30_000 }, () => {
   it('are in no log line, no file, no notice and no answer', async () => {
     expect(secrets.size).toBeGreaterThan(20)
     const files = readdirSync(test.dataDir, { recursive: true, withFileTypes: true })
@@ -581,7 +581,7 @@ describe('secrets', () => {
         }
       }
     }
-  }, 30_000)
+  })
 })
 
 function swapCase(text: string): string {
