@@ -25,6 +25,13 @@ const resources = app.isPackaged ? process.resourcesPath : join(here, '../../res
 const isTest = process.env['DECKHAND_TEST'] === '1'
 const devServer = app.isPackaged ? null : (process.env['ELECTRON_RENDERER_URL'] ?? null)
 
+const LOSE_FORM = {
+  message: 'Leave without saving?',
+  detail: 'What was written on this page is not saved yet.',
+  yes: 'Leave',
+  no: 'Stay',
+}
+
 // Not awaited: Electron becomes ready only after this module has been evaluated.
 start().catch((error: unknown) => {
   process.stderr.write(`deckhand: ${messageOf(error)}\n`)
@@ -50,6 +57,7 @@ async function start(): Promise<void> {
     preload: join(here, '../preload/preload.cjs'),
     placeFile: join(dataDir, 'window.json'),
     log,
+    mayLoseForm: () => quit.isQuitting() || abilities.confirmAtOnce(LOSE_FORM),
     staysHidden: () => !quit.isQuitting() && (process.platform === 'darwin' || (trayIsSeen && settings.current().closeToTray)),
   })
   const abilities: Abilities = isTest ? (await import('./testing/e2e-hooks.ts')).stubAbilities(dataDir) : createAbilities(window.current)

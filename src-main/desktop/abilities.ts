@@ -1,11 +1,15 @@
 import { app, dialog, Notification, shell, type BrowserWindow } from 'electron'
 
+export type Question = { message: string; detail: string; yes: string; no: string }
+
 /** What reaches out of this program to the person or the system. Tests of the whole app put their own in its place. */
 export type Abilities = {
   /** null: the person closed the dialog. */
   pickFolder(): Promise<string | null>
   /** Whether the person agrees. */
-  confirm(question: { message: string; detail: string; yes: string; no: string }): Promise<boolean>
+  confirm(question: Question): Promise<boolean>
+  /** The same where the system wants to know at once; everything stands still until the answer. */
+  confirmAtOnce(question: Question): boolean
   openInBrowser(url: URL): Promise<void>
   /** Rejects with the system's reason. */
   moveToTrash(file: string): Promise<void>
@@ -26,20 +30,16 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
       const { canceled, filePaths } = owner ? await dialog.showOpenDialog(owner, options) : await dialog.showOpenDialog(options)
       return canceled ? null : (filePaths[0] ?? null)
     },
-    async confirm({ message, detail, yes, no }) {
-      const options = {
-        type: 'question' as const,
-        title: app.name,
-        message,
-        detail,
-        buttons: [yes, no],
-        defaultId: 1,
-        cancelId: 1,
-        noLink: true,
-      }
+    async confirm(question) {
+      const options = boxOf(question)
       const owner = window()
       const { response } = owner?.isVisible() ? await dialog.showMessageBox(owner, options) : await dialog.showMessageBox(options)
       return response === 0
+    },
+    confirmAtOnce(question) {
+      const options = boxOf(question)
+      const owner = window()
+      return (owner ? dialog.showMessageBoxSync(owner, options) : dialog.showMessageBoxSync(options)) === 0
     },
     openInBrowser: (url) => shell.openExternal(url.href),
     moveToTrash: (file) => shell.trashItem(file),
@@ -51,4 +51,8 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
     },
     showCount: (count) => void app.setBadgeCount(count),
   }
+}
+
+function boxOf({ message, detail, yes, no }: Question) {
+  return { type: 'question' as const, title: app.name, message, detail, buttons: [yes, no], defaultId: 1, cancelId: 1, noLink: true }
 }

@@ -37,6 +37,10 @@ export function stubAbilities(dataDir: string): Abilities {
       hooks.questions.push(message)
       return hooks.confirm
     },
+    confirmAtOnce({ message }) {
+      hooks.questions.push(message)
+      return hooks.confirm
+    },
     async openInBrowser(url) {
       hooks.opened.push(url.href)
     },

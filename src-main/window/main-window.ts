@@ -28,9 +28,11 @@ export type MainWindowDeps = {
   log: Log
   /** The person closes the window. true: it only goes out of sight. */
   staysHidden: () => boolean
+  /** The page holds something that was not saved, and is about to go. true: it may. */
+  mayLoseForm: () => boolean
 }
 
-export function createMainWindow({ preload, placeFile, log, staysHidden }: MainWindowDeps): MainWindow {
+export function createMainWindow({ preload, placeFile, log, staysHidden, mayLoseForm }: MainWindowDeps): MainWindow {
   let window: BrowserWindow | null = null
   let waiting: DesktopCommand[] = []
 
@@ -67,6 +69,10 @@ export function createMainWindow({ preload, placeFile, log, staysHidden }: MainW
       if (!staysHidden()) return
       event.preventDefault()
       made.hide()
+    })
+    // Without an answer the page would stay without a word, and the app could not be left.
+    made.webContents.on('will-prevent-unload', (event) => {
+      if (mayLoseForm()) event.preventDefault()
     })
     made.on('closed', () => {
       if (window === made) window = null

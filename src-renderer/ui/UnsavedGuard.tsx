@@ -1,12 +1,17 @@
-import { useBeforeLeave } from '@solidjs/router'
+import { type BeforeLeaveEventArgs, useBeforeLeave } from '@solidjs/router'
 import { createSignal, type JSX, onCleanup, onMount } from 'solid-js'
 import { ConfirmDialog } from './ConfirmDialog.tsx'
+
+/** Another part of the same page is chosen: nothing is left behind. */
+function staysOn({ from, to }: BeforeLeaveEventArgs): boolean {
+  return typeof to === 'string' && new URL(to, `http://page${from.pathname}`).pathname === from.pathname
+}
 
 /** Leaving with unsaved changes is asked about, in the page and when the window closes. */
 export function UnsavedGuard(props: { isDirty: () => boolean; title: string; leave: string; children: JSX.Element }): JSX.Element {
   const [leave, setLeave] = createSignal<(() => void) | null>(null)
   useBeforeLeave((event) => {
-    if (!props.isDirty() || event.defaultPrevented) return
+    if (!props.isDirty() || event.defaultPrevented || staysOn(event)) return
     event.preventDefault()
     setLeave(() => () => event.retry(true))
   })

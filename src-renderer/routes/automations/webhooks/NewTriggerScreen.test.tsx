@@ -5,7 +5,7 @@ import type { Channel } from '../../../../src-runner/contract/channels.ts'
 import type { PublicAddress } from '../../../../src-runner/contract/public-address.ts'
 import { createFakeRunner, type FakeRunner, Refusal } from '../../../testing/fake-runner.ts'
 import { renderScreen } from '../../../testing/render.tsx'
-import { makeAgent, makeId, makeTrigger } from '../../../testing/things.ts'
+import { makeAgent, makeDelivery, makeDeliveryDetail, makeId, makeTrigger } from '../../../testing/things.ts'
 import { NewTriggerScreen } from './NewTriggerScreen.tsx'
 import { TriggerScreen } from './TriggerScreen.tsx'
 
@@ -273,6 +273,20 @@ describe('its address', () => {
     const dialog = await screen.findByRole('alertdialog', { name: 'Leave without the address?' })
     await user.click(within(dialog).getByRole('button', { name: 'Leave' }))
     await waitFor(() => expect(path()).toBe('/elsewhere'))
+  })
+
+  it('is not in the way of what is on the same page', async () => {
+    const { user, runner, trigger, path } = await createOne()
+    const delivery = makeDelivery({ triggerId: trigger.id })
+    runner.answer({
+      listDeliveries: () => ({ deliveries: [delivery], nextCursor: null }),
+      getDelivery: () => ({ delivery: makeDeliveryDetail(delivery) }),
+    })
+    runner.happen({ type: 'trigger.changed', payload: { triggerId: trigger.id } })
+    await user.click(await screen.findByRole('button', { name: /Made a job/ }))
+    expect(await screen.findByRole('group', { name: 'What was posted' })).toBeInTheDocument()
+    expect(path()).toContain(`delivery=${delivery.id}`)
+    expect(screen.queryByRole('alertdialog')).not.toBeInTheDocument()
   })
 
   it('becomes another one when the secret is rotated, which is asked first', async () => {

@@ -1,0 +1,173 @@
+import { execFileSync } from 'node:child_process'
+import type { Locator, Page } from '@playwright/test'
+import { type Deckhand, expect, test } from '../fixtures/deckhand.ts'
+import { expectNoSidewaysScroll, takePicture } from '../fixtures/screen-shots.ts'
+import { setUpAgent } from '../fixtures/set-up-agent.ts'
+
+const ORDER = { name: '#1042', total_price: '59.90', currency: 'EUR', customer: { first_name: 'Grace', last_name: 'H.' } }
+
+async function post(url: string, body: unknown): Promise<{ status: number; answer: unknown }> {
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  return { status: response.status, answer: await response.json() }
+}
+
+const inbox = (page: Page) => page.getByRole('list', { name: 'Deliveries' })
+
+/** Makes a webhook as a person does. Answers its address, which only the page knows. */
+async function createWebhook(page: Page): Promise<{ url: string; panel: Locator }> {
+  await page.goto('app://deckhand/automations')
+  await page.getByRole('link', { name: 'New webhook' }).first().click()
+  await page.getByRole('button', { name: /^Start from/ }).click()
+  await page.getByRole('option', { name: 'Shopify: order' }).click()
+  await expect(page.getByRole('group', { name: 'What your agent would be given' })).toContainText('Order #1001 came in')
+  await page.getByRole('button', { name: 'Create webhook' }).click()
+  const panel = page.getByRole('region', { name: 'The address of this webhook' })
+  return { url: await panel.locator('code').innerText(), panel }
+}
+
+test('a webhook that is made in the window takes a post, and the job arrives while one looks', async ({ deckhand, page, models }) => {
+  await setUpAgent(deckhand.client, models)
+  const { url, panel } = await createWebhook(page)
+  await expect(page.getByText('Nothing was posted yet')).toBeVisible()
+
+  models.play({ text: ['Nothing about it needs a person.'] })
+  const { status, answer } = await post(url, ORDER)
+  expect(status).toBe(202)
+  const { jobId } = answer as { jobId: string }
+  const row = inbox(page).getByRole('listitem').filter({ hasText: 'Made a job' })
+  await expect(row).toBeVisible()
+  await row.getByRole('button').click()
+  await expect(row.getByRole('group', { name: 'What was posted' })).toContainText('"first_name": "Grace"')
+  await expect(row.getByRole('group', { name: 'What the agent was given' })).toContainText('Order #1042 came in: 59.90 EUR')
+
+  // The command that the page offers for a terminal posts what it says, as a shell reads it.
+  const command = await panel.getByRole('group', { name: 'Try it in a terminal' }).innerText()
+  const words = execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }; ${command}`], { encoding: 'utf8' })
+    .trimEnd()
+    .split('\n')
+  expect(words.slice(0, 3)).toEqual(['-X', 'POST', url])
+  models.play({ text: ['This one neither.'] })
+  expect((await post(url, JSON.parse(words.at(-1)!))).status).toBe(202)
+  await expect(inbox(page).getByRole('listitem')).toHaveCount(2)
+
+  await panel.getByRole('button', { name: 'I have copied it' }).click()
+  await row.last().getByRole('link', { name: 'Job' }).click()
+  await expect(page).toHaveURL(new RegExp(`/jobs/${jobId}$`))
+  await expect(page.getByText('Nothing about it needs a person.').first()).toBeVisible()
+  await page.getByRole('link', { name: 'Check new orders', exact: true }).click()
+  await expect(row.last().getByRole('group', { name: 'What the agent was given' })).toContainText('Order #1042')
+})
+
+test('an address is shown once: neither a reload nor the history gives it back', async ({ deckhand, page, models }) => {
+  await setUpAgent(deckhand.client, models)
+  const { url, panel } = await createWebhook(page)
+  const secret = url.split('/').at(-1)!
+  await panel.getByRole('button', { name: 'Copy address' }).click()
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'Check new orders' })).toBeVisible()
+  const kept = await page.evaluate(() =>
+    JSON.stringify([document.body.innerHTML, history.state, { ...localStorage }, { ...sessionStorage }]),
+  )
+  expect(kept).not.toContain(secret)
+})
+
+test('what is not saved is asked about before the page goes, and never keeps the app from being quit', async ({
+  deckhand,
+  page,
+  models,
+}) => {
+  await setUpAgent(deckhand.client, models)
+  await page.goto('app://deckhand/automations/webhooks/new')
+  await page.getByRole('textbox', { name: 'Name' }).fill('Orders')
+  const closeWindow = () => deckhand.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]!.close())
+  await deckhand.setHooks({ confirm: false })
+  await closeWindow()
+  await expect.poll(async () => (await deckhand.hooks()).questions).toEqual(['Leave without saving?'])
+  await expect(page.getByRole('textbox', { name: 'Name' })).toHaveValue('Orders')
+  // Quitting was decided by then: it asks about running jobs, and not about a form.
+  await deckhand.quit()
+})
+
+test('a post with an old secret is refused, and the inbox says why', async ({ deckhand, page, models }) => {
+  await setUpAgent(deckhand.client, models)
+  const { url, panel } = await createWebhook(page)
+  await panel.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'New secret…' }).click()
+  await page.getByRole('button', { name: 'Make a new secret' }).click()
+  const renewed = await page.getByRole('region', { name: 'The new address of this webhook' }).locator('code').innerText()
+  expect(renewed).not.toBe(url)
+
+  expect(await post(url, ORDER)).toEqual({ status: 404, answer: { error: 'not_found' } })
+  expect(await post(url, ORDER)).toEqual({ status: 404, answer: { error: 'not_found' } })
+  const row = inbox(page).getByRole('listitem').filter({ hasText: 'Wrong secret' })
+  await expect(row).toContainText('2 times in a row')
+  models.play({ text: ['Fine.'] })
+  expect((await post(renewed, ORDER)).status).toBe(202)
+  await expect(inbox(page)).toContainText('Made a job')
+})
+
+test('a schedule that is made in the window runs when told to, and the run shows up in its strip', async ({ deckhand, page, models }) => {
+  await setUpAgent(deckhand.client, models)
+  await page.goto('app://deckhand/automations/schedules')
+  await page.getByRole('link', { name: 'Start with an example' }).click()
+  await page.getByRole('textbox', { name: 'Cron' }).fill('0 9 * * 1')
+  await expect(page.getByRole('button', { name: /^How often/ })).toContainText('Once a week')
+  const next = page.getByRole('region', { name: 'The next times' })
+  await expect(next).toContainText(/Every Monday at 9:00.AM/)
+  await expect(next.getByRole('listitem')).toHaveCount(5)
+  await page.getByRole('textbox', { name: 'Cron' }).fill('0 9 31 2 *')
+  await expect(page.getByRole('textbox', { name: 'Cron' })).toHaveAttribute('aria-invalid', 'true')
+  await page.getByRole('textbox', { name: 'Cron' }).fill('0 9 * * 1')
+  await page.getByRole('button', { name: 'Create schedule' }).click()
+  await expect(page.getByText('It has not come due yet')).toBeVisible()
+
+  models.play({ text: ['Two things are open.'] })
+  const held = models.holdBefore(1)
+  await page.getByRole('button', { name: 'Run now' }).click()
+  const run = page.getByRole('list', { name: 'Ledger' }).getByRole('listitem')
+  await expect(run).toContainText('By hand')
+  await expect(page.getByText('A run is going.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Run now' })).toBeDisabled()
+  held.release()
+  await expect(run.getByRole('link', { name: 'Done' })).toBeVisible()
+  await expect(page.getByRole('img', { name: 'The last time: 1 × Ran' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Run now' })).toBeEnabled()
+
+  await run.getByRole('link', { name: 'Done' }).click()
+  await expect(page.getByText('Two things are open.').first()).toBeVisible()
+  await expect(page.getByText('run by hand')).toBeVisible()
+})
+
+test.describe('on a phone', () => {
+  test.use({ scenario: 'automations' })
+
+  async function holdLikeAPhone({ page }: Deckhand): Promise<void> {
+    const session = await page.context().newCDPSession(page)
+    await session.send('Emulation.setDeviceMetricsOverride', { width: 390, height: 844, deviceScaleFactor: 1, mobile: true })
+  }
+
+  test('every screen has its place', async ({ deckhand }) => {
+    const { client, page } = deckhand
+    await client.ok('updateSettings', { body: { firstStart: 'done' } })
+    await holdLikeAPhone(deckhand)
+    const { triggers } = await client.ok('listTriggers', {})
+    const { schedules } = await client.ok('listSchedules', {})
+    const trigger = triggers.find(({ name }) => name === 'New orders')!
+    const schedule = schedules.find(({ name }) => name === 'Check the prices')!
+    const places = [
+      ['webhooks', '/automations', 'Contact form'],
+      ['webhook', `/automations/webhooks/${trigger.id}`, 'Over the limit'],
+      ['webhook-new', '/automations/webhooks/new?preset=github_issue', 'Create webhook'],
+      ['schedules', '/automations/schedules', 'The next 24 hours'],
+      ['schedule', `/automations/schedules/${schedule.id}`, 'Its agent has spent'],
+      ['schedule-new', '/automations/schedules/new?example=1', 'The next times'],
+    ] as const
+    for (const [name, path, shows] of places) {
+      await page.goto(`app://deckhand${path}`)
+      await expect(page.getByRole('main').getByText(shows).first()).toBeVisible()
+      await takePicture(deckhand, `automations-${name}-phone`)
+      await expectNoSidewaysScroll(deckhand, name)
+    }
+  })
+})
