@@ -6,6 +6,14 @@ export const ChannelKind = z.enum(['telegram', 'discord', 'slack', 'messenger'])
 export type ChannelKind = z.infer<typeof ChannelKind>
 export const AUTO_ORDER = ['telegram', 'discord', 'slack'] as const satisfies readonly ChannelKind[]
 
+/** What people call the services. */
+export const SERVICE_NAMES: Record<ChannelKind, string> = {
+  telegram: 'Telegram',
+  discord: 'Discord',
+  slack: 'Slack',
+  messenger: 'WhatsApp',
+}
+
 /**
  * asked: wrote to the agent and waits for the person's word. owner: the person, at most one for each channel.
  * allowed: may talk to the agent, as a stranger. refused: is not answered any more.

@@ -1,6 +1,6 @@
 import type { Db } from '../../base/db/database.ts'
 import type { Approval } from '../../contract/approvals.ts'
-import type { ChannelKind } from '../../contract/channels.ts'
+import { SERVICE_NAMES } from '../../contract/channels.ts'
 import type { StoredEvent } from '../../contract/events.ts'
 import type { NoticeKind } from '../../contract/notifications.ts'
 import type { FromRunner } from '../../contract/port.ts'
@@ -55,7 +55,7 @@ export function noticeFor(event: StoredEvent, sources: NoticeSources): Candidate
       const isLoggedOut = () => findChannel(db, channelId)?.status === 'logged_out'
       const channel = findChannel(db, channelId)
       if (channel === null || !isLoggedOut()) return null
-      const title = `${channel.agentName} is logged out of ${SERVICES[channel.kind]}`
+      const title = `${channel.agentName} is logged out of ${SERVICE_NAMES[channel.kind]}`
       return candidate('channel_logged_out', title, channel.problem, '/channels', isLoggedOut)
     }
     case 'channel.asked': {
@@ -64,7 +64,7 @@ export function noticeFor(event: StoredEvent, sources: NoticeSources): Candidate
       const channel = findChannel(db, channelId)
       const asker = findAsker()
       if (channel === null || asker === undefined) return null
-      const body = `${asker.displayName} wrote on ${SERVICES[channel.kind]} and waits for your word.`
+      const body = `${asker.displayName} wrote on ${SERVICE_NAMES[channel.kind]} and waits for your word.`
       return candidate(
         'channel_request',
         `Somebody wants to talk to ${channel.agentName}`,
@@ -97,8 +97,6 @@ export function summaryOfAll(notices: readonly Notice[]): Notice {
   if (parts.length === 1) return summaryOf(kinds[0]!, notices.length)
   return { kind: kinds[0]!, title: 'While it was quiet', body: `${parts.join('. ')}.`, path: '/' }
 }
-
-const SERVICES: Record<ChannelKind, string> = { telegram: 'Telegram', discord: 'Discord', slack: 'Slack', messenger: 'WhatsApp' }
 
 const counted = (one: string, many: string) => (count: number) => (count === 1 ? `1 ${one}` : `${count} ${many}`)
 

@@ -1,5 +1,5 @@
 import type { Db } from '../../base/db/database.ts'
-import type { ChannelKind } from '../../contract/channels.ts'
+import { SERVICE_NAMES, type ChannelKind } from '../../contract/channels.ts'
 import type { AttentionItem } from '../../contract/notifications.ts'
 import type { PublicAddress } from '../../contract/public-address.ts'
 import type { DeliveryOutcome } from '../../contract/triggers.ts'
@@ -116,8 +116,6 @@ function undeliverableMessages(db: Db, now: number): AttentionItem[] {
     }))
 }
 
-const SERVICES: Record<ChannelKind, string> = { telegram: 'Telegram', discord: 'Discord', slack: 'Slack', messenger: 'WhatsApp' }
-
 /** Those that only a person can mend, and those that have been broken for a while. There are few channels. */
 function brokenChannels(db: Db, now: number): AttentionItem[] {
   return db
@@ -133,8 +131,8 @@ function brokenChannels(db: Db, now: number): AttentionItem[] {
       subjectId: row.id,
       title:
         row.status === 'logged_out'
-          ? `${row.agent_name} is logged out of ${SERVICES[row.kind]}`
-          : `${row.agent_name} cannot reach ${SERVICES[row.kind]}`,
+          ? `${row.agent_name} is logged out of ${SERVICE_NAMES[row.kind]}`
+          : `${row.agent_name} cannot reach ${SERVICE_NAMES[row.kind]}`,
       detail: row.problem,
       path: '/channels',
       at: row.at,
@@ -153,7 +151,7 @@ function peopleWhoAsked(db: Db): AttentionItem[] {
       kind: 'channel_request',
       subjectId: row.id,
       title: `${row.display_name} wants to talk to ${row.agent_name}`,
-      detail: `They wrote on ${SERVICES[row.kind]} and wait for your word.`,
+      detail: `They wrote on ${SERVICE_NAMES[row.kind]} and wait for your word.`,
       path: '/channels',
       at: row.at,
     }))
