@@ -23,8 +23,8 @@ export type ScheduleRig = {
   read(schedule: Schedule): Schedule
   /** The ledger, the oldest first. */
   ledger(schedule: Schedule): Occurrence[]
-  /** Decides everything that is due, as the clock does. Answers how many jobs that made. */
-  look(): number
+  /** Decides everything that is due, as the clock does, at most so many due times at once. Answers how many jobs that made. */
+  look(mostTimes?: number): number
   /** The unfinished jobs of a schedule. */
   live(schedule: Schedule): string[]
   /** Claims a job and ends it, or lets it wait. */
@@ -69,11 +69,11 @@ export function openScheduleRig(startAt?: number): ScheduleRig {
       ),
     read: ({ id }) => rig.schedules.get(records.db, id),
     ledger: ({ id }) => rig.schedules.listOccurrences(records.db, { scheduleId: id, limit: 100_000 }).occurrences.reverse(),
-    look() {
+    look(mostTimes) {
       let fired = 0
       const decide = (id: string) => {
         for (let more = true; more;) {
-          const decision = rig.write((tx) => rig.schedules.decide(tx, id))
+          const decision = rig.write((tx) => rig.schedules.decide(tx, id, mostTimes))
           fired += decision.fired ? 1 : 0
           more = decision.more
         }

@@ -173,9 +173,9 @@ function isLive({ rig }: Walk, { schedule }: ModelSchedule): boolean {
 
 // The steps.
 
-function look(walk: Walk): void {
+function look(walk: Walk, _a: number, b: number): void {
   for (const one of walk.schedules) decide(walk, one)
-  walk.rig.look()
+  walk.rig.look([7, 100, 10_000][b % 3])
 }
 
 function pass({ rig }: Walk, a: number, b: number): void {

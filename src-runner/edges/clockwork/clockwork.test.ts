@@ -157,6 +157,24 @@ describe('a look', () => {
     expect(turns).toBeGreaterThan(7)
   })
 
+  it('decides those that are on time before the rest of what others missed', async () => {
+    const [watcher, daily] = [rig.create({ cron: '* * * * *' }), rig.create({ cron: '0 10 * * *' })]
+    const order: string[] = []
+    start({
+      ...rig.schedules,
+      decide(tx, id, mostTimes) {
+        order.push(id === daily.id ? 'daily' : 'watcher')
+        return rig.schedules.decide(tx, id, mostTimes)
+      },
+    })
+    await clockwork.tick()
+    rig.clock.jump(30 * 24 * HOUR + 30 * MINUTE)
+    expect(await clockwork.tick()).toMatchObject({ fired: 2 })
+    expect(order.slice(0, 3)).toEqual(['watcher', 'daily', 'watcher'])
+    expect(order.length).toBeGreaterThan(5)
+    expect(rig.ledger(watcher)).toMatchObject([{ state: 'missed', times: 30 * 24 * 60 + 29 }, { state: 'ran' }])
+  })
+
   it('decides what was missed in a year, and has its turn in between', async () => {
     const schedule = rig.create({ cron: '*/5 * * * *' })
     rig.clock.jump(365 * 24 * HOUR)

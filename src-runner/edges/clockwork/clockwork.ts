@@ -28,19 +28,19 @@ export type Clockwork = {
 const LOOK_EVERY_MS = 30_000
 /** Wall clock and stopwatch that are further apart than this between two looks: the clock was set or the machine slept. */
 const JUMP_MS = 2_000
-/** So many schedules are decided in one piece at most. Between two pieces everything else has its turn. */
+/** So many schedules are decided in one piece at most, and so many due times of each. Between two pieces everything else has its turn. */
 const BATCH = 256
+const TIMES_AT_ONCE = 100
+/** After so much time with what was missed long ago, those that are due now come first again. */
+const CATCHING_UP_MS = 200
 
-type Counts = { fired: number; exhausted: number; failed: number }
+type Due = { id: string }
+/** `isBehind`: something is left for the next look. */
+type Look = Tick & { failed: number; isBehind: boolean }
 
-function countsOf({ fired, exhausted }: Decision): Counts {
-  return { fired: fired ? 1 : 0, exhausted: exhausted ? 1 : 0, failed: 0 }
-}
-
-function add(sum: Counts, more: Counts): void {
-  sum.fired += more.fired
-  sum.exhausted += more.exhausted
-  sum.failed += more.failed
+function count(sum: Look, { fired, exhausted }: Decision): void {
+  if (fired) sum.fired++
+  if (exhausted) sum.exhausted++
 }
 
 /** Decides what comes due, at its moment. One alarm for all schedules; the database says what it is set for. */
@@ -74,11 +74,15 @@ export function createClockwork({
     return mine
   }
 
-  /** Everything that is due, in the order of time. A schedule that fails keeps no other from running. */
-  async function decide(all: boolean): Promise<Tick & { failed: number }> {
-    const sum = { fired: 0, exhausted: 0, failed: 0 }
-    const decideThese = async (due: readonly { id: string }[]) => {
-      for (let from = 0; from < due.length; from += BATCH) add(sum, await decideBatch(due.slice(from, from + BATCH)))
+  /**
+   * Everything that is due, in the order of time. A schedule that fails keeps no other from running, and what was missed in
+   * a long absence waits for those that are on time.
+   */
+  async function decide(all: boolean): Promise<Look> {
+    const sum: Look = { fired: 0, exhausted: 0, skipped: 0, failed: 0, isBehind: false }
+    const behind: string[] = []
+    const decideThese = async (due: readonly Due[]) => {
+      for (let from = 0; from < due.length; from += BATCH) await decideBatch(due.slice(from, from + BATCH), sum, behind)
     }
     await decideThese(schedules.listToResume(db))
     const named = [...freed].map((id) => ({ id }))
@@ -93,48 +97,48 @@ export function createClockwork({
         after = page.at(-1)!
       }
     }
-    return { ...sum, skipped: schedules.countWaiting(db) }
+    const until = clock.monotonic() + CATCHING_UP_MS
+    while (behind.length > 0 && clock.monotonic() <= until && state !== 'stopped') {
+      if (!(await decideOne(behind[0]!, sum))) behind.shift()
+    }
+    return { ...sum, skipped: schedules.countWaiting(db), isBehind: behind.length > 0 }
   }
 
   /** In one savepoint: one for each costs as much as deciding does. When one of them fails, each by itself. */
-  async function decideBatch(batch: readonly { id: string }[]): Promise<Counts> {
-    const sum = { fired: 0, exhausted: 0, failed: 0 }
-    let unfinished = batch
+  async function decideBatch(batch: readonly Due[], sum: Look, behind: string[]): Promise<void> {
     try {
-      const decisions = await commitSoon(db, (tx) => batch.map(({ id }) => schedules.decide(tx, id)))
-      for (const decision of decisions) add(sum, countsOf(decision))
-      unfinished = batch.filter((_, i) => decisions[i]!.more)
+      const decisions = await commitSoon(db, (tx) => batch.map(({ id }) => schedules.decide(tx, id, TIMES_AT_ONCE)))
+      decisions.forEach((decision, i) => {
+        count(sum, decision)
+        if (decision.more) behind.push(batch[i]!.id)
+      })
     } catch (error) {
       // With the file in trouble nothing else can be decided either.
       if (error instanceof AppError) throw error
+      for (const { id } of batch) if (await decideOne(id, sum)) behind.push(id)
     }
-    for (const { id } of unfinished) add(sum, await decideOne(id))
-    return sum
   }
 
-  /** What was missed in a long absence takes several steps. */
-  async function decideOne(scheduleId: string): Promise<Counts> {
-    const sum = { fired: 0, exhausted: 0, failed: 0 }
+  /** Answers whether there is more of it. */
+  async function decideOne(scheduleId: string, sum: Look): Promise<boolean> {
     try {
-      for (let more = true; more && state !== 'stopped';) {
-        const decision = await commitSoon(db, (tx) => schedules.decide(tx, scheduleId))
-        add(sum, countsOf(decision))
-        more = decision.more
-      }
+      const decision = await commitSoon(db, (tx) => schedules.decide(tx, scheduleId))
+      count(sum, decision)
+      return decision.more
     } catch (error) {
       if (error instanceof AppError) throw error
       log.error({ err: error, scheduleId }, `a schedule could not be decided: ${messageOf(error)}`)
       sum.failed++
+      return false
     }
-    return sum
   }
 
-  async function look(all: boolean): Promise<Tick> {
+  async function look(all: boolean): Promise<Look> {
     restUntil = clock.monotonic() + LOOK_EVERY_MS
     try {
-      const { failed, ...tick } = await decide(all)
-      if (failed === 0) restUntil = 0
-      return tick
+      const sum = await decide(all)
+      if (sum.failed === 0) restUntil = 0
+      return sum
     } finally {
       setAlarm()
     }
@@ -211,9 +215,16 @@ export function createClockwork({
       await looking
     },
     async tick() {
+      const sum: Tick = { fired: 0, skipped: 0, exhausted: 0 }
       // Not started: safe mode, in which nothing is due.
-      if (state !== 'on') return { fired: 0, skipped: 0, exhausted: 0 }
-      return inTurn(() => look(true))
+      for (let isBehind = true; isBehind && state === 'on';) {
+        const seen = await inTurn(() => look(true))
+        sum.fired += seen.fired
+        sum.exhausted += seen.exhausted
+        sum.skipped = seen.skipped
+        isBehind = seen.isBehind
+      }
+      return sum
     },
     woke() {
       if (state === 'on') watchOver()

@@ -98,7 +98,7 @@ export function createScheduleStore({
     },
 
     /** Decides what has come due of one schedule, `more` telling that there is more of it. Nothing is due: nothing is written. */
-    decide: (tx: Tx, scheduleId: string): Decision => decideSchedule(tx, deps, scheduleId),
+    decide: (tx: Tx, scheduleId: string, mostTimes?: number): Decision => decideSchedule(tx, deps, scheduleId, mostTimes),
     /** At most `limit` schedules that have something to decide, behind a place in their order. */
     listDue: (db: Db, which: 'running' | 'paused', after: DuePosition, limit: number) =>
       db.prepare<DuePosition & { id: string }>(which === 'paused' ? PAUSED_DUE : DUE).all(clock.now(), after.at, after.seq, limit),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { walkSchedules } from '../../testing/schedule-walk.ts'
 
-const RUNS = Number(process.env['WALK_RUNS'] ?? 400)
+const RUNS = Number(process.env['WALK_RUNS'] ?? 150)
 
 test(
   'whatever happens to schedules, in whatever order, no due time is lost, doubled or run above its budget',
