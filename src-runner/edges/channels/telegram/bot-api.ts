@@ -1,5 +1,4 @@
-import type { Readable } from 'node:stream'
-import type { Api, GrammyError } from 'grammy'
+import type { Api, GrammyError } from 'grammy/web'
 import { OutboundError, type OutboundFetch, type OutboundTrouble } from '../../../base/net/outbound.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import type { ChannelAccess } from '../channel.ts'
@@ -49,9 +48,12 @@ export function createBotApi({
   const server = access.baseUrl === null ? 'Telegram' : `The server at ${hostOf(root)}`
   let loading: Promise<Api> | null = null
 
-  /** Loaded when it is needed for the first time: a runner without channels does not pay for it. */
+  /**
+   * Loaded when it is needed for the first time: a runner without channels does not pay for it. The build for browsers has no
+   * way to the network of its own, so it cannot take one past ours.
+   */
   function load(): Promise<Api> {
-    loading ??= import('grammy').then(
+    loading ??= import('grammy/web').then(
       ({ Api }) =>
         new Api(access.token, {
           apiRoot: root,
@@ -189,28 +191,23 @@ function retryAfterOf(parameters: unknown): number | null {
   return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds * 1000) : null
 }
 
-type LibraryInit = { method: string; headers: Record<string, string>; body: string | Readable; signal: LibrarySignal }
-type LibrarySignal = { aborted: boolean; addEventListener(type: 'abort', listener: () => void): void }
+type LibraryInit = { method: string; headers: Record<string, string>; body: string | AsyncIterable<Uint8Array>; signal: AbortSignal }
 
-/** The library brings signals of its own and bodies as streams; our way out wants the platform's, and bodies that are whole. */
+/** The library sends files as streams; our way out wants bodies that are whole. */
 async function fetchForLibrary(fetch: OutboundFetch, input: string, { method, headers, body, signal }: LibraryInit): Promise<Response> {
-  const ending = new AbortController()
-  const end = () => ending.abort(new Error('the call was ended'))
-  if (signal.aborted) end()
-  else signal.addEventListener('abort', end)
   return fetch(input, {
     method,
     headers: { 'content-type': headers['content-type'] ?? 'application/json' },
     body: typeof body === 'string' ? body : await bytesOf(body),
-    signal: ending.signal,
+    signal,
     redirect: 'error',
     onBytes: refuseOver(MOST_ANSWER_BYTES),
   })
 }
 
-async function bytesOf(stream: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk as Uint8Array))
+async function bytesOf(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) chunks.push(chunk)
   return Buffer.concat(chunks)
 }
 

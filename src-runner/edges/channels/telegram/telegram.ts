@@ -279,7 +279,7 @@ async function sendFile(
   const read = await readFile(path, MOST_FILE_OUT)
   if ('problem' in read) return tell(`${read.problem}.`)
   if (read.bytes.length === 0) return tell('it is empty.')
-  const { InputFile } = await import('grammy')
+  const { InputFile } = await import('grammy/web')
   const answer = await api.call(
     (bot, ending) => bot.sendDocument(idOf(chatId), new InputFile(read.bytes, nameForHeader(name)), {}, ending),
     {
