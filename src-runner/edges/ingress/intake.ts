@@ -72,13 +72,15 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
     return verifySignature(trigger.signature!, { secret, headers, rawBody, nowMs: clock.now() })
   }
 
-  /** As of the last delivery. What counts is in the database; this is so that it need not be asked twice. */
+  /** From when on each trigger lets the next one in, as of its last one: that it is open need not be asked each time. */
   const openings = new WeakMap<KnownTrigger, number>()
 
   function waitFor(trigger: KnownTrigger): number {
-    let opensAt = openings.get(trigger)
-    if (opensAt === undefined) openings.set(trigger, (opensAt = findOpening(db, trigger.seq)))
-    return opensAt === 0 ? 0 : Math.max(0, opensAt - time.elapsed())
+    const elapsed = time.elapsed()
+    if ((openings.get(trigger) ?? Infinity) <= elapsed) return 0
+    const opensAt = findOpening(db, trigger.seq)
+    openings.set(trigger, opensAt)
+    return Math.max(0, opensAt - elapsed)
   }
 
   const waiting: Waiting[] = []

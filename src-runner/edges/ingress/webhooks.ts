@@ -37,11 +37,24 @@ export type WebhooksDeps = {
 }
 
 const FORGET_EVERY_MS = 3_600_000
+const CARRY_OVER_AGAIN_MS = 60_000
 
 /** All that webhooks are made of. Before the first delivery it carries the fires of an earlier boot over into this one. */
 export function createWebhooks({ hub, probe, ...deps }: WebhooksDeps): Webhooks {
   const { db, clock, log, time } = deps
-  transact(db, (tx) => carryOverFires(tx, { now: clock.now(), time }))
+  let isCarriedOver = false
+  const carryOver = () => {
+    if (isCarriedOver) return
+    try {
+      transact(db, (tx) => carryOverFires(tx, { now: clock.now(), time }))
+      isCarriedOver = true
+    } catch (error) {
+      // A full disk, most likely: no reason not to start, and no delivery gets in before there is room again.
+      log.warn({ error }, 'the fires of an earlier boot could not be carried over yet')
+    }
+  }
+  carryOver()
+  const stopCarrying = clock.every(CARRY_OVER_AGAIN_MS, carryOver)
   const inbox = createInbox(deps)
   const index = createTriggerIndex({ db, hub })
   const intake = createIntake({ ...deps, inbox })
@@ -59,6 +72,7 @@ export function createWebhooks({ hub, probe, ...deps }: WebhooksDeps): Webhooks 
     settle: inbox.settle,
     stop() {
       stopForgetting()
+      stopCarrying()
       index.stop()
       inbox.settle()
     },
