@@ -38,12 +38,16 @@ export function nextDueAfter(cron: string, timezone: string, afterMs: number): n
   let at = Math.floor(afterMs) + 1
   for (;;) {
     const span = zoneSpanAt(timezone, at)
+    // An interval follows the clock on the wall, so the change that a span begins with is nothing to it.
     const change = fields.isInterval ? 0 : span.offsetMs - span.offsetBeforeMs
     const localStart = span.fromMs + span.offsetMs
-    if (change > 0 && at === span.fromMs && nextMatch(fields, localStart - change) < localStart) return at
-    const local = nextMatch(fields, change < 0 ? Math.max(at + span.offsetMs, localStart - change) : at + span.offsetMs)
-    const dueAt = local - span.offsetMs
+    const isLeftOutTimeDue = change > 0 && at === span.fromMs && nextMatch(fields, localStart - change) < localStart
+    if (isLeftOutTimeDue) return at
+    // What the span shows a second time, up to `localStart - change`, was due the first time.
+    const from = at + span.offsetMs
+    const dueAt = nextMatch(fields, change < 0 ? Math.max(from, localStart - change) : from) - span.offsetMs
     if (dueAt < span.toMs) return dueAt
+    // Nothing is due until long after this span: those in between need not be looked at.
     at = Math.max(span.toMs, dueAt - FAR_MS)
   }
 }
@@ -72,19 +76,17 @@ export function dueTimesBetween(
 /** Whether two of its due times are ever as close as a watcher's. False for what `parseCron` refuses. */
 export function isWatcher(cron: string, timezone: string): boolean {
   const parsed = parseCron(cron, timezone)
-  return parsed.ok && smallestIntervalMinutes(parsed.fields) <= WATCHER_MINUTES
+  return parsed.ok && hasShortInterval(parsed.fields)
 }
 
-function smallestIntervalMinutes(fields: CronFields): number {
+function hasShortInterval(fields: CronFields): boolean {
   const { minutes, hours } = fields
-  const within = minutes.slice(1).map((minute, index) => minute - minutes[index]!)
-  const acrossHours = HOUR_MINUTES - minutes.at(-1)! + minutes[0]!
-  const hasNeighbours = hours.some((hour, index) => hours[index + 1] === hour + 1) || (reachesMidnight(fields) && hasNeighbourDays(fields))
-  return Math.min(...within, hasNeighbours ? acrossHours : DAY_MINUTES)
-}
-
-function reachesMidnight({ hours }: CronFields): boolean {
-  return hours[0] === 0 && hours.at(-1) === 23
+  const isShort = (interval: number) => interval <= WATCHER_MINUTES
+  if (minutes.some((minute, i) => i > 0 && isShort(minute - minutes[i - 1]!))) return true
+  // From the last minute of an hour to the first of the next, if such hours follow each other.
+  if (!isShort(HOUR_MINUTES - minutes.at(-1)! + minutes[0]!)) return false
+  if (hours.some((hour, i) => i > 0 && hour - hours[i - 1]! === 1)) return true
+  return hours[0] === 0 && hours.at(-1) === 23 && hasNeighbourDays(fields)
 }
 
 /** Looks through four years from a leap year on, in which each day of the calendar comes. */
