@@ -28,7 +28,7 @@ export function answerFixed(res: ServerResponse, code: ErrorCode): void {
 }
 
 /** Bytes that are no HTTP, headers without end, bodies that never come: one short answer, then the socket is closed. */
-export function answerBrokenRequest(error: Error & { code?: string; rawPacket?: Buffer }, socket: Socket): void {
+export function answerBrokenRequest(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy(error)
     return
@@ -43,10 +43,12 @@ export function answerBrokenRequest(error: Error & { code?: string; rawPacket?: 
   )
 }
 
-function codeOf({ code, rawPacket }: { code?: string; rawPacket?: Buffer }): ErrorCode {
+/** `rawPacket` is Node's: the bytes that could not be read. Fastify's types take it for something else. */
+function codeOf({ code, rawPacket }: { code?: string; rawPacket?: unknown }): ErrorCode {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout'
   // An address that is too long to be read is one more that no webhook has, and is answered like all of those.
-  const isWebhook = code === 'HPE_HEADER_OVERFLOW' && rawPacket?.subarray(0, WEBHOOK.length).toString('latin1') === WEBHOOK
+  const start = Buffer.isBuffer(rawPacket) ? rawPacket.subarray(0, WEBHOOK.length).toString('latin1') : ''
+  const isWebhook = code === 'HPE_HEADER_OVERFLOW' && start === WEBHOOK
   return isWebhook ? 'not_found' : 'invalid_request'
 }
 
