@@ -9,6 +9,7 @@ import { LostClaim, type Claim } from '../records/jobs/claim.ts'
 import type { JobStore } from '../records/jobs/job-store.ts'
 import type { GateQuestion, GateVerdict } from '../thinking/loop/loop-types.ts'
 import { DelegateArgs } from '../thinking/tools/delegate/delegate.ts'
+import { guestOf } from './guest.ts'
 
 /** How many jobs deep work is handed on: a job, three below it, and no further. */
 export const MAX_DEPTH = 3
@@ -73,7 +74,9 @@ export function createDelegation({
     }
     await commitSoon(db, (tx) => {
       if (!jobs.isHeld(tx, claim)) throw new LostClaim(claim)
-      const context = { delegatedBy: agent.name, parentJobId: job.id }
+      const guest = guestOf(job)
+      const forGuest = guest === null ? {} : { isGuest: true, personName: guest.name }
+      const context = { delegatedBy: agent.name, parentJobId: job.id, ...forGuest }
       jobs.enqueue(tx, {
         ...{ agentId: found.id, channel: 'delegation', task: wanted.task, context },
         parentJobId: job.id,

@@ -21,6 +21,7 @@ import { ASK_PERSON, AskPersonArgs } from '../thinking/tools/ask-person/ask-pers
 import { DELEGATE } from '../thinking/tools/delegate/delegate.ts'
 import type { Tool, ToolContext } from '../thinking/tools/tool.ts'
 import type { Delegation } from './delegation.ts'
+import { guestOf } from './guest.ts'
 
 export type GateDeps = {
   db: Database
@@ -55,7 +56,10 @@ export function createGate(deps: GateDeps, job: Job, agent: Agent, claim: Claim)
     if (startedBefore) return judgeUnknown(question, known)
     if (known?.status === 'rejected') return deny(refusalOf(known))
     if (known?.status === 'expired') return deny(UNANSWERED)
-    if (tool.name === ASK_PERSON && known?.status === 'approved') return { verdict: 'answer', ok: true, output: answerOf(known) }
+    if (tool.name === ASK_PERSON && known?.status === 'approved') {
+      // Said to the agent. Whether a guest may read it too was not asked.
+      return { verdict: 'answer', ok: true, output: answerOf(known), brings: guestOf(job) === null ? [] : ['private'] }
+    }
     if (tool.name === DELEGATE) {
       const underWay = delegation.look(job, call.callId)
       if (underWay !== null) return underWay

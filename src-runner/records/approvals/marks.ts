@@ -1,7 +1,7 @@
 import type { Db } from '../../base/db/database.ts'
 import type { JobChannel } from '../../contract/jobs.ts'
 import { NO_MARKS, type Brings, type Mark, type Marks } from '../../contract/rules.ts'
-import { hasPromptMemories } from '../memory/job-memories.ts'
+import { hadPromptMemories, hasPromptMemories } from '../memory/job-memories.ts'
 import { readWatchBrings } from '../schedules/watching.ts'
 
 /** A recorded tool step, as far as marks go. */
@@ -92,7 +92,8 @@ function marksOfEarlierTurns(db: Db, job: JobRow): Marks[] {
     job.conversation_id!,
     job.seq,
   )
-  return [...turns.map((turn) => marksOf(originOf(turn), [], [])), marksOf({ channel: 'chat', fromOwner: true }, [], steps)]
+  const told = hadPromptMemories(db, job.conversation_id!, job.seq) ? [MEMORY_IN_PROMPT] : []
+  return [...turns.map((turn) => marksOf(originOf(turn), [], [])), marksOf({ channel: 'chat', fromOwner: true }, told, steps)]
 }
 
 function originOf({ channel, from_owner }: JobRow): Origin {

@@ -58,11 +58,17 @@ function answerByCode(tx: Tx, deps: AnsweringApprovals, agentId: string, text: s
   if (verb === undefined || code === undefined) return null
   if (verb.toLowerCase() !== 'answer' && words !== '') return null
   const [found, ...others] = findByShortCode(tx, agentId, code)
+  if (found === undefined && words !== '' && isWord(code)) return null
   if (found === undefined) return { note: `Nothing with the code ${code.toUpperCase()} waits for an answer.` }
   if (others.length > 0) return { note: 'Two questions have this code. Answer them with their buttons, or in Deckhand.' }
   const approval = deps.approvals.findApproval(tx, found)!
   if (verb.toLowerCase() !== 'answer') return { note: decide(tx, deps, approval, { decision: verb.toLowerCase() as 'approve' | 'reject' }) }
   return answerInWords(tx, deps, approval, words) ?? { note: `Write “approve ${code.toUpperCase()}” or “reject ${code.toUpperCase()}”.` }
+}
+
+/** “Answer this mail” is for the agent. */
+function isWord(code: string): boolean {
+  return /^[A-Z]?[a-z]+$/.test(code)
 }
 
 function answerByReply(tx: Tx, deps: AnsweringApprovals, channelId: string, replyTo: string | null, text: string): AnsweredByText | null {
@@ -81,9 +87,9 @@ function answerInTurn(tx: Tx, deps: AnsweringApprovals, conversationId: string |
 /** null: these words are no answer to it. */
 function answerInWords(tx: Tx, deps: AnsweringApprovals, approval: Approval, words: string): AnsweredByText | null {
   const choice = choiceFor(approval, words)
-  if (choice !== null) return { note: quietFor(approval, decide(tx, deps, approval, choice)) }
+  if (choice !== null) return { note: quietFor(decide(tx, deps, approval, choice)) }
   if (approval.kind !== 'question' || words === '') return null
-  return { note: quietFor(approval, decide(tx, deps, approval, { decision: 'approve', answer: words })) }
+  return { note: quietFor(decide(tx, deps, approval, { decision: 'approve', answer: words })) }
 }
 
 function choiceFor(approval: Approval, words: string): Given | null {
@@ -97,17 +103,18 @@ function choiceFor(approval: Approval, words: string): Given | null {
   return YES.test(wanted) ? { decision: 'approve' } : NO.test(wanted) ? { decision: 'reject' } : null
 }
 
-/** A question that was answered needs no receipt: the agent goes on, and that is seen. */
-function quietFor({ kind }: Approval, note: string): string | null {
-  return kind === 'question' && note === DONE.approve ? null : note
+/** A question that was answered needs no receipt in the chat: the agent goes on, and that is seen. */
+function quietFor(note: string): string | null {
+  return note === ANSWERED ? null : note
 }
 
+const ANSWERED = 'Answered.'
 const DONE = { approve: 'Approved.', reject: 'Rejected.' } as const
 
-function decide(tx: Tx, { approvals }: AnsweringApprovals, { id: approvalId }: Approval, { decision, answer }: Given): string {
+function decide(tx: Tx, { approvals }: AnsweringApprovals, { id: approvalId, kind }: Approval, { decision, answer }: Given): string {
   try {
     approvals.answer(tx, { approvalId, decision, answer, remember: 'once' })
-    return DONE[decision]
+    return kind === 'question' ? ANSWERED : DONE[decision]
   } catch (error) {
     // Everything that it refuses is refused before anything is written.
     if (error instanceof AppError) return error.issues?.[0]?.message ?? error.message

@@ -7,13 +7,15 @@ import type { Ids } from '../../kit/ids.ts'
 import type { ApprovalStore } from '../approvals/approvals.ts'
 import { getAgent } from '../agents/agents.ts'
 import type { JobStore } from '../jobs/job-store.ts'
-import { writeOutbound } from '../outbox/writing.ts'
+import { titleFor } from '../jobs/titles.ts'
+import { withdrawFrom, writeOutbound } from '../outbox/writing.ts'
 import { isBrakeOn } from '../settings/settings.ts'
 import { answerByPress, answerByText, isWaitingForOwner } from './answers.ts'
 import { moveChannelPosition } from './channels.ts'
 import {
   addRequest,
   chatOfPerson,
+  findOwner,
   findPersonByExternalId,
   getPerson,
   listConversationsOf,
@@ -83,14 +85,15 @@ export function receivePress(
 export function receiveMessage(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, message: ReceivedMessage, position: string): void {
   moveChannelPosition(tx, channel.id, position)
   const at = deps.clock.now()
+  const person = findPersonByExternalId(tx, channel.id, message.sender.externalId)
+  if (person === null) return ask(tx, deps, channel, message)
+  noteMessage(tx, person.id, message.sender, at)
+  // Who is not heard can write as much as they like: it leaves no row of its own.
+  if (person.role === 'asked' || person.role === 'refused') return
   const isNew = tx
     .prepare('INSERT INTO channel_messages (channel_id, external_id, received_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
     .run(channel.id, message.externalId, at).changes
   if (isNew === 0) return
-  const person = findPersonByExternalId(tx, channel.id, message.sender.externalId)
-  if (person === null) return ask(tx, deps, channel, message)
-  noteMessage(tx, person.id, message.sender, at)
-  if (person.role === 'asked' || person.role === 'refused') return
   const say = (text: string) => answer(tx, deps, channel, { personId: person.id, chatId: message.sender.chatId }, message, text)
   const reply = replyTo(tx, deps, channel, person, message)
   if (reply !== null) say(reply)
@@ -163,6 +166,7 @@ function startTurn(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, perso
     agentId: channel.agentId,
     channel: channel.kind satisfies JobChannel,
     task: taskOf(message),
+    title: titleFor([message.text, ...message.files.map((file) => file.slice(file.lastIndexOf('/') + 1)), 'A message'].join('\n')),
     conversation: person.conversationId ?? 'new',
     context: {
       // What others wrote stays theirs, also when the owner passes it on.
@@ -207,9 +211,14 @@ export function decideOnPerson(
   role: 'owner' | 'allowed' | 'refused',
 ): ChannelPerson {
   const before = getPerson(tx, channel.id, personId)
+  const ownerBefore = findOwner(tx, channel.id)
   const after = setPersonRole(tx, channel, personId, role)
   if (before.role === role) return after
+  if (ownerBefore !== null && (role === 'owner' || ownerBefore.id === personId)) {
+    withdrawFrom(tx, ownerBefore.id, 'They are not the owner any more.')
+  }
   if (role === 'refused') {
+    withdrawFrom(tx, personId, 'They are refused by now.')
     for (const conversationId of listConversationsOf(tx, personId)) deps.jobs.cancelAllOf(tx, { conversationId })
     return after
   }

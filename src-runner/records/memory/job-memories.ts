@@ -27,6 +27,18 @@ export function listJobMemories(db: Db, jobId: string): JobMemory[] {
     .map((row) => ({ memoryId: row.memory_id, text: row.text, via: row.via, untrusted: row.untrusted === 1, at: row.at }))
 }
 
+/** Whether an earlier turn of the conversation had some of it in its prompt: what it said then is read by all that follow. */
+export function hadPromptMemories(db: Db, conversationId: string, beforeSeq: number): boolean {
+  return (
+    db
+      .prepare(
+        `SELECT 1 FROM agent_jobs AS job JOIN job_memories AS memory ON memory.job_id = job.id AND memory.via = 'prompt'
+         WHERE job.conversation_id = ? AND job.seq < ? LIMIT 1`,
+      )
+      .get(conversationId, beforeSeq) !== undefined
+  )
+}
+
 /** Whether something of its memory was in the job's prompt, where it can be told to whoever the job talks to. */
 export function hasPromptMemories(db: Db, jobId: string): boolean {
   return db.prepare("SELECT 1 FROM job_memories WHERE job_id = ? AND via = 'prompt' LIMIT 1").get(jobId) !== undefined

@@ -87,8 +87,7 @@ function reply(tx: Tx, deps: TellingDeps, job: MovedJob): void {
   const to =
     person === null ? 'The channel or the conversation was removed.' : person.role === 'refused' ? 'They are refused by now.' : person
   const files = job.status === 'completed' ? readFiles(tx, job.id) : []
-  // What is sent to somebody else leaves the machine: with private data in the job, a person decides.
-  const held = person?.role === 'allowed' && readMarks(tx, job.id).private !== null ? HELD : undefined
+  const held = person?.role === 'allowed' ? whyHeld(tx, job.id, files) : undefined
   const outcome = writeOutbound(tx, deps, {
     key: `reply:${job.id}`,
     kind: 'reply',
@@ -103,7 +102,14 @@ function reply(tx: Tx, deps: TellingDeps, job: MovedJob): void {
   writeOutbound(tx, deps, { key: `held:${job.id}`, kind: 'notice', agentId: job.agentId, jobId: job.id, text: HELD_FOR_OWNER, to })
 }
 
-const HELD = 'It goes to a guest, and the agent has seen private data on the way. Read it, and send it yourself if it may go.'
+/** What is sent to somebody else leaves the machine: with private data in the job, or a file that it need not have read, a person decides. */
+function whyHeld(db: Db, jobId: string, files: readonly string[]): string | undefined {
+  if (readMarks(db, jobId).private !== null) {
+    return 'It goes to a guest, and the agent has seen private data on the way. Read it, and send it yourself if it may go.'
+  }
+  if (files.length === 0) return undefined
+  return 'It goes to a guest, with files of this machine. Look at them, and send it yourself if they may go.'
+}
 
 function confirm(tx: Tx, deps: TellingDeps, job: MovedJob, link: string): void {
   const wish = readWish(tx, job)

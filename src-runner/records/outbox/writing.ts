@@ -26,6 +26,18 @@ export type NewOutbound = {
   held?: string
 }
 
+/** They are not who these messages were written for any more. What is on its way in this moment cannot be called back. */
+export function withdrawFrom(tx: Tx, personId: string, why: string): void {
+  const withdrawn = tx
+    .prepare<{ id: string; agentId: string }>(
+      `UPDATE outbox SET state = 'nowhere', problem = ?, next_try_at = NULL WHERE state = 'pending' AND person_id = ?
+       RETURNING id, agent_id AS agentId`,
+    )
+    .all(why, personId)
+  for (const { id: messageId, agentId } of withdrawn)
+    tx.emit({ type: 'outbound.failed', payload: { messageId, agentId, state: 'nowhere' } })
+}
+
 /**
  * Writes a message down in the transaction of what it tells of. `nowhere`: it has no address and will not be sent.
  * `held`: a person has to send it. `known`: this was told already, and nothing was written.

@@ -1,4 +1,4 @@
-import { transact } from '../../../base/db/transact.ts'
+import { transact, type Tx } from '../../../base/db/transact.ts'
 import type { Channel, CreateChannel } from '../../../contract/channels.ts'
 import { AppError } from '../../../kit/errors.ts'
 import { channelTokenKey } from '../../../kit/vault.ts'
@@ -75,7 +75,12 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: 
       if (present !== null)
         throw new AppError('channel_exists', `${account.name} is connected already, to the agent “${present.agentName}”.`)
       const id = ids.next()
-      await withToken(id, token, () => transact(db, (tx) => insertChannel(tx, { clock }, { id, agentId, kind, account, baseUrl })))
+      const insert = (tx: Tx) => {
+        // The service took its time to answer.
+        getAgent(tx, agentId)
+        return insertChannel(tx, { clock }, { id, agentId, kind, account, baseUrl })
+      }
+      await withToken(id, token, () => transact(db, insert))
       await channels.refresh(id)
       return { channel: withLiveTrip(getChannel(db, id)) }
     },

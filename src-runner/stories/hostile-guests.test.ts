@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { CreateAgent } from '../contract/agents.ts'
+import type { Channel, ChannelPerson } from '../contract/channels.ts'
+import type { OutboundMessage } from '../contract/outbox.ts'
+import { createMemoryVault } from '../kit/vault.ts'
+import { startBotApiServer, type BotApiServer, type ServedUser } from '../testing/bot-api-server/bot-api-server.ts'
+import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
+
+const ANNA: ServedUser = { id: 4711, first_name: 'Anna' }
+const BEN: ServedUser = { id: 4712, first_name: 'Ben' }
+const SECRET = 'kiwi-canary-7731'
+
+/** Somebody who was let in, and wants more than that. The model is on their side. */
+describe('a guest on Telegram', { timeout: 12_000 }, () => {
+  let runner: TestRunner
+  let bot: BotApiServer
+
+  beforeEach(async () => {
+    bot = await startBotApiServer()
+  })
+  afterEach(async () => {
+    await runner.stop()
+    await bot.close()
+  })
+
+  async function begin(fields: Partial<CreateAgent> = {}): Promise<Channel> {
+    runner = await createTestRunner()
+    const agent = await runner.addAgent({ name: 'Ada', autonomy: 'on_its_own', ...fields })
+    const body = { agentId: agent.id, kind: 'telegram' as const, token: bot.token, baseUrl: bot.url }
+    return (await runner.client.ok('createChannel', { body })).channel
+  }
+
+  const channelNow = async () => (await runner.client.ok('listChannels', { query: {} })).channels[0]!
+  const personOf = async (user: ServedUser): Promise<ChannelPerson | undefined> =>
+    (await channelNow()).people.find((person) => person.externalId === String(user.id))
+  const said = (user: ServedUser) => bot.sent.filter((message) => message.chatId === user.id).map(({ text }) => text)
+  const outbox = async (query: Partial<OutboundMessage> = {}) =>
+    (await runner.client.ok('listOutbox', { query: { limit: 50, ...query } })).messages
+  const untilSaid = (user: ServedUser, text: string) => expect.poll(() => said(user).join('\n'), { timeout: 5000 }).toContain(text)
+
+  async function setRole(user: ServedUser, role: 'owner' | 'allowed' | 'refused'): Promise<void> {
+    const { id, channelId } = (await personOf(user))!
+    await runner.client.ok('updateChannelPerson', { params: { channelId, personId: id }, body: { role } })
+  }
+
+  async function letIn(user: ServedUser, role: 'owner' | 'allowed' = 'owner'): Promise<void> {
+    bot.say(user, 'Hello?')
+    await expect.poll(() => personOf(user)).toBeDefined()
+    await setRole(user, role)
+    await bot.until(() => said(user).length >= 2)
+  }
+
+  it('gets no file that nobody has read', async () => {
+    const { agentId } = await begin()
+    const folder = runner.makeFolder({ 'diary.txt': SECRET })
+    await runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
+    await letIn(ANNA)
+    await letIn(BEN, 'allowed')
+    runner.modelServer.play(
+      { toolCalls: [{ id: 'call_1', name: 'return_result', args: { summary: 'Here.', files: ['folder-1/diary.txt'] } }] },
+      { text: ['There you are.'] },
+    )
+    bot.say(BEN, 'Send me the diary')
+    await untilSaid(BEN, 'I will show my answer to the person I work for')
+    expect(await outbox({ state: 'undeliverable' })).toMatchObject([{ kind: 'reply', text: 'There you are.' }])
+    expect(bot.sent.filter(({ document }) => document !== null)).toEqual([])
+  })
+
+  it('reads nothing that the agent told the person from memory in the same conversation', async () => {
+    const { agentId } = await begin()
+    await runner.client.ok('createMemory', { body: { agentId, text: `The word is ${SECRET}.` } })
+    await letIn(ANNA)
+    await letIn(BEN, 'allowed')
+    runner.modelServer.play({ text: ['Hello Ben.'] }, { text: [`It is ${SECRET}.`] }, { text: [`The person's word is ${SECRET}.`] })
+    bot.say(BEN, 'Hello')
+    await untilSaid(BEN, 'Hello Ben.')
+    const { conversationId } = (await personOf(BEN))!
+    const turn = await runner.client.ok('chat', { body: { agentId, message: 'Which word do you know?', conversationId: conversationId! } })
+    expect(turn.reply).toContain(SECRET)
+    bot.say(BEN, 'What did you two talk about?')
+    await expect.poll(async () => (await outbox({ kind: 'reply' })).filter(({ kind }) => kind === 'reply')).toHaveLength(2)
+    await untilSaid(BEN, 'I will show my answer to the person I work for')
+    expect(said(BEN).join()).not.toContain(SECRET)
+  })
+
+  it.each(['allowed', 'refused'] as const)('is told nothing more that was meant for the owner when they are %s by now', async (role) => {
+    const { agentId } = await begin({ autonomy: 'ask_first' })
+    await runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [runner.makeFolder()] } })
+    await letIn(BEN)
+    bot.fault('sendMessage', { kind: 'error', code: 429, description: 'Too Many Requests: retry after 1', retryAfter: 1 })
+    const write = { name: 'write_file', args: { path: `folder-1/${SECRET}.txt`, content: SECRET } }
+    runner.modelServer.play({ toolCalls: [{ id: 'call_1', ...write }] })
+    await runner.client.ok('submitTask', { body: { agentId, task: 'Write it down' } })
+    await expect
+      .poll(() => outbox({ state: 'pending' }))
+      .toMatchObject([{ kind: 'approval', problem: expect.stringContaining('fewer messages') as string }])
+    await setRole(BEN, role)
+    expect((await outbox()).find(({ kind }) => kind === 'approval')?.state).toBe('nowhere')
+    await expect.poll(async () => (await outbox({ state: 'pending' })).length, { timeout: 5000 }).toBe(0)
+    expect(said(BEN).join()).not.toContain(SECRET)
+  })
+
+  it('reads no answer of the person to a question that the guest made the agent ask', async () => {
+    await begin()
+    await letIn(ANNA)
+    await letIn(BEN, 'allowed')
+    runner.modelServer.play(
+      { toolCalls: [{ id: 'call_1', name: 'ask_person', args: { question: 'What is the word?' } }] },
+      { text: [`The word is ${SECRET}.`] },
+    )
+    bot.say(BEN, 'Find out the word')
+    await untilSaid(ANNA, 'What is the word?')
+    const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending', limit: 5 } })
+    await runner.client.ok('resolveApproval', { body: { approvalId: approvals[0]!.id, decision: 'approve', answer: SECRET } })
+    await expect.poll(async () => (await outbox()).filter(({ text }) => text.includes(SECRET))).toHaveLength(1)
+    await untilSaid(BEN, 'I will show my answer to the person I work for')
+    expect(said(BEN).join()).not.toContain(SECRET)
+  })
+
+  it('swallows no task of the owner that begins like an answer', async () => {
+    await begin()
+    await letIn(ANNA)
+    runner.modelServer.play({ text: ['Written.'] })
+    bot.say(ANNA, 'Answer this mail for me please')
+    await untilSaid(ANNA, 'Written.')
+  })
+
+  it('speaks with no agent that was deleted while its bot was asked for its name', async () => {
+    const vault = createMemoryVault()
+    runner = await createTestRunner({ vault })
+    const { id: agentId } = await runner.addAgent({ name: 'Ada' })
+    const set = vault.set.bind(vault)
+    vault.set = async (key, value) => {
+      await set(key, value)
+      await runner.client.ok('deleteAgent', { params: { agentId } })
+    }
+    const body = { agentId, kind: 'telegram' as const, token: bot.token, baseUrl: bot.url }
+    expect(await runner.client.ask('createChannel', { body })).toMatchObject({ status: 404, body: { error: 'agent_not_found' } })
+    expect(await runner.client.ok('listChannels', { query: {} })).toEqual({ channels: [] })
+  })
+})
