@@ -311,7 +311,7 @@ describe('Telegram', { timeout: 30_000 }, () => {
     )
     bot.sendFile(ANNA, { name: '../../.a.txt', bytes: Buffer.from('alpha') })
     await untilSaid(ANNA, 'It says alpha.')
-    expect((await newestJob()).task).toBe('Files that came with this message:\n- folder-1/Received/a.txt')
+    expect(await newestJob()).toMatchObject({ title: 'a.txt', task: 'Files that came with this message:\n- folder-1/Received/a.txt' })
 
     runner.modelServer.play({ text: ['Three.'] })
     bot.sendFile(ANNA, { name: 'a.txt', bytes: Buffer.from('beta'), album: 'x', caption: 'Look at these' })
@@ -488,7 +488,7 @@ describe('Telegram', { timeout: 30_000 }, () => {
     playPost('spam', 'I asked.')
     bot.say(ANNA, '/stop', { forwardedFrom: BEN })
     await expect.poll(pending).toHaveLength(1)
-    expect((await newestJob()).task).toBe('Forwarded. These are the words of Ben, not mine:\n\n/stop')
+    expect(await newestJob()).toMatchObject({ title: '/stop', task: 'Forwarded. These are the words of Ben, not mine:\n\n/stop' })
     expect((await newestJob()).context).toMatchObject({ fromOwner: false })
     expect((await pending())[0]!.marks.untrusted).toMatchObject({ cause: 'a message in Telegram started it' })
     bot.say(ANNA, `approve ${shortCodeOf((await pending())[0]!.id)}`, { forwardedFrom: BEN })
