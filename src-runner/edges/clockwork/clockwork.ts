@@ -80,7 +80,7 @@ export function createClockwork({
    */
   async function decide(all: boolean): Promise<Look> {
     const sum: Look = { fired: 0, exhausted: 0, skipped: 0, failed: 0, isBehind: false }
-    const behind: string[] = []
+    const behind = new Set<string>()
     const decideThese = async (due: readonly Due[]) => {
       for (let from = 0; from < due.length; from += BATCH) await decideBatch(due.slice(from, from + BATCH), sum, behind)
     }
@@ -93,29 +93,32 @@ export function createClockwork({
       for (;;) {
         const page = state === 'stopped' ? [] : schedules.listDue(db, which, after, BATCH)
         if (page.length === 0) break
-        await decideThese(page)
+        // What is not decided to the end stands further back in the list now, and is due all the same.
+        await decideThese(page.filter(({ id }) => !behind.has(id)))
         after = page.at(-1)!
       }
     }
     const until = clock.monotonic() + CATCHING_UP_MS
-    while (behind.length > 0 && clock.monotonic() <= until && state !== 'stopped') {
-      if (!(await decideOne(behind[0]!, sum))) behind.shift()
+    for (const id of behind) {
+      let more = true
+      while (more && clock.monotonic() <= until && state !== 'stopped') more = await decideOne(id, sum)
+      if (!more) behind.delete(id)
     }
-    return { ...sum, skipped: schedules.countWaiting(db), isBehind: behind.length > 0 }
+    return { ...sum, skipped: schedules.countWaiting(db), isBehind: behind.size > 0 }
   }
 
   /** In one savepoint: one for each costs as much as deciding does. When one of them fails, each by itself. */
-  async function decideBatch(batch: readonly Due[], sum: Look, behind: string[]): Promise<void> {
+  async function decideBatch(batch: readonly Due[], sum: Look, behind: Set<string>): Promise<void> {
     try {
       const decisions = await commitSoon(db, (tx) => batch.map(({ id }) => schedules.decide(tx, id, TIMES_AT_ONCE)))
       decisions.forEach((decision, i) => {
         count(sum, decision)
-        if (decision.more) behind.push(batch[i]!.id)
+        if (decision.more) behind.add(batch[i]!.id)
       })
     } catch (error) {
       // With the file in trouble nothing else can be decided either.
       if (error instanceof AppError) throw error
-      for (const { id } of batch) if (await decideOne(id, sum)) behind.push(id)
+      for (const { id } of batch) if (await decideOne(id, sum)) behind.add(id)
     }
   }
 
