@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CreateTrigger, DeliveryDetail, Trigger } from '../contract/triggers.ts'
 import { createIds } from '../kit/ids.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
+import { sendRaw } from '../testing/raw-http.ts'
 import { openDelivery, postWebhook } from '../testing/webhook-sender.ts'
 
 let runner: TestRunner
@@ -309,6 +310,19 @@ describe('the inbox', { timeout: 30_000 }, () => {
     ])
     expect(await detailOf(deliveries[2]!.id)).toMatchObject({ payload: null, headers: {}, senderId: null })
     expect(await triggerNow(trigger.id)).toMatchObject({ lastOutcome: 'paused' })
+  })
+
+  it('counts a refusal once when several deliveries come right behind it', async () => {
+    await startQuietly()
+    const { trigger, url } = await addTrigger()
+    await postWebhook(`${url}x`, { body: {} })
+    const { pathname } = new URL(url)
+    const one = `POST ${pathname} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2`
+    // In one turn of the event loop, so that they are one transaction.
+    const { text } = await sendRaw(runner.port, `${`${one}\r\n\r\n{}`.repeat(4)}${one}\r\nconnection: close\r\n\r\n{}`)
+    expect(text.match(/HTTP\/1.1 202/g)).toHaveLength(5)
+    const rows = (await inboxOf(trigger.id)).map(({ outcome, times }) => `${outcome} ${times}`)
+    expect(rows).toEqual([...Array.from({ length: 5 }, () => 'accepted 1'), 'wrong_secret 1'])
   })
 
   it('tells of refusals as an event, once for many', async () => {

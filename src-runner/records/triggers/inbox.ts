@@ -38,8 +38,8 @@ const GATHER_MS = 1000
 /** Rows of refusals for each trigger, beside those that were taken: no flood of them pushes out what was taken. */
 const REFUSALS_KEPT = 50
 
-/** Of one trigger, in the order in which each kind came first. */
-type Counted = { triggerId: string; refusals: Map<DeliveryOutcome, { times: number; last: Refusal }> }
+/** Of one trigger, in the order in which each kind came first. `writtenIn`: where they are written and may still be undone. */
+type Counted = { triggerId: string; refusals: Map<DeliveryOutcome, { times: number; last: Refusal }>; writtenIn: WeakSet<Tx> }
 
 export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
   const counted = new Map<number, Counted>()
@@ -74,7 +74,7 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
   return {
     refused({ seq, id }, refusal) {
       let ofTrigger = counted.get(seq)
-      if (ofTrigger === undefined) counted.set(seq, (ofTrigger = { triggerId: id, refusals: new Map() }))
+      if (ofTrigger === undefined) counted.set(seq, (ofTrigger = { triggerId: id, refusals: new Map(), writtenIn: new WeakSet() }))
       const known = ofTrigger.refusals.get(refusal.outcome)
       if (known === undefined) ofTrigger.refusals.set(refusal.outcome, { times: 1, last: refusal })
       else {
@@ -85,7 +85,9 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
     },
     catchUp(tx, triggerSeq) {
       const refused = counted.get(triggerSeq)
-      if (refused === undefined) return
+      // A transaction that keeps several deliveries writes what came before them once.
+      if (refused === undefined || refused.writtenIn.has(tx)) return
+      refused.writtenIn.add(tx)
       writeRefusals(tx, ids, triggerSeq, refused)
       tx.afterCommit(() => counted.delete(triggerSeq))
     },
