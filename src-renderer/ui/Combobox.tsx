@@ -16,6 +16,8 @@ export type ComboboxProps = FieldProps & {
   onValue: (value: string | null) => void
   placeholder?: string
   disabled?: boolean
+  /** So many are listed at most; the rest is found by typing more. For lists so long that drawing them would be felt. */
+  limit?: number
   class?: string
 }
 
@@ -32,6 +34,18 @@ export function Combobox(props: ComboboxProps) {
     return [...byName.values()]
   }
   const chosen = () => props.options.find((option) => option.value === props.value) ?? null
+  const matches = (option: ComboOption, query: string) => matchesWords(`${option.group} ${option.label} ${option.value}`, query)
+  let listed: { query: string; options: ComboOption[]; values: Set<string> } | undefined
+  /** Kobalte asks of each option alone, so which ones are within the limit is worked out once for each query. */
+  const isListed = (option: ComboOption, typed: string) => {
+    const query = typed === chosen()?.label ? '' : typed
+    if (props.limit === undefined) return matches(option, query)
+    if (listed?.query !== query || listed.options !== props.options) {
+      const found = props.options.filter((one) => matches(one, query)).slice(0, props.limit)
+      listed = { query, options: props.options, values: new Set(found.map((one) => one.value)) }
+    }
+    return listed.values.has(option.value)
+  }
   return (
     <Kobalte<ComboOption, Group>
       options={groups()}
@@ -39,12 +53,10 @@ export function Combobox(props: ComboboxProps) {
       optionValue="value"
       optionTextValue="label"
       optionLabel="label"
-      defaultFilter={(option, query) => query === chosen()?.label || matchesWords(`${option.group} ${option.label} ${option.value}`, query)}
+      defaultFilter={isListed}
       value={chosen()}
       onChange={(option) => option && option.value !== props.value && props.onValue(option.value)}
-      onInputChange={(text) =>
-        setEmpty(text !== '' && !props.options.some((option) => matchesWords(`${option.group} ${option.label} ${option.value}`, text)))
-      }
+      onInputChange={(text) => setEmpty(text !== '' && !props.options.some((option) => matches(option, text)))}
       placeholder={props.placeholder ?? ''}
       disabled={props.disabled}
       validationState={props.problem ? 'invalid' : 'valid'}
@@ -82,6 +94,9 @@ export function Combobox(props: ComboboxProps) {
         <Kobalte.Content {...TOP_LAYER} class={POPUP_CLASS} data-popup="">
           <Show when={isEmpty()}>
             <p class="px-3 py-2 text-ink-3">{words().common.nothingFound}</p>
+          </Show>
+          <Show when={props.limit !== undefined && props.options.length > props.limit}>
+            <p class="border-b border-line px-3 py-1.5 text-xs text-ink-3">{words().common.typeToFind}</p>
           </Show>
           <Kobalte.Listbox class="scroll-quiet max-h-80 overflow-y-auto p-1 outline-none" data-popup="" />
         </Kobalte.Content>

@@ -5,7 +5,10 @@ import { words } from '../../kit/words/words.ts'
 export function Facts(props: { children: JSX.Element; footer?: JSX.Element }): JSX.Element {
   return (
     <div class="flex flex-col gap-4 rounded-xl border border-line bg-surface p-4">
-      <dl aria-label={words().automations.facts} class="grid grid-cols-[repeat(auto-fill,minmax(11rem,1fr))] gap-x-6 gap-y-4">
+      <dl
+        aria-label={words().automations.facts}
+        class="grid grid-cols-[repeat(auto-fill,minmax(11rem,1fr))] gap-x-6 gap-y-4 max-sm:grid-cols-2"
+      >
         {props.children}
       </dl>
       {props.footer}

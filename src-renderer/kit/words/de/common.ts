@@ -33,6 +33,7 @@ export const common: WordsLike<typeof en> = {
   details: 'Einzelheiten',
   untitled: 'Ohne Titel',
   nothingFound: 'Nichts gefunden',
+  typeToFind: 'Tippe einen Teil des Namens, um andere zu finden.',
   noMatchFor: (query) => `Nichts passt zu „${query}“.`,
   availableInApp: 'In der Desktop-App verfügbar',
   jobs: (count) => plural(count, { one: '# Auftrag', other: '# Aufträge' }),

@@ -31,6 +31,7 @@ export const common = {
   details: 'Details',
   untitled: 'Untitled',
   nothingFound: 'Nothing found',
+  typeToFind: 'Type a part of the name to find others.',
   noMatchFor: (query: string) => `Nothing matches “${query}”.`,
   availableInApp: 'Available in the desktop app',
   jobs: (count: number) => plural(count, { one: '# job', other: '# jobs' }),

@@ -15,13 +15,13 @@ export function TimezoneField(props: { value: string; onValue: (timezone: string
       group: name === own ? text().timezoneOwn : (name.split('/', 1)[0] ?? name),
     })
     // What a schedule has already is kept, also when this page does not know it.
-    const rest = names.includes(props.value) || props.value === '' ? names : [props.value, ...names]
-    return [option(own), ...rest.filter((name) => name !== own).map(option)]
+    return [...new Set([own, ...(props.value === '' ? [] : [props.value]), ...names])].map(option)
   })
   return (
     <Combobox
       label={text().timezone}
       hint={text().timezoneHint}
+      limit={30}
       options={options()}
       value={props.value}
       onValue={(next) => next !== null && props.onValue(next)}

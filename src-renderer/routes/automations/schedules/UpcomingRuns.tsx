@@ -32,15 +32,15 @@ export function UpcomingRuns(): JSX.Element {
           <p class="text-sm text-ink-3">{text().upcomingNone}</p>
         </Match>
         <Match when={runs().length > 0}>
-          <Band runs={runs()} />
+          <Band runs={answer.data?.runs ?? []} />
           <ol class="mt-3 grid grid-cols-[repeat(auto-fill,minmax(min(100%,22rem),1fr))] gap-x-8">
             <For each={shown()}>
               {(run) => (
-                <li class="flex min-w-0 items-baseline gap-3 py-1">
+                <li class="flex min-w-0 items-baseline gap-x-3 py-1 max-sm:flex-wrap">
                   <time dateTime={new Date(run.dueAt).toISOString()} class="w-16 shrink-0 text-xs text-ink-3">
                     {timeOfDay(run.dueAt, locale())}
                   </time>
-                  <span class="min-w-0 flex-1 truncate text-sm">
+                  <span class="min-w-0 flex-1 truncate text-sm max-sm:basis-48">
                     <A href={`/automations/schedules/${run.scheduleId}`} class="text-ink hover:underline">
                       {run.name}
                     </A>
@@ -50,7 +50,13 @@ export function UpcomingRuns(): JSX.Element {
                       <Show when={run.times > 1}> · {text().upcomingTimes(run.times, timeOfDay(run.untilAt, locale()))}</Show>
                     </span>
                   </span>
-                  <Show when={run.blockedBy}>{(by) => <Pill tone="warn">{text().blocked[by()]}</Pill>}</Show>
+                  <Show when={run.blockedBy}>
+                    {(by) => (
+                      <span class="max-sm:ml-19">
+                        <Pill tone="warn">{text().blocked[by()]}</Pill>
+                      </span>
+                    )}
+                  </Show>
                 </li>
               )}
             </For>
@@ -69,50 +75,59 @@ export function UpcomingRuns(): JSX.Element {
 const HOUR_MS = 3_600_000
 const WIDTH = 1000
 const EVERY_HOURS = 6
+const LANE = 9
+/** More lanes would be more to look at than the list below. */
+const LANES = 6
 
-/** Decoration: the list below says the same. */
+/** Decoration, a lane for each schedule: the list below says the same. */
 function Band(props: { runs: readonly UpcomingRun[] }): JSX.Element {
   const now = useMinutes()
   const at = (moment: number) => Math.min(1, Math.max(0, (moment - now()) / (HOURS * HOUR_MS)))
-  const hours = () => {
+  const hours = createMemo(() => {
     const first = Math.ceil(now() / HOUR_MS) * HOUR_MS
     return Array.from({ length: HOURS }, (_, n) => first + n * HOUR_MS).filter((hour) => new Date(hour).getHours() % EVERY_HOURS === 0)
-  }
+  })
+  const lanes = createMemo(() => [...new Set(props.runs.map((run) => run.scheduleId))].slice(0, LANES))
+  const height = () => lanes().length * LANE
+  const middleOf = (run: UpcomingRun) => lanes().indexOf(run.scheduleId) * LANE + LANE / 2
   return (
     <div aria-hidden="true">
-      <svg viewBox={`0 0 ${WIDTH} 16`} preserveAspectRatio="none" class="block h-4 w-full overflow-visible">
-        <line x1="0" x2={WIDTH} y1="8" y2="8" class="stroke-line" stroke-width="2" vector-effect="non-scaling-stroke" />
+      <svg
+        viewBox={`0 0 ${WIDTH} ${height()}`}
+        preserveAspectRatio="none"
+        class="block w-full overflow-visible"
+        ref={(band) => createEffect(() => band.style.setProperty('height', `${height()}px`))}
+      >
         <For each={hours()}>
           {(hour) => (
             <line
               x1={at(hour) * WIDTH}
               x2={at(hour) * WIDTH}
-              y1="2"
-              y2="14"
-              class="stroke-line-strong"
+              y1="0"
+              y2={height()}
+              class="stroke-line"
               stroke-width="1"
               vector-effect="non-scaling-stroke"
             />
           )}
         </For>
-        <For each={props.runs}>
+        <For each={props.runs.filter((run) => lanes().includes(run.scheduleId))}>
           {(run) => (
             <line
               x1={at(run.dueAt) * WIDTH}
               // A line of no length with round ends is a dot, whatever the width.
               x2={at(run.untilAt) * WIDTH + 0.01}
-              y1="8"
-              y2="8"
+              y1={middleOf(run)}
+              y2={middleOf(run)}
               class={run.blockedBy === null ? 'stroke-accent' : 'stroke-warn'}
-              stroke-width={run.times > 1 ? 4 : 8}
-              stroke-opacity={run.times > 1 ? 0.55 : 1}
+              stroke-width={run.times > 1 ? 3 : 6}
               stroke-linecap="round"
               vector-effect="non-scaling-stroke"
             />
           )}
         </For>
       </svg>
-      <div class="relative h-4 text-2xs text-ink-3">
+      <div class="relative mt-1 h-4 text-2xs text-ink-3">
         <For each={hours()}>
           {(hour) => (
             <span

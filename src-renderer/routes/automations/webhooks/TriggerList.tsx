@@ -100,7 +100,7 @@ function TriggerRow(props: { trigger: Trigger }): JSX.Element {
             </span>
             <span class="flex min-w-0 items-center gap-1.5 text-xs text-ink-3">
               <Show when={props.trigger.agentName} fallback={<span class="shrink-0 text-bad">{words().automations.noAgent}</span>}>
-                {(name) => <span class="truncate text-ink-2">{name()}</span>}
+                {(name) => <span class="max-w-40 shrink-0 truncate text-ink-2">{name()}</span>}
               </Show>
               <Show when={refused()}>
                 {(sentence) => (
