@@ -1,9 +1,10 @@
 import { A, useSearchParams } from '@solidjs/router'
 import CalendarClock from 'lucide-solid/icons/calendar-clock'
 import { createEffect, type JSX, Match, on, Show, Switch } from 'solid-js'
+import { isTerminal } from '../../../../src-runner/contract/jobs.ts'
 import type { Occurrence, Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { problemOf } from '../../../api/problem.ts'
-import { useOccurrences } from '../../../api/queries.ts'
+import { useJob, useOccurrences } from '../../../api/queries.ts'
 import { words } from '../../../kit/words/words.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { EmptyState } from '../../../ui/EmptyState.tsx'
@@ -69,6 +70,9 @@ export function Ledger(props: { schedule: Schedule }): JSX.Element {
 
 function LedgerRow(props: { occurrence: Occurrence; timezone: string; isMarked: boolean }): JSX.Element {
   const text = () => words().automations.schedule
+  // A run that has not ended is followed by itself: the ledger hears of its end.
+  const job = useJob(() => (props.occurrence.jobStatus === null || isTerminal(props.occurrence.jobStatus) ? null : props.occurrence.jobId))
+  const occurrence = (): Occurrence => ({ ...props.occurrence, jobStatus: job.data?.job.status ?? props.occurrence.jobStatus })
   let place!: HTMLLIElement
   createEffect(
     on(
@@ -85,7 +89,7 @@ function LedgerRow(props: { occurrence: Occurrence; timezone: string; isMarked: 
       class={`flex items-start gap-3 border-b border-line px-4 py-2 last:border-b-0 ${props.isMarked ? 'bg-accent-soft' : ''}`}
     >
       <span class="flex h-5 items-center">
-        <OccurrenceGlyph occurrence={props.occurrence} />
+        <OccurrenceGlyph occurrence={occurrence()} />
       </span>
       <span class="min-w-0 flex-1">
         <span class="flex flex-wrap items-center gap-x-2 gap-y-0.5">
@@ -107,7 +111,7 @@ function LedgerRow(props: { occurrence: Occurrence; timezone: string; isMarked: 
         {(jobId) => (
           <span class="flex shrink-0 items-center gap-3 max-sm:flex-col max-sm:items-end max-sm:gap-0.5">
             <Money usd={props.occurrence.costUsd} class="text-xs text-ink-3" />
-            <Show when={props.occurrence.jobStatus}>
+            <Show when={occurrence().jobStatus}>
               {(status) => (
                 <A href={`/jobs/${jobId()}`} class="rounded-full hover:underline">
                   <StatusBadge status={status()} />

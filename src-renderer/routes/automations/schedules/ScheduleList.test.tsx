@@ -4,7 +4,7 @@ import type { Occurrence, Schedule, UpcomingRun } from '../../../../src-runner/c
 import { changeLanguage } from '../../../kit/words/words.ts'
 import { createFakeRunner } from '../../../testing/fake-runner.ts'
 import { renderScreen } from '../../../testing/render.tsx'
-import { makeId, makeOccurrence, makeSchedule } from '../../../testing/things.ts'
+import { makeId, makeJob, makeOccurrence, makeSchedule } from '../../../testing/things.ts'
 import { AutomationsScreen } from '../AutomationsScreen.tsx'
 
 function open(schedules: Schedule[], { occurrences = [], runs = [] }: { occurrences?: Occurrence[]; runs?: UpcomingRun[] } = {}) {
@@ -12,6 +12,13 @@ function open(schedules: Schedule[], { occurrences = [], runs = [] }: { occurren
     listSchedules: () => ({ schedules, nextCursor: null }),
     listOccurrences: () => ({ occurrences, nextCursor: null }),
     listUpcomingRuns: () => ({ runs }),
+    getJob: ({ params }) => ({
+      job: makeJob({
+        id: params.jobId,
+        status:
+          schedules.find((one) => one.liveJobId === params.jobId)?.lastStatus === 'awaiting_approval' ? 'awaiting_approval' : 'running',
+      }),
+    }),
   })
   return renderScreen(AutomationsScreen, { route: '/automations/:shelf?', path: '/automations/schedules', runner })
 }

@@ -1,13 +1,14 @@
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { describe, expect, it } from 'vitest'
+import type { JobStatus } from '../../../../src-runner/contract/jobs.ts'
 import { type Occurrence, OccurrenceState, type Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { createFakeRunner, Refusal } from '../../../testing/fake-runner.ts'
 import { renderScreen } from '../../../testing/render.tsx'
-import { makeId, makeOccurrence, makeSchedule } from '../../../testing/things.ts'
+import { makeId, makeJob, makeOccurrence, makeSchedule } from '../../../testing/things.ts'
 import { ScheduleScreen } from './ScheduleScreen.tsx'
 
 function open(fields: Partial<Schedule> = {}, occurrences: Occurrence[] = [], query = '') {
-  const held = { schedule: makeSchedule({ name: 'Summary', ...fields }), occurrences }
+  const held = { schedule: makeSchedule({ name: 'Summary', ...fields }), occurrences, liveStatus: 'running' as JobStatus }
   const change = (changes: Partial<Schedule>) => {
     held.schedule = { ...held.schedule, ...changes }
     runner.happen({ type: 'schedule.changed', payload: { scheduleId: held.schedule.id } })
@@ -20,6 +21,7 @@ function open(fields: Partial<Schedule> = {}, occurrences: Occurrence[] = [], qu
     resumeSchedule: () => change({ status: 'active' }),
     updateSchedule: ({ body }) => change(body),
     deleteSchedule: () => ({ ok: true }),
+    getJob: ({ params }) => ({ job: makeJob({ id: params.jobId, status: held.liveStatus }) }),
     runScheduleNow: () => {
       const occurrence = makeOccurrence({ origin: 'run_now', jobStatus: 'running', reason: 'You asked for it.', decidedAt: Date.now() })
       held.occurrences.unshift(occurrence)
@@ -79,7 +81,12 @@ describe('one schedule', () => {
   it('says that a run waits for a decision, or has been going for long', async () => {
     const jobId = makeId()
     const { held, runner } = open({ liveJobId: jobId, lastStatus: 'awaiting_approval' })
+    held.liveStatus = 'awaiting_approval'
     expect(await screen.findByText(/waits for your decision/)).toBeInTheDocument()
+    // Answered: the schedule has no news of its own, the job has.
+    held.liveStatus = 'running'
+    runner.happen({ type: 'job.requeued', payload: { jobId, agentId: jobId, conversationId: null, reason: 'woken' } })
+    expect(await screen.findByText(/A run is going/)).toBeInTheDocument()
     expect(screen.getByRole('link', { name: 'Open it' })).toHaveAttribute('href', `/jobs/${jobId}`)
     held.schedule = {
       ...held.schedule,

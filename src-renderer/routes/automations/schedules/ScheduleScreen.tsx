@@ -36,6 +36,7 @@ import { Ledger } from './Ledger.tsx'
 import { NextDue } from './NextDue.tsx'
 import { SchedulePill } from './ScheduleState.tsx'
 import { useCronWords } from './use-cron-words.ts'
+import { useLiveRun } from './use-live-run.ts'
 import { nextDayIn, zoneTime } from './zone-time.ts'
 
 /** One schedule: how it stands, and what became of every due time. */
@@ -185,8 +186,10 @@ function Standing(props: { schedule: Schedule }): JSX.Element {
     const run = props.schedule.lastRun
     return run === null || run.jobId !== props.schedule.liveJobId ? 0 : now() - (run.decidedAt ?? run.dueAt)
   }
+  const liveStatus = useLiveRun(() => props.schedule)
+  const isWaiting = () => liveStatus() === 'awaiting_approval'
   const live = () => {
-    if (props.schedule.lastStatus === 'awaiting_approval') return text().isWaiting
+    if (isWaiting()) return text().isWaiting
     return goingFor() > STUCK_AFTER_MS ? text().stuck(durationText(goingFor())) : text().isRunning
   }
   return (
@@ -209,9 +212,7 @@ function Standing(props: { schedule: Schedule }): JSX.Element {
         {(id) => (
           <p
             class={`flex flex-wrap gap-x-3 rounded-lg px-3.5 py-2 text-sm ${
-              goingFor() > STUCK_AFTER_MS || props.schedule.lastStatus === 'awaiting_approval'
-                ? 'bg-warn-soft text-warn'
-                : 'bg-accent-soft text-accent-ink'
+              goingFor() > STUCK_AFTER_MS || isWaiting() ? 'bg-warn-soft text-warn' : 'bg-accent-soft text-accent-ink'
             }`}
           >
             {live()}

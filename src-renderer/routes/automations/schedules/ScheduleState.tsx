@@ -4,14 +4,16 @@ import CircleDotDashed from 'lucide-solid/icons/circle-dot-dashed'
 import CirclePause from 'lucide-solid/icons/circle-pause'
 import { type JSX, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
+import type { JobStatus } from '../../../../src-runner/contract/jobs.ts'
 import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { words } from '../../../kit/words/words.ts'
 import type { Icon } from '../../../ui/icon.ts'
 import { Pill } from '../../../ui/Pill.tsx'
+import { useLiveRun } from './use-live-run.ts'
 
 type Look = { icon: Icon; tone: string; pill: 'plain' | 'ok' | 'warn' | 'accent'; word: string; spins: boolean }
 
-function lookOf(schedule: Schedule): Look {
+function lookOf(schedule: Schedule, live: JobStatus | null): Look {
   const { automations } = words()
   if (schedule.status === 'paused') {
     return { icon: CirclePause, tone: 'text-ink-3', pill: 'plain', word: automations.paused, spins: false }
@@ -19,17 +21,18 @@ function lookOf(schedule: Schedule): Look {
   if (schedule.status === 'budget_exhausted') {
     return { icon: CircleDollarSign, tone: 'text-warn', pill: 'warn', word: automations.schedule.exhausted, spins: false }
   }
-  if (schedule.lastStatus === 'awaiting_approval') {
+  if (live === 'awaiting_approval') {
     return { icon: CirclePause, tone: 'text-warn', pill: 'warn', word: words().common.status.awaiting_approval, spins: false }
   }
-  if (schedule.liveJobId !== null) {
+  if (live !== null) {
     return { icon: CircleDotDashed, tone: 'text-accent-ink', pill: 'accent', word: automations.schedule.running, spins: true }
   }
   return { icon: CalendarClock, tone: 'text-ok', pill: 'ok', word: automations.active, spins: false }
 }
 
 export function ScheduleIcon(props: { schedule: Schedule }): JSX.Element {
-  const look = () => lookOf(props.schedule)
+  const live = useLiveRun(() => props.schedule)
+  const look = () => lookOf(props.schedule, live())
   return (
     <span class={`inline-flex shrink-0 ${look().tone}`} title={look().word}>
       <Dynamic component={look().icon} size={16} class={look().spins ? 'animate-spin [animation-duration:3s]' : ''} aria-hidden="true" />
@@ -39,7 +42,8 @@ export function ScheduleIcon(props: { schedule: Schedule }): JSX.Element {
 
 /** How a schedule stands. `onlyOdd`: nothing where all is as it should be. */
 export function SchedulePill(props: { schedule: Schedule; onlyOdd?: boolean }): JSX.Element {
-  const look = () => lookOf(props.schedule)
+  const live = useLiveRun(() => props.schedule)
+  const look = () => lookOf(props.schedule, live())
   return (
     <Show when={!props.onlyOdd || look().pill !== 'ok'}>
       <Pill tone={look().pill}>{look().word}</Pill>
