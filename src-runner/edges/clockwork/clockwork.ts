@@ -30,7 +30,7 @@ const LOOK_EVERY_MS = 30_000
 const JUMP_MS = 2_000
 /** So many schedules are decided in one piece at most, and so many due times of each. Between two pieces everything else has its turn. */
 const BATCH = 256
-const TIMES_AT_ONCE = 100
+const TIMES_AT_ONCE = 20
 /** After so much time with what was missed long ago, those that are due now come first again. */
 const CATCHING_UP_MS = 200
 

@@ -1,24 +1,25 @@
+import type { Db } from '../../base/db/database.ts'
 import type { Tx } from '../../base/db/transact.ts'
-import { parseCron, nextDueAfter } from './due-times.ts'
 import type { CreateSchedule, UpdateSchedule } from '../../contract/schedules.ts'
 import { AppError } from '../../kit/errors.ts'
 import { nextLocalDayStart } from '../../kit/zone-offsets.ts'
 import { getAgent } from '../agents/agents.ts'
 import { toMicros } from '../micros.ts'
+import { isBrakeOn } from '../settings/settings.ts'
 import { decideSchedule, pauseWaiting } from './deciding.ts'
+import { nextDueAfter, parseCron } from './due-times.ts'
 import { findOverspend, resumeFromBudget, type ScheduleChange } from './exhausting.ts'
 import { fireSchedule } from './firing.ts'
 import { insertOccurrence } from './noting.ts'
 import { behindBrake, REASONS } from './reasons.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
 import { findLiveJob, findRow, findWaiting, type ScheduleRow } from './schedule-rows.ts'
-import { isBrakeOn } from '../settings/settings.ts'
 
 const HOUR_MS = 3_600_000
 
 /** Throws AppError schedule_not_found. */
-export function requireRow(tx: Pick<Tx, 'prepare'>, scheduleId: string): ScheduleRow {
-  const row = findRow(tx, scheduleId)
+export function requireRow(db: Db, scheduleId: string): ScheduleRow {
+  const row = findRow(db, scheduleId)
   if (row === null) throw new AppError('schedule_not_found', 'There is no such schedule.')
   return row
 }
