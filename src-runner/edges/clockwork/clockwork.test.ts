@@ -158,19 +158,19 @@ describe('a look', () => {
   })
 
   it('decides those that are on time before the rest of what others missed', async () => {
-    const [watcher, daily] = [rig.create({ cron: '* * * * *' }), rig.create({ cron: '0 10 * * *' })]
+    const [watcher, yearly] = [rig.create({ cron: '* * * * *' }), rig.create({ cron: '0 10 20 12 *' })]
     const order: string[] = []
     start({
       ...rig.schedules,
       decide(tx, id, mostTimes) {
-        order.push(id === daily.id ? 'daily' : 'watcher')
+        order.push(id === yearly.id ? 'yearly' : 'watcher')
         return rig.schedules.decide(tx, id, mostTimes)
       },
     })
     await clockwork.tick()
     rig.clock.jump(30 * 24 * HOUR + 30 * MINUTE)
     expect(await clockwork.tick()).toMatchObject({ fired: 2 })
-    expect(order.slice(0, 3)).toEqual(['watcher', 'daily', 'watcher'])
+    expect(order.slice(0, 3)).toEqual(['watcher', 'yearly', 'watcher'])
     expect(order.slice(3)).toEqual(Array.from({ length: 4 }, () => 'watcher'))
     expect(rig.ledger(watcher)).toMatchObject([{ state: 'missed', times: 30 * 24 * 60 + 29 }, { state: 'ran' }])
   })
