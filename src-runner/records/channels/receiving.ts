@@ -56,8 +56,8 @@ export type ReceivingDeps = {
 
 /** So many turns of one person may wait at once; what comes on top is not taken in, and they are told. */
 const MOST_WAITING = { owner: 50, allowed: 5 }
-/** A service hands a message over again within hours, if at all. */
-const REMEMBERED_MS = 30 * 24 * 3_600_000
+/** A service hands a message over again within a day, if at all. What led to nothing is forgotten soon: anybody can write it. */
+const REMEMBERED_MS = { withJob: 30 * 24 * 3_600_000, withNone: 2 * 24 * 3_600_000 }
 
 /** Whether anything of what they write reaches the agent; before that, their files are not even looked at. */
 export function isHeard(db: Db, channelId: string, sender: Sender): boolean {
@@ -84,25 +84,31 @@ export function receivePress(
 /** Keeps a message, once, and does what it asks for: a request, an answer, or a job. */
 export function receiveMessage(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, message: ReceivedMessage, position: string): void {
   moveChannelPosition(tx, channel.id, position)
-  const at = deps.clock.now()
   const person = findPersonByExternalId(tx, channel.id, message.sender.externalId)
   if (person === null) return ask(tx, deps, channel, message)
-  noteMessage(tx, person.id, message.sender, at)
-  // Who is not heard can write as much as they like: it leaves no row of its own.
+  // Also of those who are not heard: what they wrote then must not be heard when it comes again and they are by now.
+  if (!remember(tx, deps, channel, message)) return
+  noteMessage(tx, person.id, message.sender, deps.clock.now())
   if (person.role === 'asked' || person.role === 'refused') return
-  const isNew = tx
-    .prepare('INSERT INTO channel_messages (channel_id, external_id, received_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
-    .run(channel.id, message.externalId, at).changes
-  if (isNew === 0) return
   const say = (text: string) => answer(tx, deps, channel, { personId: person.id, chatId: message.sender.chatId }, message, text)
   const reply = replyTo(tx, deps, channel, person, message)
   if (reply !== null) say(reply)
+}
+
+/** false: it was here before. */
+function remember(tx: Tx, { clock }: ReceivingDeps, channel: ReceivingChannel, { externalId }: ReceivedMessage): boolean {
+  return (
+    tx
+      .prepare('INSERT INTO channel_messages (channel_id, external_id, received_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
+      .run(channel.id, externalId, clock.now()).changes > 0
+  )
 }
 
 /** Nothing that a stranger wrote goes further than the fact that they did. */
 function ask(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, message: ReceivedMessage): void {
   const person = addRequest(tx, deps, channel, message.sender)
   if (person === null) return
+  remember(tx, deps, channel, message)
   const to = { personId: person.id, chatId: message.sender.chatId }
   answer(tx, deps, channel, to, message, 'I have told the owner of this agent that you wrote. They can let you in from Deckhand.')
 }
@@ -240,5 +246,9 @@ export function decideOnPerson(
 
 /** Nothing of a message but its id is kept here, and that only as long as the service might hand it over again. */
 export function pruneReceived(tx: Tx, { clock }: { clock: Clock }): void {
-  tx.prepare('DELETE FROM channel_messages WHERE received_at < ?').run(clock.now() - REMEMBERED_MS)
+  const now = clock.now()
+  tx.prepare('DELETE FROM channel_messages WHERE received_at < ? AND (job_id IS NULL OR received_at < ?)').run(
+    now - REMEMBERED_MS.withNone,
+    now - REMEMBERED_MS.withJob,
+  )
 }

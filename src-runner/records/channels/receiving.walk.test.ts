@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { transact } from '../../base/db/transact.ts'
+import { findEventBounds, listEventsAfter } from '../../base/events/event-log.ts'
+import { openRecordsRig } from '../../testing/records-rig.ts'
+import { createApprovals } from '../approvals/approvals.ts'
+import { findConnectable, insertChannel } from './channels.ts'
+import { findPersonByExternalId, listPeople, MOST_REQUESTS } from './people.ts'
+import { decideOnPerson, receiveMessage } from './receiving.ts'
+
+type Role = 'owner' | 'allowed' | 'refused'
+type Step =
+  | { do: 'write'; who: number; forwarded: boolean; replyTo: string | null }
+  | { do: 'command'; who: number; text: string }
+  | { do: 'again' }
+  | { do: 'decide'; who: number; role: Role }
+  | { do: 'work' }
+  | { do: 'wait'; days: number }
+
+const PEOPLE = 2
+const who = fc.nat(PEOPLE - 1)
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant('write' as const), who, forwarded: fc.boolean(), replyTo: fc.constantFrom(null, '1', 'x') }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('command' as const),
+      who,
+      text: fc.constantFrom('/new', '/stop', '/help', '/start x', 'approve 7F3K'),
+    }),
+  },
+  { weight: 5, arbitrary: fc.constant({ do: 'again' as const }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('decide' as const), who, role: fc.constantFrom<Role>('owner', 'allowed', 'refused') }),
+  },
+  { weight: 3, arbitrary: fc.constant({ do: 'work' as const }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), days: fc.constantFrom(1, 8) }) },
+)
+
+/**
+ * Whatever people write and whatever the person says of them: each word of somebody who is heard makes one job, with their
+ * standing at that moment; no word of anybody else is anywhere; and there is never more than one owner.
+ */
+test('a walk through all that people may do to a channel', { timeout: 60_000 }, () => {
+  const rig = openRecordsRig()
+  let runs = 0
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30, size: 'max' }), (steps) => {
+      const run = ++runs
+      const agent = rig.addAgent('Ada')
+      const firstEvent = findEventBounds(rig.db).newest
+      try {
+        const deps = { ...rig, jobs: rig.store, approvals: createApprovals({ ...rig, jobs: rig.store }) }
+        const channel = { id: rig.ids.next(), agentId: agent.id, kind: 'telegram' as const }
+        const account = { accountId: String(run), name: '@bot', link: null }
+        transact(rig.db, (tx) => insertChannel(tx, rig, { ...channel, account, baseUrl: null }))
+        let position = 0
+        let last: Parameters<typeof receiveMessage>[3] | null = null
+        const expected: { token: string; fromOwner: boolean }[] = []
+        const silenced: string[] = []
+
+        const receive = (message: Parameters<typeof receiveMessage>[3]) => {
+          last = message
+          transact(rig.db, (tx) => receiveMessage(tx, deps, channel, message, String(++position)))
+        }
+        const messageFrom = (person: number, text: string, forwardedFrom: string | null, replyTo: string | null) => ({
+          externalId: `m${position + 1}`,
+          sender: { externalId: String(person), chatId: String(person), displayName: `P${person}`, handle: null },
+          ...{ text, replyTo, forwardedFrom, unreadable: null, files: [], missingFiles: [] },
+        })
+        const roleOf = (person: number) => findPersonByExternalId(rig.db, channel.id, String(person))?.role
+        const waitingOf = (person: number) => {
+          const conversationId = findPersonByExternalId(rig.db, channel.id, String(person))?.conversationId ?? null
+          const jobs = conversationId === null ? [] : rig.store.listJobsOfConversation(rig.db, conversationId)
+          return jobs.filter(({ status }) => status === 'pending').length
+        }
+
+        for (const one of steps) {
+          if (one.do === 'write') {
+            const token = `token-${run}-${position + 1}-x`
+            const role = roleOf(one.who)
+            const isFull = waitingOf(one.who) >= (role === 'owner' ? 50 : 5)
+            receive(messageFrom(one.who, token, one.forwarded ? 'Eve' : null, one.replyTo))
+            if ((role === 'owner' || role === 'allowed') && !isFull) expected.push({ token, fromOwner: role === 'owner' && !one.forwarded })
+            else silenced.push(token)
+          }
+          if (one.do === 'command') {
+            const role = roleOf(one.who)
+            receive(messageFrom(one.who, one.text, null, null))
+            // A guest has no say in approvals, so these are words like any other.
+            if (role === 'allowed' && !one.text.startsWith('/')) {
+              const taken = rig.store.listJobs(rig.db, { agentId: agent.id, limit: 1 }).jobs[0]?.title === one.text
+              if (taken) expected.push({ token: one.text, fromOwner: false })
+            }
+          }
+          if (one.do === 'again' && last !== null) transact(rig.db, (tx) => receiveMessage(tx, deps, channel, last!, String(++position)))
+          if (one.do === 'decide') {
+            const person = findPersonByExternalId(rig.db, channel.id, String(one.who))
+            if (person !== null) transact(rig.db, (tx) => decideOnPerson(tx, deps, channel, person.id, one.role))
+          }
+          if (one.do === 'work') {
+            const claimed = transact(rig.db, (tx) => rig.store.claimNext(tx, 4))
+            if (claimed !== null) transact(rig.db, (tx) => rig.store.settle(tx, claimed.claim, { ending: 'completed', text: 'ok' }))
+          }
+          if (one.do === 'wait') rig.clock.advance(one.days * 24 * 3_600_000)
+
+          const people = listPeople(rig.db, channel.id)
+          expect(people.filter(({ role }) => role === 'owner').length).toBeLessThanOrEqual(1)
+          expect(people.filter(({ role }) => role === 'asked').length).toBeLessThanOrEqual(MOST_REQUESTS)
+          expect(findConnectable(rig.db, channel.id)!.position).toBe(position === 0 ? null : String(position))
+        }
+
+        const jobs = rig.db
+          .prepare<{ task: string; from_owner: number }>(
+            "SELECT texts.task, json_extract(texts.context, '$.fromOwner') AS from_owner FROM agent_jobs AS job JOIN job_texts AS texts ON texts.job_seq = job.seq WHERE job.agent_id = ? ORDER BY job.seq",
+          )
+          .all(agent.id)
+        expect(jobs.map(({ task, from_owner }) => [task.split('\n').at(-1), from_owner === 1])).toEqual(
+          expected.map(({ token, fromOwner }) => [token, fromOwner]),
+        )
+        const everything = JSON.stringify([
+          jobs,
+          rig.db.prepare('SELECT * FROM agent_jobs WHERE agent_id = ?').all(agent.id),
+          rig.db.prepare('SELECT * FROM conversations WHERE agent_id = ?').all(agent.id),
+          rig.db
+            .prepare('SELECT message.* FROM messages AS message JOIN agent_jobs AS job ON job.id = message.job_id WHERE job.agent_id = ?')
+            .all(agent.id),
+          rig.db.prepare('SELECT * FROM outbox WHERE agent_id = ?').all(agent.id),
+          listEventsAfter(rig.db, firstEvent, 10_000),
+        ])
+        for (const token of silenced) expect(everything).not.toContain(token)
+      } finally {
+        transact(rig.db, (tx) => rig.store.cancelAllOf(tx, { agentId: agent.id }))
+      }
+    }),
+    { numRuns: 100 },
+  )
+  rig.close()
+})
