@@ -16,6 +16,9 @@ export type JobSearch = {
 
 /** Long enough for a burst to gather, short enough that nobody looks for a job sooner. */
 const GATHER_MS = 250
+/** More than a few is worked off in slices: a batch takes as long as a streamed token may be late, a slice a quarter of it. */
+const SLICE = 50
+const SLICE_EVERY_MS = 50
 const BATCH = 250
 /** A search waits for so many batches at most, about a tenth of a second; the newest jobs of a flood are found a little later. */
 const MOST_BATCHES_BEFORE_SEARCH = 20
@@ -25,14 +28,14 @@ const INDEXED_CHARS = 100_000
 export function createJobSearch(db: Database): JobSearch {
   let expected = false
 
-  function expectWork(): void {
+  function expectWork(afterMs = GATHER_MS): void {
     if (expected) return
     expected = true
-    void db.clock.sleep(GATHER_MS).then(() => {
+    void db.clock.sleep(afterMs).then(() => {
       expected = false
       if (!db.connection.open) return
       try {
-        if (indexBatch()) expectWork()
+        if (indexBatch(SLICE)) expectWork(SLICE_EVERY_MS)
       } catch (error) {
         // A full disk, most likely. The list keeps them; the next job or the next search tries again.
         db.log.warn({ err: error }, `jobs could not be indexed: ${messageOf(error)}`)
@@ -41,22 +44,22 @@ export function createJobSearch(db: Database): JobSearch {
   }
 
   /** Answers whether anything may be left. */
-  function indexBatch(): boolean {
+  function indexBatch(most: number): boolean {
     if (queuedIn(db, 1).length === 0) return false
     return transact(db, (tx) => {
-      const queued = queuedIn(tx, BATCH)
+      const queued = queuedIn(tx, most)
       for (const jobSeq of queued) indexJob(tx, jobSeq)
-      return queued.length === BATCH
+      return queued.length === most
     })
   }
 
   return {
     queue(tx, jobSeq) {
       tx.prepare('INSERT OR IGNORE INTO search_queue (job_seq) VALUES (?)').run(jobSeq)
-      tx.afterCommit(expectWork)
+      tx.afterCommit(() => expectWork())
     },
     catchUp() {
-      for (let batches = 0; batches < MOST_BATCHES_BEFORE_SEARCH && indexBatch(); batches++);
+      for (let batches = 0; batches < MOST_BATCHES_BEFORE_SEARCH && indexBatch(BATCH); batches++);
     },
   }
 }
