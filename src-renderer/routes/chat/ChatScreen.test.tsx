@@ -359,3 +359,16 @@ describe('a conversation', () => {
     expect(within(card).getByText('Approved once')).toBeInTheDocument()
   })
 })
+
+it('says in its head where a talk takes place that is not had here', async () => {
+  const { runner, begin, addTurn } = createWorkspace()
+  const [outside, here] = [begin('From the train'), begin('At the desk')]
+  addTurn(outside, 'Are you there?', { channel: 'telegram', status: 'completed' })
+  addTurn(here, 'Are you there?', { status: 'completed' })
+  const view = openChat(runner, `/chat/${outside}`)
+  expect(await screen.findByText('through Telegram')).toBeInTheDocument()
+  view.unmount()
+  openChat(runner, `/chat/${here}`)
+  await screen.findByRole('heading', { name: 'At the desk' })
+  expect(screen.queryByText(/^through/)).not.toBeInTheDocument()
+})
