@@ -16,7 +16,9 @@ export async function benchSchedules(): Promise<void> {
     bare.push(await run('bare'))
   }
   console.log(`\n10,000 schedules due in one second (${TURNS * ROUNDS} rounds; ms from the due time to the commit)`)
-  console.log('what | all jobs written | p99 of the rounds (target: 300 or less) | processor time | a job, p50 | p99 | heap left behind, MB (target: < 20)')
+  console.log(
+    'what | all jobs written | p99 of the rounds (target: 300 or less) | processor time | a job, p50 | p99 | heap left behind, MB (target: < 20)',
+  )
   for (const [name, storms] of Object.entries({ Deckhand: ours, 'bare transaction': bare })) {
     const last = storms.flatMap(({ lastMs }) => lastMs).sort((a, b) => a - b)
     const p99 = last[Math.min(last.length - 1, Math.floor(last.length * 0.99))]!
