@@ -19,6 +19,7 @@ describe('what nobody set', () => {
       dashboardPort: null,
       appUrl: null,
       publicRunnerUrl: null,
+      ingressPort: null,
       authMode: 'local-trust',
       workerSecret: null,
       vault: 'keychain',

@@ -8,9 +8,11 @@ import FileX from 'lucide-solid/icons/file-x'
 import FolderOpen from 'lucide-solid/icons/folder-open'
 import Globe from 'lucide-solid/icons/globe'
 import LoaderCircle from 'lucide-solid/icons/loader-circle'
+import Moon from 'lucide-solid/icons/moon'
 import PackageCheck from 'lucide-solid/icons/package-check'
 import Search from 'lucide-solid/icons/search'
 import SquareTerminal from 'lucide-solid/icons/square-terminal'
+import StickyNote from 'lucide-solid/icons/sticky-note'
 import TriangleAlert from 'lucide-solid/icons/triangle-alert'
 import Users from 'lucide-solid/icons/users'
 import Wrench from 'lucide-solid/icons/wrench'
@@ -37,6 +39,8 @@ const ICONS: Record<ToolKind, Icon> = {
   webSearch: Search,
   remember: Brain,
   recall: Brain,
+  keepState: StickyNote,
+  nothingNew: Moon,
   forget: Brain,
   delegate: Users,
   ask: CircleHelp,

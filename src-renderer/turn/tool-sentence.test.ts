@@ -20,6 +20,8 @@ describe('a tool call in words', () => {
     ['run_command', { command: ['git', 'log', '-3'], folder: '/x' }, 'done', 'Ran git log -3'],
     ['web_search', { query: 'trains to Lisbon' }, 'done', 'Searched the web for “trains to Lisbon”'],
     ['remember', { text: 'Tea, no coffee' }, 'done', 'Remembered “Tea, no coffee”'],
+    ['keep_state', { state: 'two orders' }, 'done', 'Kept “two orders” for the next run'],
+    ['nothing_new', {}, 'done', 'Found nothing new'],
     ['recall', { query: 'tea' }, 'done', 'Looked up “tea” in memory'],
     ['forget', { id: 'm1' }, 'done', 'Forgot a memory'],
     ['delegate', { agent: 'Bruno', task: 'x' }, 'running', 'Handing a part to Bruno'],

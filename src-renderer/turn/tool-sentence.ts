@@ -4,7 +4,7 @@ import type { ToolItem } from './turn.ts'
 export type ToolKind = keyof Words['turn']['tool']
 
 /** What a tool is about: its kind, and the argument that says on what. */
-const TOOLS: Record<string, { kind: ToolKind; subject: string; quoted?: true }> = {
+const TOOLS: Record<string, { kind: ToolKind; subject: string | null; quoted?: true }> = {
   list_files: { kind: 'list', subject: 'path' },
   read_file: { kind: 'read', subject: 'path' },
   write_file: { kind: 'write', subject: 'path' },
@@ -18,6 +18,8 @@ const TOOLS: Record<string, { kind: ToolKind; subject: string; quoted?: true }> 
   remember: { kind: 'remember', subject: 'text', quoted: true },
   recall: { kind: 'recall', subject: 'query', quoted: true },
   forget: { kind: 'forget', subject: 'id' },
+  keep_state: { kind: 'keepState', subject: 'state', quoted: true },
+  nothing_new: { kind: 'nothingNew', subject: null },
   delegate: { kind: 'delegate', subject: 'agent' },
   ask_person: { kind: 'ask', subject: 'question', quoted: true },
   return_result: { kind: 'result', subject: 'summary', quoted: true },
@@ -68,6 +70,7 @@ export function toolFact(item: Pick<ToolItem, 'name' | 'state' | 'result'>, word
 function subjectOf({ name, args }: Pick<ToolItem, 'name' | 'args'>, words: Words): string | null {
   const tool = TOOLS[name]
   if (tool === undefined || typeof args !== 'object' || args === null) return null
+  if (tool.subject === null) return ''
   const argument = (args as Record<string, unknown>)[tool.subject]
   const given = Array.isArray(argument) ? argument.join(' ') : argument
   if (typeof given !== 'string' || given === '') return tool.kind === 'list' ? words.turn.itsFolders : null

@@ -43,6 +43,8 @@ export const turn: WordsLike<typeof en> = {
     run: { done: (what) => `${what} ausgeführt`, doing: (what) => `Führt ${what} aus` },
     webSearch: { done: (what) => `Im Netz nach ${what} gesucht`, doing: (what) => `Sucht im Netz nach ${what}` },
     remember: { done: (what) => `Sich ${what} gemerkt`, doing: (what) => `Merkt sich ${what}` },
+    keepState: { done: (what) => `${what} für den nächsten Lauf behalten`, doing: (what) => `Behält ${what} für den nächsten Lauf` },
+    nothingNew: { done: () => 'Nichts Neues gefunden', doing: () => 'Endet: nichts Neues' },
     recall: { done: (what) => `${what} im Gedächtnis nachgeschlagen`, doing: (what) => `Schlägt ${what} im Gedächtnis nach` },
     forget: { done: () => 'Eine Erinnerung vergessen', doing: () => 'Vergisst eine Erinnerung' },
     delegate: { done: (what) => `Einen Teil an ${what} gegeben`, doing: (what) => `Gibt einen Teil an ${what}` },

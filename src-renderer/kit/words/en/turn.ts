@@ -42,6 +42,8 @@ export const turn = {
     run: { done: (what: string) => `Ran ${what}`, doing: (what: string) => `Running ${what}` },
     webSearch: { done: (what: string) => `Searched the web for ${what}`, doing: (what: string) => `Searching the web for ${what}` },
     remember: { done: (what: string) => `Remembered ${what}`, doing: (what: string) => `Remembering ${what}` },
+    keepState: { done: (what: string) => `Kept ${what} for the next run`, doing: (what: string) => `Keeping ${what} for the next run` },
+    nothingNew: { done: () => 'Found nothing new', doing: () => 'Ends: nothing new' },
     recall: { done: (what: string) => `Looked up ${what} in memory`, doing: (what: string) => `Looking up ${what} in memory` },
     forget: { done: () => 'Forgot a memory', doing: () => 'Forgetting a memory' },
     delegate: { done: (what: string) => `Had ${what} do a part of it`, doing: (what: string) => `Handing a part to ${what}` },
