@@ -23,10 +23,7 @@ export function findDecision(db: Db, jobSeq: number, callId: string): RecordedDe
 export function listDecisions(db: Db, jobId: string): RecordedDecision[] {
   const job = db.prepare<{ seq: number }>('SELECT seq FROM agent_jobs WHERE id = ?').get(jobId)
   if (job === undefined) throw new AppError('job_not_found', 'There is no such job.')
-  return db
-    .prepare<DecisionRow>('SELECT * FROM decisions WHERE job_seq = ? ORDER BY decided_at, rowid')
-    .all(job.seq)
-    .map(decisionOf)
+  return db.prepare<DecisionRow>('SELECT * FROM decisions WHERE job_seq = ? ORDER BY decided_at, rowid').all(job.seq).map(decisionOf)
 }
 
 function decisionOf(row: DecisionRow): RecordedDecision {
