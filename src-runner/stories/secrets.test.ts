@@ -51,6 +51,11 @@ describe('secrets', { timeout: 60_000 }, () => {
     const first = await postWebhook(url, { body: '{"a":1}', headers: { ...sign('{"a":1}'), referer: url, cookie: url } })
     expect(first.status).toBe(202)
     await runner.ended(first.body.jobId!)
+    // GitHub greets a new webhook with its own settings.
+    const ping = JSON.stringify({ a: { config: { url } } })
+    const greeted = await postWebhook(url, { body: ping, headers: sign(ping) })
+    expect((await runner.ended(greeted.body.jobId!)).task).toContain('"url"')
+    await hear(postWebhook(url, { body: `${ping}}`, headers: sign(`${ping}}`) }))
     const bad = [
       { body: '{"a":1}', headers: sign('{"a":1}', 'another') },
       { body: '{"a":', headers: sign('{"a":') },

@@ -9,7 +9,7 @@ import type { KnownTrigger, TriggerIndex } from '../../records/triggers/trigger-
 import { PROBE_SLUG } from '../../records/triggers/triggers.ts'
 import { accept, answerProbe, refuse, refuseForNow } from './answers.ts'
 import { isJsonType, isPlain, readBody } from './delivery-body.ts'
-import type { Intake, IntakeDeps } from './intake.ts'
+import type { Intake, IntakeDeps, Received } from './intake.ts'
 
 /**
  * Where deliveries come in: in front of every router, so that a path of any length and spelling gets the one answer that
@@ -76,20 +76,20 @@ export function createIngress({ clock, log, inbox, index, intake, probe = () => 
     if (!isPlain(req.headers)) return turnAway(res, trigger, { outcome: 'unsupported_encoding' })
     readBody(req, MAX_WEBHOOK_BYTES, (body) => {
       if (typeof body === 'string') return turnAway(res, trigger, { outcome: body === 'too_large' ? 'payload_too_large' : 'incomplete' })
-      take(req, res, trigger, body).catch((error: unknown) => fail(res, error, trigger))
+      take(res, trigger, { secret, headers: req.headers, body }).catch((error: unknown) => fail(res, error, trigger))
     })
   }
 
-  async function take(req: IncomingMessage, res: ServerResponse, trigger: KnownTrigger, body: Buffer): Promise<void> {
-    const { taken, read } = await intake.take(trigger, req.headers, body)
+  async function take(res: ServerResponse, trigger: KnownTrigger, received: Received): Promise<void> {
+    const { taken, read } = await intake.take(trigger, received)
     if (taken.outcome === 'accepted') return accept(res, taken.jobId)
     const { senderId, eventName, headers, payload } = read
     if (taken.outcome === 'duplicate') {
       accept(res, taken.jobId)
-      return note(trigger, 202, { outcome: 'duplicate', jobId: taken.jobId, senderId, eventName, headers, bytes: body.length })
+      return note(trigger, 202, { outcome: 'duplicate', jobId: taken.jobId, senderId, eventName, headers, bytes: received.body.length })
     }
     const known = AUTHENTIC.has(taken.outcome) ? { senderId, eventName, headers, payload } : {}
-    turnAway(res, trigger, { outcome: taken.outcome, bytes: body.length, ...known }, 'waitMs' in taken ? taken.waitMs : 0)
+    turnAway(res, trigger, { outcome: taken.outcome, bytes: received.body.length, ...known }, 'waitMs' in taken ? taken.waitMs : 0)
   }
 
   /** Answers first: what is noted of it is nobody's business but the owner's. */

@@ -19,11 +19,14 @@ import { takeDelivery, takeHandSent, type HandSent, type ReadDelivery, type Take
 import { renderTemplate } from '../../records/triggers/template.ts'
 import { readKnownTrigger, type KnownTrigger } from '../../records/triggers/trigger-index.ts'
 import { noTrigger } from '../../records/triggers/triggers.ts'
-import { keptHeadersOf, parseBody } from './delivery-body.ts'
+import { keptHeadersOf, parseBody, withoutSecret } from './delivery-body.ts'
 import { wrapWebhookTask } from './envelope.ts'
 
 /** How a delivery went, from its body on. `read`: what is known of it by then. */
 export type Outcome = { taken: Taken | { outcome: 'bad_signature' | 'invalid_json' | 'job_creation_failed' }; read: Partial<ReadDelivery> }
+
+/** `secret`: of the address that it came to. */
+export type Received = { secret: string; headers: IncomingHttpHeaders; body: Buffer }
 
 export type HandSentAnswer = { jobId: string; deliveryId: string }
 
@@ -32,7 +35,7 @@ export type Intake = {
   /** How long the trigger's next delivery has to wait, as far as is known before its body is here. 0: not at all. */
   waitFor(trigger: KnownTrigger): number
   /** Throws AppError disk_full, database_unavailable or vault_unavailable: it was not taken, and may be sent again. */
-  take(trigger: KnownTrigger, headers: IncomingHttpHeaders, body: Buffer): Promise<Outcome>
+  take(trigger: KnownTrigger, received: Received): Promise<Outcome>
   /** Throws AppError trigger_not_found, trigger_is_paused, trigger_has_no_agent, invalid_request, payload_too_large or job_creation_failed. */
   test(triggerId: string, payload: string): Promise<HandSentAnswer>
   /** Throws AppError delivery_not_found, delivery_has_no_payload, and what `test` throws. */
@@ -117,9 +120,10 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
     commitSoon(db, (tx) => takeDelivery(tx, taking, trigger, delivery)).then(resolve, reject)
   }
 
-  async function take(trigger: KnownTrigger, headers: IncomingHttpHeaders, body: Buffer): Promise<Outcome> {
+  async function take(trigger: KnownTrigger, { secret, headers, body: rawBody }: Received): Promise<Outcome> {
     const read: Partial<ReadDelivery> = { receivedAt: clock.now() }
-    if (trigger.signature !== null && !(await isSigned(trigger, headers, body))) return { taken: { outcome: 'bad_signature' }, read }
+    if (trigger.signature !== null && !(await isSigned(trigger, headers, rawBody))) return { taken: { outcome: 'bad_signature' }, read }
+    const body = withoutSecret(rawBody, secret)
     const parsed = parseBody(body)
     read.payload = body
     read.headers = keptHeadersOf(headers)
