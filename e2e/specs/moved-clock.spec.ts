@@ -1,3 +1,5 @@
+import type { Occurrence } from '../../src-runner/contract/schedules.ts'
+import type { RunnerClient } from '../../src-runner/testing/runner-client.ts'
 import { expect, test } from '../fixtures/deckhand.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
@@ -62,3 +64,43 @@ test('a schedule that has used up its budget stops, says so once, and goes on by
   expect(occurrences.filter(({ state }) => state === 'skipped_budget')).toHaveLength(2)
   expect(occurrences.filter(({ state }) => state === 'missed').length).toBeGreaterThan(10)
 })
+
+test('after a week away the ledger says of every due time what became of it, and one run made up for them', async ({
+  deckhand,
+  models,
+}) => {
+  const { client } = deckhand
+  const agent = await setUpAgent(client, models)
+  const { schedule } = await client.ok('createSchedule', {
+    body: { name: 'Morning round', agentId: agent.id, cron: '0 * * * *', timezone: 'Europe/Berlin', task: 'Look around.' },
+  })
+  models.play({ text: ['All is well.'] })
+  await deckhand.quit()
+  await deckhand.start({ DECKHAND_TEST_CLOCK_AHEAD_MS: String(7 * 24 * HOUR_MS) })
+  const { page } = deckhand
+  await page.goto(`app://deckhand/automations/schedules/${schedule.id}`)
+  const ledger = page.getByRole('main')
+  await expect(ledger).toContainText('Caught up')
+  await expect(ledger).toContainText('Missed')
+  const all = await everyOccurrence(deckhand.client, schedule.id)
+  const hours = all.filter(({ origin }) => origin === 'clock')
+  // A week of hours, each once.
+  expect(new Set(hours.map(({ dueAt }) => dueAt)).size).toBe(hours.length)
+  expect([167, 168, 169]).toContain(hours.length)
+  expect(hours.filter(({ state }) => state === 'caught_up')).toHaveLength(1)
+  expect(hours.filter(({ state }) => state === 'missed')).toHaveLength(hours.length - 1)
+  expect(hours.every(({ reason }) => reason !== '')).toBe(true)
+  await expect
+    .poll(async () => (await deckhand.client.ok('listJobs', { query: { channel: 'schedule' } })).jobs.map(({ status }) => status))
+    .toEqual(['completed'])
+})
+
+async function everyOccurrence(client: RunnerClient, scheduleId: string): Promise<Occurrence[]> {
+  const all: Occurrence[] = []
+  for (let cursor: string | undefined; ;) {
+    const page = await client.ok('listOccurrences', { params: { scheduleId }, query: { limit: 200, cursor } })
+    all.push(...page.occurrences)
+    if (page.nextCursor === null) return all
+    cursor = page.nextCursor
+  }
+}
