@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CreateAgent } from '../contract/agents.ts'
 import type { Channel, ChannelPerson } from '../contract/channels.ts'
@@ -115,6 +117,25 @@ describe('a guest on Telegram', { timeout: 12_000 }, () => {
     await expect.poll(async () => (await outbox()).filter(({ text }) => text.includes(SECRET))).toHaveLength(1)
     await untilSaid(BEN, 'I will show my answer to the person I work for')
     expect(said(BEN).join()).not.toContain(SECRET)
+  })
+
+  it('has no more turns at once for beginning a new conversation each time, and puts no more files here', async () => {
+    const { agentId } = await begin()
+    const folder = runner.makeFolder()
+    await runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
+    await runner.client.ok('updateSettings', { body: { brake: true } })
+    await letIn(BEN, 'allowed')
+    for (let n = 1; n <= 7; n++) {
+      bot.say(BEN, '/new')
+      bot.sendFile(BEN, { name: `${n}.txt`, bytes: Buffer.from(`file ${n}`), caption: `Read ${n}` })
+    }
+    await expect.poll(() => said(BEN).filter((text) => text.includes('have not taken this in')), { timeout: 5000 }).toHaveLength(2)
+    const { jobs } = await runner.client.ok('listJobs', { query: { channel: 'telegram', limit: 20 } })
+    expect(jobs).toHaveLength(5)
+    expect(readdirSync(join(folder, 'Received')).sort()).toEqual([1, 2, 3, 4, 5].map((n) => `${n}.txt`))
+
+    bot.say(BEN, '/stop')
+    await expect.poll(async () => (await runner.client.ok('countJobs')).pending).toBe(0)
   })
 
   it('swallows no task of the owner that begins like an answer', async () => {

@@ -59,10 +59,14 @@ const MOST_WAITING = { owner: 50, allowed: 5 }
 /** A service hands a message over again within a day, if at all. What led to nothing is forgotten soon: anybody can write it. */
 const REMEMBERED_MS = { withJob: 30 * 24 * 3_600_000, withNone: 2 * 24 * 3_600_000 }
 
-/** Whether anything of what they write reaches the agent; before that, their files are not even looked at. */
+/** Whether what they write now reaches the agent; otherwise their files are not even looked at. */
 export function isHeard(db: Db, channelId: string, sender: Sender): boolean {
-  const role = findPersonByExternalId(db, channelId, sender.externalId)?.role
-  return role === 'owner' || role === 'allowed'
+  const person = findPersonByExternalId(db, channelId, sender.externalId)
+  return (person?.role === 'owner' || person?.role === 'allowed') && hasRoom(db, person)
+}
+
+function hasRoom(db: Db, { id, role }: ChannelPerson): boolean {
+  return countOpenTurns(db, id) < MOST_WAITING[role === 'owner' ? 'owner' : 'allowed']
 }
 
 export function wasReceived(db: Db, channelId: string, externalId: string): boolean {
@@ -154,17 +158,18 @@ function obey(tx: Tx, deps: ReceivingDeps, { agentId }: ReceivingChannel, person
 
 const COMMANDS = '/new begins a new conversation.\n/stop stops what I am doing.\n/help shows this.'
 
-function stopTurns(tx: Tx, { jobs }: ReceivingDeps, { conversationId }: ChannelPerson): string | null {
-  if (countWaiting(tx, conversationId) === 0) return 'There is nothing to stop.'
-  jobs.cancelAllOf(tx, { conversationId: conversationId! })
+/** Also what goes on in conversations that they have left. */
+function stopTurns(tx: Tx, { jobs }: ReceivingDeps, { id }: ChannelPerson): string | null {
+  const open = listOpenTurns(tx, id)
+  if (open.length === 0) return 'There is nothing to stop.'
+  for (const { conversationId } of open) jobs.cancelAllOf(tx, { conversationId })
   // Each turn that is stopped says so itself.
   return null
 }
 
 function startTurn(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, person: ChannelPerson, message: ReceivedMessage): string | null {
   const isOwner = person.role === 'owner'
-  const waiting = countWaiting(tx, person.conversationId)
-  if (waiting >= MOST_WAITING[isOwner ? 'owner' : 'allowed']) {
+  if (!hasRoom(tx, person)) {
     return 'I am still at work on what you wrote before, so I have not taken this in. Send it again when I have answered.'
   }
   const isHeldUp = isOwner && isWaitingForOwner(tx, person.conversationId)
@@ -190,14 +195,20 @@ function startTurn(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, perso
   return null
 }
 
-function countWaiting(db: Db, conversationId: string | null): number {
-  if (conversationId === null) return 0
+function countOpenTurns(db: Db, personId: string): number {
+  return listOpenTurns(db, personId).reduce((sum, { turns }) => sum + turns, 0)
+}
+
+/** Turns that have not ended, of all their conversations: whoever begins a new one has no more of them at once. */
+function listOpenTurns(db: Db, personId: string): { conversationId: string; turns: number }[] {
   return db
-    .prepare<{ waiting: number }>(
-      `SELECT count(*) AS waiting FROM agent_jobs
-       WHERE conversation_id = ? AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')`,
+    .prepare<{ conversationId: string; turns: number }>(
+      `SELECT job.conversation_id AS conversationId, count(*) AS turns FROM channel_conversations AS held
+       JOIN agent_jobs AS job INDEXED BY agent_jobs_open_turns ON job.conversation_id = held.conversation_id
+         AND job.status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')
+       WHERE held.person_id = ? GROUP BY job.conversation_id`,
     )
-    .get(conversationId)!.waiting
+    .all(personId)
 }
 
 function taskOf({ text, forwardedFrom, files, missingFiles }: ReceivedMessage): string {
