@@ -190,9 +190,26 @@ describe('a look', () => {
       },
     })
     await clockwork.tick()
-    expect(order.slice(0, 5)).toEqual(['watcher', 'watcher', 'watcher', 'soon', 'watcher'])
+    expect(order.slice(0, 4)).toEqual(['watcher', 'watcher', 'soon', 'watcher'])
     expect(rig.ledger(soon)).toMatchObject([{ state: 'ran', reason: 'On time.' }])
     expect(rig.ledger(watcher)).toMatchObject([{ state: 'missed', times: 30 * 24 * 60 + 30 }, { state: 'ran' }])
+  })
+
+  it('takes no second small step of a schedule that is behind, however many others are', async () => {
+    const watchers = [1, 2, 3].map(() => rig.create({ cron: '* * * * *' }))
+    rig.clock.jump(30 * 24 * HOUR + 30 * MINUTE)
+    let small = 0
+    start({
+      ...rig.schedules,
+      decide(tx, id, mostTimes) {
+        if (mostTimes === undefined) rig.clock.advance(150)
+        else small++
+        return rig.schedules.decide(tx, id, mostTimes)
+      },
+    })
+    expect(await clockwork.tick()).toMatchObject({ fired: 3 })
+    expect(small).toBe(3)
+    for (const watcher of watchers) expect(rig.ledger(watcher)).toMatchObject([{ state: 'missed' }, { state: 'ran' }])
   })
 
   it('decides what was missed in a year, and has its turn in between', async () => {

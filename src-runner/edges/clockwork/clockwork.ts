@@ -59,6 +59,8 @@ export function createClockwork({
 }): Clockwork {
   const stops: (() => void)[] = []
   const freed = new Set<string>()
+  /** What is not decided to the end, for as many looks as that takes. */
+  const behind = new Set<string>()
   let state: 'new' | 'on' | 'stopped' = 'new'
   let looking: Promise<unknown> = Promise.resolve()
   let planned: NodeJS.Immediate | null = null
@@ -80,9 +82,8 @@ export function createClockwork({
    */
   async function decide(all: boolean): Promise<Look> {
     const sum: Look = { fired: 0, exhausted: 0, skipped: 0, failed: 0, isBehind: false }
-    const behind = new Set<string>()
     const decideThese = async (due: readonly Due[]) => {
-      for (let from = 0; from < due.length; from += BATCH) await decideBatch(due.slice(from, from + BATCH), sum, behind)
+      for (let from = 0; from < due.length; from += BATCH) await decideBatch(due.slice(from, from + BATCH), sum)
     }
     await decideThese(schedules.listToResume(db))
     const named = [...freed].map((id) => ({ id }))
@@ -108,7 +109,7 @@ export function createClockwork({
   }
 
   /** In one savepoint: one for each costs as much as deciding does. When one of them fails, each by itself. */
-  async function decideBatch(batch: readonly Due[], sum: Look, behind: Set<string>): Promise<void> {
+  async function decideBatch(batch: readonly Due[], sum: Look): Promise<void> {
     try {
       const decisions = await commitSoon(db, (tx) => batch.map(({ id }) => schedules.decide(tx, id, TIMES_AT_ONCE)))
       decisions.forEach((decision, i) => {
