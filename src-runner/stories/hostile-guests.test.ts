@@ -5,6 +5,7 @@ import type { CreateAgent } from '../contract/agents.ts'
 import type { Channel, ChannelPerson } from '../contract/channels.ts'
 import type { OutboundMessage } from '../contract/outbox.ts'
 import { createMemoryVault } from '../kit/vault.ts'
+import { shortCodeOf } from '../records/approvals/short-code.ts'
 import { startBotApiServer, type BotApiServer, type ServedUser } from '../testing/bot-api-server/bot-api-server.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 
@@ -137,6 +138,31 @@ describe('a guest on Telegram', { timeout: 12_000 }, () => {
     bot.say(BEN, '/stop')
     await expect.poll(async () => (await runner.client.ok('countJobs')).pending).toBe(0)
   })
+
+  it.each(['button', 'code'] as const)(
+    'waits for the owner, who is asked what an agent behind theirs may do, and says so by %s',
+    async (by) => {
+      await begin()
+      const folder = runner.makeFolder()
+      await runner.addAgent({ name: 'Bob', autonomy: 'ask_first', folders: [folder] })
+      await letIn(ANNA)
+      await letIn(BEN, 'allowed')
+      runner.modelServer.play(
+        { toolCalls: [{ id: 'call_1', name: 'delegate', args: { agent: 'Bob', task: 'Write hello.' } }] },
+        { toolCalls: [{ id: 'call_2', name: 'write_file', args: { path: 'folder-1/hello.txt', content: 'hello' } }] },
+        { text: ['It is written.'] },
+        { text: ['Bob has written it.'] },
+      )
+      bot.say(BEN, 'Let Bob write hello')
+      await untilSaid(BEN, 'I have to ask the person I work for')
+      await untilSaid(ANNA, 'needs your approval')
+      const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending', limit: 5 } })
+      if (by === 'button') bot.press(ANNA, `approve:${approvals[0]!.id}`)
+      else bot.say(ANNA, `approve ${shortCodeOf(approvals[0]!.id)}`)
+      await untilSaid(BEN, 'Bob has written it.')
+      expect(readdirSync(folder)).toEqual(['hello.txt'])
+    },
+  )
 
   it('swallows no task of the owner that begins like an answer', async () => {
     await begin()

@@ -15,15 +15,20 @@ export function shortCodeOf(approvalId: string): string {
   return code
 }
 
-/** Ids of the agent's open approvals with this code, whatever its capitals: rarely, two have the same one. */
-export function findByShortCode(db: Db, agentId: string, code: string): string[] {
+/**
+ * Ids of open approvals with this code, whatever its capitals: of the channel's agent, and of those behind it that were asked
+ * there. Rarely, two have the same one.
+ */
+export function findByShortCode(db: Db, channel: { id: string; agentId: string }, code: string): string[] {
   const wanted = code.trim().toUpperCase()
   return db
     .prepare<{ id: string }>(
       `SELECT approval.id FROM approvals AS approval JOIN agent_jobs AS job ON job.seq = approval.job_seq
-       WHERE approval.status = 'pending' AND job.agent_id = ? ORDER BY approval.seq`,
+       WHERE approval.status = 'pending' AND (job.agent_id = ?
+         OR EXISTS (SELECT 1 FROM outbox AS asked WHERE asked.approval_id = approval.id AND asked.channel_id = ?))
+       ORDER BY approval.seq`,
     )
-    .all(agentId)
+    .all(channel.agentId, channel.id)
     .map((row) => row.id)
     .filter((id) => shortCodeOf(id) === wanted)
 }

@@ -47,17 +47,17 @@ export function answerByText(
 ): AnsweredByText | null {
   const text = message.text.trim()
   return (
-    answerByCode(tx, deps, channel.agentId, text) ??
+    answerByCode(tx, deps, channel, text) ??
     answerByReply(tx, deps, channel.id, message.replyTo, text) ??
     answerInTurn(tx, deps, channel.conversationId, text)
   )
 }
 
-function answerByCode(tx: Tx, deps: AnsweringApprovals, agentId: string, text: string): AnsweredByText | null {
+function answerByCode(tx: Tx, deps: AnsweringApprovals, channel: { id: string; agentId: string }, text: string): AnsweredByText | null {
   const [, verb, code, words = ''] = /^(approve|reject|answer)\s+([0-9A-Z]{4})(?:\s+(.+))?$/is.exec(text) ?? []
   if (verb === undefined || code === undefined) return null
   if (verb.toLowerCase() !== 'answer' && words !== '') return null
-  const [found, ...others] = findByShortCode(tx, agentId, code)
+  const [found, ...others] = findByShortCode(tx, channel, code)
   if (found === undefined && words !== '' && isWord(code)) return null
   if (found === undefined) return { note: `Nothing with the code ${code.toUpperCase()} waits for an answer.` }
   if (others.length > 0) return { note: 'Two questions have this code. Answer them with their buttons, or in Deckhand.' }

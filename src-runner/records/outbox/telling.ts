@@ -1,6 +1,6 @@
 import type { Db } from '../../base/db/database.ts'
 import type { Tx } from '../../base/db/transact.ts'
-import { JobOutput, type JobStatus } from '../../contract/jobs.ts'
+import { JobOutput, type JobChannel, type JobStatus } from '../../contract/jobs.ts'
 import type { NotifyVia } from '../../contract/triggers.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Ids } from '../../kit/ids.ts'
@@ -54,12 +54,15 @@ export function createTelling(deps: TellingDeps): Telling {
     approvalAsked(tx, approvalId) {
       const approval = findApproval(tx, approvalId)
       if (approval === null) return
-      const { agentId, jobId, conversationId } = approval
-      const asker = conversationId === null ? null : findChannelPersonOfConversation(tx, conversationId)
-      if (asker?.role === 'allowed' && approval.channel !== 'chat') {
-        writeOutbound(tx, deps, { key: `waits:${jobId}`, kind: 'reply', agentId, jobId, text: WAITS_FOR_OWNER, to: asker })
+      const { agentId, jobId } = approval
+      const first = findFirstJob(tx, jobId)
+      const asker = first.conversationId === null ? null : findChannelPersonOfConversation(tx, first.conversationId)
+      if (asker?.role === 'allowed' && first.channel !== 'chat') {
+        const { agentId: spokenWith, jobId: turnId } = first
+        const message = { key: `waits:${turnId}`, kind: 'reply', agentId: spokenWith, jobId: turnId, text: WAITS_FOR_OWNER } as const
+        writeOutbound(tx, deps, { ...message, to: asker })
       }
-      const owner = asker?.role === 'owner' ? asker : findOwnerConversation(tx, agentId, 'auto')
+      const owner = asker?.role === 'owner' ? asker : findOwner(tx, [agentId, first.agentId])
       // Approvals wait in the app in any case: an agent without an owner to write to owes nobody this message.
       if ('nowhere' in owner) return
       const text = approvalText(approval, link(`/approvals?id=${approvalId}`))
@@ -76,6 +79,27 @@ export function createTelling(deps: TellingDeps): Telling {
       writeToOwner(tx, deps, message, notifyVia)
     },
   }
+}
+
+/** The job that somebody asked for, when others were handed on from it; otherwise the job itself. */
+function findFirstJob(db: Db, jobId: string): { jobId: string; agentId: string; channel: JobChannel; conversationId: string | null } {
+  return db
+    .prepare<{ jobId: string; agentId: string; channel: JobChannel; conversationId: string | null }>(
+      `WITH RECURSIVE above (id, depth) AS (
+         SELECT ?, 0
+         UNION ALL
+         SELECT job.parent_job_id, depth + 1 FROM above JOIN agent_jobs AS job ON job.id = above.id
+         WHERE job.channel = 'delegation' AND job.parent_job_id IS NOT NULL)
+       SELECT job.id AS jobId, job.agent_id AS agentId, job.channel, job.conversation_id AS conversationId
+       FROM above JOIN agent_jobs AS job ON job.id = above.id ORDER BY depth DESC LIMIT 1`,
+    )
+    .get(jobId)!
+}
+
+/** Of the first of these agents that has one. */
+function findOwner(db: Db, agentIds: readonly string[]): ChannelChat | Nowhere {
+  const found = agentIds.map((agentId) => findOwnerConversation(db, agentId, 'auto'))
+  return found.find((one) => !('nowhere' in one)) ?? found[0]!
 }
 
 /** Where a message started the job, and an answer goes back. */
