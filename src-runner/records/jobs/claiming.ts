@@ -17,17 +17,18 @@ export function createTurns(): Turns {
 }
 
 /**
- * One step per agent that has something pending: the size of the queue does not matter. Left to itself, SQLite would
- * take the index over states and read the whole queue.
+ * One look per agent that was ever given a job: the size of the queue does not matter. Left to itself, SQLite would take
+ * the index over states and read the whole queue. An index of its own over the queue would be written with every job.
  */
 export const QUEUED_AGENTS = `
-  WITH RECURSIVE queued (agent_id) AS (
-    SELECT min(agent_id) FROM agent_jobs INDEXED BY agent_jobs_queue WHERE status = 'pending'
+  WITH RECURSIVE employed (agent_id) AS (
+    SELECT min(agent_id) FROM agent_jobs INDEXED BY agent_jobs_by_agent
     UNION ALL
-    SELECT (SELECT min(agent_id) FROM agent_jobs INDEXED BY agent_jobs_queue WHERE status = 'pending' AND agent_id > queued.agent_id)
-    FROM queued WHERE queued.agent_id IS NOT NULL
+    SELECT (SELECT min(agent_id) FROM agent_jobs INDEXED BY agent_jobs_by_agent WHERE agent_id > employed.agent_id)
+    FROM employed WHERE employed.agent_id IS NOT NULL
   )
-  SELECT agent_id FROM queued WHERE agent_id IS NOT NULL`
+  SELECT agent_id FROM employed WHERE agent_id IS NOT NULL AND EXISTS (
+    SELECT 1 FROM agent_jobs AS job INDEXED BY agent_jobs_by_agent WHERE job.agent_id = employed.agent_id AND job.status = 'pending')`
 
 /**
  * What may run: in a conversation and in a schedule, nothing runs while an earlier job is unfinished. A job that was

@@ -248,7 +248,7 @@ function endJob(tx: Tx, deps: JobDeps, job: OpenJob, ending: JobEnding, cancelRe
   )
   if (result !== null) {
     tx.prepare('UPDATE job_texts SET result = ? WHERE job_seq = ?').run(result, job.seq)
-    deps.search.queue(tx, job.seq)
+    deps.search.changed(tx, job.seq)
   }
   if (job.conversation_id !== null) {
     if (result)

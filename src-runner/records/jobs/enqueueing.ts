@@ -71,7 +71,7 @@ export function insertJob(
   if (conversationId !== null) {
     addMessage(tx, { id: deps.ids.next(), conversationId, jobId: id, role: 'user', text: input.task, at })
   }
-  deps.search.queue(tx, seq)
+  deps.search.added(tx)
   const { agentId, channel, triggerId = null, scheduleId = null } = input
   tx.emit({ type: 'job.created', payload: { jobId: id, agentId, conversationId, channel, title, triggerId, scheduleId } })
   tx.afterCommit(deps.notify.ready)

@@ -129,7 +129,8 @@ describe('search', () => {
 
   test('indexes by itself a moment after the commit, and goes on after a crash', async () => {
     add('first')
-    const waiting = () => rig.db.prepare<{ n: number }>('SELECT count(*) AS n FROM search_queue').get()!.n
+    const waiting = () =>
+      rig.db.prepare<{ n: number }>('SELECT count(*) AS n FROM agent_jobs WHERE seq > (SELECT job_seq FROM search_mark)').get()!.n
     expect(waiting()).toBe(1)
     await rig.clock.untilSleeping((ms) => ms === 250)
     rig.clock.advance(250)
@@ -139,6 +140,15 @@ describe('search', () => {
     expect(waiting()).toBe(1)
     expect(find('second')).toEqual(['second'])
     expect(waiting()).toBe(0)
+  })
+
+  test.each(['before', 'after'])('a result that came %s its job was indexed is found after a crash', (when) => {
+    const { id } = add('first')
+    if (when === 'after') find('first')
+    const { claim } = write((tx) => rig.store.claim(tx, id, 1))!
+    write((tx) => rig.store.settle(tx, claim, { ending: 'completed', text: 'Voilà.' }))
+    rig.reboot()
+    expect(find('voila')).toEqual(['first'])
   })
 
   test('a long list of new jobs is worked off before the answer', () => {

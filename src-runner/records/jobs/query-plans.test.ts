@@ -30,7 +30,7 @@ function plansOf(act: () => void): QueryPlan[] {
 }
 
 /** What is small whatever happens, is read up to a limit (the search queue), or is a look-up of its own kind (full text). */
-const SMALL = /^SCAN (queued|search_queue|job_search VIRTUAL TABLE|CONSTANT|\d+ CONSTANT)/
+const SMALL = /^SCAN (employed|search_queue|search_mark|job_search VIRTUAL TABLE|CONSTANT|\d+ CONSTANT)/
 
 function slowParts(plans: { sql: string; plan: string[] }[]): string[] {
   return plans.flatMap(({ sql, plan }) =>
@@ -121,8 +121,9 @@ test('who is next is found agent by agent, however long the queue is', () => {
     .all()
     .map((row) => row.detail)
   expect(plan.filter((line) => line.includes('agent_jobs'))).toEqual([
-    'SEARCH agent_jobs USING COVERING INDEX agent_jobs_queue',
-    'SEARCH agent_jobs USING COVERING INDEX agent_jobs_queue (agent_id>?)',
+    'SEARCH agent_jobs USING COVERING INDEX agent_jobs_by_agent',
+    'SEARCH agent_jobs USING COVERING INDEX agent_jobs_by_agent (agent_id>?)',
+    'SEARCH job EXISTS USING COVERING INDEX agent_jobs_by_agent (agent_id=? AND status=?)',
   ])
 })
 

@@ -4,13 +4,16 @@ import { messageOf } from '../../kit/errors.ts'
 
 /**
  * The full-text index over title, task and result. Indexing within the transaction that makes a job would cost as
- * much as all the rest of it; instead the job is put on a list there, and the list is worked off a moment later, many
- * jobs at a time. The list is a table, so a crash forgets nothing.
+ * much as all the rest of it; it is done a moment later, many jobs at a time. How far new jobs are indexed is a mark in
+ * the database, so that to make one costs nothing here; one that changes behind the mark is put on a list. Both are
+ * tables, so a crash forgets nothing.
  */
 export type JobSearch = {
-  /** The job's texts are new or have changed. */
-  queue(tx: Tx, jobSeq: number): void
-  /** For a search that is about to begin: indexes what is listed, unless it is very much. Not within a transaction. */
+  /** A job was made: it stands behind the last one. */
+  added(tx: Tx): void
+  /** The job's texts have changed. */
+  changed(tx: Tx, jobSeq: number): void
+  /** For a search that is about to begin: indexes what is left, unless it is very much. Not within a transaction. */
   catchUp(): void
 }
 
@@ -37,7 +40,7 @@ export function createJobSearch(db: Database): JobSearch {
       try {
         if (indexBatch(SLICE)) expectWork(SLICE_EVERY_MS)
       } catch (error) {
-        // A full disk, most likely. The list keeps them; the next job or the next search tries again.
+        // A full disk, most likely. Mark and list keep them; the next job or the next search tries again.
         db.log.warn({ err: error }, `jobs could not be indexed: ${messageOf(error)}`)
       }
     })
@@ -45,18 +48,28 @@ export function createJobSearch(db: Database): JobSearch {
 
   /** Answers whether anything may be left. */
   function indexBatch(most: number): boolean {
-    if (queuedIn(db, 1).length === 0) return false
+    if (listedIn(db, 1).length === 0 && addedIn(db, 1).length === 0) return false
     return transact(db, (tx) => {
-      const queued = queuedIn(tx, most)
-      for (const jobSeq of queued) indexJob(tx, jobSeq)
-      return queued.length === most
+      const listed = listedIn(tx, most)
+      for (const jobSeq of listed) {
+        indexJob(tx, jobSeq)
+        tx.prepare('DELETE FROM search_queue WHERE job_seq = ?').run(jobSeq)
+      }
+      const added = addedIn(tx, most - listed.length)
+      for (const jobSeq of added) indexJob(tx, jobSeq)
+      if (added.length > 0) tx.prepare('UPDATE search_mark SET job_seq = ?').run(added.at(-1))
+      return listed.length + added.length === most
     })
   }
 
+  const onCommit = () => expectWork()
+
   return {
-    queue(tx, jobSeq) {
-      tx.prepare('INSERT OR IGNORE INTO search_queue (job_seq) VALUES (?)').run(jobSeq)
-      tx.afterCommit(() => expectWork())
+    added: (tx) => tx.afterCommit(onCommit),
+    changed(tx, jobSeq) {
+      // In front of the mark it is still to be indexed as it then is.
+      tx.prepare('INSERT OR IGNORE INTO search_queue (job_seq) SELECT ? WHERE ? <= (SELECT job_seq FROM search_mark)').run(jobSeq, jobSeq)
+      tx.afterCommit(onCommit)
     },
     catchUp() {
       for (let batches = 0; batches < MOST_BATCHES_BEFORE_SEARCH && indexBatch(BATCH); batches++);
@@ -64,9 +77,15 @@ export function createJobSearch(db: Database): JobSearch {
   }
 }
 
-function queuedIn(db: Db, most: number): number[] {
+const LISTED = 'SELECT job_seq FROM search_queue ORDER BY job_seq LIMIT ?'
+const ADDED = 'SELECT seq AS job_seq FROM agent_jobs WHERE seq > (SELECT job_seq FROM search_mark) ORDER BY seq LIMIT ?'
+
+const listedIn = (db: Db, most: number) => seqsOf(db, LISTED, most)
+const addedIn = (db: Db, most: number) => seqsOf(db, ADDED, most)
+
+function seqsOf(db: Db, sql: string, most: number): number[] {
   return db
-    .prepare<{ job_seq: number }>('SELECT job_seq FROM search_queue ORDER BY job_seq LIMIT ?')
+    .prepare<{ job_seq: number }>(sql)
     .all(most)
     .map((row) => row.job_seq)
 }
@@ -77,7 +96,6 @@ function indexJob(tx: Tx, jobSeq: number): void {
      SELECT job.seq, job.title, substr(texts.task, 1, ${INDEXED_CHARS}), substr(texts.result, 1, ${INDEXED_CHARS})
      FROM agent_jobs AS job JOIN job_texts AS texts ON texts.job_seq = job.seq WHERE job.seq = ?`,
   ).run(jobSeq)
-  tx.prepare('DELETE FROM search_queue WHERE job_seq = ?').run(jobSeq)
 }
 
 /**

@@ -1,4 +1,14 @@
 export const WEBHOOKS = `
+-- Thousands of jobs may come in a second now, and each index is written for each of them: the first job in the queue of an
+-- agent is found by agent_jobs_by_agent as well.
+DROP INDEX agent_jobs_queue;
+-- New jobs up to this one are in job_search, or in search_queue: the list is for those whose texts change later.
+CREATE TABLE search_mark (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  job_seq INTEGER NOT NULL CHECK (job_seq >= 0)
+) STRICT;
+INSERT INTO search_mark (id, job_seq) VALUES (1, (SELECT ifnull(max(seq), 0) FROM agent_jobs));
+
 CREATE TABLE webhook_triggers (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
