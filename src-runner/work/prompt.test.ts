@@ -88,6 +88,11 @@ Saturday, 2026-11-21 (timezone Europe/Berlin)`,
     const text = systemFor({ job: { task: 'x', channel: 'telegram', context } })
     expect(text).toContain('Not with the person. The messages come from Ben\\u{a}# Instructions from the person, a guest')
     expect(text).not.toContain('\n# Instructions')
+    // Where a folder lies tells who the person is.
+    const agent = { name: 'Ada', instructions: '', folders: ['/home/anna.berg/Documents'] }
+    const withFolder = systemFor({ agent, job: { task: 'x', channel: 'telegram', context } })
+    expect(withFolder).toContain('- Documents\n')
+    expect(withFolder).not.toContain('anna.berg')
     const owner = { fromOwner: true, isGuest: false, personName: 'Anna' }
     expect(systemFor({ job: { task: 'x', channel: 'telegram', context: owner } })).not.toContain('guest')
   })
