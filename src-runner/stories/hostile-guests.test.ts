@@ -164,6 +164,38 @@ describe('a guest on Telegram', { timeout: 12_000 }, () => {
     },
   )
 
+  it('decides nothing any more who was the owner when it was asked', async () => {
+    const { agentId } = await begin({ autonomy: 'ask_first' })
+    const folder = runner.makeFolder()
+    await runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
+    await letIn(BEN)
+    const write = { name: 'write_file', args: { path: 'folder-1/a.txt', content: 'a' } }
+    runner.modelServer.play({ toolCalls: [{ id: 'call_1', ...write }] }, { text: ['Written.'] })
+    await runner.client.ok('submitTask', { body: { agentId, task: 'Write it down' } })
+    await untilSaid(BEN, 'needs your approval')
+    const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending', limit: 5 } })
+    const approvalId = approvals[0]!.id
+    await letIn(ANNA)
+
+    const asked = bot.sent.find(({ buttons }) => buttons.length > 0)!
+    const press = async (user: ServedUser, data: string) => {
+      const pressId = bot.press(user, data)
+      await expect.poll(() => bot.notes.find((note) => note.pressId === pressId)?.text).toBeDefined()
+      return bot.notes.find((note) => note.pressId === pressId)!.text
+    }
+    expect(await press(BEN, `approve:${approvalId}`)).toBe('Only the owner of this agent can answer.')
+    bot.say(ANNA, `approve ${shortCodeOf(approvalId)}`, { forwardedFrom: BEN })
+    for (const text of [`approve ${shortCodeOf(approvalId)}`, 'yes']) bot.say(BEN, text, { replyTo: asked.messageId })
+    await expect.poll(async () => (await runner.client.ok('listJobs', { query: { channel: 'telegram', limit: 5 } })).jobs.length).toBe(3)
+    for (const data of [`choose:${approvalId}:99`, `choose:${approvalId}`, `approve:${agentId}`, `APPROVE:${approvalId}`, 'x'.repeat(64)]) {
+      expect(await press(ANNA, data)).toBe('There is no such question any more.')
+    }
+    expect(readdirSync(folder)).toEqual([])
+    expect(await press(ANNA, `approve:${approvalId}`)).toBe('Approved.')
+    expect(await press(ANNA, `approve:${approvalId}`)).toMatch(/already|answered/i)
+    await expect.poll(() => readdirSync(folder)).toEqual(['a.txt'])
+  })
+
   it('swallows no task of the owner that begins like an answer', async () => {
     await begin()
     await letIn(ANNA)
