@@ -21,6 +21,9 @@ export type AddressKind =
  */
 export const OPENABLE_KINDS: ReadonlySet<AddressKind> = new Set(['own', 'loopback', 'private', 'shared', 'benchmark'])
 
+/** This machine and its network. Not `benchmark`: some VPNs give all hosts of the internet such an address. */
+export const NEAR_KINDS: ReadonlySet<AddressKind> = new Set(['own', 'loopback', 'private', 'shared'])
+
 /** Clouds serve a machine's credentials there. The first two would pass for public or for an ordinary private address. */
 const METADATA = new Set(['168.63.129.16', 'fd00:ec2::254', '169.254.169.254', '169.254.170.2', '100.100.100.200', '192.0.0.192'])
 

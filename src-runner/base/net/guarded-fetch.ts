@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { connect, isIP, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { connect as connectTls } from 'node:tls'
-import { canonicalAddress, kindOfAddress, OPENABLE_KINDS, parseRange, type AddressKind } from './address-kind.ts'
+import { canonicalAddress, kindOfAddress, NEAR_KINDS, OPENABLE_KINDS, parseRange, type AddressKind } from './address-kind.ts'
 import { readBounded } from './bounded-body.ts'
 import { http } from './node-http.ts'
 import { troubleFrom, type OutboundTrouble } from './outbound.ts'
@@ -34,6 +34,8 @@ export type GuardedAnswer = AnswerHead & {
   body: Buffer
   /** There was more than `maxBytes`. */
   isCut: boolean
+  /** Something on the way was this machine or in its network: what is there is not for everybody. */
+  isNear: boolean
 }
 
 export type GuardedRequest = {
@@ -114,12 +116,14 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
     const own = new Set(ownAddresses().map(canonicalAddress))
     if (isIP(host) === 0 && isLocalName(host) && !opened.byName)
       throw new GuardedFetchError('closed_address', `${host} is a name of this machine or its network. ${NOT_OPENED}`)
+    const kindOf = (address: string) => (own.has(canonicalAddress(address)) ? 'own' : kindOfAddress(address))
     return {
       host,
       port,
+      isNear: (address: string) => NEAR_KINDS.has(kindOf(address)),
       /** null: may be connected to. */
       refusalOf(address: string): AddressKind | null {
-        const kind = own.has(canonicalAddress(address)) ? 'own' : kindOfAddress(address)
+        const kind = kindOf(address)
         if (kind === 'public') return null
         if (!OPENABLE_KINDS.has(kind)) return kind
         if ((kind === 'own' || kind === 'loopback') && closedPorts.has(port)) return kind
@@ -128,7 +132,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
     }
   }
 
-  const openConnection = async (url: URL, request: GuardedRequest, signal: AbortSignal): Promise<Socket> => {
+  const openConnection = async (url: URL, request: GuardedRequest, signal: AbortSignal): Promise<Opened> => {
     const guard = guardFor(url, request.openedOrigin === url.origin ? [url.host] : [])
     const until = performance.now() + caps.connectMs
     const tooSlow = () => new GuardedFetchError('timeout', `No connection to ${guard.host} within ${seconds(caps.connectMs)}.`)
@@ -145,7 +149,8 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
         await connected(socket, 'connect', ms, signal, tooSlow)
         const refusal = guard.refusalOf(socket.remoteAddress ?? '')
         if (refusal !== null) throw closed(guard.host, refusal)
-        return url.protocol === 'https:' ? await secured(socket, guard.host, until, signal, tooSlow) : socket
+        const isNear = guard.isNear(socket.remoteAddress ?? '')
+        return { socket: url.protocol === 'https:' ? await secured(socket, guard.host, until, signal, tooSlow) : socket, isNear }
       } catch (error) {
         socket.destroy()
         signal.throwIfAborted()
@@ -202,10 +207,13 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
 
   const run = async (first: URL, request: GuardedRequest, signal: AbortSignal): Promise<GuardedAnswer> => {
     const cameFrom: URL[] = []
+    let isNear = false
     for (let url = first; ;) {
       let socket: Socket | undefined
       try {
-        socket = await openConnection(url, request, signal)
+        const opened = await openConnection(url, request, signal)
+        socket = opened.socket
+        isNear ||= opened.isNear
         const answer = await ask(url, socket, request, url.origin === first.origin, signal)
         const head: AnswerHead = { url, status: answer.statusCode ?? 0, headers: answer.headers }
         const to = targetOf(head)
@@ -213,7 +221,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
         if (!follows) {
           const wanted = to === null && (request.wantsBody?.(head) ?? true)
           const body = wanted ? await readBounded(answer, request.maxBytes ?? caps.bodyBytes, signal) : UNREAD
-          return { ...head, ...body, cameFrom, sendsTo: to }
+          return { ...head, ...body, cameFrom, sendsTo: to, isNear }
         }
         cameFrom.push(url)
         if (cameFrom.length > caps.redirects)
@@ -245,6 +253,8 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
     }
   }
 }
+
+type Opened = { socket: Socket; isNear: boolean }
 
 const UNREAD = { body: Buffer.alloc(0), isCut: false }
 

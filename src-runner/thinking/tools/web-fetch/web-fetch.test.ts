@@ -222,6 +222,20 @@ describe('web_fetch', () => {
     expect(await facts('no\u202eaddress')).toMatchObject({ subject: 'noaddress', leavesMachine: true })
   })
 
+  it('brings private data in from a host of the network that the person opened', async () => {
+    const net = await smallInternet()
+    const fetch = createGuardedFetch({ ...net.options, opened: ['nas.local', '198.18.0.0/15'] })
+    const tool = webFetchTool({ fetch, clock: createHandClock() })
+    await net.site('site.test', (_request, response) => void response.end('far'))
+    const hosts = { 'nas.local': '192.168.1.5', 'far.test': '198.18.0.7' }
+    for (const [host, address] of Object.entries(hosts)) net.name(host, [address])
+    const bringsOf = async (url: string) => (await callTool(tool, { url }, [])).brings ?? []
+    expect(await bringsOf('http://nas.local/salaries')).toEqual(['private'])
+    expect(await bringsOf('http://site.test/')).toEqual([])
+    // What some VPNs call every host of the internet.
+    expect(await bringsOf('http://far.test/')).toEqual([])
+  })
+
   it('ends when the job is stopped', async () => {
     const { net, tool } = await rig()
     const stop = new AbortController()

@@ -53,13 +53,18 @@ export function webFetchTool({ fetch, clock, boundary = randomBoundary }: WebFet
       if (before !== undefined) return showPart(before.answer, before.document, args, boundary())
 
       const answer = await fetch(url, { signal, follows: isSameSite, wantsBody: mayHoldText })
-      if (answer.sendsTo !== null) return { ok: true, output: sentOn(answer, answer.sendsTo) }
+      if (answer.sendsTo !== null) return withOrigin(answer, { ok: true, output: sentOn(answer, answer.sendsTo) })
       const document = await readDocument(answer, { whole: args.whole === true, signal })
-      if (answer.status >= 400) return showTrouble(answer, document, boundary())
+      if (answer.status >= 400) return withOrigin(answer, showTrouble(answer, document, boundary()))
       kept.keep(key, { answer: { ...answer, body: NO_BYTES }, document })
-      return showPart(answer, document, args, boundary())
+      return withOrigin(answer, showPart(answer, document, args, boundary()))
     },
   })
+}
+
+/** A page of the person's own network is no page of the web: what it says is private. */
+function withOrigin({ isNear }: GuardedAnswer, output: ToolOutput): ToolOutput {
+  return isNear ? { ...output, brings: ['private'] } : output
 }
 
 const NO_BYTES = Buffer.alloc(0)
