@@ -56,8 +56,8 @@ export type IntakeDeps = {
 
 type Waiting = { trigger: KnownTrigger; delivery: ReadDelivery; resolve: (taken: Taken) => void; reject: (error: unknown) => void }
 
-/** More would keep the event loop from everything else for too long. */
-const LARGEST_BATCH = 128
+/** After so much time in one transaction everything else has its turn: a token that streams waits for this and a commit, not for a flood. */
+const SLICE_MS = 3
 /** Every so many accepted deliveries the inbox is cut back: it may hold so many more for a moment. */
 const TRIM_AFTER = 16
 
@@ -99,11 +99,20 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
   }
 
   function takeWaiting(): void {
-    let batch: Waiting[] = []
+    const batch: Waiting[] = []
     const takeBatch = (tx: Tx) => {
-      batch = waiting.splice(0, LARGEST_BATCH)
-      if (waiting.length > 0) takeWaiting()
-      return batch.map((one) => takeDelivery(tx, taking, one.trigger, one.delivery))
+      const taken: Taken[] = []
+      const until = clock.monotonic() + SLICE_MS
+      try {
+        while (waiting.length > 0 && (taken.length === 0 || clock.monotonic() < until)) {
+          const one = waiting.shift()!
+          batch.push(one)
+          taken.push(takeDelivery(tx, taking, one.trigger, one.delivery))
+        }
+        return taken
+      } finally {
+        if (waiting.length > 0) takeWaiting()
+      }
     }
     commitSoon(db, takeBatch).then(
       (taken) => batch.forEach((one, i) => one.resolve(taken[i]!)),
