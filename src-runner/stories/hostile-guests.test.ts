@@ -98,7 +98,11 @@ describe('a guest on Telegram', { timeout: 12_000 }, () => {
       .poll(() => outbox({ state: 'pending' }))
       .toMatchObject([{ kind: 'approval', problem: expect.stringContaining('fewer messages') as string }])
     await setRole(BEN, role)
-    expect((await outbox()).find(({ kind }) => kind === 'approval')?.state).toBe('nowhere')
+    const withdrawn = (await outbox()).find(({ kind }) => kind === 'approval')!
+    expect(withdrawn.state).toBe('nowhere')
+    // A list of messages to send again does not show to whom they would go.
+    const again = await runner.client.ask('retryOutbound', { params: { messageId: withdrawn.id } })
+    expect(again).toMatchObject({ status: 400, body: { error: 'invalid_request', message: expect.stringContaining('They are') as string } })
     await expect.poll(async () => (await outbox({ state: 'pending' })).length, { timeout: 5000 }).toBe(0)
     expect(said(BEN).join()).not.toContain(SECRET)
   })

@@ -59,7 +59,7 @@ export function countPending(db: Db): number {
 
 /**
  * Has a message tried again, at once and with all its tries. Throws AppError outbound_not_found, outbound_already_sent, or
- * invalid_request for one that has no address.
+ * invalid_request for one that has no address, or none any more.
  */
 export function retryOutbound(tx: Tx, { clock }: { clock: Clock }, messageId: string): OutboundMessage {
   const message = findOutbound(tx, messageId)
@@ -69,7 +69,7 @@ export function retryOutbound(tx: Tx, { clock }: { clock: Clock }, messageId: st
   const { changes } = tx
     .prepare(
       `UPDATE outbox SET state = 'pending', tries = 0, cut_off = 0, problem = '', next_try_at = ?, give_up_at = ?, failed_at = NULL
-       WHERE id = ? AND chat_id IS NOT NULL AND channel_id IS NOT NULL`,
+       WHERE id = ? AND state <> 'nowhere' AND chat_id IS NOT NULL AND channel_id IS NOT NULL`,
     )
     .run(at, at + GIVE_UP_AFTER_MS, messageId)
   if (changes === 0) throw new AppError('invalid_request', `This message cannot be sent: ${message.problem || 'its channel was removed.'}`)
