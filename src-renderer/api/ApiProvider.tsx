@@ -59,7 +59,7 @@ export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
   const queries = createQueries()
   const live = createLive()
   const [connection, setConnection] = createSignal<Connection>('connecting')
-  const markStale = createStaleBatch((stale) => {
+  const staleBatch = createStaleBatch((stale) => {
     refresh(queries, ({ meta }) => isTouched((meta?.tags as string[] | undefined) ?? [], stale))
   })
   let nudge = () => {}
@@ -68,7 +68,7 @@ export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
     const stream = followEvents(client, {
       onRecorded(event) {
         live.takeRecorded(event)
-        markStale(staleTagsOf(event))
+        staleBatch.mark(staleTagsOf(event))
       },
       onLive: (event) => live.takeLive(event),
       onConnection(next) {
@@ -85,6 +85,7 @@ export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
     window.addEventListener('online', stream.nudge)
     onCleanup(() => {
       stream.stop()
+      staleBatch.stop()
       document.removeEventListener('visibilitychange', onVisible)
       window.removeEventListener('online', stream.nudge)
       queries.clear()

@@ -6,7 +6,7 @@ function setUp() {
   const frames: (() => void)[] = []
   const later: { at: number; fn: () => void }[] = []
   const flushed: string[][] = []
-  const mark = createStaleBatch(
+  const { mark, stop } = createStaleBatch(
     (tags) => flushed.push([...tags]),
     (fn) => frames.push(fn),
     () => time,
@@ -20,7 +20,7 @@ function setUp() {
     for (const one of due) one.fn()
     frame()
   }
-  return { mark, frame, advance, flushed }
+  return { mark, stop, frame, advance, flushed }
 }
 
 describe('createStaleBatch', () => {
@@ -50,5 +50,17 @@ describe('createStaleBatch', () => {
     mark([])
     frame()
     expect(flushed).toEqual([])
+  })
+
+  it('asks for no frame and hands over nothing once the page has gone', () => {
+    const { mark, stop, frame, advance, flushed } = setUp()
+    mark(['jobs'])
+    frame()
+    mark(['jobs'])
+    stop()
+    advance(1000)
+    mark(['spend'])
+    advance(1000)
+    expect(flushed).toEqual([['jobs']])
   })
 })
