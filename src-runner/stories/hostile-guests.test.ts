@@ -200,6 +200,19 @@ describe('a guest on Telegram', { timeout: 12_000 }, () => {
     await expect.poll(() => readdirSync(folder)).toEqual(['a.txt'])
   })
 
+  it('is sent nothing again that could not be delivered while they were the owner', async () => {
+    await begin()
+    await letIn(BEN)
+    bot.fault('sendMessage', { kind: 'error', code: 403, description: 'Forbidden: bot was blocked by the user' })
+    runner.modelServer.play({ text: [`The word is ${SECRET}.`] })
+    bot.say(BEN, 'Which word?')
+    await expect.poll(() => outbox({ state: 'undeliverable' })).toHaveLength(1)
+    const [failed] = await outbox({ state: 'undeliverable' })
+    await setRole(BEN, 'allowed')
+    expect(await outbox({ state: 'undeliverable' })).toEqual([])
+    expect(await runner.client.ask('retryOutbound', { params: { messageId: failed!.id } })).toMatchObject({ status: 400 })
+  })
+
   it('swallows no task of the owner that begins like an answer', async () => {
     await begin()
     await letIn(ANNA)

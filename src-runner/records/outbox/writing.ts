@@ -26,11 +26,15 @@ export type NewOutbound = {
   held?: string
 }
 
-/** They are not who these messages were written for any more. What is on its way in this moment cannot be called back. */
+/**
+ * They are not who these messages were written for any more, and those that could not be sent are not to be sent again. What
+ * is on its way in this moment cannot be called back.
+ */
 export function withdrawFrom(tx: Tx, personId: string, why: string): void {
   const withdrawn = tx
     .prepare<{ id: string; agentId: string }>(
-      `UPDATE outbox SET state = 'nowhere', problem = ?, next_try_at = NULL WHERE state = 'pending' AND person_id = ?
+      `UPDATE outbox SET state = 'nowhere', problem = ?, next_try_at = NULL, failed_at = NULL
+       WHERE state IN ('pending', 'undeliverable') AND person_id = ?
        RETURNING id, agent_id AS agentId`,
     )
     .all(why, personId)
