@@ -142,6 +142,24 @@ describe('search', () => {
     expect(waiting()).toBe(0)
   })
 
+  test('waits while more jobs keep coming, and not for long', async () => {
+    const left = () =>
+      rig.db.prepare<{ n: number }>('SELECT count(*) AS n FROM agent_jobs WHERE seq > (SELECT job_seq FROM search_mark)').get()!.n
+    let made = 0
+    while (made < 100 && left() === made) {
+      add('one')
+      add('another')
+      made += 2
+      await rig.clock.untilSleeping((ms) => ms === 250)
+      rig.clock.advance(250)
+      await new Promise(setImmediate)
+    }
+    const seconds = (made / 2) * 0.25
+    expect(seconds).toBeGreaterThan(4)
+    expect(seconds).toBeLessThan(7)
+    expect(left()).toBe(0)
+  })
+
   test.each(['before', 'after'])('a result that came %s its job was indexed is found after a crash', (when) => {
     const { id } = add('first')
     if (when === 'after') find('first')

@@ -19,6 +19,8 @@ export type JobSearch = {
 
 /** Long enough for a burst to gather, short enough that nobody looks for a job sooner. */
 const GATHER_MS = 250
+/** While jobs keep coming this waits for a pause between them, for so long: what makes them has the processor to itself. */
+const LONGEST_PUT_OFF_MS = 5000
 /** More than a few is worked off in slices: a batch takes as long as a streamed token may be late, a slice a quarter of it. */
 const SLICE = 50
 const SLICE_EVERY_MS = 50
@@ -30,13 +32,18 @@ const INDEXED_CHARS = 100_000
 
 export function createJobSearch(db: Database): JobSearch {
   let expected = false
+  /** More has come since the work was last expected. */
+  let isFlowing = false
+  let putOffSince: number | null = null
 
   function expectWork(afterMs = GATHER_MS): void {
+    isFlowing = expected
     if (expected) return
     expected = true
     void db.clock.sleep(afterMs).then(() => {
       expected = false
       if (!db.connection.open) return
+      if (mayPutOff()) return expectWork()
       try {
         if (indexBatch(SLICE)) expectWork(SLICE_EVERY_MS)
       } catch (error) {
@@ -44,6 +51,12 @@ export function createJobSearch(db: Database): JobSearch {
         db.log.warn({ err: error }, `jobs could not be indexed: ${messageOf(error)}`)
       }
     })
+  }
+
+  function mayPutOff(): boolean {
+    if (!isFlowing) putOffSince = null
+    else putOffSince ??= db.clock.monotonic()
+    return putOffSince !== null && db.clock.monotonic() - putOffSince < LONGEST_PUT_OFF_MS
   }
 
   /** Answers whether anything may be left. */
