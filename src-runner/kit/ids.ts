@@ -1,25 +1,16 @@
-import { randomFillSync } from 'node:crypto'
+import { createRandomStock } from './random-stock.ts'
 
 /** Makes ids: UUID version 7 (RFC 9562, section 5.7), so that an index over them grows at its end. */
 export type Ids = { next(): string }
 
-const RANDOM_BYTES = 16
-/** To ask the system for random bytes costs the same for one id and for many. */
-const IDS_IN_STOCK = 256
-
 /** Ids of one process never go backwards, even when the clock does (method 1 of RFC 9562, section 6.2: a counter). */
 export function createIds(now: () => number): Ids {
-  const stock = Buffer.alloc(RANDOM_BYTES * IDS_IN_STOCK)
-  let used = stock.length
+  const random = createRandomStock(16)
   let lastMs = 0
   let counter = 0
   return {
     next() {
-      if (used === stock.length) {
-        randomFillSync(stock)
-        used = 0
-      }
-      const bytes = stock.subarray(used, (used += RANDOM_BYTES))
+      const bytes = random()
       const ms = now()
       if (ms > lastMs) {
         lastMs = ms

@@ -1,10 +1,12 @@
-import { randomBytes } from 'node:crypto'
+import { createRandomStock } from '../../kit/random-stock.ts'
 import { visibleText } from './visible-text.ts'
 
 /** A mark that a text written before it was made cannot hold. */
 export type MakeBoundary = () => string
 
-export const randomBoundary: MakeBoundary = () => randomBytes(12).toString('hex')
+const random = createRandomStock(12)
+
+export const randomBoundary: MakeBoundary = () => random().toString('hex')
 
 /**
  * Fences off what somebody else wrote. Good manners towards the model and no wall: what the text can bring about is
