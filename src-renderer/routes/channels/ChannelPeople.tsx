@@ -48,14 +48,13 @@ export function ChannelPeople(props: { channel: Channel }): JSX.Element {
 function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element {
   const text = () => words().channels
   const change = useUpdateChannelPerson()
-  const [isAsking, setAsking] = createSignal(false)
+  const [asking, setAsking] = createSignal<'owner' | 'allowed' | null>(null)
   const name = () => visibleText(props.person.displayName)
   // Once it is known who the person is, somebody else is hardly them as well.
   const hasOwner = () => props.channel.people.some((person) => person.role === 'owner')
   const give = (role: 'owner' | 'allowed' | 'refused') =>
     change.run({ params: { channelId: props.channel.id, personId: props.person.id }, body: { role } })
-  const giveNow = (role: 'allowed' | 'refused') =>
-    void give(role).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  const refuse = () => void give('refused').catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
   return (
     <li class="flex flex-wrap items-center gap-x-3 gap-y-1.5">
       <div class="min-w-40 flex-1">
@@ -83,25 +82,25 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
             size="sm"
             variant={props.person.role === 'asked' && !hasOwner() ? 'primary' : 'ghost'}
             disabled={change.isRunning}
-            onClick={() => setAsking(true)}
+            onClick={() => setAsking('owner')}
           >
             {text().isMe}
           </Button>
         </Show>
         <Show when={props.person.role === 'asked' || props.person.role === 'refused'}>
-          <Button size="sm" title={text().letInWhy} disabled={change.isRunning} onClick={() => giveNow('allowed')}>
+          <Button size="sm" disabled={change.isRunning} onClick={() => setAsking('allowed')}>
             {text().letIn}
           </Button>
         </Show>
         <Show when={props.person.role === 'asked' || props.person.role === 'allowed'}>
-          <Button size="sm" variant="ghost" disabled={change.isRunning} onClick={() => giveNow('refused')}>
+          <Button size="sm" variant="ghost" disabled={change.isRunning} onClick={refuse}>
             {text().refuse}
           </Button>
         </Show>
       </div>
       <ConfirmDialog
-        open={isAsking()}
-        onClose={() => setAsking(false)}
+        open={asking() === 'owner'}
+        onClose={() => setAsking(null)}
         title={text().isMeTitle(name())}
         confirm={text().isMe}
         onConfirm={() => give('owner')}
@@ -113,6 +112,17 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
             .filter((part) => part !== null)
             .join(' · ')}
         </p>
+      </ConfirmDialog>
+      <ConfirmDialog
+        open={asking() === 'allowed'}
+        onClose={() => setAsking(null)}
+        title={text().letInTitle(name())}
+        confirm={text().letIn}
+        onConfirm={() => give('allowed')}
+        describeError={sentenceOf}
+      >
+        <p>{text().letInWhy}</p>
+        <p class="mt-2">{text().letInReach(props.channel.agentName)}</p>
       </ConfirmDialog>
     </li>
   )

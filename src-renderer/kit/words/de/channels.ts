@@ -40,6 +40,9 @@ export const channels: WordsLike<typeof en> = {
   isMeWhy:
     'Wer es ist, kann diesem Agenten dann in Ihrem Namen Arbeit geben und freigeben, was er fragt. War hier vorher jemand der Besitzer, kann er von nun an nur noch mit ihm sprechen.',
   letIn: 'Einlassen',
+  letInTitle: (name) => `${name} einlassen?`,
+  letInReach: (agent) =>
+    `Was ${agent} von sich aus tun darf, tut er auch für Gäste: Wie viel das ist, entscheiden seine Stufe und Ihre Regeln. Von Ihrem sieht ein Gast nichts, bevor Sie es absenden.`,
   letInWhy:
     'Darf als Fremder mit dem Agenten sprechen: Was er schreibt, gilt als Text, den jeder geschrieben haben kann, und freigeben kann er nichts.',
   refuse: 'Abweisen',

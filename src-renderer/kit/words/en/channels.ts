@@ -37,6 +37,9 @@ export const channels = {
   isMeWhy:
     'Whoever it is can then give this agent work in your name, and approve what it asks. If somebody was the owner here before, they can only talk to it from now on.',
   letIn: 'Let in',
+  letInTitle: (name: string) => `Let ${name} write to it?`,
+  letInReach: (agent: string) =>
+    `What ${agent} may do by itself it does for guests too: how much that is, its level and your rules decide. A guest sees nothing of yours before you send it.`,
   letInWhy:
     'May talk to the agent as a stranger: what they write counts as text that anybody may have written, and they cannot approve anything.',
   refuse: 'Refuse',
