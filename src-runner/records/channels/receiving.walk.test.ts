@@ -73,11 +73,12 @@ test('a walk through all that people may do to a channel', { timeout: 60_000 }, 
           ...{ text, replyTo, forwardedFrom, unreadable: null, files: [], missingFiles: [] },
         })
         const roleOf = (person: number) => findPersonByExternalId(rig.db, channel.id, String(person))?.role
-        const waitingOf = (person: number) => {
-          const conversationId = findPersonByExternalId(rig.db, channel.id, String(person))?.conversationId ?? null
-          const jobs = conversationId === null ? [] : rig.store.listJobsOfConversation(rig.db, conversationId)
-          return jobs.filter(({ status }) => status === 'pending').length
-        }
+        /** All that each of them ever spoke in: a new one does not make room. */
+        const spokenIn = Array.from({ length: PEOPLE }, () => new Set<string>())
+        const waitingOf = (person: number) =>
+          [...spokenIn[person]!]
+            .flatMap((conversationId) => rig.store.listJobsOfConversation(rig.db, conversationId))
+            .filter(({ status }) => status === 'pending').length
 
         for (const one of steps) {
           if (one.do === 'write') {
@@ -108,6 +109,10 @@ test('a walk through all that people may do to a channel', { timeout: 60_000 }, 
           }
           if (one.do === 'wait') rig.clock.advance(one.days * 24 * 3_600_000)
 
+          for (const spoken of spokenIn.keys()) {
+            const conversationId = findPersonByExternalId(rig.db, channel.id, String(spoken))?.conversationId
+            if (conversationId) spokenIn[spoken]!.add(conversationId)
+          }
           const people = listPeople(rig.db, channel.id)
           expect(people.filter(({ role }) => role === 'owner').length).toBeLessThanOrEqual(1)
           expect(people.filter(({ role }) => role === 'asked').length).toBeLessThanOrEqual(MOST_REQUESTS)
