@@ -54,7 +54,7 @@ const LEAD_MS = 60
 const SPREAD_MS = 60
 const LIMIT_MS = 60_000
 /** From the last rest to the due time in which the process is stopped, on a busy machine too. */
-const FREEZE_NEEDS_MS = 12_000
+const FREEZE_NEEDS_MS = 16_000
 
 export async function runScheduleKillTest({
   kills,
@@ -118,7 +118,7 @@ export async function runScheduleKillTest({
 
   /** Due times come while the process is stopped; its timers know nothing of that time. */
   async function freeze(): Promise<{ from: number; to: number }> {
-    const dueAt = Date.now() + 4_000
+    const dueAt = Date.now() + 8_000
     planned.plan(dueAt)
     child = startRunner(stage)
     await untilHealthy(client)
