@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Db } from '../../base/db/database.ts'
-import { JOB_STATUSES, type JobChannel, type JobStatus, type JobSummary } from '../../contract/jobs.ts'
+import { JOB_CHANNELS, JOB_STATUSES, type JobChannel, type JobStatus, type JobSummary } from '../../contract/jobs.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import { SELECT_SUMMARY, summaryOf, type SummaryRow } from './job-rows.ts'
 import { searchExpressionFor } from './search.ts'
@@ -79,18 +79,15 @@ function armsFor(filter: JobFilter): Arm[] {
       has: new Set(['agentId', 'status'] as const),
     }))
   }
-  // Most jobs are completed: among them a channel is found sooner by its own index.
-  if (channel !== undefined && (statuses === undefined || statuses.includes('completed'))) {
-    return [{ sql: 'SELECT seq FROM agent_jobs WHERE channel = ?', params: [channel], has: new Set(['channel'] as const) }]
-  }
-  if (statuses !== undefined) {
-    return statuses.map((status) => ({
-      sql: 'SELECT seq FROM agent_jobs WHERE status = ?',
-      params: [status],
-      has: new Set(['status'] as const),
-    }))
-  }
-  return [{ sql: 'SELECT seq FROM agent_jobs WHERE 1', params: [], has: new Set() }]
+  const areAll = statuses === undefined || statuses.length === JOB_STATUSES.length
+  if (areAll && channel === undefined) return [{ sql: 'SELECT seq FROM agent_jobs WHERE 1', params: [], has: new Set(['status'] as const) }]
+  return (statuses ?? JOB_STATUSES).flatMap((status) =>
+    (channel === undefined ? JOB_CHANNELS : [channel]).map((of) => ({
+      sql: 'SELECT seq FROM agent_jobs WHERE status = ? AND channel = ?',
+      params: [status, of],
+      has: new Set(['status', 'channel'] as const),
+    })),
+  )
 }
 
 /** What the index of the arm does not hold. The `+` keeps SQLite from choosing another index than the one that gives the order. */

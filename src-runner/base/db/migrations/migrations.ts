@@ -4,6 +4,8 @@ import { FILES_AND_MEMORY } from './0003-files-and-memory.ts'
 import { WEBHOOKS } from './0004-webhooks.ts'
 import { SCHEDULES } from './0005-schedules.ts'
 import { CHANNELS } from './0006-channels.ts'
+import { LEAN_JOBS } from './0007-lean-jobs.ts'
+import { LEAN_LEDGER } from './0008-lean-ledger.ts'
 
 /** SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called. */
 export type Migration = { version: number; sql: string }
@@ -16,6 +18,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, sql: WEBHOOKS },
   { version: 5, sql: SCHEDULES },
   { version: 6, sql: CHANNELS },
+  { version: 7, sql: LEAN_JOBS },
+  { version: 8, sql: LEAN_LEDGER },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.at(-1)!.version
