@@ -26,19 +26,19 @@ export type NewJob = {
 
 /** Throws AppError agent_not_found, conversation_not_found, or job_not_found (the parent). */
 export function enqueueJob(tx: Tx, deps: JobDeps, input: NewJob): Job {
-  return getJob(tx, insertJob(tx, deps, input))
+  return getJob(tx, insertJob(tx, deps, input).id)
 }
 
 /**
- * The same without reading back what was written: answers the id, which the caller may have made before. To read a job
- * is a third of what it takes to make one.
+ * The same without reading back what was written, which is a third of what it takes to make a job. Its id may have been
+ * made before.
  */
 export function insertJob(
   tx: Tx,
   deps: JobDeps,
   input: NewJob,
   { id = deps.ids.next(), retryOfJobId = null }: { id?: string; retryOfJobId?: string | null } = {},
-): string {
+): { id: string; seq: number } {
   const agent = requireAgent(tx, input.agentId)
   if (input.parentJobId) requireJob(tx, input.parentJobId)
   const at = deps.clock.now()
@@ -71,11 +71,12 @@ export function insertJob(
   if (conversationId !== null) {
     addMessage(tx, { id: deps.ids.next(), conversationId, jobId: id, role: 'user', text: input.task, at })
   }
+  deps.quarters.added(tx, seq, at)
   deps.search.added(tx)
   const { agentId, channel, triggerId = null, scheduleId = null } = input
   tx.emit({ type: 'job.created', payload: { jobId: id, agentId, conversationId, channel, title, triggerId, scheduleId } })
   tx.afterCommit(deps.notify.ready)
-  return id
+  return { id, seq }
 }
 
 /**
@@ -86,7 +87,7 @@ export function retryJob(tx: Tx, deps: JobDeps, jobId: string): Job {
   const old = getJob(tx, jobId)
   if (!isTerminal(old.status)) throw new AppError('job_not_finished', 'This job has not ended yet. Stop it first, then retry it.')
   const conversation = old.channel === 'chat' ? (old.conversationId ?? 'new') : old.conversationId
-  return getJob(tx, insertJob(tx, deps, { ...old, conversation, occurrenceId: null }, { retryOfJobId: old.id }))
+  return getJob(tx, insertJob(tx, deps, { ...old, conversation, occurrenceId: null }, { retryOfJobId: old.id }).id)
 }
 
 function requireAgent(tx: Tx, agentId: string): { entity_id: string } {

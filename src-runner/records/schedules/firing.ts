@@ -21,7 +21,7 @@ export function fireSchedule(
   return jobs.insert(tx, {
     ...{ agentId: row.agent_id, channel: 'schedule', task: row.task, title: row.name },
     ...{ scheduleId: row.id, occurrenceId, context },
-  })
+  }).id
 }
 
 function findRun(db: Db, occurrenceId: string): FireContext['previousRun'] {
