@@ -29,6 +29,7 @@ import { createOutboxSender, type OutboxSender } from './edges/outbox/outbox-sen
 import { createWebhooks, type Webhooks } from './edges/ingress/webhooks.ts'
 import { createPublicAddresses, type PublicAddresses, type PublicAddressTimings } from './edges/public-address/public-address.ts'
 import { systemClock, type Clock } from './kit/clock.ts'
+import { createEndings } from './kit/endings.ts'
 import { AppError, messageOf } from './kit/errors.ts'
 import { createIds, type Ids } from './kit/ids.ts'
 import { silentLog, type Log } from './kit/log.ts'
@@ -100,9 +101,9 @@ export type TunnelWish = Omit<Extract<ToRunner, { type: 'set_tunnel' }>, 'type'>
 export type AnswerFromHost = Omit<Extract<ToRunner, { type: 'answer_approval' }>, 'type'>
 
 export type Runner = {
-  /** Resolves when the port takes requests and no job belongs to an earlier process. Rejects with why it cannot be. */
+  /** Resolves when the port takes requests and no job belongs to an earlier process. Rejects with why it cannot be, and then nothing runs. */
   start(): Promise<Address>
-  /** Takes no more requests, gives jobs `graceMs` to reach a safe point, and closes the database. */
+  /** Takes no more requests, gives jobs `graceMs` to reach a safe point, and closes the database. A start under way is waited for. */
   stop(options: { graceMs: number }): Promise<void>
   cancelJob(jobId: string): void
   /** A person's answer that did not come over HTTP. What it cannot do any more, a notice says. */
@@ -125,41 +126,49 @@ const EXPIRE_EVERY_MS = 30_000
 export function createRunner(deps: RunnerDeps): Runner {
   const { config, vault, clock = systemClock, log = silentLog } = deps
   const ids = deps.ids ?? createIds(() => clock.now())
+  const endings = createEndings(log)
   const outbound = createOutbound()
   const fetch = deps.fetch ?? outbound.fetch
   const reports = new Set<(report: RunningReport) => void>()
   const notices = new Set<(notice: Notice) => void>()
   const bootId = randomUUID()
   const ownPorts = config.origins.flatMap((origin) => (URL.canParse(origin) ? [portOf(new URL(origin))] : []))
-  let ownUrl = urlOf(config)
   let parts: Parts | null = null
+  let starting: Promise<Address> | null = null
 
   async function start(): Promise<Address> {
     refuseUnsafeConfig(config)
     makeDataFolder(config.dataDir)
-    const db = (deps.openDatabase ?? openDatabase)({ file: join(config.dataDir, 'deckhand.db'), clock, ids, log })
     try {
+      endings.add(() => outbound.close())
+      const db = (deps.openDatabase ?? openDatabase)({ file: join(config.dataDir, 'deckhand.db'), clock, ids, log })
+      endings.add(() => db.close())
       parts = assemble(db)
       const rescued = transact(db, (tx) => parts!.jobs.rescue(tx))
       const address = await parts.http.listen(config.host, config.port)
       log.info({ ...address, bootId, rescued, authMode: config.authMode, safeMode: config.safeMode }, 'the runner is ready')
       ownPorts.push(address.port)
-      ownUrl = urlOf(address)
       expireApprovals(parts)
-      if (config.safeMode) runNewJobs(parts)
+      if (config.safeMode) endings.add(runNewJobs(parts))
       parts.worker.start()
       if (!config.safeMode) parts.clockwork.start()
       parts.channels.start()
       if (!config.safeMode) parts.outbox.start()
-      await parts.addresses.start(ownUrl)
+      await parts.addresses.start(urlOf(address))
       parts.report()
       return { ...address, bootId }
     } catch (error) {
-      db.close()
+      await end({ graceMs: 0 })
       throw error
     }
   }
 
+  async function end(options: { graceMs: number }): Promise<void> {
+    parts = null
+    await endings.run(options)
+  }
+
+  /** Puts the parts together. Each can be ended from here on, whether or not it comes to its own start. */
   function assemble(db: Database): Parts {
     const hub = createEventHub({ db, log })
     const tails = createJobTails({ log })
@@ -237,6 +246,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       onChange: () => made.report(),
     })
     const webhooks: Webhooks = createWebhooks({ db, hub, jobs, vault, clock, ids, log, time, probe: addresses.isProbe })
+    endings.add(() => webhooks.stop())
     const channels = createChannelConnections({
       ...{ db, hub, jobs, approvals, vault, clock, ids, log, safeMode: config.safeMode },
       closedFolders: (agentId) => [config.dataDir, ...closedFoldersOf(rules.read(), agentId)],
@@ -273,6 +283,14 @@ export function createRunner(deps: RunnerDeps): Runner {
       deadlines: deps.deadlines,
       checkAnswers: deps.checkAnswers,
     })
+    endings.add(
+      () => addresses.stop(),
+      ({ graceMs }) => http.close(Math.min(graceMs, 2000)),
+      () => clockwork.stop(),
+      (options) => worker.stop(options),
+      // What is being sent needs its connection until it is through.
+      ({ graceMs }) => outbox.stop({ graceMs: Math.min(graceMs, 2000) }).finally(() => channels.stop()),
+    )
     const made: Parts = {
       db,
       hub,
@@ -286,13 +304,12 @@ export function createRunner(deps: RunnerDeps): Runner {
       channels,
       outbox,
       http,
-      stops: [],
       report() {},
     }
     const reporter = createReporter(made)
     made.report = reporter.plan
     const told = createNotices({ ...{ db, clock, log, timezone }, publicAddress: addresses.read, tell: tellHost })
-    made.stops.push(
+    endings.add(
       hub.subscribe(reporter.onEvent),
       hub.subscribe(told.onEvent),
       told.close,
@@ -375,23 +392,11 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 
   return {
-    start,
-    async stop({ graceMs }) {
-      const running = parts
-      parts = null
-      if (running === null) return
-      for (const stop of running.stops) stop()
-      await Promise.all([
-        running.addresses.stop(),
-        running.http.close(Math.min(graceMs, 2000)),
-        running.clockwork.stop(),
-        running.worker.stop({ graceMs }),
-        // What is being sent needs its connection until it is through.
-        running.outbox.stop({ graceMs: Math.min(graceMs, 2000) }).then(() => running.channels.stop()),
-      ])
-      running.webhooks.stop()
-      running.db.close()
-      outbound.close()
+    start: () => (starting = start()),
+    async stop(options) {
+      await starting?.catch(() => {})
+      if (parts === null) return
+      await end(options)
       log.info({ bootId }, 'the runner has stopped')
     },
     cancelJob(jobId) {
@@ -458,7 +463,6 @@ type Parts = {
   channels: ChannelConnections
   outbox: OutboxSender
   http: HttpServer
-  stops: (() => void)[]
   /** Tells what runs and waits, a moment from now. */
   report(): void
 }
@@ -498,16 +502,14 @@ function withoutQueue(jobs: JobStore): JobStore {
 }
 
 /** In safe mode, what is asked for now runs. */
-function runNewJobs({ hub, worker, stops }: Parts): void {
+function runNewJobs({ hub, worker }: Parts): () => void {
   const asked = new Set<string>()
-  stops.push(
-    hub.subscribe((event) => {
-      if (event.type === 'job.created') asked.add(event.payload.jobId)
-      else if (event.type === 'job.finished') asked.delete(event.payload.jobId)
-      else return
-      for (const jobId of asked) worker.run(jobId)
-    }),
-  )
+  return hub.subscribe((event) => {
+    if (event.type === 'job.created') asked.add(event.payload.jobId)
+    else if (event.type === 'job.finished') asked.delete(event.payload.jobId)
+    else return
+    for (const jobId of asked) worker.run(jobId)
+  })
 }
 
 function gateOf(config: RunnerConfig): GateConfig {

@@ -1,0 +1,145 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openDatabase, type Database } from './base/db/database.ts'
+import type { JobStatus } from './contract/jobs.ts'
+import { silentLog, type Log } from './kit/log.ts'
+import { createMemoryVault } from './kit/vault.ts'
+import { createRunner, type Runner } from './runner.ts'
+import { TEST_SECRET } from './testing/create-test-runner.ts'
+import { createHandAlarm } from './testing/hand-alarm.ts'
+import { createHandClock, type HandClock } from './testing/hand-clock.ts'
+import { createRunnerClient } from './testing/runner-client.ts'
+
+describe('the start of a runner', { timeout: 20_000 }, () => {
+  let home: string
+  let clock: HandClock
+  let db: Database | null
+  let runner: Runner
+  const servers: Server[] = []
+
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'deckhand-runner-'))
+    clock = createHandClock()
+    db = null
+  })
+  afterEach(async () => {
+    await runner.stop({ graceMs: 0 })
+    for (const server of servers.splice(0)) server.close()
+    rmSync(home, { recursive: true, force: true })
+  })
+
+  /** `when` is called with each line of the log, in the moment in which it is written. */
+  function create({ port = 0, ingressPort = null as number | null, when = (_line: string) => {} } = {}): Runner {
+    const write = (_fields: unknown, line: string) => when(line)
+    const log: Log = { ...silentLog, info: write, error: write }
+    runner = createRunner({
+      config: {
+        dataDir: home,
+        host: '127.0.0.1',
+        port,
+        authMode: 'local-auth',
+        workerSecret: TEST_SECRET,
+        logLevel: 'debug',
+        origins: [],
+        hosts: [],
+        safeMode: false,
+        ingressPort,
+        publicRunnerUrl: null,
+      },
+      vault: createMemoryVault(),
+      clock,
+      alarm: createHandAlarm(clock),
+      log,
+      openDatabase: (options) => (db = openDatabase(options)),
+      demoWordMs: 0,
+    })
+    return runner
+  }
+
+  const clientOf = ({ port }: { port: number }) => createRunnerClient(`http://127.0.0.1:${port}`, TEST_SECRET)
+
+  async function listen(port = 0): Promise<number> {
+    const server = createServer().listen(port, '127.0.0.1')
+    servers.push(server)
+    await once(server, 'listening')
+    return (server.address() as AddressInfo).port
+  }
+
+  async function freePort(): Promise<number> {
+    const port = await listen()
+    const server = servers.pop()!
+    server.close()
+    await once(server, 'close')
+    return port
+  }
+
+  /** A job that waits until the brake is released. */
+  async function leaveJob(): Promise<string> {
+    const client = clientOf(await create().start())
+    const { agent } = await client.ok('createAgent', { body: { name: 'Ada', model: { providerId: 'demo', model: 'demo' } } })
+    runner.setBrake(true)
+    const { jobId } = await client.ok('submitTask', { body: { task: 'Say hello', agentId: agent.id } })
+    await runner.stop({ graceMs: 0 })
+    return jobId
+  }
+
+  function statusInFile(jobId: string): JobStatus {
+    const look = openDatabase({ file: join(home, 'deckhand.db'), clock })
+    try {
+      return look.prepare<{ status: JobStatus }>('SELECT status FROM agent_jobs WHERE id = ?').get(jobId)!.status
+    } finally {
+      look.close()
+    }
+  }
+
+  /** From now on this connection finds nothing in the table; the file keeps it as it is. */
+  function lose(table: string): void {
+    db!.connection.exec(`CREATE TEMP TABLE ${table} (lost)`)
+  }
+
+  async function expectNothingLeft(ports: number[]): Promise<void> {
+    expect(db!.connection.open).toBe(false)
+    // What was to happen once finds the database closed; what happens again and again would still be there.
+    clock.advance(3_600_000)
+    expect(clock.sleepers()).toBe(0)
+    // Each can be had, so nobody listens there.
+    for (const port of ports) await listen(port)
+  }
+
+  it('that finds its port taken leaves nothing running', async () => {
+    const port = await listen()
+    await expect(create({ port }).start()).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    await expectNothingLeft([])
+    const address = await create().start()
+    expect(await clientOf(address).ask('health')).toMatchObject({ status: 200 })
+  })
+
+  it.each([
+    { table: 'channels', line: 'the runner is ready', at: 'between the worker and the channels' },
+    { table: 'settings', line: 'webhooks have a port of their own', at: 'behind the last listener' },
+  ])('that fails late, $at, leaves nothing running, and the next one does the work', async ({ table, line }) => {
+    const jobId = await leaveJob()
+    const [port, ingressPort] = [await freePort(), await freePort()]
+    const when = (written: string) => {
+      if (written === 'the runner is ready') runner.setBrake(false)
+      if (written === line) lose(table)
+    }
+    await expect(create({ port, ingressPort, when }).start()).rejects.toThrow('no such column')
+    await expectNothingLeft([port, ingressPort])
+    expect(statusInFile(jobId)).toBe('pending')
+    const client = clientOf(await create().start())
+    await expect.poll(async () => (await client.ok('getJob', { params: { jobId } })).job.status).toBe('completed')
+  })
+
+  it('that is told to stop meanwhile ends as well', async () => {
+    const [port, ingressPort] = [await freePort(), await freePort()]
+    const starting = create({ port, ingressPort }).start()
+    await runner.stop({ graceMs: 0 })
+    await starting
+    await expectNothingLeft([port, ingressPort])
+  })
+})
