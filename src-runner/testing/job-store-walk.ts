@@ -129,6 +129,7 @@ function empty({ db }: RecordsRig): void {
     'job_steps',
     'job_texts',
     'agent_jobs',
+    'job_quarters',
     'conversations',
     'spend_quarters',
     'spend_days',

@@ -96,7 +96,16 @@ export function walkSchedules({ runs, length, seed }: { runs: number; length: nu
 }
 
 function begin(rig: ScheduleRig): Walk {
-  for (const table of ['schedules', 'search_queue', 'job_steps', 'job_texts', 'agent_jobs', 'spend_agent_quarters', 'events']) {
+  for (const table of [
+    'schedules',
+    'search_queue',
+    'job_steps',
+    'job_texts',
+    'agent_jobs',
+    'job_quarters',
+    'spend_agent_quarters',
+    'events',
+  ]) {
     rig.records.db.prepare(`DELETE FROM ${table}`).run()
   }
   rig.told.length = 0

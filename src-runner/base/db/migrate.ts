@@ -23,16 +23,21 @@ export function migrate(
     copyDatabase(connection, copy)
     existing.log.info({ from, to: missing.at(-1)!.version, copy }, 'the database was copied and is being migrated')
   }
-  for (const { version, sql } of missing) {
+  for (const { version, sql, editsSchema = false } of missing) {
+    connection.unsafeMode(editsSchema)
     connection
       .transaction(() => {
         connection.exec(sql)
+        // Whoever edits a definition by hand (sqlite.org/lang_altertable.html#otheralter) looks whether the rows still fit it.
+        const unfit = editsSchema ? connection.pragma('quick_check(1)', { simple: true }) : 'ok'
+        if (unfit !== 'ok') throw new Error(`migration ${version} leaves a schema that its rows do not fit (${String(unfit)})`)
         const broken = connection.pragma('foreign_key_check') as unknown[]
         if (broken.length > 0) throw new Error(`migration ${version} leaves ${broken.length} rows that point nowhere`)
         connection.pragma(`user_version = ${version}`)
       })
       .immediate()
   }
+  connection.unsafeMode(false)
   // So that the version is in the file's own header, where an older app looks before it touches anything.
   connection.pragma('wal_checkpoint(TRUNCATE)')
 }

@@ -45,14 +45,15 @@ test('pruning keeps the newest rows, and a reader can tell that it missed some',
   expect(prune(4)).toBe(0)
 })
 
-test('pruning by age keeps what is young enough, and numbers go on when all is gone', () => {
+test('pruning by age keeps what is young enough, and the newest, by which the next one is numbered', () => {
   record(10)
   expect(prune(1000, rig.clock.now() - 2000)).toBe(7)
   expect(ids(0)).toEqual([8, 9, 10])
-  expect(prune(1000, rig.clock.now() + 1)).toBe(3)
-  expect(findEventBounds(rig.db)).toEqual({ oldest: 11, newest: 10 })
+  expect(prune(1000, rig.clock.now() + 1)).toBe(2)
+  expect(prune(0, rig.clock.now() + 1)).toBe(0)
+  expect(findEventBounds(rig.db)).toEqual({ oldest: 10, newest: 10 })
   record(1)
-  expect(ids(0)).toEqual([11])
+  expect(ids(0)).toEqual([10, 11])
 })
 
 test('pruning takes a bounded bite, from the old end', () => {

@@ -13,25 +13,26 @@ export function listEventsAfter(db: Db, afterId: number, limit = 500): StoredEve
 }
 
 /**
- * The ids of the oldest and the newest event that were ever recorded and still stand; `oldest` is one above `newest` when
- * all were pruned. A reader that holds less than `oldest - 1` missed some and has to read everything anew.
+ * The ids of the oldest and the newest event that are there; `oldest` is one above `newest` when there is none. A reader
+ * that holds less than `oldest - 1` missed some and has to read everything anew.
  */
 export function findEventBounds(db: Db): { oldest: number; newest: number } {
-  const newest = db.prepare<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get()?.seq ?? 0
-  const oldest = db.prepare<{ id: number | null }>('SELECT min(id) AS id FROM events').get()?.id ?? newest + 1
+  const newest = db.prepare<{ id: number | null }>('SELECT max(id) AS id FROM events').get()!.id ?? 0
+  const oldest = db.prepare<{ id: number | null }>('SELECT min(id) AS id FROM events').get()!.id ?? newest + 1
   return { oldest, newest }
 }
 
 /**
  * Forgets events beyond the newest `keepRows` and those recorded before `olderThan`, at most `limit` in one go so
- * that nobody waits long. Answers how many went. Always from the old end: what stays has no holes.
+ * that nobody waits long. Answers how many went. Always from the old end: what stays has no holes. The newest stays
+ * whatever its age, since the next one is numbered by it.
  */
 export function pruneEvents(
   tx: Tx,
   { keepRows, olderThan, limit = 5000 }: { keepRows: number; olderThan: number; limit?: number },
 ): number {
   const { oldest, newest } = findEventBounds(tx)
-  const firstKept = Math.min(oldest + limit, Math.max(newest - keepRows + 1, findFirstSince(tx, olderThan) ?? newest + 1))
+  const firstKept = Math.min(oldest + limit, Math.max(newest - keepRows + 1, findFirstSince(tx, olderThan) ?? newest), newest)
   return tx.prepare('DELETE FROM events WHERE id < ?').run(firstKept).changes
 }
 

@@ -28,7 +28,8 @@ export type Outcome = { taken: Taken | { outcome: 'bad_signature' | 'invalid_jso
 /** `secret`: of the address that it came to. */
 export type Received = { secret: string; headers: IncomingHttpHeaders; body: Buffer }
 
-export type HandSentAnswer = { jobId: string; deliveryId: string }
+/** The delivery has the id of its job. */
+export type HandSentAnswer = { jobId: string }
 
 /** What becomes of a delivery once its body is here. The same for those that the person sends. */
 export type Intake = {

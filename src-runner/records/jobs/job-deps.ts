@@ -3,6 +3,7 @@ import type { JobTails } from '../../base/events/job-tails.ts'
 import type { JobChannel, JobStatus } from '../../contract/jobs.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Ids } from '../../kit/ids.ts'
+import type { JobQuarters } from './job-quarters.ts'
 import type { JobSearch } from './search.ts'
 import type { WorkingTime } from './working-time.ts'
 
@@ -40,6 +41,7 @@ export type JobDeps = {
   bootId: string
   tails: JobTails
   search: JobSearch
+  quarters: JobQuarters
   workingTime: WorkingTime
   notify: Required<QueueWatcher>
   hooks: JobHooks

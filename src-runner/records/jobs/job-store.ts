@@ -23,6 +23,7 @@ import type { JobDeps, JobHooks, QueueWatcher } from './job-deps.ts'
 import { listJobs, type JobFilter } from './listing.ts'
 import { countJobs, depthOf, findChildOfCall, findJob, getJob, listJobsOfConversation, listRunningJobs, listSteps } from './reading.ts'
 import { recordReply, recordToolResult, recordToolStarted, type NewReply, type NewToolResult, type NewToolStart } from './recording.ts'
+import { createJobQuarters } from './job-quarters.ts'
 import { createJobSearch } from './search.ts'
 import { createWorkingTime } from './working-time.ts'
 
@@ -55,6 +56,7 @@ export function createJobStore({
     bootId,
     tails,
     search: createJobSearch(db),
+    quarters: createJobQuarters(),
     workingTime: createWorkingTime(clock),
     notify: {
       ready: () => watchers.forEach((watcher) => watcher.ready?.()),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Db } from '../../base/db/database.ts'
 import { JOB_CHANNELS, JOB_STATUSES, type JobChannel, type JobStatus, type JobSummary } from '../../contract/jobs.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
+import { findSeqRange } from './job-quarters.ts'
 import { SELECT_SUMMARY, summaryOf, type SummaryRow } from './job-rows.ts'
 import { searchExpressionFor } from './search.ts'
 
@@ -123,17 +124,9 @@ function searchQuery(filter: JobFilter, range: SeqRange): Query | null {
   }
 }
 
-/**
- * Where in the order of arrival the asked-for time lies. The clock may have been set back, so the bounds are those of
- * the jobs that were really made in that time, and every job is still compared by its own moment.
- */
+/** A time that was asked for may begin or end within a quarter of an hour: every job is still compared by its own moment. */
 function seqRangeFor(db: Db, { from, to }: JobFilter, before: number): SeqRange | null {
   if (from === undefined && to === undefined) return { below: before, from: 0 }
-  const found = db
-    .prepare<{ first: number | null; last: number | null }>(
-      'SELECT min(seq) AS first, max(seq) AS last FROM agent_jobs WHERE created_at >= ? AND created_at < ?',
-    )
-    .get(from ?? 0, to ?? Number.MAX_SAFE_INTEGER)
-  if (found === undefined || found.first === null || found.last === null) return null
-  return { below: Math.min(before, found.last + 1), from: found.first }
+  const found = findSeqRange(db, from ?? 0, to ?? Number.MAX_SAFE_INTEGER)
+  return found === null ? null : { below: Math.min(before, found.below), from: found.from }
 }

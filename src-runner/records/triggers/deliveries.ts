@@ -7,7 +7,7 @@ import { noTrigger } from './triggers.ts'
 
 type DeliveryRow = {
   seq: number
-  id: string
+  id: string | null
   trigger_id: string
   kind: Delivery['kind']
   outcome: DeliveryOutcome
@@ -23,7 +23,7 @@ type DeliveryRow = {
 
 type DetailRow = DeliveryRow & { headers: string | null; payload: Buffer | null; task: string | null }
 
-const COLUMNS = `d.seq, d.id, t.id AS trigger_id, d.kind, d.outcome, d.status, d.times, d.sender_id, d.event_name, d.job_id, d.replay_of_id,
+const COLUMNS = `d.seq, d.id, t.id AS trigger_id, d.kind, d.outcome, d.status, d.times, d.sender_id, d.event_name, job.id AS job_id, d.replay_of_id,
   d.bytes, d.received_at`
 
 const Position = z.tuple([z.number().int()])
@@ -41,7 +41,7 @@ export function listDeliveries(
   const rows = db
     .prepare<DeliveryRow>(
       `SELECT ${COLUMNS} FROM webhook_deliveries AS d JOIN webhook_triggers AS t ON t.seq = d.trigger_seq
-       WHERE d.trigger_seq = ? AND d.seq < ? ORDER BY d.seq DESC LIMIT ?`,
+       LEFT JOIN agent_jobs AS job ON job.seq = d.job_seq WHERE d.trigger_seq = ? AND d.seq < ? ORDER BY d.seq DESC LIMIT ?`,
     )
     .all(trigger.seq, before, limit + 1)
   const page = pageOf(rows, limit, (last) => [last.seq])
@@ -56,8 +56,7 @@ export function getDelivery(db: Db, deliveryId: string): ReadDetail {
   return {
     delivery: deliveryOf(row),
     payload: row.payload?.toString('utf8') ?? null,
-    // Of a repeat, the job is another delivery's.
-    prompt: row.outcome === 'accepted' ? row.task : null,
+    prompt: row.task,
     headers: headersOf(row.headers),
   }
 }
@@ -74,14 +73,17 @@ export function getReplayable(
   return { triggerId: row.trigger_id, payload: row.payload, headers: headersOf(row.headers), senderId: row.sender_id }
 }
 
+/** What was taken has the id of its job, and is found in the inbox of the trigger that the job names: that is short. */
+const DETAIL_OF_TAKEN = `SELECT ${COLUMNS}, d.headers, d.payload, texts.task
+  FROM agent_jobs AS job JOIN webhook_triggers AS t ON t.id = job.trigger_id
+  JOIN webhook_deliveries AS d ON d.trigger_seq = t.seq AND d.job_seq = job.seq AND d.outcome = 'accepted'
+  JOIN job_texts AS texts ON texts.job_seq = job.seq WHERE job.id = ?`
+const DETAIL_OF_REFUSED = `SELECT ${COLUMNS}, d.headers, d.payload, NULL AS task
+  FROM webhook_deliveries AS d JOIN webhook_triggers AS t ON t.seq = d.trigger_seq LEFT JOIN agent_jobs AS job ON job.seq = d.job_seq
+  WHERE d.id = ?`
+
 function readDetail(db: Db, deliveryId: string): DetailRow {
-  const row = db
-    .prepare<DetailRow>(
-      `SELECT ${COLUMNS}, d.headers, d.payload, texts.task
-       FROM webhook_deliveries AS d JOIN webhook_triggers AS t ON t.seq = d.trigger_seq
-       LEFT JOIN agent_jobs AS job ON job.id = d.job_id LEFT JOIN job_texts AS texts ON texts.job_seq = job.seq WHERE d.id = ?`,
-    )
-    .get(deliveryId)
+  const row = db.prepare<DetailRow>(DETAIL_OF_TAKEN).get(deliveryId) ?? db.prepare<DetailRow>(DETAIL_OF_REFUSED).get(deliveryId)
   if (row === undefined) throw new AppError('delivery_not_found', 'There is no such delivery. An inbox keeps the newest ones.')
   return row
 }
@@ -92,7 +94,7 @@ function headersOf(json: string | null): Record<string, string> {
 
 function deliveryOf(row: DeliveryRow): Delivery {
   return {
-    id: row.id,
+    id: row.id ?? row.job_id!,
     triggerId: row.trigger_id,
     kind: row.kind,
     outcome: row.outcome,

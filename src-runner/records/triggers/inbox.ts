@@ -118,14 +118,14 @@ function writeRefusal(tx: Tx, ids: Ids, triggerSeq: number, times: number, last:
   )
   if (newest?.outcome === last.outcome) {
     tx.prepare(
-      `UPDATE webhook_deliveries SET times = times + ?, status = ?, received_at = ?, bytes = ?, sender_id = ?, event_name = ?, job_id = ?,
-         headers = ?, payload = ? WHERE seq = ?`,
+      `UPDATE webhook_deliveries SET times = times + ?, status = ?, received_at = ?, bytes = ?, sender_id = ?, event_name = ?,
+         job_seq = (SELECT seq FROM agent_jobs WHERE id = ?), headers = ?, payload = ? WHERE seq = ?`,
     ).run(times, ...row, newest.seq)
     return
   }
   tx.prepare(
-    `INSERT INTO webhook_deliveries (id, trigger_seq, kind, outcome, times, status, received_at, bytes, sender_id, event_name, job_id, headers,
-       payload) VALUES (?, ?, 'webhook', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO webhook_deliveries (id, trigger_seq, kind, outcome, times, status, received_at, bytes, sender_id, event_name, job_seq, headers,
+       payload) VALUES (?, ?, 'webhook', ?, ?, ?, ?, ?, ?, ?, (SELECT seq FROM agent_jobs WHERE id = ?), ?, ?)`,
   ).run(ids.next(), triggerSeq, last.outcome, times, ...row)
   trim(tx, triggerSeq, "outcome <> 'accepted'", REFUSALS_KEPT)
 }

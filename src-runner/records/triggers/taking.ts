@@ -67,7 +67,7 @@ export function takeHandSent(
   deps: TakingDeps,
   trigger: KnownTrigger,
   delivery: HandSent,
-): { jobId: string; deliveryId: string } | { outcome: 'no_agent' | 'paused' | 'deleted' } {
+): { jobId: string } | { outcome: 'no_agent' | 'paused' | 'deleted' } {
   const now = tx
     .prepare<{ status: string; agent_id: string | null }>('SELECT status, agent_id FROM webhook_triggers WHERE seq = ? AND id = ?')
     .get(trigger.seq, trigger.id)
@@ -75,54 +75,45 @@ export function takeHandSent(
   if (now.status !== 'active') return { outcome: 'paused' }
   if (now.agent_id === null) return { outcome: 'no_agent' }
   const jobId = deps.ids.next()
-  return { jobId, deliveryId: insertAccepted(tx, deps, trigger, now.agent_id, jobId, delivery) }
+  insertAccepted(tx, deps, trigger, now.agent_id, jobId, delivery)
+  return { jobId }
 }
 
 type Kept = ReadDelivery & { kind: Delivery['kind']; replayOfId: string | null }
 
-/** Answers the id of the delivery. */
-function insertAccepted(
-  tx: Tx,
-  { jobs, ids, inbox }: TakingDeps,
-  trigger: KnownTrigger,
-  agentId: string,
-  jobId: string,
-  delivery: Kept,
-): string {
-  const { eventName, senderId } = delivery
+/** The delivery has the id of its job. */
+function insertAccepted(tx: Tx, { jobs, inbox }: TakingDeps, trigger: KnownTrigger, agentId: string, jobId: string, delivery: Kept): void {
+  const { kind, eventName } = delivery
   inbox.catchUp(tx, trigger.seq)
-  const deliveryId = ids.next()
   const { id, name, slug } = trigger
-  const context: DeliveryContext = { trigger: { id, name, slug }, deliveryId, kind: delivery.kind, eventName }
-  jobs.insert(
+  const context: DeliveryContext = { trigger: { id, name, slug }, deliveryId: jobId, kind, eventName }
+  const job = jobs.insert(
     tx,
     {
       agentId,
       channel: 'webhook',
       task: delivery.task,
-      title: titleFor(eventName === null ? trigger.name : `${trigger.name}: ${eventName}`),
-      triggerId: trigger.id,
+      title: titleFor(eventName === null ? name : `${name}: ${eventName}`),
+      triggerId: id,
       context,
     },
     jobId,
   )
   tx.prepare(
-    `INSERT INTO webhook_deliveries (id, trigger_seq, kind, outcome, status, sender_id, event_name, job_id, replay_of_id, bytes, received_at,
-       headers, payload) VALUES (?, ?, ?, 'accepted', 202, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO webhook_deliveries (trigger_seq, kind, outcome, status, sender_id, event_name, job_seq, replay_of_id, bytes, received_at,
+       headers, payload) VALUES (?, ?, 'accepted', 202, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ).run(
-    deliveryId,
     trigger.seq,
-    delivery.kind,
-    senderId,
+    kind,
+    delivery.senderId,
     eventName,
-    jobId,
+    job.seq,
     delivery.replayOfId,
     delivery.payload.length,
     delivery.receivedAt,
     delivery.headers,
     delivery.payload,
   )
-  return deliveryId
 }
 
 /** false: the trigger has had a delivery with this id. The index decides, not a look before the write. */

@@ -7,8 +7,11 @@ import { CHANNELS } from './0006-channels.ts'
 import { LEAN_JOBS } from './0007-lean-jobs.ts'
 import { LEAN_LEDGER } from './0008-lean-ledger.ts'
 
-/** SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called. */
-export type Migration = { version: number; sql: string }
+/**
+ * SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called.
+ * `editsSchema`: it changes the text of a table's definition in place, which SQLite allows to nobody unless it is told.
+ */
+export type Migration = { version: number; sql: string; editsSchema?: true }
 
 /** Forward only, one number after another. A migration that was released is never edited: write the next one. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -18,7 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, sql: WEBHOOKS },
   { version: 5, sql: SCHEDULES },
   { version: 6, sql: CHANNELS },
-  { version: 7, sql: LEAN_JOBS },
+  { version: 7, sql: LEAN_JOBS, editsSchema: true },
   { version: 8, sql: LEAN_LEDGER },
 ]
 

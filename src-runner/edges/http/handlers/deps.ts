@@ -54,8 +54,8 @@ export type HandlerDeps = {
     /** Writes down what is known of refused deliveries, before somebody looks. */
     settle(): void
     preview(taskTemplate: string, payload: string): TemplatePreview
-    test(triggerId: string, payload: string): Promise<{ jobId: string; deliveryId: string }>
-    replay(deliveryId: string): Promise<{ jobId: string; deliveryId: string }>
+    test(triggerId: string, payload: string): Promise<{ jobId: string }>
+    replay(deliveryId: string): Promise<{ jobId: string }>
   }
   /** What webhook addresses begin with, as of now. */
   webhookBase(): string

@@ -83,8 +83,8 @@ export function triggerHandlers({ db, clock, ids, vault, webhooks, webhookBase, 
     previewTemplate: ({ body }) => webhooks.preview(body.taskTemplate, body.payload),
 
     async testTrigger({ params, body }) {
-      const { jobId, deliveryId } = await webhooks.test(params.triggerId, body.payload)
-      return { jobId, delivery: getDelivery(db, deliveryId).delivery }
+      const { jobId } = await webhooks.test(params.triggerId, body.payload)
+      return { jobId, delivery: getDelivery(db, jobId).delivery }
     },
 
     listDeliveries({ params, query }) {
@@ -98,8 +98,8 @@ export function triggerHandlers({ db, clock, ids, vault, webhooks, webhookBase, 
     },
 
     async replayDelivery({ params }) {
-      const { jobId, deliveryId } = await webhooks.replay(params.deliveryId)
-      return { jobId, delivery: getDelivery(db, deliveryId).delivery }
+      const { jobId } = await webhooks.replay(params.deliveryId)
+      return { jobId, delivery: getDelivery(db, jobId).delivery }
     },
   }
 }
