@@ -5,37 +5,34 @@ import { findBox } from './base/box/find-box.ts'
 import { openDatabase, type Database } from './base/db/database.ts'
 import { transact } from './base/db/transact.ts'
 import { createEventHub, type EventHub } from './base/events/event-hub.ts'
-import { pruneEvents } from './base/events/event-log.ts'
 import { createJobTails } from './base/events/job-tails.ts'
 import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from './base/net/guarded-fetch.ts'
 import { createOutbound, type OutboundFetch } from './base/net/outbound.ts'
 import { createMachineTime, thisMachine } from './base/time/machine-time.ts'
-import type { StoredEvent } from './contract/events.ts'
 import type { GateConfig } from './contract/gate.ts'
-import type { FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
+import type { Notice, RunnerConfig, RunningReport } from './contract/port.ts'
 import { createSystemAlarm, type Alarm } from './edges/clockwork/alarm.ts'
-import { createClockwork, type Clockwork } from './edges/clockwork/clockwork.ts'
-import { createChannelConnections, type ChannelConnections } from './edges/channels/connections.ts'
+import { createClockwork } from './edges/clockwork/clockwork.ts'
+import { createChannelConnections } from './edges/channels/connections.ts'
 import { createTelegramDriver } from './edges/channels/telegram/telegram.ts'
 import { refuseUnsafeConfig } from './edges/host/environment.ts'
-import { SHOWN_WAITING, waitingApprovalOf } from './edges/host/waiting-approvals.ts'
+import { createHostCommands, type HostCommands } from './edges/host/host-commands.ts'
+import { createRunningReports, type RunningReports } from './edges/host/running-reports.ts'
 import { createHandlers } from './edges/http/handlers.ts'
-import { createHttpServer, DEFAULT_DEADLINES, type Deadlines, type HttpServer } from './edges/http/server.ts'
+import { createHttpServer, DEFAULT_DEADLINES, type Deadlines } from './edges/http/server.ts'
 import { createIngressListener } from './edges/ingress/ingress-listener.ts'
 import { watchAttention } from './edges/notices/attention-watch.ts'
-import type { Notice } from './edges/notices/notice-for.ts'
 import { createNotices } from './edges/notices/notices.ts'
-import { createOutboxSender, type OutboxSender } from './edges/outbox/outbox-sender.ts'
+import { createOutboxSender } from './edges/outbox/outbox-sender.ts'
 import { createWebhooks, type Webhooks } from './edges/ingress/webhooks.ts'
-import { createPublicAddresses, type PublicAddresses, type PublicAddressTimings } from './edges/public-address/public-address.ts'
+import { createPublicAddresses, type PublicAddressTimings } from './edges/public-address/public-address.ts'
 import { systemClock, type Clock } from './kit/clock.ts'
 import { createEndings } from './kit/endings.ts'
-import { AppError, messageOf } from './kit/errors.ts'
 import { createIds, type Ids } from './kit/ids.ts'
 import { silentLog, type Log } from './kit/log.ts'
 import { createMachineTimezone } from './kit/timezone.ts'
 import { providerKey, WEB_SEARCH_KEY, type Vault } from './kit/vault.ts'
-import { createApprovals, type ApprovalStore } from './records/approvals/approvals.ts'
+import { createApprovals } from './records/approvals/approvals.ts'
 import { createLedger } from './records/budgets/ledger.ts'
 import { createBlobs } from './records/files/blobs.ts'
 import { createJobStore, type JobStore } from './records/jobs/job-store.ts'
@@ -46,10 +43,10 @@ import { findProvider } from './records/providers/providers.ts'
 import { closedFoldersOf } from './records/rules/rule-set.ts'
 import { createRuleBook } from './records/rules/rules.ts'
 import { createScheduleStore, type ScheduleStore } from './records/schedules/schedule-store.ts'
-import { changeSettings, readSettings } from './records/settings/settings.ts'
+import { readSettings } from './records/settings/settings.ts'
 import type { Trash } from './thinking/folder-access/trash.ts'
 import { findServers, type DiscoveryDeps } from './thinking/models/discovery.ts'
-import { createModelSource, type Models } from './thinking/models/model-source.ts'
+import { createModelSource } from './thinking/models/model-source.ts'
 import type { Tool } from './thinking/tools/tool.ts'
 import { createAgentWork } from './work/agent-work.ts'
 import { examine } from './work/doctor.ts'
@@ -57,6 +54,7 @@ import { createJobFiles } from './work/job-files.ts'
 import { previewChange } from './work/preview-change.ts'
 import { simulateCall } from './work/simulate.ts'
 import { createTools } from './work/tools.ts'
+import { createUpkeep } from './work/upkeep.ts'
 
 export type RunnerDeps = {
   config: RunnerConfig
@@ -95,32 +93,17 @@ export type RunnerDeps = {
 
 export type Address = { host: string; port: number; bootId: string }
 
-/** What the tray shows, and what is told to a person whose window is closed. */
-export type RunningReport = Omit<Extract<FromRunner, { type: 'running' }>, 'type'>
-export type TunnelWish = Omit<Extract<ToRunner, { type: 'set_tunnel' }>, 'type'>
-export type AnswerFromHost = Omit<Extract<ToRunner, { type: 'answer_approval' }>, 'type'>
-
-export type Runner = {
+/** Before `start` and after `stop`, what the host asks for does nothing. */
+export type Runner = HostCommands & {
   /** Resolves when the port takes requests and no job belongs to an earlier process. Rejects with why it cannot be, and then nothing runs. */
   start(): Promise<Address>
   /** Takes no more requests, gives jobs `graceMs` to reach a safe point, and closes the database. A start under way is waited for. */
   stop(options: { graceMs: number }): Promise<void>
-  cancelJob(jobId: string): void
-  /** A person's answer that did not come over HTTP. What it cannot do any more, a notice says. */
-  answerApproval(given: AnswerFromHost): void
-  /** The emergency brake, pulled or released by a person. */
-  setBrake(on: boolean): void
-  /** A tunnel, started or stopped by a person in the tray. What cannot be done, a notice says. */
-  setTunnel(wish: TunnelWish): void
   /** The machine was asleep until now. */
   woke(): void
   onRunning(listener: (report: RunningReport) => void): () => void
   onNotice(listener: (notice: Notice) => void): () => void
 }
-
-const EVENTS_KEPT = { rows: 200_000, forMs: 30 * 24 * 3_600_000, checkEveryMs: 3_600_000 }
-const REPORT_AFTER_MS = 50
-const EXPIRE_EVERY_MS = 30_000
 
 /** The whole runner: the one place where records, thinking, work and edges meet. Nothing happens before `start`. */
 export function createRunner(deps: RunnerDeps): Runner {
@@ -129,11 +112,11 @@ export function createRunner(deps: RunnerDeps): Runner {
   const endings = createEndings(log)
   const outbound = createOutbound()
   const fetch = deps.fetch ?? outbound.fetch
-  const reports = new Set<(report: RunningReport) => void>()
-  const notices = new Set<(notice: Notice) => void>()
+  const onRunning = new Set<(report: RunningReport) => void>()
+  const onNotice = new Set<(notice: Notice) => void>()
   const bootId = randomUUID()
   const ownPorts = config.origins.flatMap((origin) => (URL.canParse(origin) ? [portOf(new URL(origin))] : []))
-  let parts: Parts | null = null
+  let parts: ReturnType<typeof assemble> | null = null
   let starting: Promise<Address> | null = null
 
   async function start(): Promise<Address> {
@@ -145,17 +128,17 @@ export function createRunner(deps: RunnerDeps): Runner {
       endings.add(() => db.close())
       parts = assemble(db)
       const rescued = transact(db, (tx) => parts!.jobs.rescue(tx))
+      parts.upkeep.start()
       const address = await parts.http.listen(config.host, config.port)
       log.info({ ...address, bootId, rescued, authMode: config.authMode, safeMode: config.safeMode }, 'the runner is ready')
       ownPorts.push(address.port)
-      expireApprovals(parts)
       if (config.safeMode) endings.add(runNewJobs(parts))
       parts.worker.start()
       if (!config.safeMode) parts.clockwork.start()
       parts.channels.start()
       if (!config.safeMode) parts.outbox.start()
       await parts.addresses.start(urlOf(address))
-      parts.report()
+      parts.reports.plan()
       return { ...address, bootId }
     } catch (error) {
       await end({ graceMs: 0 })
@@ -169,7 +152,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 
   /** Puts the parts together. Each can be ended from here on, whether or not it comes to its own start. */
-  function assemble(db: Database): Parts {
+  function assemble(db: Database) {
     const hub = createEventHub({ db, log })
     const tails = createJobTails({ log })
     const jobs: JobStore = createJobStore({
@@ -243,7 +226,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       ...{ db, clock, log, fetch, config },
       openIngress: (port) => openIngress(webhooks, port),
       timings: deps.publicAddressTimings,
-      onChange: () => made.report(),
+      onChange: () => reports.plan(),
     })
     const webhooks: Webhooks = createWebhooks({ db, hub, jobs, vault, clock, ids, log, time, probe: addresses.isProbe })
     endings.add(() => webhooks.stop())
@@ -289,37 +272,26 @@ export function createRunner(deps: RunnerDeps): Runner {
       () => clockwork.stop(),
       (options) => worker.stop(options),
       // What is being sent needs its connection until it is through.
-      ({ graceMs }) => outbox.stop({ graceMs: Math.min(graceMs, 2000) }).finally(() => channels.stop()),
+      ({ graceMs }) => outbox.stop({ graceMs: Math.min(graceMs, 2000) }).then(() => channels.stop()),
     )
-    const made: Parts = {
-      db,
-      hub,
-      jobs,
-      approvals,
-      models,
-      worker,
-      clockwork,
-      webhooks,
-      addresses,
-      channels,
-      outbox,
-      http,
-      report() {},
-    }
-    const reporter = createReporter(made)
-    made.report = reporter.plan
+    const reports: RunningReports = createRunningReports({
+      ...{ db, jobs, approvals, reach: addresses.reach },
+      isHeard: () => onRunning.size > 0,
+      tell: (report) => onRunning.forEach((listener) => listener(report)),
+    })
     const told = createNotices({ ...{ db, clock, log, timezone }, publicAddress: addresses.read, tell: tellHost })
+    const upkeep = createUpkeep({ db, hub, clock, log, approvals })
     endings.add(
-      hub.subscribe(reporter.onEvent),
+      hub.subscribe(reports.onEvent),
+      () => reports.stop(),
       hub.subscribe(told.onEvent),
       told.close,
       watchAttention({ ...{ db, clock, log }, publicAddress: addresses.read }),
       rules.close,
-      hub.subscribe(reconsiderBudgetsAfter(made)),
-      clock.every(EVENTS_KEPT.checkEveryMs, () => forgetOldEvents(db)),
-      clock.every(EXPIRE_EVERY_MS, () => expireApprovals(made)),
+      () => upkeep.stop(),
     )
-    return made
+    const commands = createHostCommands({ db, clock, log, jobs, approvals, worker, tunnels: addresses, tell: tellHost })
+    return { hub, jobs, worker, clockwork, addresses, channels, outbox, http, upkeep, reports, commands }
   }
 
   /** Made for each request: it keeps nothing, and both what is opened and our own port may have changed. */
@@ -336,59 +308,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 
   function tellHost(notice: Notice): void {
-    for (const listener of notices) listener(notice)
-  }
-
-  /** Tells who listens what runs, a moment after it changed and once for many changes. */
-  function createReporter({ db, jobs, approvals, addresses }: Parts): { onEvent(event: StoredEvent): void; plan(): void } {
-    let planned: NodeJS.Timeout | null = null
-    const report = () => {
-      planned = null
-      if (parts === null) return
-      const { pending } = jobs.countJobs(db)
-      const waiting = approvals.list(db, { status: 'pending', limit: SHOWN_WAITING })
-      const report: RunningReport = {
-        jobs: jobs.listRunningJobs(db),
-        pending,
-        approvals: waiting.pending,
-        waiting: waiting.approvals.map(waitingApprovalOf),
-        brake: readSettings(db).brake,
-        webhooks: addresses.reach(),
-      }
-      for (const listener of reports) listener(report)
-    }
-    const plan = () => {
-      if (reports.size > 0) planned ??= setTimeout(report, REPORT_AFTER_MS).unref()
-    }
-    const onEvent = (event: StoredEvent) => {
-      if (/^(job|approval|settings)\./.test(event.type)) plan()
-    }
-    return { onEvent, plan }
-  }
-
-  /** A cap that a person raised lets those go on who wait for more money. */
-  function reconsiderBudgetsAfter({ db, approvals }: Parts): (event: StoredEvent) => void {
-    return (event) => {
-      const isAboutCaps =
-        event.type === 'agent.changed' || (event.type === 'settings.changed' && event.payload.keys.includes('dayBudgetUsd'))
-      if (isAboutCaps) transact(db, (tx) => approvals.reconsiderBudgets(tx))
-    }
-  }
-
-  function expireApprovals({ db, approvals }: Parts): void {
-    try {
-      transact(db, (tx) => approvals.expireDue(tx))
-    } catch (error) {
-      log.warn({ error }, 'approvals that are due could not be closed this time')
-    }
-  }
-
-  function forgetOldEvents(db: Database): void {
-    try {
-      transact(db, (tx) => pruneEvents(tx, { keepRows: EVENTS_KEPT.rows, olderThan: clock.now() - EVENTS_KEPT.forMs }))
-    } catch (error) {
-      log.warn({ error }, 'old events could not be removed')
-    }
+    for (const listener of onNotice) listener(notice)
   }
 
   return {
@@ -399,72 +319,17 @@ export function createRunner(deps: RunnerDeps): Runner {
       await end(options)
       log.info({ bootId }, 'the runner has stopped')
     },
-    cancelJob(jobId) {
-      if (parts === null) return
-      const { db, jobs } = parts
-      try {
-        transact(db, (tx) => jobs.cancel(tx, jobId))
-      } catch (error) {
-        // Ended a moment ago, most likely: the tray was a moment behind.
-        log.info({ error, jobId }, 'a job could not be cancelled')
-      }
-    },
-    answerApproval({ approvalId, decision, answer }) {
-      if (parts === null) return
-      const { db, approvals } = parts
-      try {
-        transact(db, (tx) => approvals.answer(tx, { approvalId, decision, remember: 'once', answer: answer ?? undefined }))
-      } catch (error) {
-        log.info({ error, approvalId }, 'an answer from outside the page could not be taken')
-        const body = error instanceof AppError ? error.message : 'It could not be written down. Open Deckhand and try again.'
-        tellHost({ kind: 'approval_waiting', title: 'Your answer was not taken', body, path: `/approvals?id=${approvalId}` })
-      }
-    },
-    setBrake(on) {
-      if (parts === null) return
-      const { db, worker } = parts
-      try {
-        transact(db, (tx) => changeSettings(tx, { clock }, { brake: on }))
-        worker.nudge()
-      } catch (error) {
-        log.error({ error, on }, 'the emergency brake could not be set')
-      }
-    },
-    setTunnel({ program, on }) {
-      const running = parts
-      if (running === null) return
-      const { addresses } = running
-      const done = on ? addresses.startTunnel(program) : addresses.stopTunnel()
-      done.catch((error: unknown) => {
-        log.info({ error, program, on }, 'a wish of the tray for a tunnel could not be carried out')
-        const title = on ? 'The tunnel was not started' : 'The tunnel was not stopped'
-        tellHost({ kind: 'public_address_unreachable', title, body: messageOf(error), path: '/settings' })
-      })
-    },
+    cancelJob: (jobId) => parts?.commands.cancelJob(jobId),
+    answerApproval: (given) => parts?.commands.answerApproval(given),
+    setBrake: (on) => parts?.commands.setBrake(on),
+    setTunnel: (wish) => parts?.commands.setTunnel(wish),
     woke() {
       parts?.clockwork.woke()
       parts?.addresses.woke()
     },
-    onRunning: (listener) => (reports.add(listener), () => void reports.delete(listener)),
-    onNotice: (listener) => (notices.add(listener), () => void notices.delete(listener)),
+    onRunning: (listener) => (onRunning.add(listener), () => void onRunning.delete(listener)),
+    onNotice: (listener) => (onNotice.add(listener), () => void onNotice.delete(listener)),
   }
-}
-
-type Parts = {
-  db: Database
-  hub: EventHub
-  jobs: JobStore
-  approvals: ApprovalStore
-  models: Models
-  worker: Worker
-  clockwork: Clockwork
-  webhooks: Webhooks
-  addresses: PublicAddresses
-  channels: ChannelConnections
-  outbox: OutboxSender
-  http: HttpServer
-  /** Tells what runs and waits, a moment from now. */
-  report(): void
 }
 
 /** With the brake on nothing is started. What runs goes on to its next call, which asks. */
@@ -502,7 +367,7 @@ function withoutQueue(jobs: JobStore): JobStore {
 }
 
 /** In safe mode, what is asked for now runs. */
-function runNewJobs({ hub, worker }: Parts): () => void {
+function runNewJobs({ hub, worker }: { hub: EventHub; worker: Worker }): () => void {
   const asked = new Set<string>()
   return hub.subscribe((event) => {
     if (event.type === 'job.created') asked.add(event.payload.jobId)

@@ -149,3 +149,8 @@ export const FromRunner = z.discriminatedUnion('type', [
   }),
 ])
 export type FromRunner = z.infer<typeof FromRunner>
+
+/** What the tray shows. */
+export type RunningReport = Omit<Extract<FromRunner, { type: 'running' }>, 'type'>
+/** What is told to a person whose window may be closed. */
+export type Notice = Omit<Extract<FromRunner, { type: 'notice' }>, 'type'>

@@ -3,15 +3,12 @@ import type { Approval } from '../../contract/approvals.ts'
 import { SERVICE_NAMES } from '../../contract/channels.ts'
 import type { StoredEvent } from '../../contract/events.ts'
 import type { NoticeKind } from '../../contract/notifications.ts'
-import type { FromRunner } from '../../contract/port.ts'
+import type { Notice } from '../../contract/port.ts'
 import type { PublicAddress } from '../../contract/public-address.ts'
 import { findApproval } from '../../records/approvals/approval-rows.ts'
 import { findChannel } from '../../records/channels/channels.ts'
 import { findJob } from '../../records/jobs/reading.ts'
 import { findOutbound } from '../../records/outbox/outbox.ts'
-
-/** What is told to a person whose window may be closed. */
-export type Notice = Omit<Extract<FromRunner, { type: 'notice' }>, 'type'>
 
 /** A notice, and whether it would still be true later. */
 export type Candidate = { notice: Notice; isStill(): boolean }

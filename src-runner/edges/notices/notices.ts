@@ -1,11 +1,12 @@
 import type { StoredEvent } from '../../contract/events.ts'
 import type { NoticeKind, NotificationSettings } from '../../contract/notifications.ts'
+import type { Notice } from '../../contract/port.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { messageOf } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
 import { listChannels } from '../../records/channels/channels.ts'
 import { readSettings } from '../../records/settings/settings.ts'
-import { noticeFor, summaryOf, summaryOfAll, type Candidate, type Notice, type NoticeSources } from './notice-for.ts'
+import { noticeFor, summaryOf, summaryOfAll, type Candidate, type NoticeSources } from './notice-for.ts'
 import { isQuiet } from './quiet-hours.ts'
 
 export type NoticesDeps = NoticeSources & { clock: Clock; log: Log; timezone(): string; tell(notice: Notice): void }

@@ -47,8 +47,6 @@ export type PublicAddressDeps = {
   onChange(): void
 }
 
-export type PublicAddresses = ReturnType<typeof createPublicAddresses>
-
 type Check = PublicAddress['check']
 const UNKNOWN: Check = { state: 'unknown', checkedAt: null, problem: '' }
 

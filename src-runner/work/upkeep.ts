@@ -1,0 +1,56 @@
+import type { Database } from '../base/db/database.ts'
+import { transact } from '../base/db/transact.ts'
+import type { EventHub } from '../base/events/event-hub.ts'
+import { pruneEvents } from '../base/events/event-log.ts'
+import type { StoredEvent } from '../contract/events.ts'
+import type { Clock } from '../kit/clock.ts'
+import type { Log } from '../kit/log.ts'
+import type { ApprovalStore } from '../records/approvals/approvals.ts'
+
+export type UpkeepDeps = { db: Database; hub: EventHub; clock: Clock; log: Log; approvals: ApprovalStore }
+
+/** What has to be done now and then without anybody who asks for it. */
+export type Upkeep = { start(): void; stop(): void }
+
+const EVENTS_KEPT = { rows: 200_000, forMs: 30 * 24 * 3_600_000, checkEveryMs: 3_600_000 }
+const EXPIRE_EVERY_MS = 30_000
+
+export function createUpkeep({ db, hub, clock, log, approvals }: UpkeepDeps): Upkeep {
+  const stops: (() => void)[] = []
+
+  function expireApprovals(): void {
+    try {
+      transact(db, (tx) => approvals.expireDue(tx))
+    } catch (error) {
+      log.warn({ error }, 'approvals that are due could not be closed this time')
+    }
+  }
+
+  function forgetOldEvents(): void {
+    try {
+      transact(db, (tx) => pruneEvents(tx, { keepRows: EVENTS_KEPT.rows, olderThan: clock.now() - EVENTS_KEPT.forMs }))
+    } catch (error) {
+      log.warn({ error }, 'old events could not be removed')
+    }
+  }
+
+  /** A cap that a person raised lets those go on who wait for more money. */
+  function reconsiderBudgets(event: StoredEvent): void {
+    const isAboutCaps = event.type === 'agent.changed' || (event.type === 'settings.changed' && event.payload.keys.includes('dayBudgetUsd'))
+    if (isAboutCaps) transact(db, (tx) => approvals.reconsiderBudgets(tx))
+  }
+
+  return {
+    start() {
+      expireApprovals()
+      stops.push(
+        hub.subscribe(reconsiderBudgets),
+        clock.every(EVENTS_KEPT.checkEveryMs, forgetOldEvents),
+        clock.every(EXPIRE_EVERY_MS, expireApprovals),
+      )
+    },
+    stop() {
+      for (const stop of stops.splice(0)) stop()
+    },
+  }
+}
