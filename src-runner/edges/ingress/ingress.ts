@@ -9,7 +9,7 @@ import type { KnownTrigger, TriggerIndex } from '../../records/triggers/trigger-
 import { PROBE_SLUG } from '../../records/triggers/triggers.ts'
 import { accept, answerProbe, refuse, refuseForNow } from './answers.ts'
 import { isJsonType, isPlain, readBody } from './delivery-body.ts'
-import type { Intake, IntakeDeps, Received } from './intake.ts'
+import type { Intake, IntakeDeps, Outcome, Received } from './intake.ts'
 
 /**
  * Where deliveries come in: in front of every router, so that a path of any length and spelling gets the one answer that
@@ -76,12 +76,24 @@ export function createIngress({ clock, log, inbox, index, intake, probe = () => 
     if (!isPlain(req.headers)) return turnAway(res, trigger, { outcome: 'unsupported_encoding' })
     readBody(req, MAX_WEBHOOK_BYTES, (body) => {
       if (typeof body === 'string') return turnAway(res, trigger, { outcome: body === 'too_large' ? 'payload_too_large' : 'incomplete' })
-      take(res, trigger, { secret, headers: req.headers, body }).catch((error: unknown) => fail(res, error, trigger))
+      take(res, trigger, { secret, headers: req.headers, body })
     })
   }
 
-  async function take(res: ServerResponse, trigger: KnownTrigger, received: Received): Promise<void> {
-    const { taken, read } = await intake.take(trigger, received)
+  function take(res: ServerResponse, trigger: KnownTrigger, received: Received): void {
+    const failed = (error: unknown) => fail(res, error, trigger)
+    const orFail = (act: () => void) => {
+      try {
+        act()
+      } catch (error) {
+        failed(error)
+      }
+    }
+    const answered = (outcome: Outcome) => orFail(() => answer(res, trigger, received, outcome))
+    orFail(() => intake.take(trigger, received, { answered, failed }))
+  }
+
+  function answer(res: ServerResponse, trigger: KnownTrigger, received: Received, { taken, read }: Outcome): void {
     if (taken.outcome === 'accepted') return accept(res, taken.jobId)
     const { senderId, eventName, headers, payload } = read
     if (taken.outcome === 'duplicate') {

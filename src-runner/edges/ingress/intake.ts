@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Database } from '../../base/db/database.ts'
-import { commitSoon, type Tx } from '../../base/db/transact.ts'
+import { commitSoon } from '../../base/db/transact.ts'
 import type { MachineTime } from '../../base/time/machine-time.ts'
 import { MAX_WEBHOOK_BYTES, type TemplatePreview } from '../../contract/triggers.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -15,15 +15,22 @@ import type { Inbox } from '../../records/triggers/inbox.ts'
 import type { ReceivedHeaders } from '../../records/triggers/received-headers.ts'
 import { eventNameOf, senderIdOf } from '../../records/triggers/sender.ts'
 import { verifySignature } from '../../records/triggers/signatures/verify-signature.ts'
-import { takeDelivery, takeHandSent, type HandSent, type ReadDelivery, type Taken } from '../../records/triggers/taking.ts'
+import { takeHandSent, type HandSent, type ReadDelivery, type Taken } from '../../records/triggers/taking.ts'
 import { renderTemplate } from '../../records/triggers/template.ts'
 import { readKnownTrigger, type KnownTrigger } from '../../records/triggers/trigger-index.ts'
 import { noTrigger } from '../../records/triggers/triggers.ts'
 import { keptHeadersOf, parseBody, withoutSecret } from './delivery-body.ts'
+import { createDeliveryBatches } from './delivery-batches.ts'
 import { wrapWebhookTask } from './envelope.ts'
 
 /** How a delivery went, from its body on. `read`: what is known of it by then. */
 export type Outcome = { taken: Taken | { outcome: 'bad_signature' | 'invalid_json' | 'job_creation_failed' }; read: Partial<ReadDelivery> }
+
+/**
+ * One of them is called, once. `failed`: AppError disk_full, database_unavailable or vault_unavailable: it was not taken,
+ * and may be sent again.
+ */
+export type DeliveryReceipt = { answered(outcome: Outcome): void; failed(error: unknown): void }
 
 /** `secret`: of the address that it came to. */
 export type Received = { secret: string; headers: IncomingHttpHeaders; body: Buffer }
@@ -35,8 +42,7 @@ export type HandSentAnswer = { jobId: string }
 export type Intake = {
   /** How long the trigger's next delivery has to wait, as far as is known before its body is here. 0: not at all. */
   waitFor(trigger: KnownTrigger): number
-  /** Throws AppError disk_full, database_unavailable or vault_unavailable: it was not taken, and may be sent again. */
-  take(trigger: KnownTrigger, received: Received): Promise<Outcome>
+  take(trigger: KnownTrigger, received: Received, receipt: DeliveryReceipt): void
   /** Throws AppError trigger_not_found, trigger_is_paused, trigger_has_no_agent, invalid_request, payload_too_large or job_creation_failed. */
   test(triggerId: string, payload: string): Promise<HandSentAnswer>
   /** Throws AppError delivery_not_found, delivery_has_no_payload, and what `test` throws. */
@@ -55,15 +61,12 @@ export type IntakeDeps = {
   inbox: Inbox
 }
 
-type Waiting = { trigger: KnownTrigger; delivery: ReadDelivery; resolve: (taken: Taken) => void; reject: (error: unknown) => void }
-
-/** After so much time in one transaction everything else has its turn: a token that streams waits for this and a commit, not for a flood. */
-const SLICE_MS = 3
 /** Every so many accepted deliveries the inbox is cut back: it may hold so many more for a moment. */
 const TRIM_AFTER = 16
 
 export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: IntakeDeps): Intake {
   const taking = { jobs, ids, time, inbox }
+  const batches = createDeliveryBatches({ ...taking, db, clock })
   /** By what was read of the trigger: after a change it is asked for anew. */
   const signingSecrets = new WeakMap<KnownTrigger, string>()
 
@@ -87,73 +90,47 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
     return Math.max(0, opensAt - elapsed)
   }
 
-  const waiting: Waiting[] = []
-
-  /**
-   * The deliveries of one turn of the event loop are one piece of work: as pieces of their own, each would need a
-   * savepoint, for which SQLite copies every page again. When one of them cannot be made, each is tried by itself.
-   */
-  function takeSoon(trigger: KnownTrigger, delivery: ReadDelivery): Promise<Taken> {
-    return new Promise((resolve, reject) => {
-      if (waiting.push({ trigger, delivery, resolve, reject }) === 1) takeWaiting()
-    })
-  }
-
-  function takeWaiting(): void {
-    const batch: Waiting[] = []
-    const takeBatch = (tx: Tx) => {
-      const taken: Taken[] = []
-      const until = clock.monotonic() + SLICE_MS
-      try {
-        while (waiting.length > 0 && (taken.length === 0 || clock.monotonic() < until)) {
-          const one = waiting.shift()!
-          batch.push(one)
-          taken.push(takeDelivery(tx, taking, one.trigger, one.delivery))
-        }
-        return taken
-      } finally {
-        if (waiting.length > 0) takeWaiting()
-      }
-    }
-    commitSoon(db, takeBatch).then(
-      (taken) => batch.forEach((one, i) => one.resolve(taken[i]!)),
-      (error: unknown) => {
-        // A transaction that did not even begin took none.
-        const failed = batch.length > 0 ? batch : waiting.splice(0)
-        if (failed.length === 1) failed[0]!.reject(error)
-        else for (const one of failed) takeAlone(one)
-      },
-    )
-  }
-
-  function takeAlone({ trigger, delivery, resolve, reject }: Waiting): void {
-    commitSoon(db, (tx) => takeDelivery(tx, taking, trigger, delivery)).then(resolve, reject)
-  }
-
-  async function take(trigger: KnownTrigger, { secret, headers, body: rawBody }: Received): Promise<Outcome> {
+  function take(trigger: KnownTrigger, received: Received, receipt: DeliveryReceipt): void {
     const read: Partial<ReadDelivery> = { receivedAt: clock.now() }
-    if (trigger.signature !== null && !(await isSigned(trigger, headers, rawBody))) return { taken: { outcome: 'bad_signature' }, read }
+    if (trigger.signature === null) return takeAuthentic(trigger, received, read, receipt)
+    isSigned(trigger, received.headers, received.body)
+      .then((itIs) =>
+        itIs ? takeAuthentic(trigger, received, read, receipt) : receipt.answered({ taken: { outcome: 'bad_signature' }, read }),
+      )
+      .catch(receipt.failed)
+  }
+
+  function takeAuthentic(
+    trigger: KnownTrigger,
+    { secret, headers, body: rawBody }: Received,
+    read: Partial<ReadDelivery>,
+    receipt: DeliveryReceipt,
+  ): void {
     const body = withoutSecret(rawBody, secret)
     const parsed = parseBody(body)
     read.payload = body
     read.headers = keptHeadersOf(headers)
-    if (parsed === null) return { taken: { outcome: 'invalid_json' }, read }
+    if (parsed === null) return receipt.answered({ taken: { outcome: 'invalid_json' }, read })
     read.senderId = senderIdOf(headers, parsed.payload)
     read.eventName = eventNameOf(headers, parsed.payload)
-    if (trigger.agentId === null) return { taken: { outcome: 'no_agent' }, read }
+    if (trigger.agentId === null) return receipt.answered({ taken: { outcome: 'no_agent' }, read })
+    const failed = (error: unknown) => {
+      if (isNotNow(error)) return receipt.failed(error)
+      log.error({ error, triggerId: trigger.id }, 'a delivery could not be made a job')
+      receipt.answered({ taken: { outcome: 'job_creation_failed' }, read })
+    }
     try {
       read.task = taskFor(trigger.taskTemplate, parsed.payload)
-      const taken = await takeSoon(trigger, read as ReadDelivery)
-      if (taken.outcome === 'accepted') {
-        openings.set(trigger, taken.opensAt)
-        if (taken.count % TRIM_AFTER === 0) inbox.grew(trigger.seq)
-      }
-      return { taken, read }
     } catch (error) {
-      if (isNotNow(error)) throw error
-      log.error({ error, triggerId: trigger.id }, 'a delivery could not be made a job')
-      return { taken: { outcome: 'job_creation_failed' }, read }
+      return failed(error)
     }
+    const taken = (taken: Taken) => {
+      receipt.answered({ taken, read })
+      if (taken.outcome !== 'accepted') return
+      openings.set(trigger, taken.opensAt)
+      if (taken.count % TRIM_AFTER === 0) inbox.grew(trigger.seq)
+    }
+    batches.take(trigger, read as ReadDelivery, { taken, failed })
   }
 
   async function takeByHand(triggerId: string, sent: Pick<HandSent, 'kind' | 'replayOfId' | 'payload'>, headers: ReceivedHeaders) {
