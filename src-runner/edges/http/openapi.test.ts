@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { ERROR_STATUS } from '../../contract/errors.ts'
@@ -31,6 +32,16 @@ describe('the OpenAPI document', () => {
       const declared = operation.parameters.filter((parameter) => parameter.in === 'path').map((parameter) => `:${parameter.name}`)
       expect(route.path.match(/:\w+/g) ?? []).toEqual(declared)
     }
+  })
+
+  it('has the routes of every noun, and none of them takes the name of another', async () => {
+    const folder = new URL('../../contract/routes/', import.meta.url)
+    const names: string[] = []
+    for (const file of readdirSync(folder).filter((file) => file !== 'route.ts')) {
+      const tables = (await import(new URL(file, folder).href)) as Record<string, Record<string, Route>>
+      for (const table of Object.values(tables)) names.push(...Object.keys(table))
+    }
+    expect(names.toSorted()).toEqual(Object.keys(ROUTES).toSorted())
   })
 
   it('has the way in for webhooks, with every answer a sender may get', () => {
