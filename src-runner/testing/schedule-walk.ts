@@ -273,8 +273,10 @@ function edit(walk: Walk, a: number, b: number): void {
     decide(walk, one)
     one.everyMs = minutes * MINUTE
     one.horizon = Math.max(walk.rig.clock.now(), one.times.at(-1)?.dueAt ?? 0)
-    reconsider(walk, one)
   }
+  // A form that sends back what was there is a change too: when the next day has begun, or the clock was set, before
+  // anybody looked, whoever saves it sees at once whether there is budget.
+  reconsider(walk, one)
   walk.rig.write((tx) => walk.rig.schedules.update(tx, one.schedule.id, { cron: cronOf(minutes) }))
 }
 
