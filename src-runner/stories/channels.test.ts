@@ -461,9 +461,14 @@ describe('Telegram', { timeout: 30_000 }, () => {
     })
   })
 
-  it('understands /new, /stop and /help', async () => {
+  it('offers /new, /stop and /help in the menu of the chat, and understands them', async () => {
     await begin()
     await letIn(ANNA)
+    expect(bot.menu()).toEqual([
+      { command: 'new', description: 'Begins a new conversation' },
+      { command: 'stop', description: 'Stops what I am doing' },
+      { command: 'help', description: 'Shows these commands' },
+    ])
     bot.say(ANNA, '/help')
     await untilSaid(ANNA, /\/stop stops what I am doing/)
     runner.modelServer.play({ text: ['One.'] })

@@ -12,6 +12,7 @@ import { withdrawFrom, writeOutbound } from '../outbox/writing.ts'
 import { isBrakeOn } from '../settings/settings.ts'
 import { answerByPress, answerByText, isWaitingForOwner } from './answers.ts'
 import { moveChannelPosition } from './channels.ts'
+import { commandIn, COMMANDS_IN_WORDS, type ChatCommand } from './commands.ts'
 import {
   addRequest,
   chatOfPerson,
@@ -132,8 +133,8 @@ function answer(
 /** What is said at once; null: nothing, since an agent will answer. */
 function replyTo(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, person: ChannelPerson, message: ReceivedMessage): string | null {
   const isOwnWord = message.forwardedFrom === null
-  const command = isOwnWord ? /^\/(start|help|new|stop)(?:@\w+)?(?:\s|$)/i.exec(message.text)?.[1]?.toLowerCase() : undefined
-  if (command !== undefined) return obey(tx, deps, channel, person, command)
+  const command = isOwnWord ? commandIn(message.text) : null
+  if (command !== null) return obey(tx, deps, channel, person, command)
   if (person.role === 'owner' && isOwnWord) {
     const answered = answerByText(tx, deps, { ...channel, conversationId: person.conversationId }, message)
     if (answered !== null) return answered.note
@@ -142,7 +143,7 @@ function replyTo(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, person:
   return startTurn(tx, deps, channel, person, message)
 }
 
-function obey(tx: Tx, deps: ReceivingDeps, { agentId }: ReceivingChannel, person: ChannelPerson, command: string): string | null {
+function obey(tx: Tx, deps: ReceivingDeps, { agentId }: ReceivingChannel, person: ChannelPerson, command: ChatCommand): string | null {
   switch (command) {
     case 'new':
       setPersonConversation(tx, person.id, null)
@@ -150,13 +151,11 @@ function obey(tx: Tx, deps: ReceivingDeps, { agentId }: ReceivingChannel, person
     case 'stop':
       return stopTurns(tx, deps, person)
     case 'start':
-      return `I am ${getAgent(tx, agentId).name}. Write to me what you need.\n\n${COMMANDS}`
-    default:
-      return COMMANDS
+      return `I am ${getAgent(tx, agentId).name}. Write to me what you need.\n\n${COMMANDS_IN_WORDS}`
+    case 'help':
+      return COMMANDS_IN_WORDS
   }
 }
-
-const COMMANDS = '/new begins a new conversation.\n/stop stops what I am doing.\n/help shows this.'
 
 /** Also what goes on in conversations that they have left. */
 function stopTurns(tx: Tx, { jobs }: ReceivingDeps, { id }: ChannelPerson): string | null {
@@ -242,8 +241,8 @@ export function decideOnPerson(
   const { name } = getAgent(tx, channel.agentId)
   const text =
     role === 'owner'
-      ? `Hello, I am ${name}, and I listen to you from now on.\n\n${COMMANDS}`
-      : `I am ${name}. You may write to me now.\n\n${COMMANDS}`
+      ? `Hello, I am ${name}, and I listen to you from now on.\n\n${COMMANDS_IN_WORDS}`
+      : `I am ${name}. You may write to me now.\n\n${COMMANDS_IN_WORDS}`
   writeOutbound(tx, deps, {
     key: `greeting:${personId}:${deps.ids.next()}`,
     kind: 'notice',

@@ -5,6 +5,8 @@ import { readFields, type UploadedFile } from './request-fields.ts'
 /** Somebody with an account at the service. */
 export type ServedUser = { id: number; first_name: string; last_name?: string; username?: string }
 
+export type ServedCommand = { command: string; description: string }
+
 export type ServedButton = { text: string; callback_data: string }
 
 /** A message of the bot, as the person sees it. */
@@ -45,6 +47,8 @@ export type BotApiServer = {
   calls: { method: string; fields: Record<string, unknown> }[]
   /** Notes that were shown to those who pressed a button. */
   notes: { pressId: string; text: string }[]
+  /** What somebody finds in the menu of a private chat with the bot. */
+  menu(): ServedCommand[]
 
   /** Somebody writes to the bot in private. Answers the id of the message. */
   say(user: ServedUser, text: string, options?: { replyTo?: number; forwardedFrom?: ServedUser; group?: boolean }): number
@@ -88,6 +92,8 @@ type Poll = { response: ServerResponse; limit: number; timer: NodeJS.Timeout }
 
 const MOST_TEXT = 4096
 const MOST_BUTTON_BYTES = 64
+const MOST_COMMANDS = 100
+const SCOPES = ['default', 'all_private_chats', 'all_group_chats', 'all_chat_administrators', 'chat', 'chat_administrators', 'chat_member']
 
 /** A refusal in the service's own words. */
 class Refused extends Error {
@@ -110,6 +116,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
   const sent: SentMessage[] = []
   const calls: BotApiServer['calls'] = []
   const notes: BotApiServer['notes'] = []
+  const menus = new Map<string, ServedCommand[]>()
   const updates: Update[] = []
   const files = new Map<string, Uint8Array>()
   const chats = new Set<number>()
@@ -189,7 +196,12 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     getMe: () => ({ id: account.id, is_bot: true, first_name: 'Deckhand test', username: account.name, can_join_groups: true }),
     deleteWebhook: () => ((webhook = ''), true),
     sendChatAction: (fields) => (chatOf(fields), true),
-    setMyCommands: () => true,
+    setMyCommands(fields) {
+      const scope = (fields['scope'] as { type?: string } | undefined)?.type ?? 'default'
+      if (!SCOPES.includes(scope)) throw new Refused(400, 'Bad Request: unsupported BotCommandScope type specified')
+      menus.set(scope, commandsOf(fields['commands']))
+      return true
+    },
 
     sendMessage(fields) {
       const chatId = chatOf(fields)
@@ -303,6 +315,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     sent,
     calls,
     notes,
+    menu: () => menus.get('all_private_chats') ?? menus.get('default') ?? [],
     say(user, text, { replyTo, forwardedFrom, group } = {}) {
       const reply =
         replyTo === undefined ? {} : { reply_to_message: { message_id: replyTo, date: 0, chat: { id: user.id, type: 'private' } } }
@@ -416,6 +429,17 @@ function buttonsOf(given: unknown): ServedButton[] {
   if (buttons.some((button) => Buffer.byteLength(button.callback_data) > MOST_BUTTON_BYTES))
     throw new Refused(400, 'Bad Request: BUTTON_DATA_INVALID')
   return buttons
+}
+
+function commandsOf(given: unknown): ServedCommand[] {
+  if (!Array.isArray(given)) throw new Refused(400, "Bad Request: can't parse commands")
+  const commands = given as ServedCommand[]
+  if (commands.length > MOST_COMMANDS) throw new Refused(400, 'Bad Request: BOT_COMMANDS_TOO_MUCH')
+  for (const { command, description } of commands) {
+    if (!/^[a-z0-9_]{1,32}$/.test(command)) throw new Refused(400, 'Bad Request: BOT_COMMAND_INVALID')
+    if (textOf(description) === '' || description.length > 256) throw new Refused(400, 'Bad Request: BOT_COMMAND_DESCRIPTION_INVALID')
+  }
+  return commands
 }
 
 function fail(response: ServerResponse, code: number, description: string, retryAfter?: number): void {

@@ -105,6 +105,32 @@ describe('Telegram itself', () => {
     await expect.poll(() => statuses.at(-1)).toBe('open: ')
   })
 
+  test('a menu that cannot be set holds up no message, and is set as soon as it can be', async () => {
+    server.fault('setMyCommands', { kind: 'error', code: 500, description: 'Internal Server Error' })
+    connect()
+    server.say(ANNA, 'one')
+    await server.untilPolled()
+    expect(texts()).toEqual(['one'])
+    expect(server.menu()).toEqual([])
+    server.say(ANNA, 'two')
+    await server.until(() => server.menu().length > 0)
+    await server.untilPolled()
+    server.say(ANNA, 'three')
+    await expect.poll(texts).toEqual(['one', 'two', 'three'])
+    expect(server.calls.filter(({ method }) => method === 'setMyCommands')).toHaveLength(2)
+  })
+
+  test('a server that knows no menus is not asked for one again', async () => {
+    server.fault('setMyCommands', { kind: 'error', code: 400, description: 'Bad Request: unsupported' }, 10)
+    connect()
+    for (const text of ['one', 'two', 'three']) {
+      server.say(ANNA, text)
+      await expect.poll(() => texts().at(-1)).toBe(text)
+    }
+    await server.untilPolled()
+    expect(server.calls.filter(({ method }) => method === 'setMyCommands')).toHaveLength(1)
+  })
+
   test('a web address that the bot was set to gives way', async () => {
     server.setWebhook('https://elsewhere.example/hook')
     connect()

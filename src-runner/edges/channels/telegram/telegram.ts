@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import type { OutboundFetch } from '../../../base/net/outbound.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { AppError } from '../../../kit/errors.ts'
+import { CHAT_COMMANDS } from '../../../records/channels/commands.ts'
 import type { Button, OutgoingMessage, SendResult } from '../../../records/outbox/outgoing.ts'
 import type { ChannelAccess, ChannelDriver, Connection, Incoming, RunnerOfChannel } from '../channel.ts'
 import { createBotApi, type Answer, type BotApi, type Trouble } from './bot-api.ts'
@@ -30,6 +31,8 @@ const ALBUM_WAIT_MS = 700
 const MOST_FILE_IN = 20_000_000
 const MOST_FILE_OUT = 50_000_000
 const FILE_DEADLINE_MS = 180_000
+/** Nobody should wait long for a message because of the menu. */
+const MENU_DEADLINE_MS = 5_000
 /** After a week without updates the service numbers them anew, from anywhere: an old number is no help by then. */
 const POSITION_KEPT_MS = 3 * 24 * 3_600_000
 
@@ -136,6 +139,7 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
   async function poll(): Promise<void> {
     let failures = 0
     let isWell = false
+    let hasMenu = false
     while (!closing.signal.aborted) {
       // As long as it is not known to work it is asked without waiting: nobody should have to wait to learn that it does.
       const askedAt = clock.monotonic()
@@ -148,6 +152,7 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
         // A server that does not hold the question would be asked without a pause.
         const wasHeld = !before.isWell || next !== before.next || clock.monotonic() - askedAt >= LEAST_HOLD_MS
         if (!wasHeld) await clock.sleep(LEAST_HOLD_MS, closing.signal)
+        hasMenu ||= await offerMenu()
         continue
       }
       if (trouble.kind === 'token') return runner.status('logged_out', trouble.sentence)
@@ -159,6 +164,16 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
       runner.status('failing', trouble.sentence)
       await clock.sleep(trouble.retryAfterMs ?? waitBefore(failures++, deps.random), closing.signal)
     }
+  }
+
+  /** What the service offers beside the field for writing, in private chats alone: in others nothing is heard. false: to be tried again. */
+  async function offerMenu(): Promise<boolean> {
+    const commands = CHAT_COMMANDS.map(({ name, does }) => ({ command: name, description: does[0]!.toUpperCase() + does.slice(1) }))
+    const answer = await api.call((bot, ending) => bot.setMyCommands(commands, { scope: { type: 'all_private_chats' } }, ending), {
+      signal: closing.signal,
+      deadlineMs: MENU_DEADLINE_MS,
+    })
+    return answer.ok || answer.kind === 'refused'
   }
 
   async function forgetWebhook(): Promise<boolean> {
