@@ -15,7 +15,12 @@ export default defineConfig({
     build: {
       outDir: 'out/main',
       rolldownOptions: {
-        input: { main: here('src-main/main.ts'), headless: here('src-main/headless.ts'), runner: here('src-runner/main.ts') },
+        input: {
+          main: here('src-main/main.ts'),
+          headless: here('src-main/headless.ts'),
+          runner: here('src-runner/main.ts'),
+          'checkpoint-thread': here('src-runner/base/db/checkpoint-thread.ts'),
+        },
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
       },
     },

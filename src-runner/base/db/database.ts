@@ -6,6 +6,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { AppError, messageOf } from '../../kit/errors.ts'
 import { createIds, type Ids } from '../../kit/ids.ts'
 import { silentLog, type Log } from '../../kit/log.ts'
+import { createCheckpoints } from './checkpoints.ts'
 import { describeDatabaseTrouble, DatabaseRefused, sqliteCodeOf } from './database-errors.ts'
 import { syncFolder } from './files.ts'
 import { holdLock } from './lock.ts'
@@ -45,9 +46,8 @@ const APPLICATION_ID = 0x444b4844
 /** A file up to this size is checked as a whole at start (some 0.2 s); of a larger one only the small tables are. */
 const FULL_CHECK_BYTES = 64 * 1024 * 1024
 const SMALL_TABLES = ['entities', 'agents', 'providers', 'model_prices', 'settings', 'conversations', 'spend_days']
-/** The write-ahead log is cut back to this after a checkpoint, however large a burst made it. */
-const WAL_BYTES_KEPT = 16 * 1024 * 1024
-const PAGE_BYTES = 4096
+/** The write-ahead log is cut back to this when it begins anew, however large a burst made it. */
+const LOG_BYTES_KEPT = 32 * 1024 * 1024
 /** The pages that jobs, deliveries and schedules share, with room for a few large ones. */
 const CACHE_KB = 16 * 1024
 
@@ -178,9 +178,7 @@ function connect(file: string, clock: Clock, ids: Ids): Sqlite.Database {
   connection.pragma('trusted_schema = OFF')
   connection.pragma('cell_size_check = ON')
   connection.pragma('temp_store = MEMORY')
-  connection.pragma(`journal_size_limit = ${WAL_BYTES_KEPT}`)
-  // The pages that everybody writes to are in each commit: the longer the log, the fewer times they are copied from it.
-  connection.pragma(`wal_autocheckpoint = ${WAL_BYTES_KEPT / PAGE_BYTES}`)
+  connection.pragma(`journal_size_limit = ${LOG_BYTES_KEPT}`)
   connection.pragma(`cache_size = ${-CACHE_KB}`)
   // For migrations, which are SQL text and still need ids and the clock that was handed in.
   connection.function('new_id', () => ids.next())
@@ -201,7 +199,8 @@ function wrap(
     }
     return statement as Statement<Row>
   }
-  const commits = new Commits({ connection, prepare, clock, log })
+  const checkpoints = createCheckpoints({ connection, file, log })
+  const commits = new Commits({ connection, prepare, clock, log, committed: checkpoints.committed })
   return {
     file,
     clock,
@@ -221,6 +220,7 @@ function wrap(
     close() {
       if (!connection.open) return
       commits.flush()
+      checkpoints.stop()
       statements.clear()
       connection.close()
       releaseLock()

@@ -48,16 +48,18 @@ export class Commits {
   readonly #prepare: Db['prepare']
   readonly #clock: Clock
   readonly #log: Log
+  readonly #committed: () => void
   readonly #listeners = new Set<(event: StoredEvent) => void>()
   readonly #effects: Effect[] = []
   #delivering = false
   #members: Member[] = []
 
-  constructor(deps: { connection: Sqlite.Database; prepare: Db['prepare']; clock: Clock; log: Log }) {
+  constructor(deps: { connection: Sqlite.Database; prepare: Db['prepare']; clock: Clock; log: Log; committed: () => void }) {
     this.#connection = deps.connection
     this.#prepare = deps.prepare
     this.#clock = deps.clock
     this.#log = deps.log
+    this.#committed = deps.committed
   }
 
   onEvents(listener: (event: StoredEvent) => void): () => void {
@@ -77,6 +79,7 @@ export class Commits {
       throw describeDatabaseTrouble(error)
     }
     this.#deliver(effects)
+    this.#committed()
     return value
   }
 
@@ -143,6 +146,7 @@ export class Commits {
     for (const { member, error } of failed) member.reject(describeDatabaseTrouble(error))
     for (const { member, value } of done) member.resolve(value)
     this.#deliver(done.flatMap((one) => one.effects))
+    this.#committed()
   }
 
   #begin(): void {

@@ -1,0 +1,82 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { silentLog } from '../../kit/log.ts'
+import { createHandClock } from '../../testing/hand-clock.ts'
+import { createCheckpoints } from './checkpoints.ts'
+import { openDatabase, type Database } from './database.ts'
+import { transact } from './transact.ts'
+import { readFrames } from './wal-frames.ts'
+
+let folder: string
+let file: string
+let db: Database
+let warnings: string[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'deckhand-wal-'))
+  file = join(folder, 'deckhand.db')
+  warnings = []
+  db = openDatabase({ file, clock: createHandClock(), log: { ...silentLog, warn: (_fields, message) => void warnings.push(message) } })
+})
+afterEach(() => {
+  db.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** As many commits, of about so many pages each. */
+function write(commits: number, pages = 100): void {
+  const payload = { keys: ['x'.repeat(3500)] }
+  for (let i = 0; i < commits; i++) {
+    transact(db, (tx) => {
+      for (let page = 0; page < pages; page++) tx.emit({ type: 'settings.changed', payload })
+    })
+  }
+}
+
+test('the log is copied by the thread and begins anew, and no commit waits for it', async () => {
+  write(64)
+  expect(readFrames(db.connection).waiting).toBeGreaterThan(6000)
+  await vi.waitFor(() => expect(readFrames(db.connection).waiting).toBe(0), 10_000)
+  write(1)
+  expect(readFrames(db.connection).all).toBeLessThan(300)
+  expect(db.findDamage()).toEqual([])
+  expect(warnings).toEqual([])
+})
+
+test('while it is written to without a pause the log stays short', async () => {
+  let longest = 0
+  for (let round = 0; round < 40; round++) {
+    write(16, 50)
+    longest = Math.max(longest, readFrames(db.connection).all)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  expect(db.prepare<{ n: number }>('SELECT count(*) AS n FROM events').get()!.n).toBe(40 * 16 * 50)
+  expect(longest).toBeLessThan(16_384)
+  expect(db.findDamage()).toEqual([])
+})
+
+test('closing in the middle of a copy leaves a whole file and no log', () => {
+  write(64)
+  db.close()
+  expect(existsSync(`${file}-wal`)).toBe(false)
+  db = openDatabase({ file, clock: createHandClock() })
+  expect(db.prepare<{ n: number }>('SELECT count(*) AS n FROM events').get()!.n).toBe(6400)
+  expect(db.findDamage()).toEqual([])
+})
+
+test('when there can be no thread, SQLite copies the log itself, and it is said once', async () => {
+  const checkpoints = createCheckpoints({
+    connection: db.connection,
+    file,
+    log: db.log,
+    threadFile: pathToFileURL(join(folder, 'nowhere.js')),
+  })
+  write(40)
+  for (let i = 0; i < 16; i++) checkpoints.committed()
+  await vi.waitFor(() => expect(warnings).toEqual([expect.stringContaining('without a thread of its own')]))
+  expect(db.connection.pragma('wal_autocheckpoint', { simple: true })).toBe(3000)
+  checkpoints.stop()
+})

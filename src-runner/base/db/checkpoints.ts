@@ -1,0 +1,96 @@
+import { Worker } from 'node:worker_threads'
+import type Sqlite from 'better-sqlite3'
+import { messageOf } from '../../kit/errors.ts'
+import type { Log } from '../../kit/log.ts'
+import { CHECKPOINT_STATES, readFrames, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
+
+/**
+ * When the write-ahead log is copied into the file. SQLite would do it within a commit, every so many pages, and the event
+ * loop would stand still for the copy and two syncs. Here a thread does it, which is started when the log first has
+ * enough of them; whoever writes only brings it to an end, a few pages, so that the log can begin anew.
+ */
+export type Checkpoints = {
+  /** There was a commit. */
+  committed(): void
+  /** Waits until the thread has let go of the file; from then on it does not touch it. */
+  stop(): void
+}
+
+/** The log is copied from so many pages on: the pages that everybody writes to are in each commit, and are copied once. */
+const ENOUGH_FRAMES = 3000
+/** What is left when the thread is done is copied in the turn that hears of it, if it is this little. */
+const FEW_FRAMES = 256
+/** Should nobody copy it, SQLite does, within a commit. */
+const MOST_FRAMES = 16_384
+const LOOK_EVERY_COMMITS = 16
+const WAIT_FOR_THREAD_MS = 5000
+
+export function createCheckpoints({
+  connection,
+  file,
+  log,
+  threadFile = besideThisFile(),
+}: {
+  connection: Sqlite.Database
+  file: string
+  log: Log
+  threadFile?: URL
+}): Checkpoints {
+  const { idle, working, ended } = CHECKPOINT_STATES
+  const state = new Int32Array(new SharedArrayBuffer(4))
+  let commits = 0
+  let thread: Worker | 'not yet' | 'gone' = 'not yet'
+  let isBusy = false
+
+  function look(): void {
+    if (isBusy || thread === 'gone' || readFrames(connection).waiting < ENOUGH_FRAMES) return
+    if (thread === 'not yet') thread = start()
+    isBusy = true
+    thread.postMessage(null)
+  }
+
+  function start(): Worker {
+    const started = new Worker(threadFile, { workerData: { file, state } satisfies CheckpointThreadData })
+    // The process may end without it: it has nothing that must be kept.
+    started.unref()
+    started.on('message', heard)
+    started.on('error', (error) => giveUp(error))
+    return started
+  }
+
+  function heard({ problem }: CheckpointAnswer): void {
+    isBusy = false
+    if (!connection.open) return
+    // A full disk, most likely: the pages are safe in the log, and the next look tries again.
+    if (problem !== null) return log.warn({ file }, `the write-ahead log could not be copied into the file: ${problem}`)
+    const { waiting } = readFrames(connection)
+    if (waiting > 0 && waiting <= FEW_FRAMES) connection.pragma('wal_checkpoint(PASSIVE)')
+    else look()
+  }
+
+  /** Without the thread it is as SQLite has it. */
+  function giveUp(error: unknown): void {
+    thread = 'gone'
+    log.warn({ err: error }, `the write-ahead log is copied without a thread of its own: ${messageOf(error)}`)
+    if (connection.open) connection.pragma(`wal_autocheckpoint = ${ENOUGH_FRAMES}`)
+  }
+
+  connection.pragma(`wal_autocheckpoint = ${MOST_FRAMES}`)
+  return {
+    committed() {
+      if (++commits % LOOK_EVERY_COMMITS === 0) look()
+    },
+    stop() {
+      if (thread === 'not yet' || thread === 'gone') return
+      if (Atomics.compareExchange(state, 0, idle, ended) === working) Atomics.wait(state, 0, working, WAIT_FOR_THREAD_MS)
+      Atomics.store(state, 0, ended)
+      void thread.terminate()
+      thread = 'gone'
+    },
+  }
+}
+
+/** In the sources as in what is built of them. */
+function besideThisFile(): URL {
+  return new URL(`checkpoint-thread.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
+}

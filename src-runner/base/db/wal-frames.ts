@@ -1,0 +1,15 @@
+import type Sqlite from 'better-sqlite3'
+
+/** What the checkpoint thread is given. `state`: one place, which says whether it holds the file open. */
+export type CheckpointThreadData = { file: string; state: Int32Array<SharedArrayBuffer> }
+export type CheckpointAnswer = { problem: string | null }
+
+/** `ended`: the thread may not open the file any more. */
+export const CHECKPOINT_STATES = { idle: 0, working: 1, ended: 2 } as const
+
+/** Pages in the write-ahead log, and those of them that are not in the file yet. Reads the log's index, and nothing else. */
+export function readFrames(connection: Sqlite.Database): { all: number; waiting: number } {
+  const [row] = connection.pragma('wal_checkpoint(NOOP)') as { log: number; checkpointed: number }[]
+  const all = Math.max(0, row!.log)
+  return { all, waiting: all - Math.max(0, row!.checkpointed) }
+}
