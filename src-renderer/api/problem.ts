@@ -44,3 +44,8 @@ export function issueOf(thrown: unknown, path: string): string | null {
     null
   )
 }
+
+/** Nothing has this id, or it is none at all. */
+export function isNoSuchThing(thrown: unknown): boolean {
+  return thrown instanceof ApiError && (thrown.status === 404 || thrown.status === 400)
+}

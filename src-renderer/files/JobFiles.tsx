@@ -2,19 +2,18 @@ import ChevronRight from 'lucide-solid/icons/chevron-right'
 import Undo2 from 'lucide-solid/icons/undo-2'
 import { createSignal, createUniqueId, For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { WrittenFile } from '../../src-runner/contract/files.ts'
+import { AnswerState } from '../api/AnswerState.tsx'
 import { ApiError } from '../api/client.ts'
 import { useUndoFile } from '../api/mutations.ts'
-import { problemOf, sentenceOf } from '../api/problem.ts'
+import { sentenceOf } from '../api/problem.ts'
 import { useFileDiff, useJobFiles } from '../api/queries.ts'
 import { bytesText } from '../kit/numbers.ts'
 import { visibleText } from '../kit/visible-text.ts'
 import { locale, words } from '../kit/words/words.ts'
 import { Button } from '../ui/Button.tsx'
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx'
-import { ErrorState } from '../ui/ErrorState.tsx'
 import { Panel } from '../ui/Panel.tsx'
 import { Pill } from '../ui/Pill.tsx'
-import { Skeleton } from '../ui/Skeleton.tsx'
 import { toast } from '../ui/Toasts.tsx'
 import { DiffView } from './DiffView.tsx'
 
@@ -96,7 +95,7 @@ function FileChanges(props: { jobId: string; file: WrittenFile }): JSX.Element {
   const size = (bytes: number | null) => (bytes === null ? '–' : bytesText(bytes, locale()))
   const isGone = () => props.file.sizeBefore === null && props.file.sizeAfter === null
   return (
-    <Switch>
+    <Switch fallback={<AnswerState compact answer={answer} rows={3} />}>
       <Match when={isGone()}>
         <p class="text-sm text-ink-3">{text().gone}</p>
       </Match>
@@ -119,12 +118,6 @@ function FileChanges(props: { jobId: string; file: WrittenFile }): JSX.Element {
             </Match>
           </Switch>
         )}
-      </Match>
-      <Match when={answer.error}>
-        <ErrorState compact problem={problemOf(answer.error)} onRetry={answer.retry} />
-      </Match>
-      <Match when={true}>
-        <Skeleton rows={3} />
       </Match>
     </Switch>
   )

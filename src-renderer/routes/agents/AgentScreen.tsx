@@ -4,9 +4,10 @@ import MessageSquare from 'lucide-solid/icons/message-square'
 import { createEffect, createMemo, createSignal, For, type JSX, Match, on, Show, Switch } from 'solid-js'
 import { createStore, reconcile, unwrap } from 'solid-js/store'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
+import { AnswerState } from '../../api/AnswerState.tsx'
 import { ApiError } from '../../api/client.ts'
 import { useCreateAgent, useDeleteAgent, useUpdateAgent } from '../../api/mutations.ts'
-import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { sentenceOf } from '../../api/problem.ts'
 import { useAgent, useAgents, useJobs, useModels } from '../../api/queries.ts'
 import { locale, words } from '../../kit/words/words.ts'
 import { MemoryPanel } from '../../memory/MemoryPanel.tsx'
@@ -15,12 +16,10 @@ import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
-import { ErrorState } from '../../ui/ErrorState.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { SaveBar } from '../../ui/SaveBar.tsx'
 import { Screen } from '../../ui/Screen.tsx'
-import { Skeleton } from '../../ui/Skeleton.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { toast } from '../../ui/Toasts.tsx'
@@ -48,7 +47,6 @@ export function AgentScreen() {
   const params = useParams<{ agentId: string }>()
   const isNew = () => params.agentId === 'new'
   const answer = useAgent(() => (isNew() ? null : params.agentId))
-  const isMissing = () => answer.error instanceof ApiError && (answer.error.status === 404 || answer.error.status === 400)
   return (
     <Screen width="narrow">
       <A href="/agents" class="-ml-1 mb-3 inline-flex items-center gap-1 rounded-md px-1 text-xs text-ink-3 hover:text-ink">
@@ -58,20 +56,11 @@ export function AgentScreen() {
       <Show when={!isNew() && answer.data === undefined}>
         <h1 class="sr-only">{words().common.agent}</h1>
       </Show>
-      <Switch>
+      <Switch fallback={<AnswerState answer={answer} missing={{ title: words().agents.notFound, why: words().agents.notFoundWhy }} />}>
         <Match when={isNew()}>
           <AgentEditor agent={null} />
         </Match>
         <Match when={answer.data?.agent.id === params.agentId && answer.data?.agent}>{(agent) => <AgentEditor agent={agent()} />}</Match>
-        <Match when={isMissing()}>
-          <ErrorState problem={{ title: words().agents.notFound, why: words().agents.notFoundWhy }} />
-        </Match>
-        <Match when={answer.error}>
-          <ErrorState problem={problemOf(answer.error)} onRetry={answer.retry} />
-        </Match>
-        <Match when={true}>
-          <Skeleton rows={8} />
-        </Match>
       </Switch>
     </Screen>
   )

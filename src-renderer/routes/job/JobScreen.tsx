@@ -7,6 +7,7 @@ import Square from 'lucide-solid/icons/square'
 import { createEffect, createMemo, createSignal, For, type JSX, Match, on, Show, Switch } from 'solid-js'
 import { DEMO_PROVIDER_ID } from '../../../src-runner/contract/agents.ts'
 import { type Job, isTerminal, type JobOutput, type JobStatus } from '../../../src-runner/contract/jobs.ts'
+import { AnswerState } from '../../api/AnswerState.tsx'
 import { ApiError } from '../../api/client.ts'
 import { useCancelJob, useRetryJob } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
@@ -50,7 +51,6 @@ import { Timeline } from './Timeline.tsx'
 export function JobScreen() {
   const params = useParams<{ jobId: string }>()
   const answer = useJob(() => params.jobId)
-  const isMissing = () => answer.error instanceof ApiError && (answer.error.status === 404 || answer.error.status === 400)
   return (
     <Screen>
       <A href="/activity" class="-ml-1 mb-3 inline-flex items-center gap-1 rounded-md px-1 text-xs text-ink-3 hover:text-ink">
@@ -60,17 +60,8 @@ export function JobScreen() {
       <Show when={answer.data === undefined}>
         <h1 class="sr-only">{words().job.title}</h1>
       </Show>
-      <Switch>
+      <Switch fallback={<AnswerState answer={answer} missing={{ title: words().job.notFound, why: words().job.notFoundWhy }} />}>
         <Match when={answer.data}>{(data) => <JobPage job={data().job} />}</Match>
-        <Match when={isMissing()}>
-          <ErrorState problem={{ title: words().job.notFound, why: words().job.notFoundWhy }} />
-        </Match>
-        <Match when={answer.error}>
-          <ErrorState problem={problemOf(answer.error)} onRetry={answer.retry} />
-        </Match>
-        <Match when={true}>
-          <Skeleton rows={8} />
-        </Match>
       </Switch>
     </Screen>
   )

@@ -1,9 +1,9 @@
 import { useNavigate, useParams, useSearchParams } from '@solidjs/router'
 import { createEffect, createMemo, type JSX, Match, on, Switch } from 'solid-js'
 import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
-import { ApiError } from '../../../api/client.ts'
+import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useCreateSchedule, useUpdateSchedule } from '../../../api/mutations.ts'
-import { problemOf, sentenceOf } from '../../../api/problem.ts'
+import { isNoSuchThing, sentenceOf } from '../../../api/problem.ts'
 import { useAgents, useSchedule } from '../../../api/queries.ts'
 import { locale, words } from '../../../kit/words/words.ts'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
@@ -12,7 +12,6 @@ import { Panel } from '../../../ui/Panel.tsx'
 import { SaveBar } from '../../../ui/SaveBar.tsx'
 import { Screen } from '../../../ui/Screen.tsx'
 import { Select } from '../../../ui/Select.tsx'
-import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
 import { TextField } from '../../../ui/TextField.tsx'
 import { toast } from '../../../ui/Toasts.tsx'
@@ -43,15 +42,14 @@ export function ScheduleEditScreen(): JSX.Element {
   const text = () => words().automations.schedule
   const sourceId = () => params.scheduleId ?? search.from
   const source = useSchedule(sourceId)
-  const isMissing = () => source.error instanceof ApiError && (source.error.status === 404 || source.error.status === 400)
   return (
     <Screen width="medium">
       <BackLink to="schedules" />
-      <Switch>
+      <Switch fallback={<AnswerState answer={source} />}>
         <Match when={sourceId() === undefined}>
           <Editor schedule={null} first={search.example === undefined ? emptySchedule() : exampleSchedule(words())} />
         </Match>
-        <Match when={isMissing()}>
+        <Match when={isNoSuchThing(source.error)}>
           <PageHeader title={words().automations.schedules} />
           <ErrorState problem={{ title: text().notFound, why: text().notFoundWhy }} />
         </Match>
@@ -63,12 +61,6 @@ export function ScheduleEditScreen(): JSX.Element {
               <Editor schedule={schedule()} first={formOfSchedule(schedule())} />
             )
           }
-        </Match>
-        <Match when={source.error}>
-          <ErrorState problem={problemOf(source.error)} onRetry={source.retry} />
-        </Match>
-        <Match when={true}>
-          <Skeleton rows={8} />
         </Match>
       </Switch>
     </Screen>

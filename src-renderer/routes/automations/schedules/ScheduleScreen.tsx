@@ -8,9 +8,9 @@ import StepForward from 'lucide-solid/icons/step-forward'
 import Trash from 'lucide-solid/icons/trash'
 import { createSignal, type JSX, Match, Show, Switch } from 'solid-js'
 import { type Schedule, STUCK_AFTER_MS } from '../../../../src-runner/contract/schedules.ts'
-import { ApiError } from '../../../api/client.ts'
+import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useDeleteSchedule, usePauseSchedule, useResumeSchedule, useRunScheduleNow, useUpdateSchedule } from '../../../api/mutations.ts'
-import { problemOf, sentenceOf } from '../../../api/problem.ts'
+import { isNoSuchThing, sentenceOf } from '../../../api/problem.ts'
 import { useSchedule } from '../../../api/queries.ts'
 import { useMinutes } from '../../../kit/now.ts'
 import { moneyText } from '../../../kit/numbers.ts'
@@ -20,15 +20,14 @@ import { RawText } from '../../../turn/RawText.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { ButtonLink } from '../../../ui/ButtonLink.tsx'
 import { ConfirmDialog } from '../../../ui/ConfirmDialog.tsx'
-import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { Menu } from '../../../ui/Menu.tsx'
 import { PageHeader } from '../../../ui/PageHeader.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
 import { Screen } from '../../../ui/Screen.tsx'
-import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { toast } from '../../../ui/Toasts.tsx'
 import { BackLink } from '../BackLink.tsx'
+import { DeleteDialog } from '../DeleteDialog.tsx'
 import { Fact, Facts } from '../Facts.tsx'
 import { BudgetMeter } from './BudgetMeter.tsx'
 import { catchUpText } from './catch-up.ts'
@@ -44,18 +43,14 @@ export function ScheduleScreen(): JSX.Element {
   const params = useParams<{ scheduleId: string }>()
   const answer = useSchedule(() => params.scheduleId)
   const text = () => words().automations.schedule
-  const isMissing = () => answer.error instanceof ApiError && (answer.error.status === 404 || answer.error.status === 400)
   return (
     <Screen>
       <BackLink to="schedules" />
       <Show when={answer.data === undefined}>
         <h1 class="sr-only">{words().automations.schedules}</h1>
       </Show>
-      <Switch>
-        <Match when={isMissing()}>
-          <ErrorState problem={{ title: text().notFound, why: text().notFoundWhy }} />
-        </Match>
-        <Match when={answer.data?.schedule.id === params.scheduleId && answer.data?.schedule}>
+      <Switch fallback={<AnswerState answer={answer} missing={{ title: text().notFound, why: text().notFoundWhy }} />}>
+        <Match when={!isNoSuchThing(answer.error) && answer.data?.schedule.id === params.scheduleId && answer.data?.schedule}>
           {(schedule) => (
             <>
               <Head schedule={schedule()} />
@@ -72,12 +67,6 @@ export function ScheduleScreen(): JSX.Element {
               </div>
             </>
           )}
-        </Match>
-        <Match when={answer.error}>
-          <ErrorState problem={problemOf(answer.error)} onRetry={answer.retry} />
-        </Match>
-        <Match when={true}>
-          <Skeleton rows={8} />
         </Match>
       </Switch>
     </Screen>
@@ -106,12 +95,6 @@ function Head(props: { schedule: Schedule }): JSX.Element {
       const { jobId } = await runNow.run({ params: params() })
       toast({ text: text().runNowStarted, action: { label: text().openRun, onClick: () => navigate(`/jobs/${jobId}`) } })
     })
-  const deleteNow = async () => {
-    const { name } = props.schedule
-    await remove.run({ params: params() })
-    toast({ text: text().deleted(name) })
-    navigate('/automations/schedules', { replace: true })
-  }
   return (
     <>
       <PageHeader
@@ -160,17 +143,13 @@ function Head(props: { schedule: Schedule }): JSX.Element {
           </>
         }
       />
-      <ConfirmDialog
+      <DeleteDialog
+        from="schedules"
+        name={props.schedule.name}
         open={isAsking()}
         onClose={() => setAsking(false)}
-        title={text().deleteTitle(props.schedule.name)}
-        confirm={text().deleteNow}
-        tone="bad"
-        onConfirm={deleteNow}
-        describeError={sentenceOf}
-      >
-        {text().deleteText}
-      </ConfirmDialog>
+        remove={() => remove.run({ params: params() })}
+      />
     </>
   )
 }

@@ -2,8 +2,9 @@ import { useNavigate } from '@solidjs/router'
 import RotateCcw from 'lucide-solid/icons/rotate-ccw'
 import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { DeliveryDetail, Trigger } from '../../../../src-runner/contract/triggers.ts'
+import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useReplayDelivery } from '../../../api/mutations.ts'
-import { problemOf, sentenceOf } from '../../../api/problem.ts'
+import { sentenceOf } from '../../../api/problem.ts'
 import { useDelivery } from '../../../api/queries.ts'
 import { prettyJson } from '../../../kit/pretty-json.ts'
 import { exactTime } from '../../../kit/time.ts'
@@ -12,8 +13,6 @@ import { locale, words } from '../../../kit/words/words.ts'
 import { RawText } from '../../../turn/RawText.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { ConfirmDialog } from '../../../ui/ConfirmDialog.tsx'
-import { ErrorState } from '../../../ui/ErrorState.tsx'
-import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { toast } from '../../../ui/Toasts.tsx'
 
 /** Above this, putting JSON into lines would be felt; it is then shown as it came. */
@@ -23,15 +22,9 @@ const PRETTY_UP_TO_CHARS = 300_000
 export function DeliveryView(props: { deliveryId: string; trigger: Trigger }): JSX.Element {
   const answer = useDelivery(() => props.deliveryId)
   return (
-    <Switch>
+    <Switch fallback={<AnswerState compact answer={answer} rows={3} />}>
       <Match when={answer.data?.delivery.id === props.deliveryId && answer.data?.delivery}>
         {(delivery) => <Opened delivery={delivery()} trigger={props.trigger} />}
-      </Match>
-      <Match when={answer.error}>
-        <ErrorState compact problem={problemOf(answer.error)} onRetry={answer.retry} />
-      </Match>
-      <Match when={true}>
-        <Skeleton rows={3} />
       </Match>
     </Switch>
   )

@@ -1,19 +1,18 @@
 import { useNavigate, useSearchParams } from '@solidjs/router'
 import { createEffect, createSignal, For, type JSX, Match, on, Show, Switch } from 'solid-js'
 import { MAX_WEBHOOK_BYTES, type SignatureScheme, type Trigger } from '../../../../src-runner/contract/triggers.ts'
+import { AnswerState } from '../../../api/AnswerState.tsx'
 import { ApiError } from '../../../api/client.ts'
 import { useCreateTrigger } from '../../../api/mutations.ts'
-import { problemOf, sentenceOf } from '../../../api/problem.ts'
+import { sentenceOf } from '../../../api/problem.ts'
 import { useAgents, useTrigger } from '../../../api/queries.ts'
 import { words } from '../../../kit/words/words.ts'
 import { Checkbox } from '../../../ui/Checkbox.tsx'
-import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { PageHeader } from '../../../ui/PageHeader.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
 import { SaveBar } from '../../../ui/SaveBar.tsx'
 import { Screen } from '../../../ui/Screen.tsx'
 import { Select } from '../../../ui/Select.tsx'
-import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
 import { TextField } from '../../../ui/TextField.tsx'
 import { UnsavedGuard } from '../../../ui/UnsavedGuard.tsx'
@@ -44,17 +43,11 @@ export function NewTriggerScreen(): JSX.Element {
     <Screen>
       <BackLink to="webhooks" />
       <PageHeader title={text().createTitle} description={text().createIntro} />
-      <Switch>
+      <Switch fallback={<AnswerState answer={original} rows={6} />}>
         <Match when={search.from === undefined}>
           <Editor original={null} preset={isPreset(search.preset) ? search.preset : null} />
         </Match>
         <Match when={original.data?.trigger}>{(trigger) => <Editor original={trigger()} preset={null} />}</Match>
-        <Match when={original.error}>
-          <ErrorState problem={problemOf(original.error)} onRetry={original.retry} />
-        </Match>
-        <Match when={true}>
-          <Skeleton rows={6} />
-        </Match>
       </Switch>
     </Screen>
   )

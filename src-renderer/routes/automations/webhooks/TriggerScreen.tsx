@@ -6,26 +6,25 @@ import Play from 'lucide-solid/icons/play'
 import Trash from 'lucide-solid/icons/trash'
 import { createSignal, type JSX, Match, onCleanup, Show, Switch } from 'solid-js'
 import { FIRES_PER_HOUR, type Trigger } from '../../../../src-runner/contract/triggers.ts'
-import { ApiError } from '../../../api/client.ts'
+import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useDeleteTrigger, usePauseTrigger, useResumeTrigger, useRotateTriggerSecret } from '../../../api/mutations.ts'
-import { problemOf, sentenceOf } from '../../../api/problem.ts'
+import { isNoSuchThing, sentenceOf } from '../../../api/problem.ts'
 import { useTrigger } from '../../../api/queries.ts'
 import { countText } from '../../../kit/numbers.ts'
 import { locale, words } from '../../../kit/words/words.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { ButtonLink } from '../../../ui/ButtonLink.tsx'
 import { ConfirmDialog } from '../../../ui/ConfirmDialog.tsx'
-import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { Menu } from '../../../ui/Menu.tsx'
 import { Meter } from '../../../ui/Meter.tsx'
 import { PageHeader } from '../../../ui/PageHeader.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
 import { Screen } from '../../../ui/Screen.tsx'
-import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { Time } from '../../../ui/Time.tsx'
 import { toast } from '../../../ui/Toasts.tsx'
 import { BackLink } from '../BackLink.tsx'
+import { DeleteDialog } from '../DeleteDialog.tsx'
 import { Fact, Facts } from '../Facts.tsx'
 import { AddressPanel, Reach } from './AddressPanel.tsx'
 import { forgetFreshAddress, freshAddressOf, keepFreshAddress } from './fresh-address.ts'
@@ -38,7 +37,6 @@ export function TriggerScreen(): JSX.Element {
   const params = useParams<{ triggerId: string }>()
   const answer = useTrigger(() => params.triggerId)
   const text = () => words().automations.webhook
-  const isMissing = () => answer.error instanceof ApiError && (answer.error.status === 404 || answer.error.status === 400)
   onCleanup(forgetFreshAddress)
   return (
     <Screen>
@@ -46,18 +44,9 @@ export function TriggerScreen(): JSX.Element {
       <Show when={answer.data === undefined}>
         <h1 class="sr-only">{words().automations.webhooks}</h1>
       </Show>
-      <Switch>
-        <Match when={isMissing()}>
-          <ErrorState problem={{ title: text().notFound, why: text().notFoundWhy }} />
-        </Match>
-        <Match when={answer.data?.trigger.id === params.triggerId && answer.data?.trigger}>
+      <Switch fallback={<AnswerState answer={answer} missing={{ title: text().notFound, why: text().notFoundWhy }} />}>
+        <Match when={!isNoSuchThing(answer.error) && answer.data?.trigger.id === params.triggerId && answer.data?.trigger}>
           {(trigger) => <TriggerPage trigger={trigger()} />}
-        </Match>
-        <Match when={answer.error}>
-          <ErrorState problem={problemOf(answer.error)} onRetry={answer.retry} />
-        </Match>
-        <Match when={true}>
-          <Skeleton rows={8} />
         </Match>
       </Switch>
     </Screen>
@@ -118,13 +107,6 @@ function Head(props: { trigger: Trigger }): JSX.Element {
     const { trigger, url } = await rotate.run({ params: params() })
     keepFreshAddress({ triggerId: trigger.id, url, sample: sampleFor(trigger.taskTemplate), isReplacement: true })
   }
-  const deleteNow = async () => {
-    const { name } = props.trigger
-    await remove.run({ params: params() })
-    forgetFreshAddress()
-    toast({ text: text().deleted(name) })
-    navigate('/automations/webhooks', { replace: true })
-  }
   return (
     <>
       <PageHeader
@@ -165,17 +147,13 @@ function Head(props: { trigger: Trigger }): JSX.Element {
       >
         {text().rotateText}
       </ConfirmDialog>
-      <ConfirmDialog
+      <DeleteDialog
+        from="webhooks"
+        name={props.trigger.name}
         open={asking() === 'delete'}
         onClose={() => setAsking(null)}
-        title={text().deleteTitle(props.trigger.name)}
-        confirm={text().deleteNow}
-        tone="bad"
-        onConfirm={deleteNow}
-        describeError={sentenceOf}
-      >
-        {text().deleteText}
-      </ConfirmDialog>
+        remove={() => remove.run({ params: params() }).then(forgetFreshAddress)}
+      />
     </>
   )
 }

@@ -1,0 +1,37 @@
+import { useNavigate } from '@solidjs/router'
+import type { JSX } from 'solid-js'
+import { sentenceOf } from '../../api/problem.ts'
+import { words } from '../../kit/words/words.ts'
+import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+
+/** Asks before an automation is removed for good. Once it is, says so in the list that it was in. */
+export function DeleteDialog(props: {
+  from: 'webhooks' | 'schedules'
+  name: string
+  open: boolean
+  onClose: () => void
+  remove: () => Promise<unknown>
+}): JSX.Element {
+  const navigate = useNavigate()
+  const text = () => (props.from === 'schedules' ? words().automations.schedule : words().automations.webhook)
+  const remove = async () => {
+    const { name } = props
+    await props.remove()
+    toast({ text: text().deleted(name) })
+    navigate(`/automations/${props.from}`, { replace: true })
+  }
+  return (
+    <ConfirmDialog
+      open={props.open}
+      onClose={() => props.onClose()}
+      title={text().deleteTitle(props.name)}
+      confirm={text().deleteNow}
+      tone="bad"
+      onConfirm={remove}
+      describeError={sentenceOf}
+    >
+      {text().deleteText}
+    </ConfirmDialog>
+  )
+}
