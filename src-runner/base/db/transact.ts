@@ -5,11 +5,14 @@ import { AppError, messageOf } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
 import type { Database, Db } from './database.ts'
 import { describeDatabaseTrouble } from './database-errors.ts'
+import { insertRows, rowInsert } from './insert-rows.ts'
 
 /** A transaction under way. Valid only inside the function it was given to. */
 export type Tx = Db & {
   /** Records the event in this transaction; listeners hear of it after the commit. */
   emit(event: RecordedEvent): void
+  /** The same for many at once, which costs half as much for each. */
+  emitAll(events: readonly RecordedEvent[]): void
   /** Runs after the commit, in the order of the calls, and never when the transaction is undone. */
   afterCommit(effect: () => void): void
 }
@@ -40,7 +43,7 @@ type Member = { work: (tx: Tx) => unknown; resolve: (value: unknown) => void; re
 /** So many functions share one commit at most: more would keep the event loop from everything else for too long. */
 const LARGEST_GROUP = 256
 
-const INSERT_EVENT = 'INSERT INTO events (at, type, payload) VALUES (?, ?, ?)'
+const EVENTS = rowInsert('events', 'at, type, payload', '?, ?, ?')
 
 /** The one place where transactions begin and end, and where what hangs on a commit is carried out. */
 export class Commits {
@@ -169,15 +172,21 @@ export class Commits {
     const assertUnderWay = () => {
       if (over) throw new Error('this transaction has ended')
     }
+    const emitAll = (events: readonly RecordedEvent[]) => {
+      assertUnderWay()
+      const at = this.#clock.now()
+      const firstId = insertRows(
+        tx,
+        EVENTS,
+        events.map(({ type, payload }) => [at, type, JSON.stringify(payload)]),
+      )
+      const stored = events.map((event, i): StoredEvent => ({ ...event, id: firstId + i, at }))
+      effects.push(() => stored.forEach((event) => this.#publish(event)))
+    }
     const tx: Tx = {
       prepare: this.#prepare,
-      emit: (event) => {
-        assertUnderWay()
-        const at = this.#clock.now()
-        const { lastInsertRowid } = this.#prepare(INSERT_EVENT).run(at, event.type, JSON.stringify(event.payload))
-        const stored: StoredEvent = { ...event, id: Number(lastInsertRowid), at }
-        effects.push(() => this.#publish(stored))
-      },
+      emit: (event) => emitAll([event]),
+      emitAll,
       afterCommit: (effect) => {
         assertUnderWay()
         effects.push(effect)

@@ -1,0 +1,32 @@
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { insertRows, rowInsert } from './insert-rows.ts'
+
+let connection: Sqlite.Database
+beforeEach(() => {
+  connection = new Sqlite(':memory:')
+  connection.exec(
+    "CREATE TABLE things (seq INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, size INTEGER, kind TEXT NOT NULL) STRICT; INSERT INTO things VALUES (41, 'first', 0, 'old')",
+  )
+})
+afterEach(() => connection.close())
+
+const THINGS = rowInsert('things', 'name, size, kind', "?, ?, 'new'")
+const insert = (rows: readonly (readonly unknown[])[]) => insertRows({ prepare: (sql) => connection.prepare(sql) }, THINGS, rows)
+const rowsOf = (count: number) => Array.from({ length: count }, (_, i) => [`thing ${i}`, i === 3 ? null : i])
+
+test.each([1, 2, 15, 16, 17, 31, 32, 100])('%i rows are written in their order, with keys that follow each other', (count) => {
+  expect(insert(rowsOf(count))).toBe(42)
+  expect(connection.prepare('SELECT seq, name, size, kind FROM things WHERE seq > 41 ORDER BY seq').raw().all()).toEqual(
+    rowsOf(count).map(([name, size], i) => [42 + i, name, size, 'new']),
+  )
+})
+
+test('a row that is refused is refused as ever, wherever it stands', () => {
+  for (const at of [0, 15, 16]) {
+    const rows = rowsOf(17)
+    rows[at] = ['first', 1]
+    expect(() => connection.transaction(() => insert(rows))()).toThrow('UNIQUE')
+    expect(connection.prepare('SELECT count(*) FROM things').pluck().get()).toBe(1)
+  }
+})
