@@ -148,12 +148,12 @@ class Plan {
   plan(aroundMs: number): void {
     this.#with((db) => {
       const set = db.prepare('UPDATE schedules SET next_due_at = ? WHERE id = ?')
-      const ledger = db.prepare<[string, number]>("SELECT 1 FROM occurrences WHERE schedule_id = ? AND due_at = ? AND origin = 'clock'")
-      const rows = db.prepare<[], { id: string; next_due_at: number }>('SELECT id, next_due_at FROM schedules').all()
-      for (const { id, next_due_at: next } of rows) {
+      const ledger = db.prepare<[number, number]>("SELECT 1 FROM occurrences WHERE schedule_seq = ? AND due_at = ? AND origin = 'clock'")
+      const rows = db.prepare<[], { seq: number; id: string; next_due_at: number }>('SELECT seq, id, next_due_at FROM schedules').all()
+      for (const { seq, id, next_due_at: next } of rows) {
         const expected = this.#expectedOf(id)
         const dueAt = Math.floor(aroundMs + Math.random() * SPREAD_MS)
-        const isOpen = [...expected].slice(-1).some((at) => ledger.get(id, at) === undefined)
+        const isOpen = [...expected].slice(-1).some((at) => ledger.get(seq, at) === undefined)
         // What comes due by its own expression stays in the plan: nothing may be lost by the test itself.
         if (isOpen || next <= dueAt) expected.add(next)
         else {
@@ -188,28 +188,30 @@ class Plan {
         found.push(...db.prepare<[], Record<string, unknown>>(sql).all().map(words))
       const next = db.prepare<[string], { at: number }>('SELECT next_due_at AS at FROM schedules WHERE id = ?')
       const inLedger = db.prepare<[string, number, number]>(
-        'SELECT 1 FROM occurrences WHERE schedule_id = ? AND (due_at = ? OR (due_at < ? AND until_at IS NOT NULL AND until_at >= due_at))',
+        `SELECT 1 FROM occurrences WHERE schedule_seq = (SELECT seq FROM schedules WHERE id = ?)
+           AND (due_at = ? OR (due_at < ? AND until_at IS NOT NULL AND until_at >= due_at))`,
       )
       for (const [id, times] of this.#expected) {
         const ahead = next.get(id)!.at
         for (const at of times) if (at < ahead && inLedger.get(id, at, at) === undefined) found.push(`the due time ${at} of ${id} was lost`)
       }
       say(
-        'SELECT schedule_id AS id, due_at FROM occurrences GROUP BY schedule_id, due_at HAVING count(*) > 1',
+        'SELECT schedule_seq AS seq, due_at FROM occurrences GROUP BY schedule_seq, due_at HAVING count(*) > 1',
         (row) => `twice in the ledger: ${JSON.stringify(row)}`,
       )
       say(
-        'SELECT occurrence_id AS id FROM agent_jobs WHERE occurrence_id IS NOT NULL GROUP BY occurrence_id HAVING count(*) > 1',
-        (row) => `two jobs of the occurrence ${String(row['id'])}`,
+        'SELECT job_seq AS seq FROM occurrences WHERE job_seq IS NOT NULL GROUP BY job_seq HAVING count(*) > 1',
+        (row) => `two due times of the job ${String(row['seq'])}`,
       )
       say(
-        `SELECT o.id, o.state FROM occurrences AS o LEFT JOIN agent_jobs AS job ON job.occurrence_id = o.id
+        `SELECT o.seq, o.state FROM occurrences AS o JOIN schedules AS schedule ON schedule.seq = o.schedule_seq
+         LEFT JOIN agent_jobs AS job ON job.seq = o.job_seq AND job.schedule_id = schedule.id
          WHERE (o.state IN ('ran', 'caught_up')) <> (job.id IS NOT NULL)`,
-        (row) => `the job of ${String(row['state'])} ${String(row['id'])} is not what the ledger says`,
+        (row) => `the job of ${String(row['state'])} ${String(row['seq'])} is not what the ledger says`,
       )
       say(
-        `SELECT job.id FROM agent_jobs AS job LEFT JOIN occurrences AS o ON o.id = job.occurrence_id
-         WHERE job.schedule_id IS NOT NULL AND o.id IS NULL`,
+        `SELECT job.id FROM agent_jobs AS job LEFT JOIN occurrences AS o ON o.job_seq = job.seq
+         WHERE job.schedule_id IS NOT NULL AND o.seq IS NULL`,
         (row) => `the job ${String(row['id'])} belongs to no due time`,
       )
       say(
@@ -227,8 +229,9 @@ class Plan {
     return this.#with((db) => {
       const rows = db
         .prepare<[number, number], { id: string; due_at: number; state: string; jobs: number }>(
-          `SELECT o.schedule_id AS id, o.due_at, o.state, (SELECT count(*) FROM agent_jobs WHERE occurrence_id = o.id) AS jobs
-           FROM occurrences AS o WHERE o.due_at BETWEEN ? AND ? ORDER BY o.due_at`,
+          `SELECT schedule.id, o.due_at, o.state, o.job_seq IS NOT NULL AS jobs
+           FROM occurrences AS o JOIN schedules AS schedule ON schedule.seq = o.schedule_seq
+           WHERE o.due_at BETWEEN ? AND ? ORDER BY o.due_at`,
         )
         .all(fromMs, toMs)
       return new Map(

@@ -110,23 +110,24 @@ async function stormBare(): Promise<Storm> {
      WHERE status <> 'paused' AND next_due_at <= ? ORDER BY next_due_at, seq`,
   )
   const note = connection.prepare(
-    `INSERT INTO occurrences (schedule_id, due_at, origin, id, state, reason, noted_at, decided_at) VALUES (?, ?, 'clock', ?, 'ran', 'On time.', ?, ?)`,
+    `INSERT INTO occurrences (schedule_seq, due_at, origin, state, reason, noted_at, decided_at, job_seq)
+     VALUES (?, ?, 'clock', 'ran', 'On time.', ?, ?, ?)`,
   )
   const job = connection.prepare(
-    `INSERT INTO agent_jobs (id, entity_id, agent_id, channel, status, title, schedule_id, occurrence_id, created_at)
-     VALUES (?, ?, ?, 'schedule', 'pending', ?, ?, ?, ?)`,
+    `INSERT INTO agent_jobs (id, entity_id, agent_id, channel, status, title, schedule_id, created_at)
+     VALUES (?, ?, ?, 'schedule', 'pending', ?, ?, ?)`,
   )
   const texts = connection.prepare('INSERT INTO job_texts (job_seq, task, context) VALUES (?, ?, ?)')
   const event = connection.prepare("INSERT INTO events (at, type, payload) VALUES (?, 'job.created', ?)")
-  const move = connection.prepare("UPDATE schedules SET next_due_at = ?, last_status = 'running', last_run_id = ? WHERE seq = ?")
+  const move = connection.prepare("UPDATE schedules SET next_due_at = ?, last_status = 'running', last_run_seq = ? WHERE seq = ?")
   const fire = connection.transaction((dueAt: number) => {
     for (const row of due.all(dueAt)) {
-      const [jobId, occurrenceId, now] = [ids.next(), ids.next(), clock.now()]
-      note.run(row.id, dueAt, occurrenceId, now, now)
-      const { lastInsertRowid } = job.run(jobId, row.entity_id, row.agent_id, row.name, row.id, occurrenceId, now)
-      texts.run(lastInsertRowid, row.task, JSON.stringify({ schedule: { id: row.id, name: row.name }, dueAt }))
+      const [jobId, now] = [ids.next(), clock.now()]
+      const { lastInsertRowid: jobSeq } = job.run(jobId, row.entity_id, row.agent_id, row.name, row.id, now)
+      const { lastInsertRowid: occurrenceSeq } = note.run(row.seq, dueAt, now, now, jobSeq)
+      texts.run(jobSeq, row.task, JSON.stringify({ schedule: { id: row.id, name: row.name }, dueAt }))
       event.run(now, JSON.stringify({ jobId, agentId: row.agent_id, title: row.name, scheduleId: row.id }))
-      move.run(dueAt + MINUTE_MS, occurrenceId, row.seq)
+      move.run(dueAt + MINUTE_MS, occurrenceSeq, row.seq)
     }
   })
   return measure(db, async (dueAt, made) => {

@@ -329,7 +329,11 @@ function compare(walk: Walk): void {
     const { id } = one.schedule
     compareLedger(
       one,
-      rig.records.db.prepare<OccurrenceRow>("SELECT * FROM occurrences WHERE schedule_id = ? AND origin = 'clock' ORDER BY due_at").all(id),
+      rig.records.db
+        .prepare<OccurrenceRow>(
+          "SELECT * FROM occurrences WHERE schedule_seq = (SELECT seq FROM schedules WHERE id = ?) AND origin = 'clock' ORDER BY due_at",
+        )
+        .all(id),
     )
     assert.ok(rig.live(one.schedule).length <= 1, 'one job at a time')
     const read = rig.read(one.schedule)

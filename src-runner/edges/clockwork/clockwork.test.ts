@@ -43,6 +43,23 @@ function start(store: ScheduleStore = rig.schedules): void {
   clockwork.start()
 }
 
+/** The schedules, with somebody who sees which one was decided, of how many due times at most. */
+function observed(see: (scheduleId: string, mostTimes?: number) => void): ScheduleStore {
+  return {
+    ...rig.schedules,
+    decide(tx, id, mostTimes) {
+      const decision = rig.schedules.decide(tx, id, mostTimes)
+      see(id, mostTimes)
+      return decision
+    },
+    decideAll(tx, ids, mostTimes) {
+      const decisions = rig.schedules.decideAll(tx, ids, mostTimes)
+      for (const id of ids) see(id, mostTimes)
+      return decisions
+    },
+  }
+}
+
 async function until(isThere: () => boolean): Promise<void> {
   while (!isThere()) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -160,13 +177,7 @@ describe('a look', () => {
   it('decides those that are on time before the rest of what others missed', async () => {
     const [watcher, yearly] = [rig.create({ cron: '* * * * *' }), rig.create({ cron: '0 10 20 12 *' })]
     const order: string[] = []
-    start({
-      ...rig.schedules,
-      decide(tx, id, mostTimes) {
-        order.push(id === yearly.id ? 'yearly' : 'watcher')
-        return rig.schedules.decide(tx, id, mostTimes)
-      },
-    })
+    start(observed((id) => void order.push(id === yearly.id ? 'yearly' : 'watcher')))
     await clockwork.tick()
     rig.clock.jump(30 * 24 * HOUR + 30 * MINUTE)
     expect(await clockwork.tick()).toMatchObject({ fired: 2 })
@@ -180,15 +191,13 @@ describe('a look', () => {
     rig.clock.jump(30 * 24 * HOUR + 30 * MINUTE + 40_000)
     const soon = rig.create({ cron: '1 10 * * *' })
     const order: string[] = []
-    start({
-      ...rig.schedules,
-      decide(tx, id, mostTimes) {
+    start(
+      observed((id) => {
         order.push(id === soon.id ? 'soon' : 'watcher')
         // The second step takes so long that the other comes due.
         if (order.length === 2) rig.clock.advance(20_000)
-        return rig.schedules.decide(tx, id, mostTimes)
-      },
-    })
+      }),
+    )
     await clockwork.tick()
     expect(order.slice(0, 4)).toEqual(['watcher', 'watcher', 'soon', 'watcher'])
     expect(rig.ledger(soon)).toMatchObject([{ state: 'ran', reason: 'On time.' }])
@@ -199,14 +208,12 @@ describe('a look', () => {
     const watchers = [1, 2, 3].map(() => rig.create({ cron: '* * * * *' }))
     rig.clock.jump(30 * 24 * HOUR + 30 * MINUTE)
     let small = 0
-    start({
-      ...rig.schedules,
-      decide(tx, id, mostTimes) {
+    start(
+      observed((_id, mostTimes) => {
         if (mostTimes === undefined) rig.clock.advance(150)
         else small++
-        return rig.schedules.decide(tx, id, mostTimes)
-      },
-    })
+      }),
+    )
     expect(await clockwork.tick()).toMatchObject({ fired: 3 })
     expect(small).toBe(3)
     for (const watcher of watchers) expect(rig.ledger(watcher)).toMatchObject([{ state: 'missed' }, { state: 'ran' }])
@@ -227,14 +234,11 @@ describe('a look', () => {
   it('runs the others when one cannot be decided, and tries that one again later', async () => {
     const [sick, well] = [rig.create(), rig.create()]
     let isSick = true
-    start({
-      ...rig.schedules,
-      decide(tx, id) {
-        const decision = rig.schedules.decide(tx, id)
+    start(
+      observed((id) => {
         if (isSick && id === sick.id) throw new Error('no')
-        return decision
-      },
-    })
+      }),
+    )
     await clockwork.tick()
     rig.clock.jump(30 * MINUTE)
     expect((await clockwork.tick()).fired).toBe(1)

@@ -108,14 +108,14 @@ export function createClockwork({
     return { ...sum, skipped: schedules.countWaiting(db), isBehind: behind.size > 0 }
   }
 
-  /** In one savepoint: one for each costs as much as deciding does. When one of them fails, each by itself. */
+  /** All or none of them. When one fails, each by itself. */
   async function decideBatch(batch: readonly Due[], sum: Look): Promise<void> {
     try {
-      const decisions = await commitSoon(db, (tx) => batch.map(({ id }) => schedules.decide(tx, id, TIMES_AT_ONCE)))
-      decisions.forEach((decision, i) => {
+      const ids = batch.map(({ id }) => id)
+      for (const [id, decision] of await commitSoon(db, (tx) => schedules.decideAll(tx, ids, TIMES_AT_ONCE))) {
         count(sum, decision)
-        if (decision.more) behind.add(batch[i]!.id)
-      })
+        if (decision.more) behind.add(id)
+      }
     } catch (error) {
       // With the file in trouble nothing else can be decided either.
       if (error instanceof AppError) throw error

@@ -1,3 +1,4 @@
+import { insertRows, rowInsert } from '../../base/db/insert-rows.ts'
 import type { Tx } from '../../base/db/transact.ts'
 import { isTerminal, type Job, type JobChannel } from '../../contract/jobs.ts'
 import { AppError } from '../../kit/errors.ts'
@@ -16,67 +17,76 @@ export type NewJob = {
   conversation?: string | 'new' | null
   triggerId?: string | null
   scheduleId?: string | null
-  /** One due time makes one job: a second one with the same id is refused by the database. */
-  occurrenceId?: string | null
   parentJobId?: string | null
   /** The call of the parent that this job answers. A second job for it is refused by the database. */
   parentCallId?: string | null
   context?: Record<string, unknown> | null
 }
 
-/** Throws AppError agent_not_found, conversation_not_found, or job_not_found (the parent). */
-export function enqueueJob(tx: Tx, deps: JobDeps, input: NewJob): Job {
-  return getJob(tx, insertJob(tx, deps, input).id)
+/** A job to be made. Its id may have been made before: one that is there already is refused by the database. */
+export type JobToMake = { job: NewJob; id?: string; retryOfJobId?: string }
+export type MadeJob = { id: string; seq: number }
+
+/** Throws AppError agent_not_found, conversation_not_found, or job_not_found (the parent), as the others here do. */
+export function enqueueJob(tx: Tx, deps: JobDeps, job: NewJob): Job {
+  return getJob(tx, insertJob(tx, deps, { job }).id)
 }
 
-/**
- * The same without reading back what was written, which is a third of what it takes to make a job. Its id may have been
- * made before.
- */
-export function insertJob(
-  tx: Tx,
-  deps: JobDeps,
-  input: NewJob,
-  { id = deps.ids.next(), retryOfJobId = null }: { id?: string; retryOfJobId?: string | null } = {},
-): { id: string; seq: number } {
-  const agent = requireAgent(tx, input.agentId)
-  if (input.parentJobId) requireJob(tx, input.parentJobId)
+/** The same without reading back what was written, which is a third of what it takes to make a job. */
+export function insertJob(tx: Tx, deps: JobDeps, toMake: JobToMake): MadeJob {
+  return insertJobs(tx, deps, [toMake])[0]!
+}
+
+const JOBS = rowInsert(
+  'agent_jobs',
+  `id, entity_id, agent_id, channel, status, title, conversation_id, trigger_id, schedule_id, parent_job_id, parent_call_id,
+   retry_of_job_id, created_at`,
+  "?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?",
+)
+const TEXTS = rowInsert('job_texts', 'job_seq, task, context', '?, ?, ?')
+
+/** Many at once, in this order, which costs half as much for each. */
+export function insertJobs(tx: Tx, deps: JobDeps, toMake: readonly JobToMake[]): MadeJob[] {
+  if (toMake.length === 0) return []
   const at = deps.clock.now()
-  const title = input.title?.trim() || titleFor(input.task)
-  const conversationId = conversationFor(tx, deps, input, { entityId: agent.entity_id, title, at })
-  const inserted = tx
-    .prepare(
-      `INSERT INTO agent_jobs (id, entity_id, agent_id, channel, status, title, conversation_id, trigger_id, schedule_id, occurrence_id,
-         parent_job_id, parent_call_id, retry_of_job_id, created_at)
-       VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    .run(
-      id,
-      agent.entity_id,
-      input.agentId,
-      input.channel,
-      title,
-      conversationId,
-      input.triggerId ?? null,
-      input.scheduleId ?? null,
-      input.occurrenceId ?? null,
-      input.parentJobId ?? null,
-      input.parentCallId ?? null,
-      retryOfJobId,
-      at,
-    )
-  const seq = Number(inserted.lastInsertRowid)
-  const context = input.context ? JSON.stringify(input.context) : null
-  tx.prepare('INSERT INTO job_texts (job_seq, task, context) VALUES (?, ?, ?)').run(seq, input.task, context)
-  if (conversationId !== null) {
-    addMessage(tx, { id: deps.ids.next(), conversationId, jobId: id, role: 'user', text: input.task, at })
+  const entityOf = createEntities(tx)
+  const jobs = toMake.map(({ job, id = deps.ids.next(), retryOfJobId = null }) => {
+    const entityId = entityOf(job.agentId)
+    if (job.parentJobId) requireJob(tx, job.parentJobId)
+    const title = job.title?.trim() || titleFor(job.task)
+    const conversationId = conversationFor(tx, deps, job, { entityId, title, at })
+    return {
+      ...{ id, job, entityId, title, conversationId, retryOfJobId },
+      triggerId: job.triggerId ?? null,
+      scheduleId: job.scheduleId ?? null,
+    }
+  })
+  const firstSeq = insertRows(
+    tx,
+    JOBS,
+    jobs.map(({ id, entityId, job, title, conversationId, triggerId, scheduleId, retryOfJobId }) => [
+      ...[id, entityId, job.agentId, job.channel, title, conversationId, triggerId, scheduleId],
+      ...[job.parentJobId ?? null, job.parentCallId ?? null, retryOfJobId, at],
+    ]),
+  )
+  insertRows(
+    tx,
+    TEXTS,
+    jobs.map(({ job }, i) => [firstSeq + i, job.task, job.context ? JSON.stringify(job.context) : null]),
+  )
+  for (const { id, job, conversationId } of jobs) {
+    if (conversationId !== null) addMessage(tx, { id: deps.ids.next(), conversationId, jobId: id, role: 'user', text: job.task, at })
   }
-  deps.quarters.added(tx, seq, at)
+  deps.quarters.added(tx, firstSeq, at)
   deps.search.added(tx)
-  const { agentId, channel, triggerId = null, scheduleId = null } = input
-  tx.emit({ type: 'job.created', payload: { jobId: id, agentId, conversationId, channel, title, triggerId, scheduleId } })
+  tx.emitAll(
+    jobs.map(({ id, job: { agentId, channel }, title, conversationId, triggerId, scheduleId }) => ({
+      type: 'job.created',
+      payload: { jobId: id, agentId, conversationId, channel, title, triggerId, scheduleId },
+    })),
+  )
   tx.afterCommit(deps.notify.ready)
-  return { id, seq }
+  return jobs.map(({ id }, i) => ({ id, seq: firstSeq + i }))
 }
 
 /**
@@ -87,13 +97,23 @@ export function retryJob(tx: Tx, deps: JobDeps, jobId: string): Job {
   const old = getJob(tx, jobId)
   if (!isTerminal(old.status)) throw new AppError('job_not_finished', 'This job has not ended yet. Stop it first, then retry it.')
   const conversation = old.channel === 'chat' ? (old.conversationId ?? 'new') : old.conversationId
-  return getJob(tx, insertJob(tx, deps, { ...old, conversation, occurrenceId: null }, { retryOfJobId: old.id }).id)
+  return getJob(tx, insertJob(tx, deps, { job: { ...old, conversation }, retryOfJobId: old.id }).id)
 }
 
-function requireAgent(tx: Tx, agentId: string): { entity_id: string } {
+/** Which entity an agent belongs to, each asked for once. */
+function createEntities(tx: Tx): (agentId: string) => string {
+  const known = new Map<string, string>()
+  return (agentId) => {
+    let entityId = known.get(agentId)
+    if (entityId === undefined) known.set(agentId, (entityId = requireEntityOf(tx, agentId)))
+    return entityId
+  }
+}
+
+function requireEntityOf(tx: Tx, agentId: string): string {
   const agent = tx.prepare<{ entity_id: string }>('SELECT entity_id FROM agents WHERE id = ? AND deleted_at IS NULL').get(agentId)
   if (agent === undefined) throw new AppError('agent_not_found', 'There is no such agent.')
-  return agent
+  return agent.entity_id
 }
 
 function requireJob(tx: Tx, jobId: string): void {

@@ -16,7 +16,6 @@ export type SummaryRow = {
   conversation_id: string | null
   trigger_id: string | null
   schedule_id: string | null
-  occurrence_id: string | null
   parent_job_id: string | null
   retry_of_job_id: string | null
   retried_by_job_id: string | null
@@ -46,7 +45,7 @@ export type JobRow = SummaryRow & { task: string; context: string | null; result
 
 const SUMMARY_COLUMNS = `
   job.seq, job.id, job.entity_id, job.agent_id, agent.name AS agent_name, job.channel, job.status, job.title, job.conversation_id,
-  job.trigger_id, job.schedule_id, job.occurrence_id, job.parent_job_id, job.retry_of_job_id,
+  job.trigger_id, job.schedule_id, job.parent_job_id, job.retry_of_job_id,
   (SELECT retry.id FROM agent_jobs AS retry WHERE retry.retry_of_job_id = job.id ORDER BY retry.seq DESC LIMIT 1) AS retried_by_job_id,
   job.error, job.error_message, job.provider_id, job.model, job.input_tokens, job.output_tokens, job.cached_tokens, job.cost_micros,
   job.children_cost_micros, job.unpriced_calls, job.turns, job.tool_calls, job.attempt, job.working_ms, job.cancel_requested_at, job.quiet, job.created_at, job.started_at,
@@ -69,7 +68,8 @@ function sharedFieldsOf(row: SummaryRow): Omit<JobSummary, 'resultPreview'> {
     conversationId: row.conversation_id,
     triggerId: row.trigger_id,
     scheduleId: row.schedule_id,
-    occurrenceId: row.occurrence_id,
+    // What a due time made has its id. A retry of that is a job of the schedule too, but not the one of the due time.
+    occurrenceId: row.schedule_id === null || row.retry_of_job_id !== null ? null : row.id,
     parentJobId: row.parent_job_id,
     retryOfJobId: row.retry_of_job_id,
     retriedByJobId: row.retried_by_job_id,

@@ -82,10 +82,35 @@ describe('enqueue', () => {
     expect(events).toEqual([])
   })
 
-  test('one due time makes one job', () => {
-    enqueue({ scheduleId: 's', occurrenceId: 's@1' })
-    expect(() => enqueue({ scheduleId: 's', occurrenceId: 's@1' })).toThrow(/UNIQUE/)
+  test('an id that was made before is of one job', () => {
+    const insert = () =>
+      write((tx) => rig.store.insert(tx, { agentId, channel: 'schedule', task: 'Do it', scheduleId: 's' }, 'made-before'))
+    expect(insert().id).toBe('made-before')
+    expect(insert).toThrow(/UNIQUE/)
     expect(rig.store.countJobs(rig.db).pending).toBe(1)
+  })
+
+  test.each([1, 15, 16, 17, 50])('%i at once are in their order, each with its own texts and its event', (count) => {
+    const other = rig.addAgent('Bob').id
+    const toMake = Array.from({ length: count }, (_, i) => ({
+      job: { agentId: i % 3 === 0 ? other : agentId, channel: 'api' as const, task: `Task ${i}`, context: { i } },
+    }))
+    const made = write((tx) => rig.store.insertAll(tx, toMake))
+    const jobs = made.map(({ id }) => rig.store.getJob(rig.db, id))
+    expect(jobs.map(({ agentId, task, context }) => ({ agentId, task, context }))).toEqual(
+      toMake.map(({ job: { agentId, task, context } }) => ({ agentId, task, context })),
+    )
+    expect(rig.store.listJobs(rig.db, { limit: 100 }).jobs.map(({ id }) => id)).toEqual(made.map(({ id }) => id).reverse())
+    const created = events.filter(({ type }) => type === 'job.created')
+    expect(created.map(({ payload }) => payload)).toMatchObject(jobs.map(({ id, agentId, title }) => ({ jobId: id, agentId, title })))
+    expect(created.map(({ id }) => id - created[0]!.id)).toEqual([...created.keys()])
+  })
+
+  test('of many, all are made or none', () => {
+    const job = { agentId, channel: 'api' as const, task: 'Do it' }
+    const toMake = [...Array.from({ length: 20 }, () => ({ job })), { job: { ...job, agentId: 'nobody' } }]
+    expect(() => write((tx) => rig.store.insertAll(tx, toMake))).toThrow('There is no such agent.')
+    expect(rig.store.countJobs(rig.db).pending).toBe(0)
   })
 })
 

@@ -9,11 +9,10 @@ import { isBrakeOn } from '../settings/settings.ts'
 import { decideSchedule, pauseWaiting } from './deciding.ts'
 import { nextDueAfter, parseCron } from './due-times.ts'
 import { findOverspend, resumeFromBudget, type ScheduleChange } from './exhausting.ts'
-import { fireSchedule } from './firing.ts'
-import { insertOccurrence } from './noting.ts'
+import { fireSchedules } from './firing.ts'
 import { behindBrake, REASONS } from './reasons.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
-import { findLiveJob, findRow, findWaiting, type ScheduleRow } from './schedule-rows.ts'
+import { findRow, findWaiting, readToDecide, type ScheduleRow } from './schedule-rows.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -87,7 +86,7 @@ export function updateSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, i
     input.watchState === undefined ? row.watch_state : input.watchState,
     // What a person wrote is theirs; a form that sends back what was there has written nothing.
     input.watchState === undefined || input.watchState === row.watch_state ? row.watch_brings : null,
-    isOtherTime ? nextDueAfter(cron, timezone, Math.max(now, newestDueAt(tx, scheduleId))) : row.next_due_at,
+    isOtherTime ? nextDueAfter(cron, timezone, Math.max(now, newestDueAt(tx, row.seq))) : row.next_due_at,
     now,
     row.seq,
   )
@@ -98,9 +97,10 @@ export function updateSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, i
 
 /** What came due before this is decided as ever. Throws AppError schedule_not_found. */
 export function pauseSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string): void {
-  if (requireRow(tx, scheduleId).status === 'paused') return
+  const { seq, status } = requireRow(tx, scheduleId)
+  if (status === 'paused') return
   decideAll(tx, deps, scheduleId)
-  const waiting = findWaiting(tx, scheduleId)
+  const waiting = findWaiting(tx, seq)
   if (waiting !== null) pauseWaiting(tx, deps, waiting)
   change(tx, deps, scheduleId, { status: 'paused', resume_at: null })
 }
@@ -121,17 +121,17 @@ export function deleteSchedule(tx: Tx, { notify }: ScheduleDeps, scheduleId: str
 }
 
 /** One run at once, whatever the budget. Throws AppError schedule_not_found, schedule_is_running. */
-export function runScheduleNow(tx: Tx, deps: ScheduleDeps, scheduleId: string): { jobId: string; occurrenceId: string } {
-  const row = requireRow(tx, scheduleId)
-  if (findLiveJob(tx, scheduleId) !== null) {
+export function runScheduleNow(tx: Tx, deps: ScheduleDeps, scheduleId: string): { jobId: string; occurrenceSeq: number } {
+  const { seq } = requireRow(tx, scheduleId)
+  const schedule = readToDecide(tx, [scheduleId])[0]!
+  if (schedule.is_live) {
     throw new AppError('schedule_is_running', 'A run of this schedule is still going. Stop it first, or wait for its end.')
   }
-  const dueAt = Math.max(deps.clock.now(), newestAskedAt(tx, scheduleId) + 1)
+  const dueAt = Math.max(deps.clock.now(), newestAskedAt(tx, seq) + 1)
   const reason = isBrakeOn(tx) ? behindBrake(REASONS.askedFor) : REASONS.askedFor
-  const occurrenceId = insertOccurrence(tx, deps, { scheduleId, dueAt, origin: 'run_now', state: 'ran', reason })
-  const jobId = fireSchedule(tx, deps, row, { occurrenceId, dueAt, origin: 'run_now', caughtUp: false })
-  tx.prepare("UPDATE schedules SET last_status = 'running', last_run_id = ? WHERE seq = ?").run(occurrenceId, row.seq)
-  return { jobId, occurrenceId }
+  const run = fireSchedules(tx, deps, [{ schedule, dueAt, origin: 'run_now', state: 'ran', reason, waiting: null }])[0]!
+  tx.prepare("UPDATE schedules SET last_status = 'running', last_run_seq = ? WHERE seq = ?").run(run.occurrenceSeq, seq)
+  return run
 }
 
 /** A budget above what was spent lets a schedule go on at once. Otherwise it waits for the day of its time zone as that is now. */
@@ -169,20 +169,20 @@ function requireCron(cron: string, timezone: string): void {
 }
 
 /** The clock may have gone back since: what the ledger has is not to come due again. */
-function newestDueAt(tx: Tx, scheduleId: string): number {
+function newestDueAt(tx: Tx, scheduleSeq: number): number {
   const newest = tx
     .prepare<{ at: number }>(
-      "SELECT ifnull(until_at, due_at) AS at FROM occurrences WHERE schedule_id = ? AND origin = 'clock' ORDER BY due_at DESC LIMIT 1",
+      "SELECT ifnull(until_at, due_at) AS at FROM occurrences WHERE schedule_seq = ? AND origin = 'clock' ORDER BY due_at DESC LIMIT 1",
     )
-    .get(scheduleId)
+    .get(scheduleSeq)
   return newest?.at ?? 0
 }
 
-function newestAskedAt(tx: Tx, scheduleId: string): number {
+function newestAskedAt(tx: Tx, scheduleSeq: number): number {
   const newest = tx
     .prepare<{ at: number }>(
-      "SELECT due_at AS at FROM occurrences WHERE schedule_id = ? AND origin = 'run_now' ORDER BY due_at DESC LIMIT 1",
+      "SELECT due_at AS at FROM occurrences WHERE schedule_seq = ? AND origin = 'run_now' ORDER BY due_at DESC LIMIT 1",
     )
-    .get(scheduleId)
+    .get(scheduleSeq)
   return newest?.at ?? 0
 }

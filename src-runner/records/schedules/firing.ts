@@ -1,35 +1,55 @@
-import type { Db } from '../../base/db/database.ts'
 import type { Tx } from '../../base/db/transact.ts'
 import type { FireContext, Occurrence } from '../../contract/schedules.ts'
+import type { JobToMake } from '../jobs/enqueueing.ts'
+import { decideWaiting, insertRuns, type RunState } from './noting.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
-import type { ScheduleRow } from './schedule-rows.ts'
+import type { ScheduleToDecide, WaitingRow } from './schedule-rows.ts'
 
-/** Makes the job of an occurrence that is written in the same transaction. Answers its id. */
-export function fireSchedule(
-  tx: Tx,
-  { clock, jobs }: Pick<ScheduleDeps, 'clock' | 'jobs'>,
-  row: ScheduleRow,
-  fire: { occurrenceId: string; dueAt: number; origin: Occurrence['origin']; caughtUp: boolean },
-): string {
-  const { occurrenceId, ...about } = fire
-  const context: FireContext = {
-    schedule: { id: row.id, name: row.name },
-    ...about,
-    lateMs: Math.max(0, clock.now() - fire.dueAt),
-    previousRun: row.last_run_id === null ? null : findRun(tx, row.last_run_id),
-  }
-  return jobs.insert(tx, {
-    ...{ agentId: row.agent_id, channel: 'schedule', task: row.task, title: row.name },
-    ...{ scheduleId: row.id, occurrenceId, context },
-  }).id
+/** A due time that is to run, or a run that a person asked for. */
+export type Fire = {
+  schedule: ScheduleToDecide
+  dueAt: number
+  origin: Occurrence['origin']
+  state: RunState
+  reason: string
+  /** It stands in the ledger already and waited for the run before it. */
+  waiting: WaitingRow | null
 }
 
-function findRun(db: Db, occurrenceId: string): FireContext['previousRun'] {
-  return (
-    db
-      .prepare<NonNullable<FireContext['previousRun']>>(
-        'SELECT created_at AS at, status, result_preview AS result FROM agent_jobs WHERE occurrence_id = ?',
-      )
-      .get(occurrenceId) ?? null
+/** Makes the jobs and writes them into the ledger, many at once. Answers what was made of each, in their order. */
+export function fireSchedules(
+  tx: Tx,
+  deps: Pick<ScheduleDeps, 'clock' | 'jobs'>,
+  fires: readonly Fire[],
+): { jobId: string; occurrenceSeq: number }[] {
+  if (fires.length === 0) return []
+  const now = deps.clock.now()
+  const jobs = deps.jobs.insertAll(
+    tx,
+    fires.map((fire) => jobFor(fire, now)),
   )
+  const fresh = fires.flatMap(({ waiting, schedule, ...run }, i) =>
+    waiting === null ? [{ ...run, scheduleSeq: schedule.seq, jobSeq: jobs[i]!.seq }] : [],
+  )
+  let nextSeq = insertRuns(tx, deps, fresh)
+  return fires.map(({ waiting, state, reason }, i) => {
+    const { id: jobId, seq: jobSeq } = jobs[i]!
+    if (waiting === null) return { jobId, occurrenceSeq: nextSeq++ }
+    decideWaiting(tx, deps, waiting, { state, reason, jobSeq })
+    return { jobId, occurrenceSeq: waiting.seq }
+  })
+}
+
+/** It has the id of its occurrence. */
+function jobFor({ schedule, dueAt, origin, state, waiting }: Fire, now: number): JobToMake {
+  const { id: scheduleId, name, agent_id: agentId, task, previous_at: at, previous_status: status, previous_result: result } = schedule
+  const context: FireContext = {
+    schedule: { id: scheduleId, name },
+    ...{ dueAt, origin, caughtUp: state === 'caught_up', lateMs: Math.max(0, now - dueAt) },
+    previousRun: at === null || status === null ? null : { at, status, result },
+  }
+  return {
+    job: { agentId, channel: 'schedule', task, title: name, scheduleId, context },
+    id: waiting?.id,
+  }
 }

@@ -12,24 +12,22 @@ const BITE = { schedules: 50, rows: 500 }
  */
 export function forgetOldOccurrences(tx: Tx, { afterSeq, now }: { afterSeq: number; now: number }): number {
   const rows = tx
-    .prepare<{ seq: number; id: string; last_run_id: string | null }>(
-      'SELECT seq, id, last_run_id FROM schedules WHERE seq > ? ORDER BY seq LIMIT ?',
-    )
+    .prepare<{ seq: number; last_run_seq: number | null }>('SELECT seq, last_run_seq FROM schedules WHERE seq > ? ORDER BY seq LIMIT ?')
     .all(afterSeq, BITE.schedules)
-  const remove = tx.prepare("DELETE FROM occurrences WHERE schedule_id = ? AND due_at < ? AND state <> 'due' AND id IS NOT ?")
-  for (const { id, last_run_id: lastRunId } of rows) {
-    const firstKept = firstKeptOf(tx, id, now)
-    if (firstKept !== null) remove.run(id, firstKept, lastRunId)
+  const remove = tx.prepare("DELETE FROM occurrences WHERE schedule_seq = ? AND due_at < ? AND state <> 'due' AND seq IS NOT ?")
+  for (const { seq, last_run_seq: lastRunSeq } of rows) {
+    const firstKept = firstKeptOf(tx, seq, now)
+    if (firstKept !== null) remove.run(seq, firstKept, lastRunSeq)
   }
   return rows.length < BITE.schedules ? 0 : rows.at(-1)!.seq
 }
 
 /** The due time from which on everything stays in this bite; null: nothing is too old. */
-function firstKeptOf(db: Db, scheduleId: string, now: number): number | null {
+function firstKeptOf(db: Db, scheduleSeq: number, now: number): number | null {
   const dueAt = (order: 'ASC' | 'DESC', skip: number) =>
     db
-      .prepare<{ due_at: number }>(`SELECT due_at FROM occurrences WHERE schedule_id = ? ORDER BY due_at ${order} LIMIT 1 OFFSET ?`)
-      .get(scheduleId, skip)?.due_at
+      .prepare<{ due_at: number }>(`SELECT due_at FROM occurrences WHERE schedule_seq = ? ORDER BY due_at ${order} LIMIT 1 OFFSET ?`)
+      .get(scheduleSeq, skip)?.due_at
   const oldest = dueAt('ASC', 0)
   const wanted = Math.max(now - LEDGER_KEEPS.forMs, dueAt('DESC', LEDGER_KEEPS.rows - 1) ?? 0)
   if (oldest === undefined || oldest >= wanted) return null

@@ -24,15 +24,15 @@ export function listSchedules(
 /** What became of the due times of one schedule, newest first. */
 export function listOccurrences(
   db: Db,
-  { scheduleId, cursor, limit }: { scheduleId: string; cursor?: string; limit: number },
+  { scheduleSeq, cursor, limit }: { scheduleSeq: number; cursor?: string; limit: number },
 ): { occurrences: Occurrence[]; nextCursor: string | null } {
   const [at, origin] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ''] : decodeCursor(cursor, LedgerPosition)
   const rows = db
     .prepare<Parameters<typeof occurrenceOf>[0]>(
-      `${SELECT_OCCURRENCE} WHERE occurrence.schedule_id = ? AND (occurrence.due_at, occurrence.origin) < (?, ?)
+      `${SELECT_OCCURRENCE} WHERE occurrence.schedule_seq = ? AND (occurrence.due_at, occurrence.origin) < (?, ?)
        ORDER BY occurrence.due_at DESC, occurrence.origin DESC LIMIT ?`,
     )
-    .all(scheduleId, at, origin, limit + 1)
+    .all(scheduleSeq, at, origin, limit + 1)
   const page = pageOf(rows, limit, (last) => [last.due_at, last.origin])
   return { occurrences: page.rows.map(occurrenceOf), nextCursor: page.nextCursor }
 }

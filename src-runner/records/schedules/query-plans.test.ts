@@ -37,9 +37,10 @@ function plansOf(act: () => void): Used[] {
   function planOf(sql: string): string[] {
     // A plan does not depend on values, but every place needs one.
     const values = (sql.match(/\?/g) ?? []).map(() => 1)
+    const named = Object.fromEntries((sql.match(/@\w+/g) ?? []).map((name) => [name.slice(1), 1]))
     return connection
       .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
-      .all(...values)
+      .all(...values, named)
       .map((row) => row.detail)
   }
 }
@@ -49,9 +50,9 @@ function plansOfWriting(act: (tx: Tx) => unknown): Used[] {
   return rig.write((tx) => plansOf(() => void act({ ...tx, prepare: (sql) => rig.records.db.prepare(sql) })))
 }
 
-/** A whole index is read only where it holds nothing but what is wanted, in the order that it has; `older` is ten rows at most. */
+/** A whole index is read only where it holds nothing but what is wanted, in the order that it has; `older` and `newest` are a few rows. */
 const WANTED =
-  /^SCAN (older$|occurrences USING (COVERING )?INDEX occurrences_one_due|CONSTANT ROW|schedules USING COVERING INDEX schedules_(due|to_resume))/
+  /^SCAN (older$|newest$|wanted VIRTUAL TABLE|occurrences USING (COVERING )?INDEX occurrences_one_due|CONSTANT ROW|schedules USING COVERING INDEX schedules_(due|to_resume))/
 
 function slowParts(used: Used[]): string[] {
   return used.flatMap(({ sql, plan }) =>
@@ -76,7 +77,8 @@ test('what is due is found by an index over what is due alone', () => {
     ['SEARCH schedules USING INDEX schedules_paused_due (next_due_at>? AND next_due_at<?)'],
     ['SEARCH schedules USING INDEX schedules_to_resume (resume_at<?)'],
     [
-      'SCAN occurrences USING COVERING INDEX occurrences_one_due',
+      'SCAN waiting USING COVERING INDEX occurrences_one_due',
+      'SEARCH schedule USING INTEGER PRIMARY KEY (rowid=?)',
       'CORRELATED SCALAR SUBQUERY 1',
       'SEARCH job USING INDEX agent_jobs_open_fires (schedule_id=?)',
     ],

@@ -36,7 +36,7 @@ export type ScheduleDeps = {
   clock: Clock
   ids: Ids
   log: Log
-  jobs: Pick<JobStore, 'insert'>
+  jobs: Pick<JobStore, 'insertAll'>
   hooks: ScheduleHooks
   notify: Required<ScheduleWatcher>
   /** In safe mode a due time never makes a job. */

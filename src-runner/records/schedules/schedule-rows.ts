@@ -25,7 +25,7 @@ export type ScheduleRow = {
   next_due_at: number | null
   resume_at: number | null
   exhausted_told_at: number | null
-  last_run_id: string | null
+  last_run_seq: number | null
   watch_state: string | null
   watch_brings: string | null
   created_at: number
@@ -33,39 +33,87 @@ export type ScheduleRow = {
 }
 
 export type OccurrenceRow = {
-  schedule_id: string
+  seq: number
+  schedule_seq: number
   due_at: number
   origin: Occurrence['origin']
-  id: string
+  /** null: it has the id of its job. */
+  id: string | null
   state: OccurrenceState
   reason: string
   times: number
   until_at: number | null
   noted_at: number
   decided_at: number | null
+  job_seq: number | null
+}
+
+/** A schedule with all that deciding its due times asks for. */
+export type ScheduleToDecide = Omit<
+  ScheduleRow,
+  'entity_id' | 'notify_on_success' | 'last_status' | 'last_run_seq' | 'watch_state' | 'watch_brings' | 'created_at' | 'updated_at'
+> & {
+  /** 1: a job of it has not ended. */
+  is_live: number
+  /** 1: a due time waits for that. */
+  is_waiting: number
+  /** Of the run before; null: there was none. */
+  previous_at: number | null
+  previous_status: JobStatus | null
+  previous_result: string | null
 }
 
 /** An occurrence with what is known of its job. */
-type JoinedRow = OccurrenceRow & { job_id: string | null; job_status: JobStatus | null; quiet: number | null; cost_micros: number | null }
+type JoinedRow = OccurrenceRow & {
+  schedule_id: string
+  job_id: string | null
+  job_status: JobStatus | null
+  quiet: number | null
+  cost_micros: number | null
+}
+
+/** A due time that waits has an id of its own, which its job will have. */
+export type WaitingRow = OccurrenceRow & { id: string }
 
 /** A job that keeps the next due time of its schedule from running. */
 export type LiveJob = { id: string; status: JobStatus; created_at: number }
 
-export const SELECT_OCCURRENCE = `SELECT occurrence.*, job.id AS job_id, job.status AS job_status, job.quiet, job.cost_micros
-  FROM occurrences AS occurrence LEFT JOIN agent_jobs AS job ON job.occurrence_id = occurrence.id`
+export const SELECT_OCCURRENCE = `
+  SELECT occurrence.*, schedule.id AS schedule_id, job.id AS job_id, job.status AS job_status, job.quiet, job.cost_micros
+  FROM occurrences AS occurrence JOIN schedules AS schedule ON schedule.seq = occurrence.schedule_seq
+    LEFT JOIN agent_jobs AS job ON job.seq = occurrence.job_seq`
 
 /** A retry of a run counts too: whatever made it, a schedule has one job at a time. */
 const LIVE_JOB = `SELECT id, status, created_at FROM agent_jobs INDEXED BY agent_jobs_open_fires
   WHERE schedule_id = ? AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child') LIMIT 1`
 
+/** In the order in which they are wanted. */
+const TO_DECIDE = `
+  SELECT schedule.seq, schedule.id, schedule.agent_id, schedule.name, schedule.cron, schedule.timezone, schedule.task,
+    schedule.daily_budget_micros, schedule.catch_up_ms, schedule.notify_via, schedule.status, schedule.next_due_at, schedule.resume_at,
+    schedule.exhausted_told_at,
+    EXISTS (SELECT 1 FROM agent_jobs AS live INDEXED BY agent_jobs_open_fires WHERE live.schedule_id = schedule.id
+      AND live.status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')) AS is_live,
+    EXISTS (SELECT 1 FROM occurrences AS waiting WHERE waiting.schedule_seq = schedule.seq AND waiting.state = 'due') AS is_waiting,
+    previous.created_at AS previous_at, previous.status AS previous_status, previous.result_preview AS previous_result
+  FROM json_each(?) AS wanted CROSS JOIN schedules AS schedule ON schedule.id = wanted.value
+    LEFT JOIN occurrences AS last_run ON last_run.seq = schedule.last_run_seq
+    LEFT JOIN agent_jobs AS previous ON previous.seq = last_run.job_seq`
+
 /** The replies of today of a job that was made before are added one by one. Of those there is one, and perhaps a retry. */
 const OWN_SPEND = `
-  SELECT (SELECT ifnull(sum(cost_micros), 0) FROM agent_jobs WHERE schedule_id = ? AND created_at >= ?) + (
-    SELECT ifnull(sum(step.cost_micros), 0)
-    FROM (SELECT seq, finished_at FROM agent_jobs WHERE schedule_id = ? AND created_at < ? ORDER BY created_at DESC LIMIT 10) AS older
-    CROSS JOIN job_steps AS step ON step.job_seq = older.seq
-    WHERE (older.finished_at IS NULL OR older.finished_at >= ?) AND step.kind = 'reply' AND step.created_at >= ?
-  ) AS micros`
+  WITH
+    live AS (SELECT seq, created_at, cost_micros FROM agent_jobs INDEXED BY agent_jobs_open_fires
+      WHERE schedule_id = @scheduleId AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')),
+    ended AS (SELECT seq, created_at, cost_micros, finished_at FROM agent_jobs WHERE schedule_id = @scheduleId AND finished_at IS NOT NULL),
+    older AS (
+      SELECT seq FROM live WHERE created_at < @since
+      UNION ALL
+      SELECT seq FROM (SELECT seq, finished_at FROM ended WHERE created_at < @since ORDER BY created_at DESC LIMIT 10) AS newest WHERE finished_at >= @since)
+  SELECT (SELECT ifnull(sum(cost_micros), 0) FROM live WHERE created_at >= @since)
+    + (SELECT ifnull(sum(cost_micros), 0) FROM ended WHERE created_at >= @since)
+    + (SELECT ifnull(sum(step.cost_micros), 0) FROM older CROSS JOIN job_steps AS step ON step.job_seq = older.seq
+      WHERE step.kind = 'reply' AND step.created_at >= @since) AS micros`
 
 export function findLiveJob(db: Db, scheduleId: string): LiveJob | null {
   return db.prepare<LiveJob>(LIVE_JOB).get(scheduleId) ?? null
@@ -75,19 +123,24 @@ export function findRow(db: Db, scheduleId: string): ScheduleRow | null {
   return db.prepare<ScheduleRow>('SELECT * FROM schedules WHERE id = ?').get(scheduleId) ?? null
 }
 
-export function findOccurrence(db: Db, occurrenceId: string): Occurrence | null {
-  const row = db.prepare<JoinedRow>(`${SELECT_OCCURRENCE} WHERE occurrence.id = ?`).get(occurrenceId)
+export function findOccurrence(db: Db, occurrenceSeq: number): Occurrence | null {
+  const row = db.prepare<JoinedRow>(`${SELECT_OCCURRENCE} WHERE occurrence.seq = ?`).get(occurrenceSeq)
   return row === undefined ? null : occurrenceOf(row)
 }
 
+/** Those that are there, in this order: in one statement, which for thousands is a fraction of one for each. */
+export function readToDecide(db: Db, scheduleIds: readonly string[]): ScheduleToDecide[] {
+  return db.prepare<ScheduleToDecide>(TO_DECIDE).all(JSON.stringify(scheduleIds))
+}
+
 /** The due time that waits for the run before it. */
-export function findWaiting(db: Db, scheduleId: string): OccurrenceRow | null {
-  return db.prepare<OccurrenceRow>("SELECT * FROM occurrences WHERE schedule_id = ? AND state = 'due'").get(scheduleId) ?? null
+export function findWaiting(db: Db, scheduleSeq: number): WaitingRow | null {
+  return db.prepare<WaitingRow>("SELECT * FROM occurrences WHERE schedule_seq = ? AND state = 'due'").get(scheduleSeq) ?? null
 }
 
 export function occurrenceOf(row: JoinedRow): Occurrence {
   return {
-    id: row.id,
+    id: row.id ?? row.job_id!,
     scheduleId: row.schedule_id,
     dueAt: row.due_at,
     origin: row.origin,
@@ -127,10 +180,10 @@ export function scheduleOf(db: Db, row: ScheduleRow, now: number): Schedule {
     nextDueAt: isReadable ? nextDueOf(row, now) : null,
     isWatcher: isWatcher(row.cron, row.timezone),
     watchState: row.watch_state,
-    lastRun: row.last_run_id === null ? null : findOccurrence(db, row.last_run_id),
+    lastRun: row.last_run_seq === null ? null : findOccurrence(db, row.last_run_seq),
     liveJobId: live?.id ?? null,
     agentSpentTodayUsd: toUsd(readAgentSpend(db, row.agent_id, dayStart)),
-    spentTodayUsd: toUsd(db.prepare<{ micros: number }>(OWN_SPEND).get(row.id, dayStart, row.id, dayStart, dayStart, dayStart)!.micros),
+    spentTodayUsd: toUsd(db.prepare<{ micros: number }>(OWN_SPEND).get({ scheduleId: row.id, since: dayStart })!.micros),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

@@ -8,7 +8,7 @@ import type { Log } from '../../kit/log.ts'
 import type { MovedJob } from '../jobs/job-deps.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 import { createSchedule, deleteSchedule, pauseSchedule, requireRow, resumeSchedule, runScheduleNow, updateSchedule } from './changing.ts'
-import { decideSchedule, type Decision } from './deciding.ts'
+import { decideSchedule, decideSchedules, type Decision } from './deciding.ts'
 import { forgetOldOccurrences } from './forgetting.ts'
 import { listOccurrences, listSchedules } from './listing.ts'
 import type { ScheduleDeps, ScheduleHooks, ScheduleWatcher } from './schedule-deps.ts'
@@ -26,9 +26,11 @@ const PAUSED_DUE = `SELECT seq, id, next_due_at AS at FROM schedules INDEXED BY 
   WHERE status = 'paused' AND next_due_at <= ? AND (next_due_at, seq) > (?, ?) ORDER BY next_due_at, seq LIMIT ?`
 const TO_RESUME = 'SELECT id FROM schedules WHERE resume_at <= ? ORDER BY resume_at LIMIT 1000'
 /** Due times whose way is free: the run before them has ended while nobody heard of it. */
-const FREED = `SELECT schedule_id AS id FROM occurrences INDEXED BY occurrences_one_due WHERE state = 'due' AND NOT EXISTS (
-  SELECT 1 FROM agent_jobs AS job INDEXED BY agent_jobs_open_fires WHERE job.schedule_id = occurrences.schedule_id
+const FREED = `SELECT schedule.id FROM occurrences AS waiting INDEXED BY occurrences_one_due
+  CROSS JOIN schedules AS schedule ON schedule.seq = waiting.schedule_seq
+  WHERE waiting.state = 'due' AND NOT EXISTS (SELECT 1 FROM agent_jobs AS job INDEXED BY agent_jobs_open_fires WHERE job.schedule_id = schedule.id
   AND job.status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child'))`
+const WAITS = "SELECT 1 FROM occurrences WHERE schedule_seq = (SELECT seq FROM schedules WHERE id = ?) AND state = 'due'"
 const NEXT_DUE = "SELECT min(next_due_at) AS at FROM schedules INDEXED BY schedules_due WHERE status <> 'paused' AND next_due_at > ?"
 const NEXT_RESUME = 'SELECT min(resume_at) AS at FROM schedules INDEXED BY schedules_to_resume WHERE resume_at > ?'
 
@@ -50,7 +52,7 @@ export function createScheduleStore({
   clock: Clock
   ids: Ids
   log: Log
-  jobs: Pick<JobStore, 'insert'>
+  jobs: Pick<JobStore, 'insertAll'>
   hooks?: Partial<ScheduleHooks>
   safeMode?: boolean
 }) {
@@ -73,8 +75,8 @@ export function createScheduleStore({
     list: (db: Db, filter: { agentId?: string; cursor?: string; limit: number }) => listSchedules(db, { ...filter, now: clock.now() }),
     /** The ledger of one schedule. Throws AppError schedule_not_found. */
     listOccurrences(db: Db, filter: { scheduleId: string; cursor?: string; limit: number }) {
-      requireRow(db, filter.scheduleId)
-      return listOccurrences(db, filter)
+      const { scheduleId, ...page } = filter
+      return listOccurrences(db, { ...page, scheduleSeq: requireRow(db, scheduleId).seq })
     },
     listUpcoming: (db: Db, hours: number) => listUpcoming(db, { now: clock.now(), until: clock.now() + hours * 3_600_000 }),
 
@@ -93,12 +95,15 @@ export function createScheduleStore({
     },
     remove: (tx: Tx, scheduleId: string) => deleteSchedule(tx, deps, scheduleId),
     runNow(tx: Tx, scheduleId: string): { jobId: string; occurrence: Occurrence } {
-      const { jobId, occurrenceId } = runScheduleNow(tx, deps, scheduleId)
-      return { jobId, occurrence: findOccurrence(tx, occurrenceId)! }
+      const { jobId, occurrenceSeq } = runScheduleNow(tx, deps, scheduleId)
+      return { jobId, occurrence: findOccurrence(tx, occurrenceSeq)! }
     },
 
     /** Decides what has come due of one schedule, `more` telling that there is more of it. Nothing is due: nothing is written. */
     decide: (tx: Tx, scheduleId: string, mostTimes?: number): Decision => decideSchedule(tx, deps, scheduleId, mostTimes),
+    /** The same for many, each named once; what is not there is not in the answer. */
+    decideAll: (tx: Tx, scheduleIds: readonly string[], mostTimes?: number): Map<string, Decision> =>
+      decideSchedules(tx, deps, scheduleIds, mostTimes),
     /** At most `limit` schedules that have something to decide, behind a place in their order. */
     listDue: (db: Db, which: 'running' | 'paused', after: DuePosition, limit: number) =>
       db.prepare<DuePosition & { id: string }>(which === 'paused' ? PAUSED_DUE : DUE).all(clock.now(), after.at, after.seq, limit),
@@ -124,7 +129,7 @@ export function createScheduleStore({
       tx.prepare(
         "UPDATE schedules SET last_status = ? WHERE id = ? AND NOT (status = 'budget_exhausted' AND last_status IS 'budget_exhausted')",
       ).run(LAST_STATUS_OF[job.status as TerminalStatus], scheduleId)
-      const waits = tx.prepare("SELECT 1 FROM occurrences WHERE schedule_id = ? AND state = 'due'").get(scheduleId) !== undefined
+      const waits = tx.prepare(WAITS).get(scheduleId) !== undefined
       if (waits) tx.afterCommit(() => deps.notify.freed(scheduleId))
     },
     /** A hook of the job store. */
