@@ -63,6 +63,7 @@ export function createCheckpoints({
     if (!connection.open) return
     // A full disk, most likely: the pages are safe in the log, and the next look tries again.
     if (problem !== null) return log.warn({ file }, `the write-ahead log could not be copied into the file: ${problem}`)
+    log.debug({ file }, 'the write-ahead log was copied beside the event loop')
     const { waiting } = readFrames(connection)
     if (waiting > 0 && waiting <= FEW_FRAMES) connection.pragma('wal_checkpoint(PASSIVE)')
     else look()
