@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { callJson, closeClient, send } from './http-client.ts'
+import { makeAgent } from './make-agent.ts'
 import { median, ROOT, spread, startModelServer, startProgram, startRunner } from './processes.ts'
 
 /**
@@ -13,24 +14,16 @@ export async function benchJobs(): Promise<void> {
   const models = await startModelServer()
   const runner = await startRunner()
   const { runnerUrl } = runner.line
-  const { provider } = await callJson<{ provider: { id: string } }>('POST', `${runnerUrl}/api/providers`, {
-    kind: 'openai-compatible',
-    name: 'Local',
-    baseUrl: `${models.line.url}/v1`,
-  })
-  const { agent } = await callJson<{ agent: { id: string } }>('POST', `${runnerUrl}/api/agents`, {
-    name: 'Bench',
-    model: { providerId: provider.id, model: 'small' },
-  })
+  const agentId = await makeAgent(runnerUrl, models.line.url)
   console.log(`\nJobs per second, end to end (${JOBS} jobs a round, ${ROUNDS} rounds in turn; median, least and most)`)
   console.log('concurrency | Deckhand | bare loop | Deckhand / bare')
   for (const concurrency of [1, 4, 16]) {
     await callJson('PATCH', `${runnerUrl}/api/settings`, { concurrency })
-    await runJobs(runnerUrl, agent.id, 200, concurrency)
+    await runJobs(runnerUrl, agentId, 200, concurrency)
     const ours: number[] = []
     const bare: number[] = []
     for (let round = 0; round < ROUNDS; round++) {
-      ours.push(await runJobs(runnerUrl, agent.id, JOBS, concurrency))
+      ours.push(await runJobs(runnerUrl, agentId, JOBS, concurrency))
       bare.push(await runBare(models.line.url, concurrency))
     }
     const ratio = median(ours.map((perSecond, round) => perSecond / bare[round]!))

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { callJson, closeClient, send } from './http-client.ts'
+import { closeClient, send } from './http-client.ts'
+import { makeAgent } from './make-agent.ts'
 import { cpuSeconds, makeFolder, median, ROOT, spread, startModelServer, startProgram, startRunner } from './processes.ts'
 
 /**
@@ -92,19 +93,6 @@ function childrenOf(pid: number): number[] {
     .split(' ')
     .filter(Boolean)
     .map(Number)
-}
-
-async function makeAgent(url: string, modelUrl: string): Promise<string> {
-  const { provider } = await callJson<{ provider: { id: string } }>('POST', `${url}/api/providers`, {
-    kind: 'openai-compatible',
-    name: 'Local',
-    baseUrl: `${modelUrl}/v1`,
-  })
-  const { agent } = await callJson<{ agent: { id: string } }>('POST', `${url}/api/agents`, {
-    name: 'Bench',
-    model: { providerId: provider.id, model: 'small' },
-  })
-  return agent.id
 }
 
 async function readStream(url: string, body: unknown, mark: string): Promise<Turn> {

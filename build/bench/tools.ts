@@ -6,6 +6,7 @@ import { listFiles } from '../../src-runner/thinking/tools/list-files/list-files
 import { readFile } from '../../src-runner/thinking/tools/read-file/read-file.ts'
 import type { ToolContext } from '../../src-runner/thinking/tools/tool.ts'
 import { callJson, closeClient, send } from './http-client.ts'
+import { makeAgent } from './make-agent.ts'
 import { makeFolder, median, spread, startModelServer, startRunner } from './processes.ts'
 
 const CALLS = 50
@@ -27,14 +28,7 @@ export async function benchTools(): Promise<void> {
   const models = await startModelServer()
   const runner = await startRunner()
   const { runnerUrl } = runner.line
-  const { provider } = await callJson<{ provider: { id: string } }>('POST', `${runnerUrl}/api/providers`, {
-    kind: 'openai-compatible',
-    name: 'Local',
-    baseUrl: `${models.line.url}/v1`,
-  })
-  const { agent } = await callJson<{ agent: { id: string } }>('POST', `${runnerUrl}/api/agents`, {
-    name: 'Bench',
-    model: { providerId: provider.id, model: 'small' },
+  const agentId = await makeAgent(runnerUrl, models.line.url, {
     folders: [folder],
     limits: { maxTurns: 200, maxToolCalls: 500, maxCostUsd: 1, maxWorkingMs: 600_000 },
   })
@@ -44,10 +38,7 @@ export async function benchTools(): Promise<void> {
     const job: number[] = []
     const direct: number[] = []
     for (let round = -3; round < ROUNDS; round++) {
-      const [ours, bare] = [
-        await runJob(runnerUrl, models.line.url, agent.id, inReplies(calls, inReply)),
-        await callDirectly(folder, calls),
-      ]
+      const [ours, bare] = [await runJob(runnerUrl, models.line.url, agentId, inReplies(calls, inReply)), await callDirectly(folder, calls)]
       if (round < 0) continue
       job.push(ours / CALLS)
       direct.push(bare / CALLS)
