@@ -6,11 +6,9 @@
 // The job calls a program, which is never repeated by itself, and edits a file. Both leave a line outside of the runner's
 // data, which is counted here. Deaths are either self-inflicted at an exact point (src-runner/testing/fault-points.ts) or
 // come from here, when the model or the job is seen to be where it should be.
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,9 +17,11 @@ import type { Approval } from '../src-runner/contract/approvals.ts'
 import type { Job, JobStatus, Step } from '../src-runner/contract/jobs.ts'
 import { systemClock } from '../src-runner/kit/clock.ts'
 import type { FaultPoint } from '../src-runner/testing/fault-points.ts'
+import { findFreePort } from '../src-runner/testing/free-port.ts'
 import { startModelServer, type ModelServer } from '../src-runner/testing/model-servers/model-server.ts'
 import type { ServedReply } from '../src-runner/testing/model-servers/reply.ts'
 import { createRunnerClient, type RunnerClient } from '../src-runner/testing/runner-client.ts'
+import { isAlive, startRunnerProcess, untilHealthy } from './runner-process.ts'
 
 export type KillPhasesOptions = { each: number; phase?: number; tell?: (line: string) => void }
 
@@ -88,8 +88,8 @@ export async function runKillPhases({ each, phase: only, tell = () => {} }: Kill
   const running: { child: ChildProcess | null } = { child: null }
 
   const boot = async (at?: FaultPoint) => {
-    running.child = startChild({ dataDir, port, at })
-    await untilHealthy(client, running.child)
+    running.child = startRunnerProcess(CHILD, { dataDir, port, env: at === undefined ? {} : { KILL_AT: at } })
+    await untilHealthy(client, running.child, LIMIT_MS)
   }
   const died = async (signal?: 'SIGKILL') => {
     const dying = running.child!
@@ -242,10 +242,6 @@ export async function runKillPhases({ each, phase: only, tell = () => {} }: Kill
   }
 }
 
-function isAlive(child: ChildProcess | null): boolean {
-  return child !== null && child.exitCode === null && child.signalCode === null
-}
-
 function isSettled(status: JobStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'awaiting_approval'
 }
@@ -310,22 +306,6 @@ async function prepare(client: RunnerClient, model: ModelServer, folder: string)
   return agents
 }
 
-function startChild({ dataDir, port, at }: { dataDir: string; port: number; at: FaultPoint | undefined }): ChildProcess {
-  const env = {
-    ...{ PATH: process.env['PATH'], DECKHAND_DATA_DIR: dataDir, RUNNER_PORT: String(port), LOG_LEVEL: 'error' },
-    ...(at === undefined ? {} : { KILL_AT: at }),
-  }
-  return spawn(process.execPath, [CHILD], { env, stdio: ['ignore', 'ignore', 'inherit'] })
-}
-
-async function untilHealthy(client: RunnerClient, child: ChildProcess): Promise<void> {
-  await until(async () => {
-    if (!isAlive(child)) throw new Error(`the runner ended while it started (${child.signalCode})`)
-    const answer = await client.ask('health').catch(() => null)
-    return answer?.status === 200 ? true : null
-  }, 'the runner was not healthy')
-}
-
 /** Looks again until there is something to see. */
 async function until<T>(look: () => Promise<T | null>, problem: string): Promise<T> {
   const limit = performance.now() + LIMIT_MS
@@ -346,15 +326,6 @@ async function withLimit<T>(work: Promise<T>, problem: string): Promise<T> {
   } finally {
     over.abort()
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

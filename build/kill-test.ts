@@ -6,7 +6,6 @@
 // What must hold: every accepted job is there and comes to an end, no job exists twice, no step is recorded twice or
 // missing, finished jobs stay as they were, and the file is sound. The service repeats each delivery until it is answered,
 // as services do: it must have made one job, and the counters of its webhook must be those of the jobs.
-import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -21,10 +20,12 @@ import { systemClock } from '../src-runner/kit/clock.ts'
 import { createIds } from '../src-runner/kit/ids.ts'
 import { createJobTails } from '../src-runner/base/events/job-tails.ts'
 import { createJobStore } from '../src-runner/records/jobs/job-store.ts'
+import { findFreePort } from '../src-runner/testing/free-port.ts'
 import { createRunnerClient, type RunnerClient } from '../src-runner/testing/runner-client.ts'
 import { openAiChat } from '../src-runner/testing/model-servers/openai-chat.ts'
 import type { ServedReply } from '../src-runner/testing/model-servers/reply.ts'
 import { postWebhook } from '../src-runner/testing/webhook-sender.ts'
+import { endProcess, startRunnerProcess, untilHealthy } from './runner-process.ts'
 
 export type KillTestOptions = {
   kills: number
@@ -54,6 +55,7 @@ const CLIENTS = 4
 const DELIVERIES_EACH = 25
 const TURNS_WITH_TOOLS = 2
 const DRAIN_LIMIT_MS = 120_000
+const HEALTHY_WITHIN_MS = 10_000
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 export async function runKillTest({
@@ -70,10 +72,10 @@ export async function runKillTest({
   const accepted = new Map<string, string>()
   const finished = new Map<string, string>()
   const dataDir = join(home, 'data')
-  const start = () => startRunner(entry, { dataDir, port })
+  const start = () => startRunnerProcess(entry, { dataDir, port })
 
   let runner = start()
-  await untilHealthy(client)
+  await untilHealthy(client, runner, HEALTHY_WITHIN_MS)
   const agentId = await prepare(client, models.url, join(home, 'folder'))
 
   let submitting = true
@@ -107,7 +109,7 @@ export async function runKillTest({
   for (let kill = 1; kill <= kills; kill++) {
     // One in four dies while it is still starting.
     await systemClock.sleep(kill % 4 === 0 ? 0 : Math.random() * 150)
-    await end(runner, 'SIGKILL')
+    await endProcess(runner, 'SIGKILL')
     if (kill % 50 === 0 || kill === kills) {
       broken.push(...inspect(dataDir, finished))
       tell(`${kill} kills, ${accepted.size} accepted, ${finished.size} ended, ${broken.length} broken`)
@@ -116,7 +118,7 @@ export async function runKillTest({
     runner = start()
     if (kill % 4 === 3 && kill < kills) await systemClock.sleep(Math.random() * 200)
     else {
-      await untilHealthy(client)
+      await untilHealthy(client, runner, HEALTHY_WITHIN_MS)
       healthy.push(performance.now() - startedAt)
     }
   }
@@ -124,7 +126,7 @@ export async function runKillTest({
   submitting = false
   await Promise.all(submitters)
   await untilDrained(client).catch((error: Error) => broken.push(error.message))
-  const ending = await end(runner, 'SIGTERM')
+  const ending = await endProcess(runner, 'SIGTERM')
   if (ending !== 0) broken.push(`SIGTERM ended the runner with ${ending}`)
   broken.push(...inspect(dataDir, finished))
   for (const jobId of accepted.keys()) if (!finished.has(jobId)) broken.push(`accepted job ${jobId} has not come to an end`)
@@ -280,29 +282,6 @@ async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-function startRunner(entry: string, { dataDir, port }: { dataDir: string; port: number }): ChildProcess {
-  const env = { PATH: process.env['PATH'], DECKHAND_DATA_DIR: dataDir, RUNNER_PORT: String(port), LOG_LEVEL: 'error' }
-  return spawn(process.execPath, [entry], { env, stdio: ['ignore', 'ignore', 'inherit'] })
-}
-
-async function end(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
-  const exited = once(child, 'exit')
-  child.kill(signal)
-  await exited
-  return child.exitCode
-}
-
-async function untilHealthy(client: RunnerClient): Promise<void> {
-  const limit = performance.now() + 10_000
-  while (performance.now() < limit) {
-    const answer = await client.ask('health').catch(() => null)
-    if (answer?.status === 200) return
-    await systemClock.sleep(3)
-  }
-  throw new Error('the runner was not healthy within 10 s')
-}
-
 async function untilDrained(client: RunnerClient): Promise<void> {
   const limit = performance.now() + DRAIN_LIMIT_MS
   while (performance.now() < limit) {
@@ -311,15 +290,6 @@ async function untilDrained(client: RunnerClient): Promise<void> {
     await systemClock.sleep(100)
   }
   throw new Error(`jobs were still at work ${DRAIN_LIMIT_MS / 1000} s after the last kill: ${JSON.stringify(await client.ok('countJobs'))}`)
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -10,6 +10,7 @@ import { silentLog, type Log } from './kit/log.ts'
 import { createMemoryVault } from './kit/vault.ts'
 import { createRunner, type Runner } from './runner.ts'
 import { TEST_SECRET } from './testing/create-test-runner.ts'
+import { findFreePort } from './testing/free-port.ts'
 import { createHandAlarm } from './testing/hand-alarm.ts'
 import { createHandClock, type HandClock } from './testing/hand-clock.ts'
 import { createRunnerClient } from './testing/runner-client.ts'
@@ -69,14 +70,6 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
     return (server.address() as AddressInfo).port
   }
 
-  async function freePort(): Promise<number> {
-    const port = await listen()
-    const server = servers.pop()!
-    server.close()
-    await once(server, 'close')
-    return port
-  }
-
   /** A job that waits until the brake is released. */
   async function leaveJob(): Promise<string> {
     const client = clientOf(await create().start())
@@ -123,7 +116,7 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
     { table: 'settings', line: 'webhooks have a port of their own', at: 'behind the last listener' },
   ])('that fails late, $at, leaves nothing running, and the next one does the work', async ({ table, line }) => {
     const jobId = await leaveJob()
-    const [port, ingressPort] = [await freePort(), await freePort()]
+    const [port, ingressPort] = [await findFreePort(), await findFreePort()]
     const when = (written: string) => {
       if (written === 'the runner is ready') runner.setBrake(false)
       if (written === line) lose(table)
@@ -136,7 +129,7 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
   })
 
   it('that is told to stop meanwhile ends as well', async () => {
-    const [port, ingressPort] = [await freePort(), await freePort()]
+    const [port, ingressPort] = [await findFreePort(), await findFreePort()]
     const starting = create({ port, ingressPort }).start()
     await runner.stop({ graceMs: 0 })
     await starting

@@ -1,12 +1,13 @@
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { createServer as createTcpServer, type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../contract/public-address.ts'
 import { ROUTES, type Route } from '../contract/routes.ts'
 import { createTestRunner, TEST_SECRET, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
+import { findFreePort } from '../testing/free-port.ts'
 import { sendRaw, toBytes } from '../testing/raw-http.ts'
 import { selfSigned } from '../testing/self-signed.ts'
 import { createTunnelStandIns, pathWith, type TunnelStandIns } from '../testing/tunnel-stand-ins.ts'
@@ -51,14 +52,6 @@ async function listening<S extends { listen: Server['listen']; address: Server['
   return (server.address() as AddressInfo).port
 }
 
-async function freePort(): Promise<number> {
-  const server = createTcpServer()
-  const port = await listening(server as unknown as Server)
-  servers.splice(servers.indexOf(server), 1)
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 async function addTrigger(): Promise<{ url: string; path: string }> {
   const agent = await runner.addAgent()
   const { url } = await runner.client.ok('createTrigger', { body: { name: 'Orders', agentId: agent.id, taskTemplate: 'Pack {order}.' } })
@@ -101,7 +94,7 @@ describe('the webhook-only listener', { timeout: 30_000 }, () => {
 
   it('is opened and closed by the setting, takes webhooks, and is there again after a restart', async () => {
     await open()
-    const port = await freePort()
+    const port = await findFreePort()
     expect(await update({ ingressPort: port })).toMatchObject({ ingressPort: port, localUrl: `http://127.0.0.1:${port}` })
     const { url } = await addTrigger()
     expect(url.startsWith(`http://127.0.0.1:${port}/webhooks/`)).toBe(true)
@@ -115,7 +108,7 @@ describe('the webhook-only listener', { timeout: 30_000 }, () => {
 
   it('that cannot have its port is refused with the reason, and everything stays as it was', async () => {
     await open()
-    const mine = await freePort()
+    const mine = await findFreePort()
     await update({ ingressPort: mine })
     const taken = await listening(createServer())
     const problem = `Port ${taken} is taken by another program. Choose another one for webhooks.`
@@ -142,7 +135,7 @@ describe('the webhook-only listener', { timeout: 30_000 }, () => {
     'answers no route of the runner but with 404, and changes nothing: %s',
     async (headers) => {
       await open({ config: { authMode: 'local-trust' } })
-      const port = await freePort()
+      const port = await findFreePort()
       await update({ ingressPort: port })
       await addTrigger()
       const before = contents()
@@ -268,7 +261,7 @@ describe('the public address', { timeout: 30_000 }, () => {
     await open()
     const tls = await listening(createTlsServer(selfSigned('localhost')) as unknown as Server)
     const unreachable: [string, RegExp][] = [
-      [`http://127.0.0.1:${await freePort()}`, /^Nothing answers at 127\.0\.0\.1:\d+: the connection was refused\.$/],
+      [`http://127.0.0.1:${await findFreePort()}`, /^Nothing answers at 127\.0\.0\.1:\d+: the connection was refused\.$/],
       [`https://localhost:${tls}`, /^The secure connection to localhost:\d+ failed \(DEPTH_ZERO_SELF_SIGNED_CERT\)/],
       ['https://nowhere.invalid', /^The name nowhere\.invalid was not found\./],
     ]
@@ -327,7 +320,7 @@ describe('the public address', { timeout: 30_000 }, () => {
   })
 
   it('of the environment counts before all others, and nothing here changes it', async () => {
-    const port = await freePort()
+    const port = await findFreePort()
     await open({ config: { publicRunnerUrl: 'https://hooks.example.com/', ingressPort: port } })
     expect(await read()).toMatchObject({ url: 'https://hooks.example.com', source: 'environment', ingressPort: port })
     for (const body of [{ url: 'https://other.example' }, { url: null }, { ingressPort: null }, { ingressPort: 4000 }]) {
@@ -501,7 +494,7 @@ describe('a tunnel', { timeout: 30_000 }, () => {
 
   it('leads to the port of the setting where there is one, follows it, and never to a port that is taken', async () => {
     await open()
-    const [first, second] = [await freePort(), await freePort()]
+    const [first, second] = [await findFreePort(), await findFreePort()]
     await update({ ingressPort: first })
     await startTunnel('ngrok')
     await expect.poll(tunnelState).toBe('running')

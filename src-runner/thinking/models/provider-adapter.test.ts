@@ -1,7 +1,7 @@
-import { createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createOutbound, type Outbound } from '../../base/net/outbound.ts'
 import { systemClock } from '../../kit/clock.ts'
+import { findFreePort } from '../../testing/free-port.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
 import { type ModelServer, startModelServer } from '../../testing/model-servers/model-server.ts'
 import type { ServedFault, ServedReply } from '../../testing/model-servers/reply.ts'
@@ -387,7 +387,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
   })
 
   it('says that nothing listens there', async () => {
-    const free = await freePort()
+    const free = await findFreePort()
     const events = await collect(open({ baseUrl: `http://127.0.0.1:${free}${PATHS[kind]}` }).stream(ASKED, new AbortController().signal))
     expect(failureOf(events)).toMatchObject({ kind: 'network', retryable: true, message: expect.stringMatching(/Is the server running\?/) })
   })
@@ -590,11 +590,3 @@ describe('what only one provider needs', () => {
     expect(server.received).toHaveLength(0)
   })
 })
-
-async function freePort(): Promise<number> {
-  const listener = createServer()
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
-  const { port } = listener.address() as { port: number }
-  await new Promise<void>((resolve) => listener.close(() => resolve()))
-  return port
-}

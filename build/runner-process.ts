@@ -1,0 +1,36 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { systemClock } from '../src-runner/kit/clock.ts'
+import type { RunnerClient } from '../src-runner/testing/runner-client.ts'
+
+/** A runner in a process of its own that knows nothing of the environment it is started from. What it complains of is shown. */
+export function startRunnerProcess(
+  entry: string,
+  { dataDir, port, env = {} }: { dataDir: string; port: number; env?: Record<string, string> },
+): ChildProcess {
+  const own = { PATH: process.env['PATH'], DECKHAND_DATA_DIR: dataDir, RUNNER_PORT: String(port), LOG_LEVEL: 'error' }
+  return spawn(process.execPath, [entry], { env: { ...own, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
+export function isAlive(child: ChildProcess | null): boolean {
+  return child !== null && child.exitCode === null && child.signalCode === null
+}
+
+/** Resolves with the exit code when it is gone; null: a signal ended it. */
+export async function endProcess(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
+  if (!isAlive(child)) return child.exitCode
+  const exited = once(child, 'exit')
+  child.kill(signal)
+  await exited
+  return child.exitCode
+}
+
+/** Resolves within a few milliseconds of the first 200: starts are measured by it. */
+export async function untilHealthy(client: RunnerClient, child: ChildProcess, limitMs: number): Promise<void> {
+  for (const limit = performance.now() + limitMs; performance.now() < limit; await systemClock.sleep(3)) {
+    if (!isAlive(child)) throw new Error(`the runner ended while it started (${child.exitCode ?? child.signalCode})`)
+    const answer = await client.ask('health').catch(() => null)
+    if (answer?.status === 200) return
+  }
+  throw new Error(`the runner was not healthy within ${limitMs / 1000} s`)
+}
