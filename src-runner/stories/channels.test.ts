@@ -1,39 +1,22 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { z } from 'zod'
 import type { CreateAgent } from '../contract/agents.ts'
 import type { Approval } from '../contract/approvals.ts'
-import type { Channel, ChannelPerson } from '../contract/channels.ts'
+import type { Channel } from '../contract/channels.ts'
 import type { Job } from '../contract/jobs.ts'
-import { startBotApiServer, type BotApiServer, type ServedUser } from '../testing/bot-api-server/bot-api-server.ts'
+import { startBotApiServer, type BotApiServer } from '../testing/bot-api-server/bot-api-server.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
+import { ANNA, BEN, createPostTool, createTelegramChat } from '../testing/telegram-chat.ts'
 import { shortCodeOf } from '../records/approvals/short-code.ts'
 import { ALL_TOOLS } from '../thinking/tools/all-tools.ts'
-import { defineTool } from '../thinking/tools/tool.ts'
-
-const ANNA: ServedUser = { id: 4711, first_name: 'Anna', last_name: 'Berg', username: 'anna_berg' }
-const BEN: ServedUser = { id: 4712, first_name: 'Ben' }
-const NOTHING = { paths: [], leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
 
 describe('Telegram', { timeout: 30_000 }, () => {
   let runner: TestRunner
   let bot: BotApiServer
   let posted: string[]
 
-  /** Asks at the usual level of trust, since it leaves the machine. */
-  const post = defineTool({
-    name: 'post',
-    description: 'Posts a text.',
-    args: z.object({ text: z.string() }),
-    effect: 'once',
-    parallel: false,
-    facts: ({ text }) => ({ ...NOTHING, subject: `https://post.example/${text}`, summary: `Post "${text}"`, leavesMachine: true }),
-    async run({ text }) {
-      posted.push(text)
-      return { ok: true, output: 'posted' }
-    },
-  })
+  const post = createPostTool((text) => posted.push(text))
 
   beforeEach(async () => {
     posted = []
@@ -46,32 +29,13 @@ describe('Telegram', { timeout: 30_000 }, () => {
 
   async function begin(fields: Partial<CreateAgent> = {}, options: TestRunnerOptions = {}): Promise<Channel> {
     runner = await createTestRunner({ moreTools: [post], ...options })
-    const agent = await runner.addAgent({ name: 'Ada', ...fields })
-    const { channel } = await runner.client.ok('createChannel', {
-      body: { agentId: agent.id, kind: 'telegram', token: bot.token, baseUrl: bot.url },
-    })
-    return channel
+    return connect((await runner.addAgent({ name: 'Ada', ...fields })).id)
   }
 
-  const channelNow = async () => (await runner.client.ok('listChannels', { query: {} })).channels[0]!
+  const { connect, channelNow, personOf, letIn, said, untilSaid } = createTelegramChat(() => ({ runner, bot }))
   const people = async () => (await channelNow()).people
-  const personOf = async (user: ServedUser): Promise<ChannelPerson | undefined> =>
-    (await people()).find((person) => person.externalId === String(user.id))
   const jobs = async () => (await runner.client.ok('listJobs', { query: { limit: 50 } })).jobs
-  const said = (user: ServedUser) => bot.sent.filter((message) => message.chatId === user.id).map((message) => message.text)
-
-  async function letIn(user: ServedUser, role: 'owner' | 'allowed' = 'owner'): Promise<ChannelPerson> {
-    bot.say(user, 'Hello?')
-    await expect.poll(() => personOf(user)).toBeDefined()
-    const { id, channelId } = (await personOf(user))!
-    await runner.client.ok('updateChannelPerson', { params: { channelId, personId: id }, body: { role } })
-    await bot.until(() => said(user).length >= 2)
-    return (await personOf(user))!
-  }
-
   const newestJob = async (): Promise<Job> => (await runner.client.ok('getJob', { params: { jobId: (await jobs())[0]!.id } })).job
-  const untilSaid = (user: ServedUser, text: string | RegExp) =>
-    bot.until(() => said(user).some((one) => (typeof text === 'string' ? one === text : text.test(one))))
   const pending = async (): Promise<Approval[]> =>
     (await runner.client.ok('listApprovals', { query: { status: 'pending', limit: 50 } })).approvals
   const playPost = (text: string, after = 'It is posted.') =>

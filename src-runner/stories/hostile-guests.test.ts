@@ -2,15 +2,14 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CreateAgent } from '../contract/agents.ts'
-import type { Channel, ChannelPerson } from '../contract/channels.ts'
+import type { Channel } from '../contract/channels.ts'
 import type { OutboundMessage } from '../contract/outbox.ts'
 import { createMemoryVault } from '../kit/vault.ts'
 import { shortCodeOf } from '../records/approvals/short-code.ts'
 import { startBotApiServer, type BotApiServer, type ServedUser } from '../testing/bot-api-server/bot-api-server.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
+import { ANNA, BEN, createTelegramChat } from '../testing/telegram-chat.ts'
 
-const ANNA: ServedUser = { id: 4711, first_name: 'Anna' }
-const BEN: ServedUser = { id: 4712, first_name: 'Ben' }
 const SECRET = 'kiwi-canary-7731'
 
 /** Somebody who was let in, and wants more than that. The model is on their side. */
@@ -28,30 +27,13 @@ describe('a guest on Telegram', { timeout: 12_000 }, () => {
 
   async function begin(fields: Partial<CreateAgent> = {}): Promise<Channel> {
     runner = await createTestRunner()
-    const agent = await runner.addAgent({ name: 'Ada', autonomy: 'on_its_own', ...fields })
-    const body = { agentId: agent.id, kind: 'telegram' as const, token: bot.token, baseUrl: bot.url }
-    return (await runner.client.ok('createChannel', { body })).channel
+    return connect((await runner.addAgent({ name: 'Ada', autonomy: 'on_its_own', ...fields })).id)
   }
 
-  const channelNow = async () => (await runner.client.ok('listChannels', { query: {} })).channels[0]!
-  const personOf = async (user: ServedUser): Promise<ChannelPerson | undefined> =>
-    (await channelNow()).people.find((person) => person.externalId === String(user.id))
-  const said = (user: ServedUser) => bot.sent.filter((message) => message.chatId === user.id).map(({ text }) => text)
+  const { connect, personOf, setRole, letIn, said } = createTelegramChat(() => ({ runner, bot }))
   const outbox = async (query: { state?: OutboundMessage['state'] } = {}) =>
     (await runner.client.ok('listOutbox', { query: { limit: 50, ...query } })).messages
   const untilSaid = (user: ServedUser, text: string) => expect.poll(() => said(user).join('\n'), { timeout: 5000 }).toContain(text)
-
-  async function setRole(user: ServedUser, role: 'owner' | 'allowed' | 'refused'): Promise<void> {
-    const { id, channelId } = (await personOf(user))!
-    await runner.client.ok('updateChannelPerson', { params: { channelId, personId: id }, body: { role } })
-  }
-
-  async function letIn(user: ServedUser, role: 'owner' | 'allowed' = 'owner'): Promise<void> {
-    bot.say(user, 'Hello?')
-    await expect.poll(() => personOf(user)).toBeDefined()
-    await setRole(user, role)
-    await bot.until(() => said(user).length >= 2)
-  }
 
   it('gets no file that nobody has read', async () => {
     const { agentId } = await begin()

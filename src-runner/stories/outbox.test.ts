@@ -1,21 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { z } from 'zod'
 import type { Agent, CreateAgent } from '../contract/agents.ts'
 import type { OutboundMessage } from '../contract/outbox.ts'
 import type { CreateSchedule } from '../contract/schedules.ts'
 import type { CreateTrigger } from '../contract/triggers.ts'
-import { startBotApiServer, type BotApiServer, type ServedUser } from '../testing/bot-api-server/bot-api-server.ts'
+import { startBotApiServer, type BotApiServer } from '../testing/bot-api-server/bot-api-server.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
 import { createHandClock } from '../testing/hand-clock.ts'
+import { ANNA, BEN, createPostTool, createTelegramChat } from '../testing/telegram-chat.ts'
 import { postWebhook } from '../testing/webhook-sender.ts'
-import { defineTool } from '../thinking/tools/tool.ts'
 
-const ANNA: ServedUser = { id: 4711, first_name: 'Anna' }
-const BEN: ServedUser = { id: 4712, first_name: 'Ben' }
 const HOUR = 3_600_000
-const NOTHING = { paths: [], leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
 
 describe('what people are told over channels', { timeout: 40_000 }, () => {
   let runner: TestRunner
@@ -23,18 +19,7 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
   let agent: Agent
   let posted: string[]
 
-  const post = defineTool({
-    name: 'post',
-    description: 'Posts a text.',
-    args: z.object({ text: z.string() }),
-    effect: 'once',
-    parallel: false,
-    facts: ({ text }) => ({ ...NOTHING, subject: 'https://post.example/', summary: `Post "${text}"`, leavesMachine: true }),
-    async run({ text }) {
-      posted.push(text)
-      return { ok: true, output: 'posted' }
-    },
-  })
+  const post = createPostTool((text) => posted.push(text))
 
   beforeEach(async () => {
     posted = []
@@ -49,25 +34,12 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
     runner = await createTestRunner({ moreTools: [post], ...options })
     agent = await runner.addAgent({ name: 'Ada', ...fields })
   }
+  const chat = createTelegramChat(() => ({ runner, bot }))
+  const { letIn, said, untilSaid } = chat
   async function connect(): Promise<string> {
-    const body = { agentId: agent.id, kind: 'telegram', token: bot.token, baseUrl: bot.url } as const
-    const { id } = (await runner.client.ok('createChannel', { body })).channel
-    await expect.poll(async () => (await runner.client.ok('getChannel', { params: { channelId: id } })).channel.status).toBe('open')
+    const { id } = await chat.connect(agent.id)
+    await expect.poll(async () => (await chat.channelNow()).status).toBe('open')
     return id
-  }
-  const said = (user: ServedUser) => bot.sent.filter(({ chatId }) => chatId === user.id).map(({ text }) => text)
-  const untilSaid = (user: ServedUser, text: string | RegExp) =>
-    bot.until(() => said(user).some((one) => (typeof text === 'string' ? one === text : text.test(one))))
-
-  async function letIn(channelId: string, user: ServedUser, role: 'owner' | 'allowed' = 'owner'): Promise<void> {
-    bot.say(user, 'Hello?')
-    const find = async () => {
-      const { people } = (await runner.client.ok('getChannel', { params: { channelId } })).channel
-      return people.find(({ externalId }) => externalId === String(user.id))
-    }
-    await expect.poll(find).toBeDefined()
-    await runner.client.ok('updateChannelPerson', { params: { channelId, personId: (await find())!.id }, body: { role } })
-    await untilSaid(user, /I am Ada/)
   }
   const outbox = async (query: { state?: OutboundMessage['state']; jobId?: string } = {}) =>
     (await runner.client.ok('listOutbox', { query: { ...query, limit: 50 } })).messages
@@ -96,7 +68,8 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
       const folder = runner.makeFolder()
       writeFileSync(join(folder, 'report.txt'), 'Twelve pages.')
       await runner.client.ok('updateAgent', { params: { agentId: agent.id }, body: { folders: [folder] } })
-      await letIn(await connect(), ANNA)
+      await connect()
+      await letIn(ANNA)
       runner.modelServer.play(
         { toolCalls: [{ id: 'call_1', name: 'return_result', args: { summary: 'The report', files: [join(folder, 'report.txt')] } }] },
         { text: ['Here is the **report**.'] },
@@ -111,9 +84,9 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
 
     it('say that it failed; why, to the owner alone', async () => {
       await begin()
-      const channelId = await connect()
-      await letIn(channelId, ANNA)
-      await letIn(channelId, BEN, 'allowed')
+      await connect()
+      await letIn(ANNA)
+      await letIn(BEN, 'allowed')
       for (const user of [ANNA, BEN]) {
         runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
         bot.say(user, 'What time is it?')
@@ -128,7 +101,7 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
     it('says who, what, the first lines and where to read on', async () => {
       await begin({ name: 'Ada *the* first' })
       const channelId = await connect()
-      await letIn(channelId, ANNA)
+      await letIn(ANNA)
       const url = await addWebhook()
       runner.modelServer.play({ text: ['The tests of **main** fail.\n\nSomebody changed the clock.'] })
       const job = await fire(url)
@@ -143,7 +116,8 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
 
     it('is never sent for what made no job, or did not succeed, or was not asked for', async () => {
       await begin()
-      await letIn(await connect(), ANNA)
+      await connect()
+      await letIn(ANNA)
       const url = await addWebhook()
       const before = said(ANNA).length
       expect((await postWebhook(`${url}x`)).status).toBe(404)
@@ -172,10 +146,10 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
       expect((await runner.client.ok('listAttention')).items).toEqual([])
       expect(runner.notices).toEqual([])
 
-      const channelId = await connect()
+      await connect()
       const second = await fire(url)
       expect(await outbox({ jobId: second.id })).toMatchObject([{ state: 'nowhere', problem: expect.stringContaining('owner') as string }])
-      await letIn(channelId, ANNA)
+      await letIn(ANNA)
       const third = await fire(url)
       await untilSaid(ANNA, new RegExp(third.id))
       expect(said(ANNA).filter((text) => text.includes('finished'))).toHaveLength(1)
@@ -183,7 +157,8 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
 
     it('goes to the channel that was picked and to no other', async () => {
       await begin()
-      await letIn(await connect(), ANNA)
+      await connect()
+      await letIn(ANNA)
       const job = await fire(await addWebhook({ notifyVia: 'slack' }))
       expect(await outbox({ jobId: job.id })).toMatchObject([
         { state: 'nowhere', problem: 'The agent is not connected to the chosen channel.' },
@@ -196,7 +171,8 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
       const status = async () => (await runner.client.ok('getSchedule', { params: { scheduleId: schedule.id } })).schedule.lastStatus
       expect((await runNow(schedule.id)).status).toBe('completed')
       expect(await status()).toBe('notify_unreachable')
-      await letIn(await connect(), ANNA)
+      await connect()
+      await letIn(ANNA)
       await runNow(schedule.id)
       expect(await status()).toBe('success')
       await untilSaid(ANNA, /finished “Prices”/)
@@ -204,7 +180,8 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
 
     it('is not sent of a run that found nothing new', async () => {
       await begin()
-      await letIn(await connect(), ANNA)
+      await connect()
+      await letIn(ANNA)
       const schedule = await addSchedule({ cron: '*/5 * * * *' })
       runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'nothing_new', args: {} }] })
       const job = await runNow(schedule.id)
@@ -216,7 +193,8 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
   describe('a question', () => {
     it('of any job goes to the owner, in our words, with buttons and a code, and is answered there', async () => {
       await begin()
-      await letIn(await connect(), ANNA)
+      await connect()
+      await letIn(ANNA)
       askToPost('[click](https://evil.example) **now**')
       const job = await submit()
       expect(job.status).toBe('awaiting_approval')
@@ -240,7 +218,8 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
 
     it('that was answered in the app before it could be sent is not sent', async () => {
       await begin()
-      await letIn(await connect(), ANNA)
+      await connect()
+      await letIn(ANNA)
       bot.fault('sendMessage', { kind: 'error', code: 429, description: 'Too Many Requests', retryAfter: 1 })
       askToPost('news')
       const job = await submit()
@@ -256,9 +235,9 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
 
     it('of a guest’s job is the owner’s to answer, and the guest hears that it takes a while', async () => {
       await begin()
-      const channelId = await connect()
-      await letIn(channelId, ANNA)
-      await letIn(channelId, BEN, 'allowed')
+      await connect()
+      await letIn(ANNA)
+      await letIn(BEN, 'allowed')
       askToPost('news')
       bot.say(BEN, 'Post the news')
       await untilSaid(BEN, /I have to ask the person I work for/)
@@ -270,7 +249,8 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
   it('is once for each day that a schedule has used up its budget', async () => {
     const clock = createHandClock(Date.UTC(2026, 10, 20, 9, 0))
     await begin({}, { clock })
-    await letIn(await connect(), ANNA)
+    await connect()
+    await letIn(ANNA)
     await runner.client.ok('setModelPrice', { body: { model: agent.model!, price: { inputUsdPerMillion: 100, outputUsdPerMillion: 0 } } })
     const schedule = await addSchedule({ notifyOnSuccess: false, dailyBudgetUsd: 1 })
     runner.modelServer.play({ text: ['Dear.'], usage: { input: 12_000, output: 1 } })
@@ -293,8 +273,8 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
     it('is tried three times, shown with why, and sent when the person says so', async () => {
       const clock = createHandClock()
       await begin({}, { clock })
-      const channelId = await connect()
-      await letIn(channelId, ANNA)
+      await connect()
+      await letIn(ANNA)
       const url = await addWebhook()
       bot.fault('sendMessage', { kind: 'error', code: 500, description: 'Internal Server Error' }, 100)
       const job = await fire(url)
@@ -325,7 +305,8 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
 
     it('is given up at once when the person has blocked the account', async () => {
       await begin()
-      await letIn(await connect(), ANNA)
+      await connect()
+      await letIn(ANNA)
       bot.block(ANNA)
       const job = await fire(await addWebhook())
       await expect.poll(() => outbox({ jobId: job.id })).toMatchObject([{ state: 'undeliverable', tries: 1 }])
@@ -333,7 +314,8 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
 
     it('is sent after a crash in the middle of sending', async () => {
       await begin()
-      await letIn(await connect(), ANNA)
+      await connect()
+      await letIn(ANNA)
       bot.fault('sendMessage', { kind: 'stall' })
       const job = await fire(await addWebhook())
       await bot.until(() => bot.calls.some(({ method, fields }) => method === 'sendMessage' && String(fields['text']).includes(job.id)))
