@@ -6,11 +6,9 @@
 // Before each start, while nobody holds the database, every schedule whose due time was decided gets a new one, a moment
 // ahead. Half of the deaths come from here at a random moment around those; half are self-inflicted in the middle of the
 // transaction or right behind it (src-runner/testing/fault-points.ts). The clock, the alarm and the database are real.
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,8 +16,10 @@ import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
 import { systemClock } from '../src-runner/kit/clock.ts'
 import type { FaultPoint } from '../src-runner/testing/fault-points.ts'
+import { findFreePort } from '../src-runner/testing/free-port.ts'
 import { startModelServer, type ModelServer } from '../src-runner/testing/model-servers/model-server.ts'
 import { createRunnerClient, type RunnerClient } from '../src-runner/testing/runner-client.ts'
+import { endProcess, isAlive, startRunnerProcess, untilHealthy } from './runner-process.ts'
 
 export type ScheduleKillOptions = {
   kills: number
@@ -71,10 +71,10 @@ export async function runScheduleKillTest({
   const startedAt = Date.now()
   let child = startRunner(stage)
   try {
-    await untilHealthy(client)
+    await untilHealthy(client, child, LIMIT_MS)
     const startMs = Date.now() - startedAt
     await prepare(client, models, count)
-    await end(child, 'SIGKILL')
+    await endProcess(child, 'SIGKILL')
 
     let between = 0
     for (let kill = 1; kill <= kills; kill++) {
@@ -92,11 +92,11 @@ export async function runScheduleKillTest({
     }
 
     child = startRunner(stage)
-    await untilHealthy(client)
+    await untilHealthy(client, child, LIMIT_MS)
     await untilIdleWithinMinute(client)
-    await end(child, 'SIGKILL')
+    await endProcess(child, 'SIGKILL')
     const frozen = await freeze()
-    if ((await end(child, 'SIGTERM')) !== 0) broken.push('the runner did not end well')
+    if ((await endProcess(child, 'SIGTERM')) !== 0) broken.push('the runner did not end well')
     broken.push(...planned.inspect())
     const runs = [...planned.outcomes(frozen.from, frozen.to)].map(([id, rows]) => {
       const made = rows.filter(({ jobs }) => jobs > 0).length
@@ -111,7 +111,7 @@ export async function runScheduleKillTest({
       broken: [...new Set(broken)].slice(0, 50),
     }
   } finally {
-    await end(child, 'SIGKILL')
+    await endProcess(child, 'SIGKILL')
     await models.close()
     rmSync(home, { recursive: true, force: true })
   }
@@ -121,7 +121,7 @@ export async function runScheduleKillTest({
     const dueAt = Date.now() + 8_000
     planned.plan(dueAt)
     child = startRunner(stage)
-    await untilHealthy(client)
+    await untilHealthy(client, child, LIMIT_MS)
     await until(dueAt - 200)
     child.kill('SIGSTOP')
     const from = Date.now()
@@ -273,42 +273,23 @@ async function prepare(client: RunnerClient, models: ModelServer, count: number)
 type Stage = { home: string; port: number; file: string }
 
 function startRunner({ home, port }: Stage, point?: FaultPoint, after = 0): ChildProcess {
-  const env = {
-    PATH: process.env['PATH'],
-    DECKHAND_DATA_DIR: home,
-    RUNNER_PORT: String(port),
-    LOG_LEVEL: 'error',
-    WORKER_SECRET: 'x'.repeat(43),
-  }
-  const fault = point === undefined ? {} : { KILL_AT: point, KILL_AFTER: String(after) }
-  return spawn(process.execPath, [CHILD], { env: { ...env, ...fault }, stdio: ['ignore', 'ignore', 'inherit'] })
+  const fault: Record<string, string> = point === undefined ? {} : { KILL_AT: point, KILL_AFTER: String(after) }
+  return startRunnerProcess(CHILD, { dataDir: home, port, env: { WORKER_SECRET: 'x'.repeat(43), ...fault } })
 }
 
 async function die(child: ChildProcess, at: number): Promise<void> {
   await until(at)
-  await end(child, 'SIGKILL')
+  await endProcess(child, 'SIGKILL')
 }
 
 async function exitOf(child: ChildProcess): Promise<void> {
   const limit = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  if (isAlive(child)) await once(child, 'exit')
   clearTimeout(limit)
-}
-
-async function end(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
-  const exited = once(child, 'exit')
-  child.kill(signal)
-  await exited
-  return child.exitCode
 }
 
 function until(at: number): Promise<void> {
   return systemClock.sleep(Math.max(0, at - Date.now()))
-}
-
-async function untilHealthy(client: RunnerClient): Promise<void> {
-  await poll(async () => (await client.ask('health').catch(() => null))?.status === 200, 'the runner was not healthy')
 }
 
 /** Nothing is due, nothing waits and nothing runs, and so it was a moment ago. */
@@ -338,15 +319,6 @@ async function untilIdleWithinMinute(client: RunnerClient): Promise<void> {
 async function poll(isSo: () => Promise<boolean>, failure: string): Promise<void> {
   for (const limit = Date.now() + LIMIT_MS; Date.now() < limit; await systemClock.sleep(20)) if (await isSo()) return
   throw new Error(`${failure} within ${LIMIT_MS / 1000} s`)
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
