@@ -52,7 +52,7 @@ export type Intake = {
 
 export type IntakeDeps = {
   db: Database
-  jobs: Pick<JobStore, 'insert'>
+  jobs: Pick<JobStore, 'insertAll'>
   vault: Vault
   clock: Clock
   ids: Ids
@@ -66,7 +66,7 @@ const TRIM_AFTER = 16
 
 export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: IntakeDeps): Intake {
   const taking = { jobs, ids, time, inbox }
-  const batches = createDeliveryBatches({ ...taking, db, clock })
+  const batches = createDeliveryBatches({ ...taking, db })
   /** By what was read of the trigger: after a change it is asked for anew. */
   const signingSecrets = new WeakMap<KnownTrigger, string>()
 

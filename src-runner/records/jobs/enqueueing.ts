@@ -29,12 +29,7 @@ export type MadeJob = { id: string; seq: number }
 
 /** Throws AppError agent_not_found, conversation_not_found, or job_not_found (the parent), as the others here do. */
 export function enqueueJob(tx: Tx, deps: JobDeps, job: NewJob): Job {
-  return getJob(tx, insertJob(tx, deps, { job }).id)
-}
-
-/** The same without reading back what was written, which is a third of what it takes to make a job. */
-export function insertJob(tx: Tx, deps: JobDeps, toMake: JobToMake): MadeJob {
-  return insertJobs(tx, deps, [toMake])[0]!
+  return getJob(tx, insertJobs(tx, deps, [{ job }])[0]!.id)
 }
 
 const JOBS = rowInsert(
@@ -45,7 +40,7 @@ const JOBS = rowInsert(
 )
 const TEXTS = rowInsert('job_texts', 'job_seq, task, context', '?, ?, ?')
 
-/** Many at once, in this order, which costs half as much for each. */
+/** In this order, and without reading back what was written. Many at once cost half as much for each. */
 export function insertJobs(tx: Tx, deps: JobDeps, toMake: readonly JobToMake[]): MadeJob[] {
   if (toMake.length === 0) return []
   const at = deps.clock.now()
@@ -97,7 +92,7 @@ export function retryJob(tx: Tx, deps: JobDeps, jobId: string): Job {
   const old = getJob(tx, jobId)
   if (!isTerminal(old.status)) throw new AppError('job_not_finished', 'This job has not ended yet. Stop it first, then retry it.')
   const conversation = old.channel === 'chat' ? (old.conversationId ?? 'new') : old.conversationId
-  return getJob(tx, insertJob(tx, deps, { job: { ...old, conversation }, retryOfJobId: old.id }).id)
+  return getJob(tx, insertJobs(tx, deps, [{ job: { ...old, conversation }, retryOfJobId: old.id }])[0]!.id)
 }
 
 /** Which entity an agent belongs to, each asked for once. */

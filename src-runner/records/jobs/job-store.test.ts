@@ -84,8 +84,8 @@ describe('enqueue', () => {
 
   test('an id that was made before is of one job', () => {
     const insert = () =>
-      write((tx) => rig.store.insert(tx, { agentId, channel: 'schedule', task: 'Do it', scheduleId: 's' }, 'made-before'))
-    expect(insert().id).toBe('made-before')
+      write((tx) => rig.store.insertAll(tx, [{ job: { agentId, channel: 'schedule', task: 'Do it', scheduleId: 's' }, id: 'made-before' }]))
+    expect(insert()[0]!.id).toBe('made-before')
     expect(insert).toThrow(/UNIQUE/)
     expect(rig.store.countJobs(rig.db).pending).toBe(1)
   })

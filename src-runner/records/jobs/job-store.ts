@@ -18,7 +18,7 @@ import {
   wakeJob,
   type AttemptEnding,
 } from './ending.ts'
-import { enqueueJob, insertJob, insertJobs, retryJob, type JobToMake, type NewJob } from './enqueueing.ts'
+import { enqueueJob, insertJobs, retryJob, type JobToMake, type NewJob } from './enqueueing.ts'
 import type { JobDeps, JobHooks, QueueWatcher } from './job-deps.ts'
 import { listJobs, type JobFilter } from './listing.ts'
 import { countJobs, depthOf, findChildOfCall, findJob, getJob, listJobsOfConversation, listRunningJobs, listSteps } from './reading.ts'
@@ -68,7 +68,6 @@ export function createJobStore({
   const turns = createTurns()
   return {
     enqueue: (tx: Tx, job: NewJob) => enqueueJob(tx, deps, job),
-    insert: (tx: Tx, job: NewJob, id?: string) => insertJob(tx, deps, { job, id }),
     insertAll: (tx: Tx, toMake: readonly JobToMake[]) => insertJobs(tx, deps, toMake),
     retry: (tx: Tx, jobId: string) => retryJob(tx, deps, jobId),
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { transact } from '../../base/db/transact.ts'
 import type { MachineTime } from '../../base/time/machine-time.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
-import { carryOverFires, countThisHour, findOpening, recordFire, waitOf, type FiresRow } from './hour-window.ts'
+import { addFire, carryOverFires, countThisHour, findOpening, recordFires, waitOf, type FiresRow } from './hour-window.ts'
 import { createTrigger } from './triggers.ts'
 
 const HOUR = 3_600_000
@@ -39,7 +39,7 @@ function pass(ms: number): void {
 
 function fire(): boolean {
   if (waitOf(row(), time) > 0) return false
-  transact(rig.db, (tx) => recordFire(tx, { seq, before: row(), at: machine.wall, time }))
+  transact(rig.db, (tx) => recordFires(tx, { seq, fired: addFire(row(), time), at: machine.wall, time }))
   return true
 }
 

@@ -17,6 +17,7 @@ const RING_BYTES = FIRES_PER_HOUR * BYTES_EACH
 
 /** What a row keeps of it; null: it never fired. */
 export type FiresRow = { trigger_count: number; fires: Buffer | null }
+type Fired = FiresRow & { fires: Buffer }
 
 /** How long the next fire has to wait. 0: not at all. */
 export function waitOf(row: FiresRow, time: MachineTime): number {
@@ -41,15 +42,18 @@ export function countThisHour({ trigger_count, fires }: FiresRow, time: MachineT
   return count
 }
 
-/** Counts a fire of the trigger that is `before`. Answers what the trigger is now. */
-export function recordFire(tx: Tx, { seq, before, at, time }: { seq: number; before: FiresRow; at: number; time: MachineTime }): FiresRow {
-  const fires = before.fires ?? Buffer.alloc(RING_BYTES)
-  const elapsed = time.elapsed()
-  fires.writeDoubleLE(elapsed, placeOf(before.trigger_count))
+/** The trigger after a fire that is now. */
+export function addFire({ trigger_count, fires: before }: FiresRow, time: MachineTime): Fired {
+  const fires = before ?? Buffer.alloc(RING_BYTES)
+  fires.writeDoubleLE(time.elapsed(), placeOf(trigger_count))
+  return { trigger_count: trigger_count + 1, fires }
+}
+
+/** Writes down what a trigger is after its last fire, which was `at`. */
+export function recordFires(tx: Tx, { seq, fired, at, time }: { seq: number; fired: Fired; at: number; time: MachineTime }): void {
   tx.prepare(
-    `UPDATE webhook_triggers SET trigger_count = ?, last_triggered_at = ?, fires = ?, fires_boot = ?, fires_gap = ? WHERE seq = ?`,
-  ).run(before.trigger_count + 1, at, fires, time.boot, at - elapsed, seq)
-  return { trigger_count: before.trigger_count + 1, fires }
+    'UPDATE webhook_triggers SET trigger_count = ?, last_triggered_at = ?, fires = ?, fires_boot = ?, fires_gap = ? WHERE seq = ?',
+  ).run(fired.trigger_count, at, fired.fires, time.boot, at - elapsedAt(fired.fires, fired.trigger_count - 1), seq)
 }
 
 type CarriedRow = FiresRow & { seq: number; fires_boot: string; fires_gap: number }

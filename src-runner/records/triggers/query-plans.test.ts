@@ -5,7 +5,7 @@ import { plansOf } from '../../testing/query-plans.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { getDelivery, listDeliveries } from './deliveries.ts'
 import { createInbox } from './inbox.ts'
-import { forgetSenderIds, takeDelivery } from './taking.ts'
+import { forgetSenderIds, takeDeliveries } from './taking.ts'
 import { readKnownTrigger, type KnownTrigger } from './trigger-index.ts'
 import { createTrigger, listTriggers } from './triggers.ts'
 
@@ -45,9 +45,12 @@ function stepsOf(act: () => void): string[] {
 
 const deliver = () =>
   transact(rig.db, (tx) =>
-    takeDelivery(tx, { jobs: rig.store, ids: rig.ids, time: timeOf(), inbox: createInbox(rig) }, trigger, {
-      ...{ payload: Buffer.from('{}'), headers: null, senderId: rig.ids.next(), eventName: null, task: 'Look.', receivedAt: 1 },
-    }),
+    takeDeliveries(tx, { jobs: rig.store, ids: rig.ids, time: timeOf(), inbox: createInbox(rig) }, [
+      {
+        trigger,
+        delivery: { payload: Buffer.from('{}'), headers: null, senderId: rig.ids.next(), eventName: null, task: 'Look.', receivedAt: 1 },
+      },
+    ]),
   )
 
 test.each<[string, () => void]>([

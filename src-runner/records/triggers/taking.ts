@@ -1,10 +1,11 @@
+import { insertRows, rowInsert } from '../../base/db/insert-rows.ts'
 import type { Tx } from '../../base/db/transact.ts'
 import type { MachineTime } from '../../base/time/machine-time.ts'
 import type { Delivery, DeliveryContext } from '../../contract/triggers.ts'
 import type { Ids } from '../../kit/ids.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 import { titleFor } from '../jobs/titles.ts'
-import { opensAt, recordFire, waitOf, type FiresRow } from './hour-window.ts'
+import { addFire, opensAt, recordFires, waitOf, type FiresRow } from './hour-window.ts'
 import type { Inbox } from './inbox.ts'
 import type { KnownTrigger } from './trigger-index.ts'
 
@@ -29,34 +30,73 @@ export type Taken =
   /** The secret that it came with is not, or not any more, one that counts. */
   | { outcome: 'wrong_secret' | 'paused' }
 
-export type TakingDeps = { jobs: Pick<JobStore, 'insert'>; ids: Ids; time: MachineTime; inbox: Pick<Inbox, 'catchUp'> }
+export type TakingDeps = {
+  jobs: Pick<JobStore, 'insertAll'>
+  ids: Ids
+  time: MachineTime
+  inbox: Pick<Inbox, 'catchUp'>
+}
+
+/** A delivery that came with the secret of the trigger. */
+export type Arrived = { trigger: KnownTrigger; delivery: ReadDelivery }
 
 /**
- * Takes a delivery that came with the trigger's secret: job, inbox, counters and limit in one transaction. Everything it
- * rests on is looked at again, since a body may take its time to arrive. Whatever it answers but `accepted`, nothing was
- * written. Throws AppError agent_not_found and whatever the database does.
+ * Takes deliveries in the order of their arrival: jobs, inbox, counters and limits in one transaction. Everything they
+ * rest on is looked at again, since a body may take its time to arrive. Of what it answers anything else but `accepted`
+ * to, nothing was written. What they have in common is read and written once. Throws AppError agent_not_found and whatever
+ * the database does; then none was taken.
  */
-export function takeDelivery(tx: Tx, deps: TakingDeps, trigger: KnownTrigger, delivery: ReadDelivery): Taken {
-  const now = tx
-    .prepare<FiresRow & { agent_id: string | null }>(
-      `SELECT agent_id, trigger_count, fires FROM webhook_triggers WHERE seq = ? AND status = 'active' AND secret_digest = ?`,
+export function takeDeliveries(tx: Tx, deps: TakingDeps, arrived: readonly Arrived[]): Taken[] {
+  const states = new Map<number, TriggerState | undefined>()
+  const accepted: Accepted[] = []
+  const taken = arrived.map((one): Taken => {
+    const { seq } = one.trigger
+    if (!states.has(seq)) states.set(seq, readState(tx, seq))
+    return takeOne(tx, deps, states.get(seq), one, accepted)
+  })
+  insertAccepted(tx, deps, accepted)
+  for (const [seq, state] of states) {
+    if (state?.firedAt == null || state.fires === null) continue
+    recordFires(tx, { seq, fired: { ...state, fires: state.fires }, at: state.firedAt, time: deps.time })
+  }
+  return taken
+}
+
+/** `firedAt`: by a delivery of this transaction. */
+type TriggerState = FiresRow & { agent_id: string | null; status: string; secret_digest: Buffer | null; firedAt: number | null }
+type Accepted = { trigger: KnownTrigger; agentId: string; jobId: string; delivery: Kept }
+
+function readState(tx: Tx, triggerSeq: number): TriggerState | undefined {
+  return tx
+    .prepare<TriggerState>(
+      'SELECT agent_id, status, secret_digest, trigger_count, fires, NULL AS firedAt FROM webhook_triggers WHERE seq = ?',
     )
-    .get(trigger.seq, trigger.secretDigest)
-  if (now === undefined) return { outcome: whyNot(tx, trigger) }
-  if (now.agent_id === null) return { outcome: 'no_agent' }
+    .get(triggerSeq)
+}
+
+function takeOne(
+  tx: Tx,
+  { ids, time }: TakingDeps,
+  state: TriggerState | undefined,
+  { trigger, delivery }: Arrived,
+  accepted: Accepted[],
+): Taken {
+  if (state?.secret_digest == null || trigger.secretDigest?.equals(state.secret_digest) !== true) return { outcome: 'wrong_secret' }
+  if (state.status !== 'active') return { outcome: 'paused' }
+  if (state.agent_id === null) return { outcome: 'no_agent' }
   const senderId = trigger.dedupe ? delivery.senderId : null
-  const waitMs = waitOf(now, deps.time)
+  const waitMs = waitOf(state, time)
   if (waitMs > 0) {
     const jobId = senderId === null ? null : findJobOfSender(tx, trigger.seq, senderId)
     return jobId === null ? { outcome: 'rate_limited', waitMs } : { outcome: 'duplicate', jobId }
   }
-  const jobId = deps.ids.next()
+  const jobId = ids.next()
   if (senderId !== null && !claimSenderId(tx, { triggerSeq: trigger.seq, senderId, jobId, at: delivery.receivedAt })) {
     return { outcome: 'duplicate', jobId: findJobOfSender(tx, trigger.seq, senderId)! }
   }
-  insertAccepted(tx, deps, trigger, now.agent_id, jobId, { ...delivery, kind: 'webhook', replayOfId: null })
-  const fired = recordFire(tx, { seq: trigger.seq, before: now, at: delivery.receivedAt, time: deps.time })
-  return { outcome: 'accepted', jobId, count: fired.trigger_count, opensAt: opensAt(fired) }
+  accepted.push({ trigger, agentId: state.agent_id, jobId, delivery: { ...delivery, kind: 'webhook', replayOfId: null } })
+  Object.assign(state, addFire(state, time), { firedAt: delivery.receivedAt })
+  return { outcome: 'accepted', jobId, count: state.trigger_count, opensAt: opensAt(state) }
 }
 
 export type HandSent = ReadDelivery & { kind: 'test' | 'replay'; replayOfId: string | null }
@@ -75,44 +115,36 @@ export function takeHandSent(
   if (now.status !== 'active') return { outcome: 'paused' }
   if (now.agent_id === null) return { outcome: 'no_agent' }
   const jobId = deps.ids.next()
-  insertAccepted(tx, deps, trigger, now.agent_id, jobId, delivery)
+  insertAccepted(tx, deps, [{ trigger, agentId: now.agent_id, jobId, delivery }])
   return { jobId }
 }
 
 type Kept = ReadDelivery & { kind: Delivery['kind']; replayOfId: string | null }
 
-/** The delivery has the id of its job. */
-function insertAccepted(tx: Tx, { jobs, inbox }: TakingDeps, trigger: KnownTrigger, agentId: string, jobId: string, delivery: Kept): void {
-  const { kind, eventName } = delivery
-  inbox.catchUp(tx, trigger.seq)
-  const { id, name, slug } = trigger
-  const context: DeliveryContext = { trigger: { id, name, slug }, deliveryId: jobId, kind, eventName }
-  const job = jobs.insert(
+const DELIVERIES = rowInsert(
+  'webhook_deliveries',
+  'trigger_seq, kind, outcome, status, sender_id, event_name, job_seq, replay_of_id, bytes, received_at, headers, payload',
+  "?, ?, 'accepted', 202, ?, ?, ?, ?, ?, ?, ?, ?",
+)
+
+/** Each has the id of its job. */
+function insertAccepted(tx: Tx, { jobs, inbox }: TakingDeps, accepted: readonly Accepted[]): void {
+  for (const { trigger } of accepted) inbox.catchUp(tx, trigger.seq)
+  const made = jobs.insertAll(
     tx,
-    {
-      agentId,
-      channel: 'webhook',
-      task: delivery.task,
-      title: titleFor(eventName === null ? name : `${name}: ${eventName}`),
-      triggerId: id,
-      context,
-    },
-    jobId,
+    accepted.map(({ trigger: { id, name, slug }, agentId, jobId, delivery: { kind, eventName, task } }) => {
+      const title = titleFor(eventName === null ? name : `${name}: ${eventName}`)
+      const context: DeliveryContext = { trigger: { id, name, slug }, deliveryId: jobId, kind, eventName }
+      return { id: jobId, job: { agentId, channel: 'webhook', task, title, triggerId: id, context } }
+    }),
   )
-  tx.prepare(
-    `INSERT INTO webhook_deliveries (trigger_seq, kind, outcome, status, sender_id, event_name, job_seq, replay_of_id, bytes, received_at,
-       headers, payload) VALUES (?, ?, 'accepted', 202, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  ).run(
-    trigger.seq,
-    kind,
-    delivery.senderId,
-    eventName,
-    job.seq,
-    delivery.replayOfId,
-    delivery.payload.length,
-    delivery.receivedAt,
-    delivery.headers,
-    delivery.payload,
+  insertRows(
+    tx,
+    DELIVERIES,
+    accepted.map(({ trigger, delivery: d }, i) => [
+      ...[trigger.seq, d.kind, d.senderId, d.eventName, made[i]!.seq, d.replayOfId],
+      ...[d.payload.length, d.receivedAt, d.headers, d.payload],
+    ]),
   )
 }
 
@@ -131,11 +163,6 @@ function findJobOfSender(tx: Tx, triggerSeq: number, senderId: string): string |
       .prepare<{ job_id: string }>('SELECT job_id FROM webhook_sender_ids WHERE trigger_seq = ? AND sender_id = ?')
       .get(triggerSeq, senderId)?.job_id ?? null
   )
-}
-
-function whyNot(tx: Tx, trigger: KnownTrigger): 'wrong_secret' | 'paused' {
-  const row = tx.prepare<{ digest: Buffer | null }>('SELECT secret_digest AS digest FROM webhook_triggers WHERE seq = ?').get(trigger.seq)
-  return row?.digest != null && trigger.secretDigest?.equals(row.digest) === true ? 'paused' : 'wrong_secret'
 }
 
 /** Senders repeat themselves for days; GitHub lets a person send a delivery again for three, Stripe for thirty. */
