@@ -117,6 +117,23 @@ test('an executor that just ends without an ending fails its job, too', async ()
   expect(errors).toHaveLength(1)
 })
 
+test('settings that cannot be read now are read again at the next look, and nothing dies of it', async () => {
+  let isReadable = false
+  const limit = () => {
+    if (!isReadable) throw new Error('the file cannot be read')
+    return 4
+  }
+  worker = createWorker({ store: rig.store, db: rig.db, clock: rig.clock, log: rig.db.log, limit, perform: complete })
+  worker.start()
+  const { id } = await enqueue()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(job(id).status).toBe('pending')
+  isReadable = true
+  worker.nudge()
+  await worker.drain()
+  expect(job(id).status).toBe('completed')
+})
+
 describe('Stop', () => {
   test('aborts the attempt, which ends as cancelled', async () => {
     const attempts: Attempt[] = []

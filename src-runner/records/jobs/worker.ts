@@ -97,8 +97,8 @@ export function createWorker(deps: {
   async function claimAll(): Promise<void> {
     while (claimAgain && state === 'on' && clock.monotonic() >= restUntil) {
       claimAgain = false
-      if (slots.size >= limit()) return
       try {
+        if (slots.size >= limit()) return
         const claimed = await commitSoon(db, (tx) => {
           const found: ClaimedJob[] = []
           for (let next = store.claimNext(tx, limit()); next !== null; next = store.claimNext(tx, limit())) found.push(next)
