@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { callJson, closeClient, send } from './http-client.ts'
+import { makeAgent } from './make-agent.ts'
 import { makeFolder, median, ROOT, spread, startModelServer, startProgram, startRunner } from './processes.ts'
 import type { Load, LoadResult } from './webhook-load.ts'
 
@@ -123,19 +124,6 @@ async function runLoad(url: string, load: Omit<Load, 'port'>): Promise<LoadResul
   ])
   await program.stop()
   return program.line
-}
-
-async function makeAgent(runnerUrl: string, modelUrl: string): Promise<string> {
-  const { provider } = await callJson<{ provider: { id: string } }>('POST', `${runnerUrl}/api/providers`, {
-    kind: 'openai-compatible',
-    name: 'Local',
-    baseUrl: `${modelUrl}/v1`,
-  })
-  const { agent } = await callJson<{ agent: { id: string } }>('POST', `${runnerUrl}/api/agents`, {
-    name: 'Bench',
-    model: { providerId: provider.id, model: 'small' },
-  })
-  return agent.id
 }
 
 /** Gives the file in which the triggers' paths are. */

@@ -6,7 +6,7 @@ import { keptHeadersOf } from '../../src-runner/edges/ingress/delivery-body.ts'
 import { wrapWebhookTask } from '../../src-runner/edges/ingress/envelope.ts'
 import { createInbox, type Refusal } from '../../src-runner/records/triggers/inbox.ts'
 import { eventNameOf, senderIdOf } from '../../src-runner/records/triggers/sender.ts'
-import { takeDelivery } from '../../src-runner/records/triggers/taking.ts'
+import { takeDeliveries } from '../../src-runner/records/triggers/taking.ts'
 import { renderTemplate } from '../../src-runner/records/triggers/template.ts'
 import { readKnownTrigger } from '../../src-runner/records/triggers/trigger-index.ts'
 import { createTrigger, setTriggerStatus } from '../../src-runner/records/triggers/triggers.ts'
@@ -72,7 +72,7 @@ export function seedAutomations({ clock, parts, play: playJob }: Seed, agents: r
         task: wrapWebhookTask(trigger.taskTemplate, renderTemplate(trigger.taskTemplate, payload)),
         receivedAt: clock.now(),
       }
-      const taken = write((tx) => takeDelivery(tx, { jobs, ids, time, inbox }, known(trigger), delivery))
+      const taken = write((tx) => takeDeliveries(tx, { jobs, ids, time, inbox }, [{ trigger: known(trigger), delivery }])[0]!)
       if (taken.outcome === 'accepted') return jobs.getJob(db, taken.jobId)
       if (taken.outcome === 'duplicate')
         inbox.refused(known(trigger), { outcome: 'duplicate', status: 202, jobId: taken.jobId, ...delivery })
