@@ -3,6 +3,7 @@ import type { Tx } from '../../base/db/transact.ts'
 import type { Job } from '../../contract/jobs.ts'
 import type { Claim } from './claim.ts'
 import type { JobDeps } from './job-deps.ts'
+import { listQueuedAgents } from './queue.ts'
 import { getJob } from './reading.ts'
 
 export type ClaimedJob = { job: Job; claim: Claim }
@@ -15,20 +16,6 @@ export function createTurns(): Turns {
   let turn = 0
   return { lastTurnOf: (agentId) => turns.get(agentId) ?? 0, served: (agentId) => void turns.set(agentId, ++turn) }
 }
-
-/**
- * One look per agent that was ever given a job: the size of the queue does not matter. Left to itself, SQLite would take
- * the index over states and read the whole queue. An index of its own over the queue would be written with every job.
- */
-export const QUEUED_AGENTS = `
-  WITH RECURSIVE employed (agent_id) AS (
-    SELECT min(agent_id) FROM agent_jobs INDEXED BY agent_jobs_by_agent
-    UNION ALL
-    SELECT (SELECT min(agent_id) FROM agent_jobs INDEXED BY agent_jobs_by_agent WHERE agent_id > employed.agent_id)
-    FROM employed WHERE employed.agent_id IS NOT NULL
-  )
-  SELECT agent_id FROM employed WHERE agent_id IS NOT NULL AND EXISTS (
-    SELECT 1 FROM agent_jobs AS job INDEXED BY agent_jobs_by_agent WHERE job.agent_id = employed.agent_id AND job.status = 'pending')`
 
 /**
  * What may run: in a conversation and in a schedule, nothing runs while an earlier job is unfinished. A job that was
@@ -52,14 +39,13 @@ export const ONE_JOB = `SELECT job.seq FROM agent_jobs AS job WHERE job.id = ? A
 export function claimNextJob(tx: Tx, deps: JobDeps, turns: Turns, limit: number): ClaimedJob | null {
   const running = countRunningByAgent(tx)
   if (sum(running.values()) >= limit) return null
-  const agents = tx.prepare<{ agent_id: string }>(QUEUED_AGENTS).all()
-  const byNeed = agents
-    .map(({ agent_id }) => ({ agent_id, running: running.get(agent_id) ?? 0, lastTurn: turns.lastTurnOf(agent_id) }))
+  const byNeed = listQueuedAgents(tx)
+    .map((agentId) => ({ agentId, running: running.get(agentId) ?? 0, lastTurn: turns.lastTurnOf(agentId) }))
     .sort((a, b) => a.running - b.running || a.lastTurn - b.lastTurn)
-  for (const { agent_id } of byNeed) {
-    const found = tx.prepare<{ seq: number }>(FIRST_OF_AGENT).get(agent_id)
+  for (const { agentId } of byNeed) {
+    const found = tx.prepare<{ seq: number }>(FIRST_OF_AGENT).get(agentId)
     if (found === undefined) continue
-    turns.served(agent_id)
+    turns.served(agentId)
     return claimRow(tx, deps, found.seq)
   }
   return null

@@ -9,6 +9,8 @@ import { searchExpressionFor } from './search.ts'
 let rig: RecordsRig
 const write = <T>(work: (tx: Tx) => T) => transact<unknown>(rig.db, work) as T
 
+const MINUTE = 60_000
+
 describe('filters and pages', () => {
   let all: Job[]
   let agents: string[]
@@ -19,7 +21,9 @@ describe('filters and pages', () => {
     agents = ['Ada', 'Bob'].map((name) => rig.addAgent(name).id)
     const made: string[] = []
     for (let i = 0; i < 60; i++) {
-      rig.clock.advance(100)
+      rig.clock.advance(5 * MINUTE)
+      if (i === 30) rig.clock.jump(-100 * MINUTE)
+      if (i === 41) rig.clock.jump(140 * MINUTE)
       const { id } = write((tx) =>
         rig.store.enqueue(tx, {
           agentId: agents[i % 2]!,
@@ -31,7 +35,6 @@ describe('filters and pages', () => {
       made.push(id)
       finish(id, JOB_STATUSES[i % JOB_STATUSES.length]!)
     }
-    rig.db.prepare('UPDATE agent_jobs SET created_at = created_at - 2000 WHERE seq BETWEEN 30 AND 40').run()
     all = made.map((id) => rig.store.getJob(rig.db, id)).reverse()
   })
   afterAll(() => rig.close())
@@ -97,6 +100,17 @@ describe('filters and pages', () => {
   test('what is answered has the shapes of the contract', () => {
     for (const job of rig.store.listJobs(rig.db, { limit: 60 }).jobs) expect(JobSummary.parse(job)).toEqual(job)
     for (const job of all) expect(Job.parse(job)).toEqual(job)
+  })
+
+  test('what waits for very many agents is listed too', () => {
+    const ids = Array.from({ length: 210 }, (_, i) => {
+      const { id: agentId } = rig.addAgent(`Agent ${i}`)
+      return write((tx) => rig.store.enqueue(tx, { agentId, channel: 'webhook', task: 'Do it' })).id
+    })
+    const waiting = all.filter(({ status }) => status === 'pending').map(({ id }) => id)
+    expect(readAll({ status: ['pending'] }, 100)).toEqual([...ids.toReversed(), ...waiting])
+    expect(readAll({ status: ['pending'], channel: 'webhook' }, 100).slice(0, 210)).toEqual(ids.toReversed())
+    expect(rig.store.countJobs(rig.db).pending).toBe(210 + waiting.length)
   })
 
   test('a cursor that was never given out is refused', () => {

@@ -4,6 +4,7 @@ import { JOB_CHANNELS, JOB_STATUSES, type JobChannel, type JobStatus, type JobSu
 import { decodeCursor, pageOf } from '../cursors.ts'
 import { findSeqRange } from './job-quarters.ts'
 import { SELECT_SUMMARY, summaryOf, type SummaryRow } from './job-rows.ts'
+import { AT_REST, listQueuedAgents } from './queue.ts'
 import { searchExpressionFor } from './search.ts'
 
 export type JobFilter = {
@@ -53,7 +54,7 @@ export function seqQueryFor(db: Db, filter: JobFilter, before: number): Query | 
   const range = seqRangeFor(db, filter, before)
   if (range === null) return null
   if (filter.q !== undefined && filter.q !== '') return searchQuery(filter, range)
-  const arms = armsFor(filter).map((arm) => addConditions(arm, filter, range))
+  const arms = armsFor(db, filter).map((arm) => addConditions(arm, filter, range))
   if (arms.length === 0) return null
   return {
     sql: `${arms.map((arm) => arm.sql).join(' UNION ALL ')} ORDER BY seq DESC LIMIT ?`,
@@ -65,7 +66,7 @@ export function seqQueryFor(db: Db, filter: JobFilter, before: number): Query | 
 type SeqRange = { below: number; from: number }
 type Arm = Query & { has: Set<'status' | 'agentId' | 'channel' | 'parentJobId'> }
 
-function armsFor(filter: JobFilter): Arm[] {
+function armsFor(db: Db, filter: JobFilter): Arm[] {
   const { agentId, channel, parentJobId } = filter
   const statuses = filter.status === undefined ? undefined : [...new Set(filter.status)]
   // Few, whatever else is asked of them.
@@ -82,13 +83,30 @@ function armsFor(filter: JobFilter): Arm[] {
   }
   const areAll = statuses === undefined || statuses.length === JOB_STATUSES.length
   if (areAll && channel === undefined) return [{ sql: 'SELECT seq FROM agent_jobs WHERE 1', params: [], has: new Set(['status'] as const) }]
-  return (statuses ?? JOB_STATUSES).flatMap((status) =>
-    (channel === undefined ? JOB_CHANNELS : [channel]).map((of) => ({
-      sql: 'SELECT seq FROM agent_jobs WHERE status = ? AND channel = ?',
+  return (statuses ?? JOB_STATUSES).flatMap((status) => {
+    if (status === 'pending') return queuedArms(db)
+    if (status === 'running')
+      return [{ sql: "SELECT seq FROM agent_jobs WHERE status = 'running'", params: [], has: new Set(['status'] as const) }]
+    return (channel === undefined ? JOB_CHANNELS : [channel]).map((of) => ({
+      sql: `SELECT seq FROM agent_jobs WHERE status = ? AND channel = ? AND ${AT_REST}`,
       params: [status, of],
       has: new Set(['status', 'channel'] as const),
-    })),
-  )
+    }))
+  })
+}
+
+/** More walks than this at once would take longer than going through the newest jobs, of which then most are waiting. */
+const MOST_QUEUES = 200
+
+function queuedArms(db: Db): Arm[] {
+  const agents = listQueuedAgents(db)
+  if (agents.length > MOST_QUEUES)
+    return [{ sql: "SELECT seq FROM agent_jobs WHERE +status = 'pending'", params: [], has: new Set(['status']) }]
+  return agents.map((agentId) => ({
+    sql: "SELECT seq FROM agent_jobs WHERE agent_id = ? AND status = 'pending'",
+    params: [agentId],
+    has: new Set(['status'] as const),
+  }))
 }
 
 /** What the index of the arm does not hold. The `+` keeps SQLite from choosing another index than the one that gives the order. */

@@ -6,8 +6,8 @@ import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-
 import { listAgents } from '../agents/agents.ts'
 import { deleteConversation, listConversations, listMessages } from '../conversations/conversations.ts'
 import { readSpend } from '../spend/spend.ts'
-import { QUEUED_AGENTS } from './claiming.ts'
 import type { JobFilter } from './listing.ts'
+import { QUEUED_AGENTS } from './queue.ts'
 
 let rig: RecordsRig
 let agentId: string
@@ -32,16 +32,11 @@ function plansOf(act: () => void): QueryPlan[] {
 /** What is small whatever happens, is read up to a limit (the search queue), or is a look-up of its own kind (full text). */
 const SMALL = /^SCAN (employed|search_queue|search_mark|job_search VIRTUAL TABLE|CONSTANT|\d+ CONSTANT)/
 
-/** No more jobs run at once than the settings allow: to put those into order is nothing. */
-const FEW = /status = 'running'/
-
 function slowParts(plans: { sql: string; plan: string[] }[]): string[] {
   return plans.flatMap(({ sql, plan }) =>
     plan
       .filter(
-        (line) =>
-          (line.startsWith('SCAN ') && !SMALL.test(line) && !/USING (COVERING )?INDEX/.test(line)) ||
-          (/TEMP B-TREE/.test(line) && !FEW.test(sql)),
+        (line) => (line.startsWith('SCAN ') && !SMALL.test(line) && !/USING (COVERING )?INDEX/.test(line)) || /TEMP B-TREE/.test(line),
       )
       .map((line) => `${line} in ${sql.replace(/\s+/g, ' ')}`),
   )
@@ -50,6 +45,9 @@ function slowParts(plans: { sql: string; plan: string[] }[]): string[] {
 const FILTERS: Record<string, Partial<JobFilter>> = {
   everything: {},
   'one state': { status: ['failed'] },
+  'what waits to be run': { status: ['pending'] },
+  'what runs': { status: ['running'] },
+  'what waits to be run, of a channel': { status: ['pending'], channel: 'webhook' },
   'several states': { status: ['failed', 'completed', 'running'] },
   'all states': { status: [...JOB_STATUSES] },
   'an agent': { agentId: 'a' },

@@ -4,6 +4,7 @@ import type { RunningJob } from '../../contract/port.ts'
 import { AppError } from '../../kit/errors.ts'
 import { toUsd } from '../micros.ts'
 import { jobOf, SELECT_JOB, SELECT_SUMMARY, stepOf, summaryOf, type JobRow, type StepRow, type SummaryRow } from './job-rows.ts'
+import { AT_REST, countQueued } from './queue.ts'
 
 export function findJob(db: Db, jobId: string): Job | null {
   const row = db.prepare<JobRow>(`${SELECT_JOB} WHERE job.id = ?`).get(jobId)
@@ -42,15 +43,15 @@ export type JobCounts = { pending: number; running: number; awaiting_approval: n
 
 /** How many unfinished jobs there are of each kind. */
 export function countJobs(db: Db): JobCounts {
-  const counts: JobCounts = { pending: 0, running: 0, awaiting_approval: 0, awaiting_child: 0 }
-  const rows = db
-    .prepare<{ status: keyof JobCounts; jobs: number }>(
-      `SELECT status, count(*) AS jobs FROM agent_jobs
-       WHERE status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child') GROUP BY status`,
-    )
-    .all()
-  for (const { status, jobs } of rows) counts[status] = jobs
-  return counts
+  const running = db.prepare<{ jobs: number }>("SELECT count(*) AS jobs FROM agent_jobs WHERE status = 'running'").get()!.jobs
+  const waiting = (status: 'awaiting_approval' | 'awaiting_child') =>
+    db.prepare<{ jobs: number }>(`SELECT count(*) AS jobs FROM agent_jobs WHERE status = ? AND ${AT_REST}`).get(status)!.jobs
+  return {
+    pending: countQueued(db),
+    running,
+    awaiting_approval: waiting('awaiting_approval'),
+    awaiting_child: waiting('awaiting_child'),
+  }
 }
 
 /** What runs now, the longest running first. */

@@ -1,10 +1,12 @@
 /**
  * A commit writes every page that its rows and their index entries are in, so what a job costs on its way in is counted
- * in pages: 13 for a delivery before this, 9 after.
+ * in pages: 13 for a delivery before this, 8 after.
  */
 export const LEAN_JOBS = `
--- One index for lists by state and by channel, in place of two: each state is a walk for each channel, merged.
-CREATE INDEX agent_jobs_by_state ON agent_jobs (status, channel);
+-- Jobs by state and channel in one index in place of two, once they have run: each state is a walk for each channel, merged.
+-- A job on its way in is only in agent_jobs_by_agent, and while it runs in a list of those that do.
+CREATE INDEX agent_jobs_by_state ON agent_jobs (status, channel) WHERE status <> 'pending' AND status <> 'running';
+CREATE INDEX agent_jobs_running ON agent_jobs (status) WHERE status = 'running';
 DROP INDEX agent_jobs_by_status;
 DROP INDEX agent_jobs_by_channel;
 
