@@ -5,7 +5,7 @@ import { AppError, messageOf } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
 import type { Database, Db } from './database.ts'
 import { describeDatabaseTrouble } from './database-errors.ts'
-import { insertRows, rowInsert } from './insert-rows.ts'
+import { writeRows, rowInsert } from './write-rows.ts'
 
 /** A transaction under way. Valid only inside the function it was given to. */
 export type Tx = Db & {
@@ -175,7 +175,7 @@ export class Commits {
     const emitAll = (events: readonly RecordedEvent[]) => {
       assertUnderWay()
       const at = this.#clock.now()
-      const firstId = insertRows(
+      const firstId = writeRows(
         tx,
         EVENTS,
         events.map(({ type, payload }) => [at, type, JSON.stringify(payload)]),

@@ -1,4 +1,4 @@
-import { insertRows, rowInsert } from '../../base/db/insert-rows.ts'
+import { writeRows, rowInsert } from '../../base/db/write-rows.ts'
 import type { Tx } from '../../base/db/transact.ts'
 import { isTerminal, type Job, type JobChannel } from '../../contract/jobs.ts'
 import { AppError } from '../../kit/errors.ts'
@@ -56,7 +56,7 @@ export function insertJobs(tx: Tx, deps: JobDeps, toMake: readonly JobToMake[]):
       scheduleId: job.scheduleId ?? null,
     }
   })
-  const firstSeq = insertRows(
+  const firstSeq = writeRows(
     tx,
     JOBS,
     jobs.map(({ id, entityId, job, title, conversationId, triggerId, scheduleId, retryOfJobId }) => [
@@ -64,7 +64,7 @@ export function insertJobs(tx: Tx, deps: JobDeps, toMake: readonly JobToMake[]):
       ...[job.parentJobId ?? null, job.parentCallId ?? null, retryOfJobId, at],
     ]),
   )
-  insertRows(
+  writeRows(
     tx,
     TEXTS,
     jobs.map(({ job }, i) => [firstSeq + i, job.task, job.context ? JSON.stringify(job.context) : null]),

@@ -1,4 +1,5 @@
 import type { Tx } from '../../base/db/transact.ts'
+import { rowUpdate, writeRows } from '../../base/db/write-rows.ts'
 import type { OccurrenceState } from '../../contract/schedules.ts'
 import { messageOf } from '../../kit/errors.ts'
 import { isBrakeOn } from '../settings/settings.ts'
@@ -61,13 +62,14 @@ export function decideSchedules(tx: Tx, deps: ScheduleDeps, scheduleIds: readonl
     decided.flatMap(({ fire }) => fire ?? []),
   )
   let nextMade = 0
-  return new Map(
-    decided.map(({ row, change, fire, exhausted, more }) => {
-      const fired = fire !== null
-      save(tx, row, fired ? { ...change, last_status: 'running', last_run_seq: made[nextMade++]!.occurrenceSeq } : change)
-      return [row.id, { fired, exhausted, more }]
-    }),
+  save(
+    tx,
+    decided.map(({ row, change, fire }) => ({
+      seq: row.seq,
+      change: fire === null ? change : { ...change, last_status: 'running', last_run_seq: made[nextMade++]!.occurrenceSeq },
+    })),
   )
+  return new Map(decided.map(({ row, fire, exhausted, more }) => [row.id, { fired: fire !== null, exhausted, more }]))
 }
 
 /** What is the same for all that are decided in one go. */
@@ -228,9 +230,10 @@ function tellSkipped(tx: Tx, row: ScheduleToDecide, state: OccurrenceState): voi
 }
 
 /** Writes what changed and nothing else: each column that is named costs the indices that it is in. */
-function save(tx: Tx, { seq }: ScheduleToDecide, change: ScheduleChange): void {
-  const columns = Object.keys(change) as (keyof ScheduleChange)[]
-  if (columns.length === 0) return
-  const sets = columns.map((column) => `${column} = ?`).join(', ')
-  tx.prepare(`UPDATE schedules SET ${sets} WHERE seq = ?`).run(...columns.map((column) => change[column]), seq)
+function save(tx: Tx, changes: readonly { seq: number; change: ScheduleChange }[]): void {
+  for (const [columns, alike] of Map.groupBy(changes, ({ change }) => Object.keys(change).join())) {
+    if (columns === '') continue
+    const rows = alike.map(({ seq, change }) => [seq, ...Object.values(change)])
+    writeRows(tx, rowUpdate('schedules', 'seq', columns.split(',')), rows)
+  }
 }

@@ -1,4 +1,4 @@
-import { insertRows, rowInsert } from '../../base/db/insert-rows.ts'
+import { writeRows, rowInsert } from '../../base/db/write-rows.ts'
 import type { Tx } from '../../base/db/transact.ts'
 import type { OccurrenceState } from '../../contract/schedules.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
@@ -29,7 +29,7 @@ export type NewRun = {
 /** Writes occurrences that made a job. Answers the key of the first; the others follow it. A due time that the ledger has already is refused by the database. */
 export function insertRuns(tx: Tx, { clock }: Pick<ScheduleDeps, 'clock'>, runs: readonly NewRun[]): number {
   const now = clock.now()
-  return insertRows(
+  return writeRows(
     tx,
     OCCURRENCES,
     runs.map(({ scheduleSeq, dueAt, origin, state, reason, jobSeq }) => [
@@ -46,7 +46,7 @@ export function insertUnrun(
 ): void {
   const now = clock.now()
   const decidedAt = state === 'due' ? null : now
-  insertRows(
+  writeRows(
     tx,
     OCCURRENCES,
     dueTimes.map((dueAt) => [scheduleSeq, dueAt, 'clock', ids.next(), state, reason, now, decidedAt, null]),

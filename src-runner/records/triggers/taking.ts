@@ -1,4 +1,4 @@
-import { insertRows, rowInsert } from '../../base/db/insert-rows.ts'
+import { writeRows, rowInsert } from '../../base/db/write-rows.ts'
 import type { Tx } from '../../base/db/transact.ts'
 import type { MachineTime } from '../../base/time/machine-time.ts'
 import type { Delivery, DeliveryContext } from '../../contract/triggers.ts'
@@ -138,7 +138,7 @@ function insertAccepted(tx: Tx, { jobs, inbox }: TakingDeps, accepted: readonly 
       return { id: jobId, job: { agentId, channel: 'webhook', task, title, triggerId: id, context } }
     }),
   )
-  insertRows(
+  writeRows(
     tx,
     DELIVERIES,
     accepted.map(({ trigger, delivery: d }, i) => [

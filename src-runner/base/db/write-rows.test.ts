@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { insertRows, rowInsert } from './insert-rows.ts'
+import { rowInsert, rowUpdate, writeRows } from './write-rows.ts'
 
 let connection: Sqlite.Database
 beforeEach(() => {
@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => connection.close())
 
 const THINGS = rowInsert('things', 'name, size, kind', "?, ?, 'new'")
-const insert = (rows: readonly (readonly unknown[])[]) => insertRows({ prepare: (sql) => connection.prepare(sql) }, THINGS, rows)
+const insert = (rows: readonly (readonly unknown[])[]) => writeRows({ prepare: (sql) => connection.prepare(sql) }, THINGS, rows)
 const rowsOf = (count: number) => Array.from({ length: count }, (_, i) => [`thing ${i}`, i === 3 ? null : i])
 
 test.each([1, 2, 15, 16, 17, 31, 32, 100])('%i rows are written in their order, with keys that follow each other', (count) => {
@@ -29,4 +29,15 @@ test('a row that is refused is refused as ever, wherever it stands', () => {
     expect(() => connection.transaction(() => insert(rows))()).toThrow('UNIQUE')
     expect(connection.prepare('SELECT count(*) FROM things').pluck().get()).toBe(1)
   }
+})
+
+test.each([1, 15, 16, 17, 100])('%i rows are changed, each to its own values, and no other is', (count) => {
+  insert(rowsOf(count + 1))
+  const changes = Array.from({ length: count }, (_, i) => [42 + i, `changed ${i}`, i === 3 ? null : -1 - i])
+  writeRows({ prepare: (sql) => connection.prepare(sql) }, rowUpdate('things', 'seq', ['name', 'size']), changes.toReversed())
+  expect(connection.prepare('SELECT * FROM things ORDER BY seq').raw().all()).toEqual([
+    [41, 'first', 0, 'old'],
+    ...changes.map((values) => [...values, 'new']),
+    [42 + count, `thing ${count}`, count === 3 ? null : count, 'new'],
+  ])
 })
