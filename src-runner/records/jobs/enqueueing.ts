@@ -50,18 +50,25 @@ export function insertJobs(tx: Tx, deps: JobDeps, toMake: readonly JobToMake[]):
     if (job.parentJobId) requireJob(tx, job.parentJobId)
     const title = job.title?.trim() || titleFor(job.task)
     const conversationId = conversationFor(tx, deps, job, { entityId, title, at })
-    return {
-      ...{ id, job, entityId, title, conversationId, retryOfJobId },
-      triggerId: job.triggerId ?? null,
-      scheduleId: job.scheduleId ?? null,
-    }
+    const { triggerId = null, scheduleId = null } = job
+    return { id, job, entityId, title, conversationId, triggerId, scheduleId, retryOfJobId }
   })
   const firstSeq = writeRows(
     tx,
     JOBS,
     jobs.map(({ id, entityId, job, title, conversationId, triggerId, scheduleId, retryOfJobId }) => [
-      ...[id, entityId, job.agentId, job.channel, title, conversationId, triggerId, scheduleId],
-      ...[job.parentJobId ?? null, job.parentCallId ?? null, retryOfJobId, at],
+      id,
+      entityId,
+      job.agentId,
+      job.channel,
+      title,
+      conversationId,
+      triggerId,
+      scheduleId,
+      job.parentJobId ?? null,
+      job.parentCallId ?? null,
+      retryOfJobId,
+      at,
     ]),
   )
   writeRows(

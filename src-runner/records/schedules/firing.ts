@@ -28,8 +28,8 @@ export function fireSchedules(
     tx,
     fires.map((fire) => jobFor(fire, now)),
   )
-  const fresh = fires.flatMap(({ waiting, schedule, ...run }, i) =>
-    waiting === null ? [{ ...run, scheduleSeq: schedule.seq, jobSeq: jobs[i]!.seq }] : [],
+  const fresh = fires.flatMap(({ schedule: { seq: scheduleSeq }, dueAt, origin, state, reason, waiting }, i) =>
+    waiting === null ? { scheduleSeq, dueAt, origin, state, reason, jobSeq: jobs[i]!.seq } : [],
   )
   let nextSeq = insertRuns(tx, deps, fresh)
   return fires.map(({ waiting, state, reason }, i) => {
@@ -43,11 +43,10 @@ export function fireSchedules(
 /** It has the id of its occurrence. */
 function jobFor({ schedule, dueAt, origin, state, waiting }: Fire, now: number): JobToMake {
   const { id: scheduleId, name, agent_id: agentId, task, previous_at: at, previous_status: status, previous_result: result } = schedule
-  const context: FireContext = {
-    schedule: { id: scheduleId, name },
-    ...{ dueAt, origin, caughtUp: state === 'caught_up', lateMs: Math.max(0, now - dueAt) },
-    previousRun: at === null || status === null ? null : { at, status, result },
-  }
+  const caughtUp = state === 'caught_up'
+  const lateMs = Math.max(0, now - dueAt)
+  const previousRun = at === null || status === null ? null : { at, status, result }
+  const context: FireContext = { schedule: { id: scheduleId, name }, dueAt, origin, caughtUp, lateMs, previousRun }
   return {
     job: { agentId, channel: 'schedule', task, title: name, scheduleId, context },
     id: waiting?.id,

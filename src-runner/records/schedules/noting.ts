@@ -33,7 +33,15 @@ export function insertRuns(tx: Tx, { clock }: Pick<ScheduleDeps, 'clock'>, runs:
     tx,
     OCCURRENCES,
     runs.map(({ scheduleSeq, dueAt, origin, state, reason, jobSeq }) => [
-      ...[scheduleSeq, dueAt, origin, null, state, reason, now, now, jobSeq],
+      scheduleSeq,
+      dueAt,
+      origin,
+      null,
+      state,
+      reason,
+      now,
+      now,
+      jobSeq,
     ]),
   )
 }
