@@ -18,7 +18,8 @@ export type Checkpoints = {
 
 /** The log is copied from so many pages on: the pages that everybody writes to are in each commit, and are copied once. */
 const ENOUGH_FRAMES = 3000
-/** What is left when the thread is done is copied in the turn that hears of it, if it is this little. */
+/** When the log is this long and the thread has copied all but a few, those few are copied in the turn that hears of it. */
+const LONG_FRAMES = 6000
 const FEW_FRAMES = 256
 /** Should nobody copy it, SQLite does, within a commit. */
 const MOST_FRAMES = 16_384
@@ -64,9 +65,9 @@ export function createCheckpoints({
     // A full disk, most likely: the pages are safe in the log, and the next look tries again.
     if (problem !== null) return log.warn({ file }, `the write-ahead log could not be copied into the file: ${problem}`)
     log.debug({ file }, 'the write-ahead log was copied beside the event loop')
-    const { waiting } = readFrames(connection)
-    if (waiting > 0 && waiting <= FEW_FRAMES) connection.pragma('wal_checkpoint(PASSIVE)')
-    else look()
+    const { all, waiting } = readFrames(connection)
+    if (waiting > FEW_FRAMES) look()
+    else if (waiting > 0 && all >= LONG_FRAMES) connection.pragma('wal_checkpoint(PASSIVE)')
   }
 
   /** Without the thread it is as SQLite has it. */
