@@ -5,7 +5,7 @@ import { AppError, messageOf } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
 import type { Database, Db } from './database.ts'
 import { describeDatabaseTrouble } from './database-errors.ts'
-import { writeRows, rowInsert } from './write-rows.ts'
+import { rowInsert, writeRows } from './write-rows.ts'
 
 /** A transaction under way. Valid only inside the function it was given to. */
 export type Tx = Db & {

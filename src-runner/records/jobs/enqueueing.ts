@@ -1,5 +1,5 @@
-import { writeRows, rowInsert } from '../../base/db/write-rows.ts'
 import type { Tx } from '../../base/db/transact.ts'
+import { rowInsert, writeRows } from '../../base/db/write-rows.ts'
 import { isTerminal, type Job, type JobChannel } from '../../contract/jobs.ts'
 import { AppError } from '../../kit/errors.ts'
 import { addMessage, openConversation, requireConversationOf, touchConversation } from '../conversations/turns.ts'

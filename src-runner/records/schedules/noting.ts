@@ -1,5 +1,5 @@
-import { writeRows, rowInsert } from '../../base/db/write-rows.ts'
 import type { Tx } from '../../base/db/transact.ts'
+import { rowInsert, writeRows } from '../../base/db/write-rows.ts'
 import type { OccurrenceState } from '../../contract/schedules.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
 import type { OccurrenceRow, WaitingRow } from './schedule-rows.ts'
@@ -26,7 +26,10 @@ export type NewRun = {
   jobSeq: number
 }
 
-/** Writes occurrences that made a job. Answers the key of the first; the others follow it. A due time that the ledger has already is refused by the database. */
+/**
+ * Writes occurrences that made a job. Answers the key of the first; those of the others follow it. A due time that the ledger
+ * has already is refused by the database.
+ */
 export function insertRuns(tx: Tx, { clock }: Pick<ScheduleDeps, 'clock'>, runs: readonly NewRun[]): number {
   const now = clock.now()
   return writeRows(

@@ -1,5 +1,5 @@
-import { writeRows, rowInsert } from '../../base/db/write-rows.ts'
 import type { Tx } from '../../base/db/transact.ts'
+import { rowInsert, writeRows } from '../../base/db/write-rows.ts'
 import type { MachineTime } from '../../base/time/machine-time.ts'
 import type { Delivery, DeliveryContext } from '../../contract/triggers.ts'
 import type { Ids } from '../../kit/ids.ts'
