@@ -9,6 +9,7 @@ import { createHostVault } from './edges/host/host-vault.ts'
 import { findSystemTrash } from './edges/host/system-trash.ts'
 import { shiftClock, systemClock } from './kit/clock.ts'
 import { messageOf } from './kit/errors.ts'
+import { keepRequestsYoung } from './kit/heap.ts'
 import { createMemoryVault, type Vault } from './kit/vault.ts'
 import { createRunner, type Runner } from './runner.ts'
 import type { Trash } from './thinking/folder-access/trash.ts'
@@ -20,6 +21,8 @@ const HEARTBEAT_MS = 5000
 const ORPHAN_GRACE_MS = 2000
 const ORPHAN_LIMIT_MS = 4500
 const SIGNAL_GRACE_MS = 5000
+
+keepRequestsYoung()
 
 // Whatever this process writes is its owner's alone: the database, its logs, the files beside them.
 process.umask(0o077)

@@ -6,6 +6,7 @@ import { transact } from '../../src-runner/base/db/transact.ts'
 import { createJobTails } from '../../src-runner/base/events/job-tails.ts'
 import { readRunnerEnvironment } from '../../src-runner/edges/host/environment.ts'
 import { systemClock, type Clock } from '../../src-runner/kit/clock.ts'
+import { keepRequestsYoung } from '../../src-runner/kit/heap.ts'
 import { createIds } from '../../src-runner/kit/ids.ts'
 import { silentLog } from '../../src-runner/kit/log.ts'
 import { createMemoryVault } from '../../src-runner/kit/vault.ts'
@@ -46,6 +47,8 @@ const [side, rounds] = [process.argv[2], Number(process.argv[3])]
 const folder = makeFolder()
 const file = join(folder, 'deckhand.db')
 setFlagsFromString('--expose-gc')
+// As the runner's own entry has it.
+keepRequestsYoung()
 const collect = runInNewContext('gc') as () => void
 /** Set forward between rounds, so that none has to wait for a real minute. */
 let aheadMs = 0
