@@ -148,7 +148,7 @@ async function measure(db: Database, storm: (dueAt: number, made: (ms: number) =
   let heapBefore = 0
   for (let round = -WARM_UP; round < rounds; round++) {
     db.connection.exec(
-      `UPDATE agent_jobs SET status = 'cancelled', finished_at = created_at WHERE status = 'pending'; PRAGMA wal_checkpoint(TRUNCATE)`,
+      `UPDATE agent_jobs SET status = 'cancelled', finished_at = created_at WHERE status = 'pending'; PRAGMA wal_checkpoint(RESTART)`,
     )
     if (round === 0) heapBefore = heapNow()
     const nextMinute = Math.ceil((clock.now() + LEAD_MS) / MINUTE_MS) * MINUTE_MS
