@@ -24,6 +24,8 @@ const FEW_FRAMES = 256
 /** Should nobody copy it, SQLite does, within a commit. */
 const MOST_FRAMES = 16_384
 const LOOK_EVERY_COMMITS = 16
+/** After the thread had no luck, so that a full disk is not tried, and spoken of, all the time. */
+const REST_COMMITS = 2000
 const WAIT_FOR_THREAD_MS = 5000
 
 export function createCheckpoints({
@@ -40,14 +42,21 @@ export function createCheckpoints({
   const { idle, working, ended } = CHECKPOINT_STATES
   const state = new Int32Array(new SharedArrayBuffer(4))
   let commits = 0
+  let nextLook = LOOK_EVERY_COMMITS
   let thread: Worker | 'not yet' | 'gone' = 'not yet'
   let isBusy = false
 
+  /** What goes wrong here is no matter of the commit that it follows. */
   function look(): void {
-    if (isBusy || thread === 'gone' || readFrames(connection).waiting < ENOUGH_FRAMES) return
-    if (thread === 'not yet') thread = start()
-    isBusy = true
-    thread.postMessage(null)
+    if (isBusy || thread === 'gone') return
+    try {
+      if (readFrames(connection).waiting < ENOUGH_FRAMES) return
+      if (thread === 'not yet') thread = start()
+      isBusy = true
+      thread.postMessage(null)
+    } catch (error) {
+      giveUp(error)
+    }
   }
 
   function start(): Worker {
@@ -62,12 +71,19 @@ export function createCheckpoints({
   function heard({ problem }: CheckpointAnswer): void {
     isBusy = false
     if (!connection.open) return
-    // A full disk, most likely: the pages are safe in the log, and the next look tries again.
-    if (problem !== null) return log.warn({ file }, `the write-ahead log could not be copied into the file: ${problem}`)
+    if (problem !== null) {
+      // A full disk, most likely: the pages are safe in the log, and a later look tries again.
+      nextLook = commits + REST_COMMITS
+      return log.warn({ file }, `the write-ahead log could not be copied into the file: ${problem}`)
+    }
     log.debug({ file }, 'the write-ahead log was copied beside the event loop')
-    const { all, waiting } = readFrames(connection)
-    if (waiting > FEW_FRAMES) look()
-    else if (waiting > 0 && all >= LONG_FRAMES) connection.pragma('wal_checkpoint(PASSIVE)')
+    try {
+      const { all, waiting } = readFrames(connection)
+      if (waiting > FEW_FRAMES) look()
+      else if (waiting > 0 && all >= LONG_FRAMES) connection.pragma('wal_checkpoint(PASSIVE)')
+    } catch (error) {
+      giveUp(error)
+    }
   }
 
   /** Without the thread it is as SQLite has it. */
@@ -80,7 +96,9 @@ export function createCheckpoints({
   connection.pragma(`wal_autocheckpoint = ${MOST_FRAMES}`)
   return {
     committed() {
-      if (++commits % LOOK_EVERY_COMMITS === 0) look()
+      if (++commits < nextLook) return
+      nextLook = commits + LOOK_EVERY_COMMITS
+      look()
     },
     stop() {
       if (thread === 'not yet' || thread === 'gone') return
