@@ -153,3 +153,22 @@ export const UpcomingRun = z.object({
   blockedBy: z.enum(['budget', 'overlap', 'brake']).nullable(),
 })
 export type UpcomingRun = z.infer<typeof UpcomingRun>
+
+/** Due times that came to the same. */
+export const OccurrenceSum = Occurrence.pick({ state: true, jobStatus: true, quiet: true, times: true }).extend({
+  /** Of the newest of them: why they became that. */
+  reason: z.string(),
+  lastAt: Moment,
+})
+export type OccurrenceSum = z.infer<typeof OccurrenceSum>
+
+/** What became of the due times of one schedule within a span of time. */
+export const ScheduleSummary = z.object({
+  scheduleId: Id,
+  name: z.string(),
+  agentName: z.string(),
+  status: Schedule.shape.status,
+  sums: z.array(OccurrenceSum),
+  costUsd: Usd,
+})
+export type ScheduleSummary = z.infer<typeof ScheduleSummary>

@@ -1,6 +1,15 @@
 import { z } from 'zod'
-import { Id, NextCursor, PageQuery } from '../primitives.ts'
-import { CreateSchedule, CronPreview, Occurrence, Schedule, UpcomingRun, UpdateSchedule } from '../schedules.ts'
+import { Id, Moment, NextCursor, PageQuery, Usd } from '../primitives.ts'
+import {
+  CreateSchedule,
+  CronPreview,
+  Occurrence,
+  OccurrenceSum,
+  Schedule,
+  ScheduleSummary,
+  UpcomingRun,
+  UpdateSchedule,
+} from '../schedules.ts'
 import { Nothing, routeTable } from './route.ts'
 
 const scheduleParams = z.object({ scheduleId: Id })
@@ -47,6 +56,30 @@ export const scheduleRoutes = routeTable({
     answer: z.object({ runs: z.array(UpcomingRun) }),
     errors: ['invalid_request'],
     shows: ['schedules', 'schedule', 'spend', 'settings'],
+  },
+  sumUpSchedules: {
+    method: 'GET',
+    path: '/api/schedules/summary',
+    gate: 'runner',
+    summary: 'What became of everything that came due in a span of time, in all and for each schedule that came due in it.',
+    query: z.object({
+      /** Due at or after. A row of the ledger that stands for many due times counts as a whole. */
+      from: z.coerce.number().pipe(Moment),
+      /** Due before. Left out: until now. */
+      to: z.coerce.number().pipe(Moment).optional(),
+      scheduleId: Id.optional(),
+    }),
+    status: 200,
+    answer: z.object({
+      all: z.array(OccurrenceSum),
+      costUsd: Usd,
+      /** At most 200, those for which not all went as planned first. */
+      schedules: z.array(ScheduleSummary),
+      /** Of how many. */
+      count: z.number().int(),
+    }),
+    errors: ['invalid_request'],
+    shows: ['schedules', 'schedule'],
   },
   getSchedule: {
     method: 'GET',

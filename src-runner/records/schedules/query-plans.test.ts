@@ -160,3 +160,13 @@ test('the runs that are expected are read in the order in which they come, and n
   const used = plansOf(() => void rig.schedules.listUpcoming(rig.records.db, 24))
   expect(slowParts(used)).toEqual([])
 })
+
+test('what became of everything is read by the keys of what came due', () => {
+  const used = plansOf(() => void rig.schedules.sumUp(rig.records.db, { from: 0, scheduleId: schedule.id }))
+  const sums = used.find(({ sql }) => sql.includes('GROUP BY'))!
+  // Some rows of one schedule are put in groups; none of another one is looked at.
+  expect(sums.plan.filter((line) => line.startsWith('SCAN '))).toEqual([])
+  expect(sums.plan).toContainEqual(
+    expect.stringMatching(/^SEARCH occurrence USING INDEX sqlite_autoindex_occurrences_\d \(schedule_seq=\? AND due_at>\? AND due_at<\?\)/),
+  )
+})

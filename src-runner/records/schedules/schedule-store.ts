@@ -13,6 +13,7 @@ import { forgetOldOccurrences } from './forgetting.ts'
 import { listOccurrences, listSchedules } from './listing.ts'
 import type { ScheduleDeps, ScheduleHooks, ScheduleWatcher } from './schedule-deps.ts'
 import { findOccurrence, scheduleOf } from './schedule-rows.ts'
+import { type SummedSpan, sumUpSchedules } from './summing-up.ts'
 import { listUpcoming } from './upcoming.ts'
 
 export type ScheduleStore = ReturnType<typeof createScheduleStore>
@@ -78,6 +79,9 @@ export function createScheduleStore({
       const { scheduleId, ...page } = filter
       return listOccurrences(db, { ...page, scheduleSeq: requireRow(db, scheduleId).seq })
     },
+    /** What came due from `from` on and before `to`, of one schedule or of all, and what became of it. */
+    sumUp: (db: Db, span: Omit<SummedSpan, 'to'> & { to?: number | undefined }) =>
+      sumUpSchedules(db, { ...span, to: span.to ?? clock.now() + 1 }),
     listUpcoming: (db: Db, hours: number) => listUpcoming(db, { now: clock.now(), until: clock.now() + hours * 3_600_000 }),
 
     create: (tx: Tx, input: CreateSchedule): Schedule => get(tx, createSchedule(tx, deps, input)),

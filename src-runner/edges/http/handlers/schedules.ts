@@ -11,6 +11,7 @@ type Routes =
   | 'previewCron'
   | 'listUpcomingRuns'
   | 'getSchedule'
+  | 'sumUpSchedules'
   | 'updateSchedule'
   | 'deleteSchedule'
   | 'runScheduleNow'
@@ -26,6 +27,7 @@ export function scheduleHandlers({ db, schedules, clock, tick }: HandlerDeps): P
     previewCron: ({ query: { cron, timezone, count } }) => previewCron(cron, timezone, clock.now(), count),
     listUpcomingRuns: ({ query }) => ({ runs: schedules.listUpcoming(db, query.hours) }),
     getSchedule: ({ params }) => ({ schedule: schedules.get(db, params.scheduleId) }),
+    sumUpSchedules: ({ query }) => schedules.sumUp(db, query),
     updateSchedule: ({ params, body }) => ({ schedule: transact(db, (tx) => schedules.update(tx, params.scheduleId, body)) }),
 
     deleteSchedule({ params }) {
