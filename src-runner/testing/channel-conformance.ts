@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { OutgoingMessage, SendResult } from '../records/outbox/outgoing.ts'
 import { createHandClock, type HandClock } from './hand-clock.ts'
+import { MOST_MESSAGES } from '../edges/channels/parts.ts'
 import type { ButtonPress, ChannelAccess, ChannelDriver, Connection, Incoming, IncomingMessage } from '../edges/channels/channel.ts'
 
 /** What the tests need of a service, whichever it is: a local server that speaks its real protocol. */
@@ -31,6 +32,8 @@ export type ServedService = {
   fault(fault: ServiceFault): void
   /** The next of our messages, and no other call, meets this. */
   faultOnSending(fault: ServiceFault): void
+  /** The next of our files, likewise. */
+  faultOnFile(fault: ServiceFault): void
   block(): void
   revokeToken(): void
   close(): Promise<void>
@@ -49,8 +52,11 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
     let service: ServedService
     let folder: string
     const opened: Listening[] = []
+    /** What was said of parts that went out. */
+    let parts: number[]
 
     beforeEach(async () => {
+      parts = []
       clock = createHandClock()
       folder = mkdtempSync(join(tmpdir(), 'deckhand-channel-'))
       ;({ driver, service } = await start(clock))
@@ -68,7 +74,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
       return listening
     }
     const send = (listening: Listening, text: string, more: Partial<OutgoingMessage> = {}) =>
-      listening.connection.deliver(messageTo(service.chatId, text, more), never)
+      listening.connection.deliver(messageTo(service.chatId, text, more), never, (partsSent) => parts.push(partsSent))
     /** Lets the shortest of the pauses pass that are on. */
     const passAPause = async () => clock.advance(await clock.untilSleeping((ms) => ms <= 10_000))
 
@@ -314,8 +320,8 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
 
       test('a long text arrives whole, and its code stays code', async () => {
         const listening = await listenToSomebody()
-        const words = Array.from({ length: 3000 }, (_, i) => `word${i}`)
-        const text = `${words.slice(0, 1500).join(' ')}\n\n\`\`\`ts\n${words.slice(1500).join('\n')}\n\`\`\`\n\nThe end.`
+        const words = Array.from({ length: Math.floor((driver.limits.messageChars * (MOST_MESSAGES - 1.5)) / 9) }, (_, i) => `word${i}`)
+        const text = `${words.slice(0, 500).join(' ')}\n\n\`\`\`ts\n${words.slice(500).join('\n')}\n\`\`\`\n\nThe end.`
         sentAll(await send(listening, text))
         const arrived = service.sent().map((piece) => piece.text)
         expect(arrived.join('\n').match(/word\d+/g)).toEqual(words)
@@ -332,6 +338,96 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         const again = await send(listening, text, { partsSent: 1 })
         expect(again.state).toBe('sent')
         expect(service.sent().map((piece) => piece.text)).toEqual([...pieces, ...pieces.slice(1)])
+      })
+
+      describe('an answer that is too long for a phone', () => {
+        const long = () => {
+          const shown = driver.limits.messageChars * (MOST_MESSAGES + 2)
+          const words = Array.from({ length: Math.ceil(shown / 8) }, (_, i) => `**word${i}** 🙂`)
+          return `# A report\n\n${words.join('\n')}\n\nThe end.`
+        }
+        const takesFiles = () => driver.limits.fileBytes !== null
+
+        test('comes as its beginning, which says where the rest is, and the whole as a file', async () => {
+          const listening = await listenToSomebody()
+          const path = join(folder, 'chart.bin')
+          writeFileSync(path, 'chart')
+          const buttons = [{ label: 'Yes', action: 'approve:1' }]
+          sentAll(await send(listening, long(), { buttons, files: takesFiles() ? [path] : [] }))
+          const [beginning, ...rest] = service.sent()
+          expect(beginning!.text).toMatch(/^A report\s+word0 🙂\s+word1 /)
+          expect(beginning!.text).toMatch(/\n\n📄 This is the beginning\. .*(the file answer\.md|Deckhand has the whole)\.$/)
+          expect(beginning!.text.length).toBeGreaterThan(driver.limits.messageChars / 2)
+          expect(beginning!.text.length).toBeLessThanOrEqual(driver.limits.messageChars)
+          expect(beginning!.buttons).toEqual(['approve:1'])
+          expect(rest.map(({ file }) => file?.name)).toEqual(takesFiles() ? ['answer.md', 'chart.bin'] : [])
+          if (takesFiles()) expect(Buffer.from(rest[0]!.file!.bytes).toString('utf8')).toBe(long())
+        })
+
+        test('a handful of messages is none', async () => {
+          const listening = await listenToSomebody()
+          const line = `${'word '.repeat(20).trim()}\n`
+          const text = line.repeat(Math.floor((driver.limits.messageChars * (MOST_MESSAGES - 0.5)) / line.length))
+          sentAll(await send(listening, text))
+          expect(service.sent().length).toBe(MOST_MESSAGES)
+          expect(
+            service
+              .sent()
+              .map((piece) => piece.text)
+              .join('\n'),
+          ).toBe(text.trim())
+        })
+
+        test('the file goes out alone when the beginning is there already, whatever broke in between', async () => {
+          if (!takesFiles()) return
+          const listening = await listenToSomebody()
+          await service.untilListening()
+          for (const fault of ['garbage', 'error', 'slow_down'] as const) {
+            parts = []
+            const before = service.sent().length
+            service.faultOnFile(fault)
+            expect(await send(listening, long())).toMatchObject({ state: 'failed', permanent: false, partsSent: 1 })
+            expect(parts).toEqual([1])
+            expect(await send(listening, long(), { partsSent: 1 })).toMatchObject({ state: 'sent' })
+            expect(
+              service
+                .sent()
+                .slice(before)
+                .map(({ file }) => file?.name),
+            ).toEqual([undefined, 'answer.md'])
+          }
+        })
+
+        test('parts that were counted in another way do not make it seem sent', async () => {
+          const listening = await listenToSomebody()
+          sentAll(await send(listening, long(), { partsSent: 200 }).then((result) => ({ ...result, externalId: 'any' })))
+          expect(service.sent()).toHaveLength(1)
+          expect(service.sent()[0]!.file?.name).toBe(takesFiles() ? 'answer.md' : undefined)
+        })
+
+        test('a million characters that look like Markdown cost nobody a minute', async () => {
+          const listening = await listenToSomebody()
+          const texts = ['x'.repeat(1_000_000), '['.repeat(1_000_000), '\n'.repeat(1_000_000), `|a|\n|-|\n${'|x|\n'.repeat(250_000)}`]
+          const before = performance.now()
+          for (const text of texts) expect(await send(listening, text)).toMatchObject({ state: 'sent' })
+          expect(performance.now() - before).toBeLessThan(10_000)
+          expect(service.sent().length).toBeLessThanOrEqual(texts.length * 2)
+        })
+      })
+
+      test('says of each part but the last that it is there', async () => {
+        const listening = await listenToSomebody()
+        const text = 'word '.repeat((driver.limits.messageChars * (MOST_MESSAGES - 1.5)) / 5)
+        sentAll(await send(listening, text))
+        const messages = service.sent().length
+        expect(messages).toBeGreaterThan(2)
+        expect(parts).toEqual(Array.from({ length: messages - 1 }, (_, i) => i + 1))
+      })
+
+      test('what shows nothing makes no message of its own', async () => {
+        const listening = await listenToSomebody()
+        for (const text of ['\u200b\u2060', '\u2800 \u3164', '']) sentAll(await send(listening, text))
+        expect(service.sent().map(({ text }) => text)).toEqual(['(no text)', '(no text)', '(no text)'])
       })
 
       test('files follow the text; one that is gone is told of', async () => {
@@ -379,7 +475,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
 
       test('a chat that is not there: likewise', async () => {
         const listening = await listenToSomebody()
-        const result = await listening.connection.deliver(messageTo('999999999', 'Hello'), never)
+        const result = await listening.connection.deliver(messageTo('999999999', 'Hello'), never, () => {})
         expect(result).toMatchObject({ state: 'failed', permanent: true })
       })
 
@@ -389,7 +485,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         service.faultOnSending('stall')
         const stopping = new AbortController()
         const asked = service.timesAsked()
-        const sending = listening.connection.deliver(messageTo(service.chatId, 'Hello'), stopping.signal)
+        const sending = listening.connection.deliver(messageTo(service.chatId, 'Hello'), stopping.signal, () => {})
         await service.untilAsked(asked + 1)
         stopping.abort(new Error('the runner stops'))
         expect(await sending).toMatchObject({ state: 'failed', permanent: false, partsSent: 0 })

@@ -6,7 +6,7 @@ import { createOutboxSender, type OutboxSender } from '../edges/outbox/outbox-se
 import { silentLog } from '../kit/log.ts'
 import { insertChannel, setChannelStatus } from '../records/channels/channels.ts'
 import { listOutbox } from '../records/outbox/outbox.ts'
-import type { OutgoingMessage, SendResult } from '../records/outbox/outgoing.ts'
+import type { OnPart, OutgoingMessage, SendResult } from '../records/outbox/outgoing.ts'
 import { writeOutbound } from '../records/outbox/writing.ts'
 import { openRecordsRig, type RecordsRig } from './records-rig.ts'
 
@@ -14,6 +14,8 @@ import { openRecordsRig, type RecordsRig } from './records-rig.ts'
 export type Try = {
   message: OutgoingMessage
   signal: AbortSignal
+  /** So many parts have gone out, and it goes on. */
+  part: OnPart
   answer(result: SendResult): void
 }
 
@@ -55,10 +57,10 @@ export function openOutboxRig(): OutboxRig {
   let messages = 0
 
   const startSender = (): OutboxSender => {
-    const deliver = (message: OutgoingMessage, signal: AbortSignal) =>
+    const deliver = (message: OutgoingMessage, signal: AbortSignal, part: OnPart = () => {}) =>
       new Promise<SendResult>((resolve) => {
         signal.addEventListener('abort', () => resolve(failed({ problem: 'called off', partsSent: message.partsSent })))
-        tries.push({ message, signal, answer: resolve })
+        tries.push({ message, signal, part, answer: resolve })
         for (const look of [...watchers]) look()
       })
     const hub = createEventHub({ db: records.db })

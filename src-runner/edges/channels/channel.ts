@@ -1,7 +1,7 @@
 import type { ChannelKind, ChannelStatus } from '../../contract/channels.ts'
 import type { ChannelAccount } from '../../records/channels/channels.ts'
 import type { Sender } from '../../records/channels/people.ts'
-import type { OutgoingMessage, SendResult } from '../../records/outbox/outgoing.ts'
+import type { OnPart, OutgoingMessage, SendResult } from '../../records/outbox/outgoing.ts'
 
 /**
  * A chat service, as the runner needs it. A driver knows its service and nothing of agents, jobs or tables; what it must
@@ -11,10 +11,19 @@ export type ChannelDriver = {
   readonly kind: ChannelKind
   /** How people call the service. */
   readonly serviceName: string
+  readonly limits: ChannelLimits
   /** Whose token this is, asked of the service. */
   identify(access: ChannelAccess, signal: AbortSignal): Promise<Identified>
   /** Goes on taking in from `position`, and trying again by itself, until it is closed or the service refuses the token. */
   connect(access: ChannelAccess, position: string | null, runner: RunnerOfChannel): Connection
+}
+
+/** What one message of the service may hold. parts.ts makes of a longer text what may be sent. */
+export type ChannelLimits = {
+  /** In UTF-16 units, as they are shown. */
+  messageChars: number
+  /** Of a file; null: it takes none. */
+  fileBytes: number | null
 }
 
 /** `baseUrl` null: the service's own address. */
@@ -24,8 +33,8 @@ export type ChannelAccess = { token: string; baseUrl: string | null }
 export type Identified = { state: 'known'; account: ChannelAccount } | { state: 'refused' | 'unreachable'; problem: string }
 
 export type Connection = {
-  /** Only one at a time for the same chat: pieces of two messages would mix. */
-  deliver(message: OutgoingMessage, signal: AbortSignal): Promise<SendResult>
+  /** Only one at a time for the same chat: parts of two messages would mix. Says of each but the last part that it is there. */
+  deliver(message: OutgoingMessage, signal: AbortSignal, onPart: OnPart): Promise<SendResult>
   /** Says for a few seconds that an answer is being written. */
   showTyping(chatId: string): Promise<void>
   /** Shows a note to who pressed a button, which their service waits for. */

@@ -269,9 +269,9 @@ export function createChannelConnections(deps: ConnectionsDeps): ChannelConnecti
       const driver = deps.drivers.find((one) => one.kind === kind)
       return driver === undefined ? { state: 'refused', problem: NO_DRIVER } : driver.identify(access, new AbortController().signal)
     },
-    async deliver(message, signal) {
+    async deliver(message, signal, onPart = () => {}) {
       const connection = held.get(message.channelId)?.connection ?? null
-      if (connection !== null) return connection.deliver(message, signal)
+      if (connection !== null) return connection.deliver(message, signal, onPart)
       const { partsSent } = message
       return { state: 'failed', permanent: false, partsSent, retryAfterMs: null, problem: 'The channel is not connected.' }
     },

@@ -127,6 +127,43 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect((await rig.nextTry()).message.partsSent).toBe(2)
   })
 
+  it('goes on after a crash behind the last part that went out', async () => {
+    const id = rig.write(channel, 'owner', 'a long one')
+    const { part } = await rig.nextTry()
+    part(1)
+    part(2)
+    rig.crash()
+    const { message, answer } = await rig.nextTry()
+    expect(message.partsSent).toBe(2)
+    answer(SENT)
+    await turn()
+    expect(rig.read(id).state).toBe('sent')
+  })
+
+  it('takes no message that gets on for one that kills the process', async () => {
+    const id = rig.write(channel, 'owner', 'a very long one')
+    for (let parts = 1; parts <= 6; parts++) {
+      ;(await rig.nextTry()).part(parts)
+      rig.crash()
+    }
+    const { message, answer } = await rig.nextTry()
+    expect(message.partsSent).toBe(6)
+    answer(SENT)
+    await turn()
+    expect(rig.read(id).state).toBe('sent')
+  })
+
+  it('sends on when it cannot write down that a part went out', async () => {
+    const id = rig.write(channel, 'owner', 'a long one')
+    const { part, answer } = await rig.nextTry()
+    rig.db.connection.pragma('query_only = on')
+    part(1)
+    rig.db.connection.pragma('query_only = off')
+    answer(SENT)
+    await turn()
+    expect(rig.read(id).state).toBe('sent')
+  })
+
   it.each(['off', 'logged_out', 'connecting'] as const)('waits while a channel is %s, and sends when it is open', async (status) => {
     rig.setStatus(channel, status)
     const id = rig.write(channel, 'owner', 'hello')

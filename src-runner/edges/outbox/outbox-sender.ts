@@ -14,6 +14,7 @@ import {
   hasOverdue,
   listSendingChannels,
   LONGEST_WAIT_MS,
+  notePart,
   pruneOutbox,
   recordTry,
   releaseTry,
@@ -38,7 +39,7 @@ const PRUNE_EVERY_MS = 600_000
 /**
  * Sends what is in the outbox: each channel one message after another, all channels side by side, and within a chat in the
  * order in which the messages were written. What is pending is in the database alone, so a crash loses nothing; a message
- * that was under way then is sent again.
+ * that was under way then is sent again, from the part on that was.
  */
 export function createOutboxSender({ db, hub, clock, log, deliver }: OutboxSenderDeps): OutboxSender {
   let isStopped = false
@@ -130,12 +131,24 @@ export function createOutboxSender({ db, hub, clock, log, deliver }: OutboxSende
       () => failure(message, ''),
     )
     try {
-      return await Promise.race([deliver(message, AbortSignal.any([ending.signal, late.signal])), tooLate])
+      return await Promise.race([
+        deliver(message, AbortSignal.any([ending.signal, late.signal]), (sent) => keepPart(message.id, sent)),
+        tooLate,
+      ])
     } catch (error) {
       log.error({ error, messageId: message.id }, 'a channel broke while it sent a message')
       return failure(message, messageOf(error))
     } finally {
       over.abort(new Error('the try is over'))
+    }
+  }
+
+  /** Without it a part might go out twice, which is no reason to send less. */
+  function keepPart(messageId: string, partsSent: number): void {
+    try {
+      transact(db, (tx) => notePart(tx, messageId, partsSent))
+    } catch (error) {
+      log.warn({ error, messageId, partsSent }, 'a part that went out could not be written down')
     }
   }
 

@@ -12,6 +12,7 @@ const Happening = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('take_and_die' as const), n: fc.nat(3) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('fail' as const), n: fc.nat(3), permanent: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('ask_to_wait' as const), n: fc.nat(3), minutes: fc.nat(90) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('part' as const), n: fc.nat(3), parts: fc.integer({ min: 1, max: 5 }) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('pass' as const), minutes: fc.nat(200) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('crash' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('stop' as const) }) },
@@ -27,7 +28,7 @@ const Happening = fc.oneof(
 type Happening = typeof Happening extends fc.Arbitrary<infer T> ? T : never
 
 it(
-  'whatever happens, every message comes to an end, none goes out more often than crashes allow, and each chat keeps its order',
+  'whatever happens, every message comes to an end, none goes out more often than crashes allow, no part twice that was told of, and each chat keeps its order',
   { timeout: 120_000 },
   async () => {
     await fc.assert(
@@ -41,11 +42,14 @@ it(
           const got = new Map<string, string[]>()
           /** Of each message, the crashes that came after the service took it and before that was written down. */
           const forgotten = new Map<string, number>()
+          /** Of each message, the parts of which was said that they are there. */
+          const parts = new Map<string, number>()
           let waiting: Try[] = []
           let seen = 0
 
           const settle = async () => {
             await turn()
+            for (const { message } of rig.tries.slice(seen)) expect(message.partsSent).toBe(parts.get(message.id) ?? 0)
             waiting.push(...rig.tries.slice(seen))
             seen = rig.tries.length
             // A try that took too long was called off.
@@ -83,6 +87,11 @@ it(
               pick(one.n)?.answer(failed({ permanent: one.permanent }))
             } else if (one.do === 'ask_to_wait') {
               pick(one.n)?.answer(failed({ retryAfterMs: one.minutes * MINUTE }))
+            } else if (one.do === 'part') {
+              const chosen = waiting[one.n % Math.max(waiting.length, 1)]
+              if (chosen === undefined) return
+              chosen.part(one.parts)
+              parts.set(chosen.message.id, Math.max(parts.get(chosen.message.id) ?? 0, one.parts))
             } else if (one.do === 'pass') {
               rig.clock.advance(one.minutes * MINUTE)
             } else if (one.do === 'crash') {

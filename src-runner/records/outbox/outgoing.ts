@@ -11,12 +11,12 @@ export type OutgoingMessage = {
   buttons: readonly Button[]
   /** Absolute paths of files to send after the text. */
   files: readonly string[]
-  /** Pieces that went out in an earlier try. */
+  /** Parts that went out in an earlier try. */
   partsSent: number
 }
 
 /**
- * What became of a try. `failed` after some pieces went out says how many, so that a later try does not repeat them.
+ * What became of a try. `failed` after some parts went out says how many, so that a later try does not repeat them.
  * `permanent`: no later try will do better (the person blocked the account, the chat is gone).
  */
 export type SendResult =
@@ -24,5 +24,8 @@ export type SendResult =
   | { state: 'sent'; externalId: string | null }
   | { state: 'failed'; permanent: boolean; partsSent: number; retryAfterMs: number | null; problem: string }
 
+/** So many parts of the message have gone out, and it goes on. */
+export type OnPart = (partsSent: number) => void
+
 /** Sends one message. Never rejects for what a service may answer. */
-export type Deliver = (message: OutgoingMessage, signal: AbortSignal) => Promise<SendResult>
+export type Deliver = (message: OutgoingMessage, signal: AbortSignal, onPart?: OnPart) => Promise<SendResult>

@@ -103,6 +103,11 @@ export function beginTry(tx: Tx, { clock }: { clock: Clock }, messageId: string)
   }
 }
 
+/** Writes down that a part has gone out: whoever goes on after a crash does not send it again. What died before it did not die of it. */
+export function notePart(tx: Tx, messageId: string, partsSent: number): void {
+  tx.prepare("UPDATE outbox SET parts_sent = max(parts_sent, ?), cut_off = 1 WHERE id = ? AND state = 'pending'").run(partsSent, messageId)
+}
+
 /** Writes down how a try ended. Answers the state that the message is in now. */
 export function recordTry(tx: Tx, { clock }: { clock: Clock }, messageId: string, result: SendResult): OutboundState {
   const row = tx.prepare<Row>('SELECT * FROM outbox WHERE id = ?').get(messageId)

@@ -91,6 +91,8 @@ type Update = { update_id: number } & Record<string, unknown>
 type Poll = { response: ServerResponse; limit: number; timer: NodeJS.Timeout }
 
 const MOST_TEXT = 4096
+const MOST_DOCUMENT_BYTES = 50_000_000
+const VISIBLE = /[^\s\p{C}\u115f\u1160\u2800\u3164\uffa0]/u
 const MOST_BUTTON_BYTES = 64
 const MOST_COMMANDS = 100
 const SCOPES = ['default', 'all_private_chats', 'all_group_chats', 'all_chat_administrators', 'chat', 'chat_administrators', 'chat_member']
@@ -206,7 +208,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     sendMessage(fields) {
       const chatId = chatOf(fields)
       const text = textOf(fields['text'])
-      if (text.trim() === '') throw new Refused(400, 'Bad Request: message text is empty')
+      if (!VISIBLE.test(text)) throw new Refused(400, 'Bad Request: message text is empty')
       if (text.length > MOST_TEXT) throw new Refused(400, 'Bad Request: message is too long')
       return post(chatId, {
         text,
@@ -221,6 +223,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
       const document = uploads.get(textOf(fields['document']).replace('attach://', ''))
       if (document === undefined) throw new Refused(400, 'Bad Request: there is no document in the request')
       if (document.bytes.length === 0) throw new Refused(400, 'Bad Request: file must be non-empty')
+      if (document.bytes.length > MOST_DOCUMENT_BYTES) throw new Refused(413, 'Request Entity Too Large')
       return post(chatId, { text: textOf(fields['caption']), entities: [], buttons: buttonsOf(fields['reply_markup']), document })
     },
 

@@ -95,6 +95,7 @@ export function createBotApi({
     const inner = (thrown as { error?: unknown } | null)?.error ?? thrown
     if (inner instanceof OutboundError) return trouble('unreachable', `${server} ${HOW_IT_FAILED[inner.kind]}`)
     if (inner instanceof DownloadRefused) return inner.trouble
+    if (inner instanceof TooLargeForServer) return trouble('refused', `${server} does not take anything as large as that.`)
     if (inner instanceof TooLarge) return trouble('refused', `${server} sent more than is taken.`)
     return trouble('unreachable', `${server} gave an answer that is not understood.`)
   }
@@ -168,6 +169,7 @@ const HOW_IT_FAILED: Record<OutboundTrouble, string> = {
 }
 
 class TooLarge extends Error {}
+class TooLargeForServer extends Error {}
 
 class DownloadRefused extends Error {
   readonly trouble: Trouble
@@ -195,7 +197,7 @@ type LibraryInit = { method: string; headers: Record<string, string>; body: stri
 
 /** The library sends files as streams; our way out wants bodies that are whole. */
 async function fetchForLibrary(fetch: OutboundFetch, input: string, { method, headers, body, signal }: LibraryInit): Promise<Response> {
-  return fetch(input, {
+  const answer = await fetch(input, {
     method,
     headers: { 'content-type': headers['content-type'] ?? 'application/json' },
     body: typeof body === 'string' ? body : await bytesOf(body),
@@ -203,6 +205,12 @@ async function fetchForLibrary(fetch: OutboundFetch, input: string, { method, he
     redirect: 'error',
     onBytes: refuseOver(MOST_ANSWER_BYTES),
   })
+  // Said by what stands in front of the service, in a form of its own.
+  if (answer.status === 413) {
+    await answer.body?.cancel()
+    throw new TooLargeForServer('the request is too large')
+  }
+  return answer
 }
 
 async function bytesOf(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {

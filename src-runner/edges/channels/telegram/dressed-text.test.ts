@@ -39,6 +39,11 @@ describe('Markdown for people who read it in a chat', () => {
     expect(shownIn(dressed)).toEqual(shown)
   })
 
+  test('one long cell does not make a book of a short table', () => {
+    const table = `| a | b |\n|---|---|\n| ${'x'.repeat(4000)} | y |\n${'| x | y |\n'.repeat(500)}`
+    expect(dress(table).text.length).toBeLessThan(40_000)
+  })
+
   test.each([
     ['quotes in quotes', '>'.repeat(20_000)],
     ['lists in lists', '- '.repeat(10_000)],

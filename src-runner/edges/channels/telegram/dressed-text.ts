@@ -219,10 +219,13 @@ function writeInside(pen: Pen, token: Tokens.Generic): void {
   for (const inner of (token.tokens ?? []) as Tokens.Generic[]) writeInline(pen, inner)
 }
 
+/** One long cell would make each row as long, and of a short table a book. */
+const WIDEST_COLUMN = 40
+
 /** Columns under each other, which a fixed-width font keeps. */
 function tableText({ header, rows }: Tokens.Table): string {
   const lines = [header, ...rows].map((row) => row.map((cell) => cell.text.replace(/\s+/g, ' ').trim()))
-  const widths = header.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)))
+  const widths = header.map((_, column) => Math.min(WIDEST_COLUMN, Math.max(...lines.map((line) => (line[column] ?? '').length))))
   const show = (line: string[]) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')
   const [head, ...body] = lines.map((line) => show(line).trimEnd())
   return [head, widths.map((width) => '-'.repeat(width)).join('-+-'), ...body].join('\n')

@@ -4,6 +4,8 @@ import { clipEntities, type DressedText } from './dressed-text.ts'
 export const MOST_MESSAGE_CHARS = 4096
 /** A border is looked for in the last part of a piece, so that none comes out much shorter than it may be. */
 const LOOK_BACK = 0.5
+/** Of a message in which there is nothing to be seen the service says that it is empty. */
+const VISIBLE = /[^\s\p{C}\u115f\u1160\u2800\u3164\uffa0]/u
 /** In UTF-16 units; families of emoji with skin tones come near to it. */
 const LONGEST_CHARACTER = 64
 
@@ -18,8 +20,8 @@ export function splitText({ text, entities }: DressedText, most = MOST_MESSAGE_C
   while (from < text.length) {
     const to = text.length - from <= most ? text.length : borderOf(text, from, from + most)
     const end = from + text.slice(from, to).trimEnd().length
-    if (end > from)
-      pieces.push({ text: text.slice(from, end), entities: trimEntities(text.slice(from, end), clipEntities(entities, from, end)) })
+    const piece = text.slice(from, end)
+    if (VISIBLE.test(piece)) pieces.push({ text: piece, entities: trimEntities(piece, clipEntities(entities, from, end)) })
     from = skipBreaks(text, to)
   }
   return pieces

@@ -51,6 +51,7 @@ describeChannelDriver('Telegram', async (clock) => {
       timesAsked: () => server.calls.length,
       fault: (fault) => server.fault('*', FAULTS[fault]),
       faultOnSending: (fault) => server.fault('sendMessage', FAULTS[fault]),
+      faultOnFile: (fault) => server.fault('sendDocument', FAULTS[fault]),
       block: () => server.block(ANNA),
       revokeToken: server.revokeToken,
       close: server.close,
@@ -93,6 +94,7 @@ describe('Telegram itself', () => {
     connection!.deliver(
       { id: 'm', channelId: 'c', chatId: String(ANNA.id), text, buttons: [], files: [], partsSent: 0 },
       new AbortController().signal,
+      () => {},
     )
 
   test('another program that reads the bot is named as the trouble, with the two ways out', async () => {
@@ -229,6 +231,36 @@ describe('Telegram itself', () => {
     await expect.poll(texts).toEqual(['Hello'])
     await send('See https://a.example/?secret=1')
     expect(server.calls.at(-1)!.fields).toMatchObject({ link_preview_options: { is_disabled: true } })
+  })
+
+  test('more than fifty megabytes are cut off, and the file says so', { timeout: 30_000 }, async () => {
+    connect()
+    server.say(ANNA, 'Hello')
+    await expect.poll(texts).toEqual(['Hello'])
+    expect(await send('€'.repeat(17_000_000))).toMatchObject({ state: 'sent' })
+    const [beginning, whole] = server.sent
+    expect(beginning!.text).toMatch(
+      /€\n\n📄 This is the beginning\. The file answer\.md has as much as may be sent here, and Deckhand the whole\.$/,
+    )
+    const { bytes } = whole!.document!
+    expect(bytes.length).toBeLessThanOrEqual(50_000_000)
+    expect(bytes.length).toBeGreaterThan(49_999_990)
+    expect(bytes.subarray(-100).toString('utf8')).toMatch(/€\n\n\[Cut off here: \d+ of 51000000 bytes\. Deckhand has the whole\.\]\n$/)
+  })
+
+  test.each([
+    ['the service', { kind: 'error', code: 413, description: 'Request Entity Too Large' }],
+    ['what stands in front of it', { kind: 'garbage', status: 413, body: '<html><h1>413 Request Entity Too Large</h1></html>' }],
+  ] as const)('a file that is too large for %s is told of, and no later try is wasted on it', async (_name, fault) => {
+    connect()
+    server.say(ANNA, 'Hello')
+    await expect.poll(texts).toEqual(['Hello'])
+    server.fault('sendDocument', fault)
+    expect(await send('long\n'.repeat(20_000))).toMatchObject({ state: 'sent' })
+    expect(server.sent.map(({ text }) => text)).toEqual([
+      expect.stringContaining('This is the beginning') as string,
+      expect.stringMatching(/^The file answer\.md was not sent: The server at \S+ does not take anything as large as that\.$/) as string,
+    ])
   })
 
   test('a file is not fetched from outside of the place of files', async () => {

@@ -3,11 +3,12 @@ import type { OutboundFetch } from '../../../base/net/outbound.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { AppError } from '../../../kit/errors.ts'
 import { CHAT_COMMANDS } from '../../../records/channels/commands.ts'
-import type { Button, OutgoingMessage, SendResult } from '../../../records/outbox/outgoing.ts'
-import type { ChannelAccess, ChannelDriver, Connection, Incoming, RunnerOfChannel } from '../channel.ts'
+import type { Button, OnPart, OutgoingMessage, SendResult } from '../../../records/outbox/outgoing.ts'
+import type { ChannelAccess, ChannelDriver, ChannelLimits, Connection, Incoming, RunnerOfChannel } from '../channel.ts'
+import { firstPartOf, partsOf, type Part, type Writing } from '../parts.ts'
 import { createBotApi, type Answer, type BotApi, type Trouble } from './bot-api.ts'
 import { dressMarkdown, type DressedText } from './dressed-text.ts'
-import { splitText } from './split-text.ts'
+import { MOST_MESSAGE_CHARS, splitText } from './split-text.ts'
 import { joinAlbums, readUpdates, type GetFile, type TakenUpdate } from './updates.ts'
 
 export type TelegramDeps = {
@@ -27,9 +28,9 @@ const BATCH = 100
 const RETRY = { firstMs: 1000, mostMs: 60_000 }
 /** The pictures of an album arrive one after another; the rest of one is waited for this long. */
 const ALBUM_WAIT_MS = 700
-/** Bots may fetch files up to this size, and send them up to that one. */
+/** Bots may fetch files up to this size. */
 const MOST_FILE_IN = 20_000_000
-const MOST_FILE_OUT = 50_000_000
+const LIMITS = { messageChars: MOST_MESSAGE_CHARS, fileBytes: 50_000_000 } satisfies ChannelLimits
 const FILE_DEADLINE_MS = 180_000
 /** Nobody should wait long for a message because of the menu. */
 const MENU_DEADLINE_MS = 5_000
@@ -40,6 +41,7 @@ export function createTelegramDriver(deps: TelegramDeps): ChannelDriver {
   return {
     kind: 'telegram',
     serviceName: 'Telegram',
+    limits: LIMITS,
 
     async identify(access, signal) {
       const api = createBotApi({ ...deps, access, onRoundTrip() {} })
@@ -192,8 +194,8 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
   }
 
   return {
-    async deliver(message, signal) {
-      const result = await deliver(api, runner, message, AbortSignal.any([signal, closing.signal]))
+    async deliver(message, signal, onPart) {
+      const result = await deliver(api, runner, message, AbortSignal.any([signal, closing.signal]), onPart)
       if (result.isTokenRefused && !closing.signal.aborted)
         runner.status('logged_out', result.sent.state === 'failed' ? result.sent.problem : '')
       return result.sent
@@ -220,34 +222,55 @@ function incomingOf(update: TakenUpdate, position: string): Incoming {
   return update.press === undefined ? { position, type: 'nothing' } : { position, type: 'press', press: update.press }
 }
 
-type Piece = { text: DressedText } | { file: string }
-
 async function deliver(
   api: BotApi,
   { readFile }: Pick<RunnerOfChannel, 'readFile'>,
   message: OutgoingMessage,
   signal: AbortSignal,
+  onPart: OnPart,
 ): Promise<{ sent: SendResult; isTokenRefused: boolean }> {
   const { lexer } = await import('marked')
-  const texts = splitText(dressMarkdown(message.text, (source) => lexer(source)))
-  if (texts.length === 0 && (message.files.length === 0 || message.buttons.length > 0)) texts.push({ text: '(no text)', entities: [] })
-  const pieces: Piece[] = [...texts.map((text) => ({ text })), ...message.files.map((file) => ({ file }))]
+  const writing: Writing<DressedText> = {
+    cut: (markdown, most) =>
+      splitText(
+        dressMarkdown(markdown, (source) => lexer(source)),
+        most,
+      ),
+    endWith: ({ text, entities }, words) => ({
+      text: `${text}\n\n${words}`,
+      entities: [...entities, { type: 'italic', offset: text.length + 2, length: words.length }],
+    }),
+  }
+  const parts = partsOf(message, LIMITS, writing)
   let externalId: string | null = null
-  for (let i = message.partsSent; i < pieces.length; i++) {
-    const piece = pieces[i]!
-    const isLastText = i === texts.length - 1
-    const answer =
-      'file' in piece
-        ? await sendFile(api, readFile, message.chatId, piece.file, signal)
-        : await sendText(api, message.chatId, piece.text, isLastText ? message.buttons : [], signal)
+  for (let i = firstPartOf(message, parts); i < parts.length; i++) {
+    const part = parts[i]!
+    const answer = await sendPart(api, readFile, message.chatId, part, signal)
     if (!answer.ok) {
       const permanent = answer.kind === 'forbidden' || answer.kind === 'refused'
       const { sentence: problem, retryAfterMs } = answer
       return { sent: { state: 'failed', permanent, partsSent: i, retryAfterMs, problem }, isTokenRefused: answer.kind === 'token' }
     }
-    if (isLastText) externalId = answer.value
+    if (part.type === 'text' && part.isLastText) externalId = answer.value
+    if (i < parts.length - 1) onPart(i + 1)
   }
   return { sent: { state: 'sent', externalId }, isTokenRefused: false }
+}
+
+/** A file that cannot be sent is told of instead: the rest of the message is not held up by it. */
+async function sendPart(
+  api: BotApi,
+  readFile: RunnerOfChannel['readFile'],
+  chatId: string,
+  part: Part<DressedText>,
+  signal: AbortSignal,
+): Promise<Answer<string>> {
+  if (part.type === 'text') return sendText(api, chatId, part.piece, part.buttons, signal)
+  if (part.type === 'whole') return sendFile(api, chatId, part, signal)
+  const name = basename(part.path)
+  const read = await readFile(part.path, LIMITS.fileBytes)
+  if ('bytes' in read && read.bytes.length > 0) return sendFile(api, chatId, { name, bytes: read.bytes }, signal)
+  return tellOfFile(api, chatId, name, 'problem' in read ? `${read.problem}.` : 'it is empty.', signal)
 }
 
 /** Answers the service's id of the message. */
@@ -281,29 +304,23 @@ async function sendText(
   return answer.ok ? { ok: true, value: messageIdOf(answer.value) } : answer
 }
 
-/** A file that cannot be sent is told of instead: the rest of the message is not held up by it. */
 async function sendFile(
   api: BotApi,
-  readFile: RunnerOfChannel['readFile'],
   chatId: string,
-  path: string,
+  { name, bytes }: { name: string; bytes: Uint8Array },
   signal: AbortSignal,
 ): Promise<Answer<string>> {
-  const name = basename(path)
-  const tell = (why: string) => sendText(api, chatId, { text: `The file ${name} was not sent: ${why}`, entities: [] }, [], signal)
-  const read = await readFile(path, MOST_FILE_OUT)
-  if ('problem' in read) return tell(`${read.problem}.`)
-  if (read.bytes.length === 0) return tell('it is empty.')
   const { InputFile } = await import('grammy/web')
-  const answer = await api.call(
-    (bot, ending) => bot.sendDocument(idOf(chatId), new InputFile(read.bytes, nameForHeader(name)), {}, ending),
-    {
-      signal,
-      deadlineMs: FILE_DEADLINE_MS,
-    },
-  )
-  if (!answer.ok) return answer.kind === 'refused' ? tell(answer.sentence) : answer
+  const answer = await api.call((bot, ending) => bot.sendDocument(idOf(chatId), new InputFile(bytes, nameForHeader(name)), {}, ending), {
+    signal,
+    deadlineMs: FILE_DEADLINE_MS,
+  })
+  if (!answer.ok) return answer.kind === 'refused' ? tellOfFile(api, chatId, name, answer.sentence, signal) : answer
   return { ok: true, value: messageIdOf(answer.value) }
+}
+
+function tellOfFile(api: BotApi, chatId: string, name: string, why: string, signal: AbortSignal): Promise<Answer<string>> {
+  return sendText(api, chatId, { text: `The file ${name} was not sent: ${why}`, entities: [] }, [], signal)
 }
 
 /** The service took it; what it says beside that may be missing. */
