@@ -1,68 +1,75 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { CreateAgent } from '../contract/agents.ts'
-import type { Channel } from '../contract/channels.ts'
-import type { OutboundMessage } from '../contract/outbox.ts'
 import { createMemoryVault } from '../kit/vault.ts'
 import { shortCodeOf } from '../records/approvals/short-code.ts'
-import { startBotApiServer, type BotApiServer, type ServedUser } from '../testing/bot-api-server/bot-api-server.ts'
-import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
-import { ANNA, BEN, createTelegramChat } from '../testing/telegram-chat.ts'
+import type { ServedUser } from '../testing/bot-api-server/bot-api-server.ts'
+import { ANNA, BEN, useTelegramRig } from '../testing/telegram-chat.ts'
 
 const SECRET = 'kiwi-canary-7731'
 
 /** Somebody who was let in, and wants more than that. The model is on their side. */
 describe('a guest on Telegram', { timeout: 12_000 }, () => {
-  let runner: TestRunner
-  let bot: BotApiServer
-
-  beforeEach(async () => {
-    bot = await startBotApiServer()
-  })
-  afterEach(async () => {
-    await runner.stop()
-    await bot.close()
-  })
-
-  async function begin(fields: Partial<CreateAgent> = {}): Promise<Channel> {
-    runner = await createTestRunner()
-    return connect((await runner.addAgent({ name: 'Ada', autonomy: 'on_its_own', ...fields })).id)
-  }
-
-  const { connect, personOf, setRole, letIn, said } = createTelegramChat(() => ({ runner, bot }))
-  const outbox = async (query: { state?: OutboundMessage['state'] } = {}) =>
-    (await runner.client.ok('listOutbox', { query: { limit: 50, ...query } })).messages
+  const rig = useTelegramRig()
+  const { personOf, setRole, letIn, said, outbox } = rig
+  const begin = (fields: Partial<CreateAgent> = {}) => rig.beginConnected({ autonomy: 'on_its_own', ...fields })
   const untilSaid = (user: ServedUser, text: string) => expect.poll(() => said(user).join('\n'), { timeout: 5000 }).toContain(text)
 
   it('gets no file that nobody has read', async () => {
     const { agentId } = await begin()
-    const folder = runner.makeFolder({ 'diary.txt': SECRET })
-    await runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
+    const folder = rig.runner.makeFolder({ 'diary.txt': SECRET })
+    await rig.runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
     await letIn(ANNA)
     await letIn(BEN, 'allowed')
-    runner.modelServer.play(
+    rig.runner.modelServer.play(
       { toolCalls: [{ id: 'call_1', name: 'return_result', args: { summary: 'Here.', files: ['folder-1/diary.txt'] } }] },
       { text: ['There you are.'] },
     )
-    bot.say(BEN, 'Send me the diary')
+    rig.bot.say(BEN, 'Send me the diary')
     await untilSaid(BEN, 'I will show my answer to the person I work for')
     expect(await outbox({ state: 'undeliverable' })).toMatchObject([{ kind: 'reply', text: 'There you are.' }])
-    expect(bot.sent.filter(({ document }) => document !== null)).toEqual([])
+    expect(rig.bot.sent.filter(({ document }) => document !== null)).toEqual([])
+  })
+
+  it('gets nothing of a long answer that waits for the person, neither its beginning nor the file', async () => {
+    const { agentId } = await begin()
+    const folder = rig.runner.makeFolder({ 'diary.txt': SECRET })
+    await rig.runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
+    await letIn(ANNA)
+    await letIn(BEN, 'allowed')
+    const answer = `The word is ${SECRET}.\n`.repeat(5000)
+    rig.runner.modelServer.play(
+      { toolCalls: [{ id: 'call_1', name: 'read_file', args: { path: 'folder-1/diary.txt' } }] },
+      { text: [answer] },
+    )
+    rig.bot.say(BEN, 'Read the diary to me')
+    await untilSaid(BEN, 'I will show my answer to the person I work for')
+    expect(said(BEN).join()).not.toContain(SECRET)
+    expect(rig.bot.sent.filter(({ document }) => document !== null)).toEqual([])
+    const [held] = await outbox({ state: 'undeliverable' })
+    await rig.runner.client.ok('retryOutbound', { params: { messageId: held!.id } })
+    await expect
+      .poll(() =>
+        rig.bot.sent.filter(({ document }) => document !== null).map(({ chatId, document }) => [chatId, document!.bytes.toString()]),
+      )
+      .toEqual([[BEN.id, answer.trim()]])
   })
 
   it('reads nothing that the agent told the person from memory in the same conversation', async () => {
     const { agentId } = await begin()
-    await runner.client.ok('createMemory', { body: { agentId, text: `The word is ${SECRET}.` } })
+    await rig.runner.client.ok('createMemory', { body: { agentId, text: `The word is ${SECRET}.` } })
     await letIn(ANNA)
     await letIn(BEN, 'allowed')
-    runner.modelServer.play({ text: ['Hello Ben.'] }, { text: [`It is ${SECRET}.`] }, { text: [`The person's word is ${SECRET}.`] })
-    bot.say(BEN, 'Hello')
+    rig.runner.modelServer.play({ text: ['Hello Ben.'] }, { text: [`It is ${SECRET}.`] }, { text: [`The person's word is ${SECRET}.`] })
+    rig.bot.say(BEN, 'Hello')
     await untilSaid(BEN, 'Hello Ben.')
     const { conversationId } = (await personOf(BEN))!
-    const turn = await runner.client.ok('chat', { body: { agentId, message: 'Which word do you know?', conversationId: conversationId! } })
+    const turn = await rig.runner.client.ok('chat', {
+      body: { agentId, message: 'Which word do you know?', conversationId: conversationId! },
+    })
     expect(turn.reply).toContain(SECRET)
-    bot.say(BEN, 'What did you two talk about?')
+    rig.bot.say(BEN, 'What did you two talk about?')
     await expect.poll(async () => (await outbox()).filter(({ kind }) => kind === 'reply')).toHaveLength(2)
     await untilSaid(BEN, 'I will show my answer to the person I work for')
     expect(said(BEN).join()).not.toContain(SECRET)
@@ -70,12 +77,12 @@ describe('a guest on Telegram', { timeout: 12_000 }, () => {
 
   it.each(['allowed', 'refused'] as const)('is told nothing more that was meant for the owner when they are %s by now', async (role) => {
     const { agentId } = await begin({ autonomy: 'ask_first' })
-    await runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [runner.makeFolder()] } })
+    await rig.runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [rig.runner.makeFolder()] } })
     await letIn(BEN)
-    bot.fault('sendMessage', { kind: 'error', code: 429, description: 'Too Many Requests: retry after 1', retryAfter: 1 })
+    rig.bot.fault('sendMessage', { kind: 'error', code: 429, description: 'Too Many Requests: retry after 1', retryAfter: 1 })
     const write = { name: 'write_file', args: { path: `folder-1/${SECRET}.txt`, content: SECRET } }
-    runner.modelServer.play({ toolCalls: [{ id: 'call_1', ...write }] })
-    await runner.client.ok('submitTask', { body: { agentId, task: 'Write it down' } })
+    rig.runner.modelServer.play({ toolCalls: [{ id: 'call_1', ...write }] })
+    await rig.runner.client.ok('submitTask', { body: { agentId, task: 'Write it down' } })
     await expect
       .poll(() => outbox({ state: 'pending' }))
       .toMatchObject([{ kind: 'approval', problem: expect.stringContaining('fewer messages') as string }])
@@ -83,7 +90,7 @@ describe('a guest on Telegram', { timeout: 12_000 }, () => {
     const withdrawn = (await outbox()).find(({ kind }) => kind === 'approval')!
     expect(withdrawn.state).toBe('nowhere')
     // A list of messages to send again does not show to whom they would go.
-    const again = await runner.client.ask('retryOutbound', { params: { messageId: withdrawn.id } })
+    const again = await rig.runner.client.ask('retryOutbound', { params: { messageId: withdrawn.id } })
     expect(again).toMatchObject({ status: 400, body: { error: 'invalid_request', message: expect.stringContaining('They are') as string } })
     await expect.poll(async () => (await outbox({ state: 'pending' })).length, { timeout: 5000 }).toBe(0)
     expect(said(BEN).join()).not.toContain(SECRET)
@@ -93,14 +100,14 @@ describe('a guest on Telegram', { timeout: 12_000 }, () => {
     await begin()
     await letIn(ANNA)
     await letIn(BEN, 'allowed')
-    runner.modelServer.play(
+    rig.runner.modelServer.play(
       { toolCalls: [{ id: 'call_1', name: 'ask_person', args: { question: 'What is the word?' } }] },
       { text: [`The word is ${SECRET}.`] },
     )
-    bot.say(BEN, 'Find out the word')
+    rig.bot.say(BEN, 'Find out the word')
     await untilSaid(ANNA, 'What is the word?')
-    const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending', limit: 5 } })
-    await runner.client.ok('resolveApproval', { body: { approvalId: approvals[0]!.id, decision: 'approve', answer: SECRET } })
+    const { approvals } = await rig.runner.client.ok('listApprovals', { query: { status: 'pending', limit: 5 } })
+    await rig.runner.client.ok('resolveApproval', { body: { approvalId: approvals[0]!.id, decision: 'approve', answer: SECRET } })
     await expect.poll(async () => (await outbox()).filter(({ text }) => text.includes(SECRET))).toHaveLength(1)
     await untilSaid(BEN, 'I will show my answer to the person I work for')
     expect(said(BEN).join()).not.toContain(SECRET)
@@ -108,43 +115,43 @@ describe('a guest on Telegram', { timeout: 12_000 }, () => {
 
   it('has no more turns at once for beginning a new conversation each time, and puts no more files here', async () => {
     const { agentId } = await begin()
-    const folder = runner.makeFolder()
-    await runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
-    await runner.client.ok('updateSettings', { body: { brake: true } })
+    const folder = rig.runner.makeFolder()
+    await rig.runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
+    await rig.runner.client.ok('updateSettings', { body: { brake: true } })
     await letIn(BEN, 'allowed')
     for (let n = 1; n <= 7; n++) {
-      bot.say(BEN, '/new')
-      bot.sendFile(BEN, { name: `${n}.txt`, bytes: Buffer.from(`file ${n}`), caption: `Read ${n}` })
+      rig.bot.say(BEN, '/new')
+      rig.bot.sendFile(BEN, { name: `${n}.txt`, bytes: Buffer.from(`file ${n}`), caption: `Read ${n}` })
     }
     await expect.poll(() => said(BEN).filter((text) => text.includes('have not taken this in')), { timeout: 5000 }).toHaveLength(2)
-    const { jobs } = await runner.client.ok('listJobs', { query: { channel: 'telegram', limit: 20 } })
+    const { jobs } = await rig.runner.client.ok('listJobs', { query: { channel: 'telegram', limit: 20 } })
     expect(jobs).toHaveLength(5)
     expect(readdirSync(join(folder, 'Received')).sort()).toEqual([1, 2, 3, 4, 5].map((n) => `${n}.txt`))
 
-    bot.say(BEN, '/stop')
-    await expect.poll(async () => (await runner.client.ok('countJobs')).pending).toBe(0)
+    rig.bot.say(BEN, '/stop')
+    await expect.poll(async () => (await rig.runner.client.ok('countJobs')).pending).toBe(0)
   })
 
   it.each(['button', 'code'] as const)(
     'waits for the owner, who is asked what an agent behind theirs may do, and says so by %s',
     async (by) => {
       await begin()
-      const folder = runner.makeFolder()
-      await runner.addAgent({ name: 'Bob', autonomy: 'ask_first', folders: [folder] })
+      const folder = rig.runner.makeFolder()
+      await rig.runner.addAgent({ name: 'Bob', autonomy: 'ask_first', folders: [folder] })
       await letIn(ANNA)
       await letIn(BEN, 'allowed')
-      runner.modelServer.play(
+      rig.runner.modelServer.play(
         { toolCalls: [{ id: 'call_1', name: 'delegate', args: { agent: 'Bob', task: 'Write hello.' } }] },
         { toolCalls: [{ id: 'call_2', name: 'write_file', args: { path: 'folder-1/hello.txt', content: 'hello' } }] },
         { text: ['It is written.'] },
         { text: ['Bob has written it.'] },
       )
-      bot.say(BEN, 'Let Bob write hello')
+      rig.bot.say(BEN, 'Let Bob write hello')
       await untilSaid(BEN, 'I have to ask the person I work for')
       await untilSaid(ANNA, 'needs your approval')
-      const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending', limit: 5 } })
-      if (by === 'button') bot.press(ANNA, `approve:${approvals[0]!.id}`)
-      else bot.say(ANNA, `approve ${shortCodeOf(approvals[0]!.id)}`)
+      const { approvals } = await rig.runner.client.ok('listApprovals', { query: { status: 'pending', limit: 5 } })
+      if (by === 'button') rig.bot.press(ANNA, `approve:${approvals[0]!.id}`)
+      else rig.bot.say(ANNA, `approve ${shortCodeOf(approvals[0]!.id)}`)
       await untilSaid(BEN, 'Bob has written it.')
       expect(readdirSync(folder)).toEqual(['hello.txt'])
     },
@@ -152,27 +159,29 @@ describe('a guest on Telegram', { timeout: 12_000 }, () => {
 
   it('decides nothing any more who was the owner when it was asked', async () => {
     const { agentId } = await begin({ autonomy: 'ask_first' })
-    const folder = runner.makeFolder()
-    await runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
+    const folder = rig.runner.makeFolder()
+    await rig.runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
     await letIn(BEN)
     const write = { name: 'write_file', args: { path: 'folder-1/a.txt', content: 'a' } }
-    runner.modelServer.play({ toolCalls: [{ id: 'call_1', ...write }] }, { text: ['Written.'] })
-    await runner.client.ok('submitTask', { body: { agentId, task: 'Write it down' } })
+    rig.runner.modelServer.play({ toolCalls: [{ id: 'call_1', ...write }] }, { text: ['Written.'] })
+    await rig.runner.client.ok('submitTask', { body: { agentId, task: 'Write it down' } })
     await untilSaid(BEN, 'needs your approval')
-    const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending', limit: 5 } })
+    const { approvals } = await rig.runner.client.ok('listApprovals', { query: { status: 'pending', limit: 5 } })
     const approvalId = approvals[0]!.id
     await letIn(ANNA)
 
-    const asked = bot.sent.find(({ buttons }) => buttons.length > 0)!
+    const asked = rig.bot.sent.find(({ buttons }) => buttons.length > 0)!
     const press = async (user: ServedUser, data: string) => {
-      const pressId = bot.press(user, data)
-      await expect.poll(() => bot.notes.find((note) => note.pressId === pressId)?.text).toBeDefined()
-      return bot.notes.find((note) => note.pressId === pressId)!.text
+      const pressId = rig.bot.press(user, data)
+      await expect.poll(() => rig.bot.notes.find((note) => note.pressId === pressId)?.text).toBeDefined()
+      return rig.bot.notes.find((note) => note.pressId === pressId)!.text
     }
     expect(await press(BEN, `approve:${approvalId}`)).toBe('Only the owner of this agent can answer.')
-    bot.say(ANNA, `approve ${shortCodeOf(approvalId)}`, { forwardedFrom: BEN })
-    for (const text of [`approve ${shortCodeOf(approvalId)}`, 'yes']) bot.say(BEN, text, { replyTo: asked.messageId })
-    await expect.poll(async () => (await runner.client.ok('listJobs', { query: { channel: 'telegram', limit: 5 } })).jobs.length).toBe(3)
+    rig.bot.say(ANNA, `approve ${shortCodeOf(approvalId)}`, { forwardedFrom: BEN })
+    for (const text of [`approve ${shortCodeOf(approvalId)}`, 'yes']) rig.bot.say(BEN, text, { replyTo: asked.messageId })
+    await expect
+      .poll(async () => (await rig.runner.client.ok('listJobs', { query: { channel: 'telegram', limit: 5 } })).jobs.length)
+      .toBe(3)
     for (const data of [`choose:${approvalId}:99`, `choose:${approvalId}`, `approve:${agentId}`, `APPROVE:${approvalId}`, 'x'.repeat(64)]) {
       expect(await press(ANNA, data)).toBe('There is no such question any more.')
     }
@@ -185,35 +194,34 @@ describe('a guest on Telegram', { timeout: 12_000 }, () => {
   it('is sent nothing again that could not be delivered while they were the owner', async () => {
     await begin()
     await letIn(BEN)
-    bot.fault('sendMessage', { kind: 'error', code: 403, description: 'Forbidden: bot was blocked by the user' })
-    runner.modelServer.play({ text: [`The word is ${SECRET}.`] })
-    bot.say(BEN, 'Which word?')
+    rig.bot.fault('sendMessage', { kind: 'error', code: 403, description: 'Forbidden: bot was blocked by the user' })
+    rig.runner.modelServer.play({ text: [`The word is ${SECRET}.`] })
+    rig.bot.say(BEN, 'Which word?')
     await expect.poll(() => outbox({ state: 'undeliverable' })).toHaveLength(1)
     const [failed] = await outbox({ state: 'undeliverable' })
     await setRole(BEN, 'allowed')
     expect(await outbox({ state: 'undeliverable' })).toEqual([])
-    expect(await runner.client.ask('retryOutbound', { params: { messageId: failed!.id } })).toMatchObject({ status: 400 })
+    expect(await rig.runner.client.ask('retryOutbound', { params: { messageId: failed!.id } })).toMatchObject({ status: 400 })
   })
 
   it('swallows no task of the owner that begins like an answer', async () => {
     await begin()
     await letIn(ANNA)
-    runner.modelServer.play({ text: ['Written.'] })
-    bot.say(ANNA, 'Answer this mail for me please')
+    rig.runner.modelServer.play({ text: ['Written.'] })
+    rig.bot.say(ANNA, 'Answer this mail for me please')
     await untilSaid(ANNA, 'Written.')
   })
 
   it('speaks with no agent that was deleted while its bot was asked for its name', async () => {
     const vault = createMemoryVault()
-    runner = await createTestRunner({ vault })
-    const { id: agentId } = await runner.addAgent({ name: 'Ada' })
+    const { id: agentId } = await rig.begin({}, { vault })
     const set = vault.set.bind(vault)
     vault.set = async (key, value) => {
       await set(key, value)
-      await runner.client.ok('deleteAgent', { params: { agentId } })
+      await rig.runner.client.ok('deleteAgent', { params: { agentId } })
     }
-    const body = { agentId, kind: 'telegram' as const, token: bot.token, baseUrl: bot.url }
-    expect(await runner.client.ask('createChannel', { body })).toMatchObject({ status: 404, body: { error: 'agent_not_found' } })
-    expect(await runner.client.ok('listChannels', { query: {} })).toEqual({ channels: [] })
+    const body = { agentId, kind: 'telegram' as const, token: rig.bot.token, baseUrl: rig.bot.url }
+    expect(await rig.runner.client.ask('createChannel', { body })).toMatchObject({ status: 404, body: { error: 'agent_not_found' } })
+    expect(await rig.runner.client.ok('listChannels', { query: {} })).toEqual({ channels: [] })
   })
 })

@@ -1,95 +1,72 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Agent, CreateAgent } from '../contract/agents.ts'
-import type { OutboundMessage } from '../contract/outbox.ts'
+import { describe, expect, it } from 'vitest'
 import type { CreateSchedule } from '../contract/schedules.ts'
 import type { CreateTrigger } from '../contract/triggers.ts'
-import { startBotApiServer, type BotApiServer } from '../testing/bot-api-server/bot-api-server.ts'
-import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
 import { createHandClock } from '../testing/hand-clock.ts'
-import { ANNA, BEN, createPostTool, createTelegramChat } from '../testing/telegram-chat.ts'
+import { ANNA, BEN, useTelegramRig } from '../testing/telegram-chat.ts'
 import { postWebhook } from '../testing/webhook-sender.ts'
 
 const HOUR = 3_600_000
 
 describe('what people are told over channels', { timeout: 40_000 }, () => {
-  let runner: TestRunner
-  let bot: BotApiServer
-  let agent: Agent
-  let posted: string[]
-
-  const post = createPostTool((text) => posted.push(text))
-
-  beforeEach(async () => {
-    posted = []
-    bot = await startBotApiServer()
-  })
-  afterEach(async () => {
-    await runner.stop()
-    await bot.close()
-  })
-
-  async function begin(fields: Partial<CreateAgent> = {}, options: TestRunnerOptions = {}): Promise<void> {
-    runner = await createTestRunner({ moreTools: [post], ...options })
-    agent = await runner.addAgent({ name: 'Ada', ...fields })
-  }
-  const chat = createTelegramChat(() => ({ runner, bot }))
-  const { letIn, said, untilSaid } = chat
-  async function connect(): Promise<string> {
-    const { id } = await chat.connect(agent.id)
-    await expect.poll(async () => (await chat.channelNow()).status).toBe('open')
-    return id
-  }
-  const outbox = async (query: { state?: OutboundMessage['state']; jobId?: string } = {}) =>
-    (await runner.client.ok('listOutbox', { query: { ...query, limit: 50 } })).messages
+  const rig = useTelegramRig()
+  const { begin, beginConnected, connect, letIn, said, untilSaid, outbox } = rig
   async function addWebhook(fields: Partial<CreateTrigger> = {}): Promise<string> {
-    const body = { name: 'Build failed', agentId: agent.id, taskTemplate: 'Look at {build}.', notifyOnSuccess: true, ...fields }
-    return (await runner.client.ok('createTrigger', { body })).url
+    const body = { name: 'Build failed', agentId: rig.agent.id, taskTemplate: 'Look at {build}.', notifyOnSuccess: true, ...fields }
+    return (await rig.runner.client.ok('createTrigger', { body })).url
   }
   /** Fires it and waits for its job. */
   async function fire(url: string) {
     const { status, body } = await postWebhook(url, { body: { build: '#4' } })
     expect(status).toBe(202)
-    return runner.ended(body.jobId!)
+    return rig.runner.ended(body.jobId!)
   }
   const addSchedule = async (fields: Partial<CreateSchedule> = {}) => {
-    const body = { name: 'Prices', agentId: agent.id, cron: '0 * * * *', timezone: 'UTC', task: 'Look.', notifyOnSuccess: true, ...fields }
-    return (await runner.client.ok('createSchedule', { body })).schedule
+    const body = {
+      name: 'Prices',
+      agentId: rig.agent.id,
+      cron: '0 * * * *',
+      timezone: 'UTC',
+      task: 'Look.',
+      notifyOnSuccess: true,
+      ...fields,
+    }
+    return (await rig.runner.client.ok('createSchedule', { body })).schedule
   }
-  const runNow = async (scheduleId: string) => runner.ended((await runner.client.ok('runScheduleNow', { params: { scheduleId } })).jobId)
-  const askToPost = (text: string) => runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'post', args: { text } }] })
+  const runNow = async (scheduleId: string) =>
+    rig.runner.ended((await rig.runner.client.ok('runScheduleNow', { params: { scheduleId } })).jobId)
+  const askToPost = (text: string) => rig.runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'post', args: { text } }] })
   const submit = async () =>
-    runner.ended((await runner.client.ok('submitTask', { body: { agentId: agent.id, task: 'Post the news' } })).jobId)
+    rig.runner.ended((await rig.runner.client.ok('submitTask', { body: { agentId: rig.agent.id, task: 'Post the news' } })).jobId)
 
   describe('answers', () => {
     it('come back to who wrote, with the files of the result', async () => {
       await begin()
-      const folder = runner.makeFolder()
+      const folder = rig.runner.makeFolder()
       writeFileSync(join(folder, 'report.txt'), 'Twelve pages.')
-      await runner.client.ok('updateAgent', { params: { agentId: agent.id }, body: { folders: [folder] } })
+      await rig.runner.client.ok('updateAgent', { params: { agentId: rig.agent.id }, body: { folders: [folder] } })
       await connect()
       await letIn(ANNA)
-      runner.modelServer.play(
+      rig.runner.modelServer.play(
         { toolCalls: [{ id: 'call_1', name: 'return_result', args: { summary: 'The report', files: [join(folder, 'report.txt')] } }] },
         { text: ['Here is the **report**.'] },
       )
-      bot.say(ANNA, 'The report, please')
+      rig.bot.say(ANNA, 'The report, please')
       await untilSaid(ANNA, 'Here is the report.')
-      await bot.until(() => bot.sent.some(({ document }) => document !== null))
-      const document = bot.sent.find((one) => one.document !== null)!.document!
+      await rig.bot.until(() => rig.bot.sent.some(({ document }) => document !== null))
+      const document = rig.bot.sent.find((one) => one.document !== null)!.document!
       expect([document.name, Buffer.from(document.bytes).toString()]).toEqual(['report.txt', 'Twelve pages.'])
       await expect.poll(async () => (await outbox()).map(({ kind, state }) => `${kind} ${state}`)).toContain('reply sent')
     })
 
     it('say that it failed; why, to the owner alone', async () => {
-      await begin()
-      await connect()
+      await beginConnected()
       await letIn(ANNA)
       await letIn(BEN, 'allowed')
       for (const user of [ANNA, BEN]) {
-        runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
-        bot.say(user, 'What time is it?')
+        rig.runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
+        rig.bot.say(user, 'What time is it?')
         await untilSaid(user, /^I could not finish this\./)
       }
       expect(said(ANNA).at(-1)).toContain('Test server')
@@ -99,11 +76,10 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
 
   describe('a note that a run succeeded', () => {
     it('says who, what, the first lines and where to read on', async () => {
-      await begin({ name: 'Ada *the* first' })
-      const channelId = await connect()
+      const { id: channelId } = await beginConnected({ name: 'Ada *the* first' })
       await letIn(ANNA)
       const url = await addWebhook()
-      runner.modelServer.play({ text: ['The tests of **main** fail.\n\nSomebody changed the clock.'] })
+      rig.runner.modelServer.play({ text: ['The tests of **main** fail.\n\nSomebody changed the clock.'] })
       const job = await fire(url)
       await untilSaid(ANNA, /finished/)
       expect(said(ANNA).at(-1)).toBe(
@@ -115,15 +91,14 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
     })
 
     it('is never sent for what made no job, or did not succeed, or was not asked for', async () => {
-      await begin()
-      await connect()
+      await beginConnected()
       await letIn(ANNA)
       const url = await addWebhook()
       const before = said(ANNA).length
       expect((await postWebhook(`${url}x`)).status).toBe(404)
       expect((await postWebhook(url, { body: 'no json' })).status).toBe(400)
       expect((await postWebhook(url, { body: JSON.stringify('x'.repeat(1_000_001)) })).status).toBe(413)
-      runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
+      rig.runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
       expect((await fire(url)).status).toBe('failed')
       await fire(await addWebhook({ name: 'Silent', notifyOnSuccess: false }))
       await runNow((await addSchedule({ notifyOnSuccess: false })).id)
@@ -142,9 +117,9 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
       expect(await outbox({ jobId: first.id })).toMatchObject([
         { kind: 'confirmation', state: 'nowhere', channelId: null, tries: 0, problem: 'The agent has no channel that is on.' },
       ])
-      expect(runner.logLines.some((line) => line.includes('a message had nowhere to go') && line.includes(first.id))).toBe(true)
-      expect((await runner.client.ok('listAttention')).items).toEqual([])
-      expect(runner.notices).toEqual([])
+      expect(rig.runner.logLines.some((line) => line.includes('a message had nowhere to go') && line.includes(first.id))).toBe(true)
+      expect((await rig.runner.client.ok('listAttention')).items).toEqual([])
+      expect(rig.runner.notices).toEqual([])
 
       await connect()
       const second = await fire(url)
@@ -156,8 +131,7 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
     })
 
     it('goes to the channel that was picked and to no other', async () => {
-      await begin()
-      await connect()
+      await beginConnected()
       await letIn(ANNA)
       const job = await fire(await addWebhook({ notifyVia: 'slack' }))
       expect(await outbox({ jobId: job.id })).toMatchObject([
@@ -168,7 +142,7 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
     it('that could not be sent is what a schedule shows of its run, until the next one', async () => {
       await begin()
       const schedule = await addSchedule()
-      const status = async () => (await runner.client.ok('getSchedule', { params: { scheduleId: schedule.id } })).schedule.lastStatus
+      const status = async () => (await rig.runner.client.ok('getSchedule', { params: { scheduleId: schedule.id } })).schedule.lastStatus
       expect((await runNow(schedule.id)).status).toBe('completed')
       expect(await status()).toBe('notify_unreachable')
       await connect()
@@ -179,11 +153,10 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
     })
 
     it('is not sent of a run that found nothing new', async () => {
-      await begin()
-      await connect()
+      await beginConnected()
       await letIn(ANNA)
       const schedule = await addSchedule({ cron: '*/5 * * * *' })
-      runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'nothing_new', args: {} }] })
+      rig.runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'nothing_new', args: {} }] })
       const job = await runNow(schedule.id)
       expect(job.status).toBe('completed')
       expect(await outbox({ jobId: job.id })).toEqual([])
@@ -192,41 +165,41 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
 
   describe('a question', () => {
     it('of any job goes to the owner, in our words, with buttons and a code, and is answered there', async () => {
-      await begin()
-      await connect()
+      await beginConnected()
       await letIn(ANNA)
       askToPost('[click](https://evil.example) **now**')
       const job = await submit()
       expect(job.status).toBe('awaiting_approval')
       await untilSaid(ANNA, /needs your approval/)
-      const message = bot.sent.at(-1)!
+      const message = rig.bot.sent.at(-1)!
       expect(message.text).toContain('Post "[click](https://evil.example) **now**"')
       expect(message.entities.filter(({ type }) => type === 'text_link')).toEqual([])
       expect(message.text).toMatch(
         /Job: “Post the news”\n\nTap a button, or write approve \w{4} or reject \w{4}\. Without an answer it is refused in 24 hours\./,
       )
-      const [approval] = (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
+      const [approval] = (await rig.runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
       expect(message.buttons).toEqual([
         { text: 'Approve', callback_data: `approve:${approval!.id}` },
         { text: 'Reject', callback_data: `reject:${approval!.id}` },
       ])
-      runner.modelServer.play({ text: ['Posted.'] })
-      bot.press(ANNA, `approve:${approval!.id}`)
-      await expect.poll(() => posted).toEqual(['[click](https://evil.example) **now**'])
-      await runner.ended(job.id)
+      rig.runner.modelServer.play({ text: ['Posted.'] })
+      rig.bot.press(ANNA, `approve:${approval!.id}`)
+      await expect.poll(() => rig.posted).toEqual(['[click](https://evil.example) **now**'])
+      await rig.runner.ended(job.id)
     })
 
     it('that was answered in the app before it could be sent is not sent', async () => {
-      await begin()
-      await connect()
+      await beginConnected()
       await letIn(ANNA)
-      bot.fault('sendMessage', { kind: 'error', code: 429, description: 'Too Many Requests', retryAfter: 1 })
+      rig.bot.fault('sendMessage', { kind: 'error', code: 429, description: 'Too Many Requests', retryAfter: 1 })
       askToPost('news')
       const job = await submit()
-      const [approval] = (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
-      await bot.until(() => bot.calls.some(({ method, fields }) => method === 'sendMessage' && String(fields['text']).includes('approval')))
-      await runner.client.ok('resolveApproval', { body: { approvalId: approval!.id, decision: 'reject' } })
-      await runner.ended(job.id)
+      const [approval] = (await rig.runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
+      await rig.bot.until(() =>
+        rig.bot.calls.some(({ method, fields }) => method === 'sendMessage' && String(fields['text']).includes('approval')),
+      )
+      await rig.runner.client.ok('resolveApproval', { body: { approvalId: approval!.id, decision: 'reject' } })
+      await rig.runner.ended(job.id)
       await expect
         .poll(() => outbox({ jobId: job.id }), { timeout: 10_000 })
         .toMatchObject([{ kind: 'approval', state: 'nowhere', problem: 'It was answered before this could be sent.' }])
@@ -234,12 +207,11 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
     })
 
     it('of a guest’s job is the owner’s to answer, and the guest hears that it takes a while', async () => {
-      await begin()
-      await connect()
+      await beginConnected()
       await letIn(ANNA)
       await letIn(BEN, 'allowed')
       askToPost('news')
-      bot.say(BEN, 'Post the news')
+      rig.bot.say(BEN, 'Post the news')
       await untilSaid(BEN, /I have to ask the person I work for/)
       await untilSaid(ANNA, /needs your approval/)
       expect(said(BEN).some((text) => text.includes('needs your approval'))).toBe(false)
@@ -248,23 +220,24 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
 
   it('is once for each day that a schedule has used up its budget', async () => {
     const clock = createHandClock(Date.UTC(2026, 10, 20, 9, 0))
-    await begin({}, { clock })
-    await connect()
+    await beginConnected({}, { clock })
     await letIn(ANNA)
-    await runner.client.ok('setModelPrice', { body: { model: agent.model!, price: { inputUsdPerMillion: 100, outputUsdPerMillion: 0 } } })
+    await rig.runner.client.ok('setModelPrice', {
+      body: { model: rig.agent.model!, price: { inputUsdPerMillion: 100, outputUsdPerMillion: 0 } },
+    })
     const schedule = await addSchedule({ notifyOnSuccess: false, dailyBudgetUsd: 1 })
-    runner.modelServer.play({ text: ['Dear.'], usage: { input: 12_000, output: 1 } })
+    rig.runner.modelServer.play({ text: ['Dear.'], usage: { input: 12_000, output: 1 } })
     await runNow(schedule.id)
     const told = () => said(ANNA).filter((text) => text.includes('used up its budget'))
     for (let hour = 0; hour < 3; hour++) {
       clock.advance(HOUR)
-      await runner.client.ok('runTick', { body: {} })
+      await rig.runner.client.ok('runTick', { body: {} })
     }
     // Its connection has not lived through hours that passed at once.
     await expect.poll(() => (clock.advance(5000), told().length), { timeout: 15_000 }).toBeGreaterThan(0)
     expect(told()).toEqual([expect.stringContaining('⏸ “Prices” of Ada has used up its budget of $1.00 for today.')])
-    expect(runner.notices.filter(({ kind }) => kind === 'budget_exhausted')).toHaveLength(1)
-    const { items } = await runner.client.ok('listAttention')
+    expect(rig.runner.notices.filter(({ kind }) => kind === 'budget_exhausted')).toHaveLength(1)
+    const { items } = await rig.runner.client.ok('listAttention')
     expect(items.filter(({ kind }) => kind === 'budget_exhausted')).toMatchObject([{ subjectId: schedule.id }])
     expect((await outbox()).filter(({ kind, text }) => kind === 'notice' && text.includes('budget'))).toHaveLength(1)
   })
@@ -272,11 +245,10 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
   describe('when the service does not take it', () => {
     it('is tried three times, shown with why, and sent when the person says so', async () => {
       const clock = createHandClock()
-      await begin({}, { clock })
-      await connect()
+      await beginConnected({}, { clock })
       await letIn(ANNA)
       const url = await addWebhook()
-      bot.fault('sendMessage', { kind: 'error', code: 500, description: 'Internal Server Error' }, 100)
+      rig.bot.fault('sendMessage', { kind: 'error', code: 500, description: 'Internal Server Error' }, 100)
       const job = await fire(url)
       const message = async () => (await outbox({ jobId: job.id }))[0]!
       // Step by step: a connection that sees five minutes pass at once is down itself, and tries count for nothing then.
@@ -287,39 +259,39 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
       const { id, problem } = await message()
       expect(problem).not.toBe('')
       expect((await outbox({ state: 'undeliverable' })).map((one) => one.id)).toEqual([id])
-      expect((await runner.client.ok('listAttention')).items).toMatchObject([
+      expect((await rig.runner.client.ok('listAttention')).items).toMatchObject([
         { kind: 'message_undeliverable', subjectId: id, detail: problem },
       ])
-      expect(runner.notices.filter(({ kind }) => kind === 'delivery_impossible')).toMatchObject([{ body: problem, path: '/channels' }])
+      expect(rig.runner.notices.filter(({ kind }) => kind === 'delivery_impossible')).toMatchObject([{ body: problem, path: '/channels' }])
 
-      bot.clearFaults()
-      expect((await runner.client.ok('retryOutbound', { params: { messageId: id } })).message.state).toBe('pending')
+      rig.bot.clearFaults()
+      expect((await rig.runner.client.ok('retryOutbound', { params: { messageId: id } })).message.state).toBe('pending')
       await untilSaid(ANNA, /finished/)
       await expect.poll(message).toMatchObject({ state: 'sent' })
-      expect((await runner.client.ok('listAttention')).items).toEqual([])
-      expect(await runner.client.ask('retryOutbound', { params: { messageId: id } })).toMatchObject({
+      expect((await rig.runner.client.ok('listAttention')).items).toEqual([])
+      expect(await rig.runner.client.ask('retryOutbound', { params: { messageId: id } })).toMatchObject({
         status: 409,
         body: { error: 'outbound_already_sent' },
       })
     })
 
     it('is given up at once when the person has blocked the account', async () => {
-      await begin()
-      await connect()
+      await beginConnected()
       await letIn(ANNA)
-      bot.block(ANNA)
+      rig.bot.block(ANNA)
       const job = await fire(await addWebhook())
       await expect.poll(() => outbox({ jobId: job.id })).toMatchObject([{ state: 'undeliverable', tries: 1 }])
     })
 
     it('is sent after a crash in the middle of sending', async () => {
-      await begin()
-      await connect()
+      await beginConnected()
       await letIn(ANNA)
-      bot.fault('sendMessage', { kind: 'stall' })
+      rig.bot.fault('sendMessage', { kind: 'stall' })
       const job = await fire(await addWebhook())
-      await bot.until(() => bot.calls.some(({ method, fields }) => method === 'sendMessage' && String(fields['text']).includes(job.id)))
-      await runner.restart({ crash: true })
+      await rig.bot.until(() =>
+        rig.bot.calls.some(({ method, fields }) => method === 'sendMessage' && String(fields['text']).includes(job.id)),
+      )
+      await rig.runner.restart({ crash: true })
       await untilSaid(ANNA, new RegExp(job.id))
       await expect.poll(() => outbox({ jobId: job.id })).toMatchObject([{ state: 'sent' }])
     })
@@ -329,16 +301,16 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
     await begin()
     const url = await addWebhook()
     for (let i = 0; i < 3; i++) await fire(url)
-    const first = await runner.client.ok('listOutbox', { query: { limit: 2 } })
-    const rest = await runner.client.ok('listOutbox', { query: { limit: 2, cursor: first.nextCursor! } })
+    const first = await rig.runner.client.ok('listOutbox', { query: { limit: 2 } })
+    const rest = await rig.runner.client.ok('listOutbox', { query: { limit: 2, cursor: first.nextCursor! } })
     expect([first.messages.length, rest.messages.length, rest.nextCursor]).toEqual([2, 1, null])
     const ids = [...first.messages, ...rest.messages].map(({ id }) => id)
     expect(ids).toEqual([...ids].sort().reverse())
-    expect(await runner.client.ask('retryOutbound', { params: { messageId: agent.id } })).toMatchObject({
+    expect(await rig.runner.client.ask('retryOutbound', { params: { messageId: rig.agent.id } })).toMatchObject({
       status: 404,
       body: { error: 'outbound_not_found' },
     })
-    expect(await runner.client.ask('retryOutbound', { params: { messageId: ids[0]! } })).toMatchObject({
+    expect(await rig.runner.client.ask('retryOutbound', { params: { messageId: ids[0]! } })).toMatchObject({
       status: 400,
       body: { error: 'invalid_request', message: 'This message cannot be sent: The agent has no channel that is on.' },
     })

@@ -1,16 +1,20 @@
-import { expect } from 'vitest'
+import { afterEach, beforeEach, expect } from 'vitest'
 import { z } from 'zod'
+import type { Agent, CreateAgent } from '../contract/agents.ts'
+import type { Approval } from '../contract/approvals.ts'
 import type { Channel, ChannelPerson } from '../contract/channels.ts'
+import type { Job, JobSummary } from '../contract/jobs.ts'
+import type { OutboundMessage } from '../contract/outbox.ts'
 import { defineTool, type Tool } from '../thinking/tools/tool.ts'
-import type { BotApiServer, ServedUser } from './bot-api-server/bot-api-server.ts'
-import type { TestRunner } from './create-test-runner.ts'
+import { startBotApiServer, type BotApiServer, type ServedUser } from './bot-api-server/bot-api-server.ts'
+import { createTestRunner, type TestRunner, type TestRunnerOptions } from './create-test-runner.ts'
 
 export const ANNA: ServedUser = { id: 4711, first_name: 'Anna', last_name: 'Berg', username: 'anna_berg' }
 export const BEN: ServedUser = { id: 4712, first_name: 'Ben' }
 
 export type TelegramChat = {
-  /** Gives the agent the bot. Whether the connection works is seen a moment later. */
-  connect(agentId: string): Promise<Channel>
+  /** Gives an agent the bot, and waits until that works. Answers the channel as it was when it was made. */
+  connect(agentId?: string): Promise<Channel>
   /** The only channel there is. */
   channelNow(): Promise<Channel>
   /** What the channel knows of somebody; undefined: they have not written yet. */
@@ -24,13 +28,85 @@ export type TelegramChat = {
   untilSaid(user: ServedUser, text: string | RegExp): Promise<void>
 }
 
+/** The whole runner, and a bot at a service that is played, both anew for each test. */
+export type TelegramRig = TelegramChat & {
+  readonly runner: TestRunner
+  readonly bot: BotApiServer
+  /** The one that `begin` has made. */
+  readonly agent: Agent
+  /** What the tool `post` has posted. */
+  readonly posted: string[]
+  /** A runner with an agent, whose tools have `post` among them. */
+  begin(fields?: Partial<CreateAgent>, options?: TestRunnerOptions): Promise<Agent>
+  /** The same, and the agent has the bot. */
+  beginConnected(fields?: Partial<CreateAgent>, options?: TestRunnerOptions): Promise<Channel>
+  /** Newest first, like all lists. */
+  jobs(): Promise<JobSummary[]>
+  newestJob(): Promise<Job>
+  /** Approvals that wait. */
+  pending(): Promise<Approval[]>
+  outbox(query?: { state?: OutboundMessage['state']; jobId?: string }): Promise<OutboundMessage[]>
+  /** The model posts this, and says that when it is done. */
+  playPost(text: string, after?: string): void
+}
+
+/** To be called once in a `describe`. */
+export function useTelegramRig(): TelegramRig {
+  let runner: TestRunner
+  let bot: BotApiServer
+  let agent: Agent
+  let posted: string[]
+  const post = createPostTool((text) => posted.push(text))
+  beforeEach(async () => {
+    posted = []
+    bot = await startBotApiServer()
+  })
+  afterEach(async () => {
+    await runner.stop()
+    await bot.close()
+  })
+  const rig: TelegramRig = {
+    ...createTelegramChat(() => ({ runner, bot, agent })),
+    get runner() {
+      return runner
+    },
+    get bot() {
+      return bot
+    },
+    get agent() {
+      return agent
+    },
+    get posted() {
+      return posted
+    },
+    async begin(fields = {}, options = {}) {
+      runner = await createTestRunner({ moreTools: [post], ...options })
+      agent = await runner.addAgent({ name: 'Ada', ...fields })
+      return agent
+    },
+    async beginConnected(fields, options) {
+      await rig.begin(fields, options)
+      return rig.connect()
+    },
+    jobs: async () => (await runner.client.ok('listJobs', { query: { limit: 50 } })).jobs,
+    newestJob: async () => (await runner.client.ok('getJob', { params: { jobId: (await rig.jobs())[0]!.id } })).job,
+    pending: async () => (await runner.client.ok('listApprovals', { query: { status: 'pending', limit: 50 } })).approvals,
+    outbox: async (query = {}) => (await runner.client.ok('listOutbox', { query: { ...query, limit: 50 } })).messages,
+    playPost: (text, after = 'It is posted.') =>
+      runner.modelServer.play({ toolCalls: [{ id: `call_${text}`, name: 'post', args: { text } }] }, { text: [after] }),
+  }
+  return rig
+}
+
 /** What people do and see in a chat with an agent's bot. `stage` is asked each time: each test has its own. */
-export function createTelegramChat(stage: () => { runner: TestRunner; bot: BotApiServer }): TelegramChat {
+function createTelegramChat(stage: () => { runner: TestRunner; bot: BotApiServer; agent: Agent }): TelegramChat {
   const chat: TelegramChat = {
-    async connect(agentId) {
+    async connect(agentId = stage().agent.id) {
       const { runner, bot } = stage()
       const body = { agentId, kind: 'telegram', token: bot.token, baseUrl: bot.url } as const
-      return (await runner.client.ok('createChannel', { body })).channel
+      const { channel } = await runner.client.ok('createChannel', { body })
+      await expect.poll(async () => (await chat.channelNow()).status).toBe('open')
+      return channel
     },
     channelNow: async () => (await stage().runner.client.ok('listChannels', { query: {} })).channels[0]!,
     personOf: async (user) => (await chat.channelNow()).people.find(({ externalId }) => externalId === String(user.id)),
@@ -57,7 +133,7 @@ export function createTelegramChat(stage: () => { runner: TestRunner; bot: BotAp
 }
 
 /** A tool that asks at the usual level of trust, since it leaves the machine. */
-export function createPostTool(onPost: (text: string) => void): Tool {
+function createPostTool(onPost: (text: string) => void): Tool {
   const nothing = { paths: [], leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
   return defineTool({
     name: 'post',
