@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Id, Moment } from './primitives.ts'
+import { Said } from './said.ts'
 
 /** In the fixed order in which Auto chooses, apart from WhatsApp, which Auto never chooses. */
 export const ChannelKind = z.enum(['telegram', 'discord', 'slack', 'messenger'])
@@ -12,6 +13,11 @@ export const SERVICE_NAMES: Record<ChannelKind, string> = {
   discord: 'Discord',
   slack: 'Slack',
   messenger: 'WhatsApp',
+}
+
+/** Whether that is what people call a service, and not the host of a server of their own. */
+export function isServiceName(server: string): boolean {
+  return Object.values(SERVICE_NAMES).includes(server)
 }
 
 /**
@@ -57,6 +63,7 @@ export const Channel = z.object({
   status: ChannelStatus,
   /** What is wrong and what to do, for people. Empty when nothing is. */
   problem: z.string(),
+  problemSaid: Said.optional(),
   /** When the service last answered us, which is all that is really known. */
   lastRoundTripAt: Moment.nullable(),
   /** null: the service's own address. */

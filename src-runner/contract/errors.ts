@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Said } from './said.ts'
 
 /**
  * Every error code the two servers can answer with, and the HTTP status each one has. A code has one status,
@@ -88,10 +89,37 @@ export const JOB_ERROR_CODES = [
 export const JobErrorCode = z.enum(JOB_ERROR_CODES)
 export type JobErrorCode = z.infer<typeof JobErrorCode>
 
+/** What a field of a request lacks. */
+export const IssueKind = z.enum([
+  'missing',
+  'too_short',
+  'too_long',
+  'too_small',
+  'too_large',
+  'too_few',
+  'too_many',
+  'wrong_kind',
+  'wrong_shape',
+  'not_offered',
+  'unknown_field',
+])
+export type IssueKind = z.infer<typeof IssueKind>
+
+/** `kind`: of what a schema refuses, with its `limit`. `said`: of what the runner itself says about the field. */
+export const ErrorIssue = z.object({
+  path: z.string(),
+  message: z.string(),
+  kind: IssueKind.optional(),
+  limit: z.number().optional(),
+  said: Said.optional(),
+})
+export type ErrorIssue = z.infer<typeof ErrorIssue>
+
 /** The body of every answer that is not a success. `error` is the code; it never repeats what was sent. */
 export const ErrorBody = z.object({
   error: z.string(),
   message: z.string().optional(),
-  issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  said: Said.optional(),
+  issues: z.array(ErrorIssue).optional(),
 })
 export type ErrorBody = z.infer<typeof ErrorBody>

@@ -3,6 +3,7 @@ import { ApprovalKind } from './approval-kinds.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { JobChannel, JobStatus, Step } from './jobs.ts'
 import { OutboundState } from './outbox.ts'
+import { Said } from './said.ts'
 import { OccurrenceState } from './schedules.ts'
 import { DeliveryOutcome } from './triggers.ts'
 
@@ -111,6 +112,7 @@ export const LIVE_EVENTS = {
     activity: z.enum(['model', 'tool', 'retry_wait']),
     /** The tool's name, or the reason of the wait. */
     detail: z.string().nullable(),
+    detailSaid: Said.optional(),
     until: Moment.nullable(),
   }),
 } as const

@@ -1,5 +1,8 @@
 import { z } from 'zod'
-import { Id, Moment } from './primitives.ts'
+import { ChannelKind } from './channels.ts'
+import { Id, Moment, Usd } from './primitives.ts'
+import { Said } from './said.ts'
+import { DeliveryOutcome } from './triggers.ts'
 
 /** What a person is told of although the window may be closed. */
 export const NoticeKind = z.enum([
@@ -40,6 +43,19 @@ export const DEFAULT_NOTIFICATIONS: NotificationSettings = {
   quietHours: null,
 }
 
+/** What an entry is about, for a page that has words of its own. */
+export const AttentionAbout = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('budget_exhausted'), schedule: z.string(), agentName: z.string(), budgetUsd: Usd }),
+  z.object({ kind: z.literal('schedule_missed'), schedule: z.string(), times: z.number().int() }),
+  z.object({ kind: z.literal('delivery_refused'), trigger: z.string(), times: z.number().int(), outcome: DeliveryOutcome }),
+  z.object({ kind: z.literal('message_undeliverable'), agentName: z.string() }),
+  z.object({ kind: z.literal('channel_logged_out'), agentName: z.string(), service: ChannelKind }),
+  z.object({ kind: z.literal('channel_failing'), agentName: z.string(), service: ChannelKind }),
+  z.object({ kind: z.literal('channel_request'), agentName: z.string(), service: ChannelKind, person: z.string() }),
+  z.object({ kind: z.literal('public_address_unreachable') }),
+])
+export type AttentionAbout = z.infer<typeof AttentionAbout>
+
 /** One thing that needs the person, apart from approvals and failed jobs, which have lists of their own. */
 export const AttentionItem = z.object({
   kind: z.enum([
@@ -56,6 +72,8 @@ export const AttentionItem = z.object({
   subjectId: Id.nullable(),
   title: z.string(),
   detail: z.string(),
+  about: AttentionAbout.optional(),
+  detailSaid: Said.optional(),
   path: z.string(),
   at: Moment,
 })

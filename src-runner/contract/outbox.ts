@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ChannelKind } from './channels.ts'
 import { Id, Moment } from './primitives.ts'
+import { Said } from './said.ts'
 
 /**
  * reply: to a message. confirmation: that a webhook's or a schedule's run succeeded. approval: a question of the policy or
@@ -31,6 +32,7 @@ export const OutboundMessage = z.object({
   tries: z.number().int(),
   /** Why the last try failed, or why there is nowhere to send it. Empty when nothing went wrong. */
   problem: z.string(),
+  problemSaid: Said.optional(),
   createdAt: Moment,
   nextTryAt: Moment.nullable(),
   sentAt: Moment.nullable(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Said } from './said.ts'
 import { ModelRef } from './agents.ts'
 import { Moment, Name, Usd } from './primitives.ts'
 
@@ -68,7 +69,7 @@ export const Model = z.object({
 export type Model = z.infer<typeof Model>
 
 /** A provider that could not be asked: its models are missing from the list, and this says why. */
-export const ModelListProblem = z.object({ providerId: z.string(), providerName: z.string(), message: z.string() })
+export const ModelListProblem = z.object({ providerId: z.string(), providerName: z.string(), message: z.string(), said: Said.optional() })
 export type ModelListProblem = z.infer<typeof ModelListProblem>
 
 export const ModelList = z.object({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Moment } from './primitives.ts'
+import { Said } from './said.ts'
 
 /** Programs that make a port of this machine reachable from outside. They are the person's own; Deckhand brings none. */
 export const TunnelProgram = z.enum(['cloudflared', 'ngrok', 'tailscale'])
@@ -12,6 +13,7 @@ export const Tunnel = z.object({
   url: z.string().nullable(),
   /** Why it failed, and what to do. Empty otherwise. */
   problem: z.string(),
+  problemSaid: Said.optional(),
   startedAt: Moment.nullable(),
 })
 export type Tunnel = z.infer<typeof Tunnel>
@@ -28,12 +30,14 @@ export const PublicAddress = z.object({
   ingressPort: z.number().int().nullable(),
   /** Why the webhook-only listener could not be opened, and what to do. Left out: it is open, or off. */
   ingressProblem: z.string().optional(),
+  ingressProblemSaid: Said.optional(),
   /** Of the last probe that was sent out and came in again, or did not. */
   check: z.object({
     state: z.enum(['unknown', 'checking', 'reachable', 'unreachable']),
     checkedAt: Moment.nullable(),
     /** What went wrong and what to do. Empty when reachable. */
     problem: z.string(),
+    problemSaid: Said.optional(),
   }),
   /** The programs that were looked for, and where they are. */
   programs: z.array(z.object({ program: TunnelProgram, installed: z.boolean(), path: z.string().nullable() })),

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { Autonomy, Folder } from './agents.ts'
+import { JobChannel } from './jobs.ts'
 import { Id, Moment } from './primitives.ts'
+import { Said } from './said.ts'
 
 /** What a rule wants, and what the policy decides. */
 export const RuleEffect = z.enum(['allow', 'ask', 'deny'])
@@ -51,6 +53,45 @@ export type CreateRule = z.infer<typeof CreateRule>
 /** What a rule says, apart from which row it is. */
 export type RuleText = z.output<typeof CreateRule>
 
+const ofFile = { path: z.string(), bytes: z.number() }
+/** Too large to be kept, so it cannot be undone. */
+const lost = z.boolean()
+
+/** What a call would do, for a page that has words of its own. Sizes in bytes. */
+export const CallEffect = z.discriminatedUnion('code', [
+  z.object({ code: z.literal('create'), ...ofFile }),
+  /** `own`: this agent wrote itself what is there. */
+  z.object({ code: z.literal('replace'), ...ofFile, newBytes: z.number(), own: z.boolean(), lost }),
+  /** `newBytes` null: wherever the text occurs, so nobody has counted. */
+  z.object({ code: z.literal('change'), ...ofFile, newBytes: z.number().nullable(), lost }),
+  z.object({ code: z.literal('delete'), ...ofFile, forGood: z.boolean(), lost }),
+  z.object({ code: z.literal('move'), ...ofFile, to: z.string() }),
+  /** An earlier attempt did it already. */
+  z.object({ code: z.literal('done_before'), path: z.string() }),
+  z.object({ code: z.literal('read'), path: z.string() }),
+  z.object({ code: z.literal('search'), path: z.string() }),
+  z.object({ code: z.literal('list'), path: z.string() }),
+  z.object({ code: z.literal('fetch'), address: z.string() }),
+  z.object({ code: z.literal('web_search'), query: z.string(), provider: z.string() }),
+  z.object({ code: z.literal('remember'), text: z.string(), shared: z.boolean() }),
+  z.object({ code: z.literal('forget'), text: z.string(), shared: z.boolean() }),
+  z.object({ code: z.literal('forget_nothing') }),
+  z.object({ code: z.literal('keep'), text: z.string() }),
+  z.object({ code: z.literal('ask'), question: z.string() }),
+  z.object({ code: z.literal('list_agents') }),
+  z.object({ code: z.literal('delegate'), agent: z.string(), task: z.string() }),
+  /** `shell`: the program that reads `line`; null: no shell does. */
+  z.object({
+    code: z.literal('run'),
+    line: z.string(),
+    shell: z.string().nullable(),
+    folder: z.string(),
+    box: z.enum(['with_network', 'without_network', 'none']),
+    why: Said.optional(),
+  }),
+])
+export type CallEffect = z.infer<typeof CallEffect>
+
 /** What the policy has to know of a call. Told by the tool from the arguments, before anything runs; never by the model. */
 export const CallFacts = z.object({
   tool: z.string(),
@@ -61,6 +102,7 @@ export const CallFacts = z.object({
   paths: z.array(z.string()),
   /** The effect in words, for a person: "Overwrite Documents/notes.md (2 KB)". */
   summary: z.string(),
+  effectOn: CallEffect.optional(),
   /** Something goes out of this machine: a request, a message. */
   leavesMachine: z.boolean(),
   costsMoney: z.boolean(),
@@ -75,6 +117,18 @@ export const CallFacts = z.object({
 })
 export type CallFacts = z.infer<typeof CallFacts>
 
+/** What set a mark, for a page that has words of its own. */
+export const MarkCause = z.discriminatedUnion('code', [
+  z.object({ code: z.literal('started_by'), channel: JobChannel }),
+  z.object({ code: z.literal('answer_of'), tool: z.string() }),
+  z.object({ code: z.literal('call_of'), tool: z.string() }),
+  z.object({ code: z.literal('runs_before') }),
+  z.object({ code: z.literal('memories') }),
+  /** In the simulator. */
+  z.object({ code: z.literal('supposed') }),
+])
+export type MarkCause = z.infer<typeof MarkCause>
+
 /**
  * What has happened in a job, from its recorded steps and from what started it. A job that has seen untrusted text and
  * has read private data must ask before anything leaves, at every level.
@@ -83,6 +137,7 @@ export const Mark = z.object({
   /** The step that set it; 0: what started the job. */
   seq: z.number().int().nonnegative(),
   cause: z.string(),
+  about: MarkCause.optional(),
 })
 export type Mark = z.infer<typeof Mark>
 export const Marks = z.object({ untrusted: Mark.nullable(), private: Mark.nullable(), outside: Mark.nullable() })
@@ -94,6 +149,29 @@ export type Brings = z.infer<typeof Brings>
 
 export const NO_MARKS: Marks = { untrusted: null, private: null, outside: null }
 
+/** What makes a call one that matters. */
+export const CallMatter = z.enum(['leaves_machine', 'costs_money', 'deletes', 'overwrites', 'runs_code'])
+export type CallMatter = z.infer<typeof CallMatter>
+
+/** What a voice says, for a page that has words of its own. */
+export const VoiceReason = z.discriminatedUnion('code', [
+  z.object({ code: z.literal('own_folder') }),
+  z.object({ code: z.literal('own_interface') }),
+  z.object({ code: z.literal('wrecks_system') }),
+  z.object({ code: z.literal('brake') }),
+  z.object({ code: z.literal('no_box') }),
+  z.object({ code: z.literal('untrusted_and_private'), untrusted: Mark, private: Mark }),
+  z.object({ code: z.literal('untrusted_and_program'), untrusted: Mark }),
+  z.object({ code: z.literal('grant'), tool: z.string() }),
+  z.object({ code: z.literal('rule'), rule: z.object(ruleFields) }),
+  z.object({ code: z.literal('on_its_own') }),
+  z.object({ code: z.literal('only_reads') }),
+  z.object({ code: z.literal('asks_first'), matters: z.array(CallMatter) }),
+  z.object({ code: z.literal('nothing_matters') }),
+  z.object({ code: z.literal('it_matters'), matters: z.array(CallMatter) }),
+])
+export type VoiceReason = z.infer<typeof VoiceReason>
+
 /** One voice in a decision. */
 export const Voice = z.object({
   source: z.enum(['floor', 'brake', 'two_of_three', 'rule', 'grant', 'level', 'box']),
@@ -101,6 +179,7 @@ export const Voice = z.object({
   ruleId: Id.nullable(),
   /** A sentence for people: what it says and why. */
   text: z.string(),
+  reason: VoiceReason.optional(),
 })
 export type Voice = z.infer<typeof Voice>
 

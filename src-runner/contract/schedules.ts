@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { JobStatus, Task } from './jobs.ts'
 import { Id, Moment, Name, Usd } from './primitives.ts'
+import { Said } from './said.ts'
 import { NotifyVia } from './triggers.ts'
 
 /** An interval of so many minutes or less makes a schedule a watcher. */
@@ -44,6 +45,7 @@ export const Occurrence = z.object({
   state: OccurrenceState,
   /** A sentence for people: why it became that. */
   reason: z.string(),
+  reasonSaid: Said.optional(),
   /** Above 1, this row stands for so many due times in a row, from `dueAt` to `untilAt`, of which nothing else is kept. */
   times: z.number().int().positive(),
   untilAt: Moment.nullable(),
@@ -135,6 +137,7 @@ export const CronPreview = z.object({
   valid: z.boolean(),
   /** What is wrong with it, for people; null when nothing is. */
   problem: z.string().nullable(),
+  problemSaid: Said.optional(),
   /** The next due times, the soonest first. */
   next: z.array(Moment),
   isWatcher: z.boolean(),

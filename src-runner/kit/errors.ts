@@ -1,12 +1,12 @@
-import { ERROR_STATUS, type ErrorCode } from '../contract/errors.ts'
+import { ERROR_STATUS, type ErrorCode, type ErrorIssue } from '../contract/errors.ts'
 
 /** The one exception of the product: a code from the contract and a sentence for people. */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: ErrorCode
-  readonly issues: { path: string; message: string }[] | undefined
+  readonly issues: ErrorIssue[] | undefined
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; issues?: { path: string; message: string }[] } = {}) {
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; issues?: ErrorIssue[] } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.issues = options.issues

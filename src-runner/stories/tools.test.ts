@@ -112,7 +112,12 @@ describe('what agents may use of the web and of this machine', { timeout: 30_000
     const box = noBox('bubblewrap is not installed on this machine.', 'Install bubblewrap.')
     await open({ findBox: ({ again = false } = {}) => (looked.push(again), Promise.resolve(box)) })
     const { kind, works, reason, advice, network, checkedAt } = box
-    expect(await runner.client.ok('getBox')).toEqual({ box: { kind, works, reason, advice, network, checkedAt } })
+    expect(await runner.client.ok('getBox')).toEqual({
+      box: {
+        ...{ kind, works, reason, advice, checkedAt, reasonSaid: { code: 'box_missing', facts: {} } },
+        network: { ...network, reasonSaid: { code: 'box_none_no_network', facts: {} } },
+      },
+    })
     expect(await runner.client.ok('checkBox')).toMatchObject({ box: { kind: 'none', works: false } })
     expect(looked).toEqual([false, true])
   })

@@ -6,6 +6,7 @@ import type { Agent, ModelRef } from '../contract/agents.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Ids } from '../kit/ids.ts'
 import type { Log } from '../kit/log.ts'
+import { saidAs } from '../kit/said.ts'
 import { findAgent } from '../records/agents/agents.ts'
 import type { ApprovalStore } from '../records/approvals/approvals.ts'
 import type { Ledger } from '../records/budgets/ledger.ts'
@@ -191,7 +192,7 @@ function progressFor({ tails, hub }: AgentWorkDeps, { job, claim, alive }: Attem
     },
     activity(activity, detail, until) {
       alive()
-      hub.publishLive({ type: 'job.progress', payload: { jobId: job.id, activity, detail, until } })
+      hub.publishLive({ type: 'job.progress', payload: { jobId: job.id, activity, detail, ...saidAs('detailSaid', detail), until } })
     },
   }
 }

@@ -2,10 +2,11 @@ import { statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import type { BoxState } from '../base/box/box-types.ts'
 import type { Database } from '../base/db/database.ts'
-import type { DoctorCheck } from '../contract/doctor.ts'
+import type { DoctorCheck, DoctorFinding, DoctorFix } from '../contract/doctor.ts'
 import type { PublicAddress } from '../contract/public-address.ts'
 import type { Clock } from '../kit/clock.ts'
 import { messageOf } from '../kit/errors.ts'
+import { saidAs } from '../kit/said.ts'
 import type { Vault } from '../kit/vault.ts'
 import { listAgentsUsingProvider } from '../records/agents/agents.ts'
 import { listChannels } from '../records/channels/channels.ts'
@@ -53,13 +54,13 @@ export async function examine(deps: DoctorDeps): Promise<DoctorCheck[]> {
 async function inTime(deps: DoctorDeps, look: Look): Promise<Finding> {
   const over = new AbortController()
   const late = deps.clock.sleep(PATIENCE_MS, over.signal).then(
-    () => warning('This did not answer within two seconds.', 'Look again in a moment. If it stays like this, restart Deckhand.'),
-    () => ok(''),
+    () => warning({ code: 'no_answer' }, 'This did not answer within two seconds.', 'look_again'),
+    () => ok({ code: 'no_answer' }, ''),
   )
   try {
     return await Promise.race([Promise.resolve().then(() => look(deps)), late])
   } catch (error) {
-    return problem(messageOf(error), 'Look again in a moment. If it stays like this, restart Deckhand.')
+    return problem({ code: 'broke', ...wordsOf(messageOf(error)) }, messageOf(error), 'look_again')
   } finally {
     over.abort(new Error('this has been looked at'))
   }
@@ -71,97 +72,112 @@ const LOOKS: Record<DoctorCheck['name'], Look> = {
     const bytes = statSync(db.file).size
     const logBytes = statSync(`${db.file}-wal`, { throwIfNoEntry: false })?.size ?? 0
     const found = `Reads and answers. ${sizeOf(bytes)}, and ${sizeOf(logBytes)} of changes on their way into it.`
-    return logBytes > LARGE_LOG ? warning(found, 'Restart Deckhand: that lets the changes be put where they belong.') : ok(found)
+    const finding = { code: 'database_answers', bytes, logBytes } as const
+    return logBytes > LARGE_LOG ? warning(finding, found, 'restart') : ok(finding, found)
   },
 
   async disk({ dataDir }) {
     const { bavail, bsize } = await statfs(dataDir)
     const free = bavail * bsize
     const found = `${sizeOf(free)} are free where Deckhand keeps its data (${dataDir}).`
-    const fix = 'Free some space on this disk. Without any, no job can be taken.'
-    return free < NO_SPACE ? problem(found, fix) : free < LITTLE_SPACE ? warning(found, fix) : ok(found)
+    const finding = { code: 'disk_free', bytes: free, folder: dataDir } as const
+    if (free >= LITTLE_SPACE) return ok(finding, found)
+    return free < NO_SPACE ? problem(finding, found, 'free_space') : warning(finding, found, 'free_space')
   },
 
   async box({ findBox }) {
     const { kind, works, reason, advice, network } = await findBox()
     if (kind === 'none' || !works) {
-      return warning(`Agents cannot run programs: ${reason ?? 'this machine cannot hold them in.'}`, advice ?? '')
+      const found = `Agents cannot run programs: ${reason ?? 'this machine cannot hold them in.'}`
+      return warning({ code: 'box_missing', words: reason, ...saidAs('said', reason) }, found, { advice })
     }
     const found = `Programs of agents are held in by ${kind === 'seatbelt' ? 'Seatbelt' : 'bubblewrap'}.`
-    return network.works
-      ? ok(`${found} They reach the internet where a rule opens it, and never this machine's own servers.`)
-      : warning(`${found} They have no network: ${network.reason ?? 'it could not be fenced in.'}`, network.advice ?? '')
+    if (network.works) {
+      const more = "They reach the internet where a rule opens it, and never this machine's own servers."
+      return ok({ code: 'box_works', box: kind }, `${found} ${more}`)
+    }
+    return warning(
+      { code: 'box_without_network', box: kind, words: network.reason, ...saidAs('said', network.reason) },
+      `${found} They have no network: ${network.reason ?? 'it could not be fenced in.'}`,
+      { advice: network.advice },
+    )
   },
 
   trash: ({ hasTrash }) =>
     hasTrash
-      ? ok('What agents delete goes to the trash of this system.')
+      ? ok({ code: 'trash_works' }, 'What agents delete goes to the trash of this system.')
       : warning(
+          { code: 'trash_missing' },
           'This system has no trash that Deckhand can use. What agents delete is gone from its folder.',
-          'It can be put back from the job that deleted it, as long as that job is kept.',
+          'put_back',
         ),
 
   async keychain({ vault }) {
     try {
       await vault.get(UNUSED_KEY)
-      return ok('Keys and tokens can be read and written.')
+      return ok({ code: 'keychain_works' }, 'Keys and tokens can be read and written.')
     } catch (error) {
-      const fix = 'Unlock the keychain of this system. On a machine without one, start Deckhand with DECKHAND_VAULT=file.'
-      return problem(messageOf(error), fix)
+      return problem({ code: 'broke', ...wordsOf(messageOf(error)) }, messageOf(error), 'unlock_keychain')
     }
   },
 
   async models({ db, models }) {
     const { defaultModel } = readSettings(db)
     const used = listProviders(db).filter(({ id }) => id === defaultModel?.providerId || listAgentsUsingProvider(db, id).length > 0)
-    if (used.length === 0) return problem('No model is chosen, so agents cannot work.', 'Choose a default model on the screen Models.')
+    if (used.length === 0) return problem({ code: 'no_model' }, 'No model is chosen, so agents cannot work.', 'choose_model')
     const providers = used.filter(({ kind }) => kind !== 'demo')
     if (providers.length === 0) {
-      return warning('Agents work with the demo model, which only plays its part.', 'Add a provider on the screen Models.')
+      return warning({ code: 'demo_model' }, 'Agents work with the demo model, which only plays its part.', 'add_provider')
     }
     const { problems } = await models.listModels(providers)
     if (problems.length === 0) {
-      const names = providers.map(({ name }) => name).join(', ')
-      return ok(providers.length === 1 ? `${names} answers.` : `${names} answer.`)
+      const names = providers.map(({ name }) => name)
+      return ok({ code: 'models_answer', names }, `${names.join(', ')} ${names.length === 1 ? 'answers' : 'answer'}.`)
     }
     const found = problems.map(({ providerName, message }) => `${providerName}: ${message}`).join(' ')
-    const fix = 'Look at the provider on the screen Models.'
-    return problems.length === providers.length ? problem(found, fix) : warning(found, fix)
+    const failures = problems.map(({ providerName, message }) => ({ name: providerName, ...wordsOf(message) }))
+    const finding = { code: 'models_fail', failures } as const
+    return problems.length === providers.length ? problem(finding, found, 'look_at_provider') : warning(finding, found, 'look_at_provider')
   },
 
   schedules({ db, clock, nextDueAt, safeMode }) {
     const at = nextDueAt()
-    if (safeMode) return warning('Safe mode: nothing runs by the clock.', 'Restart Deckhand as usual.')
-    if (isBrakeOn(db)) return warning('The emergency brake is on: due runs wait.', 'Release the brake.')
-    if (at === null) return ok('Nothing is due: there is no active schedule.')
+    if (safeMode) return warning({ code: 'safe_mode' }, 'Safe mode: nothing runs by the clock.', 'leave_safe_mode')
+    if (isBrakeOn(db)) return warning({ code: 'brake_on' }, 'The emergency brake is on: due runs wait.', 'release_brake')
+    if (at === null) return ok({ code: 'nothing_due' }, 'Nothing is due: there is no active schedule.')
     const lateMs = clock.now() - at
-    return lateMs > OVERDUE_MS
-      ? problem(
-          `A run has been due for ${Math.round(lateMs / 60_000)} minutes.`,
-          'Restart Deckhand. If that does not help, the logs say why.',
-        )
-      : ok('The clock is watched: the next run starts at its time.')
+    if (lateMs <= OVERDUE_MS) return ok({ code: 'clock_watched' }, 'The clock is watched: the next run starts at its time.')
+    const minutes = Math.round(lateMs / 60_000)
+    return problem({ code: 'overdue', minutes }, `A run has been due for ${minutes} minutes.`, 'restart_or_logs')
   },
 
   channels({ db }) {
     const channels = listChannels(db).filter(({ enabled }) => enabled)
     const pending = countPending(db)
     const waiting = pending === 0 ? '' : ` ${pending} ${pending === 1 ? 'message waits' : 'messages wait'} to be sent.`
-    if (channels.length === 0) return ok(`No channel is on.${waiting}`)
+    if (channels.length === 0) return ok({ code: 'no_channel', waiting: pending }, `No channel is on.${waiting}`)
     const broken = channels.filter(({ status }) => status !== 'open')
-    if (broken.length === 0) return ok(`${channels.map(({ name }) => name).join(', ')}: the last round trip worked.${waiting}`)
+    if (broken.length === 0) {
+      const names = channels.map(({ name }) => name)
+      return ok({ code: 'channels_work', names, waiting: pending }, `${names.join(', ')}: the last round trip worked.${waiting}`)
+    }
     const found = broken.map(({ name, problem: why, status }) => `${name}: ${why === '' ? STATUS_WORDS[status] : why}`).join(' ') + waiting
+    const failures = broken.map(({ name, problem: why, status }) => ({ name, status, ...wordsOf(why) }))
+    const finding = { code: 'channels_fail', failures, waiting: pending } as const
     const isOut = broken.some(({ status }) => status === 'logged_out')
-    return isOut ? problem(found, 'Give the channel a new token on the screen Channels.') : warning(found, 'It is tried again by itself.')
+    return isOut ? problem(finding, found, 'new_token') : warning(finding, found, 'waits_by_itself')
   },
 
   public_address({ publicAddress }) {
     const address = publicAddress()
-    if (address === null || address.url === null) return ok('Only this machine reaches webhooks. That is all right for programs on it.')
+    if (address === null || address.url === null) {
+      return ok({ code: 'only_here' }, 'Only this machine reaches webhooks. That is all right for programs on it.')
+    }
+    const { url } = address
     const { state, problem: why } = address.check
-    if (state === 'unreachable') return problem(why, 'Look at the public address in the settings, and check it again.')
-    if (state === 'reachable') return ok(`A delivery to ${address.url} comes in here.`)
-    return warning(`${address.url} has not been checked yet.`, 'Check the public address in the settings.')
+    if (state === 'unreachable') return problem({ code: 'address_unreachable', ...wordsOf(why) }, why, 'look_at_address')
+    if (state === 'reachable') return ok({ code: 'address_works', url }, `A delivery to ${url} comes in here.`)
+    return warning({ code: 'address_unchecked', url }, `${url} has not been checked yet.`, 'check_address')
   },
 }
 
@@ -178,14 +194,44 @@ function sizeOf(bytes: number): string {
   return bytes >= MEGABYTE ? `${(bytes / MEGABYTE).toFixed(1)} MB` : `${Math.ceil(bytes / 1000)} kB`
 }
 
-function ok(found: string): Finding {
-  return { state: 'ok', found, fix: '' }
+/** The box's own advice is a sentence that it made. */
+type Fix = Exclude<DoctorFix, 'box'> | { advice: string | null }
+
+const FIXES: Record<Exclude<DoctorFix, 'box'>, string> = {
+  look_again: 'Look again in a moment. If it stays like this, restart Deckhand.',
+  restart: 'Restart Deckhand: that lets the changes be put where they belong.',
+  free_space: 'Free some space on this disk. Without any, no job can be taken.',
+  put_back: 'It can be put back from the job that deleted it, as long as that job is kept.',
+  unlock_keychain: 'Unlock the keychain of this system. On a machine without one, start Deckhand with DECKHAND_VAULT=file.',
+  choose_model: 'Choose a default model on the screen Models.',
+  add_provider: 'Add a provider on the screen Models.',
+  look_at_provider: 'Look at the provider on the screen Models.',
+  leave_safe_mode: 'Restart Deckhand as usual.',
+  release_brake: 'Release the brake.',
+  restart_or_logs: 'Restart Deckhand. If that does not help, the logs say why.',
+  new_token: 'Give the channel a new token on the screen Channels.',
+  waits_by_itself: 'It is tried again by itself.',
+  look_at_address: 'Look at the public address in the settings, and check it again.',
+  check_address: 'Check the public address in the settings.',
 }
 
-function warning(found: string, fix: string): Finding {
-  return { state: 'warning', found, fix }
+function fixOf(fix: Fix): Pick<Finding, 'fix' | 'fixKind' | 'fixSaid'> {
+  if (typeof fix === 'string') return { fix: FIXES[fix], fixKind: fix }
+  return fix.advice === null ? { fix: '' } : { fix: fix.advice, fixKind: 'box', ...saidAs('fixSaid', fix.advice) }
 }
 
-function problem(found: string, fix: string): Finding {
-  return { state: 'problem', found, fix }
+function wordsOf(words: string) {
+  return { words, ...saidAs('said', words) }
+}
+
+function ok(finding: DoctorFinding, found: string): Finding {
+  return { state: 'ok', found, fix: '', finding }
+}
+
+function warning(finding: DoctorFinding, found: string, fix: Fix): Finding {
+  return { state: 'warning', found, finding, ...fixOf(fix) }
+}
+
+function problem(finding: DoctorFinding, found: string, fix: Fix): Finding {
+  return { state: 'problem', found, finding, ...fixOf(fix) }
 }

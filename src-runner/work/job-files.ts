@@ -5,6 +5,7 @@ import { TERMINAL_STATUSES, type Job } from '../contract/jobs.ts'
 import type { Clock } from '../kit/clock.ts'
 import { AppError } from '../kit/errors.ts'
 import type { Ids } from '../kit/ids.ts'
+import { say } from '../kit/said.ts'
 import type { Blobs } from '../records/files/blobs.ts'
 import { endChange, listChanges, startChange, type ChangedPath, type ContentState } from '../records/files/file-changes.ts'
 import { diffTexts } from '../records/files/unified-diff.ts'
@@ -131,12 +132,12 @@ async function isAsLeft({ closedFolders }: JobFilesDeps, trail: PathTrail): Prom
 
 /** Why what was there before cannot be put back, whatever is there now; null: it can. */
 async function obstacleTo({ blobs }: JobFilesDeps, trail: PathTrail): Promise<string | null> {
-  if (trail.undone) return 'This was undone already.'
+  if (trail.undone) return say('undone_already')
   const { at, origin } = trail
-  if (origin === null && trail.before?.mark === trail.now?.mark) return `There is nothing to put back at ${at.shown}.`
+  if (origin === null && trail.before?.mark === trail.now?.mark) return say('undo_nothing', { path: at.shown })
   const moved = origin !== null && origin.before?.mark === trail.now?.mark
   for (const state of [trail.before, moved ? null : (origin?.before ?? null)]) {
-    if (state !== null && !(await blobs.has(state.mark))) return `What was in ${at.shown} was too large to be kept (${state.size} bytes).`
+    if (state !== null && !(await blobs.has(state.mark))) return say('undo_too_large', { path: at.shown, bytes: state.size })
   }
   return null
 }
@@ -144,8 +145,7 @@ async function obstacleTo({ blobs }: JobFilesDeps, trail: PathTrail): Promise<st
 async function requireUndoable(deps: JobFilesDeps, trail: PathTrail, force: boolean): Promise<void> {
   const obstacle = await obstacleTo(deps, trail)
   if (obstacle !== null) throw new AppError('file_cannot_be_undone', obstacle)
-  if (!force && !(await isAsLeft(deps, trail)))
-    throw new AppError('file_changed_since', `${trail.at.shown} was changed after the job left it. Undoing would lose that.`)
+  if (!force && !(await isAsLeft(deps, trail))) throw new AppError('file_changed_since', say('file_changed', { path: trail.at.shown }))
 }
 
 /** First what was there before is put back, then what the job left goes: at no moment is a file in neither place. */
@@ -162,7 +162,7 @@ async function undoTrail(deps: JobFilesDeps, job: Job, trail: PathTrail, force: 
 
 async function putBack(deps: JobFilesDeps, job: Job, at: ChangedPath, wanted: ContentState | null, binary: boolean): Promise<void> {
   const bytes = wanted === null ? null : await deps.blobs.read(wanted.mark)
-  if (wanted !== null && bytes === null) throw new AppError('file_cannot_be_undone', `What was in ${at.shown} was not kept.`)
+  if (wanted !== null && bytes === null) throw new AppError('file_cannot_be_undone', say('undo_not_kept', { path: at.shown }))
   await explained(() =>
     withSpot(placeOf(at, deps.closedFolders), { makeFolders: wanted !== null }, async (spot) => {
       const found = await findFile(spot)

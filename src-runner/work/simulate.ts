@@ -1,6 +1,8 @@
 import type { Database } from '../base/db/database.ts'
-import { NO_MARKS, type Marks, type SimulateCall, type SimulatedCall } from '../contract/rules.ts'
+import { NO_MARKS, type Mark, type Marks, type SimulateCall, type SimulatedCall } from '../contract/rules.ts'
 import { AppError, messageOf } from '../kit/errors.ts'
+import { issueOf } from '../kit/issues.ts'
+import { say } from '../kit/said.ts'
 import { getAgent } from '../records/agents/agents.ts'
 import type { ApprovalStore } from '../records/approvals/approvals.ts'
 import type { FloorPlace } from '../records/approvals/floor.ts'
@@ -34,8 +36,11 @@ export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Pro
   const agent = agentId === null ? null : getAgent(db, agentId)
   const args = tool.args.safeParse(asked.args)
   if (!args.success) {
-    const issues = args.error.issues.map(({ path, message }) => ({ path: ['args', ...path].map(String).join('.'), message }))
-    throw new AppError('invalid_request', `These are not arguments that ${tool.name} takes.`, { issues })
+    const issues = args.error.issues.map((issue) => {
+      const { path, ...found } = issueOf(issue, asked.args, '')
+      return { path: path === '' ? 'args' : `args.${path}`, ...found }
+    })
+    throw new AppError('invalid_request', say('arguments_refused', { tool: tool.name }), { issues })
   }
   const context = {
     ...{ jobId: job?.id ?? '', agentId: agentId ?? '', callId: 'simulated' },
@@ -59,6 +64,6 @@ export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Pro
 }
 
 function supposed({ untrusted, private: seen }: NonNullable<SimulateCall['marks']>): Marks {
-  const mark = { seq: 0, cause: 'supposed' }
+  const mark: Mark = { seq: 0, cause: 'supposed', about: { code: 'supposed' } }
   return { untrusted: untrusted ? mark : null, private: seen ? mark : null, outside: null }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { execFile } from 'node:child_process'
 import { messageOf } from '../../kit/errors.ts'
+import { say } from '../../kit/said.ts'
 import type { BoxState, BubblewrapSetup, RootEntry, SeatbeltSetup } from './box-types.ts'
 import { createControlGroup } from './control-group.ts'
 import { runBoxed } from './run-boxed.ts'
@@ -27,13 +28,13 @@ async function lookForBox(): Promise<BoxState> {
     case 'darwin':
       return lookForSeatbelt()
     default:
-      return noBox('This system has no box that Deckhand knows how to use.', null)
+      return noBox(say('box_unknown_system'), null)
   }
 }
 
 /** How a machine without a box is described; also for tests of what then happens. */
 export function noBox(reason: string, advice: string | null): BoxState {
-  const network = { works: false, reason: 'Without a box there is no network of its own.', advice: null }
+  const network = { works: false, reason: say('box_none_no_network'), advice: null }
   return { kind: 'none', works: false, reason, advice, network, checkedAt: Date.now(), setup: null }
 }
 
@@ -52,18 +53,11 @@ async function lookForBubblewrap(): Promise<BoxState> {
   const [bwrap, sh, stat, prlimit, nice, choom, unshare, mount, python] = await Promise.all(
     ['bwrap', 'sh', 'stat', 'prlimit', 'nice', 'choom', 'unshare', 'mount', 'python3'].map(findProgram),
   )
-  if (!bwrap)
-    return noBox('bubblewrap is not installed on this machine.', 'Install bubblewrap: apt install bubblewrap, or dnf install bubblewrap.')
-  if (!sh || !stat || !prlimit || !nice)
-    return noBox('Some of the programs that build the box are missing (sh, stat, prlimit, nice).', 'Install coreutils and util-linux.')
+  if (!bwrap) return noBox(say('box_missing'), say('box_missing_fix'))
+  if (!sh || !stat || !prlimit || !nice) return noBox(say('box_helpers_missing'), say('box_helpers_missing_fix'))
   const help = await promisify(execFile)(bwrap, ['--help'], { env: {} }).then(({ stdout }) => stdout, () => '') // prettier-ignore
-  if (!help.includes('--json-status-fd') || !help.includes('--size'))
-    return noBox('The bubblewrap of this machine is too old.', 'Install bubblewrap 0.6 or newer.')
-  if (process.getuid?.() === 0 && !(await kernelLimitsProcesses()))
-    return noBox(
-      'Deckhand runs as root here and may make no control groups: nothing would keep a program from starting processes without end.',
-      'Start Deckhand as an ordinary user.',
-    )
+  if (!help.includes('--json-status-fd') || !help.includes('--size')) return noBox(say('box_old'), say('box_old_fix'))
+  if (process.getuid?.() === 0 && !(await kernelLimitsProcesses())) return noBox(say('box_root'), say('box_root_fix'))
   const setup: BubblewrapSetup = {
     kind: 'bubblewrap',
     bwrap,
@@ -85,8 +79,8 @@ async function lookForBubblewrap(): Promise<BoxState> {
  */
 const NO_NETWORK = {
   works: false,
-  reason: 'A boxed command has no network: the program that carries its connections needs Python.',
-  advice: 'Install Python: apt install python3, or dnf install python3.',
+  reason: say('box_no_python'),
+  advice: say('box_no_python_fix'),
 }
 const NETWORK = { works: true, reason: null, advice: null }
 
@@ -94,7 +88,7 @@ async function lookForSeatbelt(): Promise<BoxState> {
   const setup: SeatbeltSetup = { kind: 'seatbelt', sandboxExec: '/usr/bin/sandbox-exec', sh: '/bin/sh' }
   const failure = await probe(setup)
   if (failure === null) return working(setup, NETWORK)
-  return noBox(`The sandbox of macOS does not start: ${failure}`, null)
+  return noBox(say('box_seatbelt', { words: failure }), null)
 }
 
 function working(setup: BubblewrapSetup | SeatbeltSetup, network: BoxState['network']): BoxState {
@@ -178,30 +172,12 @@ async function machineFacts(): Promise<MachineFacts> {
 
 /** Turns what bubblewrap said into why, and what a person can do. */
 export function explainFailure(failure: string, facts: MachineFacts): { reason: string; advice: string | null } {
-  if (/can't mount proc/i.test(failure))
-    return {
-      reason: 'This container does not let the box have a process list of its own.',
-      advice: 'Start the container with --security-opt systempaths=unconfined, or run Deckhand outside of a container.',
-    }
+  if (/can't mount proc/i.test(failure)) return { reason: say('box_container_proc'), advice: say('box_container_proc_fix') }
   const isRefused = /namespace|uid map|RTM_NEWADDR|Operation not permitted|Permission denied|No space left/i.test(failure)
-  if (!isRefused) return { reason: `bubblewrap is installed but does not work: ${failure}`, advice: null }
-  if (facts.maxUserNamespaces === 0)
-    return { reason: 'User namespaces are turned off on this machine.', advice: 'Turn them on: sysctl -w user.max_user_namespaces=15000' }
-  if (facts.cloneForbidden)
-    return {
-      reason: 'User namespaces are reserved for root on this machine.',
-      advice: 'Open them to everybody: sysctl -w kernel.unprivileged_userns_clone=1',
-    }
-  if (facts.inContainer)
-    return {
-      reason: 'This container does not allow user namespaces, of which the box is built.',
-      advice: 'Start the container with --security-opt seccomp=unconfined, or run Deckhand outside of a container.',
-    }
-  if (facts.apparmorRestricts)
-    return {
-      reason: 'AppArmor does not let bubblewrap make user namespaces on this machine.',
-      advice:
-        'Install the profile that allows it: apt install apparmor-profiles, then enable bwrap-userns-restrict (see the manual of your system).',
-    }
-  return { reason: `bubblewrap is installed but may not make namespaces: ${failure}`, advice: null }
+  if (!isRefused) return { reason: say('box_broken', { words: failure }), advice: null }
+  if (facts.maxUserNamespaces === 0) return { reason: say('box_namespaces_off'), advice: say('box_namespaces_off_fix') }
+  if (facts.cloneForbidden) return { reason: say('box_namespaces_of_root'), advice: say('box_namespaces_of_root_fix') }
+  if (facts.inContainer) return { reason: say('box_container'), advice: say('box_container_fix') }
+  if (facts.apparmorRestricts) return { reason: say('box_apparmor'), advice: say('box_apparmor_fix') }
+  return { reason: say('box_no_namespaces', { words: failure }), advice: null }
 }

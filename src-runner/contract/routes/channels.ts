@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Said } from '../said.ts'
 import { Channel, ChannelPerson, CreateChannel, UpdateChannel, UpdateChannelPerson } from '../channels.ts'
 import { Id } from '../primitives.ts'
 import { Nothing, routeTable } from './route.ts'
@@ -78,7 +79,7 @@ export const channelRoutes = routeTable({
     params: channelParams,
     bodyOptional: true,
     status: 200,
-    answer: z.object({ ok: z.boolean(), message: z.string() }),
+    answer: z.object({ ok: z.boolean(), message: z.string(), said: Said.optional() }),
     errors: ['invalid_request', 'channel_not_found'],
   },
 })

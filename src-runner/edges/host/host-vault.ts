@@ -1,6 +1,7 @@
 import type { FromRunner, ToRunner } from '../../contract/port.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError } from '../../kit/errors.ts'
+import { say } from '../../kit/said.ts'
 import type { Vault } from '../../kit/vault.ts'
 import { createHostQuestions } from './host-questions.ts'
 
@@ -19,9 +20,9 @@ export function createHostVault({ send, clock }: { send(message: Ask): void; clo
   async function ask(operation: Ask['operation'], key: string, given: string | null): Promise<string | null> {
     const { ok, value, message } = await questions.ask(
       (requestId) => send({ type: 'vault.ask', requestId, operation, key, value: given }),
-      () => new AppError('vault_unavailable', 'The keychain did not answer. Unlock it and try again.'),
+      () => new AppError('vault_unavailable', say('keychain_silent')),
     )
-    if (!ok) throw new AppError('vault_unavailable', message ?? 'The keychain cannot be used right now.')
+    if (!ok) throw new AppError('vault_unavailable', message ?? say('keychain_unusable'))
     return value
   }
 

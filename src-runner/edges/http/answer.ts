@@ -1,5 +1,6 @@
 import type { ErrorBody } from '../../contract/errors.ts'
 import { AppError } from '../../kit/errors.ts'
+import { saidAs } from '../../kit/said.ts'
 
 /** Every error as an AppError: its code decides the status and what the caller reads. */
 export function toAppError(thrown: unknown): AppError {
@@ -23,7 +24,8 @@ export function notJson(): AppError {
 export function errorBody(error: AppError): ErrorBody {
   const body: ErrorBody = { error: error.code }
   if (error.message !== '') body.message = error.message
-  if (error.issues !== undefined) body.issues = error.issues
+  Object.assign(body, saidAs('said', error.message))
+  if (error.issues !== undefined) body.issues = error.issues.map((issue) => ({ ...issue, ...saidAs('said', issue.message) }))
   return body
 }
 

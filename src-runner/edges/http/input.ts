@@ -1,15 +1,15 @@
 import type { z } from 'zod'
+import type { ErrorIssue } from '../../contract/errors.ts'
 import type { Route } from '../../contract/routes.ts'
 import { AppError } from '../../kit/errors.ts'
-
-type Issue = { path: string; message: string }
+import { issueOf } from '../../kit/issues.ts'
 
 /** What arrived, part by part; `body` undefined: none was sent. */
 export type RawInput = { params: unknown; query: unknown; body: unknown }
 
 /** Parses all parts before it complains, so that a caller sees every mistake at once. */
 export function parseInput(route: Route, raw: RawInput): { params: unknown; query: unknown; body: unknown } {
-  const issues: Issue[] = []
+  const issues: ErrorIssue[] = []
   const input = {
     params: parsePart(route.params, raw.params ?? {}, '', issues),
     query: parsePart(route.query, raw.query ?? {}, '', issues),
@@ -20,15 +20,15 @@ export function parseInput(route: Route, raw: RawInput): { params: unknown; quer
   return input
 }
 
-function parsePart(schema: z.ZodType | undefined, value: unknown, root: string, issues: Issue[]): unknown {
+function parsePart(schema: z.ZodType | undefined, value: unknown, root: string, issues: ErrorIssue[]): unknown {
   if (schema === undefined) return root === 'body' ? undefined : {}
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  for (const issue of parsed.error.issues) issues.push({ path: issue.path.map(String).join('.') || root, message: issue.message })
+  issues.push(...parsed.error.issues.map((issue) => issueOf(issue, value, root)))
   return undefined
 }
 
-function sentenceFor(issues: Issue[]): string {
+function sentenceFor(issues: ErrorIssue[]): string {
   const first = issues[0]!
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
   return first.path === '' ? `${first.message}${more}` : `${first.path}: ${first.message}${more}`

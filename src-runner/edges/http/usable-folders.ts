@@ -1,6 +1,7 @@
 import { access, constants, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { AppError } from '../../kit/errors.ts'
+import { say } from '../../kit/said.ts'
 
 /**
  * Refuses what an agent must not or cannot be given: AppError folder_not_usable with a sentence for people. Links are
@@ -15,24 +16,24 @@ export async function requireUsableFolders(folders: readonly string[], dataDir: 
 }
 
 async function problemWith(folder: string, ownFolder: string): Promise<string | null> {
-  if (folder.includes('\0') || !isAbsolute(folder)) return 'Give the folder as an absolute path.'
+  if (folder.includes('\0') || !isAbsolute(folder)) return say('folder_not_absolute')
   let real: string
   try {
     real = await realpath(folder)
-    if (!(await stat(real)).isDirectory()) return 'This is a file. Choose the folder it is in.'
+    if (!(await stat(real)).isDirectory()) return say('folder_is_file')
     await access(real, constants.R_OK | constants.X_OK)
   } catch (error) {
     return sentenceFor((error as NodeJS.ErrnoException).code)
   }
-  if (isWithin(real, ownFolder)) return "This is Deckhand's own data folder. Agents never get access to it."
-  if (isWithin(ownFolder, real)) return "Deckhand's own data lies inside this folder. Choose a folder below it that does not hold the data."
+  if (isWithin(real, ownFolder)) return say('folder_is_ours')
+  if (isWithin(ownFolder, real)) return say('folder_holds_ours')
   return null
 }
 
 function sentenceFor(code: string | undefined): string {
-  if (code === 'EACCES' || code === 'EPERM') return 'You are not allowed to read this folder.'
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'There is no such folder.'
-  return 'This folder cannot be used.'
+  if (code === 'EACCES' || code === 'EPERM') return say('folder_forbidden')
+  if (code === 'ENOENT' || code === 'ENOTDIR') return say('folder_missing')
+  return say('folder_unusable')
 }
 
 function isWithin(path: string, folder: string): boolean {

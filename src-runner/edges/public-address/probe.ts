@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { OutboundError, type OutboundFetch } from '../../base/net/outbound.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { messageOf } from '../../kit/errors.ts'
+import { say } from '../../kit/said.ts'
 
 export type ProbeResult = { ok: true } | { ok: false; problem: string }
 
@@ -68,10 +69,7 @@ export function createProbe({ fetch, clock }: { fetch: OutboundFetch; clock: Clo
       try {
         const outcome = await Promise.race([arrived, answered, late])
         if (outcome === 'arrived' || hasArrived) return { ok: true }
-        const problem =
-          outcome === 'late'
-            ? `${host} did not answer within ${ANSWER_WITHIN_MS / 1000} seconds. Is what leads to this machine running?`
-            : outcome
+        const problem = outcome === 'late' ? say('outside_silent', { host, seconds: ANSWER_WITHIN_MS / 1000 }) : outcome
         return { ok: false, problem }
       } finally {
         waiting.delete(nonce)
@@ -86,24 +84,23 @@ export function createProbe({ fetch, clock }: { fetch: OutboundFetch; clock: Clo
 function wordsForAnswer(host: string, status: number, location: string | null, leadsTo: string): string {
   if (location !== null && status >= 300 && status < 400) {
     const to = URL.canParse(location, `https://${host}`) ? new URL(location, `https://${host}`).origin : 'another address'
-    return `${host} sends requests on to ${to}, which services that post webhooks do not follow. Enter the address it sends to.`
+    return say('outside_redirects', { host, to })
   }
-  const what = status >= 500 ? 'it cannot reach this machine' : 'it leads to something else'
-  return `${host} answered with status ${status} and nothing came in here: ${what}. It has to lead to ${leadsTo}.`
+  return say(status >= 500 ? 'outside_cannot_reach_us' : 'outside_leads_elsewhere', { host, status, leadsTo })
 }
 
 function wordsForError(host: string, error: unknown): string {
-  if (!(error instanceof OutboundError)) return `${host} cannot be reached: ${messageOf(error)}.`
+  if (!(error instanceof OutboundError)) return say('outside_failed', { host, words: messageOf(error) })
   switch (error.kind) {
     case 'dns':
-      return `The name ${host} was not found. A new name can take some minutes to be known everywhere.`
+      return say('outside_name_unknown', { host })
     case 'refused':
-      return `Nothing answers at ${host}: the connection was refused.`
+      return say('outside_connection_refused', { host })
     case 'unreachable':
-      return `${host} cannot be reached from here.`
+      return say('outside_unreachable', { host })
     case 'tls':
-      return `The secure connection to ${host} failed (${error.systemCode ?? 'no reason given'}): its certificate is not valid.`
+      return say('outside_not_secure', { host, reason: error.systemCode ?? 'TLS' })
     default:
-      return `${host} cannot be reached: ${error.message}.`
+      return say('outside_failed', { host, words: error.message })
   }
 }

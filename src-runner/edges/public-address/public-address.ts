@@ -4,10 +4,11 @@ import { transact } from '../../base/db/transact.ts'
 import type { OutboundFetch } from '../../base/net/outbound.ts'
 import { readPublicBase } from '../../base/net/public-base.ts'
 import type { RunnerConfig, WebhookReach } from '../../contract/port.ts'
-import { TunnelProgram, type PublicAddress, type UpdatePublicAddress } from '../../contract/public-address.ts'
+import { TunnelProgram, type PublicAddress, type Tunnel, type UpdatePublicAddress } from '../../contract/public-address.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError, messageOf } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
+import { say, saidAs } from '../../kit/said.ts'
 import { changeSettings, readSettings } from '../../records/settings/settings.ts'
 import { createProbe, type ProbeResult } from './probe.ts'
 import { createTunnel, TUNNEL_TIMINGS, type TunnelTimings } from './tunnel.ts'
@@ -103,13 +104,13 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
       ...base(),
       localUrl: localUrl(),
       ingressPort: listener?.port ?? (ingressProblem === null ? null : (config.ingressPort ?? readSettings(db).ingressPort)),
-      ...(ingressProblem === null ? {} : { ingressProblem }),
-      check,
+      ...(ingressProblem === null ? {} : { ingressProblem, ...saidAs('ingressProblemSaid', ingressProblem) }),
+      check: { ...check, ...saidAs('problemSaid', check.problem) },
       programs: TunnelProgram.options.map((program) => {
         const path = findTunnelProgram(program)
         return { program, installed: path !== null, path }
       }),
-      tunnel: tunnel.state(),
+      tunnel: withSaid(tunnel.state()),
     }
   }
 
@@ -205,7 +206,7 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
         return arrangeListener(0)
       })
     } catch (error) {
-      return tunnel.fail(program, `${portProblem(wantedPort() ?? 0, error)} A tunnel needs that port.`)
+      return tunnel.fail(program, `${portProblem(wantedPort() ?? 0, error)} ${say('tunnel_needs_port')}`)
     }
     await tunnel.start({ program, file, port: listener!.port })
   }
@@ -257,7 +258,7 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
   async function startTunnel(program: TunnelProgram): Promise<PublicAddress> {
     if (fixedUrl !== null) throw fixed('PUBLIC_RUNNER_URL')
     const file = findTunnelProgram(program)
-    if (file === null) throw new AppError('tunnel_not_installed', `${program} is not installed, or not where programs usually are.`)
+    if (file === null) throw new AppError('tunnel_not_installed', say('tunnel_not_installed', { program }))
     transact(db, (tx) => changeSettings(tx, { clock }, { tunnel: program }))
     await launchTunnel(program, file)
     settle()
@@ -277,7 +278,7 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
     read,
     /** What stands in front of `/webhooks/<slug>/<secret>`. */
     webhookBase: () => base().url ?? localUrl(),
-    reach: (): WebhookReach => ({ url: base().url, check: check.state, tunnel: tunnel.state() }),
+    reach: (): WebhookReach => ({ url: base().url, check: check.state, tunnel: withSaid(tunnel.state()) }),
     /** For whoever receives webhooks: whether `/webhooks/probe/<nonce>` is one of ours. */
     isProbe: (nonce: string) => probe.accept(nonce),
     /** Throws AppError public_address_fixed or invalid_request. */
@@ -289,7 +290,7 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
     /** Sends a probe now. Throws AppError invalid_request where there is no address. */
     async check(): Promise<PublicAddress> {
       const { url } = base()
-      if (url === null) throw new AppError('invalid_request', 'There is no public address yet that could be checked.')
+      if (url === null) throw new AppError('invalid_request', say('outside_no_address'))
       const { signal } = round
       const result = await probe.send(url, localUrl())
       if (isOpen && !signal.aborted) conclude(url, result)
@@ -319,7 +320,7 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
         }
         wantsTunnel = isTunnelMissed
         if (program !== null && file !== null) await launchTunnel(program, file)
-        else if (program !== null && isTunnelMissed) await tunnel.fail(program, `${program} is not installed any more.`)
+        else if (program !== null && isTunnelMissed) await tunnel.fail(program, say('tunnel_gone', { program }))
         stopChecking = clock.every(timings.checkEveryMs, lookAgain)
         settle()
       })
@@ -338,6 +339,10 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
   }
 }
 
+function withSaid(tunnel: Tunnel | null): Tunnel | null {
+  return tunnel === null ? null : { ...tunnel, ...saidAs('problemSaid', tunnel.problem) }
+}
+
 function requireBase(given: string): string {
   const { url, problem } = readPublicBase(given)
   if (url === null) throw new AppError('invalid_request', problem, { issues: [{ path: 'url', message: problem }] })
@@ -345,17 +350,17 @@ function requireBase(given: string): string {
 }
 
 function fixed(name: string): AppError {
-  return new AppError('public_address_fixed', `The environment sets this (${name}); it cannot be changed here.`)
+  return new AppError('public_address_fixed', say('outside_fixed', { name }))
 }
 
 function portProblem(port: number, error: unknown): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
-      return `Port ${port} is taken by another program. Choose another one for webhooks.`
+      return say('port_taken', { port })
     case 'EACCES':
     case 'EPERM':
-      return `Port ${port} may not be used by this account. Choose one above 1023.`
+      return say('port_not_allowed', { port })
     default:
-      return `Port ${port} cannot be opened: ${messageOf(error)}.`
+      return say('port_failed', { port, words: messageOf(error) })
   }
 }

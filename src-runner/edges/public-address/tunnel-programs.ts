@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, isAbsolute, join } from 'node:path'
 import type { TunnelProgram } from '../../contract/public-address.ts'
+import { say } from '../../kit/said.ts'
 
 /** What a line of a program's output tells. `final`: starting it again would not help. */
 export type Heard = { url: string } | { problem: string; isFinal: boolean } | null
@@ -72,11 +73,9 @@ export const TUNNEL_PROGRAMS: Record<TunnelProgram, Program> = {
       if (problem === undefined) return null
       const code = /ERR_NGROK_\d+/.exec(problem)?.[0]
       if (code === 'ERR_NGROK_4018' || code === 'ERR_NGROK_105' || code === 'ERR_NGROK_107')
-        return { problem: 'ngrok needs the authtoken of your account: run "ngrok config add-authtoken" once in a terminal.', isFinal: true }
-      if (code === 'ERR_NGROK_108')
-        return { problem: 'ngrok already runs somewhere else with your account, which allows it once. Stop the other one.', isFinal: true }
-      if (code === 'ERR_NGROK_334')
-        return { problem: 'The address of your ngrok account is in use by another tunnel. Stop the other one.', isFinal: true }
+        return { problem: say('tunnel_ngrok_token'), isFinal: true }
+      if (code === 'ERR_NGROK_108') return { problem: say('tunnel_ngrok_twice'), isFinal: true }
+      if (code === 'ERR_NGROK_334') return { problem: say('tunnel_ngrok_address'), isFinal: true }
       return { problem: said('ngrok', problem), isFinal: code !== undefined }
     },
   },
@@ -98,8 +97,7 @@ export const TUNNEL_PROGRAMS: Record<TunnelProgram, Program> = {
         if (line.includes('Funnel is not enabled')) isClosed = true
         const url = /(https:\/\/[^\s]+)/.exec(line)?.[1]
         if (url !== undefined && isPublic) return { url: url.replace(/\/+$/, '') }
-        if (url !== undefined && isClosed)
-          return { problem: `Funnel is not on for your tailnet. Turn it on at ${url} and start the tunnel again.`, isFinal: true }
+        if (url !== undefined && isClosed) return { problem: say('tunnel_funnel_off', { url }), isFinal: true }
         const failed = /^error: (.+)$/i.exec(line)?.[1] ?? /((?:failed|Unable|Access denied|not logged in).*)$/i.exec(line)?.[1]
         return failed === undefined
           ? null
@@ -116,7 +114,7 @@ export function said(program: TunnelProgram, text: string): string {
     .replace(/[\w-]{24,}/g, '…')
     .trim()
   const cut = line.length > 240 ? `${line.slice(0, 240).toWellFormed()}…` : line
-  return `${program} says: ${cut}`
+  return say('tunnel_says', { program, words: cut })
 }
 
 function jsonOf(line: string): Record<string, unknown> {

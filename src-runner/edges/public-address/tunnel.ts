@@ -5,6 +5,7 @@ import type { Tunnel, TunnelProgram } from '../../contract/public-address.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { messageOf } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
+import { say } from '../../kit/said.ts'
 import { environmentOf, said, TUNNEL_PROGRAMS, type Heard } from './tunnel-programs.ts'
 
 export type TunnelTimings = {
@@ -126,10 +127,12 @@ export function createTunnel({ clock, log, folder, timings, onChange }: TunnelDe
     stopping.removeEventListener('abort', stop)
     log.info({ program, code, signal }, 'a tunnel program has ended')
     const how = isLate
-      ? `It did not say its address within ${Math.round(timings.addressWithinMs / 1000)} seconds.`
+      ? say('tunnel_no_address', { seconds: Math.round(timings.addressWithinMs / 1000) })
       : error !== null
-        ? `${program} could not be started: ${messageOf(error)}.`
-        : `${program} ended ${signal === null ? `with code ${code ?? 'unknown'}` : `by ${signal}`}.`
+        ? say('tunnel_not_started', { program, words: messageOf(error) })
+        : signal === null
+          ? say('tunnel_ended', { program, exit: String(code ?? '?') })
+          : say('tunnel_killed', { program, signal })
     return trouble ?? { problem: how, isFinal: false }
   }
 

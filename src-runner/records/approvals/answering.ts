@@ -2,6 +2,7 @@ import type { Tx } from '../../base/db/transact.ts'
 import type { Approval, ResolveApproval, ResolvedApproval } from '../../contract/approvals.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError } from '../../kit/errors.ts'
+import { say } from '../../kit/said.ts'
 import type { Ids } from '../../kit/ids.ts'
 import { extendBudget } from '../budgets/extensions.ts'
 import type { JobStore } from '../jobs/job-store.ts'
@@ -45,14 +46,14 @@ export function answerApproval(tx: Tx, deps: AnsweringDeps, given: ResolveApprov
 }
 
 const ALREADY = {
-  approved: 'This was approved already.',
-  rejected: 'This was rejected already.',
-  withdrawn: 'The job has ended, so there is nothing left to answer.',
+  approved: say('approved_already'),
+  rejected: say('rejected_already'),
+  withdrawn: say('approval_withdrawn'),
 } as const
 
 function answerTo({ kind }: Approval, { answer }: ResolveApproval): string | null {
   if (kind === 'question') {
-    if (answer === undefined || answer === '') throw invalid('answer', 'A question needs an answer.')
+    if (answer === undefined || answer === '') throw invalid('answer', say('answer_missing'))
     return answer
   }
   if (kind !== 'unknown_outcome') return null

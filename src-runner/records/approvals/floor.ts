@@ -8,14 +8,21 @@ export type FloorPlace = {
   ownPorts: readonly number[]
 }
 
+export const FLOOR_OBJECTIONS = {
+  own_folder: "Deckhand's own data folder is closed to every agent.",
+  own_interface: "Agents cannot reach Deckhand's own interface, so nobody can approve on their own behalf.",
+  wrecks_system: 'This command can destroy the system, so no agent may ever run it.',
+} as const
+export type FloorObjection = keyof typeof FLOOR_OBJECTIONS
+
 /**
- * What is never possible, whoever asks and whatever the rules say: the reason as a sentence, or null. It looks at what the
+ * What is never possible, whoever asks and whatever the rules say: the reason, or null. It looks at what the
  * tool said about the call. It is a net under rules and people, not the wall: the wall is the box that programs run in.
  */
-export function floorObjection(facts: CallFacts, place: FloorPlace): string | null {
-  if (touchesOwnFolder(facts, place)) return "Deckhand's own data folder is closed to every agent."
-  if (reachesOwnApi(facts, place)) return "Agents cannot reach Deckhand's own interface, so nobody can approve on their own behalf."
-  if (facts.runsCode && commandsOf(facts).some(wrecksMachine)) return 'This command can destroy the system, so no agent may ever run it.'
+export function floorObjection(facts: CallFacts, place: FloorPlace): FloorObjection | null {
+  if (touchesOwnFolder(facts, place)) return 'own_folder'
+  if (reachesOwnApi(facts, place)) return 'own_interface'
+  if (facts.runsCode && commandsOf(facts).some(wrecksMachine)) return 'wrecks_system'
   return null
 }
 

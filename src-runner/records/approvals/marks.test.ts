@@ -23,7 +23,9 @@ it.each<[JobChannel, boolean, string | null]>([
   ['telegram', true, null],
   ['messenger', false, 'a message in WhatsApp started it'],
 ])('a job by %s (owner: %s) begins as untrusted: %s', (channel, fromOwner, cause) => {
-  expect(marksOf({ channel, fromOwner }, [], []).untrusted).toEqual(cause === null ? null : { seq: 0, cause })
+  expect(marksOf({ channel, fromOwner }, [], []).untrusted).toEqual(
+    cause === null ? null : { seq: 0, cause, about: { code: 'started_by', channel } },
+  )
 })
 
 it('names the first step that set each mark', () => {
@@ -34,9 +36,9 @@ it('names the first step that set each mark', () => {
     step(5, { brings: ['untrusted'], leftMachine: true }),
   ]
   expect(marksOf(OWNER, [], steps)).toEqual({
-    private: { seq: 2, cause: 'the answer of tool2' },
-    untrusted: { seq: 4, cause: 'the answer of tool4' },
-    outside: { seq: 3, cause: 'tool3' },
+    private: { seq: 2, cause: 'the answer of tool2', about: { code: 'answer_of', tool: 'tool2' } },
+    untrusted: { seq: 4, cause: 'the answer of tool4', about: { code: 'answer_of', tool: 'tool4' } },
+    outside: { seq: 3, cause: 'tool3', about: { code: 'call_of', tool: 'tool3' } },
   })
 })
 

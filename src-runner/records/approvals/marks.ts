@@ -25,7 +25,13 @@ const OTHERS_SPEAK: Partial<Record<JobChannel, string>> = {
  */
 export function marksOf(origin: Origin, inherited: readonly Marks[], steps: readonly MarkedStep[]): Marks {
   const started = OTHERS_SPEAK[origin.channel]
-  const first: Marks = { ...NO_MARKS, untrusted: started !== undefined && !origin.fromOwner ? { seq: 0, cause: started } : null }
+  const first: Marks = {
+    ...NO_MARKS,
+    untrusted:
+      started !== undefined && !origin.fromOwner
+        ? { seq: 0, cause: started, about: { code: 'started_by', channel: origin.channel } }
+        : null,
+  }
   const atStart = inherited.reduce(
     (marks, more): Marks => ({
       untrusted: marks.untrusted ?? handedDown(more.untrusted),
@@ -36,20 +42,27 @@ export function marksOf(origin: Origin, inherited: readonly Marks[], steps: read
   )
   return steps.reduce(
     (marks, { seq, name, brings, leftMachine }): Marks => ({
-      untrusted: marks.untrusted ?? (brings.includes('untrusted') ? { seq, cause: `the answer of ${name}` } : null),
-      private: marks.private ?? (brings.includes('private') ? { seq, cause: `the answer of ${name}` } : null),
-      outside: marks.outside ?? (leftMachine ? { seq, cause: name } : null),
+      untrusted: marks.untrusted ?? (brings.includes('untrusted') ? answerOf(seq, name) : null),
+      private: marks.private ?? (brings.includes('private') ? answerOf(seq, name) : null),
+      outside: marks.outside ?? (leftMachine ? { seq, cause: name, about: { code: 'call_of', tool: name } } : null),
     }),
     atStart,
   )
 }
 
-function handedDown(mark: Mark | null): Mark | null {
-  return mark === null ? null : { seq: 0, cause: mark.cause }
+function answerOf(seq: number, tool: string): Mark {
+  return { seq, cause: `the answer of ${tool}`, about: { code: 'answer_of', tool } }
 }
 
-const WATCH_IN_PROMPT: Mark = { seq: 0, cause: 'what the runs before it said and kept, in its prompt' }
-const MEMORY_IN_PROMPT: Marks = { ...NO_MARKS, private: { seq: 0, cause: 'what the agent remembers, in its prompt' } }
+function handedDown(mark: Mark | null): Mark | null {
+  return mark === null ? null : { ...mark, seq: 0 }
+}
+
+const WATCH_IN_PROMPT: Mark = { seq: 0, cause: 'what the runs before it said and kept, in its prompt', about: { code: 'runs_before' } }
+const MEMORY_IN_PROMPT: Marks = {
+  ...NO_MARKS,
+  private: { seq: 0, cause: 'what the agent remembers, in its prompt', about: { code: 'memories' } },
+}
 
 type JobRow = {
   seq: number

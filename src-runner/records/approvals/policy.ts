@@ -1,7 +1,7 @@
 import type { Autonomy } from '../../contract/agents.ts'
-import type { CallFacts, Decision, Marks, RuleText, Voice } from '../../contract/rules.ts'
+import { CallMatter, type CallFacts, type Decision, type Marks, type RuleText, type Voice, type VoiceReason } from '../../contract/rules.ts'
 import { compareSpecificity, rulesFor, type ReadyRule, type RuleSet } from '../rules/rule-set.ts'
-import { floorObjection, type FloorPlace } from './floor.ts'
+import { FLOOR_OBJECTIONS, floorObjection, type FloorPlace } from './floor.ts'
 
 /** Everything that a decision depends on. What the model says is not in it. */
 export type Situation = {
@@ -36,7 +36,9 @@ function voicesOf(situation: Situation): Voice[] {
   const [first, ...rest] = fitting
   const denies = first?.text.effect === 'deny'
   const said: (Voice | null)[] = [
-    objection === null ? null : { source: 'floor', verdict: 'deny', ruleId: null, text: objection },
+    objection === null
+      ? null
+      : { source: 'floor', verdict: 'deny', ruleId: null, text: FLOOR_OBJECTIONS[objection], reason: { code: objection } },
     denies ? voiceOfRule(first) : null,
     situation.brake ? BRAKE : null,
     twoOfThree(situation),
@@ -48,13 +50,20 @@ function voicesOf(situation: Situation): Voice[] {
   return said.filter((voice) => voice !== null)
 }
 
-const BRAKE: Voice = { source: 'brake', verdict: 'ask', ruleId: null, text: 'The emergency brake is on, so every call is asked.' }
+const BRAKE: Voice = {
+  source: 'brake',
+  verdict: 'ask',
+  ruleId: null,
+  text: 'The emergency brake is on, so every call is asked.',
+  reason: { code: 'brake' },
+}
 
 const NO_BOX: Voice = {
   source: 'box',
   verdict: 'ask',
   ruleId: null,
   text: 'This machine has no box that could hold the program, so running it is asked every time.',
+  reason: { code: 'no_box' },
 }
 
 /**
@@ -64,11 +73,15 @@ const NO_BOX: Voice = {
 function twoOfThree({ facts, marks }: Situation): Voice | null {
   if (!facts.leavesMachine || marks.untrusted === null) return null
   const untrusted = `text that anybody may have written (${marks.untrusted.cause})`
-  const ask = (text: string): Voice => ({ source: 'two_of_three', verdict: 'ask', ruleId: null, text })
+  const ask = (reason: VoiceReason, text: string): Voice => ({ source: 'two_of_three', verdict: 'ask', ruleId: null, text, reason })
   if (marks.private !== null)
-    return ask(`The job has read private data (${marks.private.cause}) and ${untrusted}, so nothing leaves this machine unasked.`)
+    return ask(
+      { code: 'untrusted_and_private', untrusted: marks.untrusted, private: marks.private },
+      `The job has read private data (${marks.private.cause}) and ${untrusted}, so nothing leaves this machine unasked.`,
+    )
   if (!facts.runsCode) return null
   return ask(
+    { code: 'untrusted_and_program', untrusted: marks.untrusted },
     `The job has read ${untrusted}, and a program with a network can send what it finds in its folder, so it does not run unasked.`,
   )
 }
@@ -78,7 +91,13 @@ const GRANT_SPECIFICITY = [0, 0, 0, 1, 2]
 
 function voiceOfGrant({ facts, grants }: Situation): Voice | null {
   if (!grants.has(facts.tool)) return null
-  return { source: 'grant', verdict: 'run', ruleId: null, text: `You allowed ${facts.tool} for the rest of this job.` }
+  return {
+    source: 'grant',
+    verdict: 'run',
+    ruleId: null,
+    text: `You allowed ${facts.tool} for the rest of this job.`,
+    reason: { code: 'grant', tool: facts.tool },
+  }
 }
 
 function inOrder(rule: Voice, ready: ReadyRule, grant: Voice | null): Voice[] {
@@ -89,7 +108,14 @@ function inOrder(rule: Voice, ready: ReadyRule, grant: Voice | null): Voice[] {
 const VERDICTS = { allow: 'run', ask: 'ask', deny: 'deny' } as const
 
 function voiceOfRule({ id, text }: ReadyRule): Voice {
-  return { source: 'rule', verdict: VERDICTS[text.effect], ruleId: id, text: `The rule: ${describeRule(text)}` }
+  const { effect, tool, pattern, agentId, folder } = text
+  return {
+    source: 'rule',
+    verdict: VERDICTS[effect],
+    ruleId: id,
+    text: `The rule: ${describeRule(text)}`,
+    reason: { code: 'rule', rule: { effect, tool, pattern, agentId, folder } },
+  }
 }
 
 /** "Deny write_file on `Documents/*` in /home/ada for one agent." */
@@ -103,28 +129,41 @@ export function describeRule({ effect, tool, pattern, folder, agentId }: RuleTex
 
 function voiceOfLevel({ facts, autonomy }: Situation): Voice {
   const matters = whatMatters(facts)
-  const because = matters.length === 0 ? '' : ` It ${joinWords(matters)}.`
-  const level = (verdict: Voice['verdict'], text: string): Voice => ({ source: 'level', verdict, ruleId: null, text })
+  const because = matters.length === 0 ? '' : ` It ${joinWords(matters.map((matter) => MATTERS[matter]))}.`
+  const level = (verdict: Voice['verdict'], reason: VoiceReason, text: string): Voice => {
+    return { source: 'level', verdict, ruleId: null, text, reason }
+  }
   switch (autonomy) {
     case 'on_its_own':
-      return level('run', 'The agent works on its own: only rules stop it.')
+      return level('run', { code: 'on_its_own' }, 'The agent works on its own: only rules stop it.')
     case 'ask_first':
-      if (facts.effect === 'read' && matters.length === 0) return level('run', 'The agent asks first, and this call only reads.')
-      return level('ask', `The agent asks first, before every call that does more than read.${because}`)
+      if (facts.effect === 'read' && matters.length === 0)
+        return level('run', { code: 'only_reads' }, 'The agent asks first, and this call only reads.')
+      return level('ask', { code: 'asks_first', matters }, `The agent asks first, before every call that does more than read.${because}`)
     case 'ask_when_it_matters':
-      if (matters.length === 0) return level('run', 'The agent asks when it matters, and nothing about this call does.')
-      return level('ask', `The agent asks when it matters.${because}`)
+      if (matters.length === 0)
+        return level('run', { code: 'nothing_matters' }, 'The agent asks when it matters, and nothing about this call does.')
+      return level('ask', { code: 'it_matters', matters }, `The agent asks when it matters.${because}`)
   }
 }
 
-function whatMatters(facts: CallFacts): string[] {
-  return [
-    facts.leavesMachine ? 'sends something out of this machine' : '',
-    facts.costsMoney ? 'costs money' : '',
-    facts.deletes ? 'deletes something' : '',
-    facts.overwrites ? 'overwrites something that the agent did not write' : '',
-    facts.runsCode ? 'runs a program' : '',
-  ].filter((words) => words !== '')
+const MATTERS: Record<CallMatter, string> = {
+  leaves_machine: 'sends something out of this machine',
+  costs_money: 'costs money',
+  deletes: 'deletes something',
+  overwrites: 'overwrites something that the agent did not write',
+  runs_code: 'runs a program',
+}
+
+function whatMatters(facts: CallFacts): CallMatter[] {
+  const does: Record<CallMatter, boolean> = {
+    leaves_machine: facts.leavesMachine,
+    costs_money: facts.costsMoney,
+    deletes: facts.deletes,
+    overwrites: facts.overwrites,
+    runs_code: facts.runsCode,
+  }
+  return CallMatter.options.filter((matter) => does[matter])
 }
 
 function joinWords(words: readonly string[]): string {

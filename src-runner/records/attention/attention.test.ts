@@ -69,6 +69,7 @@ describe('what needs a person', () => {
         subjectId: schedule.id,
         title: '“Digest” has used up its budget',
         detail: 'Ada has spent the $1.00 of today. It goes on by itself tomorrow.',
+        about: { kind: 'budget_exhausted', schedule: 'Digest', agentName: 'Ada', budgetUsd: 1 },
         path: `/automations/schedules/${schedule.id}`,
         at: rig.clock.now(),
       },
@@ -82,6 +83,7 @@ describe('what needs a person', () => {
     rig.clock.advance(3 * HOUR + 10 * MINUTE)
     rig.look()
     expect(list()).toMatchObject([{ kind: 'schedule_missed', subjectId: schedule.id, title: '“Digest” missed 3 runs' }])
+    expect(list()[0]).toMatchObject({ about: { times: 3, schedule: 'Digest' }, detailSaid: { code: 'due_no_catch_up', facts: {} } })
     rig.clock.advance(50 * MINUTE)
     expect(rig.look()).toBe(1)
     expect(kinds()).toEqual(['schedule_missed'])
@@ -121,6 +123,7 @@ describe('what needs a person', () => {
         subjectId: orders.id,
         title: '13 deliveries to “Orders” were refused',
         detail: 'A delivery was not valid JSON.',
+        about: { kind: 'delivery_refused', trigger: 'Orders', times: 13, outcome: 'invalid_json' },
         path: `/automations/webhooks/${orders.id}`,
         at: rig.clock.now(),
       },

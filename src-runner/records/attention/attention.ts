@@ -3,6 +3,7 @@ import { SERVICE_NAMES, type ChannelKind } from '../../contract/channels.ts'
 import type { AttentionItem } from '../../contract/notifications.ts'
 import type { PublicAddress } from '../../contract/public-address.ts'
 import type { DeliveryOutcome } from '../../contract/triggers.ts'
+import { saidAs } from '../../kit/said.ts'
 import { toUsd } from '../micros.ts'
 
 const HOUR_MS = 3_600_000
@@ -42,6 +43,7 @@ function exhaustedSchedules(db: Db, now: number): AttentionItem[] {
       subjectId: row.id,
       title: `“${row.name}” has used up its budget`,
       detail: `${row.agent_name} has spent the $${toUsd(row.daily_budget_micros).toFixed(2)} of today. It goes on by itself tomorrow.`,
+      about: { kind: 'budget_exhausted', schedule: row.name, agentName: row.agent_name, budgetUsd: toUsd(row.daily_budget_micros) },
       path: scheduleOf(row.id),
       at: row.at,
     }))
@@ -64,6 +66,8 @@ function missedSchedules(db: Db, now: number): AttentionItem[] {
       subjectId: row.id,
       title: row.times === 1 ? `“${row.name}” missed a run` : `“${row.name}” missed ${row.times} runs`,
       detail: row.reason,
+      about: { kind: 'schedule_missed', schedule: row.name, times: row.times },
+      ...saidAs('detailSaid', row.reason),
       path: scheduleOf(row.id),
       at: row.at,
     }))
@@ -93,6 +97,7 @@ function refusedDeliveries(db: Db, now: number): AttentionItem[] {
       subjectId: row.id,
       title: row.times === 1 ? `A delivery to “${row.name}” was refused` : `${row.times} deliveries to “${row.name}” were refused`,
       detail: REFUSALS[row.outcome],
+      about: { kind: 'delivery_refused', trigger: row.name, times: row.times, outcome: row.outcome },
       path: `/automations/webhooks/${row.id}`,
       at: row.at,
     }))
@@ -111,6 +116,8 @@ function undeliverableMessages(db: Db, now: number): AttentionItem[] {
       subjectId: row.id,
       title: `A message of ${row.agent_name} could not be delivered`,
       detail: row.problem,
+      about: { kind: 'message_undeliverable', agentName: row.agent_name },
+      ...saidAs('detailSaid', row.problem),
       path: '/channels',
       at: row.at,
     }))
@@ -134,6 +141,8 @@ function brokenChannels(db: Db, now: number): AttentionItem[] {
           ? `${row.agent_name} is logged out of ${SERVICE_NAMES[row.kind]}`
           : `${row.agent_name} cannot reach ${SERVICE_NAMES[row.kind]}`,
       detail: row.problem,
+      about: { kind: row.status === 'logged_out' ? 'channel_logged_out' : 'channel_failing', agentName: row.agent_name, service: row.kind },
+      ...saidAs('detailSaid', row.problem),
       path: '/channels',
       at: row.at,
     }))
@@ -152,6 +161,7 @@ function peopleWhoAsked(db: Db): AttentionItem[] {
       subjectId: row.id,
       title: `${row.display_name} wants to talk to ${row.agent_name}`,
       detail: `They wrote on ${SERVICE_NAMES[row.kind]} and wait for your word.`,
+      about: { kind: 'channel_request', agentName: row.agent_name, service: row.kind, person: row.display_name },
       path: '/channels',
       at: row.at,
     }))
@@ -165,6 +175,8 @@ function unreachableAddress(address: PublicAddress | null): AttentionItem[] {
       subjectId: null,
       title: 'Webhooks cannot reach this machine',
       detail: address.check.problem,
+      about: { kind: 'public_address_unreachable' },
+      ...saidAs('detailSaid', address.check.problem),
       path: '/settings',
       at: address.check.checkedAt ?? 0,
     },

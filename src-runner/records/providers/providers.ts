@@ -3,6 +3,7 @@ import type { Tx } from '../../base/db/transact.ts'
 import type { Provider, ProviderKind } from '../../contract/providers.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError } from '../../kit/errors.ts'
+import { say } from '../../kit/said.ts'
 import { listAgentsUsingProvider } from '../agents/agents.ts'
 import { readSettings } from '../settings/settings.ts'
 
@@ -66,10 +67,9 @@ export function updateProvider(tx: Tx, providerId: string, change: { name?: stri
 export function deleteProvider(tx: Tx, providerId: string): void {
   requireChangeable(tx, providerId)
   const [agent] = listAgentsUsingProvider(tx, providerId)
-  if (agent !== undefined)
-    throw new AppError('provider_in_use', `The agent “${agent.name}” uses this provider. Choose another model for it first.`)
+  if (agent !== undefined) throw new AppError('provider_in_use', say('provider_of_agent', { agentName: agent.name }))
   if (readSettings(tx).defaultModel?.providerId === providerId) {
-    throw new AppError('provider_in_use', 'The default model belongs to this provider. Choose another default first.')
+    throw new AppError('provider_in_use', say('provider_of_default'))
   }
   tx.prepare('DELETE FROM providers WHERE id = ?').run(providerId)
   tx.emit({ type: 'provider.deleted', payload: { providerId } })

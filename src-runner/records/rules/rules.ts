@@ -7,6 +7,7 @@ import type { Rule, RuleEffect, RuleText } from '../../contract/rules.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError } from '../../kit/errors.ts'
 import type { Ids } from '../../kit/ids.ts'
+import { say } from '../../kit/said.ts'
 import { getAgent } from '../agents/agents.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import { createRuleSet, type RuleSet } from './rule-set.ts'
@@ -76,7 +77,7 @@ export function withRealFolder(text: RuleText): RuleText {
   const { folder } = text
   if (folder === null) return text
   if (!posix.isAbsolute(folder) && !win32.isAbsolute(folder)) {
-    const issues = [{ path: 'folder', message: 'not a whole path, from the root of the disk' }]
+    const issues = [{ path: 'folder', message: say('folder_relative') }]
     throw new AppError('invalid_request', 'Give the folder as a whole path.', { issues })
   }
   try {

@@ -3,6 +3,7 @@ import type { Model, ModelList, Price } from '../../contract/providers.ts'
 import type { OutboundFetch } from '../../base/net/outbound.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError, messageOf } from '../../kit/errors.ts'
+import { saidAs } from '../../kit/said.ts'
 import type { AnswerTimeouts } from './answer-watch.ts'
 import { createDemoModel } from './demo.ts'
 import { failure } from './failures.ts'
@@ -132,7 +133,10 @@ export function createModelSource(deps: ModelSourceDeps): Models {
             const listed = await listOf(access)
             return { models: await Promise.all(listed.map((model) => describe(access, model))), problems: [] }
           } catch (thrown) {
-            return { models: [], problems: [{ providerId: id, providerName: name, message: messageOf(thrown) }] }
+            return {
+              models: [],
+              problems: [{ providerId: id, providerName: name, message: messageOf(thrown), ...saidAs('said', messageOf(thrown)) }],
+            }
           }
         }),
       )

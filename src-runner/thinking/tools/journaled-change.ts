@@ -108,7 +108,7 @@ const NO_FACTS: Omit<ToolFacts, 'subject' | 'paths' | 'summary'> = {
   runsCode: false,
 }
 
-type TouchedFiles = Pick<ToolFacts, 'subject' | 'paths' | 'summary'> & Partial<ToolFacts>
+type TouchedFiles = Pick<ToolFacts, 'subject' | 'paths' | 'summary' | 'effectOn'> & Partial<ToolFacts>
 
 /**
  * What a call would do. Throws PathRefused for one that could do nothing: nobody has to be asked about it. A call that
@@ -118,7 +118,7 @@ export async function factsFor({ journal, callId }: ToolContext, tell: () => Pro
   const earlier = (await journal?.findEarlierRun(callId)) ?? null
   if (earlier === null) return { ...NO_FACTS, ...(await tell()) }
   const summary = `Nothing more: ${earlier.shown} was changed before the app stopped`
-  return { ...NO_FACTS, subject: earlier.shown, paths: [], summary }
+  return { ...NO_FACTS, subject: earlier.shown, paths: [], summary, effectOn: { code: 'done_before', path: earlier.shown } }
 }
 
 /** What stands there is not this agent's own work. */
@@ -126,9 +126,13 @@ export function isForeign({ journal }: ToolContext, spot: FileSpot, { mark }: Fi
   return journal?.isOwn(spot.realPath, mark) !== true
 }
 
+export function cannotBeUndone({ size }: Pick<FileState, 'size'>): boolean {
+  return size > KEPT_BYTES
+}
+
 /** A sentence for the person where undo will not be possible; else nothing. */
 export function undoWarning({ size }: FileState): string {
-  return size > KEPT_BYTES ? `. It is too large (${sizeWords(size)}) to be kept, so this cannot be undone` : ''
+  return cannotBeUndone({ size }) ? `. It is too large (${sizeWords(size)}) to be kept, so this cannot be undone` : ''
 }
 
 export function sizeWords(bytes: number): string {

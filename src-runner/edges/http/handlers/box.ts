@@ -1,5 +1,6 @@
 import type { BoxState } from '../../../base/box/box-types.ts'
 import type { Box } from '../../../contract/box.ts'
+import { saidAs } from '../../../kit/said.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
@@ -12,5 +13,9 @@ export function boxHandlers({ findBox }: HandlerDeps): Pick<Handlers, 'getBox' |
 
 /** Without what only the box itself has to know. */
 function shown({ kind, works, reason, advice, network, checkedAt }: BoxState): Box {
-  return { kind, works, reason, advice, network, checkedAt }
+  return { kind, works, ...withSaid({ reason, advice }), network: { works: network.works, ...withSaid(network) }, checkedAt }
+}
+
+function withSaid({ reason, advice }: Pick<Box, 'reason' | 'advice'>): Pick<Box, 'reason' | 'advice' | 'reasonSaid' | 'adviceSaid'> {
+  return { reason, advice, ...saidAs('reasonSaid', reason), ...saidAs('adviceSaid', advice) }
 }

@@ -1,6 +1,7 @@
 import { transact, type Tx } from '../../../base/db/transact.ts'
 import type { Channel, CreateChannel } from '../../../contract/channels.ts'
 import { AppError } from '../../../kit/errors.ts'
+import { say, saidAs } from '../../../kit/said.ts'
 import { channelTokenKey } from '../../../kit/vault.ts'
 import { getAgent } from '../../../records/agents/agents.ts'
 import {
@@ -34,7 +35,8 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: 
   }
 
   function withLiveTrip(channel: Channel): Channel {
-    return { ...channel, lastRoundTripAt: channels.lastRoundTripAt(channel.id) ?? channel.lastRoundTripAt }
+    const lastRoundTripAt = channels.lastRoundTripAt(channel.id) ?? channel.lastRoundTripAt
+    return { ...channel, ...saidAs('problemSaid', channel.problem), lastRoundTripAt }
   }
 
   /** Keeps a token for the time of `write`, and for good if that succeeds. */
@@ -55,10 +57,7 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: 
     const { kind, accountId, baseUrl } = findConnectable(db, channelId)!
     const account = await identify(kind as CreateChannel['kind'], token, baseUrl)
     if (account.accountId !== accountId) {
-      throw new AppError(
-        'channel_refused',
-        `This token belongs to ${account.name}, which is another account. Connect it as a channel of its own.`,
-      )
+      throw new AppError('channel_refused', say('chat_other_account', { account: account.name }))
     }
     await withToken(channelId, token, () => transact(db, (tx) => renameChannel(tx, channelId, account)))
   }
@@ -73,7 +72,7 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: 
       const account = await identify(kind, token, baseUrl)
       const present = findChannelOfAccount(db, kind, account.accountId)
       if (present !== null)
-        throw new AppError('channel_exists', `${account.name} is connected already, to the agent “${present.agentName}”.`)
+        throw new AppError('channel_exists', say('chat_account_taken', { account: account.name, agentName: present.agentName }))
       const id = ids.next()
       const insert = (tx: Tx) => {
         // The service took its time to answer.
@@ -111,10 +110,9 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: 
 
     async testChannel({ params: { channelId } }, call) {
       const { enabled, name, agentName } = getChannel(db, channelId)
-      if (!enabled) return { ok: false, message: 'The channel is off. Turn it on first.' }
+      if (!enabled) return failed(say('chat_off'))
       const owner = findOwner(db, channelId)
-      if (owner === null)
-        return { ok: false, message: `Nobody is known as the owner here yet. Write to ${name}, then confirm yourself in this list.` }
+      if (owner === null) return failed(say('chat_nobody', { account: name }))
       const result = await channels.deliver(
         {
           id: ids.next(),
@@ -127,15 +125,19 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: 
         },
         call.gone,
       )
-      return result.state === 'sent' ? { ok: true, message: `Sent to ${owner.displayName}.` } : { ok: false, message: result.problem }
+      return result.state === 'sent' ? { ok: true, message: `Sent to ${owner.displayName}.` } : failed(result.problem)
     },
   }
+}
+
+function failed(message: string) {
+  return { ok: false, message, ...saidAs('said', message) }
 }
 
 function requireHttpAddress(baseUrl: string | null): void {
   const isFit = baseUrl === null || (URL.canParse(baseUrl) && /^https?:$/.test(new URL(baseUrl).protocol) && new URL(baseUrl).search === '')
   if (isFit) return
   throw new AppError('invalid_request', 'The address of the server cannot be used.', {
-    issues: [{ path: 'baseUrl', message: 'an http or https address without a question mark' }],
+    issues: [{ path: 'baseUrl', message: say('server_address') }],
   })
 }

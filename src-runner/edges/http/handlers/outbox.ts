@@ -1,6 +1,8 @@
 import { transact } from '../../../base/db/transact.ts'
 import { listAttention } from '../../../records/attention/attention.ts'
 import { listOutbox, retryOutbound } from '../../../records/outbox/outbox.ts'
+import type { OutboundMessage } from '../../../contract/outbox.ts'
+import { saidAs } from '../../../kit/said.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
@@ -8,8 +10,15 @@ type Routes = 'listOutbox' | 'retryOutbound' | 'listAttention'
 
 export function outboxHandlers({ db, clock, publicAddress }: HandlerDeps): Pick<Handlers, Routes> {
   return {
-    listOutbox: ({ query }) => listOutbox(db, query),
-    retryOutbound: ({ params }) => ({ message: transact(db, (tx) => retryOutbound(tx, { clock }, params.messageId)) }),
+    listOutbox({ query }) {
+      const { messages, nextCursor } = listOutbox(db, query)
+      return { messages: messages.map(withSaid), nextCursor }
+    },
+    retryOutbound: ({ params }) => ({ message: withSaid(transact(db, (tx) => retryOutbound(tx, { clock }, params.messageId))) }),
     listAttention: () => ({ items: listAttention(db, { now: clock.now(), publicAddress: publicAddress.read() }) }),
   }
+}
+
+function withSaid(message: OutboundMessage): OutboundMessage {
+  return { ...message, ...saidAs('problemSaid', message.problem) }
 }

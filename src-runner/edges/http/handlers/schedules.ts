@@ -1,6 +1,7 @@
 import { commitSoon, transact, type Tx } from '../../../base/db/transact.ts'
 import type { CronPreview } from '../../../contract/schedules.ts'
 import { AppError } from '../../../kit/errors.ts'
+import { saidAs } from '../../../kit/said.ts'
 import { isWatcher, nextDueTimes, parseCron } from '../../../records/schedules/due-times.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
@@ -38,7 +39,10 @@ export function scheduleHandlers({ db, schedules, clock, tick }: HandlerDeps): P
     runScheduleNow: ({ params }) => startRun((tx) => schedules.runNow(tx, params.scheduleId)),
     pauseSchedule: ({ params }) => ({ schedule: transact(db, (tx) => schedules.pause(tx, params.scheduleId)) }),
     resumeSchedule: ({ params }) => ({ schedule: transact(db, (tx) => schedules.resume(tx, params.scheduleId)) }),
-    listOccurrences: ({ params, query }) => schedules.listOccurrences(db, { ...params, ...query }),
+    listOccurrences({ params, query }) {
+      const { occurrences, nextCursor } = schedules.listOccurrences(db, { ...params, ...query })
+      return { occurrences: occurrences.map((one) => ({ ...one, ...saidAs('reasonSaid', one.reason) })), nextCursor }
+    },
     runTick: async () => ({ ok: true, ...(await tick()) }),
   }
 
@@ -56,6 +60,6 @@ export function scheduleHandlers({ db, schedules, clock, tick }: HandlerDeps): P
 /** While somebody is typing, nothing is an error. */
 function previewCron(cron: string, timezone: string, now: number, count: number): CronPreview {
   const parsed = parseCron(cron, timezone)
-  if (!parsed.ok) return { valid: false, problem: parsed.problem, next: [], isWatcher: false }
+  if (!parsed.ok) return { valid: false, problem: parsed.problem, ...saidAs('problemSaid', parsed.problem), next: [], isWatcher: false }
   return { valid: true, problem: null, next: nextDueTimes(cron, timezone, now, count), isWatcher: isWatcher(cron, timezone) }
 }

@@ -2,6 +2,7 @@ import { transact } from '../../../base/db/transact.ts'
 import { isOpening } from '../../../base/net/guarded-fetch.ts'
 import type { Settings, UpdateWebSearch, WebSearch } from '../../../contract/settings.ts'
 import { AppError } from '../../../kit/errors.ts'
+import { say } from '../../../kit/said.ts'
 import { WEB_SEARCH_KEY } from '../../../kit/vault.ts'
 import { getProvider } from '../../../records/providers/providers.ts'
 import { changeSettings, readSettings } from '../../../records/settings/settings.ts'
@@ -71,7 +72,7 @@ function requireComplete({ kind, baseUrl }: UpdateWebSearch, hasKey: boolean): v
 
 function requireOpenings(hosts: readonly string[]): void {
   const issues = hosts.flatMap((host, i) => {
-    const message = `'${host}' is neither a host, a host with a port, nor a range of addresses like 192.168.1.0/24.`
+    const message = say('host_unreadable', { host })
     return isOpening(host) ? [] : [{ path: `openedHosts.${i}`, message }]
   })
   if (issues.length > 0) throw new AppError('invalid_request', issues[0]!.message, { issues })

@@ -25,6 +25,7 @@ export const askPerson = defineTool({
     ...NOTHING_HAPPENS,
     subject: args.question,
     summary: `Ask you: ${args.question}`,
+    effectOn: { code: 'ask', question: args.question },
   }),
   async run() {
     return { ok: false, output: 'Nobody is there who could be asked.' }

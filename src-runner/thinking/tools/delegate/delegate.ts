@@ -23,10 +23,8 @@ export const delegate = defineTool({
   parallel: true,
   facts: ({ agent, task }) => ({
     subject: agent ?? '',
-    summary:
-      agent === undefined
-        ? 'List the other agents'
-        : `Give a task to the agent ${agent}: ${task.length > 300 ? `${task.slice(0, 300)}…` : task}`,
+    summary: agent === undefined ? 'List the other agents' : `Give a task to the agent ${agent}: ${cut(task)}`,
+    effectOn: agent === undefined ? { code: 'list_agents' } : { code: 'delegate', agent, task: cut(task) },
     paths: [],
     leavesMachine: false,
     costsMoney: false,
@@ -38,3 +36,7 @@ export const delegate = defineTool({
     return { ok: false, output: 'There are no other agents here.' }
   },
 })
+
+function cut(task: string): string {
+  return task.length > 300 ? `${task.slice(0, 300).toWellFormed()}…` : task
+}

@@ -2,7 +2,16 @@ import { z } from 'zod'
 import { removeFile } from '../../folder-access/change-file.ts'
 import { KEPT_BYTES } from '../../folder-access/file-state.ts'
 import { PATH_HELP, showPlace } from '../../folder-access/folder-paths.ts'
-import { answerOfEarlierRun, changeJournaled, factsFor, journalPathOf, sizeWords, undoWarning, withFoundFile } from '../journaled-change.ts'
+import {
+  answerOfEarlierRun,
+  cannotBeUndone,
+  changeJournaled,
+  factsFor,
+  journalPathOf,
+  sizeWords,
+  undoWarning,
+  withFoundFile,
+} from '../journaled-change.ts'
 import { defineTool } from '../tool.ts'
 
 const Args = z.object({ path: z.string().describe(`The file. ${PATH_HELP}`) })
@@ -29,6 +38,13 @@ export const deleteFile = defineTool({
           paths: [spot.realPath],
           deletes: true,
           summary: `Delete ${shown} (${sizeWords(state.size)})${where}${undoWarning(state)}`,
+          effectOn: {
+            code: 'delete',
+            path: shown,
+            bytes: state.size,
+            forGood: context.trash === undefined,
+            lost: cannotBeUndone(state),
+          },
         }
       }),
     ),

@@ -4,6 +4,7 @@ import { stateOf, type FoundFile } from '../../folder-access/file-state.ts'
 import { PATH_HELP, PathRefused, showPlace } from '../../folder-access/folder-paths.ts'
 import {
   answerOfEarlierRun,
+  cannotBeUndone,
   changeJournaled,
   factsFor,
   isForeign,
@@ -50,6 +51,13 @@ export const editFile = defineTool({
           paths: [spot.realPath],
           overwrites,
           summary: `Change a part of ${shown} (${sizeWords(found.state.size)}${args.replaceAll === true ? ', wherever it occurs' : ` → ${sizeWords(Math.max(0, size))}`})${undoWarning(found.state)}`,
+          effectOn: {
+            code: 'change',
+            path: shown,
+            bytes: found.state.size,
+            newBytes: args.replaceAll === true ? null : Math.max(0, size),
+            lost: cannotBeUndone(found.state),
+          },
         }
       }),
     ),

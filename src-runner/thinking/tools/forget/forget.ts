@@ -20,6 +20,7 @@ export const forget = defineTool({
       subject: found?.agentId === null ? 'shared' : 'own',
       paths: [],
       summary: found === null ? 'Nothing: there is no such memory.' : `Forget${found.agentId === null ? ', for all agents' : ''}: ${text}`,
+      effectOn: found === null ? { code: 'forget_nothing' } : { code: 'forget', text, shared: found.agentId === null },
       leavesMachine: false,
       costsMoney: false,
       // What somebody else wrote is somebody else's to take away.

@@ -25,7 +25,8 @@ export const keepState = defineTool({
   facts: ({ state }) => ({
     subject: 'state',
     paths: [],
-    summary: `Keep for the next run: ${state.length > SUMMARY_CHARS ? `${state.slice(0, SUMMARY_CHARS).toWellFormed()}…` : state}`,
+    summary: `Keep for the next run: ${cut(state)}`,
+    effectOn: { code: 'keep', text: cut(state) },
     leavesMachine: false,
     costsMoney: false,
     deletes: false,
@@ -38,3 +39,7 @@ export const keepState = defineTool({
     return { ok: true, output: 'Kept for the next run.' }
   },
 })
+
+function cut(text: string): string {
+  return text.length > SUMMARY_CHARS ? `${text.slice(0, SUMMARY_CHARS).toWellFormed()}…` : text
+}

@@ -45,7 +45,7 @@ export const listFiles = defineTool({
   effect: 'read',
   brings: ['private', 'untrusted'],
   parallel: true,
-  facts: ({ path }, context) => readingFacts(path, 'List', context),
+  facts: ({ path }, context) => readingFacts(path, 'list', context),
   async run(args, { folders, closedFolders, signal }) {
     const named = nameFolders(folders, { closedFolders })
     const place = parsePath(args.path ?? '', named)

@@ -37,6 +37,7 @@ export const moveFile = defineTool({
           subject: `${from} -> ${to}`,
           paths: [spot.realPath, target.realPath],
           summary: `Move ${from} (${sizeWords(state.size)}) to ${to}`,
+          effectOn: { code: 'move', path: from, bytes: state.size, to },
         }
       }),
     ),

@@ -30,7 +30,7 @@ export const readFile = defineTool({
   effect: 'read',
   brings: ['private', 'untrusted'],
   parallel: true,
-  facts: ({ path }, context) => readingFacts(path, 'Read', context),
+  facts: ({ path }, context) => readingFacts(path, 'read', context),
   async run(args, { folders, closedFolders, signal }) {
     const place = parsePath(args.path, nameFolders(folders, { closedFolders }))
     if (place === null) throw new PathRefused('Name a file. list_files shows which there are.')

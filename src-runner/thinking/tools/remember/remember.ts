@@ -24,7 +24,8 @@ export const remember = defineTool({
   facts: ({ text, shared }) => ({
     subject: shared === true ? 'shared' : 'own',
     paths: [],
-    summary: `Remember${shared === true ? ' for all agents' : ''}: ${text.length > SUMMARY_CHARS ? `${text.slice(0, SUMMARY_CHARS).toWellFormed()}…` : text}`,
+    summary: `Remember${shared === true ? ' for all agents' : ''}: ${cut(text)}`,
+    effectOn: { code: 'remember', text: cut(text), shared: shared === true },
     leavesMachine: false,
     costsMoney: false,
     deletes: false,
@@ -37,3 +38,7 @@ export const remember = defineTool({
     return { ok: true, output: `Remembered${kept.agentId === null ? ' for all agents' : ''} (id ${kept.id}).` }
   },
 })
+
+function cut(text: string): string {
+  return text.length > SUMMARY_CHARS ? `${text.slice(0, SUMMARY_CHARS).toWellFormed()}…` : text
+}

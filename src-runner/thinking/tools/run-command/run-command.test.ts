@@ -36,6 +36,7 @@ describe('what run_command says of a call before it runs', () => {
       argv: ['npm', 'test'],
       boxed: true,
       summary: 'Runs “npm test” in Project, boxed, without network',
+      effectOn: { code: 'run', line: 'npm test', shell: null, folder: 'Project', box: 'without_network' },
       leavesMachine: false,
       costsMoney: false,
       deletes: false,

@@ -5,6 +5,8 @@ import { BoxFailed, type BoxedEnding, type BoxState } from '../../../base/box/bo
 import { isInside } from '../../../base/box/box-folders.ts'
 import { programFolders } from '../../../base/box/launch.ts'
 import { runBoxed } from '../../../base/box/run-boxed.ts'
+import type { CallEffect } from '../../../contract/rules.ts'
+import { saidAs } from '../../../kit/said.ts'
 import { nameFolders, parsePath, PathRefused, showName, showPlace } from '../../folder-access/folder-paths.ts'
 import { openInside } from '../../folder-access/open-inside.ts'
 import { defineTool, MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolContext, type ToolFacts, type ToolOutput } from '../tool.ts'
@@ -71,6 +73,7 @@ async function factsOf(args: RunArgs, context: ToolContext, deps: RunCommandDeps
     argv: args.command,
     boxed: box.works,
     summary: summaryOf(args.command, place.shown, box, network),
+    effectOn: effectOf(args.command, place.shown, box, network),
     leavesMachine: !box.works || network,
     costsMoney: false,
     deletes: false,
@@ -95,6 +98,18 @@ function summaryOf(command: readonly string[], folder: string, box: BoxState, ne
     ? `boxed, ${network ? 'with network' : 'without network'}`
     : `without a box: it can do whatever you can. ${box.reason ?? ''}`.trim()
   return `Runs ${cut(what)} in ${folder}, ${how}`
+}
+
+function effectOf(command: readonly string[], folder: string, box: BoxState, network: boolean): CallEffect {
+  const line = shellLineOf(command)
+  return {
+    code: 'run',
+    line: cut(line === null ? quoteCommand(command) : showName(line)),
+    shell: line === null ? null : quoteCommand(command.slice(0, 1)),
+    folder,
+    box: box.works ? (network ? 'with_network' : 'without_network') : 'none',
+    ...saidAs('why', box.works ? null : box.reason),
+  }
 }
 
 function cut(text: string): string {

@@ -60,7 +60,7 @@ export const searchFiles = defineTool({
   effect: 'read',
   brings: ['private', 'untrusted'],
   parallel: true,
-  facts: ({ path }, context) => readingFacts(path, 'Search', context),
+  facts: ({ path }, context) => readingFacts(path, 'search', context),
   async run(args, { folders, closedFolders, signal }) {
     const named = nameFolders(folders, { closedFolders })
     const place = parsePath(args.path ?? '', named)

@@ -212,6 +212,7 @@ describe('web_fetch', () => {
       subject: 'https://example.com/a?q=1',
       paths: [],
       summary: 'Read https://example.com/a?q=1',
+      effectOn: { code: 'fetch', address: 'https://example.com/a?q=1' },
       leavesMachine: true,
       costsMoney: false,
       deletes: false,

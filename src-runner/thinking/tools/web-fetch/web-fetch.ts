@@ -75,6 +75,7 @@ function factsOf(text: string): ToolFacts {
     subject: address,
     paths: [],
     summary: `Read ${shortened(address)}`,
+    effectOn: { code: 'fetch', address: shortened(address) },
     leavesMachine: true,
     costsMoney: false,
     deletes: false,

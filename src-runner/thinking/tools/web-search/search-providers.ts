@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { say } from '../../../kit/said.ts'
 
 export type WebSearchConfig = {
   kind: 'brave' | 'tavily' | 'searxng'
@@ -24,9 +25,9 @@ export type SearchProvider = {
 
 /** What is missing before a search can be made, as a sentence for the settings. null: nothing. */
 export function missingFrom({ kind, baseUrl }: WebSearchConfig, hasKey: boolean): string | null {
-  if (kind === 'searxng' && !baseUrl) return 'SearXNG needs the address of an instance.'
-  if (kind !== 'searxng' && !hasKey) return `${NAMES[kind]} needs an API key.`
-  if (baseUrl !== undefined && !isBaseUrl(baseUrl)) return `${NAMES[kind]} needs a whole address, for example http://localhost:8888.`
+  if (kind === 'searxng' && !baseUrl) return say('search_needs_address')
+  if (kind !== 'searxng' && !hasKey) return say('search_needs_key', { provider: NAMES[kind] })
+  if (baseUrl !== undefined && !isBaseUrl(baseUrl)) return say('search_bad_address', { provider: NAMES[kind] })
   return null
 }
 

@@ -46,6 +46,7 @@ export function createWebSearch(config: WebSearchConfig, { fetch, apiKey, bounda
       subject: query,
       paths: [],
       summary: `Search the web for “${shortened(visibleText(query), MAX_SHOWN_CHARS)}” with ${provider.name}`,
+      effectOn: { code: 'web_search', query: shortened(visibleText(query), MAX_SHOWN_CHARS), provider: provider.name },
       leavesMachine: true,
       costsMoney: provider.costsMoney,
       deletes: false,

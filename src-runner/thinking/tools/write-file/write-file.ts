@@ -4,6 +4,7 @@ import { findFile, stateOf, type FileState } from '../../folder-access/file-stat
 import { PATH_HELP, showPlace } from '../../folder-access/folder-paths.ts'
 import {
   answerOfEarlierRun,
+  cannotBeUndone,
   changeJournaled,
   factsFor,
   journalPathOf,
@@ -40,10 +41,22 @@ export const writeFile = defineTool({
     factsFor(context, async () => {
       const { shown, realPath, found, foreign } = await lookAtTarget(context, args.path, args.makeFolders)
       const place = { subject: shown, paths: [realPath], overwrites: foreign }
-      const size = sizeWords(Buffer.byteLength(args.content))
-      if (found === null) return { ...place, summary: `Create ${shown} (${size})` }
+      const bytes = Buffer.byteLength(args.content)
+      const size = sizeWords(bytes)
+      if (found === null) return { ...place, summary: `Create ${shown} (${size})`, effectOn: { code: 'create', path: shown, bytes } }
       const verb = foreign ? 'Overwrite' : 'Replace, which this agent wrote itself,'
-      return { ...place, summary: `${verb} ${shown} (${sizeWords(found.state.size)} → ${size})${undoWarning(found.state)}` }
+      return {
+        ...place,
+        summary: `${verb} ${shown} (${sizeWords(found.state.size)} → ${size})${undoWarning(found.state)}`,
+        effectOn: {
+          code: 'replace',
+          path: shown,
+          bytes: found.state.size,
+          newBytes: bytes,
+          own: !foreign,
+          lost: cannotBeUndone(found.state),
+        },
+      }
     }),
 
   async preview(args, context) {

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { SAID_CODES, SENTENCES, type SaidCode } from '../contract/said.ts'
+import { readSaid, say, saidAs } from './said.ts'
+
+/** Facts of every kind that a sentence of this code asks for. */
+function sampleFacts(code: SaidCode, server = 'Telegram'): Record<string, string | number> {
+  const slots = [...SENTENCES[code].matchAll(/\{(\w+)([#@]?)\}/g)]
+  return Object.fromEntries(slots.map(([, name, kind], at) => [name, kind === '#' ? at + 2 : kind === '@' ? server : `the ${name}`]))
+}
+
+const sayAnything = say as (code: SaidCode, facts: Record<string, string | number>) => string
+
+describe('a sentence and what it says', () => {
+  test.each(SAID_CODES)('%s is read from its own sentence', (code) => {
+    const facts = sampleFacts(code)
+    expect(readSaid(sayAnything(code, facts))).toEqual({ code, facts })
+  })
+
+  test('every server sentence is read of a server of somebody’s own too', () => {
+    const codes = SAID_CODES.filter((code) => SENTENCES[code].includes('@}'))
+    expect(codes.length).toBeGreaterThan(10)
+    for (const code of codes) {
+      const facts = sampleFacts(code, 'bots.example:8081')
+      const sentence = sayAnything(code, facts)
+      expect(sentence).toMatch(/^The server at bots\.example:8081 /)
+      expect(readSaid(sentence)).toEqual({ code, facts })
+    }
+  })
+
+  test('money has two decimals and comes back as a number', () => {
+    const sentence = say('due_over_budget', { spentUsd: 2.3, budgetUsd: 5 })
+    expect(sentence).toBe("The agent's jobs cost $2.30 today, and this schedule's budget for a day is $5.00.")
+    expect(readSaid(sentence)).toEqual({ code: 'due_over_budget', facts: { spentUsd: 2.3, budgetUsd: 5 } })
+  })
+
+  test('a sentence that followed another is read with it', () => {
+    expect(readSaid(`${say('due_on_time')} ${say('brake_holds')}`)).toEqual({
+      code: 'due_on_time',
+      facts: {},
+      next: { code: 'brake_holds', facts: {} },
+    })
+  })
+
+  test('what others said is theirs', () => {
+    expect(readSaid('Bad Gateway')).toBeNull()
+    expect(readSaid('The earth cannot be reached. Is this machine online? Perhaps.')).toBeNull()
+    expect(saidAs('problemSaid', 'Bad Gateway')).toEqual({})
+    expect(saidAs('problemSaid', '')).toEqual({})
+  })
+
+  test('words of others within a sentence stay as they are, whatever they hold', () => {
+    const words = 'chat not found: {server} (404)\nand $1 more'
+    expect(readSaid(say('chat_refused', { server: 'Telegram', words }))).toEqual({
+      code: 'chat_refused',
+      facts: { server: 'Telegram', words },
+    })
+  })
+})
