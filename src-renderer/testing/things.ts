@@ -306,6 +306,7 @@ export function makeChannel(fields: Partial<Channel> = {}): Channel {
     lastRoundTripAt: 1_700_000_000_000,
     baseUrl: null,
     enabled: true,
+    requestCode: '7F3KM2QX',
     people: [],
     createdAt: 1_700_000_000_000,
     ...fields,

@@ -69,6 +69,8 @@ export const Channel = z.object({
   /** null: the service's own address. */
   baseUrl: z.string().nullable(),
   enabled: z.boolean(),
+  /** Who writes it to the account is among those who ask, however many do, and is let in by nothing but the person's word. */
+  requestCode: z.string(),
   people: z.array(ChannelPerson),
   createdAt: Moment,
 })

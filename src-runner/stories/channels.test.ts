@@ -470,6 +470,28 @@ describe('Telegram', { timeout: 30_000 }, () => {
     expect(await jobs()).toEqual([])
   })
 
+  it('shows the person among any number of strangers when they write the code, and makes nobody the owner by it', async () => {
+    const channel = await beginConnected()
+    for (let i = 0; i < 60; i++) rig.bot.say({ id: 10_000 + i, first_name: 'Anna', last_name: 'Berg' }, 'It is me')
+    rig.bot.say(ANNA, 'It is me')
+    await expect.poll(() => rig.bot.waitingUpdates(), { timeout: 10_000 }).toBe(0)
+    expect(await personOf(ANNA)).toBeUndefined()
+    rig.bot.say(BEN, `/start ${channel.requestCode}`, { forwardedFrom: ANNA })
+    rig.bot.say(ANNA, channel.requestCode.toLowerCase())
+    await untilSaid(ANNA, `Deckhand shows you now, as number ${ANNA.id}. Say there that it is you.`)
+    expect(await personOf(ANNA)).toMatchObject({ role: 'asked' })
+    expect(await personOf(BEN)).toBeUndefined()
+    expect(await people()).toHaveLength(50)
+    expect(await jobs()).toEqual([])
+
+    await rig.setRole(ANNA, 'refused')
+    const before = said(ANNA).length
+    rig.bot.say(ANNA, channel.requestCode)
+    await expect.poll(() => rig.bot.waitingUpdates()).toBe(0)
+    expect(await personOf(ANNA)).toMatchObject({ role: 'refused' })
+    expect(said(ANNA)).toHaveLength(before)
+  })
+
   it('hears nothing while it is off, and what was written then when it is on again', async () => {
     const channel = await beginConnected()
     await letIn(ANNA)

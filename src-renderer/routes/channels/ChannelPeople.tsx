@@ -35,6 +35,7 @@ export function ChannelPeople(props: { channel: Channel }): JSX.Element {
         <div class="border-t border-line px-4 py-3">
           <Show when={owner().length === 0}>
             <p class="text-sm text-ink-2">{text().noOwner}</p>
+            <p class="text-xs text-ink-3 select-text">{text().notAmong(props.channel.name, props.channel.requestCode)}</p>
           </Show>
           <ul aria-label={text().people} class="flex flex-col gap-2">
             <For each={known()}>{(person) => <Person channel={props.channel} person={person} />}</For>

@@ -100,6 +100,17 @@ it('shows who waits, with the number that nobody can choose, and hidden signs of
   expect(await within(card).findByText('Refused')).toBeVisible()
 })
 
+it('tells whoever is lost among many who ask how to be seen, until it is known who they are', async () => {
+  const channel = makeChannel({ requestCode: 'ABCD2345', people: [makePerson()] })
+  const { user } = open([channel])
+  const card = await screen.findByRole('region', { name: '@guide_bot' })
+  expect(card).toHaveTextContent('Send ABCD2345 to @guide_bot')
+  await user.click(within(card).getByRole('button', { name: 'That is me' }))
+  const question = await screen.findByRole('alertdialog')
+  await user.click(within(question).getByRole('button', { name: 'That is me' }))
+  await vi.waitFor(() => expect(card).not.toHaveTextContent('ABCD2345'))
+})
+
 it('says what is wrong with an account, switches it off, and disconnects it only after a question', async () => {
   const channel = makeChannel({ status: 'logged_out', problem: 'Telegram refuses the token. Get a new one from @BotFather.' })
   const { user, runner } = open([channel])

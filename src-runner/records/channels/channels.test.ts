@@ -16,7 +16,18 @@ import {
   setChannelStatus,
 } from './channels.ts'
 import { findChannelPersonOfConversation, findOwnerConversation } from './owner-conversation.ts'
-import { addRequest, findOwner, listPeople, MOST_REQUESTS, nameForPeople, setPersonConversation, setPersonRole } from './people.ts'
+import {
+  addRequest,
+  findOwner,
+  listPeople,
+  MOST_REQUESTS,
+  nameForPeople,
+  noteMessage,
+  PLACE_KEPT_MS,
+  setPersonConversation,
+  setPersonRole,
+} from './people.ts'
+import { isRequestCode } from './request-code.ts'
 
 let rig: RecordsRig
 let agentId: string
@@ -112,13 +123,108 @@ describe('people', () => {
     ])
   })
 
-  test('only so many requests wait; one that nobody answered for a week gives way', () => {
-    const channel = connect()
-    for (let i = 0; i < MOST_REQUESTS; i++) expect(meet(channel, i)).not.toBeNull()
-    expect(meet(channel, 1000)).toBeNull()
-    rig.clock.advance(7 * 24 * 3_600_000 + 1)
-    expect(meet(channel, 1000)).not.toBeNull()
-    expect(listPeople(rig.db, channel.id)).toHaveLength(1)
+  describe('so many who ask that there is no room', () => {
+    const asking = (channel: { id: string }) => listPeople(rig.db, channel.id).map(({ externalId }) => Number(externalId))
+    /** As quickly as accounts that somebody made for it can write. */
+    const flood = (channel: { id: string; agentId: string }, from: number, count: number) => {
+      for (let i = 0; i < count; i++) {
+        meet(channel, from + i)
+        rig.clock.advance(1000)
+      }
+    }
+
+    test('each has their place for ten minutes, and then gives it to somebody new', () => {
+      const channel = connect()
+      for (let i = 0; i < MOST_REQUESTS; i++) expect(meet(channel, i)).not.toBeNull()
+      expect(meet(channel, 1000)).toBeNull()
+      rig.clock.advance(PLACE_KEPT_MS - 1)
+      expect(meet(channel, 1000)).toBeNull()
+      rig.clock.advance(1)
+      expect(meet(channel, 1000)).not.toBeNull()
+      expect(asking(channel)).toHaveLength(MOST_REQUESTS)
+      expect(asking(channel)).toContain(1000)
+    })
+
+    test('a flood pushes itself out, and nobody who asked at another time', () => {
+      const channel = connect()
+      meet(channel, 1)
+      rig.clock.advance(3 * 3_600_000)
+      flood(channel, 10_000, 100)
+      rig.clock.advance(3 * 3_600_000)
+      meet(channel, 2)
+      rig.clock.advance(3 * 3_600_000)
+      for (let wave = 2; wave < 8; wave++) {
+        flood(channel, wave * 10_000, 100)
+        rig.clock.advance(PLACE_KEPT_MS)
+      }
+      expect(asking(channel)).toHaveLength(MOST_REQUESTS)
+      expect(asking(channel)).toEqual(expect.arrayContaining([1, 2]))
+    })
+
+    test('somebody who is heard in the middle of a long flood keeps their place for as long as everybody', () => {
+      const channel = connect()
+      for (let i = 0; i < 60; i++) {
+        flood(channel, 1000 + i * 30, 30)
+        rig.clock.advance(30_000)
+      }
+      expect(meet(channel, 1)).not.toBeNull()
+      for (let i = 0; i < 9; i++) {
+        flood(channel, 100_000 + i * 30, 30)
+        rig.clock.advance(30_000)
+      }
+      expect(asking(channel)).toContain(1)
+    })
+
+    test('writing again holds no place for longer', () => {
+      const channel = connect()
+      flood(channel, 0, MOST_REQUESTS)
+      rig.clock.advance(PLACE_KEPT_MS)
+      for (const person of listPeople(rig.db, channel.id)) {
+        const { externalId } = person
+        write((tx) => noteMessage(tx, person.id, sender(Number(externalId)), rig.clock.now()))
+      }
+      expect(meet(channel, 1000)).not.toBeNull()
+    })
+
+    test('whoever knows the code is among them at once, and whoever gave way may ask again later', () => {
+      const channel = connect()
+      flood(channel, 0, MOST_REQUESTS)
+      const before = asking(channel)
+      const person = write((tx) => addRequest(tx, rig, channel, sender(1000), { hasCode: true }))
+      expect(person).toMatchObject({ role: 'asked', externalId: '1000' })
+      expect(asking(channel)).toHaveLength(MOST_REQUESTS)
+      const [displaced] = before.filter((id) => !asking(channel).includes(id))
+      expect(meet(channel, displaced!)).toBeNull()
+      rig.clock.advance(PLACE_KEPT_MS)
+      expect(meet(channel, displaced!)).not.toBeNull()
+    })
+
+    test('a clock that was set back gives nobody their place for good', () => {
+      const channel = connect()
+      rig.clock.jump(400 * 24 * 3_600_000)
+      for (let i = 0; i < MOST_REQUESTS; i++) meet(channel, i)
+      rig.clock.jump(-400 * 24 * 3_600_000)
+      expect(meet(channel, 1000)).not.toBeNull()
+    })
+
+    test('a request that nobody answered for a week is forgotten', () => {
+      const channel = connect()
+      for (let i = 0; i < 3; i++) meet(channel, i)
+      rig.clock.advance(7 * 24 * 3_600_000 + 1)
+      meet(channel, 1000)
+      expect(asking(channel)).toEqual([1000])
+    })
+  })
+
+  test('the code of a channel is its own, and is known with and without the command of a link', () => {
+    const [one, other] = [connect(), connect()]
+    const code = getChannel(rig.db, one.id).requestCode
+    expect(code).toMatch(/^[2-9A-HJKMNP-TV-Z]{8}$/)
+    expect(getChannel(rig.db, other.id).requestCode).not.toBe(code)
+    for (const text of [code, ` ${code.toLowerCase()}\n`, `/start ${code}`, `/start@ada_bot ${code}`])
+      expect(isRequestCode(one.id, text)).toBe(true)
+    for (const text of ['', '/start', code.slice(1), `${code}2`, `It is ${code}`]) expect(isRequestCode(one.id, text)).toBe(false)
+    expect(isRequestCode(other.id, code)).toBe(false)
   })
 
   test('those who were answered take no place of a request', () => {

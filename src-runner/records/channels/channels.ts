@@ -4,6 +4,7 @@ import type { Channel, ChannelKind, ChannelStatus } from '../../contract/channel
 import type { Clock } from '../../kit/clock.ts'
 import { AppError } from '../../kit/errors.ts'
 import { listPeople } from './people.ts'
+import { requestCodeOf } from './request-code.ts'
 
 /** Accounts at chat services, apart from their tokens, which are in the vault. */
 
@@ -163,6 +164,7 @@ function channelOf(db: Db, row: ChannelRow): Channel {
     lastRoundTripAt: row.last_round_trip_at,
     baseUrl: row.base_url,
     enabled: row.enabled === 1,
+    requestCode: requestCodeOf(row.id),
     people: listPeople(db, row.id),
     createdAt: row.created_at,
   }

@@ -4,6 +4,7 @@ import type { ChannelPerson, ChannelRole } from '../../contract/channels.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError } from '../../kit/errors.ts'
 import type { Ids } from '../../kit/ids.ts'
+import { withdrawFrom } from '../outbox/writing.ts'
 
 /** Who is on the other side of a channel. */
 
@@ -23,8 +24,12 @@ type PersonRow = {
 /** Somebody as the service tells of them. */
 export type Sender = { externalId: string; chatId: string; displayName: string; handle: string | null }
 
-/** Strangers who wait for the person's word. Whoever comes after these is not heard until some were answered. */
+/** Strangers who wait for the person's word. */
 export const MOST_REQUESTS = 50
+/** Whoever asks has their place for so long. After that it is given to somebody new, when there is no other. */
+export const PLACE_KEPT_MS = 10 * 60_000
+/** Whoever comes this soon after somebody else, or before, came in a crowd. */
+const CROWD_MS = 60_000
 /** A request that nobody answered for so long is forgotten; whoever made it may ask again. */
 const REQUEST_KEPT_MS = 7 * 24 * 3_600_000
 
@@ -55,17 +60,24 @@ export function chatOfPerson(db: Db, personId: string): string {
   return db.prepare<{ chat_id: string }>('SELECT chat_id FROM channel_people WHERE id = ?').get(personId)!.chat_id
 }
 
-/** Somebody wrote for the first time. null: too many wait already, so this one is not heard. */
-export function addRequest(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, channel: { id: string; agentId: string }, sender: Sender) {
+/**
+ * Somebody wrote for the first time. null: too many wait, each for too short a time, so this one is not heard yet. Whoever
+ * `hasCode` is heard however many wait. Who gives way may ask again.
+ */
+export function addRequest(
+  tx: Tx,
+  { clock, ids }: { clock: Clock; ids: Ids },
+  channel: { id: string; agentId: string },
+  sender: Sender,
+  { hasCode = false }: { hasCode?: boolean } = {},
+): ChannelPerson | null {
   const at = clock.now()
-  tx.prepare("DELETE FROM channel_people WHERE channel_id = ? AND role = 'asked' AND last_message_at < ?").run(
-    channel.id,
-    at - REQUEST_KEPT_MS,
-  )
-  const { waiting } = tx
-    .prepare<{ waiting: number }>("SELECT count(*) AS waiting FROM channel_people WHERE channel_id = ? AND role = 'asked'")
-    .get(channel.id)!
-  if (waiting >= MOST_REQUESTS) return null
+  for (const stale of listForgotten(tx, channel.id, at)) forgetRequest(tx, stale)
+  if (countRequests(tx, channel.id) >= MOST_REQUESTS) {
+    const displaced = hasCode ? findInCrowd(tx, channel.id, at, ANYBODY) : findDisplaceable(tx, channel.id, at)
+    if (displaced === null) return null
+    forgetRequest(tx, displaced)
+  }
   const id = ids.next()
   tx.prepare(
     `INSERT INTO channel_people (id, channel_id, external_id, chat_id, role, display_name, handle, first_seen_at, last_message_at)
@@ -73,6 +85,51 @@ export function addRequest(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, c
   ).run(id, channel.id, sender.externalId, sender.chatId, nameForPeople(sender.displayName), handleForPeople(sender.handle), at, at)
   tx.emit({ type: 'channel.asked', payload: { channelId: channel.id, agentId: channel.agentId, personId: id } })
   return getPerson(tx, channel.id, id)
+}
+
+function listForgotten(db: Db, channelId: string, now: number): string[] {
+  return db
+    .prepare<{ id: string }>("SELECT id FROM channel_people WHERE channel_id = ? AND role = 'asked' AND last_message_at < ?")
+    .all(channelId, now - REQUEST_KEPT_MS)
+    .map((row) => row.id)
+}
+
+function forgetRequest(tx: Tx, personId: string): void {
+  withdrawFrom(tx, personId, 'They do not wait to be let in any more.')
+  tx.prepare("DELETE FROM channel_people WHERE id = ? AND role = 'asked'").run(personId)
+}
+
+function countRequests(db: Db, channelId: string): number {
+  return db.prepare<{ n: number }>("SELECT count(*) AS n FROM channel_people WHERE channel_id = ? AND role = 'asked'").get(channelId)!.n
+}
+
+/**
+ * Who gives way to somebody new: of those who have had their time, the one that came in the thickest crowd. Accounts that are
+ * made to fill the list come one upon the other, and push out each other but nobody who came alone. null: nobody does.
+ */
+function findDisplaceable(db: Db, channelId: string, now: number): string | null {
+  const latest = db
+    .prepare<{ at: number }>("SELECT max(first_seen_at) AS at FROM channel_people WHERE channel_id = ? AND role = 'asked'")
+    .get(channelId)!.at
+  const isOfCrowd = Math.abs(now - latest) < CROWD_MS
+  return findInCrowd(db, channelId, now, { keptMs: PLACE_KEPT_MS, apartMs: isOfCrowd ? CROWD_MS : ANYBODY.apartMs })
+}
+
+const ANYBODY = { keptMs: 0, apartMs: Number.MAX_SAFE_INTEGER }
+
+/** The one that came closest to another, less than `apartMs` from it. Having written again since changes nothing. */
+function findInCrowd(db: Db, channelId: string, now: number, { keptMs, apartMs }: typeof ANYBODY): string | null {
+  // A moment that lies ahead was noted by a clock that has since been set back.
+  const row = db
+    .prepare<{ id: string }>(
+      `SELECT id FROM (
+         SELECT id, at, min(ifnull(at - before, next - at), ifnull(next - at, at - before)) AS apart FROM (
+           SELECT id, first_seen_at AS at, lag(first_seen_at) OVER neighbours AS before, lead(first_seen_at) OVER neighbours AS next
+           FROM channel_people WHERE channel_id = ? AND role = 'asked' WINDOW neighbours AS (ORDER BY first_seen_at, id)))
+       WHERE abs(? - at) >= ? AND apart < ? ORDER BY apart, at, id LIMIT 1`,
+    )
+    .get(channelId, now, keptMs, apartMs)
+  return row?.id ?? null
 }
 
 /** They wrote again, perhaps under another name. */

@@ -10,6 +10,7 @@ afterEach(() => rig.close())
 /** What is asked for each message, press or answer, however many there were before. */
 test.each([
   ['SELECT * FROM channel_people WHERE channel_id = ? AND external_id = ?', 'sqlite_autoindex_channel_people_2'],
+  ["SELECT max(first_seen_at) FROM channel_people WHERE channel_id = ? AND role = 'asked'", 'sqlite_autoindex_channel_people_2'],
   ["SELECT * FROM channel_people WHERE channel_id = ? AND role = 'owner'", 'channel_people_one_owner'],
   ['SELECT 1 FROM channel_messages WHERE channel_id = ? AND external_id = ?', 'PRIMARY KEY'],
   ['SELECT person_id FROM channel_conversations WHERE conversation_id = ?', 'PRIMARY KEY'],

@@ -13,6 +13,7 @@ import { isBrakeOn } from '../settings/settings.ts'
 import { answerByPress, answerByText, isWaitingForOwner } from './answers.ts'
 import { moveChannelPosition } from './channels.ts'
 import { commandIn, COMMANDS_IN_WORDS, type ChatCommand } from './commands.ts'
+import { isRequestCode } from './request-code.ts'
 import {
   addRequest,
   chatOfPerson,
@@ -94,8 +95,9 @@ export function receiveMessage(tx: Tx, deps: ReceivingDeps, channel: ReceivingCh
   // Also of those who are not heard: what they wrote then must not be heard when it comes again and they are by now.
   if (!remember(tx, deps, channel, message)) return
   noteMessage(tx, person.id, message.sender, deps.clock.now())
-  if (person.role === 'asked' || person.role === 'refused') return
   const say = (text: string) => answer(tx, deps, channel, { personId: person.id, chatId: message.sender.chatId }, message, text)
+  if (person.role === 'asked' && hasCode(channel, message)) return say(shownText(message.sender))
+  if (person.role === 'asked' || person.role === 'refused') return
   const reply = replyTo(tx, deps, channel, person, message)
   if (reply !== null) say(reply)
 }
@@ -111,11 +113,26 @@ function remember(tx: Tx, { clock }: ReceivingDeps, channel: ReceivingChannel, {
 
 /** Nothing that a stranger wrote goes further than the fact that they did. */
 function ask(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, message: ReceivedMessage): void {
-  const person = addRequest(tx, deps, channel, message.sender)
+  // Of somebody who gave way since: it asked already.
+  if (wasReceived(tx, channel.id, message.externalId)) return
+  const knowsCode = hasCode(channel, message)
+  const person = addRequest(tx, deps, channel, message.sender, { hasCode: knowsCode })
   if (person === null) return
   remember(tx, deps, channel, message)
   const to = { personId: person.id, chatId: message.sender.chatId }
-  answer(tx, deps, channel, to, message, 'I have told the owner of this agent that you wrote. They can let you in from Deckhand.')
+  answer(tx, deps, channel, to, message, knowsCode ? shownText(message.sender) : ASKED)
+}
+
+const ASKED = 'I have told the owner of this agent that you wrote. They can let you in from Deckhand.'
+
+/** Hardly anybody knows their number, and by that alone they find themselves among others of their name. */
+function shownText({ externalId }: Sender): string {
+  return `Deckhand shows you now, as number ${externalId}. Say there that it is you.`
+}
+
+/** What somebody passed on is not theirs to know. */
+function hasCode({ id }: ReceivingChannel, { text, forwardedFrom }: ReceivedMessage): boolean {
+  return forwardedFrom === null && isRequestCode(id, text)
 }
 
 function answer(

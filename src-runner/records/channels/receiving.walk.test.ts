@@ -7,6 +7,7 @@ import { createApprovals } from '../approvals/approvals.ts'
 import { findConnectable, insertChannel } from './channels.ts'
 import { findPersonByExternalId, listPeople, MOST_REQUESTS } from './people.ts'
 import { decideOnPerson, receiveMessage } from './receiving.ts'
+import { requestCodeOf } from './request-code.ts'
 
 type Role = 'owner' | 'allowed' | 'refused'
 type Step =
@@ -16,6 +17,9 @@ type Step =
   | { do: 'decide'; who: number; role: Role }
   | { do: 'work' }
   | { do: 'wait'; days: number }
+  | { do: 'wait_minutes'; minutes: number }
+  | { do: 'flood'; from: number; count: number; seconds: number }
+  | { do: 'code'; who: number; form: (code: string) => string }
 
 const PEOPLE = 2
 const who = fc.nat(PEOPLE - 1)
@@ -39,11 +43,34 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.constant({ do: 'work' as const }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), days: fc.constantFrom(1, 8) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('wait_minutes' as const), minutes: fc.constantFrom(1, 11) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('flood' as const),
+      from: fc.constantFrom(100, 120, 200),
+      count: fc.constantFrom(10, 60),
+      seconds: fc.constantFrom(0, 20, 90),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('code' as const),
+      who,
+      form: fc.constantFrom<(code: string) => string>(
+        (code) => code,
+        (code) => ` ${code.toLowerCase()}`,
+        (code) => `/start ${code}`,
+      ),
+    }),
+  },
 )
 
 /**
  * Whatever people write and whatever the person says of them: each word of somebody who is heard makes one job, with their
- * standing at that moment; no word of anybody else is anywhere; and there is never more than one owner.
+ * standing at that moment; no word of anybody else is anywhere; and there is never more than one owner. However many ask, who
+ * knows the code is among them, each account has one place, and what the person said of somebody stands.
  */
 test('a walk through all that people may do to a channel', { timeout: 60_000 }, () => {
   const rig = openRecordsRig()
@@ -62,6 +89,8 @@ test('a walk through all that people may do to a channel', { timeout: 60_000 }, 
         let last: Parameters<typeof receiveMessage>[3] | null = null
         const expected: { token: string; fromOwner: boolean }[] = []
         const silenced: string[] = []
+        /** What the person said last of each. */
+        const decided = new Map<string, Role>()
 
         const receive = (message: Parameters<typeof receiveMessage>[3]) => {
           last = message
@@ -101,12 +130,36 @@ test('a walk through all that people may do to a channel', { timeout: 60_000 }, 
           if (one.do === 'again' && last !== null) transact(rig.db, (tx) => receiveMessage(tx, deps, channel, last!, String(++position)))
           if (one.do === 'decide') {
             const person = findPersonByExternalId(rig.db, channel.id, String(one.who))
-            if (person !== null) transact(rig.db, (tx) => decideOnPerson(tx, deps, channel, person.id, one.role))
+            if (person === null) continue
+            transact(rig.db, (tx) => decideOnPerson(tx, deps, channel, person.id, one.role))
+            if (one.role === 'owner') for (const [id, role] of decided) if (role === 'owner') decided.set(id, 'allowed')
+            decided.set(person.externalId, one.role)
           }
           if (one.do === 'work') {
             const claimed = transact(rig.db, (tx) => rig.store.claimNext(tx, 4))
             if (claimed !== null) transact(rig.db, (tx) => rig.store.settle(tx, claimed.claim, { ending: 'completed', text: 'ok' }))
           }
+          if (one.do === 'flood') {
+            for (let i = 0; i < one.count; i++) {
+              const token = `token-${run}-${position + 1}-x`
+              receive(messageFrom(one.from + i, token, null, null))
+              silenced.push(token)
+              rig.clock.advance(one.seconds * 1000)
+            }
+          }
+          if (one.do === 'code') {
+            const role = roleOf(one.who)
+            const isKnown = role === 'owner' || role === 'allowed'
+            // To those who may write, a code alone is words like any other.
+            const text = isKnown ? `/start ${requestCodeOf(channel.id)}` : one.form(requestCodeOf(channel.id))
+            receive(messageFrom(one.who, text, null, null))
+            expect(roleOf(one.who)).toBe(role ?? 'asked')
+            const told = rig.db
+              .prepare<{ n: number }>('SELECT count(*) AS n FROM outbox WHERE key = ?')
+              .get(`answer:${channel.id}:m${position}`)
+            expect(told).toEqual({ n: role === 'refused' ? 0 : 1 })
+          }
+          if (one.do === 'wait_minutes') rig.clock.advance(one.minutes * 60_000)
           if (one.do === 'wait') rig.clock.advance(one.days * 24 * 3_600_000)
 
           for (const spoken of spokenIn.keys()) {
@@ -114,6 +167,10 @@ test('a walk through all that people may do to a channel', { timeout: 60_000 }, 
             if (conversationId) spokenIn[spoken]!.add(conversationId)
           }
           const people = listPeople(rig.db, channel.id)
+          expect(new Set(people.map(({ externalId }) => externalId)).size).toBe(people.length)
+          expect(people.filter(({ role }) => role !== 'asked').map(({ externalId, role }) => [externalId, role])).toEqual(
+            expect.arrayContaining([...decided]),
+          )
           expect(people.filter(({ role }) => role === 'owner').length).toBeLessThanOrEqual(1)
           expect(people.filter(({ role }) => role === 'asked').length).toBeLessThanOrEqual(MOST_REQUESTS)
           expect(findConnectable(rig.db, channel.id)!.position).toBe(position === 0 ? null : String(position))

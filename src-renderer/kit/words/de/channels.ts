@@ -31,6 +31,8 @@ export const channels: WordsLike<typeof en> = {
   nobody: (name) =>
     `Noch hat niemand geschrieben. Öffnen Sie ${name} in Telegram auf dem Telefon und schreiben Sie; sagen Sie dann hier, dass Sie es sind.`,
   noOwner: 'Noch sind Sie keiner von ihnen. Sagen Sie, wer Sie sind, damit der Agent Sie dort erreicht.',
+  notAmong: (name, code) =>
+    `Sie haben geschrieben und stehen nicht hier? Senden Sie ${code} an ${name}: Er antwortet mit Ihrer Nummer, und Sie sind dabei.`,
   asks: 'Hat geschrieben und wartet auf Ihr Wort',
   asksWhy: 'Wer das Konto findet, kann ihm schreiben, unter jedem Namen. Sehen Sie auf die Nummer: Die kann sich niemand aussuchen.',
   number: (id) => `Nummer ${id}`,

@@ -28,6 +28,8 @@ export const channels = {
   people: 'People',
   nobody: (name: string) => `Nobody has written yet. Open ${name} in Telegram on your phone and write to it; then say here that it is you.`,
   noOwner: 'None of them is you yet. Say who is, so that the agent can reach you there.',
+  notAmong: (name: string, code: string) =>
+    `You wrote and are not shown? Send ${code} to ${name}: it answers with your number, and you are among them.`,
   asks: 'Wrote, and waits for your word',
   asksWhy: 'Anybody who finds the account can write to it, under any name. Look at the number: nobody can choose that.',
   number: (id: string) => `number ${id}`,

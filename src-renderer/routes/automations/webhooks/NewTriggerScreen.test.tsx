@@ -35,6 +35,7 @@ function telegram(agentId: string): Channel {
     lastRoundTripAt: null,
     baseUrl: null,
     enabled: true,
+    requestCode: '7F3KM2QX',
     people: [],
     createdAt: 1_700_000_000_000,
   }
