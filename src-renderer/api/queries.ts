@@ -246,10 +246,18 @@ export function useLastOccurrences(scheduleId: Given, limit: number): Loaded<Rou
 export function useOccurrences(scheduleId: Given): Pages<Occurrence> {
   return usePages(
     'listOccurrences',
-    () => ({}),
+    () => ({ limit: 200 }),
     (page) => page.occurrences,
     () => withId(scheduleId, (id) => ({ scheduleId: id })),
   )
+}
+
+/** What became of everything that came due since `from`; of one schedule when one is named. null: nothing to ask for. */
+export function useScheduleSummary(span: () => { from: number; scheduleId?: string } | null): Loaded<RouteAnswer<'sumUpSchedules'>> {
+  return useRoute('sumUpSchedules', () => {
+    const asked = span()
+    return asked === null ? null : { query: asked }
+  })
 }
 
 export function useUpcomingRuns(hours: number): Loaded<RouteAnswer<'listUpcomingRuns'>> {

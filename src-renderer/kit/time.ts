@@ -34,6 +34,18 @@ export function exactTime(at: number, locale: string): string {
   return cachedFormat(`exact ${locale}`, () => new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'medium' })).format(at)
 }
 
+/** "9:05 AM", and "09:05" where the day has 24 hours: how a clock there shows it. */
+export function hourStyle(locale: string): 'numeric' | '2-digit' {
+  const { hour12 } = cachedFormat(`hour ${locale}`, () => new Intl.DateTimeFormat(locale, { hour: 'numeric' })).resolvedOptions()
+  return hour12 === true ? 'numeric' : '2-digit'
+}
+
+/** "Fri, Nov 20, 4:05 PM", in the person's own zone. */
+export function dayTime(at: number, locale: string): string {
+  const options = { weekday: 'short', day: 'numeric', month: 'short', hour: hourStyle(locale), minute: '2-digit' } as const
+  return cachedFormat(`day and time ${locale}`, () => new Intl.DateTimeFormat(locale, options)).format(at)
+}
+
 /** "0.4s", "12s", "3m 05s", "2h 07m", "4d 3h": never wider than seven characters. */
 export function durationText(ms: number): string {
   if (ms <= 0 || !Number.isFinite(ms)) return '0s'

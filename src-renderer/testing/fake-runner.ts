@@ -226,5 +226,6 @@ const DEFAULTS: Answers = {
     },
   }),
   getDoctor: () => ({ checks: [{ name: 'database', state: 'ok', found: 'Sound, 2 MB.', fix: '' }] }),
+  sumUpSchedules: () => ({ all: [], costUsd: 0, schedules: [], count: 0 }),
   getSpend: () => ({ rows: [], totalUsd: 0, unpricedCalls: 0 }),
 }

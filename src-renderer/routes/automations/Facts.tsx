@@ -7,7 +7,7 @@ export function Facts(props: { children: JSX.Element; footer?: JSX.Element }): J
     <div class="flex flex-col gap-4 rounded-xl border border-line bg-surface p-4">
       <dl
         aria-label={words().automations.facts}
-        class="grid grid-cols-[repeat(auto-fill,minmax(11rem,1fr))] gap-x-6 gap-y-4 max-sm:grid-cols-2"
+        class="grid grid-cols-[repeat(auto-fill,minmax(14rem,1fr))] gap-x-6 gap-y-4 max-sm:grid-cols-2"
       >
         {props.children}
       </dl>

@@ -1,11 +1,15 @@
 import { A, useSearchParams } from '@solidjs/router'
 import CalendarClock from 'lucide-solid/icons/calendar-clock'
-import { createEffect, type JSX, Match, on, Show, Switch } from 'solid-js'
+import { createEffect, createMemo, createSignal, For, type JSX, Match, on, Show, Switch } from 'solid-js'
 import { isTerminal } from '../../../../src-runner/contract/jobs.ts'
 import type { Occurrence, Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { problemOf } from '../../../api/problem.ts'
-import { useJob, useOccurrences } from '../../../api/queries.ts'
+import { useJob, useOccurrences, useScheduleSummary } from '../../../api/queries.ts'
+import { useMinutes } from '../../../kit/now.ts'
 import { words } from '../../../kit/words/words.ts'
+import { OccurrenceGlyph } from '../../../ledger/OccurrenceGlyph.tsx'
+import { tallyOf } from '../../../ledger/tally.ts'
+import { TallyLine } from '../../../ledger/TallyLine.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { EmptyState } from '../../../ui/EmptyState.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
@@ -15,18 +19,29 @@ import { Panel } from '../../../ui/Panel.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { StatusBadge } from '../../../ui/StatusBadge.tsx'
-import { OccurrenceGlyph, occurrenceTime } from './OccurrenceGlyph.tsx'
+import { type Entry, foldOccurrences } from './fold-occurrences.ts'
+import { occurrenceTime } from './occurrence-time.ts'
 import { OccurrenceStrip } from './OccurrenceStrip.tsx'
+import { ownTimezone } from './zone-time.ts'
 
 const IN_STRIP = 40
+const HOUR_MS = 3_600_000
+const WEEK_MS = 7 * 24 * HOUR_MS
 
 /** Every due time with what became of it and why. `?occurrence=` marks one. */
 export function Ledger(props: { schedule: Schedule }): JSX.Element {
   const text = () => words().automations.schedule
   const [search] = useSearchParams<{ occurrence?: string }>()
   const ledger = useOccurrences(() => props.schedule.id)
+  const entries = createMemo(() => foldOccurrences(ledger.items))
+  // Of what is told as one, the end has to be known: else it would be so many times only as far as was read.
+  createEffect(() => {
+    if (ledger.hasMore && !ledger.isLoadingMore && ledger.error === null && (entries().at(-1)?.occurrences.length ?? 1) > 1) ledger.more()
+  })
+  const about = () =>
+    props.schedule.timezone === ownTimezone() ? text().ledgerText : `${text().ledgerText} ${text().zoneOf(props.schedule.timezone)}`
   return (
-    <Panel title={text().ledger} description={text().ledgerText} flush>
+    <Panel title={text().ledger} description={about()} flush>
       <Switch>
         <Match when={ledger.error && ledger.items.length === 0}>
           <div class="p-4 pt-0">
@@ -42,19 +57,21 @@ export function Ledger(props: { schedule: Schedule }): JSX.Element {
           </EmptyState>
         </Match>
         <Match when={true}>
-          <div class="px-4 pb-3">
+          <div class="flex flex-col gap-3 px-4 pt-1 pb-3">
+            <LastWeek schedule={props.schedule} />
             <OccurrenceStrip
-              occurrences={ledger.items.slice(0, IN_STRIP)}
+              occurrences={entries()
+                .slice(0, IN_STRIP)
+                .map(({ sum }) => sum)}
               timezone={props.schedule.timezone}
               size={12}
+              counts
               class="flex-wrap gap-1.5"
             />
           </div>
           <ul aria-label={text().ledger} class="border-t border-line">
-            <KeyedFor each={ledger.items} keyOf={(occurrence) => occurrence.id}>
-              {(occurrence) => (
-                <LedgerRow occurrence={occurrence()} timezone={props.schedule.timezone} isMarked={occurrence().id === search.occurrence} />
-              )}
+            <KeyedFor each={entries()} keyOf={(entry) => entry.key}>
+              {(entry) => <LedgerEntry entry={entry()} timezone={props.schedule.timezone} marked={search.occurrence} />}
             </KeyedFor>
           </ul>
           <Show when={ledger.hasMore}>
@@ -68,7 +85,62 @@ export function Ledger(props: { schedule: Schedule }): JSX.Element {
   )
 }
 
-function LedgerRow(props: { occurrence: Occurrence; timezone: string; isMarked: boolean }): JSX.Element {
+/** What the ledger comes to, for whoever has been away. */
+function LastWeek(props: { schedule: Schedule }): JSX.Element {
+  const now = useMinutes()
+  // Moves on by the hour, so that the question stays the same one.
+  const from = createMemo(() => Math.floor((now() - WEEK_MS) / HOUR_MS) * HOUR_MS)
+  const summary = useScheduleSummary(() => ({ from: from(), scheduleId: props.schedule.id }))
+  const tallies = () => tallyOf(summary.data?.all ?? [])
+  return (
+    <Show when={tallies().length > 0}>
+      <div class="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
+        <h3 class="text-xs text-ink-3">{words().automations.schedule.lastWeek}</h3>
+        <TallyLine tallies={tallies()} class="min-w-0 flex-1" />
+        <Money usd={summary.data!.costUsd} class="text-xs text-ink-2" />
+      </div>
+    </Show>
+  )
+}
+
+/** One due time, or many that came to the same; those can be looked at one by one. */
+function LedgerEntry(props: { entry: Entry; timezone: string; marked: string | undefined }): JSX.Element {
+  const text = () => words().automations.schedule
+  const isMany = () => props.entry.occurrences.length > 1
+  const hasMarked = () => props.entry.occurrences.some(({ id }) => id === props.marked)
+  const [isOpened, setOpened] = createSignal<boolean | null>(null)
+  const isOpen = () => isMany() && (isOpened() ?? hasMarked())
+  return (
+    <>
+      <LedgerRow
+        occurrence={props.entry.sum}
+        timezone={props.timezone}
+        isMarked={!isOpen() && hasMarked()}
+        action={
+          <Show when={isMany()}>
+            <Button size="sm" variant="ghost" class="-my-1" aria-expanded={isOpen()} onClick={() => setOpened(!isOpen())}>
+              {isOpen() ? text().foldAgain : text().showEach(props.entry.occurrences.length)}
+            </Button>
+          </Show>
+        }
+      />
+      <Show when={isOpen()}>
+        <For each={props.entry.occurrences}>
+          {(one) => <LedgerRow occurrence={one} timezone={props.timezone} isMarked={one.id === props.marked} isPart />}
+        </For>
+      </Show>
+    </>
+  )
+}
+
+function LedgerRow(props: {
+  occurrence: Occurrence
+  timezone: string
+  isMarked: boolean
+  /** The line above says why, for all of them. */
+  isPart?: boolean
+  action?: JSX.Element
+}): JSX.Element {
   const text = () => words().automations.schedule
   // A run that has not ended is followed by itself: the ledger hears of its end.
   const job = useJob(() => (props.occurrence.jobStatus === null || isTerminal(props.occurrence.jobStatus) ? null : props.occurrence.jobId))
@@ -86,13 +158,14 @@ function LedgerRow(props: { occurrence: Occurrence; timezone: string; isMarked: 
         place = element
       }}
       aria-current={props.isMarked ? 'true' : undefined}
-      class={`flex items-start gap-3 border-b border-line px-4 py-2 last:border-b-0 ${props.isMarked ? 'bg-accent-soft' : ''}`}
+      class={`flex items-start gap-3 border-b border-line py-2 pr-4 last:border-b-0 ${props.isPart ? 'pl-9' : 'pl-4'} ${props.isMarked ? 'bg-accent-soft' : ''}`}
     >
       <span class="flex h-5 items-center">
         <OccurrenceGlyph occurrence={occurrence()} />
       </span>
-      <span class="min-w-0 flex-1">
-        <span class="flex flex-wrap items-center gap-x-2 gap-y-0.5">
+      <span class="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3 gap-y-0.5">
+        {/* Widths of their own, so that times stand below times and reasons below reasons. */}
+        <span class="flex min-w-40 items-center gap-2 max-lg:min-w-0">
           <span class="text-sm text-ink">{text().state[props.occurrence.state]}</span>
           <Show when={props.occurrence.times > 1}>
             <Pill>{text().times(props.occurrence.times)}</Pill>
@@ -103,10 +176,13 @@ function LedgerRow(props: { occurrence: Occurrence; timezone: string; isMarked: 
           <Show when={props.occurrence.quiet}>
             <Pill>{text().nothingNew}</Pill>
           </Show>
-          <span class="text-xs text-ink-2">{occurrenceTime(props.occurrence, props.timezone)}</span>
-          <span class="min-w-0 text-xs wrap-anywhere text-ink-3">{props.occurrence.reason}</span>
         </span>
+        <span class="w-36 shrink-0 text-xs text-ink-2 max-lg:w-auto">{occurrenceTime(props.occurrence, props.timezone)}</span>
+        <Show when={!props.isPart}>
+          <span class="min-w-48 flex-1 text-xs wrap-anywhere text-ink-3">{props.occurrence.reason}</span>
+        </Show>
       </span>
+      {props.action}
       <Show when={props.occurrence.jobId}>
         {(jobId) => (
           <span class="flex shrink-0 items-center gap-3 max-sm:flex-col max-sm:items-end max-sm:gap-0.5">

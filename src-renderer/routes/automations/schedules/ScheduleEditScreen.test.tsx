@@ -112,7 +112,7 @@ describe('a new schedule', () => {
     await view.user.type(zone, 'tokyo')
     await view.user.click(await screen.findByRole('option', { name: /Tokyo/ }))
     const preview = screen.getByRole('region', { name: 'The next times' })
-    expect(await within(preview).findByText(/May 12, 04:00.PM/)).toBeInTheDocument()
+    expect(await within(preview).findByText(/May 12, 4:00.PM/)).toBeInTheDocument()
     expect(within(preview).getAllByText(/where you are/)).toHaveLength(2)
   })
 

@@ -67,7 +67,7 @@ it('shows the last times as signs that can be read out', async () => {
       makeOccurrence({ state: 'ran', jobStatus: 'failed' }),
     ],
   })
-  const strip = await screen.findByRole('img', { name: /^The last 6 times/ })
+  const strip = await screen.findByRole('img', { name: /^The last 17 times/ })
   for (const part of [
     '1 × Ran: Running',
     '1 × Ran: Nothing new',

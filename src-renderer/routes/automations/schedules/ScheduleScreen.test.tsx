@@ -156,7 +156,73 @@ describe('its ledger', () => {
     open({}, [makeOccurrence({ state: 'missed', jobId: null, jobStatus: null, times: 92, dueAt: at, untilAt: at + 23 * 3_600_000 })])
     const item = within(await ledger()).getByRole('listitem')
     expect(item).toHaveTextContent('92 times')
-    expect(item).toHaveTextContent(/May 12, 09:00.AM to Wed, May 13, 08:00.AM/)
+    expect(item).toHaveTextContent(/May 12, 9:00.AM to Wed, May 13, 8:00.AM/)
+  })
+
+  it('tells of what was missed for the same reason as one, which opens to each of them', async () => {
+    const missed = [5, 4, 3, 2, 1].map((hour) =>
+      makeOccurrence({ state: 'missed', reason: 'Asleep.', jobId: null, jobStatus: null, dueAt: 1_700_000_000_000 + hour * 3_600_000 }),
+    )
+    const { user } = open({}, [makeOccurrence({ state: 'caught_up' }), ...missed])
+    const items = within(await ledger()).getAllByRole('listitem')
+    expect(items).toHaveLength(2)
+    expect(items[1]).toHaveTextContent(/Missed\s*5 times.*to.*Asleep\./)
+    expect(screen.getByRole('img', { name: /^The last 6 times: .*5 × Missed/ })).toBeVisible()
+    await user.click(screen.getByRole('button', { name: 'Show each of the 5' }))
+    expect(within(await ledger()).getAllByRole('listitem')).toHaveLength(7)
+    await user.click(screen.getByRole('button', { name: 'Show them as one' }))
+    expect(within(await ledger()).getAllByRole('listitem')).toHaveLength(2)
+  })
+
+  it('opens what is told as one when the address names one of them', async () => {
+    const missed = [3, 2, 1].map((hour) =>
+      makeOccurrence({ state: 'missed', reason: 'Asleep.', jobId: null, jobStatus: null, dueAt: 1_700_000_000_000 + hour * 3_600_000 }),
+    )
+    open({}, missed, `?occurrence=${missed[1]!.id}`)
+    const items = within(await ledger()).getAllByRole('listitem')
+    expect(items.map((item) => item.getAttribute('aria-current'))).toEqual([null, null, 'true', null])
+  })
+
+  it('reads on until it knows the end of what it tells as one', async () => {
+    const missed = Array.from({ length: 5 }, () => makeOccurrence({ state: 'missed', reason: 'Asleep.', jobId: null, jobStatus: null }))
+    const { runner } = open()
+    runner.answer({
+      listOccurrences: ({ query }) =>
+        query.cursor === undefined
+          ? { occurrences: missed.slice(0, 3), nextCursor: 'next' }
+          : { occurrences: [...missed.slice(3), makeOccurrence()], nextCursor: 'more' },
+    })
+    expect(await screen.findByText('5 times')).toBeVisible()
+    expect(runner.callsOf('listOccurrences').map(({ query }) => query.cursor)).toEqual([undefined, 'next'])
+    // What is further back waits until it is asked for.
+    expect(screen.getAllByRole('button', { name: 'More' })).toHaveLength(2)
+  })
+
+  it('says what the last week came to, and what that cost', async () => {
+    const { runner, held } = open({}, [makeOccurrence()])
+    runner.answer({
+      sumUpSchedules: () => ({
+        all: [
+          { state: 'ran', jobStatus: 'completed', quiet: true, times: 3, reason: 'On time.', lastAt: 1 },
+          { state: 'ran', jobStatus: 'completed', quiet: false, times: 2, reason: 'On time.', lastAt: 2 },
+          { state: 'missed', jobStatus: null, quiet: false, times: 54, reason: 'Asleep.', lastAt: 3 },
+          { state: 'caught_up', jobStatus: 'failed', quiet: false, times: 1, reason: 'Late.', lastAt: 4 },
+        ],
+        costUsd: 0.42,
+        schedules: [],
+        count: 1,
+      }),
+    })
+    const week = (await screen.findByRole('heading', { name: 'The last 7 days' })).parentElement!
+    expect(
+      within(week)
+        .getAllByRole('listitem')
+        .map((item) => item.textContent),
+    ).toEqual(['5 ran', '1 failed', '54 missed'])
+    expect(week).toHaveTextContent('$0.42')
+    const [asked] = runner.callsOf('sumUpSchedules')
+    expect(asked!.query.scheduleId).toBe(held.schedule.id)
+    expect(Date.now() - asked!.query.from).toBeGreaterThanOrEqual(7 * 86_400_000)
   })
 
   it('marks the one that an address names', async () => {

@@ -36,7 +36,7 @@ import { NextDue } from './NextDue.tsx'
 import { SchedulePill } from './ScheduleState.tsx'
 import { useCronWords } from './use-cron-words.ts'
 import { useLiveRun } from './use-live-run.ts'
-import { nextDayIn, zoneTime } from './zone-time.ts'
+import { nextDayIn, ownTimezone, zoneTime } from './zone-time.ts'
 
 /** One schedule: how it stands, and what became of every due time. */
 export function ScheduleScreen(): JSX.Element {
@@ -57,9 +57,6 @@ export function ScheduleScreen(): JSX.Element {
               <div class="flex flex-col gap-4">
                 <Standing schedule={schedule()} />
                 <ScheduleFacts schedule={schedule()} />
-                <Panel title={text().task}>
-                  <p class="text-md wrap-anywhere whitespace-pre-wrap text-ink">{schedule().task}</p>
-                </Panel>
                 <Ledger schedule={schedule()} />
                 <Show when={schedule().isWatcher || schedule().watchState !== null}>
                   <Kept schedule={schedule()} />
@@ -99,8 +96,10 @@ function Head(props: { schedule: Schedule }): JSX.Element {
     <>
       <PageHeader
         title={
-          <span class="flex min-w-0 items-center gap-2.5">
-            <span class="truncate">{props.schedule.name}</span>
+          <span class="flex min-w-0 flex-wrap items-center gap-x-2.5 gap-y-1 whitespace-normal">
+            <span class="line-clamp-2 min-w-0 wrap-anywhere" title={props.schedule.name}>
+              {props.schedule.name}
+            </span>
             <SchedulePill schedule={props.schedule} />
             <Show when={props.schedule.isWatcher}>
               <Pill title={text().watcherWhy}>{text().watcher}</Pill>
@@ -218,13 +217,13 @@ function ScheduleFacts(props: { schedule: Schedule }): JSX.Element {
   const notify = () => words().automations.notify
   const said = useCronWords(() => props.schedule.cron)
   return (
-    <Facts>
+    <Facts footer={<TaskText task={props.schedule.task} />}>
       <Fact name={text().when} note={`${props.schedule.cron} · ${props.schedule.timezone}`}>
         {said()}
       </Fact>
       <Fact
         name={text().next}
-        note={props.schedule.nextDueAt === null ? undefined : zoneTime(props.schedule.nextDueAt, props.schedule.timezone, locale())}
+        note={<Show when={props.schedule.nextDueAt}>{(at) => <OnBothClocks at={at()} timezone={props.schedule.timezone} />}</Show>}
       >
         <NextDue schedule={props.schedule} />
       </Fact>
@@ -244,6 +243,40 @@ function ScheduleFacts(props: { schedule: Schedule }): JSX.Element {
         {props.schedule.notifyOnSuccess ? notify().on(notify().viaOf[props.schedule.notifyVia]) : notify().off}
       </Fact>
     </Facts>
+  )
+}
+
+/** A moment as the schedule's clock has it, and where that is another one, as one's own has it. */
+function OnBothClocks(props: { at: number; timezone: string }): JSX.Element {
+  const own = () => zoneTime(props.at, ownTimezone(), locale())
+  return (
+    <>
+      <div>{zoneTime(props.at, props.timezone, locale())}</div>
+      <Show when={own() !== zoneTime(props.at, props.timezone, locale())}>
+        <div>{words().automations.schedule.ownTime(own())}</div>
+      </Show>
+    </>
+  )
+}
+
+/** More lines than this would push out of sight what became of it. */
+const TASK_LINES = 4
+const LINE_CHARS = 130
+
+function TaskText(props: { task: string }): JSX.Element {
+  const text = () => words().automations.schedule
+  const [isWhole, setWhole] = createSignal(false)
+  const isLong = () => props.task.split('\n').reduce((lines, line) => lines + Math.ceil(line.length / LINE_CHARS || 1), 0) > TASK_LINES
+  return (
+    <section aria-label={text().task} class="border-t border-line pt-3">
+      <h2 class="text-2xs text-ink-3">{text().task}</h2>
+      <p class={`text-md wrap-anywhere whitespace-pre-wrap text-ink ${isLong() && !isWhole() ? 'line-clamp-4' : ''}`}>{props.task}</p>
+      <Show when={isLong()}>
+        <Button size="sm" variant="ghost" class="mt-1 -ml-2" aria-expanded={isWhole()} onClick={() => setWhole(!isWhole())}>
+          {isWhole() ? text().taskLess : text().taskWhole}
+        </Button>
+      </Show>
+    </section>
   )
 }
 

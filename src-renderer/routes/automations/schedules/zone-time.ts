@@ -1,18 +1,18 @@
-import { cachedFormat } from '../../../kit/time.ts'
+import { cachedFormat, hourStyle } from '../../../kit/time.ts'
 
 /** The zone of this machine's clock. */
 export function ownTimezone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** "Mon, May 12, 09:00" on a clock in that zone; in UTC for a zone that this page does not know. */
+/** "Mon, May 12, 9:00 AM" on a clock in that zone; in UTC for a zone that this page does not know. */
 export function zoneTime(at: number, timezone: string, locale: string): string {
   const format = (timeZone: string) =>
     new Intl.DateTimeFormat(locale, {
       weekday: 'short',
       day: 'numeric',
       month: 'short',
-      hour: '2-digit',
+      hour: hourStyle(locale),
       minute: '2-digit',
       timeZone,
     })
@@ -27,7 +27,10 @@ export function zoneTime(at: number, timezone: string, locale: string): string {
 
 /** The time of day alone. */
 export function timeOfDay(at: number, locale: string): string {
-  return cachedFormat(`time of day ${locale}`, () => new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })).format(at)
+  return cachedFormat(
+    `time of day ${locale}`,
+    () => new Intl.DateTimeFormat(locale, { hour: hourStyle(locale), minute: '2-digit' }),
+  ).format(at)
 }
 
 /** All zones by their names, the machine's own among them whatever it is. */

@@ -1,12 +1,14 @@
 import { type JSX, Match, Switch } from 'solid-js'
-import type { Occurrence } from '../../../../src-runner/contract/schedules.ts'
-import { zoneTime } from './zone-time.ts'
-import { locale, words } from '../../../kit/words/words.ts'
+import type { Occurrence } from '../../src-runner/contract/schedules.ts'
+import { words } from '../kit/words/words.ts'
+
+/** What of a due time its sign tells. */
+export type Seen = Pick<Occurrence, 'state' | 'jobStatus' | 'quiet'>
 
 type Shape = 'disc' | 'small' | 'triangle' | 'cross' | 'slashed' | 'ring' | 'square' | 'diamond' | 'bars' | 'dashes' | 'target' | 'held'
 
 /** What became of a due time, and for one that ran, what became of the run. Each has a shape of its own; the colour only helps. */
-function lookOf(occurrence: Occurrence): { shape: Shape; tone: string } {
+function lookOf(occurrence: Seen): { shape: Shape; tone: string } {
   switch (occurrence.state) {
     case 'ran':
     case 'caught_up':
@@ -39,7 +41,7 @@ function lookOf(occurrence: Occurrence): { shape: Shape; tone: string } {
 }
 
 /** The small sign of one due time. What it means stands in words beside it or in its label. */
-export function OccurrenceGlyph(props: { occurrence: Occurrence; size?: number }): JSX.Element {
+export function OccurrenceGlyph(props: { occurrence: Seen; size?: number }): JSX.Element {
   const look = () => lookOf(props.occurrence)
   return (
     <svg
@@ -98,17 +100,10 @@ export function OccurrenceGlyph(props: { occurrence: Occurrence; size?: number }
 }
 
 /** What became of a due time in a word, with how the run stands where that says more. */
-export function occurrenceWord(occurrence: Occurrence): string {
+export function occurrenceWord(occurrence: Seen): string {
   const text = words().automations.schedule
   const word = text.state[occurrence.state]
   const { jobStatus } = occurrence
   if (jobStatus !== null && jobStatus !== 'completed') return `${word}: ${words().common.status[jobStatus]}`
   return occurrence.quiet ? `${word}: ${text.nothingNew}` : word
-}
-
-/** The time that it was due, on the schedule's own clock; for several in a row from the first to the last. */
-export function occurrenceTime(occurrence: Occurrence, timezone: string): string {
-  const from = zoneTime(occurrence.dueAt, timezone, locale())
-  if (occurrence.untilAt === null) return from
-  return words().automations.schedule.until(from, zoneTime(occurrence.untilAt, timezone, locale()))
 }

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import type { Occurrence } from '../../../../src-runner/contract/schedules.ts'
+import { makeOccurrence } from '../../../testing/things.ts'
+import { foldOccurrences } from './fold-occurrences.ts'
+
+const missed = (dueAt: number, fields: Partial<Occurrence> = {}) =>
+  makeOccurrence({ state: 'missed', jobId: null, jobStatus: null, reason: 'Away.', dueAt, ...fields })
+
+it('tells of what came to the same many times in a row as one, from the first to the last', () => {
+  const run = makeOccurrence({ dueAt: 9 })
+  const row = [missed(8), missed(7), missed(2, { times: 5, untilAt: 6 })] as const
+  const [first, second, ...rest] = foldOccurrences([run, ...row])
+  expect(first!.sum).toEqual(run)
+  expect(second!.sum).toMatchObject({ state: 'missed', dueAt: 2, untilAt: 8, times: 7 })
+  expect(second!.occurrences).toEqual(row)
+  expect(rest).toEqual([])
+  // One more does not make another entry of it.
+  expect(foldOccurrences([missed(10), ...row])[0]!.key).toBe(second!.key)
+})
+
+it('keeps apart what has a job, another reason or is only a few', () => {
+  const rows = [
+    ...[makeOccurrence(), makeOccurrence(), makeOccurrence()],
+    ...[missed(5), missed(4), missed(3, { reason: 'Too long ago.' }), missed(2, { state: 'paused' })],
+  ]
+  expect(foldOccurrences(rows).map(({ sum }) => sum)).toEqual(rows)
+})

@@ -1,0 +1,36 @@
+import type { Occurrence } from '../../../../src-runner/contract/schedules.ts'
+
+/** From so many on, what would be the same line again and again is one. */
+const MANY = 3
+
+/** What stands as one line of the ledger: due times in a row that came to the same, the newest first. */
+export type Entry = {
+  /** Stays the same when newer ones join it. */
+  key: string
+  occurrences: readonly [Occurrence, ...Occurrence[]]
+  /** All of them as one. */
+  sum: Occurrence
+}
+
+/** Due times in a row that made no job, for the same reason, become one entry; each that made a job has its own. */
+export function foldOccurrences(newestFirst: readonly Occurrence[]): Entry[] {
+  const runs: [Occurrence, ...Occurrence[]][] = []
+  for (const occurrence of newestFirst) {
+    const last = runs.at(-1)
+    if (last !== undefined && isAlike(last[0], occurrence)) last.push(occurrence)
+    else runs.push([occurrence])
+  }
+  return runs.flatMap((run) => (run.length < MANY ? run.map((one) => entryOf([one])) : [entryOf(run)]))
+}
+
+function isAlike(a: Occurrence, b: Occurrence): boolean {
+  return a.jobId === null && b.jobId === null && a.state !== 'due' && a.state === b.state && a.reason === b.reason
+}
+
+function entryOf(occurrences: Entry['occurrences']): Entry {
+  const [newest] = occurrences
+  const oldest = occurrences.at(-1)!
+  if (newest === oldest) return { key: newest.id, occurrences, sum: newest }
+  const times = occurrences.reduce((sum, one) => sum + one.times, 0)
+  return { key: oldest.id, occurrences, sum: { ...newest, dueAt: oldest.dueAt, untilAt: newest.untilAt ?? newest.dueAt, times } }
+}
