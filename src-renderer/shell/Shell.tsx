@@ -2,6 +2,7 @@ import { type RouteSectionProps, useLocation, useNavigate } from '@solidjs/route
 import { createEffect, createSignal, ErrorBoundary, on, onCleanup, onMount, Show, Suspense } from 'solid-js'
 import { useAgents, usePendingApprovals, useSettings } from '../api/queries.ts'
 import { useKeys } from '../kit/keyboard.ts'
+import { usePresence } from '../kit/presence.ts'
 import { words } from '../kit/words/words.ts'
 import { useDesktop } from '../platform/DesktopProvider.tsx'
 import { Button } from '../ui/Button.tsx'
@@ -29,6 +30,7 @@ export function Shell(props: RouteSectionProps) {
   const close = () => setOpen(null)
 
   useFirstStart()
+  usePresence()
   useCountInTitle()
   useGoKeys(navigate)
   useKeys({

@@ -1,9 +1,11 @@
 import { screen, within } from '@solidjs/testing-library'
-import { expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeAgent, makeApproval, makeFacts, makeId, makeJob, makeModel, makeSummary } from '../../testing/things.ts'
+import { makeAgent, makeApproval, makeFacts, makeId, makeJob, makeModel, makeOccurrence, makeSummary } from '../../testing/things.ts'
 import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
+import type { OccurrenceSum } from '../../../src-runner/contract/schedules.ts'
+import { markBack, notePresence } from '../../kit/presence.ts'
 import { HomeScreen } from './HomeScreen.tsx'
 
 const agent = makeAgent({ name: 'File guide', isDefault: true, model: { providerId: 'demo', model: 'demo' } })
@@ -159,4 +161,83 @@ it('shows what else needs the person, and where that is', async () => {
   runner.answer({ listAttention: () => ({ items: [] }) })
   runner.happen({ type: 'channel.changed', payload: { channelId: makeId(), agentId: agent.id } })
   expect(await screen.findByText('Nothing needs you.')).toBeVisible()
+})
+
+describe('after a week away', () => {
+  const WEEK = 7 * 86_400_000
+  const news = makeId()
+  const missed = {
+    ...({ state: 'missed', jobStatus: null, quiet: false, times: 54, reason: 'Only the newest is made up for.', lastAt: 3 } as const),
+  }
+  const caughtUp = { state: 'caught_up', jobStatus: 'completed', quiet: false, times: 1, reason: 'It makes up for it.', lastAt: 4 } as const
+  const summaryOf = (sums: OccurrenceSum[]) => ({
+    all: sums,
+    costUsd: 0.4,
+    schedules: [{ scheduleId: news, name: 'News', agentName: 'Ada', status: 'active' as const, sums, costUsd: 0.4 }],
+    count: 1,
+  })
+  const away = () => screen.findByRole('region', { name: 'While you were away' })
+  // Touched a week ago, and not since.
+  beforeEach(() => notePresence(Date.now() - WEEK))
+  afterEach(() => markBack(Date.now()))
+
+  it('says what ran, what did not, why and what it cost, until that was seen', async () => {
+    const runner = runnerWith([])
+    runner.answer({ sumUpSchedules: () => summaryOf([missed, caughtUp]) })
+    const { user } = renderScreen(HomeScreen, { runner })
+    const panel = await away()
+    const [asked] = runner.callsOf('sumUpSchedules')
+    expect(Math.abs(Date.now() - WEEK - asked!.query.from)).toBeLessThan(60_000)
+    expect(within(panel).getByRole('link', { name: 'News' })).toHaveAttribute('href', `/automations/schedules/${news}`)
+    expect(within(panel).getAllByText('54 missed')).toHaveLength(2)
+    expect(within(panel).getAllByText('1 caught up')).toHaveLength(2)
+    expect(within(panel).getByText('Only the newest is made up for.')).toBeVisible()
+    expect(within(panel).getByText('$0.40 in all')).toBeVisible()
+    // One has made up for it: there is nothing to run.
+    expect(within(panel).queryByRole('button', { name: /^Run/ })).toBeNull()
+    await user.click(within(panel).getByRole('button', { name: 'Seen' }))
+    await vi.waitFor(() => expect(screen.queryByRole('region', { name: 'While you were away' })).toBeNull())
+  })
+
+  it('offers to run what nothing has made up for', async () => {
+    const runner = runnerWith([])
+    runner.answer({
+      sumUpSchedules: () => summaryOf([missed]),
+      runScheduleNow: () => {
+        const occurrence = makeOccurrence({ origin: 'run_now' })
+        return { jobId: occurrence.jobId!, occurrence }
+      },
+    })
+    const { user } = renderScreen(HomeScreen, { runner })
+    await user.click(within(await away()).getByRole('button', { name: 'Run “News” now' }))
+    expect(await screen.findByText('A run of “News” was started')).toBeVisible()
+    expect(runner.callsOf('runScheduleNow')[0]!.params).toEqual({ scheduleId: news })
+  })
+
+  it('counts what other programs started', async () => {
+    const posted = makeSummary({ channel: 'webhook', costUsd: 0.02 })
+    const runner = runnerWith([posted, makeSummary({ channel: 'webhook', status: 'failed', costUsd: 0.01 })])
+    renderScreen(HomeScreen, { runner })
+    const line = (await screen.findByRole('link', { name: 'Webhooks' })).closest('li')!
+    expect(line).toHaveTextContent('2 jobs')
+    expect(line).toHaveTextContent('1 failed')
+    expect(line).toHaveTextContent('$0.03')
+  })
+
+  it('says nothing when nothing was to happen', async () => {
+    const runner = runnerWith([])
+    renderScreen(HomeScreen, { runner })
+    await vi.waitFor(() => expect(runner.callsOf('sumUpSchedules')).toHaveLength(1))
+    await screen.findByText('Nothing needs you.')
+    expect(screen.queryByRole('region', { name: 'While you were away' })).toBeNull()
+  })
+})
+
+it('asks nothing of the past of somebody who was here all the time', async () => {
+  notePresence(Date.now() - 3_600_000)
+  notePresence(Date.now())
+  const runner = runnerWith([])
+  renderScreen(HomeScreen, { runner })
+  await screen.findByText('Nothing needs you.')
+  expect(runner.callsOf('sumUpSchedules')).toEqual([])
 })

@@ -15,6 +15,7 @@ import { RecentJobs } from './RecentJobs.tsx'
 import { RunningJobs } from './RunningJobs.tsx'
 import { SpentToday } from './SpentToday.tsx'
 import { WaitingApprovals } from './WaitingApprovals.tsx'
+import { WhileAway } from './WhileAway.tsx'
 
 const WEEK_MS = 7 * 86_400_000
 const HOUR_MS = 3_600_000
@@ -69,6 +70,7 @@ export function HomeScreen() {
         <div class="flex flex-col gap-6">
           <WaitingApprovals />
           <AttentionList failed={lookAt()} items={items()} lacksModel={lacksModel()} />
+          <WhileAway />
           <Show when={hasAgents()} fallback={<NoAgentYet />}>
             <HandOver
               agents={agents.data!.agents}
