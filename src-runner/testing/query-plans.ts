@@ -1,4 +1,5 @@
 import type { Database, Statement } from '../base/db/database.ts'
+import { settled } from '../base/db/settled-sql.ts'
 
 export type QueryPlan = { sql: string; plan: string[] }
 
@@ -21,7 +22,7 @@ export function plansOf(db: Database, act: () => void): QueryPlan[] {
     .map((sql) => ({
       sql,
       plan: connection
-        .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+        .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${settled(sql)}`)
         .all(...bindings(sql))
         .map((row) => row.detail),
     }))

@@ -12,6 +12,7 @@ import { syncFolder } from './files.ts'
 import { holdLock } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { LATEST_VERSION } from './migrations/migrations.ts'
+import { settled } from './settled-sql.ts'
 import { Commits } from './transact.ts'
 
 export type Statement<Row> = Sqlite.Statement<unknown[], Row>
@@ -194,7 +195,7 @@ function wrap(
   const prepare = <Row>(sql: string): Statement<Row> => {
     let statement = statements.get(sql)
     if (statement === undefined) {
-      statement = connection.prepare<unknown[], unknown>(sql)
+      statement = connection.prepare<unknown[], unknown>(settled(sql))
       statements.set(sql, statement)
     }
     return statement as Statement<Row>
