@@ -193,7 +193,7 @@ function findMiscounts(db: Database): string[] {
   return db
     .prepare<{ id: string; fires: number; jobs: number; kept: number }>(
       `SELECT t.id, t.trigger_count AS fires, (SELECT count(*) FROM agent_jobs WHERE trigger_id = t.id) AS jobs,
-         (SELECT count(*) FROM webhook_deliveries AS d WHERE d.trigger_seq = t.seq AND d.outcome = 'accepted') AS kept
+         (SELECT count(*) FROM agent_jobs JOIN job_texts ON job_seq = seq WHERE trigger_id = t.id AND payload IS NOT NULL) AS kept
        FROM webhook_triggers AS t`,
     )
     .all()

@@ -3,7 +3,7 @@ import type { Job } from '../../src-runner/contract/jobs.ts'
 import type { CreateSchedule, Schedule } from '../../src-runner/contract/schedules.ts'
 import { CreateTrigger, type Trigger } from '../../src-runner/contract/triggers.ts'
 import { keptHeadersOf } from '../../src-runner/edges/ingress/delivery-body.ts'
-import { wrapWebhookTask } from '../../src-runner/edges/ingress/envelope.ts'
+import { letterOf } from '../../src-runner/records/jobs/envelope.ts'
 import { createInbox, type Refusal } from '../../src-runner/records/triggers/inbox.ts'
 import { eventNameOf, senderIdOf } from '../../src-runner/records/triggers/sender.ts'
 import { takeDeliveries } from '../../src-runner/records/triggers/taking.ts'
@@ -69,7 +69,7 @@ export function seedAutomations({ clock, parts, play: playJob }: Seed, agents: r
         headers: keptHeadersOf(headers),
         senderId: senderIdOf(headers, payload),
         eventName: eventNameOf(headers, payload),
-        task: wrapWebhookTask(trigger.taskTemplate, renderTemplate(trigger.taskTemplate, payload)),
+        task: letterOf(trigger.taskTemplate, renderTemplate(trigger.taskTemplate, payload)),
         receivedAt: clock.now(),
       }
       const taken = write((tx) => takeDeliveries(tx, { jobs, ids, time, inbox }, [{ trigger: known(trigger), delivery }])[0]!)

@@ -47,6 +47,7 @@ export function makeJob(fields: Partial<Job> = {}): Job {
     status: 'completed',
     title: 'Sum up the notes',
     task: 'Sum up the notes',
+    plainTask: null,
     conversationId: null,
     triggerId: null,
     scheduleId: null,
@@ -80,7 +81,7 @@ export function makeJob(fields: Partial<Job> = {}): Job {
 }
 
 export function makeSummary(fields: Partial<JobSummary> = {}): JobSummary {
-  const { task: _task, context: _context, output: _output, result, ...rest } = makeJob(fields)
+  const { task: _task, plainTask: _plainTask, context: _context, output: _output, result, ...rest } = makeJob(fields)
   return { ...rest, resultPreview: result, ...fields }
 }
 

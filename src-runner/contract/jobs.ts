@@ -38,7 +38,10 @@ export const Job = z.object({
   channel: JobChannel,
   status: JobStatus,
   title: z.string(),
+  /** As the agent is given it. */
   task: z.string(),
+  /** What there is to read for a person: the task without what is put around it for the agent. null: nothing is. */
+  plainTask: z.string().nullable(),
   conversationId: Id.nullable(),
   triggerId: Id.nullable(),
   scheduleId: Id.nullable(),
@@ -82,7 +85,7 @@ export const Job = z.object({
 export type Job = z.infer<typeof Job>
 
 /** A row of a list: everything but the long texts. */
-export const JobSummary = Job.omit({ task: true, context: true, result: true, output: true }).extend({
+export const JobSummary = Job.omit({ task: true, plainTask: true, context: true, result: true, output: true }).extend({
   /** The first 280 characters of the result. */
   resultPreview: z.string().nullable(),
 })

@@ -119,6 +119,13 @@ export const DeliveryDetail = Delivery.extend({
 })
 export type DeliveryDetail = z.infer<typeof DeliveryDetail>
 
+/**
+ * What stands around the filled-in text when an agent is given it: the template as it was then, and the mark of the fence.
+ * null: the template took nothing from the payload.
+ */
+export const Envelope = z.object({ template: z.string(), mark: z.string() }).nullable()
+export type Envelope = z.infer<typeof Envelope>
+
 /** What the job of a delivery knows of it, in `job.context`. */
 export const DeliveryContext = z.object({
   /** As it was then. */
@@ -126,6 +133,13 @@ export const DeliveryContext = z.object({
   deliveryId: Id,
   kind: Delivery.shape.kind,
   eventName: z.string().nullable(),
+  /** These are left out by jobs of earlier versions of Deckhand. */
+  senderId: z.string().nullable().default(null),
+  replayOfId: Id.nullable().default(null),
+  /** Of the body. */
+  bytes: z.number().int().default(0),
+  /** Left out: the task is stored in its envelope. */
+  envelope: Envelope.optional(),
 })
 export type DeliveryContext = z.infer<typeof DeliveryContext>
 

@@ -2,7 +2,7 @@ import type { Agent } from '../contract/agents.ts'
 import type { Job, JobStatus, Step } from '../contract/jobs.ts'
 import type { PromptMessage } from '../thinking/models/model.ts'
 import { nameFolders, showName } from '../thinking/folder-access/folder-paths.ts'
-import { randomBoundary, wrapUntrusted, type MakeBoundary } from '../thinking/web-text/untrusted-text.ts'
+import { randomBoundary, wrapUntrusted, type MakeBoundary } from '../kit/untrusted-text.ts'
 import { guestOf } from './guest.ts'
 import { transcriptOf } from './transcript.ts'
 

@@ -246,7 +246,7 @@ describe('a conversation', () => {
 
   it('Stop is said at once and keeps what was written', async () => {
     const { space, conversationId, job, say } = openRunning()
-    space.runner.answer({ cancelJob: () => ({ job: { ...job, task: 'x', context: null, result: null, output: null } }) })
+    space.runner.answer({ cancelJob: () => ({ job: { ...job, task: 'x', plainTask: null, context: null, result: null, output: null } }) })
     const view = openChat(space.runner, `/chat/${conversationId}`)
     say({ type: 'delta', seq: 1, text: 'Half an answer' })
     await screen.findByText('Half an answer')
@@ -269,7 +269,7 @@ describe('a conversation', () => {
       errorMessage: 'Anthropic: the key was refused.',
     })
     space.runner.answer({
-      retryJob: () => ({ job: { ...job, id: makeId(), task: 'Write it', context: null, result: null, output: null } }),
+      retryJob: () => ({ job: { ...job, id: makeId(), task: 'Write it', plainTask: null, context: null, result: null, output: null } }),
     })
     const view = openChat(space.runner, `/chat/${conversationId}`)
     const alert = await screen.findByRole('alert')

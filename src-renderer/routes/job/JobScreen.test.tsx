@@ -152,6 +152,27 @@ describe('the page of a job', () => {
     for (const part of ['Counter', 'Failed', '$0.25']) expect(within(link).getByText(part)).toBeInTheDocument()
   })
 
+  it('shows the task of a webhook in the words of the person, and what the agent was given on request', async () => {
+    const task = 'A webhook started this job.\n\n[begin] Look at 7. [end]\n\nLook at {number}.'
+    const { show } = open(makeJob({ channel: 'webhook', task, plainTask: 'Look at 7.' }))
+    const view = show()
+    expect(await screen.findByText('Look at 7.')).toBeInTheDocument()
+    expect(screen.queryByText(/A webhook started this job/)).not.toBeInTheDocument()
+    const button = screen.getByRole('button', { name: 'Show what the agent was given' })
+    expect(button).toHaveAttribute('aria-expanded', 'false')
+    await view.user.click(button)
+    expect(screen.getByRole('group', { name: 'What the agent was given' })).toHaveTextContent('Look at {number}.')
+    await view.user.click(screen.getByRole('button', { name: 'Hide what the agent was given' }))
+    expect(screen.queryByRole('group', { name: 'What the agent was given' })).not.toBeInTheDocument()
+  })
+
+  it('of any other job shows the task as it is', async () => {
+    const { show } = open(makeJob({ task: 'Read the letters' }))
+    show()
+    expect(await screen.findByText('Read the letters')).toBeInTheDocument()
+    expect(screen.queryByRole('button', { name: 'Show what the agent was given' })).not.toBeInTheDocument()
+  })
+
   it('has no list of delegated jobs when there are none', async () => {
     const { runner, show } = open(makeJob({ task: 'Alone' }))
     show()

@@ -98,7 +98,7 @@ function JobPage(props: { job: Job }) {
         class={location.hash === `#${stepAnchor(0)}` ? 'rounded-xl outline-2 outline-offset-2 outline-accent-ink' : ''}
       >
         <Panel title={words().job.task}>
-          <TaskText text={props.job.task} />
+          <TaskText job={props.job} />
         </Panel>
       </div>
       <Show
@@ -358,20 +358,50 @@ function Links(props: { job: Job }) {
 
 const TASK_FOLD_CHARS = 900
 
-function TaskText(props: { text: string }) {
-  const [whole, setWhole] = createSignal(false)
-  const isLong = () => props.text.length > TASK_FOLD_CHARS
+/** The words that a person knows; what is put around them for the agent is shown on request. */
+function TaskText(props: { job: Job }) {
+  const [isWhole, setWhole] = createSignal(false)
+  const [showsGiven, setShowsGiven] = createSignal(false)
+  const text = () => props.job.plainTask ?? props.job.task
+  const isLong = () => text().length > TASK_FOLD_CHARS
   return (
     <>
       <p class="text-md wrap-anywhere whitespace-pre-wrap text-ink">
-        {isLong() && !whole() ? `${props.text.slice(0, TASK_FOLD_CHARS)}…` : props.text}
+        {isLong() && !isWhole() ? `${text().slice(0, TASK_FOLD_CHARS)}…` : text()}
       </p>
-      <Show when={isLong()}>
-        <button type="button" class="mt-2 text-xs font-medium text-accent-ink hover:underline" onClick={() => setWhole(!whole())}>
-          {whole() ? words().job.showLess : words().job.showWholeTask}
-        </button>
+      <div class="mt-2 flex flex-wrap gap-x-4 gap-y-1 empty:hidden">
+        <Show when={isLong()}>
+          <TaskSwitch isOn={isWhole()} toggle={() => setWhole(!isWhole())} on={words().job.showWholeTask} off={words().job.showLess} />
+        </Show>
+        <Show when={props.job.plainTask !== null}>
+          <TaskSwitch
+            isOn={showsGiven()}
+            toggle={() => setShowsGiven(!showsGiven())}
+            on={words().job.showGiven}
+            off={words().job.hideGiven}
+          />
+        </Show>
+      </div>
+      <Show when={props.job.plainTask !== null && showsGiven()}>
+        <div class="mt-3 flex flex-col gap-2">
+          <p class="text-xs text-ink-3">{words().job.givenWhy}</p>
+          <RawText label={words().job.given} text={props.job.task} />
+        </div>
       </Show>
     </>
+  )
+}
+
+function TaskSwitch(props: { isOn: boolean; toggle: () => void; on: string; off: string }) {
+  return (
+    <button
+      type="button"
+      class="text-xs font-medium text-accent-ink hover:underline"
+      aria-expanded={props.isOn}
+      onClick={() => props.toggle()}
+    >
+      {props.isOn ? props.off : props.on}
+    </button>
   )
 }
 

@@ -80,7 +80,7 @@ describe('the port for webhooks alone', () => {
       const answer = await sendRaw(port, bytes)
       expect([answer.status, answer.body]).toEqual([408, '{"error":"request_timeout"}'])
     }
-    const kept = () => (webhooks.settle(), rig.db.prepare('SELECT outcome, status, times FROM webhook_deliveries').all())
+    const kept = () => (webhooks.settle(), rig.db.prepare('SELECT outcome, status, times FROM webhook_refusals').all())
     await expect.poll(kept).toEqual([{ outcome: 'incomplete', status: 408, times: 1 }])
   })
 

@@ -8,6 +8,7 @@ import { AppError } from '../../kit/errors.ts'
 import type { Ids } from '../../kit/ids.ts'
 import type { Log } from '../../kit/log.ts'
 import { triggerSignatureKey, type Vault } from '../../kit/vault.ts'
+import { inEnvelope, letterOf, type Letter } from '../../records/jobs/envelope.ts'
 import type { JobStore } from '../../records/jobs/job-store.ts'
 import { getReplayable } from '../../records/triggers/deliveries.ts'
 import { findOpening } from '../../records/triggers/hour-window.ts'
@@ -21,7 +22,6 @@ import { readKnownTrigger, type KnownTrigger } from '../../records/triggers/trig
 import { noTrigger } from '../../records/triggers/triggers.ts'
 import { keptHeadersOf, parseBody, withoutSecret } from './delivery-body.ts'
 import { createDeliveryBatches } from './delivery-batches.ts'
-import { wrapWebhookTask } from './envelope.ts'
 
 /** How a delivery went, from its body on. `read`: what is known of it by then. */
 export type Outcome = { taken: Taken | { outcome: 'bad_signature' | 'invalid_json' | 'job_creation_failed' }; read: Partial<ReadDelivery> }
@@ -175,13 +175,13 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
       const parsed = parseBody(Buffer.from(payload))
       if (parsed === null) return { prompt: null, placeholders: [], problem: 'The payload is not valid JSON.' }
       const rendered = renderTemplate(taskTemplate, parsed.payload)
-      return { prompt: wrapWebhookTask(taskTemplate, rendered), placeholders: rendered.placeholders, problem: null }
+      return { prompt: inEnvelope(letterOf(taskTemplate, rendered)), placeholders: rendered.placeholders, problem: null }
     },
   }
 }
 
-function taskFor(template: string, payload: unknown): string {
-  return wrapWebhookTask(template, renderTemplate(template, payload))
+function taskFor(template: string, payload: unknown): Letter {
+  return letterOf(template, renderTemplate(template, payload))
 }
 
 /** Nothing is wrong with the delivery: sent again later, it gets in. */

@@ -48,7 +48,7 @@ describe('what needs a person', () => {
       refuse: (outcome, times = 1) =>
         void db
           .prepare(
-            "INSERT INTO webhook_deliveries (id, trigger_seq, kind, outcome, status, times, bytes, received_at) VALUES (?, ?, 'webhook', ?, 400, ?, 0, ?)",
+            'INSERT INTO webhook_refusals (id, trigger_seq, after_job_seq, outcome, status, times, bytes, received_at) VALUES (?, ?, 0, ?, 400, ?, 0, ?)',
           )
           .run(ids.next(), seq, outcome, times, rig.clock.now()),
     }
@@ -203,7 +203,7 @@ describe('what needs a person', () => {
     for (const index of [
       'schedules_to_resume',
       'occurrences_missed',
-      'webhook_deliveries_refused',
+      'webhook_refusals_of_senders',
       'outbox_undeliverable',
       'channel_people_asked',
     ]) {

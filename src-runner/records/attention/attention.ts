@@ -86,7 +86,7 @@ function refusedDeliveries(db: Db, now: number): AttentionItem[] {
   return db
     .prepare<{ id: string; name: string; times: number; outcome: keyof typeof REFUSALS; at: number }>(
       `SELECT origin.id, origin.name, sum(refused.times) AS times, refused.outcome, max(refused.received_at) AS at
-       FROM webhook_deliveries AS refused JOIN webhook_triggers AS origin ON origin.seq = refused.trigger_seq
+       FROM webhook_refusals AS refused JOIN webhook_triggers AS origin ON origin.seq = refused.trigger_seq
        WHERE refused.outcome IN ('rate_limited', 'payload_too_large', 'invalid_json', 'no_agent', 'job_creation_failed')
          AND refused.received_at > ? AND origin.status = 'active'
        GROUP BY origin.id`,

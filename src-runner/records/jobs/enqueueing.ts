@@ -9,6 +9,8 @@ import { titleFor } from './titles.ts'
 
 export type NewJob = {
   agentId: string
+  /** Of the agent, by whoever has just read it; else it is looked up, and with it whether the agent is there. */
+  entityId?: string | null
   channel: JobChannel
   task: string
   /** Absent: made from the first line of the task. */
@@ -21,6 +23,8 @@ export type NewJob = {
   /** The call of the parent that this job answers. A second job for it is refused by the database. */
   parentCallId?: string | null
   context?: Record<string, unknown> | null
+  /** What a webhook brought: the body as it came, and the headers that are kept, as a JSON object. */
+  delivered?: { payload: Buffer; headers: string | null }
 }
 
 /** A job to be made. Its id may have been made before: one that is there already is refused by the database. */
@@ -38,7 +42,7 @@ const JOBS = rowInsert(
    retry_of_job_id, created_at`,
   "?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?",
 )
-const TEXTS = rowInsert('job_texts', 'job_seq, task, context', '?, ?, ?')
+const TEXTS = rowInsert('job_texts', 'job_seq, task, context, headers, payload', '?, ?, ?, ?, ?')
 
 /** In this order, and without reading back what was written. Many at once cost half as much for each. */
 export function insertJobs(tx: Tx, deps: JobDeps, toMake: readonly JobToMake[]): MadeJob[] {
@@ -46,7 +50,7 @@ export function insertJobs(tx: Tx, deps: JobDeps, toMake: readonly JobToMake[]):
   const at = deps.clock.now()
   const entityOf = createEntities(tx)
   const jobs = toMake.map(({ job, id = deps.ids.next(), retryOfJobId = null }) => {
-    const entityId = entityOf(job.agentId)
+    const entityId = job.entityId ?? entityOf(job.agentId)
     if (job.parentJobId) requireJob(tx, job.parentJobId)
     const title = job.title?.trim() || titleFor(job.task)
     const conversationId = conversationFor(tx, deps, job, { entityId, title, at })
@@ -74,7 +78,13 @@ export function insertJobs(tx: Tx, deps: JobDeps, toMake: readonly JobToMake[]):
   writeRows(
     tx,
     TEXTS,
-    jobs.map(({ job }, i) => [firstSeq + i, job.task, job.context ? JSON.stringify(job.context) : null]),
+    jobs.map(({ job: { task, context, delivered } }, i) => [
+      firstSeq + i,
+      task,
+      context ? JSON.stringify(context) : null,
+      delivered?.headers ?? null,
+      delivered?.payload ?? null,
+    ]),
   )
   for (const { id, job, conversationId } of jobs) {
     if (conversationId !== null) addMessage(tx, { id: deps.ids.next(), conversationId, jobId: id, role: 'user', text: job.task, at })
@@ -99,7 +109,9 @@ export function retryJob(tx: Tx, deps: JobDeps, jobId: string): Job {
   const old = getJob(tx, jobId)
   if (!isTerminal(old.status)) throw new AppError('job_not_finished', 'This job has not ended yet. Stop it first, then retry it.')
   const conversation = old.channel === 'chat' ? (old.conversationId ?? 'new') : old.conversationId
-  return getJob(tx, insertJobs(tx, deps, [{ job: { ...old, conversation }, retryOfJobId: old.id }])[0]!.id)
+  // Whether the agent is still there is asked anew.
+  const job: NewJob = { ...old, entityId: null, task: old.plainTask ?? old.task, conversation }
+  return getJob(tx, insertJobs(tx, deps, [{ job, retryOfJobId: old.id }])[0]!.id)
 }
 
 /** Which entity an agent belongs to, each asked for once. */

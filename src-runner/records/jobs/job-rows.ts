@@ -2,7 +2,9 @@ import { z } from 'zod'
 import type { Job, JobChannel, JobStatus, JobSummary, Step } from '../../contract/jobs.ts'
 import { JobOutput, ToolCall } from '../../contract/jobs.ts'
 import type { ModelRef } from '../../contract/agents.ts'
+import { DeliveryContext } from '../../contract/triggers.ts'
 import { toUsd } from '../micros.ts'
+import { inEnvelope } from './envelope.ts'
 
 export type SummaryRow = {
   seq: number
@@ -99,13 +101,22 @@ export function summaryOf(row: SummaryRow): JobSummary {
 }
 
 export function jobOf(row: JobRow): Job {
+  const context = row.context === null ? null : (JSON.parse(row.context) as Record<string, unknown>)
+  const task = row.channel === 'webhook' ? taskOfDelivery(row.task, context) : row.task
   return {
     ...sharedFieldsOf(row),
-    task: row.task,
-    context: row.context === null ? null : (JSON.parse(row.context) as Record<string, unknown>),
+    task,
+    plainTask: task === row.task ? null : row.task,
+    context,
     result: row.result,
     output: row.output === null ? null : JobOutput.parse(JSON.parse(row.output)),
   }
+}
+
+/** The text as it is stored, in its envelope. One of an earlier version of Deckhand is stored in it. */
+export function taskOfDelivery(text: string, context: Record<string, unknown> | null): string {
+  const envelope = DeliveryContext.safeParse(context).data?.envelope
+  return envelope === undefined ? text : inEnvelope({ text, envelope })
 }
 
 export function modelOf(providerId: string | null, model: string | null): ModelRef | null {

@@ -1,33 +1,36 @@
 import { z } from 'zod'
 import type { Db } from '../../base/db/database.ts'
-import type { Delivery, DeliveryDetail, DeliveryOutcome } from '../../contract/triggers.ts'
+import { DeliveryContext, INBOX_KEEPS, type Delivery, type DeliveryDetail, type DeliveryOutcome } from '../../contract/triggers.ts'
 import { AppError } from '../../kit/errors.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
+import { taskOfDelivery } from '../jobs/job-rows.ts'
+import { DELIVERED_JOBS } from './delivered-jobs.ts'
 import { noTrigger } from './triggers.ts'
 
-type DeliveryRow = {
+type RefusalRow = {
   seq: number
-  id: string | null
-  trigger_id: string
-  kind: Delivery['kind']
-  outcome: DeliveryOutcome
+  after_job_seq: number
+  id: string
+  outcome: Exclude<DeliveryOutcome, 'accepted'>
   status: number
   times: number
   sender_id: string | null
   event_name: string | null
   job_id: string | null
-  replay_of_id: string | null
   bytes: number
   received_at: number
 }
+type TakenRow = { seq: number; id: string; context: string | null; created_at: number }
+type Placed = { delivery: Delivery; place: Place }
 
-type DetailRow = DeliveryRow & { headers: string | null; payload: Buffer | null; task: string | null }
-
-const COLUMNS = `d.seq, d.id, t.id AS trigger_id, d.kind, d.outcome, d.status, d.times, d.sender_id, d.event_name, job.id AS job_id, d.replay_of_id,
-  d.bytes, d.received_at`
-
-const Position = z.tuple([z.number().int()])
+/** In the inbox of a trigger: a job's seq, and behind it, the seq of a refusal or 0 for the job itself. */
+type Place = [jobSeq: number, refusalSeq: number]
+const Place = z.tuple([z.number().int(), z.number().int()])
+const END: Place = [Number.MAX_SAFE_INTEGER, 0]
 const Headers = z.record(z.string(), z.string())
+
+const REFUSAL_COLUMNS = `refusal.seq, refusal.after_job_seq, refusal.id, refusal.outcome, refusal.status, refusal.times, refusal.sender_id,
+  refusal.event_name, (SELECT id FROM agent_jobs WHERE seq = refusal.job_seq) AS job_id, refusal.bytes, refusal.received_at`
 
 /** The inbox of a trigger, newest first. Throws AppError trigger_not_found. */
 export function listDeliveries(
@@ -35,30 +38,52 @@ export function listDeliveries(
   triggerId: string,
   { cursor, limit }: { cursor?: string; limit: number },
 ): { deliveries: Delivery[]; nextCursor: string | null } {
-  const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : decodeCursor(cursor, Position)
+  const before = cursor === undefined ? END : decodeCursor(cursor, Place)
   const trigger = db.prepare<{ seq: number }>('SELECT seq FROM webhook_triggers WHERE id = ?').get(triggerId)
   if (trigger === undefined) throw noTrigger()
-  const rows = db
-    .prepare<DeliveryRow>(
-      `SELECT ${COLUMNS} FROM webhook_deliveries AS d JOIN webhook_triggers AS t ON t.seq = d.trigger_seq
-       LEFT JOIN agent_jobs AS job ON job.seq = d.job_seq WHERE d.trigger_seq = ? AND d.seq < ? ORDER BY d.seq DESC LIMIT ?`,
+  const listed = { triggerId, triggerSeq: trigger.seq, before, limit: limit + 1 }
+  const rows = [...listTaken(db, listed), ...listRefused(db, listed)].sort((a, b) => compare(b.place, a.place)).slice(0, limit + 1)
+  const page = pageOf(rows, limit, (last) => last.place)
+  return { deliveries: page.rows.map(({ delivery }) => delivery), nextCursor: page.nextCursor }
+}
+
+type Listed = { triggerId: string; triggerSeq: number; before: Place; limit: number }
+
+function listTaken(db: Db, { triggerId, triggerSeq, before: [jobSeq, refusalSeq], limit }: Listed): Placed[] {
+  return (
+    db
+      .prepare<TakenRow>(
+        `SELECT job.seq, job.id, job.created_at, (SELECT context FROM job_texts WHERE job_seq = job.seq) AS context ${DELIVERED_JOBS}
+         AND job.seq < ? AND job.seq > coalesce((SELECT job.seq ${DELIVERED_JOBS} ORDER BY job.seq DESC LIMIT 1 OFFSET ?), 0)
+       ORDER BY job.seq DESC LIMIT ?`,
+      )
+      // What stands behind a job is newer than the job.
+      .all(triggerSeq, refusalSeq > 0 ? jobSeq + 1 : jobSeq, triggerSeq, INBOX_KEEPS, limit)
+      .map((row) => ({ delivery: deliveryOfTaken(row, triggerId), place: [row.seq, 0] }))
+  )
+}
+
+function listRefused(db: Db, { triggerId, triggerSeq, before, limit }: Listed): Placed[] {
+  return db
+    .prepare<RefusalRow>(
+      `SELECT ${REFUSAL_COLUMNS} FROM webhook_refusals AS refusal
+       WHERE refusal.trigger_seq = ? AND (refusal.after_job_seq, refusal.seq) < (?, ?)
+       ORDER BY refusal.after_job_seq DESC, refusal.seq DESC LIMIT ?`,
     )
-    .all(trigger.seq, before, limit + 1)
-  const page = pageOf(rows, limit, (last) => [last.seq])
-  return { deliveries: page.rows.map(deliveryOf), nextCursor: page.nextCursor }
+    .all(triggerSeq, ...before, limit)
+    .map((row) => ({ delivery: deliveryOfRefused(row, triggerId), place: [row.after_job_seq, row.seq] }))
+}
+
+function compare([jobA, refusalA]: Place, [jobB, refusalB]: Place): number {
+  return jobA - jobB || refusalA - refusalB
 }
 
 export type ReadDetail = { delivery: Delivery } & Omit<DeliveryDetail, keyof Delivery>
 
 /** Throws AppError delivery_not_found. */
 export function getDelivery(db: Db, deliveryId: string): ReadDetail {
-  const row = readDetail(db, deliveryId)
-  return {
-    delivery: deliveryOf(row),
-    payload: row.payload?.toString('utf8') ?? null,
-    prompt: row.task,
-    headers: headersOf(row.headers),
-  }
+  const { delivery, prompt, payload, headers } = readKept(db, deliveryId)
+  return { delivery, payload: payload?.toString('utf8') ?? null, prompt, headers }
 }
 
 /** A delivery as it is sent again. Throws AppError delivery_not_found or delivery_has_no_payload. */
@@ -66,45 +91,62 @@ export function getReplayable(
   db: Db,
   deliveryId: string,
 ): { triggerId: string; payload: Buffer; headers: Record<string, string>; senderId: string | null } {
-  const row = readDetail(db, deliveryId)
-  if (row.payload === null) {
+  const { delivery, payload, headers } = readKept(db, deliveryId)
+  if (payload === null) {
     throw new AppError('delivery_has_no_payload', 'The body of this delivery was not kept, so there is nothing to send again.')
   }
-  return { triggerId: row.trigger_id, payload: row.payload, headers: headersOf(row.headers), senderId: row.sender_id }
+  return { triggerId: delivery.triggerId, payload, headers, senderId: delivery.senderId }
 }
 
-/** What was taken has the id of its job, and is found in the inbox of the trigger that the job names: that is short. */
-const DETAIL_OF_TAKEN = `SELECT ${COLUMNS}, d.headers, d.payload, texts.task
-  FROM agent_jobs AS job JOIN webhook_triggers AS t ON t.id = job.trigger_id
-  JOIN webhook_deliveries AS d ON d.trigger_seq = t.seq AND d.job_seq = job.seq AND d.outcome = 'accepted'
-  JOIN job_texts AS texts ON texts.job_seq = job.seq WHERE job.id = ?`
-const DETAIL_OF_REFUSED = `SELECT ${COLUMNS}, d.headers, d.payload, NULL AS task
-  FROM webhook_deliveries AS d JOIN webhook_triggers AS t ON t.seq = d.trigger_seq LEFT JOIN agent_jobs AS job ON job.seq = d.job_seq
-  WHERE d.id = ?`
+type Kept = { delivery: Delivery; prompt: string | null; payload: Buffer | null; headers: Record<string, string> }
 
-function readDetail(db: Db, deliveryId: string): DetailRow {
-  const row = db.prepare<DetailRow>(DETAIL_OF_TAKEN).get(deliveryId) ?? db.prepare<DetailRow>(DETAIL_OF_REFUSED).get(deliveryId)
-  if (row === undefined) throw new AppError('delivery_not_found', 'There is no such delivery. An inbox keeps the newest ones.')
-  return row
+function readKept(db: Db, deliveryId: string): Kept {
+  const kept = readTaken(db, deliveryId) ?? readRefused(db, deliveryId)
+  if (kept === null) throw new AppError('delivery_not_found', 'There is no such delivery. An inbox keeps the newest ones.')
+  return kept
+}
+
+function readTaken(db: Db, jobId: string): Kept | null {
+  const row = db
+    .prepare<TakenRow & { trigger_id: string; task: string; payload: Buffer; headers: string | null }>(
+      `SELECT job.seq, job.id, job.created_at, job.trigger_id, texts.task, texts.context, texts.payload, texts.headers
+       FROM agent_jobs AS job JOIN job_texts AS texts ON texts.job_seq = job.seq WHERE job.id = ? AND texts.payload IS NOT NULL`,
+    )
+    .get(jobId)
+  if (row === undefined) return null
+  const { trigger_id: triggerId, task, context, payload, headers } = row
+  const prompt = taskOfDelivery(task, context === null ? null : (JSON.parse(context) as Record<string, unknown>))
+  return { delivery: deliveryOfTaken(row, triggerId), prompt, payload, headers: headersOf(headers) }
+}
+
+function readRefused(db: Db, id: string): Kept | null {
+  const row = db
+    .prepare<RefusalRow & { trigger_id: string; payload: Buffer | null; headers: string | null }>(
+      `SELECT ${REFUSAL_COLUMNS}, t.id AS trigger_id, refusal.payload, refusal.headers
+       FROM webhook_refusals AS refusal JOIN webhook_triggers AS t ON t.seq = refusal.trigger_seq WHERE refusal.id = ?`,
+    )
+    .get(id)
+  if (row === undefined) return null
+  return { delivery: deliveryOfRefused(row, row.trigger_id), prompt: null, payload: row.payload, headers: headersOf(row.headers) }
 }
 
 function headersOf(json: string | null): Record<string, string> {
   return json === null ? {} : Headers.parse(JSON.parse(json))
 }
 
-function deliveryOf(row: DeliveryRow): Delivery {
+function deliveryOfTaken(row: TakenRow, triggerId: string): Delivery {
+  const context = DeliveryContext.safeParse(JSON.parse(row.context ?? 'null')).data
   return {
-    id: row.id ?? row.job_id!,
-    triggerId: row.trigger_id,
-    kind: row.kind,
-    outcome: row.outcome,
-    status: row.status,
-    times: row.times,
-    senderId: row.sender_id,
-    eventName: row.event_name,
-    jobId: row.job_id,
-    replayOfId: row.replay_of_id,
-    bytes: row.bytes,
+    ...{ id: row.id, triggerId, kind: context?.kind ?? 'webhook', outcome: 'accepted', status: 202, times: 1 },
+    ...{ senderId: context?.senderId ?? null, eventName: context?.eventName ?? null, replayOfId: context?.replayOfId ?? null },
+    ...{ jobId: row.id, bytes: context?.bytes ?? 0, receivedAt: row.created_at },
+  }
+}
+
+function deliveryOfRefused(row: RefusalRow, triggerId: string): Delivery {
+  return {
+    ...{ id: row.id, triggerId, kind: 'webhook', outcome: row.outcome, status: row.status, times: row.times },
+    ...{ senderId: row.sender_id, eventName: row.event_name, jobId: row.job_id, replayOfId: null, bytes: row.bytes },
     receivedAt: row.received_at,
   }
 }

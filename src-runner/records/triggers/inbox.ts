@@ -1,8 +1,9 @@
 import type { Database } from '../../base/db/database.ts'
 import { transact, type Tx } from '../../base/db/transact.ts'
-import { INBOX_KEEPS, type DeliveryOutcome } from '../../contract/triggers.ts'
+import type { DeliveryOutcome } from '../../contract/triggers.ts'
 import { messageOf } from '../../kit/errors.ts'
 import type { Ids } from '../../kit/ids.ts'
+import { forgetBodies, newestDelivered } from './delivered-jobs.ts'
 import type { KnownTrigger } from './trigger-index.ts'
 
 export type Refusal = {
@@ -61,7 +62,7 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
     try {
       transact(db, (tx) => {
         for (const [triggerSeq, refused] of counted) writeRefusals(tx, ids, triggerSeq, refused)
-        for (const triggerSeq of grown) trim(tx, triggerSeq, "outcome = 'accepted'", INBOX_KEEPS)
+        for (const triggerSeq of grown) forgetBodies(tx, triggerSeq)
       })
       counted.clear()
       grown.clear()
@@ -108,31 +109,28 @@ function writeRefusals(tx: Tx, ids: Ids, triggerSeq: number, { triggerId, refusa
 }
 
 function writeRefusal(tx: Tx, ids: Ids, triggerSeq: number, times: number, last: Refusal): void {
+  const afterJobSeq = newestDelivered(tx, triggerSeq)
   const newest = tx
-    .prepare<{ seq: number; outcome: string }>(
-      'SELECT seq, outcome FROM webhook_deliveries WHERE trigger_seq = ? ORDER BY seq DESC LIMIT 1',
+    .prepare<{ seq: number; after_job_seq: number; outcome: string }>(
+      `SELECT seq, after_job_seq, outcome FROM webhook_refusals WHERE trigger_seq = ? ORDER BY after_job_seq DESC, seq DESC LIMIT 1`,
     )
     .get(triggerSeq)
   const row = [last.status, last.receivedAt, last.bytes ?? 0, last.senderId, last.eventName, last.jobId, last.headers, last.payload].map(
     (value) => value ?? null,
   )
-  if (newest?.outcome === last.outcome) {
+  if (newest?.outcome === last.outcome && newest.after_job_seq === afterJobSeq) {
     tx.prepare(
-      `UPDATE webhook_deliveries SET times = times + ?, status = ?, received_at = ?, bytes = ?, sender_id = ?, event_name = ?,
+      `UPDATE webhook_refusals SET times = times + ?, status = ?, received_at = ?, bytes = ?, sender_id = ?, event_name = ?,
          job_seq = (SELECT seq FROM agent_jobs WHERE id = ?), headers = ?, payload = ? WHERE seq = ?`,
     ).run(times, ...row, newest.seq)
     return
   }
   tx.prepare(
-    `INSERT INTO webhook_deliveries (id, trigger_seq, kind, outcome, times, status, received_at, bytes, sender_id, event_name, job_seq, headers,
-       payload) VALUES (?, ?, 'webhook', ?, ?, ?, ?, ?, ?, ?, (SELECT seq FROM agent_jobs WHERE id = ?), ?, ?)`,
-  ).run(ids.next(), triggerSeq, last.outcome, times, ...row)
-  trim(tx, triggerSeq, "outcome <> 'accepted'", REFUSALS_KEPT)
-}
-
-function trim(tx: Tx, triggerSeq: number, which: string, keep: number): void {
+    `INSERT INTO webhook_refusals (id, trigger_seq, after_job_seq, outcome, times, status, received_at, bytes, sender_id, event_name, job_seq,
+       headers, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT seq FROM agent_jobs WHERE id = ?), ?, ?)`,
+  ).run(ids.next(), triggerSeq, afterJobSeq, last.outcome, times, ...row)
   tx.prepare(
-    `DELETE FROM webhook_deliveries WHERE trigger_seq = ? AND ${which} AND seq <=
-       (SELECT seq FROM webhook_deliveries WHERE trigger_seq = ? AND ${which} ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
-  ).run(triggerSeq, triggerSeq, keep)
+    `DELETE FROM webhook_refusals WHERE seq IN
+       (SELECT seq FROM webhook_refusals WHERE trigger_seq = ? ORDER BY after_job_seq DESC, seq DESC LIMIT -1 OFFSET ?)`,
+  ).run(triggerSeq, REFUSALS_KEPT)
 }

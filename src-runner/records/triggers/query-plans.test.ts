@@ -48,7 +48,14 @@ const deliver = () =>
     takeDeliveries(tx, { jobs: rig.store, ids: rig.ids, time: timeOf(), inbox: createInbox(rig) }, [
       {
         trigger,
-        delivery: { payload: Buffer.from('{}'), headers: null, senderId: rig.ids.next(), eventName: null, task: 'Look.', receivedAt: 1 },
+        delivery: {
+          payload: Buffer.from('{}'),
+          headers: null,
+          senderId: rig.ids.next(),
+          eventName: null,
+          task: { text: 'Look.', envelope: null },
+          receivedAt: 1,
+        },
       },
     ]),
   )

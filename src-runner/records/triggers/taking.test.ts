@@ -38,7 +38,7 @@ function take(...arrived: { trigger: KnownTrigger; senderId?: string }[]): Taken
           headers: null,
           senderId,
           eventName: null,
-          task: `Look at ${i}.`,
+          task: { text: `Look at ${i}.`, envelope: null },
           receivedAt: i + 1,
         },
       })),
@@ -57,9 +57,9 @@ test('deliveries that are taken together are each what they would be alone, in t
   expect(taken.map((one) => 'count' in one && one.count)).toEqual(arrived.map((_, i) => Math.floor(i / 2) + 1))
   const jobs = taken.map((one) => ('jobId' in one ? one.jobId : ''))
   for (const [i, jobId] of jobs.entries())
-    expect(rig.store.getJob(rig.db, jobId)).toMatchObject({ task: `Look at ${i}.`, status: 'pending' })
-  expect(inboxOf(shop).map(({ jobId, id, receivedAt }) => [jobId, id, receivedAt])).toEqual(
-    jobs.flatMap((jobId, i) => (i % 2 === 1 ? [[jobId, jobId, i + 1]] : [])).reverse(),
+    expect(rig.store.getJob(rig.db, jobId)).toMatchObject({ plainTask: `Look at ${i}.`, status: 'pending' })
+  expect(inboxOf(shop).map(({ jobId, id, bytes }) => [jobId, id, bytes])).toEqual(
+    jobs.flatMap((jobId, i) => (i % 2 === 1 ? [[jobId, jobId, `{"n":${i}}`.length]] : [])).reverse(),
   )
   expect(getTrigger(rig.db, time(), shop.id)).toMatchObject({ triggerCount: 20, lastTriggeredAt: 40 })
 })

@@ -1,8 +1,9 @@
 import type { Tx } from '../../base/db/transact.ts'
-import { rowInsert, writeRows } from '../../base/db/write-rows.ts'
 import type { MachineTime } from '../../base/time/machine-time.ts'
 import type { Delivery, DeliveryContext } from '../../contract/triggers.ts'
 import type { Ids } from '../../kit/ids.ts'
+import type { NewJob } from '../jobs/enqueueing.ts'
+import type { Letter } from '../jobs/envelope.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 import { titleFor } from '../jobs/titles.ts'
 import { addFire, opensAt, recordFires, waitOf, type FiresRow } from './hour-window.ts'
@@ -16,7 +17,7 @@ export type ReadDelivery = {
   headers: string | null
   senderId: string | null
   eventName: string | null
-  task: string
+  task: Letter
   receivedAt: number
 }
 
@@ -62,16 +63,23 @@ export function takeDeliveries(tx: Tx, deps: TakingDeps, arrived: readonly Arriv
   return taken
 }
 
-/** `firedAt`: by a delivery of this transaction. */
-type TriggerState = FiresRow & { agent_id: string | null; status: string; secret_digest: Buffer | null; firedAt: number | null }
-type Accepted = { trigger: KnownTrigger; agentId: string; jobId: string; delivery: Kept }
+/** `entity_id`: of the agent, unless that is gone. `firedAt`: by a delivery of this transaction. */
+type TriggerState = FiresRow & {
+  agent_id: string | null
+  entity_id: string | null
+  status: string
+  secret_digest: Buffer | null
+  firedAt: number | null
+}
+type Accepted = { trigger: KnownTrigger; agentId: string; entityId: string | null; jobId: string; delivery: Kept }
+
+const SELECT_STATE = `
+  SELECT agent_id, (SELECT entity_id FROM agents WHERE id = agent_id AND deleted_at IS NULL) AS entity_id, status, secret_digest,
+    trigger_count, fires, NULL AS firedAt
+  FROM webhook_triggers WHERE seq = ?`
 
 function readState(tx: Tx, triggerSeq: number): TriggerState | undefined {
-  return tx
-    .prepare<TriggerState>(
-      'SELECT agent_id, status, secret_digest, trigger_count, fires, NULL AS firedAt FROM webhook_triggers WHERE seq = ?',
-    )
-    .get(triggerSeq)
+  return tx.prepare<TriggerState>(SELECT_STATE).get(triggerSeq)
 }
 
 function takeOne(
@@ -94,7 +102,8 @@ function takeOne(
   if (senderId !== null && !claimSenderId(tx, { triggerSeq: trigger.seq, senderId, jobId, at: delivery.receivedAt })) {
     return { outcome: 'duplicate', jobId: findJobOfSender(tx, trigger.seq, senderId)! }
   }
-  accepted.push({ trigger, agentId: state.agent_id, jobId, delivery: { ...delivery, kind: 'webhook', replayOfId: null } })
+  const kept: Kept = { ...delivery, kind: 'webhook', replayOfId: null }
+  accepted.push({ trigger, agentId: state.agent_id, entityId: state.entity_id, jobId, delivery: kept })
   Object.assign(state, addFire(state, time), { firedAt: delivery.receivedAt })
   return { outcome: 'accepted', jobId, count: state.trigger_count, opensAt: opensAt(state) }
 }
@@ -115,36 +124,30 @@ export function takeHandSent(
   if (now.status !== 'active') return { outcome: 'paused' }
   if (now.agent_id === null) return { outcome: 'no_agent' }
   const jobId = deps.ids.next()
-  insertAccepted(tx, deps, [{ trigger, agentId: now.agent_id, jobId, delivery }])
+  insertAccepted(tx, deps, [{ trigger, agentId: now.agent_id, entityId: null, jobId, delivery }])
   return { jobId }
 }
 
 type Kept = ReadDelivery & { kind: Delivery['kind']; replayOfId: string | null }
 
-const DELIVERIES = rowInsert(
-  'webhook_deliveries',
-  'trigger_seq, kind, outcome, status, sender_id, event_name, job_seq, replay_of_id, bytes, received_at, headers, payload',
-  "?, ?, 'accepted', 202, ?, ?, ?, ?, ?, ?, ?, ?",
-)
-
-/** Each has the id of its job. */
+/** What the trigger refused before them is written first: it came before them. */
 function insertAccepted(tx: Tx, { jobs, inbox }: TakingDeps, accepted: readonly Accepted[]): void {
   for (const { trigger } of accepted) inbox.catchUp(tx, trigger.seq)
-  const made = jobs.insertAll(
+  jobs.insertAll(
     tx,
-    accepted.map(({ trigger: { id, name, slug }, agentId, jobId, delivery: { kind, eventName, task } }) => {
+    accepted.map(({ trigger: { id, name, slug }, agentId, entityId, jobId, delivery }) => {
+      const { kind, eventName, senderId, replayOfId, payload, headers, task } = delivery
       const title = titleFor(eventName === null ? name : `${name}: ${eventName}`)
-      const context: DeliveryContext = { trigger: { id, name, slug }, deliveryId: jobId, kind, eventName }
-      return { id: jobId, job: { agentId, channel: 'webhook', task, title, triggerId: id, context } }
+      const context: DeliveryContext = {
+        ...{ trigger: { id, name, slug }, deliveryId: jobId, kind, eventName, senderId, replayOfId },
+        ...{ bytes: payload.length, envelope: task.envelope },
+      }
+      const job: NewJob = {
+        ...{ agentId, entityId, channel: 'webhook', task: task.text, title, triggerId: id, context },
+        delivered: { payload, headers },
+      }
+      return { id: jobId, job }
     }),
-  )
-  writeRows(
-    tx,
-    DELIVERIES,
-    accepted.map(({ trigger, delivery: d }, i) => [
-      ...[trigger.seq, d.kind, d.senderId, d.eventName, made[i]!.seq, d.replayOfId],
-      ...[d.payload.length, d.receivedAt, d.headers, d.payload],
-    ]),
   )
 }
 

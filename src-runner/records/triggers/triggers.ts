@@ -10,6 +10,7 @@ import { getAgent } from '../agents/agents.ts'
 import { slugFor } from '../agents/slugs.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import { findDefaultEntity } from '../entities/entities.ts'
+import { forgetAllBodies } from './delivered-jobs.ts'
 import { countThisHour, type FiresRow } from './hour-window.ts'
 import { digestOf, makeSecret } from './secrets.ts'
 
@@ -31,14 +32,22 @@ type TriggerRow = FiresRow & {
   dedupe: number
   status: 'active' | 'paused'
   last_triggered_at: number | null
-  last_outcome: DeliveryOutcome | null
+  /** The newest refusal, and the job that it stands behind in the inbox; null: there was none. */
+  refused_last: DeliveryOutcome | null
+  refused_after: number | null
+  /** The newest delivery that was taken. */
+  taken_last: number | null
   created_at: number
 }
 
 const SELECT_TRIGGER = `
   SELECT t.seq, t.id, t.entity_id, t.agent_id, agent.name AS agent_name, t.name, t.slug, t.task_template, t.notify_on_success, t.notify_via,
     t.signature, t.dedupe, t.status, t.trigger_count, t.last_triggered_at, t.created_at, t.fires,
-    (SELECT outcome FROM webhook_deliveries AS d WHERE d.trigger_seq = t.seq ORDER BY d.seq DESC LIMIT 1) AS last_outcome
+    (SELECT refusal.outcome FROM webhook_refusals AS refusal WHERE refusal.trigger_seq = t.seq
+     ORDER BY refusal.after_job_seq DESC, refusal.seq DESC LIMIT 1) AS refused_last,
+    (SELECT max(refusal.after_job_seq) FROM webhook_refusals AS refusal WHERE refusal.trigger_seq = t.seq) AS refused_after,
+    (SELECT max(job.seq) FROM agent_jobs AS job
+     WHERE job.trigger_id = t.id AND job.trigger_id IS NOT NULL AND job.retry_of_job_id IS NULL) AS taken_last
   FROM webhook_triggers AS t LEFT JOIN agents AS agent ON agent.id = t.agent_id`
 
 const Position = z.tuple([z.number().int()])
@@ -124,7 +133,10 @@ export function rotateSecret(tx: Tx, time: MachineTime, triggerId: string): { tr
 
 /** The trigger goes with its inbox; its jobs stay. Throws AppError trigger_not_found. */
 export function deleteTrigger(tx: Tx, triggerId: string): void {
-  if (tx.prepare('DELETE FROM webhook_triggers WHERE id = ?').run(triggerId).changes === 0) throw noTrigger()
+  const trigger = tx.prepare<{ seq: number }>('SELECT seq FROM webhook_triggers WHERE id = ?').get(triggerId)
+  if (trigger === undefined) throw noTrigger()
+  forgetAllBodies(tx, trigger.seq)
+  tx.prepare('DELETE FROM webhook_triggers WHERE seq = ?').run(trigger.seq)
   tx.emit({ type: 'trigger.deleted', payload: { triggerId } })
 }
 
@@ -166,7 +178,12 @@ function triggerOf(row: TriggerRow, time: MachineTime): Trigger {
     triggerCount: row.trigger_count,
     lastTriggeredAt: row.last_triggered_at,
     firesThisHour: countThisHour(row, time),
-    lastOutcome: row.last_outcome,
+    lastOutcome: lastOutcomeOf(row),
     createdAt: row.created_at,
   }
+}
+
+function lastOutcomeOf({ refused_last: refused, refused_after: after, taken_last: taken }: TriggerRow): DeliveryOutcome | null {
+  if (refused !== null && (after ?? 0) >= (taken ?? 0)) return refused
+  return taken === null ? null : 'accepted'
 }

@@ -22,6 +22,11 @@ export const job: WordsLike<typeof en> = {
   task: 'Aufgabe',
   showWholeTask: 'Ganze Aufgabe zeigen',
   showLess: 'Weniger zeigen',
+  showGiven: 'Zeigen, was der Agent bekam',
+  hideGiven: 'Ausblenden, was der Agent bekam',
+  given: 'Was der Agent bekam',
+  givenWhy:
+    'Was ein Webhook bringt, kommt von außen. Der Agent bekommt es deshalb zwischen Marken, als Text zum Beurteilen und nicht als Anweisung.',
   result: 'Ergebnis',
   soFar: 'Bisher geschrieben',
   noResult: 'Es wurde kein Text geschrieben.',

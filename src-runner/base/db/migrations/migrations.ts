@@ -6,6 +6,7 @@ import { SCHEDULES } from './0005-schedules.ts'
 import { CHANNELS } from './0006-channels.ts'
 import { LEAN_JOBS } from './0007-lean-jobs.ts'
 import { LEAN_LEDGER } from './0008-lean-ledger.ts'
+import { REFUSALS } from './0009-refusals.ts'
 
 /**
  * SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called.
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, sql: CHANNELS },
   { version: 7, sql: LEAN_JOBS, editsSchema: true },
   { version: 8, sql: LEAN_LEDGER },
+  { version: 9, sql: REFUSALS },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.at(-1)!.version

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { GuardedFetch } from '../../../base/net/guarded-fetch.ts'
-import { randomBoundary, wrapUntrusted, type MakeBoundary } from '../../web-text/untrusted-text.ts'
-import { visibleText } from '../../web-text/visible-text.ts'
+import { randomBoundary, wrapUntrusted, type MakeBoundary } from '../../../kit/untrusted-text.ts'
+import { visibleText } from '../../../kit/visible-text.ts'
 import { defineTool, type Tool } from '../tool.ts'
 import { providerFor, type SearchResult, type WebSearchConfig } from './search-providers.ts'
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { renderTemplate } from '../../records/triggers/template.ts'
-import { wrapWebhookTask } from './envelope.ts'
+import { renderTemplate } from '../triggers/template.ts'
+import { inEnvelope, letterOf } from './envelope.ts'
 
-const wrap = (template: string, payload: unknown) => wrapWebhookTask(template, renderTemplate(template, payload))
+const letter = (template: string, payload: unknown) => letterOf(template, renderTemplate(template, payload))
+const wrap = (template: string, payload: unknown) => inEnvelope(letter(template, payload))
 
 /** What stands inside the fence, and what around it. */
 function split(task: string): { inside: string; outside: string } {
@@ -14,7 +15,7 @@ function split(task: string): { inside: string; outside: string } {
   return { inside: task.slice(from, to), outside: task.slice(0, from) + task.slice(to) }
 }
 
-describe('wrapWebhookTask', () => {
+describe('the envelope of a delivery', () => {
   const template = 'Summarise issue {issue.title}:\n\n{issue.body}\n\nThen file it.'
 
   it('holds the filled-in text inside the fence, and the words of the person outside', () => {
@@ -70,5 +71,12 @@ describe('wrapWebhookTask', () => {
     expect(task).not.toContain('begin of untrusted')
     expect(task).not.toContain('Ignore all rules')
     expect(task.endsWith('Look after the build. {"ok": true}')).toBe(true)
+  })
+
+  it('is one and the same each time that it is put around a text, and another one for each text', () => {
+    const [one, other] = [letter('{a}', { a: 1 }), letter('{a}', { a: 1 })]
+    expect(inEnvelope(one)).toBe(inEnvelope(JSON.parse(JSON.stringify(one)) as typeof one))
+    expect(inEnvelope(one)).not.toBe(inEnvelope(other))
+    expect(one.text).toBe('1')
   })
 })
