@@ -4,6 +4,7 @@ import { expect, test } from '../fixtures/deckhand.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
 const HOUR_MS = 3_600_000
+const WEEK_MS = 7 * 24 * HOUR_MS
 
 /** A zone in which it is the morning now, so that neither midnight is near. */
 function zoneOfTheMorning(): string {
@@ -65,7 +66,7 @@ test('a schedule that has used up its budget stops, says so once, and goes on by
   expect(occurrences.filter(({ state }) => state === 'missed').length).toBeGreaterThan(10)
 })
 
-test('after a week away the ledger says of every due time what became of it, and one run made up for them', async ({
+test('after a week away Home says what ran, what did not and why, and the ledger what became of every due time', async ({
   deckhand,
   models,
 }) => {
@@ -76,12 +77,27 @@ test('after a week away the ledger says of every due time what became of it, and
   })
   models.play({ text: ['All is well.'] })
   await deckhand.quit()
-  await deckhand.start({ DECKHAND_TEST_CLOCK_AHEAD_MS: String(7 * 24 * HOUR_MS) })
+  await deckhand.start({ DECKHAND_TEST_CLOCK_AHEAD_MS: String(WEEK_MS) })
   const { page } = deckhand
-  await page.goto(`app://deckhand/automations/schedules/${schedule.id}`)
-  const ledger = page.getByRole('main')
-  await expect(ledger).toContainText('Caught up')
-  await expect(ledger).toContainText('Missed')
+  // The page has a clock of its own.
+  await page.clock.setFixedTime(Date.now() + WEEK_MS)
+  await page.goto('app://deckhand/')
+  const away = page.getByRole('region', { name: 'While you were away' })
+  const line = away.getByRole('listitem').filter({ hasText: 'Morning round' })
+  await expect(line).toContainText('1 caught up')
+  await expect(line).toContainText(/16\d missed/)
+  await expect(line).toContainText('Deckhand was not running or the computer was asleep')
+  await line.getByRole('link', { name: 'Morning round' }).click()
+  const ledger = page.getByRole('list', { name: 'Ledger' })
+  await expect(ledger.getByRole('listitem').first()).toContainText('Caught up')
+  // Hundreds of lines that say the same are one for each reason.
+  await expect(ledger.getByRole('listitem').filter({ hasText: 'Missed' })).toHaveCount(2)
+  await page.goto('app://deckhand/')
+  await away.getByRole('button', { name: 'Seen' }).click()
+  await expect(away).toBeHidden()
+  await page.reload()
+  await expect(page.getByText('Nothing needs you.')).toBeVisible()
+  await expect(away).toBeHidden()
   const all = await everyOccurrence(deckhand.client, schedule.id)
   const hours = all.filter(({ origin }) => origin === 'clock')
   // A week of hours, each once.
