@@ -12,7 +12,6 @@ import Webhook from 'lucide-solid/icons/webhook'
 import { For, type JSX, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import { JobErrorCode } from '../../../src-runner/contract/errors.ts'
-import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
 import type { AttentionItem } from '../../../src-runner/contract/notifications.ts'
 import { useRetryJob } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
@@ -24,16 +23,19 @@ import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import type { Icon } from '../../ui/icon.ts'
 import { IconButton } from '../../ui/IconButton.tsx'
+import { KeyedFor } from '../../ui/KeyedFor.tsx'
 import { Panel } from '../../ui/Panel.tsx'
+import { Pill } from '../../ui/Pill.tsx'
 import { StatusBadge } from '../../ui/StatusBadge.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
+import { type Failure, placeOf } from './failures.ts'
 
 /** More than this would push everything else out of sight. */
 const AT_ONCE = 4
 
 /** What else waits for the person, the most pressing first. Not there when nothing does. */
-export function AttentionList(props: { failed: readonly JobSummary[]; items: readonly AttentionItem[]; lacksModel: boolean }) {
+export function AttentionList(props: { failed: readonly Failure[]; items: readonly AttentionItem[]; lacksModel: boolean }) {
   const text = () => words().home.attention
   return (
     <Show when={props.lacksModel || props.failed.length > 0 || props.items.length > 0}>
@@ -42,7 +44,7 @@ export function AttentionList(props: { failed: readonly JobSummary[]; items: rea
         flush
         actions={
           <Show when={props.failed.length > 1}>
-            <Button size="sm" variant="ghost" onClick={() => markSeen(props.failed.map((job) => job.id))}>
+            <Button size="sm" variant="ghost" onClick={() => markSeen(props.failed.flat().map((job) => job.id))}>
               {text().allSeen}
             </Button>
           </Show>
@@ -65,11 +67,13 @@ export function AttentionList(props: { failed: readonly JobSummary[]; items: rea
             </Line>
           </Show>
           <For each={props.items}>{(item) => <ItemLine item={item} />}</For>
-          <For each={props.failed.slice(0, AT_ONCE)}>{(job) => <FailedLine job={job} />}</For>
+          <KeyedFor each={props.failed.slice(0, AT_ONCE)} keyOf={([newest]) => newest.id}>
+            {(failure) => <FailedLine failure={failure()} />}
+          </KeyedFor>
           <Show when={props.failed.length > AT_ONCE}>
             <li class="px-4 py-2 pl-11">
               <A href="/activity?status=failed" class="text-xs text-accent-ink hover:underline">
-                {text().more(props.failed.length - AT_ONCE)}
+                {text().more(props.failed.slice(AT_ONCE).flat().length)}
               </A>
             </li>
           </Show>
@@ -111,25 +115,28 @@ function ItemLine(props: { item: AttentionItem }) {
   )
 }
 
-function FailedLine(props: { job: JobSummary }) {
+function FailedLine(props: { failure: Failure }) {
   const text = () => words().home.attention
   const retry = useRetryJob()
+  const job = () => props.failure[0]
   const why = () => {
-    const known = JobErrorCode.safeParse(props.job.error)
-    return known.success ? words().common.jobError[known.data] : (props.job.errorMessage ?? words().common.status.failed)
+    const known = JobErrorCode.safeParse(job().error)
+    return known.success ? words().common.jobError[known.data] : (job().errorMessage ?? words().common.status.failed)
   }
   // What would fail again for the same reason is put right first.
-  const fix = () => fixFor(props.job.error, props.job.agentId)
+  const fix = () => fixFor(job().error, job().agentId)
+  const see = () => markSeen(props.failure.map(({ id }) => id))
   const runAgain = () =>
-    retry.run({ params: { jobId: props.job.id } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+    retry.run({ params: { jobId: job().id } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
   return (
     <Line
       mark={<StatusBadge status="failed" show="icon" />}
-      title={props.job.title}
-      href={`/jobs/${props.job.id}`}
-      onOpen={() => markSeen([props.job.id])}
-      why={`${props.job.agentName} · ${why()}`}
-      at={props.job.finishedAt ?? props.job.createdAt}
+      title={job().title}
+      pill={props.failure.length > 1 ? text().times(props.failure.length) : undefined}
+      href={placeOf(props.failure)}
+      onOpen={see}
+      why={`${job().agentName} · ${why()}`}
+      at={job().finishedAt ?? job().createdAt}
     >
       <Show
         when={fix()}
@@ -148,7 +155,7 @@ function FailedLine(props: { job: JobSummary }) {
           </>
         )}
       </Show>
-      <IconButton size="sm" icon={Check} label={text().seen} onClick={() => markSeen([props.job.id])} />
+      <IconButton size="sm" icon={Check} label={text().seen} onClick={see} />
     </Line>
   )
 }
@@ -156,6 +163,8 @@ function FailedLine(props: { job: JobSummary }) {
 function Line(props: {
   mark: JSX.Element
   title: string
+  /** A word beside the title. */
+  pill?: string | undefined
   why: string
   href?: string
   onOpen?: () => void
@@ -174,6 +183,7 @@ function Line(props: {
               </A>
             )}
           </Show>
+          <Show when={props.pill}>{(pill) => <Pill tone="bad">{pill()}</Pill>}</Show>
           <Show when={props.at}>{(at) => <Time at={at()} class="shrink-0 text-xs text-ink-3" />}</Show>
         </div>
         <p class="line-clamp-2 text-xs text-ink-2">{props.why}</p>

@@ -80,6 +80,21 @@ it('shows a failed job until it was looked at, also after a reload', async () =>
   await screen.findByText('Nothing needs you.')
 })
 
+it('tells of a schedule that failed again and again as one thing, and forgets all of it when it was seen', async () => {
+  const scheduleId = makeId()
+  const failed = [3, 2, 1].map((at) =>
+    makeSummary({ status: 'failed', title: 'Compare the stock', error: 'internal', channel: 'schedule', scheduleId, createdAt: at }),
+  )
+  const runner = runnerWith([...failed, makeSummary({ status: 'failed', title: 'File the invoices', error: 'internal' })])
+  const { user } = renderScreen(HomeScreen, { runner })
+  expect(await screen.findByText('2 things need you')).toBeVisible()
+  const line = screen.getByRole('link', { name: 'Compare the stock' }).closest('li')!
+  expect(line).toHaveTextContent('failed 3 times')
+  expect(within(line).getByRole('link', { name: 'Compare the stock' })).toHaveAttribute('href', `/automations/schedules/${scheduleId}`)
+  await user.click(within(line).getByRole('button', { name: 'Seen' }))
+  expect(await screen.findByText('1 thing needs you')).toBeVisible()
+})
+
 it('follows a running job: step, cost, Stop', async () => {
   const job = makeSummary({ status: 'running', title: 'Sum up the notes', startedAt: Date.now() - 65_000, finishedAt: null, costUsd: 0.02 })
   const runner = runnerWith([job])

@@ -9,6 +9,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Screen } from '../../ui/Screen.tsx'
 import { AttentionList } from './AttentionList.tsx'
+import { failuresOf } from './failures.ts'
 import { HandOver } from './HandOver.tsx'
 import { NoAgentYet } from './NoAgentYet.tsx'
 import { RecentJobs } from './RecentJobs.tsx'
@@ -34,7 +35,7 @@ export function HomeScreen() {
   const attention = useAttention()
   const recent = useJobs(() => ({ status: ['completed', 'failed', 'cancelled'], limit: 12 }))
 
-  const lookAt = createMemo(() => failed.items.filter((job) => job.retriedByJobId === null && !isSeen(job.id)))
+  const lookAt = createMemo(() => failuresOf(failed.items.filter((job) => job.retriedByJobId === null && !isSeen(job.id))))
   const hasAgents = () => (agents.data?.agents.length ?? 0) > 0
   const lacksModel = () =>
     hasAgents() &&

@@ -26,6 +26,7 @@ export const home: WordsLike<typeof en> = {
     open: 'Öffnen',
     seen: 'Gesehen',
     allSeen: 'Alle als gesehen merken',
+    times: (count) => plural(count, { one: 'einmal fehlgeschlagen', other: '#-mal fehlgeschlagen' }),
     retry: 'Erneut versuchen',
     noModel: 'Noch kein Modell gewählt',
     noModelWhy: 'Agenten ohne eigenes Modell können erst arbeiten, wenn es ein Standardmodell gibt.',

@@ -25,6 +25,7 @@ export const home = {
     seen: 'Seen',
     allSeen: 'Mark all as seen',
     retry: 'Try again',
+    times: (count: number) => plural(count, { one: 'failed once', other: 'failed # times' }),
     noModel: 'No model is chosen yet',
     noModelWhy: 'Agents without a model of their own cannot work until there is a default model.',
     chooseModel: 'Choose a model',
