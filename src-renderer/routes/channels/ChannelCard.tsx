@@ -9,6 +9,7 @@ import { sentenceOf } from '../../api/problem.ts'
 import { visibleText } from '../../kit/visible-text.ts'
 import { words } from '../../kit/words/words.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { Button } from '../../ui/Button.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Menu } from '../../ui/Menu.tsx'
@@ -85,9 +86,17 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
       </header>
       <Show when={props.channel.problem}>
         {(problem) => (
-          <p role="alert" class="mx-4 mb-2 rounded-md bg-warn-soft px-3 py-2 text-sm wrap-anywhere text-ink">
-            {visibleText(problem())}
-          </p>
+          <div class="mx-4 mb-3 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md bg-warn-soft px-3 py-2">
+            <p role="alert" class="min-w-60 flex-1 text-sm wrap-anywhere text-ink">
+              {visibleText(problem())}
+            </p>
+            {/* What mends it, where it is said. */}
+            <Show when={props.channel.status === 'logged_out'}>
+              <Button size="sm" icon={KeyRound} onClick={() => props.onNewToken()}>
+                {text().newToken}
+              </Button>
+            </Show>
+          </div>
         )}
       </Show>
       <ChannelPeople channel={props.channel} />

@@ -127,6 +127,19 @@ it('says what is wrong with an account, switches it off, and disconnects it only
   expect(await screen.findByText('Talk to an agent from anywhere')).toBeVisible()
 })
 
+it('offers what mends an account that was logged out where it says so', async () => {
+  const channel = makeChannel({ status: 'logged_out', problem: 'Telegram refuses the token.' })
+  const { user, runner } = open([channel])
+  await user.click(await screen.findByRole('button', { name: 'Give it another token' }))
+  const dialog = await screen.findByRole('dialog', { name: /@guide_bot/ })
+  expect(within(dialog).getByLabelText('Token')).toHaveFocus()
+  await user.click(within(dialog).getByRole('button', { name: 'Cancel' }))
+  // What comes back by itself needs nobody.
+  runner.answer({ listChannels: () => ({ channels: [{ ...channel, status: 'failing' }] }) })
+  runner.happen({ type: 'channel.changed', payload: { channelId: channel.id, agentId: agent.id } })
+  await vi.waitFor(() => expect(screen.queryByRole('button', { name: 'Give it another token' })).toBeNull())
+})
+
 it('shows what could not be delivered, and tries it again', async () => {
   const { user, runner } = open([makeChannel()])
   const message = {

@@ -8,6 +8,7 @@ import { problemOf } from '../../api/problem.ts'
 import { useDoctor } from '../../api/queries.ts'
 import { words } from '../../kit/words/words.ts'
 import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import type { Icon } from '../../ui/icon.ts'
 import { Panel } from '../../ui/Panel.tsx'
@@ -17,6 +18,16 @@ const LOOKS: Record<DoctorCheck['state'], { icon: Icon; tone: string }> = {
   warning: { icon: TriangleAlert, tone: 'text-warn' },
   problem: { icon: CircleX, tone: 'text-bad' },
 }
+
+/** Where a thing can be put right, when that is not here. */
+const PLACES: Partial<Record<DoctorCheck['name'], { href: string; label: () => string }>> = {
+  models: { href: '/models', label: () => words().shell.nav.models },
+  schedules: { href: '/automations/schedules', label: () => words().automations.schedules },
+  channels: { href: '/channels', label: () => words().shell.nav.channels },
+  public_address: { href: '/settings#outside', label: () => words().settings.outside.title },
+}
+
+const ORDER: readonly DoctorCheck['state'][] = ['problem', 'warning', 'ok']
 
 /** What works on this machine, what does not, and what to do about it. */
 export function Doctor(): JSX.Element {
@@ -46,7 +57,7 @@ export function Doctor(): JSX.Element {
         >
           {(data) => (
             <ul class="pb-2">
-              <For each={data().checks}>
+              <For each={data().checks.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))}>
                 {(check) => (
                   <li class="flex items-start gap-3 px-4 py-1.5">
                     <span class={`mt-0.5 shrink-0 ${LOOKS[check.state].tone}`}>
@@ -62,6 +73,13 @@ export function Doctor(): JSX.Element {
                         <p class="text-xs wrap-anywhere text-ink-3">{check.fix}</p>
                       </Show>
                     </div>
+                    <Show when={check.state !== 'ok' && PLACES[check.name]}>
+                      {(place) => (
+                        <ButtonLink size="sm" href={place().href}>
+                          {place().label()}
+                        </ButtonLink>
+                      )}
+                    </Show>
                   </li>
                 )}
               </For>

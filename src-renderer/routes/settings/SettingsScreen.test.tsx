@@ -261,3 +261,22 @@ it('looks at what the app needs of this computer, and looks again', async () => 
   expect(await screen.findByText('Works.')).toBeVisible()
   expect(screen.queryByText('Install bubblewrap.')).toBeNull()
 })
+
+it('says first what does not work, and leads to where it is put right', async () => {
+  const runner = createFakeRunner()
+  runner.answer({
+    getDoctor: () => ({
+      checks: [
+        { name: 'database', state: 'ok', found: 'Sound.', fix: '' },
+        { name: 'models', state: 'warning', found: 'No key.', fix: 'Add one.' },
+        { name: 'channels', state: 'problem', found: 'Logged out.', fix: 'Give it a new token.' },
+      ],
+    }),
+  })
+  renderScreen(SettingsScreen, { runner })
+  const checks = within((await screen.findByText('Logged out.')).closest('ul')!).getAllByRole('listitem')
+  expect(checks.map((check) => check.textContent?.split(':')[0])).toEqual(['Does not work', 'Look at it', 'Fine'])
+  expect(within(checks[0]!).getByRole('link', { name: 'Channels' })).toHaveAttribute('href', '/channels')
+  expect(within(checks[1]!).getByRole('link', { name: 'Models & keys' })).toHaveAttribute('href', '/models')
+  expect(within(checks[2]!).queryByRole('link')).toBeNull()
+})

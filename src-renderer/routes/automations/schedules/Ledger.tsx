@@ -25,6 +25,8 @@ import { OccurrenceStrip } from './OccurrenceStrip.tsx'
 import { ownTimezone } from './zone-time.ts'
 
 const IN_STRIP = 40
+/** Lines at first, and as many again whenever somebody wants to see more: what stands below the ledger is not out of reach. */
+const LINES = 25
 const HOUR_MS = 3_600_000
 const WEEK_MS = 7 * 24 * HOUR_MS
 
@@ -38,6 +40,15 @@ export function Ledger(props: { schedule: Schedule }): JSX.Element {
   createEffect(() => {
     if (ledger.hasMore && !ledger.isLoadingMore && ledger.error === null && (entries().at(-1)?.occurrences.length ?? 1) > 1) ledger.more()
   })
+  const [wanted, setWanted] = createSignal(LINES)
+  const shown = createMemo(() => {
+    const marked = entries().findIndex(({ occurrences }) => occurrences.some(({ id }) => id === search.occurrence))
+    return entries().slice(0, Math.max(wanted(), marked + 1))
+  })
+  const more = () => {
+    setWanted(shown().length + LINES)
+    if (ledger.hasMore && entries().length < wanted()) ledger.more()
+  }
   const about = () =>
     props.schedule.timezone === ownTimezone() ? text().ledgerText : `${text().ledgerText} ${text().zoneOf(props.schedule.timezone)}`
   return (
@@ -70,12 +81,12 @@ export function Ledger(props: { schedule: Schedule }): JSX.Element {
             />
           </div>
           <ul aria-label={text().ledger} class="border-t border-line">
-            <KeyedFor each={entries()} keyOf={(entry) => entry.key}>
+            <KeyedFor each={shown()} keyOf={(entry) => entry.key}>
               {(entry) => <LedgerEntry entry={entry()} timezone={props.schedule.timezone} marked={search.occurrence} />}
             </KeyedFor>
           </ul>
-          <Show when={ledger.hasMore}>
-            <Button size="sm" variant="ghost" class="m-2" busy={ledger.isLoadingMore} onClick={ledger.more}>
+          <Show when={ledger.hasMore || shown().length < entries().length}>
+            <Button size="sm" variant="ghost" class="m-2" busy={ledger.isLoadingMore} onClick={more}>
               {words().common.more}
             </Button>
           </Show>

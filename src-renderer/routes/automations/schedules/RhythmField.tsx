@@ -15,6 +15,8 @@ export function RhythmField(props: {
   onCron: (cron: string) => void
   timezone: string
   problem: string | null
+  /** What else says when: the time zone. */
+  children: JSX.Element
 }): JSX.Element {
   const text = () => words().automations.schedule
   // "As cron says" can be chosen for an expression that has words too.
@@ -52,6 +54,7 @@ export function RhythmField(props: {
           value={props.cron}
           onValue={props.onCron}
         />
+        {props.children}
       </div>
       <NextTimes
         cron={props.cron}

@@ -159,13 +159,12 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
           </div>
         </Panel>
         <Panel title={text().sections.when}>
-          <div class="flex flex-col gap-4">
-            <RhythmField
-              cron={form.fields.cron}
-              onCron={(value) => form.change('cron', value)}
-              timezone={form.fields.timezone}
-              problem={form.problemOf('cron')}
-            />
+          <RhythmField
+            cron={form.fields.cron}
+            onCron={(value) => form.change('cron', value)}
+            timezone={form.fields.timezone}
+            problem={form.problemOf('cron')}
+          >
             <div class="max-w-72">
               <TimezoneField
                 value={form.fields.timezone}
@@ -173,7 +172,7 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
                 problem={form.problemOf('timezone')}
               />
             </div>
-          </div>
+          </RhythmField>
         </Panel>
         <Panel title={text().sections.money}>
           <div class="grid grid-cols-2 gap-4 max-sm:grid-cols-1">

@@ -198,6 +198,21 @@ describe('its ledger', () => {
     expect(screen.getAllByRole('button', { name: 'More' })).toHaveLength(2)
   })
 
+  it('shows the newest lines first, and more of them when asked', async () => {
+    const { user } = open(
+      {},
+      Array.from({ length: 60 }, () => makeOccurrence()),
+    )
+    expect(within(await ledger()).getAllByRole('listitem')).toHaveLength(25)
+    const more = () => screen.getAllByRole('button', { name: 'More' }).at(-1)!
+    await user.click(more())
+    expect(within(await ledger()).getAllByRole('listitem')).toHaveLength(50)
+    await user.click(more())
+    expect(within(await ledger()).getAllByRole('listitem')).toHaveLength(60)
+    // The menu of the schedule alone is left.
+    expect(screen.getAllByRole('button', { name: 'More' })).toHaveLength(1)
+  })
+
   it('says what the last week came to, and what that cost', async () => {
     const { runner, held } = open({}, [makeOccurrence()])
     runner.answer({
