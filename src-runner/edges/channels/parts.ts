@@ -27,10 +27,13 @@ const NOTHING_TO_SEE = '(no text)'
  * and the whole as a file; then its files.
  */
 export function partsOf<Piece>(
-  { text, buttons, files }: Pick<OutgoingMessage, 'text' | 'buttons' | 'files'>,
+  message: Pick<OutgoingMessage, 'text' | 'buttons' | 'files'>,
   limits: ChannelLimits,
   writing: Writing<Piece>,
 ): Part<Piece>[] {
+  const { buttons, files } = message
+  // For half a character a service may refuse all of the text.
+  const text = message.text.toWellFormed()
   const pieces = cutShort(text, limits, writing)
   const whole = pieces === null && limits.fileBytes !== null ? [wholeOf(text, limits.fileBytes)] : []
   const shown = pieces ?? [beginningOf(text, limits, writing)]

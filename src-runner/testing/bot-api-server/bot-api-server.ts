@@ -92,6 +92,7 @@ type Poll = { response: ServerResponse; limit: number; timer: NodeJS.Timeout }
 
 const MOST_TEXT = 4096
 const MOST_DOCUMENT_BYTES = 50_000_000
+const MOST_FETCHED_BYTES = 20 * 1024 * 1024
 const VISIBLE = /[^\s\p{C}\u115f\u1160\u2800\u3164\uffa0]/u
 const MOST_BUTTON_BYTES = 64
 const MOST_COMMANDS = 100
@@ -208,6 +209,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     sendMessage(fields) {
       const chatId = chatOf(fields)
       const text = textOf(fields['text'])
+      if (!text.isWellFormed()) throw new Refused(400, 'Bad Request: strings must be encoded in UTF-8')
       if (!VISIBLE.test(text)) throw new Refused(400, 'Bad Request: message text is empty')
       if (text.length > MOST_TEXT) throw new Refused(400, 'Bad Request: message is too long')
       return post(chatId, {
@@ -245,6 +247,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     getFile(fields) {
       const fileId = textOf(fields['file_id'])
       if (!files.has(fileId)) throw new Refused(400, 'Bad Request: invalid file_id')
+      if (files.get(fileId)!.length > MOST_FETCHED_BYTES) throw new Refused(400, 'Bad Request: file is too big')
       return { file_id: fileId, file_unique_id: fileId, file_size: files.get(fileId)!.length, file_path: `documents/${fileId}` }
     },
   }

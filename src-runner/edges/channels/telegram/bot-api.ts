@@ -8,10 +8,20 @@ import type { ChannelAccess } from '../channel.ts'
  *
  * token: the service does not know the token (any more). conflict: somebody else reads the bot's messages; `webhook`: an
  * address was set to which they are sent. slow_down: too many calls. forbidden: the person does not want to hear from the
- * bot. refused: what was asked cannot be done, now or later. service: it is ill. unreachable: there was no answer, or none
- * that can be understood. closed: we gave the call up ourselves.
+ * bot. refused: what was asked cannot be done, now or later. too_much: the answer has more bytes than are taken. service: it
+ * is ill. unreachable: there was no answer, or none that can be understood. closed: we gave the call up ourselves.
  */
-export type TroubleKind = 'token' | 'conflict' | 'webhook' | 'slow_down' | 'forbidden' | 'refused' | 'service' | 'unreachable' | 'closed'
+export type TroubleKind =
+  | 'token'
+  | 'conflict'
+  | 'webhook'
+  | 'slow_down'
+  | 'forbidden'
+  | 'refused'
+  | 'too_much'
+  | 'service'
+  | 'unreachable'
+  | 'closed'
 
 /** `sentence` is for people. Neither it nor anything else here ever holds the token. */
 export type Trouble = { ok: false; kind: TroubleKind; sentence: string; retryAfterMs: number | null }
@@ -96,7 +106,7 @@ export function createBotApi({
     if (inner instanceof OutboundError) return trouble('unreachable', `${server} ${HOW_IT_FAILED[inner.kind]}`)
     if (inner instanceof DownloadRefused) return inner.trouble
     if (inner instanceof TooLargeForServer) return trouble('refused', `${server} does not take anything as large as that.`)
-    if (inner instanceof TooLarge) return trouble('refused', `${server} sent more than is taken.`)
+    if (inner instanceof TooLarge) return trouble('too_much', `${server} sent more than is taken.`)
     return trouble('unreachable', `${server} gave an answer that is not understood.`)
   }
 

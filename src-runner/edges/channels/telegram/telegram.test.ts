@@ -90,9 +90,9 @@ describe('Telegram itself', () => {
   }
   const texts = () => heard.flatMap((incoming) => (incoming.type === 'message' ? [incoming.message.text] : []))
   const polls = () => server.calls.filter(({ method }) => method === 'getUpdates')
-  const send = (text: string) =>
+  const send = (text: string, buttons: { label: string; action: string }[] = []) =>
     connection!.deliver(
-      { id: 'm', channelId: 'c', chatId: String(ANNA.id), text, buttons: [], files: [], partsSent: 0 },
+      { id: 'm', channelId: 'c', chatId: String(ANNA.id), text, buttons, files: [], partsSent: 0 },
       new AbortController().signal,
       () => {},
     )
@@ -105,6 +105,54 @@ describe('Telegram itself', () => {
     await thief
     clock.advance(await clock.untilSleeping((ms) => ms <= 1000))
     await expect.poll(() => statuses.at(-1)).toBe('open: ')
+  })
+
+  test('two who read in turn interrupt each other less and less often', async () => {
+    connect()
+    await server.untilPolled()
+    const pauses: number[] = []
+    for (let i = 0; i < 5; i++) {
+      const thief = fetch(`${server.url}/bot${server.token}/getUpdates`, { method: 'POST', body: '{"timeout":0}' })
+      pauses.push(await clock.untilSleeping((ms) => ms <= 14_000))
+      await thief
+      clock.advance(pauses.at(-1)!)
+      await server.untilPolled()
+    }
+    expect(pauses).toEqual([750, 1500, 3000, 6000, 12_000])
+    // A question that was held to its end shows that nobody else reads.
+    server.say(ANNA, 'Hello')
+    await expect.poll(texts).toEqual(['Hello'])
+    await server.untilPolled()
+    server.fault('getUpdates', { kind: 'error', code: 502, description: 'Bad Gateway' })
+    server.say(ANNA, 'Hello again')
+    expect(await clock.untilSleeping((ms) => ms <= 14_000)).toBe(750)
+  })
+
+  test.each([
+    ['at once', 0, 1000],
+    ['in a month', 30 * 24 * 3600, 3_600_000],
+  ])('a service that may be asked again %s is asked at no other pace than makes sense', async (_name, retryAfter, pause) => {
+    server.fault('getUpdates', { kind: 'error', code: 429, description: 'Too Many Requests', retryAfter })
+    connect()
+    expect(await clock.untilSleeping((ms) => ms === pause)).toBe(pause)
+  })
+
+  test('hours without a network are asked through once a minute, and what was written then arrives after them', async () => {
+    server.fault('getUpdates', { kind: 'reset' }, 1000)
+    connect()
+    server.say(ANNA, 'Are you there?')
+    const pauses: number[] = []
+    for (let i = 0; i < 120; i++) {
+      // Each question may take fifteen seconds, which is not a pause.
+      pauses.push(await clock.untilSleeping((ms) => ms !== 15_000))
+      clock.advance(pauses.at(-1)!)
+    }
+    expect(pauses.slice(6).every((pause) => pause === 45_000)).toBe(true)
+    await clock.untilSleeping((ms) => ms === 45_000)
+    server.clearFaults()
+    clock.advance(60_000)
+    await expect.poll(texts).toEqual(['Are you there?'])
+    expect(statuses.at(-1)).toBe('open: ')
   })
 
   test('a menu that cannot be set holds up no message, and is set as soon as it can be', async () => {
@@ -158,6 +206,19 @@ describe('Telegram itself', () => {
     expect(polls()[0]!.fields).not.toHaveProperty('offset')
   })
 
+  test('a place that lies in the future is not gone back to: a clock was set back since it was noted', async () => {
+    connect(`999999999@${clock.now() + 400 * 24 * 3_600_000}`)
+    server.say(ANNA, 'Back in time')
+    await expect.poll(texts).toEqual(['Back in time'])
+  })
+
+  test.each([null, '', 'x', '1@', '-1@1', '99999999999999999999@1'])('a place that says nothing (%j) is none', async (position) => {
+    connect(position)
+    server.say(ANNA, 'Hello')
+    await expect.poll(texts).toEqual(['Hello'])
+    expect(polls()[0]!.fields).not.toHaveProperty('offset')
+  })
+
   test('a place of today is', async () => {
     connect(`500000002@${clock.now()}`)
     server.say(ANNA, 'one')
@@ -187,6 +248,28 @@ describe('Telegram itself', () => {
     await server.untilPolled()
     expect(texts()).toEqual(['Hello', 'Once'])
     expect(statuses).toContain('failing: The server hands out messages again that it was told are read.')
+  })
+
+  test('a batch with more bytes than are taken is asked for in smaller pieces', async () => {
+    server.fault('getUpdates', { kind: 'garbage', body: `{"ok":true,"result":["${'x'.repeat(8_000_001)}"]}` }, 2)
+    connect()
+    server.say(ANNA, 'Hello')
+    for (const pause of [750, 1500]) clock.advance(await clock.untilSleeping((ms) => ms === pause))
+    await expect.poll(texts).toEqual(['Hello'])
+    await server.untilPolled()
+    expect(polls().map(({ fields }) => fields['limit'])).toEqual([100, 25, 6, 100])
+  })
+
+  test('messages that come out of order or twice are taken in once each, in their order', async () => {
+    const message = (id: number, text: string) => ({
+      update_id: 500_000_000 + id,
+      message: { message_id: id, from: ANNA, chat: { id: ANNA.id, type: 'private' }, text },
+    })
+    const result = [message(3, 'three'), message(1, 'one'), 'noise', message(2, 'two'), message(1, 'one')]
+    server.fault('getUpdates', { kind: 'garbage', body: JSON.stringify({ ok: true, result }) })
+    connect()
+    await expect.poll(texts).toEqual(['one', 'two', 'three'])
+    expect(heard.map(({ position }) => position.split('@')[0])).toEqual(['500000002', '500000003', '500000004'])
   })
 
   test('a server that does not hold the question is not asked without a pause', async () => {
@@ -223,6 +306,74 @@ describe('Telegram itself', () => {
     server.fault('sendMessage', { kind: 'error', code: 400, description: "Bad Request: can't parse entities: unsupported" })
     expect(await send('**bold** words')).toMatchObject({ state: 'sent' })
     expect(server.sent).toMatchObject([{ text: 'bold words', entities: [] }])
+  })
+
+  test.each(['Bad Request: BUTTON_DATA_INVALID', "Bad Request: can't parse inline keyboard button", 'Bad Request: REPLY_MARKUP_TOO_LONG'])(
+    'words arrive without their buttons when these are refused (%s)',
+    async (description) => {
+      connect()
+      server.say(ANNA, 'Hello')
+      await expect.poll(texts).toEqual(['Hello'])
+      server.fault('sendMessage', { kind: 'error', code: 400, description })
+      expect(await send('**May I?** Write `approve 7F3K`.', [{ label: 'Yes', action: 'approve:1' }])).toMatchObject({ state: 'sent' })
+      expect(server.sent).toMatchObject([{ text: 'May I? Write approve 7F3K.', buttons: [] }])
+    },
+  )
+
+  test('half a character costs itself and nothing else', async () => {
+    connect()
+    server.say(ANNA, 'Hello')
+    await expect.poll(texts).toEqual(['Hello'])
+    expect(await send('one \ud83d **two** \ude00', [{ label: 'Yes \ud83d', action: 'y' }])).toMatchObject({ state: 'sent' })
+    expect(server.sent).toMatchObject([{ text: 'one \ufffd two \ufffd', buttons: [{ text: 'Yes \ufffd' }] }])
+  })
+
+  test.each([
+    [403, 'Forbidden: bot was blocked by the user'],
+    [403, 'Forbidden: user is deactivated'],
+    [403, "Forbidden: bot can't initiate conversation with a user"],
+    [400, 'Bad Request: chat not found'],
+    [400, 'Bad Request: group chat was upgraded to a supergroup chat'],
+  ])('a chat that will never take it (%i %s) is tried once', async (code, description) => {
+    connect()
+    await server.untilPolled()
+    server.fault('sendMessage', { kind: 'error', code, description })
+    expect(await send('Hello')).toMatchObject({ state: 'failed', permanent: true, problem: expect.stringMatching(/\.$/) as string })
+    expect(server.calls.filter(({ method }) => method === 'sendMessage')).toHaveLength(1)
+    expect(statuses.at(-1)).toBe('open: ')
+  })
+
+  test('a token that is refused when something is sent logs the channel out', async () => {
+    connect()
+    await server.untilPolled()
+    server.fault('sendMessage', { kind: 'error', code: 401, description: 'Unauthorized' })
+    expect(await send('Hello')).toMatchObject({ state: 'failed', permanent: false })
+    expect(statuses.at(-1)).toMatch(/^logged_out: .*@BotFather/)
+  })
+
+  test('buttons of a message that was deleted, and a press that is too old to be answered, trouble nobody', async () => {
+    connect()
+    await server.untilPolled()
+    await connection!.removeButtons(String(ANNA.id), '999')
+    await connection!.removeButtons(String(ANNA.id), '')
+    server.fault('answerCallbackQuery', {
+      kind: 'error',
+      code: 400,
+      description: 'Bad Request: query is too old and response timeout expired',
+    })
+    await connection!.answerPress('old', `${'x'.repeat(199)}😀`)
+    expect((server.calls.at(-1)!.fields['text'] as string).isWellFormed()).toBe(true)
+    expect(statuses).toEqual(['open: '])
+  })
+
+  test('a file that turns out to be larger than a bot may fetch is told of', async () => {
+    connect()
+    server.sendFile(ANNA, { name: 'huge.zip', bytes: Buffer.alloc(21 * 1024 * 1024), size: 1 })
+    await expect.poll(() => heard.length).toBe(1)
+    const [file] = (heard[0] as Extract<Incoming, { type: 'message' }>).message.files
+    expect(await file!.download(new AbortController().signal)).toEqual({ problem: expect.stringContaining('file is too big') as string })
+    server.fault('getFile', { kind: 'garbage', body: JSON.stringify({ ok: true, result: { file_path: 'documents/file-1' } }) })
+    expect(await file!.download(new AbortController().signal)).toEqual({ problem: expect.stringContaining('more than is taken') as string })
   })
 
   test('no address in a message is opened by the service', async () => {

@@ -25,13 +25,18 @@ const POLL_SLACK_MS = 15_000
 /** A question that was held for less, and brought nothing, was not held. */
 const LEAST_HOLD_MS = 1000
 const BATCH = 100
+/** When a batch has more bytes than are taken, the next ones are smaller. One update is never that large. */
+const SMALLER_BATCH = 4
 const RETRY = { firstMs: 1000, mostMs: 60_000 }
+/** A service may ask to be left alone for as long as that, and has to be at least for as long as this. */
+const ASKED_WAIT = { leastMs: 1000, mostMs: 3_600_000 }
 /** The pictures of an album arrive one after another; the rest of one is waited for this long. */
 const ALBUM_WAIT_MS = 700
 /** Bots may fetch files up to this size. */
 const MOST_FILE_IN = 20_000_000
 const LIMITS = { messageChars: MOST_MESSAGE_CHARS, fileBytes: 50_000_000 } satisfies ChannelLimits
 const FILE_DEADLINE_MS = 180_000
+const MOST_NOTE_CHARS = 200
 /** Nobody should wait long for a message because of the menu. */
 const MENU_DEADLINE_MS = 5_000
 /** After a week without updates the service numbers them anew, from anywhere: an old number is no help by then. */
@@ -66,6 +71,7 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
   const closing = new AbortController()
   const api = createBotApi({ ...deps, access, onRoundTrip: () => closing.signal.aborted || runner.roundTrip() })
   let next = readPosition(position)
+  let batch = BATCH
 
   const getFile: GetFile = async ({ fileId, size }, signal) => {
     if (size !== null && size > MOST_FILE_IN) return { problem: 'it is larger than the 20 MB that a bot may fetch' }
@@ -79,13 +85,14 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
   }
 
   async function ask(seconds: number): Promise<Answer<TakenUpdate[]>> {
-    const isFresh = next !== null && clock.now() - next.at < POSITION_KEPT_MS
+    // A place that lies ahead was noted by a clock that has since been set back.
+    const isFresh = next !== null && Math.abs(clock.now() - next.at) < POSITION_KEPT_MS
     const answer = await api.call(
       (bot, ending) =>
         bot.getUpdates(
           {
             ...(isFresh ? { offset: next!.updateId } : {}),
-            limit: BATCH,
+            limit: batch,
             timeout: seconds,
             allowed_updates: ['message', 'callback_query'],
           },
@@ -93,6 +100,7 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
         ),
       { signal: closing.signal, deadlineMs: seconds * 1000 + POLL_SLACK_MS },
     )
+    batch = answer.ok ? BATCH : answer.kind === 'too_much' ? Math.max(1, Math.floor(batch / SMALLER_BATCH)) : batch
     if (!answer.ok) return answer
     const updates = readUpdates(answer.value, getFile)
     if (updates === null) return misbehaves('The server gave an answer that is not understood.')
@@ -141,6 +149,7 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
   async function poll(): Promise<void> {
     let failures = 0
     let isWell = false
+    let isContested = false
     let hasMenu = false
     while (!closing.signal.aborted) {
       // As long as it is not known to work it is asked without waiting: nobody should have to wait to learn that it does.
@@ -150,7 +159,11 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
       if (closing.signal.aborted) return
       isWell = trouble === null
       if (trouble === null) {
-        failures = 0
+        // Of two who read in turn, each is answered at once and interrupted when it waits: that mends nothing.
+        if (!isContested || before.isWell) {
+          failures = 0
+          isContested = false
+        }
         // A server that does not hold the question would be asked without a pause.
         const wasHeld = !before.isWell || next !== before.next || clock.monotonic() - askedAt >= LEAST_HOLD_MS
         if (!wasHeld) await clock.sleep(LEAST_HOLD_MS, closing.signal)
@@ -163,8 +176,9 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
         failures++
         continue
       }
+      isContested ||= trouble.kind === 'conflict'
       runner.status('failing', trouble.sentence)
-      await clock.sleep(trouble.retryAfterMs ?? waitBefore(failures++, deps.random), closing.signal)
+      await clock.sleep(waitAsked(trouble.retryAfterMs) ?? waitBefore(failures++, deps.random), closing.signal)
     }
   }
 
@@ -201,7 +215,8 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
       return result.sent
     },
     showTyping: (chatId) => quietly((bot, ending) => bot.sendChatAction(idOf(chatId), 'typing', {}, ending)),
-    answerPress: (pressId, note) => quietly((bot, ending) => bot.answerCallbackQuery(pressId, { text: note.slice(0, 200) }, ending)),
+    answerPress: (pressId, note) =>
+      quietly((bot, ending) => bot.answerCallbackQuery(pressId, { text: note.slice(0, MOST_NOTE_CHARS).toWellFormed() }, ending)),
     removeButtons: (chatId, externalId) =>
       quietly((bot, ending) =>
         bot.editMessageReplyMarkup(idOf(chatId), Number(externalId), { reply_markup: { inline_keyboard: [] } }, ending),
@@ -281,7 +296,7 @@ async function sendText(
   buttons: readonly Button[],
   signal: AbortSignal,
 ): Promise<Answer<string>> {
-  const send = (dressing: DressedText['entities']) =>
+  const send = (dressing: DressedText['entities'], below: readonly Button[]) =>
     api.call(
       (bot, ending) =>
         bot.sendMessage(
@@ -291,17 +306,21 @@ async function sendText(
             entities: dressing,
             // The service would open every address in the text to show what is there.
             link_preview_options: { is_disabled: true },
-            ...(buttons.length === 0 ? {} : { reply_markup: { inline_keyboard: rowsOf(buttons) } }),
+            ...(below.length === 0 ? {} : { reply_markup: { inline_keyboard: rowsOf(below) } }),
           },
           ending,
         ),
       { signal },
     )
-  const dressed = await send(entities)
-  // Whatever it does not like about how the text is to be shown: the words have to arrive.
-  const answer =
-    !dressed.ok && dressed.kind === 'refused' && entities.length > 0 && /entit/i.test(dressed.sentence) ? await send([]) : dressed
+  let answer = await send(entities, buttons)
+  // Whatever it does not like about how the text is to be shown: the words have to arrive. What a button does can be written.
+  if (isRefusedFor(answer, /entit/i) && entities.length > 0) answer = await send([], buttons)
+  if (isRefusedFor(answer, /button|keyboard|reply.?markup/i) && buttons.length > 0) answer = await send([], [])
   return answer.ok ? { ok: true, value: messageIdOf(answer.value) } : answer
+}
+
+function isRefusedFor(answer: Answer<unknown>, what: RegExp): boolean {
+  return !answer.ok && answer.kind === 'refused' && what.test(answer.sentence)
 }
 
 async function sendFile(
@@ -341,11 +360,15 @@ function rowsOf(buttons: readonly Button[]): { text: string; callback_data: stri
   const rows: { text: string; callback_data: string }[][] = []
   for (const { label, action } of buttons) {
     const last = rows.at(-1)
-    const button = { text: label, callback_data: action }
+    const button = { text: label.toWellFormed(), callback_data: action }
     if (isNarrow && last?.length === 1) last.push(button)
     else rows.push([button])
   }
   return rows
+}
+
+function waitAsked(retryAfterMs: number | null): number | null {
+  return retryAfterMs === null ? null : Math.min(Math.max(retryAfterMs, ASKED_WAIT.leastMs), ASKED_WAIT.mostMs)
 }
 
 function waitBefore(failures: number, random: () => number): number {

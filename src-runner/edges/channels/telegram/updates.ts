@@ -22,15 +22,26 @@ const Origin = z.object({
   chat: z.object({ title: z.string().optional() }).optional(),
 })
 
+const Entities = z.array(z.object({ type: z.string(), offset: z.number().int(), length: z.number().int(), url: z.string().optional() }))
+
 const Message = z.object({
   message_id: z.number().int(),
   from: User.optional(),
   chat: Chat,
   text: z.string().optional(),
+  entities: Entities.optional().catch(undefined),
   caption: z.string().optional(),
+  caption_entities: Entities.optional().catch(undefined),
   media_group_id: z.string().optional(),
   reply_to_message: z.object({ message_id: z.number().int() }).optional(),
-  forward_origin: Origin.optional(),
+  // In whatever form it comes: that it is there says that these are the words of others.
+  forward_origin: Origin.optional().catch({ type: 'unknown' }),
+  // How servers of one's own say it that are older than the field above.
+  forward_date: z.number().optional(),
+  forward_from: User.optional().catch(undefined),
+  forward_sender_name: z.string().optional().catch(undefined),
+  via_bot: User.optional(),
+  sender_business_bot: User.optional(),
   photo: z.array(ServedFile).optional(),
   document: ServedFile.optional(),
   audio: ServedFile.optional(),
@@ -67,10 +78,19 @@ export type TakenUpdate = { updateId: number; album: string | null } & (
 
 export type GetFile = (file: { fileId: string; size: number | null }, signal: AbortSignal) => ReturnType<IncomingFile['download']>
 
-/** null: no list of updates at all. One that says nothing to us is still counted. */
+/**
+ * In their order, each once. null: no list of updates at all. One that says nothing to us is still counted; one without a
+ * number cannot be, and holds up nothing.
+ */
 export function readUpdates(answer: unknown, getFile: GetFile): TakenUpdate[] | null {
-  const updates = z.array(Update).safeParse(answer)
-  return updates.success ? updates.data.map((update) => readUpdate(update, getFile)) : null
+  if (!Array.isArray(answer)) return null
+  const read = new Map<number, TakenUpdate>()
+  for (const given of answer) {
+    const update = Update.safeParse(given)
+    if (update.success) read.set(update.data.update_id, readUpdate(update.data, getFile))
+  }
+  if (read.size === 0 && answer.length > 0) return null
+  return [...read.values()].sort((a, b) => a.updateId - b.updateId)
 }
 
 function readUpdate({ update_id: updateId, message, callback_query: query }: z.infer<typeof Update>, getFile: GetFile): TakenUpdate {
@@ -100,7 +120,7 @@ function readMessage(message: Message, from: z.infer<typeof User>, getFile: GetF
     sender: senderOf(from, message.chat.id),
     text,
     replyTo: message.reply_to_message === undefined ? null : String(message.reply_to_message.message_id),
-    forwardedFrom: message.forward_origin === undefined ? null : originOf(message.forward_origin, from.id),
+    forwardedFrom: whoseWords(message, from.id),
     files,
     unreadable,
   }
@@ -115,7 +135,15 @@ function senderOf({ id, first_name: first, last_name: last, username }: z.infer<
   }
 }
 
-/** null: it is the sender's own, sent on by themselves. */
+/** null: they are the sender's own, also where they sent themselves on. What a bot put into their mouth is not. */
+function whoseWords(message: Message, senderId: number): string | null {
+  const { forward_origin: origin, forward_date: date, forward_from: user, forward_sender_name: name } = message
+  if (origin !== undefined) return originOf(origin, senderId)
+  if (date !== undefined) return originOf({ type: 'older', sender_user: user, sender_user_name: name }, senderId)
+  const bot = message.via_bot ?? message.sender_business_bot
+  return bot === undefined ? null : `the bot ${bot.username === undefined ? bot.first_name : `@${bot.username}`}`
+}
+
 function originOf(origin: z.infer<typeof Origin>, senderId: number): string | null {
   if (origin.sender_user?.id === senderId) return null
   const user = origin.sender_user
@@ -126,10 +154,12 @@ function originOf(origin: z.infer<typeof Origin>, senderId: number): string | nu
   return name?.trim() || 'somebody'
 }
 
-function textOf({ text, caption, sticker, location, venue, contact }: Message): string {
+function textOf(message: Message): string {
+  const { text, caption, sticker, location, venue, contact } = message
+  const words = text === undefined ? withAddresses(caption ?? '', message.caption_entities) : withAddresses(text, message.entities)
   const place = location === undefined ? [] : [`Location: ${location.latitude}, ${location.longitude}`]
   return [
-    text ?? caption ?? '',
+    words,
     sticker?.emoji ?? '',
     ...(venue === undefined ? [] : [`${venue.title}, ${venue.address}`]),
     ...place,
@@ -137,6 +167,17 @@ function textOf({ text, caption, sticker, location, venue, contact }: Message): 
   ]
     .filter((part) => part.trim() !== '')
     .join('\n')
+}
+
+/** A link whose address is not what is shown would lose it. */
+function withAddresses(text: string, entities: z.infer<typeof Entities> = []): string {
+  return entities
+    .filter(({ type, url, offset, length }) => type === 'text_link' && url !== undefined && offset >= 0 && offset + length <= text.length)
+    .sort((a, b) => b.offset - a.offset)
+    .reduce((written, { offset, length, url }) => {
+      const end = offset + length
+      return written.slice(offset, end) === url ? written : `${written.slice(0, end)} (${url})${written.slice(end)}`
+    }, text)
 }
 
 function filesOf(message: Message): { name: string; file: z.infer<typeof ServedFile> }[] {
@@ -174,7 +215,7 @@ export function joinAlbums(updates: readonly TakenUpdate[]): TakenUpdate[] {
   for (const update of updates) {
     const last = joined.at(-1)
     const isMore = update.message !== undefined && last?.message !== undefined && update.album !== null && update.album === last.album
-    if (!isMore || last.message.sender.chatId !== update.message.sender.chatId) {
+    if (!isMore || !isOfSame(last.message, update.message)) {
       joined.push(update)
       continue
     }
@@ -183,4 +224,8 @@ export function joinAlbums(updates: readonly TakenUpdate[]): TakenUpdate[] {
     joined[joined.length - 1] = { ...last, updateId: update.updateId, message }
   }
   return joined
+}
+
+function isOfSame(one: IncomingMessage, other: IncomingMessage): boolean {
+  return one.sender.chatId === other.sender.chatId && one.forwardedFrom === other.forwardedFrom
 }
