@@ -270,6 +270,7 @@ export const automations: WordsLike<typeof en> = {
   schedule: {
     new: 'Neuer Zeitplan',
     list: 'Zeitpläne',
+    find: 'Zeitplan suchen',
     emptyTitle: 'Noch keine Zeitpläne',
     emptyText:
       'Ein Zeitplan gibt deinem Agenten immer wieder denselben Auftrag: jeden Morgen, jeden Montag, oder alle paar Minuten, um etwas im Auge zu behalten. Jeder hat ein Budget für den Tag.',

@@ -262,6 +262,7 @@ export const automations = {
   schedule: {
     new: 'New schedule',
     list: 'Schedules',
+    find: 'Find a schedule',
     emptyTitle: 'No schedules yet',
     emptyText:
       'A schedule hands your agent the same task again and again: every morning, every Monday, or every few minutes to keep watch over something. Each has a budget for the day.',

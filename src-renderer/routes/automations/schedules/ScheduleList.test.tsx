@@ -1,4 +1,4 @@
-import { screen, within } from '@solidjs/testing-library'
+import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
 import type { Occurrence, Schedule, UpcomingRun } from '../../../../src-runner/contract/schedules.ts'
 import { changeLanguage } from '../../../kit/words/words.ts'
@@ -119,4 +119,28 @@ it('teaches when there is none', async () => {
   open([])
   expect(await screen.findByText('No schedules yet')).toBeInTheDocument()
   expect(screen.getByRole('link', { name: 'Start with an example' })).toHaveAttribute('href', '/automations/schedules/new?example=1')
+})
+
+it('shows many a part at a time, and finds one by a part of its name wherever it stands', async () => {
+  const all = Array.from({ length: 60 }, (_, n) => makeSchedule({ name: `Watch ${n}`, agentName: n === 59 ? 'Bruno' : 'Ada' }))
+  const { user, runner, path } = open([])
+  runner.answer({
+    listSchedules: ({ query }) =>
+      query.cursor === undefined ? { schedules: all.slice(0, 40), nextCursor: 'next' } : { schedules: all.slice(40), nextCursor: null },
+  })
+  const rows = async () => within(await screen.findByRole('list', { name: 'Schedules' })).queryAllByRole('listitem')
+  await waitFor(async () => expect(await rows()).toHaveLength(25))
+  await user.click(screen.getByRole('button', { name: 'More' }))
+  await waitFor(async () => expect(await rows()).toHaveLength(50))
+  await user.type(screen.getByRole('searchbox', { name: 'Find a schedule' }), 'bru')
+  await waitFor(async () => expect((await rows()).map((row) => row.textContent)).toEqual([expect.stringContaining('Watch 59')]))
+  expect(path()).toBe('/automations/schedules?q=bru')
+  await user.type(screen.getByRole('searchbox'), 'x')
+  expect(await screen.findByText('Nothing matches “brux”.')).toBeVisible()
+})
+
+it('has nothing to search with where a glance is enough', async () => {
+  open([makeSchedule({ name: 'Summary' })])
+  await row('Summary')
+  expect(screen.queryByRole('searchbox')).toBeNull()
 })

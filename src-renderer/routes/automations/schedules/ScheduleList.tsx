@@ -1,7 +1,8 @@
-import { A } from '@solidjs/router'
+import { A, useSearchParams } from '@solidjs/router'
 import CalendarClock from 'lucide-solid/icons/calendar-clock'
 import Plus from 'lucide-solid/icons/plus'
-import { type JSX, Match, Show, Switch } from 'solid-js'
+import Search from 'lucide-solid/icons/search'
+import { createEffect, createMemo, createSignal, type JSX, Match, Show, Switch } from 'solid-js'
 import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { problemOf } from '../../../api/problem.ts'
 import { useLastOccurrences, useSchedules } from '../../../api/queries.ts'
@@ -13,6 +14,7 @@ import { EmptyState } from '../../../ui/EmptyState.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { KeyedFor } from '../../../ui/KeyedFor.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
+import { TextField } from '../../../ui/TextField.tsx'
 import { BudgetMeter } from './BudgetMeter.tsx'
 import { NextDue } from './NextDue.tsx'
 import { OccurrenceStrip } from './OccurrenceStrip.tsx'
@@ -21,10 +23,29 @@ import { UpcomingRuns } from './UpcomingRuns.tsx'
 import { useCronWords } from './use-cron-words.ts'
 
 const DOTS = 20
+/** Rows at first, and as many again whenever somebody wants to see more: what is due next stands below them. */
+const ROWS = 25
+/** More than somebody takes in at one glance: from so many on they can be searched. */
+const MANY = 12
 
 export function ScheduleList(): JSX.Element {
   const text = () => words().automations.schedule
   const schedules = useSchedules()
+  const [search, setSearch] = useSearchParams<{ q?: string }>()
+  const [wanted, setWanted] = createSignal(ROWS)
+  const wish = () => (search.q ?? '').trim().toLowerCase()
+  const found = createMemo(() => {
+    const name = wish()
+    if (name === '') return schedules.items
+    return schedules.items.filter((one) => `${one.name} ${one.agentName}`.toLowerCase().includes(name))
+  })
+  const shown = () => found().slice(0, wanted())
+  // What was not read yet cannot be found.
+  createEffect(() => wish() !== '' && schedules.hasMore && !schedules.isLoadingMore && schedules.error === null && schedules.more())
+  const more = () => {
+    setWanted(shown().length + ROWS)
+    if (schedules.hasMore && found().length < wanted()) schedules.more()
+  }
   return (
     <Switch>
       <Match when={schedules.error && schedules.items.length === 0}>
@@ -51,6 +72,18 @@ export function ScheduleList(): JSX.Element {
       </Match>
       <Match when={true}>
         <div class="flex flex-col gap-4">
+          <Show when={schedules.items.length > MANY || search.q !== undefined}>
+            <TextField
+              class="max-w-80"
+              type="search"
+              label={text().find}
+              hideLabel
+              placeholder={text().find}
+              icon={Search}
+              value={search.q ?? ''}
+              onValue={(q) => setSearch({ q: q === '' ? undefined : q }, { replace: true })}
+            />
+          </Show>
           <div class="overflow-hidden rounded-xl border border-line bg-surface">
             <div aria-hidden="true" class="flex gap-4 border-b border-line px-4 py-1.5 text-2xs text-ink-3 max-md:hidden">
               <span class="flex-1 pl-7">{text().name}</span>
@@ -59,13 +92,16 @@ export function ScheduleList(): JSX.Element {
               <span class="w-24 text-right">{text().next}</span>
             </div>
             <ArrowList label={text().list}>
-              <KeyedFor each={schedules.items} keyOf={(schedule) => schedule.id}>
+              <KeyedFor each={shown()} keyOf={(schedule) => schedule.id}>
                 {(schedule) => <ScheduleRow schedule={schedule()} />}
               </KeyedFor>
             </ArrowList>
+            <p role="status" class={found().length === 0 ? 'px-4 py-3 text-ink-3' : 'sr-only'}>
+              {found().length === 0 && !schedules.hasMore ? words().common.noMatchFor(search.q ?? '') : ''}
+            </p>
           </div>
-          <Show when={schedules.hasMore}>
-            <Button size="sm" variant="ghost" class="self-start" busy={schedules.isLoadingMore} onClick={schedules.more}>
+          <Show when={shown().length < found().length || schedules.hasMore}>
+            <Button size="sm" variant="ghost" class="self-start" busy={schedules.isLoadingMore} onClick={more}>
               {words().common.more}
             </Button>
           </Show>
@@ -91,7 +127,10 @@ function ScheduleRow(props: { schedule: Schedule }): JSX.Element {
           <ScheduleIcon schedule={props.schedule} />
           <span class="min-w-0 flex-1">
             <span class="flex min-w-0 items-center gap-2">
-              <span class={`truncate text-sm font-medium ${props.schedule.status === 'paused' ? 'text-ink-2' : 'text-ink'}`}>
+              <span
+                title={props.schedule.name}
+                class={`truncate text-sm font-medium ${props.schedule.status === 'paused' ? 'text-ink-2' : 'text-ink'}`}
+              >
                 {props.schedule.name}
               </span>
               <SchedulePill schedule={props.schedule} onlyOdd />
