@@ -54,9 +54,15 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
     const opened: Listening[] = []
     /** What was said of parts that went out. */
     let parts: number[]
+    let mostParts: number
+    const goesOn = (partsSent: number) => {
+      parts.push(partsSent)
+      return partsSent < mostParts
+    }
 
     beforeEach(async () => {
       parts = []
+      mostParts = Infinity
       clock = createHandClock()
       folder = mkdtempSync(join(tmpdir(), 'deckhand-channel-'))
       ;({ driver, service } = await start(clock))
@@ -74,7 +80,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
       return listening
     }
     const send = (listening: Listening, text: string, more: Partial<OutgoingMessage> = {}) =>
-      listening.connection.deliver(messageTo(service.chatId, text, more), never, (partsSent) => parts.push(partsSent))
+      listening.connection.deliver(messageTo(service.chatId, text, more), never, goesOn)
     /** Lets the shortest of the pauses pass that are on. */
     const passAPause = async () => clock.advance(await clock.untilSleeping((ms) => ms <= 10_000))
 
@@ -424,6 +430,14 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(parts).toEqual(Array.from({ length: messages - 1 }, (_, i) => i + 1))
       })
 
+      test('goes no further when it is withdrawn on its way', async () => {
+        const listening = await listenToSomebody()
+        mostParts = 1
+        const text = 'word '.repeat((driver.limits.messageChars * (MOST_MESSAGES - 1.5)) / 5)
+        expect(await send(listening, text)).toMatchObject({ state: 'failed', permanent: false, partsSent: 1 })
+        expect(service.sent()).toHaveLength(1)
+      })
+
       test('what shows nothing makes no message of its own', async () => {
         const listening = await listenToSomebody()
         for (const text of ['\u200b\u2060', '\u2800 \u3164', '']) sentAll(await send(listening, text))
@@ -475,7 +489,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
 
       test('a chat that is not there: likewise', async () => {
         const listening = await listenToSomebody()
-        const result = await listening.connection.deliver(messageTo('999999999', 'Hello'), never, () => {})
+        const result = await listening.connection.deliver(messageTo('999999999', 'Hello'), never, goesOn)
         expect(result).toMatchObject({ state: 'failed', permanent: true })
       })
 
@@ -485,7 +499,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         service.faultOnSending('stall')
         const stopping = new AbortController()
         const asked = service.timesAsked()
-        const sending = listening.connection.deliver(messageTo(service.chatId, 'Hello'), stopping.signal, () => {})
+        const sending = listening.connection.deliver(messageTo(service.chatId, 'Hello'), stopping.signal, goesOn)
         await service.untilAsked(asked + 1)
         stopping.abort(new Error('the runner stops'))
         expect(await sending).toMatchObject({ state: 'failed', permanent: false, partsSent: 0 })

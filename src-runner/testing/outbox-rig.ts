@@ -57,7 +57,7 @@ export function openOutboxRig(): OutboxRig {
   let messages = 0
 
   const startSender = (): OutboxSender => {
-    const deliver = (message: OutgoingMessage, signal: AbortSignal, part: OnPart = () => {}) =>
+    const deliver = (message: OutgoingMessage, signal: AbortSignal, part: OnPart = () => true) =>
       new Promise<SendResult>((resolve) => {
         signal.addEventListener('abort', () => resolve(failed({ problem: 'called off', partsSent: message.partsSent })))
         tries.push({ message, signal, part, answer: resolve })

@@ -33,7 +33,7 @@ export type ChannelAccess = { token: string; baseUrl: string | null }
 export type Identified = { state: 'known'; account: ChannelAccount } | { state: 'refused' | 'unreachable'; problem: string }
 
 export type Connection = {
-  /** Only one at a time for the same chat: parts of two messages would mix. Says of each but the last part that it is there. */
+  /** Only one at a time for the same chat: parts of two messages would mix. Asks after each part but the last whether to go on. */
   deliver(message: OutgoingMessage, signal: AbortSignal, onPart: OnPart): Promise<SendResult>
   /** Says for a few seconds that an answer is being written. */
   showTyping(chatId: string): Promise<void>

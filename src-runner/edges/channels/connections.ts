@@ -269,7 +269,7 @@ export function createChannelConnections(deps: ConnectionsDeps): ChannelConnecti
       const driver = deps.drivers.find((one) => one.kind === kind)
       return driver === undefined ? { state: 'refused', problem: NO_DRIVER } : driver.identify(access, new AbortController().signal)
     },
-    async deliver(message, signal, onPart = () => {}) {
+    async deliver(message, signal, onPart = () => true) {
       const connection = held.get(message.channelId)?.connection ?? null
       if (connection !== null) return connection.deliver(message, signal, onPart)
       const { partsSent } = message

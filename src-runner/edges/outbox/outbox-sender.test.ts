@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { transact } from '../../base/db/transact.ts'
 import { deleteChannel } from '../../records/channels/channels.ts'
 import { listOutbox, retryOutbound } from '../../records/outbox/outbox.ts'
+import { withdrawFrom } from '../../records/outbox/writing.ts'
 import { failed, openOutboxRig, SENT, turn, type OutboxRig } from '../../testing/outbox-rig.ts'
 
 const MINUTE = 60_000
@@ -140,6 +141,20 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id).state).toBe('sent')
   })
 
+  it('lets nothing follow a part when the rest is withdrawn, and says so to nobody twice', async () => {
+    const id = rig.write(channel, 'owner', 'a long one')
+    const { part, answer } = await rig.nextTry()
+    expect(part(1)).toBe(true)
+    const personId = rig.db.prepare<{ person_id: string }>('SELECT person_id FROM outbox WHERE id = ?').get(id)!.person_id
+    transact(rig.db, (tx) => withdrawFrom(tx, personId, 'They are refused by now.'))
+    expect(part(2)).toBe(false)
+    answer(failed({ partsSent: 2 }))
+    await turn()
+    expect(rig.read(id)).toMatchObject({ state: 'nowhere', problem: 'They are refused by now.' })
+    await pass(HOUR)
+    expect(rig.tries).toHaveLength(1)
+  })
+
   it('takes no message that gets on for one that kills the process', async () => {
     const id = rig.write(channel, 'owner', 'a very long one')
     for (let parts = 1; parts <= 6; parts++) {
@@ -157,7 +172,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     const id = rig.write(channel, 'owner', 'a long one')
     const { part, answer } = await rig.nextTry()
     rig.db.connection.pragma('query_only = on')
-    part(1)
+    expect(part(1)).toBe(true)
     rig.db.connection.pragma('query_only = off')
     answer(SENT)
     await turn()

@@ -144,11 +144,12 @@ export function createOutboxSender({ db, hub, clock, log, deliver }: OutboxSende
   }
 
   /** Without it a part might go out twice, which is no reason to send less. */
-  function keepPart(messageId: string, partsSent: number): void {
+  function keepPart(messageId: string, partsSent: number): boolean {
     try {
-      transact(db, (tx) => notePart(tx, messageId, partsSent))
+      return transact(db, (tx) => notePart(tx, messageId, partsSent))
     } catch (error) {
       log.warn({ error, messageId, partsSent }, 'a part that went out could not be written down')
+      return true
     }
   }
 

@@ -24,8 +24,8 @@ export type SendResult =
   | { state: 'sent'; externalId: string | null }
   | { state: 'failed'; permanent: boolean; partsSent: number; retryAfterMs: number | null; problem: string }
 
-/** So many parts of the message have gone out, and it goes on. */
-export type OnPart = (partsSent: number) => void
+/** So many parts of the message have gone out. Answers whether the rest is to follow: it may have been withdrawn meanwhile. */
+export type OnPart = (partsSent: number) => boolean
 
 /** Sends one message. Never rejects for what a service may answer. */
 export type Deliver = (message: OutgoingMessage, signal: AbortSignal, onPart?: OnPart) => Promise<SendResult>

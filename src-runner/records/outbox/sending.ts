@@ -103,9 +103,13 @@ export function beginTry(tx: Tx, { clock }: { clock: Clock }, messageId: string)
   }
 }
 
-/** Writes down that a part has gone out: whoever goes on after a crash does not send it again. What died before it did not die of it. */
-export function notePart(tx: Tx, messageId: string, partsSent: number): void {
-  tx.prepare("UPDATE outbox SET parts_sent = max(parts_sent, ?), cut_off = 1 WHERE id = ? AND state = 'pending'").run(partsSent, messageId)
+/**
+ * Writes down that a part has gone out: whoever goes on after a crash does not send it again, and what died before it did not
+ * die of it. false: the message is not to be sent any more.
+ */
+export function notePart(tx: Tx, messageId: string, partsSent: number): boolean {
+  const noted = tx.prepare("UPDATE outbox SET parts_sent = max(parts_sent, ?), cut_off = 1 WHERE id = ? AND state = 'pending'")
+  return noted.run(partsSent, messageId).changes > 0
 }
 
 /** Writes down how a try ended. Answers the state that the message is in now. */

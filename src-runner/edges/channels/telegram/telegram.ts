@@ -37,6 +37,7 @@ const MOST_FILE_IN = 20_000_000
 const LIMITS = { messageChars: MOST_MESSAGE_CHARS, fileBytes: 50_000_000 } satisfies ChannelLimits
 const FILE_DEADLINE_MS = 180_000
 const MOST_NOTE_CHARS = 200
+const WITHDRAWN = 'It was not to be sent any more.'
 /** Nobody should wait long for a message because of the menu. */
 const MENU_DEADLINE_MS = 5_000
 /** After a week without updates the service numbers them anew, from anywhere: an old number is no help by then. */
@@ -267,7 +268,12 @@ async function deliver(
       return { sent: { state: 'failed', permanent, partsSent: i, retryAfterMs, problem }, isTokenRefused: answer.kind === 'token' }
     }
     if (part.type === 'text' && part.isLastText) externalId = answer.value
-    if (i < parts.length - 1) onPart(i + 1)
+    if (i < parts.length - 1 && !onPart(i + 1)) {
+      return {
+        sent: { state: 'failed', permanent: false, partsSent: i + 1, retryAfterMs: null, problem: WITHDRAWN },
+        isTokenRefused: false,
+      }
+    }
   }
   return { sent: { state: 'sent', externalId }, isTokenRefused: false }
 }
