@@ -67,7 +67,7 @@ export function Shell(props: RouteSectionProps) {
           <SideNavigation onPalette={() => setOpen('palette')} />
           <PhoneNavigation onMore={() => setOpen('more')} />
         </Show>
-        <main id="main" tabIndex={-1} class="min-h-0 min-w-0 flex-1 outline-none">
+        <main id="main" tabIndex={-1} class="relative min-h-0 min-w-0 flex-1 overflow-clip outline-none">
           <ErrorBoundary fallback={(thrown, reset) => <Crashed thrown={thrown} reset={reset} />}>
             <Suspense>{props.children}</Suspense>
           </ErrorBoundary>
