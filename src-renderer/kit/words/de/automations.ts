@@ -380,7 +380,6 @@ export const automations: WordsLike<typeof en> = {
     nothingNew: 'Nichts Neues',
     byHand: 'Von Hand',
     times: (count) => plural(count, { one: '#-mal', other: '#-mal' }),
-    until: (from, until) => `${from} bis ${until}`,
     tally: {
       ran: (count) => plural(count, { one: '# gelaufen', other: '# gelaufen' }),
       caught_up: (count) => plural(count, { one: '# nachgeholt', other: '# nachgeholt' }),

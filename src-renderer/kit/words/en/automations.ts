@@ -372,7 +372,6 @@ export const automations = {
     nothingNew: 'Nothing new',
     byHand: 'By hand',
     times: (count: number) => plural(count, { one: '# time', other: '# times' }),
-    until: (from: string, until: string) => `${from} to ${until}`,
     tally: {
       ran: (count: number) => plural(count, { one: '# ran', other: '# ran' }),
       caught_up: (count: number) => plural(count, { one: '# caught up', other: '# caught up' }),

@@ -156,7 +156,7 @@ describe('its ledger', () => {
     open({}, [makeOccurrence({ state: 'missed', jobId: null, jobStatus: null, times: 92, dueAt: at, untilAt: at + 23 * 3_600_000 })])
     const item = within(await ledger()).getByRole('listitem')
     expect(item).toHaveTextContent('92 times')
-    expect(item).toHaveTextContent(/May 12, 9:00.AM to Wed, May 13, 8:00.AM/)
+    expect(item).toHaveTextContent(/May 12, 9:00.AM.–.Wed, May 13, 8:00.AM/)
   })
 
   it('tells of what was missed for the same reason as one, which opens to each of them', async () => {
@@ -166,7 +166,7 @@ describe('its ledger', () => {
     const { user } = open({}, [makeOccurrence({ state: 'caught_up' }), ...missed])
     const items = within(await ledger()).getAllByRole('listitem')
     expect(items).toHaveLength(2)
-    expect(items[1]).toHaveTextContent(/Missed\s*5 times.*to.*Asleep\./)
+    expect(items[1]).toHaveTextContent(/Missed\s*5 times.*–.*Asleep\./)
     expect(screen.getByRole('img', { name: /^The last 6 times: .*5 × Missed/ })).toBeVisible()
     await user.click(screen.getByRole('button', { name: 'Show each of the 5' }))
     expect(within(await ledger()).getAllByRole('listitem')).toHaveLength(7)

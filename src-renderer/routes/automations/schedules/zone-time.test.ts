@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { allTimezones, nextDayIn, ownTimezone, zoneTime } from './zone-time.ts'
+import { allTimezones, nextDayIn, ownTimezone, zoneTime, zoneTimes } from './zone-time.ts'
 
 describe('nextDayIn', () => {
   it.each([
@@ -19,6 +19,12 @@ it('tells the time on the clock of a zone, and in UTC where nobody knows the zon
   const at = Date.parse('2026-05-12T07:00:00Z')
   expect(zoneTime(at, 'Asia/Tokyo', 'en-GB')).toBe('Tue 12 May, 16:00')
   expect(zoneTime(at, 'Mars/Olympus', 'en-GB')).toBe('Tue 12 May, 07:00')
+})
+
+it('tells of a day from when until when, and the day once', () => {
+  const at = Date.parse('2026-05-12T07:00:00Z')
+  expect(zoneTimes(at, at + 3_600_000, 'Asia/Tokyo', 'en-GB')).toMatch(/^Tue 12 May, 16:00.?–.?17:00$/)
+  expect(zoneTimes(at, at + 86_400_000, 'Asia/Tokyo', 'en-GB')).toMatch(/^Tue 12 May, 16:00.?–.?Wed 13 May, 16:00$/)
 })
 
 it('knows every zone, the own one and UTC among them', () => {

@@ -7,6 +7,15 @@ export function ownTimezone(): string {
 
 /** "Mon, May 12, 9:00 AM" on a clock in that zone; in UTC for a zone that this page does not know. */
 export function zoneTime(at: number, timezone: string, locale: string): string {
+  return zoneFormat(timezone, locale).format(at)
+}
+
+/** "Mon, May 12, 9:00 AM – Tue, May 13, 8:00 AM"; of one day, the day once. */
+export function zoneTimes(from: number, until: number, timezone: string, locale: string): string {
+  return zoneFormat(timezone, locale).formatRange(from, until)
+}
+
+function zoneFormat(timezone: string, locale: string): Intl.DateTimeFormat {
   const format = (timeZone: string) =>
     new Intl.DateTimeFormat(locale, {
       weekday: 'short',
@@ -22,7 +31,7 @@ export function zoneTime(at: number, timezone: string, locale: string): string {
     } catch {
       return format('UTC')
     }
-  }).format(at)
+  })
 }
 
 /** The time of day alone. */
