@@ -36,10 +36,10 @@ function write(commits: number, pages = 100): void {
   }
 }
 
-test('the log is copied by the thread and begins anew, and no commit waits for it', async () => {
+test('the log is copied by the thread and begins anew, and no commit waits for it', { timeout: 30_000 }, async () => {
   write(64)
   expect(readFrames(db.connection).waiting).toBeGreaterThan(6000)
-  await vi.waitFor(() => expect(readFrames(db.connection).waiting).toBe(0), 10_000)
+  await vi.waitFor(() => expect(readFrames(db.connection).waiting).toBe(0), 25_000)
   write(1)
   expect(readFrames(db.connection).all).toBeLessThan(300)
   expect(db.findDamage()).toEqual([])

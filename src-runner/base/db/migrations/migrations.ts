@@ -7,6 +7,7 @@ import { CHANNELS } from './0006-channels.ts'
 import { LEAN_JOBS } from './0007-lean-jobs.ts'
 import { LEAN_LEDGER } from './0008-lean-ledger.ts'
 import { REFUSALS } from './0009-refusals.ts'
+import { PLAIN_CHECKS } from './0010-plain-checks.ts'
 
 /**
  * SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called.
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, sql: LEAN_JOBS, editsSchema: true },
   { version: 8, sql: LEAN_LEDGER },
   { version: 9, sql: REFUSALS },
+  { version: 10, sql: PLAIN_CHECKS, editsSchema: true },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.at(-1)!.version
