@@ -391,6 +391,18 @@ describe('Telegram', { timeout: 30_000 }, () => {
       .toMatchObject([{ kind: 'reply', text: 'Nobody reads this.', problem: expect.stringContaining('blocked') as string, tries: 1 }])
   })
 
+  it('makes no work for the person of a stranger who cannot be answered', async () => {
+    await beginConnected()
+    rig.bot.block(BEN)
+    rig.bot.say(BEN, 'Hello?')
+    await expect
+      .poll(() => rig.outbox())
+      .toMatchObject([{ kind: 'notice', state: 'nowhere', problem: expect.stringContaining('blocked') as string }])
+    expect(await personOf(BEN)).toMatchObject({ role: 'asked' })
+    expect((await rig.runner.client.ok('listAttention')).items.map(({ kind }) => kind)).toEqual(['channel_request'])
+    expect(rig.runner.notices.map(({ kind }) => kind)).not.toContain('delivery_impossible')
+  })
+
   it('says so when the token was taken back, and goes on with a new one of the same bot only', async () => {
     const channel = await beginConnected()
     await letIn(ANNA)

@@ -88,7 +88,7 @@ export function beginTry(tx: Tx, { clock }: { clock: Clock }, messageId: string)
     return null
   }
   if (row.cut_off >= MOST_CUT_OFF) {
-    endAs(tx, clock, row, 'undeliverable', `The app stopped ${MOST_CUT_OFF} times while this was being sent, so it is not tried again.`)
+    giveUp(tx, clock, row, `The app stopped ${MOST_CUT_OFF} times while this was being sent, so it is not tried again.`)
     return null
   }
   tx.prepare('UPDATE outbox SET cut_off = cut_off + 1 WHERE id = ?').run(messageId)
@@ -136,8 +136,7 @@ export function recordTry(tx: Tx, { clock }: { clock: Clock }, messageId: string
     messageId,
   )
   if (result.permanent || tries > BACK_OFF_MS.length) {
-    endAs(tx, clock, row, 'undeliverable', result.problem)
-    return 'undeliverable'
+    return giveUp(tx, clock, row, result.problem)
   }
   const wait =
     result.retryAfterMs === null
@@ -160,7 +159,7 @@ export function giveUpOverdue(tx: Tx, { clock }: { clock: Clock }, underWay: Rea
   const overdue = tx.prepare<Row>("SELECT * FROM outbox WHERE state = 'pending' AND give_up_at <= ? ORDER BY seq").all(clock.now())
   for (const row of overdue) {
     const problem = row.problem === '' ? 'The channel was not connected for a day.' : row.problem
-    if (!underWay.has(row.id)) endAs(tx, clock, row, 'undeliverable', problem)
+    if (!underWay.has(row.id)) giveUp(tx, clock, row, problem)
   }
   for (const row of listOrphans(tx)) if (!underWay.has(row.id)) endAs(tx, clock, row, 'nowhere', 'The channel was removed.')
 }
@@ -184,6 +183,16 @@ export function pruneOutbox(tx: Tx, { clock }: { clock: Clock }): number {
 
 function listOrphans(db: Db): Row[] {
   return db.prepare<Row>("SELECT * FROM outbox WHERE state = 'pending' AND channel_id IS NULL ORDER BY seq LIMIT 500").all()
+}
+
+/** The person has to see it, unless it was for a stranger who waits to be let in: anybody could make work for them by that. */
+function giveUp(tx: Tx, clock: Clock, row: Pick<Row, 'id' | 'agent_id'>, problem: string): OutboundState {
+  const stranger = tx.prepare(
+    `SELECT 1 FROM outbox AS message JOIN channel_people AS person ON person.id = message.person_id WHERE message.id = ? AND person.role = 'asked'`,
+  )
+  const state = stranger.get(row.id) === undefined ? 'undeliverable' : 'nowhere'
+  endAs(tx, clock, row, state, problem)
+  return state
 }
 
 function endAs(tx: Tx, clock: Clock, row: Pick<Row, 'id' | 'agent_id'>, state: 'undeliverable' | 'nowhere', problem: string): void {
