@@ -1,8 +1,15 @@
 import { createStore, produce } from 'solid-js/store'
 import type { LiveEvent, RecordedEvent } from '../../src-runner/contract/events.ts'
+import type { Said } from '../../src-runner/contract/said.ts'
 
 /** What a running job is doing at this moment. */
-export type Progress = { activity: 'model' | 'tool' | 'retry_wait'; detail: string | null; until: number | null; since: number }
+export type Progress = {
+  activity: 'model' | 'tool' | 'retry_wait'
+  detail: string | null
+  detailSaid?: Said | undefined
+  until: number | null
+  since: number
+}
 
 export type Live = {
   /** null: nothing was heard of this job since the page listens. */
@@ -19,8 +26,8 @@ export function createLive(now: () => number = () => Date.now()): Live {
   const [progress, setProgress] = createStore<Record<string, Progress>>({})
   return {
     progressOf: (jobId) => progress[jobId] ?? null,
-    takeLive({ payload: { jobId, activity, detail, until } }) {
-      setProgress(jobId, { activity, detail, until, since: now() })
+    takeLive({ payload: { jobId, activity, detail, detailSaid, until } }) {
+      setProgress(jobId, { activity, detail, detailSaid, until, since: now() })
     },
     takeRecorded(event) {
       if (!ENDS_PROGRESS.has(event.type) || !('jobId' in event.payload)) return

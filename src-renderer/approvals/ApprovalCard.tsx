@@ -53,7 +53,7 @@ export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
   }
   return (
     <article
-      aria-label={`${text().kind[props.approval.kind]} ${headlineOf(props.approval, words())}`}
+      aria-label={`${text().kind[props.approval.kind]} ${headlineOf(props.approval, words(), locale())}`}
       class={`min-w-0 rounded-xl border bg-surface ${isOpen() ? 'border-warn/50 shadow-card' : 'border-line'}`}
     >
       <header class={`flex items-start gap-3 ${props.compact ? 'px-3.5 pt-3' : 'px-5 pt-4'}`}>
@@ -70,7 +70,7 @@ export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
             </Show>
           </div>
           <h2 class={`font-semibold wrap-anywhere whitespace-pre-wrap text-ink ${props.compact ? 'text-md' : 'text-lg'}`}>
-            {visibleText(headlineOf(props.approval, words()))}
+            {visibleText(headlineOf(props.approval, words(), locale()))}
           </h2>
         </div>
       </header>

@@ -8,6 +8,7 @@ import type { Marks } from '../../src-runner/contract/rules.ts'
 import { words } from '../kit/words/words.ts'
 import type { Icon } from '../ui/icon.ts'
 import { Pill } from '../ui/Pill.tsx'
+import { causeText } from './policy-text.ts'
 
 type MarkName = keyof Marks
 const NAMES: MarkName[] = ['untrusted', 'private', 'outside']
@@ -48,7 +49,7 @@ export function MarksList(props: { marks: Marks; jobId: string }): JSX.Element {
                 <span class="min-w-0 wrap-anywhere">
                   <span class="text-ink">{text().marked[name]}</span>
                   {': '}
-                  {props.marks[name]!.cause}{' '}
+                  {causeText(props.marks[name]!, words())}{' '}
                   <A
                     href={stepHref(props.jobId, props.marks[name]!.seq)}
                     class="whitespace-nowrap text-accent-ink underline underline-offset-2"
@@ -75,7 +76,7 @@ export function MarkPills(props: { marks: Marks; jobId: string }): JSX.Element {
       {(name) => (
         <A
           href={stepHref(props.jobId, props.marks[name]!.seq)}
-          title={`${words().approvals.marked[name]}: ${props.marks[name]!.cause}`}
+          title={`${words().approvals.marked[name]}: ${causeText(props.marks[name]!, words())}`}
           class="rounded-full"
         >
           <Pill tone={name === 'untrusted' ? 'warn' : 'plain'}>

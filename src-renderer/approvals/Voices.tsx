@@ -5,8 +5,9 @@ import ShieldX from 'lucide-solid/icons/shield-x'
 import { createSignal, createUniqueId, For, type JSX, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import type { Decision, Voice } from '../../src-runner/contract/rules.ts'
-import { words } from '../kit/words/words.ts'
+import { locale, words } from '../kit/words/words.ts'
 import type { Icon } from '../ui/icon.ts'
+import { voiceText } from './policy-text.ts'
 
 const LOOKS: Record<Voice['verdict'], { icon: Icon; tone: string }> = {
   run: { icon: CircleCheck, tone: 'text-ok' },
@@ -29,7 +30,7 @@ export function VoiceText(props: { voice: Voice }): JSX.Element {
       <Show when={props.voice.source !== 'rule' && props.voice.source}>
         {(source) => <span class="font-medium text-ink">{words().approvals.source[source()]}: </span>}
       </Show>
-      {props.voice.text}
+      {voiceText(props.voice, words(), locale())}
     </span>
   )
 }

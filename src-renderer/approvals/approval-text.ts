@@ -1,11 +1,12 @@
 import type { Approval } from '../../src-runner/contract/approvals.ts'
 import { moneyText } from '../kit/numbers.ts'
 import type { Words } from '../kit/words/words.ts'
+import { effectText } from './policy-text.ts'
 
 type Asked = Pick<Approval, 'kind' | 'agentName' | 'tool' | 'facts' | 'question' | 'budget'>
 
 /** What is to be decided, in one line: the effect in words, the question, the limit. */
-export function headlineOf(approval: Asked, words: Words): string {
+export function headlineOf(approval: Asked, words: Words, locale: string): string {
   const text = words.approvals
   switch (approval.kind) {
     case 'question':
@@ -14,7 +15,7 @@ export function headlineOf(approval: Asked, words: Words): string {
       return approval.budget === null ? text.wants.budget(approval.agentName) : text.budgetOf[approval.budget.scope]
     case 'tool':
     case 'unknown_outcome':
-      return approval.facts?.summary || text.useTool(approval.tool ?? words.common.unknown)
+      return (approval.facts !== null && effectText(approval.facts, words, locale)) || text.useTool(approval.tool ?? words.common.unknown)
   }
 }
 

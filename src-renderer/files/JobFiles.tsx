@@ -141,7 +141,7 @@ function UndoButton(props: { jobId: string; file: WrittenFile }): JSX.Element {
         return
       }
       if (code === 'file_cannot_be_undone') {
-        setRefused(thrown instanceof ApiError && thrown.message !== '' ? thrown.message : text().cannot)
+        setRefused(sentenceOf(thrown))
         return
       }
       throw thrown

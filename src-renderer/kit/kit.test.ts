@@ -5,6 +5,7 @@ import { durationText, relativeTime } from './time.ts'
 import { createPlural } from './words/plural.ts'
 import { de } from './words/de.ts'
 import { en } from './words/en.ts'
+import type { Words } from './words/words.ts'
 
 const S = 1000
 const M = 60 * S
@@ -85,8 +86,10 @@ describe('words', () => {
       if (typeof value === 'function') return [[path, String((value as (...args: unknown[]) => unknown)(3, 3))]]
       return Object.entries(value as object).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`))
     }
-    const english = new Map(leaves(en, ''))
-    const german = new Map(leaves(de, ''))
+    // Sentences that are made of facts have a test of their own.
+    const plain = ({ said: _said, errors: _errors, policy: _policy, attention: _attention, doctor: _doctor, ...rest }: Words) => rest
+    const english = new Map(leaves(plain(en), ''))
+    const german = new Map(leaves(plain(de), ''))
     expect([...german.keys()].sort()).toEqual([...english.keys()].sort())
     for (const [path, text] of [...english, ...german]) {
       if (path.endsWith('kindNotes.demo')) continue

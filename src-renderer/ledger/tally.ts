@@ -1,4 +1,5 @@
 import type { OccurrenceSum } from '../../src-runner/contract/schedules.ts'
+import { saidText } from '../kit/said.ts'
 import type { Seen } from './OccurrenceGlyph.tsx'
 
 /** What became of due times, as a person counts it. A run that found nothing new has run. */
@@ -17,7 +18,7 @@ export const TALLY_KINDS = [
 ] as const
 export type TallyKind = (typeof TALLY_KINDS)[number]
 
-export type Tally = Pick<OccurrenceSum, 'times' | 'reason' | 'lastAt'> & { kind: TallyKind }
+export type Tally = Pick<OccurrenceSum, 'times' | 'reason' | 'reasonSaid' | 'lastAt'> & { kind: TallyKind }
 
 /** The sign of each kind, which is that of a due time to which it happened. */
 export const SIGN_OF: Record<TallyKind, Seen> = {
@@ -58,7 +59,13 @@ export function tallyOf(sums: readonly OccurrenceSum[]): Tally[] {
     const kind = kindOf(sum)
     const known = tallies.get(kind)
     const newest = known === undefined || sum.lastAt > known.lastAt ? sum : known
-    tallies.set(kind, { kind, times: (known?.times ?? 0) + sum.times, reason: newest.reason, lastAt: newest.lastAt })
+    tallies.set(kind, {
+      kind,
+      times: (known?.times ?? 0) + sum.times,
+      reason: newest.reason,
+      reasonSaid: newest.reasonSaid,
+      lastAt: newest.lastAt,
+    })
   }
   return TALLY_KINDS.flatMap((kind) => tallies.get(kind) ?? [])
 }
@@ -68,7 +75,7 @@ const DID_NOT_RUN: readonly TallyKind[] = ['missed', 'skipped_budget', 'skipped_
 /** Why the newest of those that did not run did not; null: all of them did. */
 export function whyNot(tallies: readonly Tally[]): string | null {
   const newest = tallies.filter(({ kind }) => DID_NOT_RUN.includes(kind)).sort((a, b) => b.lastAt - a.lastAt)[0]
-  return newest === undefined || newest.reason === '' ? null : newest.reason
+  return newest === undefined || newest.reason === '' ? null : saidText(newest.reason, newest.reasonSaid)
 }
 
 /** Its newest due time was missed and nothing has made up for it. */

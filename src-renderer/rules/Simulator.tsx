@@ -5,9 +5,9 @@ import { ApiError } from '../api/client.ts'
 import { useSimulateCall } from '../api/mutations.ts'
 import { issueOf, problemOf, sentenceOf } from '../api/problem.ts'
 import { useAgents, useTools } from '../api/queries.ts'
+import { effectText } from '../approvals/policy-text.ts'
 import { Overruled, VerdictMark, VoiceText } from '../approvals/Voices.tsx'
-import { visibleText } from '../kit/visible-text.ts'
-import { words } from '../kit/words/words.ts'
+import { locale, words } from '../kit/words/words.ts'
 import { Button } from '../ui/Button.tsx'
 import { Checkbox } from '../ui/Checkbox.tsx'
 import { ErrorState } from '../ui/ErrorState.tsx'
@@ -176,7 +176,7 @@ function Verdict(props: { simulated: SimulatedCall }): JSX.Element {
       </p>
       <dl class="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-4 gap-y-2 text-sm max-sm:grid-cols-1">
         <dt class="text-ink-2">{text().what}</dt>
-        <dd class="wrap-anywhere text-ink">{visibleText(props.simulated.facts.summary)}</dd>
+        <dd class="wrap-anywhere text-ink">{effectText(props.simulated.facts, words(), locale())}</dd>
         <dt class="text-ink-2">{text().because}</dt>
         <dd class="text-ink">
           <VoiceText voice={decision().decidedBy} />

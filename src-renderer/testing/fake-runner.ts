@@ -1,4 +1,5 @@
-import { ERROR_STATUS, type ErrorCode } from '../../src-runner/contract/errors.ts'
+import { ERROR_STATUS, type ErrorCode, type ErrorIssue } from '../../src-runner/contract/errors.ts'
+import type { Said } from '../../src-runner/contract/said.ts'
 import type { LiveEvent, RecordedEvent } from '../../src-runner/contract/events.ts'
 import type { ChatStreamEvent } from '../../src-runner/contract/jobs.ts'
 import { ROUTES, type Route, type RouteAnswer, type RouteInput, type RouteName } from '../../src-runner/contract/routes.ts'
@@ -9,11 +10,14 @@ import type { JsonRoute } from '../api/client.ts'
 export class Refusal {
   readonly code: ErrorCode
   readonly message: string | undefined
-  readonly issues: { path: string; message: string }[] | undefined
-  constructor(code: ErrorCode, message?: string, issues?: { path: string; message: string }[]) {
+  readonly issues: ErrorIssue[] | undefined
+  /** What the message says, where it is one of the runner's own. */
+  readonly said: Said | undefined
+  constructor(code: ErrorCode, message?: string, issues?: ErrorIssue[], said?: Said) {
     this.code = code
     this.message = message
     this.issues = issues
+    this.said = said
   }
 }
 
@@ -133,7 +137,7 @@ export function createFakeRunner(first: Answers = {}): FakeRunner {
     const answer = await handler(input)
     init?.signal?.throwIfAborted()
     if (answer instanceof Refusal) {
-      return respond(ERROR_STATUS[answer.code], { error: answer.code, message: answer.message, issues: answer.issues })
+      return respond(ERROR_STATUS[answer.code], { error: answer.code, message: answer.message, said: answer.said, issues: answer.issues })
     }
     return respond(route.status, route.answer.parse(answer))
   }

@@ -19,6 +19,7 @@ export const DoctorFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('trash_works') }),
   z.object({ code: z.literal('trash_missing') }),
   z.object({ code: z.literal('keychain_works') }),
+  z.object({ code: z.literal('keychain_shut'), words: z.string() }),
   z.object({ code: z.literal('no_model') }),
   z.object({ code: z.literal('demo_model') }),
   z.object({ code: z.literal('models_answer'), names: z.array(z.string()) }),

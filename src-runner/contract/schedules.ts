@@ -161,6 +161,7 @@ export type UpcomingRun = z.infer<typeof UpcomingRun>
 export const OccurrenceSum = Occurrence.pick({ state: true, jobStatus: true, quiet: true, times: true }).extend({
   /** Of the newest of them: why they became that. */
   reason: z.string(),
+  reasonSaid: Said.optional(),
   lastAt: Moment,
 })
 export type OccurrenceSum = z.infer<typeof OccurrenceSum>

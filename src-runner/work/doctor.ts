@@ -117,7 +117,7 @@ const LOOKS: Record<DoctorCheck['name'], Look> = {
       await vault.get(UNUSED_KEY)
       return ok({ code: 'keychain_works' }, 'Keys and tokens can be read and written.')
     } catch (error) {
-      return problem({ code: 'broke', ...wordsOf(messageOf(error)) }, messageOf(error), 'unlock_keychain')
+      return problem({ code: 'keychain_shut', words: messageOf(error) }, messageOf(error), 'unlock_keychain')
     }
   },
 

@@ -5,13 +5,17 @@ import { channels } from './en/channels.ts'
 import { automations } from './en/automations.ts'
 import { chat } from './en/chat.ts'
 import { common } from './en/common.ts'
+import { errors } from './en/errors.ts'
 import { files } from './en/files.ts'
+import { attention, doctor } from './en/findings.ts'
 import { home } from './en/home.ts'
 import { job } from './en/job.ts'
 import { markdown } from './en/markdown.ts'
 import { memory } from './en/memory.ts'
 import { models } from './en/models.ts'
+import { policy } from './en/policy.ts'
 import { rules } from './en/rules.ts'
+import { said } from './en/said.ts'
 import { settings } from './en/settings.ts'
 import { shell } from './en/shell.ts'
 import { turn } from './en/turn.ts'
@@ -37,4 +41,9 @@ export const en = {
   welcome,
   turn,
   markdown,
+  errors,
+  said,
+  policy,
+  attention,
+  doctor,
 }

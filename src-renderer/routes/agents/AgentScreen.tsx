@@ -4,10 +4,11 @@ import MessageSquare from 'lucide-solid/icons/message-square'
 import { createEffect, createMemo, createSignal, For, type JSX, Match, on, Show, Switch } from 'solid-js'
 import { createStore, reconcile, unwrap } from 'solid-js/store'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
+import type { ErrorIssue } from '../../../src-runner/contract/errors.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
 import { ApiError } from '../../api/client.ts'
 import { useCreateAgent, useDeleteAgent, useUpdateAgent } from '../../api/mutations.ts'
-import { sentenceOf } from '../../api/problem.ts'
+import { issueText, sentenceOf } from '../../api/problem.ts'
 import { useAgent, useAgents, useJobs, useModels } from '../../api/queries.ts'
 import { locale, words } from '../../kit/words/words.ts'
 import { MemoryPanel } from '../../memory/MemoryPanel.tsx'
@@ -304,10 +305,10 @@ function AgentEditor(props: { agent: Agent | null }) {
   )
 }
 
-function issueOfForm(issue: { path: string; message: string }): Issue[] {
+function issueOfForm(issue: ErrorIssue): Issue[] {
   const field = fieldOfIssue(issue.path)
   const at = /\.(\d+)/.exec(issue.path)?.[1]
-  return field === null ? [] : [{ field, message: issue.message, at: at === undefined ? null : Number(at) }]
+  return field === null ? [] : [{ field, message: issueText(issue), at: at === undefined ? null : Number(at) }]
 }
 
 function focusFirstProblem(): void {

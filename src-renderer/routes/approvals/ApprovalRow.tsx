@@ -4,7 +4,7 @@ import type { Approval } from '../../../src-runner/contract/approvals.ts'
 import { EndingMark } from '../../approvals/AnsweredLine.tsx'
 import { headlineOf } from '../../approvals/approval-text.ts'
 import { visibleText } from '../../kit/visible-text.ts'
-import { words } from '../../kit/words/words.ts'
+import { locale, words } from '../../kit/words/words.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Time } from '../../ui/Time.tsx'
 
@@ -34,7 +34,7 @@ export function ApprovalRow(props: { approval: Approval; href: string; isCurrent
       </span>
       <span class="flex min-w-0 flex-1 flex-col">
         <span class={`line-clamp-2 text-sm wrap-anywhere text-ink ${props.isCurrent ? 'font-medium' : ''}`}>
-          {visibleText(headlineOf(props.approval, words()))}
+          {visibleText(headlineOf(props.approval, words(), locale()))}
         </span>
         <span class={`truncate text-xs ${props.isCurrent ? 'text-ink-2' : 'text-ink-3'}`}>
           {props.approval.agentName} · <Time at={props.approval.createdAt} />

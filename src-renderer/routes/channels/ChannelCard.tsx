@@ -6,6 +6,7 @@ import { A } from '@solidjs/router'
 import type { Channel } from '../../../src-runner/contract/channels.ts'
 import { useDeleteChannel, useTestChannel, useUpdateChannel } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
+import { saidText } from '../../kit/said.ts'
 import { visibleText } from '../../kit/visible-text.ts'
 import { words } from '../../kit/words/words.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
@@ -34,8 +35,8 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
   const bad = (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) })
   const sendTest = async () => {
     try {
-      const { ok, message } = await test.run({ params: params() })
-      toast(ok ? { text: text().tested } : { tone: 'bad', text: message })
+      const { ok, message, said } = await test.run({ params: params() })
+      toast(ok ? { text: text().tested } : { tone: 'bad', text: saidText(message, said) })
     } catch (thrown) {
       bad(thrown)
     }
@@ -88,7 +89,7 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
         {(problem) => (
           <div class="mx-4 mb-3 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md bg-warn-soft px-3 py-2">
             <p role="alert" class="min-w-60 flex-1 text-sm wrap-anywhere text-ink">
-              {visibleText(problem())}
+              {saidText(problem(), props.channel.problemSaid)}
             </p>
             {/* What mends it, where it is said. */}
             <Show when={props.channel.status === 'logged_out'}>

@@ -16,8 +16,7 @@ import type { AttentionItem } from '../../../src-runner/contract/notifications.t
 import { useRetryJob } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { markSeen } from '../../kit/seen.ts'
-import { visibleText } from '../../kit/visible-text.ts'
-import { words } from '../../kit/words/words.ts'
+import { locale, words } from '../../kit/words/words.ts'
 import { fixFor } from '../../turn/JobProblem.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
@@ -29,6 +28,7 @@ import { Pill } from '../../ui/Pill.tsx'
 import { StatusBadge } from '../../ui/StatusBadge.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
+import { attentionText } from './attention-text.ts'
 import { type Failure, placeOf } from './failures.ts'
 
 /** More than this would push everything else out of sight. */
@@ -96,6 +96,7 @@ const ITEM_ICONS: Record<AttentionItem['kind'], Icon> = {
 
 /** It goes by itself when its cause does. */
 function ItemLine(props: { item: AttentionItem }) {
+  const text = () => attentionText(props.item, words(), locale())
   return (
     <Line
       mark={
@@ -103,9 +104,9 @@ function ItemLine(props: { item: AttentionItem }) {
           <Dynamic component={ITEM_ICONS[props.item.kind]} size={16} aria-hidden="true" />
         </span>
       }
-      title={visibleText(props.item.title)}
+      title={text().title}
       href={props.item.path}
-      why={visibleText(props.item.detail)}
+      why={text().why}
       at={props.item.at}
     >
       <ButtonLink size="sm" href={props.item.path}>

@@ -5,6 +5,7 @@ import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
 import { useCancelJob } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { useJob, useProgress } from '../../api/queries.ts'
+import { saidText } from '../../kit/said.ts'
 import { words } from '../../kit/words/words.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -40,7 +41,7 @@ function RunningJob(props: { summary: JobSummary }) {
     const now = progress()
     if (now === null) return activity.working
     if (now.activity === 'tool') return activity.tool(now.detail ?? '')
-    return now.activity === 'retry_wait' ? activity.retry_wait(now.detail ?? '') : activity.model
+    return now.activity === 'retry_wait' ? activity.retry_wait(saidText(now.detail, now.detailSaid)) : activity.model
   }
   const stop = () =>
     cancel.run({ params: { jobId: job().id } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))

@@ -72,7 +72,7 @@ it('shows which providers work and why one does not, and asks by name before it 
       problems: [{ providerId: bad.id, providerName: 'Garage', message: 'Nothing answers at 10.0.0.9.' }],
       defaultModel: null,
     }),
-    deleteProvider: () => new Refusal('provider_in_use', 'The agent Notes uses it.'),
+    deleteProvider: () => new Refusal('provider_in_use', '', undefined, { code: 'provider_of_agent', facts: { agentName: 'Notes' } }),
   })
   const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
   expect(await screen.findByText('Works · 1 model')).toBeVisible()
@@ -83,7 +83,7 @@ it('shows which providers work and why one does not, and asks by name before it 
   await user.click(await screen.findByRole('menuitem', { name: 'Remove…' }))
   const dialog = await screen.findByRole('alertdialog', { name: 'Remove Work?' })
   await user.click(within(dialog).getByRole('button', { name: 'Remove' }))
-  expect(await within(dialog).findByRole('alert')).toHaveTextContent('The agent Notes uses it.')
+  expect(await within(dialog).findByRole('alert')).toHaveTextContent('The agent “Notes” uses this provider.')
 })
 
 it('offers servers found on this machine and adds one with a click', async () => {

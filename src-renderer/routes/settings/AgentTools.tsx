@@ -1,9 +1,11 @@
 import { createSignal, type JSX, Match, Show, Switch } from 'solid-js'
 import { createStore } from 'solid-js/store'
+import type { Box } from '../../../src-runner/contract/box.ts'
 import { type Settings, type UpdateWebSearch, WebSearchKind } from '../../../src-runner/contract/settings.ts'
 import { useCheckBox, useUpdateSettings, useUpdateWebSearch } from '../../api/mutations.ts'
 import { issueOf, problemOf, sentenceOf } from '../../api/problem.ts'
 import { useBox, useSettings } from '../../api/queries.ts'
+import { saidText } from '../../kit/said.ts'
 import { words } from '../../kit/words/words.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
@@ -69,12 +71,8 @@ function BoxRow(): JSX.Element {
           label={text().box}
           hint={
             <Switch>
-              <Match when={!data().box.works}>
-                {[data().box.reason, data().box.advice, text().boxMissing].filter((part) => part !== null).join(' ')}
-              </Match>
-              <Match when={!data().box.network.works}>
-                {[text().boxHint, data().box.network.reason, data().box.network.advice].filter((part) => part !== null).join(' ')}
-              </Match>
+              <Match when={!data().box.works}>{[...boxTexts(data().box), text().boxMissing].join(' ')}</Match>
+              <Match when={!data().box.network.works}>{[text().boxHint, ...boxTexts(data().box.network)].join(' ')}</Match>
               <Match when={true}>{text().boxHint}</Match>
             </Switch>
           }
@@ -89,6 +87,10 @@ function BoxRow(): JSX.Element {
       )}
     </Show>
   )
+}
+
+function boxTexts({ reason, reasonSaid, advice, adviceSaid }: Pick<Box, 'reason' | 'reasonSaid' | 'advice' | 'adviceSaid'>): string[] {
+  return [saidText(reason, reasonSaid), saidText(advice, adviceSaid)].filter((part) => part !== '')
 }
 
 function SearchDialog(props: { settings: Settings; onClose: () => void }): JSX.Element {

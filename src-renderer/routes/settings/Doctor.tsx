@@ -6,12 +6,13 @@ import { Dynamic } from 'solid-js/web'
 import type { DoctorCheck } from '../../../src-runner/contract/doctor.ts'
 import { problemOf } from '../../api/problem.ts'
 import { useDoctor } from '../../api/queries.ts'
-import { words } from '../../kit/words/words.ts'
+import { locale, words } from '../../kit/words/words.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import type { Icon } from '../../ui/icon.ts'
 import { Panel } from '../../ui/Panel.tsx'
+import { findingText, fixText } from './doctor-text.ts'
 
 const LOOKS: Record<DoctorCheck['state'], { icon: Icon; tone: string }> = {
   ok: { icon: CircleCheck, tone: 'text-ok' },
@@ -67,10 +68,10 @@ export function Doctor(): JSX.Element {
                     <div class="min-w-0 flex-1 text-sm">
                       <p>
                         <span class="font-medium text-ink">{text().names[check.name]}</span>{' '}
-                        <span class="wrap-anywhere text-ink-2">{check.found}</span>
+                        <span class="wrap-anywhere text-ink-2">{findingText(check, words(), locale())}</span>
                       </p>
                       <Show when={check.fix}>
-                        <p class="text-xs wrap-anywhere text-ink-3">{check.fix}</p>
+                        <p class="text-xs wrap-anywhere text-ink-3">{fixText(check, words())}</p>
                       </Show>
                     </div>
                     <Show when={check.state !== 'ok' && PLACES[check.name]}>

@@ -27,7 +27,7 @@ export function Keychain(props: { vault: VaultState }) {
     <Panel title={text().title} flush>
       <Row
         label={props.vault.kind === 'keychain' ? text().keychain : text().file}
-        hint={isOk() ? (props.vault.kind === 'file' ? text().fileHint : undefined) : props.vault.message}
+        hint={isOk() ? (props.vault.kind === 'file' ? text().fileHint : undefined) : text().whyOf[props.vault.state]}
       >
         <Pill tone={isOk() ? 'ok' : 'bad'}>{text().states[props.vault.state]}</Pill>
         <Show when={!isOk()}>

@@ -3,7 +3,7 @@ import type { PublicAddress, TunnelProgram } from '../../../src-runner/contract/
 import { useCheckPublicAddress, useStartTunnel, useStopTunnel, useUpdatePublicAddress } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { usePublicAddress } from '../../api/queries.ts'
-import { visibleText } from '../../kit/visible-text.ts'
+import { saidText } from '../../kit/said.ts'
 import { words } from '../../kit/words/words.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -130,7 +130,7 @@ function Address(props: { address: PublicAddress }): JSX.Element {
           </Button>
         </div>
         <Show when={props.address.check.problem}>
-          {(problem) => <p class="text-sm wrap-anywhere text-bad">{visibleText(problem())}</p>}
+          {(problem) => <p class="text-sm wrap-anywhere text-bad">{saidText(problem(), props.address.check.problemSaid)}</p>}
         </Show>
       </Show>
     </div>
@@ -173,7 +173,7 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
           <Show when={props.address.ingressProblem}>
             {(said) => (
               <p role="alert" class="text-xs wrap-anywhere text-bad">
-                {visibleText(said())}
+                {saidText(said(), props.address.ingressProblemSaid)}
               </p>
             )}
           </Show>
@@ -245,7 +245,9 @@ function TunnelRow(props: { address: PublicAddress }): JSX.Element {
           </Show>
         </div>
       </Row>
-      <Show when={tunnel()?.problem}>{(problem) => <p class="px-4 pb-3 text-sm wrap-anywhere text-bad">{visibleText(problem())}</p>}</Show>
+      <Show when={tunnel()?.problem}>
+        {(problem) => <p class="px-4 pb-3 text-sm wrap-anywhere text-bad">{saidText(problem(), tunnel()?.problemSaid)}</p>}
+      </Show>
     </>
   )
 }

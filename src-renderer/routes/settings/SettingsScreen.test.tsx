@@ -70,7 +70,7 @@ it('shows where the servers really answer and moves one to another port', async 
 it('says what is wrong with the keychain and checks again', async () => {
   const { asked, desktop } = inApp()
   const { user } = renderScreen(SettingsScreen, { desktop })
-  expect(await screen.findByText('Unlock the keychain, then check again.')).toBeVisible()
+  expect(await screen.findByText('Unlock it (signing in to the desktop usually does), then check again.')).toBeVisible()
   expect(screen.getByText('Locked')).toBeVisible()
   await user.click(screen.getByRole('button', { name: 'Check again' }))
   expect(asked).toEqual([['recheckVault', undefined]])

@@ -131,7 +131,7 @@ it('connects a provider with a key and then lets the person choose its model', a
 
 it('resumes where it was left, and says at the folder what is wrong with it', async () => {
   const runner = freshRunner({ firstStart: 'agent' })
-  runner.answer({ createAgent: () => new Refusal('folder_not_usable', 'There is no such folder.') })
+  runner.answer({ createAgent: () => new Refusal('folder_not_usable', '', undefined, { code: 'folder_missing', facts: {} }) })
   const { user } = open(runner)
   await screen.findByRole('heading', { name: 'Name your first agent' })
   await user.type(screen.getByLabelText(/Folder it may read/), '/nowhere')

@@ -144,6 +144,15 @@ export const settings: WordsLike<typeof en> = {
     file: 'Schlüssel liegen in einer verschlüsselten Datei',
     fileHint: 'Gewählt für einen Rechner ohne Schlüsselbund. Wer deine Dateien lesen kann, kann die Schlüssel lesen.',
     states: { ok: 'Geht', absent: 'Nicht da', locked: 'Gesperrt', denied: 'Verweigert', timeout: 'Keine Antwort', damaged: 'Beschädigt' },
+    whyOf: {
+      ok: 'Schlüssel lassen sich lesen und schreiben.',
+      absent:
+        'Auf diesem Rechner antwortet keiner. Starte ihn, oder starte Deckhand mit DECKHAND_VAULT=file; dann liegen die Schlüssel in einer Datei.',
+      locked: 'Entsperre ihn (meist genügt es, sich am Rechner anzumelden), und prüfe noch einmal.',
+      denied: 'Er hat den Zugriff verweigert. Erlaube ihn Deckhand, und prüfe noch einmal.',
+      timeout: 'Vielleicht fragt er in einem anderen Fenster nach einem Passwort: Antworte dort, und prüfe noch einmal.',
+      damaged: 'Was er für Deckhand aufbewahrt, ist nicht zu gebrauchen. Es wird nichts überschrieben.',
+    },
     recheck: 'Noch einmal prüfen',
   },
   data: {

@@ -141,6 +141,15 @@ export const settings = {
     file: 'Keys are kept in an encrypted file',
     fileHint: 'Chosen for a computer without a keychain. Whoever can read your files can read the keys.',
     states: { ok: 'Works', absent: 'Not there', locked: 'Locked', denied: 'Denied', timeout: 'No answer', damaged: 'Damaged' },
+    whyOf: {
+      ok: 'Keys can be read and written.',
+      absent:
+        'There is none on this computer that answers. Start it, or start Deckhand with DECKHAND_VAULT=file, which keeps keys in a file.',
+      locked: 'Unlock it (signing in to the desktop usually does), then check again.',
+      denied: 'It refused access. Allow Deckhand to use it, then check again.',
+      timeout: 'It may be asking for a password in another window: answer it there, then check again.',
+      damaged: 'What it holds for Deckhand cannot be used. Nothing is overwritten.',
+    },
     recheck: 'Check again',
   },
   data: {

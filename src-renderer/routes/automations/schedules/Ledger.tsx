@@ -6,6 +6,7 @@ import type { Occurrence, Schedule } from '../../../../src-runner/contract/sched
 import { problemOf } from '../../../api/problem.ts'
 import { useJob, useOccurrences, useScheduleSummary } from '../../../api/queries.ts'
 import { useMinutes } from '../../../kit/now.ts'
+import { saidText } from '../../../kit/said.ts'
 import { words } from '../../../kit/words/words.ts'
 import { OccurrenceGlyph } from '../../../ledger/OccurrenceGlyph.tsx'
 import { tallyOf } from '../../../ledger/tally.ts'
@@ -190,7 +191,7 @@ function LedgerRow(props: {
         </span>
         <span class="w-36 shrink-0 text-xs text-ink-2 max-lg:w-auto">{occurrenceTime(props.occurrence, props.timezone)}</span>
         <Show when={!props.isPart}>
-          <span class="min-w-48 flex-1 text-xs wrap-anywhere text-ink-3">{props.occurrence.reason}</span>
+          <span class="min-w-48 flex-1 text-xs wrap-anywhere text-ink-3">{saidText(props.occurrence.reason, props.occurrence.reasonSaid)}</span>
         </Show>
       </span>
       {props.action}

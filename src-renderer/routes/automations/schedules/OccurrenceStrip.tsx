@@ -1,6 +1,7 @@
 import { For, type JSX, Show } from 'solid-js'
 import type { Occurrence } from '../../../../src-runner/contract/schedules.ts'
 import { countText } from '../../../kit/numbers.ts'
+import { saidText } from '../../../kit/said.ts'
 import { locale, words } from '../../../kit/words/words.ts'
 import { OccurrenceGlyph, occurrenceWord } from '../../../ledger/OccurrenceGlyph.tsx'
 import { occurrenceTime } from './occurrence-time.ts'
@@ -27,7 +28,7 @@ export function OccurrenceStrip(props: {
           {(one) => (
             <span
               class="inline-flex items-center gap-0.5"
-              title={`${occurrenceWord(one)} · ${occurrenceTime(one, props.timezone)}${one.reason === '' ? '' : `\n${one.reason}`}`}
+              title={`${occurrenceWord(one)} · ${occurrenceTime(one, props.timezone)}${one.reason === '' ? '' : `\n${saidText(one.reason, one.reasonSaid)}`}`}
             >
               <OccurrenceGlyph occurrence={one} size={props.size ?? 10} />
               <Show when={props.counts && one.times > 1}>

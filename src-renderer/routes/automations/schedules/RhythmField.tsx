@@ -1,6 +1,7 @@
 import { createEffect, createSignal, For, type JSX, Match, on, Show, Switch } from 'solid-js'
 import { sentenceOf } from '../../../api/problem.ts'
 import { useCronPreview } from '../../../api/queries.ts'
+import { saidText } from '../../../kit/said.ts'
 import { locale, words } from '../../../kit/words/words.ts'
 import { Select } from '../../../ui/Select.tsx'
 import { TextField } from '../../../ui/TextField.tsx'
@@ -30,7 +31,7 @@ export function RhythmField(props: {
   const preview = useCronPreview(() =>
     props.cron.trim() === '' || props.timezone === '' ? null : { cron: props.cron.trim(), timezone: props.timezone },
   )
-  const invalid = () => (preview.data?.valid === false ? preview.data.problem : null)
+  const invalid = () => (preview.data?.valid === false ? saidText(preview.data.problem, preview.data.problemSaid) : null)
   createEffect(on(rhythm, (now) => now.kind === 'custom' || setWantsCron(false)))
   return (
     <div class="grid grid-cols-[minmax(0,1fr)_minmax(0,18rem)] gap-6 max-lg:grid-cols-1">

@@ -65,9 +65,9 @@ describe('one schedule', () => {
 
   it('says why it could not be run', async () => {
     const { user, runner } = open()
-    runner.answer({ runScheduleNow: () => new Refusal('schedule_is_running', 'A run of it is still going.') })
+    runner.answer({ runScheduleNow: () => new Refusal('schedule_is_running', 'The runner’s own sentence, in English.') })
     await user.click(await screen.findByRole('button', { name: 'Run now' }))
-    expect(await screen.findByText('A run of it is still going.')).toBeInTheDocument()
+    expect(await screen.findByText('A run of this schedule is still going. Stop it first, or wait for its end.')).toBeInTheDocument()
   })
 
   it('says that the budget is used up, and when it goes on by itself', async () => {

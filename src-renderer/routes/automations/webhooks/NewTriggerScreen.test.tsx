@@ -159,7 +159,7 @@ describe('a new webhook', () => {
     expect(screen.getByText(/1 part is not in the sample/)).toHaveTextContent('{from.city}')
     await view.user.clear(field(/^Sample/))
     await view.user.type(field(/^Sample/), '{{')
-    expect(await screen.findByText('The sample is not JSON.')).toBeInTheDocument()
+    expect(await screen.findByText('The payload is not valid JSON.')).toBeInTheDocument()
     // What was asked is what stood there last, not every letter.
     expect(runner.callsOf('previewTemplate').length).toBeLessThan(12)
   })

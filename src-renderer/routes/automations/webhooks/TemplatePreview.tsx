@@ -27,11 +27,9 @@ export function TemplatePreview(props: { template: string; sample: string }): JS
           {(data) => (
             <>
               <Show when={data().problem}>
-                {(problem) => (
-                  <p role="alert" class="text-sm text-bad">
-                    {problem()}
-                  </p>
-                )}
+                <p role="alert" class="text-sm text-bad">
+                  {words().errors.noJson}
+                </p>
               </Show>
               <Show when={data().prompt !== null}>
                 <Places placeholders={data().placeholders} />

@@ -1,4 +1,5 @@
 import { commitSoon, transact, type Tx } from '../../../base/db/transact.ts'
+import type { Said } from '../../../contract/said.ts'
 import type { CronPreview } from '../../../contract/schedules.ts'
 import { AppError } from '../../../kit/errors.ts'
 import { saidAs } from '../../../kit/said.ts'
@@ -28,7 +29,10 @@ export function scheduleHandlers({ db, schedules, clock, tick }: HandlerDeps): P
     previewCron: ({ query: { cron, timezone, count } }) => previewCron(cron, timezone, clock.now(), count),
     listUpcomingRuns: ({ query }) => ({ runs: schedules.listUpcoming(db, query.hours) }),
     getSchedule: ({ params }) => ({ schedule: schedules.get(db, params.scheduleId) }),
-    sumUpSchedules: ({ query }) => schedules.sumUp(db, query),
+    async sumUpSchedules({ query }) {
+      const { schedules: summed, ...rest } = await schedules.sumUp(db, query)
+      return { ...rest, schedules: summed.map((one) => ({ ...one, sums: one.sums.map(withSaid) })) }
+    },
     updateSchedule: ({ params, body }) => ({ schedule: transact(db, (tx) => schedules.update(tx, params.scheduleId, body)) }),
 
     deleteSchedule({ params }) {
@@ -41,7 +45,7 @@ export function scheduleHandlers({ db, schedules, clock, tick }: HandlerDeps): P
     resumeSchedule: ({ params }) => ({ schedule: transact(db, (tx) => schedules.resume(tx, params.scheduleId)) }),
     listOccurrences({ params, query }) {
       const { occurrences, nextCursor } = schedules.listOccurrences(db, { ...params, ...query })
-      return { occurrences: occurrences.map((one) => ({ ...one, ...saidAs('reasonSaid', one.reason) })), nextCursor }
+      return { occurrences: occurrences.map(withSaid), nextCursor }
     },
     runTick: async () => ({ ok: true, ...(await tick()) }),
   }
@@ -62,4 +66,8 @@ function previewCron(cron: string, timezone: string, now: number, count: number)
   const parsed = parseCron(cron, timezone)
   if (!parsed.ok) return { valid: false, problem: parsed.problem, ...saidAs('problemSaid', parsed.problem), next: [], isWatcher: false }
   return { valid: true, problem: null, next: nextDueTimes(cron, timezone, now, count), isWatcher: isWatcher(cron, timezone) }
+}
+
+function withSaid<T extends { reason: string }>(told: T): T & { reasonSaid?: Said } {
+  return { ...told, ...saidAs('reasonSaid', told.reason) }
 }

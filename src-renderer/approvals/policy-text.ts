@@ -1,0 +1,53 @@
+import type { CallEffect, CallFacts, CallMatter, Mark, Voice, VoiceReason } from '../../src-runner/contract/rules.ts'
+import { bytesText } from '../kit/numbers.ts'
+import { saidText } from '../kit/said.ts'
+import { visibleText } from '../kit/visible-text.ts'
+import type { Words } from '../kit/words/words.ts'
+import { ruleSentence } from '../rules/rule-sentence.ts'
+
+/** What a voice of a decision says. */
+export function voiceText({ reason, text }: Pick<Voice, 'reason' | 'text'>, words: Words, locale: string): string {
+  if (reason === undefined) return visibleText(text)
+  const facts = {
+    untrusted: 'untrusted' in reason ? causeText(reason.untrusted, words) : '',
+    private: 'private' in reason ? causeText(reason.private, words) : '',
+    tool: 'tool' in reason ? reason.tool : '',
+    rule: reason.code === 'rule' ? ruleOf(reason, words) : '',
+    matters: 'matters' in reason ? mattersText(reason.matters, words, locale) : '',
+  }
+  return visibleText(words.policy.voices[reason.code](facts))
+}
+
+function ruleOf({ rule }: Extract<VoiceReason, { code: 'rule' }>, words: Words): string {
+  return `${ruleSentence(rule, words)}${rule.agentId === null ? words.rules.sentence.everyone : ''}`
+}
+
+function mattersText(matters: readonly CallMatter[], words: Words, locale: string): string {
+  return new Intl.ListFormat(locale).format(matters.map((matter) => words.policy.matters[matter]))
+}
+
+/** What set a mark. */
+export function causeText({ about, cause }: Mark, words: Words): string {
+  if (about === undefined) return visibleText(cause)
+  const facts = {
+    tool: 'tool' in about ? about.tool : '',
+    channel: about.code === 'started_by' ? words.common.channel[about.channel] : '',
+  }
+  return visibleText(words.policy.causes[about.code](facts))
+}
+
+/** What a call would do, in one line. */
+export function effectText({ effectOn, summary }: Pick<CallFacts, 'effectOn' | 'summary'>, words: Words, locale: string): string {
+  if (effectOn === undefined) return visibleText(summary)
+  const size = (bytes: number | null) => (bytes === null ? '' : bytesText(bytes, locale))
+  const facts: Record<string, unknown> = { ...effectOn }
+  if ('bytes' in effectOn) facts['bytes'] = size(effectOn.bytes)
+  if ('newBytes' in effectOn) facts['newBytes'] = size(effectOn.newBytes)
+  facts['why'] = effectOn.code === 'run' && effectOn.why !== undefined ? saidText('', effectOn.why, words) : ''
+  const say = words.policy.effects[effectOn.code] as (facts: Record<string, unknown>) => string
+  return visibleText(`${say(facts)}${isLost(effectOn) ? words.policy.lost : ''}`)
+}
+
+function isLost(effect: CallEffect): boolean {
+  return 'lost' in effect && effect.lost
+}

@@ -1,0 +1,95 @@
+import { SERVICE_NAMES } from '../../../../src-runner/contract/channels.ts'
+import { createPlural } from '../plural.ts'
+import type { AttentionWords, DoctorWords } from '../sentences.ts'
+
+const plural = createPlural('de')
+
+export const attention: AttentionWords = {
+  budget_exhausted: {
+    title: ({ schedule }) => `„${schedule}“ hat sein Budget verbraucht`,
+    detail: ({ agentName, money }) => `${agentName} hat die ${money} von heute ausgegeben. Morgen geht es von selbst weiter.`,
+  },
+  schedule_missed: {
+    title: ({ schedule, times }) =>
+      plural(times, { one: `„${schedule}“ hat einen Lauf verpasst`, other: `„${schedule}“ hat # Läufe verpasst` }),
+    detail: ({ why }) => why,
+  },
+  delivery_refused: {
+    title: ({ trigger, times }) =>
+      plural(times, { one: `Eine Zustellung an „${trigger}“ wurde abgewiesen`, other: `# Zustellungen an „${trigger}“ wurden abgewiesen` }),
+    detail: ({ why }) => why,
+  },
+  message_undeliverable: {
+    title: ({ agentName }) => `Eine Nachricht von ${agentName} war nicht zustellbar`,
+    detail: ({ why }) => why,
+  },
+  channel_logged_out: {
+    title: ({ agentName, service }) => `${agentName} ist von ${SERVICE_NAMES[service]} abgemeldet`,
+    detail: ({ why }) => why,
+  },
+  channel_failing: {
+    title: ({ agentName, service }) => `${agentName} erreicht ${SERVICE_NAMES[service]} nicht`,
+    detail: ({ why }) => why,
+  },
+  channel_request: {
+    title: ({ agentName, person }) => `${person} möchte mit ${agentName} sprechen`,
+    detail: ({ service }) => `Hat auf ${SERVICE_NAMES[service]} geschrieben und wartet auf dein Wort.`,
+  },
+  public_address_unreachable: {
+    title: () => 'Webhooks erreichen diesen Rechner nicht',
+    detail: ({ why }) => why,
+  },
+}
+
+export const doctor: DoctorWords = {
+  findings: {
+    no_answer: () => 'Hier kam binnen zwei Sekunden keine Antwort.',
+    broke: ({ why }) => why,
+    database_answers: ({ size, logSize }) => `Liest und antwortet. ${size}, dazu ${logSize} Änderungen auf dem Weg hinein.`,
+    disk_free: ({ size, folder }) => `${size} sind frei, wo Deckhand seine Daten hat (${folder}).`,
+    box_missing: ({ why }) => `Agenten können keine Programme ausführen. ${why}`.trim(),
+    box_works: ({ box }) =>
+      `Programme der Agenten hält ${box}. Das Internet erreichen sie, wo eine Regel es öffnet, und nie die Server dieses Rechners.`,
+    box_without_network: ({ box, why }) => `Programme der Agenten hält ${box}. Sie haben kein Netz. ${why}`.trim(),
+    trash_works: () => 'Was Agenten löschen, kommt in den Papierkorb dieses Systems.',
+    trash_missing: () =>
+      'Dieses System hat keinen Papierkorb, den Deckhand benutzen kann. Was Agenten löschen, ist aus seinem Ordner verschwunden.',
+    keychain_works: () => 'Schlüssel und Tokens lassen sich lesen und schreiben.',
+    // Why is said by the system, in its own language.
+    keychain_shut: () => 'Der Schlüsselbund lässt sich nicht benutzen.',
+    no_model: () => 'Kein Modell ist gewählt; so können Agenten nicht arbeiten.',
+    demo_model: () => 'Agenten arbeiten mit dem Demo-Modell, das nur so tut.',
+    models_answer: ({ names, count }) => plural(count, { one: `${names} antwortet.`, other: `${names} antworten.` }),
+    models_fail: ({ why }) => why,
+    safe_mode: () => 'Abgesicherter Modus: Nichts läuft nach der Uhr.',
+    brake_on: () => 'Die Notbremse ist gezogen: Fällige Läufe warten.',
+    nothing_due: () => 'Nichts wird fällig: Es gibt keinen aktiven Zeitplan.',
+    overdue: ({ count }) => plural(count, { one: 'Ein Lauf ist seit # Minute fällig.', other: 'Ein Lauf ist seit # Minuten fällig.' }),
+    clock_watched: () => 'Die Uhr wird beobachtet: Der nächste Lauf beginnt zu seiner Zeit.',
+    no_channel: () => 'Kein Kanal ist an.',
+    channels_work: ({ names }) => `${names}: Zuletzt kam eine Antwort.`,
+    channels_fail: ({ why }) => why,
+    only_here: () => 'Nur dieser Rechner erreicht Webhooks. Für Programme auf ihm reicht das.',
+    address_unreachable: ({ why }) => why,
+    address_works: ({ url }) => `Was an ${url} zugestellt wird, kommt hier an.`,
+    address_unchecked: ({ url }) => `${url} ist noch nicht geprüft.`,
+  },
+  waiting: (count) => plural(count, { zero: '', one: ' # Nachricht ist noch zu senden.', other: ' # Nachrichten sind noch zu senden.' }),
+  fixes: {
+    look_again: 'Sieh gleich noch einmal nach. Bleibt es so, starte Deckhand neu.',
+    restart: 'Starte Deckhand neu: Dann kommen die Änderungen dorthin, wo sie hingehören.',
+    free_space: 'Schaffe Platz auf dieser Platte. Ohne Platz wird kein Auftrag angenommen.',
+    put_back: 'Sie lässt sich aus dem Auftrag zurückholen, der sie gelöscht hat, solange es ihn gibt.',
+    unlock_keychain: 'Entsperre den Schlüsselbund dieses Systems. Auf einem Rechner ohne einen starte Deckhand mit DECKHAND_VAULT=file.',
+    choose_model: 'Wähle auf der Seite „Modelle & Schlüssel“ ein Standardmodell.',
+    add_provider: 'Füge auf der Seite „Modelle & Schlüssel“ einen Anbieter hinzu.',
+    look_at_provider: 'Sieh dir den Anbieter auf der Seite „Modelle & Schlüssel“ an.',
+    leave_safe_mode: 'Starte Deckhand wie gewohnt neu.',
+    release_brake: 'Löse die Notbremse.',
+    restart_or_logs: 'Starte Deckhand neu. Hilft das nicht, sagt das Protokoll, warum.',
+    new_token: 'Trage auf der Seite „Kanäle“ ein neues Token für den Kanal ein.',
+    waits_by_itself: 'Es wird von selbst wieder versucht.',
+    look_at_address: 'Sieh dir die öffentliche Adresse in den Einstellungen an, und prüfe sie noch einmal.',
+    check_address: 'Prüfe die öffentliche Adresse in den Einstellungen.',
+  },
+}

@@ -1,0 +1,71 @@
+import type { PolicyWords } from '../sentences.ts'
+
+const forAll = (shared: boolean) => (shared ? ' für alle Agenten' : '')
+
+export const policy: PolicyWords = {
+  matters: {
+    leaves_machine: 'schickt etwas von diesem Rechner hinaus',
+    costs_money: 'kostet Geld',
+    deletes: 'löscht etwas',
+    overwrites: 'überschreibt etwas, das der Agent nicht geschrieben hat',
+    runs_code: 'führt ein Programm aus',
+  },
+  voices: {
+    own_folder: () => 'Der Datenordner von Deckhand ist jedem Agenten verschlossen.',
+    own_interface: () => 'Agenten erreichen die Schnittstelle von Deckhand nicht; so kann sich keiner selbst etwas freigeben.',
+    wrecks_system: () => 'Dieser Befehl kann das System zerstören; kein Agent darf ihn je ausführen.',
+    brake: () => 'Die Notbremse ist gezogen; darum wird jeder Aufruf gefragt.',
+    no_box: () => 'Dieser Rechner hat keine Sandbox, die das Programm halten könnte; darum wird jedes Mal gefragt.',
+    untrusted_and_private: (facts) =>
+      `Der Auftrag hat private Daten gelesen (${facts.private}) und Text, den jeder geschrieben haben kann (${facts.untrusted}); darum verlässt nichts ungefragt diesen Rechner.`,
+    untrusted_and_program: ({ untrusted }) =>
+      `Der Auftrag hat Text gelesen, den jeder geschrieben haben kann (${untrusted}), und ein Programm mit Netz kann hinausschicken, was es in seinem Ordner findet; darum läuft es nicht ungefragt.`,
+    grant: ({ tool }) => `Du hast ${tool} für den Rest dieses Auftrags erlaubt.`,
+    rule: ({ rule }) => `Die Regel: ${rule}.`,
+    on_its_own: () => 'Der Agent arbeitet selbständig: Nur Regeln halten ihn auf.',
+    only_reads: () => 'Der Agent fragt zuerst, und dieser Aufruf liest nur.',
+    asks_first: ({ matters }) => `Der Agent fragt vor jedem Aufruf, der mehr tut als lesen.${matters === '' ? '' : ` Dieser ${matters}.`}`,
+    nothing_matters: () => 'Der Agent fragt, wenn es darauf ankommt, und bei diesem Aufruf tut es das nicht.',
+    it_matters: ({ matters }) => `Der Agent fragt, wenn es darauf ankommt.${matters === '' ? '' : ` Dieser Aufruf ${matters}.`}`,
+  },
+  causes: {
+    started_by: ({ channel }) => `begonnen durch ${channel}`,
+    answer_of: ({ tool }) => `die Antwort von ${tool}`,
+    call_of: ({ tool }) => tool,
+    runs_before: () => 'was frühere Läufe sagten und sich merkten, in seiner Aufgabe',
+    memories: () => 'woran sich der Agent erinnert, in seiner Aufgabe',
+    supposed: () => 'angenommen',
+  },
+  effects: {
+    create: ({ path, bytes }) => `${path} anlegen (${bytes})`,
+    replace: ({ path, bytes, newBytes, own }) =>
+      `${path} ${own ? 'ersetzen, von diesem Agenten selbst geschrieben' : 'überschreiben'} (${bytes} → ${newBytes})`,
+    change: ({ path, bytes, newBytes }) =>
+      `Einen Teil von ${path} ändern (${bytes}${newBytes === '' ? ', wo immer er vorkommt' : ` → ${newBytes}`})`,
+    delete: ({ path, bytes, forGood }) => `${path} ${forGood ? 'endgültig ' : ''}löschen (${bytes})`,
+    move: ({ path, bytes, to }) => `${path} (${bytes}) nach ${to} verschieben`,
+    done_before: ({ path }) => `Nichts weiter: ${path} wurde geändert, bevor die App anhielt`,
+    read: ({ path }) => `${path} lesen`,
+    search: ({ path }) => `${path} durchsuchen`,
+    list: ({ path }) => `${path} auflisten`,
+    fetch: ({ address }) => `${address} lesen`,
+    web_search: ({ query, provider }) => `Im Web nach „${query}“ suchen, mit ${provider}`,
+    remember: ({ text, shared }) => `Merken${forAll(shared)}: ${text}`,
+    forget: ({ text, shared }) => `Vergessen${forAll(shared)}: ${text}`,
+    forget_nothing: () => 'Nichts: Diese Erinnerung gibt es nicht.',
+    keep: ({ text }) => `Für den nächsten Lauf merken: ${text}`,
+    ask: ({ question }) => `Dich fragen: ${question}`,
+    list_agents: () => 'Die anderen Agenten auflisten',
+    delegate: ({ agent, task }) => `Dem Agenten ${agent} eine Aufgabe geben: ${task}`,
+    run: ({ line, shell, folder, box, why }) => {
+      const what = shell === null ? `„${line}“` : `Die Shell-Zeile „${line}“ (gelesen von ${shell})`
+      const how = {
+        with_network: 'in der Sandbox, mit Netz',
+        without_network: 'in der Sandbox, ohne Netz',
+        none: `ohne Sandbox: Es kann alles, was du kannst. ${why}`.trim(),
+      }
+      return `${what} in ${folder} ausführen, ${how[box]}`
+    },
+  },
+  lost: '. Das ist zu groß, um aufbewahrt zu werden, und lässt sich nicht rückgängig machen',
+}

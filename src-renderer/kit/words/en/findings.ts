@@ -1,0 +1,94 @@
+import { SERVICE_NAMES } from '../../../../src-runner/contract/channels.ts'
+import { createPlural } from '../plural.ts'
+import type { AttentionWords, DoctorWords } from '../sentences.ts'
+
+const plural = createPlural('en')
+
+/** What needs the person. */
+export const attention: AttentionWords = {
+  budget_exhausted: {
+    title: ({ schedule }) => `“${schedule}” has used up its budget`,
+    detail: ({ agentName, money }) => `${agentName} has spent the ${money} of today. It goes on by itself tomorrow.`,
+  },
+  schedule_missed: {
+    title: ({ schedule, times }) => plural(times, { one: `“${schedule}” missed a run`, other: `“${schedule}” missed # runs` }),
+    detail: ({ why }) => why,
+  },
+  delivery_refused: {
+    title: ({ trigger, times }) =>
+      plural(times, { one: `A delivery to “${trigger}” was refused`, other: `# deliveries to “${trigger}” were refused` }),
+    detail: ({ why }) => why,
+  },
+  message_undeliverable: {
+    title: ({ agentName }) => `A message of ${agentName} could not be delivered`,
+    detail: ({ why }) => why,
+  },
+  channel_logged_out: {
+    title: ({ agentName, service }) => `${agentName} is logged out of ${SERVICE_NAMES[service]}`,
+    detail: ({ why }) => why,
+  },
+  channel_failing: {
+    title: ({ agentName, service }) => `${agentName} cannot reach ${SERVICE_NAMES[service]}`,
+    detail: ({ why }) => why,
+  },
+  channel_request: {
+    title: ({ agentName, person }) => `${person} wants to talk to ${agentName}`,
+    detail: ({ service }) => `They wrote on ${SERVICE_NAMES[service]} and wait for your word.`,
+  },
+  public_address_unreachable: {
+    title: () => 'Webhooks cannot reach this machine',
+    detail: ({ why }) => why,
+  },
+}
+
+/** What the doctor found, and what is to be done about it. */
+export const doctor: DoctorWords = {
+  findings: {
+    no_answer: () => 'This did not answer within two seconds.',
+    broke: ({ why }) => why,
+    database_answers: ({ size, logSize }) => `Reads and answers. ${size}, and ${logSize} of changes on their way into it.`,
+    disk_free: ({ size, folder }) => `${size} are free where Deckhand keeps its data (${folder}).`,
+    box_missing: ({ why }) => `Agents cannot run programs. ${why}`.trim(),
+    box_works: ({ box }) =>
+      `Programs of agents are held in by ${box}. They reach the internet where a rule opens it, and never this machine’s own servers.`,
+    box_without_network: ({ box, why }) => `Programs of agents are held in by ${box}. They have no network. ${why}`.trim(),
+    trash_works: () => 'What agents delete goes to the trash of this system.',
+    trash_missing: () => 'This system has no trash that Deckhand can use. What agents delete is gone from its folder.',
+    keychain_works: () => 'Keys and tokens can be read and written.',
+    keychain_shut: ({ why }) => why,
+    no_model: () => 'No model is chosen, so agents cannot work.',
+    demo_model: () => 'Agents work with the demo model, which only plays its part.',
+    models_answer: ({ names, count }) => plural(count, { one: `${names} answers.`, other: `${names} answer.` }),
+    models_fail: ({ why }) => why,
+    safe_mode: () => 'Safe mode: nothing runs by the clock.',
+    brake_on: () => 'The emergency brake is on: due runs wait.',
+    nothing_due: () => 'Nothing is due: there is no active schedule.',
+    overdue: ({ count }) => plural(count, { one: 'A run has been due for # minute.', other: 'A run has been due for # minutes.' }),
+    clock_watched: () => 'The clock is watched: the next run starts at its time.',
+    no_channel: () => 'No channel is on.',
+    channels_work: ({ names }) => `${names}: the last round trip worked.`,
+    channels_fail: ({ why }) => why,
+    only_here: () => 'Only this machine reaches webhooks. That is all right for programs on it.',
+    address_unreachable: ({ why }) => why,
+    address_works: ({ url }) => `A delivery to ${url} comes in here.`,
+    address_unchecked: ({ url }) => `${url} has not been checked yet.`,
+  },
+  waiting: (count) => plural(count, { zero: '', one: ' # message waits to be sent.', other: ' # messages wait to be sent.' }),
+  fixes: {
+    look_again: 'Look again in a moment. If it stays like this, restart Deckhand.',
+    restart: 'Restart Deckhand: that lets the changes be put where they belong.',
+    free_space: 'Free some space on this disk. Without any, no job can be taken.',
+    put_back: 'It can be put back from the job that deleted it, as long as that job is kept.',
+    unlock_keychain: 'Unlock the keychain of this system. On a machine without one, start Deckhand with DECKHAND_VAULT=file.',
+    choose_model: 'Choose a default model on the screen Models.',
+    add_provider: 'Add a provider on the screen Models.',
+    look_at_provider: 'Look at the provider on the screen Models.',
+    leave_safe_mode: 'Restart Deckhand as usual.',
+    release_brake: 'Release the brake.',
+    restart_or_logs: 'Restart Deckhand. If that does not help, the logs say why.',
+    new_token: 'Give the channel a new token on the screen Channels.',
+    waits_by_itself: 'It is tried again by itself.',
+    look_at_address: 'Look at the public address in the settings, and check it again.',
+    check_address: 'Check the public address in the settings.',
+  },
+}

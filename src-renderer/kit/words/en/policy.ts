@@ -1,0 +1,73 @@
+import type { PolicyWords } from '../sentences.ts'
+
+const forAll = (shared: boolean) => (shared ? ' for all agents' : '')
+
+/** What the policy says of a call, and what a call would do. */
+export const policy: PolicyWords = {
+  matters: {
+    leaves_machine: 'sends something out of this machine',
+    costs_money: 'costs money',
+    deletes: 'deletes something',
+    overwrites: 'overwrites something that the agent did not write',
+    runs_code: 'runs a program',
+  },
+  voices: {
+    own_folder: () => 'Deckhand’s own data folder is closed to every agent.',
+    own_interface: () => 'Agents cannot reach Deckhand’s own interface, so nobody can approve on their own behalf.',
+    wrecks_system: () => 'This command can destroy the system, so no agent may ever run it.',
+    brake: () => 'The emergency brake is on, so every call is asked.',
+    no_box: () => 'This machine has no sandbox that could hold the program, so running it is asked every time.',
+    untrusted_and_private: (facts) =>
+      `The job has read private data (${facts.private}) and text that anybody may have written (${facts.untrusted}), so nothing leaves this machine unasked.`,
+    untrusted_and_program: ({ untrusted }) =>
+      `The job has read text that anybody may have written (${untrusted}), and a program with a network can send what it finds in its folder, so it does not run unasked.`,
+    grant: ({ tool }) => `You allowed ${tool} for the rest of this job.`,
+    rule: ({ rule }) => `The rule: ${rule}.`,
+    on_its_own: () => 'The agent works on its own: only rules stop it.',
+    only_reads: () => 'The agent asks first, and this call only reads.',
+    asks_first: ({ matters }) =>
+      `The agent asks first, before every call that does more than read.${matters === '' ? '' : ` It ${matters}.`}`,
+    nothing_matters: () => 'The agent asks when it matters, and nothing about this call does.',
+    it_matters: ({ matters }) => `The agent asks when it matters.${matters === '' ? '' : ` It ${matters}.`}`,
+  },
+  causes: {
+    started_by: ({ channel }) => `it was started through ${channel}`,
+    answer_of: ({ tool }) => `the answer of ${tool}`,
+    call_of: ({ tool }) => tool,
+    runs_before: () => 'what the runs before it said and kept, in its prompt',
+    memories: () => 'what the agent remembers, in its prompt',
+    supposed: () => 'supposed',
+  },
+  effects: {
+    create: ({ path, bytes }) => `Create ${path} (${bytes})`,
+    replace: ({ path, bytes, newBytes, own }) =>
+      `${own ? 'Replace, which this agent wrote itself,' : 'Overwrite'} ${path} (${bytes} → ${newBytes})`,
+    change: ({ path, bytes, newBytes }) =>
+      `Change a part of ${path} (${bytes}${newBytes === '' ? ', wherever it occurs' : ` → ${newBytes}`})`,
+    delete: ({ path, bytes, forGood }) => `Delete ${path} (${bytes})${forGood ? ' for good' : ''}`,
+    move: ({ path, bytes, to }) => `Move ${path} (${bytes}) to ${to}`,
+    done_before: ({ path }) => `Nothing more: ${path} was changed before the app stopped`,
+    read: ({ path }) => `Read ${path}`,
+    search: ({ path }) => `Search ${path}`,
+    list: ({ path }) => `List ${path}`,
+    fetch: ({ address }) => `Read ${address}`,
+    web_search: ({ query, provider }) => `Search the web for “${query}” with ${provider}`,
+    remember: ({ text, shared }) => `Remember${forAll(shared)}: ${text}`,
+    forget: ({ text, shared }) => `Forget${forAll(shared)}: ${text}`,
+    forget_nothing: () => 'Nothing: there is no such memory.',
+    keep: ({ text }) => `Keep for the next run: ${text}`,
+    ask: ({ question }) => `Ask you: ${question}`,
+    list_agents: () => 'List the other agents',
+    delegate: ({ agent, task }) => `Give a task to the agent ${agent}: ${task}`,
+    run: ({ line, shell, folder, box, why }) => {
+      const what = shell === null ? `“${line}”` : `the shell line “${line}” (read by ${shell})`
+      const how = {
+        with_network: 'in the sandbox, with network',
+        without_network: 'in the sandbox, without network',
+        none: `without a sandbox: it can do whatever you can. ${why}`.trim(),
+      }
+      return `Run ${what} in ${folder}, ${how[box]}`
+    },
+  },
+  lost: '. It is too large to be kept, so this cannot be undone',
+}

@@ -1,0 +1,51 @@
+import type { ApiErrorCode } from '../../api/client.ts'
+import type { AttentionAbout } from '../../../src-runner/contract/notifications.ts'
+import type { DoctorFinding, DoctorFix } from '../../../src-runner/contract/doctor.ts'
+import type { IssueKind } from '../../../src-runner/contract/errors.ts'
+import type { CallEffect, CallMatter, MarkCause, VoiceReason } from '../../../src-runner/contract/rules.ts'
+import type { Facts, SaidCode } from '../../../src-runner/contract/said.ts'
+
+/** A sentence for each kind of thing that the runner can tell of. Without one for each, a catalogue does not compile. */
+export type SaidWords = { [C in SaidCode]: (facts: Facts<C>) => string }
+export type ErrorWords = Record<ApiErrorCode, string>
+export type IssueWords = Record<IssueKind, (limit: string) => string>
+
+/** Parts of facts are words already when a sentence is made of them: `why` is a sentence, `bytes` is "2 kB". */
+type Text<F> = { [K in keyof F as Exclude<K, 'code' | 'kind'>]: F[K] extends number | null | undefined ? string : F[K] }
+
+export type PolicyWords = {
+  matters: Record<CallMatter, string>
+  voices: {
+    [C in VoiceReason['code']]: (facts: { untrusted: string; private: string; tool: string; rule: string; matters: string }) => string
+  }
+  causes: { [C in MarkCause['code']]: (facts: { tool: string; channel: string }) => string }
+  effects: { [C in CallEffect['code']]: (facts: EffectTexts<C>) => string }
+  lost: string
+}
+type EffectTexts<C extends CallEffect['code']> = Text<Omit<Extract<CallEffect, { code: C }>, 'lost' | 'why'>> & { why: string }
+
+export type AttentionWords = {
+  [K in AttentionAbout['kind']]: {
+    title: (facts: AttentionTexts<K>) => string
+    /** What stands under it where the runner has no sentence of its own for it. */
+    detail: (facts: AttentionTexts<K>) => string
+  }
+}
+type AttentionTexts<K extends AttentionAbout['kind']> = Omit<Extract<AttentionAbout, { kind: K }>, 'kind'> & { why: string; money: string }
+
+export type DoctorWords = {
+  findings: { [C in DoctorFinding['code']]: (facts: FindingTexts) => string }
+  waiting: (count: number) => string
+  fixes: Record<Exclude<DoctorFix, 'box'>, string>
+}
+/** What findings are about, in words. `why`: a sentence, or several. */
+export type FindingTexts = {
+  why: string
+  names: string
+  count: number
+  size: string
+  logSize: string
+  folder: string
+  url: string
+  box: string
+}
