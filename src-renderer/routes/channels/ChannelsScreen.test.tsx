@@ -71,6 +71,10 @@ it('teaches when nothing is connected, and leads from the token to the first mes
   await user.click(screen.getByRole('button', { name: 'Connect' }))
   const dialog = await screen.findByRole('dialog', { name: '@guide_bot is connected' })
   expect(within(dialog).getByText('Waiting for your first message…')).toBeVisible()
+  const opened = vi.spyOn(window, 'open').mockReturnValue(null)
+  await user.click(within(dialog).getByRole('button', { name: 'Open in Telegram' }))
+  expect(opened.mock.calls[0]![0]).toBe(`https://t.me/guide_bot?start=${channels[0]!.requestCode}`)
+  opened.mockRestore()
   expect(runner.callsOf('createChannel').at(-1)!.body).toEqual({ agentId: agent.id, kind: 'telegram', token: TOKEN, baseUrl: null })
 
   channels[0]!.people.push(makePerson({ channelId: channels[0]!.id }))

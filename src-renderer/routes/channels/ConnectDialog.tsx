@@ -159,6 +159,11 @@ function TokenDialog(props: {
   )
 }
 
+/** Whoever opens the chat by it has written the code, and is seen however many strangers wrote before. */
+function linkWithCode(link: string, { kind, requestCode }: Channel): string {
+  return kind === 'telegram' ? `${link}?start=${requestCode}` : link
+}
+
 /** The token works. What is left is done on the phone, and is seen here as it happens. */
 function ConnectedDialog(props: { channelId: string; onClose: () => void }): JSX.Element {
   const text = () => words().channels.connected
@@ -183,7 +188,7 @@ function ConnectedDialog(props: { channelId: string; onClose: () => void }): JSX
           <div class="flex flex-col gap-3">
             <Show when={made().link}>
               {(link) => (
-                <Button class="self-start" icon={ExternalLink} onClick={() => void desktop.openExternal(link())}>
+                <Button class="self-start" icon={ExternalLink} onClick={() => void desktop.openExternal(linkWithCode(link(), made()))}>
                   {text().open}
                 </Button>
               )}
