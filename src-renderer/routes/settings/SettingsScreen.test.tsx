@@ -280,3 +280,13 @@ it('says first what does not work, and leads to where it is put right', async ()
   expect(within(checks[1]!).getByRole('link', { name: 'Models & keys' })).toHaveAttribute('href', '/models')
   expect(within(checks[2]!).queryByRole('link')).toBeNull()
 })
+
+it('shows the part that the address names, and goes on from there', async () => {
+  const shown = vi.spyOn(Element.prototype, 'scrollIntoView')
+  const { user } = renderScreen(SettingsScreen, { path: '/#doctor' })
+  await screen.findByText('Sound, 2 MB.')
+  await vi.waitFor(() => expect(shown.mock.contexts).toContainEqual(expect.objectContaining({ id: 'doctor' })))
+  await user.tab()
+  expect(screen.getByRole('button', { name: 'Look again' })).toHaveFocus()
+  shown.mockRestore()
+})

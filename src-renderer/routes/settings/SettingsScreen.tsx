@@ -16,14 +16,22 @@ import { Keychain } from './Keychain.tsx'
 import { Notifications } from './Notifications.tsx'
 import { OutsideWebhooks } from './OutsideWebhooks.tsx'
 import { Trouble } from './Trouble.tsx'
+import { useNamedPart } from './use-named-part.ts'
 
 /** The machine: what is not part of any agent. In a browser the machine's own part is the app's. */
 export function SettingsScreen() {
   const desktop = useDesktop()
+  let parts!: HTMLDivElement
+  useNamedPart(() => parts)
   return (
     <Screen width="narrow">
       <PageHeader title={words().settings.title} />
-      <div class="flex flex-col gap-6">
+      <div
+        ref={(element) => {
+          parts = element
+        }}
+        class="flex flex-col gap-6"
+      >
         <General />
         <JobSettings />
         <Notifications />

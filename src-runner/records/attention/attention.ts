@@ -177,7 +177,7 @@ function unreachableAddress(address: PublicAddress | null): AttentionItem[] {
       detail: address.check.problem,
       about: { kind: 'public_address_unreachable' },
       ...saidAs('detailSaid', address.check.problem),
-      path: '/settings',
+      path: '/settings#outside',
       at: address.check.checkedAt ?? 0,
     },
   ]
