@@ -78,6 +78,11 @@ export function openScheduleRig(startAt?: number): ScheduleRig {
           more = decision.more
         }
       }
+      const from = rig.clock.now()
+      if (rig.schedules.isClockBehind()) {
+        for (let after: number | null = 0; after !== null;) after = rig.write((tx) => rig.schedules.turnBackSome(tx, after!))
+        rig.schedules.turnedBack(from)
+      }
       const start = { at: -1, seq: 0 }
       for (const { id } of rig.schedules.listToResume(records.db)) decide(id)
       for (const { id } of rig.schedules.listFreed(records.db)) decide(id)

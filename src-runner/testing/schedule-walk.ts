@@ -18,6 +18,8 @@ const DAY = 24 * HOUR
 const LATE = 90 * SECOND
 const SCHEDULES = 3
 const BUDGET = 1_000_000
+/** So many rows of a schedule its ledger keeps in any case. */
+const LEDGER_ROWS = 2000
 
 /** Zones without clock changes, so that due times and days are plain arithmetic here. */
 const ZONES = [
@@ -34,19 +36,32 @@ type ModelSchedule = {
   budget: number
   status: Schedule['status']
   resumeAt: number
-  /** Up to here every due time is decided. */
+  /** Up to here every due time is decided, by the clock as it went since it was last found to be behind. */
   horizon: number
-  /** What became of each due time, in order. */
-  times: { dueAt: number; state: OccurrenceState; late: boolean }[]
+  /** What became of each due time, in order. Those behind the present are what a clock decided that was ahead. */
+  times: Time[]
   askedFor: number
+  createdAt: number
+  toldAt: number | null
+  told: number
 }
 
-type Walk = { rig: ScheduleRig; schedules: ModelSchedule[]; spent: { at: number; micros: number }[]; claims: Map<string, Claim> }
+type Time = { dueAt: number; state: OccurrenceState; late: boolean }
+
+type Walk = {
+  rig: ScheduleRig
+  schedules: ModelSchedule[]
+  spent: { at: number; micros: number }[]
+  claims: Map<string, Claim>
+  /** The latest that the clock has shown since the process started. */
+  latest: number
+}
 
 const STEPS = {
   look,
   pass,
   jump,
+  jumpFar,
   run,
   finish,
   wait,
@@ -118,30 +133,84 @@ function begin(rig: ScheduleRig): Walk {
     return {
       ...{ schedule, offset: zone.offset, everyMs: minutes * MINUTE, catchUpMs: catchUpHours * HOUR, budget: BUDGET },
       ...{ status: 'active', resumeAt: 0, horizon: rig.clock.now(), times: [], askedFor: 0 },
+      ...{ createdAt: rig.clock.now(), toldAt: null, told: 0 },
     }
   })
-  return { rig, schedules, spent: [], claims: new Map() }
+  return { rig, schedules, spent: [], claims: new Map(), latest: Infinity }
 }
 
 // What must become of due times.
 
+/** Nobody is to be quiet because the clock was ahead: everybody counts from what it shows now. */
+function turnBack(walk: Walk, one: ModelSchedule): void {
+  const now = walk.rig.clock.now()
+  if (one.horizon > now) one.horizon = now
+  // Found again when its time comes.
+  one.times = one.times.filter(({ dueAt, state }) => dueAt <= now || state !== 'due')
+  dropLater(one, sharedRows(walk, one), now)
+  const tomorrow = dayStart(one, now) + DAY
+  if (one.status !== 'budget_exhausted' || one.resumeAt <= tomorrow) return
+  if (overspent(walk, one)) one.resumeAt = tomorrow
+  else one.status = 'active'
+}
+
+/**
+ * Of a row that stands for many, what is still to come is found again, too. How many are left is counted by the present plan,
+ * since which one it was by then is not known any more.
+ */
+function dropLater(one: ModelSchedule, rows: OccurrenceRow[], now: number): void {
+  for (const { due_at: first, until_at: until, state, times } of rows) {
+    if (until! <= now) continue
+    const late = one.times.find(({ dueAt }) => dueAt === first)!.late
+    const left: Time[] = first > now ? [] : [{ dueAt: first, state, late }]
+    for (let at = next(one, first); left.length > 0 && left.length < times && at <= now; at += one.everyMs)
+      left.push({ dueAt: at, state, late })
+    one.times = [...one.times.filter(({ dueAt }) => dueAt < first || dueAt > until!), ...left].sort((a, b) => a.dueAt - b.dueAt)
+  }
+}
+
+function sharedRows({ rig }: Walk, { schedule }: ModelSchedule): OccurrenceRow[] {
+  return ledgerOf(rig, schedule).filter(({ times }) => times > 1)
+}
+
 function decide(walk: Walk, one: ModelSchedule): void {
   const now = walk.rig.clock.now()
   const due: number[] = []
-  for (let at = next(one, one.horizon); at <= now; at += one.everyMs) due.push(at)
+  const from = Math.max(one.horizon, knownFrom(walk, one) - 1)
+  for (let at = next(one, from); at <= now; at += one.everyMs) due.push(at)
   one.horizon = Math.max(one.horizon, now)
+  walk.latest = Math.max(walk.latest, now)
+  decideDue(walk, one, due, now)
+  one.times.sort((a, b) => a.dueAt - b.dueAt)
+}
+
+/** Of what was due before, nothing is known: there was no schedule, or the ledger has forgotten it. */
+function knownFrom({ rig }: Walk, { createdAt, schedule, horizon }: ModelSchedule): number {
+  const now = rig.clock.now()
+  const known = ledgerOf(rig, schedule).filter(({ due_at: dueAt }) => dueAt <= now)
+  const forgotten = known.some(({ due_at: dueAt }) => dueAt > horizon) ? (known.at(-LEDGER_ROWS)?.due_at ?? 0) : 0
+  return Math.max(createdAt <= now ? createdAt : 0, forgotten)
+}
+
+function decideDue(walk: Walk, one: ModelSchedule, all: number[], now: number): void {
   const note = (dueAt: number, state: OccurrenceState) => void one.times.push({ dueAt, state, late: now - dueAt > LATE })
-  if (one.status === 'paused') return due.forEach((dueAt) => note(dueAt, 'paused'))
+  const hasRun = ({ state }: Time) => state === 'ran' || state === 'caught_up'
+  // The newest is decided anew when it comes again, unless it has run; of the others, those of which nothing is known yet.
+  one.times = one.times.filter((time) => time.dueAt !== all.at(-1) || hasRun(time))
+  const standing = new Set(one.times.map(({ dueAt }) => dueAt))
+  const newest = all.at(-1) === undefined || standing.has(all.at(-1)!) ? undefined : all.at(-1)!
+  const due = all.filter((dueAt) => !standing.has(dueAt) && dueAt !== newest)
+  if (one.status === 'paused') return [...due, ...(newest === undefined ? [] : [newest])].forEach((dueAt) => note(dueAt, 'paused'))
   if (one.status === 'budget_exhausted' && now >= one.resumeAt) one.status = 'active'
   const waiting = one.times.find(({ state }) => state === 'due')
-  const newest = due.pop()
-  if (newest === undefined) {
+  if (newest === undefined && due.length === 0) {
     if (waiting === undefined || isLive(walk, one)) return
     waiting.state = overspent(walk, one) ? exhaust(walk, one) : start(one, waiting.late)
     return
   }
   if (waiting !== undefined) waiting.state = 'skipped_overlap'
   for (const dueAt of due) note(dueAt, 'missed')
+  if (newest === undefined) return
   const age = now - newest
   if (age > LATE && age > one.catchUpMs) return note(newest, 'missed')
   if (overspent(walk, one)) return note(newest, exhaust(walk, one))
@@ -154,14 +223,21 @@ function start(one: ModelSchedule, late: boolean): OccurrenceState {
 }
 
 function exhaust(walk: Walk, one: ModelSchedule): OccurrenceState {
+  const now = walk.rig.clock.now()
+  const today = dayStart(one, now)
+  const isNew = one.status !== 'budget_exhausted' || one.resumeAt <= now
+  if (isNew && (one.toldAt === null || dayStart(one, one.toldAt) !== today)) {
+    one.toldAt = now
+    one.told++
+  }
   one.status = 'budget_exhausted'
-  one.resumeAt = dayStart(one, walk.rig.clock.now()) + DAY
+  one.resumeAt = today + DAY
   return 'skipped_budget'
 }
 
 function overspent(walk: Walk, one: ModelSchedule): boolean {
   const from = dayStart(one, walk.rig.clock.now())
-  return walk.spent.reduce((sum, { at, micros }) => (at >= from ? sum + micros : sum), 0) >= one.budget
+  return walk.spent.reduce((sum, { at, micros }) => (at >= from && at < from + DAY ? sum + micros : sum), 0) >= one.budget
 }
 
 function dayStart({ offset }: ModelSchedule, now: number): number {
@@ -183,6 +259,9 @@ function isLive({ rig }: Walk, { schedule }: ModelSchedule): boolean {
 // The steps.
 
 function look(walk: Walk, _a: number, b: number): void {
+  const now = walk.rig.clock.now()
+  if (now < walk.latest) for (const one of walk.schedules) turnBack(walk, one)
+  walk.latest = now
   for (const one of walk.schedules) decide(walk, one)
   walk.rig.look([7, 100, 10_000][b % 3])
 }
@@ -195,6 +274,11 @@ function pass({ rig }: Walk, a: number, b: number): void {
 function jump({ rig }: Walk, a: number, b: number): void {
   const furthest = [MINUTE, HOUR, 3 * HOUR, DAY + HOUR][b % 4]!
   rig.clock.jump(Math.round(((a - 500) / 500) * furthest))
+}
+
+/** By an empty battery, or by a person who then sees the mistake. */
+function jumpFar({ rig }: Walk, a: number, b: number): void {
+  rig.clock.jump(Math.round((a / 1000) * 5 * DAY) * (b % 2 === 0 ? 1 : -1))
 }
 
 function jobOf({ rig, schedules }: Walk, a: number): string | undefined {
@@ -271,8 +355,12 @@ function edit(walk: Walk, a: number, b: number): void {
   const minutes = INTERVALS[b % INTERVALS.length]!
   if (minutes * MINUTE !== one.everyMs) {
     decide(walk, one)
+    // What the old one had for later is of no plan any more.
+    const now = walk.rig.clock.now()
+    dropLater(one, sharedRows(walk, one), now)
     one.everyMs = minutes * MINUTE
-    one.horizon = Math.max(walk.rig.clock.now(), one.times.at(-1)?.dueAt ?? 0)
+    one.horizon = now
+    one.times = one.times.filter(({ dueAt, state }) => dueAt <= one.horizon || state === 'ran' || state === 'caught_up')
   }
   // A form that sends back what was there is a change too: when the next day has begun, or the clock was set, before
   // anybody looked, whoever saves it sees at once whether there is budget.
@@ -305,6 +393,7 @@ function runNow(walk: Walk, a: number): void {
 }
 
 function crash(walk: Walk): void {
+  walk.latest = Infinity
   walk.rig.reboot()
   walk.rig.records.db.connection.pragma('synchronous = OFF')
 }
@@ -327,23 +416,32 @@ function compare(walk: Walk): void {
   const { rig } = walk
   for (const one of walk.schedules) {
     const { id } = one.schedule
-    compareLedger(
-      one,
-      rig.records.db
-        .prepare<OccurrenceRow>(
-          "SELECT * FROM occurrences WHERE schedule_seq = (SELECT seq FROM schedules WHERE id = ?) AND origin = 'clock' ORDER BY due_at",
-        )
-        .all(id),
-    )
+    compareLedger(one, ledgerOf(rig, one.schedule))
     assert.ok(rig.live(one.schedule).length <= 1, 'one job at a time')
     const read = rig.read(one.schedule)
     assert.equal(read.status, one.status)
-    if (read.nextDueAt !== null) assert.ok(read.nextDueAt > Math.max(rig.clock.now(), one.times.at(-1)?.dueAt ?? 0))
+    if (read.nextDueAt !== null) assert.equal(read.nextDueAt, nextToDecide(one, rig.clock.now()), 'when it is due next')
     const jobs = rig.records.db.prepare<{ n: number }>('SELECT count(*) AS n FROM agent_jobs WHERE schedule_id = ?').get(id)!.n
     const runs = one.times.filter(({ state }) => state === 'ran' || state === 'caught_up').length
     assert.equal(jobs, runs + one.askedFor, 'each run has one job, and nothing else has')
     compareTold(walk, one)
   }
+}
+
+function ledgerOf({ records }: ScheduleRig, { id }: Schedule): OccurrenceRow[] {
+  return records.db
+    .prepare<OccurrenceRow>(
+      "SELECT * FROM occurrences WHERE schedule_seq = (SELECT seq FROM schedules WHERE id = ?) AND origin = 'clock' ORDER BY due_at",
+    )
+    .all(id)
+}
+
+/** What has run does not come again. */
+function nextToDecide(one: ModelSchedule, now: number): number {
+  const ran = new Set(one.times.filter(({ state }) => state === 'ran' || state === 'caught_up').map(({ dueAt }) => dueAt))
+  let at = next(one, one.horizon)
+  while (ran.has(at)) at = next(one, at)
+  return at > now ? at : next(one, now)
 }
 
 /** Each due time is in one row, a row of its own or one of many that came to the same. */
@@ -361,7 +459,7 @@ function compareLedger({ times }: ModelSchedule, rows: OccurrenceRow[]): void {
 }
 
 function compareTold({ rig }: Walk, one: ModelSchedule): void {
-  const days = rig.told.filter(({ scheduleId }) => scheduleId === one.schedule.id).map(({ resumeAt }) => resumeAt)
-  assert.equal(new Set(days).size, days.length, 'the owner is told once a day')
-  if (one.status === 'budget_exhausted') assert.ok(days.length > 0, 'the owner is told')
+  const told = rig.told.filter(({ scheduleId }) => scheduleId === one.schedule.id)
+  assert.equal(told.length, one.told, 'the owner is told once on each day that comes')
+  if (one.status === 'budget_exhausted') assert.ok(told.length > 0, 'the owner is told')
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Tx } from '../../base/db/transact.ts'
+import { AppError } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
 import type { ScheduleStore } from '../../records/schedules/schedule-store.ts'
 import { openScheduleRig, type ScheduleRig } from '../../testing/schedule-rig.ts'
@@ -285,5 +286,85 @@ describe('a look', () => {
     await until(() => rig.ledger(schedule).length === 1)
     expect(rig.ledger(schedule)).toMatchObject([{ state: 'ran', reason: '30 seconds late.' }])
     expect(logged).toContain('the clock was set or the machine slept')
+  })
+})
+
+describe('a clock that is set back', () => {
+  const DAYS = 100 * 24 * HOUR
+
+  it('is noticed within half a minute, and everything counts from what it shows then', async () => {
+    const schedule = rig.create({ cron: '0 10 * * *' })
+    start()
+    await clockwork.tick()
+    rig.clock.jump(DAYS)
+    await clockwork.tick()
+    expect(set.at).toBe(at('2027-02-28T10:00:00Z'))
+    rig.clock.jump(-DAYS)
+    rig.clock.advance(30_000)
+    await until(() => set.at === at('2026-11-20T10:00:00Z'))
+    expect(rig.read(schedule).nextDueAt).toBe(set.at)
+  })
+
+  it('by less than has passed since the last decision, is nothing to anybody', async () => {
+    rig.create()
+    let asked = 0
+    start({ ...rig.schedules, turnBackSome: (tx, after) => (asked++, rig.schedules.turnBackSome(tx, after)) })
+    await clockwork.tick()
+    expect(asked).toBe(1)
+    rig.clock.advance(30 * MINUTE)
+    await clockwork.tick()
+    rig.clock.jump(-5_000)
+    rig.clock.advance(10_000)
+    await clockwork.tick()
+    expect(asked).toBe(1)
+    rig.clock.jump(-6_000)
+    await clockwork.tick()
+    expect(asked).toBe(2)
+  })
+
+  it('lets everything else have its turn while thousands are turned back', async () => {
+    const create = { name: 'News', agentId: rig.agentId, cron: '0 10 * * *', timezone: 'UTC', task: 'Read.', dailyBudgetUsd: 5 }
+    const schedules = rig.write((tx) =>
+      Array.from({ length: 2000 }, () =>
+        rig.schedules.create(tx, { ...create, catchUpHours: 0, notifyOnSuccess: false, notifyVia: 'auto' }),
+      ),
+    )
+    start()
+    rig.clock.jump(2 * 24 * HOUR)
+    await clockwork.tick()
+    let turns = 0
+    let counting = true
+    const count = () => {
+      turns++
+      if (counting) setImmediate(count)
+    }
+    setImmediate(count)
+    rig.clock.jump(-2 * 24 * HOUR)
+    await clockwork.tick()
+    counting = false
+    expect(turns).toBeGreaterThan(7)
+    for (const schedule of [schedules[0]!, schedules[999]!, schedules[1999]!]) {
+      expect(rig.read(schedule).nextDueAt).toBe(at('2026-11-20T10:00:00Z'))
+    }
+  })
+
+  it('is not forgotten when the file cannot be written at that moment', async () => {
+    const schedule = rig.create({ cron: '0 10 * * *' })
+    let isBroken = false
+    start({
+      ...rig.schedules,
+      turnBackSome(tx, after) {
+        if (isBroken) throw new AppError('disk_full', 'The disk is full.')
+        return rig.schedules.turnBackSome(tx, after)
+      },
+    })
+    rig.clock.jump(DAYS)
+    await clockwork.tick()
+    rig.clock.jump(-DAYS)
+    isBroken = true
+    await expect(clockwork.tick()).rejects.toThrow('The disk is full.')
+    isBroken = false
+    rig.clock.advance(30_000)
+    await until(() => rig.read(schedule).nextDueAt === at('2026-11-20T10:00:00Z'))
   })
 })

@@ -81,6 +81,7 @@ export function createClockwork({
    * a long absence waits for those that are on time.
    */
   async function decide(all: boolean): Promise<Look> {
+    if (schedules.isClockBehind()) await turnBack()
     const sum: Look = { fired: 0, exhausted: 0, skipped: 0, failed: 0, isBehind: false }
     const decideThese = async (due: readonly Due[]) => {
       for (let from = 0; from < due.length; from += BATCH) await decideBatch(due.slice(from, from + BATCH), sum)
@@ -106,6 +107,17 @@ export function createClockwork({
       if (!more) behind.delete(id)
     }
     return { ...sum, skipped: schedules.countWaiting(db), isBehind: behind.size > 0 }
+  }
+
+  /** The clock was set back, or this is the first look: from now on everything that is to come counts from what it shows now. */
+  async function turnBack(): Promise<void> {
+    const from = clock.now()
+    for (let after: number | null = 0; after !== null;) {
+      const behind: number = after
+      if (state === 'stopped') return
+      after = await commitSoon(db, (tx) => schedules.turnBackSome(tx, behind))
+    }
+    schedules.turnedBack(from)
   }
 
   /** All or none of them. When one fails, each by itself. */

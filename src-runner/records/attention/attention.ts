@@ -49,18 +49,18 @@ function exhaustedSchedules(db: Db, now: number): AttentionItem[] {
     }))
 }
 
-/** Of the last day, as long as no run has succeeded since. */
+/** Of the last day, as long as no run has succeeded since. What a clock decided that was ahead is of no day that has been. */
 function missedSchedules(db: Db, now: number): AttentionItem[] {
   return db
     .prepare<{ id: string; name: string; times: number; reason: string; at: number }>(
       `SELECT schedule.id, schedule.name, missed.times, missed.reason, missed.at
        FROM (SELECT schedule_seq, sum(times) AS times, reason, max(decided_at) AS at FROM occurrences INDEXED BY occurrences_missed
-         WHERE state = 'missed' AND decided_at > ? GROUP BY schedule_seq) AS missed
+         WHERE state = 'missed' AND decided_at > ? AND decided_at <= ? GROUP BY schedule_seq) AS missed
        JOIN schedules AS schedule ON schedule.seq = missed.schedule_seq
        WHERE schedule.status <> 'paused' AND NOT EXISTS (SELECT 1 FROM agent_jobs AS job
          WHERE job.schedule_id = schedule.id AND job.created_at >= missed.at AND job.finished_at IS NOT NULL AND job.status = 'completed')`,
     )
-    .all(now - DAY_MS)
+    .all(now - DAY_MS, now)
     .map((row) => ({
       kind: 'schedule_missed',
       subjectId: row.id,

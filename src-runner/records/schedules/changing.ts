@@ -6,6 +6,7 @@ import { nextLocalDayStart } from '../../kit/zone-offsets.ts'
 import { getAgent } from '../agents/agents.ts'
 import { toMicros } from '../micros.ts'
 import { isBrakeOn } from '../settings/settings.ts'
+import { nextFreeDueAfter } from './coming-again.ts'
 import { decideSchedule, pauseWaiting } from './deciding.ts'
 import { nextDueAfter, parseCron } from './due-times.ts'
 import { findOverspend, resumeFromBudget, type ScheduleChange } from './exhausting.ts'
@@ -13,6 +14,7 @@ import { fireSchedules } from './firing.ts'
 import { behindBrake, REASONS } from './reasons.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
 import { findRow, findWaiting, readToDecide, type ScheduleRow } from './schedule-rows.ts'
+import { takeBackPlan } from './turning-back.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -24,10 +26,11 @@ export function requireRow(db: Db, scheduleId: string): ScheduleRow {
 }
 
 /** Answers its id. Throws AppError invalid_request (cron, timezone), agent_not_found. */
-export function createSchedule(tx: Tx, { clock, ids, notify }: ScheduleDeps, input: CreateSchedule): string {
+export function createSchedule(tx: Tx, { clock, ids, notify, clockSeen }: ScheduleDeps, input: CreateSchedule): string {
   const agent = getAgent(tx, input.agentId)
   requireCron(input.cron, input.timezone)
   const now = clock.now()
+  clockSeen(now)
   const id = ids.next()
   tx.prepare(
     `INSERT INTO schedules (id, entity_id, agent_id, name, cron, timezone, task, daily_budget_micros, catch_up_ms, notify_on_success,
@@ -55,7 +58,8 @@ export function createSchedule(tx: Tx, { clock, ids, notify }: ScheduleDeps, inp
 
 /**
  * What is left out stays. With another cron expression or time zone the schedule counts from now: what came due before by
- * the old one is decided by that first. Throws AppError schedule_not_found, invalid_request, agent_not_found.
+ * the old one is decided by that first, and what the ledger has for later, since the clock was set back, is of no plan any
+ * more. Throws AppError schedule_not_found, invalid_request, agent_not_found.
  */
 export function updateSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, input: UpdateSchedule): void {
   let row = requireRow(tx, scheduleId)
@@ -69,6 +73,7 @@ export function updateSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, i
     row = requireRow(tx, scheduleId)
   }
   const now = deps.clock.now()
+  if (isOtherTime) takeBackPlan(tx, row, now)
   tx.prepare(
     `UPDATE schedules SET entity_id = ?, agent_id = ?, name = ?, cron = ?, timezone = ?, task = ?, daily_budget_micros = ?, catch_up_ms = ?,
        notify_on_success = ?, notify_via = ?, watch_state = ?, watch_brings = ?, next_due_at = ?, updated_at = ? WHERE seq = ?`,
@@ -86,7 +91,7 @@ export function updateSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, i
     input.watchState === undefined ? row.watch_state : input.watchState,
     // What a person wrote is theirs; a form that sends back what was there has written nothing.
     input.watchState === undefined || input.watchState === row.watch_state ? row.watch_brings : null,
-    isOtherTime ? nextDueAfter(cron, timezone, Math.max(now, newestDueAt(tx, row.seq))) : row.next_due_at,
+    isOtherTime ? nextFreeDueAfter(tx, { seq: row.seq, cron, timezone }, now) : row.next_due_at,
     now,
     row.seq,
   )
@@ -127,7 +132,7 @@ export function runScheduleNow(tx: Tx, deps: ScheduleDeps, scheduleId: string): 
   if (schedule.is_live) {
     throw new AppError('schedule_is_running', 'A run of this schedule is still going. Stop it first, or wait for its end.')
   }
-  const dueAt = Math.max(deps.clock.now(), newestAskedAt(tx, seq) + 1)
+  const dueAt = freeMomentFrom(tx, seq, deps.clock.now())
   const reason = isBrakeOn(tx) ? behindBrake(REASONS.askedFor) : REASONS.askedFor
   const run = fireSchedules(tx, deps, [{ schedule, dueAt, origin: 'run_now', state: 'ran', reason, waiting: null }])[0]!
   tx.prepare("UPDATE schedules SET last_status = 'running', last_run_seq = ? WHERE seq = ?").run(run.occurrenceSeq, seq)
@@ -168,21 +173,10 @@ function requireCron(cron: string, timezone: string): void {
   throw new AppError('invalid_request', parsed.problem, { issues: [{ path, message: parsed.problem }] })
 }
 
-/** The clock may have gone back since: what the ledger has is not to come due again. */
-function newestDueAt(tx: Tx, scheduleSeq: number): number {
-  const newest = tx
-    .prepare<{ at: number }>(
-      "SELECT ifnull(until_at, due_at) AS at FROM occurrences WHERE schedule_seq = ? AND origin = 'clock' ORDER BY due_at DESC LIMIT 1",
-    )
-    .get(scheduleSeq)
-  return newest?.at ?? 0
-}
-
-function newestAskedAt(tx: Tx, scheduleSeq: number): number {
-  const newest = tx
-    .prepare<{ at: number }>(
-      "SELECT due_at AS at FROM occurrences WHERE schedule_seq = ? AND origin = 'run_now' ORDER BY due_at DESC LIMIT 1",
-    )
-    .get(scheduleSeq)
-  return newest?.at ?? 0
+/** The first moment from now on that no run has which was asked for. */
+function freeMomentFrom(db: Db, scheduleSeq: number, now: number): number {
+  const isTaken = db.prepare("SELECT 1 FROM occurrences WHERE schedule_seq = ? AND due_at = ? AND origin = 'run_now'")
+  let at = now
+  while (isTaken.get(scheduleSeq, at) !== undefined) at++
+  return at
 }

@@ -449,39 +449,6 @@ describe('what was missed', () => {
   })
 })
 
-describe('a clock that is set', () => {
-  it('back, runs nothing twice and leaves nothing out', () => {
-    const schedule = rig.create()
-    goTo('2026-11-20T11:00:00Z')
-    rig.look()
-    rig.end(rig.live(schedule)[0]!)
-    rig.clock.jump(-2 * HOUR)
-    for (const time of ['10:00', '11:00']) {
-      goTo(`2026-11-20T${time}:00Z`)
-      expect(rig.look()).toBe(0)
-    }
-    goTo('2026-11-20T12:00:00Z')
-    expect(rig.look()).toBe(1)
-    expect(states(schedule)).toEqual(['11-20T10:00 missed', '11-20T11:00 ran', '11-20T12:00 ran'])
-  })
-
-  it('forward, is a time that was missed', () => {
-    const schedule = rig.create()
-    rig.clock.jump(2 * HOUR)
-    expect(rig.look()).toBe(1)
-    expect(states(schedule)).toEqual(['11-20T10:00 missed', '11-20T11:00 caught_up'])
-  })
-
-  it('back, and then another cron expression, repeats nothing either', () => {
-    const schedule = rig.create()
-    goTo('2026-11-20T11:00:00Z')
-    rig.look()
-    rig.clock.jump(-HOUR)
-    const changed = rig.write((tx) => rig.schedules.update(tx, schedule.id, { cron: '*/30 * * * *' }))
-    expect(changed.nextDueAt).toBe(at('2026-11-20T11:30:00Z'))
-  })
-})
-
 describe('a paused schedule', () => {
   it('notes its due times and runs none, not even afterwards', () => {
     const schedule = rig.create()

@@ -3,7 +3,8 @@ import { rowUpdate, writeRows } from '../../base/db/write-rows.ts'
 import type { OccurrenceState } from '../../contract/schedules.ts'
 import { messageOf } from '../../kit/errors.ts'
 import { isBrakeOn } from '../settings/settings.ts'
-import { dueTimesBetween, nextDueAfter } from './due-times.ts'
+import { dueTimesFrom, findDueAgain, mayComeAgain, type DueTimes } from './coming-again.ts'
+import { nextDueAfter } from './due-times.ts'
 import { createOverspend, exhaust, isExhausted, resumeFromBudget, type ScheduleChange } from './exhausting.ts'
 import { fireSchedules, type Fire } from './firing.ts'
 import { decideWaiting, insertUnrun, noteTimes } from './noting.ts'
@@ -37,8 +38,8 @@ const NOTHING: Decision = { fired: false, exhausted: false, more: false }
 
 /**
  * Decides what has come due of one schedule: at most one run, whatever was missed. The ledger, the job, the next due time
- * and the events are one transaction, so after a crash a due time is either wholly decided or still ahead; and since the
- * next due time only ever goes forward, none is decided twice when the clock goes back.
+ * and the events are one transaction, so after a crash a due time is either wholly decided or still ahead. Whatever is done
+ * to the clock, none makes two jobs: the ledger has its row.
  */
 export function decideSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, mostTimes = MOST_TIMES): Decision {
   return decideSchedules(tx, deps, [scheduleId], mostTimes).get(scheduleId) ?? NOTHING
@@ -50,8 +51,9 @@ export function decideSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, m
  */
 export function decideSchedules(tx: Tx, deps: ScheduleDeps, scheduleIds: readonly string[], mostTimes = MOST_TIMES): Map<string, Decision> {
   const now = deps.clock.now()
+  deps.clockSeen(now)
   const round: Round = {
-    ...{ tx, deps, now, brake: isBrakeOn(tx) },
+    ...{ tx, deps, now, mostTimes, brake: isBrakeOn(tx) },
     findOverspend: createOverspend(tx, now),
     findDueTimes: createDueTimes(now, mostTimes),
   }
@@ -62,7 +64,7 @@ export function decideSchedules(tx: Tx, deps: ScheduleDeps, scheduleIds: readonl
     decided.flatMap(({ fire }) => fire ?? []),
   )
   let nextMade = 0
-  save(
+  saveChanges(
     tx,
     decided.map(({ row, change, fire }) => ({
       seq: row.seq,
@@ -77,40 +79,36 @@ type Round = {
   tx: Tx
   deps: ScheduleDeps
   now: number
+  mostTimes: number
   brake: boolean
   findOverspend: ReturnType<typeof createOverspend>
   findDueTimes: ReturnType<typeof createDueTimes>
 }
 
-/** `next`: the first due time behind them. */
-type DueTimes = { times: readonly number[]; more: boolean; next: number | null }
 /** What a schedule comes to; `fire` is still to be carried out. */
 type Outcome = { fire: Fire | null; exhausted: boolean; change: ScheduleChange }
 
 const UNCHANGED: Outcome = { fire: null, exhausted: false, change: {} }
-const NOTHING_DUE: DueTimes = { times: [], more: false, next: null }
+const NOTHING_DUE: DueTimes = { stretches: [], newest: null, more: false, next: null }
 
 function decide(round: Round, row: ScheduleToDecide): Outcome & { more: boolean } {
-  const due = isDue(row, round.now) ? readDueTimes(round, row) : NOTHING_DUE
+  const isDue = row.next_due_at !== null && row.next_due_at <= round.now
+  const due = isDue ? readDueTimes(round, row) : NOTHING_DUE
   if (due === null) return { ...UNCHANGED, more: false, change: { next_due_at: null } }
-  const move: ScheduleChange = due.times.length > 0 ? { next_due_at: due.next } : {}
+  const move: ScheduleChange = isDue ? { next_due_at: due.next } : {}
   if (row.status === 'paused') {
     note(round, row, { ...due, state: 'paused', reason: REASONS.paused })
     return { ...UNCHANGED, more: due.more, change: move }
   }
   const resumed = row.status === 'budget_exhausted' && !isExhausted(row, round.now) ? resumeFromBudget(round.tx, row) : {}
-  const { fire, exhausted, change } = due.times.length > 0 ? decideTimes(round, row, due) : decideWhatWaits(round, row)
+  const { fire, exhausted, change } = due.stretches.length > 0 || due.more ? decideTimes(round, row, due) : decideWhatWaits(round, row)
   return { fire, exhausted, more: due.more, change: { ...resumed, ...move, ...change } }
 }
 
-function isDue({ next_due_at: nextDueAt }: ScheduleToDecide, now: number): boolean {
-  return nextDueAt !== null && nextDueAt <= now
-}
-
 /** null: the schedule cannot be read any more, because this machine does not know its time zone. */
-function readDueTimes({ deps, findDueTimes }: Round, row: ScheduleToDecide): DueTimes | null {
+function readDueTimes({ tx, deps, now, mostTimes, findDueTimes }: Round, row: ScheduleToDecide): DueTimes | null {
   try {
-    return findDueTimes(row.cron, row.timezone, row.next_due_at!)
+    return mayComeAgain(row) ? findDueAgain(tx, row, now, mostTimes) : findDueTimes(row)
   } catch (error) {
     deps.log.error({ err: error, scheduleId: row.id }, `a schedule has no more due times: ${messageOf(error)}`)
     return null
@@ -118,32 +116,37 @@ function readDueTimes({ deps, findDueTimes }: Round, row: ScheduleToDecide): Due
 }
 
 /** Thousands of schedules share a few expressions and zones. */
-function createDueTimes(now: number, mostTimes: number): (cron: string, timezone: string, nextDueAt: number) => DueTimes {
+function createDueTimes(now: number, mostTimes: number): (row: ScheduleToDecide) => DueTimes {
   const known = new Map<string, DueTimes>()
-  return (cron, timezone, nextDueAt) => {
-    const key = `${nextDueAt} ${timezone} ${cron}`
+  return (row) => {
+    const key = `${row.next_due_at} ${row.timezone} ${row.cron}`
     let due = known.get(key)
-    if (due === undefined) known.set(key, (due = find(cron, timezone, nextDueAt)))
+    if (due === undefined) known.set(key, (due = find(row)))
     return due
   }
 
-  function find(cron: string, timezone: string, nextDueAt: number): DueTimes {
-    const { times, more } = dueTimesBetween(cron, timezone, nextDueAt - 1, now, mostTimes)
-    // The zone's rules were changed since, by an update of the system: what was due then is due all the same.
-    if (times[0] !== nextDueAt) times.unshift(nextDueAt)
-    return { times, more, next: nextDueAfter(cron, timezone, times.at(-1)!) }
+  function find(row: ScheduleToDecide): DueTimes {
+    const { times, more } = dueTimesFrom(row, row.next_due_at!, now, mostTimes)
+    const last = times.at(-1)!
+    return { stretches: [times], newest: more ? null : last, more, next: nextDueAfter(row.cron, row.timezone, last) }
   }
 }
 
-function decideTimes(round: Round, row: ScheduleToDecide, { times, more }: DueTimes): Outcome {
+function decideTimes(round: Round, row: ScheduleToDecide, { stretches, newest, more }: DueTimes): Outcome {
+  const last = stretches.at(-1)?.at(-1)
+  // All of these are in the ledger, and what comes behind them may be the next one.
+  if (last === undefined) return UNCHANGED
   if (row.is_waiting) overtakeWaiting(round, row)
-  const last = times.at(-1)!
   const tooOld = whyTooOld(round.deps, row, round.now - last)
-  // With more to come, the newest is not among these.
-  const runs = !more && tooOld === null
+  const runs = newest !== null && tooOld === null
   const reason = tooOld ?? (row.catch_up_ms === 0 ? REASONS.noCatchUp : REASONS.missed)
-  note(round, row, { times: runs ? times.slice(0, -1) : times, more, state: 'missed', reason })
-  return runs ? decideNewest(round, row, last) : UNCHANGED
+  note(round, row, { stretches: runs ? withoutLast(stretches) : stretches, more, state: 'missed', reason })
+  return runs ? decideNewest(round, row, newest) : UNCHANGED
+}
+
+function withoutLast(stretches: DueTimes['stretches']): DueTimes['stretches'] {
+  const [rest, last] = [stretches.slice(0, -1), stretches.at(-1)!]
+  return last.length === 1 ? rest : [...rest, last.slice(0, -1)]
 }
 
 /** null: it is not. */
@@ -218,19 +221,21 @@ export function pauseWaiting(tx: Tx, deps: ScheduleDeps, waiting: WaitingRow): v
 function note(
   { tx, deps }: Round,
   row: ScheduleToDecide,
-  noted: { times: readonly number[]; more: boolean; state: 'missed' | 'paused'; reason: string },
+  { stretches, more, state, reason }: Pick<DueTimes, 'stretches' | 'more'> & { state: 'missed' | 'paused'; reason: string },
 ): void {
-  if (noted.times.length === 0) return
-  noteTimes(tx, deps, row.seq, noted)
-  tellSkipped(tx, row, noted.state)
+  if (stretches.length === 0) return
+  for (const [nth, times] of stretches.entries()) {
+    noteTimes(tx, deps, row.seq, { times, state, reason, more: more && nth === stretches.length - 1 })
+  }
+  tellSkipped(tx, row, state)
 }
 
 function tellSkipped(tx: Tx, row: ScheduleToDecide, state: OccurrenceState): void {
   tx.emit({ type: 'schedule.skipped', payload: { scheduleId: row.id, state } })
 }
 
-/** Writes what changed and nothing else: each column that is named costs the indices that it is in. */
-function save(tx: Tx, changes: readonly { seq: number; change: ScheduleChange }[]): void {
+/** Writes what changed of schedules and nothing else: each column that is named costs the indices that it is in. */
+export function saveChanges(tx: Tx, changes: readonly { seq: number; change: ScheduleChange }[]): void {
   for (const [columns, alike] of Map.groupBy(changes, ({ change }) => Object.keys(change).join())) {
     if (columns === '') continue
     const rows = alike.map(({ seq, change }) => [seq, ...Object.values(change)])

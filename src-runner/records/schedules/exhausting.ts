@@ -24,9 +24,14 @@ export function createOverspend(db: Db, now: number): (row: Budget) => number | 
   return ({ agent_id: agentId, timezone, daily_budget_micros: budget }) => {
     const key = `${agentId} ${timezone}`
     let spent = known.get(key)
-    if (spent === undefined) known.set(key, (spent = readAgentSpend(db, agentId, localDayStart(now, timezone))))
+    if (spent === undefined) known.set(key, (spent = readSpendOfDay(db, agentId, timezone, now)))
     return spent >= budget ? spent : null
   }
+}
+
+/** What the agent spent in the local day of `now`. */
+export function readSpendOfDay(db: Db, agentId: string, timezone: string, now: number): number {
+  return readAgentSpend(db, agentId, localDayStart(now, timezone), nextLocalDayStart(now, timezone))
 }
 
 /** The budget of the day is spent. The owner hears of it once a day, and not of a schedule that was in this state already. */
@@ -36,7 +41,9 @@ export function exhaust(tx: Tx, deps: Pick<ScheduleDeps, 'clock' | 'hooks'>, row
   const resumeAt = nextLocalDayStart(now, timezone)
   const change: ScheduleChange = { status: 'budget_exhausted', last_status: 'budget_exhausted', resume_at: resumeAt }
   const isNew = !isExhausted(row, now)
-  const wasTold = row.exhausted_told_at !== null && row.exhausted_told_at >= localDayStart(now, timezone)
+  // Told on a day that is still to come: that was a clock that was ahead, and its day is not this one.
+  const { exhausted_told_at: toldAt } = row
+  const wasTold = toldAt !== null && toldAt >= localDayStart(now, timezone) && toldAt < resumeAt
   if (isNew && wasTold) tx.emit({ type: 'schedule.changed', payload: { scheduleId } })
   if (!isNew || wasTold) return change
   deps.hooks.exhausted(tx, {

@@ -22,14 +22,23 @@ export function forgetOldOccurrences(tx: Tx, { afterSeq, now }: { afterSeq: numb
   return rows.length < BITE.schedules ? 0 : rows.at(-1)!.seq
 }
 
+/** The due time from which on the ledger keeps everything of a schedule. What a clock noted that was ahead is not counted. */
+export function keptFrom(db: Db, scheduleSeq: number, now: number): number {
+  const oldestOfMost = db
+    .prepare<{ due_at: number }>(
+      'SELECT due_at FROM occurrences WHERE schedule_seq = ? AND due_at <= ? ORDER BY due_at DESC LIMIT 1 OFFSET ?',
+    )
+    .get(scheduleSeq, now, LEDGER_KEEPS.rows - 1)
+  return Math.max(now - LEDGER_KEEPS.forMs, oldestOfMost?.due_at ?? 0)
+}
+
 /** The due time from which on everything stays in this bite; null: nothing is too old. */
 function firstKeptOf(db: Db, scheduleSeq: number, now: number): number | null {
-  const dueAt = (order: 'ASC' | 'DESC', skip: number) =>
+  const oldest = (skip: number) =>
     db
-      .prepare<{ due_at: number }>(`SELECT due_at FROM occurrences WHERE schedule_seq = ? ORDER BY due_at ${order} LIMIT 1 OFFSET ?`)
+      .prepare<{ due_at: number }>('SELECT due_at FROM occurrences WHERE schedule_seq = ? ORDER BY due_at LIMIT 1 OFFSET ?')
       .get(scheduleSeq, skip)?.due_at
-  const oldest = dueAt('ASC', 0)
-  const wanted = Math.max(now - LEDGER_KEEPS.forMs, dueAt('DESC', LEDGER_KEEPS.rows - 1) ?? 0)
-  if (oldest === undefined || oldest >= wanted) return null
-  return Math.min(wanted, dueAt('ASC', BITE.rows) ?? wanted)
+  const wanted = keptFrom(db, scheduleSeq, now)
+  if ((oldest(0) ?? wanted) >= wanted) return null
+  return Math.min(wanted, oldest(BITE.rows) ?? wanted)
 }

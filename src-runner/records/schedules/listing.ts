@@ -21,18 +21,22 @@ export function listSchedules(
   return { schedules: page.rows.map((row) => scheduleOf(db, row, now)), nextCursor: page.nextCursor }
 }
 
-/** What became of the due times of one schedule, newest first. */
+/**
+ * What became of the due times of one schedule, newest first. What came to nothing by a clock that was ahead is not among
+ * them as long as its time is still to come.
+ */
 export function listOccurrences(
   db: Db,
-  { scheduleSeq, cursor, limit }: { scheduleSeq: number; cursor?: string; limit: number },
+  { scheduleSeq, cursor, limit, now }: { scheduleSeq: number; cursor?: string; limit: number; now: number },
 ): { occurrences: Occurrence[]; nextCursor: string | null } {
   const [at, origin] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ''] : decodeCursor(cursor, LedgerPosition)
   const rows = db
     .prepare<Parameters<typeof occurrenceOf>[0]>(
       `${SELECT_OCCURRENCE} WHERE occurrence.schedule_seq = ? AND (occurrence.due_at, occurrence.origin) < (?, ?)
+         AND (occurrence.due_at <= ? OR occurrence.job_seq IS NOT NULL)
        ORDER BY occurrence.due_at DESC, occurrence.origin DESC LIMIT ?`,
     )
-    .all(scheduleSeq, at, origin, limit + 1)
+    .all(scheduleSeq, at, origin, now, limit + 1)
   const page = pageOf(rows, limit, (last) => [last.due_at, last.origin])
   return { occurrences: page.rows.map(occurrenceOf), nextCursor: page.nextCursor }
 }

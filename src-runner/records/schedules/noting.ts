@@ -82,15 +82,17 @@ export function decideWaiting(
   )
 }
 
-/** The newest due times of a schedule as long as they came to the same. */
+/** The newest due times of a schedule before these, as long as they came to the same. */
 const TAIL = `
   SELECT ifnull(sum(times), 0) AS times, min(due_at) AS first_at FROM occurrences
-  WHERE schedule_seq = ? AND origin = 'clock' AND due_at > ifnull(
-    (SELECT due_at FROM occurrences WHERE schedule_seq = ? AND origin = 'clock' AND state <> ? ORDER BY due_at DESC LIMIT 1), -1)`
+  WHERE schedule_seq = @seq AND origin = 'clock' AND due_at < @before AND due_at > ifnull(
+    (SELECT due_at FROM occurrences
+      WHERE schedule_seq = @seq AND origin = 'clock' AND due_at < @before AND state <> @state ORDER BY due_at DESC LIMIT 1), -1)`
 
 /**
- * Notes that nothing came of these due times, the oldest first. A watcher that was off for a year missed half a million:
- * when there are more in a row than anybody reads one by one (`more` tells that others follow), all share one row.
+ * Notes that nothing came of these due times, the oldest first, between which the ledger has none. A watcher that was off for
+ * a year missed half a million: when there are more in a row than anybody reads one by one (`more` tells that others follow),
+ * all share one row.
  */
 export function noteTimes(
   tx: Tx,
@@ -99,15 +101,21 @@ export function noteTimes(
   { times, state, reason, more }: { times: readonly number[]; state: 'missed' | 'paused'; reason: string; more: boolean },
 ): void {
   if (times.length === 0) return
-  const tail = tx.prepare<{ times: number; first_at: number | null }>(TAIL).get(scheduleSeq, scheduleSeq, state)!
+  const before = times[0]!
+  const tail = tx.prepare<{ times: number; first_at: number | null }>(TAIL).get({ seq: scheduleSeq, before, state })!
   const total = tail.times + times.length
   if (total + (more ? 1 : 0) <= MOST_ROWS_IN_A_ROW) {
     insertUnrun(tx, deps, { scheduleSeq, dueTimes: times, state, reason })
     return
   }
-  const firstAt = tail.first_at ?? times[0]!
+  const firstAt = tail.first_at ?? before
   if (tail.first_at === null) insertUnrun(tx, deps, { scheduleSeq, dueTimes: [firstAt], state, reason })
-  else tx.prepare("DELETE FROM occurrences WHERE schedule_seq = ? AND origin = 'clock' AND due_at > ?").run(scheduleSeq, firstAt)
+  else
+    tx.prepare("DELETE FROM occurrences WHERE schedule_seq = ? AND origin = 'clock' AND due_at > ? AND due_at < ?").run(
+      scheduleSeq,
+      firstAt,
+      before,
+    )
   if (total === 1) return
   tx.prepare("UPDATE occurrences SET times = ?, until_at = ?, noted_at = ? WHERE schedule_seq = ? AND due_at = ? AND origin = 'clock'").run(
     total,

@@ -113,6 +113,28 @@ test('deciding, in every way, looks up and scans nothing', () => {
   expect(slowParts(used)).toEqual([])
 })
 
+test('turning back, and deciding what comes again, looks up and scans nothing', () => {
+  const one = rig.create({ name: 'Again', dailyBudgetUsd: 0.5 })
+  const used: Used[] = []
+  const look = (ms: number) => {
+    rig.clock.jump(ms)
+    used.push(...plansOfWriting((tx) => rig.schedules.turnBackSome(tx, 0)))
+    used.push(...plansOfWriting((tx) => rig.schedules.decide(tx, one.id)))
+  }
+  look(1500 * HOUR)
+  look(HOUR)
+  look(-3 * HOUR)
+  expect(rig.read(one).nextDueAt).toBeLessThan(rig.clock.now() + HOUR)
+  look(HOUR)
+  look(2 * HOUR)
+  look(-1000 * HOUR)
+  used.push(...plansOfWriting((tx) => rig.schedules.update(tx, one.id, { cron: '1 * * * *' })))
+  expect(used.some(({ sql }) => sql.includes('due_at BETWEEN'))).toBe(true)
+  expect(used.some(({ sql }) => sql.includes('SET times = ?, until_at = ?'))).toBe(true)
+  expect(slowParts(used)).toEqual([])
+  rig.write((tx) => rig.schedules.remove(tx, one.id))
+})
+
 test('many that are due together are decided by a few statements, which scan nothing', () => {
   const ids = Array.from({ length: 100 }, (_, i) => rig.create({ name: `Watch ${i}`, cron: i % 2 === 0 ? '* * * * *' : '*/1 * * * *' }).id)
   rig.clock.advance(60_000)

@@ -39,6 +39,8 @@ export type ScheduleDeps = {
   jobs: Pick<JobStore, 'insertAll'>
   hooks: ScheduleHooks
   notify: Required<ScheduleWatcher>
+  /** At this moment of the clock something was computed. */
+  clockSeen(now: number): void
   /** In safe mode a due time never makes a job. */
   safeMode: boolean
 }

@@ -2,7 +2,7 @@ import type { Db } from '../../base/db/database.ts'
 import type { JobStatus } from '../../contract/jobs.ts'
 import type { Occurrence, OccurrenceState, Schedule, ScheduleLastStatus } from '../../contract/schedules.ts'
 import type { NotifyVia } from '../../contract/triggers.ts'
-import { isTimezone, localDayStart } from '../../kit/zone-offsets.ts'
+import { isTimezone, localDayStart, nextLocalDayStart } from '../../kit/zone-offsets.ts'
 import { toUsd } from '../micros.ts'
 import { readAgentSpend } from '../spend/agent-spend.ts'
 import { isWatcher, nextDueAfter } from './due-times.ts'
@@ -51,12 +51,14 @@ export type OccurrenceRow = {
 /** A schedule with all that deciding its due times asks for. */
 export type ScheduleToDecide = Omit<
   ScheduleRow,
-  'entity_id' | 'notify_on_success' | 'last_status' | 'last_run_seq' | 'watch_state' | 'watch_brings' | 'created_at' | 'updated_at'
+  'entity_id' | 'notify_on_success' | 'last_status' | 'last_run_seq' | 'watch_state' | 'watch_brings' | 'updated_at'
 > & {
   /** 1: a job of it has not ended. */
   is_live: number
   /** 1: a due time waits for that. */
   is_waiting: number
+  /** 1: the ledger has due times from the next one on, since the clock was set back. */
+  is_ahead: number
   /** Of the run before; null: there was none. */
   previous_at: number | null
   previous_status: JobStatus | null
@@ -91,10 +93,12 @@ const LIVE_JOB = `SELECT id, status, created_at FROM agent_jobs INDEXED BY agent
 const TO_DECIDE = `
   SELECT schedule.seq, schedule.id, schedule.agent_id, schedule.name, schedule.cron, schedule.timezone, schedule.task,
     schedule.daily_budget_micros, schedule.catch_up_ms, schedule.notify_via, schedule.status, schedule.next_due_at, schedule.resume_at,
-    schedule.exhausted_told_at,
+    schedule.exhausted_told_at, schedule.created_at,
     EXISTS (SELECT 1 FROM agent_jobs AS live INDEXED BY agent_jobs_open_fires WHERE live.schedule_id = schedule.id
       AND live.status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')) AS is_live,
     EXISTS (SELECT 1 FROM occurrences AS waiting WHERE waiting.schedule_seq = schedule.seq AND waiting.state = 'due') AS is_waiting,
+    EXISTS (SELECT 1 FROM occurrences AS ahead WHERE ahead.schedule_seq = schedule.seq AND ahead.due_at >= schedule.next_due_at
+      AND ahead.origin = 'clock') AS is_ahead,
     previous.created_at AS previous_at, previous.status AS previous_status, previous.result_preview AS previous_result
   FROM json_each(?) AS wanted CROSS JOIN schedules AS schedule ON schedule.id = wanted.value
     LEFT JOIN occurrences AS last_run ON last_run.seq = schedule.last_run_seq
@@ -110,10 +114,10 @@ const OWN_SPEND = `
       SELECT seq FROM live WHERE created_at < @since
       UNION ALL
       SELECT seq FROM (SELECT seq, finished_at FROM ended WHERE created_at < @since ORDER BY created_at DESC LIMIT 10) AS newest WHERE finished_at >= @since)
-  SELECT (SELECT ifnull(sum(cost_micros), 0) FROM live WHERE created_at >= @since)
-    + (SELECT ifnull(sum(cost_micros), 0) FROM ended WHERE created_at >= @since)
+  SELECT (SELECT ifnull(sum(cost_micros), 0) FROM live WHERE created_at >= @since AND created_at < @until)
+    + (SELECT ifnull(sum(cost_micros), 0) FROM ended WHERE created_at >= @since AND created_at < @until)
     + (SELECT ifnull(sum(step.cost_micros), 0) FROM older CROSS JOIN job_steps AS step ON step.job_seq = older.seq
-      WHERE step.kind = 'reply' AND step.created_at >= @since) AS micros`
+      WHERE step.kind = 'reply' AND step.created_at >= @since AND step.created_at < @until) AS micros`
 
 export function findLiveJob(db: Db, scheduleId: string): LiveJob | null {
   return db.prepare<LiveJob>(LIVE_JOB).get(scheduleId) ?? null
@@ -160,7 +164,8 @@ export function occurrenceOf(row: JoinedRow): Occurrence {
 export function scheduleOf(db: Db, row: ScheduleRow, now: number): Schedule {
   // An update of the system may have taken a time zone away: the schedule is shown all the same, to be given another one.
   const isReadable = isTimezone(row.timezone)
-  const dayStart = localDayStart(now, isReadable ? row.timezone : 'UTC')
+  const zone = isReadable ? row.timezone : 'UTC'
+  const day = { since: localDayStart(now, zone), until: nextLocalDayStart(now, zone) }
   const live = findLiveJob(db, row.id)
   return {
     id: row.id,
@@ -182,8 +187,8 @@ export function scheduleOf(db: Db, row: ScheduleRow, now: number): Schedule {
     watchState: row.watch_state,
     lastRun: row.last_run_seq === null ? null : findOccurrence(db, row.last_run_seq),
     liveJobId: live?.id ?? null,
-    agentSpentTodayUsd: toUsd(readAgentSpend(db, row.agent_id, dayStart)),
-    spentTodayUsd: toUsd(db.prepare<{ micros: number }>(OWN_SPEND).get({ scheduleId: row.id, since: dayStart })!.micros),
+    agentSpentTodayUsd: toUsd(readAgentSpend(db, row.agent_id, day.since, day.until)),
+    spentTodayUsd: toUsd(db.prepare<{ micros: number }>(OWN_SPEND).get({ scheduleId: row.id, ...day })!.micros),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

@@ -14,6 +14,7 @@ import { listOccurrences, listSchedules } from './listing.ts'
 import type { ScheduleDeps, ScheduleHooks, ScheduleWatcher } from './schedule-deps.ts'
 import { findOccurrence, scheduleOf } from './schedule-rows.ts'
 import { type SummedSpan, sumUpSchedules } from './summing-up.ts'
+import { isPossible, turnBackSome } from './turning-back.ts'
 import { listUpcoming } from './upcoming.ts'
 
 export type ScheduleStore = ReturnType<typeof createScheduleStore>
@@ -65,8 +66,11 @@ export function createScheduleStore({
       changed: () => watchers.forEach((watcher) => watcher.changed?.()),
       freed: (scheduleId) => watchers.forEach((watcher) => watcher.freed?.(scheduleId)),
     },
+    clockSeen: (now) => (latestSeen = Math.max(latestSeen, now)),
   }
   let forgotUpTo = 0
+  /** The latest moment of the clock at which something was computed. After a start nobody knows which that was. */
+  let latestSeen = Infinity
 
   const get = (db: Db, scheduleId: string): Schedule => scheduleOf(db, requireRow(db, scheduleId), clock.now())
 
@@ -77,11 +81,11 @@ export function createScheduleStore({
     /** The ledger of one schedule. Throws AppError schedule_not_found. */
     listOccurrences(db: Db, filter: { scheduleId: string; cursor?: string; limit: number }) {
       const { scheduleId, ...page } = filter
-      return listOccurrences(db, { ...page, scheduleSeq: requireRow(db, scheduleId).seq })
+      return listOccurrences(db, { ...page, scheduleSeq: requireRow(db, scheduleId).seq, now: clock.now() })
     },
     /** What came due from `from` on and before `to`, of one schedule or of all, and what became of it. */
     sumUp: (db: Db, span: Omit<SummedSpan, 'to'> & { to?: number | undefined }) =>
-      sumUpSchedules(db, { ...span, to: span.to ?? clock.now() + 1 }),
+      sumUpSchedules(db, { ...span, to: Math.min(span.to ?? Infinity, clock.now() + 1) }),
     listUpcoming: (db: Db, hours: number) => listUpcoming(db, { now: clock.now(), until: clock.now() + hours * 3_600_000 }),
 
     create: (tx: Tx, input: CreateSchedule): Schedule => get(tx, createSchedule(tx, deps, input)),
@@ -121,6 +125,15 @@ export function createScheduleStore({
       const times = [NEXT_DUE, NEXT_RESUME].flatMap((sql) => db.prepare<{ at: number | null }>(sql).get(after)!.at ?? [])
       return times.length === 0 ? null : Math.min(...times)
     },
+    /**
+     * The clock shows less than what schedules were computed from, or nobody knows that yet: they are to be turned back. Of a
+     * clock that is wrong for certain nothing is computed: until somebody sets it, what is to come waits.
+     */
+    isClockBehind: () => clock.now() < latestSeen && isPossible(clock.now()),
+    /** A bite of the schedules, from the first on with 0. Answers where the next one begins; null: that was the last. */
+    turnBackSome: (tx: Tx, afterSeq: number): number | null => turnBackSome(tx, deps, afterSeq),
+    /** All of them count from this moment of the clock. */
+    turnedBack: (from: number): void => void (latestSeen = from),
     /** A bite of what the ledger keeps no longer. */
     forgetSome(tx: Tx): void {
       forgotUpTo = forgetOldOccurrences(tx, { afterSeq: forgotUpTo, now: clock.now() })

@@ -2,6 +2,7 @@ import type { Db } from '../../base/db/database.ts'
 import type { UpcomingRun } from '../../contract/schedules.ts'
 import { nextLocalDayStart } from '../../kit/zone-offsets.ts'
 import { isBrakeOn } from '../settings/settings.ts'
+import { listRunsAfter } from './coming-again.ts'
 import { dueTimesBetween, isWatcher } from './due-times.ts'
 import { findOverspend } from './exhausting.ts'
 import { findLiveJob, type ScheduleRow } from './schedule-rows.ts'
@@ -31,7 +32,9 @@ export function listUpcoming(db: Db, { now, until }: { now: number; until: numbe
 
   function runsOf(row: Row, nextDueAt: number): UpcomingRun[] {
     const watches = isWatcher(row.cron, row.timezone)
-    const times = timesOf(row.cron, row.timezone, Math.max(now, nextDueAt - 1), watches ? Infinity : MOST_UPCOMING)
+    const due = timesOf(row.cron, row.timezone, Math.max(now, nextDueAt - 1), watches ? Infinity : MOST_UPCOMING)
+    const ran = listRunsAfter(db, row.seq, now)
+    const times = ran.size === 0 ? due : due.filter((at) => !ran.has(at))
     if (times.length === 0) return []
     const head = { scheduleId: row.id, name: row.name, agentName: row.agent_name }
     const blockedBy = blockerOf(db, row, now, brake)

@@ -16,20 +16,36 @@ export type PreviousRun = {
 /** What a job was told of the runs before it. */
 export type JobWatch = { previousJobId: string | null; state: string | null; brings: readonly Brings[] }
 
-type RunRow = { id: string; created_at: number; status: TerminalStatus; quiet: number; error: string | null; result: string | null }
+type RunRow = {
+  seq: number
+  id: string
+  created_at: number
+  status: TerminalStatus
+  quiet: number
+  error: string | null
+  result: string | null
+}
 
-const SELECT_RUN = `SELECT job.id, job.created_at, job.status, job.quiet, job.error, texts.result
+const SELECT_RUN = `SELECT job.seq, job.id, job.created_at, job.status, job.quiet, job.error, texts.result
   FROM agent_jobs AS job JOIN job_texts AS texts ON texts.job_seq = job.seq`
 
-/** The run of the same schedule before this one. A retry of a run is a run too. */
+/**
+ * The run of the same schedule before this one. A retry of a run is a run too. One that a clock made which was ahead is later
+ * than this one by its date, and was before it.
+ */
 export function findRunBefore(db: Db, { id, scheduleId }: Pick<Job, 'id' | 'scheduleId'>): PreviousRun | null {
-  const row = db
-    .prepare<RunRow>(
-      `${SELECT_RUN} WHERE job.schedule_id = ? AND job.finished_at IS NOT NULL AND job.seq < (SELECT seq FROM agent_jobs WHERE id = ?)
-       ORDER BY job.created_at DESC, job.seq DESC LIMIT 1`,
-    )
-    .get(scheduleId, id)
-  return row === undefined ? null : runOf(row)
+  const job = db.prepare<{ seq: number; created_at: number }>('SELECT seq, created_at FROM agent_jobs WHERE id = ?').get(id)
+  if (job === undefined) return null
+  const newest = (dated: '<=' | '>') =>
+    db
+      .prepare<RunRow>(
+        `${SELECT_RUN} WHERE job.schedule_id = ? AND job.finished_at IS NOT NULL AND job.created_at ${dated} ? AND job.seq < ?
+         ORDER BY job.created_at DESC, job.seq DESC LIMIT 1`,
+      )
+      .get(scheduleId, job.created_at, job.seq)
+  const [row, ahead] = [newest('<='), newest('>')]
+  const before = row === undefined || (ahead !== undefined && ahead.seq > row.seq) ? ahead : row
+  return before === undefined ? null : runOf(before)
 }
 
 export function findRun(db: Db, jobId: string): PreviousRun | null {

@@ -1,0 +1,101 @@
+import type { Db } from '../../base/db/database.ts'
+import type { Tx } from '../../base/db/transact.ts'
+import { isTimezone, nextLocalDayStart } from '../../kit/zone-offsets.ts'
+import { nextFreeDueAfter } from './coming-again.ts'
+import { saveChanges } from './deciding.ts'
+import { dueTimesBetween, nextDueAfter } from './due-times.ts'
+import { findOverspend, type ScheduleChange } from './exhausting.ts'
+import type { ScheduleDeps } from './schedule-deps.ts'
+import type { ScheduleRow } from './schedule-rows.ts'
+
+/** Before this there was no Deckhand: a clock that shows less is wrong for certain, as after an empty battery. */
+const FIRST_POSSIBLE = Date.UTC(2026, 0, 1)
+/** Schedules that one bite looks at. */
+const BITE = 256
+
+type Row = Pick<
+  ScheduleRow,
+  'seq' | 'id' | 'agent_id' | 'cron' | 'timezone' | 'daily_budget_micros' | 'next_due_at' | 'resume_at' | 'status'
+> & {
+  /** Of the newest due time that the ledger has; null: it has none. */
+  ledger_ends_at: number | null
+}
+
+const BITE_OF_ROWS = `
+  SELECT seq, id, agent_id, cron, timezone, daily_budget_micros, next_due_at, resume_at, status,
+    (SELECT ifnull(newest.until_at, newest.due_at) FROM occurrences AS newest
+      WHERE newest.schedule_seq = schedule.seq AND newest.origin = 'clock' ORDER BY newest.due_at DESC LIMIT 1) AS ledger_ends_at
+  FROM schedules AS schedule WHERE seq > ? ORDER BY seq LIMIT ?`
+
+export function isPossible(now: number): boolean {
+  return now >= FIRST_POSSIBLE
+}
+
+/**
+ * The clock is behind what schedules were computed from: it was ahead and is right again, or it was right and is wrong now,
+ * which looks the same. Of some schedules behind `afterSeq`, in their order, everything that is still to come is computed
+ * anew from now, so that none is quiet for longer than by its own expression: the next due time, and the day whose budget is
+ * spent. Answers where the next bite begins; null: all schedules were looked at.
+ *
+ * The ledger keeps what it has of later due times: what ran has run, and the rest is unseen until its time comes again
+ * (`coming-again.ts`). When it is this clock that is wrong, it will be set forward, and then nothing of it is lost.
+ */
+export function turnBackSome(tx: Tx, { clock }: Pick<ScheduleDeps, 'clock'>, afterSeq: number): number | null {
+  const now = clock.now()
+  const rows = tx.prepare<Row>(BITE_OF_ROWS).all(afterSeq, BITE)
+  const changes = rows.flatMap((row) => {
+    const change = turnBack(tx, row, now)
+    return Object.keys(change).length === 0 ? [] : { seq: row.seq, id: row.id, change }
+  })
+  saveChanges(tx, changes)
+  tx.emitAll(changes.map(({ id: scheduleId }) => ({ type: 'schedule.changed', payload: { scheduleId } })))
+  return rows.length < BITE ? null : rows.at(-1)!.seq
+}
+
+function turnBack(tx: Tx, row: Row, now: number): ScheduleChange {
+  if (!isTimezone(row.timezone)) return {}
+  if (row.ledger_ends_at !== null && row.ledger_ends_at > now) takeBackUndecided(tx, row, now)
+  return { ...nextDueFrom(tx, row, now), ...budgetDayFrom(tx, row, now) }
+}
+
+function nextDueFrom(db: Db, row: Row, now: number): ScheduleChange {
+  const { cron, timezone, next_due_at: nextDueAt } = row
+  if (nextDueAt === null || nextDueAt <= now) return {}
+  // Of nearly all it is the one that is known, and the ledger need not be asked.
+  if (nextDueAfter(cron, timezone, now) === nextDueAt) return {}
+  const soonest = nextFreeDueAfter(db, row, now)
+  return soonest !== null && soonest < nextDueAt ? { next_due_at: soonest } : {}
+}
+
+/** It waits for a day that is not tomorrow: the budget of this one counts. */
+function budgetDayFrom(tx: Tx, row: Row, now: number): ScheduleChange {
+  if (row.resume_at === null) return {}
+  const tomorrow = nextLocalDayStart(now, row.timezone)
+  if (row.resume_at <= tomorrow) return {}
+  return findOverspend(tx, row, now) === null ? { status: 'active', resume_at: null } : { resume_at: tomorrow }
+}
+
+/**
+ * What is later than now and not a decision of its own leaves the ledger: a due time that waits for the run before it, and
+ * the part of a row for many times that is still to come. Both are found again when their time comes.
+ */
+function takeBackUndecided(tx: Tx, { seq, cron, timezone }: Pick<Row, 'seq' | 'cron' | 'timezone'>, now: number): void {
+  tx.prepare("DELETE FROM occurrences WHERE schedule_seq = ? AND origin = 'clock' AND due_at > ? AND (times > 1 OR state = 'due')").run(
+    seq,
+    now,
+  )
+  const newest = tx
+    .prepare<{ seq: number; due_at: number; times: number; until_at: number | null }>(
+      "SELECT seq, due_at, times, until_at FROM occurrences WHERE schedule_seq = ? AND origin = 'clock' AND due_at <= ? ORDER BY due_at DESC LIMIT 1",
+    )
+    .get(seq, now)
+  if (newest === undefined || newest.until_at === null || newest.until_at <= now) return
+  const { times } = dueTimesBetween(cron, timezone, newest.due_at, now, newest.times - 1)
+  tx.prepare('UPDATE occurrences SET times = ?, until_at = ? WHERE seq = ?').run(times.length + 1, times.at(-1) ?? null, newest.seq)
+}
+
+/** By another plan nothing of what the old one had for later comes: what made no job leaves the ledger. */
+export function takeBackPlan(tx: Tx, row: Pick<Row, 'seq' | 'cron' | 'timezone'>, now: number): void {
+  if (isTimezone(row.timezone)) takeBackUndecided(tx, row, now)
+  tx.prepare("DELETE FROM occurrences WHERE schedule_seq = ? AND origin = 'clock' AND due_at > ? AND job_seq IS NULL").run(row.seq, now)
+}
