@@ -82,7 +82,7 @@ export const SENTENCES = {
   chat_broken_off: '{server@} broke the connection off.',
   chat_redirects: '{server@} sends us on to another address, which is not followed with a token.',
   chat_given_up: 'It was given up.',
-  chat_cannot_keep: 'Messages cannot be kept at the moment. {words}',
+  chat_cannot_keep: 'Messages cannot be kept at the moment.',
   chat_safe_mode: 'Deckhand runs in safe mode, in which no channel is connected.',
   chat_token_gone: 'The token of this channel is not in the keychain any more. Give it again.',
   chat_no_driver: 'This version of Deckhand cannot connect to this service.',
@@ -99,6 +99,14 @@ export const SENTENCES = {
   sent_no_channel: 'The agent has no channel that is on.',
   sent_not_on_channel: 'The agent is not connected to the chosen channel.',
   sent_no_owner: 'Nobody was confirmed as the owner on the channel yet. Write to the agent there once.',
+  sent_withdrawn: 'It was not to be sent any more.',
+  sent_chat_removed: 'The channel or the conversation was removed.',
+  sent_to_refused: 'They are refused by now.',
+  sent_to_nobody: 'They do not wait to be let in any more.',
+  sent_to_former_owner: 'They are not the owner any more.',
+  sent_guest_private: 'It goes to a guest, and the agent has seen private data on the way. Read it, and send it yourself if it may go.',
+  sent_guest_files: 'It goes to a guest, with files of this machine. Look at them, and send it yourself if they may go.',
+  sent_cannot: 'This message cannot be sent.',
 
   // Why webhooks are not reached from outside.
   outside_silent: '{host} did not answer within {seconds#} seconds. Is what leads to this machine running?',
@@ -196,6 +204,11 @@ export const SENTENCES = {
   model_list_late: '{provider} did not list its models within {seconds#} s.',
   model_list_unreadable: '{provider} sent a list of models that cannot be read. Check its base URL in Models & keys.',
   model_no_model_server: '{provider} answered with a web page instead of a model’s answer. Check its base URL in Models & keys.',
+
+  // Trouble of Deckhand's own.
+  ours_disk_full: 'The disk is full, so nothing can be saved. Free some space and try again.',
+  ours_database: 'The database cannot be used right now.',
+  ours_broken: 'Something went wrong in Deckhand.',
 
   // Why the runner did not do what it was asked to, where the code of the error does not say it all.
   keychain_silent: 'The keychain did not answer. Unlock it and try again.',

@@ -41,6 +41,14 @@ describe('a sentence and what it says', () => {
     })
   })
 
+  test('a sentence that another one leads to is read with it', () => {
+    expect(readSaid(`${say('sent_cannot')} ${say('chat_refused', { server: 'Telegram', words: 'no such chat.' })}`)).toEqual({
+      code: 'sent_cannot',
+      facts: {},
+      next: { code: 'chat_refused', facts: { server: 'Telegram', words: 'no such chat.' } },
+    })
+  })
+
   test('what others said is theirs', () => {
     expect(readSaid('Bad Gateway')).toBeNull()
     expect(readSaid('The earth cannot be reached. Is this machine online? Perhaps.')).toBeNull()

@@ -36,8 +36,9 @@ const OWN_SERVER = 'The server at '
 const MOST_KEPT = 500
 const read = new Map<string, Said | null>()
 
-/** Those that may follow another sentence. */
+/** Those that may follow another sentence, and those that one may follow. */
 const FOLLOWING: readonly SaidCode[] = ['brake_holds', 'tunnel_needs_port']
+const LEADING: readonly SaidCode[] = ['chat_cannot_keep', 'sent_cannot']
 
 type Reader = { code: SaidCode; form: RegExp; slots: { name: string; kind: string }[] }
 
@@ -66,6 +67,10 @@ function readAnew(text: string): Said | null {
   for (const code of FOLLOWING) {
     const rest = text.endsWith(` ${SENTENCES[code]}`) ? readOne(text.slice(0, -SENTENCES[code].length - 1)) : null
     if (rest !== null) return { ...rest, next: { code, facts: {} } as Said }
+  }
+  for (const code of LEADING) {
+    const next = text.startsWith(`${SENTENCES[code]} `) ? readOne(text.slice(SENTENCES[code].length + 1)) : null
+    if (next !== null) return { code, facts: {}, next } as Said
   }
   return null
 }

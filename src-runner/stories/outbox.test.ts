@@ -312,7 +312,7 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
     })
     expect(await rig.runner.client.ask('retryOutbound', { params: { messageId: ids[0]! } })).toMatchObject({
       status: 400,
-      body: { error: 'invalid_request', message: 'This message cannot be sent: The agent has no channel that is on.' },
+      body: { error: 'invalid_request', message: 'This message cannot be sent. The agent has no channel that is on.' },
     })
   })
 })

@@ -1,10 +1,37 @@
 import { describe, expect, it } from 'vitest'
+import { OutboundError, type OutboundTrouble } from '../base/net/outbound.ts'
+import type { SaidCode } from '../contract/said.ts'
+import { createBotApi } from '../edges/channels/telegram/bot-api.ts'
+import { systemClock } from '../kit/clock.ts'
 import { readSaid } from '../kit/said.ts'
 import { STUCK_AFTER_MS } from '../contract/schedules.ts'
 import { parseCron } from '../records/schedules/due-times.ts'
 import { behindBrake, heldBy, lateBy, overBudget, REASONS, skippedFor, tooLongAgo } from '../records/schedules/reasons.ts'
 
 const HOUR = 3_600_000
+
+type ChannelProblem = Extract<SaidCode, `chat_${string}`>
+
+const CODES = {
+  400: 'chat_refused',
+  401: 'chat_token_refused',
+  403: 'chat_not_delivered',
+  404: 'chat_token_unknown',
+  409: 'chat_other_reader',
+  429: 'chat_slow_down',
+  500: 'chat_in_trouble',
+} as const
+
+const TROUBLES: Record<OutboundTrouble, ChannelProblem> = {
+  bad_url: 'chat_bad_address',
+  dns: 'chat_not_found',
+  refused: 'chat_connection_refused',
+  unreachable: 'chat_unreachable',
+  tls: 'chat_not_secure',
+  reset: 'chat_broken_off',
+  protocol: 'chat_not_understood',
+  redirect: 'chat_redirects',
+}
 
 /**
  * Sentences that are kept in rows are read again by their words. Whoever changes one where it is made has to change it in the
@@ -48,5 +75,34 @@ describe('sentences that are made elsewhere and read by their words', () => {
   it('reads what is wrong with a time zone', () => {
     const parsed = parseCron('0 9 * * *', 'Atlantis/Main')
     expect(parsed.ok || readSaid(parsed.problem)).toEqual({ code: 'cron_bad_zone', facts: { zone: 'Atlantis/Main' } })
+  })
+})
+
+describe('what goes wrong between us and a chat service', () => {
+  const TOKEN = '123456789:an-invented-token-of-nobody'
+  const ways: [string, ChannelProblem, () => Promise<Response>][] = [
+    ...([401, 404, 409, 429, 403, 400, 500] as const).map((status): [string, ChannelProblem, () => Promise<Response>] => [
+      `status ${status}`,
+      CODES[status],
+      () => Promise.resolve(Response.json({ ok: false, error_code: status, description: 'Bad Request: chat not found' }, { status })),
+    ]),
+    ...(Object.keys(TROUBLES) as OutboundTrouble[]).map((kind): [string, ChannelProblem, () => Promise<Response>] => [
+      kind,
+      TROUBLES[kind],
+      () => Promise.reject(new OutboundError(kind, 'the system says so')),
+    ]),
+  ]
+
+  it.each(ways)('is read from its sentence: %s', async (_, code, answer) => {
+    for (const [baseUrl, server] of [
+      [null, 'Telegram'],
+      ['http://bots.example:8081', 'bots.example:8081'],
+    ] as const) {
+      const api = createBotApi({ access: { token: TOKEN, baseUrl }, fetch: answer, clock: systemClock, onRoundTrip: () => {} })
+      const said = await api.call((telegram, signal) => telegram.getMe(signal), { signal: new AbortController().signal })
+      const read = readSaid(said.ok ? '' : said.sentence)
+      expect(read?.code).toBe(code)
+      if (read !== null && 'server' in read.facts) expect(read.facts.server).toBe(server)
+    }
   })
 })

@@ -7,6 +7,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { AppError } from '../../kit/errors.ts'
 import type { Ids } from '../../kit/ids.ts'
 import type { Log } from '../../kit/log.ts'
+import { say } from '../../kit/said.ts'
 import { channelTokenKey, type Vault } from '../../kit/vault.ts'
 import { findAgent } from '../../records/agents/agents.ts'
 import type { ApprovalStore } from '../../records/approvals/approvals.ts'
@@ -58,9 +59,9 @@ const ROUND_TRIPS_KEPT_EVERY_MS = 60_000
 const PRUNE_EVERY_MS = 6 * 3_600_000
 /** A keychain that is shut is asked again. */
 const VAULT_AGAIN_MS = 15_000
-const SAFE_MODE = 'Deckhand runs in safe mode, in which no channel is connected.'
-const TOKEN_GONE = 'The token of this channel is not in the keychain any more. Give it again.'
-const NO_DRIVER = 'This version of Deckhand cannot connect to this service.'
+const SAFE_MODE = say('chat_safe_mode')
+const TOKEN_GONE = say('chat_token_gone')
+const NO_DRIVER = say('chat_no_driver')
 
 type Held = { closing: AbortController; connection: Connection | null; status: string; tripAt: number | null; tripKeptAt: number }
 
@@ -96,7 +97,7 @@ export function createChannelConnections(deps: ConnectionsDeps): ChannelConnecti
     void connect(channel, mine).catch((error: unknown) => {
       if (mine.closing.signal.aborted) return
       log.error({ error, channelId: channel.id }, 'a channel could not be connected')
-      setStatus(channel.id, 'failing', 'Something went wrong in Deckhand. Turn the channel off and on again.')
+      setStatus(channel.id, 'failing', say('chat_broken'))
     })
   }
 
@@ -273,7 +274,7 @@ export function createChannelConnections(deps: ConnectionsDeps): ChannelConnecti
       const connection = held.get(message.channelId)?.connection ?? null
       if (connection !== null) return connection.deliver(message, signal, onPart)
       const { partsSent } = message
-      return { state: 'failed', permanent: false, partsSent, retryAfterMs: null, problem: 'The channel is not connected.' }
+      return { state: 'failed', permanent: false, partsSent, retryAfterMs: null, problem: say('sent_not_connected') }
     },
     lastRoundTripAt: (channelId) => held.get(channelId)?.tripAt ?? null,
   }

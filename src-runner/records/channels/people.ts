@@ -4,6 +4,7 @@ import type { ChannelPerson, ChannelRole } from '../../contract/channels.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError } from '../../kit/errors.ts'
 import type { Ids } from '../../kit/ids.ts'
+import { say } from '../../kit/said.ts'
 import { withdrawFrom } from '../outbox/writing.ts'
 
 /** Who is on the other side of a channel. */
@@ -95,7 +96,7 @@ function listForgotten(db: Db, channelId: string, now: number): string[] {
 }
 
 function forgetRequest(tx: Tx, personId: string): void {
-  withdrawFrom(tx, personId, 'They do not wait to be let in any more.')
+  withdrawFrom(tx, personId, say('sent_to_nobody'))
   tx.prepare("DELETE FROM channel_people WHERE id = ? AND role = 'asked'").run(personId)
 }
 

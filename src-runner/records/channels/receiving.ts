@@ -4,6 +4,7 @@ import type { ChannelKind, ChannelPerson } from '../../contract/channels.ts'
 import type { JobChannel } from '../../contract/jobs.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Ids } from '../../kit/ids.ts'
+import { say } from '../../kit/said.ts'
 import type { ApprovalStore } from '../approvals/approvals.ts'
 import { getAgent } from '../agents/agents.ts'
 import type { JobStore } from '../jobs/job-store.ts'
@@ -248,10 +249,10 @@ export function decideOnPerson(
   const after = setPersonRole(tx, channel, personId, role)
   if (before.role === role) return after
   if (ownerBefore !== null && (role === 'owner' || ownerBefore.id === personId)) {
-    withdrawFrom(tx, ownerBefore.id, 'They are not the owner any more.')
+    withdrawFrom(tx, ownerBefore.id, say('sent_to_former_owner'))
   }
   if (role === 'refused') {
-    withdrawFrom(tx, personId, 'They are refused by now.')
+    withdrawFrom(tx, personId, say('sent_to_refused'))
     for (const conversationId of listConversationsOf(tx, personId)) deps.jobs.cancelAllOf(tx, { conversationId })
     return after
   }

@@ -4,6 +4,7 @@ import type { Tx } from '../../base/db/transact.ts'
 import type { OutboundMessage, OutboundState } from '../../contract/outbox.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError } from '../../kit/errors.ts'
+import { say } from '../../kit/said.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import { GIVE_UP_AFTER_MS } from './writing.ts'
 
@@ -72,7 +73,7 @@ export function retryOutbound(tx: Tx, { clock }: { clock: Clock }, messageId: st
        WHERE id = ? AND state <> 'nowhere' AND chat_id IS NOT NULL AND channel_id IS NOT NULL`,
     )
     .run(at, at + GIVE_UP_AFTER_MS, messageId)
-  if (changes === 0) throw new AppError('invalid_request', `This message cannot be sent: ${message.problem || 'its channel was removed.'}`)
+  if (changes === 0) throw new AppError('invalid_request', `${say('sent_cannot')} ${message.problem || say('sent_channel_removed')}`)
   tx.emit({ type: 'outbound.written', payload: { messageId, agentId: message.agentId } })
   return findOutbound(tx, messageId)!
 }

@@ -4,6 +4,7 @@ import type { Tx } from '../../base/db/transact.ts'
 import type { ChannelStatus } from '../../contract/channels.ts'
 import type { OutboundState } from '../../contract/outbox.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { say } from '../../kit/said.ts'
 import type { OutgoingMessage, SendResult } from './outgoing.ts'
 
 /** Waits between the three tries. */
@@ -84,7 +85,7 @@ export function beginTry(tx: Tx, { clock }: { clock: Clock }, messageId: string)
   const row = tx.prepare<Row>("SELECT * FROM outbox WHERE id = ? AND state = 'pending'").get(messageId)
   if (row === undefined) return null
   if (row.kind === 'approval' && !isOpen(tx, row.approval_id)) {
-    endAs(tx, clock, row, 'nowhere', 'It was answered before this could be sent.')
+    endAs(tx, clock, row, 'nowhere', say('sent_answered_before'))
     return null
   }
   if (row.cut_off >= MOST_CUT_OFF) {
@@ -158,10 +159,10 @@ export function releaseTry(tx: Tx, messageId: string, partsSent: number): void {
 export function giveUpOverdue(tx: Tx, { clock }: { clock: Clock }, underWay: ReadonlySet<string>): void {
   const overdue = tx.prepare<Row>("SELECT * FROM outbox WHERE state = 'pending' AND give_up_at <= ? ORDER BY seq").all(clock.now())
   for (const row of overdue) {
-    const problem = row.problem === '' ? 'The channel was not connected for a day.' : row.problem
+    const problem = row.problem === '' ? say('sent_not_for_a_day') : row.problem
     if (!underWay.has(row.id)) giveUp(tx, clock, row, problem)
   }
-  for (const row of listOrphans(tx)) if (!underWay.has(row.id)) endAs(tx, clock, row, 'nowhere', 'The channel was removed.')
+  for (const row of listOrphans(tx)) if (!underWay.has(row.id)) endAs(tx, clock, row, 'nowhere', say('sent_channel_removed'))
 }
 
 /** Whether `giveUpOverdue` has something to do. */

@@ -5,6 +5,7 @@ import type { NotifyVia } from '../../contract/triggers.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Ids } from '../../kit/ids.ts'
 import type { Log } from '../../kit/log.ts'
+import { say } from '../../kit/said.ts'
 import { findApproval } from '../approvals/approval-rows.ts'
 import { choicesOf } from '../approvals/choices.ts'
 import { readMarks } from '../approvals/marks.ts'
@@ -108,8 +109,7 @@ const MESSAGE_CHANNELS: ReadonlySet<string> = new Set(['telegram', 'discord', 's
 function reply(tx: Tx, deps: TellingDeps, job: MovedJob): void {
   const person = job.conversationId === null ? null : findChannelPersonOfConversation(tx, job.conversationId)
   const text = replyText(readEnding(tx, job), person?.role === 'owner')
-  const to =
-    person === null ? 'The channel or the conversation was removed.' : person.role === 'refused' ? 'They are refused by now.' : person
+  const to = person === null ? say('sent_chat_removed') : person.role === 'refused' ? say('sent_to_refused') : person
   const files = job.status === 'completed' ? readFiles(tx, job.id) : []
   const held = person?.role === 'allowed' ? whyHeld(tx, job.id, files) : undefined
   const outcome = writeOutbound(tx, deps, {
@@ -129,10 +129,10 @@ function reply(tx: Tx, deps: TellingDeps, job: MovedJob): void {
 /** What is sent to somebody else leaves the machine: with private data in the job, or a file that it need not have read, a person decides. */
 function whyHeld(db: Db, jobId: string, files: readonly string[]): string | undefined {
   if (readMarks(db, jobId).private !== null) {
-    return 'It goes to a guest, and the agent has seen private data on the way. Read it, and send it yourself if it may go.'
+    return say('sent_guest_private')
   }
   if (files.length === 0) return undefined
-  return 'It goes to a guest, with files of this machine. Look at them, and send it yourself if they may go.'
+  return say('sent_guest_files')
 }
 
 function confirm(tx: Tx, deps: TellingDeps, job: MovedJob, link: string): void {
@@ -156,9 +156,9 @@ function writeToOwner(tx: Tx, deps: TellingDeps, message: Omit<NewOutbound, 'to'
 }
 
 const WHY_NOWHERE: Record<Nowhere['nowhere'], string> = {
-  no_channel: 'The agent has no channel that is on.',
-  not_on_that_channel: 'The agent is not connected to the chosen channel.',
-  no_owner: 'Nobody was confirmed as the owner on the channel yet. Write to the agent there once.',
+  no_channel: say('sent_no_channel'),
+  not_on_that_channel: say('sent_not_on_channel'),
+  no_owner: say('sent_no_owner'),
 }
 
 /** Whether somebody wants to hear that this job succeeded, and what started it. null: nobody does. */

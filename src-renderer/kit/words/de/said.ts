@@ -96,7 +96,7 @@ export const said: SaidWords = {
   chat_broken_off: (facts) => `${server(facts.server)} hat die Verbindung abgebrochen.`,
   chat_redirects: (facts) => `${server(facts.server)} schickt uns an eine andere Adresse; mit einem Token wird ihr nicht gefolgt.`,
   chat_given_up: () => 'Es wurde aufgegeben.',
-  chat_cannot_keep: ({ words }) => `Nachrichten lassen sich gerade nicht aufbewahren. ${words}`,
+  chat_cannot_keep: () => 'Nachrichten lassen sich gerade nicht aufbewahren.',
   chat_safe_mode: () => 'Deckhand läuft im abgesicherten Modus, in dem kein Kanal verbunden wird.',
   chat_token_gone: () => 'Das Token dieses Kanals ist nicht mehr im Schlüsselbund. Trage es noch einmal ein.',
   chat_no_driver: () => 'Diese Version von Deckhand kann sich mit diesem Dienst nicht verbinden.',
@@ -113,6 +113,15 @@ export const said: SaidWords = {
   sent_no_channel: () => 'Der Agent hat keinen eingeschalteten Kanal.',
   sent_not_on_channel: () => 'Der Agent ist mit dem gewählten Kanal nicht verbunden.',
   sent_no_owner: () => 'Auf dem Kanal hast du dich noch nicht bestätigt. Schreibe dem Agenten dort einmal.',
+  sent_withdrawn: () => 'Es sollte nicht mehr gesendet werden.',
+  sent_chat_removed: () => 'Der Kanal oder die Unterhaltung wurde entfernt.',
+  sent_to_refused: () => 'Die Person ist inzwischen abgewiesen.',
+  sent_to_nobody: () => 'Die Person wartet nicht mehr darauf, eingelassen zu werden.',
+  sent_to_former_owner: () => 'Die Person ist nicht mehr der Eigentümer.',
+  sent_guest_private: () =>
+    'Es geht an einen Gast, und der Agent hat unterwegs private Daten gesehen. Lies es, und sende es selbst, wenn es hinausdarf.',
+  sent_guest_files: () => 'Es geht an einen Gast, mit Dateien dieses Rechners. Sieh sie an, und sende es selbst, wenn sie hinausdürfen.',
+  sent_cannot: () => 'Diese Nachricht lässt sich nicht senden.',
 
   outside_silent: ({ host, seconds }) =>
     `${host} hat binnen ${number(seconds)} Sekunden nicht geantwortet. Läuft das, was zu diesem Rechner führt?`,
@@ -222,6 +231,10 @@ export const said: SaidWords = {
     `${provider} hat eine Liste von Modellen geschickt, die nicht zu lesen ist. Prüfe die Basis-URL unter ${KEYS}.`,
   model_no_model_server: ({ provider }) =>
     `${provider} antwortete mit einer Webseite statt wie ein Modell. Prüfe die Basis-URL unter ${KEYS}.`,
+
+  ours_disk_full: () => 'Die Festplatte ist voll; nichts lässt sich sichern. Schaffe Platz, und versuche es noch einmal.',
+  ours_database: () => 'Die Datenbank ist gerade nicht zu benutzen.',
+  ours_broken: () => 'In Deckhand ist etwas schiefgegangen.',
 
   keychain_silent: () => 'Der Schlüsselbund hat nicht geantwortet. Entsperre ihn und versuche es noch einmal.',
   keychain_unusable: () => 'Der Schlüsselbund ist gerade nicht zu benutzen.',
