@@ -315,6 +315,27 @@ test.describe('with webhooks and schedules', () => {
     )
   })
 
+  test('after a week away', async ({ deckhand }) => {
+    const WEEK_MS = 7 * 86_400_000
+    await deckhand.client.ok('updateSettings', { body: { firstStart: 'done' } })
+    await deckhand.page.goto('app://deckhand/')
+    await expect(deckhand.page.getByRole('heading', { name: 'Home' })).toBeVisible()
+    await deckhand.quit()
+    await deckhand.start({ DECKHAND_TEST_CLOCK_AHEAD_MS: String(WEEK_MS) })
+    await deckhand.page.clock.setFixedTime(Date.now() + WEEK_MS)
+    const { schedules } = await deckhand.client.ok('listSchedules', {})
+    const stock = schedules.find(({ name }) => name === 'Compare the stock')!
+    await lookAt(
+      deckhand,
+      [
+        { name: 'home', path: '/', shows: (on) => on.getByRole('region', { name: 'While you were away' }) },
+        { name: 'schedules', path: '/automations/schedules', shows: heading('The next 24 hours') },
+        { name: 'schedule', path: `/automations/schedules/${stock.id}`, shows: heading('The last 7 days') },
+      ],
+      'week-away',
+    )
+  })
+
   test('nothing there yet', async ({ deckhand }) => {
     const { client } = deckhand
     await client.ok('updateSettings', { body: { firstStart: 'done' } })

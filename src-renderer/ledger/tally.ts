@@ -78,8 +78,11 @@ export function whyNot(tallies: readonly Tally[]): string | null {
   return newest === undefined || newest.reason === '' ? null : saidText(newest.reason, newest.reasonSaid)
 }
 
-/** Its newest due time was missed and nothing has made up for it. */
+const UNDER_WAY: readonly TallyKind[] = ['due', 'going', 'waiting']
+
+/** Its newest due time was missed, and nothing has made up for it or is about to. */
 export function isBehind(tallies: readonly Tally[]): boolean {
   const missed = tallies.find(({ kind }) => kind === 'missed')
-  return missed !== undefined && tallies.every(({ kind, lastAt }) => DID_NOT_RUN.includes(kind) || lastAt < missed.lastAt)
+  if (missed === undefined || tallies.some(({ kind }) => UNDER_WAY.includes(kind))) return false
+  return tallies.every(({ kind, lastAt }) => DID_NOT_RUN.includes(kind) || lastAt < missed.lastAt)
 }

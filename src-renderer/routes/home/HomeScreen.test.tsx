@@ -214,6 +214,21 @@ describe('after a week away', () => {
     await vi.waitFor(() => expect(screen.queryByRole('region', { name: 'While you were away' })).toBeNull())
   })
 
+  it('asks nobody to look at what was made up for', async () => {
+    const runner = runnerWith([])
+    const attention = (subjectId: string, title: string) => ({
+      ...{ kind: 'schedule_missed' as const, subjectId, title, detail: 'Asleep.', path: `/automations/schedules/${subjectId}`, at: 4 },
+    })
+    runner.answer({
+      listAttention: () => ({ items: [attention(news, 'News missed 54 runs'), attention(makeId(), 'Olds missed a run')] }),
+      sumUpSchedules: () => summaryOf([missed, caughtUp]),
+    })
+    renderScreen(HomeScreen, { runner })
+    expect(await screen.findByText('1 thing needs you')).toBeVisible()
+    expect(screen.getByText('Olds missed a run')).toBeVisible()
+    expect(screen.queryByText('News missed 54 runs')).toBeNull()
+  })
+
   it('offers to run what nothing has made up for', async () => {
     const runner = runnerWith([])
     runner.answer({
@@ -224,7 +239,7 @@ describe('after a week away', () => {
       },
     })
     const { user } = renderScreen(HomeScreen, { runner })
-    await user.click(within(await away()).getByRole('button', { name: 'Run “News” now' }))
+    await user.click(within(await away()).getByRole('button', { name: 'Run now: “News”' }))
     expect(await screen.findByText('A run of “News” was started')).toBeVisible()
     expect(runner.callsOf('runScheduleNow')[0]!.params).toEqual({ scheduleId: news })
   })

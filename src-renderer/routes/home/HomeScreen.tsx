@@ -1,10 +1,13 @@
 import { useSearchParams } from '@solidjs/router'
 import { createMemo, Show } from 'solid-js'
+import type { AttentionItem } from '../../../src-runner/contract/notifications.ts'
 import { problemOf } from '../../api/problem.ts'
-import { useAgents, useAttention, useJobs, useModels, usePendingApprovals } from '../../api/queries.ts'
+import { useAgents, useAttention, useJobs, useModels, usePendingApprovals, useScheduleSummary } from '../../api/queries.ts'
 import { useMinutes } from '../../kit/now.ts'
+import { awaySince } from '../../kit/presence.ts'
 import { isSeen } from '../../kit/seen.ts'
 import { words } from '../../kit/words/words.ts'
+import { isBehind, tallyOf } from '../../ledger/tally.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Screen } from '../../ui/Screen.tsx'
@@ -42,7 +45,18 @@ export function HomeScreen() {
     models.data !== undefined &&
     models.data.defaultModel === null &&
     agents.data!.agents.some((agent) => agent.model === null)
-  const items = () => attention.data?.items ?? []
+  const since = createMemo(() => awaySince(now()))
+  const summary = useScheduleSummary(() => {
+    const from = since()
+    return from === null ? null : { from }
+  })
+  // What was missed and made up for is told by the report of the absence, and needs nobody.
+  const madeUpFor = createMemo(
+    () => new Set((summary.data?.schedules ?? []).filter(({ sums }) => !isBehind(tallyOf(sums))).map(({ scheduleId }) => scheduleId)),
+  )
+  const isTold = ({ kind, subjectId }: AttentionItem) =>
+    kind === 'schedule_missed' && since() !== null && subjectId !== null && (summary.isPending || madeUpFor().has(subjectId))
+  const items = () => (attention.data?.items ?? []).filter((item) => !isTold(item))
   const needs = () => lookAt().length + items().length + (approvals.data?.pending ?? 0) + (lacksModel() ? 1 : 0)
   const unreachable = () => agents.error ?? recent.error
   const isReady = () => agents.data !== undefined
@@ -71,7 +85,7 @@ export function HomeScreen() {
         <div class="flex flex-col gap-6">
           <WaitingApprovals />
           <AttentionList failed={lookAt()} items={items()} lacksModel={lacksModel()} />
-          <WhileAway />
+          <Show when={since()}>{(from) => <WhileAway from={from()} />}</Show>
           <Show when={hasAgents()} fallback={<NoAgentYet />}>
             <HandOver
               agents={agents.data!.agents}

@@ -5,9 +5,8 @@ import type { ScheduleSummary } from '../../../src-runner/contract/schedules.ts'
 import { useRunScheduleNow } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { useJobs, useScheduleSummary } from '../../api/queries.ts'
-import { useMinutes } from '../../kit/now.ts'
 import { moneyText } from '../../kit/numbers.ts'
-import { awaySince, markBack } from '../../kit/presence.ts'
+import { markBack } from '../../kit/presence.ts'
 import { dayTime } from '../../kit/time.ts'
 import { locale, words } from '../../kit/words/words.ts'
 import { isBehind, type Tally, type TallyKind, tallyOf, whyNot } from '../../ledger/tally.ts'
@@ -23,13 +22,7 @@ const AT_FIRST = 5
 const WEBHOOK_JOBS = 200
 
 /** What the clock and other programs started since the person was last here, what they did not, why, and what it cost. */
-export function WhileAway(): JSX.Element {
-  const now = useMinutes()
-  const since = createMemo(() => awaySince(now()))
-  return <Show when={since()}>{(from) => <Report from={from()} />}</Show>
-}
-
-function Report(props: { from: number }): JSX.Element {
+export function WhileAway(props: { from: number }): JSX.Element {
   const text = () => words().home.away
   const summary = useScheduleSummary(() => ({ from: props.from }))
   const posted = useJobs(() => ({ channel: 'webhook', from: props.from, limit: WEBHOOK_JOBS }))

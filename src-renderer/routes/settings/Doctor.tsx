@@ -35,7 +35,7 @@ export function Doctor(): JSX.Element {
   const text = () => words().settings.doctor
   const answer = useDoctor()
   return (
-    <div id="doctor" class="scroll-mt-6 outline-offset-4">
+    <div id="doctor" class="scroll-mt-6 rounded-xl outline-offset-4">
       <Panel
         title={text().title}
         description={text().about}

@@ -27,7 +27,7 @@ export function OutsideWebhooks(): JSX.Element {
   const text = () => words().settings.outside
   const answer = usePublicAddress()
   return (
-    <div id="outside" class="scroll-mt-6 outline-offset-4">
+    <div id="outside" class="scroll-mt-6 rounded-xl outline-offset-4">
       <Panel title={text().title} description={text().about} flush>
         <Show
           when={answer.data?.publicAddress}

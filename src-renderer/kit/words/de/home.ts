@@ -38,7 +38,7 @@ export const home: WordsLike<typeof en> = {
     seen: 'Gesehen',
     cost: (cost) => `zusammen ${cost}`,
     runNow: 'Jetzt ausführen',
-    runNowFor: (name) => `„${name}“ jetzt ausführen`,
+    runNowFor: (name) => `Jetzt ausführen: „${name}“`,
     started: (name) => `Ein Lauf von „${name}“ wurde gestartet`,
     webhooks: 'Webhooks',
     webhookJobs: (count) => plural(count, { one: '# Auftrag', other: '# Aufträge' }),

@@ -36,7 +36,7 @@ export const home = {
     seen: 'Seen',
     cost: (cost: string) => `${cost} in all`,
     runNow: 'Run now',
-    runNowFor: (name: string) => `Run “${name}” now`,
+    runNowFor: (name: string) => `Run now: “${name}”`,
     started: (name: string) => `A run of “${name}” was started`,
     webhooks: 'Webhooks',
     webhookJobs: (count: number) => plural(count, { one: '# job', other: '# jobs' }),
