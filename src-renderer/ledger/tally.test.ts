@@ -19,8 +19,9 @@ it('counts what ran by how it went, and what did not by why', () => {
   expect(tallies.map(({ kind, times }) => `${times} ${kind}`)).toEqual(['5 ran', '1 going', '1 waiting', '1 failed', '54 missed'])
 })
 
-it('gives the reason of the newest that did not run, and none when all of them did', () => {
+it('gives the reason for which most did not run, of as many the newest, and none when all of them did', () => {
   expect(whyNot(tallyOf([sum('missed', 1), sum('skipped_budget', 2), sum('ran', 3)]))).toBe('Because of skipped_budget.')
+  expect(whyNot(tallyOf([sum('missed', 1, { times: 54 }), sum('due', 2), sum('ran', 3)]))).toBe('Because of missed.')
   expect(whyNot(tallyOf([sum('ran', 3)]))).toBeNull()
 })
 

@@ -72,10 +72,10 @@ export function tallyOf(sums: readonly OccurrenceSum[]): Tally[] {
 
 const DID_NOT_RUN: readonly TallyKind[] = ['missed', 'skipped_budget', 'skipped_overlap', 'paused', 'due']
 
-/** Why the newest of those that did not run did not; null: all of them did. */
+/** Why most of those that did not run did not; null: all of them did. */
 export function whyNot(tallies: readonly Tally[]): string | null {
-  const newest = tallies.filter(({ kind }) => DID_NOT_RUN.includes(kind)).sort((a, b) => b.lastAt - a.lastAt)[0]
-  return newest === undefined || newest.reason === '' ? null : saidText(newest.reason, newest.reasonSaid)
+  const most = tallies.filter(({ kind }) => DID_NOT_RUN.includes(kind)).sort((a, b) => b.times - a.times || b.lastAt - a.lastAt)[0]
+  return most === undefined || most.reason === '' ? null : saidText(most.reason, most.reasonSaid)
 }
 
 const UNDER_WAY: readonly TallyKind[] = ['due', 'going', 'waiting']
