@@ -13,7 +13,7 @@ import { findOverspend, resumeFromBudget, type ScheduleChange } from './exhausti
 import { fireSchedules } from './firing.ts'
 import { behindBrake, REASONS } from './reasons.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
-import { findRow, findWaiting, readToDecide, type ScheduleRow } from './schedule-rows.ts'
+import { findRow, findWaiting, liveOf, readToDecide, type ScheduleRow } from './schedule-rows.ts'
 import { takeBackPlan } from './turning-back.ts'
 
 const HOUR_MS = 3_600_000
@@ -129,7 +129,7 @@ export function deleteSchedule(tx: Tx, { notify }: ScheduleDeps, scheduleId: str
 export function runScheduleNow(tx: Tx, deps: ScheduleDeps, scheduleId: string): { jobId: string; occurrenceSeq: number } {
   const { seq } = requireRow(tx, scheduleId)
   const schedule = readToDecide(tx, [scheduleId])[0]!
-  if (schedule.is_live) {
+  if (liveOf(schedule) !== null) {
     throw new AppError('schedule_is_running', 'A run of this schedule is still going. Stop it first, or wait for its end.')
   }
   const dueAt = freeMomentFrom(tx, seq, deps.clock.now())
@@ -144,7 +144,7 @@ function reconsiderBudget(tx: Tx, deps: ScheduleDeps, scheduleId: string): void 
   const row = requireRow(tx, scheduleId)
   if (row.status !== 'budget_exhausted') return
   const now = deps.clock.now()
-  if (findOverspend(tx, row, now) === null) change(tx, deps, scheduleId, resumeFromBudget(tx, row))
+  if (findOverspend(tx, row, now) === null) change(tx, deps, scheduleId, resumeFromBudget(row, tx.emit))
   else change(tx, deps, scheduleId, { resume_at: nextLocalDayStart(now, row.timezone) })
 }
 

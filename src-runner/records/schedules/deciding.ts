@@ -5,12 +5,12 @@ import { messageOf } from '../../kit/errors.ts'
 import { isBrakeOn } from '../settings/settings.ts'
 import { dueTimesFrom, findDueAgain, mayComeAgain, type DueTimes } from './coming-again.ts'
 import { nextDueAfter } from './due-times.ts'
-import { createOverspend, exhaust, isExhausted, resumeFromBudget, type ScheduleChange } from './exhausting.ts'
+import { createLocalDays, createOverspend, exhaust, isExhausted, resumeFromBudget, type ScheduleChange } from './exhausting.ts'
 import { fireSchedules, type Fire } from './firing.ts'
-import { decideWaiting, insertUnrun, noteTimes } from './noting.ts'
+import { createNotes, noteTimes, type Notes } from './noting.ts'
 import { behindBrake, heldBy, lateBy, overBudget, REASONS, skippedFor, tooLongAgo } from './reasons.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
-import { findLiveJob, findWaiting, readToDecide, type ScheduleToDecide, type WaitingRow } from './schedule-rows.ts'
+import { liveOf, readToDecide, waitingOf, type ScheduleToDecide, type Waiting } from './schedule-rows.ts'
 
 /**
  * A due time that is looked at within this is late, not missed, whatever kept us: a restart, a busy machine, a clock that
@@ -53,11 +53,12 @@ export function decideSchedules(tx: Tx, deps: ScheduleDeps, scheduleIds: readonl
   const now = deps.clock.now()
   deps.clockSeen(now)
   const round: Round = {
-    ...{ tx, deps, now, mostTimes, brake: isBrakeOn(tx) },
+    ...{ tx, deps, now, mostTimes, brake: isBrakeOn(tx), notes: createNotes(tx, deps), dayIn: createLocalDays(now) },
     findOverspend: createOverspend(tx, now),
     findDueTimes: createDueTimes(now, mostTimes),
   }
   const decided = readToDecide(tx, scheduleIds).map((row) => ({ row, ...decide(round, row) }))
+  round.notes.write()
   const made = fireSchedules(
     tx,
     deps,
@@ -81,6 +82,8 @@ type Round = {
   now: number
   mostTimes: number
   brake: boolean
+  notes: Notes
+  dayIn: ReturnType<typeof createLocalDays>
   findOverspend: ReturnType<typeof createOverspend>
   findDueTimes: ReturnType<typeof createDueTimes>
 }
@@ -100,7 +103,7 @@ function decide(round: Round, row: ScheduleToDecide): Outcome & { more: boolean 
     note(round, row, { ...due, state: 'paused', reason: REASONS.paused })
     return { ...UNCHANGED, more: due.more, change: move }
   }
-  const resumed = row.status === 'budget_exhausted' && !isExhausted(row, round.now) ? resumeFromBudget(round.tx, row) : {}
+  const resumed = row.status === 'budget_exhausted' && !isExhausted(row, round.now) ? resumeFromBudget(row, round.notes.tell) : {}
   const { fire, exhausted, change } = due.stretches.length > 0 || due.more ? decideTimes(round, row, due) : decideWhatWaits(round, row)
   return { fire, exhausted, more: due.more, change: { ...resumed, ...move, ...change } }
 }
@@ -136,7 +139,8 @@ function decideTimes(round: Round, row: ScheduleToDecide, { stretches, newest, m
   const last = stretches.at(-1)?.at(-1)
   // All of these are in the ledger, and what comes behind them may be the next one.
   if (last === undefined) return UNCHANGED
-  if (row.is_waiting) overtakeWaiting(round, row)
+  const waiting = waitingOf(row)
+  if (waiting !== null) overtakeWaiting(round, row, waiting)
   const tooOld = whyTooOld(round.deps, row, round.now - last)
   const runs = newest !== null && tooOld === null
   const reason = tooOld ?? (row.catch_up_ms === 0 ? REASONS.noCatchUp : REASONS.missed)
@@ -157,18 +161,19 @@ function whyTooOld({ safeMode }: ScheduleDeps, row: ScheduleToDecide, ageMs: num
 }
 
 function decideNewest(round: Round, row: ScheduleToDecide, dueAt: number): Outcome {
-  const { tx, deps, now, brake } = round
-  const insert = (state: 'due' | 'skipped_budget', reason: string) => {
-    insertUnrun(tx, deps, { scheduleSeq: row.seq, dueTimes: [dueAt], state, reason })
-    tellSkipped(tx, row, state)
+  const { now, brake, notes } = round
+  const note = (state: 'due' | 'skipped_budget', reason: string) => {
+    notes.addUnrun(row.seq, [dueAt], state, reason)
+    tellSkipped(round, row, state)
   }
   const spent = round.findOverspend(row)
   if (spent !== null) {
-    insert('skipped_budget', overBudget(spent, row.daily_budget_micros))
-    return { fire: null, exhausted: true, change: exhaust(tx, deps, row, spent) }
+    note('skipped_budget', overBudget(spent, row.daily_budget_micros))
+    return exhausted(round, row, spent)
   }
-  if (row.is_live) {
-    insert('due', heldBy(findLiveJob(tx, row.id)!, now, brake))
+  const live = liveOf(row)
+  if (live !== null) {
+    note('due', heldBy(live, now, brake))
     return UNCHANGED
   }
   const lateMs = now - dueAt
@@ -179,17 +184,13 @@ function decideNewest(round: Round, row: ScheduleToDecide, dueAt: number): Outco
 
 /** Nothing new has come due: perhaps a due time waits, and the run before it has ended. */
 function decideWhatWaits(round: Round, row: ScheduleToDecide): Outcome {
-  const { tx, deps } = round
-  if (deps.safeMode || !row.is_waiting || row.is_live) return UNCHANGED
-  const waiting = findWaiting(tx, row.seq)!
+  const waiting = waitingOf(row)
+  if (round.deps.safeMode || waiting === null || liveOf(row) !== null) return UNCHANGED
   const spent = round.findOverspend(row)
   if (spent !== null) {
-    decideWaiting(tx, deps, waiting, {
-      state: 'skipped_budget',
-      reason: overBudget(spent, row.daily_budget_micros),
-    })
-    tellSkipped(tx, row, 'skipped_budget')
-    return { fire: null, exhausted: true, change: exhaust(tx, deps, row, spent) }
+    round.notes.decide(waiting, 'skipped_budget', overBudget(spent, row.daily_budget_micros))
+    tellSkipped(round, row, 'skipped_budget')
+    return exhausted(round, row, spent)
   }
   const caughtUp = waiting.noted_at - waiting.due_at > LATE_MS
   return fire(round, row, {
@@ -206,32 +207,41 @@ function fire({ brake }: Round, row: ScheduleToDecide, run: Pick<Fire, 'dueAt' |
   return { fire: { ...run, schedule: row, origin: 'clock', reason }, exhausted: false, change }
 }
 
+function exhausted({ tx, deps, now, notes, dayIn }: Round, row: ScheduleToDecide, spentMicros: number): Outcome {
+  const change = exhaust(tx, deps, notes, row, { spentMicros, now, today: dayIn(row.timezone) })
+  return { fire: null, exhausted: true, change }
+}
+
 /** Only the newest of the due times that come while a run is going is still to be run after it. */
-function overtakeWaiting({ tx, deps, now, brake }: Round, row: ScheduleToDecide): void {
-  const reason = skippedFor(findLiveJob(tx, row.id), now, brake)
-  decideWaiting(tx, deps, findWaiting(tx, row.seq)!, { state: 'skipped_overlap', reason })
-  tellSkipped(tx, row, 'skipped_overlap')
+function overtakeWaiting(round: Round, row: ScheduleToDecide, waiting: Waiting): void {
+  round.notes.decide(waiting, 'skipped_overlap', skippedFor(liveOf(row), round.now, round.brake))
+  tellSkipped(round, row, 'skipped_overlap')
 }
 
 /** A schedule that is paused: what waited will not run. */
-export function pauseWaiting(tx: Tx, deps: ScheduleDeps, waiting: WaitingRow): void {
-  decideWaiting(tx, deps, waiting, { state: 'paused', reason: REASONS.pausedWaiting })
+export function pauseWaiting(tx: Tx, deps: ScheduleDeps, waiting: Waiting): void {
+  const notes = createNotes(tx, deps)
+  notes.decide(waiting, 'paused', REASONS.pausedWaiting)
+  notes.write()
 }
 
 function note(
-  { tx, deps }: Round,
+  round: Round,
   row: ScheduleToDecide,
   { stretches, more, state, reason }: Pick<DueTimes, 'stretches' | 'more'> & { state: 'missed' | 'paused'; reason: string },
 ): void {
   if (stretches.length === 0) return
+  const { tx, deps, notes } = round
   for (const [nth, times] of stretches.entries()) {
-    noteTimes(tx, deps, row.seq, { times, state, reason, more: more && nth === stretches.length - 1 })
+    // How many there are in a row is read from the ledger.
+    if (nth > 0) notes.write()
+    noteTimes(tx, notes, deps, row.seq, { times, state, reason, more: more && nth === stretches.length - 1 })
   }
-  tellSkipped(tx, row, state)
+  tellSkipped(round, row, state)
 }
 
-function tellSkipped(tx: Tx, row: ScheduleToDecide, state: OccurrenceState): void {
-  tx.emit({ type: 'schedule.skipped', payload: { scheduleId: row.id, state } })
+function tellSkipped({ notes }: Round, { id: scheduleId }: ScheduleToDecide, state: OccurrenceState): void {
+  notes.tell({ type: 'schedule.skipped', payload: { scheduleId, state } })
 }
 
 /** Writes what changed of schedules and nothing else: each column that is named costs the indices that it is in. */

@@ -3,6 +3,7 @@ import type { Tx } from '../../base/db/transact.ts'
 import { localDayStart, nextLocalDayStart } from '../../kit/zone-offsets.ts'
 import { toUsd } from '../micros.ts'
 import { readAgentSpend } from '../spend/agent-spend.ts'
+import type { Notes } from './noting.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
 import type { ScheduleRow, ScheduleToDecide } from './schedule-rows.ts'
 
@@ -34,24 +35,50 @@ export function readSpendOfDay(db: Db, agentId: string, timezone: string, now: n
   return readAgentSpend(db, agentId, localDayStart(now, timezone), nextLocalDayStart(now, timezone))
 }
 
-/** The budget of the day is spent. The owner hears of it once a day, and not of a schedule that was in this state already. */
-export function exhaust(tx: Tx, deps: Pick<ScheduleDeps, 'clock' | 'hooks'>, row: ScheduleToDecide, spentMicros: number): ScheduleChange {
-  const now = deps.clock.now()
+/** A local day: its first moment, and that of the next one. */
+export type LocalDay = { startsAt: number; endsAt: number }
+
+/** Thousands of schedules share a few zones. */
+export function createLocalDays(now: number): (timezone: string) => LocalDay {
+  const known = new Map<string, LocalDay>()
+  return (timezone) => {
+    let day = known.get(timezone)
+    if (day === undefined) {
+      known.set(timezone, (day = { startsAt: localDayStart(now, timezone), endsAt: nextLocalDayStart(now, timezone) }))
+    }
+    return day
+  }
+}
+
+/**
+ * The budget of `today` is spent. The owner hears of it once a day, and not of a schedule that was in this state already, of
+ * which hardly anything changes.
+ */
+export function exhaust(
+  tx: Tx,
+  { hooks }: Pick<ScheduleDeps, 'hooks'>,
+  notes: Notes,
+  row: ScheduleToDecide,
+  { spentMicros, now, today }: { spentMicros: number; now: number; today: LocalDay },
+): ScheduleChange {
   const { id: scheduleId, agent_id: agentId, name, timezone } = row
-  const resumeAt = nextLocalDayStart(now, timezone)
-  const change: ScheduleChange = { status: 'budget_exhausted', last_status: 'budget_exhausted', resume_at: resumeAt }
+  const resumeAt = today.endsAt
   const isNew = !isExhausted(row, now)
+  const isKnown = !isNew && row.resume_at === resumeAt && row.last_status === 'budget_exhausted'
+  const change: ScheduleChange = isKnown ? {} : { status: 'budget_exhausted', last_status: 'budget_exhausted', resume_at: resumeAt }
   // Told on a day that is still to come: that was a clock that was ahead, and its day is not this one.
   const { exhausted_told_at: toldAt } = row
-  const wasTold = toldAt !== null && toldAt >= localDayStart(now, timezone) && toldAt < resumeAt
-  if (isNew && wasTold) tx.emit({ type: 'schedule.changed', payload: { scheduleId } })
+  const wasTold = toldAt !== null && toldAt >= today.startsAt && toldAt < resumeAt
+  if (isNew && wasTold) notes.tell({ type: 'schedule.changed', payload: { scheduleId } })
   if (!isNew || wasTold) return change
-  deps.hooks.exhausted(tx, {
+  // What is told by others comes behind what happened before it.
+  notes.write()
+  hooks.exhausted(tx, {
     ...{ scheduleId, agentId, name, timezone, resumeAt, notifyVia: row.notify_via },
     dailyBudgetUsd: toUsd(row.daily_budget_micros),
     spentUsd: toUsd(spentMicros),
   })
-  tx.emit({ type: 'schedule.budget_exhausted', payload: { scheduleId, agentId, name } })
+  notes.tell({ type: 'schedule.budget_exhausted', payload: { scheduleId, agentId, name } })
   return { ...change, exhausted_told_at: now }
 }
 
@@ -61,7 +88,7 @@ export function isExhausted(row: Pick<ScheduleRow, 'resume_at'>, now: number): b
 }
 
 /** Its day has begun, or there is budget again. */
-export function resumeFromBudget(tx: Tx, row: Pick<ScheduleRow, 'id'>): ScheduleChange {
-  tx.emit({ type: 'schedule.changed', payload: { scheduleId: row.id } })
+export function resumeFromBudget({ id: scheduleId }: Pick<ScheduleRow, 'id'>, tell: Tx['emit']): ScheduleChange {
+  tell({ type: 'schedule.changed', payload: { scheduleId } })
   return { status: 'active', resume_at: null }
 }

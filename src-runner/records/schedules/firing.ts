@@ -1,9 +1,9 @@
 import type { Tx } from '../../base/db/transact.ts'
 import type { FireContext, Occurrence } from '../../contract/schedules.ts'
 import type { JobToMake } from '../jobs/enqueueing.ts'
-import { decideWaiting, insertRuns, type RunState } from './noting.ts'
+import { createNotes, insertRuns, type RunState } from './noting.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
-import type { ScheduleToDecide, WaitingRow } from './schedule-rows.ts'
+import type { ScheduleToDecide, Waiting } from './schedule-rows.ts'
 
 /** A due time that is to run, or a run that a person asked for. */
 export type Fire = {
@@ -13,13 +13,13 @@ export type Fire = {
   state: RunState
   reason: string
   /** It stands in the ledger already and waited for the run before it. */
-  waiting: WaitingRow | null
+  waiting: Waiting | null
 }
 
 /** Makes the jobs and writes them into the ledger, many at once. Answers what was made of each, in their order. */
 export function fireSchedules(
   tx: Tx,
-  deps: Pick<ScheduleDeps, 'clock' | 'jobs'>,
+  deps: Pick<ScheduleDeps, 'clock' | 'ids' | 'jobs'>,
   fires: readonly Fire[],
 ): { jobId: string; occurrenceSeq: number }[] {
   if (fires.length === 0) return []
@@ -32,12 +32,15 @@ export function fireSchedules(
     waiting === null ? { scheduleSeq, dueAt, origin, state, reason, jobSeq: jobs[i]!.seq } : [],
   )
   let nextSeq = insertRuns(tx, deps, fresh)
-  return fires.map(({ waiting, state, reason }, i) => {
+  const notes = createNotes(tx, deps)
+  const made = fires.map(({ waiting, state, reason }, i) => {
     const { id: jobId, seq: jobSeq } = jobs[i]!
     if (waiting === null) return { jobId, occurrenceSeq: nextSeq++ }
-    decideWaiting(tx, deps, waiting, { state, reason, jobSeq })
+    notes.decideRun(waiting, state, reason, jobSeq)
     return { jobId, occurrenceSeq: waiting.seq }
   })
+  notes.write()
+  return made
 }
 
 /** It has the id of its occurrence. */

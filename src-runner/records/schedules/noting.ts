@@ -1,8 +1,9 @@
 import type { Tx } from '../../base/db/transact.ts'
-import { rowInsert, writeRows } from '../../base/db/write-rows.ts'
+import { rowInsert, rowUpdate, writeRows } from '../../base/db/write-rows.ts'
+import type { RecordedEvent } from '../../contract/events.ts'
 import type { OccurrenceState } from '../../contract/schedules.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
-import type { OccurrenceRow, WaitingRow } from './schedule-rows.ts'
+import type { OccurrenceRow, Waiting } from './schedule-rows.ts'
 
 /** Due times in a row of which nothing else is to be said have a row each up to so many; more share one. */
 export const MOST_ROWS_IN_A_ROW = 1000
@@ -16,6 +17,8 @@ const OCCURRENCES = rowInsert(
   'schedule_seq, due_at, origin, id, state, reason, noted_at, decided_at, job_seq',
   '?, ?, ?, ?, ?, ?, ?, ?, ?',
 )
+
+const DECIDED = rowUpdate('occurrences', 'seq', ['state', 'reason', 'decided_at', 'id', 'job_seq'])
 
 export type NewRun = {
   scheduleSeq: number
@@ -49,37 +52,43 @@ export function insertRuns(tx: Tx, { clock }: Pick<ScheduleDeps, 'clock'>, runs:
   )
 }
 
-/** Writes due times that came to nothing, or to nothing yet. */
-export function insertUnrun(
-  tx: Tx,
-  { clock, ids }: Pick<ScheduleDeps, 'clock' | 'ids'>,
-  { scheduleSeq, dueTimes, state, reason }: { scheduleSeq: number; dueTimes: readonly number[]; state: Unrun; reason: string },
-): void {
-  const now = clock.now()
-  const decidedAt = state === 'due' ? null : now
-  writeRows(
-    tx,
-    OCCURRENCES,
-    dueTimes.map((dueAt) => [scheduleSeq, dueAt, 'clock', ids.next(), state, reason, now, decidedAt, null]),
-  )
-}
+export type Notes = ReturnType<typeof createNotes>
 
-/** What became of a due time that waited. */
-export function decideWaiting(
-  tx: Tx,
-  { clock }: Pick<ScheduleDeps, 'clock'>,
-  waiting: WaitingRow,
-  decision: { state: Exclude<Unrun, 'due'>; reason: string } | { state: RunState; reason: string; jobSeq: number },
-): void {
-  const [id, jobSeq] = 'jobSeq' in decision ? [null, decision.jobSeq] : [waiting.id, null]
-  tx.prepare('UPDATE occurrences SET state = ?, reason = ?, decided_at = ?, id = ?, job_seq = ? WHERE seq = ?').run(
-    decision.state,
-    decision.reason,
-    clock.now(),
-    id,
-    jobSeq,
-    waiting.seq,
-  )
+/**
+ * What deciding many schedules comes to, kept until all of it is written together: a statement for each would be most of the
+ * time that ten thousand take.
+ */
+export function createNotes(tx: Tx, { clock, ids }: Pick<ScheduleDeps, 'clock' | 'ids'>) {
+  const now = clock.now()
+  let unrun: unknown[][] = []
+  let decided: unknown[][] = []
+  let events: RecordedEvent[] = []
+  return {
+    /** Due times that came to nothing, or to nothing yet. */
+    addUnrun(scheduleSeq: number, dueTimes: readonly number[], state: Unrun, reason: string): void {
+      const decidedAt = state === 'due' ? null : now
+      for (const dueAt of dueTimes) unrun.push([scheduleSeq, dueAt, 'clock', ids.next(), state, reason, now, decidedAt, null])
+    },
+    /** What became of a due time that waited. */
+    decide(waiting: Waiting, state: Exclude<Unrun, 'due'>, reason: string): void {
+      decided.push([waiting.seq, state, reason, now, waiting.id, null])
+    },
+    decideRun(waiting: Waiting, state: RunState, reason: string, jobSeq: number): void {
+      decided.push([waiting.seq, state, reason, now, null, jobSeq])
+    },
+    tell(event: RecordedEvent): void {
+      events.push(event)
+    },
+    /** What waited makes way before the next due time of its schedule waits. */
+    write(): void {
+      writeRows(tx, DECIDED, decided)
+      writeRows(tx, OCCURRENCES, unrun)
+      if (events.length > 0) tx.emitAll(events)
+      unrun = []
+      decided = []
+      events = []
+    },
+  }
 }
 
 /** The newest due times of a schedule before these, as long as they came to the same. */
@@ -96,31 +105,32 @@ const TAIL = `
  */
 export function noteTimes(
   tx: Tx,
-  deps: Pick<ScheduleDeps, 'clock' | 'ids'>,
+  notes: Notes,
+  { clock }: Pick<ScheduleDeps, 'clock'>,
   scheduleSeq: number,
   { times, state, reason, more }: { times: readonly number[]; state: 'missed' | 'paused'; reason: string; more: boolean },
 ): void {
-  if (times.length === 0) return
-  const before = times[0]!
+  const before = times[0]
+  if (before === undefined) return
   const tail = tx.prepare<{ times: number; first_at: number | null }>(TAIL).get({ seq: scheduleSeq, before, state })!
   const total = tail.times + times.length
   if (total + (more ? 1 : 0) <= MOST_ROWS_IN_A_ROW) {
-    insertUnrun(tx, deps, { scheduleSeq, dueTimes: times, state, reason })
+    notes.addUnrun(scheduleSeq, times, state, reason)
     return
   }
   const firstAt = tail.first_at ?? before
-  if (tail.first_at === null) insertUnrun(tx, deps, { scheduleSeq, dueTimes: [firstAt], state, reason })
-  else
-    tx.prepare("DELETE FROM occurrences WHERE schedule_seq = ? AND origin = 'clock' AND due_at > ? AND due_at < ?").run(
-      scheduleSeq,
-      firstAt,
-      before,
-    )
+  if (tail.first_at === null) notes.addUnrun(scheduleSeq, [firstAt], state, reason)
+  notes.write()
+  tx.prepare("DELETE FROM occurrences WHERE schedule_seq = ? AND origin = 'clock' AND due_at > ? AND due_at < ?").run(
+    scheduleSeq,
+    firstAt,
+    before,
+  )
   if (total === 1) return
   tx.prepare("UPDATE occurrences SET times = ?, until_at = ?, noted_at = ? WHERE schedule_seq = ? AND due_at = ? AND origin = 'clock'").run(
     total,
     times.at(-1)!,
-    deps.clock.now(),
+    clock.now(),
     scheduleSeq,
     firstAt,
   )

@@ -137,17 +137,51 @@ test('turning back, and deciding what comes again, looks up and scans nothing', 
 
 test('many that are due together are decided by a few statements, which scan nothing', () => {
   const ids = Array.from({ length: 100 }, (_, i) => rig.create({ name: `Watch ${i}`, cron: i % 2 === 0 ? '* * * * *' : '*/1 * * * *' }).id)
-  rig.clock.advance(60_000)
-  let asked = 0
-  const used = plansOfWriting((tx) => {
-    const prepare: typeof tx.prepare = (sql) => (asked++, tx.prepare(sql))
-    const decisions = rig.schedules.decideAll({ ...tx, prepare }, ids)
-    expect([...decisions.values()].filter(({ fired }) => fired)).toHaveLength(100)
-  })
-  expect(asked).toBeLessThan(100)
-  // The plan of an insert of many rows names where broken references would be mended that this very statement had made.
-  expect(slowParts(used.filter(({ sql }) => !sql.startsWith('INSERT')))).toEqual([])
-  for (const id of ids) rig.write((tx) => rig.schedules.remove(tx, id))
+  const used: Used[] = []
+  const told: string[] = []
+  const stop = rig.records.db.onEvents(({ type }) => void told.push(type))
+  /** In which many jobs are told of, too. Answers how many were made. */
+  const decide = (): number => {
+    let [asked, fired] = [0, 0]
+    told.length = 0
+    used.push(
+      ...plansOfWriting((tx) => {
+        const prepare: typeof tx.prepare = (sql) => (asked++, tx.prepare(sql))
+        const decisions = rig.schedules.decideAll({ ...tx, prepare }, ids)
+        fired = [...decisions.values()].filter((decision) => decision.fired).length
+      }),
+    )
+    expect(asked).toBeLessThan(100)
+    return fired
+  }
+  const waiting = () => rig.schedules.countWaiting(rig.records.db)
+  const each = (...types: string[]) => Array.from({ length: 100 }, () => types).flat()
+  try {
+    rig.clock.advance(60_000)
+    expect(decide()).toBe(100)
+    rig.clock.advance(60_000)
+    expect(decide()).toBe(0)
+    expect({ told, waiting: waiting() }).toEqual({ told: each('schedule.skipped'), waiting: 100 })
+    rig.clock.advance(60_000)
+    expect(decide()).toBe(0)
+    expect({ told, waiting: waiting() }).toEqual({ told: each('schedule.skipped', 'schedule.skipped'), waiting: 100 })
+    for (const id of ids) for (const jobId of rig.live({ id } as Schedule)) rig.end(jobId)
+    expect(decide()).toBe(100)
+    expect(waiting()).toBe(0)
+    rig.spend(5_000_000)
+    rig.clock.advance(60_000)
+    rig.told.length = 0
+    rig.write((tx) => rig.schedules.decideAll(tx, ids))
+    expect(rig.told).toHaveLength(100)
+    rig.clock.advance(60_000)
+    expect(decide()).toBe(0)
+    expect(told).toEqual(each('schedule.skipped'))
+    // The plan of an insert of many rows names where broken references would be mended that this very statement had made.
+    expect(slowParts(used.filter(({ sql }) => !sql.startsWith('INSERT')))).toEqual([])
+  } finally {
+    stop()
+    for (const id of ids) rig.write((tx) => rig.schedules.remove(tx, id))
+  }
 })
 
 test('reading, changing and forgetting do not, either', () => {

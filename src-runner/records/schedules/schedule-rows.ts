@@ -51,12 +51,16 @@ export type OccurrenceRow = {
 /** A schedule with all that deciding its due times asks for. */
 export type ScheduleToDecide = Omit<
   ScheduleRow,
-  'entity_id' | 'notify_on_success' | 'last_status' | 'last_run_seq' | 'watch_state' | 'watch_brings' | 'updated_at'
+  'entity_id' | 'notify_on_success' | 'last_run_seq' | 'watch_state' | 'watch_brings' | 'updated_at'
 > & {
-  /** 1: a job of it has not ended. */
-  is_live: number
-  /** 1: a due time waits for that. */
-  is_waiting: number
+  /** Of the job that has not ended; null: there is none. */
+  live_status: JobStatus | null
+  live_created_at: number | null
+  /** Of the due time that waits for that; null: there is none. */
+  waiting_seq: number | null
+  waiting_id: string | null
+  waiting_due_at: number | null
+  waiting_noted_at: number | null
   /** 1: the ledger has due times from the next one on, since the clock was set back. */
   is_ahead: number
   /** Of the run before; null: there was none. */
@@ -75,10 +79,10 @@ type JoinedRow = OccurrenceRow & {
 }
 
 /** A due time that waits has an id of its own, which its job will have. */
-export type WaitingRow = OccurrenceRow & { id: string }
+export type Waiting = Pick<OccurrenceRow, 'seq' | 'due_at' | 'noted_at'> & { id: string }
 
 /** A job that keeps the next due time of its schedule from running. */
-export type LiveJob = { id: string; status: JobStatus; created_at: number }
+export type LiveJob = { status: JobStatus; created_at: number }
 
 export const SELECT_OCCURRENCE = `
   SELECT occurrence.*, schedule.id AS schedule_id, job.id AS job_id, job.status AS job_status, job.quiet, job.cost_micros
@@ -93,14 +97,17 @@ const LIVE_JOB = `SELECT id, status, created_at FROM agent_jobs INDEXED BY agent
 const TO_DECIDE = `
   SELECT schedule.seq, schedule.id, schedule.agent_id, schedule.name, schedule.cron, schedule.timezone, schedule.task,
     schedule.daily_budget_micros, schedule.catch_up_ms, schedule.notify_via, schedule.status, schedule.next_due_at, schedule.resume_at,
-    schedule.exhausted_told_at, schedule.created_at,
-    EXISTS (SELECT 1 FROM agent_jobs AS live INDEXED BY agent_jobs_open_fires WHERE live.schedule_id = schedule.id
-      AND live.status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')) AS is_live,
-    EXISTS (SELECT 1 FROM occurrences AS waiting WHERE waiting.schedule_seq = schedule.seq AND waiting.state = 'due') AS is_waiting,
+    schedule.exhausted_told_at, schedule.created_at, schedule.last_status,
+    live.status AS live_status, live.created_at AS live_created_at,
+    waiting.seq AS waiting_seq, waiting.id AS waiting_id, waiting.due_at AS waiting_due_at, waiting.noted_at AS waiting_noted_at,
     EXISTS (SELECT 1 FROM occurrences AS ahead WHERE ahead.schedule_seq = schedule.seq AND ahead.due_at >= schedule.next_due_at
       AND ahead.origin = 'clock') AS is_ahead,
     previous.created_at AS previous_at, previous.status AS previous_status, previous.result_preview AS previous_result
   FROM json_each(?) AS wanted CROSS JOIN schedules AS schedule ON schedule.id = wanted.value
+    LEFT JOIN agent_jobs AS live ON live.seq =
+      (SELECT open.seq FROM agent_jobs AS open INDEXED BY agent_jobs_open_fires WHERE open.schedule_id = schedule.id
+        AND open.status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child') LIMIT 1)
+    LEFT JOIN occurrences AS waiting INDEXED BY occurrences_one_due ON waiting.schedule_seq = schedule.seq AND waiting.state = 'due'
     LEFT JOIN occurrences AS last_run ON last_run.seq = schedule.last_run_seq
     LEFT JOIN agent_jobs AS previous ON previous.seq = last_run.job_seq`
 
@@ -119,8 +126,8 @@ const OWN_SPEND = `
     + (SELECT ifnull(sum(step.cost_micros), 0) FROM older CROSS JOIN job_steps AS step ON step.job_seq = older.seq
       WHERE step.kind = 'reply' AND step.created_at >= @since AND step.created_at < @until) AS micros`
 
-export function findLiveJob(db: Db, scheduleId: string): LiveJob | null {
-  return db.prepare<LiveJob>(LIVE_JOB).get(scheduleId) ?? null
+export function findLiveJob(db: Db, scheduleId: string): (LiveJob & { id: string }) | null {
+  return db.prepare<LiveJob & { id: string }>(LIVE_JOB).get(scheduleId) ?? null
 }
 
 export function findRow(db: Db, scheduleId: string): ScheduleRow | null {
@@ -138,8 +145,20 @@ export function readToDecide(db: Db, scheduleIds: readonly string[]): ScheduleTo
 }
 
 /** The due time that waits for the run before it. */
-export function findWaiting(db: Db, scheduleSeq: number): WaitingRow | null {
-  return db.prepare<WaitingRow>("SELECT * FROM occurrences WHERE schedule_seq = ? AND state = 'due'").get(scheduleSeq) ?? null
+export function findWaiting(db: Db, scheduleSeq: number): Waiting | null {
+  return (
+    db.prepare<Waiting>("SELECT seq, id, due_at, noted_at FROM occurrences WHERE schedule_seq = ? AND state = 'due'").get(scheduleSeq) ??
+    null
+  )
+}
+
+export function liveOf({ live_status: status, live_created_at: createdAt }: ScheduleToDecide): LiveJob | null {
+  return status === null ? null : { status, created_at: createdAt! }
+}
+
+export function waitingOf(row: ScheduleToDecide): Waiting | null {
+  const { waiting_seq: seq, waiting_id: id, waiting_due_at: dueAt, waiting_noted_at: notedAt } = row
+  return seq === null ? null : { seq, id: id!, due_at: dueAt!, noted_at: notedAt! }
 }
 
 export function occurrenceOf(row: JoinedRow): Occurrence {
