@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compactText, moneyText, priceText } from './numbers.ts'
-import { initialsOf, matchesWords } from './text.ts'
+import { initialsOf, matchesWords, previewOf } from './text.ts'
 import { durationText, relativeTime } from './time.ts'
 import { createPlural } from './words/plural.ts'
 import { de } from './words/de.ts'
@@ -96,5 +96,18 @@ describe('words', () => {
       expect([path, text.trim()]).not.toEqual([path, ''])
       expect([path, text]).toEqual([path, expect.not.stringContaining('undefined')])
     }
+  })
+})
+
+describe('the preview of a text', () => {
+  it.each([
+    ['✅ **Ada** finished “Round”.\n\nTwo boards\nare loose.', '✅ Ada finished “Round”. Two boards are loose.'],
+    ['# Plan\n\n- one\n- two\n\n1. three', 'Plan one two three'],
+    ['> She said `yes` and ~~no~~, [here](https://example.com/a).', 'She said yes and no, here.'],
+    // What only looks like a mark stays.
+    ['2 ** 3 is 8, snake_case_name, a * b * c', '2 ** 3 is 8, snake_case_name, a * b * c'],
+    ['', ''],
+  ])('%j says %j', (markdown, preview) => {
+    expect(previewOf(markdown)).toBe(preview)
   })
 })

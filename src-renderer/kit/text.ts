@@ -23,3 +23,13 @@ export function hashOf(text: string): number {
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 16777619)
   return hash >>> 0
 }
+
+/** What a Markdown text says, in one line and without its marks: enough to know which text it is. */
+export function previewOf(markdown: string): string {
+  return markdown
+    .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+[.)])\s+/gm, '')
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/(\*\*|__|~~|`+)(?=\S)(.+?)(?<=\S)\1/gs, '$2')
+    .replace(/\s+/g, ' ')
+    .trim()
+}

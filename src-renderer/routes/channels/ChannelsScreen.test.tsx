@@ -148,7 +148,14 @@ it('shows what could not be delivered, and tries it again', async () => {
   const { user, runner } = open([makeChannel()])
   const message = {
     ...{ id: makeId(), kind: 'reply' as const, state: 'undeliverable' as const, agentId: agent.id, agentName: agent.name },
-    ...{ channelId: null, channelKind: 'telegram' as const, jobId: makeId(), text: 'The answer', tries: 3, problem: 'The chat is gone.' },
+    ...{
+      channelId: null,
+      channelKind: 'telegram' as const,
+      jobId: makeId(),
+      text: '✅ **Ada** finished.\n\n- The answer',
+      tries: 3,
+      problem: 'The chat is gone.',
+    },
     ...{ createdAt: 1_700_000_000_000, nextTryAt: null, sentAt: null },
   }
   runner.answer({
@@ -157,6 +164,7 @@ it('shows what could not be delivered, and tries it again', async () => {
   })
   runner.happen({ type: 'outbound.failed', payload: { messageId: message.id, agentId: agent.id, state: 'undeliverable' } })
   expect(await screen.findByText('The chat is gone.')).toBeVisible()
+  expect(screen.getByText('✅ Ada finished. The answer')).toBeVisible()
   await user.click(screen.getByRole('button', { name: 'Try again' }))
   await vi.waitFor(() => expect(runner.callsOf('retryOutbound')[0]!.params).toEqual({ messageId: message.id }))
 })

@@ -6,6 +6,7 @@ import { useRetryOutbound } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { useUndeliverable } from '../../api/queries.ts'
 import { saidText } from '../../kit/said.ts'
+import { previewOf } from '../../kit/text.ts'
 import { visibleText } from '../../kit/visible-text.ts'
 import { words } from '../../kit/words/words.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -52,7 +53,7 @@ function Line(props: { message: OutboundMessage }): JSX.Element {
             )}
           </Show>
         </p>
-        <p class="line-clamp-2 text-sm wrap-anywhere whitespace-pre-line text-ink">{visibleText(props.message.text)}</p>
+        <p class="line-clamp-2 text-sm wrap-anywhere text-ink">{visibleText(previewOf(props.message.text))}</p>
         <p class="text-xs wrap-anywhere text-bad">{saidText(props.message.problem, props.message.problemSaid)}</p>
       </div>
       <Button size="sm" icon={RotateCcw} busy={retry.isRunning} onClick={again}>

@@ -6,6 +6,7 @@ import { createEffect, createMemo, createSignal, type JSX, Match, Show, Switch }
 import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { problemOf } from '../../../api/problem.ts'
 import { useLastOccurrences, useSchedules } from '../../../api/queries.ts'
+import { matchesWords } from '../../../kit/text.ts'
 import { words } from '../../../kit/words/words.ts'
 import { ArrowList } from '../../../ui/ArrowList.tsx'
 import { Button } from '../../../ui/Button.tsx'
@@ -33,11 +34,11 @@ export function ScheduleList(): JSX.Element {
   const schedules = useSchedules()
   const [search, setSearch] = useSearchParams<{ q?: string }>()
   const [wanted, setWanted] = createSignal(ROWS)
-  const wish = () => (search.q ?? '').trim().toLowerCase()
+  const wish = () => (search.q ?? '').trim()
   const found = createMemo(() => {
     const name = wish()
     if (name === '') return schedules.items
-    return schedules.items.filter((one) => `${one.name} ${one.agentName}`.toLowerCase().includes(name))
+    return schedules.items.filter((one) => matchesWords(`${one.name} ${one.agentName}`, name))
   })
   const shown = () => found().slice(0, wanted())
   // What was not read yet cannot be found.
