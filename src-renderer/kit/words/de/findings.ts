@@ -79,7 +79,7 @@ export const doctor: DoctorWords = {
     look_again: 'Sieh gleich noch einmal nach. Bleibt es so, starte Deckhand neu.',
     restart: 'Starte Deckhand neu: Dann kommen die Änderungen dorthin, wo sie hingehören.',
     free_space: 'Schaffe Platz auf dieser Platte. Ohne Platz wird kein Auftrag angenommen.',
-    put_back: 'Sie lässt sich aus dem Auftrag zurückholen, der sie gelöscht hat, solange es ihn gibt.',
+    put_back: 'Eine Datei lässt sich aus dem Auftrag zurückholen, der sie gelöscht hat, solange es ihn gibt.',
     unlock_keychain: 'Entsperre den Schlüsselbund dieses Systems. Auf einem Rechner ohne einen starte Deckhand mit DECKHAND_VAULT=file.',
     choose_model: 'Wähle auf der Seite „Modelle & Schlüssel“ ein Standardmodell.',
     add_provider: 'Füge auf der Seite „Modelle & Schlüssel“ einen Anbieter hinzu.',
