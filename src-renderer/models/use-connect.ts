@@ -1,6 +1,7 @@
 import { createSignal } from 'solid-js'
 import type { CreateProvider, Model, Provider } from '../../src-runner/contract/providers.ts'
 import { useApi } from '../api/ApiProvider.tsx'
+import { saidText } from '../kit/said.ts'
 
 export type Connected = { provider: Provider; models: Model[] }
 /** The provider is stored, but it did not accept the key or the address. */
@@ -48,7 +49,7 @@ export function useConnect() {
         const provider = await store(wish, known)
         const check = await client.call('checkProvider', { params: { providerId: provider.id } })
         if (!check.ok) {
-          setNotAccepted({ provider, message: check.message })
+          setNotAccepted({ provider, message: saidText(check.message, check.said) })
           return null
         }
         setNotAccepted(null)

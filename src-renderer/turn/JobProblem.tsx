@@ -1,6 +1,7 @@
 import type { Job, JobSummary } from '../../src-runner/contract/jobs.ts'
 import { JobErrorCode } from '../../src-runner/contract/errors.ts'
 import { type JSX, Show } from 'solid-js'
+import { saidText } from '../kit/said.ts'
 import { words } from '../kit/words/words.ts'
 import { ButtonLink } from '../ui/ButtonLink.tsx'
 import { ErrorState } from '../ui/ErrorState.tsx'
@@ -22,15 +23,15 @@ export function fixFor(code: string | null, agentId: string): Fix | null {
 
 /** Why a job failed, in words, with what to do about it. */
 export function JobProblem(props: {
-  job: Pick<Job | JobSummary, 'error' | 'errorMessage' | 'agentId'>
+  job: Pick<Job | JobSummary, 'error' | 'errorMessage' | 'errorSaid' | 'agentId'>
   actions?: JSX.Element
   compact?: boolean
 }) {
   const why = () => {
     const known = JobErrorCode.safeParse(props.job.error)
     const sentence = known.success ? words().common.jobError[known.data] : null
-    const detail = props.job.errorMessage
-    return [sentence, detail].filter((text) => text !== null && text !== '').join(' ') || words().common.error.internalWhy
+    const detail = saidText(props.job.errorMessage, props.job.errorSaid)
+    return [...new Set([sentence, detail])].filter((text) => text !== null && text !== '').join(' ') || words().common.error.internalWhy
   }
   return (
     <ErrorState

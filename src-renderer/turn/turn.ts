@@ -7,6 +7,7 @@ import {
   type Step,
   type ToolResultStep,
 } from '../../src-runner/contract/jobs.ts'
+import type { Said } from '../../src-runner/contract/said.ts'
 
 /** What reaches a page about one job, from whichever side, in whatever order. */
 export type TurnInput =
@@ -27,7 +28,7 @@ export type TurnState = {
   readonly live: readonly (LiveText | LiveTool)[]
   /** What the stream said last about how the job stands: how it ended, or what it waits for. */
   readonly ending: { status: JobStatus; reply: string; costUsd: number } | null
-  readonly error: { code: string; message: string } | null
+  readonly error: { code: string; message: string; said?: Said | undefined } | null
 }
 
 export const EMPTY_TURN: TurnState = { steps: [], live: [], ending: null, error: null }
@@ -59,7 +60,7 @@ export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
         ending: { status: input.status, reply: input.reply, costUsd: input.costUsd },
       }
     case 'error':
-      return { ...state, error: { code: input.error, message: input.message } }
+      return { ...state, error: { code: input.error, message: input.message, said: input.said } }
     // The decisions are read where they are shown: this says only that there are some, which `done` says as well.
     case 'approval':
     case 'start':

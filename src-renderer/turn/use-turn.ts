@@ -42,7 +42,8 @@ export function useTurn(source: { jobId: () => string | null; wantsSteps: () => 
         take(event)
       }
     } catch (thrown) {
-      if (thrown instanceof ApiError && !signal.aborted) take({ type: 'error', error: thrown.code, message: thrown.message })
+      if (thrown instanceof ApiError && !signal.aborted)
+        take({ type: 'error', error: thrown.code, message: thrown.message, said: thrown.said })
     }
   }
 

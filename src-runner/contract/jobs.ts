@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ModelRef } from './agents.ts'
 import { ApprovalKind } from './approval-kinds.ts'
 import { Id, MAX_TASK_CHARS, Moment, TokenCount, Usd } from './primitives.ts'
+import { Said } from './said.ts'
 
 export const JOB_STATUSES = ['pending', 'running', 'awaiting_approval', 'awaiting_child', 'completed', 'failed', 'cancelled'] as const
 export const JobStatus = z.enum(JOB_STATUSES)
@@ -59,6 +60,7 @@ export const Job = z.object({
   output: JobOutput.nullable(),
   error: z.string().nullable(),
   errorMessage: z.string().nullable(),
+  errorSaid: Said.optional(),
   /** The model that answered last. */
   model: ModelRef.nullable(),
   inputTokens: TokenCount,
@@ -207,6 +209,6 @@ export const ChatStreamEvent = z.discriminatedUnion('type', [
     status: JobStatus,
     costUsd: Usd,
   }),
-  z.object({ type: z.literal('error'), error: z.string(), message: z.string() }),
+  z.object({ type: z.literal('error'), error: z.string(), message: z.string(), said: Said.optional() }),
 ])
 export type ChatStreamEvent = z.infer<typeof ChatStreamEvent>

@@ -6,6 +6,7 @@ import { systemClock } from '../kit/clock.ts'
 import { readSaid } from '../kit/said.ts'
 import { STUCK_AFTER_MS } from '../contract/schedules.ts'
 import { parseCron } from '../records/schedules/due-times.ts'
+import { failureFromOutbound, failureFromStatus } from '../thinking/models/failures.ts'
 import { behindBrake, heldBy, lateBy, overBudget, REASONS, skippedFor, tooLongAgo } from '../records/schedules/reasons.ts'
 
 const HOUR = 3_600_000
@@ -103,6 +104,32 @@ describe('what goes wrong between us and a chat service', () => {
       const read = readSaid(said.ok ? '' : said.sentence)
       expect(read?.code).toBe(code)
       if (read !== null && 'server' in read.facts) expect(read.facts.server).toBe(server)
+    }
+  })
+})
+
+describe('what goes wrong between us and a model', () => {
+  const context = {
+    providerName: 'Garage',
+    model: 'm-1',
+    local: true,
+    apiKey: 'an invented key',
+    messages: [],
+    missingModelFix: null,
+    now: 0,
+  }
+  const plain = (status: number) => failureFromStatus(context, status, new Headers(), '{}').message
+  const says = (status: number) => failureFromStatus(context, status, new Headers(), '{"error":{"message":"Something odd."}}').message
+
+  it.each([400, 401, 402, 403, 404, 408, 409, 413, 425, 429, 500, 503, 504, 529, 302])('is read from its sentence: status %i', (status) => {
+    expect(readSaid(plain(status))?.code).toMatch(/^model_/)
+    expect(readSaid(says(status))?.code).toMatch(/^model_/)
+  })
+
+  it.each(Object.keys(TROUBLES) as OutboundTrouble[])('is read from its sentence: %s', (kind) => {
+    for (const local of [true, false]) {
+      const { message } = failureFromOutbound({ ...context, local }, new OutboundError(kind, 'the system says so', 'CODE'))
+      expect(readSaid(message)).toMatchObject({ code: expect.stringMatching(/^model_/), facts: { provider: 'Garage' } })
     }
   })
 })

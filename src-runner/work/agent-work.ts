@@ -6,7 +6,7 @@ import type { Agent, ModelRef } from '../contract/agents.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Ids } from '../kit/ids.ts'
 import type { Log } from '../kit/log.ts'
-import { saidAs } from '../kit/said.ts'
+import { say, saidAs } from '../kit/said.ts'
 import { findAgent } from '../records/agents/agents.ts'
 import type { ApprovalStore } from '../records/approvals/approvals.ts'
 import type { Ledger } from '../records/budgets/ledger.ts'
@@ -79,10 +79,10 @@ export function createAgentWork(deps: AgentWorkDeps): (attempt: Attempt) => Prom
 async function work(deps: AgentWorkDeps, attempt: Attempt): Promise<LoopEnding> {
   const { db } = deps
   const agent = findAgent(db, attempt.job.agentId)
-  if (agent === null) return failed('agent_deleted', 'The agent of this job was deleted.')
+  if (agent === null) return failed('agent_deleted', say('job_agent_gone'))
   const models = modelsOf(agent, readSettings(db).defaultModel)
   if (models.length === 0) {
-    return failed('agent_has_no_model', `${agent.name} has no model, and there is no default model. Choose one in the settings.`)
+    return failed('agent_has_no_model', say('job_no_model', { agentName: agent.name }))
   }
   const floor = () => ({ closedFolders: [deps.dataDir], ownPorts: deps.ownPorts() })
   const gate = createGate({ ...deps, delegation: createDelegation(deps), floor }, attempt.job, agent, attempt.claim)

@@ -3,6 +3,7 @@ import { DEMO_PROVIDER_ID } from '../../../src-runner/contract/agents.ts'
 import { JobErrorCode } from '../../../src-runner/contract/errors.ts'
 import { isTerminal, type JobSummary } from '../../../src-runner/contract/jobs.ts'
 import { useProgress } from '../../api/queries.ts'
+import { saidText } from '../../kit/said.ts'
 import { words } from '../../kit/words/words.ts'
 import { ChannelIcon } from '../../turn/ChannelIcon.tsx'
 import { doingText } from '../../turn/doing.ts'
@@ -22,7 +23,7 @@ export function JobRow(props: { job: JobSummary; isActive: boolean }) {
     if (!isTerminal(props.job.status)) return doingText(props.job.status, progress(), words()) ?? words().common.status[props.job.status]
     if (props.job.status === 'failed') {
       const known = JobErrorCode.safeParse(props.job.error)
-      return props.job.errorMessage || (known.success ? words().common.jobError[known.data] : words().common.status.failed)
+      return saidText(props.job.errorMessage, props.job.errorSaid) || (known.success ? words().common.jobError[known.data] : words().common.status.failed)
     }
     return props.job.resultPreview ?? ''
   }

@@ -124,7 +124,7 @@ function Answer(props: ChatTurnViewProps) {
   const failure = () => {
     if (props.turn.job?.status === 'failed') return props.turn.job
     const error = work.state().error
-    return error === null ? null : { error: error.code, errorMessage: error.message, agentId: props.agent?.id ?? '' }
+    return error === null ? null : { error: error.code, errorMessage: error.message, errorSaid: error.said, agentId: props.agent?.id ?? '' }
   }
   const waited = createMemo<boolean>((before) => before || status() === 'awaiting_approval', false)
   // Asked for once it waits, and kept: an answered card stays in its place in the talk.

@@ -5,6 +5,7 @@ import { createSignal, For, Match, Show, Switch } from 'solid-js'
 import type { ModelList, Provider } from '../../../src-runner/contract/providers.ts'
 import { useCheckProvider, useDeleteProvider } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
+import { saidText } from '../../kit/said.ts'
 import { words } from '../../kit/words/words.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
@@ -40,13 +41,14 @@ function ProviderLine(props: { provider: Provider; models: ModelList | undefined
     const asked = checked()
     if (asked !== null || props.models === undefined) return asked
     const problem = props.models.problems.find((one) => one.providerId === props.provider.id)
-    if (problem !== undefined) return { ok: false, models: 0, message: problem.message }
+    if (problem !== undefined) return { ok: false, models: 0, message: saidText(problem.message, problem.said) }
     return { ok: true, models: props.models.models.filter((model) => model.providerId === props.provider.id).length, message: '' }
   }
   const checkNow = async () => {
     setChecked(null)
     try {
-      setChecked(await check.run({ params: { providerId: props.provider.id } }))
+      const { ok, models, message, said } = await check.run({ params: { providerId: props.provider.id } })
+      setChecked({ ok, models, message: saidText(message, said) })
     } catch (thrown) {
       setChecked({ ok: false, models: 0, message: sentenceOf(thrown) })
     }

@@ -10,6 +10,7 @@ import type { FoundServer, Provider } from '../../../src-runner/contract/provide
 import { useCreateProvider, useUpdateSettings } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { useFoundServers, useModels, useProviders } from '../../api/queries.ts'
+import { saidText } from '../../kit/said.ts'
 import { words } from '../../kit/words/words.ts'
 import { ModelPicker } from '../../models/ModelPicker.tsx'
 import { preferredModel } from '../../models/preferred-model.ts'
@@ -186,7 +187,10 @@ function ConnectedProvider(props: { provider: Provider; onUse: (model: ModelRef)
     const first = preferredModel((models.data?.models ?? []).filter((model) => model.providerId === props.provider.id))
     if (first !== null) setChosen({ providerId: first.providerId, model: first.model })
   })
-  const problem = () => models.data?.problems.find((one) => one.providerId === props.provider.id)?.message
+  const problem = () => {
+    const found = models.data?.problems.find((one) => one.providerId === props.provider.id)
+    return found === undefined ? undefined : saidText(found.message, found.said)
+  }
   return (
     <div class="rounded-xl border border-accent-ink bg-surface p-4 shadow-card">
       <div class="flex items-center gap-3 pb-3">

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { NextCursor } from '../primitives.ts'
 import { CreateProvider, FoundServer, Provider, UpdateProvider } from '../providers.ts'
+import { Said } from '../said.ts'
 import { Nothing, routeTable } from './route.ts'
 
 const providerParams = z.object({ providerId: z.string().min(1).max(64) })
@@ -55,7 +56,7 @@ export const providerRoutes = routeTable({
     params: providerParams,
     bodyOptional: true,
     status: 200,
-    answer: z.object({ ok: z.boolean(), models: z.number().int(), message: z.string() }),
+    answer: z.object({ ok: z.boolean(), models: z.number().int(), message: z.string(), said: Said.optional() }),
     errors: ['invalid_request', 'provider_not_found', 'vault_unavailable'],
   },
   listFoundServers: {

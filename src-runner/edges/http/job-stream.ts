@@ -2,6 +2,7 @@ import type { Approval } from '../../contract/approvals.ts'
 import type { JobTail } from '../../contract/events.ts'
 import { isTerminal, type ChatStreamEvent, type Job } from '../../contract/jobs.ts'
 import { unreachable } from '../../kit/errors.ts'
+import { saidAs } from '../../kit/said.ts'
 import type { HandlerDeps } from './handlers/deps.ts'
 import { frame, type EventSink } from './stream.ts'
 
@@ -24,7 +25,12 @@ export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'tails' | 
     stop()
     const now = jobs.getJob(db, job.id)
     if (now.status === 'failed') {
-      send(sink, { type: 'error', error: now.error ?? 'internal', message: now.errorMessage ?? 'The job failed.' })
+      send(sink, {
+        type: 'error',
+        error: now.error ?? 'internal',
+        message: now.errorMessage ?? 'The job failed.',
+        ...saidAs('said', now.errorMessage),
+      })
     }
     for (const { id, kind, callId, tool, expiresAt, ...about } of approvals.listPendingOf(db, job.id)) {
       send(sink, { type: 'approval', approvalId: id, kind, callId, tool, summary: summaryOf({ tool, ...about }), expiresAt })

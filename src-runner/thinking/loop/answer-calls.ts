@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Brings } from '../../contract/rules.ts'
 import { messageOf } from '../../kit/errors.ts'
+import { say } from '../../kit/said.ts'
 import type { PromptToolCall } from '../models/model.ts'
 import { MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolOutput } from '../tools/tool.ts'
 import { whenAborted } from './abortable.ts'
@@ -50,7 +51,7 @@ export async function answerCalls(attempt: Attempt, open: OpenCall[], droppedCal
     const { ok, output } = outputs.get(call.callId)!
     attempt.messages.push({ role: 'tool', callId: call.callId, name: call.name, ok, output })
   }
-  return overLimit ? failedWith(attempt, 'tool_call_limit', `The job reached its limit of ${limits.maxToolCalls} tool calls.`) : null
+  return overLimit ? failedWith(attempt, 'tool_call_limit', say('job_tool_calls', { calls: limits.maxToolCalls })) : null
 }
 
 /** A call to a tool that does not exist runs nothing, so it is in nobody's way. */

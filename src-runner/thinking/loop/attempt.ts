@@ -1,3 +1,4 @@
+import { say } from '../../kit/said.ts'
 import type { PromptMessage, PromptToolCall } from '../models/model.ts'
 import type { LoopDeps, LoopEnding, LoopInput, Used } from './loop-types.ts'
 
@@ -36,11 +37,11 @@ export function stoppedEnding(attempt: Attempt): LoopEnding {
 export function limitReached(attempt: Attempt): LoopEnding | null {
   const { limits } = attempt.input
   if (attempt.used.turns >= limits.maxTurns) {
-    return failedWith(attempt, 'turn_limit', `The job reached its limit of ${limits.maxTurns} model turns.`)
+    return failedWith(attempt, 'turn_limit', say('job_turns', { turns: limits.maxTurns }))
   }
   // With a purse, it is the purse that knows what may be spent: a person may have added to the limit.
   if (attempt.deps.money === undefined && attempt.used.costMicros >= Math.round(limits.maxCostUsd * 1_000_000)) {
-    return failedWith(attempt, 'cost_limit', `The job reached its limit of $${limits.maxCostUsd.toFixed(2)}.`)
+    return failedWith(attempt, 'cost_limit', say('job_cost', { limitUsd: limits.maxCostUsd }))
   }
   const workingMs = attempt.used.workingMs + attempt.deps.clock.monotonic() - attempt.startedAt
   return workingMs >= limits.maxWorkingMs ? stoppedEnding(attempt) : null

@@ -1,3 +1,4 @@
+import { say } from '../../kit/said.ts'
 import type { PromptToolCall, ToolDescription } from '../models/model.ts'
 import { describeTool } from '../tools/describe-tool.ts'
 import { answerCalls } from './answer-calls.ts'
@@ -118,8 +119,7 @@ async function endWithReply(attempt: Attempt, answer: Replied, durationMs: numbe
   const said = answer.said.text.trim() === '' ? '' : answer.said.text
   if (said === '' && attempt.said.length === 0) {
     await keepCut(attempt, answer.said, answer.cost, durationMs, answer)
-    const why = answer.reason === 'length' ? 'used the whole length of its answer for thinking' : 'answered with nothing, twice'
-    return failedWith(attempt, 'model_bad_answer', `The model ${why}. Retry, or choose another model.`)
+    return failedWith(attempt, 'model_bad_answer', say(answer.reason === 'length' ? 'job_only_thought' : 'job_nothing_said'))
   }
   const text = said !== '' && answer.reason === 'length' ? `${said}\n\n${CUT_BY_LENGTH}` : said
   return { ending: 'completed', text: text === '' ? attempt.said.at(-1)! : text, reply: replyOf(answer, text, [], durationMs) }
@@ -127,11 +127,7 @@ async function endWithReply(attempt: Attempt, answer: Replied, durationMs: numbe
 
 async function endFiltered(attempt: Attempt, answer: Replied, durationMs: number): Promise<LoopEnding> {
   await keepCut(attempt, answer.said, answer.cost, durationMs, answer)
-  return failedWith(
-    attempt,
-    'model_refused',
-    "The provider's content filter stopped the answer. Put the task in other words, or choose another model.",
-  )
+  return failedWith(attempt, 'model_refused', say('job_filtered'))
 }
 
 async function endWithout(attempt: Attempt, answer: Exclude<Answer, { outcome: 'reply' }>, durationMs: number): Promise<LoopEnding> {

@@ -231,6 +231,58 @@ export const said: SaidWords = {
     `${provider} hat eine Liste von Modellen geschickt, die nicht zu lesen ist. Prüfe die Basis-URL unter ${KEYS}.`,
   model_no_model_server: ({ provider }) =>
     `${provider} antwortete mit einer Webseite statt wie ein Modell. Prüfe die Basis-URL unter ${KEYS}.`,
+  model_refused_access: ({ provider }) => `${provider} hat den Zugriff verweigert. Prüfe den Schlüssel unter ${KEYS}.`,
+  model_refused_access_says: ({ provider, words }) =>
+    `${provider} hat den Zugriff verweigert: „${words}“. Prüfe den Schlüssel unter ${KEYS}.`,
+  model_too_long: ({ provider, model }) =>
+    `Die Unterhaltung ist zu lang für ${model} bei ${provider}. Beginne eine neue, oder wähle ein Modell, das mehr fasst.`,
+  model_not_pulled: ({ provider, model, command }) =>
+    `${provider} hat kein Modell „${model}“. Hole es mit „${command}“, oder wähle ein installiertes.`,
+  model_against_rules: ({ provider }) => `${provider} hat diese Anfrage wegen seiner Inhaltsregeln abgelehnt.`,
+  model_against_rules_says: ({ provider, words }) => `${provider} hat diese Anfrage wegen seiner Inhaltsregeln abgelehnt: „${words}“.`,
+  model_bad_address: ({ provider, words }) =>
+    `Die Adresse von ${provider} ist nicht zu benutzen: ${words}. Prüfe die Basis-URL unter ${KEYS}.`,
+  model_odd_server: ({ provider, words }) =>
+    `${provider} hat nicht wie ein Modellserver geantwortet: ${words}. Prüfe die Basis-URL unter ${KEYS}.`,
+  model_wrong_place: ({ provider, words }) =>
+    `${provider} ist unter dieser Adresse nicht zu benutzen: ${words}. Prüfe die Basis-URL unter ${KEYS}.`,
+  model_wrong_answer: ({ provider, type }) =>
+    `${provider} antwortete mit „${type}“ statt wie ein Modell. Prüfe die Basis-URL unter ${KEYS}.`,
+  model_endless: ({ provider }) => `${provider} hat eine Antwort ohne Ende geschickt.`,
+  model_key_unreadable: ({ words }) => `Der Schlüssel für das Modell dieses Agenten lässt sich nicht lesen: ${words}`,
+  model_provider_gone: () =>
+    'Der Anbieter des Modells dieses Agenten wurde entfernt. Wähle in den Einstellungen des Agenten ein anderes Modell.',
+
+  job_turns: ({ turns }) => `Der Auftrag erreichte seine Grenze von ${number(turns)} Modellaufrufen.`,
+  job_tool_calls: ({ calls }) => `Der Auftrag erreichte seine Grenze von ${number(calls)} Werkzeugaufrufen.`,
+  job_cost: ({ limitUsd }) => `Der Auftrag erreichte seine Grenze von ${usd(limitUsd)}.`,
+  spent_job_refused: ({ limitUsd }) => `Der Auftrag erreichte seine Grenze von ${usd(limitUsd)}, und mehr darf es nicht sein.`,
+  spent_job_silent: ({ limitUsd }) => `Der Auftrag erreichte seine Grenze von ${usd(limitUsd)}, und niemand sagte, ob es mehr sein darf.`,
+  spent_agent_day_refused: ({ limitUsd }) => `Der Agent erreichte seine Tagesgrenze von ${usd(limitUsd)}, und mehr darf es nicht sein.`,
+  spent_agent_day_silent: ({ limitUsd }) =>
+    `Der Agent erreichte seine Tagesgrenze von ${usd(limitUsd)}, und niemand sagte, ob es mehr sein darf.`,
+  spent_agent_month_refused: ({ limitUsd }) => `Der Agent erreichte seine Monatsgrenze von ${usd(limitUsd)}, und mehr darf es nicht sein.`,
+  spent_agent_month_silent: ({ limitUsd }) =>
+    `Der Agent erreichte seine Monatsgrenze von ${usd(limitUsd)}, und niemand sagte, ob es mehr sein darf.`,
+  spent_app_day_refused: ({ limitUsd }) =>
+    `Alle Agenten zusammen erreichten die Tagesgrenze von ${usd(limitUsd)}, und mehr darf es nicht sein.`,
+  spent_app_day_silent: ({ limitUsd }) =>
+    `Alle Agenten zusammen erreichten die Tagesgrenze von ${usd(limitUsd)}, und niemand sagte, ob es mehr sein darf.`,
+  job_broken: () => 'In Deckhand ist etwas schiefgegangen. Das Protokoll hat die Einzelheiten.',
+  job_second: () => 'Der Auftrag erreichte seine Grenze von 1 Sekunde Arbeitszeit.',
+  job_seconds: ({ seconds }) => `Der Auftrag erreichte seine Grenze von ${number(seconds)} Sekunden Arbeitszeit.`,
+  job_minutes: ({ minutes }) => `Der Auftrag erreichte seine Grenze von ${number(minutes)} Minuten Arbeitszeit.`,
+  job_hours: ({ hours }) => `Der Auftrag erreichte seine Grenze von ${number(hours)} Stunden Arbeitszeit.`,
+  job_only_thought: () =>
+    'Das Modell hat die ganze Länge seiner Antwort zum Nachdenken verbraucht. Versuche es noch einmal, oder wähle ein anderes.',
+  job_nothing_said: () => 'Das Modell hat zweimal nichts geantwortet. Versuche es noch einmal, oder wähle ein anderes.',
+  job_filtered: () =>
+    'Der Inhaltsfilter des Anbieters hat die Antwort angehalten. Stelle die Aufgabe mit anderen Worten, oder wähle ein anderes Modell.',
+  job_crashed: () =>
+    'Die App hielt zweimal an, während dieser Auftrag lief und nicht weiterkam; darum wurde er nicht noch einmal begonnen.',
+  job_silent: ({ minutes }) => `Von diesem Auftrag war ${number(minutes)} Minuten lang nichts zu hören.`,
+  job_agent_gone: () => 'Der Agent dieses Auftrags wurde gelöscht.',
+  job_no_model: ({ agentName }) => `${agentName} hat kein Modell, und es gibt kein Standardmodell. Wähle eines in den Einstellungen.`,
 
   ours_disk_full: () => 'Die Festplatte ist voll; nichts lässt sich sichern. Schaffe Platz, und versuche es noch einmal.',
   ours_database: () => 'Die Datenbank ist gerade nicht zu benutzen.',

@@ -4,6 +4,7 @@ import KeyRound from 'lucide-solid/icons/key-round'
 import { createSignal, type JSX, Match, Show, Switch } from 'solid-js'
 import type { Trigger } from '../../../../src-runner/contract/triggers.ts'
 import { usePublicAddress } from '../../../api/queries.ts'
+import { saidText } from '../../../kit/said.ts'
 import { words } from '../../../kit/words/words.ts'
 import { useDesktop } from '../../../platform/DesktopProvider.tsx'
 import { Button } from '../../../ui/Button.tsx'
@@ -104,7 +105,7 @@ export function Reach(): JSX.Element {
               <Match when={address().check.state === 'checking'}>{text().checking(address().url!)}</Match>
               <Match when={address().check.state === 'unreachable'}>
                 <span class="text-warn">
-                  {text().unreachable(address().url!)} {address().check.problem}
+                  {text().unreachable(address().url!)} {saidText(address().check.problem, address().check.problemSaid)}
                 </span>{' '}
                 {toSettings()}
               </Match>

@@ -1,6 +1,7 @@
 import { commitSoon, transact, type Tx } from '../../../base/db/transact.ts'
 import type { Job } from '../../../contract/jobs.ts'
 import { AppError } from '../../../kit/errors.ts'
+import { saidAs } from '../../../kit/said.ts'
 import type { Handlers } from '../handler.ts'
 import { openJobStream } from '../job-stream.ts'
 import { resolveAgent } from './agent-of-task.ts'
@@ -24,9 +25,12 @@ export function jobHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
       return { jobId: job.id, status: 'pending' }
     },
 
-    listJobs: ({ query }) => jobs.listJobs(db, query),
+    listJobs({ query }) {
+      const { jobs: listed, ...rest } = jobs.listJobs(db, query)
+      return { ...rest, jobs: listed.map(withSaid) }
+    },
     countJobs: () => jobs.countJobs(db),
-    getJob: ({ params }) => ({ job: jobs.getJob(db, params.jobId) }),
+    getJob: ({ params }) => ({ job: withSaid(jobs.getJob(db, params.jobId)) }),
     listSteps: ({ params, query }) => ({ steps: jobs.listSteps(db, params.jobId, query.after) }),
 
     streamJob({ params }) {
@@ -34,12 +38,16 @@ export function jobHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
       return (sink) => openJobStream(deps, job, sink)
     },
 
-    cancelJob: ({ params }) => ({ job: transact(db, (tx) => jobs.cancel(tx, params.jobId)) }),
+    cancelJob: ({ params }) => ({ job: withSaid(transact(db, (tx) => jobs.cancel(tx, params.jobId))) }),
 
     async retryJob({ params }) {
       return { job: await createJob(deps, (tx) => jobs.retry(tx, params.jobId)) }
     },
   }
+}
+
+function withSaid<T extends Pick<Job, 'errorMessage'>>(job: T): T {
+  return { ...job, ...saidAs('errorSaid', job.errorMessage) }
 }
 
 /** Resolves when the job is on disk. What goes wrong without a code of its own is the creation that failed. */

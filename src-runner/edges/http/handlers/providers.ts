@@ -1,6 +1,7 @@
 import { transact } from '../../../base/db/transact.ts'
 import type { FoundServer, Provider, UpdateProvider } from '../../../contract/providers.ts'
 import { AppError } from '../../../kit/errors.ts'
+import { saidAs } from '../../../kit/said.ts'
 import { providerKey } from '../../../kit/vault.ts'
 import { deleteProvider, getProvider, insertProvider, listProviders, updateProvider } from '../../../records/providers/providers.ts'
 import type { Handlers } from '../handler.ts'
@@ -70,7 +71,9 @@ export function providerHandlers({ db, clock, ids, vault, models, findServers, l
         return { ok: true, models: listed.length, message: listed.length === 1 ? '1 model' : `${listed.length} models` }
       } catch (error) {
         // Refused is an answer to the question that was asked; a vault that is shut is not.
-        if (error instanceof AppError && error.code === 'provider_refused') return { ok: false, models: 0, message: error.message }
+        if (error instanceof AppError && error.code === 'provider_refused') {
+          return { ok: false, models: 0, message: error.message, ...saidAs('said', error.message) }
+        }
         throw error
       }
     },
