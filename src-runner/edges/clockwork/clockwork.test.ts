@@ -175,6 +175,82 @@ describe('a look', () => {
     expect(turns).toBeGreaterThan(7)
   })
 
+  it('that many ask for at once is one, with one answer for all of them', async () => {
+    const [watcher, other] = [rig.create({ cron: '* * * * *' }), rig.create({ cron: '0 10 20 12 *' })]
+    let pieces = 0
+    let looks = 0
+    const store = observed(() => void pieces++)
+    start({ ...store, listToResume: (db) => (looks++, store.listToResume(db)) })
+    await clockwork.tick()
+    rig.clock.jump(30 * 24 * HOUR + 30 * MINUTE)
+    looks = 0
+    const first = clockwork.tick()
+    const answers = Array.from({ length: 50 }, () => clockwork.tick())
+    await until(() => pieces > 3)
+    answers.push(clockwork.tick())
+    expect(await first).toEqual({ fired: 2, skipped: 0, exhausted: 0 })
+    for (const answer of answers) expect(await answer).toEqual(await first)
+    expect(looks).toBeLessThan(4)
+    expect(rig.live(watcher).length + rig.live(other).length).toBe(2)
+    expect(await clockwork.tick()).toEqual({ fired: 0, skipped: 0, exhausted: 0 })
+  })
+
+  it('that is shared has what was due when the last of them asked', async () => {
+    const schedule = rig.create({ cron: '1 10 * * *' })
+    let joined: Promise<unknown> | null = null
+    start({
+      ...rig.schedules,
+      // The last thing that a look does: by then it has found nothing.
+      countWaiting(db) {
+        if (rig.clock.now() === START + 30 * MINUTE && joined === null) {
+          rig.clock.jump(MINUTE)
+          joined = clockwork.tick()
+        }
+        return rig.schedules.countWaiting(db)
+      },
+    })
+    await clockwork.tick()
+    rig.clock.jump(30 * MINUTE)
+    const answer = await clockwork.tick()
+    expect(answer).toEqual({ fired: 1, skipped: 0, exhausted: 0 })
+    expect(await joined).toEqual(answer)
+    expect(rig.ledger(schedule)).toMatchObject([{ state: 'ran' }])
+  })
+
+  it('that fails, fails for all who share it, and not for those who ask afterwards', async () => {
+    const schedule = rig.create()
+    let isBroken = true
+    start({
+      ...rig.schedules,
+      listDue(...args) {
+        if (isBroken) throw new AppError('database_unavailable', 'The database cannot be read.')
+        return rig.schedules.listDue(...args)
+      },
+    })
+    rig.clock.jump(30 * MINUTE)
+    const answers = await Promise.allSettled([clockwork.tick(), clockwork.tick()])
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    isBroken = false
+    expect(await clockwork.tick()).toMatchObject({ fired: 1 })
+    expect(rig.ledger(schedule)).toHaveLength(1)
+  })
+
+  it('takes fewer at once of those that have missed something, since each of them has more to write', async () => {
+    const fields = { name: 'News', agentId: rig.agentId, cron: '0 * * * *', timezone: 'UTC', task: 'Read.', dailyBudgetUsd: 5 }
+    rig.write((tx) => {
+      for (let i = 0; i < 300; i++) rig.schedules.create(tx, { ...fields, catchUpHours: 24, notifyOnSuccess: false, notifyVia: 'auto' })
+    })
+    const pieces: number[] = []
+    start({ ...rig.schedules, decideAll: (tx, ids, mostTimes) => (pieces.push(ids.length), rig.schedules.decideAll(tx, ids, mostTimes)) })
+    await clockwork.tick()
+    rig.clock.jump(30 * MINUTE)
+    await clockwork.tick()
+    expect(pieces.splice(0)).toEqual([256, 44])
+    rig.clock.jump(7 * 24 * HOUR + MINUTE)
+    expect(await clockwork.tick()).toEqual({ fired: 0, skipped: 300, exhausted: 0 })
+    expect(Math.max(...pieces)).toBe(64)
+  })
+
   it('decides those that are on time before the rest of what others missed', async () => {
     const [watcher, yearly] = [rig.create({ cron: '* * * * *' }), rig.create({ cron: '0 10 20 12 *' })]
     const order: string[] = []

@@ -3,7 +3,7 @@ import { commitSoon, transact } from '../../base/db/transact.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError, messageOf } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
-import type { Decision } from '../../records/schedules/deciding.ts'
+import { LATE_MS, type Decision } from '../../records/schedules/deciding.ts'
 import type { ScheduleStore } from '../../records/schedules/schedule-store.ts'
 import type { Alarm } from './alarm.ts'
 
@@ -15,7 +15,10 @@ export type Clockwork = {
   start(): void
   /** Resolves when nothing is being decided any more. */
   stop(): Promise<void>
-  /** Looks at everything now. Rejects when the database cannot be written. */
+  /**
+   * Looks at everything now, until nothing is left. Who asks while that is going on shares its answer, which counts all that
+   * was due by then. Rejects when the database cannot be written.
+   */
   tick(): Promise<Tick>
   /** The machine was asleep until now: the alarm knows nothing of that time. */
   woke(): void
@@ -28,15 +31,22 @@ export type Clockwork = {
 const LOOK_EVERY_MS = 30_000
 /** Wall clock and stopwatch that are further apart than this between two looks: the clock was set or the machine slept. */
 const JUMP_MS = 2_000
-/** So many schedules are decided in one piece at most, and so many due times of each. Between two pieces everything else has its turn. */
+/**
+ * So many schedules are decided in one piece at most, fewer when they have missed something, and so many due times of each.
+ * Between two pieces everything else has its turn.
+ */
 const BATCH = 256
+const BATCH_OF_LATE = 64
 const TIMES_AT_ONCE = 20
 /** After so much time with what was missed long ago, those that are due now come first again. */
 const CATCHING_UP_MS = 200
 
-type Due = { id: string }
+/** `at`: the oldest of its due times, when that is known. */
+type Due = { id: string; at?: number }
 /** `isBehind`: something is left for the next look. */
 type Look = Tick & { failed: number; isBehind: boolean }
+/** `isOpen`: others may share it. `isAsked`: somebody did since its present look began. */
+type Asking = { isOpen: boolean; isAsked: boolean }
 
 function count(sum: Look, { fired, exhausted }: Decision): void {
   if (fired) sum.fired++
@@ -65,6 +75,7 @@ export function createClockwork({
   let looking: Promise<unknown> = Promise.resolve()
   let planned: NodeJS.Immediate | null = null
   let asked = { waits: false, all: false }
+  let shared: (Asking & { tick: Promise<Tick> }) | null = null
   /** Until then what is past is left alone: it failed a moment ago and would fail again. */
   let restUntil = 0
   let seen = { wall: clock.now(), stopwatch: clock.monotonic() }
@@ -84,7 +95,12 @@ export function createClockwork({
     if (schedules.isClockBehind()) await turnBack()
     const sum: Look = { fired: 0, exhausted: 0, skipped: 0, failed: 0, isBehind: false }
     const decideThese = async (due: readonly Due[]) => {
-      for (let from = 0; from < due.length; from += BATCH) await decideBatch(due.slice(from, from + BATCH), sum)
+      for (let from = 0; from < due.length;) {
+        const { at } = due[from]!
+        const batch = due.slice(from, from + (at !== undefined && at < clock.now() - LATE_MS ? BATCH_OF_LATE : BATCH))
+        await decideBatch(batch, sum)
+        from += batch.length
+      }
     }
     await decideThese(schedules.listToResume(db))
     const named = [...freed].map((id) => ({ id }))
@@ -160,6 +176,24 @@ export function createClockwork({
     }
   }
 
+  async function lookAtAll(asking: Asking): Promise<Tick> {
+    const sum: Tick = { fired: 0, skipped: 0, exhausted: 0 }
+    // Not started: safe mode, in which nothing is due.
+    for (let again = true; again && state === 'on';) {
+      const seen = await inTurn(() => {
+        asking.isAsked = false
+        return look(true)
+      })
+      sum.fired += seen.fired
+      sum.exhausted += seen.exhausted
+      sum.skipped = seen.skipped
+      again = seen.isBehind || asking.isAsked
+      // Once more for those who asked during this look, and not for ever: who asks from now on has a tick of their own.
+      if (!seen.isBehind) asking.isOpen = false
+    }
+    return sum
+  }
+
   function setAlarm(): void {
     if (state !== 'on' || !db.connection.open) return
     const now = clock.now()
@@ -230,17 +264,17 @@ export function createClockwork({
       planned = null
       await looking
     },
-    async tick() {
-      const sum: Tick = { fired: 0, skipped: 0, exhausted: 0 }
-      // Not started: safe mode, in which nothing is due.
-      for (let isBehind = true; isBehind && state === 'on';) {
-        const seen = await inTurn(() => look(true))
-        sum.fired += seen.fired
-        sum.exhausted += seen.exhausted
-        sum.skipped = seen.skipped
-        isBehind = seen.isBehind
+    tick() {
+      if (shared?.isOpen) {
+        shared.isAsked = true
+        return shared.tick
       }
-      return sum
+      const mine = { isOpen: true, isAsked: false }
+      const tick = lookAtAll(mine).finally(() => {
+        if (shared?.tick === tick) shared = null
+      })
+      shared = Object.assign(mine, { tick })
+      return tick
     },
     woke() {
       if (state === 'on') watchOver()
