@@ -66,6 +66,7 @@ export const automations: WordsLike<typeof en> = {
   },
   webhook: {
     new: 'Neuer Webhook',
+    find: 'Webhook suchen',
     list: 'Webhooks',
     emptyTitle: 'Noch keine Webhooks',
     emptyText:

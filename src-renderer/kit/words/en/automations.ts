@@ -64,6 +64,7 @@ export const automations = {
   },
   webhook: {
     new: 'New webhook',
+    find: 'Find a webhook',
     list: 'Webhooks',
     emptyTitle: 'No webhooks yet',
     emptyText:

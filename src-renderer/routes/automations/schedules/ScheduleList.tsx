@@ -1,21 +1,18 @@
-import { A, useSearchParams } from '@solidjs/router'
+import { A } from '@solidjs/router'
 import CalendarClock from 'lucide-solid/icons/calendar-clock'
 import Plus from 'lucide-solid/icons/plus'
-import Search from 'lucide-solid/icons/search'
-import { createEffect, createMemo, createSignal, type JSX, Match, Show, Switch } from 'solid-js'
+import { type JSX, Match, Show, Switch } from 'solid-js'
 import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { problemOf } from '../../../api/problem.ts'
 import { useLastOccurrences, useSchedules } from '../../../api/queries.ts'
-import { matchesWords } from '../../../kit/text.ts'
 import { words } from '../../../kit/words/words.ts'
 import { ArrowList } from '../../../ui/ArrowList.tsx'
-import { Button } from '../../../ui/Button.tsx'
 import { ButtonLink } from '../../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../../ui/EmptyState.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { KeyedFor } from '../../../ui/KeyedFor.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
-import { TextField } from '../../../ui/TextField.tsx'
+import { createFoundPart, FindField, MoreOfPart, NothingFound } from '../FoundPart.tsx'
 import { BudgetMeter } from './BudgetMeter.tsx'
 import { NextDue } from './NextDue.tsx'
 import { OccurrenceStrip } from './OccurrenceStrip.tsx'
@@ -24,29 +21,11 @@ import { UpcomingRuns } from './UpcomingRuns.tsx'
 import { useCronWords } from './use-cron-words.ts'
 
 const DOTS = 20
-/** Rows at first, and as many again whenever somebody wants to see more: what is due next stands below them. */
-const ROWS = 25
-/** More than somebody takes in at one glance: from so many on they can be searched. */
-const MANY = 12
 
 export function ScheduleList(): JSX.Element {
   const text = () => words().automations.schedule
   const schedules = useSchedules()
-  const [search, setSearch] = useSearchParams<{ q?: string }>()
-  const [wanted, setWanted] = createSignal(ROWS)
-  const wish = () => (search.q ?? '').trim()
-  const found = createMemo(() => {
-    const name = wish()
-    if (name === '') return schedules.items
-    return schedules.items.filter((one) => matchesWords(`${one.name} ${one.agentName}`, name))
-  })
-  const shown = () => found().slice(0, wanted())
-  // What was not read yet cannot be found.
-  createEffect(() => wish() !== '' && schedules.hasMore && !schedules.isLoadingMore && schedules.error === null && schedules.more())
-  const more = () => {
-    setWanted(shown().length + ROWS)
-    if (schedules.hasMore && found().length < wanted()) schedules.more()
-  }
+  const part = createFoundPart(schedules, (one) => `${one.name} ${one.agentName}`)
   return (
     <Switch>
       <Match when={schedules.error && schedules.items.length === 0}>
@@ -73,18 +52,7 @@ export function ScheduleList(): JSX.Element {
       </Match>
       <Match when={true}>
         <div class="flex flex-col gap-4">
-          <Show when={schedules.items.length > MANY || search.q !== undefined}>
-            <TextField
-              class="max-w-80"
-              type="search"
-              label={text().find}
-              hideLabel
-              placeholder={text().find}
-              icon={Search}
-              value={search.q ?? ''}
-              onValue={(q) => setSearch({ q: q === '' ? undefined : q }, { replace: true })}
-            />
-          </Show>
+          <FindField part={part} label={text().find} />
           <div class="overflow-hidden rounded-xl border border-line bg-surface">
             <div aria-hidden="true" class="flex gap-4 border-b border-line px-4 py-1.5 text-2xs text-ink-3 max-md:hidden">
               <span class="flex-1 pl-7">{text().name}</span>
@@ -93,19 +61,13 @@ export function ScheduleList(): JSX.Element {
               <span class="w-24 text-right">{text().next}</span>
             </div>
             <ArrowList label={text().list}>
-              <KeyedFor each={shown()} keyOf={(schedule) => schedule.id}>
+              <KeyedFor each={part.shown()} keyOf={(schedule) => schedule.id}>
                 {(schedule) => <ScheduleRow schedule={schedule()} />}
               </KeyedFor>
             </ArrowList>
-            <p role="status" class={found().length === 0 ? 'px-4 py-3 text-ink-3' : 'sr-only'}>
-              {found().length === 0 && !schedules.hasMore ? words().common.noMatchFor(search.q ?? '') : ''}
-            </p>
+            <NothingFound part={part} />
           </div>
-          <Show when={shown().length < found().length || schedules.hasMore}>
-            <Button size="sm" variant="ghost" class="self-start" busy={schedules.isLoadingMore} onClick={more}>
-              {words().common.more}
-            </Button>
-          </Show>
+          <MoreOfPart part={part} />
           <UpcomingRuns />
         </div>
       </Match>

@@ -1,4 +1,4 @@
-import { screen, within } from '@solidjs/testing-library'
+import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
 import type { Trigger } from '../../../../src-runner/contract/triggers.ts'
 import { createFakeRunner, Refusal } from '../../../testing/fake-runner.ts'
@@ -88,4 +88,22 @@ it('keeps the tab in the address', async () => {
   expect(view.path()).toBe('/automations/schedules')
   expect(await screen.findByText('No schedules yet')).toBeInTheDocument()
   expect(screen.getAllByRole('link', { name: 'New schedule' })).not.toHaveLength(0)
+})
+
+it('shows many a part at a time, and finds one by its name or its agent wherever it stands', async () => {
+  const all = Array.from({ length: 60 }, (_, n) => makeTrigger({ name: `Shop ${n}`, agentName: n === 59 ? 'Bruno' : 'Ada' }))
+  const { user, runner, path } = open([])
+  runner.answer({
+    listTriggers: ({ query }) =>
+      query.cursor === undefined ? { triggers: all.slice(0, 40), nextCursor: 'next' } : { triggers: all.slice(40), nextCursor: null },
+  })
+  const rows = async () => within(await screen.findByRole('list', { name: 'Webhooks' })).queryAllByRole('listitem')
+  await waitFor(async () => expect(await rows()).toHaveLength(25))
+  await user.click(screen.getByRole('button', { name: 'More' }))
+  await waitFor(async () => expect(await rows()).toHaveLength(50))
+  await user.type(screen.getByRole('searchbox', { name: 'Find a webhook' }), 'bru')
+  await waitFor(async () => expect((await rows()).map((row) => row.textContent)).toEqual([expect.stringContaining('Shop 59')]))
+  expect(path()).toBe('/automations?q=bru')
+  await user.type(screen.getByRole('searchbox'), 'x')
+  expect(await screen.findByText('Nothing matches “brux”.')).toBeVisible()
 })

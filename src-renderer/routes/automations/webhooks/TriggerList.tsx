@@ -10,7 +10,6 @@ import { useTriggers } from '../../../api/queries.ts'
 import { countText } from '../../../kit/numbers.ts'
 import { locale, words } from '../../../kit/words/words.ts'
 import { ArrowList } from '../../../ui/ArrowList.tsx'
-import { Button } from '../../../ui/Button.tsx'
 import { ButtonLink } from '../../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../../ui/EmptyState.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
@@ -19,11 +18,13 @@ import { Meter } from '../../../ui/Meter.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { Time } from '../../../ui/Time.tsx'
+import { createFoundPart, FindField, MoreOfPart, NothingFound } from '../FoundPart.tsx'
 import { wasTaken } from './outcomes.tsx'
 
 export function TriggerList(): JSX.Element {
   const text = () => words().automations.webhook
   const triggers = useTriggers()
+  const part = createFoundPart(triggers, (one) => `${one.name} ${one.agentName ?? ''}`)
   return (
     <Switch>
       <Match when={triggers.error && triggers.items.length === 0}>
@@ -49,24 +50,24 @@ export function TriggerList(): JSX.Element {
         </EmptyState>
       </Match>
       <Match when={true}>
-        <div class="overflow-hidden rounded-xl border border-line bg-surface">
-          <div aria-hidden="true" class="flex gap-4 border-b border-line px-4 py-1.5 text-2xs text-ink-3 max-md:hidden">
-            <span class="flex-1 pl-7">{text().name}</span>
-            <span class="w-28">{text().thisHour}</span>
-            <span class="w-28 text-right max-lg:hidden">{text().total}</span>
-            <span class="w-24 text-right">{text().lastFire}</span>
+        <div class="flex flex-col gap-4">
+          <FindField part={part} label={text().find} />
+          <div class="overflow-hidden rounded-xl border border-line bg-surface">
+            <div aria-hidden="true" class="flex gap-4 border-b border-line px-4 py-1.5 text-2xs text-ink-3 max-md:hidden">
+              <span class="flex-1 pl-7">{text().name}</span>
+              <span class="w-28">{text().thisHour}</span>
+              <span class="w-28 text-right max-lg:hidden">{text().total}</span>
+              <span class="w-24 text-right">{text().lastFire}</span>
+            </div>
+            <ArrowList label={text().list}>
+              <KeyedFor each={part.shown()} keyOf={(trigger) => trigger.id}>
+                {(trigger) => <TriggerRow trigger={trigger()} />}
+              </KeyedFor>
+            </ArrowList>
+            <NothingFound part={part} />
           </div>
-          <ArrowList label={text().list}>
-            <KeyedFor each={triggers.items} keyOf={(trigger) => trigger.id}>
-              {(trigger) => <TriggerRow trigger={trigger()} />}
-            </KeyedFor>
-          </ArrowList>
+          <MoreOfPart part={part} />
         </div>
-        <Show when={triggers.hasMore}>
-          <Button size="sm" variant="ghost" class="mt-2" busy={triggers.isLoadingMore} onClick={triggers.more}>
-            {words().common.more}
-          </Button>
-        </Show>
       </Match>
     </Switch>
   )
