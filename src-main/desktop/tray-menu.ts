@@ -97,7 +97,7 @@ function reachItems(webhooks: WebhookReach): TrayItem[] {
   const label = reachLabel(webhooks)
   if (label === null && tunnel === null) return []
   const items: TrayItem[] = [{ kind: 'line' }]
-  if (label !== null) items.push({ kind: 'action', label: escaped(label), action: { do: 'open', path: '/settings' } })
+  if (label !== null) items.push({ kind: 'action', label: escaped(label), action: { do: 'open', path: '/settings#outside' } })
   if (tunnel !== null) {
     const { program, state } = tunnel
     const on = state === 'stopped' || state === 'failed'

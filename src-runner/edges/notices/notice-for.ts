@@ -74,7 +74,7 @@ export function noticeFor(event: StoredEvent, sources: NoticeSources): Candidate
       const isUnreachable = () => sources.publicAddress()?.check.state === 'unreachable'
       if (!isUnreachable()) return null
       const body = sources.publicAddress()!.check.problem
-      return candidate('public_address_unreachable', 'Webhooks cannot reach this machine', body, '/settings', isUnreachable)
+      return candidate('public_address_unreachable', 'Webhooks cannot reach this machine', body, '/settings#outside', isUnreachable)
     }
     default:
       return null
@@ -105,7 +105,7 @@ const SUMMARIES: Record<NoticeKind, { words(count: number): string; path: string
   delivery_impossible: { words: counted('message could not be delivered', 'messages could not be delivered'), path: '/channels' },
   channel_logged_out: { words: counted('channel is logged out', 'channels are logged out'), path: '/channels' },
   channel_request: { words: counted('person wants to talk to an agent', 'people want to talk to an agent'), path: '/channels' },
-  public_address_unreachable: { words: () => 'Webhooks cannot reach this machine', path: '/settings' },
+  public_address_unreachable: { words: () => 'Webhooks cannot reach this machine', path: '/settings#outside' },
 }
 
 /** What waits for an answer first, then what does not work, then what is over. */
