@@ -12,5 +12,5 @@ export function saidText(sentence: string | null | undefined, said: Said | undef
   const say = language.said[said.code] as ((facts: Said['facts']) => string) | undefined
   if (say === undefined) return visibleText(sentence ?? '')
   const text = visibleText(say(said.facts))
-  return said.next === undefined ? text : `${text} ${saidText('', said.next, language)}`
+  return [text, ...(said.more ?? []).map((one) => saidText('', one, language))].join(' ')
 }

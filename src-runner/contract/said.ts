@@ -219,6 +219,7 @@ export const SENTENCES = {
   model_provider_gone: 'The provider of this agent’s model was removed. Choose another model in the agent’s settings.',
 
   // Why a job failed.
+  job_tries: '({tries#} tries)',
   job_turns: 'The job reached its limit of {turns#} model turns.',
   job_tool_calls: 'The job reached its limit of {calls#} tool calls.',
   job_cost: 'The job reached its limit of ${limitUsd#}.',
@@ -290,11 +291,12 @@ type SlotsOf<Text extends string> = Text extends `${string}{${infer Slot}}${infe
 /** What a sentence is about. Of a chat server: the service's name, or the host of somebody's own. */
 export type Facts<C extends SaidCode> = { [Slot in SlotsOf<(typeof SENTENCES)[C]> as NameOf<Slot>]: FactOf<Slot> }
 
-/** What was said, as something that can be said in any language. `next`: a sentence that followed. */
-export type Said = { [C in SaidCode]: { code: C; facts: Facts<C>; next?: Said | undefined } }[SaidCode]
+type SaidOnce = { [C in SaidCode]: { code: C; facts: Facts<C> } }[SaidCode]
+/** What was said, as something that can be said in any language. `more`: the sentences that followed. */
+export type Said = SaidOnce & { more?: readonly SaidOnce[] | undefined }
 
 export const SAID_CODES = Object.keys(SENTENCES) as [SaidCode, ...SaidCode[]]
 const facts = z.record(z.string(), z.union([z.string(), z.number()]))
 const one = z.object({ code: z.enum(SAID_CODES), facts })
 /** Beside a sentence of the runner's, left out where it is somebody else's or of another version. */
-export const Said = one.extend({ next: one.optional() }) as unknown as z.ZodType<Said>
+export const Said = one.extend({ more: z.array(one).optional() }) as unknown as z.ZodType<Said>

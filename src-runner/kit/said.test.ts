@@ -37,7 +37,7 @@ describe('a sentence and what it says', () => {
     expect(readSaid(`${say('due_on_time')} ${say('brake_holds')}`)).toEqual({
       code: 'due_on_time',
       facts: {},
-      next: { code: 'brake_holds', facts: {} },
+      more: [{ code: 'brake_holds', facts: {} }],
     })
   })
 
@@ -45,8 +45,24 @@ describe('a sentence and what it says', () => {
     expect(readSaid(`${say('sent_cannot')} ${say('chat_refused', { server: 'Telegram', words: 'no such chat.' })}`)).toEqual({
       code: 'sent_cannot',
       facts: {},
-      next: { code: 'chat_refused', facts: { server: 'Telegram', words: 'no such chat.' } },
+      more: [{ code: 'chat_refused', facts: { server: 'Telegram', words: 'no such chat.' } }],
     })
+  })
+
+  test('several that follow one another are read each', () => {
+    const sentence = `${say('model_overloaded', { provider: 'Far', status: 503 })} (5 tries) ${say('model_server_away', { provider: 'Near' })}`
+    expect(readSaid(sentence)).toEqual({
+      code: 'model_overloaded',
+      facts: { provider: 'Far', status: 503 },
+      more: [
+        { code: 'job_tries', facts: { tries: 5 } },
+        { code: 'model_server_away', facts: { provider: 'Near' } },
+      ],
+    })
+  })
+
+  test('a sentence of ours beside one of somebody else is not taken for the whole', () => {
+    expect(readSaid(`${say('due_on_time')} The moon is full.`)).toBeNull()
   })
 
   test('what others said is theirs', () => {

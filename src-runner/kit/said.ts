@@ -34,11 +34,8 @@ const SLOT = /\{(\w+)([#@]?)\}/g
 const MONEY = /Usd$/
 const OWN_SERVER = 'The server at '
 const MOST_KEPT = 500
+const BETWEEN_SENTENCES = /[.?!)](?= )/g
 const read = new Map<string, Said | null>()
-
-/** Those that may follow another sentence, and those that one may follow. */
-const FOLLOWING: readonly SaidCode[] = ['brake_holds', 'tunnel_needs_port']
-const LEADING: readonly SaidCode[] = ['chat_cannot_keep', 'sent_cannot']
 
 type Reader = { code: SaidCode; form: RegExp; slots: { name: string; kind: string }[] }
 
@@ -56,21 +53,23 @@ function readerOf(code: SaidCode): Reader {
     if (at % 3 === 2) return []
     const kind = parts[at + 1]!
     slots.push({ name: part, kind })
-    return [kind === '#' ? String.raw`(-?\d+(?:\.\d+)?)` : '(.+?)']
+    if (kind === '#') return [String.raw`(-?\d+(?:\.\d+)?)`]
+    // A name ends within its sentence, and begins no aside; what somebody said may be several of them.
+    return [part === 'words' ? '(.+?)' : String.raw`((?!\()(?:(?![.?!] ).)+?)`]
   })
   return { code, slots, form: new RegExp(`^${form.join('')}$`, 's') }
 }
 
+/** One sentence, or several after one another. */
 function readAnew(text: string): Said | null {
   const whole = readOne(text)
   if (whole !== null) return whole
-  for (const code of FOLLOWING) {
-    const rest = text.endsWith(` ${SENTENCES[code]}`) ? readOne(text.slice(0, -SENTENCES[code].length - 1)) : null
-    if (rest !== null) return { ...rest, next: { code, facts: {} } as Said }
-  }
-  for (const code of LEADING) {
-    const next = text.startsWith(`${SENTENCES[code]} `) ? readOne(text.slice(SENTENCES[code].length + 1)) : null
-    if (next !== null) return { code, facts: {}, next } as Said
+  for (const { index } of text.matchAll(BETWEEN_SENTENCES)) {
+    const first = readOne(text.slice(0, index + 1))
+    const rest = first === null ? null : readAnew(text.slice(index + 2))
+    if (first === null || rest === null) continue
+    const { more = [], ...second } = rest
+    return { ...first, more: [second, ...more] }
   }
   return null
 }

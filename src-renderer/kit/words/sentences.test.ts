@@ -78,7 +78,7 @@ describe('what the runner says of itself', () => {
   })
 
   it('says a sentence that follows another', () => {
-    const said: Said = { code: 'due_on_time', facts: {}, next: { code: 'brake_holds', facts: {} } }
+    const said: Said = { code: 'due_on_time', facts: {}, more: [{ code: 'brake_holds', facts: {} }] }
     expect(saidText('', said, en)).toBe('On time. The emergency brake is on: it starts when that is released.')
     expect(saidText('', said, de)).toBe('Pünktlich. Die Notbremse ist gezogen: Er beginnt, sobald sie gelöst wird.')
   })

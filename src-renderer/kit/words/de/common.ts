@@ -43,7 +43,7 @@ export const common: WordsLike<typeof en> = {
   unpricedWhy:
     'Für dieses Modell ist kein Preis bekannt, seine Kosten zählen nicht mit. Ein Preis lässt sich unter „Modelle & Schlüssel“ setzen.',
   partlyPriced: 'Einige Aufrufe gingen an ein Modell ohne bekannten Preis; hier zählt nur der Rest.',
-  tokensInOut: (input, output) => `${input} hinein, ${output} heraus`,
+  tokensInOut: (input, output) => `${input} ein, ${output} aus`,
   tokensCached: (cached) => `${cached} der Eingabe kamen aus dem Zwischenspeicher des Anbieters`,
   demoModel: 'Demo-Modell',
   defaultModel: 'Standardmodell',

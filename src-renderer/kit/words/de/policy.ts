@@ -37,19 +37,19 @@ export const policy: PolicyWords = {
     supposed: () => 'angenommen',
   },
   effects: {
-    create: ({ path, bytes }) => `${path} anlegen (${bytes})`,
+    create: ({ path, bytes }) => `Anlegen: ${path} (${bytes})`,
     replace: ({ path, bytes, newBytes, own }) =>
-      `${path} ${own ? 'ersetzen, von diesem Agenten selbst geschrieben' : 'überschreiben'} (${bytes} → ${newBytes})`,
+      `${own ? 'Ersetzen, was dieser Agent selbst geschrieben hat' : 'Überschreiben'}: ${path} (${bytes} → ${newBytes})`,
     change: ({ path, bytes, newBytes }) =>
-      `Einen Teil von ${path} ändern (${bytes}${newBytes === '' ? ', wo immer er vorkommt' : ` → ${newBytes}`})`,
-    delete: ({ path, bytes, forGood }) => `${path} ${forGood ? 'endgültig ' : ''}löschen (${bytes})`,
-    move: ({ path, bytes, to }) => `${path} (${bytes}) nach ${to} verschieben`,
+      `Ändern: ein Teil von ${path} (${bytes}${newBytes === '' ? ', wo immer er vorkommt' : ` → ${newBytes}`})`,
+    delete: ({ path, bytes, forGood }) => `${forGood ? 'Endgültig löschen' : 'Löschen'}: ${path} (${bytes})`,
+    move: ({ path, bytes, to }) => `Verschieben: ${path} (${bytes}) nach ${to}`,
     done_before: ({ path }) => `Nichts weiter: ${path} wurde geändert, bevor die App anhielt`,
-    read: ({ path }) => `${path} lesen`,
-    search: ({ path }) => `${path} durchsuchen`,
-    list: ({ path }) => `${path} auflisten`,
-    fetch: ({ address }) => `${address} lesen`,
-    web_search: ({ query, provider }) => `Im Web nach „${query}“ suchen, mit ${provider}`,
+    read: ({ path }) => `Lesen: ${path}`,
+    search: ({ path }) => `Durchsuchen: ${path}`,
+    list: ({ path }) => `Auflisten: ${path}`,
+    fetch: ({ address }) => `Lesen: ${address}`,
+    web_search: ({ query, provider }) => `Suchen im Web: „${query}“, mit ${provider}`,
     remember: ({ text, shared }) => `Merken${forAll(shared)}: ${text}`,
     forget: ({ text, shared }) => `Vergessen${forAll(shared)}: ${text}`,
     forget_nothing: () => 'Nichts: Diese Erinnerung gibt es nicht.',
@@ -58,13 +58,13 @@ export const policy: PolicyWords = {
     list_agents: () => 'Die anderen Agenten auflisten',
     delegate: ({ agent, task }) => `Dem Agenten ${agent} eine Aufgabe geben: ${task}`,
     run: ({ line, shell, folder, box, why }) => {
-      const what = shell === null ? `„${line}“` : `Die Shell-Zeile „${line}“ (gelesen von ${shell})`
+      const what = shell === null ? `„${line}“` : `die Shell-Zeile „${line}“ (gelesen von ${shell})`
       const how = {
         with_network: 'in der Sandbox, mit Netz',
         without_network: 'in der Sandbox, ohne Netz',
         none: `ohne Sandbox: Es kann alles, was du kannst. ${why}`.trim(),
       }
-      return `${what} in ${folder} ausführen, ${how[box]}`
+      return `Ausführen: ${what} in ${folder}, ${how[box]}`
     },
   },
   lost: '. Das ist zu groß, um aufbewahrt zu werden, und lässt sich nicht rückgängig machen',

@@ -253,6 +253,7 @@ export const said: SaidWords = {
   model_provider_gone: () =>
     'Der Anbieter des Modells dieses Agenten wurde entfernt. Wähle in den Einstellungen des Agenten ein anderes Modell.',
 
+  job_tries: ({ tries }) => `(${number(tries)} Versuche)`,
   job_turns: ({ turns }) => `Der Auftrag erreichte seine Grenze von ${number(turns)} Modellaufrufen.`,
   job_tool_calls: ({ calls }) => `Der Auftrag erreichte seine Grenze von ${number(calls)} Werkzeugaufrufen.`,
   job_cost: ({ limitUsd }) => `Der Auftrag erreichte seine Grenze von ${usd(limitUsd)}.`,
