@@ -6,7 +6,7 @@ const plural = createPlural('de')
 
 export const activity: WordsLike<typeof en> = {
   title: 'Verlauf',
-  search: 'Titel, Aufgaben und Ergebnisse durchsuchen',
+  search: 'Aufträge und Ergebnisse durchsuchen',
   filters: 'Filter',
   status: 'Status',
   anyStatus: 'Jeder Status',

@@ -28,8 +28,7 @@ export const channels: WordsLike<typeof en> = {
   disconnectWhy: 'Das Token wird vergessen, und niemand erreicht den Agenten dort mehr. Was gesagt wurde, bleibt in den Unterhaltungen.',
   copyLink: 'Adresse des Kontos kopieren',
   people: 'Leute',
-  nobody: (name) =>
-    `Noch hat niemand geschrieben. Öffne ${name} in Telegram auf dem Telefon und schreibe; sag dann hier, dass du es bist.`,
+  nobody: (name) => `Noch hat niemand geschrieben. Öffne ${name} in Telegram auf dem Telefon und schreibe; sag dann hier, dass du es bist.`,
   noOwner: 'Noch bist du keiner von ihnen. Sag, wer du bist, damit der Agent dich dort erreicht.',
   notAmong: (name, code) =>
     `Du hast geschrieben und stehst nicht hier? Sende ${code} an ${name}: Er antwortet mit deiner Nummer, und du bist dabei.`,

@@ -40,7 +40,10 @@ export function scheduleHandlers({ db, schedules, clock, tick }: HandlerDeps): P
       return { ok: true }
     },
 
-    runScheduleNow: ({ params }) => startRun((tx) => schedules.runNow(tx, params.scheduleId)),
+    async runScheduleNow({ params }) {
+      const { occurrence, ...run } = await startRun((tx) => schedules.runNow(tx, params.scheduleId))
+      return { ...run, occurrence: withSaid(occurrence) }
+    },
     pauseSchedule: ({ params }) => ({ schedule: transact(db, (tx) => schedules.pause(tx, params.scheduleId)) }),
     resumeSchedule: ({ params }) => ({ schedule: transact(db, (tx) => schedules.resume(tx, params.scheduleId)) }),
     listOccurrences({ params, query }) {

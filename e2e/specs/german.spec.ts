@@ -1,0 +1,127 @@
+import type { Page } from '@playwright/test'
+import { type Deckhand, expect, test } from '../fixtures/deckhand.ts'
+import { lookAt } from '../fixtures/look-at.ts'
+import { createRealFolder } from '../fixtures/real-folder.ts'
+import { setUpAgent } from '../fixtures/set-up-agent.ts'
+
+// Each place is looked at in three ways.
+test.setTimeout(180_000)
+
+const text = (wanted: string | RegExp) => (page: Page) => page.getByRole('main').getByText(wanted).first()
+
+/** Words of English sentences that no German sentence holds. */
+const ENGLISH = /\b(?:the|are|were|cannot|could not|this is|has been|have been)\b/i
+
+async function speakGerman({ client, page }: Deckhand): Promise<void> {
+  await client.ok('updateSettings', { body: { firstStart: 'done' } })
+  await page.evaluate(() => localStorage.setItem('deckhand.language', 'de'))
+  await page.reload()
+}
+
+test.describe('with automations', () => {
+  test.use({ scenario: 'automations' })
+
+  test('a German page says in German what the runner says of itself', async ({ deckhand }) => {
+    const { client, page } = deckhand
+    await speakGerman(deckhand)
+    const { schedules } = await client.ok('listSchedules', {})
+    const { triggers } = await client.ok('listTriggers', {})
+    // Nothing listens there, so webhooks cannot come in.
+    await client.ok('updatePublicAddress', { body: { url: 'http://127.0.0.1:9' } })
+    await client.ok('checkPublicAddress', {})
+    const orders = triggers.find(({ name }) => name === 'New orders')!
+
+    await lookAt(
+      deckhand,
+      [
+        { name: 'home', path: '/', shows: text('Webhooks erreichen diesen Rechner nicht') },
+        { name: 'settings', path: '/settings', shows: text('Webhooks von außen') },
+        {
+          name: 'settings-doctor',
+          path: '/settings#doctor',
+          shows: text('Was Deckhand von diesem Rechner braucht'),
+          open: (on) => on.locator('#doctor').scrollIntoViewIfNeeded(),
+        },
+        {
+          name: 'settings-outside',
+          path: '/settings#outside',
+          shows: text('Die Verbindung wurde abgewiesen.'),
+          open: (on) => on.locator('#outside').scrollIntoViewIfNeeded(),
+        },
+        { name: 'automations-schedules', path: '/automations/schedules', shows: text(schedules[0]!.name) },
+        { name: 'automations-webhooks', path: '/automations/webhooks', shows: text(orders.name) },
+        { name: 'automations-webhook', path: `/automations/webhooks/${orders.id}`, shows: text('Die Verbindung wurde abgewiesen.') },
+        { name: 'channels', path: '/channels', shows: text('Von überall mit einem Agenten sprechen') },
+        { name: 'rules', path: '/rules', shows: text('Würde gefragt?') },
+        { name: 'activity', path: '/activity', shows: (on) => on.getByRole('main').getByText('Cleo').first() },
+        ...schedules.map(({ id }, at) => ({
+          name: `automations-schedule-${at + 1}`,
+          path: `/automations/schedules/${id}`,
+          shows: text('Jedes Mal, da er fällig war'),
+        })),
+      ],
+      'german',
+    )
+
+    for (const { id } of schedules) {
+      const { occurrences } = await client.ok('listOccurrences', { params: { scheduleId: id } })
+      // One has not come due yet.
+      if (occurrences.length === 0) continue
+      await page.goto(`app://deckhand/automations/schedules/${id}`)
+      const ledger = page.getByRole('list', { name: 'Was geschah' })
+      await expect(ledger).toBeVisible()
+      await expect(ledger).not.toContainText(ENGLISH)
+    }
+    await page.goto('app://deckhand/settings')
+    const doctor = page.locator('#doctor')
+    await expect(doctor).toContainText('127.0.0.1:9')
+    await expect(doctor).not.toContainText(ENGLISH)
+    await expect(page.locator('#outside')).not.toContainText(ENGLISH)
+  })
+})
+
+test('a German page asks in German, and says in German why it asks and what did not work', async ({ deckhand, models }) => {
+  const { client, page } = deckhand
+  await speakGerman(deckhand)
+  const folder = createRealFolder({ 'plan.md': '# Plan\n\nZaun blau streichen.\n' })
+  const agent = await setUpAgent(client, models, { name: 'Dora', folders: [folder.path], autonomy: 'ask_first' })
+  await client.ok('createRule', { body: { effect: 'ask', tool: 'write_file' } })
+  models.play({
+    text: ['Grün ist besser.'],
+    toolCalls: [
+      { id: 'call_1', name: 'write_file', args: { path: `${folder.path}/plan.md`, content: '# Plan\n\nZaun grün streichen.\n' } },
+    ],
+  })
+  const { jobId } = await client.ok('submitTask', { body: { task: 'Bring den Plan auf den neuen Stand.', agentId: agent.id } })
+  await expect.poll(async () => (await client.ok('getJob', { params: { jobId } })).job.status).toBe('awaiting_approval')
+  const { approvals } = await client.ok('listApprovals', {})
+  await lookAt(
+    deckhand,
+    [
+      {
+        name: 'approvals',
+        path: `/approvals?id=${approvals[0]!.id}`,
+        shows: (on) =>
+          on
+            .getByRole('article')
+            .getByText(/Überschreiben: .*plan\.md/)
+            .first(),
+      },
+      { name: 'job-waiting', path: `/jobs/${jobId}`, shows: text(/Überschreiben: .*plan\.md/) },
+    ],
+    'german',
+  )
+  await page.goto(`app://deckhand/approvals?id=${approvals[0]!.id}`)
+  await expect(page.getByRole('article')).toContainText('Frage vor write_file')
+  await expect(page.getByRole('article')).not.toContainText(ENGLISH)
+
+  // The job goes on and meets a server that is gone.
+  await models.close()
+  await page.getByRole('button', { name: 'Einmal freigeben' }).click()
+  await expect.poll(async () => (await client.ok('getJob', { params: { jobId } })).job.status, { timeout: 60_000 }).toBe('failed')
+  await page.goto(`app://deckhand/jobs/${jobId}`)
+  const alert = page.getByRole('alert').first()
+  await expect(alert).toContainText('Das Modell war nicht zu erreichen')
+  await expect(alert).not.toContainText(ENGLISH)
+  await lookAt(deckhand, [{ name: 'job-failed', path: `/jobs/${jobId}`, shows: text(/Das Modell war nicht zu erreichen/) }], 'german')
+})

@@ -1,0 +1,34 @@
+import { screen, within } from '@solidjs/testing-library'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { changeLanguage } from '../../../kit/words/words.ts'
+import { createFakeRunner } from '../../../testing/fake-runner.ts'
+import { renderScreen } from '../../../testing/render.tsx'
+import { makeOccurrence, makeSchedule } from '../../../testing/things.ts'
+import { ScheduleScreen } from './ScheduleScreen.tsx'
+
+beforeEach(() => changeLanguage('de'))
+afterEach(() => changeLanguage('system'))
+
+it('says in German why each due time became what it is, and keeps the sentence of another version', async () => {
+  const schedule = makeSchedule({ name: 'Digest' })
+  const skipped = { scheduleId: schedule.id, jobId: null, jobStatus: null, state: 'skipped_budget' as const }
+  const runner = createFakeRunner({
+    getSchedule: () => ({ schedule }),
+    listOccurrences: () => ({
+      occurrences: [
+        makeOccurrence({
+          ...skipped,
+          dueAt: 3_600_000,
+          reason: "The agent's jobs cost $5.25 today, and this schedule's budget for a day is $5.00.",
+          reasonSaid: { code: 'due_over_budget', facts: { spentUsd: 5.25, budgetUsd: 5 } },
+        }),
+        makeOccurrence({ ...skipped, dueAt: 0, reason: 'The money was gone.' }),
+      ],
+      nextCursor: null,
+    }),
+  })
+  renderScreen(ScheduleScreen, { route: '/automations/schedules/:scheduleId', path: `/automations/schedules/${schedule.id}`, runner })
+  const rows = within(await screen.findByRole('list', { name: 'Was geschah' })).getAllByRole('listitem')
+  expect(rows[0]).toHaveTextContent(/Die Aufträge des Agenten kosteten heute 5,25\s\$; das Tagesbudget dieses Zeitplans ist 5,00\s\$\./)
+  expect(rows[1]).toHaveTextContent('The money was gone.')
+})

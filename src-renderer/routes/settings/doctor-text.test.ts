@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { de } from '../../kit/words/de.ts'
+import { findingText, fixText } from './doctor-text.ts'
+
+const say = (finding: Parameters<typeof findingText>[0]['finding']) =>
+  findingText({ finding, found: 'not shown' }, de, 'de').replaceAll('\u00a0', ' ')
+
+it('says in German what was found', () => {
+  expect(say({ code: 'disk_free', bytes: 64_400_000_000, folder: '/home/ada/.deckhand' })).toBe(
+    '64,4 GB sind frei, wo Deckhand seine Daten hat (/home/ada/.deckhand).',
+  )
+  expect(say({ code: 'models_answer', names: ['Anthropic', 'Garage'] })).toBe('Anthropic, Garage antworten.')
+  expect(say({ code: 'overdue', minutes: 1 })).toBe('Ein Lauf ist seit 1 Minute fällig.')
+  expect(say({ code: 'no_channel', waiting: 2 })).toBe('Kein Kanal ist an. 2 Nachrichten sind noch zu senden.')
+})
+
+it('says of each that fails why, in its own words where nobody of ours said it', () => {
+  const failures = [
+    { name: '@ada_bot', status: 'failing' as const, words: '', said: { code: 'chat_unreachable' as const, facts: { server: 'Telegram' } } },
+    { name: '@bob_bot', status: 'failing' as const, words: 'Gone fishing.' },
+    { name: '@cleo_bot', status: 'connecting' as const, words: '' },
+  ]
+  expect(say({ code: 'channels_fail', failures, waiting: 0 })).toBe(
+    '@ada_bot: Telegram ist nicht zu erreichen. Ist dieser Rechner online? @bob_bot: Gone fishing. @cleo_bot: Verbindet.',
+  )
+})
+
+it('says what is to be done, and nothing where nothing is', () => {
+  expect(fixText({ fix: 'Release the brake.', fixKind: 'release_brake' }, de)).toBe('Löse die Notbremse.')
+  expect(
+    fixText({ fix: 'Install coreutils and util-linux.', fixKind: 'box', fixSaid: { code: 'box_helpers_missing_fix', facts: {} } }, de),
+  ).toBe('Installiere coreutils und util-linux.')
+  expect(fixText({ fix: '' }, de)).toBe('')
+})
+
+it('shows what another version found as it was said', () => {
+  expect(findingText({ found: 'All is well.' }, de, 'de')).toBe('All is well.')
+})
