@@ -56,6 +56,7 @@ describe('agents', { timeout: 20_000 }, () => {
       ['/', /data lies inside/],
       ['/tmp\0/x', /absolute/],
     ]
+    const said = { code: expect.stringMatching(/^folder_/), facts: {} }
     for (const [folder, sentence] of cases) {
       const answer = await runner.client.ask('createAgent', { body: { name: 'x', folders: [good, folder] } })
       expect([folder, answer.status, answer.body]).toEqual([
@@ -64,7 +65,8 @@ describe('agents', { timeout: 20_000 }, () => {
         {
           error: 'folder_not_usable',
           message: expect.stringMatching(sentence),
-          issues: [{ path: 'folders.1', message: expect.stringMatching(sentence) }],
+          said,
+          issues: [{ path: 'folders.1', message: expect.stringMatching(sentence), said }],
         },
       ])
     }

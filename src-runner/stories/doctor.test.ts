@@ -113,13 +113,19 @@ describe('the doctor', { timeout: 30_000 }, () => {
         state: 'ok',
         found: `@${bot.botName}: the last round trip worked.`,
         fix: '',
+        finding: { code: 'channels_work', names: [`@${bot.botName}`], waiting: 0 },
       })
       bot.fault('sendMessage', { kind: 'stall' })
       bot.say({ id: 7, first_name: 'Bo' }, 'Hello?')
       await expect.poll(channels).toMatchObject({ state: 'ok', found: expect.stringContaining('1 message waits to be sent.') as string })
       bot.fault('getUpdates', { kind: 'error', code: 401, description: 'Unauthorized' })
       bot.say({ id: 7, first_name: 'Bo' }, 'Hello??')
-      await expect.poll(channels).toMatchObject({ state: 'problem', fix: expect.stringContaining('new token') as string })
+      await expect.poll(channels).toMatchObject({
+        state: 'problem',
+        fix: expect.stringContaining('new token') as string,
+        fixKind: 'new_token',
+        finding: { failures: [{ status: 'logged_out', said: { code: 'chat_token_refused' } }], waiting: expect.any(Number) as number },
+      })
       await runner.client.ok('updateChannel', { params: { channelId }, body: { enabled: false } })
       await expect.poll(channels).toMatchObject({ state: 'ok', found: expect.stringContaining('No channel is on.') as string })
     } finally {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../contract/public-address.ts'
+import type { SaidCode } from '../contract/said.ts'
 import { ROUTES, type Route } from '../contract/routes.ts'
 import { createTestRunner, TEST_SECRET, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
 import { findFreePort } from '../testing/free-port.ts'
@@ -112,9 +113,10 @@ describe('the webhook-only listener', { timeout: 30_000 }, () => {
     await update({ ingressPort: mine })
     const taken = await listening(createServer())
     const problem = `Port ${taken} is taken by another program. Choose another one for webhooks.`
+    const said = { code: 'port_taken', facts: { port: taken } }
     expect(await runner.client.ask('updatePublicAddress', { body: { ingressPort: taken } })).toEqual({
       status: 400,
-      body: { error: 'invalid_request', message: problem, issues: [{ path: 'ingressPort', message: problem }] },
+      body: { error: 'invalid_request', message: problem, said, issues: [{ path: 'ingressPort', message: problem, said }] },
     })
     expect(await read()).toMatchObject({ ingressPort: mine })
     expect((await runner.client.ok('getSettings')).settings.ingressPort).toBe(mine)
@@ -304,17 +306,22 @@ describe('the public address', { timeout: 30_000 }, () => {
     await expect.poll(stateOfCheck).toBe('reachable')
   })
 
-  it.each<[UpdatePublicAddress, string]>([
-    [{ url: 'hooks.example.com' }, 'Write the whole address'],
-    [{ url: 'https://ann:secret@example.com' }, 'user name or password'],
-    [{ url: 'https://example.com/?x' }, 'question mark'],
-    [{ url: 'https://example.com/webhooks/orders/s' }, 'Leave out /webhooks'],
-  ])('is not taken when it is none: %j', async (body, words) => {
+  it.each<[UpdatePublicAddress, string, SaidCode]>([
+    [{ url: 'hooks.example.com' }, 'Write the whole address', 'base_not_whole'],
+    [{ url: 'https://ann:secret@example.com' }, 'user name or password', 'base_with_user'],
+    [{ url: 'https://example.com/?x' }, 'question mark', 'base_with_query'],
+    [{ url: 'https://example.com/webhooks/orders/s' }, 'Leave out /webhooks', 'base_with_path'],
+  ])('is not taken when it is none: %j', async (body, words, code) => {
     await open()
     const { status, body: said } = await runner.client.ask('updatePublicAddress', { body })
     expect([status, said]).toEqual([
       400,
-      { error: 'invalid_request', message: expect.stringContaining(words), issues: [expect.objectContaining({ path: 'url' })] },
+      {
+        error: 'invalid_request',
+        message: expect.stringContaining(words),
+        said: { code, facts: {} },
+        issues: [expect.objectContaining({ path: 'url', said: { code, facts: {} } })],
+      },
     ])
     expect(await read()).toMatchObject({ url: null, source: 'none' })
   })
