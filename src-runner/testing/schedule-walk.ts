@@ -46,7 +46,7 @@ type ModelSchedule = {
   told: number
 }
 
-type Time = { dueAt: number; state: OccurrenceState; late: boolean }
+type Time = { dueAt: number; state: OccurrenceState; late: boolean; notedAt: number }
 
 type Walk = {
   rig: ScheduleRig
@@ -144,14 +144,37 @@ function begin(rig: ScheduleRig): Walk {
 /** Nobody is to be quiet because the clock was ahead: everybody counts from what it shows now. */
 function turnBack(walk: Walk, one: ModelSchedule): void {
   const now = walk.rig.clock.now()
+  const isUpToDate = firstToDecide(one) > now
   if (one.horizon > now) one.horizon = now
   // Found again when its time comes.
   one.times = one.times.filter(({ dueAt, state }) => dueAt <= now || state !== 'due')
-  dropLater(one, sharedRows(walk, one), now)
+  const rows = sharedRows(walk, one)
+  dropLater(one, rows, now)
+  if (isUpToDate) bringBack(one, rows, now)
   const tomorrow = dayStart(one, now) + DAY
   if (one.status !== 'budget_exhausted' || one.resumeAt <= tomorrow) return
   if (overspent(walk, one)) one.resumeAt = tomorrow
   else one.status = 'active'
+}
+
+/** The newest that has come is decided by this clock when it came to nothing at a moment that is still to come. */
+function bringBack(one: ModelSchedule, rows: OccurrenceRow[], now: number): void {
+  const newest = one.times.findLast(({ dueAt }) => dueAt <= now)
+  if (newest === undefined || newest.state === 'due' || hasRun(newest)) return
+  const { dueAt } = newest
+  const shared = rows.find((row) => row.due_at <= dueAt && dueAt <= row.until_at!)
+  if ((shared?.noted_at ?? newest.notedAt) <= now || next(one, dueAt - 1) !== dueAt || next(one, dueAt) <= now) return
+  if (shared !== undefined) {
+    if (shared.until_at! <= now && !isOfPlan(one, shared)) return
+    one.times = one.times.filter((time) => time !== newest)
+  }
+  one.horizon = dueAt - 1
+}
+
+function isOfPlan(one: ModelSchedule, { due_at: first, until_at: until, times }: OccurrenceRow): boolean {
+  let [at, count] = [first, 1]
+  while (at < until! && count < times) [at, count] = [next(one, at), count + 1]
+  return at === until && count === times
 }
 
 /**
@@ -159,12 +182,13 @@ function turnBack(walk: Walk, one: ModelSchedule): void {
  * since which one it was by then is not known any more.
  */
 function dropLater(one: ModelSchedule, rows: OccurrenceRow[], now: number): void {
-  for (const { due_at: first, until_at: until, state, times } of rows) {
+  for (const { due_at: first, until_at: until, state, times, noted_at: notedAt } of rows) {
     if (until! <= now) continue
     const late = one.times.find(({ dueAt }) => dueAt === first)!.late
-    const left: Time[] = first > now ? [] : [{ dueAt: first, state, late }]
-    for (let at = next(one, first); left.length > 0 && left.length < times && at <= now; at += one.everyMs)
-      left.push({ dueAt: at, state, late })
+    const left: Time[] = first > now ? [] : [{ dueAt: first, state, late, notedAt }]
+    for (let at = next(one, first); left.length > 0 && left.length < times && at <= now; at += one.everyMs) {
+      left.push({ dueAt: at, state, late, notedAt })
+    }
     one.times = [...one.times.filter(({ dueAt }) => dueAt < first || dueAt > until!), ...left].sort((a, b) => a.dueAt - b.dueAt)
   }
 }
@@ -193,8 +217,7 @@ function knownFrom({ rig }: Walk, { createdAt, schedule, horizon }: ModelSchedul
 }
 
 function decideDue(walk: Walk, one: ModelSchedule, all: number[], now: number): void {
-  const note = (dueAt: number, state: OccurrenceState) => void one.times.push({ dueAt, state, late: now - dueAt > LATE })
-  const hasRun = ({ state }: Time) => state === 'ran' || state === 'caught_up'
+  const note = (dueAt: number, state: OccurrenceState) => void one.times.push({ dueAt, state, late: now - dueAt > LATE, notedAt: now })
   // The newest is decided anew when it comes again, unless it has run; of the others, those of which nothing is known yet.
   one.times = one.times.filter((time) => time.dueAt !== all.at(-1) || hasRun(time))
   const standing = new Set(one.times.map(({ dueAt }) => dueAt))
@@ -360,7 +383,7 @@ function edit(walk: Walk, a: number, b: number): void {
     dropLater(one, sharedRows(walk, one), now)
     one.everyMs = minutes * MINUTE
     one.horizon = now
-    one.times = one.times.filter(({ dueAt, state }) => dueAt <= one.horizon || state === 'ran' || state === 'caught_up')
+    one.times = one.times.filter((time) => time.dueAt <= now || hasRun(time))
   }
   // A form that sends back what was there is a change too: when the next day has begun, or the clock was set, before
   // anybody looked, whoever saves it sees at once whether there is budget.
@@ -420,9 +443,10 @@ function compare(walk: Walk): void {
     assert.ok(rig.live(one.schedule).length <= 1, 'one job at a time')
     const read = rig.read(one.schedule)
     assert.equal(read.status, one.status)
-    if (read.nextDueAt !== null) assert.equal(read.nextDueAt, nextToDecide(one, rig.clock.now()), 'when it is due next')
+    const [now, first] = [rig.clock.now(), firstToDecide(one)]
+    if (read.nextDueAt !== null) assert.equal(read.nextDueAt, first > now ? first : next(one, now), 'when it is due next')
     const jobs = rig.records.db.prepare<{ n: number }>('SELECT count(*) AS n FROM agent_jobs WHERE schedule_id = ?').get(id)!.n
-    const runs = one.times.filter(({ state }) => state === 'ran' || state === 'caught_up').length
+    const runs = one.times.filter(hasRun).length
     assert.equal(jobs, runs + one.askedFor, 'each run has one job, and nothing else has')
     compareTold(walk, one)
   }
@@ -437,11 +461,15 @@ function ledgerOf({ records }: ScheduleRig, { id }: Schedule): OccurrenceRow[] {
 }
 
 /** What has run does not come again. */
-function nextToDecide(one: ModelSchedule, now: number): number {
-  const ran = new Set(one.times.filter(({ state }) => state === 'ran' || state === 'caught_up').map(({ dueAt }) => dueAt))
+function firstToDecide(one: ModelSchedule): number {
+  const ran = new Set(one.times.filter(hasRun).map(({ dueAt }) => dueAt))
   let at = next(one, one.horizon)
   while (ran.has(at)) at = next(one, at)
-  return at > now ? at : next(one, now)
+  return at
+}
+
+function hasRun({ state }: Time): boolean {
+  return state === 'ran' || state === 'caught_up'
 }
 
 /** Each due time is in one row, a row of its own or one of many that came to the same. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import type { Schedule } from '../../contract/schedules.ts'
 import { openScheduleRig, type ScheduleRig } from '../../testing/schedule-rig.ts'
+import { LEDGER_KEEPS } from './forgetting.ts'
 import { findRunBefore } from './watching.ts'
 
 const MINUTE = 60_000
@@ -112,9 +113,9 @@ describe('a clock that is set back a little', () => {
     rig.look()
     const before = rig.ledger(schedule)
     expect(before.map(({ state }) => state)).toEqual(['missed', 'missed', 'skipped_budget', 'paused', 'missed'])
-    set(-3 * HOUR)
+    set(-2.5 * HOUR)
     expect(rig.ledger(schedule)).toEqual(before.slice(0, 2))
-    set(3 * HOUR)
+    set(2.5 * HOUR)
     // The newest alone is decided anew, which comes to the same.
     expect(rig.ledger(schedule)).toEqual([...before.slice(0, 4), { ...before[4], id: expect.any(String) }])
     expect(rig.live(schedule)).toEqual([])
@@ -163,6 +164,20 @@ describe('a clock that was a year ahead and is right again', () => {
     expect(rig.read(schedule).nextDueAt).toBe(at('2026-11-20T10:00:00Z'))
   })
 
+  it('is made up for when it was set right while the app was off, or a due time came before anybody saw it', () => {
+    const [daily, hourly] = [rig.create({ cron: '0 10 * * *' }), rig.create()]
+    set(YEAR)
+    for (const schedule of [daily, hourly]) endAll(schedule)
+    rig.clock.jump(-YEAR)
+    rig.clock.advance(50 * MINUTE)
+    rig.reboot()
+    expect(rig.look()).toBe(2)
+    expect(states(daily)[0]).toBe('26-11-20T10:00 caught_up')
+    expect(states(hourly)[0]).toBe('26-11-20T10:00 caught_up')
+    expect(rig.read(hourly).nextDueAt).toBe(at('2026-11-20T11:00:00Z'))
+    expect(rig.look()).toBe(0)
+  })
+
   it('does not hold a schedule that was made or changed by it', () => {
     rig.clock.jump(YEAR)
     const made = rig.create({ cron: '0 10 * * *' })
@@ -179,12 +194,14 @@ describe('a clock that was a year ahead and is right again', () => {
     rig.clock.jump(YEAR)
     rig.look()
     endAll(schedule)
-    set(-YEAR)
+    expect(set(-YEAR)).toBe(1)
+    endAll(schedule)
     expect(rig.ledger(schedule).map(({ state, times }) => [state, times])).toEqual([
-      ['missed', 2 * 24 * 60],
+      ['missed', 2 * 24 * 60 - 1],
+      ['ran', 1],
       ['ran', 1],
     ])
-    expect(rig.ledger(schedule)[0]!.untilAt).toBe(START + 2 * DAY)
+    expect(rig.ledger(schedule)[0]!.untilAt).toBe(START + 2 * DAY - MINUTE)
     for (let minute = 0; minute < 3; minute++) {
       rig.clock.advance(MINUTE)
       expect(rig.look()).toBe(1)
@@ -193,7 +210,7 @@ describe('a clock that was a year ahead and is right again', () => {
     rig.clock.advance(5 * MINUTE)
     rig.look()
     expect(rig.ledger(schedule).map(({ state }) => state)).toEqual([
-      ...['missed', 'ran', 'ran', 'ran', 'missed', 'missed', 'missed', 'missed', 'ran', 'ran'],
+      ...['missed', 'ran', 'ran', 'ran', 'ran', 'missed', 'missed', 'missed', 'missed', 'ran', 'ran'],
     ])
   })
 
@@ -327,6 +344,24 @@ describe('a clock that is behind for a while', () => {
     expect(set(10 * DAY)).toBe(0)
     expect(rig.ledger(schedule)).toEqual(before)
   })
+
+  it('for longer than the ledger reaches back, misses nothing of what is forgotten', () => {
+    rig.records.db.connection.pragma('synchronous = OFF')
+    const schedule = rig.create({ cron: '* * * * *' })
+    for (let minute = 0; minute < LEDGER_KEEPS.rows + 100; minute++) {
+      rig.clock.advance(MINUTE)
+      rig.write((tx) => rig.schedules.decide(tx, schedule.id))
+      for (const jobId of rig.live(schedule)) rig.write((tx) => void rig.jobs.cancel(tx, jobId))
+    }
+    rig.write((tx) => rig.schedules.forgetSome(tx))
+    const before = rig.ledger(schedule)
+    expect(before).toHaveLength(LEDGER_KEEPS.rows)
+    const back = (LEDGER_KEEPS.rows + 50) * MINUTE
+    set(-back)
+    expect(rig.read(schedule).nextDueAt).toBe(rig.clock.now() + MINUTE)
+    set(back)
+    expect(rig.ledger(schedule)).toEqual(before)
+  }, 60_000)
 
   it('and shows a time before the schedule was made, misses nothing of that', () => {
     rig.clock.advance(100 * DAY)
