@@ -31,7 +31,7 @@ export function createOverspend(db: Db, now: number): (row: Budget) => number | 
 }
 
 /** What the agent spent in the local day of `now`. */
-export function readSpendOfDay(db: Db, agentId: string, timezone: string, now: number): number {
+function readSpendOfDay(db: Db, agentId: string, timezone: string, now: number): number {
   return readAgentSpend(db, agentId, localDayStart(now, timezone), nextLocalDayStart(now, timezone))
 }
 
