@@ -19,7 +19,8 @@ export function voiceText({ reason, text }: Pick<Voice, 'reason' | 'text'>, word
 }
 
 function ruleOf({ rule }: Extract<VoiceReason, { code: 'rule' }>, words: Words): string {
-  return `${ruleSentence(rule, words)}${rule.agentId === null ? words.rules.sentence.everyone : ''}`
+  const { everyone, thisAgent } = words.rules.sentence
+  return `${ruleSentence(rule, words)}${rule.agentId === null ? everyone : thisAgent}`
 }
 
 function mattersText(matters: readonly CallMatter[], words: Words, locale: string): string {

@@ -44,6 +44,7 @@ export const rules: WordsLike<typeof en> = {
     about: (pattern) => ` bei „${pattern}“`,
     folder: (folder) => ` in ${folder}`,
     agent: (agent) => `, nur für ${agent}`,
+    thisAgent: ', für diesen Agenten',
     everyone: ', für jeden Agenten',
   },
   simulator: {

@@ -41,6 +41,7 @@ export const rules = {
     about: (pattern: string) => ` about “${pattern}”`,
     folder: (folder: string) => ` in ${folder}`,
     agent: (agent: string) => `, only for ${agent}`,
+    thisAgent: ', for this agent',
     everyone: ', for every agent',
   },
   simulator: {
