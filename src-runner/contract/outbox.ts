@@ -18,6 +18,9 @@ export type OutboundKind = z.infer<typeof OutboundKind>
 export const OutboundState = z.enum(['pending', 'sent', 'undeliverable', 'nowhere'])
 export type OutboundState = z.infer<typeof OutboundState>
 
+/** So much of a message is shown. */
+export const OUTBOUND_TEXT_CHARS = 2000
+
 /** One outbound message, written in the transaction of what it tells of. */
 export const OutboundMessage = z.object({
   id: Id,
@@ -28,6 +31,7 @@ export const OutboundMessage = z.object({
   channelId: Id.nullable(),
   channelKind: ChannelKind.nullable(),
   jobId: Id.nullable(),
+  /** Its beginning: what is longer is the result of its job. */
   text: z.string(),
   tries: z.number().int(),
   /** Why the last try failed, or why there is nowhere to send it. Empty when nothing went wrong. */

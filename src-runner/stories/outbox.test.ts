@@ -297,6 +297,18 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
     })
   })
 
+  it('is listed with its beginning, however long it is, and sent as a whole', async () => {
+    await begin()
+    await connect()
+    await letIn(ANNA)
+    const answer = `Chapter one. ${'Word after word. '.repeat(300)}The end.`
+    rig.runner.modelServer.play({ text: [answer] })
+    rig.bot.say(ANNA, 'Tell me a story, please')
+    await rig.bot.until(() => rig.bot.sent.some(({ text }) => text?.includes('The end.') === true))
+    const reply = (await outbox()).find(({ kind }) => kind === 'reply')!
+    expect(reply.text).toBe(answer.slice(0, 2000))
+  })
+
   it('is listed by page, newest first, and what is not there is said so', async () => {
     await begin()
     const url = await addWebhook()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Db } from '../../base/db/database.ts'
 import type { Tx } from '../../base/db/transact.ts'
-import type { OutboundMessage, OutboundState } from '../../contract/outbox.ts'
+import { OUTBOUND_TEXT_CHARS, type OutboundMessage, type OutboundState } from '../../contract/outbox.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError } from '../../kit/errors.ts'
 import { say } from '../../kit/said.ts'
@@ -27,7 +27,7 @@ type Row = {
 }
 
 const SELECT = `SELECT message.seq, message.id, message.kind, message.state, message.agent_id, agent.name AS agent_name, message.channel_id,
-  channel.kind AS channel_kind, message.job_id, message.text, message.tries, message.problem, message.created_at, message.next_try_at,
+  channel.kind AS channel_kind, message.job_id, substr(message.text, 1, ${OUTBOUND_TEXT_CHARS}) AS text, message.tries, message.problem, message.created_at, message.next_try_at,
   message.sent_at
   FROM outbox AS message JOIN agents AS agent ON agent.id = message.agent_id LEFT JOIN channels AS channel ON channel.id = message.channel_id`
 
