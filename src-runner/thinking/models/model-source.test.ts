@@ -124,8 +124,18 @@ it('keeps the list when one provider cannot be asked', async () => {
   ])
   expect(listed.models).toHaveLength(2)
   expect(listed.problems).toEqual([
-    { providerId: 'broken', providerName: 'Broken', message: expect.stringMatching(/base URL/) },
-    { providerId: 'keyless', providerName: 'Keyless', message: expect.stringMatching(/no key yet/) },
+    {
+      providerId: 'broken',
+      providerName: 'Broken',
+      message: expect.stringMatching(/base URL/),
+      said: { code: 'model_no_list', facts: { provider: 'Broken' } },
+    },
+    {
+      providerId: 'keyless',
+      providerName: 'Keyless',
+      message: expect.stringMatching(/no key yet/),
+      said: { code: 'model_no_key', facts: { provider: 'Keyless' } },
+    },
   ])
 })
 
