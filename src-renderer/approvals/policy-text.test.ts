@@ -20,6 +20,8 @@ describe('a voice', () => {
     )
     const rule = { effect: 'deny', tool: 'write_file', pattern: null, folder: '/home/ada', agentId: null } as const
     expect(say({ code: 'rule', rule })).toBe('Die Regel: Erlaube nie write_file in /home/ada, für jeden Agenten.')
+    const ofOne = { ...rule, effect: 'ask', folder: null, agentId: '01936f5e-0000-7000-8000-000000000001' } as const
+    expect(say({ code: 'rule', rule: ofOne })).toBe('Die Regel: Frage vor write_file, für diesen Agenten.')
     expect(say({ code: 'asks_first', matters: [] })).toBe('Der Agent fragt vor jedem Aufruf, der mehr tut als lesen.')
   })
 

@@ -46,7 +46,6 @@ export const rules: WordsLike<typeof en> = {
     agent: (agent) => `, nur für ${agent}`,
     thisAgent: ', für diesen Agenten',
     everyone: ', für jeden Agenten',
-    thisAgent: ', für diesen Agenten',
   },
   simulator: {
     title: 'Würde gefragt?',

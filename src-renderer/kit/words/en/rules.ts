@@ -43,7 +43,6 @@ export const rules = {
     agent: (agent: string) => `, only for ${agent}`,
     thisAgent: ', for this agent',
     everyone: ', for every agent',
-    thisAgent: ', for this agent',
   },
   simulator: {
     title: 'Would this be asked?',
