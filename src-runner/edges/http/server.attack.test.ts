@@ -47,7 +47,11 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   startTunnel: { program: 'ngrok' },
 }
 /** What a route cannot do without in its query. */
-const QUERIES: Partial<Record<RouteName, string>> = { getFileDiff: '?path=Docs%2Fa', previewCron: '?cron=x&timezone=UTC' }
+const QUERIES: Partial<Record<RouteName, string>> = {
+  getFileDiff: '?path=Docs%2Fa',
+  previewCron: '?cron=x&timezone=UTC',
+  sumUpSchedules: '?from=0',
+}
 
 const MODES: AuthMode[] = ['local-trust', 'local-auth']
 

@@ -30,8 +30,8 @@ export function scheduleHandlers({ db, schedules, clock, tick }: HandlerDeps): P
     listUpcomingRuns: ({ query }) => ({ runs: schedules.listUpcoming(db, query.hours) }),
     getSchedule: ({ params }) => ({ schedule: schedules.get(db, params.scheduleId) }),
     async sumUpSchedules({ query }) {
-      const { schedules: summed, ...rest } = await schedules.sumUp(db, query)
-      return { ...rest, schedules: summed.map((one) => ({ ...one, sums: one.sums.map(withSaid) })) }
+      const { all, schedules: summed, ...rest } = await schedules.sumUp(db, query)
+      return { ...rest, all: all.map(withSaid), schedules: summed.map((one) => ({ ...one, sums: one.sums.map(withSaid) })) }
     },
     updateSchedule: ({ params, body }) => ({ schedule: transact(db, (tx) => schedules.update(tx, params.scheduleId, body)) }),
 
