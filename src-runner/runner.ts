@@ -11,6 +11,7 @@ import { createOutbound, type OutboundFetch } from './base/net/outbound.ts'
 import { createMachineTime, thisMachine } from './base/time/machine-time.ts'
 import type { GateConfig } from './contract/gate.ts'
 import type { Notice, RunnerConfig, RunningReport } from './contract/port.ts'
+import type { Settings } from './contract/settings.ts'
 import { createSystemAlarm, type Alarm } from './edges/clockwork/alarm.ts'
 import { createClockwork } from './edges/clockwork/clockwork.ts'
 import { createChannelConnections } from './edges/channels/connections.ts'
@@ -43,7 +44,7 @@ import { findProvider } from './records/providers/providers.ts'
 import { closedFoldersOf } from './records/rules/rule-set.ts'
 import { createRuleBook } from './records/rules/rules.ts'
 import { createScheduleStore, type ScheduleStore } from './records/schedules/schedule-store.ts'
-import { readSettings } from './records/settings/settings.ts'
+import { createSettingsBook, readSettings } from './records/settings/settings.ts'
 import type { Trash } from './thinking/folder-access/trash.ts'
 import { findServers, type DiscoveryDeps } from './thinking/models/discovery.ts'
 import { createModelSource } from './thinking/models/model-source.ts'
@@ -176,6 +177,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const clockwork = createClockwork({ db, clock, alarm, schedules, log })
     const approvals = createApprovals({ clock, ids, jobs, hooks: { asked: telling.approvalAsked } })
     const rules = createRuleBook(db)
+    const settings = createSettingsBook(db)
     const timezone = createMachineTimezone(clock)
     const ledger = createLedger({ db, clock, timezone })
     const box = deps.findBox ?? findBox
@@ -184,7 +186,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       fetch: (address, request) => guardedFetch(db)(address, request),
       box,
       rules: rules.read,
-      settings: () => readSettings(db),
+      settings: settings.read,
       searchKey: () => vault.get(WEB_SEARCH_KEY),
     })
     const tools = () => [...(deps.tools ?? agentTools()), ...(deps.moreTools ?? [])]
@@ -218,7 +220,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       db,
       clock,
       log,
-      limit: () => jobLimit(db),
+      limit: () => jobLimit(settings.read()),
       perform,
     })
     const time = createMachineTime(clock, deps.clock === undefined ? thisMachine : null)
@@ -288,6 +290,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       told.close,
       watchAttention({ ...{ db, clock, log }, publicAddress: addresses.read }),
       rules.close,
+      settings.close,
       () => upkeep.stop(),
     )
     const commands = createHostCommands({ db, clock, log, jobs, approvals, worker, tunnels: addresses, tell: tellHost })
@@ -333,8 +336,7 @@ export function createRunner(deps: RunnerDeps): Runner {
 }
 
 /** With the brake on nothing is started. What runs goes on to its next call, which asks. */
-function jobLimit(db: Database): number {
-  const { brake, concurrency } = readSettings(db)
+function jobLimit({ brake, concurrency }: Pick<Settings, 'brake' | 'concurrency'>): number {
   return brake ? 0 : concurrency
 }
 

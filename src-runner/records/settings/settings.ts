@@ -1,4 +1,4 @@
-import type { Db } from '../../base/db/database.ts'
+import type { Database, Db } from '../../base/db/database.ts'
 import type { Tx } from '../../base/db/transact.ts'
 import { DEFAULT_SETTINGS, Settings } from '../../contract/settings.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -12,6 +12,15 @@ export function readSettings(db: Db): Settings {
     if (parsed?.success) settings[key] = parsed.data
   }
   return settings as Settings
+}
+
+/** The settings as they are, read again only after a change: for those who ask with every job. */
+export function createSettingsBook(db: Database): { read(): Settings; close(): void } {
+  let settings: Settings | null = null
+  const close = db.onEvents(({ type }) => {
+    if (type === 'settings.changed') settings = null
+  })
+  return { read: () => (settings ??= readSettings(db)), close }
 }
 
 /** One setting, for those who ask it thousands of times in a row. */
