@@ -78,7 +78,7 @@ test('when there can be no thread, SQLite copies the log itself, and it is said 
     threadFile: pathToFileURL(join(folder, 'nowhere.js')),
   })
   write(40)
-  for (let i = 0; i < 16; i++) checkpoints.committed()
+  for (let i = 0; i < 32; i++) checkpoints.committed()
   await vi.waitFor(() => expect(warnings).toEqual([expect.stringContaining('without a thread of its own')]))
   expect(db.connection.pragma('wal_autocheckpoint', { simple: true })).toBe(3000)
   checkpoints.stop()

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type Sqlite from 'better-sqlite3'
 import { messageOf } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
-import { CHECKPOINT_STATES, readFrames, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
+import { CHECKPOINT_STATES, createFrameReader, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
 
 /**
  * When the write-ahead log is copied into the file. SQLite would do it within a commit, every so many pages, and the event
@@ -23,7 +23,7 @@ const LONG_FRAMES = 6000
 const FEW_FRAMES = 256
 /** Should nobody copy it, SQLite does, within a commit. */
 const MOST_FRAMES = 16_384
-const LOOK_EVERY_COMMITS = 16
+const LOOK_EVERY_COMMITS = 32
 /** After the thread had no luck, so that a full disk is not tried, and spoken of, all the time. */
 const REST_COMMITS = 2000
 const WAIT_FOR_THREAD_MS = 5000
@@ -41,6 +41,7 @@ export function createCheckpoints({
 }): Checkpoints {
   const { idle, working, ended } = CHECKPOINT_STATES
   const state = new Int32Array(new SharedArrayBuffer(4))
+  const readFrames = createFrameReader(connection)
   let commits = 0
   let nextLook = LOOK_EVERY_COMMITS
   let thread: Worker | 'not yet' | 'gone' = 'not yet'
@@ -50,7 +51,7 @@ export function createCheckpoints({
   function look(): void {
     if (isBusy || thread === 'gone') return
     try {
-      if (readFrames(connection).waiting < ENOUGH_FRAMES) return
+      if (readFrames().waiting < ENOUGH_FRAMES) return
       if (thread === 'not yet') thread = start()
       isBusy = true
       thread.postMessage(null)
@@ -78,7 +79,7 @@ export function createCheckpoints({
     }
     log.debug({ file }, 'the write-ahead log was copied beside the event loop')
     try {
-      const { all, waiting } = readFrames(connection)
+      const { all, waiting } = readFrames()
       if (waiting > FEW_FRAMES) look()
       else if (waiting > 0 && all >= LONG_FRAMES) connection.pragma('wal_checkpoint(PASSIVE)')
     } catch (error) {

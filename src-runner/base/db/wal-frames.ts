@@ -7,9 +7,19 @@ export type CheckpointAnswer = { problem: string | null }
 /** `ended`: the thread may not open the file any more. */
 export const CHECKPOINT_STATES = { idle: 0, working: 1, ended: 2 } as const
 
+type LogRow = { log: number; checkpointed: number }
+
 /** Pages in the write-ahead log, and those of them that are not in the file yet. Reads the log's index, and nothing else. */
 export function readFrames(connection: Sqlite.Database): { all: number; waiting: number } {
-  const [row] = connection.pragma('wal_checkpoint(NOOP)') as { log: number; checkpointed: number }[]
-  const all = Math.max(0, row!.log)
-  return { all, waiting: all - Math.max(0, row!.checkpointed) }
+  return createFrameReader(connection)()
+}
+
+/** For many looks by the same connection. */
+export function createFrameReader(connection: Sqlite.Database): () => { all: number; waiting: number } {
+  const look = connection.prepare<[], LogRow>('PRAGMA wal_checkpoint(NOOP)')
+  return () => {
+    const row = look.get()!
+    const all = Math.max(0, row.log)
+    return { all, waiting: all - Math.max(0, row.checkpointed) }
+  }
 }
