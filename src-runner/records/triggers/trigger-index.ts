@@ -2,6 +2,7 @@ import type { Database } from '../../base/db/database.ts'
 import type { EventHub } from '../../base/events/event-hub.ts'
 import type { StoredEvent } from '../../contract/events.ts'
 import type { SignatureScheme } from '../../contract/triggers.ts'
+import { digitsOf } from './secrets.ts'
 
 /** A trigger as a delivery needs it. An object says what was true when it was read, and never changes after. */
 export type KnownTrigger = {
@@ -10,6 +11,7 @@ export type KnownTrigger = {
   readonly name: string
   readonly slug: string
   readonly secretDigest: Buffer | null
+  readonly secretDigits: Buffer | null
   readonly active: boolean
   readonly agentId: string | null
   readonly taskTemplate: string
@@ -84,6 +86,7 @@ function knownOf(row: Row): KnownTrigger {
     name: row.name,
     slug: row.slug,
     secretDigest: row.secret_digest,
+    secretDigits: row.secret_digest && digitsOf(row.secret_digest),
     active: row.status === 'active',
     agentId: row.agent_id,
     taskTemplate: row.task_template,
