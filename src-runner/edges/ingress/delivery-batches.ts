@@ -1,5 +1,5 @@
 import type { Database } from '../../base/db/database.ts'
-import { commitSoon, type Tx } from '../../base/db/transact.ts'
+import { commitSoon, transact, type Tx } from '../../base/db/transact.ts'
 import { takeDeliveries, type Arrived, type ReadDelivery, type Taken, type TakingDeps } from '../../records/triggers/taking.ts'
 import type { KnownTrigger } from '../../records/triggers/trigger-index.ts'
 
@@ -8,7 +8,7 @@ export type Receipt = { taken(taken: Taken): void; failed(error: unknown): void 
 
 /**
  * Takes deliveries, those of one turn of the event loop together, for which they need one commit and half the work. When
- * one of them cannot be taken, each is tried by itself.
+ * one of them cannot be taken, each is tried by itself. While they come one by one, each is taken as soon as it is read.
  */
 export type DeliveryBatches = { take(trigger: KnownTrigger, delivery: ReadDelivery, receipt: Receipt): void }
 
@@ -17,13 +17,37 @@ type Waiting = Arrived & { receipt: Receipt }
 /** After so many everything else has its turn: a token that streams waits for these and a commit, not for a flood. */
 const MOST_AT_ONCE = 64
 
+/** After so many turns with one delivery each, the next is not expected to have company either. */
+const QUIET_TURNS = 8
+
 export function createDeliveryBatches({ db, ...taking }: TakingDeps & { db: Database }): DeliveryBatches {
   const waiting: Waiting[] = []
+  /** Turns with one delivery, since the last that had more. */
+  let turnsAlone = 0
+  /** One was taken as soon as it was read, in this turn. */
+  let isOneTaken = false
+
+  function takeAtOnce(): void {
+    if (waiting.length > 1) return takeWaiting()
+    const { receipt, ...arrived } = waiting.pop()!
+    isOneTaken = true
+    setImmediate(() => (isOneTaken = false))
+    let taken: Taken[] = []
+    try {
+      transact(db, (tx) => {
+        tx.afterCommit(() => receipt.taken(taken[0]!))
+        taken = takeDeliveries(tx, taking, [arrived])
+      })
+    } catch (error) {
+      receipt.failed(error)
+    }
+  }
 
   function takeWaiting(): void {
     let batch: Waiting[] = []
     const takeBatch = (tx: Tx) => {
       batch = waiting.splice(0, MOST_AT_ONCE)
+      turnsAlone = batch.length === 1 ? turnsAlone + 1 : 0
       if (waiting.length > 0) takeWaiting()
       let taken: Taken[] = []
       // The first effect of all: whoever sent them waits for this, and nobody for the rest.
@@ -44,7 +68,10 @@ export function createDeliveryBatches({ db, ...taking }: TakingDeps & { db: Data
 
   return {
     take(trigger, delivery, receipt) {
-      if (waiting.push({ trigger, delivery, receipt }) === 1) takeWaiting()
+      if (waiting.push({ trigger, delivery, receipt }) > 1) return
+      if (isOneTaken) turnsAlone = 0
+      if (turnsAlone < QUIET_TURNS) takeWaiting()
+      else queueMicrotask(takeAtOnce)
     },
   }
 }
