@@ -193,7 +193,8 @@ function findMiscounts(db: Database): string[] {
   return db
     .prepare<{ id: string; fires: number; jobs: number; kept: number }>(
       `SELECT t.id, t.trigger_count AS fires, (SELECT count(*) FROM agent_jobs WHERE trigger_id = t.id) AS jobs,
-         (SELECT count(*) FROM agent_jobs JOIN job_texts ON job_seq = seq WHERE trigger_id = t.id AND payload IS NOT NULL) AS kept
+         (SELECT count(*) FROM (WITH RECURSIVE chain (seq) AS (SELECT t.newest_job_seq UNION ALL
+           SELECT before_job_seq FROM chain JOIN job_texts ON job_seq = seq) SELECT seq FROM chain WHERE seq IS NOT NULL)) AS kept
        FROM webhook_triggers AS t`,
     )
     .all()

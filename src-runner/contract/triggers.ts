@@ -131,14 +131,11 @@ export const DeliveryContext = z.object({
   /** As it was then. */
   trigger: z.object({ id: Id, name: z.string(), slug: z.string() }),
   deliveryId: Id,
-  kind: Delivery.shape.kind,
-  eventName: z.string().nullable(),
-  /** These are left out by jobs of earlier versions of Deckhand. */
+  kind: Delivery.shape.kind.default('webhook'),
+  eventName: z.string().nullable().default(null),
   senderId: z.string().nullable().default(null),
   replayOfId: Id.nullable().default(null),
-  /** Of the body. */
-  bytes: z.number().int().default(0),
-  /** Left out: the task is stored in its envelope. */
+  /** Left out, by earlier versions of Deckhand: the task is stored in its envelope. */
   envelope: Envelope.optional(),
 })
 export type DeliveryContext = z.infer<typeof DeliveryContext>

@@ -56,7 +56,7 @@ describe('a delivery', { timeout: 20_000 }, () => {
     expect(Object.keys(answer.body)).toEqual(['ok', 'jobId'])
     const job = await runner.ended(answer.body.jobId!)
     expect(job).toMatchObject({ channel: 'webhook', triggerId: trigger.id, agentId, status: 'completed', title: 'Build failed' })
-    expect(job.context).toMatchObject({ trigger: { id: trigger.id, name: 'Build failed', slug: 'build-failed' }, kind: 'webhook' })
+    expect(job.context).toMatchObject({ trigger: { id: trigger.id, name: 'Build failed', slug: 'build-failed' } })
     expect(job.task).toContain('Look at main #4.')
     const now = await triggerNow(trigger.id)
     expect(now).toMatchObject({ triggerCount: 1, firesThisHour: 1, lastOutcome: 'accepted' })

@@ -23,8 +23,11 @@ export type NewJob = {
   /** The call of the parent that this job answers. A second job for it is refused by the database. */
   parentCallId?: string | null
   context?: Record<string, unknown> | null
-  /** What a webhook brought: the body as it came, and the headers that are kept, as a JSON object. */
-  delivered?: { payload: Buffer; headers: string | null }
+  /**
+   * What a webhook brought: the body as it came, the headers that are kept, as a JSON object, and the job of its delivery
+   * before this one, by its seq or as one of those that are made in this call. null: there was none.
+   */
+  delivered?: { payload: Buffer; headers: string | null; before: number | { nth: number } | null }
 }
 
 /** A job to be made. Its id may have been made before: one that is there already is refused by the database. */
@@ -42,7 +45,7 @@ const JOBS = rowInsert(
    retry_of_job_id, created_at`,
   "?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?",
 )
-const TEXTS = rowInsert('job_texts', 'job_seq, task, context, headers, payload', '?, ?, ?, ?, ?')
+const TEXTS = rowInsert('job_texts', 'job_seq, task, context, headers, payload, before_job_seq', '?, ?, ?, ?, ?, ?')
 
 /** In this order, and without reading back what was written. Many at once cost half as much for each. */
 export function insertJobs(tx: Tx, deps: JobDeps, toMake: readonly JobToMake[]): MadeJob[] {
@@ -84,6 +87,7 @@ export function insertJobs(tx: Tx, deps: JobDeps, toMake: readonly JobToMake[]):
       context ? JSON.stringify(context) : null,
       delivered?.headers ?? null,
       delivered?.payload ?? null,
+      typeof delivered?.before === 'object' ? delivered.before && firstSeq + delivered.before.nth : (delivered?.before ?? null),
     ]),
   )
   for (const { id, job, conversationId } of jobs) {

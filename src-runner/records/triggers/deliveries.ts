@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Db } from '../../base/db/database.ts'
-import { DeliveryContext, INBOX_KEEPS, type Delivery, type DeliveryDetail, type DeliveryOutcome } from '../../contract/triggers.ts'
+import { DeliveryContext, type Delivery, type DeliveryDetail, type DeliveryOutcome } from '../../contract/triggers.ts'
 import { AppError } from '../../kit/errors.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import { taskOfDelivery } from '../jobs/job-rows.ts'
-import { DELIVERED_JOBS } from './delivered-jobs.ts'
+import { readDelivered, type DeliveredRow } from './delivered-jobs.ts'
 import { noTrigger } from './triggers.ts'
 
 type RefusalRow = {
@@ -20,7 +20,6 @@ type RefusalRow = {
   bytes: number
   received_at: number
 }
-type TakenRow = { seq: number; id: string; context: string | null; created_at: number }
 type Placed = { delivery: Delivery; place: Place }
 
 /** In the inbox of a trigger: a job's seq, and behind it, the seq of a refusal or 0 for the job itself. */
@@ -49,18 +48,10 @@ export function listDeliveries(
 
 type Listed = { triggerId: string; triggerSeq: number; before: Place; limit: number }
 
-function listTaken(db: Db, { triggerId, triggerSeq, before: [jobSeq, refusalSeq], limit }: Listed): Placed[] {
-  return (
-    db
-      .prepare<TakenRow>(
-        `SELECT job.seq, job.id, job.created_at, (SELECT context FROM job_texts WHERE job_seq = job.seq) AS context ${DELIVERED_JOBS}
-         AND job.seq < ? AND job.seq > coalesce((SELECT job.seq ${DELIVERED_JOBS} ORDER BY job.seq DESC LIMIT 1 OFFSET ?), 0)
-       ORDER BY job.seq DESC LIMIT ?`,
-      )
-      // What stands behind a job is newer than the job.
-      .all(triggerSeq, refusalSeq > 0 ? jobSeq + 1 : jobSeq, triggerSeq, INBOX_KEEPS, limit)
-      .map((row) => ({ delivery: deliveryOfTaken(row, triggerId), place: [row.seq, 0] }))
-  )
+function listTaken(db: Db, { triggerId, triggerSeq, before }: Listed): Placed[] {
+  return readDelivered(db, triggerSeq)
+    .map((row): Placed => ({ delivery: deliveryOfTaken(row, triggerId), place: [row.seq, 0] }))
+    .filter(({ place }) => compare(place, before) < 0)
 }
 
 function listRefused(db: Db, { triggerId, triggerSeq, before, limit }: Listed): Placed[] {
@@ -108,8 +99,9 @@ function readKept(db: Db, deliveryId: string): Kept {
 
 function readTaken(db: Db, jobId: string): Kept | null {
   const row = db
-    .prepare<TakenRow & { trigger_id: string; task: string; payload: Buffer; headers: string | null }>(
-      `SELECT job.seq, job.id, job.created_at, job.trigger_id, texts.task, texts.context, texts.payload, texts.headers
+    .prepare<DeliveredRow & { trigger_id: string; task: string; payload: Buffer; headers: string | null }>(
+      `SELECT job.seq, job.id, job.created_at, job.trigger_id, texts.task, texts.context, texts.payload, texts.headers,
+         length(texts.payload) AS bytes
        FROM agent_jobs AS job JOIN job_texts AS texts ON texts.job_seq = job.seq WHERE job.id = ? AND texts.payload IS NOT NULL`,
     )
     .get(jobId)
@@ -134,12 +126,12 @@ function headersOf(json: string | null): Record<string, string> {
   return json === null ? {} : Headers.parse(JSON.parse(json))
 }
 
-function deliveryOfTaken(row: TakenRow, triggerId: string): Delivery {
+function deliveryOfTaken(row: DeliveredRow, triggerId: string): Delivery {
   const context = DeliveryContext.safeParse(JSON.parse(row.context ?? 'null')).data
   return {
     ...{ id: row.id, triggerId, kind: context?.kind ?? 'webhook', outcome: 'accepted', status: 202, times: 1 },
     ...{ senderId: context?.senderId ?? null, eventName: context?.eventName ?? null, replayOfId: context?.replayOfId ?? null },
-    ...{ jobId: row.id, bytes: context?.bytes ?? 0, receivedAt: row.created_at },
+    ...{ jobId: row.id, bytes: row.bytes, receivedAt: row.created_at },
   }
 }
 

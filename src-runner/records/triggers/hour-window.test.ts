@@ -39,7 +39,7 @@ function pass(ms: number): void {
 
 function fire(): boolean {
   if (waitOf(row(), time) > 0) return false
-  transact(rig.db, (tx) => recordFires(tx, { seq, fired: addFire(row(), time), at: machine.wall, time }))
+  transact(rig.db, (tx) => recordFires(tx, { jobSeq: 1, seq, fired: addFire(row(), time), at: machine.wall, time }))
   return true
 }
 

@@ -49,11 +49,15 @@ export function addFire({ trigger_count, fires: before }: FiresRow, time: Machin
   return { trigger_count: trigger_count + 1, fires }
 }
 
-/** Writes down what a trigger is after its last fire, which was `at`. */
-export function recordFires(tx: Tx, { seq, fired, at, time }: { seq: number; fired: Fired; at: number; time: MachineTime }): void {
+/** Writes down what a trigger is after its last fire, which was `at` and made this job. */
+export function recordFires(
+  tx: Tx,
+  { seq, fired, at, jobSeq, time }: { seq: number; fired: Fired; at: number; jobSeq: number; time: MachineTime },
+): void {
   tx.prepare(
-    'UPDATE webhook_triggers SET trigger_count = ?, last_triggered_at = ?, fires = ?, fires_boot = ?, fires_gap = ? WHERE seq = ?',
-  ).run(fired.trigger_count, at, fired.fires, time.boot, at - elapsedAt(fired.fires, fired.trigger_count - 1), seq)
+    `UPDATE webhook_triggers SET trigger_count = ?, last_triggered_at = ?, newest_job_seq = ?, fires = ?, fires_boot = ?, fires_gap = ?
+     WHERE seq = ?`,
+  ).run(fired.trigger_count, at, jobSeq, fired.fires, time.boot, at - elapsedAt(fired.fires, fired.trigger_count - 1), seq)
 }
 
 type CarriedRow = FiresRow & { seq: number; fires_boot: string; fires_gap: number }

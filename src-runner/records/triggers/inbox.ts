@@ -109,7 +109,7 @@ function writeRefusals(tx: Tx, ids: Ids, triggerSeq: number, { triggerId, refusa
 }
 
 function writeRefusal(tx: Tx, ids: Ids, triggerSeq: number, times: number, last: Refusal): void {
-  const afterJobSeq = newestDelivered(tx, triggerSeq)
+  const afterJobSeq = newestDelivered(tx, triggerSeq) ?? 0
   const newest = tx
     .prepare<{ seq: number; after_job_seq: number; outcome: string }>(
       `SELECT seq, after_job_seq, outcome FROM webhook_refusals WHERE trigger_seq = ? ORDER BY after_job_seq DESC, seq DESC LIMIT 1`,

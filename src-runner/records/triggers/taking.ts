@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { Tx } from '../../base/db/transact.ts'
 import type { MachineTime } from '../../base/time/machine-time.ts'
 import type { Delivery, DeliveryContext } from '../../contract/triggers.ts'
@@ -6,6 +7,7 @@ import type { NewJob } from '../jobs/enqueueing.ts'
 import type { Letter } from '../jobs/envelope.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 import { titleFor } from '../jobs/titles.ts'
+import { setNewestDelivered } from './delivered-jobs.ts'
 import { addFire, opensAt, recordFires, waitOf, type FiresRow } from './hour-window.ts'
 import type { Inbox } from './inbox.ts'
 import type { KnownTrigger } from './trigger-index.ts'
@@ -55,10 +57,10 @@ export function takeDeliveries(tx: Tx, deps: TakingDeps, arrived: readonly Arriv
     if (!states.has(seq)) states.set(seq, readState(tx, seq))
     return takeOne(tx, deps, states.get(seq), one, accepted)
   })
-  insertAccepted(tx, deps, accepted)
-  for (const [seq, state] of states) {
-    if (state?.firedAt == null || state.fires === null) continue
-    recordFires(tx, { seq, fired: { ...state, fires: state.fires }, at: state.firedAt, time: deps.time })
+  const newest = insertAccepted(tx, deps, accepted)
+  for (const [seq, jobSeq] of newest) {
+    const state = states.get(seq)!
+    recordFires(tx, { seq, fired: { ...state, fires: state.fires! }, at: state.firedAt!, jobSeq, time: deps.time })
   }
   return taken
 }
@@ -69,13 +71,15 @@ type TriggerState = FiresRow & {
   entity_id: string | null
   status: string
   secret_digest: Buffer | null
+  newest_job_seq: number | null
   firedAt: number | null
 }
-type Accepted = { trigger: KnownTrigger; agentId: string; entityId: string | null; jobId: string; delivery: Kept }
+/** `before`: the job of the delivery before it, as it was when the transaction began. */
+type Accepted = { trigger: KnownTrigger; agentId: string; entityId: string | null; jobId: string; before: number | null; delivery: Kept }
 
 const SELECT_STATE = `
   SELECT agent_id, (SELECT entity_id FROM agents WHERE id = agent_id AND deleted_at IS NULL) AS entity_id, status, secret_digest,
-    trigger_count, fires, NULL AS firedAt
+    trigger_count, fires, newest_job_seq, NULL AS firedAt
   FROM webhook_triggers WHERE seq = ?`
 
 function readState(tx: Tx, triggerSeq: number): TriggerState | undefined {
@@ -103,7 +107,8 @@ function takeOne(
     return { outcome: 'duplicate', jobId: findJobOfSender(tx, trigger.seq, senderId)! }
   }
   const kept: Kept = { ...delivery, kind: 'webhook', replayOfId: null }
-  accepted.push({ trigger, agentId: state.agent_id, entityId: state.entity_id, jobId, delivery: kept })
+  const { agent_id: agentId, entity_id: entityId, newest_job_seq: before } = state
+  accepted.push({ trigger, agentId, entityId, jobId, before, delivery: kept })
   Object.assign(state, addFire(state, time), { firedAt: delivery.receivedAt })
   return { outcome: 'accepted', jobId, count: state.trigger_count, opensAt: opensAt(state) }
 }
@@ -118,37 +123,58 @@ export function takeHandSent(
   delivery: HandSent,
 ): { jobId: string } | { outcome: 'no_agent' | 'paused' | 'deleted' } {
   const now = tx
-    .prepare<{ status: string; agent_id: string | null }>('SELECT status, agent_id FROM webhook_triggers WHERE seq = ? AND id = ?')
+    .prepare<{ status: string; agent_id: string | null; newest_job_seq: number | null }>(
+      'SELECT status, agent_id, newest_job_seq FROM webhook_triggers WHERE seq = ? AND id = ?',
+    )
     .get(trigger.seq, trigger.id)
   if (now === undefined) return { outcome: 'deleted' }
   if (now.status !== 'active') return { outcome: 'paused' }
   if (now.agent_id === null) return { outcome: 'no_agent' }
   const jobId = deps.ids.next()
-  insertAccepted(tx, deps, [{ trigger, agentId: now.agent_id, entityId: null, jobId, delivery }])
+  const sent: Accepted = { trigger, agentId: now.agent_id, entityId: null, jobId, before: now.newest_job_seq, delivery }
+  setNewestDelivered(tx, trigger.seq, insertAccepted(tx, deps, [sent]).get(trigger.seq)!)
   return { jobId }
 }
 
 type Kept = ReadDelivery & { kind: Delivery['kind']; replayOfId: string | null }
 
-/** What the trigger refused before them is written first: it came before them. */
-function insertAccepted(tx: Tx, { jobs, inbox }: TakingDeps, accepted: readonly Accepted[]): void {
+/**
+ * What the trigger refused before them is written first: it came before them. Answers for each trigger, by its seq, the job of
+ * the last of them.
+ */
+function insertAccepted(tx: Tx, { jobs, inbox }: TakingDeps, accepted: readonly Accepted[]): Map<number, number> {
   for (const { trigger } of accepted) inbox.catchUp(tx, trigger.seq)
-  jobs.insertAll(
+  const last = new Map<number, number>()
+  const made = jobs.insertAll(
     tx,
-    accepted.map(({ trigger: { id, name, slug }, agentId, entityId, jobId, delivery }) => {
+    accepted.map(({ trigger, agentId, entityId, jobId, before, delivery }, i) => {
       const { kind, eventName, senderId, replayOfId, payload, headers, task } = delivery
-      const title = titleFor(eventName === null ? name : `${name}: ${eventName}`)
-      const context: DeliveryContext = {
-        ...{ trigger: { id, name, slug }, deliveryId: jobId, kind, eventName, senderId, replayOfId },
-        ...{ bytes: payload.length, envelope: task.envelope },
+      const nth = last.get(trigger.seq)
+      last.set(trigger.seq, i)
+      // What says nothing is left out: it would be kept with each delivery.
+      const context: z.input<typeof DeliveryContext> = {
+        trigger: { id: trigger.id, name: trigger.name, slug: trigger.slug },
+        deliveryId: jobId,
+        kind: kind === 'webhook' ? undefined : kind,
+        eventName: eventName ?? undefined,
+        senderId: senderId ?? undefined,
+        replayOfId: replayOfId ?? undefined,
+        envelope: task.envelope,
       }
       const job: NewJob = {
-        ...{ agentId, entityId, channel: 'webhook', task: task.text, title, triggerId: id, context },
-        delivered: { payload, headers },
+        agentId,
+        entityId,
+        channel: 'webhook',
+        task: task.text,
+        title: titleFor(eventName === null ? trigger.name : `${trigger.name}: ${eventName}`),
+        triggerId: trigger.id,
+        context,
+        delivered: { payload, headers, before: nth === undefined ? before : { nth } },
       }
       return { id: jobId, job }
     }),
   )
+  return new Map(Array.from(last, ([triggerSeq, i]) => [triggerSeq, made[i]!.seq]))
 }
 
 /** false: the trigger has had a delivery with this id. The index decides, not a look before the write. */

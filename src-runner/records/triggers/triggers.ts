@@ -35,19 +35,17 @@ type TriggerRow = FiresRow & {
   /** The newest refusal, and the job that it stands behind in the inbox; null: there was none. */
   refused_last: DeliveryOutcome | null
   refused_after: number | null
-  /** The newest delivery that was taken. */
-  taken_last: number | null
+  newest_job_seq: number | null
   created_at: number
 }
 
 const SELECT_TRIGGER = `
   SELECT t.seq, t.id, t.entity_id, t.agent_id, agent.name AS agent_name, t.name, t.slug, t.task_template, t.notify_on_success, t.notify_via,
     t.signature, t.dedupe, t.status, t.trigger_count, t.last_triggered_at, t.created_at, t.fires,
+    t.newest_job_seq,
     (SELECT refusal.outcome FROM webhook_refusals AS refusal WHERE refusal.trigger_seq = t.seq
      ORDER BY refusal.after_job_seq DESC, refusal.seq DESC LIMIT 1) AS refused_last,
-    (SELECT max(refusal.after_job_seq) FROM webhook_refusals AS refusal WHERE refusal.trigger_seq = t.seq) AS refused_after,
-    (SELECT max(job.seq) FROM agent_jobs AS job
-     WHERE job.trigger_id = t.id AND job.trigger_id IS NOT NULL AND job.retry_of_job_id IS NULL) AS taken_last
+    (SELECT max(refusal.after_job_seq) FROM webhook_refusals AS refusal WHERE refusal.trigger_seq = t.seq) AS refused_after
   FROM webhook_triggers AS t LEFT JOIN agents AS agent ON agent.id = t.agent_id`
 
 const Position = z.tuple([z.number().int()])
@@ -183,7 +181,7 @@ function triggerOf(row: TriggerRow, time: MachineTime): Trigger {
   }
 }
 
-function lastOutcomeOf({ refused_last: refused, refused_after: after, taken_last: taken }: TriggerRow): DeliveryOutcome | null {
+function lastOutcomeOf({ refused_last: refused, refused_after: after, newest_job_seq: taken }: TriggerRow): DeliveryOutcome | null {
   if (refused !== null && (after ?? 0) >= (taken ?? 0)) return refused
   return taken === null ? null : 'accepted'
 }

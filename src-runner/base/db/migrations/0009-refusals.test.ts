@@ -80,14 +80,18 @@ test('what was taken is kept with its job, and every refusal has its place betwe
   migrate(connection, null, MIGRATIONS.slice(0, 9))
 
   expect(
-    all(`SELECT seq, CAST(payload AS TEXT) AS payload, headers, json_extract(context, '$.senderId') AS sender,
-      json_extract(context, '$.replayOfId') AS of, json_extract(context, '$.bytes') AS bytes,
-      json_extract(context, '$.deliveryId') = id AS named FROM agent_jobs JOIN job_texts ON job_seq = seq ORDER BY seq`),
+    all(`SELECT seq, CAST(payload AS TEXT) AS payload, headers, before_job_seq AS before, json_extract(context, '$.senderId') AS sender,
+      json_extract(context, '$.replayOfId') AS of, json_extract(context, '$.deliveryId') = id AS named
+      FROM agent_jobs JOIN job_texts ON job_seq = seq ORDER BY seq`),
   ).toEqual([
-    { seq: forgotten.seq, payload: null, headers: null, sender: null, of: null, bytes: null, named: 1 },
-    { seq: one.seq, payload: '{}', headers: '{"a":"b"}', sender: 's1', of: null, bytes: 2, named: 1 },
-    { seq: foreign.seq, payload: '{}', headers: null, sender: null, of: null, bytes: 2, named: 1 },
-    { seq: two.seq, payload: '{}', headers: null, sender: null, of: one.id, bytes: 2, named: 1 },
+    { seq: forgotten.seq, payload: null, headers: null, before: null, sender: null, of: null, named: 1 },
+    { seq: one.seq, payload: '{}', headers: '{"a":"b"}', before: null, sender: 's1', of: null, named: 1 },
+    { seq: foreign.seq, payload: '{}', headers: null, before: null, sender: null, of: null, named: 1 },
+    { seq: two.seq, payload: '{}', headers: null, before: one.seq, sender: null, of: one.id, named: 1 },
+  ])
+  expect(all('SELECT id, newest_job_seq AS newest FROM webhook_triggers')).toEqual([
+    { id: orders.id, newest: two.seq },
+    { id: other.id, newest: foreign.seq },
   ])
   expect(
     all(`SELECT id, after_job_seq AS after, outcome, times, sender_id AS sender, event_name AS event, job_seq AS job, bytes,

@@ -1,14 +1,23 @@
 /**
- * A delivery that was taken is its job: what came is kept with the job's task, one row and one page less to write for each.
- * What is left of the inbox's table are the refusals.
+ * A delivery that was taken is its job: what came is kept with the job's task, and the inbox is a chain of jobs, of which the
+ * webhook names the newest. Its row is written for each delivery anyway, so the inbox costs no page and no index entry. What
+ * is left of the inbox's table are the refusals.
  */
 export const REFUSALS = `
 -- What a webhook brought, byte for byte, as long as its inbox keeps it.
 ALTER TABLE job_texts ADD COLUMN payload BLOB;
 ALTER TABLE job_texts ADD COLUMN headers TEXT CHECK (headers IS NULL OR json_type(headers) = 'object');
-UPDATE job_texts SET payload = d.payload, headers = d.headers,
-    context = json_set(coalesce(context, '{}'), '$.senderId', d.sender_id, '$.replayOfId', d.replay_of_id, '$.bytes', d.bytes)
-  FROM webhook_deliveries AS d WHERE d.outcome = 'accepted' AND d.job_seq = job_texts.job_seq;
+-- The job of the delivery that the same webhook took before this one.
+ALTER TABLE job_texts ADD COLUMN before_job_seq INTEGER;
+-- The job of the newest delivery that was taken.
+ALTER TABLE webhook_triggers ADD COLUMN newest_job_seq INTEGER;
+UPDATE job_texts SET payload = taken.payload, headers = taken.headers, before_job_seq = taken.before,
+    context = json_patch(coalesce(context, '{}'), json_object('senderId', taken.sender_id, 'replayOfId', taken.replay_of_id))
+  FROM (SELECT *, lag(job_seq) OVER (PARTITION BY trigger_seq ORDER BY seq) AS before FROM webhook_deliveries WHERE outcome = 'accepted')
+    AS taken
+  WHERE taken.job_seq = job_texts.job_seq;
+UPDATE webhook_triggers SET newest_job_seq =
+  (SELECT job_seq FROM webhook_deliveries WHERE trigger_seq = webhook_triggers.seq AND outcome = 'accepted' ORDER BY seq DESC LIMIT 1);
 
 CREATE TABLE webhook_refusals (
   seq INTEGER PRIMARY KEY,
@@ -42,7 +51,4 @@ CREATE INDEX webhook_refusals_by_place ON webhook_refusals (trigger_seq, after_j
 -- What a real sender was refused, which the person has to know of.
 CREATE INDEX webhook_refusals_of_senders ON webhook_refusals (received_at)
   WHERE outcome IN ('rate_limited', 'payload_too_large', 'invalid_json', 'no_agent', 'job_creation_failed');
-
--- The inbox. A retry is a job of the webhook too, and no delivery.
-CREATE INDEX agent_jobs_delivered ON agent_jobs (trigger_id) WHERE trigger_id IS NOT NULL AND retry_of_job_id IS NULL;
 `
