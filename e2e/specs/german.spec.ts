@@ -28,7 +28,7 @@ test.describe('with automations', () => {
     const { triggers } = await client.ok('listTriggers', {})
     // Nothing listens there, so webhooks cannot come in.
     await client.ok('updatePublicAddress', { body: { url: 'http://127.0.0.1:9' } })
-    await client.ok('checkPublicAddress', {})
+    await client.ok('checkPublicAddress')
     const orders = triggers.find(({ name }) => name === 'New orders')!
 
     await lookAt(
