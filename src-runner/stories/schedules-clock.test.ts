@@ -56,9 +56,9 @@ describe('schedules on a machine whose clock is wrong', { timeout: 30_000 }, () 
   }
 
   test.each([
-    ['within half a minute, by itself', () => clock.advance(30_000)],
-    ['when the machine says that it woke', () => runner.runner.woke()],
-    ['when somebody asks for a look', () => void runner.client.ok('runTick', { body: {} })],
+    ['within half a minute, by itself', async () => clock.advance(30_000)],
+    ['when the machine says that it woke', async () => runner.runner.woke()],
+    ['when somebody asks for a look', async () => void runner.client.ok('runTick', { body: {} })],
     ['when the app is started again', () => runner.restart({ crash: true })],
   ])('go on at once after a year ahead is set right: %s', async (_how, notice) => {
     await open()

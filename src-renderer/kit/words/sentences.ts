@@ -1,13 +1,13 @@
-import type { ApiErrorCode } from '../../api/client.ts'
 import type { AttentionAbout } from '../../../src-runner/contract/notifications.ts'
 import type { DoctorFinding, DoctorFix } from '../../../src-runner/contract/doctor.ts'
-import type { IssueKind } from '../../../src-runner/contract/errors.ts'
+import type { ErrorCode, IssueKind } from '../../../src-runner/contract/errors.ts'
 import type { CallEffect, CallMatter, MarkCause, VoiceReason } from '../../../src-runner/contract/rules.ts'
 import type { Facts, SaidCode } from '../../../src-runner/contract/said.ts'
 
 /** A sentence for each kind of thing that the runner can tell of. Without one for each, a catalogue does not compile. */
 export type SaidWords = { [C in SaidCode]: (facts: Facts<C>) => string }
-export type ErrorWords = Record<ApiErrorCode, string>
+/** One is for an answer that none of our servers gives. */
+export type ErrorWords = Record<ErrorCode | 'unexpected_answer', string>
 export type IssueWords = Record<IssueKind, (limit: string) => string>
 
 /** Parts of facts are words already when a sentence is made of them: `why` is a sentence, `bytes` is "2 kB". */

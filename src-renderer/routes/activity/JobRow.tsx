@@ -23,7 +23,10 @@ export function JobRow(props: { job: JobSummary; isActive: boolean }) {
     if (!isTerminal(props.job.status)) return doingText(props.job.status, progress(), words()) ?? words().common.status[props.job.status]
     if (props.job.status === 'failed') {
       const known = JobErrorCode.safeParse(props.job.error)
-      return saidText(props.job.errorMessage, props.job.errorSaid) || (known.success ? words().common.jobError[known.data] : words().common.status.failed)
+      return (
+        saidText(props.job.errorMessage, props.job.errorSaid) ||
+        (known.success ? words().common.jobError[known.data] : words().common.status.failed)
+      )
     }
     return props.job.resultPreview ?? ''
   }

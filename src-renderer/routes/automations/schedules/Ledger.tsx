@@ -191,7 +191,9 @@ function LedgerRow(props: {
         </span>
         <span class="w-36 shrink-0 text-xs text-ink-2 max-lg:w-auto">{occurrenceTime(props.occurrence, props.timezone)}</span>
         <Show when={!props.isPart}>
-          <span class="min-w-48 flex-1 text-xs wrap-anywhere text-ink-3">{saidText(props.occurrence.reason, props.occurrence.reasonSaid)}</span>
+          <span class="min-w-48 flex-1 text-xs wrap-anywhere text-ink-3">
+            {saidText(props.occurrence.reason, props.occurrence.reasonSaid)}
+          </span>
         </Show>
       </span>
       {props.action}
