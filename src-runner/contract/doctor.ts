@@ -43,25 +43,27 @@ export const DoctorFinding = z.discriminatedUnion('code', [
 ])
 export type DoctorFinding = z.infer<typeof DoctorFinding>
 
-/** What is to be done about it. `box`: what the box's own advice says. */
-export const DoctorFix = z.enum([
-  'look_again',
-  'restart',
-  'free_space',
-  'box',
-  'put_back',
-  'unlock_keychain',
-  'choose_model',
-  'add_provider',
-  'look_at_provider',
-  'leave_safe_mode',
-  'release_brake',
-  'restart_or_logs',
-  'new_token',
-  'waits_by_itself',
-  'look_at_address',
-  'check_address',
-])
+/** What is to be done about it, in the words of the runner. */
+export const DOCTOR_FIXES = {
+  look_again: 'Look again in a moment. If it stays like this, restart Deckhand.',
+  restart: 'Restart Deckhand: that lets the changes be put where they belong.',
+  free_space: 'Free some space on this disk. Without any, no job can be taken.',
+  put_back: 'It can be put back from the job that deleted it, as long as that job is kept.',
+  unlock_keychain: 'Unlock the keychain of this system. On a machine without one, start Deckhand with DECKHAND_VAULT=file.',
+  choose_model: 'Choose a default model on the screen Models.',
+  add_provider: 'Add a provider on the screen Models.',
+  look_at_provider: 'Look at the provider on the screen Models.',
+  leave_safe_mode: 'Restart Deckhand as usual.',
+  release_brake: 'Release the brake.',
+  restart_or_logs: 'Restart Deckhand. If that does not help, the logs say why.',
+  new_token: 'Give the channel a new token on the screen Channels.',
+  waits_by_itself: 'It is tried again by itself.',
+  look_at_address: 'Look at the public address in the settings, and check it again.',
+  check_address: 'Check the public address in the settings.',
+} as const
+
+/** `box`: what the box's own advice says. */
+export const DoctorFix = z.enum(['box', ...(Object.keys(DOCTOR_FIXES) as (keyof typeof DOCTOR_FIXES)[])])
 export type DoctorFix = z.infer<typeof DoctorFix>
 
 /** One thing that was looked at. `warning`: works, with something missing. `problem`: does not work. */

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import type { BoxState } from '../base/box/box-types.ts'
 import type { Database } from '../base/db/database.ts'
-import type { DoctorCheck, DoctorFinding, DoctorFix } from '../contract/doctor.ts'
+import { DOCTOR_FIXES, type DoctorCheck, type DoctorFinding, type DoctorFix } from '../contract/doctor.ts'
 import type { PublicAddress } from '../contract/public-address.ts'
 import type { Clock } from '../kit/clock.ts'
 import { messageOf } from '../kit/errors.ts'
@@ -197,26 +197,8 @@ function sizeOf(bytes: number): string {
 /** The box's own advice is a sentence that it made. */
 type Fix = Exclude<DoctorFix, 'box'> | { advice: string | null }
 
-const FIXES: Record<Exclude<DoctorFix, 'box'>, string> = {
-  look_again: 'Look again in a moment. If it stays like this, restart Deckhand.',
-  restart: 'Restart Deckhand: that lets the changes be put where they belong.',
-  free_space: 'Free some space on this disk. Without any, no job can be taken.',
-  put_back: 'It can be put back from the job that deleted it, as long as that job is kept.',
-  unlock_keychain: 'Unlock the keychain of this system. On a machine without one, start Deckhand with DECKHAND_VAULT=file.',
-  choose_model: 'Choose a default model on the screen Models.',
-  add_provider: 'Add a provider on the screen Models.',
-  look_at_provider: 'Look at the provider on the screen Models.',
-  leave_safe_mode: 'Restart Deckhand as usual.',
-  release_brake: 'Release the brake.',
-  restart_or_logs: 'Restart Deckhand. If that does not help, the logs say why.',
-  new_token: 'Give the channel a new token on the screen Channels.',
-  waits_by_itself: 'It is tried again by itself.',
-  look_at_address: 'Look at the public address in the settings, and check it again.',
-  check_address: 'Check the public address in the settings.',
-}
-
 function fixOf(fix: Fix): Pick<Finding, 'fix' | 'fixKind' | 'fixSaid'> {
-  if (typeof fix === 'string') return { fix: FIXES[fix], fixKind: fix }
+  if (typeof fix === 'string') return { fix: DOCTOR_FIXES[fix], fixKind: fix }
   return fix.advice === null ? { fix: '' } : { fix: fix.advice, fixKind: 'box', ...saidAs('fixSaid', fix.advice) }
 }
 

@@ -1,4 +1,5 @@
 import { SERVICE_NAMES } from '../../../../src-runner/contract/channels.ts'
+import { DOCTOR_FIXES } from '../../../../src-runner/contract/doctor.ts'
 import { createPlural } from '../plural.ts'
 import type { AttentionWords, DoctorWords } from '../sentences.ts'
 
@@ -74,21 +75,5 @@ export const doctor: DoctorWords = {
     address_unchecked: ({ url }) => `${url} has not been checked yet.`,
   },
   waiting: (count) => plural(count, { zero: '', one: ' # message waits to be sent.', other: ' # messages wait to be sent.' }),
-  fixes: {
-    look_again: 'Look again in a moment. If it stays like this, restart Deckhand.',
-    restart: 'Restart Deckhand: that lets the changes be put where they belong.',
-    free_space: 'Free some space on this disk. Without any, no job can be taken.',
-    put_back: 'It can be put back from the job that deleted it, as long as that job is kept.',
-    unlock_keychain: 'Unlock the keychain of this system. On a machine without one, start Deckhand with DECKHAND_VAULT=file.',
-    choose_model: 'Choose a default model on the screen Models.',
-    add_provider: 'Add a provider on the screen Models.',
-    look_at_provider: 'Look at the provider on the screen Models.',
-    leave_safe_mode: 'Restart Deckhand as usual.',
-    release_brake: 'Release the brake.',
-    restart_or_logs: 'Restart Deckhand. If that does not help, the logs say why.',
-    new_token: 'Give the channel a new token on the screen Channels.',
-    waits_by_itself: 'It is tried again by itself.',
-    look_at_address: 'Look at the public address in the settings, and check it again.',
-    check_address: 'Check the public address in the settings.',
-  },
+  fixes: DOCTOR_FIXES,
 }
