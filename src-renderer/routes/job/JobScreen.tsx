@@ -4,7 +4,7 @@ import ChevronLeft from 'lucide-solid/icons/chevron-left'
 import MessageSquare from 'lucide-solid/icons/message-square'
 import RotateCcw from 'lucide-solid/icons/rotate-ccw'
 import Square from 'lucide-solid/icons/square'
-import { createEffect, createMemo, createSignal, For, type JSX, Match, on, Show, Switch } from 'solid-js'
+import { createEffect, createMemo, For, type JSX, Match, on, Show, Switch } from 'solid-js'
 import { DEMO_PROVIDER_ID } from '../../../src-runner/contract/agents.ts'
 import { type Job, isTerminal, type JobOutput, type JobStatus } from '../../../src-runner/contract/jobs.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
@@ -45,6 +45,7 @@ import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { Tokens } from '../../ui/Tokens.tsx'
 import { DelegatedJobs } from './DelegatedJobs.tsx'
+import { TaskText } from './TaskText.tsx'
 import { Timeline } from './Timeline.tsx'
 
 /** What exactly happened in one job. */
@@ -353,55 +354,6 @@ function Links(props: { job: Job }) {
         </p>
       )}
     </For>
-  )
-}
-
-const TASK_FOLD_CHARS = 900
-
-/** The words that a person knows; what is put around them for the agent is shown on request. */
-function TaskText(props: { job: Job }) {
-  const [isWhole, setWhole] = createSignal(false)
-  const [showsGiven, setShowsGiven] = createSignal(false)
-  const text = () => props.job.plainTask ?? props.job.task
-  const isLong = () => text().length > TASK_FOLD_CHARS
-  return (
-    <>
-      <p class="text-md wrap-anywhere whitespace-pre-wrap text-ink">
-        {isLong() && !isWhole() ? `${text().slice(0, TASK_FOLD_CHARS)}…` : text()}
-      </p>
-      <div class="mt-2 flex flex-wrap gap-x-4 gap-y-1 empty:hidden">
-        <Show when={isLong()}>
-          <TaskSwitch isOn={isWhole()} toggle={() => setWhole(!isWhole())} on={words().job.showWholeTask} off={words().job.showLess} />
-        </Show>
-        <Show when={props.job.plainTask !== null}>
-          <TaskSwitch
-            isOn={showsGiven()}
-            toggle={() => setShowsGiven(!showsGiven())}
-            on={words().job.showGiven}
-            off={words().job.hideGiven}
-          />
-        </Show>
-      </div>
-      <Show when={props.job.plainTask !== null && showsGiven()}>
-        <div class="mt-3 flex flex-col gap-2">
-          <p class="text-xs text-ink-3">{words().job.givenWhy}</p>
-          <RawText label={words().job.given} text={props.job.task} />
-        </div>
-      </Show>
-    </>
-  )
-}
-
-function TaskSwitch(props: { isOn: boolean; toggle: () => void; on: string; off: string }) {
-  return (
-    <button
-      type="button"
-      class="text-xs font-medium text-accent-ink hover:underline"
-      aria-expanded={props.isOn}
-      onClick={() => props.toggle()}
-    >
-      {props.isOn ? props.off : props.on}
-    </button>
   )
 }
 
