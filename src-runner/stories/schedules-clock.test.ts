@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it, test } from 'vitest'
 import type { Agent } from '../contract/agents.ts'
-import type { CreateSchedule, Occurrence, Schedule } from '../contract/schedules.ts'
+import type { CreateSchedule, Schedule } from '../contract/schedules.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
+import { createScheduleClient } from '../testing/schedule-client.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -30,22 +31,11 @@ describe('schedules on a machine whose clock is wrong', { timeout: 30_000 }, () 
     const body = { name: 'News', agentId: agent.id, cron: '0 10 * * *', timezone: 'UTC', task: 'Read the news.', ...fields }
     return (await runner.client.ok('createSchedule', { body })).schedule
   }
-  const of = ({ id }: Schedule) => ({ params: { scheduleId: id } })
-  const read = async (schedule: Schedule) => (await runner.client.ok('getSchedule', of(schedule))).schedule
-  const ledger = async (schedule: Schedule): Promise<Occurrence[]> =>
-    (await runner.client.ok('listOccurrences', { ...of(schedule), query: { limit: 200 } })).occurrences.reverse()
+  const { read, ledger, until } = createScheduleClient(() => runner)
   const states = async (schedule: Schedule) =>
     (await ledger(schedule)).map(({ dueAt, state }) => `${new Date(dueAt).toISOString().slice(2, 16)} ${state}`)
   const runs = async () => (await runner.client.ok('listJobs', { query: { channel: 'schedule' } })).jobs.length
   const goTo = (text: string) => clock.advance(at(text) - clock.now())
-
-  async function until<T>(look: () => Promise<T>, isThere: (found: T) => boolean): Promise<T> {
-    for (;;) {
-      const found = await look()
-      if (isThere(found)) return found
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-  }
   /** Moves to a moment at which it is due, and waits for the end of its run. */
   async function runAt(schedule: Schedule, text: string): Promise<void> {
     goTo(text)

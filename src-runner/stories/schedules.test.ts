@@ -4,6 +4,7 @@ import type { Job } from '../contract/jobs.ts'
 import type { CreateSchedule, Occurrence, Schedule } from '../contract/schedules.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
 import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
+import { createScheduleClient } from '../testing/schedule-client.ts'
 import { askPerson } from '../thinking/tools/ask-person/ask-person.ts'
 
 const SECOND = 1000
@@ -34,23 +35,12 @@ describe('a schedule', { timeout: 30_000 }, () => {
     return (await runner.client.ok('createSchedule', { body })).schedule
   }
   const of = ({ id }: Schedule) => ({ params: { scheduleId: id } })
-  const read = async (schedule: Schedule) => (await runner.client.ok('getSchedule', of(schedule))).schedule
-  /** The ledger, the oldest first. */
-  const ledger = async (schedule: Schedule): Promise<Occurrence[]> =>
-    (await runner.client.ok('listOccurrences', { ...of(schedule), query: { limit: 200 } })).occurrences.reverse()
+  const { read, ledger, until } = createScheduleClient(() => runner)
   const states = async (schedule: Schedule) =>
     (await ledger(schedule)).map(({ dueAt, state }) => `${new Date(dueAt).toISOString().slice(11, 16)} ${state}`)
   const tick = () => runner.client.ok('runTick', { body: {} })
   const jobOf = async (jobId: string): Promise<Job> => (await runner.client.ok('getJob', { params: { jobId } })).job
   const goTo = (text: string) => clock.advance(at(text) - clock.now())
-
-  async function until<T>(look: () => Promise<T>, isThere: (found: T) => boolean): Promise<T> {
-    for (;;) {
-      const found = await look()
-      if (isThere(found)) return found
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-  }
   const settled = (schedule: Schedule, lastStatus: Schedule['lastStatus']) =>
     until(
       () => read(schedule),

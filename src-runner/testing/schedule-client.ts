@@ -1,0 +1,27 @@
+import type { Occurrence, Schedule } from '../contract/schedules.ts'
+import type { TestRunner } from './create-test-runner.ts'
+
+/** How a story asks for its schedules. `runner` is asked each time: a story starts it again. */
+export type ScheduleClient = {
+  read(schedule: Schedule): Promise<Schedule>
+  /** The oldest first. */
+  ledger(schedule: Schedule): Promise<Occurrence[]>
+  /** Asks again, turn after turn, until what was found is what is waited for. */
+  until<T>(look: () => Promise<T>, isThere: (found: T) => boolean): Promise<T>
+}
+
+export function createScheduleClient(runner: () => TestRunner): ScheduleClient {
+  const of = ({ id }: Schedule) => ({ params: { scheduleId: id } })
+  return {
+    read: async (schedule) => (await runner().client.ok('getSchedule', of(schedule))).schedule,
+    ledger: async (schedule) =>
+      (await runner().client.ok('listOccurrences', { ...of(schedule), query: { limit: 200 } })).occurrences.reverse(),
+    async until(look, isThere) {
+      for (;;) {
+        const found = await look()
+        if (isThere(found)) return found
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    },
+  }
+}
