@@ -3,12 +3,14 @@ import solid from 'vite-plugin-solid'
 import { defineConfig } from 'vitest/config'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const alias = [{ find: /^fast-check$/, replacement: fileURLToPath(new URL('fast-check-seeded.ts', import.meta.url)) }]
 
 export default defineConfig({
   root,
   test: {
     projects: [
       {
+        resolve: { alias },
         test: {
           name: 'node',
           root,
@@ -18,6 +20,7 @@ export default defineConfig({
       },
       {
         plugins: [solid()],
+        resolve: { alias },
         test: {
           name: 'page',
           root,
