@@ -19,16 +19,21 @@ const LEVELS = [
   { connections: 50, count: 3000, target: '2.5 or more' },
 ] as const
 
+/** Beside which bare intake: one that writes a job and counts its trigger, as aimed at, or one that writes the job alone. */
+const BARE = { counted: 'a job row and a counter', row: 'a job row alone' } as const
+type Bare = keyof typeof BARE
+
 /**
  * Accepted deliveries per second: trigger found, limit counted, template filled, job, inbox and event on disk before the
- * 202. Beside it, in turn, the bare intake of `bare-intake.ts`, which does one synced insert per request. Server, bare
- * server and load are a process each; no job runs meanwhile. Then what the intake at full load does to a chat that streams.
+ * 202. Beside it, in turn, the bare intakes of `bare-intake.ts`, which do one synced transaction per request. Each server
+ * and the load are a process of their own; no job runs meanwhile. Then what the intake at full load does to a chat that
+ * streams.
  */
 export async function benchWebhooks(): Promise<void> {
   console.log(
     `\nAccepted deliveries over ${TRIGGERS} triggers, each on disk before its 202 (${ROUNDS} rounds in turn after ${WARM_UP.count} deliveries to either; median, least and most)`,
   )
-  console.log('connections | Deckhand, per s | bare, per s | Deckhand / bare | p99 Deckhand, ms | p99 bare, ms')
+  console.log('connections | Deckhand, per s | p99, ms | a bare server that writes | per s | p99, ms | Deckhand / bare')
   for (const level of LEVELS) await benchLevel(level)
   await benchStreamBesideIntake()
   closeClient()
@@ -36,25 +41,35 @@ export async function benchWebhooks(): Promise<void> {
 
 async function benchLevel({ connections, count, target }: (typeof LEVELS)[number]): Promise<void> {
   const runner = await startRunner()
-  const bare = await startProgram<{ url: string }>(join(ROOT, 'build/bench/bare-intake.ts'))
   const pathsFile = await makeTriggers(runner.line.runnerUrl, await makeAgent(runner.line.runnerUrl, 'http://127.0.0.1:9'), TRIGGERS)
   await callJson('PATCH', `${runner.line.runnerUrl}/api/settings`, { brake: true })
   const ours: LoadResult[] = []
-  const theirs: LoadResult[] = []
-  for (const url of [runner.line.runnerUrl, bare.line.url]) await runLoad(url, { pathsFile, ...WARM_UP, from: 0 })
+  const others = [await startBare('counted'), await startBare('row')]
+  const urls = [runner.line.runnerUrl, ...others.map(({ url }) => url)]
+  for (const url of urls) await runLoad(url, { pathsFile, ...WARM_UP, from: 0 })
   for (let round = 0; round < ROUNDS; round++) {
     const load = { pathsFile, connections, count, warmUp: RUN_IN, from: WARM_UP.count + round * (count + RUN_IN) }
     ours.push(await runLoad(runner.line.runnerUrl, load))
-    theirs.push(await runLoad(bare.line.url, load))
+    for (const other of others) other.results.push(await runLoad(other.url, load))
   }
-  const rate = (results: LoadResult[]) => results.map(({ perSecond }) => perSecond)
+  const rate = (results: LoadResult[]) =>
+    spread(
+      results.map(({ perSecond }) => perSecond),
+      0,
+    )
   const p99 = (results: LoadResult[]) => spread(results.map(({ p99Ms }) => p99Ms))
-  const ratio = median(ours.map(({ perSecond }, round) => perSecond / theirs[round]!.perSecond))
-  console.log(
-    `${connections} | ${spread(rate(ours), 0)} | ${spread(rate(theirs), 0)} | ${ratio.toFixed(2)} (target: ${target}) | ${p99(ours)} | ${p99(theirs)}`,
-  )
-  await bare.stop()
+  for (const { kind, results } of others) {
+    const ratio = median(ours.map(({ perSecond }, round) => perSecond / results[round]!.perSecond)).toFixed(2)
+    const aim = kind === 'counted' ? ` (target: ${target})` : ''
+    console.log(`${connections} | ${rate(ours)} | ${p99(ours)} | ${BARE[kind]} | ${rate(results)} | ${p99(results)} | ${ratio}${aim}`)
+  }
+  for (const { stop } of others) await stop()
   await runner.stop()
+}
+
+async function startBare(kind: Bare): Promise<{ kind: Bare; url: string; results: LoadResult[]; stop: () => Promise<void> }> {
+  const { line, stop } = await startProgram<{ url: string }>(join(ROOT, 'build/bench/bare-intake.ts'), [kind])
+  return { kind, url: line.url, results: [], stop }
 }
 
 const STREAM_TRIGGERS = 4000
@@ -74,7 +89,7 @@ async function benchStreamBesideIntake(): Promise<void> {
   const { runnerUrl } = runner.line
   const agentId = await makeAgent(runnerUrl, models.line.url)
   const pathsFile = await makeTriggers(runnerUrl, agentId, STREAM_TRIGGERS)
-  const bare = await startProgram<{ url: string }>(join(ROOT, 'build/bench/bare-intake.ts'))
+  const bare = await startBare('counted')
   const gaps = { quiet: [] as number[], busy: [] as number[], loaded: [] as number[] }
   const perSecond: number[] = []
   let phase: keyof typeof gaps | null = null
@@ -97,7 +112,7 @@ async function benchStreamBesideIntake(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, WINDOW_SECONDS * 1000))
     const load = { pathsFile, from, connections: 50, count: 22_000, seconds: WINDOW_SECONDS }
     phase = 'busy'
-    await runLoad(bare.line.url, load)
+    await runLoad(bare.url, load)
     phase = 'loaded'
     const result = await runLoad(runnerUrl, load)
     phase = null

@@ -14,6 +14,7 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
+const START = Date.UTC(2026, 10, 20, 9, 30)
 /** What is looked at within this of its moment is late, not missed. */
 const LATE = 90 * SECOND
 const SCHEDULES = 3
@@ -110,6 +111,7 @@ export function walkSchedules({ runs, length, seed }: { runs: number; length: nu
   return decided
 }
 
+/** Each walk begins at one time of one clock, with nothing in memory: what a walk shows, it shows again. */
 function begin(rig: ScheduleRig): Walk {
   for (const table of [
     'schedules',
@@ -124,6 +126,8 @@ function begin(rig: ScheduleRig): Walk {
     rig.records.db.prepare(`DELETE FROM ${table}`).run()
   }
   rig.told.length = 0
+  rig.clock.jump(START - rig.clock.now())
+  rig.reboot()
   rig.records.db.connection.pragma('synchronous = OFF')
   const schedules = Array.from({ length: SCHEDULES }, (_, i): ModelSchedule => {
     const zone = ZONES[i % 2]!
