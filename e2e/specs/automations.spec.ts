@@ -19,7 +19,7 @@ async function createWebhook(page: Page): Promise<{ url: string; panel: Locator 
   await page.getByRole('link', { name: 'New webhook' }).first().click()
   await page.getByRole('button', { name: /^Start from/ }).click()
   await page.getByRole('option', { name: 'Shopify: order' }).click()
-  await expect(page.getByRole('group', { name: 'What your agent would be given' })).toContainText('Order #1001 came in')
+  await expect(page.getByRole('region', { name: 'The task, filled in from the sample' })).toContainText('Order #1001 came in')
   await page.getByRole('button', { name: 'Create webhook' }).click()
   const panel = page.getByRole('region', { name: 'The address of this webhook' })
   return { url: await panel.locator('code').innerText(), panel }
@@ -38,7 +38,11 @@ test('a webhook that is made in the window takes a post, and the job arrives whi
   await expect(row).toBeVisible()
   await row.getByRole('button').click()
   await expect(row.getByRole('group', { name: 'What was posted' })).toContainText('"first_name": "Grace"')
-  await expect(row.getByRole('group', { name: 'What the agent was given' })).toContainText('Order #1042 came in: 59.90 EUR')
+  const task = row.getByRole('region', { name: 'Task' })
+  await expect(task).toContainText('Order #1042 came in: 59.90 EUR')
+  await expect(task).not.toContainText('untrusted external data')
+  await task.getByRole('button', { name: 'Show what the agent was given' }).click()
+  await expect(task.getByRole('group', { name: 'What the agent was given' })).toContainText('untrusted external data')
 
   // The command that the page offers for a terminal posts what it says, as a shell reads it.
   const command = await panel.getByRole('group', { name: 'Try it in a terminal' }).innerText()
@@ -55,7 +59,7 @@ test('a webhook that is made in the window takes a post, and the job arrives whi
   await expect(page).toHaveURL(new RegExp(`/jobs/${jobId}$`))
   await expect(page.getByText('Nothing about it needs a person.').first()).toBeVisible()
   await page.getByRole('link', { name: 'Check new orders', exact: true }).click()
-  await expect(row.last().getByRole('group', { name: 'What the agent was given' })).toContainText('Order #1042')
+  await expect(row.last().getByRole('region', { name: 'Task' })).toContainText('Order #1042')
 })
 
 test('an address is shown once: neither a reload nor the history gives it back', async ({ deckhand, page, models }) => {

@@ -267,12 +267,12 @@ test.describe('with webhooks and schedules', () => {
         {
           name: 'delivery',
           path: `/automations/webhooks/${trigger('New orders').id}?delivery=${accepted.id}`,
-          shows: (on) => on.getByRole('group', { name: 'What the agent was given' }),
+          shows: (on) => on.getByRole('region', { name: 'Task' }),
         },
         {
           name: 'webhook-new',
           path: '/automations/webhooks/new?preset=github_issue',
-          shows: (on) => on.getByRole('group', { name: 'What your agent would be given' }),
+          shows: (on) => on.getByRole('button', { name: 'Show what the agent would be given' }),
         },
         {
           name: 'webhook-address',

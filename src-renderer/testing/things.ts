@@ -228,7 +228,8 @@ export function makeDelivery(fields: Partial<Delivery> = {}): Delivery {
 }
 
 export function makeDeliveryDetail(fields: Partial<DeliveryDetail> = {}): DeliveryDetail {
-  return { ...makeDelivery(fields), payload: '{"name":"#1001"}', prompt: 'Order #1001 came in.', headers: {}, ...fields }
+  const prompts = { prompt: 'A webhook started this job.\n\nOrder {name} came in.', plainPrompt: 'Order #1001 came in.' }
+  return { ...makeDelivery(fields), payload: '{"name":"#1001"}', ...prompts, headers: {}, ...fields }
 }
 
 export function makeSchedule(fields: Partial<Schedule> = {}): Schedule {

@@ -114,6 +114,8 @@ export const DeliveryDetail = Delivery.extend({
   payload: z.string().nullable(),
   /** What the agent was given, with the placeholders filled in; null when it made no job. */
   prompt: z.string().nullable(),
+  /** What there is to read for a person: the filled-in text without what is put around it for the agent. null: nothing is. */
+  plainPrompt: z.string().nullable(),
   /** Headers that say something about the event. No secret, cookie or signature is among them. */
   headers: z.record(z.string(), z.string()),
 })
@@ -147,6 +149,8 @@ export type PreviewTemplate = z.infer<typeof PreviewTemplate>
 export const TemplatePreview = z.object({
   /** What the agent would be given; null when the payload is not JSON. */
   prompt: z.string().nullable(),
+  /** What there is to read for a person: the filled-in text without what is put around it for the agent. */
+  plainPrompt: z.string().nullable(),
   /** Every placeholder of the template, in order of first appearance, and what became of it. */
   placeholders: z.array(z.object({ path: z.string(), state: z.enum(['filled', 'missing', 'cut']), value: z.string() })),
   /** Why there is no prompt. */

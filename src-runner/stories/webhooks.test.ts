@@ -436,13 +436,14 @@ describe('what the person sends to their own webhook', { timeout: 20_000 }, () =
     const body = { taskTemplate: 'Look at {build.name} and {build.gone}.', payload: '{"build":{"name":"x"}}' }
     const shown = await runner.client.ok('previewTemplate', { body })
     expect(shown.problem).toBeNull()
-    expect(shown.prompt).toContain('Look at x and .')
+    expect(shown.prompt).toMatch(/^A webhook started this job[^]*Look at x and \.[^]*Look at \{build\.name\} and \{build\.gone\}\.$/)
+    expect(shown.plainPrompt).toBe('Look at x and .')
     expect(shown.placeholders).toEqual([
       { path: 'build.name', state: 'filled', value: 'x' },
       { path: 'build.gone', state: 'missing', value: '' },
     ])
     const broken = await runner.client.ok('previewTemplate', { body: { ...body, payload: '{' } })
-    expect(broken).toMatchObject({ prompt: null, placeholders: [] })
+    expect(broken).toMatchObject({ prompt: null, plainPrompt: null, placeholders: [] })
     expect(broken.problem).toMatch(/JSON/)
     expect(await runner.client.ok('listJobs')).toMatchObject({ jobs: [] })
   })

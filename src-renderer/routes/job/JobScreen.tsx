@@ -28,6 +28,7 @@ import { JobProblem } from '../../turn/JobProblem.tsx'
 import { originOf } from '../../turn/origin.ts'
 import { RawText, rawTextOf } from '../../turn/RawText.tsx'
 import { ReplyText } from '../../turn/ReplyText.tsx'
+import { TaskText } from '../../turn/TaskText.tsx'
 import { turnFigures } from '../../turn/turn.ts'
 import { Doing, isWriting } from '../../turn/TurnItems.tsx'
 import { type FollowedTurn, useTurn } from '../../turn/use-turn.ts'
@@ -45,7 +46,6 @@ import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { Tokens } from '../../ui/Tokens.tsx'
 import { DelegatedJobs } from './DelegatedJobs.tsx'
-import { TaskText } from './TaskText.tsx'
 import { Timeline } from './Timeline.tsx'
 
 /** What exactly happened in one job. */
@@ -99,7 +99,7 @@ function JobPage(props: { job: Job }) {
         class={location.hash === `#${stepAnchor(0)}` ? 'rounded-xl outline-2 outline-offset-2 outline-accent-ink' : ''}
       >
         <Panel title={words().job.task}>
-          <TaskText job={props.job} />
+          <TaskText given={props.job.task} plain={props.job.plainTask} />
         </Panel>
       </div>
       <Show

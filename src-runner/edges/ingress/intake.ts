@@ -173,9 +173,10 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
     },
     preview(taskTemplate, payload) {
       const parsed = parseBody(Buffer.from(payload))
-      if (parsed === null) return { prompt: null, placeholders: [], problem: 'The payload is not valid JSON.' }
+      if (parsed === null) return { prompt: null, plainPrompt: null, placeholders: [], problem: 'The payload is not valid JSON.' }
       const rendered = renderTemplate(taskTemplate, parsed.payload)
-      return { prompt: inEnvelope(letterOf(taskTemplate, rendered)), placeholders: rendered.placeholders, problem: null }
+      const letter = letterOf(taskTemplate, rendered)
+      return { prompt: inEnvelope(letter), plainPrompt: letter.text, placeholders: rendered.placeholders, problem: null }
     },
   }
 }

@@ -102,21 +102,19 @@ export function summaryOf(row: SummaryRow): JobSummary {
 
 export function jobOf(row: JobRow): Job {
   const context = row.context === null ? null : (JSON.parse(row.context) as Record<string, unknown>)
-  const task = row.channel === 'webhook' ? taskOfDelivery(row.task, context) : row.task
   return {
     ...sharedFieldsOf(row),
-    task,
-    plainTask: task === row.task ? null : row.task,
+    ...(row.channel === 'webhook' ? taskOfDelivery(row.task, context) : { task: row.task, plainTask: null }),
     context,
     result: row.result,
     output: row.output === null ? null : JobOutput.parse(JSON.parse(row.output)),
   }
 }
 
-/** The text as it is stored, in its envelope. One of an earlier version of Deckhand is stored in it. */
-export function taskOfDelivery(text: string, context: Record<string, unknown> | null): string {
+/** The text as it is stored and in its envelope. One of an earlier version of Deckhand is stored in it. */
+export function taskOfDelivery(text: string, context: Record<string, unknown> | null): Pick<Job, 'task' | 'plainTask'> {
   const envelope = DeliveryContext.safeParse(context).data?.envelope
-  return envelope === undefined ? text : inEnvelope({ text, envelope })
+  return envelope === undefined ? { task: text, plainTask: null } : { task: inEnvelope({ text, envelope }), plainTask: text }
 }
 
 export function modelOf(providerId: string | null, model: string | null): ModelRef | null {

@@ -136,6 +136,7 @@ test('a delivery is read with all that came, and says what it repeats', () => {
     payload: '{"n":1}',
     headers: { 'user-agent': 'Shop' },
     prompt: expect.stringMatching(/^A webhook started this job[^]*Look at 1\.$/),
+    plainPrompt: 'Look at 1.',
   })
   expect(getDelivery(rig.db, again).delivery).toMatchObject({ kind: 'replay', replayOfId: first })
   refuse('invalid_json', { payload: Buffer.from('{'), headers: '{"user-agent":"Odd"}', bytes: 1 })
@@ -143,7 +144,7 @@ test('a delivery is read with all that came, and says what it repeats', () => {
   inbox.settle()
   const [repeat, odd] = list().deliveries
   expect(repeat).toMatchObject({ outcome: 'duplicate', jobId: first })
-  expect(getDelivery(rig.db, odd!.id)).toMatchObject({ payload: '{', headers: { 'user-agent': 'Odd' }, prompt: null })
+  expect(getDelivery(rig.db, odd!.id)).toMatchObject({ payload: '{', headers: { 'user-agent': 'Odd' }, prompt: null, plainPrompt: null })
   expect(getReplayable(rig.db, odd!.id)).toMatchObject({ triggerId: trigger.id, payload: Buffer.from('{') })
   expect(() => getReplayable(rig.db, repeat!.id)).toThrow(expect.objectContaining({ code: 'delivery_has_no_payload' }))
 })

@@ -73,8 +73,8 @@ export type ReadDetail = { delivery: Delivery } & Omit<DeliveryDetail, keyof Del
 
 /** Throws AppError delivery_not_found. */
 export function getDelivery(db: Db, deliveryId: string): ReadDetail {
-  const { delivery, prompt, payload, headers } = readKept(db, deliveryId)
-  return { delivery, payload: payload?.toString('utf8') ?? null, prompt, headers }
+  const { payload, ...kept } = readKept(db, deliveryId)
+  return { ...kept, payload: payload?.toString('utf8') ?? null }
 }
 
 /** A delivery as it is sent again. Throws AppError delivery_not_found or delivery_has_no_payload. */
@@ -89,7 +89,7 @@ export function getReplayable(
   return { triggerId: delivery.triggerId, payload, headers, senderId: delivery.senderId }
 }
 
-type Kept = { delivery: Delivery; prompt: string | null; payload: Buffer | null; headers: Record<string, string> }
+type Kept = Omit<ReadDetail, 'payload'> & { payload: Buffer | null }
 
 function readKept(db: Db, deliveryId: string): Kept {
   const kept = readTaken(db, deliveryId) ?? readRefused(db, deliveryId)
@@ -107,8 +107,9 @@ function readTaken(db: Db, jobId: string): Kept | null {
     .get(jobId)
   if (row === undefined) return null
   const { trigger_id: triggerId, task, context, payload, headers } = row
-  const prompt = taskOfDelivery(task, context === null ? null : (JSON.parse(context) as Record<string, unknown>))
-  return { delivery: deliveryOfTaken(row, triggerId), prompt, payload, headers: headersOf(headers) }
+  const given = taskOfDelivery(task, context === null ? null : (JSON.parse(context) as Record<string, unknown>))
+  const prompts = { prompt: given.task, plainPrompt: given.plainTask }
+  return { delivery: deliveryOfTaken(row, triggerId), ...prompts, payload, headers: headersOf(headers) }
 }
 
 function readRefused(db: Db, id: string): Kept | null {
@@ -119,7 +120,8 @@ function readRefused(db: Db, id: string): Kept | null {
     )
     .get(id)
   if (row === undefined) return null
-  return { delivery: deliveryOfRefused(row, row.trigger_id), prompt: null, payload: row.payload, headers: headersOf(row.headers) }
+  const prompts = { prompt: null, plainPrompt: null }
+  return { delivery: deliveryOfRefused(row, row.trigger_id), ...prompts, payload: row.payload, headers: headersOf(row.headers) }
 }
 
 function headersOf(json: string | null): Record<string, string> {

@@ -70,7 +70,7 @@ export const automations: WordsLike<typeof en> = {
     list: 'Webhooks',
     emptyTitle: 'Noch keine Webhooks',
     emptyText:
-      'Ein Webhook ist eine Adresse, an die ein anderes Programm etwas schickt: bei neuem Code, einer Zahlung, einem Formular. Aus jeder Sendung wird ein Auftrag für deinen Agenten, in den eingesetzt ist, was geschickt wurde.',
+      'Ein Webhook ist eine Adresse, an die ein anderes Programm etwas schickt: bei neuem Code, einer Zahlung, einem Formular. Aus jeder Zustellung wird ein Auftrag für deinen Agenten, mit einer Aufgabe, in die eingesetzt ist, was geschickt wurde.',
     example: 'Mit einem Beispiel beginnen',
     fires: (count) => plural(count, { zero: 'nie ausgelöst', one: 'einmal ausgelöst', other: '#-mal ausgelöst' }),
     lastFire: 'Zuletzt ausgelöst',
@@ -115,23 +115,29 @@ export const automations: WordsLike<typeof en> = {
     },
     name: 'Name',
     nameHint: 'Wie du ihn nennst. Der Absender sieht das nie.',
-    template: 'Auftrag',
+    template: 'Aufgabe',
     templateHint:
       'Was in geschweiften Klammern steht, kommt aus dem JSON, das geschickt wird: {repository.name} nimmt name aus repository.',
     templatePlaceholder: 'Eine Bestellung ist da: {name}, {total_price}. Prüfe, ob …',
     sample: 'Beispiel dessen, was geschickt wird',
     sampleHint: 'Füge ein echtes ein, wenn du eines hast. Es bleibt hier und wird nirgendwohin gesendet.',
     insert: 'Einsetzen',
-    insertField: (path) => `{${path}} in den Auftrag einsetzen`,
-    preview: 'Was dein Agent bekäme',
-    previewEmpty: 'Schreib einen Auftrag, um zu sehen, was daraus wird.',
-    previewFrame: 'Dem Agenten wird gesagt, dass die eingesetzten Teile von außen kommen und keine Anweisungen von dir sind.',
+    insertField: (path) => `{${path}} in die Aufgabe einsetzen`,
+    preview: 'Die Aufgabe, ausgefüllt mit dem Beispiel',
+    previewEmpty: 'Schreib eine Aufgabe, um zu sehen, was daraus wird.',
+    previewGiven: {
+      showGiven: 'Zeigen, was der Agent bekäme',
+      hideGiven: 'Ausblenden, was der Agent bekäme',
+      given: 'Was der Agent bekäme',
+      givenWhy:
+        'Was eingesetzt ist, kommt von außen. Der Agent bekommt es deshalb zwischen Marken, als Text zum Beurteilen und nicht als Anweisung.',
+    },
     missing: (count) =>
       plural(count, { one: '# Teil fehlt im Beispiel und bliebe leer:', other: '# Teile fehlen im Beispiel und blieben leer:' }),
     cut: (count) => plural(count, { one: '# Teil ist zu lang und würde gekürzt:', other: '# Teile sind zu lang und würden gekürzt:' }),
     allFilled: (count) =>
       plural(count, {
-        zero: 'Nichts wird eingesetzt: jede Sendung ergibt denselben Auftrag.',
+        zero: 'Nichts wird eingesetzt: Jede Zustellung ergibt dieselbe Aufgabe.',
         one: '# Teil eingesetzt',
         other: '# Teile eingesetzt',
       }),
@@ -139,7 +145,8 @@ export const automations: WordsLike<typeof en> = {
     slugHint: 'Der Teil der Adresse, der ihn benennt. Leer: aus dem Namen gemacht.',
     slugTaken: 'Ein anderer Webhook hat diese Adresse schon.',
     signature: 'Unterschrift prüfen',
-    signatureHint: 'Der Absender weist sich bei jeder Sendung aus. Auf eine falsche Unterschrift wird geantwortet, als wäre hier nichts.',
+    signatureHint:
+      'Der Absender weist sich bei jeder Zustellung aus. Auf eine falsche Unterschrift wird geantwortet, als wäre hier nichts.',
     signatureOf: {
       none: 'Nein, die geheime Adresse genügt',
       standard_webhooks: 'Standard Webhooks',
@@ -188,7 +195,7 @@ export const automations: WordsLike<typeof en> = {
     testNoAgent: 'Er hat keinen Agenten, also kann nichts beginnen.',
     openJob: 'Auftrag öffnen',
 
-    templateFact: 'Auftrag je Sendung',
+    templateFact: 'Aufgabe je Zustellung',
     cannotEdit:
       'Ein Webhook lässt sich nicht bearbeiten, damit sich unter einem Absender nichts verschiebt. Dupliziere ihn, ändere die Kopie und lösche diesen.',
     rotate: 'Neues Geheimnis …',
@@ -203,7 +210,7 @@ export const automations: WordsLike<typeof en> = {
     deleteNow: 'Webhook löschen',
     deleted: (name) => `${name} wurde gelöscht`,
     noAgentText:
-      'Den Agenten dieses Webhooks gibt es nicht mehr, darum wird jede Sendung abgewiesen. Dupliziere ihn mit einem anderen Agenten.',
+      'Den Agenten dieses Webhooks gibt es nicht mehr, darum wird jede Zustellung abgewiesen. Dupliziere ihn mit einem anderen Agenten.',
     total: 'Insgesamt ausgelöst',
     slugFact: 'Adresse',
     slugFactWhy: 'Der geheime Teil wird nicht behalten und lässt sich nicht noch einmal zeigen.',
@@ -215,9 +222,9 @@ export const automations: WordsLike<typeof en> = {
     signatureNone: 'Nicht geprüft',
 
     inbox: 'Eingang',
-    inboxText: (count) => `Die letzten ${count} Sendungen, auch abgewiesene.`,
+    inboxText: (count) => `Die letzten ${count} Zustellungen, auch abgewiesene.`,
     inboxEmpty: 'Noch wurde nichts geschickt',
-    inboxEmptyText: 'Sendungen erscheinen hier, sobald sie eintreffen, mit dem, was darin war, und dem, was daraus wurde.',
+    inboxEmptyText: 'Zustellungen erscheinen hier, sobald sie eintreffen, mit dem, was darin war, und dem, was daraus wurde.',
     deliveries: 'Zustellungen',
     test: 'Probe',
     replayOf: 'Wiederholung',
@@ -228,13 +235,12 @@ export const automations: WordsLike<typeof en> = {
     answered: (status) => `Beantwortet mit ${status}`,
     payload: 'Was geschickt wurde',
     payloadNone: 'Der Inhalt wurde nicht gelesen oder nicht aufbewahrt.',
-    prompt: 'Was der Agent bekam',
     headers: 'Was dabei stand',
     senderId: 'Kennung des Absenders',
     replay: 'Wiederholen …',
     replayTitle: 'Aus dieser Zustellung einen neuen Auftrag machen?',
     replayText: (agent) =>
-      `${agent} bekommt den Auftrag noch einmal, mit dem, was damals geschickt wurde. Was beim ersten Mal geschah, kann wieder geschehen.`,
+      `${agent} bekommt die Aufgabe noch einmal, mit dem, was damals geschickt wurde. Was beim ersten Mal geschah, kann wieder geschehen.`,
     replayNow: 'Wiederholen',
     replayed: 'Ein neuer Auftrag wurde gestartet',
     outcome: {
@@ -261,7 +267,7 @@ export const automations: WordsLike<typeof en> = {
       rate_limited: 'Mehr als 30 wurden in einer Stunde angenommen. Dem Absender wurde gesagt, wann er wiederkommen darf.',
       unsupported_media_type: 'Der Absender muss application/json angeben. Bei GitHub ist das der „Content type“.',
       unsupported_encoding: 'Der Inhalt war komprimiert. Der Absender muss ihn unverpackt schicken.',
-      payload_too_large: 'Eine Sendung darf ein Megabyte groß sein. Lass den Absender einen Link schicken, oder weniger auf einmal.',
+      payload_too_large: 'Eine Zustellung darf ein Megabyte groß sein. Lass den Absender einen Link schicken, oder weniger auf einmal.',
       invalid_json: 'Was kam, ist kein gültiges JSON.',
       incomplete: 'Die Verbindung endete vor dem Inhalt.',
       no_agent: 'Es gab keinen Agenten dafür.',
@@ -274,7 +280,7 @@ export const automations: WordsLike<typeof en> = {
     find: 'Zeitplan suchen',
     emptyTitle: 'Noch keine Zeitpläne',
     emptyText:
-      'Ein Zeitplan gibt deinem Agenten immer wieder denselben Auftrag: jeden Morgen, jeden Montag, oder alle paar Minuten, um etwas im Auge zu behalten. Jeder hat ein Budget für den Tag.',
+      'Ein Zeitplan gibt deinem Agenten immer wieder dieselbe Aufgabe: jeden Morgen, jeden Montag, oder alle paar Minuten, um etwas im Auge zu behalten. Jeder hat ein Budget für den Tag.',
     example: 'Mit einem Beispiel beginnen',
     exampleName: 'Überblick am Morgen',
     exampleTask: 'Sieh meine Notizen von gestern durch und fasse in fünf Zeilen zusammen, was noch offen ist, das Dringendste zuerst.',
@@ -304,7 +310,7 @@ export const automations: WordsLike<typeof en> = {
     sections: { what: 'Was', when: 'Wann', money: 'Geld und verpasste Zeiten', tell: 'Bescheid sagen' },
     name: 'Name',
     namePlaceholder: 'Überblick am Morgen',
-    task: 'Auftrag',
+    task: 'Aufgabe',
     taskHint: 'Jedes Mal dieselben Worte. Einem Wächter wird auch gesagt, was er sich beim letzten Lauf gemerkt hat.',
     taskPlaceholder: 'Sieh dir … an und sag mir, was neu ist.',
     rhythm: 'Wie oft',

@@ -119,9 +119,14 @@ export const automations = {
     sampleHint: 'Paste a real one if you have it. It stays here and is sent nowhere.',
     insert: 'Put in',
     insertField: (path: string) => `Put {${path}} into the task`,
-    preview: 'What your agent would be given',
+    preview: 'The task, filled in from the sample',
     previewEmpty: 'Write a task to see what becomes of it.',
-    previewFrame: 'The agent is told that the filled-in parts come from outside and are no orders of yours.',
+    previewGiven: {
+      showGiven: 'Show what the agent would be given',
+      hideGiven: 'Hide what the agent would be given',
+      given: 'What the agent would be given',
+      givenWhy: 'What is filled in comes from outside, so the agent gets it between marks, as text to judge and not as instructions.',
+    },
     missing: (count: number) =>
       plural(count, {
         one: '# part is not in the sample and would stay empty:',
@@ -220,7 +225,6 @@ export const automations = {
     answered: (status: string) => `Answered with ${status}`,
     payload: 'What was posted',
     payloadNone: 'The body was not read or is not kept.',
-    prompt: 'What the agent was given',
     headers: 'What came along',
     senderId: 'Sender’s own id',
     replay: 'Replay…',

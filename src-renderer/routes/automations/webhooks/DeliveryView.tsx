@@ -11,6 +11,7 @@ import { exactTime } from '../../../kit/time.ts'
 import { visibleText } from '../../../kit/visible-text.ts'
 import { locale, words } from '../../../kit/words/words.ts'
 import { RawText } from '../../../turn/RawText.tsx'
+import { TaskText } from '../../../turn/TaskText.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { ConfirmDialog } from '../../../ui/ConfirmDialog.tsx'
 import { toast } from '../../../ui/Toasts.tsx'
@@ -61,7 +62,14 @@ function Opened(props: { delivery: DeliveryDetail; trigger: Trigger }): JSX.Elem
       <Show when={props.delivery.payload !== null} fallback={<p class="text-sm text-ink-3">{text().payloadNone}</p>}>
         <RawText label={text().payload} text={shownPayload(props.delivery.payload!)} />
       </Show>
-      <Show when={props.delivery.prompt}>{(prompt) => <RawText label={text().prompt} text={prompt()} />}</Show>
+      <Show when={props.delivery.prompt}>
+        {(prompt) => (
+          <section aria-label={words().job.task} class="min-w-0">
+            <h3 class="mb-1 text-2xs font-semibold tracking-wide text-ink-3">{words().job.task}</h3>
+            <TaskText given={prompt()} plain={props.delivery.plainPrompt} />
+          </section>
+        )}
+      </Show>
       <Show when={headers().length > 0}>
         <section aria-label={text().headers} class="min-w-0">
           <h3 class="text-2xs font-semibold tracking-wide text-ink-3">{text().headers}</h3>

@@ -45,7 +45,7 @@ function createWorkspace(): FakeRunner {
   return createFakeRunner({
     listAgents: () => ({ agents: [makeAgent({ name: 'Bob' }), ada], nextCursor: null }),
     listChannels: () => ({ channels: [] }),
-    previewTemplate: () => ({ prompt: 'What comes of it', placeholders: [], problem: null }),
+    previewTemplate: () => ({ prompt: 'What comes of it', plainPrompt: 'What comes of it', placeholders: [], problem: null }),
   })
 }
 
@@ -140,9 +140,10 @@ describe('a new webhook', () => {
     runner.answer({
       previewTemplate: ({ body }) =>
         body.payload.trim() === '{'
-          ? { prompt: null, placeholders: [], problem: 'The sample is not JSON.' }
+          ? { prompt: null, plainPrompt: null, placeholders: [], problem: 'The sample is not JSON.' }
           : {
-              prompt: 'Order #1001 came in from .',
+              prompt: 'A webhook started this job.\n\nOrder #1001 came in from .\n\nOrder {name} from {from.city}',
+              plainPrompt: 'Order #1001 came in from .',
               placeholders: [
                 { path: 'name', state: 'filled', value: '#1001' },
                 { path: 'from.city', state: 'missing', value: '' },
@@ -154,8 +155,10 @@ describe('a new webhook', () => {
     await nameField()
     expect(screen.getByText('Write a task to see what becomes of it.')).toBeInTheDocument()
     await view.user.type(field(/^Task/), 'Order {{name} from {{from.city}')
-    const preview = await screen.findByRole('group', { name: 'What your agent would be given' })
-    expect(preview).toHaveTextContent('Order #1001 came in from .')
+    expect(await screen.findByText('Order #1001 came in from .')).toBeInTheDocument()
+    expect(screen.queryByText(/A webhook started this job/)).not.toBeInTheDocument()
+    await view.user.click(screen.getByRole('button', { name: 'Show what the agent would be given' }))
+    expect(screen.getByRole('group', { name: 'What the agent would be given' })).toHaveTextContent(/^A webhook started this job\./)
     expect(screen.getByText(/1 part is not in the sample/)).toHaveTextContent('{from.city}')
     await view.user.clear(field(/^Sample/))
     await view.user.type(field(/^Sample/), '{{')

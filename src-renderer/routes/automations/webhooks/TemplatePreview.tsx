@@ -4,7 +4,7 @@ import type { TemplatePreview as Preview } from '../../../../src-runner/contract
 import { sentenceOf } from '../../../api/problem.ts'
 import { useTemplatePreview } from '../../../api/queries.ts'
 import { words } from '../../../kit/words/words.ts'
-import { RawText } from '../../../turn/RawText.tsx'
+import { TaskText } from '../../../turn/TaskText.tsx'
 
 /** What becomes of the task with the sample, as the runner itself says, while both are being written. */
 export function TemplatePreview(props: { template: string; sample: string }): JSX.Element {
@@ -15,7 +15,7 @@ export function TemplatePreview(props: { template: string; sample: string }): JS
     <section aria-label={text().preview} class="flex flex-col gap-2">
       <Switch>
         <Match when={isEmpty()}>
-          <p class="text-sm font-medium text-ink">{text().preview}</p>
+          <PreviewTitle />
           <p class="text-sm text-ink-3">{text().previewEmpty}</p>
         </Match>
         <Match when={preview.error}>
@@ -32,9 +32,9 @@ export function TemplatePreview(props: { template: string; sample: string }): JS
                 </p>
               </Show>
               <Show when={data().prompt !== null}>
+                <PreviewTitle />
                 <Places placeholders={data().placeholders} />
-                <RawText label={text().preview} text={data().prompt!} />
-                <p class="text-xs text-ink-3">{text().previewFrame}</p>
+                <TaskText given={data().prompt!} plain={data().plainPrompt} says={text().previewGiven} />
               </Show>
             </>
           )}
@@ -42,6 +42,10 @@ export function TemplatePreview(props: { template: string; sample: string }): JS
       </Switch>
     </section>
   )
+}
+
+function PreviewTitle(): JSX.Element {
+  return <h2 class="text-sm font-semibold text-ink">{words().automations.webhook.preview}</h2>
 }
 
 function Places(props: { placeholders: Preview['placeholders'] }): JSX.Element {

@@ -128,12 +128,15 @@ describe('its inbox', () => {
 
   it('opens a delivery in its place and keeps it in the address', async () => {
     const delivery = makeDelivery({ outcome: 'invalid_json', status: 400, senderId: 'evt_7' })
-    const view = open({ deliveries: [delivery], detail: { payload: '{"a":', prompt: null, headers: { 'user-agent': 'Shop/2' } } })
+    const view = open({
+      deliveries: [delivery],
+      detail: { payload: '{"a":', prompt: null, plainPrompt: null, headers: { 'user-agent': 'Shop/2' } },
+    })
     await view.user.click(await screen.findByRole('button', { name: /Broken JSON/ }))
     expect(await screen.findByText('What came is not valid JSON.')).toBeInTheDocument()
     expect(screen.getByText(/Answered with 400/)).toHaveTextContent('evt_7')
     expect(screen.getByRole('group', { name: 'What was posted' })).toHaveTextContent('{"a":')
-    expect(screen.queryByRole('group', { name: 'What the agent was given' })).not.toBeInTheDocument()
+    expect(screen.queryByRole('region', { name: 'Task' })).not.toBeInTheDocument()
     expect(screen.getByText('Shop/2')).toBeInTheDocument()
     expect(view.path()).toContain(`delivery=${delivery.id}`)
     await view.user.click(screen.getByRole('button', { name: /Broken JSON/ }))
@@ -145,9 +148,29 @@ describe('its inbox', () => {
     const jobId = makeId()
     const [repeat, first] = [makeDelivery({ outcome: 'duplicate', jobId }), makeDelivery({ outcome: 'accepted', jobId })]
     open({ deliveries: [repeat, first], query: `?job=${jobId}` })
-    expect(await screen.findByRole('group', { name: 'What the agent was given' })).toHaveTextContent('Order #1001 came in.')
+    expect(await screen.findByRole('region', { name: 'Task' })).toHaveTextContent('Order #1001 came in.')
     expect(screen.getByRole('button', { name: /Made a job/ })).toHaveAttribute('aria-expanded', 'true')
     expect(screen.getByRole('button', { name: /Repeat/ })).toHaveAttribute('aria-expanded', 'false')
+  })
+
+  it('shows the task in the words of the person, and what the agent was given on request', async () => {
+    const delivery = makeDelivery()
+    const { user } = open({ deliveries: [delivery], query: `?delivery=${delivery.id}` })
+    const task = await screen.findByRole('region', { name: 'Task' })
+    expect(task).toHaveTextContent('Order #1001 came in.')
+    expect(task).not.toHaveTextContent('A webhook started this job')
+    await user.click(within(task).getByRole('button', { name: 'Show what the agent was given' }))
+    const given = within(task).getByRole('group', { name: 'What the agent was given' })
+    expect(given).toHaveTextContent('A webhook started this job. Order {name} came in.')
+  })
+
+  it('shows the task of an earlier version as it was kept', async () => {
+    const delivery = makeDelivery()
+    const detail = { prompt: 'A webhook started this job.', plainPrompt: null }
+    open({ deliveries: [delivery], detail, query: `?delivery=${delivery.id}` })
+    const task = await screen.findByRole('region', { name: 'Task' })
+    expect(task).toHaveTextContent('A webhook started this job.')
+    expect(within(task).queryByRole('button')).not.toBeInTheDocument()
   })
 
   it('says when a delivery that an address names is not kept any more', async () => {
@@ -192,7 +215,7 @@ describe('its inbox', () => {
 
   it('offers no replay of what was not kept', async () => {
     const delivery = makeDelivery({ outcome: 'payload_too_large' })
-    open({ deliveries: [delivery], detail: { payload: null, prompt: null }, query: `?delivery=${delivery.id}` })
+    open({ deliveries: [delivery], detail: { payload: null, prompt: null, plainPrompt: null }, query: `?delivery=${delivery.id}` })
     expect(await screen.findByText('The body was not read or is not kept.')).toBeInTheDocument()
     expect(screen.queryByRole('button', { name: 'Replay…' })).not.toBeInTheDocument()
   })

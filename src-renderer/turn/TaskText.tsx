@@ -1,15 +1,24 @@
 import { createSignal, Show } from 'solid-js'
-import type { Job } from '../../../src-runner/contract/jobs.ts'
-import { words } from '../../kit/words/words.ts'
-import { RawText } from '../../turn/RawText.tsx'
+import { words, type Words } from '../kit/words/words.ts'
+import { RawText } from './RawText.tsx'
 
 const FOLD_CHARS = 900
 
+type Props = {
+  /** As an agent is given it. */
+  given: string
+  /** What a person knows of it; null where nothing is put around it for the agent. */
+  plain: string | null
+  /** Where it was not given to anybody yet. */
+  says?: Pick<Words['job'], 'showGiven' | 'hideGiven' | 'given' | 'givenWhy'>
+}
+
 /** The words that a person knows; what is put around them for the agent is shown on request. */
-export function TaskText(props: { job: Job }) {
+export function TaskText(props: Props) {
   const [isWhole, setWhole] = createSignal(false)
   const [showsGiven, setShowsGiven] = createSignal(false)
-  const text = () => props.job.plainTask ?? props.job.task
+  const says = () => props.says ?? words().job
+  const text = () => props.plain ?? props.given
   const isLong = () => text().length > FOLD_CHARS
   return (
     <>
@@ -20,19 +29,14 @@ export function TaskText(props: { job: Job }) {
         <Show when={isLong()}>
           <TaskSwitch isOn={isWhole()} toggle={() => setWhole(!isWhole())} on={words().job.showWholeTask} off={words().job.showLess} />
         </Show>
-        <Show when={props.job.plainTask !== null}>
-          <TaskSwitch
-            isOn={showsGiven()}
-            toggle={() => setShowsGiven(!showsGiven())}
-            on={words().job.showGiven}
-            off={words().job.hideGiven}
-          />
+        <Show when={props.plain !== null}>
+          <TaskSwitch isOn={showsGiven()} toggle={() => setShowsGiven(!showsGiven())} on={says().showGiven} off={says().hideGiven} />
         </Show>
       </div>
-      <Show when={props.job.plainTask !== null && showsGiven()}>
+      <Show when={props.plain !== null && showsGiven()}>
         <div class="mt-3 flex flex-col gap-2">
-          <p class="text-xs text-ink-3">{words().job.givenWhy}</p>
-          <RawText label={words().job.given} text={props.job.task} />
+          <p class="text-xs text-ink-3">{says().givenWhy}</p>
+          <RawText label={says().given} text={props.given} />
         </div>
       </Show>
     </>
