@@ -1,0 +1,192 @@
+import { A, useSearchParams } from '@solidjs/router'
+import Plus from 'lucide-solid/icons/plus'
+import Search from 'lucide-solid/icons/search'
+import { type Accessor, createEffect, createMemo, createSignal, type JSX, Match, Show, Switch } from 'solid-js'
+import type { Pages } from '../../api/observe.ts'
+import { problemOf } from '../../api/problem.ts'
+import { matchesWords } from '../../kit/text.ts'
+import { words } from '../../kit/words/words.ts'
+import { ArrowList } from '../../ui/ArrowList.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import type { Icon } from '../../ui/icon.ts'
+import { KeyedFor } from '../../ui/KeyedFor.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { TextField } from '../../ui/TextField.tsx'
+
+/** Rows at first, and as many again whenever somebody wants to see more. */
+const ROWS = 25
+/** More than somebody takes in at one glance: from so many on they can be searched. */
+const MANY = 12
+
+/** The words of one kind of automation for its list. */
+type ListWords = { emptyTitle: string; emptyText: string; new: string; example: string; find: string; list: string; name: string }
+
+/** The webhooks or the schedules: what the search in the address finds of them, a part at a time, each in a row of its own. */
+export function AutomationList<T extends { id: string }>(props: {
+  pages: Pages<T>
+  words: ListWords
+  icon: Icon
+  newHref: string
+  exampleHref: string
+  /** What is searched. */
+  textOf: (one: T) => string
+  /** Titles of the columns behind the name. */
+  columns: JSX.Element
+  row: (one: Accessor<T>) => JSX.Element
+  below?: JSX.Element
+}): JSX.Element {
+  const part = createFoundPart(props.pages, props.textOf)
+  return (
+    <Switch>
+      <Match when={props.pages.error && props.pages.items.length === 0}>
+        <ErrorState problem={problemOf(props.pages.error)} onRetry={props.pages.retry} />
+      </Match>
+      <Match when={props.pages.isPending}>
+        <Skeleton rows={4} />
+      </Match>
+      <Match when={props.pages.items.length === 0}>
+        <EmptyState
+          icon={props.icon}
+          title={props.words.emptyTitle}
+          action={
+            <>
+              <ButtonLink variant="primary" icon={Plus} href={props.newHref}>
+                {props.words.new}
+              </ButtonLink>
+              <ButtonLink href={props.exampleHref}>{props.words.example}</ButtonLink>
+            </>
+          }
+        >
+          {props.words.emptyText}
+        </EmptyState>
+      </Match>
+      <Match when={true}>
+        <div class="flex flex-col gap-4">
+          <FindField part={part} label={props.words.find} />
+          <div class="overflow-hidden rounded-xl border border-line bg-surface">
+            <div aria-hidden="true" class="flex gap-4 border-b border-line px-4 py-1.5 text-2xs text-ink-3 max-md:hidden">
+              <span class="flex-1 pl-7">{props.words.name}</span>
+              {props.columns}
+            </div>
+            <ArrowList label={props.words.list}>
+              <KeyedFor each={part.shown()} keyOf={(one) => one.id}>
+                {props.row}
+              </KeyedFor>
+            </ArrowList>
+            <NothingFound part={part} />
+          </div>
+          <MoreOfPart part={part} />
+          {props.below}
+        </div>
+      </Match>
+    </Switch>
+  )
+}
+
+/** One of them, with its icon and its name in front; the rest of the columns are its children. */
+export function AutomationRow(props: {
+  href: string
+  icon: JSX.Element
+  name: string
+  isPaused: boolean
+  pill: JSX.Element
+  /** Under the name. */
+  detail: JSX.Element
+  children: JSX.Element
+}): JSX.Element {
+  return (
+    <li class="border-b border-line last:border-b-0">
+      <A data-row="" href={props.href} class="flex items-center gap-4 px-4 py-2.5 -outline-offset-2 hover:bg-hover">
+        <span class="flex min-w-0 flex-1 items-center gap-3">
+          {props.icon}
+          <span class="min-w-0 flex-1">
+            <span class="flex min-w-0 items-center gap-2">
+              <span title={props.name} class={`truncate text-sm font-medium ${props.isPaused ? 'text-ink-2' : 'text-ink'}`}>
+                {props.name}
+              </span>
+              {props.pill}
+            </span>
+            {props.detail}
+          </span>
+        </span>
+        {props.children}
+      </A>
+    </li>
+  )
+}
+
+type FoundPart<T> = {
+  shown(): readonly T[]
+  search(): string
+  setSearch(search: string): void
+  canSearch(): boolean
+  findsNothing(): boolean
+  hasMore(): boolean
+  isLoadingMore(): boolean
+  more(): void
+}
+
+function createFoundPart<T>(pages: Pages<T>, textOf: (one: T) => string): FoundPart<T> {
+  const [params, setParams] = useSearchParams<{ q?: string }>()
+  const [wanted, setWanted] = createSignal(ROWS)
+  const wish = () => (params.q ?? '').trim()
+  const found = createMemo(() => {
+    const name = wish()
+    return name === '' ? pages.items : pages.items.filter((one) => matchesWords(textOf(one), name))
+  })
+  const shown = () => found().slice(0, wanted())
+  // What was not read yet cannot be found.
+  createEffect(() => wish() !== '' && pages.hasMore && !pages.isLoadingMore && pages.error === null && pages.more())
+  return {
+    shown,
+    search: () => params.q ?? '',
+    setSearch: (q) => setParams({ q: q === '' ? undefined : q }, { replace: true }),
+    canSearch: () => pages.items.length > MANY || params.q !== undefined,
+    findsNothing: () => found().length === 0 && !pages.hasMore,
+    hasMore: () => shown().length < found().length || pages.hasMore,
+    isLoadingMore: () => pages.isLoadingMore,
+    more() {
+      setWanted(shown().length + ROWS)
+      if (pages.hasMore && found().length < wanted()) pages.more()
+    },
+  }
+}
+
+function FindField<T>(props: { part: FoundPart<T>; label: string }): JSX.Element {
+  return (
+    <Show when={props.part.canSearch()}>
+      <TextField
+        class="max-w-80"
+        type="search"
+        label={props.label}
+        hideLabel
+        placeholder={props.label}
+        icon={Search}
+        value={props.part.search()}
+        onValue={(q) => props.part.setSearch(q)}
+      />
+    </Show>
+  )
+}
+
+/** Said where the rows would be, and heard by those who do not see that there are none. */
+function NothingFound<T>(props: { part: FoundPart<T> }): JSX.Element {
+  return (
+    <p role="status" class={props.part.shown().length === 0 ? 'px-4 py-3 text-ink-3' : 'sr-only'}>
+      {props.part.findsNothing() ? words().common.noMatchFor(props.part.search()) : ''}
+    </p>
+  )
+}
+
+function MoreOfPart<T>(props: { part: FoundPart<T> }): JSX.Element {
+  return (
+    <Show when={props.part.hasMore()}>
+      <Button size="sm" variant="ghost" class="self-start" busy={props.part.isLoadingMore()} onClick={() => props.part.more()}>
+        {words().common.more}
+      </Button>
+    </Show>
+  )
+}
