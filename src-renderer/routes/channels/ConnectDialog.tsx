@@ -1,5 +1,5 @@
 import ExternalLink from 'lucide-solid/icons/external-link'
-import { createSignal, createUniqueId, For, type JSX, Show } from 'solid-js'
+import { createSignal, For, type JSX, Show } from 'solid-js'
 import { createStore } from 'solid-js/store'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Channel } from '../../../src-runner/contract/channels.ts'
@@ -10,6 +10,7 @@ import { words } from '../../kit/words/words.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
+import { FormDialog } from '../../ui/FormDialog.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { ChannelPeople } from './ChannelPeople.tsx'
@@ -47,7 +48,6 @@ function TokenDialog(props: {
   onClose: () => void
 }): JSX.Element {
   const desktop = useDesktop()
-  const formId = createUniqueId()
   const create = useCreateChannel()
   const change = useUpdateChannel()
   const form = () => props.text.form
@@ -76,86 +76,70 @@ function TokenDialog(props: {
     }
   }
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={props.onClose}
       title={props.existing === undefined ? form().title : form().tokenTitle(props.existing.name)}
       description={props.existing === undefined ? form().about : undefined}
-      actions={
-        <>
-          <Button onClick={() => props.onClose()}>{words().common.cancel}</Button>
-          <Button variant="primary" type="submit" form={formId} busy={create.isRunning || change.isRunning}>
-            {props.existing === undefined ? form().send : form().sendToken}
-          </Button>
-        </>
-      }
+      submit={props.existing === undefined ? form().send : form().sendToken}
+      onSubmit={() => void send()}
+      isRunning={create.isRunning || change.isRunning}
     >
-      <form
-        id={formId}
-        novalidate
-        class="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void send()
-        }}
-      >
-        <Show when={props.existing === undefined}>
-          <div>
-            <ol class="flex list-decimal flex-col gap-1 pl-5 text-sm text-ink-2">
-              <For each={form().steps}>{(step) => <li>{step}</li>}</For>
-            </ol>
-            <Button class="mt-2" size="sm" icon={ExternalLink} onClick={() => void desktop.openExternal(BOT_FATHER)}>
-              {form().openBotFather}
-            </Button>
-          </div>
-          <Select
-            label={props.text.agent}
-            options={props.agents.map((agent) => ({ value: agent.id, label: agent.name }))}
-            value={draft.agentId}
-            onValue={(agentId) => setDraft({ agentId })}
+      <Show when={props.existing === undefined}>
+        <div>
+          <ol class="flex list-decimal flex-col gap-1 pl-5 text-sm text-ink-2">
+            <For each={form().steps}>{(step) => <li>{step}</li>}</For>
+          </ol>
+          <Button class="mt-2" size="sm" icon={ExternalLink} onClick={() => void desktop.openExternal(BOT_FATHER)}>
+            {form().openBotFather}
+          </Button>
+        </div>
+        <Select
+          label={props.text.agent}
+          options={props.agents.map((agent) => ({ value: agent.id, label: agent.name }))}
+          value={draft.agentId}
+          onValue={(agentId) => setDraft({ agentId })}
+        />
+      </Show>
+      <TextField
+        label={form().token}
+        type="password"
+        autocomplete="off"
+        data-1p-ignore=""
+        mono
+        value={draft.token}
+        onValue={(token) => setDraft({ token })}
+        hint={form().tokenHint}
+        problem={problem() ?? issueOf(error(), 'token')}
+      />
+      <Show when={props.existing === undefined}>
+        <Show
+          when={isAdvanced()}
+          fallback={
+            <button type="button" class="self-start text-xs text-accent-ink hover:underline" onClick={() => setAdvanced(true)}>
+              {form().advanced}
+            </button>
+          }
+        >
+          <TextField
+            label={form().baseUrl}
+            optional
+            type="url"
+            mono
+            value={draft.baseUrl}
+            onValue={(baseUrl) => setDraft({ baseUrl })}
+            hint={form().baseUrlHint}
+            problem={issueOf(error(), 'baseUrl')}
           />
         </Show>
-        <TextField
-          label={form().token}
-          type="password"
-          autocomplete="off"
-          data-1p-ignore=""
-          mono
-          value={draft.token}
-          onValue={(token) => setDraft({ token })}
-          hint={form().tokenHint}
-          problem={problem() ?? issueOf(error(), 'token')}
-        />
-        <Show when={props.existing === undefined}>
-          <Show
-            when={isAdvanced()}
-            fallback={
-              <button type="button" class="self-start text-xs text-accent-ink hover:underline" onClick={() => setAdvanced(true)}>
-                {form().advanced}
-              </button>
-            }
-          >
-            <TextField
-              label={form().baseUrl}
-              optional
-              type="url"
-              mono
-              value={draft.baseUrl}
-              onValue={(baseUrl) => setDraft({ baseUrl })}
-              hint={form().baseUrlHint}
-              problem={issueOf(error(), 'baseUrl')}
-            />
-          </Show>
-        </Show>
-        <Show when={error()}>
-          {(thrown) => (
-            <p role="alert" class="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad wrap-anywhere">
-              {sentenceOf(thrown())}
-            </p>
-          )}
-        </Show>
-      </form>
-    </Dialog>
+      </Show>
+      <Show when={error()}>
+        {(thrown) => (
+          <p role="alert" class="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad wrap-anywhere">
+            {sentenceOf(thrown())}
+          </p>
+        )}
+      </Show>
+    </FormDialog>
   )
 }
 

@@ -1,10 +1,10 @@
-import { createSignal, createUniqueId, Show } from 'solid-js'
+import { createSignal, Show } from 'solid-js'
 import type { Model } from '../../../src-runner/contract/providers.ts'
 import { useSetModelPrice } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { words } from '../../kit/words/words.ts'
 import { Button } from '../../ui/Button.tsx'
-import { Dialog } from '../../ui/Dialog.tsx'
+import { FormDialog } from '../../ui/FormDialog.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 
 /** An amount as a person writes it, with a point or a comma; null when it is none. */
@@ -17,7 +17,6 @@ export function readAmount(text: string): number | null {
 
 export function PriceDialog(props: { model: Model; onClose: () => void }) {
   const text = () => words().models.price
-  const formId = createUniqueId()
   const setPrice = useSetModelPrice()
   const start = props.model.price
   const [input, setInput] = createSignal(start === null ? '' : String(start.inputUsdPerMillion))
@@ -39,56 +38,42 @@ export function PriceDialog(props: { model: Model; onClose: () => void }) {
     void put({ inputUsdPerMillion, outputUsdPerMillion, cachedInputUsdPerMillion })
   }
   return (
-    <Dialog
-      open
+    <FormDialog
       size="sm"
       onClose={props.onClose}
       title={text().title(props.model.label)}
       description={text().why}
-      actions={
-        <>
-          <Show when={props.model.priceOrigin === 'user'}>
-            <Button variant="ghost" class="mr-auto" onClick={() => void put(null)}>
-              {text().reset}
-            </Button>
-          </Show>
-          <Button onClick={() => props.onClose()}>{words().common.cancel}</Button>
-          <Button variant="primary" type="submit" form={formId} busy={setPrice.isRunning}>
-            {words().common.save}
+      submit={words().common.save}
+      onSubmit={save}
+      isRunning={setPrice.isRunning}
+      aside={
+        <Show when={props.model.priceOrigin === 'user'}>
+          <Button variant="ghost" class="mr-auto" onClick={() => void put(null)}>
+            {text().reset}
           </Button>
-        </>
+        </Show>
       }
     >
-      <form
-        id={formId}
-        novalidate
-        class="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          save()
-        }}
-      >
-        <div class="grid grid-cols-2 gap-4">
-          <TextField label={text().input} inputMode="decimal" value={input()} onValue={setInput} problem={problem(input())} />
-          <TextField label={text().output} inputMode="decimal" value={output()} onValue={setOutput} problem={problem(output())} />
-        </div>
-        <TextField
-          label={text().cached}
-          optional
-          inputMode="decimal"
-          value={cached()}
-          onValue={setCached}
-          hint={text().cachedHint}
-          problem={problemOfCached()}
-        />
-        <Show when={setPrice.error}>
-          {(error) => (
-            <p role="alert" class="text-sm text-bad">
-              {sentenceOf(error())}
-            </p>
-          )}
-        </Show>
-      </form>
-    </Dialog>
+      <div class="grid grid-cols-2 gap-4">
+        <TextField label={text().input} inputMode="decimal" value={input()} onValue={setInput} problem={problem(input())} />
+        <TextField label={text().output} inputMode="decimal" value={output()} onValue={setOutput} problem={problem(output())} />
+      </div>
+      <TextField
+        label={text().cached}
+        optional
+        inputMode="decimal"
+        value={cached()}
+        onValue={setCached}
+        hint={text().cachedHint}
+        problem={problemOfCached()}
+      />
+      <Show when={setPrice.error}>
+        {(error) => (
+          <p role="alert" class="text-sm text-bad">
+            {sentenceOf(error())}
+          </p>
+        )}
+      </Show>
+    </FormDialog>
   )
 }

@@ -1,4 +1,4 @@
-import { createSignal, createUniqueId, Show } from 'solid-js'
+import { createSignal, Show } from 'solid-js'
 import type { Provider } from '../../../src-runner/contract/providers.ts'
 import { useUpdateProvider, useUpdateSettings } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
@@ -8,7 +8,7 @@ import { type DraftProblems, emptyDraft, problemsOf, type ProviderDraft, Provide
 import { ADDABLE_KINDS, type AddableKind } from '../../models/provider-kinds.ts'
 import { useConnect } from '../../models/use-connect.ts'
 import { Button } from '../../ui/Button.tsx'
-import { Dialog } from '../../ui/Dialog.tsx'
+import { FormDialog } from '../../ui/FormDialog.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
@@ -16,7 +16,6 @@ import { toast } from '../../ui/Toasts.tsx'
 export function ProviderDialog(props: { kind: AddableKind; existing?: Provider; hasDefaultModel: boolean; onClose: () => void }) {
   const existing = props.existing
   const text = () => words().models.form
-  const formId = createUniqueId()
   const connect = useConnect()
   const change = useUpdateSettings()
   const update = useUpdateProvider()
@@ -54,49 +53,34 @@ export function ProviderDialog(props: { kind: AddableKind; existing?: Provider; 
       .then(props.onClose, (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
 
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={cancel}
       title={existing === undefined ? text().addTitle : text().editTitle(existing.name)}
-      actions={
-        <>
-          <Show when={existing?.hasKey && existing.kind === 'openai-compatible'}>
-            <Button variant="ghost" class="mr-auto" busy={update.isRunning} onClick={() => void removeKey()}>
-              {text().removeKey}
-            </Button>
-          </Show>
-          <Show when={connect.notAccepted} fallback={<Button onClick={cancel}>{words().common.cancel}</Button>}>
-            <Button onClick={keep}>{text().keepAnyway}</Button>
-          </Show>
-          <Button variant="primary" type="submit" form={formId} busy={connect.isRunning}>
-            {existing === undefined ? text().connect : text().save}
+      submit={existing === undefined ? text().connect : text().save}
+      onSubmit={() => void save()}
+      isRunning={connect.isRunning}
+      cancel={connect.notAccepted ? <Button onClick={keep}>{text().keepAnyway}</Button> : undefined}
+      aside={
+        <Show when={existing?.hasKey && existing.kind === 'openai-compatible'}>
+          <Button variant="ghost" class="mr-auto" busy={update.isRunning} onClick={() => void removeKey()}>
+            {text().removeKey}
           </Button>
-        </>
+        </Show>
       }
     >
-      <form
-        id={formId}
-        novalidate
-        class="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save()
-        }}
-      >
-        <Show when={existing === undefined}>
-          <Select
-            label={text().kind}
-            options={ADDABLE_KINDS.map((kind) => ({ value: kind, label: text().kinds[kind], note: text().kindNotes[kind] }))}
-            value={draft().kind}
-            onValue={(kind) => {
-              setProblems({})
-              void connect.giveUp().catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
-              setDraft({ ...emptyDraft(kind), apiKey: '' })
-            }}
-          />
-        </Show>
-        <ProviderFields draft={draft()} onDraft={setDraft} problems={problems()} connect={connect} existing={existing} />
-      </form>
-    </Dialog>
+      <Show when={existing === undefined}>
+        <Select
+          label={text().kind}
+          options={ADDABLE_KINDS.map((kind) => ({ value: kind, label: text().kinds[kind], note: text().kindNotes[kind] }))}
+          value={draft().kind}
+          onValue={(kind) => {
+            setProblems({})
+            void connect.giveUp().catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+            setDraft({ ...emptyDraft(kind), apiKey: '' })
+          }}
+        />
+      </Show>
+      <ProviderFields draft={draft()} onDraft={setDraft} problems={problems()} connect={connect} existing={existing} />
+    </FormDialog>
   )
 }

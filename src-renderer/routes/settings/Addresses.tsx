@@ -1,10 +1,10 @@
-import { createSignal, createUniqueId, Show } from 'solid-js'
+import { createSignal, Show } from 'solid-js'
 import type { DesktopState } from '../../../src-main/contract/desktop-api.ts'
 import { words } from '../../kit/words/words.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
-import { Dialog } from '../../ui/Dialog.tsx'
+import { FormDialog } from '../../ui/FormDialog.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { Row } from '../../ui/Row.tsx'
@@ -55,7 +55,6 @@ function AddressRow(props: { label: string; hint: string; url: string | null; on
 function PortDialog(props: { server: Server; port: number; onClose: () => void }) {
   const desktop = useDesktop()
   const text = () => words().settings.servers
-  const formId = createUniqueId()
   const [port, setPort] = createSignal(String(props.port))
   const [problem, setProblem] = createSignal<string | null>(null)
   const [isRunning, setRunning] = createSignal(false)
@@ -73,31 +72,16 @@ function PortDialog(props: { server: Server; port: number; onClose: () => void }
     }
   }
   return (
-    <Dialog
-      open
+    <FormDialog
       size="sm"
       onClose={props.onClose}
       title={text().portTitle(text()[props.server])}
       description={text().portWhy}
-      actions={
-        <>
-          <Button onClick={() => props.onClose()}>{words().common.cancel}</Button>
-          <Button variant="primary" type="submit" form={formId} busy={isRunning()}>
-            {text().portUse}
-          </Button>
-        </>
-      }
+      submit={text().portUse}
+      onSubmit={() => void use()}
+      isRunning={isRunning()}
     >
-      <form
-        id={formId}
-        novalidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          void use()
-        }}
-      >
-        <TextField label={text().port} inputMode="numeric" value={port()} onValue={setPort} hint={text().portHint} problem={problem()} />
-      </form>
-    </Dialog>
+      <TextField label={text().port} inputMode="numeric" value={port()} onValue={setPort} hint={text().portHint} problem={problem()} />
+    </FormDialog>
   )
 }

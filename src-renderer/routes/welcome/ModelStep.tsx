@@ -4,7 +4,7 @@ import KeyRound from 'lucide-solid/icons/key-round'
 import Play from 'lucide-solid/icons/play'
 import Plug from 'lucide-solid/icons/plug'
 import Server from 'lucide-solid/icons/server'
-import { createEffect, createSignal, createUniqueId, For, type JSX, Match, Show, Switch } from 'solid-js'
+import { createEffect, createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
 import { DEMO_MODEL, type ModelRef } from '../../../src-runner/contract/agents.ts'
 import type { FoundServer, Provider } from '../../../src-runner/contract/providers.ts'
 import { useCreateProvider, useUpdateSettings } from '../../api/mutations.ts'
@@ -19,7 +19,7 @@ import { type AddableKind, KEY_KINDS } from '../../models/provider-kinds.ts'
 import { useConnect } from '../../models/use-connect.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
-import { Dialog } from '../../ui/Dialog.tsx'
+import { FormDialog } from '../../ui/FormDialog.tsx'
 import type { Icon } from '../../ui/icon.ts'
 import { Pill } from '../../ui/Pill.tsx'
 import { Select } from '../../ui/Select.tsx'
@@ -230,7 +230,6 @@ function ConnectedProvider(props: { provider: Provider; onUse: (model: ModelRef)
 
 /** Once connected the provider stands at the top of the step, with its models to choose from. */
 function ConnectDialog(props: { kind: AddableKind; onClose: () => void }) {
-  const formId = createUniqueId()
   const connect = useConnect()
   const [draft, setDraft] = createSignal(emptyDraft(props.kind))
   const [problems, setProblems] = createSignal<DraftProblems>({})
@@ -245,29 +244,14 @@ function ConnectDialog(props: { kind: AddableKind; onClose: () => void }) {
     props.onClose()
   }
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={cancel}
       title={words().welcome.model.connectTitle(words().models.form.kinds[props.kind])}
-      actions={
-        <>
-          <Button onClick={cancel}>{words().common.cancel}</Button>
-          <Button variant="primary" type="submit" form={formId} busy={connect.isRunning}>
-            {words().models.form.connect}
-          </Button>
-        </>
-      }
+      submit={words().models.form.connect}
+      onSubmit={() => void submit()}
+      isRunning={connect.isRunning}
     >
-      <form
-        id={formId}
-        novalidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <ProviderFields brief draft={draft()} onDraft={setDraft} problems={problems()} connect={connect} />
-      </form>
-    </Dialog>
+      <ProviderFields brief draft={draft()} onDraft={setDraft} problems={problems()} connect={connect} />
+    </FormDialog>
   )
 }
