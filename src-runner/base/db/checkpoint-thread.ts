@@ -15,24 +15,33 @@ const FEW_FRAMES = 64
 
 parentPort!.on('message', () => {
   if (Atomics.compareExchange(state, 0, idle, working) !== idle) return
-  let answer: CheckpointAnswer = { problem: null }
+  let answer: CheckpointAnswer
   try {
-    copy()
+    answer = { problem: null, isStuck: !copy() }
   } catch (error) {
-    answer = { problem: messageOf(error) }
+    answer = { problem: messageOf(error), isStuck: true }
   }
   Atomics.store(state, 0, idle)
   Atomics.notify(state, 0)
   parentPort!.postMessage(answer)
 })
 
-function copy(): void {
+/** Answers whether it got ahead: whoever else reads or copies just now keeps it from that. */
+function copy(): boolean {
   const connection = new Sqlite(file, { fileMustExist: true, timeout: 0 })
   try {
+    const before = copiedFrames(connection)
     for (let round = 0; round < MOST_ROUNDS && readFrames(connection).waiting > FEW_FRAMES; round++) {
       connection.pragma('wal_checkpoint(PASSIVE)')
     }
+    // There are fewer when the log has begun anew.
+    return copiedFrames(connection) !== before
   } finally {
     connection.close()
   }
+}
+
+function copiedFrames(connection: Sqlite.Database): number {
+  const { all, waiting } = readFrames(connection)
+  return all - waiting
 }

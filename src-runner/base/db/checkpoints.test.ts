@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { silentLog } from '../../kit/log.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
@@ -14,17 +15,25 @@ let folder: string
 let file: string
 let db: Database
 let warnings: string[]
+/** What the thread did, a line for each time. */
+let works: string[]
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'deckhand-wal-'))
   file = join(folder, 'deckhand.db')
   warnings = []
-  db = openDatabase({ file, clock: createHandClock(), log: { ...silentLog, warn: (_fields, message) => void warnings.push(message) } })
+  works = []
+  const log = { ...silentLog, warn: noteIn(() => warnings), debug: noteIn(() => works) }
+  db = openDatabase({ file, clock: createHandClock(), log })
 })
 afterEach(() => {
   db.close()
   rmSync(folder, { recursive: true, force: true })
 })
+
+function noteIn(lines: () => string[]) {
+  return (_fields: object, message: string) => void lines().push(message)
+}
 
 /** As many commits, of about so many pages each. */
 function write(commits: number, pages = 100): void {
@@ -59,6 +68,28 @@ test('while it is written to without a pause the log stays short', async () => {
   // Of more than 32,000 pages. SQLite helps from 16,384 on, unless the thread is at it just then.
   expect(longest).toBeLessThan(24_000)
   expect(db.findDamage()).toEqual([])
+})
+
+test('while somebody else reads the file the thread rests, and goes on when they are through', async () => {
+  write(1)
+  const reader = new Sqlite(file, { readonly: true })
+  reader.exec('BEGIN')
+  reader.prepare('SELECT count(*) FROM events').get()
+  write(64)
+  await vi.waitFor(() => expect(works.at(-1)).toContain('while somebody else reads it'))
+  const before = works.length
+  // As many turns as it takes, if it is asked again and again.
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 5))
+  expect(works.length).toBe(before)
+  reader.close()
+  write(2000, 1)
+  const goesOn = () => {
+    write(1, 1)
+    expect(readFrames(db.connection).waiting).toBeLessThan(3000)
+  }
+  await vi.waitFor(goesOn, 10_000)
+  expect(db.findDamage()).toEqual([])
+  expect(warnings).toEqual([])
 })
 
 test('closing in the middle of a copy leaves a whole file and no log', () => {

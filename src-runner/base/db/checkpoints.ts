@@ -24,7 +24,7 @@ const FEW_FRAMES = 256
 /** Should nobody copy it, SQLite does, within a commit. */
 const MOST_FRAMES = 16_384
 const LOOK_EVERY_COMMITS = 32
-/** After the thread had no luck, so that a full disk is not tried, and spoken of, all the time. */
+/** After the thread had no luck: neither a full disk nor somebody else who reads the file is tried all the time. */
 const REST_COMMITS = 2000
 const WAIT_FOR_THREAD_MS = 5000
 
@@ -61,7 +61,9 @@ export function createCheckpoints({
   }
 
   function start(): Worker {
-    const started = new Worker(threadFile, { workerData: { file, state } satisfies CheckpointThreadData })
+    const started = new Worker(threadFile, {
+      workerData: { file, state } satisfies CheckpointThreadData,
+    })
     // The process may end without it: it has nothing that must be kept.
     started.unref()
     started.on('message', heard)
@@ -69,14 +71,13 @@ export function createCheckpoints({
     return started
   }
 
-  function heard({ problem }: CheckpointAnswer): void {
+  function heard({ problem, isStuck }: CheckpointAnswer): void {
     isBusy = false
     if (!connection.open) return
-    if (problem !== null) {
-      // A full disk, most likely: the pages are safe in the log, and a later look tries again.
-      nextLook = commits + REST_COMMITS
-      return log.warn({ file }, `the write-ahead log could not be copied into the file: ${problem}`)
-    }
+    if (isStuck) nextLook = commits + REST_COMMITS
+    // A full disk, most likely: the pages are safe in the log, and a later look tries again.
+    if (problem !== null) return log.warn({ file }, `the write-ahead log could not be copied into the file: ${problem}`)
+    if (isStuck) return log.debug({ file }, 'the write-ahead log could not be copied while somebody else reads it')
     log.debug({ file }, 'the write-ahead log was copied beside the event loop')
     try {
       const { all, waiting } = readFrames()

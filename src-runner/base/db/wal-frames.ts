@@ -2,7 +2,8 @@ import type Sqlite from 'better-sqlite3'
 
 /** What the checkpoint thread is given. `state`: one place, which says whether it holds the file open. */
 export type CheckpointThreadData = { file: string; state: Int32Array<SharedArrayBuffer> }
-export type CheckpointAnswer = { problem: string | null }
+/** `isStuck`: nothing could be copied, and right away nothing could be either. */
+export type CheckpointAnswer = { problem: string | null; isStuck: boolean }
 
 /** `ended`: the thread may not open the file any more. */
 export const CHECKPOINT_STATES = { idle: 0, working: 1, ended: 2 } as const
