@@ -1,5 +1,5 @@
 /** What a refusal for length says in numbers; null where it does not. */
-export type TooLong = { windowTokens: number | null; promptTokens: number | null };
+export type TooLong = { windowTokens: number | null; promptTokens: number | null }
 
 /** Group 1 is how much the model takes, group 2 how much was sent. What stands in words comes before what is only likely. */
 const NUMBERS: readonly { form: RegExp; window: number; prompt: number | null }[] = [
@@ -37,52 +37,48 @@ const NUMBERS: readonly { form: RegExp; window: number; prompt: number | null }[
   { form: /n_keep \((\d+)\) >= n_ctx \((\d+)\)/, window: 2, prompt: 1 },
   // Accounts that may not send so much within a minute: OpenAI and Groq say "Limit 10000, Requested 12000".
   { form: /request too large.*limit:? (\d+).*requested:? (\d+)/s, window: 1, prompt: 2 },
-];
+]
 
 const WORDS =
-  /context_length_exceeded|exceed_context_size|request_too_large|(prompt|input) is too long|exceeds? (the )?(available )?context (size|limit|length|window)|input (length |tokens )?exceeds? (the |your |this model's )?(context|configured limit)|context size has been exceeded|context the overflows|n_keep \(\d+\) >= n_ctx|input token count .{0,40}exceeds the maximum number of tokens|exceeds the context (window|length)/;
+  /context_length_exceeded|exceed_context_size|request_too_large|(prompt|input) is too long|exceeds? (the )?(available )?context (size|limit|length|window)|input (length |tokens )?exceeds? (the |your |this model's )?(context|configured limit)|context size has been exceeded|context the overflows|n_keep \(\d+\) >= n_ctx|input token count .{0,40}exceeds the maximum number of tokens|exceeds the context (window|length)/
 
 /** Servers say in many ways that it was too much, some with a status that means something else. null: it is not that. */
 export function readTooLong(status: number, words: string, body: string): TooLong | null {
-  const isMuchAtOnce =
-    (status === 429 || status === 413) &&
-    /request too large.*limit:? \d+.*requested:? \d+/s.test(words);
-  if (!isMuchAtOnce && !saysTooLong(status, words)) return null;
-  const fields = numbersIn(body);
-  if (fields !== null) return fields;
+  const isMuchAtOnce = (status === 429 || status === 413) && /request too large.*limit:? \d+.*requested:? \d+/s.test(words)
+  if (!isMuchAtOnce && !saysTooLong(status, words)) return null
+  const fields = numbersIn(body)
+  if (fields !== null) return fields
   for (const { form, window, prompt } of NUMBERS) {
-    const found = form.exec(words);
-    if (found === null) continue;
+    const found = form.exec(words)
+    if (found === null) continue
     return {
       windowTokens: tokensIn(found[window]),
       promptTokens: prompt === null ? null : tokensIn(found[prompt]),
-    };
+    }
   }
-  return { windowTokens: null, promptTokens: null };
+  return { windowTokens: null, promptTokens: null }
 }
 
 function saysTooLong(status: number, words: string): boolean {
-  if (status !== 400 && status !== 413 && status !== 422 && status !== 500) return false;
-  if (WORDS.test(words)) return true;
+  if (status !== 400 && status !== 413 && status !== 422 && status !== 500) return false
+  if (WORDS.test(words)) return true
   return (
     /(maximum context|context (length|size|window)|token (count|limit)|too many tokens).{0,200}(exceed|larger|longer|maximum|is \d|of \d)/s.test(
       words,
     ) ||
-    (status === 413 && words.trim() !== "")
-  );
+    (status === 413 && words.trim() !== '')
+  )
 }
 
 /** llama.cpp has them as fields, and Ollama, which runs it, hands its error on as text inside its own. */
 function numbersIn(body: string): TooLong | null {
-  const text = body.replaceAll("\\", "");
-  const window = /"n_ctx":\s*(\d+)/.exec(text);
-  const prompt = /"n_prompt_tokens":\s*(\d+)/.exec(text);
-  return window === null
-    ? null
-    : { windowTokens: tokensIn(window[1]), promptTokens: tokensIn(prompt?.[1]) };
+  const text = body.replaceAll('\\', '')
+  const window = /"n_ctx":\s*(\d+)/.exec(text)
+  const prompt = /"n_prompt_tokens":\s*(\d+)/.exec(text)
+  return window === null ? null : { windowTokens: tokensIn(window[1]), promptTokens: tokensIn(prompt?.[1]) }
 }
 
 function tokensIn(digits: string | undefined): number | null {
-  const tokens = Number(digits);
-  return Number.isSafeInteger(tokens) && tokens > 0 ? tokens : null;
+  const tokens = Number(digits)
+  return Number.isSafeInteger(tokens) && tokens > 0 ? tokens : null
 }
