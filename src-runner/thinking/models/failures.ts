@@ -57,11 +57,7 @@ export function failureFromStatus(context: FailureContext, status: number, heade
   const words = wordsOf(said)
   const detail = describeDetail(said.message, context)
   const of = (kind: Kind, message: string, more: Partial<ModelFailure> = {}) =>
-    failure(kind, message, {
-      status,
-      retryAfterMs: RETRYABLE[kind] ? readRetryAfterMs(headers, context.now) : null,
-      ...more,
-    })
+    failure(kind, message, { status, retryAfterMs: RETRYABLE[kind] ? readRetryAfterMs(headers, context.now) : null, ...more })
 
   if (
     status === 402 ||
@@ -176,13 +172,7 @@ function statusOfErrorType(type: string): number | null {
   return null
 }
 
-type Said = {
-  message: string
-  type: string
-  code: string
-  status: number | null
-  structured: boolean
-}
+type Said = { message: string; type: string; code: string; status: number | null; structured: boolean }
 
 function wordsOf({ code, type, message }: Said): string {
   return `${code} ${type} ${message}`.toLowerCase()

@@ -12,11 +12,7 @@ export type PromptMessage =
 export type PromptToolCall = { callId: string; name: string; args: unknown }
 
 /** A tool as a model is told of it. `parameters` is a JSON schema (draft 2020-12) of an object. */
-export type ToolDescription = {
-  name: string
-  description: string
-  parameters: Record<string, unknown>
-}
+export type ToolDescription = { name: string; description: string; parameters: Record<string, unknown> }
 
 export type ModelRequest = {
   model: string
@@ -67,11 +63,7 @@ export type ModelEvent =
   /** `args` is the parsed JSON, or the raw text with `argsValid: false` when the model wrote something else. */
   | { type: 'tool_call'; callId: string; name: string; args: unknown; argsValid: boolean }
   /** usage null: the provider sent none that can be believed. */
-  | {
-      type: 'finish'
-      reason: 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'other'
-      usage: Usage | null
-    }
+  | { type: 'finish'; reason: 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'other'; usage: Usage | null }
   | { type: 'failed'; failure: ModelFailure; usage: Usage | null }
 
 /** One provider's way to answer. After `signal` aborts, the iteration ends by throwing the signal's reason. */
@@ -100,12 +92,7 @@ export type ProviderAccess = {
  */
 export type KnownPrice = TokenRates & { longPrompt?: TokenRates & { fromInputTokens: number } }
 
-export type TokenRates = {
-  inputMicros: number
-  outputMicros: number
-  cachedInputMicros: number
-  cacheWriteMicros?: number
-}
+export type TokenRates = { inputMicros: number; outputMicros: number; cachedInputMicros: number; cacheWriteMicros?: number }
 
 export type OpenedModel = {
   adapter: ModelAdapter
