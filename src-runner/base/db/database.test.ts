@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silentLog } from '../../kit/log.ts'
@@ -170,6 +173,23 @@ describe('a damaged file', () => {
     writeFileSync(`${file}-wal`, 'changes')
     expect(refusal()).toBe('database_damaged')
     expect(readdirSync(join(folder, 'data'))).not.toContain('deckhand.db')
+  })
+
+  test('that is still busy closing the file on a slow disk is waited for', { timeout: 30_000 }, async () => {
+    start().close()
+    // As closing does it: the file belongs to one connection alone. Longer than SQLite is patient by itself here.
+    const closing = new Worker(
+      `const { parentPort } = require('node:worker_threads')
+       const connection = new (require(${JSON.stringify(createRequire(import.meta.url).resolve('better-sqlite3'))}))(${JSON.stringify(file)})
+       connection.pragma('locking_mode = EXCLUSIVE')
+       connection.exec('CREATE TABLE probe (x); DROP TABLE probe')
+       parentPort.postMessage('holds it')
+       setTimeout(() => connection.close(), 6000)`,
+      { eval: true },
+    )
+    await once(closing, 'message')
+    expect(start().findDamage()).toEqual([])
+    await once(closing, 'exit')
   })
 
   test('the lock is given back after a refusal', () => {

@@ -47,6 +47,8 @@ const APPLICATION_ID = 0x444b4844
 /** A file up to this size is checked as a whole at start (some 0.2 s); of a larger one only the small tables are. */
 const FULL_CHECK_BYTES = 64 * 1024 * 1024
 const SMALL_TABLES = ['entities', 'agents', 'providers', 'model_prices', 'settings', 'conversations', 'spend_days']
+/** Whoever closed the file last may still copy its log, on a disk that stands still for a while. */
+const WAIT_FOR_FILE_MS = 20_000
 /** The write-ahead log is cut back to this when it begins anew, however large a burst made it. */
 const LOG_BYTES_KEPT = 32 * 1024 * 1024
 /** The pages that jobs, deliveries and schedules share, with room for a few large ones. */
@@ -137,7 +139,7 @@ function refuseUnusable(file: string): number {
   try {
     const bytes = statSync(file).size
     if (bytes === 0) throw damaged('the file is empty')
-    probe = new Sqlite(file, { readonly: true, fileMustExist: true })
+    probe = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: WAIT_FOR_FILE_MS })
     const version = probe.pragma('user_version', { simple: true }) as number
     if (probe.pragma('application_id', { simple: true }) !== APPLICATION_ID || version < 1)
       throw damaged('it is not a database of Deckhand')
