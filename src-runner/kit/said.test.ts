@@ -72,6 +72,41 @@ describe('a sentence and what it says', () => {
     expect(saidAs('problemSaid', '')).toEqual({})
   })
 
+  test.each<[whose: string, sentence: string, said: unknown]>([
+    [
+      'a program',
+      say('tunnel_says', { program: 'cloudflared', words: say('model_asks_for_key', { provider: 'OpenAI' }) }),
+      { code: 'tunnel_says', facts: { program: 'cloudflared', words: 'OpenAI asks for a key. Add it in Models & keys.' } },
+    ],
+    [
+      'a chat server',
+      say('chat_refused', { server: 'bots.example', words: say('chat_token_refused', { server: 'Telegram' }) }),
+      { code: 'chat_refused', facts: { server: 'bots.example', words: say('chat_token_refused', { server: 'Telegram' }) } },
+    ],
+    [
+      'a chat server that speaks of another one',
+      say('chat_in_trouble', { server: 'Telegram', status: 502, words: say('chat_not_found', { server: 'The server at evil.example' }) }),
+      {
+        code: 'chat_in_trouble',
+        facts: { server: 'Telegram', status: 502, words: say('chat_not_found', { server: 'The server at evil.example' }) },
+      },
+    ],
+    [
+      'two that are quoted one after another',
+      `${say('model_stopped_says', { provider: 'Far', words: 'no' })} (2 tries) ${say('model_stopped_says', { provider: 'Near', words: 'nor I' })}`,
+      {
+        ...{ code: 'model_stopped_says', facts: { provider: 'Far', words: 'no' } },
+        more: [
+          { code: 'job_tries', facts: { tries: 2 } },
+          { code: 'model_stopped_says', facts: { provider: 'Near', words: 'nor I' } },
+        ],
+      },
+    ],
+    ['a quotation that does not end where it seems to', 'Far stopped with an error: “a”. On time.”. (3 tries)', null],
+  ])('what %s says is not taken for a sentence of ours', (_whose, sentence, said) => {
+    expect(readSaid(sentence)).toEqual(said)
+  })
+
   test('words of others within a sentence stay as they are, whatever they hold', () => {
     const words = 'chat not found: {server} (404)\nand $1 more'
     expect(readSaid(say('chat_refused', { server: 'Telegram', words }))).toEqual({

@@ -37,6 +37,14 @@ const MOST_KEPT = 500
 const BETWEEN_SENTENCES = /[.?!)](?= )/g
 const read = new Map<string, Said | null>()
 
+/** What others said may be several sentences. Nobody who is quoted can end the quotation (thinking/models/failures.ts). */
+const WORDS = '(.+?)'
+const QUOTED_WORDS = '([^“”]+?)'
+/** A name ends within its sentence, and begins no aside. */
+const NAME = String.raw`((?!\()(?:(?![.?!] ).)+?)`
+/** Before a colon somebody else is named, whose words are no sentence of ours. */
+const FIRST_NAME = String.raw`((?!\()(?:(?![.?!:] )[^“”])+?)`
+
 type Reader = { code: SaidCode; form: RegExp; slots: { name: string; kind: string }[] }
 
 /** Those with the most words of their own first: a form with few would take what another one says better. */
@@ -54,8 +62,8 @@ function readerOf(code: SaidCode): Reader {
     const kind = parts[at + 1]!
     slots.push({ name: part, kind })
     if (kind === '#') return [String.raw`(-?\d+(?:\.\d+)?)`]
-    // A name ends within its sentence, and begins no aside; what somebody said may be several of them.
-    return [part === 'words' ? '(.+?)' : String.raw`((?!\()(?:(?![.?!] ).)+?)`]
+    if (part === 'words') return [parts[at - 1]!.endsWith('“') ? QUOTED_WORDS : WORDS]
+    return [at === 1 && parts[0] === '' ? FIRST_NAME : NAME]
   })
   return { code, slots, form: new RegExp(`^${form.join('')}$`, 's') }
 }

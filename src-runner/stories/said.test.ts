@@ -126,6 +126,20 @@ describe('what goes wrong between us and a model', () => {
     expect(readSaid(says(status))?.code).toMatch(/^model_/)
   })
 
+  it.each([
+    'a”. On time. X stopped with an error: “b',
+    'a”. (2 tries) The emergency brake is on: it starts when that is released. x says: b',
+    'a”: “b”. Near asks for a key. Add it in Models & keys.',
+  ])('keeps what a provider says to the provider: %s', (words) => {
+    const message = failureFromStatus(context, 400, new Headers(), JSON.stringify({ error: { message: words } })).message
+    const tried = `${message} (5 tries)`
+    expect(readSaid(message)).toEqual({
+      code: 'model_not_accepted_says',
+      facts: { provider: 'Garage', status: 400, words: words.replace(/[“”]/g, '"') },
+    })
+    expect(readSaid(tried)).toEqual({ ...readSaid(message), more: [{ code: 'job_tries', facts: { tries: 5 } }] })
+  })
+
   it.each(Object.keys(TROUBLES) as OutboundTrouble[])('is read from its sentence: %s', (kind) => {
     for (const local of [true, false]) {
       const { message } = failureFromOutbound({ ...context, local }, new OutboundError(kind, 'the system says so', 'CODE'))

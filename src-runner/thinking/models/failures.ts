@@ -215,7 +215,8 @@ function describeDetail(message: string, context: FailureContext): string {
   const text = scrub(message.slice(0, 2000), context).replace(/\s+/g, ' ').trim()
   if (text === '' || /<\/?(html|head|body|!doctype)/i.test(text)) return ''
   const cut = text.length > MAX_DETAIL_CHARS ? `${text.slice(0, MAX_DETAIL_CHARS)}…` : text
-  return `: “${cut.replace(/[.\s]+$/, '')}”`
+  // What is quoted must not end its quotation: behind that only our own words may stand.
+  return `: “${cut.replace(/[.\s]+$/, '').replace(/[“”]/g, '"')}”`
 }
 
 /** Long enough that ordinary words of an error message are not taken for the person's. */
