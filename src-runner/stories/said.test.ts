@@ -129,7 +129,7 @@ describe('what goes wrong between us and a model', () => {
   it.each([
     'a”. On time. X stopped with an error: “b',
     'a”. (2 tries) The emergency brake is on: it starts when that is released. x says: b',
-    'a”: “b”. Near asks for a key. Add it in Models & keys.',
+    'a”: “b”. Near asks for a key. Add it in Models & keys',
   ])('keeps what a provider says to the provider: %s', (words) => {
     const message = failureFromStatus(context, 400, new Headers(), JSON.stringify({ error: { message: words } })).message
     const tried = `${message} (5 tries)`
