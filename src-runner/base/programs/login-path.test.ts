@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs'
+import { chmod, readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { scratchFolder } from '../../testing/scratch-folder.ts'
+import { readLoginPath } from './login-path.ts'
+
+const SHELLS = ['/bin/bash', '/bin/zsh', '/usr/bin/fish', '/bin/dash', '/bin/sh'].filter(existsSync)
+
+/** A home with these start-up files, and a shell that reads them. */
+async function askIn(startup: Record<string, string>, { shell = '/bin/bash', env = {}, timeoutMs = 5_000 } = {}) {
+  const home = await scratchFolder('home')
+  for (const [name, text] of Object.entries(startup)) await home.write(name, text)
+  const path = await readLoginPath({ env: { HOME: home.path, SHELL: shell, PATH: '/usr/bin:/bin', ...env }, timeoutMs })
+  return { home, ...path }
+}
+
+/** A program that stands in for a shell of the person's. */
+async function shellThat(script: string): Promise<string> {
+  const folder = await scratchFolder()
+  const path = await folder.write('bash', `#!/bin/sh\n${script}\n`)
+  await chmod(path, 0o755)
+  return path
+}
+
+describe.skipIf(process.platform === 'win32' || !existsSync('/bin/bash'))('the PATH of a person', () => {
+  it.each(SHELLS)('is what %s says after its start-up files', async (shell) => {
+    const startup = {
+      '.profile': 'PATH="/from/profile:$PATH"; export PATH',
+      '.bash_profile': 'export PATH="/from/profile:$PATH"; . ~/.bashrc',
+      '.bashrc': 'export PATH="$PATH:/from/rc"',
+      '.zshrc': 'export PATH="/from/profile:$PATH"',
+      '.config/fish/config.fish': 'set -gx PATH /from/profile $PATH',
+    }
+    const { folders, problem, shell: name } = await askIn(startup, { shell })
+    expect(problem).toBeNull()
+    expect(folders[0]).toBe('/from/profile')
+    expect(folders).toContain('/usr/bin')
+    expect(shell).toContain(name)
+  })
+
+  it('is read out of all that start-up files say, also with their escape sequences and a second PATH', async () => {
+    const startup = {
+      '.bash_profile': String.raw`echo PATH=/evil; printf '\033[31mhi\033[0m\n'; echo oops >&2; export PATH=/a:/b; trap 'echo bye; exit 3' EXIT`,
+    }
+    expect(await askIn(startup)).toMatchObject({ folders: ['/a', '/b'], problem: null })
+  })
+
+  it('is each folder once, in its order, and no text that is none', async () => {
+    const path = String.raw`export PATH=$'/a:/b::/a:/c d:/e\nf:.:relative:/z'`
+    expect((await askIn({ '.bash_profile': path })).folders).toEqual(['/a', '/b', '/c d', '.', 'relative', '/z'])
+  })
+
+  it('is asked for with nothing of ours but what a shell needs', async () => {
+    const env = { WORKER_SECRET: 'canary', NODE_OPTIONS: '--canary', SSH_AUTH_SOCK: '/canary' }
+    const { home } = await askIn({ '.bash_profile': 'env > ~/seen' }, { env })
+    const seen = await readFile(home.at('seen'), 'utf8')
+    expect(seen).not.toContain('canary')
+    expect(seen).toMatch(/^HOME=.*home$/m)
+  })
+
+  it.each<[string, string, RegExp]>([
+    ['waits for input that never comes, and then goes its own way', 'read -r answer; echo "[$answer]"', /without an answer/],
+    ['fails', 'exit 3', /without an answer/],
+    ['never ends', 'sleep 600', /within 0.7 seconds/],
+    ['talks without end', 'yes', /too much/],
+  ])('is that of this process when the shell %s', async (_, script, problem) => {
+    const shell = await shellThat(script)
+    const answer = await readLoginPath({ env: { SHELL: shell, PATH: '/short:/usr/bin' }, timeoutMs: 700 })
+    expect(answer).toEqual({ folders: ['/short', '/usr/bin'], shell: 'bash', problem: expect.stringMatching(problem) as string })
+  })
+
+  it.each([
+    ['is no shell that can be asked', '/usr/bin/python3', /not one of those/],
+    ['is not there', '/nowhere/zsh', /ENOENT/],
+  ])('is that of this process when the shell %s', async (_, shell, problem) => {
+    expect(await readLoginPath({ env: { SHELL: shell, PATH: '/short' } })).toMatchObject({
+      folders: ['/short'],
+      problem: expect.stringMatching(problem) as string,
+    })
+  })
+
+  it('does not wait for what a start-up file leaves in the background, and leaves nothing of it', async () => {
+    const started = performance.now()
+    const { home, folders } = await askIn({ '.bash_profile': 'sleep 600 & echo $! > ~/pid; export PATH=/a' })
+    expect(folders).toEqual(['/a'])
+    expect(performance.now() - started).toBeLessThan(4_000)
+    const pid = Number(await readFile(home.at('pid'), 'utf8'))
+    const state = () => readFile(`/proc/${pid}/stat`, 'utf8').then((stat) => / Z /.test(stat), () => true) // prettier-ignore
+    await expect.poll(state).toBe(true)
+  })
+
+  it('is no longer waited for when nobody wants to know', async () => {
+    const over = new AbortController()
+    const shell = await shellThat('sleep 600')
+    const asked = readLoginPath({ env: { SHELL: shell, PATH: '/short' }, signal: over.signal })
+    over.abort()
+    expect(await asked).toMatchObject({ folders: ['/short'], problem: expect.stringContaining('nobody waits') as string })
+  })
+})
