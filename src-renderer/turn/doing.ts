@@ -9,6 +9,6 @@ export function doingText(status: JobStatus, progress: Progress | null, words: W
   if (status !== 'running') return null
   if (progress?.activity === 'retry_wait')
     return words.common.activity.retry_wait(saidText(progress.detail, progress.detailSaid, words) || words.common.unknown)
-  // A tool that runs has its own line.
-  return words.turn.thinking
+  // A tool that runs has its own line. Of the model there is something to say when it does not read everything.
+  return (progress?.activity === 'model' && saidText(progress.detail, progress.detailSaid, words)) || words.turn.thinking
 }

@@ -238,6 +238,9 @@ export const SENTENCES = {
   job_hours: 'The job reached its limit of {hours#} hours of working time.',
   job_only_thought: 'The model used the whole length of its answer for thinking. Retry, or choose another model.',
   job_nothing_said: 'The model answered with nothing, twice. Retry, or choose another model.',
+  job_shortened: 'Left out of what the model reads now, to save room: {messages#} older messages.',
+  job_too_long:
+    'This job is too long for {model} at {provider}, and nothing more can be left out of it. About {instructions#} tokens are instructions, {tools#} tools, {task#} the task and {rest#} the newest steps. Shorten what is longest, or choose a model with a larger context.',
   job_filtered: "The provider's content filter stopped the answer. Put the task in other words, or choose another model.",
   job_crashed: 'The app stopped twice while this job was running and it did not get any further, so it was not started again.',
   job_silent: 'Nothing was heard of this job for {minutes#} minutes.',

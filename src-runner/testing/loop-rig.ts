@@ -85,6 +85,8 @@ export type RigOptions = {
   transcript?: PromptMessage[]
   startedCallIds?: string[]
   price?: KnownPrice | null
+  /** How many tokens each model holds, where it is known. */
+  windows?: Record<string, number>
   gate?: (question: GateQuestion) => GateVerdict | Promise<GateVerdict>
   open?: ModelSource['open']
   loseClaimAt?: (write: string) => boolean
@@ -133,6 +135,7 @@ export function runRig(options: RigOptions): Rig {
       return {
         price,
         providerName: 'Acme',
+        readWindow: async () => options.windows?.[ref.model] ?? null,
         adapter: {
           listModels: async () => [],
           stream(request, signal) {

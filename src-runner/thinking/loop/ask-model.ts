@@ -1,10 +1,21 @@
 import type { ModelRef } from '../../contract/agents.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
 import { messageOf } from '../../kit/errors.ts'
-import type { KnownPrice, ModelAdapter, ModelEvent, ModelFailure, ModelRequest, PromptToolCall, Usage } from '../models/model.ts'
+import { say } from '../../kit/said.ts'
+import type {
+  KnownPrice,
+  ModelAdapter,
+  ModelEvent,
+  ModelFailure,
+  ModelRequest,
+  OpenedModel,
+  PromptToolCall,
+  Usage,
+} from '../models/model.ts'
 import { orAbort } from './abortable.ts'
 import { failedWith, limitReached, saidSoFar, type Attempt } from './attempt.ts'
 import { addCosts, charsOfArgs, charsOfRequest, costOfCall, estimateOfCall, NO_COST, tokensOf, type CallCost } from './cost-of-call.ts'
+import { fitRequest, learnFromRefusal, learnFromUsage, tooLongSentence, type FittedRequest } from './fit-prompt.ts'
 import type { LoopEnding } from './loop-types.ts'
 import { takeCall } from './take-call.ts'
 
@@ -12,6 +23,8 @@ export const TRIES_PER_MODEL = 5
 export const MAX_RETRY_AFTER_MS = 10 * 60_000
 /** A wait longer than this is not waited for while another model of the list is still untried. */
 const LONG_WAIT_MS = 60_000
+/** How often a model that refused a prompt for its length is asked once more, each time with much less of it. */
+export const SHORTER_TRIES = 2
 const FIRST_WAIT_MS = 2_000
 const LONGEST_WAIT_MS = 60_000
 /** More than any model writes in one reply; a stream that goes on regardless is cut off. */
@@ -43,11 +56,13 @@ export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'mo
     const index = (attempt.modelIndex + turn) % models.length
     const model = models[index]!
     const isLastModel = turn === models.length - 1
+    let shorterTries = 0
+    let refused: Refused | null = null
     for (let tries = 1; ; tries++) {
       const ending = limitReached(attempt)
       if (ending !== null && !attempt.signal.aborted) return { outcome: 'limit', ending, model, cost }
       if (last.said.text !== '') attempt.deps.progress.reset()
-      const heard = await callOnce(attempt, { ...request, model: model.model }, model, cost.costMicros)
+      const heard: Heard = await callOnce(attempt, { ...request, model: model.model }, model, cost.costMicros, refused)
       cost = addCosts(cost, heard.cost)
       attempt.used.costMicros += heard.cost.costMicros
       last = { said: heard.said, model }
@@ -58,6 +73,12 @@ export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'mo
         return { outcome: 'reply', said: heard.said, reason: heard.end.reason, model, cost }
       }
       const { failure } = heard.end
+      if (heard.refused !== undefined && shorterTries < SHORTER_TRIES) {
+        refused = heard.refused
+        shorterTries++
+        tries--
+        continue
+      }
       const waitMs = waitBeforeRetry(failure, tries, isLastModel, attempt.deps.random())
       if (waitMs === null) {
         failures.push({ failure, tries })
@@ -78,26 +99,60 @@ type Heard = {
   /** `limit`: the call was not made, for want of money. */
   end: Ended | { type: 'limit'; ending: LoopEnding }
   cost: CallCost
+  /** The prompt was sent and is too long for this model. */
+  refused?: Refused
 }
 
-/** One call to one model. Trouble of any kind is a `failed` end; only bugs of our own are thrown. */
-async function callOnce(attempt: Attempt, request: ModelRequest, ref: ModelRef, unrecordedMicros: number): Promise<Heard> {
+/** A prompt that was refused for its length, and why. */
+type Refused = { tokens: number; failure: ModelFailure }
+
+/**
+ * One call to one model. Trouble of any kind is a `failed` end; only bugs of our own are thrown. Nothing is sent that is not
+ * shorter than what the model refused before.
+ */
+async function callOnce(
+  attempt: Attempt,
+  whole: ModelRequest,
+  ref: ModelRef,
+  unrecordedMicros: number,
+  refused: Refused | null,
+): Promise<Heard> {
   const { signal, deps } = attempt
   deps.progress.activity('model', null, null)
-  const opened = await orAbort(deps.models.open(ref), signal).catch((thrown: unknown) => {
+  const opened = await orAbort(openFitted(attempt, whole, ref), signal).catch((thrown: unknown) => {
     if (signal.aborted) return 'stopped' as const
     throw thrown
   })
   if (opened === 'stopped') return { said: NOTHING_SAID, end: 'stopped', cost: NO_COST }
   if ('failure' in opened) return { said: NOTHING_SAID, end: { type: 'failed', failure: opened.failure, usage: null }, cost: NO_COST }
+  const { fitted } = opened
+  const { request } = fitted
+  if (refused !== null && fitted.tokens >= refused.tokens)
+    return { said: NOTHING_SAID, end: { type: 'failed', failure: refused.failure, usage: null }, cost: NO_COST }
+  if (fitted.leftOut > 0) deps.progress.activity('model', say('job_shortened', { messages: fitted.leftOut }), null)
   const poor = await reserve(attempt, request, opened.price, unrecordedMicros)
   if (poor !== null) return { said: NOTHING_SAID, end: poor, cost: NO_COST }
   const { said, end } = await listen(attempt, opened.adapter, request, opened.providerName)
   const usage = end === 'stopped' ? null : end.usage
   const answered = said.text !== '' || said.reasoning !== '' || said.calls.length > 0
+  if (end !== 'stopped' && end.type === 'failed' && end.failure.kind === 'context_too_long' && !answered) {
+    learnFromRefusal(attempt, ref, fitted, end.failure.tooLong)
+    const failure = { ...end.failure, message: tooLongSentence(fitted, ref, opened.providerName) }
+    return { said, end: { ...end, failure }, cost: NO_COST, refused: { tokens: fitted.tokens, failure } }
+  }
+  if (end !== 'stopped' && end.type === 'finish' && usage !== null) learnFromUsage(attempt, ref, fitted, usage)
   // A call that failed before its first word is not billed; one that broke off later is.
   if (usage === null && !answered && (end === 'stopped' || end.type === 'failed')) return { said, end, cost: NO_COST }
   return { said, end, cost: costOfCall(usage, () => estimateFor(request, said), opened.price) }
+}
+
+async function openFitted(
+  attempt: Attempt,
+  whole: ModelRequest,
+  ref: ModelRef,
+): Promise<(OpenedModel & { fitted: FittedRequest }) | { failure: ModelFailure }> {
+  const opened = await attempt.deps.models.open(ref)
+  return 'failure' in opened ? opened : { ...opened, fitted: await fitRequest(attempt, whole, ref, opened) }
 }
 
 /** Sets the money for one call aside. null: it is there, or there is no purse. */

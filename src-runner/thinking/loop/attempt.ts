@@ -1,13 +1,15 @@
 import { say } from '../../kit/said.ts'
 import type { PromptMessage, PromptToolCall } from '../models/model.ts'
 import type { LoopDeps, LoopEnding, LoopInput, Used } from './loop-types.ts'
+import type { WindowBook } from './window-book.ts'
 
 /** What one run of the loop knows while it goes on. Lives and dies with it; all that must last is recorded. */
 export type Attempt = {
   readonly input: LoopInput
   readonly deps: LoopDeps
-  /** The whole conversation as the model reads it next. */
+  /** The whole conversation, of which the model reads next what it can hold. */
   readonly messages: PromptMessage[]
+  readonly windows: WindowBook
   readonly takenIds: Set<string>
   readonly used: Used
   /** What was said in this job, reply by reply, without empty ones. */

@@ -5,6 +5,7 @@ import type { Brings } from '../../contract/rules.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { ModelSource, PromptMessage, PromptToolCall, Usage } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
+import type { WindowBook } from './window-book.ts'
 
 /** One call that wants to run. */
 export type GateQuestion = {
@@ -121,6 +122,8 @@ export type LoopDeps = {
   models: ModelSource
   /** Absent: the job's own limit is all there is. */
   money?: Money
+  /** What other jobs learned of how much models hold. Absent: this one learns by itself. */
+  windows?: WindowBook
   gate: (question: GateQuestion) => Promise<GateVerdict>
   record: StepRecorder
   progress: LoopProgress

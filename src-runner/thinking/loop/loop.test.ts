@@ -343,7 +343,6 @@ describe('model trouble', () => {
   const codes: [ModelFailure['kind'], string][] = [
     ['auth', 'model_auth'],
     ['not_found', 'model_not_found'],
-    ['context_too_long', 'model_context_too_long'],
     ['refused', 'model_refused'],
     ['bad_answer', 'model_bad_answer'],
     ['bad_request', 'model_unavailable'],

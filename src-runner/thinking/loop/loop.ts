@@ -6,6 +6,7 @@ import { askModel, type Answer } from './ask-model.ts'
 import { failedWith, limitReached, openCallsOf, stoppedEnding, type Attempt } from './attempt.ts'
 import { NO_COST, type CallCost } from './cost-of-call.ts'
 import type { LoopDeps, LoopEnding, LoopInput, RecordedReply } from './loop-types.ts'
+import { createWindowBook } from './window-book.ts'
 
 const CUT_BY_LENGTH = '[The answer stops here: it reached the greatest length that the model may write.]'
 
@@ -23,6 +24,7 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopEnd
     input,
     deps,
     messages: [...input.prompt, ...input.transcript],
+    windows: deps.windows ?? createWindowBook(deps.clock),
     takenIds: new Set(
       [...input.prompt, ...input.transcript].flatMap((m) => (m.role === 'assistant' ? m.toolCalls.map((call) => call.callId) : [])),
     ),

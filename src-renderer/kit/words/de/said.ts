@@ -277,6 +277,9 @@ export const said: SaidWords = {
   job_only_thought: () =>
     'Das Modell hat die ganze Länge seiner Antwort zum Nachdenken verbraucht. Versuche es noch einmal, oder wähle ein anderes.',
   job_nothing_said: () => 'Das Modell hat zweimal nichts geantwortet. Versuche es noch einmal, oder wähle ein anderes.',
+  job_shortened: ({ messages }) => `Ältere Nachrichten, die das Modell jetzt nicht liest, um Platz zu sparen: ${number(messages)}.`,
+  job_too_long: ({ model, provider, instructions, tools, task, rest }) =>
+    `Dieser Auftrag ist zu lang für ${model} bei ${provider}, und mehr lässt sich nicht weglassen. Etwa ${number(instructions)} Token sind Anweisungen, ${number(tools)} Werkzeuge, ${number(task)} die Aufgabe und ${number(rest)} die neuesten Schritte. Kürze das Längste davon, oder wähle ein Modell, das mehr fasst.`,
   job_filtered: () =>
     'Der Inhaltsfilter des Anbieters hat die Antwort angehalten. Stelle die Aufgabe mit anderen Worten, oder wähle ein anderes Modell.',
   job_crashed: () =>
