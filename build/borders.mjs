@@ -31,9 +31,9 @@ export default {
 
     never(
       'main-asks-the-runner',
-      "The desktop knows of the runner what the runner's contract says.",
+      "The desktop knows of the runner what the runner's contract says, and of the page its words.",
       '^src-main/',
-      '^src-runner/(?!contract/)|^src-renderer/',
+      '^src-runner/(?!contract/)|^src-renderer/(?!kit/(words/|numbers\\.ts$))',
     ),
     never(
       'page-asks-by-contract',

@@ -7,7 +7,9 @@ import { answerDesktopCalls, openLinkAsking } from './desktop/desktop-calls.ts'
 import { setBrake } from './desktop/brake.ts'
 import { createDesktopState } from './desktop/desktop-state.ts'
 import { startedAtLogin } from './desktop/login-item.ts'
+import { noticeText } from './desktop/notice-text.ts'
 import { createQuit } from './desktop/quit.ts'
+import { speechOf } from './desktop/speech.ts'
 import { createTray } from './desktop/tray.ts'
 import { hasTray } from './desktop/tray-support.ts'
 import { codeCacheOf, createHost, logsDirOf } from './host.ts'
@@ -24,13 +26,6 @@ const here = import.meta.dirname
 const resources = app.isPackaged ? process.resourcesPath : join(here, '../../resources')
 const isTest = process.env['DECKHAND_TEST'] === '1'
 const devServer = app.isPackaged ? null : (process.env['ELECTRON_RENDERER_URL'] ?? null)
-
-const LOSE_FORM = {
-  message: 'Leave without saving?',
-  detail: 'What was written on this page is not saved yet.',
-  yes: 'Leave',
-  no: 'Stay',
-}
 
 // Not awaited: Electron becomes ready only after this module has been evaluated.
 start().catch((error: unknown) => {
@@ -52,17 +47,22 @@ async function start(): Promise<void> {
   const trash = process.platform === 'linux' && !isTest ? undefined : (file: string) => abilities.moveToTrash(file)
   const host = createHost({ environment, assets: await loadAssets(join(here, '../renderer')), spawn, trash })
   const { settings, supervisor, log } = host
+  const speech = () => speechOf(settings.current().language, app.getPreferredSystemLanguages())
+  const mayLoseForm = () => {
+    const text = speech().words.desktop.questions
+    return abilities.confirmAtOnce({ message: text.leave, detail: text.leaveText, yes: text.leaveYes, no: text.leaveNo })
+  }
   let trayIsSeen = false
   const window = createMainWindow({
     preload: join(here, '../preload/preload.cjs'),
     placeFile: join(dataDir, 'window.json'),
     log,
-    mayLoseForm: () => quit.isQuitting() || abilities.confirmAtOnce(LOSE_FORM),
+    mayLoseForm: () => quit.isQuitting() || mayLoseForm(),
     staysHidden: () => !quit.isQuitting() && (process.platform === 'darwin' || (trayIsSeen && settings.current().closeToTray)),
   })
   const abilities: Abilities = isTest ? (await import('./testing/e2e-hooks.ts')).stubAbilities(dataDir) : createAbilities(window.current)
-  const openLink = (url: string) => openLinkAsking(abilities, url)
-  const quit = createQuit(app, host, () => abilities)
+  const openLink = (url: string) => openLinkAsking(abilities, url, speech())
+  const quit = createQuit(app, host, () => abilities, speech)
   const info = {
     appVersion: app.getVersion(),
     electronVersion: process.versions.electron,
@@ -88,11 +88,10 @@ async function start(): Promise<void> {
   void supervisor.start()
 
   const showLogs = () => void shell.openPath(logsDirOf(dataDir))
-  Menu.setApplicationMenu(
-    Menu.buildFromTemplate(
-      menuTemplate({ platform: process.platform, development: devServer !== null, command: window.command, showLogs, quit: quit.ask }),
-    ),
-  )
+  const menuDeps = { platform: process.platform, development: devServer !== null, command: window.command, showLogs, quit: quit.ask }
+  const showMenu = () => Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate({ ...menuDeps, words: speech().words.desktop.menu })))
+  showMenu()
+  settings.onChange(showMenu)
   app.on('second-instance', () => window.show())
   app.on('activate', () => window.show())
   app.on('window-all-closed', () => quit.ask())
@@ -101,15 +100,19 @@ async function start(): Promise<void> {
   // Not every system tells of a wake, but after one there is somebody who unlocks. Once too often does no harm.
   powerMonitor.on('unlock-screen', () => supervisor.tellWoke())
   supervisor.onRunning(({ approvals }) => abilities.showCount(approvals))
-  supervisor.onNotice(({ title, body, path }) => abilities.notify({ title, body, onClick: () => window.command({ command: 'go', path }) }))
+  supervisor.onNotice((notice) =>
+    abilities.notify({ ...noticeText(notice, speech()), onClick: () => window.command({ command: 'go', path: notice.path }) }),
+  )
   createTray({
     resources,
     supervisor,
+    speech,
+    onSettings: settings.onChange,
     act(action) {
       if (action.do === 'quit') quit.ask()
       else if (action.do === 'stop') supervisor.cancelJob(action.jobId)
       else if (action.do === 'answer') supervisor.answerApproval(action)
-      else if (action.do === 'brake') void setBrake(abilities, supervisor, action.on)
+      else if (action.do === 'brake') void setBrake(abilities, supervisor, action.on, speech())
       else if (action.do === 'tunnel') supervisor.setTunnel(action.program, action.on)
       else if (action.path === undefined) window.show()
       else window.command({ command: 'go', path: action.path })
@@ -117,5 +120,5 @@ async function start(): Promise<void> {
   })
   trayIsSeen = await hasTray()
   if (!trayIsSeen) window.show()
-  if (settings.notice) abilities.notify({ title: 'Settings', body: settings.notice, onClick: window.show })
+  if (settings.notice) abilities.notify({ title: speech().words.desktop.notices.settings, body: settings.notice, onClick: window.show })
 }

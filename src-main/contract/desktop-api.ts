@@ -38,6 +38,8 @@ export const MachineSettings = z.object({
   startAtLogin: z.boolean(),
   closeToTray: z.boolean(),
   theme: z.enum(['system', 'light', 'dark']),
+  /** As the page has it: told by the page, so that menus and notifications speak as it does. */
+  language: z.enum(['system', 'en', 'de']),
   logLevel: z.enum(['error', 'warn', 'info', 'debug']),
 })
 export type MachineSettings = z.infer<typeof MachineSettings>

@@ -7,6 +7,7 @@ import { externalUrl } from '../security/external-url.ts'
 import { mayAskDesktop } from '../security/own-page.ts'
 import type { Abilities } from './abilities.ts'
 import { setLoginItem } from './login-item.ts'
+import type { Speech } from './speech.ts'
 
 type Handlers = {
   [N in DesktopCallName]: (
@@ -69,14 +70,15 @@ export function answerDesktopCalls(deps: {
 }
 
 /** Opens a link outside after the person saw where it leads. true: it was opened. */
-export async function openLinkAsking(abilities: Abilities, text: string): Promise<boolean> {
-  const url = externalUrl(text)
+export async function openLinkAsking(abilities: Abilities, link: string, { words }: Speech): Promise<boolean> {
+  const url = externalUrl(link)
   if (url === null) return false
+  const text = words.desktop.questions
   const agreed = await abilities.confirm({
-    message: `Open ${url.host} in your browser?`,
+    message: text.openLink(url.host),
     detail: url.href.slice(0, 500),
-    yes: 'Open',
-    no: 'Cancel',
+    yes: text.openLinkYes,
+    no: text.openLinkNo,
   })
   if (agreed) await abilities.openInBrowser(url)
   return agreed

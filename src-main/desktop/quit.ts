@@ -2,6 +2,7 @@ import type { App } from 'electron'
 import { messageOf } from '../log/log.ts'
 import { leave, type Host } from '../host.ts'
 import type { Abilities } from './abilities.ts'
+import type { Speech } from './speech.ts'
 
 export type Quit = {
   /** Asks first when jobs are running. */
@@ -15,7 +16,7 @@ export type Quit = {
  * One way out, whoever asks for it: the menu, the tray, the dock, a signal. Running jobs are named first; then the
  * servers stop in order, and only then the process ends.
  */
-export function createQuit(app: App, host: Host, abilities: () => Abilities): Quit {
+export function createQuit(app: App, host: Host, abilities: () => Abilities, speech: () => Speech): Quit {
   let quitting = false
   let asking = false
   let stopped = false
@@ -33,14 +34,13 @@ export function createQuit(app: App, host: Host, abilities: () => Abilities): Qu
     const { jobs } = host.supervisor.running()
     if (jobs.length === 0) return stopAndLeave()
     asking = true
+    const text = speech().words.desktop.questions
+    const titles = jobs.slice(0, 5).map((job) => job.title)
     const agreed = await abilities().confirm({
-      message: jobs.length === 1 ? 'A job is running. Quit Deckhand?' : `${jobs.length} jobs are running. Quit Deckhand?`,
-      detail: `${jobs
-        .slice(0, 5)
-        .map((job) => job.title)
-        .join('\n')}\n\nWhat runs now stops, and resumes at the next start.`,
-      yes: 'Quit',
-      no: 'Keep Running',
+      message: text.quit(jobs.length),
+      detail: `${titles.join('\n')}\n\n${text.quitText}`,
+      yes: text.quitYes,
+      no: text.quitNo,
     })
     asking = false
     if (agreed) await stopAndLeave()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { WaitingApproval, WebhookReach } from '../../src-runner/contract/port.ts'
+import { speechOf } from './speech.ts'
 import { summary, trayItems } from './tray-menu.ts'
 
 const READY = { state: 'ready', runnerUrl: 'http://127.0.0.1:3001' } as const
@@ -13,7 +14,18 @@ const job = (n: number, changes: object = {}) => ({
   ...changes,
 })
 const NO_REACH: WebhookReach = { url: null, check: 'unknown', tunnel: null }
-const QUIET = { jobs: [], pending: 0, approvals: 0, waiting: [], brake: false, webhooks: NO_REACH, runner: READY, now: NOW }
+const [ENGLISH, GERMAN] = [speechOf('en', []), speechOf('de', [])]
+const QUIET = {
+  jobs: [],
+  pending: 0,
+  approvals: 0,
+  waiting: [],
+  brake: false,
+  webhooks: NO_REACH,
+  runner: READY,
+  now: NOW,
+  speech: ENGLISH,
+}
 const labels = (items: ReturnType<typeof trayItems>) => items.map((item) => (item.kind === 'line' ? '—' : item.label))
 
 describe('the tray', () => {
@@ -47,6 +59,20 @@ describe('the tray', () => {
         { label: 'Stop', action: { do: 'stop', jobId: job(1).jobId } },
       ],
     })
+  })
+
+  it('speaks as the page does', () => {
+    const items = trayItems({ ...QUIET, jobs: [job(1, { startedAt: NOW - 3_900_000 })], pending: 1, brake: true, speech: GERMAN })
+    expect(labels(items)).toEqual([
+      'Deckhand öffnen',
+      '—',
+      'Die Notbremse ist gezogen',
+      '1 Auftrag läuft, 1 wartet',
+      'Job 1 · Ann · 1 Std. 5 Min. · 0,02\u00A0$',
+      '—',
+      'Notbremse lösen …',
+      'Deckhand beenden',
+    ])
   })
 
   it('stays readable whatever a title holds', () => {
@@ -113,6 +139,29 @@ describe('the tray', () => {
       expect(group({ kind: 'question' }).labels).toEqual(['Open…'])
     })
 
+    it('a call in the language of the page, if all of it can be read there', () => {
+      const effect = { code: 'delete', path: 'notes.md', bytes: 2000, forGood: false, lost: false } as const
+      const asks = (path: string) => {
+        const waiting = [ask({ asked: { code: 'call', effect: { ...effect, path } } })]
+        const found = trayItems({ ...QUIET, approvals: 1, waiting, speech: GERMAN })[2]
+        if (found?.kind !== 'group') throw new Error('there is no group')
+        return { label: found.label, labels: labels(found.items) }
+      }
+      expect(asks('notes.md')).toEqual({
+        label: 'Ann: Löschen: notes.md (2 kB)',
+        labels: ['Einmal freigeben', 'Ablehnen', 'Öffnen …'],
+      })
+      const long = asks(`${'x'.repeat(60)}.md`)
+      expect(long.label).toMatch(/^Ann: Löschen: x+…$/)
+      expect(long.labels).toEqual(['Ablehnen', 'Öffnen …'])
+    })
+
+    it('a limit in the language of the page', () => {
+      const budget = { scope: 'job', limitUsd: 2, spentUsd: 2, extensionUsd: 1 } as const
+      const waiting = [ask({ kind: 'budget', asked: { code: 'money', budget } })]
+      expect(labels(trayItems({ ...QUIET, waiting, speech: GERMAN }))[1]).toBe('Ann: 1,00 $ zur Grenze des Auftrags von 2,00 $ dazu')
+    })
+
     it('a limit: more money, or the end', () => {
       const { labels, actions } = group({ kind: 'budget' })
       expect(labels).toEqual(['Extend', 'Stop', 'Open…'])
@@ -167,6 +216,6 @@ describe('the tray', () => {
     [{ state: 'failed', code: 'crash_loop', message: 'x' }, 'The runner is not running'],
     [{ state: 'port_taken', port: 1, suggestedPort: 2 }, 'The runner is not running'],
   ] as const)('says how the runner is: %o', (runner, expected) => {
-    expect(summary(0, 0, runner)).toBe(expected)
+    expect(summary(0, 0, runner, ENGLISH.words.desktop.tray)).toBe(expected)
   })
 })

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { Menu, type MenuItemConstructorOptions, nativeImage, Tray } from 'electron'
 import type { Supervisor } from '../runner/supervisor.ts'
+import type { Speech } from './speech.ts'
 import { trayItems, type TrayAction, type TrayItem } from './tray-menu.ts'
 
 const CLOCK_MS = 30_000
@@ -9,10 +10,14 @@ const CLOCK_MS = 30_000
 export function createTray({
   resources,
   supervisor,
+  speech,
+  onSettings,
   act,
 }: {
   resources: string
   supervisor: Supervisor
+  speech: () => Speech
+  onSettings: (listener: () => void) => void
   act: (action: TrayAction) => void
 }): void {
   const picture = (name: string) => nativeImage.createFromPath(join(resources, name))
@@ -28,7 +33,7 @@ export function createTray({
   const rebuild = () => {
     const running = supervisor.running()
     const { jobs, approvals } = running
-    const items = trayItems({ ...running, runner: supervisor.state(), now: Date.now() })
+    const items = trayItems({ ...running, runner: supervisor.state(), now: Date.now(), speech: speech() })
     tray.setContextMenu(Menu.buildFromTemplate(items.map((item) => toElectron(item, act))))
     if (isCalling !== approvals > 0) {
       isCalling = approvals > 0
@@ -39,6 +44,7 @@ export function createTray({
   rebuild()
   supervisor.onRunning(rebuild)
   supervisor.onState(rebuild)
+  onSettings(rebuild)
   // Elapsed times grow without anything happening.
   setInterval(() => supervisor.running().jobs.length > 0 && rebuild(), CLOCK_MS)
 }

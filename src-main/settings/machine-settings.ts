@@ -11,6 +11,7 @@ export const DEFAULT_MACHINE_SETTINGS: MachineSettings = {
   startAtLogin: false,
   closeToTray: true,
   theme: 'system',
+  language: 'system',
   logLevel: 'info',
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { DesktopCommand } from '../contract/desktop-api.ts'
+import { speechOf } from '../desktop/speech.ts'
 import { menuTemplate } from './menu.ts'
 
 type Item = ReturnType<typeof menuTemplate>[number]
@@ -8,13 +9,20 @@ const flat = (items: Item[]): Item[] => items.flatMap((item) => [item, ...(Array
 describe.each(['darwin', 'linux', 'win32'] as const)('the menu on %s', (platform) => {
   const command = vi.fn<(command: DesktopCommand) => void>()
   const quit = vi.fn<() => void>()
-  const items = flat(menuTemplate({ platform, development: false, command, showLogs: () => undefined, quit }))
+  const items = flat(
+    menuTemplate({ platform, development: false, command, showLogs: () => undefined, quit, words: speechOf('de', []).words.desktop.menu }),
+  )
 
   it('has no shortcut twice, settings and quit once, and copy and paste', () => {
     const shortcuts = items.map((item) => item.accelerator).filter(Boolean)
     expect(new Set(shortcuts).size).toBe(shortcuts.length)
     expect(shortcuts.filter((shortcut) => shortcut === 'CmdOrCtrl+,' || shortcut === 'CmdOrCtrl+Q')).toHaveLength(2)
     expect(items.some((item) => item.role === 'editMenu')).toBe(true)
+  })
+
+  it('says everything in the language of the page', () => {
+    for (const item of items) if (item.type !== 'separator') expect(item.label).toBeTruthy()
+    expect(items.map((item) => item.label)).toEqual(expect.arrayContaining(['Bearbeiten', 'Einfügen', 'Vollbild', 'Tastenkürzel']))
   })
 
   it('wishes for nothing that the page would not understand', () => {

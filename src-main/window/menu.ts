@@ -1,4 +1,5 @@
 import type { MenuItemConstructorOptions } from 'electron'
+import type { Words } from '../../src-renderer/kit/words/words.ts'
 import type { DesktopCommand } from '../contract/desktop-api.ts'
 
 export type MenuDeps = {
@@ -7,82 +8,80 @@ export type MenuDeps = {
   command: (command: DesktopCommand) => void
   showLogs: () => void
   quit: () => void
+  words: Words['desktop']['menu']
 }
 
 const SCREENS = [
-  ['Home', '/', '1'],
-  ['Chat', '/chat', '2'],
-  ['Activity', '/activity', '3'],
-  ['Agents', '/agents', '4'],
-  ['Models', '/models', '5'],
+  ['home', '/', '1'],
+  ['chat', '/chat', '2'],
+  ['activity', '/activity', '3'],
+  ['agents', '/agents', '4'],
+  ['models', '/models', '5'],
 ] as const
 
 /** The app's menu, on every system: it is where shortcuts are found, and on macOS what makes copy and paste work. */
-export function menuTemplate({ platform, development, command, showLogs, quit }: MenuDeps): MenuItemConstructorOptions[] {
+export function menuTemplate({ platform, development, command, showLogs, quit, words }: MenuDeps): MenuItemConstructorOptions[] {
+  const isMac = platform === 'darwin'
+  const line: MenuItemConstructorOptions = { type: 'separator' }
+  /** Electron's own labels are English whatever the language. */
+  const role = (name: keyof typeof words.roles): MenuItemConstructorOptions => ({ role: name, label: words.roles[name] })
   const go = (path: string) => () => command({ command: 'go', path })
-  const settings: MenuItemConstructorOptions = { label: 'Settings…', accelerator: 'CmdOrCtrl+,', click: go('/settings') }
+  const settings: MenuItemConstructorOptions = { label: words.settings, accelerator: 'CmdOrCtrl+,', click: go('/settings') }
   const leave: MenuItemConstructorOptions = {
-    label: platform === 'win32' ? 'Exit' : 'Quit Deckhand',
+    label: platform === 'win32' ? words.exit : words.quit,
     accelerator: 'CmdOrCtrl+Q',
     click: quit,
   }
-  const mac: MenuItemConstructorOptions[] =
-    platform === 'darwin'
-      ? [
-          {
-            label: 'Deckhand',
-            submenu: [
-              { role: 'about' },
-              { type: 'separator' },
-              settings,
-              { type: 'separator' },
-              { role: 'hide' },
-              { role: 'hideOthers' },
-              { role: 'unhide' },
-              { type: 'separator' },
-              leave,
-            ],
-          },
-        ]
-      : []
+  const mac: MenuItemConstructorOptions = {
+    label: 'Deckhand',
+    submenu: [role('about'), line, settings, line, role('hide'), role('hideOthers'), role('unhide'), line, leave],
+  }
   return [
-    ...mac,
+    ...(isMac ? [mac] : []),
     {
-      label: 'File',
+      label: words.file,
       submenu: [
-        { label: 'New Chat', accelerator: 'CmdOrCtrl+N', click: go('/chat') },
-        ...(platform === 'darwin' ? [] : [settings]),
-        { type: 'separator' },
-        { role: 'close' },
-        ...(platform === 'darwin' ? [] : [leave]),
-      ],
-    },
-    { role: 'editMenu' },
-    {
-      label: 'Go',
-      submenu: [
-        ...SCREENS.map(([label, path, key]) => ({ label, accelerator: `CmdOrCtrl+${key}`, click: go(path) })),
-        { type: 'separator' },
-        { label: 'Command Palette…', accelerator: 'CmdOrCtrl+K', click: () => command({ command: 'palette' }) },
+        { label: words.newChat, accelerator: 'CmdOrCtrl+N', click: go('/chat') },
+        ...(isMac ? [] : [settings]),
+        line,
+        role('close'),
+        ...(isMac ? [] : [leave]),
       ],
     },
     {
-      label: 'View',
+      role: 'editMenu',
+      label: words.edit,
+      submenu: [role('undo'), role('redo'), line, role('cut'), role('copy'), role('paste'), role('delete'), line, role('selectAll')],
+    },
+    {
+      label: words.go,
       submenu: [
-        { role: 'resetZoom' },
-        { role: 'zoomIn' },
-        { role: 'zoomOut' },
-        { type: 'separator' },
-        { role: 'togglefullscreen' },
-        ...(development ? ([{ type: 'separator' }, { role: 'reload' }, { role: 'toggleDevTools' }] as const) : []),
+        ...SCREENS.map(([screen, path, key]) => ({ label: words.screens[screen], accelerator: `CmdOrCtrl+${key}`, click: go(path) })),
+        line,
+        { label: words.palette, accelerator: 'CmdOrCtrl+K', click: () => command({ command: 'palette' }) },
       ],
     },
-    { role: 'windowMenu' },
     {
-      label: 'Help',
+      label: words.view,
       submenu: [
-        { label: 'Keyboard Shortcuts', accelerator: 'CmdOrCtrl+/', click: () => command({ command: 'shortcuts' }) },
-        { label: 'Show Logs', click: showLogs },
+        role('resetZoom'),
+        role('zoomIn'),
+        role('zoomOut'),
+        line,
+        role('togglefullscreen'),
+        ...(development ? ([line, { role: 'reload' }, { role: 'toggleDevTools' }] as const) : []),
+      ],
+    },
+    {
+      role: 'windowMenu',
+      label: words.window,
+      submenu: [role('minimize'), role('zoom'), ...(isMac ? [line, role('front')] : [role('close')])],
+    },
+    {
+      label: words.help,
+      submenu: [
+        { label: words.shortcuts, accelerator: 'CmdOrCtrl+/', click: () => command({ command: 'shortcuts' }) },
+        { label: words.logs, click: showLogs },
       ],
     },
   ]

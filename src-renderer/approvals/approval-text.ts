@@ -1,7 +1,7 @@
 import type { Approval } from '../../src-runner/contract/approvals.ts'
 import { moneyText } from '../kit/numbers.ts'
 import type { Words } from '../kit/words/words.ts'
-import { effectText } from './policy-text.ts'
+import { effectText } from '../kit/words/telling.ts'
 
 type Asked = Pick<Approval, 'kind' | 'agentName' | 'tool' | 'facts' | 'question' | 'budget'>
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { CallEffect, Mark, VoiceReason } from '../../src-runner/contract/rules.ts'
 import { de } from '../kit/words/de.ts'
 import { en } from '../kit/words/en.ts'
-import { causeText, effectText, voiceText } from './policy-text.ts'
+import { effectText } from '../kit/words/telling.ts'
+import { causeText, voiceText } from './policy-text.ts'
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 const page: Mark = { seq: 3, cause: 'the answer of web_fetch', about: { code: 'answer_of', tool: 'web_fetch' } }

@@ -1,6 +1,4 @@
-import type { CallEffect, CallFacts, CallMatter, Mark, Voice, VoiceReason } from '../../src-runner/contract/rules.ts'
-import { bytesText } from '../kit/numbers.ts'
-import { saidText } from '../kit/said.ts'
+import type { CallMatter, Mark, Voice, VoiceReason } from '../../src-runner/contract/rules.ts'
 import { visibleText } from '../kit/visible-text.ts'
 import type { Words } from '../kit/words/words.ts'
 import { ruleSentence } from '../rules/rule-sentence.ts'
@@ -35,20 +33,4 @@ export function causeText({ about, cause }: Mark, words: Words): string {
     channel: about.code === 'started_by' ? words.common.channel[about.channel] : '',
   }
   return visibleText(words.policy.causes[about.code](facts))
-}
-
-/** What a call would do, in one line. */
-export function effectText({ effectOn, summary }: Pick<CallFacts, 'effectOn' | 'summary'>, words: Words, locale: string): string {
-  if (effectOn === undefined) return visibleText(summary)
-  const size = (bytes: number | null) => (bytes === null ? '' : bytesText(bytes, locale))
-  const facts: Record<string, unknown> = { ...effectOn }
-  if ('bytes' in effectOn) facts['bytes'] = size(effectOn.bytes)
-  if ('newBytes' in effectOn) facts['newBytes'] = size(effectOn.newBytes)
-  facts['why'] = effectOn.code === 'run' && effectOn.why !== undefined ? saidText('', effectOn.why, words) : ''
-  const say = words.policy.effects[effectOn.code] as (facts: Record<string, unknown>) => string
-  return visibleText(`${say(facts)}${isLost(effectOn) ? words.policy.lost : ''}`)
-}
-
-function isLost(effect: CallEffect): boolean {
-  return 'lost' in effect && effect.lost
 }

@@ -1,5 +1,6 @@
 import { type Accessor, createContext, createEffect, createSignal, type JSX, onCleanup, useContext } from 'solid-js'
 import type { DesktopApi, DesktopState } from '../../src-main/contract/desktop-api.ts'
+import { languageSetting } from '../kit/words/words.ts'
 import { createAppDesktop, createBrowserDesktop, type Desktop, storeTheme, type Theme } from './desktop.ts'
 
 declare global {
@@ -36,6 +37,11 @@ export function DesktopProvider(props: { desktop?: Desktop; children: JSX.Elemen
       storeTheme(next.settings.theme)
     }),
   )
+  createEffect(() => {
+    const known = state()?.settings.language
+    const language = languageSetting()
+    if (known !== undefined && known !== language) void desktop.api?.changeSettings({ language })
+  })
   createEffect(() => {
     const chosen = theme()
     if (chosen === 'system') delete document.documentElement.dataset.theme

@@ -6,7 +6,15 @@ const fine: DesktopState = {
   runner: { state: 'ready', runnerUrl: 'http://127.0.0.1:3001' },
   dashboard: { state: 'ready', dashboardUrl: 'http://127.0.0.1:3000' },
   vault: { kind: 'keychain', state: 'ok', message: '' },
-  settings: { runnerPort: 3001, dashboardPort: 3000, startAtLogin: false, closeToTray: true, theme: 'system', logLevel: 'info' },
+  settings: {
+    runnerPort: 3001,
+    dashboardPort: 3000,
+    startAtLogin: false,
+    closeToTray: true,
+    theme: 'system',
+    language: 'system',
+    logLevel: 'info',
+  },
   info: { appVersion: '1', electronVersion: '45', platform: 'linux', dataDir: '/d', logsDir: '/l', safeMode: false },
 }
 

@@ -113,7 +113,15 @@ it('shows that a port is taken and takes the other one', async () => {
     runner: { state: 'port_taken', port: 3001, suggestedPort: 3011 },
     dashboard: { state: 'ready', dashboardUrl: 'http://127.0.0.1:3000' },
     vault: { kind: 'keychain', state: 'ok', message: '' },
-    settings: { runnerPort: 3001, dashboardPort: 3000, startAtLogin: false, closeToTray: true, theme: 'dark', logLevel: 'info' },
+    settings: {
+      runnerPort: 3001,
+      dashboardPort: 3000,
+      startAtLogin: false,
+      closeToTray: true,
+      theme: 'dark',
+      language: 'system',
+      logLevel: 'info',
+    },
     info: { appVersion: '1', electronVersion: '45', platform: 'linux', dataDir: '/d', logsDir: '/l', safeMode: false },
   }
   const { user } = open({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ApprovalKind } from './approval-kinds.ts'
 import { JobChannel, JobStatus } from './jobs.ts'
 import { Id, Moment, Usd } from './primitives.ts'
-import { CallFacts, CreateRule, Decision, Marks } from './rules.ts'
+import { CallEffect, CallFacts, CreateRule, Decision, Marks } from './rules.ts'
 
 /** withdrawn: the job ended before anybody answered. */
 export const ApprovalStatus = z.enum(['pending', 'approved', 'rejected', 'expired', 'withdrawn'])
@@ -10,6 +10,23 @@ export type ApprovalStatus = z.infer<typeof ApprovalStatus>
 
 export const Remember = z.enum(['once', 'job', 'always'])
 export type Remember = z.infer<typeof Remember>
+
+/** Of a budget: which limit, what is spent, and what one tap adds. */
+export const AskedBudget = z.object({
+  scope: z.enum(['job', 'agent_day', 'agent_month', 'app_day']),
+  limitUsd: Usd,
+  spentUsd: Usd,
+  extensionUsd: Usd,
+})
+export type AskedBudget = z.infer<typeof AskedBudget>
+
+/** What is asked, in what it takes to say it: for a menu or a notification that has words of its own. */
+export const Asked = z.discriminatedUnion('code', [
+  z.object({ code: z.literal('call'), effect: CallEffect }),
+  z.object({ code: z.literal('outcome'), tool: z.string().nullable() }),
+  z.object({ code: z.literal('money'), budget: AskedBudget }),
+])
+export type Asked = z.infer<typeof Asked>
 
 export const Approval = z.object({
   id: Id,
@@ -36,10 +53,7 @@ export const Approval = z.object({
   marks: Marks,
   /** Of a question. */
   question: z.object({ text: z.string(), choices: z.array(z.string()) }).nullable(),
-  /** Of a budget: which limit, what is spent, and what one tap adds. */
-  budget: z
-    .object({ scope: z.enum(['job', 'agent_day', 'agent_month', 'app_day']), limitUsd: Usd, spentUsd: Usd, extensionUsd: Usd })
-    .nullable(),
+  budget: AskedBudget.nullable(),
   /** What "Always" would write; null where always is not offered. */
   alwaysRule: CreateRule.nullable(),
   mayRemember: z.array(Remember),

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { ApprovalKind } from './approval-kinds.ts'
+import { Asked } from './approvals.ts'
 import { ChannelKind } from './channels.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { Said } from './said.ts'
@@ -18,6 +20,22 @@ export const NoticeKind = z.enum([
   'public_address_unreachable',
 ])
 export type NoticeKind = z.infer<typeof NoticeKind>
+
+/** What a notice tells, for a desktop that has words of its own. Its title and its text say the same in English. */
+export const NoticeAbout = z.discriminatedUnion('code', [
+  /** Under the title of the job. */
+  z.object({ code: z.literal('job_failed') }),
+  /** `asked` left out: in the words of whoever asks. */
+  z.object({ code: z.literal('approval'), kind: ApprovalKind, agentName: z.string(), asked: Asked.optional() }),
+  z.object({ code: z.literal('budget_exhausted'), schedule: z.string() }),
+  z.object({ code: z.literal('delivery_impossible'), agentName: z.string() }),
+  z.object({ code: z.literal('channel_logged_out'), agentName: z.string(), service: ChannelKind }),
+  z.object({ code: z.literal('channel_request'), agentName: z.string(), service: ChannelKind, person: z.string() }),
+  z.object({ code: z.literal('public_address_unreachable') }),
+  /** Several as one. */
+  z.object({ code: z.literal('several'), counts: z.array(z.object({ kind: NoticeKind, count: z.number().int() })) }),
+])
+export type NoticeAbout = z.infer<typeof NoticeAbout>
 
 const ClockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/)
 

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { ApprovalKind } from './approval-kinds.ts'
-import { NoticeKind } from './notifications.ts'
+import { Asked } from './approvals.ts'
+import { NoticeAbout, NoticeKind } from './notifications.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { PublicAddress, TunnelProgram } from './public-address.ts'
+import { Said } from './said.ts'
 
 /**
  * The typed port between the desktop (or headless host) and the runner process. Both ends parse what arrives: a
@@ -87,6 +89,8 @@ export const WaitingApproval = z.object({
   agentName: z.string(),
   /** What is asked, in at most 60 characters. */
   title: z.string(),
+  /** The same, for a menu that has words of its own. Left out: the title is in the words of whoever asks. */
+  asked: Asked.optional(),
   /** The title says all that a person has to know, so it may be answered without a look at the approval itself. */
   isWhole: z.boolean(),
   /** Answers of a question, letter by letter; empty when it has none or one does not fit into a menu. */
@@ -145,6 +149,8 @@ export const FromRunner = z.discriminatedUnion('type', [
     kind: NoticeKind,
     title: z.string(),
     body: z.string(),
+    about: NoticeAbout.optional(),
+    bodySaid: Said.optional(),
     path: z.string(),
   }),
 ])

@@ -109,7 +109,8 @@ describe('what the tray is told, and what is answered there', { timeout: 30_000 
     await runner.ended(jobId)
     const { approvalId, ...shown } = await waiting()
     const title = "Add $0.20 to the job's limit of $0.20"
-    expect(shown).toEqual({ kind: 'budget', agentName: 'Tester', title, isWhole: true, choices: [] })
+    expect(shown).toMatchObject({ asked: { code: 'money', budget: { scope: 'job', extensionUsd: 0.2, limitUsd: 0.2 } } })
+    expect(shown).toMatchObject({ kind: 'budget', agentName: 'Tester', title, isWhole: true, choices: [] })
     runner.runner.answerApproval({ approvalId, decision: 'approve', answer: null })
     await expect.poll(() => runner.reports.at(-1)?.waiting[0]?.title).toBe("Add $0.20 to the job's limit of $0.40")
     runner.runner.answerApproval({ approvalId: runner.reports.at(-1)!.waiting[0]!.approvalId, decision: 'reject', answer: null })

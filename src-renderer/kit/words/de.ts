@@ -5,6 +5,7 @@ import { channels } from './de/channels.ts'
 import { automations } from './de/automations.ts'
 import { chat } from './de/chat.ts'
 import { common } from './de/common.ts'
+import { desktop } from './de/desktop.ts'
 import { errors } from './de/errors.ts'
 import { files } from './de/files.ts'
 import { attention, doctor } from './de/findings.ts'
@@ -45,4 +46,5 @@ export const de = {
   policy,
   attention,
   doctor,
+  desktop,
 }

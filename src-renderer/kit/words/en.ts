@@ -5,6 +5,7 @@ import { channels } from './en/channels.ts'
 import { automations } from './en/automations.ts'
 import { chat } from './en/chat.ts'
 import { common } from './en/common.ts'
+import { desktop } from './en/desktop.ts'
 import { errors } from './en/errors.ts'
 import { files } from './en/files.ts'
 import { attention, doctor } from './en/findings.ts'
@@ -46,4 +47,5 @@ export const en = {
   policy,
   attention,
   doctor,
+  desktop,
 }

@@ -1,17 +1,28 @@
 import { screen, within } from '@solidjs/testing-library'
-import { expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import type { DesktopApi, DesktopState } from '../../../src-main/contract/desktop-api.ts'
 import { DEFAULT_SETTINGS } from '../../../src-runner/contract/settings.ts'
 import { createAppDesktop } from '../../platform/desktop.ts'
+import { changeLanguage } from '../../kit/words/words.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
 import { SettingsScreen } from './SettingsScreen.tsx'
+
+afterEach(() => changeLanguage('system'))
 
 const state: DesktopState = {
   runner: { state: 'ready', runnerUrl: 'http://127.0.0.1:3005' },
   dashboard: { state: 'ready', dashboardUrl: 'http://127.0.0.1:3000' },
   vault: { kind: 'keychain', state: 'locked', message: 'Unlock the keychain, then check again.' },
-  settings: { runnerPort: 3005, dashboardPort: 3000, startAtLogin: false, closeToTray: true, theme: 'system', logLevel: 'info' },
+  settings: {
+    runnerPort: 3005,
+    dashboardPort: 3000,
+    startAtLogin: false,
+    closeToTray: true,
+    theme: 'system',
+    language: 'system',
+    logLevel: 'info',
+  },
   info: {
     appVersion: '0.1.0',
     electronVersion: '45.3.4',
@@ -74,6 +85,15 @@ it('says what is wrong with the keychain and checks again', async () => {
   expect(screen.getByText('Locked')).toBeVisible()
   await user.click(screen.getByRole('button', { name: 'Check again' }))
   expect(asked).toEqual([['recheckVault', undefined]])
+})
+
+it('tells the desktop which language it speaks, so that menus and notifications speak it too', async () => {
+  changeLanguage('de')
+  const { asked, desktop } = inApp()
+  const { user } = renderScreen(SettingsScreen, { desktop })
+  expect(asked).toEqual([['changeSettings', { language: 'de' }]])
+  await user.click(await screen.findByRole('radio', { name: 'English' }))
+  expect(asked.at(-1)).toEqual(['changeSettings', { language: 'en' }])
 })
 
 it('changes the machine through the desktop', async () => {

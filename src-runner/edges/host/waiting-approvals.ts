@@ -1,5 +1,6 @@
 import type { Approval } from '../../contract/approvals.ts'
 import type { WaitingApproval } from '../../contract/port.ts'
+import { askedOf } from '../../records/approvals/asked.ts'
 
 /** How many a menu shows. */
 export const SHOWN_WAITING = 8
@@ -20,6 +21,7 @@ export function waitingApprovalOf(approval: Approval): WaitingApproval {
     kind,
     agentName: lineOf(agentName),
     title: lineOf(text),
+    ...askedOf(approval),
     isWhole: fits(text) && saysAll(approval, text),
     choices: choices.length <= MAX_CHOICES && choices.every(fits) ? choices : [],
   }

@@ -2,10 +2,12 @@ import type { Db } from '../../base/db/database.ts'
 import type { Approval } from '../../contract/approvals.ts'
 import { SERVICE_NAMES } from '../../contract/channels.ts'
 import type { StoredEvent } from '../../contract/events.ts'
-import type { NoticeKind } from '../../contract/notifications.ts'
+import type { NoticeAbout, NoticeKind } from '../../contract/notifications.ts'
 import type { Notice } from '../../contract/port.ts'
 import type { PublicAddress } from '../../contract/public-address.ts'
+import { saidAs } from '../../kit/said.ts'
 import { findApproval } from '../../records/approvals/approval-rows.ts'
+import { askedOf } from '../../records/approvals/asked.ts'
 import { findChannel } from '../../records/channels/channels.ts'
 import { findJob } from '../../records/jobs/reading.ts'
 import { findOutbound } from '../../records/outbox/outbox.ts'
@@ -28,7 +30,7 @@ export function noticeFor(event: StoredEvent, sources: NoticeSources): Candidate
       const job = findJob(db, event.payload.jobId)
       // The job that delegated it is told, and fails itself if that is the end of it.
       if (job === null || job.channel === 'delegation') return null
-      return candidate('job_failed', job.title, job.errorMessage ?? '', `/jobs/${job.id}`)
+      return candidate({ code: 'job_failed' }, job.title, job.errorMessage ?? '', `/jobs/${job.id}`)
     }
     case 'approval.asked': {
       const approval = findApproval(db, event.payload.approvalId)
@@ -37,7 +39,8 @@ export function noticeFor(event: StoredEvent, sources: NoticeSources): Candidate
     case 'schedule.budget_exhausted': {
       const { scheduleId, name } = event.payload
       const path = `/automations/schedules/${scheduleId}`
-      return candidate('budget_exhausted', `“${name}” has used up its budget`, 'It goes on by itself tomorrow.', path)
+      const title = `“${name}” has used up its budget`
+      return candidate({ code: 'budget_exhausted', schedule: name }, title, 'It goes on by itself tomorrow.', path)
     }
     case 'outbound.failed': {
       const { messageId } = event.payload
@@ -45,7 +48,8 @@ export function noticeFor(event: StoredEvent, sources: NoticeSources): Candidate
       const message = findOutbound(db, messageId)
       if (message === null || !isGivenUp()) return null
       const title = `A message of ${message.agentName} could not be delivered`
-      return candidate('delivery_impossible', title, message.problem, '/channels', isGivenUp)
+      const about = { code: 'delivery_impossible', agentName: message.agentName } as const
+      return candidate(about, title, message.problem, '/channels', isGivenUp)
     }
     case 'channel.changed': {
       const { channelId } = event.payload
@@ -53,7 +57,8 @@ export function noticeFor(event: StoredEvent, sources: NoticeSources): Candidate
       const channel = findChannel(db, channelId)
       if (channel === null || !isLoggedOut()) return null
       const title = `${channel.agentName} is logged out of ${SERVICE_NAMES[channel.kind]}`
-      return candidate('channel_logged_out', title, channel.problem, '/channels', isLoggedOut)
+      const about = { code: 'channel_logged_out', agentName: channel.agentName, service: channel.kind } as const
+      return candidate(about, title, channel.problem, '/channels', isLoggedOut)
     }
     case 'channel.asked': {
       const { channelId, personId } = event.payload
@@ -62,19 +67,16 @@ export function noticeFor(event: StoredEvent, sources: NoticeSources): Candidate
       const asker = findAsker()
       if (channel === null || asker === undefined) return null
       const body = `${asker.displayName} wrote on ${SERVICE_NAMES[channel.kind]} and waits for your word.`
-      return candidate(
-        'channel_request',
-        `Somebody wants to talk to ${channel.agentName}`,
-        body,
-        '/channels',
-        () => findAsker() !== undefined,
-      )
+      const { agentName, kind: service } = channel
+      const about = { code: 'channel_request', agentName, service, person: asker.displayName } as const
+      return candidate(about, `Somebody wants to talk to ${agentName}`, body, '/channels', () => findAsker() !== undefined)
     }
     case 'public_address.changed': {
       const isUnreachable = () => sources.publicAddress()?.check.state === 'unreachable'
       if (!isUnreachable()) return null
       const body = sources.publicAddress()!.check.problem
-      return candidate('public_address_unreachable', 'Webhooks cannot reach this machine', body, '/settings#outside', isUnreachable)
+      const about = { code: 'public_address_unreachable' } as const
+      return candidate(about, 'Webhooks cannot reach this machine', body, '/settings#outside', isUnreachable)
     }
     default:
       return null
@@ -84,15 +86,16 @@ export function noticeFor(event: StoredEvent, sources: NoticeSources): Candidate
 /** Many of a kind, as one. */
 export function summaryOf(kind: NoticeKind, count: number): Notice {
   const { words, path } = SUMMARIES[kind]
-  return { kind, title: words(count), body: 'Open Deckhand to see them.', path }
+  return { kind, title: words(count), body: 'Open Deckhand to see them.', about: { code: 'several', counts: [{ kind, count }] }, path }
 }
 
 /** Of several kinds, as one that leads to where all of them are. */
 export function summaryOfAll(notices: readonly Notice[]): Notice {
   const kinds = BY_URGENCY.filter((kind) => notices.some((notice) => notice.kind === kind))
-  const parts = kinds.map((kind) => SUMMARIES[kind].words(notices.filter((notice) => notice.kind === kind).length))
-  if (parts.length === 1) return summaryOf(kinds[0]!, notices.length)
-  return { kind: kinds[0]!, title: 'While it was quiet', body: `${parts.join('. ')}.`, path: '/' }
+  if (kinds.length === 1) return summaryOf(kinds[0]!, notices.length)
+  const counts = kinds.map((kind) => ({ kind, count: notices.filter((notice) => notice.kind === kind).length }))
+  const parts = counts.map(({ kind, count }) => SUMMARIES[kind].words(count))
+  return { kind: kinds[0]!, title: 'While it was quiet', body: `${parts.join('. ')}.`, about: { code: 'several', counts }, path: '/' }
 }
 
 const counted = (one: string, many: string) => (count: number) => (count === 1 ? `1 ${one}` : `${count} ${many}`)
@@ -120,18 +123,26 @@ const BY_URGENCY: readonly NoticeKind[] = [
   'budget_exhausted',
 ]
 
-function noticeOfApproval({ id, kind, agentName, jobTitle, facts, question, tool }: Approval, db: Db): Candidate {
+function noticeOfApproval(approval: Approval, db: Db): Candidate {
+  const { id, kind, agentName, jobTitle, facts, question, tool } = approval
   const path = `/approvals?id=${id}`
   const isStill = () => findApproval(db, id)?.status === 'pending'
-  if (kind === 'budget') return candidate('budget_reached', `${agentName} reached a limit`, jobTitle, path, isStill)
+  if (kind === 'budget') return candidate({ code: 'approval', kind, agentName }, `${agentName} reached a limit`, jobTitle, path, isStill)
   const body = question?.text ?? facts?.summary ?? `Did ${tool ?? 'the call'} take effect?`
   const title =
     kind === 'question' ? `${agentName} asks` : kind === 'tool' ? `${agentName} needs your approval` : `${agentName}: what happened?`
-  return candidate('approval_waiting', title, body, path, isStill)
+  return candidate({ code: 'approval', kind, agentName, ...askedOf(approval) }, title, body, path, isStill)
 }
 
-function candidate(kind: NoticeKind, title: string, body: string, path: string, isStill: () => boolean = () => true): Candidate {
-  return { notice: { kind, title: short(title, TITLE_CHARS), body: short(body, BODY_CHARS), path }, isStill }
+function candidate(about: NoticeAbout, title: string, body: string, path: string, isStill: () => boolean = () => true): Candidate {
+  const said = { title: short(title, TITLE_CHARS), body: short(body, BODY_CHARS), about, ...saidAs('bodySaid', body) }
+  return { notice: { kind: kindOf(about), ...said, path }, isStill }
+}
+
+function kindOf(about: NoticeAbout): NoticeKind {
+  if (about.code === 'several') return about.counts[0]!.kind
+  if (about.code !== 'approval') return about.code
+  return about.kind === 'budget' ? 'budget_reached' : 'approval_waiting'
 }
 
 function short(text: string, most: number): string {

@@ -1,0 +1,6 @@
+/** A text as a menu or a notification shows it: one line, without signs that are not seen, of so many characters at most. */
+export function oneLine(text: string, most: number): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\s]+/gu, ' ').trim()
+  const characters = [...line]
+  return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : line
+}
