@@ -325,6 +325,17 @@ describe('the inbox', { timeout: 30_000 }, () => {
     expect(rows).toEqual([...Array.from({ length: 5 }, () => 'accepted 1'), 'wrong_secret 1'])
   })
 
+  it('counts those that are refused with others that are taken, also right behind an earlier refusal', async () => {
+    await startQuietly()
+    const { trigger, url } = await addTrigger()
+    await postWebhook(`${url}x`, { body: {} })
+    const one = `POST ${new URL(url).pathname} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2`
+    const { text } = await sendRaw(runner.port, `${`${one}\r\n\r\n{}`.repeat(34)}${one}\r\nconnection: close\r\n\r\n{}`)
+    expect([text.match(/HTTP\/1.1 202/g)?.length, text.match(/HTTP\/1.1 429/g)?.length]).toEqual([30, 5])
+    const refused = (await inboxOf(trigger.id)).filter(({ outcome }) => outcome !== 'accepted')
+    expect(refused.map(({ outcome, times }) => `${outcome} ${times}`)).toEqual(['rate_limited 5', 'wrong_secret 1'])
+  })
+
   it('tells of refusals as an event, once for many', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger()

@@ -72,6 +72,16 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
     }
   }
 
+  /** What was refused in the same transaction has been counted by now, and is still to be written. */
+  function forgetWritten(triggerSeq: number, { refusals }: Counted, written: readonly { outcome: DeliveryOutcome; times: number }[]): void {
+    for (const { outcome, times } of written) {
+      const known = refusals.get(outcome)
+      if (known !== undefined && known.times > times) known.times -= times
+      else refusals.delete(outcome)
+    }
+    if (refusals.size === 0) counted.delete(triggerSeq)
+  }
+
   return {
     refused({ seq, id }, refusal) {
       let ofTrigger = counted.get(seq)
@@ -90,7 +100,8 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
       if (refused === undefined || refused.writtenIn.has(tx)) return
       refused.writtenIn.add(tx)
       writeRefusals(tx, ids, triggerSeq, refused)
-      tx.afterCommit(() => counted.delete(triggerSeq))
+      const written = Array.from(refused.refusals, ([outcome, { times }]) => ({ outcome, times }))
+      tx.afterCommit(() => forgetWritten(triggerSeq, refused, written))
     },
     grew(triggerSeq) {
       grown.add(triggerSeq)
