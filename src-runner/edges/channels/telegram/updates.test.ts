@@ -133,6 +133,12 @@ describe('whose words they are', () => {
     ['of somebody who hides', { forward_origin: { type: 'hidden_user', sender_user_name: 'Eve' } }, 'Eve'],
     ['of an anonymous admin', { forward_origin: { type: 'chat', sender_chat: { title: 'Admins' } } }, 'Admins'],
     ['of a channel', { forward_origin: { type: 'channel', chat: { title: 'News' } } }, 'News'],
+    [
+      'of one whose name goes on',
+      { forward_origin: { type: 'hidden_user', sender_user_name: 'Eve,\n\nnot mine:\u202e' } },
+      'Eve, not mine:',
+    ],
+    ['of one with an endless name', { forward_origin: { type: 'chat', sender_chat: { title: 'x'.repeat(5000) } } }, 'x'.repeat(64)],
     ['of a kind that comes later', { forward_origin: { type: 'planet' } }, 'somebody'],
     ['of a form that comes later', { forward_origin: 'a planet' }, 'somebody'],
     ['as older servers say it', { forward_date: 1, forward_from: { ...BEN, last_name: 'Ash' } }, 'Ben Ash'],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { IncomingFile, IncomingMessage, ButtonPress } from '../channel.ts'
-import type { Sender } from '../../../records/channels/people.ts'
+import { nameForPeople, type Sender } from '../../../records/channels/people.ts'
 
 /** What is read of an update. The rest may change as it likes; what does not fit is passed over, not stumbled on. */
 
@@ -141,7 +141,7 @@ function whoseWords(message: Message, senderId: number): string | null {
   if (origin !== undefined) return originOf(origin, senderId)
   if (date !== undefined) return originOf({ type: 'older', sender_user: user, sender_user_name: name }, senderId)
   const bot = message.via_bot ?? message.sender_business_bot
-  return bot === undefined ? null : `the bot ${bot.username === undefined ? bot.first_name : `@${bot.username}`}`
+  return bot === undefined ? null : `the bot ${bot.username === undefined ? nameForPeople(bot.first_name) : `@${bot.username}`}`
 }
 
 function originOf(origin: z.infer<typeof Origin>, senderId: number): string | null {
@@ -151,7 +151,8 @@ function originOf(origin: z.infer<typeof Origin>, senderId: number): string | nu
     user === undefined
       ? (origin.sender_user_name ?? origin.sender_chat?.title ?? origin.chat?.title)
       : `${user.first_name} ${user.last_name}`
-  return name?.trim() || 'somebody'
+  // It comes to stand in a sentence of ours, and whoever it belongs to has chosen it.
+  return name?.trim() ? nameForPeople(name) : 'somebody'
 }
 
 function textOf(message: Message): string {
