@@ -1,6 +1,9 @@
 import '@testing-library/jest-dom/vitest'
-import { cleanup } from '@solidjs/testing-library'
+import { cleanup, configure } from '@solidjs/testing-library'
 import { afterEach } from 'vitest'
+
+// Ends what would never come, and is not to be what a busy machine is late for.
+configure({ asyncUtilTimeout: 20_000 })
 
 afterEach(() => {
   cleanup()

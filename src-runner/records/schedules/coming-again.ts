@@ -90,12 +90,16 @@ function knownFrom(db: Db, { seq, created_at: createdAt, is_ahead: isAhead }: Sc
   return Math.max(createdAt <= now ? createdAt : 0, isAhead === 1 ? keptFrom(db, seq, now) : 0)
 }
 
+/** `standing` in its order. One of a plan that was changed since parts them too, although it is none of these times. */
 function stretchesOf(times: readonly number[], standing: ReadonlySet<number>): number[][] {
+  const known = [...standing]
   const stretches: number[][] = []
+  let passed = 0
   let isOpen = false
   for (const at of times) {
-    if (standing.has(at)) isOpen = false
-    else if (isOpen) stretches.at(-1)!.push(at)
+    for (; known[passed]! <= at; passed++) isOpen = false
+    if (standing.has(at)) continue
+    if (isOpen) stretches.at(-1)!.push(at)
     else isOpen = stretches.push([at]) > 0
   }
   return stretches

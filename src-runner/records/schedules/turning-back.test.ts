@@ -98,6 +98,22 @@ describe('a clock that is set back a little', () => {
     expect(rig.read(schedule).nextDueAt).toBe(at('2026-11-20T11:30:00Z'))
   })
 
+  it('and gets another cron expression, keeps a run of the old one in its place among what is missed by the new one', () => {
+    const schedule = rig.create({ cron: '* * * * *', catchUpHours: 0 })
+    goTo('2026-11-21T21:22:10Z')
+    rig.look()
+    endAll(schedule)
+    rig.clock.jump(-HOUR)
+    rig.write((tx) => rig.schedules.update(tx, schedule.id, { cron: '5-59/10 * * * *' }))
+    goTo('2026-11-21T21:28:00Z')
+    rig.look()
+    expect(rig.ledger(schedule).map(({ dueAt, untilAt, times, state }) => [dueAt, untilAt, times, state])).toEqual([
+      [at('2026-11-20T09:31:00Z'), at('2026-11-21T21:15:00Z'), 2092 + 6, 'missed'],
+      [at('2026-11-21T21:22:00Z'), null, 1, 'ran'],
+      [at('2026-11-21T21:25:00Z'), null, 1, 'missed'],
+    ])
+  })
+
   it('and forward again, finds everything as it was', () => {
     const schedule = rig.create({ dailyBudgetUsd: 1, catchUpHours: 0 })
     goTo('2026-11-20T11:30:00Z')
