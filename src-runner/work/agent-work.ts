@@ -17,6 +17,7 @@ import type { Attempt } from '../records/jobs/worker.ts'
 import { closedFoldersOf, type RuleSet } from '../records/rules/rule-set.ts'
 import { readSettings } from '../records/settings/settings.ts'
 import { runLoop } from '../thinking/loop/loop.ts'
+import { createWindowBook, type WindowBook } from '../thinking/loop/window-book.ts'
 import { ClaimLost, type LoopDeps, type LoopEnding, type LoopInput, type RecordedReply } from '../thinking/loop/loop-types.ts'
 import type { Trash } from '../thinking/folder-access/trash.ts'
 import type { ModelSource } from '../thinking/models/model.ts'
@@ -64,9 +65,10 @@ export type AgentWorkDeps = {
  * settles the job with its ending. Settles nothing when the attempt was stopped: the worker knows why it was.
  */
 export function createAgentWork(deps: AgentWorkDeps): (attempt: Attempt) => Promise<void> {
+  const windows = createWindowBook(deps.clock)
   return async (attempt) => {
     try {
-      await settle(deps, attempt.claim, await work(deps, attempt))
+      await settle(deps, attempt.claim, await work(deps, windows, attempt))
     } catch (thrown) {
       // Somebody else's job by now. Nothing was written, and nothing is left to do.
       if (!(thrown instanceof ClaimLost || thrown instanceof LostClaim)) throw thrown
@@ -76,7 +78,7 @@ export function createAgentWork(deps: AgentWorkDeps): (attempt: Attempt) => Prom
   }
 }
 
-async function work(deps: AgentWorkDeps, attempt: Attempt): Promise<LoopEnding> {
+async function work(deps: AgentWorkDeps, windows: WindowBook, attempt: Attempt): Promise<LoopEnding> {
   const { db } = deps
   const agent = findAgent(db, attempt.job.agentId)
   if (agent === null) return failed('agent_deleted', say('job_agent_gone'))
@@ -88,6 +90,7 @@ async function work(deps: AgentWorkDeps, attempt: Attempt): Promise<LoopEnding> 
   const gate = createGate({ ...deps, delegation: createDelegation(deps), floor }, attempt.job, agent, attempt.claim)
   return runLoop(await inputFor(deps, attempt, agent, models), {
     models: deps.models,
+    windows,
     money: createMoney(deps, attempt.claim),
     gate: gate.judge,
     record: recorderFor(deps, attempt.claim, gate),

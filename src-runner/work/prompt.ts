@@ -3,6 +3,7 @@ import type { Job, JobStatus, Step } from '../contract/jobs.ts'
 import type { PromptMessage } from '../thinking/models/model.ts'
 import { nameFolders, showName } from '../thinking/folder-access/folder-paths.ts'
 import { randomBoundary, wrapUntrusted, type MakeBoundary } from '../kit/untrusted-text.ts'
+import { EARLIER_LEFT_OUT } from '../thinking/loop/shorten-prompt.ts'
 import { guestOf } from './guest.ts'
 import { transcriptOf } from './transcript.ts'
 
@@ -47,7 +48,6 @@ export type PromptInput = {
 const EARLIER_OUTPUT_CHARS = 4_000
 /** What has to last is kept as state; this is to know what was said. */
 const PREVIOUS_RESULT_CHARS = 2_000
-const LEFT_OUT = '[Earlier turns of this conversation are left out here.]'
 
 /**
  * What a model reads before the steps of the present job: who it is, what was said before, what is asked now.
@@ -60,7 +60,7 @@ export function buildPrompt(input: PromptInput): PromptMessage[] {
   if (!input.hasOlder) return prompt
   const first = prompt.findIndex((message) => message.role === 'user')
   return prompt.map((message, i) =>
-    i === first && message.role === 'user' ? { ...message, text: `${LEFT_OUT}\n\n${message.text}` } : message,
+    i === first && message.role === 'user' ? { ...message, text: `${EARLIER_LEFT_OUT}\n\n${message.text}` } : message,
   )
 }
 

@@ -65,6 +65,10 @@ export const anthropicMessages: Protocol = {
   }),
   errorFrames: (error) => [event('content', 'error', { error: { type: error.type ?? 'api_error', message: error.message } })],
   textFrame: (text) => delta('content', 0, { type: 'text_delta', text }),
+  tooLong: (sent, window) => {
+    const message = `prompt is too long: ${sent} tokens > ${window} maximum`
+    return { status: 400, body: { type: 'error', error: { type: 'invalid_request_error', message }, request_id: 'req_1' } }
+  },
 }
 
 const ERROR_TYPES: Record<number, string> = {

@@ -27,6 +27,10 @@ export const googleGenerate: Protocol = {
   }),
   errorFrames: (error) => [data('content', { error: { code: 500, message: error.message, status: error.type ?? 'INTERNAL' } })],
   textFrame: (text) => parts('content', 'model', [{ text }]),
+  tooLong: (sent, window) => {
+    const message = `The input token count (${sent}) exceeds the maximum number of tokens allowed (${window}).`
+    return { status: 400, body: { error: { code: 400, message, status: 'INVALID_ARGUMENT' } } }
+  },
 }
 
 const STATUS_WORDS: Record<number, string> = {

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { anthropicMessages } from './anthropic-messages.ts'
 import { googleGenerate } from './google-generate.ts'
-import { openAiChat } from './openai-chat.ts'
+import { createOllamaEngine, ollamaChat, type OllamaOptions } from './ollama-chat.ts'
+import { openAiChat, TOO_LONG } from './openai-chat.ts'
 import { openAiResponses } from './openai-responses.ts'
 import type { Frame, Protocol } from './protocol.ts'
 import type { ServedFault, ServedReply } from './reply.ts'
@@ -17,13 +18,30 @@ export type ModelServerOptions = {
   models?: string[]
   /** Which product it looks like to somebody who knocks: decides what stands at / and at the lists of models. */
   looksLike?: 'any' | 'ollama' | 'lm-studio' | 'llama.cpp'
+  /**
+   * How many tokens the models hold. What is longer is refused as the protocol's own servers refuse it; of those that speak
+   * chat completions, as this one does.
+   */
+  window?: { tokens: number; says?: keyof typeof TOO_LONG }
+  /** How Ollama takes prompts. Left out: its models hold everything. */
+  ollama?: OllamaOptions
+}
+
+/** The tokenizer of these models: four characters of what was sent are a token. */
+export function servedTokensOf(asked: unknown): number {
+  return Math.ceil(JSON.stringify(asked).length / 4)
 }
 
 export type ModelServer = {
   url: string
   port: number
-  /** All requests so far, in order. */
+  /** All requests so far, in order, but for those that only ask Ollama what a model is like. */
   received: ReceivedRequest[]
+  /** How many of them were refused for their length. */
+  refused(): number
+  /** The windows with which Ollama loaded a model, one for each time, and how many prompts it cut without a word. */
+  loads: readonly number[]
+  cuts(): number
   /** Answers the next requests with these, one each. */
   play(...replies: ServedReply[]): void
   /** Resolves when this many requests have come in. */
@@ -54,11 +72,15 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   const arrivals = createSignal()
   let hold: { frame: number; released: Promise<void> } | null = null
   let connections = 0
+  let refused = 0
+  const engine = createOllamaEngine(options.ollama ?? { trainedTokens: 1_000_000 }, servedTokensOf)
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await readBody(request)
     const path = request.url ?? '/'
     const asked = safeJson(body)
+    if (path === '/api/show') return json(response, 200, engine.show())
+    if (path === '/api/ps') return json(response, 200, engine.running(models[0]!))
     received.push({ method: request.method ?? '', path, headers: request.headers as Record<string, string>, body: asked })
     arrivals.raise()
     response.on('close', () => {
@@ -68,7 +90,25 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     if (request.method === 'GET') return answerGet(path, response)
     const protocol = protocolOf(path)
     if (protocol === null) return json(response, 404, { error: { message: 'no such path' } })
-    await answer(protocol, queue.shift() ?? (typeof fallback === 'function' ? fallback(asked) : fallback), modelOf(path, asked), response)
+    const taken = take(protocol, asked)
+    if ('refusal' in taken) {
+      refused++
+      return json(response, taken.refusal.status, taken.refusal.body)
+    }
+    const reply = queue.shift() ?? (typeof fallback === 'function' ? fallback(taken.request) : fallback)
+    await answer(protocol, reply, modelOf(path, asked), response)
+  }
+  /** What a model reads of a request. */
+  function take(protocol: Protocol, asked: unknown): { request: unknown } | { refusal: { status: number; body: unknown } } {
+    if (protocol === ollamaChat) {
+      const taken = engine.take((asked ?? {}) as object)
+      return 'request' in taken ? taken : { refusal: protocol.tooLong(taken.sent, taken.window) }
+    }
+    const { tokens = Infinity, says } = options.window ?? {}
+    const sent = tokens === Infinity ? 0 : servedTokensOf(asked)
+    if (sent <= tokens) return { request: asked }
+    const tooLong = protocol === openAiChat && says !== undefined ? TOO_LONG[says] : protocol.tooLong
+    return { refusal: tooLong(sent, tokens) }
   }
   const server = createServer((request, response) => void serve(request, response))
   server.on('connection', () => connections++)
@@ -145,7 +185,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     const gate = hold
     const pieces = bytesOf(protocol, reply, model)
     if (fault === undefined && gate === null && reply.frameDelayMs === undefined) {
-      response.writeHead(200, headOf(fault))
+      response.writeHead(200, headOf(protocol, fault))
       for (const piece of pieces) response.write(piece)
       response.end()
       return
@@ -158,7 +198,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
       }
       if ((fault?.kind === 'reset' || fault?.kind === 'stall' || fault?.kind === 'end_early') && sent === fault.afterFrames) break
       if (response.destroyed) return
-      if (sent === 0) response.writeHead(200, headOf(fault))
+      if (sent === 0) response.writeHead(200, headOf(protocol, fault))
       await writeFlushed(response, piece)
       if (reply.frameDelayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, reply.frameDelayMs))
       sent++
@@ -171,7 +211,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
         quiet.raise()
         break
       default:
-        if (!response.headersSent) response.writeHead(200, headOf(fault))
+        if (!response.headersSent) response.writeHead(200, headOf(protocol, fault))
         response.end()
     }
   }
@@ -180,6 +220,9 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     url: `http://127.0.0.1:${port}`,
     port,
     received,
+    refused: () => refused,
+    loads: engine.loads,
+    cuts: engine.cuts,
     play: (...replies) => void queue.push(...replies),
     async untilReceived(count) {
       while (received.length < count) await arrivals.next()
@@ -208,6 +251,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
 function protocolOf(path: string): Protocol | null {
   const route = path.split('?')[0]!
   if (route.endsWith('/chat/completions')) return openAiChat
+  if (route.endsWith('/api/chat')) return ollamaChat
   if (route.endsWith('/responses')) return openAiResponses
   if (route.endsWith('/messages')) return anthropicMessages
   if (route.includes(':streamGenerateContent')) return googleGenerate
@@ -219,9 +263,9 @@ function modelOf(path: string, body: unknown): string {
   return typeof named === 'string' ? named : (/models\/([^:]+):/.exec(path)?.[1] ?? 'model')
 }
 
-function headOf(fault: ServedFault | undefined): Record<string, string> {
+function headOf(protocol: Protocol, fault: ServedFault | undefined): Record<string, string> {
   return {
-    'content-type': fault?.kind === 'content_type' ? fault.contentType : 'text/event-stream; charset=utf-8',
+    'content-type': fault?.kind === 'content_type' ? fault.contentType : (protocol.contentType ?? 'text/event-stream; charset=utf-8'),
     'cache-control': 'no-cache',
     ...(fault?.kind === 'gzip' ? { 'content-encoding': 'gzip' } : {}),
   }

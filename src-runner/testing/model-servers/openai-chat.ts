@@ -39,6 +39,27 @@ export const openAiChat: Protocol = {
     data('content', { error: { message: error.message, type: error.type ?? 'server_error', code: error.code ?? null } }),
   ],
   textFrame: (text) => chunk('content', 'model', { content: text }),
+  tooLong: (sent, window) => TOO_LONG.openai(sent, window),
+}
+
+/** Servers that speak this protocol have nothing in common when a prompt is too long. */
+export const TOO_LONG: Record<'openai' | 'vllm' | 'llama.cpp' | 'lm-studio', Protocol['tooLong']> = {
+  openai: (sent, window) => {
+    const message = `This model's maximum context length is ${window} tokens. However, your messages resulted in ${sent} tokens. Please reduce the length of the messages.`
+    return { status: 400, body: { error: { message, type: 'invalid_request_error', param: 'messages', code: 'context_length_exceeded' } } }
+  },
+  vllm: (sent, window) => {
+    const message = `This model's maximum context length is ${window} tokens. However, your request has ${sent} input tokens. Please reduce the length of the input messages.`
+    return { status: 400, body: { object: 'error', message, type: 'BadRequestError', param: null, code: 400 } }
+  },
+  'llama.cpp': (sent, window) => {
+    const message = `request (${sent} tokens) exceeds the available context size (${window} tokens), try increasing it`
+    return { status: 400, body: { error: { code: 400, message, type: 'exceed_context_size_error', n_prompt_tokens: sent, n_ctx: window } } }
+  },
+  'lm-studio': (sent, window) => {
+    const error = `Trying to keep the first ${sent} tokens when context the overflows. However, the model is loaded with context length of only ${window} tokens, which is not enough. Try to load the model with a larger context length, or provide a shorter input.`
+    return { status: 400, body: { error } }
+  },
 }
 
 function head(model: string) {

@@ -54,6 +54,11 @@ export const openAiResponses: Protocol = {
     event('content', 'error', { code: error.code ?? error.type ?? 'server_error', message: error.message, param: null }),
   ],
   textFrame: (text) => textDelta(text, 0),
+  // Without a number.
+  tooLong: () => {
+    const message = 'Your input exceeds the context window of this model. Please adjust your input and try again.'
+    return { status: 400, body: { error: { message, type: 'invalid_request_error', param: 'input', code: 'context_length_exceeded' } } }
+  },
 }
 
 function lastFrame(reply: ServedReply, model: string): Frame {

@@ -5,11 +5,15 @@ export type Frame = { lines: string[]; part: 'start' | 'content' | 'tool_args' |
 
 /** How one provider writes a reply, an error and a list of models. */
 export type Protocol = {
+  /** Left out: an event stream. */
+  contentType?: string
   frames(reply: ServedReply, model: string): Frame[]
   errorBody(status: number, error: ServedError): unknown
   errorFrames(error: ServedError): Frame[]
   /** A frame of the protocol that carries one piece of text. */
   textFrame(text: string): Frame
+  /** How a prompt of so many tokens is refused by a model that holds fewer. */
+  tooLong(sent: number, window: number): { status: number; body: unknown }
 }
 
 export function data(part: Frame['part'], value: unknown): Frame {

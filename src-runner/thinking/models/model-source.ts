@@ -93,6 +93,23 @@ export function createModelSource(deps: ModelSourceDeps): Models {
     return list
   }
 
+  /** A list that could not be had is not asked for again with every call. */
+  const unlisted = new Map<string, number>()
+
+  /** What the provider says of the model counts before what is known of models in general. */
+  const readWindow = async (access: ProviderAccess, model: string, signal: AbortSignal): Promise<number | null> => {
+    const own = await adapterFor(access).readWindow?.(model, signal)
+    if (own !== undefined && own !== null) return own
+    const fromList = async (list: Promise<ListedModel[]>) => (await list).find((listed) => listed.model === model)?.contextTokens ?? null
+    const known = lists.get(access.id)
+    const listed = known !== undefined && isSameAccess(known.access, access) ? await fromList(known.list) : null
+    if (listed !== null) return listed
+    const general = await prices.contextTokensOf(access, model)
+    if (general !== null || clock.monotonic() < (unlisted.get(access.id) ?? -Infinity)) return general
+    unlisted.set(access.id, clock.monotonic() + listFreshMs)
+    return fromList(listOf(access))
+  }
+
   const describe = async (access: ProviderAccess, listed: ListedModel): Promise<Model> => {
     const { price, origin } = await priceOf({ providerId: access.id, model: listed.model }, access)
     return {
@@ -121,7 +138,16 @@ export function createModelSource(deps: ModelSourceDeps): Models {
         }
       }
       const { price } = await priceOf(ref, access)
-      return { adapter: adapterFor(access), price, providerName: access.name }
+      return {
+        adapter: adapterFor(access),
+        price,
+        providerName: access.name,
+        readWindow: (signal) =>
+          readWindow(access, ref.model, signal).catch(() => {
+            signal.throwIfAborted()
+            return null
+          }),
+      }
     },
 
     async listModels(providers) {
@@ -153,6 +179,7 @@ export function createModelSource(deps: ModelSourceDeps): Models {
     forget(id) {
       adapters.delete(id)
       lists.delete(id)
+      unlisted.delete(id)
     },
   }
 }

@@ -98,7 +98,7 @@ export type OpenedModel = {
   adapter: ModelAdapter
   price: KnownPrice | null
   providerName: string
-  /** How many tokens the model holds, prompt and answer together. May ask the provider; null: nobody knows. Never throws. */
+  /** How many tokens the model holds, prompt and answer together. May ask the provider; null: nobody knows. */
   readWindow?(signal: AbortSignal): Promise<number | null>
 }
 

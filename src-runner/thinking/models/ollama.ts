@@ -1,16 +1,15 @@
 import type { ListedModel } from './model.ts'
-import { openAiCompatible } from './openai-compatible.ts'
+import { createOllamaModel, type OllamaModel } from './ollama-model.ts'
 import type { ProviderDriver } from './provider-driver.ts'
 
-/**
- * Ollama: it answers through its OpenAI-compatible /v1, whose streaming of text and tool calls is the same code path
- * as every other local server's, and lists what is installed by its own /api/tags.
- */
+/** Ollama through its own API, since only that takes the size of the window that a prompt needs. */
 export const ollama: ProviderDriver = {
   defaultBaseUrl: 'http://127.0.0.1:11434',
   apiPath: '',
   needsKey: false,
-  load: (access) => openAiCompatible.load({ ...access, baseUrl: `${rootOf(access.baseUrl)}/v1` }),
+  answers: ['application/x-ndjson', 'application/json'],
+  load: async (access) => (model) => createOllamaModel(access, rootOf(access.baseUrl), model),
+  readWindow: (model, signal) => (model as OllamaModel).readWindow(signal),
   missingModelFix: (model) => `Get it with “ollama pull ${model}”, or choose an installed one.`,
   list: {
     url: (baseUrl) => `${rootOf(baseUrl)}/api/tags`,

@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os'
 import type { LanguageModelV4, LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider'
 import { OutboundError, type OutboundFetch } from '../../base/net/outbound.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -21,11 +22,15 @@ export type AdapterDeps = {
   fetch: OutboundFetch
   clock: Clock
   timeouts?: AnswerTimeouts
+  /** Of this machine. */
+  memoryBytes?: number
 }
 
 /** An error body is read this far: enough for a sentence, no matter what a server sends. */
 const MAX_ERROR_BODY_BYTES = 65_536
 const MAX_LIST_BYTES = 16_777_216
+/** What is only asked to know more is not waited for longer. */
+const LOOK_MS = 5_000
 /** No answer of a model is this long; a server that sends on and on is cut off here. */
 const MAX_ANSWER_BYTES = 67_108_864
 const MAX_BELIEVABLE_TOKENS = 100_000_000
@@ -58,14 +63,39 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
     const call = init?.signal ? calls.get(init.signal) : undefined
     if (call === undefined) throw new Error('a model library made a request of its own')
     const response = await deps.fetch(input, { ...init, onBytes: observer(call.watch, call.context) })
-    await refuseUnusable(response, call.context, 'text/event-stream')
+    await refuseUnusable(response, call.context, driver.answers ?? ['text/event-stream'])
     return response
+  }
+
+  const look = async (url: string, body: unknown, signal: AbortSignal): Promise<unknown> => {
+    const over = new AbortController()
+    const tooLate = clock.sleep(LOOK_MS, over.signal).then(
+      () => over.abort(new Error('too late')),
+      () => {},
+    )
+    try {
+      const response = await deps.fetch(url, {
+        headers: { accept: 'application/json', ...(access.apiKey === null ? {} : driver.list.headers(access.apiKey)) },
+        ...(body === null ? {} : { method: 'POST', body: JSON.stringify(body) }),
+        redirect: 'error',
+        signal: AbortSignal.any([signal, over.signal]),
+      })
+      const text = await readText(response, MAX_LIST_BYTES)
+      return response.ok ? JSON.parse(text) : null
+    } catch {
+      signal.throwIfAborted()
+      return null
+    } finally {
+      over.abort(new Error('done'))
+      await tooLate
+    }
   }
 
   const modelFor = async (id: string): Promise<LanguageModelV4> => {
     let model = models.get(id)
     if (model !== undefined) return model
-    makeModel ??= driver.load({ baseUrl, apiKey: access.apiKey, fetch: fetchForCall })
+    const memoryBytes = local ? (deps.memoryBytes ?? totalmem()) : null
+    makeModel ??= driver.load({ baseUrl, apiKey: access.apiKey, fetch: fetchForCall, look, memoryBytes })
     model = (await makeModel)(id)
     models.set(id, model)
     return model
@@ -133,6 +163,11 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
       yield* reply.end(access.name)
     },
 
+    async readWindow(model, signal) {
+      if (driver.readWindow === undefined || missingPart() !== null) return null
+      return driver.readWindow(await modelFor(model), signal)
+    },
+
     async listModels(signal) {
       const missing = missingPart()
       if (missing !== null) throw new AppError('provider_refused', missing.message)
@@ -143,7 +178,7 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
           headers: { accept: 'application/json', ...(access.apiKey === null ? {} : driver.list.headers(access.apiKey)) },
           signal: watch.signal,
         })
-        await refuseUnusable(response, context, 'application/json')
+        await refuseUnusable(response, context, ['application/json'])
         return readList(driver, await readText(response, MAX_LIST_BYTES), access.name)
       } catch (thrown) {
         if (signal.aborted) throw signal.reason
@@ -259,14 +294,14 @@ function isBelievable(tokens: number | undefined): tokens is number {
 }
 
 /** Throws a ModelTrouble for an answer that is an error, a redirect, or no answer of a model server at all. */
-async function refuseUnusable(response: Response, context: FailureContext, expected: string): Promise<void> {
+async function refuseUnusable(response: Response, context: FailureContext, expected: readonly string[]): Promise<void> {
   if (!response.ok) {
     const body = await readText(response, MAX_ERROR_BODY_BYTES)
     throw new ModelTrouble(failureFromStatus(context, response.status, response.headers, body))
   }
   const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
   // Some servers name no type or a vague one for what is a stream all the same.
-  if (type === expected || type === '' || type === 'application/octet-stream' || type === 'text/plain') return
+  if (expected.includes(type) || type === '' || type === 'application/octet-stream' || type === 'text/plain') return
   const body = await readText(response, MAX_ERROR_BODY_BYTES)
   const inBody = type === 'application/json' ? errorInBody(body, response, context) : null
   if (inBody !== null) throw new ModelTrouble(inBody)

@@ -1,0 +1,178 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FinishReason,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider'
+import { largestWindow, readFacts, windowFor, type OllamaFacts } from './ollama-window.ts'
+import { mostTokensOf } from './prompt-size.ts'
+import type { DriverAccess } from './provider-driver.ts'
+
+export type OllamaModel = LanguageModelV4 & {
+  /** How many tokens the model is given at the most. */
+  readWindow(signal: AbortSignal): Promise<number>
+}
+
+/**
+ * A model of Ollama through its own `/api/chat`: the one way in which it can be told how large a window the prompt needs. Left to
+ * itself, and always through its OpenAI-compatible `/v1`, it takes a few thousand tokens and leaves out of a longer prompt
+ * whatever stands at its beginning, the task among it, without a word.
+ */
+export function createOllamaModel(access: DriverAccess, root: string, model: string): OllamaModel {
+  let known: OllamaFacts | null = null
+  let lastWindow = 0
+
+  const readFactsOnce = async (signal: AbortSignal): Promise<OllamaFacts> => {
+    if (known !== null) return known
+    const show = await access.look(`${root}/api/show`, { model }, signal)
+    const running = show === null ? null : await access.look(`${root}/api/ps`, null, signal)
+    const facts = readFacts(model, show, running)
+    // A server that is not there, or has no such model yet, is asked again.
+    if (show !== null) known = facts
+    lastWindow = Math.max(lastWindow, facts.ownTokens ?? 0, facts.loadedTokens ?? 0)
+    return facts
+  }
+  const readWindow = async (signal: AbortSignal) => largestWindow(await readFactsOnce(signal), access.memoryBytes)
+
+  return {
+    specificationVersion: 'v4',
+    provider: 'ollama',
+    modelId: model,
+    supportedUrls: {},
+    readWindow,
+    doGenerate: () => Promise.reject(new Error('answers are streamed')),
+    async doStream(options) {
+      const signal = options.abortSignal ?? new AbortController().signal
+      const messages = messagesOf(options.prompt)
+      const tools = toolsOf(options)
+      const largest = await readWindow(signal)
+      const tokens = mostTokensOf(JSON.stringify(tools)) + messages.reduce((sum, message) => sum + tokensOf(message), 0)
+      // Versions before 0.12.6 do not know `truncate`, and would cut.
+      if (tokens > largest) throw new TooLongForWindow(tokens, largest)
+      lastWindow = windowFor(tokens, largest, lastWindow)
+      const response = await access.fetch(`${root}/api/chat`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(access.apiKey === null ? {} : { authorization: `Bearer ${access.apiKey}` }) },
+        body: JSON.stringify({
+          model,
+          messages,
+          ...(tools.length > 0 ? { tools } : {}),
+          stream: true,
+          // Neither the prompt before the answer nor its beginning during the answer is to be thrown away unsaid.
+          truncate: false,
+          shift: false,
+          options: { num_ctx: lastWindow, ...(options.maxOutputTokens === undefined ? {} : { num_predict: options.maxOutputTokens }) },
+        }),
+        signal,
+      })
+      return { stream: ReadableStream.from(partsOf(linesOf(response))) }
+    },
+  }
+}
+
+/** In the words in which Ollama's own engine says it. */
+class TooLongForWindow extends Error {
+  readonly statusCode = 400
+  constructor(tokens: number, window: number) {
+    super(`request (${tokens} tokens) exceeds the available context size (${window} tokens)`)
+  }
+}
+
+type OllamaMessage = {
+  role: 'system' | 'user' | 'assistant' | 'tool'
+  content: string
+  tool_calls?: { id: string; function: { name: string; arguments: unknown } }[]
+  tool_name?: string
+  tool_call_id?: string
+}
+
+function messagesOf(prompt: LanguageModelV4Prompt): OllamaMessage[] {
+  return prompt.flatMap((message): OllamaMessage[] => {
+    switch (message.role) {
+      case 'system':
+        return [{ role: 'system', content: message.content }]
+      case 'user':
+        return [{ role: 'user', content: message.content.map((part) => (part.type === 'text' ? part.text : '')).join('') }]
+      case 'assistant': {
+        const calls = message.content.flatMap((part) =>
+          part.type === 'tool-call' ? [{ id: part.toolCallId, function: { name: part.toolName, arguments: part.input } }] : [],
+        )
+        const content = message.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+        return [{ role: 'assistant', content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }]
+      }
+      case 'tool':
+        return message.content.flatMap((part) => {
+          if (part.type !== 'tool-result') return []
+          const { output } = part
+          const content = output.type === 'text' || output.type === 'error-text' ? output.value : JSON.stringify(output)
+          return [{ role: 'tool', content, tool_name: part.toolName, tool_call_id: part.toolCallId }]
+        })
+    }
+  })
+}
+
+function toolsOf({ tools = [] }: LanguageModelV4CallOptions): object[] {
+  return tools.flatMap((tool) =>
+    tool.type === 'function'
+      ? [{ type: 'function', function: { name: tool.name, description: tool.description, parameters: tool.inputSchema } }]
+      : [],
+  )
+}
+
+function tokensOf({ content, tool_calls: calls }: OllamaMessage): number {
+  return mostTokensOf(content) + (calls === undefined ? 0 : mostTokensOf(JSON.stringify(calls)))
+}
+
+/** One line of the answer. */
+type Line = {
+  message?: { content?: string; thinking?: string; tool_calls?: { id?: string; function?: { name?: string; arguments?: unknown } }[] }
+  done?: boolean
+  done_reason?: string
+  prompt_eval_count?: number
+  eval_count?: number
+  error?: unknown
+}
+
+async function* linesOf(response: Response): AsyncGenerator<Line> {
+  const decoder = new TextDecoder()
+  let rest: string[] = []
+  for await (const piece of response.body ?? []) {
+    const parts = decoder.decode(piece, { stream: true }).split('\n')
+    for (const part of parts.slice(0, -1)) {
+      const line = [...rest, part].join('').trim()
+      rest = []
+      if (line !== '') yield JSON.parse(line) as Line
+    }
+    rest.push(parts.at(-1)!)
+  }
+  const last = (rest.join('') + decoder.decode()).trim()
+  if (last !== '') yield JSON.parse(last) as Line
+}
+
+async function* partsOf(lines: AsyncIterable<Line>): AsyncGenerator<LanguageModelV4StreamPart> {
+  let calls = 0
+  for await (const line of lines) {
+    if (line.error !== undefined) yield { type: 'error', error: { error: line.error } }
+    const { content = '', thinking = '', tool_calls: asked } = line.message ?? {}
+    if (thinking !== '') yield { type: 'reasoning-delta', id: 'reasoning', delta: thinking }
+    if (content !== '') yield { type: 'text-delta', id: 'text', delta: content }
+    for (const { id, function: called } of asked ?? []) {
+      const input = JSON.stringify(called?.arguments ?? {})
+      yield { type: 'tool-call', toolCallId: id ?? `call_${++calls}`, toolName: called?.name ?? '', input }
+    }
+    if (line.done !== true) continue
+    yield {
+      type: 'finish',
+      finishReason: { unified: reasonOf(line.done_reason), raw: line.done_reason },
+      usage: {
+        inputTokens: { total: line.prompt_eval_count, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+        outputTokens: { total: line.eval_count, text: undefined, reasoning: undefined },
+      },
+    }
+  }
+}
+
+function reasonOf(reason: string | undefined): LanguageModelV4FinishReason['unified'] {
+  return reason === 'length' ? 'length' : reason === undefined || reason === 'stop' ? 'stop' : 'other'
+}
