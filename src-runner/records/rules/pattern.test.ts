@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cpuMsOf } from '../../testing/cpu-time.ts'
 import { matchesPattern, parsePattern } from './pattern.ts'
 
 const matches = (pattern: string, text: string) => matchesPattern(parsePattern(pattern), text)
@@ -38,8 +39,7 @@ describe('a pattern', () => {
   })
 
   it('is not slowed down by a pattern made to be slow', () => {
-    const startedAt = performance.now()
-    expect(matches(`${'a*'.repeat(1000)}b`, 'a'.repeat(100_000))).toBe(false)
-    expect(performance.now() - startedAt).toBeLessThan(500)
+    const match = () => expect(matches(`${'a*'.repeat(1000)}b`, 'a'.repeat(100_000))).toBe(false)
+    expect(cpuMsOf(match)).toBeLessThan(500)
   })
 })
