@@ -8,6 +8,7 @@ import { createEventHub, type EventHub } from './base/events/event-hub.ts'
 import { createJobTails } from './base/events/job-tails.ts'
 import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from './base/net/guarded-fetch.ts'
 import { createOutbound, type OutboundFetch } from './base/net/outbound.ts'
+import { readLoginPath } from './base/programs/login-path.ts'
 import { createMachineTime, thisMachine } from './base/time/machine-time.ts'
 import type { GateConfig } from './contract/gate.ts'
 import type { Notice, RunnerConfig, RunningReport } from './contract/port.ts'
@@ -51,6 +52,7 @@ import { createModelSource } from './thinking/models/model-source.ts'
 import type { Tool } from './thinking/tools/tool.ts'
 import { createAgentWork } from './work/agent-work.ts'
 import { examine } from './work/doctor.ts'
+import { createAgentPrograms } from './work/agent-programs.ts'
 import { createJobFiles } from './work/job-files.ts'
 import { previewChange } from './work/preview-change.ts'
 import { simulateCall } from './work/simulate.ts'
@@ -86,6 +88,8 @@ export type RunnerDeps = {
   internet?: Pick<GuardedFetchOptions, 'resolve' | 'dial' | 'ownAddresses'>
   /** Which box holds the programs of agents; ours finds that of this machine. */
   findBox?: typeof findBox
+  /** Where the person's programs are; ours asks their shell. */
+  readPath?: typeof readLoginPath
   /** Where files go that agents delete. Left out: they are gone, apart from what is kept with the job. */
   trash?: Trash
   /** Tests: an answer that is not what the route table promises becomes a 500. */
@@ -130,6 +134,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       parts = assemble(db)
       const rescued = transact(db, (tx) => parts!.jobs.rescue(tx))
       parts.upkeep.start()
+      void parts.programs.lookAgain()
       const address = await parts.http.listen(config.host, config.port)
       log.info({ ...address, bootId, rescued, authMode: config.authMode, safeMode: config.safeMode }, 'the runner is ready')
       ownPorts.push(address.port)
@@ -181,10 +186,14 @@ export function createRunner(deps: RunnerDeps): Runner {
     const timezone = createMachineTimezone(clock)
     const ledger = createLedger({ db, clock, timezone })
     const box = deps.findBox ?? findBox
+    const readPath = deps.readPath ?? readLoginPath
+    const programs = createAgentPrograms({ db, log, settings: settings.read, dataDir: config.dataDir, readPath })
     const agentTools = createTools({
       clock,
       fetch: (address, request) => guardedFetch(db)(address, request),
       box,
+      programs: programs.find,
+      programNames: programs.names,
       rules: rules.read,
       settings: settings.read,
       searchKey: () => vault.get(WEB_SEARCH_KEY),
@@ -244,7 +253,10 @@ export function createRunner(deps: RunnerDeps): Runner {
         tick: () => clockwork.tick(),
         simulate: (asked) => simulateCall({ db, jobs, approvals, tools, floor }, asked),
         previewChange: (approvalId) => previewChange({ db, approvals, tools, rules, dataDir: config.dataDir }, approvalId),
-        findBox: box,
+        findBox: (options) => {
+          if (options?.again === true) void programs.lookAgain()
+          return box(options)
+        },
         files: createJobFiles({ db, clock, ids, blobs, jobs, closedFolders: [config.dataDir] }),
         findServers: () => findServers({ fetch, clock, ports: deps.discoveryPorts }),
         webhooks: { ...webhooks.byHand, time, settle: webhooks.settle },
@@ -254,6 +266,7 @@ export function createRunner(deps: RunnerDeps): Runner {
           examine({
             ...{ db, clock, vault, models, dataDir: config.dataDir, safeMode: config.safeMode },
             findBox: box,
+            findPrograms: programs.examine,
             hasTrash: deps.trash !== undefined,
             nextDueAt: () => schedules.nextAt(db),
             publicAddress: addresses.read,
@@ -291,10 +304,11 @@ export function createRunner(deps: RunnerDeps): Runner {
       watchAttention({ ...{ db, clock, log }, publicAddress: addresses.read }),
       rules.close,
       settings.close,
+      programs.close,
       () => upkeep.stop(),
     )
     const commands = createHostCommands({ db, clock, log, jobs, approvals, worker, tunnels: addresses, tell: tellHost })
-    return { hub, jobs, worker, clockwork, addresses, channels, outbox, http, upkeep, reports, commands }
+    return { hub, jobs, worker, clockwork, addresses, channels, outbox, http, upkeep, programs, reports, commands }
   }
 
   /** Made for each request: it keeps nothing, and both what is opened and our own port may have changed. */

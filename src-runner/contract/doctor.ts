@@ -2,6 +2,28 @@ import { z } from 'zod'
 import { ChannelStatus } from './channels.ts'
 import { Said } from './said.ts'
 
+/** Why a folder of the person's PATH is not one of those that programs of agents have. */
+export const LEFT_OUT_WORDS = {
+  relative: 'it depends on where a program runs',
+  home_itself: 'it is the home itself',
+  agents_write: 'agents write there',
+  others_write: 'everybody on this machine writes there',
+  closed: 'it is closed to agents',
+  secrets: 'keys and settings are there',
+  leads_out: 'it leads somewhere else than it says',
+  elsewhere: 'it is neither the system’s nor in your home',
+  no_choice: 'nobody says which versions are chosen',
+  not_programs: 'much of what is in it is no program',
+  too_much: 'what is in it needs too many other places',
+} as const
+export const LeftOutWhy = z.enum(Object.keys(LEFT_OUT_WORDS) as (keyof typeof LEFT_OUT_WORDS)[])
+export type LeftOutWhy = z.infer<typeof LeftOutWhy>
+export const LeftOutFolder = z.object({ folder: z.string(), why: LeftOutWhy })
+export type LeftOutFolder = z.infer<typeof LeftOutFolder>
+
+/** `names`: well-known programs that are there, the system's among them. `used`: folders of the person's own. */
+const ofPrograms = { names: z.array(z.string()), used: z.array(z.string()), leftOut: z.array(LeftOutFolder) }
+
 /** What was found, for a page that has words of its own. */
 export const DoctorFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('no_answer') }),
@@ -16,6 +38,10 @@ export const DoctorFinding = z.discriminatedUnion('code', [
     words: z.string().nullable(),
     said: Said.optional(),
   }),
+  z.object({ code: z.literal('programs_found'), ...ofPrograms }),
+  /** `shell`: did not say where the person's programs are; null: there is none. */
+  z.object({ code: z.literal('programs_unasked'), shell: z.string().nullable(), ...ofPrograms }),
+  z.object({ code: z.literal('programs_of_system'), names: z.array(z.string()) }),
   z.object({ code: z.literal('trash_works') }),
   z.object({ code: z.literal('trash_missing') }),
   z.object({ code: z.literal('keychain_works') }),
@@ -48,6 +74,7 @@ export const DOCTOR_FIXES = {
   look_again: 'Look again in a moment. If it stays like this, restart Deckhand.',
   restart: 'Restart Deckhand: that lets the changes be put where they belong.',
   free_space: 'Free some space on this disk. Without any, no job can be taken.',
+  look_at_shell: 'Open a terminal: does your shell start there within a few seconds, and without a question? Then restart Deckhand.',
   put_back: 'It can be put back from the job that deleted it, as long as that job is kept.',
   unlock_keychain: 'Unlock the keychain of this system. On a machine without one, start Deckhand with DECKHAND_VAULT=file.',
   choose_model: 'Choose a default model on the screen Models.',
@@ -68,7 +95,7 @@ export type DoctorFix = z.infer<typeof DoctorFix>
 
 /** One thing that was looked at. `warning`: works, with something missing. `problem`: does not work. */
 export const DoctorCheck = z.object({
-  name: z.enum(['database', 'disk', 'box', 'trash', 'keychain', 'models', 'schedules', 'channels', 'public_address']),
+  name: z.enum(['database', 'disk', 'box', 'programs', 'trash', 'keychain', 'models', 'schedules', 'channels', 'public_address']),
   state: z.enum(['ok', 'warning', 'problem']),
   /** What was found, for people. */
   found: z.string(),

@@ -44,6 +44,8 @@ export const Settings = z.object({
   /** null: agents have no `web_search`. */
   webSearch: WebSearch.nullable(),
   openedHosts: z.array(OpenedHost).max(100),
+  /** Programs that agents run may be those that the person has installed in their home; else the system's alone. */
+  ownPrograms: z.boolean(),
   notifications: NotificationSettings,
   /** The base of webhook addresses for the outside. Changed through `/api/public-address`, like the next two. */
   publicUrl: z.string().nullable(),
@@ -62,6 +64,7 @@ export const DEFAULT_SETTINGS: Settings = {
   dayBudgetUsd: null,
   webSearch: null,
   openedHosts: [],
+  ownPrograms: true,
   notifications: DEFAULT_NOTIFICATIONS,
   publicUrl: null,
   ingressPort: null,

@@ -25,6 +25,7 @@ describe('the doctor', { timeout: 30_000 }, () => {
       'database',
       'disk',
       'box',
+      'programs',
       'trash',
       'keychain',
       'models',

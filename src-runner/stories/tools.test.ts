@@ -188,4 +188,46 @@ describe('what agents may use of the web and of this machine', { timeout: 30_000
     const { steps } = await runner.client.ok('listSteps', { params: { jobId } })
     expect(steps.flatMap((step) => (step.kind === 'tool_result' ? [step.output] : [])).join()).toContain('first\nsecond')
   })
+
+  it("asks the person's shell where programs are, tells the model and the doctor, and keeps agents' folders out", async () => {
+    let asked = 0
+    const folders: string[] = []
+    await open({ readPath: async () => (asked++, { folders, shell: 'zsh', problem: null }) })
+    const folder = runner.makeFolder({ git: '#!/bin/sh' })
+    folders.push('/usr/bin', folder, '.')
+    const agent = await runner.addAgent({ folders: [folder] })
+    const programs = async () => (await runner.client.ok('getDoctor')).checks.find(({ name }) => name === 'programs')
+    // With every look at the box, also by hand.
+    await runner.client.ok('checkBox')
+    await expect
+      .poll(async () => (await programs())?.finding)
+      .toMatchObject({
+        code: 'programs_found',
+        names: expect.arrayContaining(['git']) as string[],
+        used: [],
+        leftOut: [
+          { folder, why: 'agents_write' },
+          { folder: '.', why: 'relative' },
+        ],
+      })
+    expect(asked).toBe(2)
+    await expect.poll(() => runner.logLines.filter((line) => line.includes("the person's programs were looked for"))).toHaveLength(2)
+    runner.modelServer.play({ text: ['Hello.'] })
+    await runner.ended((await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })).jobId)
+    expect(JSON.stringify(runner.modelServer.received.at(-1))).toMatch(/Here are, among others: git/)
+    await runner.client.ok('updateSettings', { body: { ownPrograms: false } })
+    expect(await programs()).toMatchObject({ state: 'ok', finding: { code: 'programs_of_system' } })
+    await runner.client.ok('checkBox')
+    expect(asked).toBe(2)
+  })
+
+  it('says in the doctor when the shell did not answer', async () => {
+    await open({ readPath: async () => ({ folders: ['/usr/bin'], shell: 'zsh', problem: 'it did not answer within 5 seconds' }) })
+    const { checks } = await runner.client.ok('getDoctor')
+    expect(checks.find(({ name }) => name === 'programs')).toMatchObject({
+      state: 'warning',
+      fixKind: 'look_at_shell',
+      finding: { code: 'programs_unasked', shell: 'zsh' },
+    })
+  })
 })

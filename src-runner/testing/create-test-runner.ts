@@ -37,6 +37,8 @@ export type TestRunnerOptions = {
   moreTools?: RunnerDeps['moreTools']
   internet?: RunnerDeps['internet']
   findBox?: RunnerDeps['findBox']
+  /** Left out: whoever runs the tests has no programs of their own. */
+  readPath?: RunnerDeps['readPath']
   modelServer?: ModelServerOptions
   /** The model server stands where servers of this machine are looked for; otherwise nothing stands there. */
   findsModelServer?: boolean
@@ -127,6 +129,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       moreTools,
       internet,
       findBox,
+      readPath: options.readPath ?? (async () => ({ folders: [], shell: null, problem: null })),
       trash,
       discoveryPorts,
       random: () => 0.5,

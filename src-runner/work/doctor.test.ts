@@ -4,10 +4,11 @@ import type { DoctorCheck } from '../contract/doctor.ts'
 import type { PublicAddress } from '../contract/public-address.ts'
 import { createMemoryVault } from '../kit/vault.ts'
 import { openRecordsRig, type RecordsRig } from '../testing/records-rig.ts'
-import { examine, type DoctorDeps } from './doctor.ts'
+import { examine, type DoctorDeps, type FoundPrograms } from './doctor.ts'
 
 const network = { works: true, reason: null, advice: null }
 const BOX: BoxState = { kind: 'bubblewrap', works: true, reason: null, advice: null, network, checkedAt: 0, setup: null }
+const PROGRAMS: FoundPrograms = { names: ['git', 'gh'], used: ['/home/ada/bin'], leftOut: [], isOn: true, unasked: null }
 const MINUTE = 60_000
 
 describe('the doctor', () => {
@@ -21,6 +22,7 @@ describe('the doctor', () => {
     const checks = await examine({
       ...{ db: rig.db, clock: rig.clock, dataDir: rig.folder, vault: createMemoryVault(), safeMode: false, hasTrash: true },
       findBox: async () => BOX,
+      findPrograms: async () => PROGRAMS,
       models: { listModels: async () => ({ models: [], problems: [] }) },
       nextDueAt: () => null,
       publicAddress: () => null,
@@ -73,6 +75,23 @@ describe('the doctor', () => {
     ],
   ])('knows of the box that %s', async (_, box, state, found, fix) => {
     expect(await look('box', { findBox: async () => box })).toMatchObject({ state, found: expect.stringContaining(found) as string, fix })
+  })
+
+  it.each<[string, Partial<FoundPrograms>, string, string, string]>([
+    ['are there', {}, 'ok', 'git, gh and others. Of yours, from /home/ada/bin: without your logins', ''],
+    ['are the system’s alone', { isOn: false }, 'ok', 'in your home are not shown', ''],
+    [
+      'were left out in part',
+      { leftOut: [{ folder: '/home/ada/work/bin', why: 'agents_write' }] },
+      'ok',
+      'Left out: /home/ada/work/bin (agents write there).',
+      '',
+    ],
+    ['could not be asked for', { unasked: { shell: 'zsh' } }, 'warning', 'Your shell (zsh) did not say', 'Open a terminal'],
+    ['are none', { names: [], used: [] }, 'ok', 'None of the well-known programs', ''],
+  ])("knows of the person's programs that they %s", async (_, change, state, found, fix) => {
+    const check = await look('programs', { findPrograms: async () => ({ ...PROGRAMS, ...change }) })
+    expect(check).toMatchObject({ state, found: expect.stringContaining(found) as string, fix: expect.stringContaining(fix) as string })
   })
 
   it('knows whether what is deleted can be found again', async () => {

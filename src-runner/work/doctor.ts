@@ -2,7 +2,14 @@ import { statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import type { BoxState } from '../base/box/box-types.ts'
 import type { Database } from '../base/db/database.ts'
-import { DOCTOR_FIXES, type DoctorCheck, type DoctorFinding, type DoctorFix } from '../contract/doctor.ts'
+import {
+  DOCTOR_FIXES,
+  LEFT_OUT_WORDS,
+  type DoctorCheck,
+  type DoctorFinding,
+  type DoctorFix,
+  type LeftOutFolder,
+} from '../contract/doctor.ts'
 import type { PublicAddress } from '../contract/public-address.ts'
 import type { Clock } from '../kit/clock.ts'
 import { messageOf } from '../kit/errors.ts'
@@ -21,12 +28,22 @@ export type DoctorDeps = {
   dataDir: string
   vault: Pick<Vault, 'get'>
   findBox(): Promise<BoxState>
+  findPrograms(): Promise<FoundPrograms>
   hasTrash: boolean
   models: Pick<Models, 'listModels'>
   /** When a schedule is due next, which may be past; null: never. */
   nextDueAt(): number | null
   safeMode: boolean
   publicAddress(): PublicAddress | null
+}
+
+/** `unasked`: the person's shell did not say where they are; it is called that. */
+export type FoundPrograms = {
+  names: readonly string[]
+  used: readonly string[]
+  leftOut: readonly LeftOutFolder[]
+  isOn: boolean
+  unasked: { shell: string | null } | null
 }
 
 type Finding = Omit<DoctorCheck, 'name'>
@@ -101,6 +118,21 @@ const LOOKS: Record<DoctorCheck['name'], Look> = {
       `${found} They have no network: ${network.reason ?? 'it could not be fenced in.'}`,
       { advice: network.advice },
     )
+  },
+
+  async programs({ findPrograms }) {
+    const { isOn, unasked, ...rest } = await findPrograms()
+    const [names, used, leftOut] = [[...rest.names], [...rest.used], [...rest.leftOut]]
+    const there = names.length === 0 ? 'None of the well-known programs is here.' : `Agents can run ${names.join(', ')} and others.`
+    if (!isOn)
+      return ok({ code: 'programs_of_system', names }, `${there} Those that you have installed in your home are not shown to them.`)
+    const own = used.length === 0 ? '' : ` Of yours, from ${used.join(', ')}: without your logins and settings.`
+    const without =
+      leftOut.length === 0 ? '' : ` Left out: ${leftOut.map(({ folder, why }) => `${folder} (${LEFT_OUT_WORDS[why]})`).join(', ')}.`
+    const found = `${there}${own}${without}`
+    if (unasked === null) return ok({ code: 'programs_found', names, used, leftOut }, found)
+    const finding = { code: 'programs_unasked', shell: unasked.shell, names, used, leftOut } as const
+    return warning(finding, `Your shell (${unasked.shell ?? 'none'}) did not say where your programs are. ${found}`, 'look_at_shell')
   },
 
   trash: ({ hasTrash }) =>

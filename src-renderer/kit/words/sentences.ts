@@ -1,5 +1,5 @@
 import type { AttentionAbout } from '../../../src-runner/contract/notifications.ts'
-import type { DoctorFinding, DoctorFix } from '../../../src-runner/contract/doctor.ts'
+import type { DoctorFinding, DoctorFix, LeftOutWhy } from '../../../src-runner/contract/doctor.ts'
 import type { ErrorCode, IssueKind } from '../../../src-runner/contract/errors.ts'
 import type { CallEffect, CallMatter, MarkCause, VoiceReason } from '../../../src-runner/contract/rules.ts'
 import type { Facts, SaidCode } from '../../../src-runner/contract/said.ts'
@@ -37,6 +37,8 @@ export type DoctorWords = {
   findings: { [C in DoctorFinding['code']]: (facts: FindingTexts) => string }
   waiting: (count: number) => string
   fixes: Record<Exclude<DoctorFix, 'box'>, string>
+  /** Why a folder is none in which agents find programs. */
+  leftOut: Record<LeftOutWhy, string>
 }
 /** What findings are about, in words. `why`: a sentence, or several. */
 export type FindingTexts = {
@@ -48,4 +50,9 @@ export type FindingTexts = {
   folder: string
   url: string
   box: string
+  /** Folders in which a person's own programs are. */
+  used: string
+  /** Folders that were left out, each with why. */
+  leftOut: string
+  shell: string
 }

@@ -1,4 +1,4 @@
-import { createSignal, type JSX, Match, Show, Switch } from 'solid-js'
+import { createSignal, type JSX, Match, Show, Switch as Choice } from 'solid-js'
 import { createStore } from 'solid-js/store'
 import type { Box } from '../../../src-runner/contract/box.ts'
 import { type Settings, type UpdateWebSearch, WebSearchKind } from '../../../src-runner/contract/settings.ts'
@@ -14,6 +14,7 @@ import { Panel } from '../../ui/Panel.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { Row } from '../../ui/Row.tsx'
 import { Select } from '../../ui/Select.tsx'
+import { Switch } from '../../ui/Switch.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { toast } from '../../ui/Toasts.tsx'
@@ -38,6 +39,7 @@ export function AgentTools(): JSX.Element {
       >
         {(held) => (
           <>
+            <ProgramsRow settings={held()} />
             <Row label={text().search} hint={text().searchHint}>
               <span class="text-sm text-ink-2">{held().webSearch === null ? text().searchOff : text().kinds[held().webSearch!.kind]}</span>
               <Button onClick={() => setOpen('search')}>{held().webSearch === null ? text().searchSetUp : words().common.edit}</Button>
@@ -59,6 +61,18 @@ export function AgentTools(): JSX.Element {
   )
 }
 
+function ProgramsRow(props: { settings: Settings }): JSX.Element {
+  const text = () => words().settings.tools
+  const change = useUpdateSettings()
+  const turn = (ownPrograms: boolean) =>
+    void change.run({ body: { ownPrograms } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  return (
+    <div class="border-b border-line px-4 py-2.5">
+      <Switch label={text().programs} hint={text().programsHint} checked={props.settings.ownPrograms} onChecked={turn} />
+    </div>
+  )
+}
+
 function BoxRow(): JSX.Element {
   const text = () => words().settings.tools
   const answer = useBox()
@@ -70,11 +84,11 @@ function BoxRow(): JSX.Element {
         <Row
           label={text().box}
           hint={
-            <Switch>
+            <Choice>
               <Match when={!data().box.works}>{[...boxTexts(data().box), text().boxMissing].join(' ')}</Match>
               <Match when={!data().box.network.works}>{[text().boxHint, ...boxTexts(data().box.network)].join(' ')}</Match>
               <Match when={true}>{text().boxHint}</Match>
-            </Switch>
+            </Choice>
           }
         >
           <Pill tone={data().box.works ? 'ok' : 'warn'}>{data().box.works ? text().boxWorks : text().boxNone}</Pill>

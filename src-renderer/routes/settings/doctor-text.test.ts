@@ -14,6 +14,18 @@ it('says in German what was found', () => {
   expect(say({ code: 'no_channel', waiting: 2 })).toBe('Kein Kanal ist an. 2 Nachrichten sind noch zu senden.')
 })
 
+it('says which programs agents have, whose they are, and which folder is none of them and why', () => {
+  const found = { names: ['git', 'gh'], used: ['/home/ada/.local/bin'], leftOut: [{ folder: '.', why: 'relative' as const }] }
+  expect(say({ code: 'programs_found', ...found })).toBe(
+    'Agenten können git, gh und andere starten. Von dir, aus /home/ada/.local/bin: ohne deine Anmeldungen und Einstellungen. ' +
+      'Ausgelassen: . (er hängt davon ab, wo ein Programm läuft).',
+  )
+  expect(say({ code: 'programs_unasked', shell: null, names: [], used: [], leftOut: [] })).toBe(
+    'Deine Shell (keine) hat nicht gesagt, wo deine Programme sind. Von den bekannten Programmen ist keines da.',
+  )
+  expect(say({ code: 'programs_of_system', names: ['git'] })).toContain('wird ihnen nicht gezeigt')
+})
+
 it('says of each that fails why, in its own words where nobody of ours said it', () => {
   const failures = [
     { name: '@ada_bot', status: 'failing' as const, words: '', said: { code: 'chat_unreachable' as const, facts: { server: 'Telegram' } } },

@@ -31,6 +31,9 @@ function factsOf(finding: DoctorFinding, words: Words, locale: string): FindingT
     folder: 'folder' in finding ? finding.folder : '',
     url: 'url' in finding ? finding.url : '',
     box: 'box' in finding ? BOXES[finding.box] : '',
+    used: 'used' in finding ? finding.used.join(', ') : '',
+    leftOut: 'leftOut' in finding ? finding.leftOut.map(({ folder, why }) => `${folder} (${words.doctor.leftOut[why]})`).join(', ') : '',
+    shell: 'shell' in finding ? (finding.shell ?? '') : '',
   }
 }
 

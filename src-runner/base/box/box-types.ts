@@ -43,6 +43,19 @@ export type RootEntry = { path: string; linkTo: string | null }
 
 export type SeatbeltSetup = { kind: 'seatbelt'; sandboxExec: string; sh: string }
 
+/** Programs beside the system's own: where they are looked for, and what of the disk is shown for them, to read alone. */
+export type ShownPrograms = {
+  /** All folders of PATH, the system's among them. */
+  path: readonly string[]
+  /** Files and folders, as real paths and none inside another. Nobody in a box can write to them, and no agent outside. */
+  shown: readonly string[]
+  /** Inside of them, but not shown. */
+  covered: readonly { path: string; kind: 'file' | 'folder' }[]
+  /** Where a person calls a place otherwise than it is: links in programs lead there by that name. */
+  links: readonly { path: string; to: string }[]
+  env: Readonly<Record<string, string>>
+}
+
 export type BoxLimits = {
   /** Processes alive at the same moment. */
   processes: number
@@ -68,6 +81,8 @@ export type BoxOptions = {
   writable: readonly string[]
   /** Visible, but not writable, besides the system's own folders. */
   readable?: readonly string[]
+  /** Left out: the system's alone. */
+  programs?: ShownPrograms
   /** Files and folders that stay hidden where they lie inside the others. */
   closed?: readonly string[]
   /** The internet through a proxy. Has no effect where the box's own `network` does not work. */

@@ -11,6 +11,7 @@ const plan: BubblewrapPlan = {
   },
   writable: ['/home/ada/Project'],
   readable: [],
+  programs: { shown: [], covered: [], links: [] },
   hidden: [],
   frozen: [],
   folder: '/home/ada/Project/sub',

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import type { BubblewrapSetup } from './box-types.ts'
+import type { BubblewrapSetup, ShownPrograms } from './box-types.ts'
 import { isInside } from './box-folders.ts'
 
 /** A place that the box shows differently from what is there. */
@@ -10,6 +10,8 @@ export type BubblewrapPlan = {
   /** Real paths, and none inside another. */
   writable: readonly string[]
   readable: readonly string[]
+  /** Come before all others: a folder of an agent is never covered by them. */
+  programs: Pick<ShownPrograms, 'shown' | 'covered' | 'links'>
   hidden: readonly HiddenPlace[]
   /** Inside a writable folder, but not writable. */
   frozen: readonly string[]
@@ -80,13 +82,15 @@ export function bubblewrapArgs(plan: BubblewrapPlan): string[] {
     ...memoryFolder(BOX_HOME, plan.temporaryBytes),
     ...['--symlink', '../tmp', '/var/tmp'],
 
+    // Whoever removes a program meanwhile does not stop the command.
+    ...plan.programs.shown.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...plan.programs.covered.flatMap(cover),
+    ...plan.programs.links.flatMap(({ path, to }) => ['--symlink', to, path]),
     ...plan.readable.flatMap((path) => ['--ro-bind', path, path]),
     ...plan.writable.flatMap((path) => ['--bind', path, path]),
     ...pinnedFolders(plan).flatMap((path) => ['--bind', path, path]),
     ...plan.frozen.flatMap((path) => ['--ro-bind', path, path]),
-    ...plan.hidden.flatMap(({ path, kind }) =>
-      kind === 'folder' ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path],
-    ),
+    ...plan.hidden.flatMap(cover),
 
     ...(plan.door === null ? [] : ['--ro-bind', plan.door.path, plan.door.shownAt]),
 
@@ -94,6 +98,10 @@ export function bubblewrapArgs(plan: BubblewrapPlan): string[] {
     ...['--remount-ro', '/proc', '--remount-ro', '/dev', '--remount-ro', '/'],
     ...['--chdir', plan.folder],
   ]
+}
+
+function cover({ path, kind }: HiddenPlace): string[] {
+  return kind === 'folder' ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path]
 }
 
 function memoryFolder(path: string, bytes: number): string[] {

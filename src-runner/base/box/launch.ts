@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path'
 import { identifyFolder, isInside, outermost, protectedPlaces, type FolderIdentity } from './box-folders.ts'
 import { BoxFailed, type BoxLimits, type BoxOptions, type BubblewrapSetup, type SeatbeltSetup } from './box-types.ts'
 import { createControlGroup } from './control-group.ts'
-import { BOX_HOME, bubblewrapArgs, pinnedFolders } from './bubblewrap-args.ts'
+import { BOX_HOME, bubblewrapArgs, pinnedFolders, type BubblewrapPlan } from './bubblewrap-args.ts'
 import { CARRIER, DOOR_IN_BOX, openNetworkDoor, proxyEnvironment, type NetworkDoorOptions } from './network-door.ts'
 import { seatbeltProfile } from './seatbelt-profile.ts'
 import { seccompFilter } from './seccomp-filter.ts'
@@ -21,7 +21,7 @@ export type Launch = {
   cleanUp(): Promise<void>
 }
 
-/** Where commands are looked for, boxed or not: never in the person's own folders, never in the working folder. */
+/** Where the system's programs are, boxed or not. */
 export function programFolders(platform: NodeJS.Platform = process.platform, env: NodeJS.ProcessEnv = process.env): string[] {
   if (platform === 'win32') {
     const root = env['SystemRoot'] ?? 'C:\\Windows'
@@ -42,7 +42,8 @@ function environmentFor(options: BoxOptions, home: string, temporary: string): R
   return {
     LANG: 'C.UTF-8',
     ...inherited,
-    PATH: programFolders().join(delimiter),
+    ...options.programs?.env,
+    PATH: (options.programs?.path ?? programFolders()).join(delimiter),
     HOME: home,
     TMPDIR: temporary,
     ...(process.platform === 'win32' ? { TEMP: temporary, TMP: temporary, USERPROFILE: home } : {}),
@@ -92,6 +93,7 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: BoxOpt
   if (![...writable, ...(options.readable ?? [])].some((folder) => isInside(folder, options.folder)))
     throw new BoxFailed(`The command cannot start in ${options.folder}, which the box does not show.`)
   const readable = (options.readable ?? []).filter((path) => !writable.includes(path))
+  const programs = await programsBeside(options, writable)
   const folders = await Promise.all([...writable, ...readable].map(identifyFolder))
   const { hidden, frozen } = await protectedPlaces([...writable, ...readable], options.closed ?? [])
   const pinned = await Promise.all(pinnedFolders({ writable, hidden, frozen: frozen.map(({ path }) => path) }).map(identifyFolder))
@@ -107,6 +109,7 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: BoxOpt
     setup,
     writable,
     readable,
+    programs,
     hidden,
     frozen: frozen.map(({ path }) => path),
     folder: options.folder,
@@ -148,6 +151,19 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: BoxOpt
   return { file, args, cwd: '/', env, descriptors, cleanUp }
 }
 
+/**
+ * What is shown of programs, as it is at this moment. Nothing of it may lie where the command writes, nor around that:
+ * read-only is what makes a program the person's.
+ */
+async function programsBeside({ programs }: BoxOptions, writable: readonly string[]): Promise<BubblewrapPlan['programs']> {
+  const isThere = async (path: string) => (await realpath(path).catch(() => null)) === path
+  const isApart = (path: string) => !writable.some((folder) => isInside(folder, path) || isInside(path, folder))
+  const shown = (programs?.shown ?? []).filter(isApart)
+  const inShown = (programs?.covered ?? []).filter(({ path }) => shown.some((place) => isInside(place, path)))
+  const covered = await Promise.all(inShown.map(async (place) => ((await isThere(place.path)) ? [place] : [])))
+  return { shown, covered: covered.flat(), links: programs?.links ?? [] }
+}
+
 function wantsNetwork({ network }: BoxOptions): boolean {
   return network !== undefined && network !== false
 }
@@ -182,11 +198,12 @@ export async function launchInSeatbelt(setup: SeatbeltSetup, options: BoxOptions
   const writable = outermost(options.writable)
   await Promise.all([...writable, ...(options.readable ?? [])].map(identifyFolder))
   const { hidden, frozen } = await protectedPlaces([...writable, ...(options.readable ?? [])], options.closed ?? [])
+  const { shown, covered } = await programsBeside(options, writable)
   const temporary = await temporaryFolder()
   const profile = seatbeltProfile({
     writable,
-    readable: options.readable ?? [],
-    closed: hidden.map(({ path }) => path),
+    readable: [...shown, ...(options.readable ?? [])],
+    closed: [...covered, ...hidden].map(({ path }) => path),
     frozen: frozen.map(({ path }) => path),
     temporary,
     network: wantsNetwork(options),

@@ -82,6 +82,14 @@ export function listAgents(
   return { agents: page.rows.map((row) => agentOf(row)), nextCursor: page.nextCursor }
 }
 
+/** Every folder that some agent was given, as a person named it. */
+export function listAgentFolders(db: Db): string[] {
+  return db
+    .prepare<{ folder: string }>('SELECT DISTINCT value AS folder FROM agents, json_each(folders) WHERE deleted_at IS NULL')
+    .all()
+    .map(({ folder }) => folder)
+}
+
 /** Agents that have a model of this provider as their own or as a fallback. */
 export function listAgentsUsingProvider(db: Db, providerId: string): Agent[] {
   return db

@@ -1,6 +1,6 @@
 import { SERVICE_NAMES } from '../../../../src-runner/contract/channels.ts'
 import { createPlural } from '../plural.ts'
-import type { AttentionWords, DoctorWords } from '../sentences.ts'
+import type { AttentionWords, DoctorWords, FindingTexts } from '../sentences.ts'
 
 const plural = createPlural('de')
 
@@ -41,6 +41,15 @@ export const attention: AttentionWords = {
   },
 }
 
+function programsThere(names: string): string {
+  return names === '' ? 'Von den bekannten Programmen ist keines da.' : `Agenten können ${names} und andere starten.`
+}
+
+function programsFound({ names, used, leftOut }: FindingTexts): string {
+  const own = used === '' ? '' : ` Von dir, aus ${used}: ohne deine Anmeldungen und Einstellungen.`
+  return `${programsThere(names)}${own}${leftOut === '' ? '' : ` Ausgelassen: ${leftOut}.`}`
+}
+
 export const doctor: DoctorWords = {
   findings: {
     no_answer: () => 'Hier kam binnen zwei Sekunden keine Antwort.',
@@ -51,6 +60,10 @@ export const doctor: DoctorWords = {
     box_works: ({ box }) =>
       `Programme der Agenten hält ${box}. Das Internet erreichen sie, wo eine Regel es öffnet, und nie die Server dieses Rechners.`,
     box_without_network: ({ box, why }) => `Programme der Agenten hält ${box}. Sie haben kein Netz. ${why}`.trim(),
+    programs_found: programsFound,
+    programs_unasked: (facts) =>
+      `Deine Shell (${facts.shell || 'keine'}) hat nicht gesagt, wo deine Programme sind. ${programsFound(facts)}`,
+    programs_of_system: ({ names }) => `${programsThere(names)} Was du bei dir installiert hast, wird ihnen nicht gezeigt.`,
     trash_works: () => 'Was Agenten löschen, kommt in den Papierkorb dieses Systems.',
     trash_missing: () =>
       'Dieses System hat keinen Papierkorb, den Deckhand benutzen kann. Was Agenten löschen, ist aus seinem Ordner verschwunden.',
@@ -79,6 +92,7 @@ export const doctor: DoctorWords = {
     look_again: 'Sieh gleich noch einmal nach. Bleibt es so, starte Deckhand neu.',
     restart: 'Starte Deckhand neu: Dann kommen die Änderungen dorthin, wo sie hingehören.',
     free_space: 'Schaffe Platz auf dieser Platte. Ohne Platz wird kein Auftrag angenommen.',
+    look_at_shell: 'Öffne ein Terminal: Startet deine Shell dort in wenigen Sekunden und ohne etwas zu fragen? Dann starte Deckhand neu.',
     put_back: 'Eine Datei lässt sich aus dem Auftrag zurückholen, der sie gelöscht hat, solange es ihn gibt.',
     unlock_keychain: 'Entsperre den Schlüsselbund dieses Systems. Auf einem Rechner ohne einen starte Deckhand mit DECKHAND_VAULT=file.',
     choose_model: 'Wähle auf der Seite „Modelle & Schlüssel“ ein Standardmodell.',
@@ -91,5 +105,18 @@ export const doctor: DoctorWords = {
     waits_by_itself: 'Es wird von selbst wieder versucht.',
     look_at_address: 'Sieh dir die öffentliche Adresse in den Einstellungen an, und prüfe sie noch einmal.',
     check_address: 'Prüfe die öffentliche Adresse in den Einstellungen.',
+  },
+  leftOut: {
+    relative: 'er hängt davon ab, wo ein Programm läuft',
+    home_itself: 'er ist der persönliche Ordner selbst',
+    agents_write: 'dort schreiben Agenten',
+    others_write: 'dort schreibt auf diesem Rechner jeder',
+    closed: 'er ist für Agenten gesperrt',
+    secrets: 'dort liegen Schlüssel und Einstellungen',
+    leads_out: 'er führt woandershin, als er sagt',
+    elsewhere: 'er gehört weder dem System noch liegt er bei dir',
+    no_choice: 'niemand sagt, welche Versionen gewählt sind',
+    not_programs: 'vieles darin ist kein Programm',
+    too_much: 'was darin ist, braucht zu viele andere Orte',
   },
 }

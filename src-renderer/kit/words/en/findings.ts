@@ -1,7 +1,7 @@
 import { SERVICE_NAMES } from '../../../../src-runner/contract/channels.ts'
-import { DOCTOR_FIXES } from '../../../../src-runner/contract/doctor.ts'
+import { DOCTOR_FIXES, LEFT_OUT_WORDS } from '../../../../src-runner/contract/doctor.ts'
 import { createPlural } from '../plural.ts'
-import type { AttentionWords, DoctorWords } from '../sentences.ts'
+import type { AttentionWords, DoctorWords, FindingTexts } from '../sentences.ts'
 
 const plural = createPlural('en')
 
@@ -42,6 +42,14 @@ export const attention: AttentionWords = {
   },
 }
 
+const NO_PROGRAM = 'None of the well-known programs is here.'
+
+function programsFound({ names, used, leftOut }: FindingTexts): string {
+  const there = names === '' ? NO_PROGRAM : `Agents can run ${names} and others.`
+  const own = used === '' ? '' : ` Of yours, from ${used}: without your logins and settings.`
+  return `${there}${own}${leftOut === '' ? '' : ` Left out: ${leftOut}.`}`
+}
+
 /** What the doctor found, and what is to be done about it. */
 export const doctor: DoctorWords = {
   findings: {
@@ -53,6 +61,10 @@ export const doctor: DoctorWords = {
     box_works: ({ box }) =>
       `Programs of agents are held in by ${box}. They reach the internet where a rule opens it, and never this machine’s own servers.`,
     box_without_network: ({ box, why }) => `Programs of agents are held in by ${box}. They have no network. ${why}`.trim(),
+    programs_found: programsFound,
+    programs_unasked: (facts) => `Your shell (${facts.shell || 'none'}) did not say where your programs are. ${programsFound(facts)}`,
+    programs_of_system: ({ names }) =>
+      `${names === '' ? NO_PROGRAM : `Agents can run ${names} and others.`} Those that you have installed in your home are not shown to them.`,
     trash_works: () => 'What agents delete goes to the trash of this system.',
     trash_missing: () => 'This system has no trash that Deckhand can use. What agents delete is gone from its folder.',
     keychain_works: () => 'Keys and tokens can be read and written.',
@@ -76,4 +88,5 @@ export const doctor: DoctorWords = {
   },
   waiting: (count) => plural(count, { zero: '', one: ' # message waits to be sent.', other: ' # messages wait to be sent.' }),
   fixes: DOCTOR_FIXES,
+  leftOut: LEFT_OUT_WORDS,
 }

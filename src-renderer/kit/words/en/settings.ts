@@ -37,6 +37,9 @@ export const settings = {
     boxWorks: 'Works',
     boxNone: 'Not here',
     boxCheck: 'Check again',
+    programs: 'Your own programs',
+    programsHint:
+      'Agents can also run what you have installed in your home, like gh or node: to read only, and without your logins and settings. Otherwise the system’s programs alone.',
     search: 'Web search',
     searchHint: 'Agents can search the web once you choose who answers.',
     searchOff: 'Off',
@@ -111,6 +114,7 @@ export const settings = {
       database: 'Database',
       disk: 'Disk',
       box: 'Sandbox for programs',
+      programs: 'Programs',
       trash: 'Trash',
       keychain: 'Keychain',
       models: 'Models',

@@ -2,9 +2,10 @@ import { chmod, readdir, symlink } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { BoxState } from '../../../base/box/box-types.ts'
 import { findBox, noBox } from '../../../base/box/find-box.ts'
+import { createOwnPrograms, systemPrograms } from '../../../base/programs/own-programs.ts'
 import { callTool, scratchFolder } from '../../../testing/scratch-folder.ts'
 import type { ToolContext } from '../tool.ts'
-import { runCommandTool } from './run-command.ts'
+import { runCommandTool, type RunCommandDeps } from './run-command.ts'
 
 const found = await findBox()
 const none = noBox('bubblewrap is not installed on this machine.', 'Install bubblewrap.')
@@ -12,7 +13,8 @@ if (!found.works) console.log(`run_command is tested without a box here: ${found
 const boxed: BoxState = { ...none, kind: 'bubblewrap', works: true, reason: null }
 const networked: BoxState = { ...boxed, network: { works: true, reason: null, advice: null } }
 
-const toolWith = (box: BoxState, network = false) => runCommandTool({ box: async () => box, network: async () => network })
+const toolWith = (box: BoxState, network = false, more: Partial<RunCommandDeps> = {}) =>
+  runCommandTool({ box: async () => box, network: async () => network, programs: async () => systemPrograms(), names: [], ...more })
 const contextFor = (folders: string[]): ToolContext => ({
   jobId: 'job',
   agentId: 'agent',
@@ -182,4 +184,76 @@ describe.skipIf(!found.works)('run_command in the box', () => {
     if (found.network.works) expect(output).not.toContain('[no network')
     else expect(output).toContain(`[no network: ${found.network.reason}]`)
   })
+})
+
+/** A home with a program of the person's, and beside it the folder of an agent in which lies one of the same name. */
+async function homeWithPrograms() {
+  const scratch = await scratchFolder()
+  const program = async (path: string, words: string) => chmod(await scratch.write(path, `#!/bin/sh\necho "${words}"\n`), 0o755)
+  await program('home/.local/bin/greet', "the person's")
+  await program('home/.local/bin/ls', "the person's ls")
+  await program('home/Project/greet', 'planted')
+  await program('home/Project/bin/git', 'planted')
+  await program('home/hidden/tool', 'hidden')
+  await symlink(scratch.at('home/Project/greet'), scratch.at('home/.local/bin/welcome'))
+  await symlink(scratch.at('home/gone'), scratch.at('home/.local/bin/gone'))
+  await scratch.write('home/.config/gh/hosts.yml', 'token')
+  const folders = ['home/Project/bin', 'home/.local/bin'].map((path) => scratch.at(path))
+  const own = createOwnPrograms({
+    readPath: async () => ({ folders: [...folders, '/usr/bin', '.'], shell: 'zsh', problem: null }),
+    ...{ writable: () => [scratch.at('home/Project')], dataDir: scratch.at('home/.deckhand'), home: scratch.at('home') },
+  })
+  const call = (box: BoxState, ...command: string[]) =>
+    callTool(toolWith(box, false, { programs: (closed) => own.find(closed) }), { command, folder: 'Project' }, [scratch.at('home/Project')])
+  return { scratch, call }
+}
+
+describe.skipIf(process.platform === 'win32').each(cases)("the person's programs, %s", (_, box) => {
+  it.each([
+    ['by name', ['greet'], "the person's"],
+    ['before those of the system, where the person has them so', ['ls'], "the person's ls"],
+    ['by a shell', ['sh', '-c', 'greet'], "the person's"],
+  ])('are run %s', async (_name, command, words) => {
+    const { call } = await homeWithPrograms()
+    expect(await call(box, ...command)).toEqual({ ok: true, output: expect.stringMatching(new RegExp(`\n${words}$`)) as string })
+  })
+
+  it('are run by their path', async () => {
+    const { call, scratch } = await homeWithPrograms()
+    expect((await call(box, scratch.at('home/.local/bin/greet'))).output).toMatch(/the person's$/)
+  })
+
+  it("are never what an agent has put under a program's name", async () => {
+    const { call } = await homeWithPrograms()
+    expect((await call(box, 'git', '--version')).output).toMatch(/git version/)
+    expect((await call(box, 'sh', '-c', 'git --version')).output).toMatch(/git version/)
+  })
+
+  it.each([
+    ['leads to where agents write', ['welcome'], /no program 'welcome'/],
+    ['leads nowhere', ['gone'], /no program 'gone'/],
+    ['lies elsewhere in the home', ['HOME/hidden/tool'], /neither in the folder nor/],
+    ['leads to where agents write, by its path', ['HOME/.local/bin/welcome'], /not a program that may be started/],
+    ['is reached by ..', ['HOME/.local/bin/../../hidden/tool'], /neither in the folder nor/],
+  ])('are not what %s', async (_name, [name], words) => {
+    const { call, scratch } = await homeWithPrograms()
+    const answer = await call(box, name!.replace('HOME', scratch.at('home')))
+    expect(answer).toEqual({ ok: false, output: expect.stringMatching(words) as string })
+  })
+})
+
+describe.skipIf(!found.works)("the person's programs in the box", () => {
+  it('have neither the settings nor the logins of the person', async () => {
+    const { call, scratch } = await homeWithPrograms()
+    const { output } = await call(found, 'sh', '-c', `cat '${scratch.at('home/.config/gh/hosts.yml')}'; /bin/ls -A '${scratch.at('home')}'`)
+    expect(output).not.toContain('token\n')
+    expect(output).toMatch(/No such file[^]*\n\.local\nProject$/)
+  })
+})
+
+it('tells the model which well-known programs there are, and that none of them is logged in', () => {
+  expect(toolWith(boxed, false, { names: ['git', 'gh'] }).description).toMatch(
+    /Here are, among others: git, gh\. None of them is logged in/,
+  )
+  expect(toolWith(boxed).description).not.toContain('Here are')
 })

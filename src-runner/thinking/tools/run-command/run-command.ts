@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { BoxFailed, type BoxedEnding, type BoxState } from '../../../base/box/box-types.ts'
 import { isInside } from '../../../base/box/box-folders.ts'
-import { programFolders } from '../../../base/box/launch.ts'
 import { runBoxed } from '../../../base/box/run-boxed.ts'
+import type { OwnPrograms } from '../../../base/programs/own-programs.ts'
 import type { CallEffect } from '../../../contract/rules.ts'
 import { saidAs } from '../../../kit/said.ts'
 import { nameFolders, parsePath, PathRefused, showName, showPlace } from '../../folder-access/folder-paths.ts'
@@ -19,6 +19,10 @@ export type RunCommandDeps = {
   box: () => Promise<BoxState>
   /** Whether a rule opens the network to this command, which the call's `subject` and `paths` tell. */
   network: (context: ToolContext, call: Pick<ToolFacts, 'subject' | 'paths'>) => Promise<boolean>
+  /** Which programs there are, besides those of the working folder. `closed`: what the agent may not see. */
+  programs: (closed: readonly string[]) => Promise<OwnPrograms>
+  /** Well-known ones among them, for the model. */
+  names: readonly string[]
 }
 
 const MAX_ARGUMENTS = 1_000
@@ -54,7 +58,8 @@ export function runCommandTool(deps: RunCommandDeps): Tool {
     name: 'run_command',
     description:
       "Runs a program in one of the agent's folders and answers with its output and exit code. It can write in that folder only, sees neither the person's home nor other files, " +
-      'has no input and usually no network, and nothing of it goes on in the background. The system asks the person first where that is needed.',
+      'has no input and usually no network, and nothing of it goes on in the background. The system asks the person first where that is needed.' +
+      saidOf(deps.names),
     args: Args,
     effect: 'once',
     parallel: false,
@@ -62,6 +67,12 @@ export function runCommandTool(deps: RunCommandDeps): Tool {
     facts: (args, context) => factsOf(args, context, deps),
     run: (args, context) => run(args, context, deps),
   })
+}
+
+/** A program runs without the person's settings, so one that has a login in a terminal has none here. */
+function saidOf(names: readonly string[]): string {
+  if (names.length === 0) return ''
+  return ` Here are, among others: ${names.join(', ')}. None of them is logged in to anything, and none has the person's settings.`
 }
 
 async function factsOf(args: RunArgs, context: ToolContext, deps: RunCommandDeps): Promise<ToolFacts> {
@@ -121,13 +132,15 @@ async function run(args: RunArgs, context: ToolContext, deps: RunCommandDeps): P
   const { path, shown } = await resolveFolder(args.folder, context)
   const { box, network, wanted } = await circumstances(args, path, context, deps)
   const [name, ...rest] = args.command as [string, ...string[]]
-  const program = await findProgram(name, path, programFolders())
+  const programs = await deps.programs(context.closedFolders)
+  const program = await findProgram(name, path, programs)
   const timeoutSeconds = args.timeoutSeconds ?? DEFAULT_SECONDS
   const ending = await runBoxed({
     box,
     command: [program, ...rest],
     folder: path,
     writable: [path],
+    programs,
     closed: context.closedFolders,
     network,
     timeoutMs: timeoutSeconds * 1_000,

@@ -1,0 +1,18 @@
+import { screen } from '@solidjs/testing-library'
+import { expect, it } from 'vitest'
+import { DEFAULT_SETTINGS } from '../../../src-runner/contract/settings.ts'
+import { createFakeRunner } from '../../testing/fake-runner.ts'
+import { renderScreen } from '../../testing/render.tsx'
+import { AgentTools } from './AgentTools.tsx'
+
+it('shows the own programs of the person to agents until the person switches that off', async () => {
+  const runner = createFakeRunner({
+    updateSettings: ({ body }) => ({ settings: { ...DEFAULT_SETTINGS, firstStart: 'done', ...body } }),
+  })
+  const { user } = renderScreen(AgentTools, { runner })
+  const own = await screen.findByRole('switch', { name: 'Your own programs' })
+  expect(own).toBeChecked()
+  expect(own).toHaveAccessibleDescription(/without your logins and settings/)
+  await user.click(own)
+  expect(runner.callsOf('updateSettings').at(-1)!.body).toEqual({ ownPrograms: false })
+})
