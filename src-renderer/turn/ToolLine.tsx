@@ -18,6 +18,7 @@ import Users from 'lucide-solid/icons/users'
 import Wrench from 'lucide-solid/icons/wrench'
 import { createSignal, createUniqueId, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
+import { saidText } from '../kit/said.ts'
 import { visibleText } from '../kit/visible-text.ts'
 import { words } from '../kit/words/words.ts'
 import { Duration } from '../ui/Duration.tsx'
@@ -84,6 +85,12 @@ export function ToolLine(props: { item: ToolItem; /** The job has ended: what wa
     if (props.item.state === 'running') return LoaderCircle
     return props.item.state === 'failed' || props.item.state === 'lost' ? TriangleAlert : ICONS[toolKind(props.item.name)]
   }
+  /** Where it says it with other words than the answer itself, which stands below. */
+  const why = () => {
+    const { said, output = '' } = props.item.result ?? {}
+    const text = said === undefined ? '' : saidText('', said)
+    return output.endsWith(text) ? null : text
+  }
   return (
     <div class="min-w-0">
       <button
@@ -117,6 +124,7 @@ export function ToolLine(props: { item: ToolItem; /** The job has ended: what wa
           <Show when={props.item.args !== undefined}>
             <RawText label={words().turn.arguments} text={rawTextOf(props.item.args)} />
           </Show>
+          <Show when={why()}>{(text) => <p class="text-sm wrap-anywhere text-ink-2">{text()}</p>}</Show>
           <Show when={props.item.result}>
             {(result) => (
               <Show when={result().output !== ''} fallback={<span class="text-xs text-ink-3">{words().turn.noOutput}</span>}>

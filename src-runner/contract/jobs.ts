@@ -143,6 +143,8 @@ export const ToolResultStep = z.object({
   ok: z.boolean(),
   /** What the model read. */
   output: z.string(),
+  /** Of a call that failed: why, for a page that has words of its own. */
+  said: Said.optional(),
 })
 
 export const Step = z.discriminatedUnion('kind', [ReplyStep, ToolStartedStep, ToolResultStep])

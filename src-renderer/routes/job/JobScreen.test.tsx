@@ -1,6 +1,8 @@
 import { screen, waitFor, within } from '@solidjs/testing-library'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { Job, ReplyStep, Step } from '../../../src-runner/contract/jobs.ts'
+import type { Said } from '../../../src-runner/contract/said.ts'
+import { changeLanguage } from '../../kit/words/words.ts'
 import { createFakeRunner, createHeldStream, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
 import { makeApproval, makeDecision, makeFacts, makeId, makeJob, makeSummary } from '../../testing/things.ts'
@@ -45,6 +47,8 @@ function open(job: Job, steps: Step[] = []) {
   const show = (path = `/jobs/${job.id}`) => renderScreen(JobScreen, { route: '/jobs/:jobId', path, runner, desktop })
   return { runner, held, copied, show }
 }
+
+afterEach(() => changeLanguage('system'))
 
 describe('the page of a job', () => {
   it('tells how it went: figures, task, result, every step with what it used', async () => {
@@ -192,6 +196,25 @@ describe('the page of a job', () => {
     expect(await screen.findByText('Second.')).toBeInTheDocument()
     expect(screen.getAllByText('First.')).toHaveLength(1)
     expect(runner.callsOf('listSteps').at(-1)!.query).toEqual({ after: 1 })
+  })
+
+  it('says in German why a tool was refused, above what the agent read', async () => {
+    changeLanguage('de')
+    const head = { seq: 2, attempt: 1, createdAt: 2, durationMs: 5 }
+    const output = "There is no 'b.md' in 'Docs'. Entries there: a.md."
+    const said: Said = {
+      code: 'path_missing',
+      facts: { name: 'b.md', folder: 'Docs' },
+      more: [{ code: 'path_entries', facts: { words: 'a.md' } }],
+    }
+    const { show } = open(makeJob(), [
+      reply(1, '', { toolCalls: [{ callId: 'c1', name: 'read_file', args: { path: 'Docs/b.md' } }] }),
+      { ...head, kind: 'tool_result', callId: 'c1', name: 'read_file', ok: false, output, said },
+    ])
+    const { user } = show()
+    await user.click(await screen.findByRole('button', { name: /Docs\/b\.md/ }))
+    expect(screen.getByText('In „Docs“ gibt es „b.md“ nicht. Dort gibt es: a.md.')).toBeInTheDocument()
+    expect(screen.getByText(output)).toBeInTheDocument()
   })
 
   it('says where a new attempt went on', async () => {

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import type { Job, JobChannel, JobStatus, JobSummary, Step } from '../../contract/jobs.ts'
 import { JobOutput, ToolCall } from '../../contract/jobs.ts'
 import type { ModelRef } from '../../contract/agents.ts'
+import type { Said } from '../../contract/said.ts'
 import { DeliveryContext } from '../../contract/triggers.ts'
+import { saidAs } from '../../kit/said.ts'
 import { toUsd } from '../micros.ts'
 import { inEnvelope } from './envelope.ts'
 
@@ -169,6 +171,16 @@ export function stepOf(row: StepRow): Step {
     case 'tool_started':
       return { ...head, kind: 'tool_started', callId: row.call_id, name: row.name }
     case 'tool_result':
-      return { ...head, kind: 'tool_result', callId: row.call_id, name: row.name, ok: row.ok === 1, output: row.text }
+      return {
+        ...{ ...head, kind: 'tool_result', callId: row.call_id, name: row.name, ok: row.ok === 1, output: row.text },
+        ...(row.ok === 1 ? {} : whyOf(row.text)),
+      }
   }
+}
+
+/** A longer text is what a program said, not a sentence of ours. */
+const MOST_SAID_CHARS = 2000
+
+function whyOf(output: string): { said?: Said } {
+  return output.length > MOST_SAID_CHARS ? {} : saidAs('said', output.replace(/^Not run: /, ''))
 }

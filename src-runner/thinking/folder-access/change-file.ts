@@ -1,6 +1,7 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { access, type FileHandle, link, open, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { say } from '../../kit/said.ts'
 import { modeOf, refusalToChange, requireFile, type FileSpot } from './file-spot.ts'
 import { PathRefused, showPlace, type Place } from './folder-paths.ts'
 import { codeOf } from './open-inside.ts'
@@ -181,9 +182,9 @@ async function explained(place: Place, change: () => Promise<void>): Promise<voi
 }
 
 function isTaken(place: Place): PathRefused {
-  return new PathRefused(`There is something at '${showPlace(place)}' already. Choose another name, or delete it first.`)
+  return new PathRefused(say('path_taken', { path: showPlace(place) }))
 }
 
 function wasChanged(place: Place): PathRefused {
-  return new PathRefused(`'${showPlace(place)}' was changed by something else just now. Look at it again.`)
+  return new PathRefused(say('path_changed_meanwhile', { path: showPlace(place) }))
 }

@@ -2,6 +2,7 @@ import { constants, type BigIntStats } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../kit/errors.ts'
+import { say } from '../../kit/said.ts'
 import { PathRefused, showName, showPlace, type Place } from './folder-paths.ts'
 import { codeOf, folderGone, guardHere, isInside, kindOf, leadsOut, linkOf, O_PATH, refuseClosed, type Guard } from './open-inside.ts'
 
@@ -54,7 +55,7 @@ export async function openSpot(
   { makeFolders = false, guard = guardHere }: { makeFolders?: boolean; guard?: Guard } = {},
 ): Promise<FileSpot> {
   const asked = place.parts.at(-1)
-  if (asked === undefined) throw new PathRefused(`'${showPlace(place)}' is a folder. Name a file in it.`)
+  if (asked === undefined) throw new PathRefused(say('path_names_folder', { path: showPlace(place) }))
   const here: Place = { folder: place.folder, parts: [] }
   let base = await openRoot(here, guard)
   try {
@@ -91,7 +92,7 @@ export async function findRealPath(place: Place, guard: Guard = guardHere): Prom
       base = await stepInto(above, here, part, false, guard)
       await above.close()
     }
-    throw new PathRefused(`'${showPlace(place)}' is a folder. Name a file in it.`)
+    throw new PathRefused(say('path_names_folder', { path: showPlace(place) }))
   } finally {
     await base.close()
   }
@@ -152,7 +153,7 @@ async function stepInto(base: Base, here: Place, part: string, makeFolders: bool
   const onDisk = await spellingOf(base, part)
   const name = onDisk ?? part
   if (onDisk === null && !makeFolders)
-    throw new PathRefused(`There is no folder '${showName(name)}' in '${showPlace(here)}'. It is made when makeFolders is true.`, {
+    throw new PathRefused(say('path_no_such_folder', { name: showName(name), folder: showPlace(here) }), {
       missing: true,
     })
   const parent = showPlace(here)
@@ -262,12 +263,12 @@ function refuseNewName(name: string): void {
 export function requireFile(place: Place, stats: BigIntStats): void {
   const kind = kindOf(stats)
   if (kind === 'link') throw isLink(place)
-  if (kind === 'folder') throw new PathRefused(`'${showPlace(place)}' is a folder, not a file.`)
+  if (kind === 'folder') throw new PathRefused(say('path_is_folder', { path: showPlace(place) }))
   if (kind !== 'file') throw new PathRefused(`'${showPlace(place)}' is a ${kind}, not a file, and is left alone.`)
 }
 
 function isLink(place: Place): PathRefused {
-  return new PathRefused(`'${showPlace(place)}' is a link, which is left alone. Name the file that it leads to.`)
+  return new PathRefused(say('path_is_link', { path: showPlace(place) }))
 }
 
 /** What the system said, as a sentence for the model. */
@@ -277,18 +278,20 @@ export function refusalToChange(place: Place, thrown: unknown, verb: 'changed' |
   switch (code) {
     case 'EACCES':
     case 'EPERM':
-      return new PathRefused(`'${shown}' may not be ${verb} by this app (permission denied).`)
+      return new PathRefused(say(verb === 'read' ? 'path_not_readable' : 'path_not_writable', { path: shown }))
     case 'EROFS':
-      return new PathRefused(`'${shown}' is on a disk that can only be read.`)
+      return new PathRefused(say('path_read_only', { path: shown }))
     case 'ENOSPC':
     case 'EDQUOT':
-      return new PathRefused(`There is no room left on the disk of '${shown}'. Nothing was changed.`)
+      return new PathRefused(say('path_no_room', { path: shown }))
     case 'ENAMETOOLONG':
       return new PathRefused(`A part of '${shown.slice(0, 200)}…' is longer than the name of a file can be.`)
     case 'EISDIR':
-      return new PathRefused(`'${shown}' is a folder, not a file.`)
-    default:
-      return new PathRefused(`'${shown}' cannot be ${verb}: ${code ?? messageOf(thrown)}.`)
+      return new PathRefused(say('path_is_folder', { path: shown }))
+    default: {
+      const words = code ?? messageOf(thrown)
+      return new PathRefused(verb === 'read' ? `'${shown}' cannot be read: ${words}.` : say('path_not_changed', { path: shown, words }))
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { posix, win32 } from 'node:path'
+import { say } from '../../kit/said.ts'
 
 /** One of the agent's folders under the name by which a model calls it. */
 export type NamedFolder = { name: string; path: string; closed: readonly string[] }
@@ -48,8 +49,8 @@ export function nameFolders(
  * here: whether the place really lies inside is decided when it is opened.
  */
 export function parsePath(text: string, folders: readonly NamedFolder[], platform: NodeJS.Platform = process.platform): Place | null {
-  if (folders.length === 0) throw new PathRefused('This agent has no folders. A person can give it some in its settings.')
-  if (text.includes('\0')) throw new PathRefused('A path cannot hold a NUL character.')
+  if (folders.length === 0) throw new PathRefused(say('path_no_folders'))
+  if (text.includes('\0')) throw new PathRefused(say('path_nul'))
   if (text.length > MAX_PATH_CHARS) throw new PathRefused(`A path has at most ${MAX_PATH_CHARS} characters; this one has ${text.length}.`)
   const plain = unescapeName(text)
   const path = platform === 'win32' ? win32 : posix
@@ -60,7 +61,7 @@ export function parsePath(text: string, folders: readonly NamedFolder[], platfor
   if (folder !== undefined) return { folder, parts: parts.slice(1) }
   // With one folder there is no doubt which one is meant, and small models forget its name.
   if (folders.length === 1) return { folder: folders[0]!, parts }
-  throw new PathRefused(`'${showName(text)}' does not begin with the name of a folder. ${listOf(folders)}`)
+  throw new PathRefused(`${say('path_unknown_folder', { path: showName(text) })} ${listOf(folders)}`)
 }
 
 function placeOfAbsolute(plain: string, text: string, folders: readonly NamedFolder[], platform: NodeJS.Platform): Place | null {
@@ -73,7 +74,7 @@ function placeOfAbsolute(plain: string, text: string, folders: readonly NamedFol
     if (best === null || folder.path.length > best.folder.path.length) best = { folder, parts: partsOf(relative, text, platform) }
   }
   if (best === null && path.normalize(plain) === path.parse(plain).root) return null
-  if (best === null) throw new PathRefused(`'${showName(text)}' is outside of the agent's folders. ${listOf(folders)}`)
+  if (best === null) throw new PathRefused(`${say('path_outside', { path: showName(text) })} ${listOf(folders)}`)
   return best
 }
 
@@ -83,7 +84,7 @@ function partsOf(plain: string, text: string, platform: NodeJS.Platform): string
     if (part === '' || part === '.') continue
     if (part === '..') {
       // The first part is the folder itself, and nothing leads above it.
-      if (parts.length <= 1) throw new PathRefused(`'${showName(text)}' leads out of the agent's folders.`)
+      if (parts.length <= 1) throw new PathRefused(say('path_leads_out', { path: showName(text) }))
       parts.pop()
       continue
     }
@@ -100,7 +101,7 @@ function isOrdinaryOnWindows(part: string): boolean {
 }
 
 function listOf(folders: readonly NamedFolder[]): string {
-  return `The folders are: ${folders.map((f) => `${showName(f.name)} (${showName(f.path)})`).join(', ')}.`
+  return say('path_folders_are', { words: folders.map((f) => `${showName(f.name)} (${showName(f.path)})`).join(', ') })
 }
 
 /** How a place is written for the model. What comes out can be given back as a path. */

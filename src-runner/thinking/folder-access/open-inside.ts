@@ -2,6 +2,7 @@ import type { BigIntStats, Dirent } from 'node:fs'
 import { constants, type FileHandle, lstat, open, opendir, readlink, realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { messageOf } from '../../kit/errors.ts'
+import { say } from '../../kit/said.ts'
 import { PathRefused, showName, showPlace, type Place } from './folder-paths.ts'
 
 /**
@@ -53,7 +54,7 @@ export async function openFileInside(place: Place, guard: Guard = guardHere): Pr
   const opened = await openInside(place, guard)
   if (opened.kind === 'file') return opened
   await opened.close()
-  throw new PathRefused(`'${showPlace(place)}' is a folder, not a file. List it with list_files.`)
+  throw new PathRefused(`${say('path_is_folder', { path: showPlace(place) })} ${say('path_list_it')}`)
 }
 
 async function openByDescriptor(place: Place): Promise<Opened> {
@@ -155,14 +156,14 @@ export async function refuseClosed(place: Place, realPath: string, encoding: 'la
   for (const closed of place.folder.closed) {
     const real = await realpath(closed, encoding).catch(() => null)
     if (real !== null && isInside(real, realPath)) {
-      throw new PathRefused(`'${showPlace(place)}' belongs to Deckhand itself and is closed to agents.`)
+      throw new PathRefused(say('path_is_ours', { path: showPlace(place) }))
     }
   }
 }
 
 /** The same words for a link to somewhere else and for one to nothing: what lies outside is nobody's business. */
 export function leadsOut(place: Place): PathRefused {
-  return new PathRefused(`'${showPlace(place)}' leads out of the folder '${showName(place.folder.name)}', or nowhere.`)
+  return new PathRefused(say('path_leads_elsewhere', { path: showPlace(place), folder: showName(place.folder.name) }))
 }
 
 function notAFile(place: Place, kind: EntryKind): PathRefused {
@@ -170,12 +171,17 @@ function notAFile(place: Place, kind: EntryKind): PathRefused {
 }
 
 export function folderGone({ folder }: Place, thrown: unknown): PathRefused {
-  const why = { ENOENT: 'does not exist any more', ENOTDIR: 'is not a folder any more', EACCES: 'may not be opened by this app' }[
-    codeOf(thrown) ?? ''
-  ]
-  return new PathRefused(
-    `The folder '${showName(folder.name)}' (${showName(folder.path)}) ${why ?? `cannot be opened: ${messageOf(thrown)}`}.`,
-  )
+  const facts = { folder: showName(folder.name), path: showName(folder.path) }
+  switch (codeOf(thrown)) {
+    case 'ENOENT':
+      return new PathRefused(say('path_folder_gone', facts))
+    case 'ENOTDIR':
+      return new PathRefused(say('path_folder_is_none', facts))
+    case 'EACCES':
+      return new PathRefused(say('path_folder_closed', facts))
+    default:
+      return new PathRefused(`The folder '${facts.folder}' (${facts.path}) cannot be opened: ${messageOf(thrown)}.`)
+  }
 }
 
 async function refusalFor(place: Place, guard: Guard, thrown: unknown): Promise<Error> {
@@ -186,7 +192,7 @@ async function refusalFor(place: Place, guard: Guard, thrown: unknown): Promise<
     case 'ENOTDIR':
       return explainMissing(place, guard)
     case 'ELOOP':
-      return new PathRefused(`'${shown}' is a link that leads in a circle, or changed while it was opened.`)
+      return new PathRefused(say('path_in_a_circle', { path: shown }))
     case 'ENAMETOOLONG':
       return new PathRefused(`A part of '${shown.slice(0, 200)}…' is longer than a file name can be.`)
     case 'EMFILE':
@@ -199,11 +205,9 @@ async function refusalFor(place: Place, guard: Guard, thrown: unknown): Promise<
 
 function mayNotRead(place: Place, thrown: unknown): PathRefused {
   const code = codeOf(thrown)
-  const why =
-    code === 'EACCES' || code === 'EPERM'
-      ? 'may not be read by this app (permission denied)'
-      : `cannot be opened: ${code ?? messageOf(thrown)}`
-  return new PathRefused(`'${showPlace(place)}' ${why}.`)
+  const path = showPlace(place)
+  if (code === 'EACCES' || code === 'EPERM') return new PathRefused(say('path_not_readable', { path }))
+  return new PathRefused(say('path_not_opened', { path, words: code ?? messageOf(thrown) }))
 }
 
 /**
@@ -245,10 +249,10 @@ async function explainMissing(place: Place, guard: Guard): Promise<Error> {
     if (opened === 'missing') return missingIn(parent, part, guard)
     await opened.close()
     if (opened.kind === 'file' && next.parts.length < place.parts.length)
-      return new PathRefused(`'${showPlace(next)}' is a file, not a folder.`)
+      return new PathRefused(say('path_is_file', { path: showPlace(next) }))
     parent = next
   }
-  return new PathRefused(`'${showPlace(place)}' changed while it was opened. Try again.`)
+  return new PathRefused(say('path_moved', { path: showPlace(place) }))
 }
 
 async function openStep(place: Place, guard: Guard): Promise<Opened | PathRefused | 'missing'> {
@@ -261,7 +265,7 @@ async function openStep(place: Place, guard: Guard): Promise<Opened | PathRefuse
 }
 
 async function missingIn(parent: Place, part: string, guard: Guard): Promise<PathRefused> {
-  const nothing = `There is no '${showName(part)}' in '${showPlace(parent)}'.`
+  const nothing = say('path_missing', { name: showName(part), folder: showPlace(parent) })
   const folder = await openStep(parent, guard)
   if (folder instanceof PathRefused || folder === 'missing' || folder.kind === 'file') return new PathRefused(nothing)
   try {
@@ -275,8 +279,8 @@ async function missingIn(parent: Place, part: string, guard: Guard): Promise<Pat
       }
       names.push(showName(entry.name) + (entry.isDirectory() ? '/' : ''))
     }
-    if (names.length === 0) return new PathRefused(`${nothing} It is empty.`)
-    return new PathRefused(`${nothing} Entries there: ${names.sort().join(', ')}${more ? ' and more' : ''}.`)
+    if (names.length === 0) return new PathRefused(`${nothing} ${say('path_nothing_there')}`)
+    return new PathRefused(`${nothing} ${say('path_entries', { words: `${names.sort().join(', ')}${more ? ', …' : ''}` })}`)
   } catch {
     return new PathRefused(nothing)
   } finally {

@@ -202,7 +202,7 @@ function unknownTool(name: string, tools: readonly Tool[]): string {
 }
 
 function unknownOutcome(name: string): string {
-  return `The outcome is unknown: ${name} had been started when the app stopped, and nothing says whether it took effect. It was not run again. Find out before you try anything like it a second time.`
+  return say('call_in_doubt', { tool: name })
 }
 
 async function refuse(attempt: Attempt, call: PromptToolCall, output: string, state: 'failed' | 'denied'): Promise<ToolOutput> {

@@ -1,3 +1,4 @@
+import { say } from '../../kit/said.ts'
 import { findRealPath, openSpot, type FileSpot } from '../folder-access/file-spot.ts'
 import { findFile, KEPT_BYTES, type FileState, type FoundFile } from '../folder-access/file-state.ts'
 import { nameFolders, parsePath, PathRefused, showPlace, type Place } from '../folder-access/folder-paths.ts'
@@ -41,7 +42,7 @@ export async function withFile<T>(
 
 function placeFor({ folders, closedFolders }: ToolContext, path: string): Place {
   const place = parsePath(path, nameFolders(folders, { closedFolders }))
-  if (place === null) throw new PathRefused('Name a file. list_files shows which there are.')
+  if (place === null) throw new PathRefused(say('path_names_no_file'))
   return place
 }
 
@@ -72,7 +73,7 @@ export async function lookAtTarget(
 export function withFoundFile<T>(context: ToolContext, path: string, use: (spot: FileSpot, found: FoundFile) => Promise<T>): Promise<T> {
   return withFile(context, path, {}, async (spot) => {
     const found = await findFile(spot)
-    if (found === null) throw new PathRefused(`There is no file '${showPlace(spot.place)}'.`)
+    if (found === null) throw new PathRefused(say('path_no_such_file', { path: showPlace(spot.place) }))
     return use(spot, found)
   })
 }

@@ -1,3 +1,5 @@
+import { say } from '../../../kit/said.ts'
+
 const MAX_LINES_NAMED = 20
 
 type Wanted = { oldText: string; newText: string; replaceAll?: boolean }
@@ -8,7 +10,7 @@ type Wanted = { oldText: string; newText: string; replaceAll?: boolean }
  */
 export function replaceText(text: string, wanted: Wanted): { text: string; lines: number[] } | { problem: string } {
   const [oldText, newText] = inLineEndsOf(text, wanted)
-  if (oldText === newText) return { problem: 'Not changed: the new text is the same as the old one.' }
+  if (oldText === newText) return { problem: say('edit_same') }
   const places = placesOf(oldText, text)
   if (places.length === 0) return { problem: `Not changed: the text does not occur in {file}.${nearMiss(oldText, text)}` }
   const lines = linesAt(places, text)

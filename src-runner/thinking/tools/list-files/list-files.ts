@@ -8,6 +8,7 @@ import {
   type NamedFolder,
   type Place,
 } from '../../folder-access/folder-paths.ts'
+import { say } from '../../../kit/said.ts'
 import { openInside, type EntryKind, type OpenedFolder } from '../../folder-access/open-inside.ts'
 import { isSkippedFolder, readFolder } from '../../folder-access/read-folder.ts'
 import { readingFacts } from '../../folder-access/reading-facts.ts'
@@ -140,7 +141,7 @@ async function openForListing(place: Place, isStart: boolean, tally: Tally): Pro
     const opened = await openInside(place)
     if (opened.kind === 'folder') return opened
     await opened.close()
-    throw new PathRefused(`'${showPlace(place)}' is a file, not a folder. Read it with read_file.`)
+    throw new PathRefused(`${say('path_is_file', { path: showPlace(place) })} ${say('path_read_it')}`)
   } catch (thrown) {
     if (isStart || !(thrown instanceof PathRefused)) throw thrown
     tally.unreadable.push(showPlace(place))

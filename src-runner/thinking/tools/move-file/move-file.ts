@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { say } from '../../../kit/said.ts'
 import { moveFile as moveInside } from '../../folder-access/change-file.ts'
 import { PATH_HELP, PathRefused, showPlace } from '../../folder-access/folder-paths.ts'
 import {
@@ -48,7 +49,7 @@ export const moveFile = defineTool({
     return withFoundFile(context, args.from, (source, found) =>
       withFile(context, args.to, { makeFolders: args.makeFolders }, async (target) => {
         const [from, to] = [showPlace(source.place), showPlace(target.place)]
-        if (source.realPath === target.realPath) throw new PathRefused(`'${to}' is where the file is already.`)
+        if (source.realPath === target.realPath) throw new PathRefused(say('path_same_place', { path: to }))
         await changeJournaled(
           context,
           {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { say } from '../../../kit/said.ts'
 import { nameFolders, parsePath, PATH_HELP, PathRefused, showPlace } from '../../folder-access/folder-paths.ts'
 import { openFileInside, type OpenedFile } from '../../folder-access/open-inside.ts'
 import { readingFacts } from '../../folder-access/reading-facts.ts'
@@ -33,7 +34,7 @@ export const readFile = defineTool({
   facts: ({ path }, context) => readingFacts(path, 'read', context),
   async run(args, { folders, closedFolders, signal }) {
     const place = parsePath(args.path, nameFolders(folders, { closedFolders }))
-    if (place === null) throw new PathRefused('Name a file. list_files shows which there are.')
+    if (place === null) throw new PathRefused(say('path_names_no_file'))
     const file = await openFileInside(place)
     try {
       return await readPart(
