@@ -146,7 +146,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
         models: models.map((name) => ({
           name: `models/${name}`,
           displayName: name,
-          inputTokenLimit: 1000,
+          inputTokenLimit: options.window?.tokens ?? 1_000_000,
           supportedGenerationMethods: ['generateContent'],
         })),
       })
