@@ -9,6 +9,7 @@ import { createJobTails } from './base/events/job-tails.ts'
 import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from './base/net/guarded-fetch.ts'
 import { createOutbound, type OutboundFetch } from './base/net/outbound.ts'
 import { readLoginPath } from './base/programs/login-path.ts'
+import { createBelievedTimes } from './base/time/believed-time.ts'
 import { createMachineTime, thisMachine } from './base/time/machine-time.ts'
 import type { GateConfig } from './contract/gate.ts'
 import type { Notice, RunnerConfig, RunningReport } from './contract/port.ts'
@@ -161,8 +162,11 @@ export function createRunner(deps: RunnerDeps): Runner {
   function assemble(db: Database) {
     const hub = createEventHub({ db, log })
     const tails = createJobTails({ log })
+    const time = createMachineTime(clock, deps.clock === undefined ? thisMachine : null)
+    const times = createBelievedTimes({ db, clock, time })
+    const { money, age, deadlines } = times
     const jobs: JobStore = createJobStore({
-      ...{ db, clock, ids, bootId, tails },
+      ...{ db, clock, money, ids, bootId, tails },
       hooks: {
         // A schedule learns first how its run ended: that nobody could be told of it is news after that.
         ended: (tx, job) => (schedules.jobEnded(tx, job), telling.jobEnded(tx, job)),
@@ -175,16 +179,16 @@ export function createRunner(deps: RunnerDeps): Runner {
       markNotifyUnreachable: (tx, scheduleId) => schedules.markNotifyUnreachable(tx, scheduleId),
     })
     const schedules: ScheduleStore = createScheduleStore({
-      ...{ clock, ids, log, jobs, safeMode: config.safeMode },
+      ...{ clock, money, age, ids, log, jobs, safeMode: config.safeMode },
       hooks: { exhausted: telling.budgetExhausted },
     })
     const alarm = deps.alarm ?? createSystemAlarm(() => clock.now())
     const clockwork = createClockwork({ db, clock, alarm, schedules, log })
-    const approvals = createApprovals({ clock, ids, jobs, hooks: { asked: telling.approvalAsked } })
+    const approvals = createApprovals({ clock, deadlines, ids, jobs, hooks: { asked: telling.approvalAsked } })
     const rules = createRuleBook(db)
     const settings = createSettingsBook(db)
     const timezone = createMachineTimezone(clock)
-    const ledger = createLedger({ db, clock, timezone })
+    const ledger = createLedger({ db, money, timezone })
     const box = deps.findBox ?? findBox
     const readPath = deps.readPath ?? readLoginPath
     const programs = createAgentPrograms({ db, log, settings: settings.read, dataDir: config.dataDir, readPath })
@@ -232,24 +236,23 @@ export function createRunner(deps: RunnerDeps): Runner {
       limit: () => jobLimit(settings.read()),
       perform,
     })
-    const time = createMachineTime(clock, deps.clock === undefined ? thisMachine : null)
     const addresses = createPublicAddresses({
       ...{ db, clock, log, fetch, config },
       openIngress: (port) => openIngress(webhooks, port),
       timings: deps.publicAddressTimings,
       onChange: () => reports.plan(),
     })
-    const webhooks: Webhooks = createWebhooks({ db, hub, jobs, vault, clock, ids, log, time, probe: addresses.isProbe })
+    const webhooks: Webhooks = createWebhooks({ db, hub, jobs, vault, clock, age, ids, log, time, probe: addresses.isProbe })
     endings.add(() => webhooks.stop())
     const channels = createChannelConnections({
-      ...{ db, hub, jobs, approvals, vault, clock, ids, log, safeMode: config.safeMode },
+      ...{ db, hub, jobs, approvals, vault, clock, age, ids, log, safeMode: config.safeMode },
       closedFolders: (agentId) => [config.dataDir, ...closedFoldersOf(rules.read(), agentId)],
       drivers: [createTelegramDriver({ fetch, clock, random: deps.random ?? Math.random })],
     })
-    const outbox = createOutboxSender({ db, hub, clock, log, deliver: channels.deliver })
+    const outbox = createOutboxSender({ db, hub, clock, times, log, deliver: channels.deliver })
     const http = createHttpServer({
       handlers: createHandlers({
-        ...{ db, jobs, approvals, schedules, tools, worker, tails, hub, models, vault, clock, ids, log, channels },
+        ...{ db, jobs, approvals, schedules, tools, worker, tails, hub, models, vault, clock, money, ids, log, channels },
         tick: () => clockwork.tick(),
         simulate: (asked) => simulateCall({ db, jobs, approvals, tools, floor }, asked),
         previewChange: (approvalId) => previewChange({ db, approvals, tools, rules, dataDir: config.dataDir }, approvalId),
@@ -295,7 +298,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       tell: (report) => onRunning.forEach((listener) => listener(report)),
     })
     const told = createNotices({ ...{ db, clock, log, timezone }, publicAddress: addresses.read, tell: tellHost })
-    const upkeep = createUpkeep({ db, hub, clock, log, approvals })
+    const upkeep = createUpkeep({ db, hub, clock, log, times, approvals })
     endings.add(
       hub.subscribe(reports.onEvent),
       () => reports.stop(),

@@ -91,6 +91,8 @@ export const RECORDED_EVENTS = {
   /** Nothing happened but time: something has been wrong for long enough to be told, or lies far enough back. */
   'attention.changed': z.object({}),
   'settings.changed': z.object({ keys: z.array(z.string()) }),
+  /** The machine's clock was set, by so much: what had a term has the same time left by the new clock. */
+  'clock.set': z.object({ byMs: z.number().int() }),
 } as const
 
 export type RecordedEventType = keyof typeof RECORDED_EVENTS

@@ -96,5 +96,6 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'outbound.failed': outbound,
   'public_address.changed': [{ tag: 'public_address' }, { tag: 'attention' }],
   'attention.changed': [{ tag: 'attention' }],
+  'clock.set': [{ tag: 'approvals' }],
   'settings.changed': [{ tag: 'settings' }, { tag: 'models' }],
 }

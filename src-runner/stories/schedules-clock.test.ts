@@ -12,8 +12,9 @@ const YEAR = 365 * DAY
 const at = (text: string) => Date.parse(text)
 
 const PRICE = { inputUsdPerMillion: 1000, outputUsdPerMillion: 1 }
-/** One call is a dollar. */
+/** One call is a dollar, and what it says next to nothing. */
 const USAGE = { input: 1000, output: 1 }
+const COST = 1.000001
 
 describe('schedules on a machine whose clock is wrong', { timeout: 30_000 }, () => {
   let runner: TestRunner
@@ -91,7 +92,7 @@ describe('schedules on a machine whose clock is wrong', { timeout: 30_000 }, () 
     expect(await runs()).toBe(3)
   })
 
-  it('have the budget of today, although that of a day to come was spent', async () => {
+  it('have spent of the budget of today what they spent by a clock that was ahead, and nothing of tomorrow’s', async () => {
     await open()
     const schedule = await create({ cron: '0 * * * *', dailyBudgetUsd: 1 })
     clock.jump(YEAR)
@@ -105,20 +106,18 @@ describe('schedules on a machine whose clock is wrong', { timeout: 30_000 }, () 
       () => read(schedule),
       ({ status }) => status === 'budget_exhausted',
     )
-    clock.jump(-YEAR - HOUR)
+    clock.jump(-YEAR)
     clock.advance(30_000)
-    const after = await until(
-      () => read(schedule),
-      ({ status }) => status === 'active',
-    )
-    expect(after).toMatchObject({ agentSpentTodayUsd: 0, nextDueAt: at('2026-11-20T10:00:00Z') })
-    await runAt(schedule, '2026-11-20T10:00:00Z')
-    goTo('2026-11-20T11:00:00Z')
     await until(
       () => read(schedule),
-      ({ status }) => status === 'budget_exhausted',
+      ({ nextDueAt }) => nextDueAt === at('2026-11-20T11:00:00Z'),
     )
-    expect(runner.notices.filter(({ kind }) => kind === 'budget_exhausted')).toHaveLength(2)
+    expect(await read(schedule)).toMatchObject({ status: 'budget_exhausted', agentSpentTodayUsd: COST })
+    expect((await runner.client.ok('getSpend', { query: { by: 'day', timezone: 'UTC' } })).rows.map(({ key }) => key)).toEqual([
+      '2026-11-20',
+    ])
+    await runAt(schedule, '2026-11-21T00:00:00Z')
+    expect(await read(schedule)).toMatchObject({ agentSpentTodayUsd: COST, lastStatus: 'success' })
   })
 
   it('tell nothing of runs that were missed in a year that has not been', async () => {

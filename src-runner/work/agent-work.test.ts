@@ -81,7 +81,7 @@ function openWork(options: { turns?: Turn[]; agent?: UpdateAgent; deps?: Partial
         timezone: () => 'UTC',
         approvals: createApprovals({ clock, ids, jobs: store }),
         rules: createRuleBook(db),
-        ledger: createLedger({ db, clock, timezone: () => 'UTC' }),
+        ledger: createLedger({ db, money: clock, timezone: () => 'UTC' }),
         ownPorts: () => [],
         ...options.deps,
       })

@@ -34,6 +34,8 @@ export type ConnectionsDeps = {
   approvals: ApprovalStore
   vault: Vault
   clock: Clock
+  /** By which is forgotten what people wrote long ago. */
+  age?: Pick<Clock, 'now'>
   ids: Ids
   log: Log
   drivers: readonly ChannelDriver[]
@@ -244,7 +246,7 @@ export function createChannelConnections(deps: ConnectionsDeps): ChannelConnecti
 
   function prune(): void {
     try {
-      transact(db, (tx) => pruneReceived(tx, { clock }))
+      transact(db, (tx) => pruneReceived(tx, (deps.age ?? clock).now()))
     } catch (error) {
       log.warn({ error }, 'what is remembered of old messages could not be removed')
     }

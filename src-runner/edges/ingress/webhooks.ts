@@ -30,6 +30,8 @@ export type WebhooksDeps = {
   jobs: JobStore
   vault: Vault
   clock: Clock
+  /** By which ids of senders are forgotten. */
+  age?: Pick<Clock, 'now'>
   ids: Ids
   log: Log
   time: MachineTime
@@ -60,7 +62,7 @@ export function createWebhooks({ hub, probe, ...deps }: WebhooksDeps): Webhooks 
   const intake = createIntake({ ...deps, inbox })
   const stopForgetting = clock.every(FORGET_EVERY_MS, () => {
     try {
-      transact(db, (tx) => forgetSenderIds(tx, clock.now()))
+      transact(db, (tx) => forgetSenderIds(tx, (deps.age ?? clock).now()))
     } catch (error) {
       log.warn({ error }, 'old ids of senders could not be removed')
     }

@@ -20,7 +20,15 @@ import {
   releaseTry,
 } from '../../records/outbox/sending.ts'
 
-export type OutboxSenderDeps = { db: Database; hub: EventHub; clock: Clock; log: Log; deliver: Deliver }
+export type OutboxSenderDeps = {
+  db: Database
+  hub: EventHub
+  clock: Clock
+  /** When a message is given up, and when it is forgotten. */
+  times?: { deadlines: Pick<Clock, 'now'>; age: Pick<Clock, 'now'> }
+  log: Log
+  deliver: Deliver
+}
 
 export type OutboxSender = {
   start(): void
@@ -41,7 +49,8 @@ const PRUNE_EVERY_MS = 600_000
  * order in which the messages were written. What is pending is in the database alone, so a crash loses nothing; a message
  * that was under way then is sent again, from the part on that was.
  */
-export function createOutboxSender({ db, hub, clock, log, deliver }: OutboxSenderDeps): OutboxSender {
+export function createOutboxSender({ db, hub, clock, times, log, deliver }: OutboxSenderDeps): OutboxSender {
+  const { deadlines = clock, age = clock } = times ?? {}
   let isStopped = false
   /** Messages under way are called off. */
   const ending = new AbortController()
@@ -61,8 +70,8 @@ export function createOutboxSender({ db, hub, clock, log, deliver }: OutboxSende
     isLooking = true
     waking?.abort()
     try {
-      const now = clock.now()
-      if (hasOverdue(db, now)) transact(db, (tx) => giveUpOverdue(tx, { clock }, new Set(underWay.values())))
+      const now = deadlines.now()
+      if (hasOverdue(db, now)) transact(db, (tx) => giveUpOverdue(tx, { clock, now }, new Set(underWay.values())))
       const channels = listSendingChannels(db)
       for (const channelId of channels) if (!underWay.has(channelId)) startLane(channelId)
       plan(channels)
@@ -172,7 +181,7 @@ export function createOutboxSender({ db, hub, clock, log, deliver }: OutboxSende
 
   function prune(): void {
     try {
-      transact(db, (tx) => pruneOutbox(tx, { clock }))
+      transact(db, (tx) => pruneOutbox(tx, age.now()))
     } catch (error) {
       log.warn({ error }, 'old messages could not be removed')
     }

@@ -9,7 +9,13 @@ import type { JobStore } from '../jobs/job-store.ts'
 import { createRule } from '../rules/rules.ts'
 import { approvalOf, findApproval, SELECT_APPROVAL, type ApprovalRow } from './approval-rows.ts'
 
-export type AnsweringDeps = { clock: Clock; ids: Ids; jobs: Pick<JobStore, 'wake' | 'cancel' | 'getJob'> }
+export type AnsweringDeps = {
+  clock: Clock
+  /** What the moment is compared with at which an approval expires. */
+  deadlines: Pick<Clock, 'now'>
+  ids: Ids
+  jobs: Pick<JobStore, 'wake' | 'cancel' | 'getJob'>
+}
 
 /**
  * A person's answer, what follows from it and the waking of the job, in one transaction. Throws AppError
@@ -19,7 +25,7 @@ export function answerApproval(tx: Tx, deps: AnsweringDeps, given: ResolveApprov
   const at = deps.clock.now()
   const approval = findApproval(tx, given.approvalId)
   if (approval === null) throw new AppError('approval_not_found', 'There is no such approval.')
-  if (approval.status === 'expired' || (approval.status === 'pending' && approval.expiresAt <= at)) {
+  if (approval.status === 'expired' || (approval.status === 'pending' && approval.expiresAt <= deps.deadlines.now())) {
     throw new AppError('approval_expired', 'Nobody answered in time, so this was refused.')
   }
   if (approval.status !== 'pending') throw new AppError('approval_already_resolved', ALREADY[approval.status])
@@ -85,7 +91,7 @@ function withdrawBudgets(tx: Tx, deps: AnsweringDeps, which: (approval: Approval
 export function expireApprovals(tx: Tx, deps: AnsweringDeps): number {
   const due = tx
     .prepare<ApprovalRow>(`${SELECT_APPROVAL} WHERE approval.status = 'pending' AND approval.expires_at <= ? ORDER BY approval.expires_at`)
-    .all(deps.clock.now())
+    .all(deps.deadlines.now())
     .map(approvalOf)
   for (const approval of due) {
     tx.prepare("UPDATE approvals SET status = 'expired' WHERE id = ?").run(approval.id)
@@ -93,6 +99,11 @@ export function expireApprovals(tx: Tx, deps: AnsweringDeps): number {
     deps.jobs.wake(tx, approval.jobId)
   }
   return due.length
+}
+
+/** The clock was set by so much: each may be answered for as long as before. */
+export function moveExpiry(tx: Tx, byMs: number): void {
+  tx.prepare("UPDATE approvals SET expires_at = expires_at + ? WHERE status = 'pending'").run(byMs)
 }
 
 function eventOf({ id, jobId, agentId, conversationId, kind }: Approval) {

@@ -6,7 +6,7 @@ import type { RecordedDecision } from '../../contract/rules.ts'
 import { AppError } from '../../kit/errors.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import type { Claim } from '../jobs/claim.ts'
-import { answerApproval, expireApprovals, reconsiderBudgets, type AnsweringDeps } from './answering.ts'
+import { answerApproval, expireApprovals, moveExpiry, reconsiderBudgets, type AnsweringDeps } from './answering.ts'
 import { approvalOf, findApproval, SELECT_APPROVAL, type ApprovalRow } from './approval-rows.ts'
 import { askApproval, type NewApproval } from './asking.ts'
 import { findDecision, listDecisions, recordDecision } from './decisions.ts'
@@ -18,18 +18,23 @@ export type ApprovalStore = ReturnType<typeof createApprovals>
 export type ApprovalHooks = { asked(tx: Tx, approvalId: string): void }
 
 /** Everything that is asked of a person, and what the policy said of each call. What throws is said where it is written. */
-export function createApprovals(deps: AnsweringDeps & { hooks?: ApprovalHooks }) {
+export function createApprovals({
+  hooks,
+  ...given
+}: Omit<AnsweringDeps, 'deadlines'> & { deadlines?: AnsweringDeps['deadlines']; hooks?: ApprovalHooks }) {
+  const deps: AnsweringDeps = { deadlines: given.clock, ...given }
   return {
     /** Together with the decision that asked, if there is one. Answers the approval's id. */
     ask(tx: Tx, claim: Claim, asked: NewApproval, decision?: RecordedDecision): string {
       const id = askApproval(tx, deps, claim, asked)
       if (decision !== undefined) recordDecision(tx, claim.seq, decision)
-      deps.hooks?.asked(tx, id)
+      hooks?.asked(tx, id)
       return id
     },
     answer: (tx: Tx, given: ResolveApproval) => answerApproval(tx, deps, given),
     reconsiderBudgets: (tx: Tx) => reconsiderBudgets(tx, deps),
     expireDue: (tx: Tx) => expireApprovals(tx, deps),
+    moveExpiry,
     recordDecision: (tx: Tx, claim: Claim, decision: RecordedDecision) => recordDecision(tx, claim.seq, decision),
 
     findDecision,

@@ -26,7 +26,12 @@ export type NewApproval = { marks: Marks; args: unknown } & (
  * Asks a person, once: an open approval for the same call is answered with instead of a second one. Throws LostClaim: only
  * the present attempt may ask.
  */
-export function askApproval(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, claim: Claim, asked: NewApproval): string {
+export function askApproval(
+  tx: Tx,
+  { clock, deadlines, ids }: { clock: Clock; deadlines: Pick<Clock, 'now'>; ids: Ids },
+  claim: Claim,
+  asked: NewApproval,
+): string {
   const job = tx
     .prepare<{ agent_id: string; conversation_id: string | null }>(
       "SELECT agent_id, conversation_id FROM agent_jobs WHERE seq = ? AND claim = ? AND status = 'running'",
@@ -38,7 +43,6 @@ export function askApproval(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, 
     .prepare<{ id: string }>("SELECT id FROM approvals WHERE job_seq = ? AND ifnull(call_id, '') = ? AND status = 'pending'")
     .get(claim.seq, call?.callId ?? '')
   if (open !== undefined) return open.id
-  const at = clock.now()
   const id = ids.next()
   const about = asked.kind === 'tool' ? asked : null
   tx.prepare(
@@ -61,8 +65,8 @@ export function askApproval(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, 
     jsonOr(asked.kind === 'budget' ? asked.budget : undefined),
     jsonOr(about?.alwaysRule),
     JSON.stringify(about?.mayRemember ?? ['once']),
-    at,
-    at + APPROVAL_EXPIRES_AFTER_MS,
+    clock.now(),
+    deadlines.now() + APPROVAL_EXPIRES_AFTER_MS,
   )
   const payload = { approvalId: id, jobId: claim.jobId, agentId: job.agent_id, conversationId: job.conversation_id, kind: asked.kind }
   tx.emit({ type: 'approval.asked', payload })

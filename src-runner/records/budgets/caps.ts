@@ -1,6 +1,7 @@
 import type { Db } from '../../base/db/database.ts'
 import { toMicros } from '../micros.ts'
 import { readSettings } from '../settings/settings.ts'
+import { QUARTER_MS } from '../spend/add-spend.ts'
 import { readAgentSpend } from '../spend/agent-spend.ts'
 import { readExtension, type Purse } from './extensions.ts'
 import { periodOf } from './periods.ts'
@@ -20,7 +21,8 @@ type JobRow = {
 
 /**
  * Every cap that a model call of this job counts against: its own, those of the jobs that delegated it, its agent's day
- * and month, everybody's day.
+ * and month, everybody's day. What is dated later than `now` was spent by a clock that was ahead for long enough to be
+ * believed, and is of no day that has been: it is in the way of nothing before its time.
  */
 export function readCaps(db: Db, jobId: string, now: number, timezone: string): Cap[] {
   const chain = readChain(db, jobId)
@@ -29,6 +31,7 @@ export function readCaps(db: Db, jobId: string, now: number, timezone: string): 
   const caps = chain.map((row) =>
     capOf(db, { scope: 'job', owner: row.id, period: '' }, row.max_cost_micros, row.cost_micros + row.children_cost_micros),
   )
+  const until = now - (now % QUARTER_MS) + QUARTER_MS
   const budgets = db
     .prepare<{ day: number | null; month: number | null }>(
       'SELECT day_budget_micros AS day, month_budget_micros AS month FROM agents WHERE id = ?',
@@ -37,12 +40,12 @@ export function readCaps(db: Db, jobId: string, now: number, timezone: string): 
   for (const [scope, kind, base] of [['agent_day', 'day', budgets.day] as const, ['agent_month', 'month', budgets.month] as const]) {
     if (base === null) continue
     const { name, startAt } = periodOf(kind, now, timezone)
-    caps.push(capOf(db, { scope, owner: job.agent_id, period: name }, base, readAgentSpend(db, job.agent_id, startAt)))
+    caps.push(capOf(db, { scope, owner: job.agent_id, period: name }, base, readAgentSpend(db, job.agent_id, startAt, until)))
   }
   const { dayBudgetUsd } = readSettings(db)
   if (dayBudgetUsd !== null) {
     const { name, startAt } = periodOf('day', now, timezone)
-    caps.push(capOf(db, { scope: 'app_day', owner: '', period: name }, toMicros(dayBudgetUsd), spentByAll(db, startAt)))
+    caps.push(capOf(db, { scope: 'app_day', owner: '', period: name }, toMicros(dayBudgetUsd), spentByAll(db, startAt, until)))
   }
   return caps
 }
@@ -63,8 +66,10 @@ function capOf(db: Db, purse: Purse, baseMicros: number, spentMicros: number): C
   return { ...purse, baseMicros, limitMicros: baseMicros + readExtension(db, purse), spentMicros }
 }
 
-function spentByAll(db: Db, since: number): number {
+function spentByAll(db: Db, since: number, until: number): number {
   return db
-    .prepare<{ micros: number }>('SELECT ifnull(sum(cost_micros), 0) AS micros FROM spend_quarters WHERE quarter_at >= ?')
-    .get(since)!.micros
+    .prepare<{ micros: number }>(
+      'SELECT ifnull(sum(cost_micros), 0) AS micros FROM spend_quarters WHERE quarter_at >= ? AND quarter_at < ?',
+    )
+    .get(since, until)!.micros
 }

@@ -27,7 +27,8 @@ export type Ledger = {
 
 type Entry = { micros: number; purses: readonly Purse[] }
 
-export function createLedger({ db, clock, timezone }: { db: Database; clock: Clock; timezone: () => string }): Ledger {
+/** `money`: says which day and month it is. */
+export function createLedger({ db, money, timezone }: { db: Database; money: Pick<Clock, 'now'>; timezone: () => string }): Ledger {
   const entries = new Map<string, Entry>()
   const waiting = new Set<() => void>()
 
@@ -48,7 +49,7 @@ export function createLedger({ db, clock, timezone }: { db: Database; clock: Clo
       const micros = (estimateMicros ?? 0) + unrecordedMicros
       for (;;) {
         signal.throwIfAborted()
-        const caps = readCaps(db, jobId, clock.now(), timezone())
+        const caps = readCaps(db, jobId, money.now(), timezone())
         const over = caps.find((cap) =>
           estimateMicros === null ? cap.spentMicros >= cap.limitMicros : estimateMicros > 0 && cap.spentMicros + micros > cap.limitMicros,
         )

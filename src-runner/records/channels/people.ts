@@ -67,13 +67,13 @@ export function chatOfPerson(db: Db, personId: string): string {
  */
 export function addRequest(
   tx: Tx,
-  { clock, ids }: { clock: Clock; ids: Ids },
+  { clock, age = clock, ids }: { clock: Clock; age?: Pick<Clock, 'now'>; ids: Ids },
   channel: { id: string; agentId: string },
   sender: Sender,
   { hasCode = false }: { hasCode?: boolean } = {},
 ): ChannelPerson | null {
   const at = clock.now()
-  for (const stale of listForgotten(tx, channel.id, at)) forgetRequest(tx, stale)
+  for (const stale of listForgotten(tx, channel.id, age.now())) forgetRequest(tx, stale)
   if (countRequests(tx, channel.id) >= MOST_REQUESTS) {
     const displaced = hasCode ? findInCrowd(tx, channel.id, at, ANYBODY) : findDisplaceable(tx, channel.id, at)
     if (displaced === null) return null

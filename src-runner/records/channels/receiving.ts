@@ -52,6 +52,8 @@ export type ReceivingChannel = { id: string; agentId: string; kind: ChannelKind 
 
 export type ReceivingDeps = {
   clock: Clock
+  /** By which a request is forgotten that nobody answered. */
+  age?: Pick<Clock, 'now'>
   ids: Ids
   jobs: Pick<JobStore, 'enqueue' | 'cancelAllOf'>
   approvals: Pick<ApprovalStore, 'answer' | 'findApproval'>
@@ -273,8 +275,7 @@ export function decideOnPerson(
 }
 
 /** Nothing of a message but its id is kept here, and that only as long as the service might hand it over again. */
-export function pruneReceived(tx: Tx, { clock }: { clock: Clock }): void {
-  const now = clock.now()
+export function pruneReceived(tx: Tx, now: number): void {
   tx.prepare('DELETE FROM channel_messages WHERE received_at < ? AND (job_id IS NULL OR received_at < ?)').run(
     now - REMEMBERED_MS.withNone,
     now - REMEMBERED_MS.withJob,

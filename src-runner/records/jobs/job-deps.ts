@@ -36,6 +36,8 @@ export type JobHooks = {
 
 export type JobDeps = {
   clock: Clock
+  /** The day that a reply is paid in: it dates steps. */
+  money: Pick<Clock, 'now'>
   ids: Ids
   /** This start of the process. A running job of another one has nobody who works on it. */
   bootId: string

@@ -37,6 +37,7 @@ export type JobStore = ReturnType<typeof createJobStore>
 export function createJobStore({
   db,
   clock,
+  money = clock,
   ids,
   bootId,
   tails,
@@ -44,6 +45,8 @@ export function createJobStore({
 }: {
   db: Database
   clock: Clock
+  /** By which steps are dated, and with them what they cost. */
+  money?: Pick<Clock, 'now'>
   ids: Ids
   bootId: string
   tails: JobTails
@@ -52,6 +55,7 @@ export function createJobStore({
   const watchers = new Set<QueueWatcher>()
   const deps: JobDeps = {
     clock,
+    money,
     ids,
     bootId,
     tails,

@@ -55,7 +55,7 @@ const PLACE = `heartbeat_at = ?, working_ms = working_ms + ?, steps = steps + 1
 
 /** Throws LostClaim, like all functions here, when the attempt may no longer write. */
 export function recordReply(tx: Tx, deps: JobDeps, claim: Claim, reply: NewReply): ReplyStep {
-  const at = deps.clock.now()
+  const at = deps.money.now()
   const input = count(reply.usage.input)
   const usage = { input, output: count(reply.usage.output), cached: Math.min(input, count(reply.usage.cached)) }
   const costMicros = count(reply.costMicros)
@@ -74,7 +74,7 @@ export function recordReply(tx: Tx, deps: JobDeps, claim: Claim, reply: NewReply
       usage.cached,
       costMicros,
       reply.priced ? 0 : 1,
-      at,
+      deps.clock.now(),
       deps.workingTime.take(claim.jobId),
       claim.seq,
       claim.claim,
@@ -187,8 +187,8 @@ function placeToolStep(
   kind: keyof typeof PLACE_TOOL,
   tool: Omit<NewToolResult, 'ok'> & { ok: boolean | null },
 ): { place: Place; head: { seq: number; attempt: number; createdAt: number; durationMs: number } } {
-  const at = deps.clock.now()
-  const place = tx.prepare<Place>(PLACE_TOOL[kind]).get(at, deps.workingTime.take(claim.jobId), claim.seq, claim.claim)
+  const at = deps.money.now()
+  const place = tx.prepare<Place>(PLACE_TOOL[kind]).get(deps.clock.now(), deps.workingTime.take(claim.jobId), claim.seq, claim.claim)
   if (place === undefined) throw new LostClaim(claim)
   const head = { seq: place.seq, attempt: claim.attempt, createdAt: at, durationMs: count(tool.durationMs) }
   tx.prepare(

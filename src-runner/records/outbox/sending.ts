@@ -156,8 +156,8 @@ export function releaseTry(tx: Tx, messageId: string, partsSent: number): void {
 }
 
 /** Gives up what could not be sent for a day, and what has lost its channel. Those that are being tried now are left alone. */
-export function giveUpOverdue(tx: Tx, { clock }: { clock: Clock }, underWay: ReadonlySet<string>): void {
-  const overdue = tx.prepare<Row>("SELECT * FROM outbox WHERE state = 'pending' AND give_up_at <= ? ORDER BY seq").all(clock.now())
+export function giveUpOverdue(tx: Tx, { clock, now }: { clock: Clock; now: number }, underWay: ReadonlySet<string>): void {
+  const overdue = tx.prepare<Row>("SELECT * FROM outbox WHERE state = 'pending' AND give_up_at <= ? ORDER BY seq").all(now)
   for (const row of overdue) {
     const problem = row.problem === '' ? say('sent_not_for_a_day') : row.problem
     if (!underWay.has(row.id)) giveUp(tx, clock, row, problem)
@@ -170,16 +170,21 @@ export function hasOverdue(db: Db, now: number): boolean {
   return (findNextGivenUp(db) ?? Infinity) <= now || listOrphans(db).length > 0
 }
 
+/** The clock was set by so much: none is given up before its day is over. */
+export function moveGivingUp(tx: Tx, byMs: number): void {
+  tx.prepare("UPDATE outbox SET give_up_at = give_up_at + ? WHERE state = 'pending'").run(byMs)
+}
+
 const RETENTION_MS = 90 * 24 * 3_600_000
 
 /** Forgets messages that are older than 90 days, at most 500 in one go. Answers how many went. */
-export function pruneOutbox(tx: Tx, { clock }: { clock: Clock }): number {
+export function pruneOutbox(tx: Tx, now: number): number {
   return tx
     .prepare(
       `DELETE FROM outbox WHERE seq IN (
          SELECT seq FROM (SELECT seq, state, created_at FROM outbox ORDER BY seq LIMIT 500) WHERE state <> 'pending' AND created_at < ?)`,
     )
-    .run(clock.now() - RETENTION_MS).changes
+    .run(now - RETENTION_MS).changes
 }
 
 function listOrphans(db: Db): Row[] {

@@ -144,7 +144,7 @@ function reconsiderBudget(tx: Tx, deps: ScheduleDeps, scheduleId: string): void 
   const row = requireRow(tx, scheduleId)
   if (row.status !== 'budget_exhausted') return
   const now = deps.clock.now()
-  if (findOverspend(tx, row, now) === null) change(tx, deps, scheduleId, resumeFromBudget(row, tx.emit))
+  if (findOverspend(tx, row, deps.money.now()) === null) change(tx, deps, scheduleId, resumeFromBudget(row, tx.emit))
   else change(tx, deps, scheduleId, { resume_at: nextLocalDayStart(now, row.timezone) })
 }
 

@@ -54,7 +54,7 @@ export function decideSchedules(tx: Tx, deps: ScheduleDeps, scheduleIds: readonl
   deps.clockSeen(now)
   const round: Round = {
     ...{ tx, deps, now, mostTimes, brake: isBrakeOn(tx), notes: createNotes(tx, deps), dayIn: createLocalDays(now) },
-    findOverspend: createOverspend(tx, now),
+    findOverspend: createOverspend(tx, deps.money.now()),
     findDueTimes: createDueTimes(now, mostTimes),
   }
   const decided = readToDecide(tx, scheduleIds).map((row) => ({ row, ...decide(round, row) }))

@@ -10,7 +10,7 @@ const LedgerPosition = z.tuple([z.number().int(), z.string()])
 /** Newest first. */
 export function listSchedules(
   db: Db,
-  { agentId, cursor, limit, now }: { agentId?: string; cursor?: string; limit: number; now: number },
+  { agentId, cursor, limit, now, moneyNow }: { agentId?: string; cursor?: string; limit: number; now: number; moneyNow: number },
 ): { schedules: Schedule[]; nextCursor: string | null } {
   const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : decodeCursor(cursor, ListPosition)
   const ofAgent = agentId === undefined ? '' : 'AND agent_id = ?'
@@ -18,7 +18,7 @@ export function listSchedules(
     .prepare<ScheduleRow>(`SELECT * FROM schedules WHERE seq < ? ${ofAgent} ORDER BY seq DESC LIMIT ?`)
     .all(before, ...(agentId === undefined ? [] : [agentId]), limit + 1)
   const page = pageOf(rows, limit, (last) => [last.seq])
-  return { schedules: page.rows.map((row) => scheduleOf(db, row, now)), nextCursor: page.nextCursor }
+  return { schedules: page.rows.map((row) => scheduleOf(db, row, { now, moneyNow })), nextCursor: page.nextCursor }
 }
 
 /**

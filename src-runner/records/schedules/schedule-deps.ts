@@ -34,6 +34,8 @@ export type ScheduleWatcher = {
 
 export type ScheduleDeps = {
   clock: Clock
+  /** Whose day a budget is for. */
+  money: Pick<Clock, 'now'>
   ids: Ids
   log: Log
   jobs: Pick<JobStore, 'insertAll'>

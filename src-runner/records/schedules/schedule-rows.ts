@@ -179,12 +179,12 @@ export function occurrenceOf(row: JoinedRow): Occurrence {
   }
 }
 
-/** A schedule as it is shown at `now`. */
-export function scheduleOf(db: Db, row: ScheduleRow, now: number): Schedule {
+/** A schedule as it is shown at `now`. `moneyNow`: in the day whose budget counts. */
+export function scheduleOf(db: Db, row: ScheduleRow, { now, moneyNow }: { now: number; moneyNow: number }): Schedule {
   // An update of the system may have taken a time zone away: the schedule is shown all the same, to be given another one.
   const isReadable = isTimezone(row.timezone)
   const zone = isReadable ? row.timezone : 'UTC'
-  const day = { since: localDayStart(now, zone), until: nextLocalDayStart(now, zone) }
+  const day = { since: localDayStart(moneyNow, zone), until: nextLocalDayStart(moneyNow, zone) }
   const live = findLiveJob(db, row.id)
   return {
     id: row.id,

@@ -45,6 +45,8 @@ export type DuePosition = { at: number; seq: number }
  */
 export function createScheduleStore({
   clock,
+  money = clock,
+  age = clock,
   ids,
   log,
   jobs,
@@ -52,6 +54,10 @@ export function createScheduleStore({
   safeMode = false,
 }: {
   clock: Clock
+  /** Whose day a budget is for. */
+  money?: Pick<Clock, 'now'>
+  /** By which the ledger forgets. */
+  age?: Pick<Clock, 'now'>
   ids: Ids
   log: Log
   jobs: Pick<JobStore, 'insertAll'>
@@ -60,7 +66,7 @@ export function createScheduleStore({
 }) {
   const watchers = new Set<ScheduleWatcher>()
   const deps: ScheduleDeps = {
-    ...{ clock, ids, log, jobs, safeMode },
+    ...{ clock, money, ids, log, jobs, safeMode },
     hooks: { exhausted: (tx, schedule) => hooks?.exhausted?.(tx, schedule) },
     notify: {
       changed: () => watchers.forEach((watcher) => watcher.changed?.()),
@@ -72,12 +78,14 @@ export function createScheduleStore({
   /** The latest moment of the clock at which something was computed. After a start nobody knows which that was. */
   let latestSeen = Infinity
 
-  const get = (db: Db, scheduleId: string): Schedule => scheduleOf(db, requireRow(db, scheduleId), clock.now())
+  const get = (db: Db, scheduleId: string): Schedule =>
+    scheduleOf(db, requireRow(db, scheduleId), { now: clock.now(), moneyNow: money.now() })
 
   return {
     /** Throws AppError schedule_not_found. */
     get,
-    list: (db: Db, filter: { agentId?: string; cursor?: string; limit: number }) => listSchedules(db, { ...filter, now: clock.now() }),
+    list: (db: Db, filter: { agentId?: string; cursor?: string; limit: number }) =>
+      listSchedules(db, { ...filter, now: clock.now(), moneyNow: money.now() }),
     /** The ledger of one schedule. Throws AppError schedule_not_found. */
     listOccurrences(db: Db, filter: { scheduleId: string; cursor?: string; limit: number }) {
       const { scheduleId, ...page } = filter
@@ -86,7 +94,8 @@ export function createScheduleStore({
     /** What came due from `from` on and before `to`, of one schedule or of all, and what became of it. */
     sumUp: (db: Db, span: Omit<SummedSpan, 'to'> & { to?: number | undefined }) =>
       sumUpSchedules(db, { ...span, to: Math.min(span.to ?? Infinity, clock.now() + 1) }),
-    listUpcoming: (db: Db, hours: number) => listUpcoming(db, { now: clock.now(), until: clock.now() + hours * 3_600_000 }),
+    listUpcoming: (db: Db, hours: number) =>
+      listUpcoming(db, { now: clock.now(), moneyNow: money.now(), until: clock.now() + hours * 3_600_000 }),
 
     create: (tx: Tx, input: CreateSchedule): Schedule => get(tx, createSchedule(tx, deps, input)),
     update(tx: Tx, scheduleId: string, input: UpdateSchedule): Schedule {
@@ -136,7 +145,7 @@ export function createScheduleStore({
     turnedBack: (from: number): void => void (latestSeen = from),
     /** A bite of what the ledger keeps no longer. */
     forgetSome(tx: Tx): void {
-      forgotUpTo = forgetOldOccurrences(tx, { afterSeq: forgotUpTo, now: clock.now() })
+      forgotUpTo = forgetOldOccurrences(tx, { afterSeq: forgotUpTo, now: age.now() })
     },
 
     /** A hook of the job store. That its budget is spent stays to be seen when a run ends that was going before. */

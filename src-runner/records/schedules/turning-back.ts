@@ -47,11 +47,12 @@ export function isPossible(now: number): boolean {
  * The ledger keeps what it has of later due times: what ran has run, and the rest is unseen until its time comes again
  * (`coming-again.ts`). When it is this clock that is wrong, it will be set forward, and then nothing of it is lost.
  */
-export function turnBackSome(tx: Tx, { clock }: Pick<ScheduleDeps, 'clock'>, afterSeq: number): number | null {
+export function turnBackSome(tx: Tx, { clock, money }: Pick<ScheduleDeps, 'clock' | 'money'>, afterSeq: number): number | null {
   const now = clock.now()
+  const moneyNow = money.now()
   const rows = tx.prepare<Row>(BITE_OF_ROWS).all(afterSeq, BITE)
   const changes = rows.flatMap((row) => {
-    const change = turnBack(tx, row, now)
+    const change = turnBack(tx, row, { now, moneyNow })
     return Object.keys(change).length === 0 ? [] : { seq: row.seq, id: row.id, change }
   })
   saveChanges(tx, changes)
@@ -59,11 +60,11 @@ export function turnBackSome(tx: Tx, { clock }: Pick<ScheduleDeps, 'clock'>, aft
   return rows.length < BITE ? null : rows.at(-1)!.seq
 }
 
-function turnBack(tx: Tx, row: Row, now: number): ScheduleChange {
+function turnBack(tx: Tx, row: Row, { now, moneyNow }: { now: number; moneyNow: number }): ScheduleChange {
   if (!isTimezone(row.timezone)) return {}
   const isAhead = row.ledger_ends_at !== null && Math.max(row.ledger_ends_at, row.ledger_noted_at!) > now
   const again = isAhead ? takeBackUndecided(tx, row, now) : null
-  return { ...(again === null ? nextDueFrom(tx, row, now) : { next_due_at: again }), ...budgetDayFrom(tx, row, now) }
+  return { ...(again === null ? nextDueFrom(tx, row, now) : { next_due_at: again }), ...budgetDayFrom(tx, row, { now, moneyNow }) }
 }
 
 function nextDueFrom(db: Db, row: Row, now: number): ScheduleChange {
@@ -76,11 +77,11 @@ function nextDueFrom(db: Db, row: Row, now: number): ScheduleChange {
 }
 
 /** It waits for a day that is not tomorrow: the budget of this one counts. */
-function budgetDayFrom(tx: Tx, row: Row, now: number): ScheduleChange {
+function budgetDayFrom(tx: Tx, row: Row, { now, moneyNow }: { now: number; moneyNow: number }): ScheduleChange {
   if (row.resume_at === null) return {}
   const tomorrow = nextLocalDayStart(now, row.timezone)
   if (row.resume_at <= tomorrow) return {}
-  return findOverspend(tx, row, now) === null ? { status: 'active', resume_at: null } : { resume_at: tomorrow }
+  return findOverspend(tx, row, moneyNow) === null ? { status: 'active', resume_at: null } : { resume_at: tomorrow }
 }
 
 /**

@@ -17,7 +17,7 @@ const UPCOMING = `SELECT schedule.*, agent.name AS agent_name
   WHERE schedule.status <> 'paused' AND schedule.next_due_at <= ? ORDER BY schedule.next_due_at LIMIT ?`
 
 /** The runs that are expected after `now` until `until`, the soonest first; of a watcher, one entry for all of them. */
-export function listUpcoming(db: Db, { now, until }: { now: number; until: number }): UpcomingRun[] {
+export function listUpcoming(db: Db, { now, moneyNow, until }: { now: number; moneyNow: number; until: number }): UpcomingRun[] {
   const brake = isBrakeOn(db)
   const timesOf = createTimes(until)
   let runs: UpcomingRun[] = []
@@ -37,15 +37,19 @@ export function listUpcoming(db: Db, { now, until }: { now: number; until: numbe
     const times = ran.size === 0 ? due : due.filter((at) => !ran.has(at))
     if (times.length === 0) return []
     const head = { scheduleId: row.id, name: row.name, agentName: row.agent_name }
-    const blockedBy = blockerOf(db, row, now, brake)
+    const blockedBy = blockerOf(db, row, { now, moneyNow, brake })
     if (watches) return [{ ...head, dueAt: times[0]!, times: times.length, untilAt: times.at(-1)!, blockedBy: blockedBy(times[0]!, 0) }]
     return times.map((dueAt, nth) => ({ ...head, dueAt, times: 1, untilAt: dueAt, blockedBy: blockedBy(dueAt, nth) }))
   }
 }
 
 /** What stands in the way of the run at `dueAt`, the `nth` that comes. */
-function blockerOf(db: Db, row: ScheduleRow, now: number, brake: boolean): (dueAt: number, nth: number) => UpcomingRun['blockedBy'] {
-  const overspent = findOverspend(db, row, now) !== null
+function blockerOf(
+  db: Db,
+  row: ScheduleRow,
+  { now, moneyNow, brake }: { now: number; moneyNow: number; brake: boolean },
+): (dueAt: number, nth: number) => UpcomingRun['blockedBy'] {
+  const overspent = findOverspend(db, row, moneyNow) !== null
   const dayEnd = nextLocalDayStart(now, row.timezone)
   const live = findLiveJob(db, row.id) !== null
   return (dueAt, nth) => {

@@ -8,6 +8,7 @@ import { LEAN_JOBS } from './0007-lean-jobs.ts'
 import { LEAN_LEDGER } from './0008-lean-ledger.ts'
 import { REFUSALS } from './0009-refusals.ts'
 import { PLAIN_CHECKS } from './0010-plain-checks.ts'
+import { BELIEVED_TIMES } from './0011-believed-times.ts'
 
 /**
  * SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called.
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 8, sql: LEAN_LEDGER },
   { version: 9, sql: REFUSALS },
   { version: 10, sql: PLAIN_CHECKS, editsSchema: true },
+  { version: 11, sql: BELIEVED_TIMES },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.at(-1)!.version

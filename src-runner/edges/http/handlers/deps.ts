@@ -83,6 +83,8 @@ export type HandlerDeps = {
   }
   vault: Vault
   clock: Clock
+  /** The day that money belongs to. */
+  money: Pick<Clock, 'now'>
   ids: Ids
   log: Log
   /** Deckhand's own folder, which no agent is ever given. */

@@ -6,6 +6,7 @@ import { say } from '../../../kit/said.ts'
 import { WEB_SEARCH_KEY } from '../../../kit/vault.ts'
 import { getProvider } from '../../../records/providers/providers.ts'
 import { changeSettings, readSettings } from '../../../records/settings/settings.ts'
+import { UTC_DAY_MS } from '../../../records/spend/add-spend.ts'
 import { readSpend } from '../../../records/spend/spend.ts'
 import { missingFrom } from '../../../thinking/tools/web-search/search-providers.ts'
 import type { Handlers } from '../handler.ts'
@@ -14,7 +15,7 @@ import type { HandlerDeps } from './deps.ts'
 type Routes = 'getSettings' | 'updateSettings' | 'updateWebSearch' | 'getSpend'
 
 export function settingsHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
-  const { db, clock, worker } = deps
+  const { db, clock, money, worker } = deps
   const write = (change: Partial<Settings>) => transact(db, (tx) => changeSettings(tx, { clock }, change))
   return {
     getSettings: () => ({ settings: readSettings(db) }),
@@ -30,8 +31,13 @@ export function settingsHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
 
     updateWebSearch: async ({ body }) => ({ settings: await withSearchKey(deps, body.webSearch, (webSearch) => write({ webSearch })) }),
 
-    getSpend: ({ query }) => readSpend(db, query),
+    // A clock that was ahead for days left spending on days that are still to come: no page is to show those unasked.
+    getSpend: ({ query }) => readSpend(db, { to: endOfUtcDay(money.now()), ...query }),
   }
+}
+
+function endOfUtcDay(at: number): number {
+  return at - (at % UTC_DAY_MS) + UTC_DAY_MS
 }
 
 /**
