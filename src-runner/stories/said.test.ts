@@ -39,10 +39,10 @@ const TROUBLES: Record<OutboundTrouble, ChannelProblem> = {
  * catalogue too, or pages in other languages show it in English.
  */
 describe('sentences that are made elsewhere and read by their words', () => {
-  const live = (['pending', 'awaiting_approval', 'running'] as const).map((status) => ({ id: 'j', status, created_at: 0 }))
-  const held = [false, true].flatMap((brake) =>
-    live.flatMap((job) => [1, STUCK_AFTER_MS + 1].flatMap((now) => [heldBy(job, now, brake), skippedFor(job, now, brake)])),
+  const live = (['pending', 'awaiting_approval', 'running'] as const).flatMap((status) =>
+    [1, STUCK_AFTER_MS + 1].map((working_ms) => ({ status, working_ms })),
   )
+  const held = [false, true].flatMap((brake) => live.flatMap((job) => [heldBy(job, brake), skippedFor(job, brake)]))
   const reasons = [
     ...Object.values(REASONS),
     ...held,

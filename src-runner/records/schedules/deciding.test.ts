@@ -170,6 +170,21 @@ describe('a due time that comes while the run before it is going', () => {
     expect(rig.jobs.getJob(rig.records.db, last(schedule).jobId!).context).toMatchObject({ lateMs: 40 * MINUTE, caughtUp: false })
   })
 
+  it.each([
+    ['is said to be stuck after more than two hours of work', 121 * MINUTE, 'had been going for more than 2 hours and seems stuck'],
+    ['is not said to be stuck for a week that the machine slept', 30 * MINUTE, 'was still going'],
+  ])('is not decided beside a run that is going, which %s', (_what, workedMs, doing) => {
+    const schedule = rig.create()
+    goTo('2026-11-20T10:00:00Z')
+    const jobId = fired(schedule)
+    const { claim } = rig.write((tx) => rig.jobs.claim(tx, jobId, 1000))!
+    rig.clock.advance(workedMs)
+    rig.write((tx) => rig.jobs.heartbeat(tx, [claim]))
+    rig.clock.jump(7 * 24 * HOUR)
+    expect(rig.look()).toBe(0)
+    expect(rig.ledger(schedule).at(-1)).toMatchObject({ state: 'due', reason: `The run before it ${doing}. It runs when that has ended.` })
+  })
+
   it('is skipped when the next one comes, which is then the one that is due', () => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
@@ -181,7 +196,7 @@ describe('a due time that comes while the run before it is going', () => {
     expect(states(schedule)).toEqual(['11-20T10:00 ran', '11-20T11:00 skipped_overlap', '11-20T12:00 skipped_overlap', '11-20T13:00 due'])
     const reasons = rig.ledger(schedule).map(({ reason }) => reason)
     expect(reasons[1]).toBe('The run before it was still going when the next due time came.')
-    expect(reasons[3]).toBe('The run before it had been going for more than 2 hours and seems stuck. It runs when that has ended.')
+    expect(reasons[3]).toBe('The run before it was still going. It runs when that has ended.')
     rig.end(jobId)
     fired(schedule)
     expect(states(schedule).at(-1)).toBe('11-20T13:00 ran')

@@ -173,7 +173,7 @@ function decideNewest(round: Round, row: ScheduleToDecide, dueAt: number): Outco
   }
   const live = liveOf(row)
   if (live !== null) {
-    note('due', heldBy(live, now, brake))
+    note('due', heldBy(live, brake))
     return UNCHANGED
   }
   const lateMs = now - dueAt
@@ -214,7 +214,7 @@ function exhausted({ tx, deps, now, notes, dayIn }: Round, row: ScheduleToDecide
 
 /** Only the newest of the due times that come while a run is going is still to be run after it. */
 function overtakeWaiting(round: Round, row: ScheduleToDecide, waiting: Waiting): void {
-  round.notes.decide(waiting, 'skipped_overlap', skippedFor(liveOf(row), round.now, round.brake))
+  round.notes.decide(waiting, 'skipped_overlap', skippedFor(liveOf(row), round.brake))
   tellSkipped(round, row, 'skipped_overlap')
 }
 

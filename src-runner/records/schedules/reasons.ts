@@ -33,23 +33,24 @@ export function overBudget(spentMicros: number, budgetMicros: number): string {
 }
 
 /** Why the due time that came now does not run yet. */
-export function heldBy(live: LiveJob, now: number, brake: boolean): string {
-  return `${doingOf(live, now, brake)}. It runs when that has ended.`
+export function heldBy(live: LiveJob, brake: boolean): string {
+  return `${doingOf(live, brake)}. It runs when that has ended.`
 }
 
 /** Why a due time that waited will not run. */
-export function skippedFor(live: LiveJob | null, now: number, brake: boolean): string {
-  return live === null ? REASONS.overtaken : `${doingOf(live, now, brake)} when the next due time came.`
+export function skippedFor(live: LiveJob | null, brake: boolean): string {
+  return live === null ? REASONS.overtaken : `${doingOf(live, brake)} when the next due time came.`
 }
 
 export function behindBrake(reason: string): string {
   return `${reason} The emergency brake is on: it starts when that is released.`
 }
 
-function doingOf({ status, created_at }: LiveJob, now: number, brake: boolean): string {
+/** A run that waits in a queue, or whose machine sleeps, is not stuck: what counts is the time that it was at work. */
+function doingOf({ status, working_ms: workingMs }: LiveJob, brake: boolean): string {
   if (status === 'pending' && brake) return 'The run before it had not started, because the emergency brake is on'
   if (status === 'awaiting_approval') return 'The run before it was waiting for an answer of yours'
-  if (now - created_at > STUCK_AFTER_MS) return 'The run before it had been going for more than 2 hours and seems stuck'
+  if (workingMs > STUCK_AFTER_MS) return 'The run before it had been going for more than 2 hours and seems stuck'
   return 'The run before it was still going'
 }
 

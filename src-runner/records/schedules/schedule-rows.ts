@@ -55,7 +55,7 @@ export type ScheduleToDecide = Omit<
 > & {
   /** Of the job that has not ended; null: there is none. */
   live_status: JobStatus | null
-  live_created_at: number | null
+  live_working_ms: number | null
   /** Of the due time that waits for that; null: there is none. */
   waiting_seq: number | null
   waiting_id: string | null
@@ -82,7 +82,7 @@ type JoinedRow = OccurrenceRow & {
 export type Waiting = Pick<OccurrenceRow, 'seq' | 'due_at' | 'noted_at'> & { id: string }
 
 /** A job that keeps the next due time of its schedule from running. */
-export type LiveJob = { status: JobStatus; created_at: number }
+export type LiveJob = { status: JobStatus; working_ms: number }
 
 export const SELECT_OCCURRENCE = `
   SELECT occurrence.*, schedule.id AS schedule_id, job.id AS job_id, job.status AS job_status, job.quiet, job.cost_micros
@@ -90,7 +90,7 @@ export const SELECT_OCCURRENCE = `
     LEFT JOIN agent_jobs AS job ON job.seq = occurrence.job_seq`
 
 /** A retry of a run counts too: whatever made it, a schedule has one job at a time. */
-const LIVE_JOB = `SELECT id, status, created_at FROM agent_jobs INDEXED BY agent_jobs_open_fires
+const LIVE_JOB = `SELECT id, status, working_ms FROM agent_jobs INDEXED BY agent_jobs_open_fires
   WHERE schedule_id = ? AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child') LIMIT 1`
 
 /** In the order in which they are wanted. */
@@ -98,7 +98,7 @@ const TO_DECIDE = `
   SELECT schedule.seq, schedule.id, schedule.agent_id, schedule.name, schedule.cron, schedule.timezone, schedule.task,
     schedule.daily_budget_micros, schedule.catch_up_ms, schedule.notify_via, schedule.status, schedule.next_due_at, schedule.resume_at,
     schedule.exhausted_told_at, schedule.created_at, schedule.last_status,
-    live.status AS live_status, live.created_at AS live_created_at,
+    live.status AS live_status, live.working_ms AS live_working_ms,
     waiting.seq AS waiting_seq, waiting.id AS waiting_id, waiting.due_at AS waiting_due_at, waiting.noted_at AS waiting_noted_at,
     EXISTS (SELECT 1 FROM occurrences AS ahead WHERE ahead.schedule_seq = schedule.seq AND ahead.due_at >= schedule.next_due_at
       AND ahead.origin = 'clock') AS is_ahead,
@@ -152,8 +152,8 @@ export function findWaiting(db: Db, scheduleSeq: number): Waiting | null {
   )
 }
 
-export function liveOf({ live_status: status, live_created_at: createdAt }: ScheduleToDecide): LiveJob | null {
-  return status === null ? null : { status, created_at: createdAt! }
+export function liveOf({ live_status: status, live_working_ms: workingMs }: ScheduleToDecide): LiveJob | null {
+  return status === null ? null : { status, working_ms: workingMs! }
 }
 
 export function waitingOf(row: ScheduleToDecide): Waiting | null {
