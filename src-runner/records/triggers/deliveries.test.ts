@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transact } from '../../base/db/transact.ts'
+import { readFrames } from '../../base/db/wal-frames.ts'
 import { createMachineTime } from '../../base/time/machine-time.ts'
 import { INBOX_KEEPS, type DeliveryOutcome } from '../../contract/triggers.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
@@ -185,4 +186,19 @@ test('with the webhook its inbox goes, and the jobs stay', () => {
   expect(rig.store.getJob(rig.db, mine)).toMatchObject({ plainTask: 'Look at 1.', triggerId: trigger.id })
   expect(getDelivery(rig.db, theirs).payload).toBe('{"n":1}')
   expect(rig.db.prepare('SELECT count(*) AS n FROM webhook_refusals').get()).toEqual({ n: 0 })
+})
+
+test('an address that nobody has is as much work for the disk as a wrong secret, and leaves nothing behind', () => {
+  const pagesOf = (refused: () => void) => {
+    const before = readFrames(rig.db.connection).all
+    refused()
+    inbox.settle()
+    return readFrames(rig.db.connection).all - before
+  }
+  const events = () => rig.db.prepare<{ n: number }>('SELECT count(*) AS n FROM events').get()!.n
+  expect(pagesOf(() => refuse('wrong_secret'))).toBeGreaterThan(0)
+  const known = events()
+  expect(pagesOf(() => inbox.refused({ seq: 0, id: '' }, { outcome: 'wrong_secret', status: 404, receivedAt: 0 }))).toBeGreaterThan(0)
+  expect(events()).toBe(known)
+  expect(list().deliveries).toHaveLength(1)
 })

@@ -112,11 +112,20 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
 }
 
 function writeRefusals(tx: Tx, ids: Ids, triggerSeq: number, { triggerId, refusals }: Counted): void {
-  if (tx.prepare('SELECT 1 FROM webhook_triggers WHERE seq = ?').get(triggerSeq) === undefined) return
+  if (tx.prepare('SELECT 1 FROM webhook_triggers WHERE seq = ?').get(triggerSeq) === undefined) return writeNothing(tx)
   for (const [outcome, { times, last }] of refusals) {
     writeRefusal(tx, ids, triggerSeq, times, last)
     tx.emit({ type: 'delivery.refused', payload: { triggerId, outcome } })
   }
+}
+
+/**
+ * Takes as long as to write a refusal down, which is to wait for the disk. Everybody else waits meanwhile, so whoever tries an
+ * address that is not there must not be able to hear a second later that nothing was written of it.
+ */
+function writeNothing(tx: Tx): void {
+  const { lastInsertRowid } = tx.prepare("INSERT INTO events (at, type, payload) VALUES (0, 'delivery.refused', '{}')").run()
+  tx.prepare('DELETE FROM events WHERE id = ?').run(lastInsertRowid)
 }
 
 function writeRefusal(tx: Tx, ids: Ids, triggerSeq: number, times: number, last: Refusal): void {
