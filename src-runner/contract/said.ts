@@ -180,6 +180,7 @@ export const SENTENCES = {
   model_overloaded: '{provider} is overloaded right now ({status#}).',
   model_late: '{provider} did not answer in time ({status#}).',
   model_ill: '{provider} has a problem on its side ({status#}).',
+  model_no_memory: '{provider} has not enough memory for {model}. Close other programs, or choose a smaller model.',
   model_not_now: '{provider} could not take the request at this moment ({status#}).',
   model_moved: '{provider} sent us on to another address. Check its base URL in Models & keys.',
   model_not_accepted: '{provider} did not accept the request ({status#}).',

@@ -29,8 +29,8 @@ type Case = [name: string, kind: Provider['kind'], server: ModelServerOptions]
 const SERVERS: Case[] = [
   ['Ollama', 'ollama', { looksLike: 'ollama', ollama: { trainedTokens: WINDOW } }],
   ['an Ollama that cuts without a word', 'ollama', { looksLike: 'ollama', ollama: { trainedTokens: WINDOW, alwaysCuts: true } }],
-  ['llama.cpp', 'openai-compatible', { looksLike: 'llama.cpp', window: { tokens: WINDOW, says: 'llama.cpp' } }],
-  ['LM Studio', 'openai-compatible', { looksLike: 'lm-studio', window: { tokens: WINDOW, says: 'lm-studio' } }],
+  ['llama.cpp', 'openai-compatible', { window: { tokens: WINDOW, says: 'llama.cpp' } }],
+  ['LM Studio', 'openai-compatible', { window: { tokens: WINDOW, says: 'lm-studio' } }],
   ['vLLM', 'openai-compatible', { window: { tokens: WINDOW, says: 'vllm' } }],
   ['a server of OpenAI’s chat completions', 'openai-compatible', { window: { tokens: WINDOW, says: 'openai' } }],
   ['OpenAI, which says no number', 'openai', { window: { tokens: WINDOW } }],
@@ -84,6 +84,19 @@ describe('jobs that are larger than their model', { timeout: 60_000 }, () => {
     const replies = steps.flatMap((step) => (step.kind === 'reply' ? [step] : []))
     expect(replies).toHaveLength(FILES + 1)
     expect(replies.some(({ interrupted, estimated }) => interrupted || estimated)).toBe(false)
+  })
+
+  it.each(['llama.cpp', 'lm-studio'] as const)('are never refused by %s, which says how it loaded the model', async (looksLike) => {
+    const agent = await open('openai-compatible', { looksLike, window: { tokens: WINDOW, says: looksLike } })
+    expect((await work(agent.id)).job).toMatchObject({ status: 'completed', result: 'Heron: all is read.' })
+    expect(runner.modelServer.refused()).toBe(0)
+  })
+
+  it('make do with the window for which there is memory', async () => {
+    const agent = await open('ollama', { looksLike: 'ollama', ollama: { trainedTokens: 131_072, affordableTokens: 16_384 } })
+    expect((await work(agent.id)).job).toMatchObject({ status: 'completed', result: 'Heron: all is read.' })
+    expect(runner.modelServer.loads).toEqual([8_192, 16_384])
+    expect(runner.modelServer.cuts()).toBe(0)
   })
 
   it('load the model of Ollama once, not with each call', async () => {

@@ -92,7 +92,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     if (protocol === null) return json(response, 404, { error: { message: 'no such path' } })
     const taken = take(protocol, asked)
     if ('refusal' in taken) {
-      refused++
+      if (taken.refusal.status < 500) refused++
       return json(response, taken.refusal.status, taken.refusal.body)
     }
     const reply = queue.shift() ?? (typeof fallback === 'function' ? fallback(taken.request) : fallback)
@@ -102,6 +102,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   function take(protocol: Protocol, asked: unknown): { request: unknown } | { refusal: { status: number; body: unknown } } {
     if (protocol === ollamaChat) {
       const taken = engine.take((asked ?? {}) as object)
+      if ('noMemory' in taken) return { refusal: { status: 500, body: { error: taken.noMemory } } }
       return 'request' in taken ? taken : { refusal: protocol.tooLong(taken.sent, taken.window) }
     }
     const { tokens = Infinity, says } = options.window ?? {}
@@ -156,8 +157,14 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     }
     if ((looksLike === 'any' || looksLike === 'ollama') && route === '/api/version') return json(response, 200, { version: '0.30.0' })
     if (looksLike === 'lm-studio' && route === '/api/v0/models') {
-      return json(response, 200, { object: 'list', data: models.map((id) => ({ id, object: 'model', type: 'llm', state: 'loaded' })) })
+      const loaded = options.window === undefined ? {} : { max_context_length: 1_000_000, loaded_context_length: options.window.tokens }
+      return json(response, 200, {
+        object: 'list',
+        data: models.map((id) => ({ id, object: 'model', type: 'llm', state: 'loaded', ...loaded })),
+      })
     }
+    if (looksLike === 'llama.cpp' && route === '/props' && options.window !== undefined)
+      return json(response, 200, { default_generation_settings: { n_ctx: options.window.tokens }, total_slots: 1 })
     if (looksLike === 'llama.cpp' && route === '/health') return json(response, 200, { status: 'ok' })
     if (route === '/v1/models') {
       const owner = looksLike === 'llama.cpp' ? 'llamacpp' : looksLike === 'lm-studio' ? 'organization_owner' : 'library'

@@ -65,13 +65,15 @@ export type OllamaOptions = {
   alwaysCuts?: boolean
   /** What stands in the model's Modelfile. */
   parameters?: string
+  /** The largest window for which there is memory. */
+  affordableTokens?: number
   /** Of `/api/show`, beside the length of the context. */
   modelInfo?: Record<string, unknown>
 }
 
 /** The part of Ollama that loads models and fits prompts into their windows. */
 export function createOllamaEngine(
-  { trainedTokens, alwaysCuts = false, parameters, modelInfo = {} }: OllamaOptions,
+  { trainedTokens, alwaysCuts = false, parameters, affordableTokens = Infinity, modelInfo = {} }: OllamaOptions,
   tokensOf: (value: unknown) => number,
 ) {
   /** The window of each load of a model, in order. */
@@ -87,8 +89,9 @@ export function createOllamaEngine(
     }),
     running: (model: string) => ({ models: loads.length === 0 ? [] : [{ name: model, model, context_length: loads.at(-1) }] }),
     /** The request as the model reads it, or the refusal. */
-    take(asked: Asked): { request: Asked } | { sent: number; window: number } {
+    take(asked: Asked): { request: Asked } | { sent: number; window: number } | { noMemory: string } {
       const window = Math.min(trainedTokens, asked.options?.num_ctx ?? DEFAULT_WINDOW)
+      if (window > affordableTokens) return { noMemory: 'model requires more system memory (9.1 GiB) than is available (5.2 GiB)' }
       if (loads.at(-1) !== window) loads.push(window)
       const sent = tokensOf(asked)
       if (sent <= window) return { request: asked }

@@ -82,6 +82,10 @@ export function failureFromStatus(context: FailureContext, status: number, heade
   if (status === 429) return of('rate_limited', `${name} asks us to slow down (too many requests)${detail}.`)
   if (status === 529 || status === 503) return of('overloaded', `${name} is overloaded right now (${status}).`)
   if (status === 408 || status === 504) return of('timeout', `${name} did not answer in time (${status}).`)
+  if (status >= 500 && /more (system )?memory|not enough memory|out of memory|insufficient memory|failed to allocate/.test(words)) {
+    const message = `${name} has not enough memory for ${model}. Close other programs, or choose a smaller model.`
+    return of('server', message, { outOfMemory: true })
+  }
   if (status >= 500) return of('server', `${name} has a problem on its side (${status}).`)
   if (/content_policy|content_filter|responsibleai|safety system|invalid_prompt/.test(words)) {
     return of('refused', `${name} refused this request because of its content rules${detail}.`)

@@ -51,6 +51,8 @@ export type ModelFailure = {
   message: string
   /** Of `context_too_long`: what the provider counted. */
   tooLong?: TooLong
+  /** The server has no memory left for the model with the window that was asked for. */
+  outOfMemory?: true
 }
 
 /**

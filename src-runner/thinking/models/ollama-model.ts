@@ -5,7 +5,8 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider'
-import { largestWindow, readFacts, windowFor, type OllamaFacts } from './ollama-window.ts'
+import { ModelTrouble } from './failures.ts'
+import { largestWindow, readFacts, windowBelow, windowFor, type OllamaFacts } from './ollama-window.ts'
 import { mostTokensOf } from './prompt-size.ts'
 import type { DriverAccess } from './provider-driver.ts'
 
@@ -22,6 +23,8 @@ export type OllamaModel = LanguageModelV4 & {
 export function createOllamaModel(access: DriverAccess, root: string, model: string): OllamaModel {
   let known: OllamaFacts | null = null
   let lastWindow = 0
+  /** What there was memory for when there was too little for more. */
+  let affordable = Infinity
 
   const readFactsOnce = async (signal: AbortSignal): Promise<OllamaFacts> => {
     if (known !== null) return known
@@ -33,7 +36,15 @@ export function createOllamaModel(access: DriverAccess, root: string, model: str
     lastWindow = Math.max(lastWindow, facts.ownTokens ?? 0, facts.loadedTokens ?? 0)
     return facts
   }
-  const readWindow = async (signal: AbortSignal) => largestWindow(await readFactsOnce(signal), access.memoryBytes)
+  const readWindow = async (signal: AbortSignal) => Math.min(affordable, largestWindow(await readFactsOnce(signal), access.memoryBytes))
+
+  const post = (body: object, signal: AbortSignal) =>
+    access.fetch(`${root}/api/chat`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(access.apiKey === null ? {} : { authorization: `Bearer ${access.apiKey}` }) },
+      body: JSON.stringify(body),
+      signal,
+    })
 
   return {
     specificationVersion: 'v4',
@@ -46,15 +57,13 @@ export function createOllamaModel(access: DriverAccess, root: string, model: str
       const signal = options.abortSignal ?? new AbortController().signal
       const messages = messagesOf(options.prompt)
       const tools = toolsOf(options)
-      const largest = await readWindow(signal)
       const tokens = mostTokensOf(JSON.stringify(tools)) + messages.reduce((sum, message) => sum + tokensOf(message), 0)
-      // Versions before 0.12.6 do not know `truncate`, and would cut.
-      if (tokens > largest) throw new TooLongForWindow(tokens, largest)
-      lastWindow = windowFor(tokens, largest, lastWindow)
-      const response = await access.fetch(`${root}/api/chat`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...(access.apiKey === null ? {} : { authorization: `Bearer ${access.apiKey}` }) },
-        body: JSON.stringify({
+      for (;;) {
+        const largest = await readWindow(signal)
+        // Versions before 0.12.6 do not know `truncate`, and would cut.
+        if (tokens > largest) throw new TooLongForWindow(tokens, largest)
+        lastWindow = windowFor(tokens, largest, lastWindow)
+        const body = {
           model,
           messages,
           ...(tools.length > 0 ? { tools } : {}),
@@ -63,10 +72,15 @@ export function createOllamaModel(access: DriverAccess, root: string, model: str
           truncate: false,
           shift: false,
           options: { num_ctx: lastWindow, ...(options.maxOutputTokens === undefined ? {} : { num_predict: options.maxOutputTokens }) },
-        }),
-        signal,
-      })
-      return { stream: ReadableStream.from(partsOf(linesOf(response))) }
+        }
+        try {
+          return { stream: ReadableStream.from(partsOf(linesOf(await post(body, signal)))) }
+        } catch (thrown) {
+          const smaller = windowBelow(lastWindow)
+          if (smaller === null || !(thrown instanceof ModelTrouble) || thrown.failure.outOfMemory === undefined) throw thrown
+          affordable = smaller
+        }
+      }
     },
   }
 }

@@ -121,6 +121,27 @@ describe('a prompt for Ollama', () => {
     expect(await ask(24_000)).toMatchObject({ type: 'failed', failure: { kind: 'context_too_long', retryable: false } })
   })
 
+  it('is asked with a smaller window at once where there is no memory for a larger one', async () => {
+    const ask = await start({ ollama: { trainedTokens: 131_072, affordableTokens: 16_384 } })
+    expect((await ask(80_000)).type).toBe('failed')
+    expect((await ask(40_000)).type).toBe('finish')
+    expect(server.loads).toEqual([16_384])
+    // What was found out is kept.
+    expect(server.received).toHaveLength(2)
+  })
+
+  it('fails in plain words where there is memory for none', async () => {
+    const ask = await start({ ollama: { trainedTokens: 131_072, affordableTokens: 1_000 } })
+    expect(await ask(100)).toMatchObject({
+      type: 'failed',
+      failure: {
+        kind: 'server',
+        retryable: true,
+        message: 'Ollama has not enough memory for small. Close other programs, or choose a smaller model.',
+      },
+    })
+  })
+
   it('is given the window that somebody set for the model, if that is larger', async () => {
     const ask = await start({ ollama: { trainedTokens: 131_072, parameters: 'num_ctx 40000' } })
     await ask(100)

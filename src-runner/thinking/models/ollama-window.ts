@@ -41,6 +41,11 @@ export function windowFor(promptTokens: number, largest: number, before: number)
   return Math.min(largest, Math.max(step, before))
 }
 
+/** The next smaller window after one for which there was no memory. null: there is none. */
+export function windowBelow(tokens: number): number | null {
+  return STEPS.findLast((step) => step < tokens) ?? null
+}
+
 /** From `/api/show` and `/api/ps`. Reads what is there and trusts none of it to be. */
 export function readFacts(model: string, show: unknown, running: unknown): OllamaFacts {
   const info = recordIn(show, 'model_info')

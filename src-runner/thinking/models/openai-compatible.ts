@@ -1,4 +1,5 @@
 import { runsOnThisMachine } from './base-url.ts'
+import { readLocalWindow } from './local-window.ts'
 import type { ListedModel } from './model.ts'
 import type { ProviderDriver } from './provider-driver.ts'
 
@@ -19,6 +20,8 @@ export const openAiCompatible: ProviderDriver = {
     })
     return (model) => provider.chatModel(model)
   },
+  // What a list says is what the model was made for; how it was loaded only the servers' own interfaces say.
+  readWindow: async ({ modelId }, signal, access) => (runsOnThisMachine(access.baseUrl) ? readLocalWindow(access, modelId, signal) : null),
   list: {
     url: (baseUrl) => `${withVersionOnThisMachine(baseUrl)}/models`,
     headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),

@@ -15,7 +15,7 @@ import {
 } from './failures.ts'
 import type { ListedModel, ModelAdapter, ModelEvent, ModelFailure, ModelRequest, ProviderAccess, Usage } from './model.ts'
 import { normalizeBaseUrl, runsOnThisMachine } from './base-url.ts'
-import type { ProviderDriver } from './provider-driver.ts'
+import type { DriverAccess, ProviderDriver } from './provider-driver.ts'
 import { toProviderPrompt, toProviderTools } from './provider-prompt.ts'
 
 export type AdapterDeps = {
@@ -91,11 +91,13 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
     }
   }
 
+  const memoryBytes = local ? (deps.memoryBytes ?? totalmem()) : null
+  const driverAccess: DriverAccess = { baseUrl, apiKey: access.apiKey, fetch: fetchForCall, look, memoryBytes }
+
   const modelFor = async (id: string): Promise<LanguageModelV4> => {
     let model = models.get(id)
     if (model !== undefined) return model
-    const memoryBytes = local ? (deps.memoryBytes ?? totalmem()) : null
-    makeModel ??= driver.load({ baseUrl, apiKey: access.apiKey, fetch: fetchForCall, look, memoryBytes })
+    makeModel ??= driver.load(driverAccess)
     model = (await makeModel)(id)
     models.set(id, model)
     return model
@@ -165,7 +167,7 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
 
     async readWindow(model, signal) {
       if (driver.readWindow === undefined || missingPart() !== null) return null
-      return driver.readWindow(await modelFor(model), signal)
+      return driver.readWindow(await modelFor(model), signal, driverAccess)
     },
 
     async listModels(signal) {

@@ -30,7 +30,7 @@ export type ProviderDriver = {
   isHarmless?(error: unknown): boolean
   missingModelFix?(model: string): string
   /** How many tokens a model holds, for providers of which one model has to be asked by itself. */
-  readWindow?(model: LanguageModelV4, signal: AbortSignal): Promise<number | null>
+  readWindow?(model: LanguageModelV4, signal: AbortSignal, access: DriverAccess): Promise<number | null>
   list: {
     url(baseUrl: string): string
     headers(apiKey: string): Record<string, string>

@@ -201,6 +201,8 @@ export const said: SaidWords = {
   model_overloaded: ({ provider, status }) => `${provider} ist gerade überlastet (${status}).`,
   model_late: ({ provider, status }) => `${provider} hat nicht rechtzeitig geantwortet (${status}).`,
   model_ill: ({ provider, status }) => `${provider} hat selbst eine Störung (${status}).`,
+  model_no_memory: ({ provider, model }) =>
+    `${provider} hat nicht genug Speicher für ${model}. Schließe andere Programme, oder wähle ein kleineres Modell.`,
   model_not_now: ({ provider, status }) => `${provider} konnte die Anfrage gerade nicht annehmen (${status}).`,
   model_moved: ({ provider }) => `${provider} schickt uns an eine andere Adresse. Prüfe die Basis-URL unter ${KEYS}.`,
   model_not_accepted: ({ provider, status }) => `${provider} hat die Anfrage nicht angenommen (${status}).`,
