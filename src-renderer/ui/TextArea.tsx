@@ -1,4 +1,4 @@
-import { createEffect, type JSX, splitProps } from 'solid-js'
+import { createEffect, type JSX, onCleanup, onMount, splitProps } from 'solid-js'
 import { FIELD_CLASS, type FieldProps } from './field.ts'
 import { FieldFrame } from './FieldFrame.tsx'
 
@@ -30,12 +30,26 @@ export function TextArea(props: TextAreaProps) {
     'ref',
   ])
   let area!: HTMLTextAreaElement
-  createEffect(() => {
-    void own.value
+  const fit = () => {
     if (own.maxRows === undefined) return
     area.style.height = 'auto'
     const line = Number.parseFloat(getComputedStyle(area).lineHeight) || 20
     area.style.height = `${Math.min(area.scrollHeight + 2, line * own.maxRows + 16)}px`
+  }
+  createEffect(() => {
+    void own.value
+    fit()
+  })
+  // Lines break anew in another width; in a part that is not shown yet there is none to measure.
+  onMount(() => {
+    let width = area.clientWidth
+    const sizes = new ResizeObserver(() => {
+      if (area.clientWidth === width) return
+      width = area.clientWidth
+      fit()
+    })
+    sizes.observe(area)
+    onCleanup(() => sizes.disconnect())
   })
   return (
     <FieldFrame {...own}>

@@ -14,6 +14,7 @@ import { Select } from './Select.tsx'
 import { StatusBadge } from './StatusBadge.tsx'
 import { Switch } from './Switch.tsx'
 import { Tabs } from './Tabs.tsx'
+import { TextArea } from './TextArea.tsx'
 import { TextField } from './TextField.tsx'
 import { VirtualList } from './VirtualList.tsx'
 import X from 'lucide-solid/icons/x'
@@ -297,5 +298,35 @@ describe('CopyButton', () => {
     await user.click(screen.getByRole('button', { name: 'Copy' }))
     expect(copied).toEqual(['after'])
     expect(await screen.findByRole('button', { name: 'Copied' })).toBeVisible()
+  })
+})
+
+describe('TextArea', () => {
+  it('takes the height of its text once it is shown, and anew in another width', () => {
+    const seen: ResizeObserverCallback[] = []
+    vi.stubGlobal(
+      'ResizeObserver',
+      class {
+        constructor(callback: ResizeObserverCallback) {
+          seen.push(callback)
+        }
+        observe() {}
+        disconnect() {}
+      },
+    )
+    renderPart(() => <TextArea label="Answer" value="Yes" onValue={() => undefined} maxRows={8} />)
+    const area = screen.getByLabelText('Answer')
+    const showIn = (width: number, textHeight: number) => {
+      Object.defineProperties(area, {
+        clientWidth: { value: width, configurable: true },
+        scrollHeight: { value: textHeight, configurable: true },
+      })
+      for (const callback of seen) callback([], {} as ResizeObserver)
+    }
+    showIn(300, 36)
+    expect(area).toHaveStyle({ height: '38px' })
+    showIn(150, 56)
+    expect(area).toHaveStyle({ height: '58px' })
+    vi.unstubAllGlobals()
   })
 })
