@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compactText, moneyText, priceText } from './numbers.ts'
+import { compactText, fieldText, moneyText, priceText, readNumber } from './numbers.ts'
 import { initialsOf, matchesWords, previewOf } from './text.ts'
 import { durationText, relativeTime } from './time.ts'
 import { createPlural } from './words/plural.ts'
@@ -39,7 +39,14 @@ describe('time', () => {
     [4 * D + 3 * H, '4d 3h'],
     [Number.NaN, '0s'],
   ])('%s ms lasts "%s"', (ms, text) => {
-    expect(durationText(ms)).toBe(text)
+    expect(durationText(ms, 'en')).toBe(text)
+  })
+
+  it('has the decimal point of the language', () => {
+    expect(durationText(420, 'de')).toBe('0,4s')
+    expect(fieldText(1234.5, 'de')).toBe('1234,5')
+    expect(readNumber(fieldText(1234.5, 'de'))).toBe(1234.5)
+    expect(fieldText(null, 'de')).toBe('')
   })
 })
 

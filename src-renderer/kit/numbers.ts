@@ -57,3 +57,17 @@ export function bytesText(bytes: number, locale: string): string {
     () => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }),
   ).format(bytes / 1000 ** step)
 }
+
+/** A number as a person would write it into a field. */
+export function fieldText(value: number | null | undefined, locale: string): string {
+  if (value === null || value === undefined) return ''
+  return cachedFormat(`field ${locale}`, () => new Intl.NumberFormat(locale, { useGrouping: false, maximumFractionDigits: 10 })).format(
+    value,
+  )
+}
+
+/** What a person wrote into a field; a comma is a decimal point to many people. NaN: no number. */
+export function readNumber(text: string): number {
+  const plain = text.trim().replace(',', '.')
+  return plain === '' ? Number.NaN : Number(plain)
+}

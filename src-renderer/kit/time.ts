@@ -47,10 +47,15 @@ export function dayTime(at: number, locale: string): string {
 }
 
 /** "0.4s", "12s", "3m 05s", "2h 07m", "4d 3h": never wider than seven characters. */
-export function durationText(ms: number): string {
+export function durationText(ms: number, locale: string): string {
   if (ms <= 0 || !Number.isFinite(ms)) return '0s'
-  if (ms < 50) return '<0.1s'
-  if (ms < 950) return `${(Math.round(ms / 100) / 10).toFixed(1)}s`
+  if (ms < 950) {
+    const tenth = cachedFormat(
+      `tenth ${locale}`,
+      () => new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+    )
+    return ms < 50 ? `<${tenth.format(0.1)}s` : `${tenth.format(ms / 1000)}s`
+  }
   const seconds = Math.floor(ms / 1000)
   if (seconds < 60) return `${Math.max(seconds, 1)}s`
   const minutes = Math.floor(seconds / 60)

@@ -1,9 +1,10 @@
 import { durationText } from '../kit/time.ts'
 import { useSeconds } from '../kit/now.ts'
+import { locale } from '../kit/words/words.ts'
 
 /** A length of time, in a width that does not jump. */
 export function Duration(props: { ms: number; class?: string }) {
-  return <span class={`whitespace-nowrap tabular-nums ${props.class ?? ''}`}>{durationText(props.ms)}</span>
+  return <span class={`whitespace-nowrap tabular-nums ${props.class ?? ''}`}>{durationText(props.ms, locale())}</span>
 }
 
 /** Time since a moment, counting on. */

@@ -1,5 +1,6 @@
 import { type Agent, type Autonomy, type CreateAgent, DEFAULT_LIMITS, type ModelRef } from '../../../src-runner/contract/agents.ts'
-import type { Words } from '../../kit/words/words.ts'
+import { fieldText, readNumber } from '../../kit/numbers.ts'
+import { locale, type Words } from '../../kit/words/words.ts'
 
 /** What the person writes, as they write it: numbers are text until they are sent. */
 export type AgentForm = {
@@ -41,8 +42,8 @@ export const DEFAULT_LIMIT_FIELDS = limitFields(DEFAULT_LIMITS)
 function limitFields(limits: Agent['limits']): Pick<AgentForm, LimitField> {
   return {
     maxTurns: String(limits.maxTurns),
-    maxCostUsd: String(limits.maxCostUsd),
-    maxWorkingMinutes: String(limits.maxWorkingMs / MINUTE_MS),
+    maxCostUsd: fieldText(limits.maxCostUsd, locale()),
+    maxWorkingMinutes: fieldText(limits.maxWorkingMs / MINUTE_MS, locale()),
     maxToolCalls: String(limits.maxToolCalls),
   }
 }
@@ -57,15 +58,9 @@ export function formOf(agent: Agent | null): AgentForm {
     autonomy: agent?.autonomy ?? 'ask_when_it_matters',
     folders: [...(agent?.folders ?? [])],
     ...limitFields(agent?.limits ?? DEFAULT_LIMITS),
-    dayUsd: String(agent?.budgets.dayUsd ?? ''),
-    monthUsd: String(agent?.budgets.monthUsd ?? ''),
+    dayUsd: fieldText(agent?.budgets.dayUsd, locale()),
+    monthUsd: fieldText(agent?.budgets.monthUsd, locale()),
   }
-}
-
-/** A comma is a decimal point to many people. */
-function numberOf(text: string): number {
-  const plain = text.trim().replace(',', '.')
-  return plain === '' ? Number.NaN : Number(plain)
 }
 
 export function bodyOf(form: AgentForm): CreateAgent {
@@ -78,17 +73,17 @@ export function bodyOf(form: AgentForm): CreateAgent {
     autonomy: form.autonomy,
     folders: form.folders,
     limits: {
-      maxTurns: numberOf(form.maxTurns),
-      maxCostUsd: numberOf(form.maxCostUsd),
-      maxWorkingMs: Math.round(numberOf(form.maxWorkingMinutes) * MINUTE_MS),
-      maxToolCalls: numberOf(form.maxToolCalls),
+      maxTurns: readNumber(form.maxTurns),
+      maxCostUsd: readNumber(form.maxCostUsd),
+      maxWorkingMs: Math.round(readNumber(form.maxWorkingMinutes) * MINUTE_MS),
+      maxToolCalls: readNumber(form.maxToolCalls),
     },
     budgets: { dayUsd: budgetOf(form.dayUsd), monthUsd: budgetOf(form.monthUsd) },
   }
 }
 
 function budgetOf(text: string): number | null {
-  return text.trim() === '' ? null : numberOf(text)
+  return text.trim() === '' ? null : readNumber(text)
 }
 
 export function isSameForm(a: AgentForm, b: AgentForm): boolean {
@@ -106,7 +101,7 @@ export function problemsOf(form: AgentForm, words: Words, locale: string): Parti
   const show = new Intl.NumberFormat(locale)
   for (const field of LIMIT_FIELDS) {
     const { min, max, isWhole } = BOUNDS[field]
-    const value = numberOf(form[field])
+    const value = readNumber(form[field])
     if (!Number.isFinite(value)) problems[field] = text.number
     else if (isWhole && !Number.isInteger(value)) problems[field] = text.whole
     else if (value < min || value > max) problems[field] = text.between(show.format(min), show.format(max))

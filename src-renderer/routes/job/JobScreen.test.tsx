@@ -170,6 +170,14 @@ describe('the page of a job', () => {
     expect(screen.queryByRole('group', { name: 'What the agent was given' })).not.toBeInTheDocument()
   })
 
+  it('shows what stands around a task once, and not among what started it', async () => {
+    const context = { trigger: { name: 'Orders' }, envelope: { template: 'Look at {number}.', mark: 'f00' } }
+    open(makeJob({ channel: 'webhook', task: 'Framed', plainTask: 'Look at 7.', context })).show()
+    const raw = await screen.findByRole('group', { name: 'Raw data' })
+    expect(raw).toHaveTextContent('Orders')
+    expect(raw).not.toHaveTextContent('f00')
+  })
+
   it('of any other job shows the task as it is', async () => {
     const { show } = open(makeJob({ task: 'Read the letters' }))
     show()

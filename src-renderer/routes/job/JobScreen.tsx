@@ -148,7 +148,7 @@ function JobPage(props: { job: Job }) {
       <Show when={props.job.context}>
         {(context) => (
           <Panel title={words().job.context}>
-            <RawText label={words().job.raw} text={JSON.stringify(context(), null, 2)} />
+            <RawText label={words().job.raw} text={JSON.stringify(withoutEnvelope(context()), null, 2)} />
           </Panel>
         )}
       </Show>
@@ -287,7 +287,7 @@ function Figures(props: { job: Job; estimated: boolean }) {
           props.job.startedAt !== null &&
           props.job.finishedAt !== null &&
           props.job.finishedAt - props.job.startedAt > props.job.workingMs + 2000
-            ? words().job.working(durationText(props.job.workingMs))
+            ? words().job.working(durationText(props.job.workingMs, locale()))
             : undefined
         }
       >
@@ -415,4 +415,9 @@ function Output(props: { output: JobOutput; isRepeated: boolean }) {
       </Show>
     </div>
   )
+}
+
+/** What stands around a task is shown with the task. */
+function withoutEnvelope({ envelope: _shownAbove, ...context }: NonNullable<Job['context']>): object {
+  return context
 }

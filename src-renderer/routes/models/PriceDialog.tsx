@@ -2,7 +2,8 @@ import { createSignal, Show } from 'solid-js'
 import type { Model } from '../../../src-runner/contract/providers.ts'
 import { useSetModelPrice } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
-import { words } from '../../kit/words/words.ts'
+import { fieldText } from '../../kit/numbers.ts'
+import { locale, words } from '../../kit/words/words.ts'
 import { Button } from '../../ui/Button.tsx'
 import { FormDialog } from '../../ui/FormDialog.tsx'
 import { TextField } from '../../ui/TextField.tsx'
@@ -19,9 +20,9 @@ export function PriceDialog(props: { model: Model; onClose: () => void }) {
   const text = () => words().models.price
   const setPrice = useSetModelPrice()
   const start = props.model.price
-  const [input, setInput] = createSignal(start === null ? '' : String(start.inputUsdPerMillion))
-  const [output, setOutput] = createSignal(start === null ? '' : String(start.outputUsdPerMillion))
-  const [cached, setCached] = createSignal(start?.cachedInputUsdPerMillion === undefined ? '' : String(start.cachedInputUsdPerMillion))
+  const [input, setInput] = createSignal(fieldText(start?.inputUsdPerMillion, locale()))
+  const [output, setOutput] = createSignal(fieldText(start?.outputUsdPerMillion, locale()))
+  const [cached, setCached] = createSignal(fieldText(start?.cachedInputUsdPerMillion, locale()))
   const [wasTried, setTried] = createSignal(false)
   const problem = (value: string) => (wasTried() && readAmount(value) === null ? text().notANumber : null)
   const problemOfCached = () => (cached().trim() === '' ? null : problem(cached()))

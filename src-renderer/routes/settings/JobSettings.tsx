@@ -2,7 +2,8 @@ import { createEffect, createMemo, createSignal, on, Show } from 'solid-js'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useSettings } from '../../api/queries.ts'
-import { words } from '../../kit/words/words.ts'
+import { fieldText, readNumber } from '../../kit/numbers.ts'
+import { locale, words } from '../../kit/words/words.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
@@ -64,12 +65,11 @@ function DayBudget(props: { budget: number | null | undefined }) {
   createEffect(
     on(
       () => props.budget,
-      (budget) => setTyped(String(budget ?? '')),
+      (budget) => setTyped(fieldText(budget, locale())),
     ),
   )
   const save = () => {
-    const plain = typed().trim().replace(',', '.')
-    const amount = plain === '' ? null : Number(plain)
+    const amount = typed().trim() === '' ? null : readNumber(typed())
     if (amount !== null && !(amount >= 0.01 && amount <= 100_000)) return setProblem(text().dayBudgetBad)
     setProblem(null)
     if (props.budget === undefined || amount === props.budget) return

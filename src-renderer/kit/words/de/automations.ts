@@ -186,7 +186,7 @@ export const automations: WordsLike<typeof en> = {
       unreachable: (url) => `Andere erreichen ihn über ${url} gerade nicht.`,
       settings: 'Öffentliche Adresse',
     },
-    testTitle: 'Probesendung',
+    testTitle: 'Probezustellung',
     testText: 'Sie geht denselben Weg wie eine echte, zählt aber nicht zur Grenze der Stunde.',
     testPayload: 'Was geschickt wird',
     testSend: 'Probe senden',

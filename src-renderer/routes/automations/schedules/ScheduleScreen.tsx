@@ -168,7 +168,7 @@ function Standing(props: { schedule: Schedule }): JSX.Element {
   const isWaiting = () => liveStatus() === 'awaiting_approval'
   const live = () => {
     if (isWaiting()) return text().isWaiting
-    return goingFor() > STUCK_AFTER_MS ? text().stuck(durationText(goingFor())) : text().isRunning
+    return goingFor() > STUCK_AFTER_MS ? text().stuck(durationText(goingFor(), locale())) : text().isRunning
   }
   return (
     <>

@@ -1,6 +1,7 @@
 import { type CreateSchedule, MAX_CATCH_UP_HOURS, type Schedule, type UpdateSchedule } from '../../../../src-runner/contract/schedules.ts'
 import type { NotifyVia } from '../../../../src-runner/contract/triggers.ts'
-import type { Words } from '../../../kit/words/words.ts'
+import { fieldText, readNumber } from '../../../kit/numbers.ts'
+import { locale, type Words } from '../../../kit/words/words.ts'
 import { ownTimezone } from './zone-time.ts'
 
 /** What the person writes, as they write it: numbers are text until they are sent. */
@@ -46,7 +47,7 @@ export function formOfSchedule(schedule: Schedule): ScheduleForm {
     task,
     cron,
     timezone,
-    dailyBudgetUsd: String(schedule.dailyBudgetUsd),
+    dailyBudgetUsd: fieldText(schedule.dailyBudgetUsd, locale()),
     catchUpHours: String(schedule.catchUpHours),
     notifyOnSuccess,
     notifyVia,
@@ -57,12 +58,6 @@ export function copyOfSchedule(schedule: Schedule, words: Words): ScheduleForm {
   return { ...formOfSchedule(schedule), name: words.automations.copyOf(schedule.name).slice(0, 120) }
 }
 
-/** A comma is a decimal point to many people. */
-function numberOf(text: string): number {
-  const plain = text.trim().replace(',', '.')
-  return plain === '' ? Number.NaN : Number(plain)
-}
-
 export function bodyOfSchedule(form: ScheduleForm): CreateSchedule {
   return {
     name: form.name.trim(),
@@ -71,8 +66,8 @@ export function bodyOfSchedule(form: ScheduleForm): CreateSchedule {
     task: form.task.trim(),
     cron: form.cron.trim(),
     timezone: form.timezone,
-    dailyBudgetUsd: numberOf(form.dailyBudgetUsd),
-    catchUpHours: numberOf(form.catchUpHours),
+    dailyBudgetUsd: readNumber(form.dailyBudgetUsd),
+    catchUpHours: readNumber(form.catchUpHours),
     notifyOnSuccess: form.notifyOnSuccess,
     notifyVia: form.notifyVia,
   }
@@ -96,12 +91,12 @@ export function problemsOfSchedule(form: ScheduleForm, words: Words, locale: str
   else if (form.task.trim().length > 200_000) problems.task = text.taskLong
   if (form.cron.trim() === '') problems.cron = text.cronMissing
   if (form.timezone.trim() === '') problems.timezone = text.timezone
-  const budget = numberOf(form.dailyBudgetUsd)
+  const budget = readNumber(form.dailyBudgetUsd)
   if (!Number.isFinite(budget)) problems.dailyBudgetUsd = text.number
   else if (budget < BUDGET.min || budget > BUDGET.max) {
     problems.dailyBudgetUsd = text.between(show.format(BUDGET.min), show.format(BUDGET.max))
   }
-  const hours = numberOf(form.catchUpHours)
+  const hours = readNumber(form.catchUpHours)
   if (!(hours >= 0 && hours <= MAX_CATCH_UP_HOURS)) problems.catchUpHours = text.between('0', show.format(MAX_CATCH_UP_HOURS))
   return problems
 }
