@@ -45,21 +45,29 @@ const CARRY_OVER_AGAIN_MS = 60_000
 export function createWebhooks({ hub, probe, ...deps }: WebhooksDeps): Webhooks {
   const { db, clock, log, time } = deps
   let isCarriedOver = false
+  /** Throws what the database does. Until it is done nobody gets in: fires of two boots cannot be told apart. */
   const carryOver = () => {
     if (isCarriedOver) return
+    transact(db, (tx) => carryOverFires(tx, { now: clock.now(), time }))
+    isCarriedOver = true
+  }
+  const tryToCarryOver = () => {
     try {
-      transact(db, (tx) => carryOverFires(tx, { now: clock.now(), time }))
-      isCarriedOver = true
+      carryOver()
     } catch (error) {
-      // A full disk, most likely: no reason not to start, and no delivery gets in before there is room again.
+      // A full disk, most likely: no reason not to start.
       log.warn({ error }, 'the fires of an earlier boot could not be carried over yet')
     }
   }
-  carryOver()
-  const stopCarrying = clock.every(CARRY_OVER_AGAIN_MS, carryOver)
+  tryToCarryOver()
+  const stopCarrying = clock.every(CARRY_OVER_AGAIN_MS, tryToCarryOver)
   const inbox = createInbox(deps)
   const index = createTriggerIndex({ db, hub })
   const intake = createIntake({ ...deps, inbox })
+  const waitFor: Intake['waitFor'] = (trigger) => {
+    carryOver()
+    return intake.waitFor(trigger)
+  }
   const stopForgetting = clock.every(FORGET_EVERY_MS, () => {
     try {
       transact(db, (tx) => forgetSenderIds(tx, (deps.age ?? clock).now()))
@@ -68,7 +76,7 @@ export function createWebhooks({ hub, probe, ...deps }: WebhooksDeps): Webhooks 
     }
   })
   return {
-    ingress: createIngress({ ...deps, inbox, index, intake, probe }),
+    ingress: createIngress({ ...deps, inbox, index, intake: { ...intake, waitFor }, probe }),
     byHand: intake,
     time,
     settle: inbox.settle,
