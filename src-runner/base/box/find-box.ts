@@ -135,10 +135,12 @@ async function kernelLimitsProcesses(): Promise<boolean> {
   return group?.limitsProcesses ?? false
 }
 
+export const BUBBLEWRAP_SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store']
+
 /** What of `/` is the system's own: folders, or links to where they are today. */
 async function systemRoot(): Promise<RootEntry[]> {
   const entries: RootEntry[] = []
-  for (const path of ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store']) {
+  for (const path of BUBBLEWRAP_SYSTEM) {
     const stats = await lstat(path).catch(() => null)
     if (stats?.isSymbolicLink()) entries.push({ path, linkTo: await readlink(path) })
     else if (stats?.isDirectory()) entries.push({ path, linkTo: null })

@@ -13,7 +13,7 @@ export type SeatbeltPlan = {
   network: boolean
 }
 
-const SYSTEM_FOLDERS = [
+export const SEATBELT_SYSTEM = [
   '/bin',
   '/sbin',
   '/usr/bin',
@@ -55,7 +55,7 @@ const DEVICES = ['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom', '/dev/
  * counts; what no rule allows is refused. Child processes inherit it and cannot leave it.
  */
 export function seatbeltProfile(plan: SeatbeltPlan): string {
-  const readable = [...SYSTEM_FOLDERS, ...plan.readable, ...plan.writable, plan.temporary]
+  const readable = [...SEATBELT_SYSTEM, ...plan.readable, ...plan.writable, plan.temporary]
   const writable = [...plan.writable, plan.temporary]
   return [
     '(version 1)',

@@ -51,11 +51,18 @@ describe.skipIf(process.platform === 'win32' || !existsSync('/bin/bash'))('the P
   })
 
   it('is asked for with nothing of ours but what a shell needs', async () => {
-    const env = { WORKER_SECRET: 'canary', NODE_OPTIONS: '--canary', SSH_AUTH_SOCK: '/canary' }
+    const env = { WORKER_SECRET: 'canary', NODE_OPTIONS: '--canary', SSH_AUTH_SOCK: '/run/keys' }
     const { home } = await askIn({ '.bash_profile': 'env > ~/seen' }, { env })
     const seen = await readFile(home.at('seen'), 'utf8')
     expect(seen).not.toContain('canary')
     expect(seen).toMatch(/^HOME=.*home$/m)
+    // Else some start an agent for keys with every question.
+    expect(seen).toMatch(/^SSH_AUTH_SOCK=/m)
+  })
+
+  it('is what a shell says that nobody types into, when one for people goes on to something else', async () => {
+    const startup = { '.bash_profile': 'export PATH=/a:/b; case $- in *i*) exec /bin/sh -c "echo a multiplexer";; esac' }
+    expect(await askIn(startup)).toMatchObject({ folders: ['/a', '/b'], problem: null })
   })
 
   it.each<[string, string, RegExp]>([

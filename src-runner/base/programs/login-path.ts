@@ -27,19 +27,13 @@ const MAX_ANSWER_CHARS = 256 * 1024
 const MAX_FOLDERS = 100
 const MAX_FOLDER_CHARS = 4_096
 
-/** What a shell needs to find its start-up files. Whatever else this process was given is none of their business. */
+/**
+ * What a shell needs to find its start-up files, and what tells those that a session is there already: without it some
+ * start an agent for keys, or a desktop. Whatever else this process was given is none of their business.
+ */
 const HANDED_ON = [
-  'HOME',
-  'USER',
-  'LOGNAME',
-  'SHELL',
-  'LANG',
-  'LC_ALL',
-  'PATH',
-  'ZDOTDIR',
-  'XDG_CONFIG_HOME',
-  'XDG_DATA_HOME',
-  'XDG_RUNTIME_DIR',
+  ...['HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'PATH', 'ZDOTDIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_RUNTIME_DIR'],
+  ...['DISPLAY', 'WAYLAND_DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'SSH_AUTH_SOCK'],
 ]
 
 /**
@@ -55,21 +49,29 @@ export async function readLoginPath({
   const shell = shellOf(env)
   const failed = (problem: string): LoginPath => ({ folders: splitPath(env['PATH'] ?? ''), shell: shell && basename(shell), problem })
   if (shell === null) return failed('this person has no login shell')
-  const flags = flagsOf(shell)
-  if (flags === null) return failed('this shell is not one of those that can be asked')
+  const ways = waysToAsk(shell)
+  let problem = 'this shell is not one of those that can be asked'
+  for (const flags of ways) {
+    try {
+      const folders = await askShell(shell, flags, { env: shellEnvironment(env), timeoutMs, signal })
+      if (folders !== null) return { folders, shell: basename(shell), problem: null }
+      problem = 'the shell ended without an answer'
+    } catch (thrown) {
+      return failed((thrown as Error).message)
+    }
+  }
+  return failed(problem)
+}
+
+/** Null: it ended, and said nothing of it. */
+async function askShell(shell: string, flags: string, how: Omit<Question, 'args'>): Promise<string[] | null> {
   const mark = randomBytes(12).toString('hex')
   // A second shell writes it: that one has no start-up files and speaks the same language everywhere, and in its
   // environment the folders are joined by colons, whatever the first one makes of them.
   const question = `/bin/sh -c 'printf "${mark}%s${mark}" "$PATH"'`
-  try {
-    const said = await answerOf(shell, { args: [...flags, question], env: shellEnvironment(env), timeoutMs, signal })
-    const [, path, closed] = said.split(mark)
-    if (path === undefined || closed === undefined) return failed('the shell ended without an answer')
-    const folders = splitPath(path)
-    return folders.length === 0 ? failed('the shell named no folder') : { folders, shell: basename(shell), problem: null }
-  } catch (thrown) {
-    return failed((thrown as Error).message)
-  }
+  const [, path, closed] = (await answerOf(shell, { ...how, args: [flags, question] })).split(mark)
+  const folders = path === undefined || closed === undefined ? [] : splitPath(path)
+  return folders.length === 0 ? null : folders
 }
 
 function shellOf(env: NodeJS.ProcessEnv): string | null {
@@ -83,10 +85,11 @@ function shellOf(env: NodeJS.ProcessEnv): string | null {
   }
 }
 
-function flagsOf(shell: string): string[] | null {
+/** The second way is for those whose interactive start-up goes on to something else, such as a multiplexer. */
+function waysToAsk(shell: string): string[] {
   const name = basename(shell)
-  if (/^(ba|z|k|mk|da|a|fi)?sh$/.test(name)) return ['-ilc']
-  return /^t?csh$/.test(name) ? ['-ic'] : null
+  if (/^(ba|z|k|mk|da|a|fi)?sh$/.test(name)) return ['-ilc', '-lc']
+  return /^t?csh$/.test(name) ? ['-ic'] : []
 }
 
 function shellEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {

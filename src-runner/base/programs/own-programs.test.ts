@@ -244,6 +244,20 @@ describe.skipIf(process.platform === 'win32')('the programs of a person', () => 
     expect(programs.leftOut).toEqual([])
   })
 
+  it('are asked for of no door that an agent may have put there, and with none of its folders', async () => {
+    const home = await homeOf()
+    const [node, shims] = ['.local/share/mise/installs/node/22.1.0/bin', '.local/share/mise/shims']
+    await home.program(`${node}/node`)
+    await home.program(`${shims}/node`)
+    await home.program('Projects/app/mise', `touch ${home.outside}/ran`)
+    await home.program('Projects/app/helper', `touch ${home.outside}/ran`)
+    await home.program('.local/bin/mise', `helper; echo '${home.at(node)}'`)
+    await home.link('work', home.work)
+    const programs = await findIn(home, [shims, 'work', 'Projects/app', '.local/bin'])
+    expect(programs.used).toEqual([home.at(node), home.at('.local/bin')])
+    expect(existsSync(join(home.outside, 'ran'))).toBe(false)
+  })
+
   it('are those of Homebrew, without what its services keep', async () => {
     const home = await homeOf()
     await home.program('.linuxbrew/Cellar/gh/2.60/bin/gh')

@@ -5,7 +5,9 @@ import { dirname, isAbsolute, join, normalize, relative } from 'node:path'
 import type { LeftOutFolder, LeftOutWhy } from '../../contract/doctor.ts'
 import { isInside, outermost } from '../box/box-folders.ts'
 import type { ShownPrograms } from '../box/box-types.ts'
+import { BUBBLEWRAP_SYSTEM } from '../box/find-box.ts'
 import { programFolders } from '../box/launch.ts'
+import { SEATBELT_SYSTEM } from '../box/seatbelt-profile.ts'
 import { answerOf, type LoginPath } from './login-path.ts'
 import {
   COMPANIONS,
@@ -39,10 +41,7 @@ export type OwnProgramsDeps = {
 }
 
 /** Folders of the system that every box shows. */
-const SYSTEM_PLACES =
-  process.platform === 'darwin'
-    ? ['/bin', '/sbin', '/usr/bin', '/usr/sbin', '/usr/libexec', '/usr/local', '/opt/homebrew', '/opt/local', '/Applications/Xcode.app']
-    : ['/bin', '/sbin', '/lib', '/lib64', '/usr', '/nix/store', '/gnu/store']
+const SYSTEM_PLACES = process.platform === 'darwin' ? SEATBELT_SYSTEM : BUBBLEWRAP_SYSTEM
 
 const MAX_ENTRIES = 20_000
 const SIDE_BY_SIDE = 64
@@ -397,11 +396,13 @@ async function chosenByProgram(
   rules: Rules,
   signal?: AbortSignal,
 ): Promise<string[]> {
-  for (const folder of path) {
+  // It may look for helpers there.
+  const reals = await Promise.all(path.map(realOr))
+  const safe = path.filter((folder, at) => isAbsolute(folder) && !overlaps(rules.writable, folder) && !overlaps(rules.writable, reals[at]!))
+  for (const folder of safe) {
     const file = join(folder, program)
-    const real = isAbsolute(folder) && (await isProgram(file)) ? await realOr(file) : null
-    if (real === null || overlaps(rules.writable, real) || overlaps(rules.writable, folder)) continue
-    const env = { HOME: rules.home, PATH: path.filter(isAbsolute).join(':') }
+    if (!(await isProgram(file)) || overlaps(rules.writable, await realOr(file))) continue
+    const env = { HOME: rules.home, PATH: safe.join(':') }
     const said = await answerOf(file, { args, env, cwd: rules.home, timeoutMs: ASK_MS, signal }).catch(() => '')
     return said.split('\n').map((line) => line.trim()).filter((line) => line !== '') // prettier-ignore
   }
