@@ -7,8 +7,10 @@ export const EARLIER_LEFT_OUT = '[Earlier turns of this conversation are left ou
 /** Stands behind the task. */
 export const STEPS_LEFT_OUT = '[The first steps of this job are left out here, to save room. What they did stays done.]'
 
-/** How far the prompt is brought down when it has to be: much at once and then nothing for long, so that its beginning rests. */
+/** What is left of the room for the past when it is too small: much goes at once and then nothing for long, so that the beginning rests. */
 const DOWN_TO = 0.5
+/** A harsher measure is not begun while a milder one has brought it this far. */
+const ENOUGH = 0.8
 /** From here on a text in an old reply, or in the arguments of its calls, is long. */
 const LONG_TEXT_CHARS = 400
 /** What the newest calls brought is cut to this and by halves down to the least, until it fits. */
@@ -76,7 +78,7 @@ export function shortenPrompt(messages: readonly PromptMessage[], taskAt: number
   for (let rounds = 0; rounds <= parts.rounds.length; rounds++) {
     if (rounds > 0) tokens += view.tokensOfRound(cuts, rounds - 1)
     if (tokens <= budget) continue
-    cutFurther(parts, view, cuts, rounds, { budget, target: fixed + room * DOWN_TO })
+    cutFurther(parts, view, cuts, rounds, { fixed, budget })
     tokens = view.tokens(cuts, rounds)
   }
   return { messages: view.render(cuts), tokens, leftOut: view.leftOut(cuts) }
@@ -179,28 +181,31 @@ function withText(message: PromptMessage, change: (text: string) => string): Pro
   return message.role === 'user' || message.role === 'system' ? { ...message, text: change(message.text) } : message
 }
 
-/** Goes on with the cuts until the model can be asked after this many rounds, and then as far as `target` if that is to be had. */
-function cutFurther(parts: Parts, view: View, cuts: Cuts, rounds: number, { budget, target }: { budget: number; target: number }): void {
-  const isDown = () => view.tokens(cuts, rounds) <= target
+/** Goes on with the cuts until the model can be asked after this many rounds, with room for more of them where that is to be had. */
+function cutFurther(parts: Parts, view: View, cuts: Cuts, rounds: number, { fixed, budget }: { fixed: number; budget: number }): void {
   cuts.large = true
-  if (isDown()) return
+  // The newest round is what the model is to go on from, and half of the rest is room enough for what it knows by then.
+  const newest = Math.max(0, rounds - 1)
+  const present = fixed + (rounds === 0 ? 0 : view.tokensOfRound(cuts, newest))
+  const past = Math.max(0, budget - present)
+  const isAt = (share: number) => view.tokens(cuts, rounds) <= present + past * share
+  if (isAt(ENOUGH)) return
   cuts.earlierResults = true
-  if (isDown()) return
+  if (isAt(ENOUGH)) return
   for (const turn of parts.turns) {
     if (turn <= cuts.earlierFrom) continue
     cuts.earlierFrom = turn
-    if (isDown()) return
+    if (isAt(DOWN_TO)) return
   }
-  // The newest round is what the model is to go on from.
-  const newest = Math.max(0, rounds - 1)
   for (const measure of ['results', 'replies', 'rounds'] as const) {
+    if (isAt(ENOUGH)) return
     let tokens = view.tokens(cuts, rounds)
     while (cuts[measure] < newest) {
       const round = cuts[measure]
       const before = view.tokensOfRound(cuts, round)
       cuts[measure] = round + 1
       tokens -= before - view.tokensOfRound(cuts, round)
-      if (tokens <= target) return
+      if (tokens <= present + past * DOWN_TO) return
     }
   }
   if (rounds === 0) return
