@@ -187,3 +187,24 @@ test('quitting asks while a job runs, and the job goes on at the next start', as
   await deckhand.start()
   await expect.poll(async () => (await deckhand.client.ok('getJob', { params: { jobId } })).job.status).toBe('completed')
 })
+
+test('menus, questions and notifications speak as the page does', async ({ tray, deckhand, page, models }) => {
+  await expect.poll(() => tray.entries()).toContain('Open Deckhand')
+  await page.evaluate(() => localStorage.setItem('deckhand.language', 'de'))
+  await page.reload()
+  await expect.poll(() => tray.entries()).toEqual(['Deckhand öffnen', '—', 'Nichts läuft', '—', 'Notbremse ziehen', 'Deckhand beenden'])
+  const menu = await deckhand.app.evaluate(({ Menu }) => Menu.getApplicationMenu()!.items.map(({ label }) => label))
+  expect(menu).toEqual(['Datei', 'Bearbeiten', 'Gehe zu', 'Darstellung', 'Fenster', 'Hilfe'])
+
+  const agent = await setUpAgent(deckhand.client, models, { autonomy: 'ask_first' })
+  models.play({ toolCalls: [{ id: 'call_1', name: 'remember', args: { text: 'Der Zaun ist grün.' } }] })
+  await deckhand.client.ok('submitTask', { body: { task: 'Merk dir die Farbe', agentId: agent.id } })
+  await expect.poll(async () => (await deckhand.hooks()).notices).toContain('Ada braucht deine Freigabe')
+  await expect.poll(() => tray.entries()).toContain('Ada: Merken: Der Zaun ist grün.')
+  expect(await tray.entries()).toEqual(expect.arrayContaining(['1 Entscheidung wartet …', '  Einmal freigeben', '  Ablehnen']))
+
+  // Known before there is a page again.
+  await deckhand.quit()
+  await deckhand.start()
+  await expect.poll(() => tray.entries()).toContain('Deckhand öffnen')
+})

@@ -48,13 +48,18 @@ export function compactText(count: number, locale: string): string {
 
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
 
-/** "340 byte", "1.2 kB", "3 MB". */
+/** "340 bytes", "1.2 kB", "3 MB". */
 export function bytesText(bytes: number, locale: string): string {
   const step = Math.min(BYTE_UNITS.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3))
   const unit = BYTE_UNITS[step]!
   return cachedFormat(
     `bytes ${locale} ${unit}`,
-    () => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }),
+    () =>
+      new Intl.NumberFormat(locale, {
+        ...{ style: 'unit', unit, maximumFractionDigits: 1 },
+        // Short it is "340 byte".
+        unitDisplay: unit === 'byte' ? 'long' : 'short',
+      }),
   ).format(bytes / 1000 ** step)
 }
 
