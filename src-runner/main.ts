@@ -1,6 +1,7 @@
 import { createRunnerLog, silenceConsole, type RunnerLog } from './base/log/create-log.ts'
 import { createScrubber, type Scrubber } from './base/log/scrubber.ts'
 import { DatabaseRefused } from './base/db/database-errors.ts'
+import { readLoginPath } from './base/programs/login-path.ts'
 import type { FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
 import { ConfigRefused, readRunnerEnvironment } from './edges/host/environment.ts'
 import { findHostChannel, type HostChannel } from './edges/host/host-channel.ts'
@@ -11,7 +12,7 @@ import { shiftClock, systemClock } from './kit/clock.ts'
 import { messageOf } from './kit/errors.ts'
 import { keepRequestsYoung } from './kit/heap.ts'
 import { createMemoryVault, type Vault } from './kit/vault.ts'
-import { createRunner, type Runner } from './runner.ts'
+import { createRunner, type Runner, type RunnerDeps } from './runner.ts'
 import type { Trash } from './thinking/folder-access/trash.ts'
 
 type Failure = Omit<Extract<FromRunner, { type: 'failed' }>, 'type'>
@@ -48,7 +49,7 @@ function runUnderHost(host: HostChannel): void {
 
   async function begin(config: RunnerConfig): Promise<void> {
     try {
-      life = createLife({ config, vault, trash: config.hostTrash === true ? trash : findTrash(), toStderr: false })
+      life = createLife({ config, vault, trash: config.hostTrash === true ? trash : findTrash(), readPath: readLoginPath, toStderr: false })
       const { runner } = life
       runner.onRunning((report) => void host.send({ type: 'running', ...report }))
       runner.onNotice((notice) => void host.send({ type: 'notice', ...notice }))
@@ -140,11 +141,12 @@ function findTrash(): Trash | undefined {
   return findSystemTrash(process.env, systemClock)
 }
 
-type LifeDeps = { config: RunnerConfig; vault: Vault; trash: Trash | undefined; toStderr: boolean }
+/** `readPath`: left out where a terminal is known to have started us. */
+type LifeDeps = Pick<RunnerDeps, 'readPath'> & { config: RunnerConfig; vault: Vault; trash: Trash | undefined; toStderr: boolean }
 type Life = { runner: Runner; log: RunnerLog; stop(graceMs: number): Promise<void> }
 
 /** One configured runner with its log, from which every secret it ever sees is kept out. */
-function createLife({ config, vault, trash, toStderr }: LifeDeps): Life {
+function createLife({ config, vault, trash, readPath, toStderr }: LifeDeps): Life {
   const scrubber = createScrubber()
   scrubber.add(config.workerSecret)
   const log = createRunnerLog({ dataDir: config.dataDir, level: config.logLevel, scrubber, toStderr })
@@ -155,7 +157,7 @@ function createLife({ config, vault, trash, toStderr }: LifeDeps): Life {
   })
   const ahead = config.clockAheadMs ?? 0
   const clock = ahead === 0 ? undefined : shiftClock(systemClock, ahead)
-  const runner = createRunner({ config, clock, vault: watched(vault, scrubber), log, trash })
+  const runner = createRunner({ config, clock, vault: watched(vault, scrubber), log, trash, readPath })
   return {
     runner,
     log,

@@ -8,7 +8,7 @@ import { createEventHub, type EventHub } from './base/events/event-hub.ts'
 import { createJobTails } from './base/events/job-tails.ts'
 import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from './base/net/guarded-fetch.ts'
 import { createOutbound, type OutboundFetch } from './base/net/outbound.ts'
-import { readLoginPath } from './base/programs/login-path.ts'
+import { readProcessPath, type readLoginPath } from './base/programs/login-path.ts'
 import { createBelievedTimes } from './base/time/believed-time.ts'
 import { createMachineTime, thisMachine } from './base/time/machine-time.ts'
 import type { GateConfig } from './contract/gate.ts'
@@ -89,7 +89,7 @@ export type RunnerDeps = {
   internet?: Pick<GuardedFetchOptions, 'resolve' | 'dial' | 'ownAddresses'>
   /** Which box holds the programs of agents; ours finds that of this machine. */
   findBox?: typeof findBox
-  /** Where the person's programs are; ours asks their shell. */
+  /** Where the person's programs are; ours takes it that a terminal started us. */
   readPath?: typeof readLoginPath
   /** Where files go that agents delete. Left out: they are gone, apart from what is kept with the job. */
   trash?: Trash
@@ -190,7 +190,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const timezone = createMachineTimezone(clock)
     const ledger = createLedger({ db, money, timezone })
     const box = deps.findBox ?? findBox
-    const readPath = deps.readPath ?? readLoginPath
+    const readPath = deps.readPath ?? readProcessPath
     const programs = createAgentPrograms({ db, log, settings: settings.read, dataDir: config.dataDir, readPath })
     const agentTools = createTools({
       clock,

@@ -96,6 +96,30 @@ describe.skipIf(process.platform === 'win32' || !existsSync('/bin/bash'))('the P
     await expect.poll(state).toBe(true)
   })
 
+  it.each([
+    ['its time is over', 700, false],
+    ['nobody wants to know', 20_000, true],
+  ])('is never asked for at the cost of a lock that a start-up file holds: %s', async (_, timeoutMs, isLeft) => {
+    const startup = `touch ~/lock; bash -c 'trap "rm ~/lock" EXIT; touch ~/held; sleep 600'`
+    const home = await scratchFolder('home')
+    await home.write('.bash_profile', startup)
+    const over = new AbortController()
+    const asked = readLoginPath({ env: { HOME: home.path, SHELL: '/bin/bash', PATH: '/usr/bin:/bin' }, timeoutMs, signal: over.signal })
+    await expect.poll(() => existsSync(home.at('held')), { timeout: 5_000 }).toBe(true)
+    if (isLeft) over.abort()
+    expect((await asked).problem).not.toBeNull()
+    await expect.poll(() => existsSync(home.at('lock')), { timeout: 2_500 }).toBe(false)
+  })
+
+  it('ends who does not listen to a terminal that closes', async () => {
+    const home = await scratchFolder('home')
+    const shell = await shellThat(`trap '' HUP; echo $$ > '${home.at('pid')}'; sleep 600`)
+    await readLoginPath({ env: { SHELL: shell, PATH: '/short' }, timeoutMs: 500 })
+    const pid = Number(await readFile(home.at('pid'), 'utf8'))
+    const isGone = () => readFile(`/proc/${pid}/stat`, 'utf8').then((stat) => / Z /.test(stat), () => true) // prettier-ignore
+    await expect.poll(isGone, { timeout: 8_000 }).toBe(true)
+  }, 15_000)
+
   it('is no longer waited for when nobody wants to know', async () => {
     const over = new AbortController()
     const shell = await shellThat('sleep 600')

@@ -21,7 +21,9 @@ export type Question = {
   signal?: AbortSignal | undefined
 }
 
-const PATIENCE_MS = 5_000
+/** Nobody waits for it but the first command. */
+const PATIENCE_MS = 10_000
+const HANG_UP_MS = 3_000
 const LAST_WORDS_MS = 200
 const MAX_ANSWER_CHARS = 256 * 1024
 const MAX_FOLDERS = 100
@@ -104,9 +106,15 @@ function splitPath(path: string): string[] {
   return [...new Set(folders)].slice(0, MAX_FOLDERS)
 }
 
+/** What this process was started with: from a terminal that is what its shell says. */
+export async function readProcessPath(): Promise<LoginPath> {
+  return { folders: splitPath(process.env['PATH'] ?? ''), shell: null, problem: null }
+}
+
 /**
- * What a program of the person's says to a question. It ends with all that it has started when its time is over, and
- * also when it has answered: a start-up file may leave something in the background that would hold on to us.
+ * What a program of the person's says to a question. When its time is over, or it has answered and something of it goes
+ * on in the background, it hears what it would hear if its terminal was closed: start-up files hold locks in the home,
+ * which whoever is killed leaves behind, to the harm of every terminal after it. Who does not listen to that is killed.
  */
 export function answerOf(file: string, { args, env, cwd, timeoutMs, signal }: Question): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -118,7 +126,7 @@ export function answerOf(file: string, { args, env, cwd, timeoutMs, signal }: Qu
       isOver = true
       clearTimeout(timer)
       signal?.removeEventListener('abort', stop)
-      endGroup(child.pid)
+      hangUp(child.pid)
       child.stdout.destroy()
       done()
     }
@@ -141,11 +149,17 @@ export function answerOf(file: string, { args, env, cwd, timeoutMs, signal }: Qu
   })
 }
 
-function endGroup(pid: number | undefined): void {
-  if (pid === undefined) return
+/** Also where the first of the group has gone: the others keep its number from being given to anybody else. */
+function hangUp(pid: number | undefined): void {
+  if (pid === undefined || !signalGroup(pid, 'SIGHUP')) return
+  setTimeout(() => signalGroup(pid, 'SIGKILL'), HANG_UP_MS).unref()
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(-pid, 'SIGKILL')
+    return process.kill(-pid, signal)
   } catch {
     // Nothing of it is left.
+    return false
   }
 }
