@@ -82,14 +82,19 @@ export function fillBusyDay(dataDir: string, now: number): void {
       {
         text: 'I start with the stock list.',
         calls: [
-          { name: 'read_file', args: { path: 'stock.csv' }, ok: false, output: 'There is no file stock.csv in the folders of this agent.' },
+          {
+            name: 'read_file',
+            args: { path: 'stock.csv' },
+            ok: false,
+            output: 'This agent has no folders. A person can give it some in its settings.',
+          },
         ],
         costMicros: 5_200,
       },
     ],
     ending: {
       error: 'model_unavailable',
-      message: 'Anthropic did not answer three times in a row (overloaded). Nothing was lost; retry the job later.',
+      message: 'Anthropic is overloaded right now (529). (3 tries)',
     },
   })
   seed.clock.advance(21 * HOUR)

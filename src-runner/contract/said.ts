@@ -284,6 +284,21 @@ export const SENTENCES = {
   path_not_opened: "'{path}' cannot be opened: {words}.",
   path_not_changed: "'{path}' cannot be changed: {words}.",
   edit_same: 'Not changed: the new text is the same as the old one.',
+  edit_not_found: "Not changed: the text does not occur in '{path}'. Read it again; it may have changed.",
+  edit_spaces:
+    "Not changed: the text does not occur in '{path}'. The same words do occur, with other spaces or line breaks. Copy them exactly as read_file shows them.",
+  edit_many:
+    "Not changed: the text occurs {times#} times in '{path}' (lines {words}). Give more of the text around the one that is meant, or set replaceAll.",
+  program_missing: "There is no program '{program}' on this machine (looked in {words}).",
+  program_is_here: "There is one in the folder itself: name it '{program}'.",
+  program_with_words: 'Give each argument as an element of its own.',
+  program_elsewhere: "'{program}' is neither in the folder nor in one of {words}, and is not started.",
+  program_none: "'{program}' does not exist, or is not a program that may be started.",
+  call_arguments: 'Not run: the arguments of {tool} do not fit.',
+  call_no_tool: "Not run: there is no tool '{tool}'.",
+  call_tools_are: 'The tools are: {words}.',
+  call_no_tools: 'This job has no tools.',
+  call_stopped: 'Not run: the job was stopped first.',
   call_in_doubt:
     'The outcome is unknown: {tool} had been started when the app stopped, and nothing says whether it took effect. It was not run again. Find out before you try anything like it a second time.',
 

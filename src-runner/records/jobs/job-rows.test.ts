@@ -12,6 +12,9 @@ test('a call that failed says why by a code, where the sentence is ours', () => 
     said: { ...missing, more: [{ code: 'path_entries', facts: { words: 'a.md, sub/' } }] },
   })
   expect(resultOf(0, "Not run: There is no 'b.md' in 'Docs'.")).toMatchObject({ said: missing })
+  expect(resultOf(0, 'Not run: the arguments of read_file do not fit.\n- path: Invalid input')).toMatchObject({
+    said: { code: 'call_arguments', facts: { tool: 'read_file' } },
+  })
 })
 
 test.each([

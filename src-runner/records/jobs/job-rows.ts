@@ -4,7 +4,7 @@ import { JobOutput, ToolCall } from '../../contract/jobs.ts'
 import type { ModelRef } from '../../contract/agents.ts'
 import type { Said } from '../../contract/said.ts'
 import { DeliveryContext } from '../../contract/triggers.ts'
-import { saidAs } from '../../kit/said.ts'
+import { readSaid } from '../../kit/said.ts'
 import { toUsd } from '../micros.ts'
 import { inEnvelope } from './envelope.ts'
 
@@ -181,6 +181,10 @@ export function stepOf(row: StepRow): Step {
 /** A longer text is what a program said, not a sentence of ours. */
 const MOST_SAID_CHARS = 2000
 
+/** A sentence that says it all, or one before a list of what is wrong. */
 function whyOf(output: string): { said?: Said } {
-  return output.length > MOST_SAID_CHARS ? {} : saidAs('said', output.replace(/^Not run: /, ''))
+  if (output.length > MOST_SAID_CHARS) return {}
+  const sentence = output.split('\n- ')[0]!
+  const said = readSaid(sentence) ?? readSaid(sentence.replace(/^Not run: /, ''))
+  return said === null ? {} : { said }
 }

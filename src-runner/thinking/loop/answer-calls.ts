@@ -132,7 +132,7 @@ async function answerCall(attempt: Attempt, call: PromptToolCall, signal: AbortS
   if (tool.effect === 'once') {
     await deps.record.toolStarted({ callId: call.callId, name: tool.name })
     // Nothing has happened yet, but the row says "started": only an answer keeps it from looking like an unknown outcome.
-    if (signal.aborted) return refuse(attempt, call, 'Not run: the job was stopped first.', 'failed')
+    if (signal.aborted) return refuse(attempt, call, say('call_stopped'), 'failed')
   }
   return run(attempt, call, tool, parsed.args, signal)
 }
@@ -192,13 +192,13 @@ function parseArgs(tool: Tool, args: unknown): { args: z.output<Tool['args']> } 
     .map((issue) => `- ${issue.path.map(String).join('.') || '(all)'}: ${issue.message}`)
   const more = parsed.error.issues.length - issues.length
   return {
-    problem: [`Not run: the arguments of ${tool.name} do not fit.`, ...issues, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
+    problem: [say('call_arguments', { tool: tool.name }), ...issues, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
   }
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): string {
   const names = tools.map((tool) => tool.name).join(', ')
-  return `Not run: there is no tool '${name}'. ${names === '' ? 'This job has no tools.' : `The tools are: ${names}.`}`
+  return `${say('call_no_tool', { tool: name })} ${names === '' ? say('call_no_tools') : say('call_tools_are', { words: names })}`
 }
 
 function unknownOutcome(name: string): string {

@@ -325,6 +325,21 @@ export const said: SaidWords = {
   path_not_opened: ({ path, words }) => `„${path}“ lässt sich nicht öffnen: ${words}.`,
   path_not_changed: ({ path, words }) => `„${path}“ lässt sich nicht ändern: ${words}.`,
   edit_same: () => 'Nichts geändert: Der neue Text ist derselbe wie der alte.',
+  edit_not_found: ({ path }) => `Nichts geändert: Der Text kommt in „${path}“ nicht vor. Vielleicht wurde die Datei inzwischen geändert.`,
+  edit_spaces: ({ path }) =>
+    `Nichts geändert: Der Text kommt in „${path}“ so nicht vor, nur mit anderen Leerzeichen oder Zeilenumbrüchen. Er muss genau stimmen.`,
+  edit_many: ({ times, path, words }) =>
+    `Nichts geändert: Der Text kommt in „${path}“ ${number(times)}-mal vor (Zeilen ${words}); welche Stelle gemeint ist, ist nicht klar.`,
+  program_missing: ({ program, words }) => `Das Programm „${program}“ gibt es auf diesem Rechner nicht (gesucht in ${words}).`,
+  program_is_here: ({ program }) => `Im Ordner selbst liegt eines: Es heißt „${program}“.`,
+  program_with_words: () => 'Jedes Argument muss für sich stehen.',
+  program_elsewhere: ({ program, words }) => `„${program}“ liegt weder im Ordner noch in ${words} und wird nicht gestartet.`,
+  program_none: ({ program }) => `„${program}“ gibt es nicht, oder es ist kein Programm, das gestartet werden darf.`,
+  call_arguments: ({ tool }) => `Nicht ausgeführt: Die Argumente passen nicht zu ${tool}.`,
+  call_no_tool: ({ tool }) => `Nicht ausgeführt: Ein Werkzeug „${tool}“ gibt es nicht.`,
+  call_tools_are: ({ words }) => `Die Werkzeuge sind: ${words}.`,
+  call_no_tools: () => 'Dieser Auftrag hat keine Werkzeuge.',
+  call_stopped: () => 'Nicht ausgeführt: Der Auftrag wurde vorher angehalten.',
   call_in_doubt: ({ tool }) =>
     `Der Ausgang ist ungewiss: ${tool} war begonnen, als die App anhielt, und nichts sagt, ob es geschehen ist. Es wurde nicht noch einmal ausgeführt.`,
 

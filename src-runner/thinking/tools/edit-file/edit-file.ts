@@ -67,7 +67,7 @@ export const editFile = defineTool({
       const path = showPlace(spot.place)
       const { bytes, text } = readable(path, found)
       const replaced = replaceText(text.text, args)
-      if ('problem' in replaced) throw new PathRefused(replaced.problem.replaceAll('{file}', `'${path}'`))
+      if ('problem' in replaced) throw new PathRefused(replaced.problem.replaceAll('{file}', () => path))
       return Promise.resolve({ path, before: { bytes }, after: encodeWhole({ ...text, text: replaced.text }) })
     }),
 
@@ -78,7 +78,7 @@ export const editFile = defineTool({
       const shown = showPlace(spot.place)
       const { bytes, text } = readable(shown, found)
       const replaced = replaceText(text.text, args)
-      if ('problem' in replaced) return { ok: false, output: replaced.problem.replaceAll('{file}', `'${shown}'`) }
+      if ('problem' in replaced) return { ok: false, output: replaced.problem.replaceAll('{file}', () => shown) }
       const after = encodeWhole({ ...text, text: replaced.text })
       if (after.length > MAX_EDITED_BYTES)
         return {

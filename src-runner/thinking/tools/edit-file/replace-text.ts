@@ -12,12 +12,12 @@ export function replaceText(text: string, wanted: Wanted): { text: string; lines
   const [oldText, newText] = inLineEndsOf(text, wanted)
   if (oldText === newText) return { problem: say('edit_same') }
   const places = placesOf(oldText, text)
-  if (places.length === 0) return { problem: `Not changed: the text does not occur in {file}.${nearMiss(oldText, text)}` }
+  if (places.length === 0) return { problem: say(isNearMiss(oldText, text) ? 'edit_spaces' : 'edit_not_found', { path: '{file}' }) }
   const lines = linesAt(places, text)
   if (places.length > 1 && wanted.replaceAll !== true) {
     const named = lines.slice(0, MAX_LINES_NAMED).join(', ') + (lines.length > MAX_LINES_NAMED ? ' and more' : '')
     return {
-      problem: `Not changed: the text occurs ${places.length} times in {file} (lines ${named}). Give more of the text around the one that is meant, or set replaceAll.`,
+      problem: say('edit_many', { times: places.length, path: '{file}', words: named }),
     }
   }
   return { text: text.split(oldText).join(newText), lines }
@@ -52,9 +52,8 @@ function linesAt(places: readonly number[], text: string): number[] {
 }
 
 /** The commonest mistake has an answer of its own: the words are right and the spaces are not. */
-function nearMiss(oldText: string, text: string): string {
+function isNearMiss(oldText: string, text: string): boolean {
   const words = (part: string) => part.replace(/\s+/g, ' ').trim()
   const wanted = words(oldText)
-  if (wanted === '' || !words(text).includes(wanted)) return ' Read it again; it may have changed.'
-  return ' The same words do occur, with other spaces or line breaks. Copy them exactly as read_file shows them.'
+  return wanted !== '' && words(text).includes(wanted)
 }

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, join, sep } from 'node:path'
 import { findByName, isProgram, mayStart, type Startable } from '../../../base/programs/own-programs.ts'
+import { say } from '../../../kit/said.ts'
 import { showName } from '../../folder-access/folder-paths.ts'
 
 /** A sentence for the model about a program that is not there or may not be started. */
@@ -19,21 +20,18 @@ export async function findProgram(name: string, folder: string, programs: Starta
   if (name.includes('/') || name.includes(sep)) return inFolder(name, folder)
   const found = await findByName(name, programs)
   if (found !== null) return found
-  const here = (await isProgram(join(folder, name))) ? ` There is one in the folder itself: name it './${showName(name)}'.` : ''
-  const words = /\s/.test(name) ? ' Give each argument as an element of its own.' : ''
-  throw new NoSuchProgram(
-    `There is no program '${showName(name)}' on this machine (looked in ${programs.path.map(showName).join(', ')}).${here}${words}`,
-  )
+  const here = (await isProgram(join(folder, name))) ? ` ${say('program_is_here', { program: `./${showName(name)}` })}` : ''
+  const words = /\s/.test(name) ? ` ${say('program_with_words')}` : ''
+  const places = programs.path.map(showName).join(', ')
+  throw new NoSuchProgram(`${say('program_missing', { program: showName(name), words: places })}${here}${words}`)
 }
 
 async function atPath(path: string, folder: string, programs: Startable): Promise<string> {
   if (isIn(folder, path)) return inFolder(`./${path.slice(folder.length)}`, folder)
   if (!programs.path.some((place) => isIn(place, path)) || path.split('/').includes('..'))
-    throw new NoSuchProgram(
-      `'${showName(path)}' is neither in the folder nor in one of ${programs.path.map(showName).join(', ')}, and is not started.`,
-    )
+    throw new NoSuchProgram(say('program_elsewhere', { program: showName(path), words: programs.path.map(showName).join(', ') }))
   if (await mayStart(path, programs)) return path
-  throw new NoSuchProgram(`'${showName(path)}' does not exist, or is not a program that may be started.`)
+  throw new NoSuchProgram(say('program_none', { program: showName(path) }))
 }
 
 async function inFolder(name: string, folder: string): Promise<string> {
