@@ -25,10 +25,11 @@ export function createUpkeep({ db, hub, clock, log, times, approvals }: UpkeepDe
       const byMs = transact(db, (tx) => {
         const byMs = times.notice(tx)
         if (byMs !== 0) moveDeadlines(tx, byMs)
-        approvals.expireDue(tx)
         return byMs
       })
       if (byMs !== 0) log.warn({ byMs }, 'the clock was set: what it shows now is believed when it has stood for a day, or is set right')
+      // By the time that is known now.
+      transact(db, (tx) => approvals.expireDue(tx))
     } catch (error) {
       log.warn({ error }, 'approvals that are due could not be closed this time')
     }
@@ -64,6 +65,8 @@ export function createUpkeep({ db, hub, clock, log, times, approvals }: UpkeepDe
       )
     },
     stop() {
+      // What the next start finds between this moment and its own, the machine or the app was off.
+      if (stops.length > 0) keepTime()
       for (const stop of stops.splice(0)) stop()
     },
   }

@@ -23,6 +23,7 @@ export type BelievedTimes = {
   /**
    * To be called often. Answers by how many milliseconds the clock was set since the last time, or was ahead of what the
    * machine can have been off: deadlines are to be moved by this in the same transaction, so that what is left of them stays.
+   * Times are told anew after its commit.
    */
   notice(tx: Tx): number
 }

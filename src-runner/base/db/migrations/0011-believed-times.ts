@@ -16,4 +16,12 @@ CREATE TABLE believed_times (
 INSERT INTO believed_times (line, at, ahead_ms, stood_ms, was_off, elapsed_ms, boot)
   SELECT line, coalesce((SELECT at FROM events ORDER BY id DESC LIMIT 1), now_ms()), 0, 0, 0, 0, ''
   FROM (SELECT 'age' AS line UNION ALL SELECT 'money');
+
+-- When it expires is moved when the clock is set. All else of what is asked never changes, as before.
+DROP TRIGGER approvals_keep_questions;
+CREATE TRIGGER approvals_keep_questions
+  BEFORE UPDATE OF job_seq, kind, call_id, tool, args, hash, facts, question, budget, always_rule, may_remember ON approvals
+BEGIN
+  SELECT RAISE(ABORT, 'what is asked never changes');
+END;
 `

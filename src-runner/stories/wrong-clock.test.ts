@@ -1,0 +1,242 @@
+import { afterEach, describe, expect, it, test } from 'vitest'
+import { z } from 'zod'
+import type { Agent, CreateAgent } from '../contract/agents.ts'
+import type { Approval } from '../contract/approvals.ts'
+import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
+import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
+import { postWebhook } from '../testing/webhook-sender.ts'
+import { defineTool } from '../thinking/tools/tool.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const YEAR = 365 * DAY
+const START = Date.parse('2026-11-20T09:30:00Z')
+
+/** One call: 1,000 tokens in at $10 and 100 out at $100 a million are two cents. */
+const PRICE = { inputUsdPerMillion: 10, outputUsdPerMillion: 100 }
+const USAGE = { input: 1000, output: 100 }
+
+const send = defineTool({
+  name: 'send',
+  description: 'Sends a message.',
+  args: z.object({ to: z.string() }),
+  effect: 'once',
+  parallel: false,
+  facts: ({ to }) => ({
+    ...{ paths: [], leavesMachine: true, costsMoney: false, deletes: false, overwrites: false, runsCode: false },
+    ...{ subject: `https://mail.example/${to}`, summary: `Send it to ${to}` },
+  }),
+  run: async ({ to }) => ({ ok: true, output: `sent to ${to}` }),
+})
+
+let runner: TestRunner
+let clock: HandClock
+afterEach(() => runner.stop())
+
+async function open(fields: Partial<CreateAgent> = {}): Promise<Agent> {
+  clock = createHandClock(START)
+  runner = await createTestRunner({ clock, tools: [send], modelServer: { fallback: { text: ['Hello.'], usage: USAGE } } })
+  const agent = await runner.addAgent({ limits: { maxCostUsd: 1 }, ...fields })
+  await runner.client.ok('setModelPrice', { body: { model: agent.model!, price: PRICE } })
+  return agent
+}
+const submit = async (agent: Agent) => (await runner.client.ok('submitTask', { body: { task: 'Go', agentId: agent.id } })).jobId
+const run = async (agent: Agent) => runner.ended(await submit(agent))
+const pending = async (): Promise<Approval[]> => (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
+/** The clock is set, and the runner has its half a minute to notice. */
+function set(ms: number): void {
+  clock.jump(ms)
+  clock.advance(30_000)
+}
+/** Whatever is done now and then is done. */
+function runFor(ms: number): void {
+  for (let left = ms; left > 0; left -= HOUR) clock.advance(Math.min(left, HOUR))
+}
+const left = ({ expiresAt }: Approval) => expiresAt - clock.now()
+
+describe('an approval, while the clock is wrong', { timeout: 60_000 }, () => {
+  async function ask(): Promise<{ jobId: string; approval: Approval }> {
+    const agent = await open()
+    runner.modelServer.play({ text: [''], toolCalls: [{ id: 'call', name: 'send', args: { to: 'ada' } }], usage: USAGE })
+    const job = await run(agent)
+    expect(job.status).toBe('awaiting_approval')
+    return { jobId: job.id, approval: (await pending())[0]! }
+  }
+  const approve = (approvalId: string) => runner.client.ask('resolveApproval', { body: { approvalId, decision: 'approve' } })
+
+  test.each([
+    ['two years ahead', 2 * YEAR],
+    ['a year back', -YEAR],
+  ])('waits on with what was left of its day: %s', async (_how, ms) => {
+    const { approval } = await ask()
+    clock.advance(HOUR)
+    set(ms)
+    const [moved] = await pending()
+    expect(left(moved!)).toBe(23 * HOUR - 30_000)
+    runFor(HOUR)
+    set(-ms)
+    const [back] = await pending()
+    expect(back!.expiresAt).toBe(approval.expiresAt)
+    runFor(left(back!) + MINUTE)
+    expect(await pending()).toEqual([])
+  })
+
+  it('can be answered in the very moment, and its job goes on', async () => {
+    const { jobId, approval } = await ask()
+    clock.jump(2 * YEAR)
+    expect((await approve(approval.id)).status).toBe(200)
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'completed', result: 'Hello.' })
+  })
+
+  it('expires in its time by a clock that stays wrong', async () => {
+    const { jobId, approval } = await ask()
+    set(2 * YEAR)
+    runFor(23 * HOUR)
+    expect(await pending()).toHaveLength(1)
+    runFor(HOUR + MINUTE)
+    expect(await pending()).toEqual([])
+    expect((await approve(approval.id)).status).toBe(410)
+    expect((await runner.ended(jobId)).status).toBe('completed')
+  })
+
+  it('asked on the evening before three weeks off can be answered after them', async () => {
+    const { jobId, approval } = await ask()
+    clock.jump(21 * DAY)
+    await runner.restart({ crash: true })
+    expect(left((await pending())[0]!)).toBe(24 * HOUR)
+    expect((await approve(approval.id)).status).toBe(200)
+    expect((await runner.ended(jobId)).status).toBe('completed')
+  })
+
+  it('counts the night that the machine was off', async () => {
+    await ask()
+    clock.jump(15 * HOUR)
+    await runner.restart({ crash: true })
+    expect(left((await pending())[0]!)).toBe(9 * HOUR)
+  })
+
+  it('tells pages that it was moved', async () => {
+    await ask()
+    const { events } = await runner.client.stream('streamEvents', {})
+    set(2 * YEAR)
+    for await (const { event } of events) if (event === 'clock.set') break
+  })
+})
+
+describe('what is remembered for a while, while the clock is wrong', { timeout: 60_000 }, () => {
+  async function deliver(url: string): Promise<string> {
+    const answer = await postWebhook(url.replace(/:\d+\//, `:${runner.port}/`), {
+      headers: { 'content-type': 'application/json', 'webhook-id': 'evt_1' },
+    })
+    expect(answer.status).toBe(202)
+    return answer.body.jobId!
+  }
+  async function addTrigger(): Promise<string> {
+    const agent = await open()
+    const body = { name: 'Builds', agentId: agent.id, taskTemplate: 'Look.', dedupe: true }
+    return (await runner.client.ok('createTrigger', { body })).url
+  }
+
+  it.each([2 * YEAR, -YEAR])('knows a delivery again after an hour that was %d ms away', async (ms) => {
+    const url = await addTrigger()
+    const first = await deliver(url)
+    set(ms)
+    runFor(2 * HOUR)
+    expect(await deliver(url)).toBe(first)
+    set(-ms)
+    runFor(2 * HOUR)
+    expect(await deliver(url)).toBe(first)
+  })
+
+  it('is forgotten after six weeks off, a day later', async () => {
+    const url = await addTrigger()
+    const first = await deliver(url)
+    clock.jump(42 * DAY)
+    await runner.restart({ crash: true })
+    runFor(20 * HOUR)
+    expect(await deliver(url)).toBe(first)
+    runFor(6 * HOUR)
+    expect(await deliver(url)).not.toBe(first)
+  })
+})
+
+describe('money, while the clock is wrong', { timeout: 60_000 }, () => {
+  // A call sets ten cents aside: after two of them there is no room for a third.
+  const budgets = { dayUsd: 0.14, monthUsd: null }
+  const spentDays = async () =>
+    (await runner.client.ok('getSpend', { query: { by: 'day', timezone: 'UTC' } })).rows.map(({ key, costUsd }) => [key, costUsd])
+
+  it.each([
+    ['two years ahead', 2 * YEAR],
+    ['a day ahead', DAY],
+    ['a year back', -YEAR],
+  ])('is not to be had twice by setting the clock: %s', async (_how, ms) => {
+    const agent = await open({ budgets })
+    expect((await run(agent)).status).toBe('completed')
+    set(ms)
+    expect((await run(agent)).status).toBe('completed')
+    expect((await run(agent)).status).toBe('awaiting_approval')
+    expect((await pending())[0]!.budget).toMatchObject({ scope: 'agent_day', spentUsd: 0.04 })
+    set(-ms)
+    expect((await run(agent)).status).toBe('awaiting_approval')
+    expect(await spentDays()).toEqual([['2026-11-20', 0.04]])
+    // Tomorrow is as tomorrow always is.
+    runFor(DAY)
+    expect((await run(agent)).status).toBe('completed')
+    expect(await spentDays()).toEqual([
+      ['2026-11-20', 0.04],
+      ['2026-11-21', 0.02],
+    ])
+  })
+
+  it('of all agents is one budget, whatever the clock shows', async () => {
+    const agent = await open()
+    await runner.client.ok('updateSettings', { body: { dayBudgetUsd: 0.14 } })
+    expect((await run(agent)).status).toBe('completed')
+    set(2 * YEAR)
+    expect((await run(agent)).status).toBe('completed')
+    expect((await run(agent)).status).toBe('awaiting_approval')
+    expect((await pending())[0]!.budget).toMatchObject({ scope: 'app_day', spentUsd: 0.04 })
+  })
+
+  it('has a new day when the clock has stood for one, and none of that is in the way when it is set right', async () => {
+    const agent = await open({ budgets: { dayUsd: 0.14, monthUsd: 1 } })
+    set(2 * YEAR)
+    expect((await run(agent)).status).toBe('completed')
+    runFor(DAY + HOUR)
+    for (let i = 0; i < 2; i++) expect((await run(agent)).status).toBe('completed')
+    set(-2 * YEAR)
+    // That was ahead for so long that it is believed: it is its day that counts on, for as long as that.
+    expect((await run(agent)).status).toBe('awaiting_approval')
+    runFor(DAY)
+    expect((await run(agent)).status).toBe('completed')
+    expect((await spentDays()).map(([day]) => day)).toEqual(['2026-11-20', '2026-11-22'])
+  })
+
+  it('has a new day after three weeks off', async () => {
+    const agent = await open({ budgets })
+    for (let i = 0; i < 2; i++) expect((await run(agent)).status).toBe('completed')
+    clock.jump(21 * DAY)
+    await runner.restart({ crash: true })
+    expect((await run(agent)).status).toBe('completed')
+    expect(await spentDays()).toEqual([
+      ['2026-11-20', 0.04],
+      ['2026-12-11', 0.02],
+    ])
+  })
+
+  it('outlives an empty battery: a start in 2010, set right a minute later', async () => {
+    const agent = await open({ budgets })
+    for (let i = 0; i < 2; i++) expect((await run(agent)).status).toBe('completed')
+    const back = Date.parse('2010-01-01T00:00:00Z') - clock.now()
+    clock.jump(back)
+    await runner.restart({ crash: true })
+    expect((await run(agent)).status).toBe('awaiting_approval')
+    set(-back + HOUR)
+    expect((await run(agent)).status).toBe('awaiting_approval')
+    expect(await spentDays()).toEqual([['2026-11-20', 0.04]])
+    runFor(DAY)
+    expect((await run(agent)).status).toBe('completed')
+  })
+})
