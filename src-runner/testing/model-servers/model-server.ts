@@ -137,7 +137,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   function answerGet(path: string, response: ServerResponse): void {
     const route = path.split('?')[0]!
     const next = queue[0]
-    if (next?.fault !== undefined && /models|tags/.test(route)) {
+    if (next?.fault !== undefined && /^\/v1(beta)?\/models$|tags/.test(route)) {
       queue.shift()
       const protocol = route.startsWith('/v1beta') ? googleGenerate : openAiChat
       return void answer(protocol, next, '', response)

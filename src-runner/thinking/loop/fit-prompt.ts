@@ -25,7 +25,7 @@ export async function fitRequest(attempt: Attempt, request: ModelRequest, ref: M
   const whole = mostTokensOfRequest(request)
   const { factor, ceiling } = windows.ofJob(input.toolContext.jobId, ref)
   if (whole <= ALWAYS_FITS && ceiling === null) return { request, tokens: whole, leftOut: 0 }
-  const said = (await opened.readWindow?.(attempt.signal)) ?? Infinity
+  const said = (await opened.readWindow?.(whole, attempt.signal)) ?? Infinity
   const room = roomForPrompt(Math.min(said, windows.windowOf(ref) ?? Infinity)) / factor
   const budget = Math.floor(Math.min(room, ceiling ?? Infinity))
   if (whole <= budget) return { request, tokens: whole, leftOut: 0 }

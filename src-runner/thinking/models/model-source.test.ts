@@ -183,3 +183,47 @@ it('says of a check what is wrong', async () => {
   })
   await expect(source().checkProvider('gone')).rejects.toMatchObject({ code: 'provider_not_found' })
 })
+
+async function windowOf(
+  models: ReturnType<typeof source>,
+  providerId: string,
+  model: string,
+  promptTokens = 50_000,
+): Promise<number | null> {
+  const opened = await models.open({ providerId, model })
+  if ('failure' in opened) throw new Error(opened.failure.message)
+  return opened.readWindow!(promptTokens, new AbortController().signal)
+}
+
+it('knows how much a model holds from what is known of all models, without a question', async () => {
+  expect(await windowOf(source(), 'work', 'gpt-5')).toBe(400_000)
+  expect(server.received).toEqual([])
+})
+
+it('asks the provider for its list once when nobody else knows, and only for a prompt that is worth it', async () => {
+  providers.set('google', { id: 'google', kind: 'google', name: 'Google', baseUrl: `${server.url}/v1beta`, apiKey: 'key-one' })
+  const models = source()
+  expect(await windowOf(models, 'google', 'strange', 1_000)).toBeNull()
+  expect(server.received).toEqual([])
+  expect(await windowOf(models, 'google', 'strange')).toBe(1_000_000)
+  expect(await windowOf(models, 'google', 'strange')).toBe(1_000_000)
+  expect(await windowOf(models, 'google', 'no such model')).toBeNull()
+  expect(server.received.map(({ path }) => path)).toEqual(['/v1beta/models?pageSize=1000'])
+})
+
+it('does without a list that cannot be had, and does not ask for it with every call', async () => {
+  server.play({ fault: { kind: 'status', status: 500 } })
+  const models = source()
+  for (let n = 0; n < 3; n++) expect(await windowOf(models, 'work', 'strange')).toBeNull()
+  expect(server.received).toHaveLength(1)
+})
+
+it.each(['lm-studio', 'llama.cpp'] as const)('asks %s on this machine how it loaded the model', async (looksLike) => {
+  const local = await startModelServer({ models: ['gpt-5'], looksLike, window: { tokens: 8_192 } })
+  providers.set('own', { id: 'own', kind: 'openai-compatible', name: 'Own', baseUrl: local.url, apiKey: null })
+  try {
+    expect(await windowOf(source(), 'own', 'gpt-5', 3_500)).toBe(8_192)
+  } finally {
+    await local.close()
+  }
+})

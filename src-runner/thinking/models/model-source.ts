@@ -39,6 +39,9 @@ export type Models = ModelSource & {
   forget(id: string): void
 }
 
+/** No model in any list holds less than prompts of this size. */
+const LISTED_FROM_TOKENS = 6_000
+
 export function createModelSource(deps: ModelSourceDeps): Models {
   const { clock, fetch, prices = createPriceBook(() => clock.now()), listFreshMs = 300_000, listTimeoutMs = 10_000 } = deps
   const demo = createDemoModel({ clock, wordMs: deps.demoWordMs })
@@ -97,7 +100,7 @@ export function createModelSource(deps: ModelSourceDeps): Models {
   const unlisted = new Map<string, number>()
 
   /** What the provider says of the model counts before what is known of models in general. */
-  const readWindow = async (access: ProviderAccess, model: string, signal: AbortSignal): Promise<number | null> => {
+  const readWindow = async (access: ProviderAccess, model: string, promptTokens: number, signal: AbortSignal): Promise<number | null> => {
     const own = await adapterFor(access).readWindow?.(model, signal)
     if (own !== undefined && own !== null) return own
     const fromList = async (list: Promise<ListedModel[]>) => (await list).find((listed) => listed.model === model)?.contextTokens ?? null
@@ -105,7 +108,7 @@ export function createModelSource(deps: ModelSourceDeps): Models {
     const listed = known !== undefined && isSameAccess(known.access, access) ? await fromList(known.list) : null
     if (listed !== null) return listed
     const general = await prices.contextTokensOf(access, model)
-    if (general !== null || clock.monotonic() < (unlisted.get(access.id) ?? -Infinity)) return general
+    if (general !== null || promptTokens < LISTED_FROM_TOKENS || clock.monotonic() < (unlisted.get(access.id) ?? -Infinity)) return general
     unlisted.set(access.id, clock.monotonic() + listFreshMs)
     return fromList(listOf(access))
   }
@@ -142,8 +145,8 @@ export function createModelSource(deps: ModelSourceDeps): Models {
         adapter: adapterFor(access),
         price,
         providerName: access.name,
-        readWindow: (signal) =>
-          readWindow(access, ref.model, signal).catch(() => {
+        readWindow: (promptTokens, signal) =>
+          readWindow(access, ref.model, promptTokens, signal).catch(() => {
             signal.throwIfAborted()
             return null
           }),

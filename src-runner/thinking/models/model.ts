@@ -100,8 +100,11 @@ export type OpenedModel = {
   adapter: ModelAdapter
   price: KnownPrice | null
   providerName: string
-  /** How many tokens the model holds, prompt and answer together. May ask the provider; null: nobody knows. */
-  readWindow?(signal: AbortSignal): Promise<number | null>
+  /**
+   * How many tokens the model holds, prompt and answer together. May ask the provider, if a prompt of this size is worth the
+   * question; null: nobody knows.
+   */
+  readWindow?(promptTokens: number, signal: AbortSignal): Promise<number | null>
 }
 
 /** Finds the adapter of a model. Answers a failure instead when the provider is gone or its key cannot be read. */
