@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { transact } from '../../base/db/transact.ts'
+import { commitSoon, transact, type Tx } from '../../base/db/transact.ts'
 import { readFrames } from '../../base/db/wal-frames.ts'
 import { createMachineTime } from '../../base/time/machine-time.ts'
 import { INBOX_KEEPS, type DeliveryOutcome } from '../../contract/triggers.ts'
@@ -31,15 +31,20 @@ function addTrigger(name: string): KnownTrigger {
 
 /** Without the hour's limit: sent by hand. Answers the id of the job. */
 function take(to = trigger, more: { replayOfId?: string; senderId?: string } = {}): string {
-  const { replayOfId = null, senderId = null } = more
-  const taken = transact(rig.db, (tx) =>
-    takeHandSent(tx, { jobs: rig.store, ids: rig.ids, time: time(), inbox }, to, {
-      ...{ kind: replayOfId === null ? 'test' : 'replay', replayOfId, senderId, eventName: null, receivedAt: rig.clock.now() },
-      ...{ payload: Buffer.from('{"n":1}'), headers: '{"user-agent":"Shop"}', task: { text: 'Look at 1.', envelope: null } },
-    }),
-  )
+  const taken = transact(rig.db, (tx) => takeIn(tx, to, more))
   inbox.grew(to.seq)
   return 'jobId' in taken ? taken.jobId : ''
+}
+
+function takeIn(
+  tx: Tx,
+  to = trigger,
+  { replayOfId = null, senderId = null }: { replayOfId?: string | null; senderId?: string | null } = {},
+) {
+  return takeHandSent(tx, { jobs: rig.store, ids: rig.ids, time: time(), inbox }, to, {
+    ...{ kind: replayOfId === null ? 'test' : 'replay', replayOfId, senderId, eventName: null, receivedAt: rig.clock.now() },
+    ...{ payload: Buffer.from('{"n":1}'), headers: '{"user-agent":"Shop"}', task: { text: 'Look at 1.', envelope: null } },
+  })
 }
 
 function refuse(outcome: Refusal['outcome'], more: Partial<Refusal> = {}): void {
@@ -186,6 +191,25 @@ test('with the webhook its inbox goes, and the jobs stay', () => {
   expect(rig.store.getJob(rig.db, mine)).toMatchObject({ plainTask: 'Look at 1.', triggerId: trigger.id })
   expect(getDelivery(rig.db, theirs).payload).toBe('{"n":1}')
   expect(rig.db.prepare('SELECT count(*) AS n FROM webhook_refusals').get()).toEqual({ n: 0 })
+})
+
+test('a refusal is written once by deliveries that share a commit, whichever of them are kept', async () => {
+  const soon = (isKept: boolean) =>
+    commitSoon(rig.db, (tx) => {
+      takeIn(tx)
+      if (!isKept) throw new Error('the fault of this test')
+    })
+  refuse('wrong_secret')
+  const taken = await Promise.allSettled([soon(false), soon(true), soon(true), soon(false), soon(true)])
+  expect(taken.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+  expect(outcomes()).toEqual([...Array.from({ length: 3 }, () => ['accepted', 1]), ['wrong_secret', 1]])
+  inbox.settle()
+  expect(outcomes()).toHaveLength(4)
+  refuse('wrong_secret')
+  expect((await Promise.allSettled([soon(false), soon(false)])).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  inbox.settle()
+  expect(outcomes()[0]).toEqual(['wrong_secret', 1])
+  expect(outcomes()).toHaveLength(5)
 })
 
 test('an address that nobody has is as much work for the disk as a wrong secret, and leaves nothing behind', () => {

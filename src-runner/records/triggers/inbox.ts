@@ -39,8 +39,10 @@ const GATHER_MS = 1000
 /** Rows of refusals for each trigger, beside those that were taken: no flood of them pushes out what was taken. */
 const REFUSALS_KEPT = 50
 
-/** Of one trigger, in the order in which each kind came first. `writtenIn`: where they are written and may still be undone. */
-type Counted = { triggerId: string; refusals: Map<DeliveryOutcome, { times: number; last: Refusal }>; writtenIn: WeakSet<Tx> }
+/** What is written of a refusal, by which it is seen whether that still stands. */
+type Written = { id: string; times: number }
+/** Of one trigger, in the order in which each kind came first. `written`: in a transaction that may still be undone. */
+type Counted = { triggerId: string; refusals: Map<DeliveryOutcome, { times: number; last: Refusal }>; written: Written | null }
 
 export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
   const counted = new Map<number, Counted>()
@@ -73,11 +75,13 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
   }
 
   /** What was refused in the same transaction has been counted by now, and is still to be written. */
-  function forgetWritten(triggerSeq: number, { refusals }: Counted, written: readonly { outcome: DeliveryOutcome; times: number }[]): void {
+  function forgetWritten(triggerSeq: number, refused: Counted, written: readonly { outcome: DeliveryOutcome; times: number }[]): void {
+    const { refusals } = refused
+    refused.written = null
     for (const { outcome, times } of written) {
-      const known = refusals.get(outcome)
-      if (known !== undefined && known.times > times) known.times -= times
-      else refusals.delete(outcome)
+      const known = refusals.get(outcome)!
+      known.times -= times
+      if (known.times === 0) refusals.delete(outcome)
     }
     if (refusals.size === 0) counted.delete(triggerSeq)
   }
@@ -85,7 +89,7 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
   return {
     refused({ seq, id }, refusal) {
       let ofTrigger = counted.get(seq)
-      if (ofTrigger === undefined) counted.set(seq, (ofTrigger = { triggerId: id, refusals: new Map(), writtenIn: new WeakSet() }))
+      if (ofTrigger === undefined) counted.set(seq, (ofTrigger = { triggerId: id, refusals: new Map(), written: null }))
       const known = ofTrigger.refusals.get(refusal.outcome)
       if (known === undefined) ofTrigger.refusals.set(refusal.outcome, { times: 1, last: refusal })
       else {
@@ -96,10 +100,9 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
     },
     catchUp(tx, triggerSeq) {
       const refused = counted.get(triggerSeq)
-      // A transaction that keeps several deliveries writes what came before them once.
-      if (refused === undefined || refused.writtenIn.has(tx)) return
-      refused.writtenIn.add(tx)
-      writeRefusals(tx, ids, triggerSeq, refused)
+      // Deliveries that share a commit write what came before them once; one that failed took what it wrote with it.
+      if (refused === undefined || (refused.written !== null && stands(tx, refused.written))) return
+      refused.written = writeRefusals(tx, ids, triggerSeq, refused)
       const written = Array.from(refused.refusals, ([outcome, { times }]) => ({ outcome, times }))
       tx.afterCommit(() => forgetWritten(triggerSeq, refused, written))
     },
@@ -111,28 +114,36 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
   }
 }
 
-function writeRefusals(tx: Tx, ids: Ids, triggerSeq: number, { triggerId, refusals }: Counted): void {
+/** Answers what was written last; null: the trigger is gone. */
+function writeRefusals(tx: Tx, ids: Ids, triggerSeq: number, { triggerId, refusals }: Counted): Written | null {
   if (tx.prepare('SELECT 1 FROM webhook_triggers WHERE seq = ?').get(triggerSeq) === undefined) return writeNothing(tx)
+  let written: Written | null = null
   for (const [outcome, { times, last }] of refusals) {
-    writeRefusal(tx, ids, triggerSeq, times, last)
+    written = writeRefusal(tx, ids, triggerSeq, times, last)
     tx.emit({ type: 'delivery.refused', payload: { triggerId, outcome } })
   }
+  return written
+}
+
+function stands(tx: Tx, { id, times }: Written): boolean {
+  return tx.prepare('SELECT 1 FROM webhook_refusals WHERE id = ? AND times = ?').get(id, times) !== undefined
 }
 
 /**
  * Takes as long as to write a refusal down, which is to wait for the disk. Everybody else waits meanwhile, so whoever tries an
  * address that is not there must not be able to hear a second later that nothing was written of it.
  */
-function writeNothing(tx: Tx): void {
+function writeNothing(tx: Tx): null {
   const { lastInsertRowid } = tx.prepare("INSERT INTO events (at, type, payload) VALUES (0, 'delivery.refused', '{}')").run()
   tx.prepare('DELETE FROM events WHERE id = ?').run(lastInsertRowid)
+  return null
 }
 
-function writeRefusal(tx: Tx, ids: Ids, triggerSeq: number, times: number, last: Refusal): void {
+function writeRefusal(tx: Tx, ids: Ids, triggerSeq: number, times: number, last: Refusal): Written {
   const afterJobSeq = newestDelivered(tx, triggerSeq) ?? 0
   const newest = tx
-    .prepare<{ seq: number; after_job_seq: number; outcome: string }>(
-      `SELECT seq, after_job_seq, outcome FROM webhook_refusals WHERE trigger_seq = ? ORDER BY after_job_seq DESC, seq DESC LIMIT 1`,
+    .prepare<Written & { seq: number; after_job_seq: number; outcome: string }>(
+      `SELECT seq, id, times, after_job_seq, outcome FROM webhook_refusals WHERE trigger_seq = ? ORDER BY after_job_seq DESC, seq DESC LIMIT 1`,
     )
     .get(triggerSeq)
   const row = [last.status, last.receivedAt, last.bytes ?? 0, last.senderId, last.eventName, last.jobId, last.headers, last.payload].map(
@@ -143,14 +154,16 @@ function writeRefusal(tx: Tx, ids: Ids, triggerSeq: number, times: number, last:
       `UPDATE webhook_refusals SET times = times + ?, status = ?, received_at = ?, bytes = ?, sender_id = ?, event_name = ?,
          job_seq = (SELECT seq FROM agent_jobs WHERE id = ?), headers = ?, payload = ? WHERE seq = ?`,
     ).run(times, ...row, newest.seq)
-    return
+    return { id: newest.id, times: newest.times + times }
   }
+  const id = ids.next()
   tx.prepare(
     `INSERT INTO webhook_refusals (id, trigger_seq, after_job_seq, outcome, times, status, received_at, bytes, sender_id, event_name, job_seq,
        headers, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT seq FROM agent_jobs WHERE id = ?), ?, ?)`,
-  ).run(ids.next(), triggerSeq, afterJobSeq, last.outcome, times, ...row)
+  ).run(id, triggerSeq, afterJobSeq, last.outcome, times, ...row)
   tx.prepare(
     `DELETE FROM webhook_refusals WHERE seq IN
        (SELECT seq FROM webhook_refusals WHERE trigger_seq = ? ORDER BY after_job_seq DESC, seq DESC LIMIT -1 OFFSET ?)`,
   ).run(triggerSeq, REFUSALS_KEPT)
+  return { id, times }
 }
