@@ -28,7 +28,7 @@ export function createOllamaModel(access: DriverAccess, root: string, model: str
 
   const readFactsOnce = async (signal: AbortSignal): Promise<OllamaFacts> => {
     if (known !== null) return known
-    const show = await access.look(`${root}/api/show`, { model }, signal)
+    const show = (await access.look(`${root}/api/show`, { model }, signal)) ?? null
     const running = show === null ? null : await access.look(`${root}/api/ps`, null, signal)
     const facts = readFacts(model, show, running)
     // A server that is not there, or has no such model yet, is asked again.

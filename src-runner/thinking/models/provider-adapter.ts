@@ -81,10 +81,10 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
         signal: AbortSignal.any([signal, over.signal]),
       })
       const text = await readText(response, MAX_LIST_BYTES)
-      return response.ok ? JSON.parse(text) : null
+      return response.ok ? parsed(text) : null
     } catch {
       signal.throwIfAborted()
-      return null
+      return undefined
     } finally {
       over.abort(new Error('done'))
       await tooLate
@@ -357,6 +357,14 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
     reader.cancel().catch(() => {})
   }
   return Buffer.concat(pieces).subarray(0, maxBytes).toString('utf8')
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }
 
 function readList(driver: ProviderDriver, text: string, providerName: string): ListedModel[] {

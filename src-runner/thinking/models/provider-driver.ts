@@ -7,7 +7,10 @@ export type DriverAccess = {
   baseUrl: string
   apiKey: string | null
   fetch: OutboundFetch
-  /** Asks the provider about something beside a model's answer, with a POST where there is a body. null: it did not say, for whatever reason. */
+  /**
+   * Asks the provider about something beside a model's answer, with a POST where there is a body. null: it answered something
+   * else; undefined: it did not answer.
+   */
   look(url: string, body: unknown, signal: AbortSignal): Promise<unknown>
   /** The memory of this machine, where the provider runs on it. */
   memoryBytes: number | null
