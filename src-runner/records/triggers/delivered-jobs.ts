@@ -2,28 +2,25 @@ import type { Db } from '../../base/db/database.ts'
 import type { Tx } from '../../base/db/transact.ts'
 import { INBOX_KEEPS } from '../../contract/triggers.ts'
 
-/** Inboxes are cut back every few deliveries, and a crash may have one forgotten a few times in a row. */
-const LOOKED_AT = 100
-
 /**
  * A delivery that was taken is its job. The webhook names the newest, and each names the one before it: the jobs of an inbox
- * are walked along that chain, from the newest on.
+ * are walked along that chain, from the newest on, for as long as it `goesOn`.
  */
-function chainOf(most: number): string {
+function chainWhile(goesOn: string): string {
   return `
-    WITH RECURSIVE chain (job_seq) AS (
-      SELECT newest_job_seq FROM webhook_triggers WHERE seq = ? AND newest_job_seq IS NOT NULL
+    WITH RECURSIVE chain (job_seq, nth) AS (
+      SELECT newest_job_seq, 1 FROM webhook_triggers WHERE seq = ? AND newest_job_seq IS NOT NULL
       UNION ALL
-      SELECT texts.before_job_seq FROM chain JOIN job_texts AS texts ON texts.job_seq = chain.job_seq
-      WHERE texts.before_job_seq IS NOT NULL
-      LIMIT ${most}
+      SELECT texts.before_job_seq, nth + 1 FROM chain JOIN job_texts AS texts ON texts.job_seq = chain.job_seq
+      WHERE texts.before_job_seq IS NOT NULL AND (${goesOn})
     )`
 }
 
-const SELECT_INBOX = `${chainOf(INBOX_KEEPS)}
+const SELECT_INBOX = `${chainWhile(`nth < ${INBOX_KEEPS}`)}
   SELECT job.seq, job.id, job.created_at, texts.context, length(texts.payload) AS bytes
   FROM chain CROSS JOIN agent_jobs AS job ON job.seq = chain.job_seq JOIN job_texts AS texts ON texts.job_seq = chain.job_seq`
-const SELECT_WALK = `${chainOf(INBOX_KEEPS + LOOKED_AT)} SELECT job_seq FROM chain`
+/** Inboxes are cut back every few deliveries, and a crash may have that forgotten. Behind one whose body is gone, all are. */
+const SELECT_WALK = `${chainWhile(`nth <= ${INBOX_KEEPS} OR texts.payload IS NOT NULL`)} SELECT job_seq FROM chain`
 
 export type DeliveredRow = { seq: number; id: string; created_at: number; context: string | null; bytes: number }
 

@@ -212,6 +212,21 @@ test('a refusal is written once by deliveries that share a commit, whichever of 
   expect(outcomes()).toHaveLength(5)
 })
 
+test('of however many that come at once an inbox keeps its last bodies, and none when it goes', () => {
+  // What a power cut leaves is not looked at here.
+  rig.db.connection.pragma('synchronous = OFF')
+  const bodies = () => rig.db.prepare<{ n: number }>('SELECT count(*) AS n FROM job_texts WHERE payload IS NOT NULL').get()!.n
+  for (let i = 0; i < 2; i++) {
+    for (let j = 0; j < 2 * INBOX_KEEPS; j++) take()
+    inbox.settle()
+    expect(bodies()).toBe(INBOX_KEEPS)
+    expect(outcomes()).toHaveLength(INBOX_KEEPS)
+  }
+  for (let j = 0; j < 2 * INBOX_KEEPS; j++) take()
+  transact(rig.db, (tx) => deleteTrigger(tx, trigger.id))
+  expect(bodies()).toBe(0)
+})
+
 test('an address that nobody has is as much work for the disk as a wrong secret, and leaves nothing behind', () => {
   const pagesOf = (refused: () => void) => {
     const before = readFrames(rig.db.connection).all
