@@ -46,7 +46,9 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
 
   describe('under a host', () => {
     function host() {
-      const child = fork(ENTRY, [], { execArgv: [], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+      // The start-up files of whoever runs the tests are not read.
+      const env = { ...process.env, HOME: home, SHELL: '/bin/sh' }
+      const child = fork(ENTRY, [], { env, execArgv: [], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
       children.push(child)
       const said: FromRunner[] = []
       let output = ''
