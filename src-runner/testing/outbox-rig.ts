@@ -1,5 +1,7 @@
 import { transact } from '../base/db/transact.ts'
 import { createEventHub } from '../base/events/event-hub.ts'
+import { createBelievedTimes } from '../base/time/believed-time.ts'
+import { createMachineTime } from '../base/time/machine-time.ts'
 import type { ChannelStatus } from '../contract/channels.ts'
 import type { OutboundMessage } from '../contract/outbox.ts'
 import { createOutboxSender, type OutboxSender } from '../edges/outbox/outbox-sender.ts'
@@ -7,6 +9,7 @@ import { silentLog } from '../kit/log.ts'
 import { insertChannel, setChannelStatus } from '../records/channels/channels.ts'
 import { listOutbox } from '../records/outbox/outbox.ts'
 import type { OnPart, OutgoingMessage, SendResult } from '../records/outbox/outgoing.ts'
+import { moveGivingUp } from '../records/outbox/sending.ts'
 import { writeOutbound } from '../records/outbox/writing.ts'
 import { openRecordsRig, type RecordsRig } from './records-rig.ts'
 
@@ -31,6 +34,8 @@ export type OutboxRig = RecordsRig & {
   write(channelId: string, chatId: string, text: string): string
   read(messageId: string): OutboundMessage
   sender: OutboxSender
+  /** The clock is set, and somebody notices a while later. */
+  setClock(ms: number, notice?: boolean): void
   /** The process dies and another one starts. What was under way gets no ending. */
   crash(): void
 }
@@ -55,6 +60,8 @@ export function openOutboxRig(): OutboxRig {
   const watchers = new Set<() => void>()
   let channels = 0
   let messages = 0
+  const times = createBelievedTimes({ db: records.db, clock: records.clock, time: createMachineTime(records.clock, null) })
+  transact(records.db, (tx) => times.notice(tx))
 
   const startSender = (): OutboxSender => {
     const deliver = (message: OutgoingMessage, signal: AbortSignal, part: OnPart = () => true) =>
@@ -64,7 +71,7 @@ export function openOutboxRig(): OutboxRig {
         for (const look of [...watchers]) look()
       })
     const hub = createEventHub({ db: records.db })
-    const sender = createOutboxSender({ db: records.db, hub, clock: records.clock, log: silentLog, deliver })
+    const sender = createOutboxSender({ db: records.db, hub, clock: records.clock, times, log: silentLog, deliver })
     sender.start()
     return sender
   }
@@ -100,6 +107,10 @@ export function openOutboxRig(): OutboxRig {
       return listOutbox(rig.db, { limit: 1 }).messages[0]!.id
     },
     read: (messageId: string) => listOutbox(rig.db, { limit: 200 }).messages.find(({ id }) => id === messageId)!,
+    setClock(ms: number, notice = true) {
+      rig.clock.jump(ms)
+      if (notice) transact(rig.db, (tx) => moveGivingUp(tx, times.notice(tx)))
+    },
     crash() {
       rig.reboot()
       rig.sender = startSender()

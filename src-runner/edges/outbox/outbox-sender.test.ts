@@ -198,6 +198,26 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id)).toMatchObject({ state: 'undeliverable', tries: 0, problem: 'The channel was not connected for a day.' })
   })
 
+  it.each([
+    ['before anybody has noticed', false],
+    ['and it is noticed', true],
+  ])('gives nothing up and forgets nothing when the clock is set two years ahead for an hour, %s', async (_when, notice) => {
+    rig.setStatus(channel, 'logged_out')
+    const id = rig.write(channel, 'owner', 'hello')
+    const sent = rig.write(channel, 'owner', 'before')
+    rig.db.prepare("UPDATE outbox SET state = 'sent', sent_at = created_at, next_try_at = NULL WHERE id = ?").run(sent)
+    const YEARS = 2 * 365 * 24 * HOUR
+    rig.setClock(YEARS, notice)
+    await pass(HOUR)
+    expect(rig.read(id)).toMatchObject({ state: 'pending', tries: 0 })
+    expect(rig.read(sent)).toMatchObject({ state: 'sent' })
+    rig.setClock(-YEARS, notice)
+    await pass(22 * HOUR)
+    expect(rig.read(id)).toMatchObject({ state: 'pending', tries: 0 })
+    await pass(HOUR)
+    expect(rig.read(id)).toMatchObject({ state: 'undeliverable' })
+  })
+
   it('goes on trying while the channel itself is down, without using up its tries', async () => {
     rig.setStatus(channel, 'failing')
     const id = rig.write(channel, 'owner', 'hello')

@@ -4,7 +4,10 @@ import { JOB_STATUSES } from '../../contract/jobs.ts'
 import { plansOf as readPlans, type QueryPlan } from '../../testing/query-plans.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-rig.ts'
 import { listAgents } from '../agents/agents.ts'
+import { moveExpiry } from '../approvals/answering.ts'
+import { readCaps } from '../budgets/caps.ts'
 import { deleteConversation, listConversations, listMessages } from '../conversations/conversations.ts'
+import { changeSettings } from '../settings/settings.ts'
 import { readSpend } from '../spend/spend.ts'
 import type { JobFilter } from './listing.ts'
 import { QUEUED_AGENTS } from './queue.ts'
@@ -116,6 +119,24 @@ describe('other readings do, too', () => {
       'SEARCH spend_days USING PRIMARY KEY (day_at>? AND day_at<?)',
     ])
   })
+})
+
+test('budgets look only at their day and month', () => {
+  write((tx) => changeSettings(tx, rig, { dayBudgetUsd: 5 }))
+  rig.db.prepare('UPDATE agents SET day_budget_micros = 1, month_budget_micros = 1').run()
+  const [job] = rig.store.listJobs(rig.db, { limit: 1 }).jobs
+  const plans = plansOf(() => expect(readCaps(rig.db, job!.id, rig.clock.now(), 'UTC')).toHaveLength(4))
+  expect(new Set(plans.flatMap(({ plan }) => plan).filter((line) => line.includes('spend_')))).toEqual(
+    new Set([
+      'SEARCH spend_agent_quarters USING PRIMARY KEY (agent_id=? AND quarter_at>? AND quarter_at<?)',
+      'SEARCH spend_quarters USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)',
+    ]),
+  )
+})
+
+test('of approvals only those are moved that wait', () => {
+  const plans = plansOf(() => moveExpiry({ prepare: rig.db.prepare, emit() {}, emitAll() {}, afterCommit() {} }, 0))
+  expect(plans.flatMap(({ plan }) => plan)).toEqual(['SEARCH approvals USING COVERING INDEX approvals_by_status (status=?)'])
 })
 
 test('who is next is found agent by agent, however long the queue is', () => {

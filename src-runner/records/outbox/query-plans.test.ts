@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openOutboxRig, type OutboxRig } from '../../testing/outbox-rig.ts'
 import { plansOf } from '../../testing/query-plans.ts'
 import { countPending, listOutbox } from './outbox.ts'
-import { findDueOf, findNextDueOf, findNextGivenUp, hasOverdue, listSendingChannels, pruneOutbox } from './sending.ts'
+import { findDueOf, findNextDueOf, findNextGivenUp, hasOverdue, listSendingChannels, moveGivingUp, pruneOutbox } from './sending.ts'
 
 let rig: OutboxRig
 beforeAll(() => {
@@ -48,6 +48,11 @@ describe('an outbox with years of messages is looked through as fast as an empty
     const lines = plans.flatMap(({ plan }) => plan)
     expect(lines).toContain('SEARCH outbox USING INTEGER PRIMARY KEY (rowid=?)')
     expect(lines.filter((line) => line.includes('TEMP B-TREE'))).toEqual([])
+  })
+
+  it('moves only what is pending when the clock is set', () => {
+    const plans = plansOf(rig.db, () => moveGivingUp({ prepare: rig.db.prepare, emit() {}, emitAll() {}, afterCommit() {} }, 0))
+    expect(plans.flatMap(({ plan }) => plan)).toEqual(['SEARCH outbox USING INDEX outbox_by_state (state=?)'])
   })
 
   it('finds what a channel sends next by its own pending messages', () => {
