@@ -88,7 +88,11 @@ async function withManagers(): Promise<Home> {
   await chmod(home.at('.local/share/pipx/venvs/black/bin/black'), 0o755)
   await home.link('.local/bin/black', '../share/pipx/venvs/black/bin/black')
   // cargo: a link to a door that finds its toolchain by a variable.
-  await home.program('.cargo/bin/rustup', 'exec "$RUSTUP_HOME/toolchains/stable/bin/$(basename "$0")"')
+  await mkdir(home.at('.rustup/update-hashes'), { recursive: true })
+  await home.program(
+    '.cargo/bin/rustup',
+    'mkdir -p "$RUSTUP_HOME/update-hashes" && exec "$RUSTUP_HOME/toolchains/stable/bin/$(basename "$0")"',
+  )
   await home.link('.cargo/bin/cargo', 'rustup')
   await home.program('.rustup/toolchains/stable/bin/cargo', 'echo "cargo of the toolchain"')
   // A link to one file of a folder that nobody knows.
@@ -136,6 +140,7 @@ describe.skipIf(process.platform === 'win32')('the programs of a person', () => 
       '.local/share/uv/python/cpython-3.13',
       '.nvm/versions/node/v22.1.0',
       '.rustup/toolchains',
+      '.rustup/update-hashes',
       'Applications/tool-1.2/tool',
     ]
     expect(shown.toSorted()).toEqual(places.map((place) => home.at(place)))

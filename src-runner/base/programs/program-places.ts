@@ -62,7 +62,12 @@ export function homebrewParts(path: string, home: string): string[] {
 
 /** Programs that are but a door to others find them by a variable where the home is another one. */
 export const COMPANIONS: readonly { folder: string; needs: readonly string[]; env: Readonly<Record<string, string>> }[] = [
-  { folder: '.cargo/bin', needs: ['.rustup/toolchains', '.rustup/settings.toml'], env: { RUSTUP_HOME: '.rustup' } },
+  // rustup makes sure that its last folder is there before it starts anything.
+  {
+    folder: '.cargo/bin',
+    needs: ['.rustup/toolchains', '.rustup/settings.toml', '.rustup/update-hashes'],
+    env: { RUSTUP_HOME: '.rustup' },
+  },
   { folder: '.volta/bin', needs: ['.volta/tools', '.volta/layout.v4'], env: { VOLTA_HOME: '.volta' } },
   { folder: '.local/share/pnpm', needs: ['.local/share/pnpm/global'], env: {} },
   { folder: 'Library/pnpm', needs: ['Library/pnpm/global'], env: {} },
