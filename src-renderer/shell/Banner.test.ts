@@ -1,6 +1,9 @@
-import { expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import type { DesktopState } from '../../src-main/contract/desktop-api.ts'
+import { changeLanguage } from '../kit/words/words.ts'
 import { noticesFor } from './Banner.tsx'
+
+afterEach(() => changeLanguage('system'))
 
 const fine: DesktopState = {
   runner: { state: 'ready', runnerUrl: 'http://127.0.0.1:3001' },
@@ -67,4 +70,17 @@ it('puts the gravest first and gives the reason', () => {
   })
   expect(notices.map((notice) => notice.key)).toEqual(['failed', 'vault'])
   expect(notices.map((notice) => notice.detail)).toEqual(['The disk is broken.', 'Allow it in the settings.'])
+})
+
+it('says in German what keeps the runner from starting, and what to do about the keychain', () => {
+  changeLanguage('de')
+  const failed = { state: 'failed', code: 'database_newer', message: 'deckhand.db is of version 12.' } as const
+  const [runner, keychain] = noticesFor({ ...fine, runner: failed, vault: { kind: 'keychain', state: 'locked', message: 'Unlock it.' } })
+  expect(runner).toMatchObject({
+    text: 'Die Datenbank wurde von einem neueren Deckhand geschrieben, darum kann der Runner nicht starten.',
+    detail: 'deckhand.db is of version 12.',
+  })
+  expect(keychain!.detail).toMatch(/^Entsperre ihn/)
+  const [unknown] = noticesFor({ ...fine, runner: { ...failed, code: 'of_another_version' } })
+  expect(unknown!.text).toBe('Der Runner ließ sich nicht starten.')
 })

@@ -32,7 +32,8 @@ export function noticesFor(state: DesktopState | null): Notice[] {
   if (runner.state === 'failed') {
     const restart = { label: text.restart, do: { type: 'restart', safeMode: false } as const }
     const safeMode = { label: text.safeMode, do: { type: 'restart', safeMode: true } as const }
-    notices.push({ key: 'failed', tone: 'bad', text: text.failed, detail: runner.message, actions: [restart, safeMode, logs] })
+    const why = (text.failedBy as Record<string, string>)[runner.code] ?? text.failed
+    notices.push({ key: 'failed', tone: 'bad', text: why, detail: runner.message, actions: [restart, safeMode, logs] })
   } else if (runner.state === 'port_taken') {
     const use = {
       label: text.usePort(runner.suggestedPort),
@@ -62,7 +63,9 @@ export function noticesFor(state: DesktopState | null): Notice[] {
   }
   if (vault.state !== 'ok') {
     const recheck = { label: text.recheck, do: { type: 'recheckVault' } as const }
-    notices.push({ key: 'vault', tone: 'warn', text: text.vault, detail: vault.message, actions: [recheck] })
+    // Of a file only its own sentence says which one.
+    const detail = vault.kind === 'keychain' ? text.vaultWhy(vault.state, vault.message) : vault.message
+    notices.push({ key: 'vault', tone: 'warn', text: text.vault, detail, actions: [recheck] })
   }
   if (info.safeMode && runner.state === 'ready') {
     const leave = { label: text.leaveSafeMode, do: { type: 'restart', safeMode: false } as const }

@@ -151,7 +151,7 @@ export const settings: WordsLike<typeof en> = {
     whyOf: {
       ok: 'Schlüssel lassen sich lesen und schreiben.',
       absent:
-        'Auf diesem Rechner antwortet keiner. Starte ihn, oder starte Deckhand mit DECKHAND_VAULT=file; dann liegen die Schlüssel in einer Datei.',
+        'Auf diesem Rechner antwortet keiner. Starte ihn (unter Linux GNOME Keyring oder KWallet), oder starte Deckhand mit DECKHAND_VAULT=file; dann liegen die Schlüssel in einer Datei.',
       locked: 'Entsperre ihn (meist genügt es, sich am Rechner anzumelden), und prüfe noch einmal.',
       denied: 'Er hat den Zugriff verweigert. Erlaube ihn Deckhand, und prüfe noch einmal.',
       timeout: 'Vielleicht fragt er in einem anderen Fenster nach einem Passwort: Antworte dort, und prüfe noch einmal.',

@@ -1,6 +1,7 @@
 import type { shell as en } from '../en/shell.ts'
 import { createPlural } from '../plural.ts'
 import type { WordsLike } from '../words.ts'
+import { settings } from './settings.ts'
 
 const plural = createPlural('de')
 
@@ -74,10 +75,20 @@ export const shell: WordsLike<typeof en> = {
     dashboardPort: (port) => `Port ${port} gehört einem anderen Programm, darum lässt sich die Oberfläche nicht im Browser öffnen.`,
     usePort: (port) => `Port ${port} nehmen`,
     failed: 'Der Runner ließ sich nicht starten.',
+    failedBy: {
+      crash_loop: 'Der Runner ist in fünf Minuten dreimal abgestürzt.',
+      database_damaged: 'Die Datenbank ist beschädigt, darum kann der Runner nicht starten.',
+      database_newer: 'Die Datenbank wurde von einem neueren Deckhand geschrieben, darum kann der Runner nicht starten.',
+      database_locked: 'Ein anderes Programm benutzt die Datenbank, darum kann der Runner nicht starten.',
+      data_dir_unusable: 'Der Datenordner ist nicht zu benutzen, darum kann der Runner nicht starten.',
+      config_invalid: 'Eine Einstellung passt nicht, darum kann der Runner nicht starten.',
+      vault_unavailable: 'Schlüssel können nicht gelesen werden, darum kann der Runner nicht starten.',
+    },
     restart: 'Neu starten',
     safeMode: 'Im abgesicherten Modus starten',
     logs: 'Protokolle zeigen',
     vault: 'Schlüssel können nicht gelesen werden.',
+    vaultWhy: (state) => settings.keys.whyOf[state],
     recheck: 'Noch einmal prüfen',
     inSafeMode: 'Abgesicherter Modus: keine Zeitpläne, keine Kanäle, und Aufträge vom letzten Mal warten auf dich.',
     leaveSafeMode: 'Modus verlassen',

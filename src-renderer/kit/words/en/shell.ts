@@ -1,3 +1,4 @@
+import type { VaultState } from '../../../../src-main/contract/desktop-api.ts'
 import { createPlural } from '../plural.ts'
 
 const plural = createPlural('en')
@@ -72,10 +73,21 @@ export const shell = {
     dashboardPort: (port: number) => `Port ${port} is used by another program, so the dashboard cannot be opened in a browser.`,
     usePort: (port: number) => `Use port ${port}`,
     failed: 'The runner could not be started.',
+    failedBy: {
+      crash_loop: 'The runner crashed three times in five minutes.',
+      database_damaged: 'The database is damaged, so the runner cannot start.',
+      database_newer: 'The database was written by a newer Deckhand, so the runner cannot start.',
+      database_locked: 'Another program uses the database, so the runner cannot start.',
+      data_dir_unusable: 'The data folder cannot be used, so the runner cannot start.',
+      config_invalid: 'A setting does not fit, so the runner cannot start.',
+      vault_unavailable: 'Keys cannot be read, so the runner cannot start.',
+    },
     restart: 'Start again',
     safeMode: 'Start in safe mode',
     logs: 'Show logs',
     vault: 'Keys cannot be read.',
+    /** The desktop's own sentence knows the system and what that said. */
+    vaultWhy: (_state: VaultState['state'], sentence: string) => sentence,
     recheck: 'Check again',
     inSafeMode: 'Safe mode: no schedules, no channels, and jobs of the last run wait for you.',
     leaveSafeMode: 'Leave safe mode',
