@@ -49,6 +49,23 @@ it('due times that share one row count from wherever in it one looks', async () 
   expect((await sumUp(rig.clock.now() + HOUR, rig.clock.now() + 2 * HOUR)).all).toEqual([])
 })
 
+it('a run that somebody asked for in the middle of such a row hides nothing of it, and is of its own time', async () => {
+  const watch = rig.create({ cron: '* * * * *' })
+  rig.write((tx) => rig.schedules.pause(tx, watch.id))
+  rig.clock.advance(20 * HOUR)
+  rig.write((tx) => rig.schedules.runNow(tx, watch.id))
+  rig.end(rig.live(watch)[0]!)
+  const asked = rig.clock.now()
+  rig.clock.advance(30 * HOUR)
+  rig.write((tx) => rig.schedules.resume(tx, watch.id))
+  const row = rig.ledger(watch).find(({ times }) => times > 1)!
+  expect(row.dueAt).toBeLessThan(asked)
+  const paused = (sums: readonly OccurrenceSum[]) => sums.filter(({ state }) => state === 'paused').map(({ times }) => times)
+  for (const from of [asked, asked + HOUR]) expect(paused((await sumUp(from)).all)[0]).toBeGreaterThanOrEqual(row.times)
+  expect(countsOf((await sumUp(asked)).all)).toContain('1 ran completed')
+  expect((await sumUp(asked + HOUR)).all.map(({ state }) => state)).toEqual(['paused'])
+})
+
 it('names no schedule of which nothing came due, and first those for which not all went as planned', async () => {
   const from = rig.clock.now()
   const [failed, missed, well] = ['Failed', 'Missed', 'Well'].map((name) => rig.create({ name, catchUpHours: 0 }))

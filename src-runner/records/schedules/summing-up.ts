@@ -27,14 +27,18 @@ type SumRow = {
 const SCHEDULES = `SELECT schedule.seq, schedule.id, schedule.name, schedule.status, agent.name AS agent_name
   FROM schedules AS schedule JOIN agents AS agent ON agent.id = schedule.agent_id`
 
-/** A row that stands for many due times may begin before the span and reach into it. The reason is that of the newest row. */
+/**
+ * A row that stands for many due times may begin before the span and reach into it; in between lie only runs that somebody
+ * asked for. The reason is that of the newest row.
+ */
 const SUMS = `
   SELECT occurrence.state, job.status AS job_status, job.quiet, sum(occurrence.times) AS times,
     ifnull(sum(job.cost_micros), 0) AS cost_micros, max(ifnull(occurrence.until_at, occurrence.due_at)) AS last_at, occurrence.reason
   FROM occurrences AS occurrence LEFT JOIN agent_jobs AS job ON job.seq = occurrence.job_seq
   WHERE occurrence.schedule_seq = @seq AND occurrence.due_at < @to AND occurrence.due_at >= ifnull(
     (SELECT iif(before.until_at >= @from, before.due_at, NULL) FROM occurrences AS before
-      WHERE before.schedule_seq = @seq AND before.due_at < @from ORDER BY before.due_at DESC LIMIT 1), @from)
+      WHERE before.schedule_seq = @seq AND before.due_at < @from AND before.origin = 'clock' ORDER BY before.due_at DESC LIMIT 1), @from)
+    AND ifnull(occurrence.until_at, occurrence.due_at) >= @from
   GROUP BY occurrence.state, job.status, job.quiet`
 
 /** What came due in a span of time and what became of it: in all, and for each schedule of which something came due. */
