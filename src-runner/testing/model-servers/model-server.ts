@@ -35,7 +35,7 @@ export function servedTokensOf(asked: unknown): number {
 export type ModelServer = {
   url: string
   port: number
-  /** All requests so far, in order, but for those that only ask Ollama what a model is like. */
+  /** All requests so far, in order, but for those that only ask what a model is like. */
   received: ReceivedRequest[]
   /** How many of them were refused for their length. */
   refused(): number
@@ -81,6 +81,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     const asked = safeJson(body)
     if (path === '/api/show') return json(response, 200, engine.show())
     if (path === '/api/ps') return json(response, 200, engine.running(models[0]!))
+    if (path === '/api/v0/models' || path === '/props') return answerGet(path, response)
     received.push({ method: request.method ?? '', path, headers: request.headers as Record<string, string>, body: asked })
     arrivals.raise()
     response.on('close', () => {
