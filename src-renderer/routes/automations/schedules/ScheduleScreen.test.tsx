@@ -8,7 +8,7 @@ import { makeId, makeJob, makeOccurrence, makeSchedule } from '../../../testing/
 import { ScheduleScreen } from './ScheduleScreen.tsx'
 
 function open(fields: Partial<Schedule> = {}, occurrences: Occurrence[] = [], query = '') {
-  const held = { schedule: makeSchedule({ name: 'Summary', ...fields }), occurrences, liveStatus: 'running' as JobStatus }
+  const held = { schedule: makeSchedule({ name: 'Summary', ...fields }), occurrences, liveStatus: 'running' as JobStatus, workingMs: 0 }
   const change = (changes: Partial<Schedule>) => {
     held.schedule = { ...held.schedule, ...changes }
     runner.happen({ type: 'schedule.changed', payload: { scheduleId: held.schedule.id } })
@@ -21,7 +21,7 @@ function open(fields: Partial<Schedule> = {}, occurrences: Occurrence[] = [], qu
     resumeSchedule: () => change({ status: 'active' }),
     updateSchedule: ({ body }) => change(body),
     deleteSchedule: () => ({ ok: true }),
-    getJob: ({ params }) => ({ job: makeJob({ id: params.jobId, status: held.liveStatus }) }),
+    getJob: ({ params }) => ({ job: makeJob({ id: params.jobId, status: held.liveStatus, workingMs: held.workingMs }) }),
     runScheduleNow: () => {
       const occurrence = makeOccurrence({ origin: 'run_now', jobStatus: 'running', reason: 'You asked for it.', decidedAt: Date.now() })
       held.occurrences.unshift(occurrence)
@@ -63,6 +63,17 @@ describe('one schedule', () => {
     expect(screen.getByRole('button', { name: 'Run now' })).toBeDisabled()
   })
 
+  it.each([
+    ['has been at work for long', 3 * 3_600_000, /A run has been going for 3h/],
+    ['began a week ago, and the computer slept', 60_000, /A run is going/],
+  ])('says of a run that %s how it stands', async (_what, workingMs, sentence) => {
+    const began = Date.now() - 7 * 86_400_000
+    const lastRun = makeOccurrence({ jobStatus: 'running', dueAt: began, decidedAt: began })
+    const { held } = open({ liveJobId: lastRun.jobId, lastStatus: 'running', lastRun })
+    held.workingMs = workingMs
+    expect(await screen.findByText(sentence)).toBeInTheDocument()
+  })
+
   it('says why it could not be run', async () => {
     const { user, runner } = open()
     runner.answer({ runScheduleNow: () => new Refusal('schedule_is_running', 'The runner’s own sentence, in English.') })
@@ -88,12 +99,8 @@ describe('one schedule', () => {
     runner.happen({ type: 'job.requeued', payload: { jobId, agentId: jobId, conversationId: null, reason: 'woken' } })
     expect(await screen.findByText(/A run is going/)).toBeInTheDocument()
     expect(screen.getByRole('link', { name: 'Open it' })).toHaveAttribute('href', `/jobs/${jobId}`)
-    held.schedule = {
-      ...held.schedule,
-      lastStatus: 'running',
-      lastRun: makeOccurrence({ jobId, decidedAt: Date.now() - 3 * 3_600_000 - 90_000 }),
-    }
-    runner.happen({ type: 'schedule.changed', payload: { scheduleId: held.schedule.id } })
+    held.workingMs = 3 * 3_600_000 + 90_000
+    runner.happen({ type: 'job.step_recorded', payload: { jobId, conversationId: null, seq: 1, kind: 'reply', costUsd: 0 } })
     expect(await screen.findByText(/A run has been going for 3h 01m/)).toBeInTheDocument()
   })
 

@@ -11,7 +11,7 @@ import { type Schedule, STUCK_AFTER_MS } from '../../../../src-runner/contract/s
 import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useDeleteSchedule, usePauseSchedule, useResumeSchedule, useRunScheduleNow, useUpdateSchedule } from '../../../api/mutations.ts'
 import { isNoSuchThing, sentenceOf } from '../../../api/problem.ts'
-import { useSchedule } from '../../../api/queries.ts'
+import { useJob, useSchedule } from '../../../api/queries.ts'
 import { useMinutes } from '../../../kit/now.ts'
 import { moneyText } from '../../../kit/numbers.ts'
 import { durationText, relativeTime } from '../../../kit/time.ts'
@@ -160,15 +160,14 @@ function Standing(props: { schedule: Schedule }): JSX.Element {
   const money = (usd: number) => moneyText(usd, locale())
   const resumes = () =>
     text().exhaustedResumes(relativeTime(nextDayIn(props.schedule.timezone, now()), now(), locale()), props.schedule.timezone)
-  const goingFor = () => {
-    const run = props.schedule.lastRun
-    return run === null || run.jobId !== props.schedule.liveJobId ? 0 : now() - (run.decidedAt ?? run.dueAt)
-  }
+  const liveJob = useJob(() => props.schedule.liveJobId)
+  /** A run that the computer slept through is not stuck. */
+  const workedFor = () => (liveJob.data?.job.id === props.schedule.liveJobId ? liveJob.data.job.workingMs : 0)
   const liveStatus = useLiveRun(() => props.schedule)
   const isWaiting = () => liveStatus() === 'awaiting_approval'
   const live = () => {
     if (isWaiting()) return text().isWaiting
-    return goingFor() > STUCK_AFTER_MS ? text().stuck(durationText(goingFor(), locale())) : text().isRunning
+    return workedFor() > STUCK_AFTER_MS ? text().stuck(durationText(workedFor(), locale())) : text().isRunning
   }
   return (
     <>
@@ -190,7 +189,7 @@ function Standing(props: { schedule: Schedule }): JSX.Element {
         {(id) => (
           <p
             class={`flex flex-wrap gap-x-3 rounded-lg px-3.5 py-2 text-sm ${
-              goingFor() > STUCK_AFTER_MS || isWaiting() ? 'bg-warn-soft text-warn' : 'bg-accent-soft text-accent-ink'
+              workedFor() > STUCK_AFTER_MS || isWaiting() ? 'bg-warn-soft text-warn' : 'bg-accent-soft text-accent-ink'
             }`}
           >
             {live()}
