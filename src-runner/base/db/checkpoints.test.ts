@@ -57,12 +57,13 @@ test('the log is copied by the thread and begins anew, and no commit waits for i
   expect(warnings).toEqual([])
 })
 
-test('while it is written to without a pause the log stays short', async () => {
+test('while it is written to again and again the thread keeps up, and the log stays short', { timeout: 60_000 }, async () => {
   let longest = 0
   for (let round = 0; round < 40; round++) {
     write(16, 50)
     longest = Math.max(longest, readFrames(db.connection).all)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    // However busy the machine is; SQLite itself would let it come to twice as many, and then within a commit.
+    await vi.waitFor(() => expect(readFrames(db.connection).waiting).toBeLessThan(8000), 20_000)
   }
   expect(db.prepare<{ n: number }>('SELECT count(*) AS n FROM events').get()!.n).toBe(40 * 16 * 50)
   // Of more than 32,000 pages. SQLite helps from 16,384 on, unless the thread is at it just then.
