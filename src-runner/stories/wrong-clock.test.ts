@@ -138,7 +138,10 @@ describe('what is remembered for a while, while the clock is wrong', { timeout: 
     return (await runner.client.ok('createTrigger', { body })).url
   }
 
-  it.each([2 * YEAR, -YEAR])('knows a delivery again after an hour that was %d ms away', async (ms) => {
+  it.each([
+    ['two years ahead', 2 * YEAR],
+    ['a year back', -YEAR],
+  ])('knows a delivery again, during an hour and after it: %s', async (_how, ms) => {
     const url = await addTrigger()
     const first = await deliver(url)
     set(ms)
@@ -147,6 +150,28 @@ describe('what is remembered for a while, while the clock is wrong', { timeout: 
     set(-ms)
     runFor(2 * HOUR)
     expect(await deliver(url)).toBe(first)
+  })
+
+  it('is the whole history: what happened, and what became of due times', async () => {
+    const agent = await open()
+    const body = { name: 'News', agentId: agent.id, cron: '0 * * * *', timezone: 'UTC', task: 'Read the news.' }
+    const { schedule } = await runner.client.ok('createSchedule', { body })
+    const ledger = async () => (await runner.client.ok('listOccurrences', { params: { scheduleId: schedule.id }, query: {} })).occurrences
+    const untilRuns = (count: number) =>
+      expect.poll(async () => (await ledger()).filter(({ jobStatus }) => jobStatus === 'completed').length, { timeout: 20_000 }).toBe(count)
+    clock.advance(30 * MINUTE)
+    await untilRuns(1)
+    clock.advance(HOUR)
+    await untilRuns(2)
+    set(2 * YEAR)
+    await untilRuns(3)
+    runFor(2 * HOUR)
+    set(-2 * YEAR - 2 * HOUR)
+    const dueTimes = (await ledger()).map(({ dueAt }) => dueAt)
+    expect(dueTimes).toEqual(expect.arrayContaining([START + 30 * MINUTE, START + 90 * MINUTE]))
+    const { events, close } = await runner.client.stream('streamEvents', { lastEventId: 1 })
+    expect((await events.next()).value).toMatchObject({ id: 2 })
+    close()
   })
 
   it('is forgotten after six weeks off, a day later', async () => {
