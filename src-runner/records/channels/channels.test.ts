@@ -214,6 +214,15 @@ describe('people', () => {
       meet(channel, 1000)
       expect(asking(channel)).toEqual([1000])
     })
+
+    test('no request is forgotten by a clock that nobody believes yet', () => {
+      const channel = connect()
+      for (let i = 0; i < 3; i++) meet(channel, i)
+      const age = { now: () => rig.clock.now() - 400 * 24 * 3_600_000 }
+      rig.clock.jump(400 * 24 * 3_600_000)
+      write((tx) => addRequest(tx, { ...rig, age }, channel, sender(1000)))
+      expect(asking(channel)).toEqual([0, 1, 2, 1000])
+    })
   })
 
   test('the code of a channel is its own, and is known with and without the command of a link', () => {
