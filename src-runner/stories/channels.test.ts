@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Approval } from '../contract/approvals.ts'
+import { createMemoryVault, type Vault } from '../kit/vault.ts'
 import { ANNA, BEN, useTelegramRig } from '../testing/telegram-chat.ts'
 import { shortCodeOf } from '../records/approvals/short-code.ts'
 import { ALL_TOOLS } from '../thinking/tools/all-tools.ts'
@@ -525,6 +526,23 @@ describe('Telegram', { timeout: 30_000 }, () => {
     await untilSaid(ANNA, /This is a test from Deckhand/)
     const { lastRoundTripAt } = await channelNow()
     expect(lastRoundTripAt).toBeGreaterThan(Date.now() - 60_000)
+  })
+
+  it('leaves no token behind when it is removed while somebody gives it another one', async () => {
+    const vault = createMemoryVault()
+    let meanwhile = async () => {}
+    const slow: Vault = { ...vault, set: (key, value) => meanwhile().then(() => vault.set(key, value)) }
+    const { id } = await beginConnected({}, { vault: slow })
+    const params = { channelId: id }
+    const tokenNow = () => vault.get(`channel:${id}:token`)
+    expect(await tokenNow()).toBe(rig.bot.token)
+    meanwhile = async () => {
+      meanwhile = async () => {}
+      await rig.runner.client.ok('deleteChannel', { params })
+      await expect.poll(tokenNow).toBeNull()
+    }
+    expect(await rig.runner.client.ask('updateChannel', { params, body: { token: rig.bot.token } })).toMatchObject({ status: 404 })
+    await expect.poll(tokenNow).toBeNull()
   })
 
   it('is gone with its agent, and with it the token', async () => {

@@ -47,7 +47,9 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: 
     try {
       return write()
     } catch (error) {
-      const back = before === null ? vault.delete(key) : vault.set(key, before)
+      // Of a channel that was removed in the meantime nothing may come back: nobody would find it any more.
+      const isThere = before !== null && findConnectable(db, channelId) !== null
+      const back = isThere ? vault.set(key, before) : vault.delete(key)
       await back.catch((cause: unknown) => log.error({ error: cause, channelId }, 'a token could not be put back'))
       throw error
     }
