@@ -63,6 +63,20 @@ describe('providers', { timeout: 20_000 }, () => {
     for (const text of everything) for (const spelling of spellings) expect(text.includes(spelling)).toBe(false)
   })
 
+  it('leave no key behind when they are removed while somebody gives them another one', async () => {
+    const vault = createMemoryVault()
+    let meanwhile = async () => {}
+    runner = await createTestRunner({ vault: { ...vault, set: (key, value) => meanwhile().then(() => vault.set(key, value)) } })
+    const { id: providerId } = await runner.addProvider({ apiKey: 'an invented key' })
+    meanwhile = async () => {
+      meanwhile = async () => {}
+      await runner.client.ok('deleteProvider', { params: { providerId } })
+    }
+    const answer = await runner.client.ask('updateProvider', { params: { providerId }, body: { apiKey: 'another one' } })
+    expect(answer).toMatchObject({ status: 404 })
+    expect(await vault.get(providerKey(providerId))).toBeNull()
+  })
+
   it('change nothing when the vault is shut, and say so', async () => {
     const shut = () => Promise.reject(new AppError('vault_unavailable', 'The keychain is locked. Unlock it and try again.'))
     const vault = createMemoryVault()

@@ -48,8 +48,8 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: 
       return write()
     } catch (error) {
       // Of a channel that was removed in the meantime nothing may come back: nobody would find it any more.
-      const isThere = before !== null && findConnectable(db, channelId) !== null
-      const back = isThere ? vault.set(key, before) : vault.delete(key)
+      const isGone = error instanceof AppError && error.code === 'channel_not_found'
+      const back = before === null || isGone ? vault.delete(key) : vault.set(key, before)
       await back.catch((cause: unknown) => log.error({ error: cause, channelId }, 'a token could not be put back'))
       throw error
     }

@@ -3,7 +3,14 @@ import type { FoundServer, Provider, UpdateProvider } from '../../../contract/pr
 import { AppError } from '../../../kit/errors.ts'
 import { saidAs } from '../../../kit/said.ts'
 import { providerKey } from '../../../kit/vault.ts'
-import { deleteProvider, getProvider, insertProvider, listProviders, updateProvider } from '../../../records/providers/providers.ts'
+import {
+  deleteProvider,
+  findProvider,
+  getProvider,
+  insertProvider,
+  listProviders,
+  updateProvider,
+} from '../../../records/providers/providers.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
@@ -22,7 +29,9 @@ export function providerHandlers({ db, clock, ids, vault, models, findServers, l
     try {
       return write()
     } catch (error) {
-      await putKey(key, before).catch((cause: unknown) => log.error({ error: cause, providerId }, 'a key could not be put back'))
+      // Of a provider that was removed in the meantime nothing may come back: nobody would find it any more.
+      const back = error instanceof AppError && error.code === 'provider_not_found' ? null : before
+      await putKey(key, back).catch((cause: unknown) => log.error({ error: cause, providerId }, 'a key could not be put back'))
       throw error
     }
   }
