@@ -3,14 +3,7 @@ import type { FoundServer, Provider, UpdateProvider } from '../../../contract/pr
 import { AppError } from '../../../kit/errors.ts'
 import { saidAs } from '../../../kit/said.ts'
 import { providerKey } from '../../../kit/vault.ts'
-import {
-  deleteProvider,
-  findProvider,
-  getProvider,
-  insertProvider,
-  listProviders,
-  updateProvider,
-} from '../../../records/providers/providers.ts'
+import { deleteProvider, getProvider, insertProvider, listProviders, updateProvider } from '../../../records/providers/providers.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
