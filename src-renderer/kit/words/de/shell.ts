@@ -88,7 +88,7 @@ export const shell: WordsLike<typeof en> = {
     safeMode: 'Im abgesicherten Modus starten',
     logs: 'Protokolle zeigen',
     vault: 'Schlüssel können nicht gelesen werden.',
-    vaultWhy: (state) => settings.keys.whyOf[state],
+    vaultWhy: (state, sentence) => settings.keys.whyOf[state] ?? sentence,
     recheck: 'Noch einmal prüfen',
     inSafeMode: 'Abgesicherter Modus: keine Zeitpläne, keine Kanäle, und Aufträge vom letzten Mal warten auf dich.',
     leaveSafeMode: 'Modus verlassen',
