@@ -102,7 +102,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   /** What a model reads of a request. */
   function take(protocol: Protocol, asked: unknown): { request: unknown } | { refusal: { status: number; body: unknown } } {
     if (protocol === ollamaChat) {
-      const taken = engine.take((asked ?? {}) as object)
+      const taken = engine.take(asked ?? {})
       if ('noMemory' in taken) return { refusal: { status: 500, body: { error: taken.noMemory } } }
       return 'request' in taken ? taken : { refusal: protocol.tooLong(taken.sent, taken.window) }
     }

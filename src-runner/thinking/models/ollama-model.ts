@@ -74,7 +74,7 @@ export function createOllamaModel(access: DriverAccess, root: string, model: str
           options: { num_ctx: lastWindow, ...(options.maxOutputTokens === undefined ? {} : { num_predict: options.maxOutputTokens }) },
         }
         try {
-          return { stream: ReadableStream.from(partsOf(linesOf(await post(body, signal)))) }
+          return { stream: streamOf(partsOf(linesOf(await post(body, signal)))) }
         } catch (thrown) {
           const smaller = windowBelow(lastWindow)
           if (smaller === null || !(thrown instanceof ModelTrouble) || thrown.failure.outOfMemory === undefined) throw thrown
@@ -83,6 +83,17 @@ export function createOllamaModel(access: DriverAccess, root: string, model: str
       }
     },
   }
+}
+
+function streamOf<Part>(parts: AsyncGenerator<Part>): ReadableStream<Part> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await parts.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: async () => void (await parts.return(undefined)),
+  })
 }
 
 /** In the words in which Ollama's own engine says it. */

@@ -49,8 +49,8 @@ export function windowBelow(tokens: number): number | null {
 /** From `/api/show` and `/api/ps`. Reads what is there and trusts none of it to be. */
 export function readFacts(model: string, show: unknown, running: unknown): OllamaFacts {
   const info = recordIn(show, 'model_info')
-  const architecture = String(info['general.architecture'] ?? '')
-  const of = (name: string) => countIn(info[`${architecture}.${name}`])
+  const architecture = info['general.architecture']
+  const of = (name: string) => (typeof architecture === 'string' ? countIn(info[`${architecture}.${name}`]) : null)
   const parameters = recordIn({ show }, 'show')['parameters']
   const own = typeof parameters === 'string' ? /^\s*num_ctx\s+(\d+)/m.exec(parameters)?.[1] : undefined
   const loaded = listIn(running, 'models').find(
