@@ -25,7 +25,7 @@ function begin(): void {
 }
 function open(): void {
   rig = openRecordsRig(createHandClock(START))
-  asleepMs = 0
+  asleepMs = HOUR
   boot = 'first'
   begin()
   look()
@@ -154,6 +154,23 @@ describe('time that is believed', () => {
     expect(lag()).toEqual(NONE)
   })
 
+  it('is set right at once in the first minutes of a machine that keeps another zone in its clock, and not later', () => {
+    open()
+    run(HOUR)
+    asleepMs = -rig.clock.monotonic()
+    turnOff(8 * HOUR + 2 * HOUR)
+    expect(look()).toBe(0)
+    rig.clock.advance(MINUTE)
+    rig.clock.jump(-2 * HOUR)
+    expect(lag()).toEqual(NONE)
+    expect(look()).toBe(0)
+    rig.clock.advance(20 * MINUTE)
+    look()
+    rig.clock.jump(-2 * HOUR)
+    expect(look()).toBe(-2 * HOUR)
+    expect(lag().money).toBe(-2 * HOUR)
+  })
+
   it('is in doubt beyond a restart of the app, and a crash', () => {
     open()
     rig.clock.jump(2 * YEAR)
@@ -206,7 +223,7 @@ describe('time that is believed', () => {
         for (const [setMs, runMs] of steps) {
           wall += setMs + runMs
           elapsedMs += runMs
-          const next = follow(line, { wall, elapsedMs, boot: 'b' }, DAY)
+          const next = follow(line, { wall, elapsedMs, boot: 'b', isStarting: false }, DAY)
           line = next.line
           moved += next.setMs
           // Whoever had a day left has what is left of it, whatever the clock shows.

@@ -35,6 +35,8 @@ const NOTICED_MS = 60_000
 const DAY_MS = 86_400_000
 /** Running time for which a clock has to stand before it is believed. */
 const BELIEVED_AFTER_MS = DAY_MS
+/** A clock that two systems of one machine keep in different zones is set by some hours, forward or back, at every start. */
+const MOST_SET_AT_START_MS = DAY_MS
 /** A clock that is wrong at its start hides how long the machine was off before. */
 const MOST_HIDDEN_MS = 31 * DAY_MS
 /** What is not noticed in between is read from the events after a crash. */
@@ -55,7 +57,8 @@ export type Line = {
   boot: string
 }
 
-export type Sight = { wall: number; elapsedMs: number; boot: string }
+/** `isStarting`: the machine was turned on a moment ago. */
+export type Sight = { wall: number; elapsedMs: number; boot: string; isStarting: boolean }
 
 /** How long a machine may have been off for the clock to be believed at its start. */
 const MOST_OFF_MS = { age: DAY_MS, money: Infinity }
@@ -63,13 +66,13 @@ type LineName = keyof typeof MOST_OFF_MS
 const NAMES = ['age', 'money'] as const
 
 /** The line at another look, and by how much the clock was set in between. */
-export function follow(line: Line, { wall, elapsedMs, boot }: Sight, mostOffMs: number): { line: Line; setMs: number } {
+export function follow(line: Line, { wall, elapsedMs, boot, isStarting }: Sight, mostOffMs: number): { line: Line; setMs: number } {
   // A container that was started again has the boot of its machine and a running time of its own.
   const isSameBoot = boot === line.boot && elapsedMs >= line.elapsedMs
   const at = line.at + (isSameBoot ? elapsedMs - line.elapsedMs : 0)
-  const mostUnexplained = isSameBoot ? NOTICED_MS : Math.max(mostOffMs, NOTICED_MS)
+  const mostUnexplained = isSameBoot && !isStarting ? NOTICED_MS : Math.max(mostOffMs, NOTICED_MS)
   const unexplained = wall - at - line.aheadMs
-  if (unexplained >= -NOTICED_MS && unexplained <= mostUnexplained) {
+  if (unexplained >= (isStarting ? -MOST_SET_AT_START_MS : -NOTICED_MS) && unexplained <= mostUnexplained) {
     const stoodMs = line.stoodMs + at - line.at
     const isBelieved = line.aheadMs === 0 || stoodMs >= BELIEVED_AFTER_MS
     if (isBelieved) return { line: believed({ wall, elapsedMs, boot }), setMs: 0 }
@@ -86,12 +89,17 @@ export function follow(line: Line, { wall, elapsedMs, boot }: Sight, mostOffMs: 
   return { line: { at, aheadMs, stoodMs, wasOff, elapsedMs, boot }, setMs: unexplained }
 }
 
-function believed({ wall, elapsedMs, boot }: Sight): Line {
+function believed({ wall, elapsedMs, boot }: Pick<Sight, 'wall' | 'elapsedMs' | 'boot'>): Line {
   return { at: wall, aheadMs: 0, stoodMs: 0, wasOff: 0, elapsedMs, boot }
 }
 
 export function createBelievedTimes({ db, clock, time }: { db: Database; clock: Now; time: MachineTime }): BelievedTimes {
-  const look = (): Sight => ({ wall: clock.now(), elapsedMs: Math.floor(time.elapsed()), boot: time.boot })
+  const look = (): Sight => ({
+    wall: clock.now(),
+    elapsedMs: Math.floor(time.elapsed()),
+    boot: time.boot,
+    isStarting: time.isStarting?.() ?? false,
+  })
   let lines = readLines(db)
   let writtenAt = -Infinity
   const followed = (name: LineName, sight: Sight) => follow(lines[name], sight, MOST_OFF_MS[name])

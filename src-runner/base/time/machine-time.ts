@@ -11,6 +11,8 @@ export type MachineTime = {
   readonly boot: string
   /** Milliseconds since some point of this boot. Never goes back. */
   elapsed(): number
+  /** The machine was turned on a moment ago: its clock may be its own, which the network has not set yet. Absent: nobody knows. */
+  isStarting?(): boolean
 }
 
 export type Machine = {
@@ -31,6 +33,9 @@ export const thisMachine: Machine = {
   },
 }
 
+/** By then a machine that has a network has asked it for the time. */
+const STARTING_MS = 15 * 60_000
+
 /** A second between wall clock and running time that was not there before: asleep, or the clock was set. */
 const NOTICED_MS = 1000
 
@@ -42,16 +47,14 @@ export function createMachineTime(clock: Pick<Clock, 'now' | 'monotonic'>, machi
   if (machine === null) return { boot: randomUUID(), elapsed: () => clock.monotonic() }
   let drift = clock.now() - clock.monotonic()
   let ahead = machine.uptimeMs() - clock.monotonic()
-  return {
-    boot: machine.bootId() ?? randomUUID(),
-    elapsed() {
-      const running = clock.monotonic()
-      const driftNow = clock.now() - running
-      if (Math.abs(driftNow - drift) > NOTICED_MS) {
-        drift = driftNow
-        ahead = Math.max(ahead, machine.uptimeMs() - running)
-      }
-      return running + ahead
-    },
+  const elapsed = () => {
+    const running = clock.monotonic()
+    const driftNow = clock.now() - running
+    if (Math.abs(driftNow - drift) > NOTICED_MS) {
+      drift = driftNow
+      ahead = Math.max(ahead, machine.uptimeMs() - running)
+    }
+    return running + ahead
   }
+  return { boot: machine.bootId() ?? randomUUID(), elapsed, isStarting: () => elapsed() < STARTING_MS }
 }
