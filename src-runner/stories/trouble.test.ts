@@ -51,7 +51,9 @@ describe('trouble with a model', { timeout: 20_000 }, () => {
     const job = await runner.ended(jobId)
     expect(job).toMatchObject({ status: 'failed', error: 'model_auth', errorMessage: expect.stringContaining('Test server') })
     expect(runner.modelServer.received.filter((request) => request.method === 'POST')).toHaveLength(1)
-    expect(runner.notices).toEqual([{ kind: 'job_failed', title: job.title, body: job.errorMessage, path: `/jobs/${jobId}` }])
+    const bodySaid = { code: 'model_asks_for_key', facts: { provider: 'Test server' } }
+    const told = { kind: 'job_failed', about: { code: 'job_failed' }, title: job.title, body: job.errorMessage, bodySaid }
+    expect(runner.notices).toEqual([{ ...told, path: `/jobs/${jobId}` }])
     const events = await runner.client.turn('streamJob', { params: { jobId } })
     expect(events.slice(1)).toMatchObject([
       { type: 'error', error: 'model_auth', message: job.errorMessage },
