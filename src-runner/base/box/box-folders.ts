@@ -88,7 +88,7 @@ function identityOf({ dev, ino }: BigIntStats): string {
 }
 
 /** Places in a home folder that hold keys and passwords, hidden also where a person opened the whole home to an agent. */
-const HOME_SECRETS = [
+export const HOME_SECRETS = [
   '.aws',
   '.azure',
   '.bash_history',

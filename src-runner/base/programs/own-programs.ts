@@ -183,8 +183,8 @@ export async function findByName(name: string, programs: Startable): Promise<str
 }
 
 /**
- * Whether it is a program, and what its name leads to is the system's, or among what is shown of the person's. A link in a folder of programs
- * may lead anywhere, also to where an agent writes.
+ * Whether it is a program, and what its name leads to is the system's, or among what is shown of the person's. A link in a
+ * folder of programs may lead anywhere, also to where an agent writes.
  */
 export async function mayStart(path: string, { shown, covered, writable }: Startable): Promise<boolean> {
   const real = await realpath(path).catch(() => null)

@@ -1,3 +1,5 @@
+import { HOME_SECRETS } from '../box/box-folders.ts'
+
 /**
  * Where programs keep what they need to run, by whom they were installed with. All paths lie in the person's home; a `*`
  * stands for one name. What is not named here is shown as the one file that it is.
@@ -89,39 +91,11 @@ export const SHIMS: readonly Shims[] = [
   { folder: '.goenv/shims', chosenBy: 'file', file: '.goenv/version', installs: '.goenv/versions', lineNames: 'version' },
 ]
 
-/** Where settings and keys are. Nothing in them is ever shown, whatever PATH says. */
+/** Where settings and keys are. Nothing in them is ever shown, whatever PATH says: more than is hidden of an opened home. */
 export const NEVER_SHOWN = [
-  '.aws',
-  '.azure',
-  '.cache',
-  '.cargo/credentials',
-  '.cargo/credentials.toml',
-  '.config',
-  '.docker',
-  '.gem/credentials',
-  '.git',
-  '.gnupg',
-  '.kube',
-  '.local/share/keyrings',
-  '.local/share/Trash',
-  '.local/share/uv/credentials',
-  '.local/state',
-  '.m2',
-  '.mozilla',
-  '.netrc',
-  '.npmrc',
-  '.password-store',
-  '.pki',
-  '.pypirc',
-  '.ssh',
-  '.terraform.d',
-  '.thunderbird',
-  '.vscode',
-  'Library/Application Support',
-  'Library/Cookies',
-  'Library/Keychains',
-  'Library/Preferences',
-  'snap',
+  ...HOME_SECRETS,
+  ...['.cache', '.config', '.git', '.local/share/Trash', '.local/state', '.m2', '.terraform.d', '.thunderbird', '.vscode', 'snap'],
+  ...['Library/Application Support', 'Library/Preferences'],
 ]
 
 /** Settings that some put beside programs, with the password of a private registry in them. */
