@@ -10,7 +10,7 @@ import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from 
 import { createOutbound, type OutboundFetch } from './base/net/outbound.ts'
 import { readProcessPath, type readLoginPath } from './base/programs/login-path.ts'
 import { createBelievedTimes } from './base/time/believed-time.ts'
-import { createMachineTime, thisMachine } from './base/time/machine-time.ts'
+import { createMachineTime, thisMachine, type Machine } from './base/time/machine-time.ts'
 import type { GateConfig } from './contract/gate.ts'
 import type { Notice, RunnerConfig, RunningReport } from './contract/port.ts'
 import type { Settings } from './contract/settings.ts'
@@ -64,6 +64,8 @@ export type RunnerDeps = {
   config: RunnerConfig
   vault: Vault
   clock?: Clock
+  /** What counts the running time of the machine. Left out beside a clock of a test: each start is a boot of its own. */
+  machine?: Machine
   /** Rings when a schedule is due; that of a test goes by its clock. */
   alarm?: Alarm
   ids?: Ids
@@ -162,7 +164,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   function assemble(db: Database) {
     const hub = createEventHub({ db, log })
     const tails = createJobTails({ log })
-    const time = createMachineTime(clock, deps.clock === undefined ? thisMachine : null)
+    const time = createMachineTime(clock, deps.machine ?? (deps.clock === undefined ? thisMachine : null))
     const times = createBelievedTimes({ db, clock, time })
     const { money, age, deadlines } = times
     const jobs: JobStore = createJobStore({

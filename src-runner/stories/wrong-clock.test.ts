@@ -265,3 +265,43 @@ describe('money, while the clock is wrong', { timeout: 60_000 }, () => {
     expect((await run(agent)).status).toBe('completed')
   })
 })
+
+/** A clock that was set, one event dated by it, and a kill before anybody looked at the clock again. */
+describe('a wrong clock over a crash of the app, on a machine that runs on', { timeout: 60_000 }, () => {
+  test.each([
+    ['a year ahead', YEAR],
+    ['a day ahead', DAY],
+    ['a year back', -YEAR],
+  ])('neither expires an approval nor opens a spent budget: %s', async (_how, ms) => {
+    clock = createHandClock(START)
+    const machine = { uptimeMs: () => HOUR + clock.monotonic(), bootId: () => 'this boot' }
+    runner = await createTestRunner({ clock, machine, tools: [send], modelServer: { fallback: { text: ['Hello.'], usage: USAGE } } })
+    const asking = await runner.addAgent({ name: 'Asks', limits: { maxCostUsd: 1 } })
+    await runner.client.ok('setModelPrice', { body: { model: asking.model!, price: PRICE } })
+    runner.modelServer.play({ text: [''], toolCalls: [{ id: 'call', name: 'send', args: { to: 'ada' } }], usage: USAGE })
+    expect((await run(asking)).status).toBe('awaiting_approval')
+    const spending = await runner.addAgent({
+      name: 'Spends',
+      model: asking.model,
+      limits: { maxCostUsd: 1 },
+      budgets: { dayUsd: 0.14, monthUsd: null },
+    })
+    for (let i = 0; i < 2; i++) expect((await run(spending)).status).toBe('completed')
+    clock.advance(HOUR)
+
+    clock.jump(ms)
+    const interrupted = await submit(spending)
+    clock.advance(3000)
+    await runner.restart({ crash: true })
+
+    const [approval] = await pending()
+    expect(left(approval!)).toBe(23 * HOUR - 3000)
+    expect((await runner.ended(interrupted)).status).toBe('awaiting_approval')
+    expect((await run(spending)).status).toBe('awaiting_approval')
+    clock.jump(-ms)
+    clock.advance(30_000)
+    expect(left((await pending()).find(({ id }) => id === approval!.id)!)).toBe(23 * HOUR - 33_000)
+    runFor(DAY)
+    expect((await run(spending)).status).toBe('completed')
+  })
+})

@@ -25,6 +25,7 @@ export const TEST_SECRET = 'worker-secret-of-the-test-runner-0123456789'
 export type TestRunnerOptions = {
   config?: Partial<RunnerConfig>
   clock?: Clock
+  machine?: RunnerDeps['machine']
   ids?: Ids
   fetch?: RunnerDeps['fetch']
   trash?: RunnerDeps['trash']
@@ -110,7 +111,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
   let running = await launch()
 
   async function launch(): Promise<{ runner: Runner; url: string; port: number; client: RunnerClient }> {
-    const { clock, ids, fetch, deadlines, tools, moreTools, internet, findBox, trash, publicAddressTimings } = options
+    const { clock, machine, ids, fetch, deadlines, tools, moreTools, internet, findBox, trash, publicAddressTimings } = options
     const found = options.findsModelServer === true ? modelServer.port : 9
     const discoveryPorts = { ollama: found, lmStudio: found, llamaCpp: found }
     const open: typeof openDatabase = (given) => (db = openDatabase(given))
@@ -121,6 +122,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       vault,
       log,
       clock,
+      machine,
       alarm: clock === undefined ? undefined : createHandAlarm(clock),
       fetch,
       deadlines,

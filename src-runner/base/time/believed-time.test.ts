@@ -191,10 +191,22 @@ describe('time that is believed', () => {
     expect(lag()).toEqual({ money: 2 * YEAR, age: 2 * YEAR, deadlines: 2 * YEAR })
   })
 
-  it('learns from the newest event what passed since it was last written down', () => {
+  it('does not trust the date of an event that was recorded just before a crash', () => {
     open()
-    rig.clock.advance(10 * DAY)
+    run(3 * HOUR)
+    rig.clock.jump(YEAR)
     transact(rig.db, (tx) => tx.emit({ type: 'settings.changed', payload: { keys: [] } }))
+    rig.reboot()
+    begin()
+    expect(lag()).toEqual({ money: YEAR, age: YEAR, deadlines: YEAR })
+    expect(look()).toBe(YEAR)
+    expect(lag().deadlines).toBe(0)
+  })
+
+  it('counts the minutes before a crash and a reboot as time that the machine was off', () => {
+    open()
+    run(3 * HOUR)
+    rig.clock.advance(14 * MINUTE)
     turnOff(HOUR)
     expect(lag()).toEqual(NONE)
   })

@@ -39,7 +39,10 @@ const BELIEVED_AFTER_MS = DAY_MS
 const MOST_SET_AT_START_MS = DAY_MS
 /** A clock that is wrong at its start hides how long the machine was off before. */
 const MOST_HIDDEN_MS = 31 * DAY_MS
-/** What is not noticed in between is read from the events after a crash. */
+/**
+ * After a crash the running time of the same boot explains what passed since. After a reboot these minutes count as time that
+ * the machine was off.
+ */
 const WRITTEN_EVERY_MS = 900_000
 
 /** Time as it is believed to pass. Whole milliseconds. */
@@ -138,15 +141,10 @@ const SELECT_LINE = `SELECT at, ahead_ms AS aheadMs, stood_ms AS stoodMs, was_of
   FROM believed_times WHERE line = ?`
 const WRITE_LINE = 'UPDATE believed_times SET at = ?, ahead_ms = ?, stood_ms = ?, was_off = ?, elapsed_ms = ?, boot = ? WHERE line = ?'
 
-/** What happened after a line was last written was seen to happen. */
+/** The newest event says nothing here: it is dated by the clock, and a clock may have been wrong for that one moment. */
 function readLines(db: Database): Record<LineName, Line> {
-  const newest = db.prepare<{ at: number }>('SELECT at FROM events ORDER BY id DESC LIMIT 1').get()?.at ?? 0
-  const read = (name: LineName): Line => {
-    const line = db.prepare<Line>(SELECT_LINE).get(name)!
-    const missed = Math.max(0, newest - line.at - line.aheadMs)
-    return missed === 0 ? line : { ...line, at: line.at + missed, boot: '' }
-  }
-  return { age: read('age'), money: read('money') }
+  const select = db.prepare<Line>(SELECT_LINE)
+  return { age: select.get('age')!, money: select.get('money')! }
 }
 
 function writeLine(tx: Tx, name: LineName, { at, aheadMs, stoodMs, wasOff, elapsedMs, boot }: Line): void {
