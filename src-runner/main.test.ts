@@ -45,10 +45,10 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
   }
 
   describe('under a host', () => {
-    function host() {
+    function host(execArgv: string[] = []) {
       // The start-up files of whoever runs the tests are not read.
       const env = { ...process.env, HOME: home, SHELL: '/bin/sh' }
-      const child = fork(ENTRY, [], { env, execArgv: [], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+      const child = fork(ENTRY, [], { env, execArgv, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
       children.push(child)
       const said: FromRunner[] = []
       let output = ''
@@ -69,8 +69,8 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
       }
     }
 
-    async function started(changes: Partial<RunnerConfig> = {}) {
-      const under = host()
+    async function started(changes: Partial<RunnerConfig> = {}, execArgv: string[] = []) {
+      const under = host(execArgv)
       await under.heard('hello')
       under.send({ type: 'start', config: configOf(changes) })
       const ready = await under.heard('ready')
@@ -115,6 +115,16 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
       const log = readFileSync(join(home, 'data', 'logs', 'runner.log'), 'utf8')
       expect(log).toContain('the runner is ready')
       for (const secret of [SECRET, KEY]) expect([log.includes(secret), output().includes(secret)]).toEqual([false, false])
+    })
+
+    it('names the cause to its host when it ends on an error that nobody caught, without a secret', async () => {
+      const fault = `process.on('SIGUSR2', () => { throw new Error('disk I/O error near ${SECRET}') })`
+      const { child, heard, exited } = await started({}, ['--import', `data:text/javascript,${encodeURIComponent(fault)}`])
+      child.kill('SIGUSR2')
+      const failure = await heard('failed')
+      expect(failure).toMatchObject({ code: 'internal', message: expect.stringContaining('disk I/O error') as string })
+      expect(failure.message).not.toContain(SECRET)
+      expect(await exited).toBe(1)
     })
 
     it('has its host move what an agent deletes to the trash', async () => {

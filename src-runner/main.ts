@@ -22,6 +22,7 @@ const HEARTBEAT_MS = 5000
 const ORPHAN_GRACE_MS = 2000
 const ORPHAN_LIMIT_MS = 4500
 const SIGNAL_GRACE_MS = 5000
+const MAX_CAUSE_CHARS = 500
 
 keepRequestsYoung()
 
@@ -49,7 +50,11 @@ function runUnderHost(host: HostChannel): void {
 
   async function begin(config: RunnerConfig): Promise<void> {
     try {
-      life = createLife({ config, vault, trash: config.hostTrash === true ? trash : findTrash(), readPath: readLoginPath, toStderr: false })
+      life = createLife({
+        ...{ config, vault, trash: config.hostTrash === true ? trash : findTrash(), readPath: readLoginPath, toStderr: false },
+        // The host shows this as the cause of the crash.
+        onFatal: (message) => host.send({ type: 'failed', code: 'internal', message }),
+      })
       const { runner } = life
       runner.onRunning((report) => void host.send({ type: 'running', ...report }))
       runner.onNotice((notice) => void host.send({ type: 'notice', ...notice }))
@@ -142,18 +147,26 @@ function findTrash(): Trash | undefined {
 }
 
 /** `readPath`: left out where a terminal is known to have started us. */
-type LifeDeps = Pick<RunnerDeps, 'readPath'> & { config: RunnerConfig; vault: Vault; trash: Trash | undefined; toStderr: boolean }
+type LifeDeps = Pick<RunnerDeps, 'readPath'> & {
+  config: RunnerConfig
+  vault: Vault
+  trash: Trash | undefined
+  toStderr: boolean
+  /** Hears why the process ends on an error that nobody caught. */
+  onFatal?(message: string): Promise<void>
+}
 type Life = { runner: Runner; log: RunnerLog; stop(graceMs: number): Promise<void> }
 
 /** One configured runner with its log, from which every secret it ever sees is kept out. */
-function createLife({ config, vault, trash, readPath, toStderr }: LifeDeps): Life {
+function createLife({ config, vault, trash, readPath, toStderr, onFatal }: LifeDeps): Life {
   const scrubber = createScrubber()
   scrubber.add(config.workerSecret)
   const log = createRunnerLog({ dataDir: config.dataDir, level: config.logLevel, scrubber, toStderr })
   silenceConsole(log)
   process.on('uncaughtException', (error) => {
     log.error({ error }, 'the runner ends on an error that nobody caught')
-    void log.close().finally(() => process.exit(1))
+    const message = scrubber.scrub(`The runner ended on an error: ${messageOf(error)}`).slice(0, MAX_CAUSE_CHARS)
+    void Promise.allSettled([onFatal?.(message), log.close()]).then(() => process.exit(1))
   })
   const ahead = config.clockAheadMs ?? 0
   const clock = ahead === 0 ? undefined : shiftClock(systemClock, ahead)

@@ -29,7 +29,8 @@ import { createNotices } from './edges/notices/notices.ts'
 import { createOutboxSender } from './edges/outbox/outbox-sender.ts'
 import { createWebhooks, type Webhooks } from './edges/ingress/webhooks.ts'
 import { createPublicAddresses, type PublicAddressTimings } from './edges/public-address/public-address.ts'
-import { systemClock, type Clock } from './kit/clock.ts'
+import { guardTimers, systemClock, type Clock } from './kit/clock.ts'
+import { messageOf } from './kit/errors.ts'
 import { createEndings } from './kit/endings.ts'
 import { createIds, type Ids } from './kit/ids.ts'
 import { silentLog, type Log } from './kit/log.ts'
@@ -115,7 +116,10 @@ export type Runner = HostCommands & {
 
 /** The whole runner: the one place where records, thinking, work and edges meet. Nothing happens before `start`. */
 export function createRunner(deps: RunnerDeps): Runner {
-  const { config, vault, clock = systemClock, log = silentLog } = deps
+  const { config, vault, log = silentLog } = deps
+  const clock = guardTimers(deps.clock ?? systemClock, (error) =>
+    log.error({ error }, `scheduled work failed this time: ${messageOf(error)}`),
+  )
   const ids = deps.ids ?? createIds(() => clock.now())
   const endings = createEndings(log)
   const outbound = createOutbound()
@@ -295,7 +299,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       ({ graceMs }) => outbox.stop({ graceMs: Math.min(graceMs, 2000) }).then(() => channels.stop()),
     )
     const reports: RunningReports = createRunningReports({
-      ...{ db, jobs, approvals, reach: addresses.reach },
+      ...{ db, clock, jobs, approvals, reach: addresses.reach },
       isHeard: () => onRunning.size > 0,
       tell: (report) => onRunning.forEach((listener) => listener(report)),
     })

@@ -192,7 +192,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
         return becomeReady(own, said)
       case 'failed':
         own.refusal = said
-        log.error({ code: said.code }, `the runner cannot start: ${said.message}`)
+        log.error({ code: said.code }, `the runner ${own.ready ? 'ends' : 'cannot start'}: ${said.message}`)
         own.timers.add(setTimeout(() => own.child.kill(), timings.refusalLimitMs))
         return
       case 'vault.ask':

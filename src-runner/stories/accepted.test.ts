@@ -93,4 +93,15 @@ describe('accepted means kept', { timeout: 20_000 }, () => {
     const answer = await runner.client.ask('submitTask', { body: { task: 'x' } })
     expect([answer.status, (answer.body as { error: string }).error]).toEqual([503, 'database_unavailable'])
   })
+
+  it('timers that meet a database that cannot be read are logged and end nothing', async () => {
+    const clock = createHandClock()
+    runner = await createTestRunner({ clock })
+    await runner.client.ok('updateSettings', { body: { brake: true } })
+    runner.breakDatabase()
+    // The report to the host first, then everything that is done every few seconds, minutes or hours.
+    for (const ms of [1000, 60_000, 3_600_000, 24 * 3_600_000]) clock.advance(ms)
+    expect(runner.logLines.join('\n')).toContain('scheduled work failed this time: The database connection is not open')
+    expect((await runner.client.ask('health')).status).toBe(503)
+  })
 })

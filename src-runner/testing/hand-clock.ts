@@ -50,6 +50,11 @@ export function createHandClock(startAt = Date.UTC(2026, 10, 20, 9, 30)): HandCl
       add(sleeper)
       return () => void sleepers.delete(sleeper)
     },
+    after(ms, fn) {
+      const sleeper: Sleeper = { dueAt: at + ms, every: null, wake: fn }
+      add(sleeper)
+      return () => void sleepers.delete(sleeper)
+    },
     advance(ms) {
       const until = at + ms
       for (;;) {

@@ -1,6 +1,7 @@
 import type { Db } from '../../base/db/database.ts'
 import type { StoredEvent } from '../../contract/events.ts'
 import type { RunningReport, WebhookReach } from '../../contract/port.ts'
+import type { Clock } from '../../kit/clock.ts'
 import type { ApprovalStore } from '../../records/approvals/approvals.ts'
 import type { JobStore } from '../../records/jobs/job-store.ts'
 import { readSettings } from '../../records/settings/settings.ts'
@@ -8,6 +9,7 @@ import { SHOWN_WAITING, waitingApprovalOf } from './waiting-approvals.ts'
 
 export type RunningReportsDeps = {
   db: Db
+  clock: Pick<Clock, 'after'>
   jobs: Pick<JobStore, 'countJobs' | 'listRunningJobs'>
   approvals: Pick<ApprovalStore, 'list'>
   reach(): WebhookReach
@@ -26,12 +28,12 @@ export type RunningReports = {
 const REPORT_AFTER_MS = 50
 
 /** Tells the host what runs and what waits, a moment after it changed and once for many changes. */
-export function createRunningReports({ db, jobs, approvals, reach, isHeard, tell }: RunningReportsDeps): RunningReports {
-  let planned: NodeJS.Timeout | null = null
+export function createRunningReports({ db, clock, jobs, approvals, reach, isHeard, tell }: RunningReportsDeps): RunningReports {
+  let cancelPlanned: (() => void) | null = null
   let isStopped = false
 
   function report(): void {
-    planned = null
+    cancelPlanned = null
     const waiting = approvals.list(db, { status: 'pending', limit: SHOWN_WAITING })
     tell({
       jobs: jobs.listRunningJobs(db),
@@ -44,7 +46,7 @@ export function createRunningReports({ db, jobs, approvals, reach, isHeard, tell
   }
 
   function plan(): void {
-    if (isHeard() && !isStopped) planned ??= setTimeout(report, REPORT_AFTER_MS).unref()
+    if (isHeard() && !isStopped) cancelPlanned ??= clock.after(REPORT_AFTER_MS, report)
   }
 
   return {
@@ -54,7 +56,7 @@ export function createRunningReports({ db, jobs, approvals, reach, isHeard, tell
     plan,
     stop() {
       isStopped = true
-      if (planned !== null) clearTimeout(planned)
+      cancelPlanned?.()
     },
   }
 }
