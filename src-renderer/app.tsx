@@ -3,6 +3,7 @@ import { lazy } from 'solid-js'
 import { ApiProvider } from './api/ApiProvider.tsx'
 import { DesktopProvider } from './platform/DesktopProvider.tsx'
 import { HomeScreen } from './routes/home/HomeScreen.tsx'
+import { SETTINGS_SECTIONS } from './routes/settings/sections.ts'
 import { NotFound } from './shell/NotFound.tsx'
 import { Shell } from './shell/Shell.tsx'
 
@@ -54,7 +55,7 @@ export function App() {
           <Route path="/agents/:agentId" component={AgentScreen} />
           <Route path="/channels" component={ChannelsScreen} />
           <Route path="/models" component={ModelsScreen} />
-          <Route path="/settings" component={SettingsScreen} />
+          <Route path="/settings/:section?" matchFilters={{ section: [...SETTINGS_SECTIONS] }} component={SettingsScreen} />
           <Route path="/welcome" component={WelcomeScreen} />
           <Route path="*" component={NotFound} />
         </Router>

@@ -132,8 +132,7 @@ test('the screens of channels, from nobody to somebody who waits and an account 
     [
       { name: 'channels', path: '/channels', shows: (on) => on.getByText('Talk to an agent from anywhere') },
       { name: 'channels-connect', path: '/channels?connect=1', shows: (on) => on.getByLabel('Token') },
-      { name: 'settings', path: '/settings', shows: (on) => on.getByText('Webhooks from outside') },
-      { name: 'settings-doctor', path: '/settings#doctor', shows: (on) => on.getByText('Database', { exact: true }), open: scrollToDoctor },
+      { name: 'settings-doctor', path: '/settings/health', shows: (on) => on.getByText('Database', { exact: true }) },
     ],
     'no-channel',
   )
@@ -156,7 +155,3 @@ test('the screens of channels, from nobody to somebody who waits and an account 
     'logged-out',
   )
 })
-
-async function scrollToDoctor(page: Page): Promise<void> {
-  await page.locator('#doctor').scrollIntoViewIfNeeded()
-}

@@ -35,18 +35,16 @@ test.describe('with automations', () => {
       deckhand,
       [
         { name: 'home', path: '/', shows: text('Webhooks erreichen diesen Rechner nicht') },
-        { name: 'settings', path: '/settings', shows: text('Webhooks von außen') },
+        { name: 'settings', path: '/settings', shows: text('Mitteilungen') },
         {
           name: 'settings-doctor',
-          path: '/settings#doctor',
+          path: '/settings/health',
           shows: text('Was Deckhand von diesem Rechner braucht'),
-          open: (on) => on.locator('#doctor').scrollIntoViewIfNeeded(),
         },
         {
           name: 'settings-outside',
-          path: '/settings#outside',
+          path: '/settings/webhooks',
           shows: text('Die Verbindung wurde abgewiesen.'),
-          open: (on) => on.locator('#outside').scrollIntoViewIfNeeded(),
         },
         { name: 'automations-schedules', path: '/automations/schedules', shows: text(schedules[0]!.name) },
         { name: 'automations-webhooks', path: '/automations/webhooks', shows: text(orders.name) },
@@ -72,11 +70,13 @@ test.describe('with automations', () => {
       await expect(ledger).toBeVisible()
       await expect(ledger).not.toContainText(ENGLISH)
     }
-    await page.goto('app://deckhand/settings')
-    const doctor = page.locator('#doctor')
+    await page.goto('app://deckhand/settings/health')
+    const doctor = page.locator('#checks')
     await expect(doctor).toContainText('127.0.0.1:9')
     await expect(doctor).not.toContainText(ENGLISH)
-    await expect(page.locator('#outside')).not.toContainText(ENGLISH)
+    await page.goto('app://deckhand/settings/webhooks')
+    await expect(page.getByLabel('Öffentliche Adresse')).toBeVisible()
+    await expect(page.getByRole('main')).not.toContainText(ENGLISH)
   })
 })
 

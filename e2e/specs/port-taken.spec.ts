@@ -26,7 +26,7 @@ test('a taken port is named, another one offered and remembered, and the strange
   await deckhand.untilReady()
   expect(deckhand.runnerUrl).toBe(`http://127.0.0.1:${port}`)
   await deckhand.client.ok('updateSettings', { body: { firstStart: 'done' } })
-  await deckhand.page.goto('app://deckhand/settings')
+  await deckhand.page.goto('app://deckhand/settings/computer')
   await expect(deckhand.page.getByRole('main')).toContainText(`http://127.0.0.1:${port}`)
 
   expect({ connections: stranger.connections(), received: stranger.received() }).toEqual({ connections: 0, received: '' })

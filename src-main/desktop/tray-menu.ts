@@ -114,7 +114,7 @@ function reachItems(webhooks: WebhookReach, text: TrayWords): TrayItem[] {
   const label = reachLabel(webhooks, text)
   if (label === null && tunnel === null) return []
   const items: TrayItem[] = [{ kind: 'line' }]
-  if (label !== null) items.push({ kind: 'action', label: escaped(label), action: { do: 'open', path: '/settings#outside' } })
+  if (label !== null) items.push({ kind: 'action', label: escaped(label), action: { do: 'open', path: '/settings/webhooks' } })
   if (tunnel !== null) {
     const { program, state } = tunnel
     const on = state === 'stopped' || state === 'failed'

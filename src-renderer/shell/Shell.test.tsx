@@ -11,6 +11,7 @@ import { createBrowserDesktop, type Desktop } from '../platform/desktop.ts'
 import { DesktopProvider } from '../platform/DesktopProvider.tsx'
 import { createFakeRunner, type FakeRunner } from '../testing/fake-runner.ts'
 import { makeAgent } from '../testing/things.ts'
+import { ArrowList } from '../ui/ArrowList.tsx'
 import { Shell } from './Shell.tsx'
 
 function open(options: { path?: string; runner?: FakeRunner; desktop?: Partial<Desktop> } = {}) {
@@ -21,7 +22,7 @@ function open(options: { path?: string; runner?: FakeRunner; desktop?: Partial<D
     <DesktopProvider desktop={{ ...createBrowserDesktop(), ...options.desktop }}>
       <ApiProvider client={createClient(runner.fetch)}>
         <MemoryRouter history={history} root={Shell}>
-          <Route path="/" component={() => <input type="search" aria-label="Search here" />} />
+          <Route path="/" component={Searchable} />
           <Route
             path="/boom"
             component={() =>
@@ -36,6 +37,26 @@ function open(options: { path?: string; runner?: FakeRunner; desktop?: Partial<D
     </DesktopProvider>
   ))
   return { runner, user: userEvent.setup(), path: () => history.get() }
+}
+
+function Searchable() {
+  return (
+    <>
+      <input type="search" aria-label="Search here" />
+      <ArrowList label="Rows">
+        <li>
+          <button type="button" data-row>
+            Row one
+          </button>
+        </li>
+        <li>
+          <button type="button" data-row>
+            Row two
+          </button>
+        </li>
+      </ArrowList>
+    </>
+  )
 }
 
 it('names every screen and marks the one in front', async () => {
@@ -69,6 +90,25 @@ it('goes with g and a letter, searches with /, and leaves text alone', async () 
   await vi.waitFor(() => expect(path()).toBe('/settings'))
   await user.keyboard('gc')
   await vi.waitFor(() => expect(path()).toBe('/chat'))
+})
+
+it('moves between the search field of a screen and its list by keys', async () => {
+  const { user } = open()
+  const field = await screen.findByLabelText('Search here')
+  const rows = screen.getAllByRole('button', { name: /^Row/ })
+  await user.keyboard('/ab{ArrowDown}')
+  expect(rows[0]).toHaveFocus()
+  await user.keyboard('{ArrowDown}')
+  expect(rows[1]).toHaveFocus()
+  await user.keyboard('{ArrowUp}{ArrowUp}')
+  expect(field).toHaveFocus()
+  await user.keyboard('{ArrowDown}{Escape}')
+  expect(field).toHaveFocus()
+  expect(field).toHaveValue('ab')
+  await user.keyboard('{Escape}')
+  expect(field).toHaveValue('')
+  await user.keyboard('{Escape}')
+  expect(field).not.toHaveFocus()
 })
 
 it('lists the shortcuts on ?', async () => {

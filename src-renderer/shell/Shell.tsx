@@ -16,6 +16,7 @@ import { commandsFor } from './commands.ts'
 import { useGoKeys } from './go-keys.ts'
 import { MoreSheet } from './MoreSheet.tsx'
 import { PhoneNavigation, SideNavigation } from './Navigation.tsx'
+import { focusSearch, useSearchKeys } from './search-keys.ts'
 import { ShortcutsDialog } from './ShortcutsDialog.tsx'
 
 /** The frame around every screen. First start stands alone in it, without navigation. */
@@ -33,6 +34,7 @@ export function Shell(props: RouteSectionProps) {
   usePresence()
   useCountInTitle()
   useGoKeys(navigate)
+  useSearchKeys()
   useKeys({
     'Mod+k': () => setOpen('palette'),
     '?': () => setOpen('shortcuts'),
@@ -115,13 +117,6 @@ function useFirstStart(): void {
       },
     ),
   )
-}
-
-/** The search field of the screen in front, if it has one: the first field of type search. */
-function focusSearch(): void {
-  const field = document.querySelector<HTMLInputElement>('main input[type=search]')
-  field?.focus()
-  field?.select()
 }
 
 function Crashed(props: { thrown: unknown; reset: () => void }) {

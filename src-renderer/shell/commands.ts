@@ -6,6 +6,7 @@ import Monitor from 'lucide-solid/icons/monitor'
 import Moon from 'lucide-solid/icons/moon'
 import Plus from 'lucide-solid/icons/plus'
 import Send from 'lucide-solid/icons/send'
+import Settings from 'lucide-solid/icons/settings-2'
 import Sun from 'lucide-solid/icons/sun'
 import Webhook from 'lucide-solid/icons/webhook'
 import Bot from 'lucide-solid/icons/bot'
@@ -16,6 +17,7 @@ import { words } from '../kit/words/words.ts'
 import type { Theme } from '../platform/desktop.ts'
 import type { Command } from '../ui/CommandPalette.tsx'
 import type { Brake } from './Brake.tsx'
+import { SETTINGS_SECTIONS } from '../routes/settings/sections.ts'
 import { SCREENS } from './screens.ts'
 
 export type CommandDeps = { go: (path: string) => void; changeTheme: (theme: Theme) => void; showShortcuts: () => void; brake: Brake }
@@ -41,6 +43,13 @@ export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Comman
       icon: screen.icon,
       keys: `g ${screen.key}`,
       run: go(screen.path),
+    })),
+    ...SETTINGS_SECTIONS.map((section): Command => ({
+      id: `settings ${section}`,
+      group: shell.nav.settings,
+      label: words().settings.sections[section],
+      icon: Settings,
+      run: go(`/settings/${section}`),
     })),
     ...agents.map((agent): Command => ({
       id: `agent ${agent.id}`,

@@ -12,10 +12,10 @@ export function ArrowList(props: { label: string; class?: string; children: JSX.
     const at = rows.indexOf(event.target as HTMLElement)
     if (at === -1) return
     const targets: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }
-    const target = targets[event.key]
+    const target = rows[targets[event.key] ?? -1]
     if (target === undefined) return
     event.preventDefault()
-    rows[target]?.focus()
+    target.focus()
   }
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- its rows hold the focus; the list only hears their arrows

@@ -57,7 +57,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     const page = Math.max(1, Math.floor(frame.clientHeight / props.rowHeight) - 1)
     const steps: Record<string, () => void> = {
       ArrowDown: () => moveTo(activeIndex() + 1),
-      ArrowUp: () => moveTo(Math.max(0, activeIndex() - 1)),
+      // On the first row it is left to whoever is above the list.
+      ...(activeIndex() > 0 && { ArrowUp: () => moveTo(activeIndex() - 1) }),
       PageDown: () => moveTo(activeIndex() + page),
       PageUp: () => moveTo(activeIndex() - page),
       Home: () => moveTo(0),

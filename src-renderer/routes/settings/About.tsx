@@ -20,14 +20,16 @@ export function About() {
       <Show when={desktop.state()?.info}>
         {(info) => (
           <>
-            <Row label={text().version}>Deckhand {info().appVersion}</Row>
-            <Row label={text().platform}>
+            <Row id="version" label={text().version}>
+              Deckhand {info().appVersion}
+            </Row>
+            <Row id="platform" label={text().platform}>
               {info().platform} · {text().electron} {info().electronVersion}
             </Row>
           </>
         )}
       </Show>
-      <Row label={text().api} hint={text().apiHint}>
+      <Row id="api" label={text().api} hint={text().apiHint}>
         <Show
           when={desktop.inApp}
           fallback={
@@ -45,7 +47,7 @@ export function About() {
           </Show>
         </Show>
       </Row>
-      <Row label={text().shortcuts} hint={text().shortcutsHint}>
+      <Row id="shortcuts" label={text().shortcuts} hint={text().shortcutsHint}>
         <KeyHint keys="?" />
       </Row>
     </Panel>

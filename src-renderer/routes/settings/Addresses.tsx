@@ -24,8 +24,14 @@ export function Addresses(props: { state: DesktopState }) {
   const portOf = (server: Server) => (server === 'runner' ? props.state.settings.runnerPort : props.state.settings.dashboardPort)
   return (
     <Panel title={text().title} description={text().about} flush>
-      <AddressRow label={text().dashboard} hint={text().dashboardHint} url={urlOf('dashboard')} onChange={() => setChanging('dashboard')} />
-      <AddressRow label={text().runner} hint={text().runnerHint} url={urlOf('runner')} onChange={() => setChanging('runner')} />
+      <AddressRow
+        id="dashboard"
+        label={text().dashboard}
+        hint={text().dashboardHint}
+        url={urlOf('dashboard')}
+        onChange={() => setChanging('dashboard')}
+      />
+      <AddressRow id="runner" label={text().runner} hint={text().runnerHint} url={urlOf('runner')} onChange={() => setChanging('runner')} />
       <Show when={changing()}>
         {(server) => <PortDialog server={server()} port={portOf(server())} onClose={() => setChanging(null)} />}
       </Show>
@@ -33,10 +39,10 @@ export function Addresses(props: { state: DesktopState }) {
   )
 }
 
-function AddressRow(props: { label: string; hint: string; url: string | null; onChange: () => void }) {
+function AddressRow(props: { id: string; label: string; hint: string; url: string | null; onChange: () => void }) {
   const desktop = useDesktop()
   return (
-    <Row label={props.label} hint={props.hint}>
+    <Row id={props.id} label={props.label} hint={props.hint}>
       <Show when={props.url} fallback={<Pill tone="warn">{words().settings.servers.notRunning}</Pill>}>
         {(url) => (
           <>

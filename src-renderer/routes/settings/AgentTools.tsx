@@ -12,7 +12,7 @@ import { Dialog } from '../../ui/Dialog.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Pill } from '../../ui/Pill.tsx'
-import { Row } from '../../ui/Row.tsx'
+import { Row, RowFrame } from '../../ui/Row.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { Switch } from '../../ui/Switch.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
@@ -40,11 +40,11 @@ export function AgentTools(): JSX.Element {
         {(held) => (
           <>
             <ProgramsRow settings={held()} />
-            <Row label={text().search} hint={text().searchHint}>
+            <Row id="web-search" label={text().search} hint={text().searchHint}>
               <span class="text-sm text-ink-2">{held().webSearch === null ? text().searchOff : text().kinds[held().webSearch!.kind]}</span>
               <Button onClick={() => setOpen('search')}>{held().webSearch === null ? text().searchSetUp : words().common.edit}</Button>
             </Row>
-            <Row label={text().hosts} hint={text().hostsHint}>
+            <Row id="hosts" label={text().hosts} hint={text().hostsHint}>
               <span class="text-sm text-ink-2">{text().hostCount(held().openedHosts.length)}</span>
               <Button onClick={() => setOpen('hosts')}>{words().common.edit}</Button>
             </Row>
@@ -67,9 +67,9 @@ function ProgramsRow(props: { settings: Settings }): JSX.Element {
   const turn = (ownPrograms: boolean) =>
     void change.run({ body: { ownPrograms } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
   return (
-    <div class="border-b border-line px-4 py-2.5">
+    <RowFrame id="programs">
       <Switch label={text().programs} hint={text().programsHint} checked={props.settings.ownPrograms} onChecked={turn} />
-    </div>
+    </RowFrame>
   )
 }
 
@@ -82,6 +82,7 @@ function BoxRow(): JSX.Element {
     <Show when={answer.data}>
       {(data) => (
         <Row
+          id="sandbox"
           label={text().box}
           hint={
             <Choice>

@@ -11,19 +11,19 @@ export function DataAndLogs(props: { state: DesktopState }) {
   const text = () => words().settings.data
   return (
     <Panel title={text().title} flush>
-      <Row label={text().dataDir} hint={text().dataDirHint}>
+      <Row id="data-dir" label={text().dataDir} hint={text().dataDirHint}>
         <Path path={props.state.info.dataDir} />
         <Button size="sm" onClick={() => machine.show('data')}>
           {text().show}
         </Button>
       </Row>
-      <Row label={text().logsDir}>
+      <Row id="logs-dir" label={text().logsDir}>
         <Path path={props.state.info.logsDir} />
         <Button size="sm" onClick={() => machine.show('logs')}>
           {text().show}
         </Button>
       </Row>
-      <Row label={text().logLevel}>
+      <Row id="log-level" label={text().logLevel}>
         <Select
           label={text().logLevel}
           hideLabel

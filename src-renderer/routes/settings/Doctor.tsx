@@ -25,7 +25,7 @@ const PLACES: Partial<Record<DoctorCheck['name'], { href: string; label: () => s
   models: { href: '/models', label: () => words().shell.nav.models },
   schedules: { href: '/automations/schedules', label: () => words().automations.schedules },
   channels: { href: '/channels', label: () => words().shell.nav.channels },
-  public_address: { href: '/settings#outside', label: () => words().settings.outside.title },
+  public_address: { href: '/settings/webhooks', label: () => words().settings.outside.title },
 }
 
 const ORDER: readonly DoctorCheck['state'][] = ['problem', 'warning', 'ok']
@@ -35,7 +35,7 @@ export function Doctor(): JSX.Element {
   const text = () => words().settings.doctor
   const answer = useDoctor()
   return (
-    <div id="doctor" class="scroll-mt-6 rounded-xl outline-offset-4">
+    <div id="checks" class="scroll-mt-6 rounded-xl outline-offset-4">
       <Panel
         title={text().title}
         description={text().about}

@@ -2,7 +2,7 @@ import { Show } from 'solid-js'
 import { changeLanguage, languageSetting, words } from '../../kit/words/words.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Panel } from '../../ui/Panel.tsx'
-import { Row } from '../../ui/Row.tsx'
+import { Row, RowFrame } from '../../ui/Row.tsx'
 import { SegmentedControl } from '../../ui/SegmentedControl.tsx'
 import { Switch } from '../../ui/Switch.tsx'
 import { useMachine } from './machine.ts'
@@ -13,7 +13,7 @@ export function General() {
   const text = () => words().settings.general
   return (
     <Panel title={text().title} flush>
-      <Row label={text().theme}>
+      <Row id="theme" label={text().theme}>
         <SegmentedControl
           label={text().theme}
           options={(['system', 'light', 'dark'] as const).map((value) => ({ value, label: text().themes[value] }))}
@@ -21,7 +21,7 @@ export function General() {
           onValue={desktop.changeTheme}
         />
       </Row>
-      <Row label={text().language}>
+      <Row id="language" label={text().language}>
         <SegmentedControl
           label={text().language}
           options={(['system', 'en', 'de'] as const).map((value) => ({ value, label: text().languages[value] }))}
@@ -32,22 +32,22 @@ export function General() {
       <Show when={desktop.state()}>
         {(state) => (
           <>
-            <div class="border-b border-line px-4 py-2.5">
+            <RowFrame id="start-at-login">
               <Switch
                 label={text().startAtLogin}
                 hint={text().startAtLoginHint}
                 checked={state().settings.startAtLogin}
                 onChecked={(startAtLogin) => machine.change({ startAtLogin })}
               />
-            </div>
-            <div class="px-4 py-2.5">
+            </RowFrame>
+            <RowFrame id="close-to-tray">
               <Switch
                 label={text().closeToTray}
                 hint={text().closeToTrayHint}
                 checked={state().settings.closeToTray}
                 onChecked={(closeToTray) => machine.change({ closeToTray })}
               />
-            </div>
+            </RowFrame>
           </>
         )}
       </Show>

@@ -36,7 +36,7 @@ export function JobSettings() {
           </div>
         }
       >
-        <Row label={text().concurrency} hint={text().concurrencyHint}>
+        <Row id="concurrency" label={text().concurrency} hint={text().concurrencyHint}>
           <Select
             label={text().concurrency}
             hideLabel
@@ -48,7 +48,7 @@ export function JobSettings() {
           />
         </Row>
         <DayBudget budget={settings.data?.settings.dayBudgetUsd} />
-        <Row label={text().rules} hint={text().rulesHint}>
+        <Row id="rules" label={text().rules} hint={text().rulesHint}>
           <ButtonLink href="/rules">{text().rulesOpen}</ButtonLink>
         </Row>
       </Show>
@@ -76,7 +76,7 @@ function DayBudget(props: { budget: number | null | undefined }) {
     change.run({ body: { dayBudgetUsd: amount } }).catch((thrown: unknown) => setProblem(sentenceOf(thrown)))
   }
   return (
-    <Row label={text().dayBudget} hint={text().dayBudgetHint}>
+    <Row id="day-budget" label={text().dayBudget} hint={text().dayBudgetHint}>
       <div class="w-28">
         <TextField
           label={text().dayBudget}

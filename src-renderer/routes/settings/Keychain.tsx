@@ -26,6 +26,7 @@ export function Keychain(props: { vault: VaultState }) {
   return (
     <Panel title={text().title} flush>
       <Row
+        id="keychain"
         label={props.vault.kind === 'keychain' ? text().keychain : text().file}
         hint={isOk() ? (props.vault.kind === 'file' ? text().fileHint : undefined) : text().whyOf[props.vault.state]}
       >

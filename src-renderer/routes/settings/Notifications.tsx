@@ -26,7 +26,7 @@ export function Notifications(): JSX.Element {
           <ul class="py-1">
             <For each={NoticeKind.options}>
               {(kind) => (
-                <li class="px-4 py-1.5">
+                <li id={`notify-${kind}`} class="px-4 py-1.5 outline-none focus:bg-accent-soft">
                   <Switch
                     label={text().kinds[kind]}
                     checked={held().kinds[kind]}
@@ -36,7 +36,7 @@ export function Notifications(): JSX.Element {
               )}
             </For>
           </ul>
-          <div class="flex flex-col gap-3 border-t border-line px-4 py-3">
+          <div id="quiet-hours" class="flex flex-col gap-3 border-t border-line px-4 py-3 outline-none focus:bg-accent-soft">
             <Switch
               label={text().quiet}
               hint={text().quietHint}

@@ -27,28 +27,26 @@ export function OutsideWebhooks(): JSX.Element {
   const text = () => words().settings.outside
   const answer = usePublicAddress()
   return (
-    <div id="outside" class="scroll-mt-6 rounded-xl outline-offset-4">
-      <Panel title={text().title} description={text().about} flush>
-        <Show
-          when={answer.data?.publicAddress}
-          fallback={
-            <Show when={answer.error}>
-              <div class="p-4">
-                <ErrorState compact problem={problemOf(answer.error)} onRetry={answer.retry} />
-              </div>
-            </Show>
-          }
-        >
-          {(address) => (
-            <>
-              <Address address={address()} />
-              <Listener address={address()} />
-              <TunnelRow address={address()} />
-            </>
-          )}
-        </Show>
-      </Panel>
-    </div>
+    <Panel title={text().title} description={text().about} flush>
+      <Show
+        when={answer.data?.publicAddress}
+        fallback={
+          <Show when={answer.error}>
+            <div class="p-4">
+              <ErrorState compact problem={problemOf(answer.error)} onRetry={answer.retry} />
+            </div>
+          </Show>
+        }
+      >
+        {(address) => (
+          <>
+            <Address address={address()} />
+            <Listener address={address()} />
+            <TunnelRow address={address()} />
+          </>
+        )}
+      </Show>
+    </Panel>
   )
 }
 
@@ -72,7 +70,7 @@ function Address(props: { address: PublicAddress }): JSX.Element {
     change.run({ body: { url: url === '' ? null : url } }).catch(() => undefined)
   }
   return (
-    <div class="flex flex-col gap-2 border-b border-line px-4 py-2.5">
+    <div id="address" class="flex flex-col gap-2 border-b border-line px-4 py-2.5 outline-none focus:bg-accent-soft">
       <Show
         when={isOwn()}
         fallback={
@@ -161,7 +159,10 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
   }
   return (
     <>
-      <div class="flex flex-wrap items-start gap-x-4 gap-y-2 border-b border-line px-4 py-2.5">
+      <div
+        id="listener"
+        class="flex flex-wrap items-start gap-x-4 gap-y-2 border-b border-line px-4 py-2.5 outline-none focus:bg-accent-soft"
+      >
         <div class="min-w-60 flex-1">
           <Switch
             label={text().listener}
@@ -200,7 +201,7 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
           </div>
         </Show>
       </div>
-      <Row label={text().leadsTo} hint={text().leadsToHint}>
+      <Row id="leads-to" label={text().leadsTo} hint={text().leadsToHint}>
         <code class="font-mono text-xs">{props.address.localUrl}</code>
         <CopyButton size="sm" text={props.address.localUrl} copy={desktop.copyText} />
       </Row>
@@ -218,7 +219,7 @@ function TunnelRow(props: { address: PublicAddress }): JSX.Element {
   const begin = (program: TunnelProgram) => void start.run({ body: { program } }).catch(showBad)
   return (
     <>
-      <Row label={text().tunnel} hint={installed().length === 0 && !isUp() ? text().tunnelNone : text().tunnelHint}>
+      <Row id="tunnel" label={text().tunnel} hint={installed().length === 0 && !isUp() ? text().tunnelNone : text().tunnelHint}>
         <div class="flex flex-wrap items-center justify-end gap-2">
           <Show when={tunnel()}>
             {(one) => (

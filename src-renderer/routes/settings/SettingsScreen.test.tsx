@@ -3,12 +3,16 @@ import { afterEach, expect, it, vi } from 'vitest'
 import type { DesktopApi, DesktopState } from '../../../src-main/contract/desktop-api.ts'
 import { DEFAULT_SETTINGS } from '../../../src-runner/contract/settings.ts'
 import { createAppDesktop } from '../../platform/desktop.ts'
-import { changeLanguage } from '../../kit/words/words.ts'
+import { changeLanguage, words } from '../../kit/words/words.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
-import { renderScreen } from '../../testing/render.tsx'
+import { renderScreen, type RenderOptions } from '../../testing/render.tsx'
+import { allSettings, settingHref, type SettingsSection } from './sections.ts'
 import { SettingsScreen } from './SettingsScreen.tsx'
 
 afterEach(() => changeLanguage('system'))
+
+const openSettings = (section: SettingsSection, options: RenderOptions = {}) =>
+  renderScreen(SettingsScreen, { route: '/settings/:section?', path: `/settings/${section}`, ...options })
 
 const state: DesktopState = {
   runner: { state: 'ready', runnerUrl: 'http://127.0.0.1:3005' },
@@ -58,7 +62,7 @@ function inApp(usePort: () => Promise<void> = () => Promise.resolve()) {
 it('shows where the servers really answer and moves one to another port', async () => {
   let taken = true
   const { asked, desktop } = inApp(() => (taken ? Promise.reject(new Error('Port 4000 is used by another program.')) : Promise.resolve()))
-  const { user } = renderScreen(SettingsScreen, { desktop })
+  const { user } = openSettings('computer', { desktop })
   expect(await screen.findByText('http://127.0.0.1:3005')).toBeVisible()
   await user.click(screen.getAllByRole('button', { name: 'Change port' })[1]!)
   const port = await screen.findByLabelText('Port')
@@ -80,7 +84,7 @@ it('shows where the servers really answer and moves one to another port', async 
 
 it('says what is wrong with the keychain and checks again', async () => {
   const { asked, desktop } = inApp()
-  const { user } = renderScreen(SettingsScreen, { desktop })
+  const { user } = openSettings('computer', { desktop })
   expect(await screen.findByText('Unlock it (signing in to the desktop usually does), then check again.')).toBeVisible()
   expect(screen.getByText('Locked')).toBeVisible()
   await user.click(screen.getByRole('button', { name: 'Check again' }))
@@ -90,7 +94,7 @@ it('says what is wrong with the keychain and checks again', async () => {
 it('tells the desktop which language it speaks, so that menus and notifications speak it too', async () => {
   changeLanguage('de')
   const { asked, desktop } = inApp()
-  const { user } = renderScreen(SettingsScreen, { desktop })
+  const { user } = openSettings('general', { desktop })
   expect(asked).toEqual([['changeSettings', { language: 'de' }]])
   await user.click(await screen.findByRole('radio', { name: 'English' }))
   expect(asked.at(-1)).toEqual(['changeSettings', { language: 'en' }])
@@ -98,11 +102,13 @@ it('tells the desktop which language it speaks, so that menus and notifications 
 
 it('changes the machine through the desktop', async () => {
   const { asked, desktop } = inApp()
-  const { user } = renderScreen(SettingsScreen, { desktop })
+  const { user } = openSettings('general', { desktop })
   await user.click(await screen.findByRole('switch', { name: 'Start at login' }))
   await user.click(screen.getByRole('radio', { name: 'Dark' }))
-  await user.click(screen.getByRole('button', { name: 'Restart in safe mode' }))
-  await user.click(screen.getAllByRole('button', { name: 'Show' })[1]!)
+  await user.click(screen.getByRole('link', { name: 'Health' }))
+  await user.click(await screen.findByRole('button', { name: 'Restart in safe mode' }))
+  await user.click(screen.getByRole('link', { name: 'This computer' }))
+  await user.click((await screen.findAllByRole('button', { name: 'Show' }))[1]!)
   expect(asked).toEqual([
     ['changeSettings', { startAtLogin: true }],
     ['changeSettings', { theme: 'dark' }],
@@ -112,10 +118,11 @@ it('changes the machine through the desktop', async () => {
 })
 
 it('says in a browser what only the app can do, and still changes language and theme', async () => {
-  const { user } = renderScreen(SettingsScreen)
+  const { user } = openSettings('computer')
   expect(await screen.findByText('Available in the desktop app')).toBeVisible()
   expect(screen.queryByRole('button', { name: 'Change port' })).toBeNull()
-  await user.click(screen.getByRole('radio', { name: 'Light' }))
+  await user.click(screen.getByRole('link', { name: 'General' }))
+  await user.click(await screen.findByRole('radio', { name: 'Light' }))
   expect(document.documentElement.dataset.theme).toBe('light')
   await user.click(screen.getByRole('radio', { name: 'Deutsch' }))
   expect(await screen.findByRole('heading', { name: 'Einstellungen' })).toBeVisible()
@@ -127,7 +134,7 @@ it('says in a browser what only the app can do, and still changes language and t
 it('shows a change at once and takes it back when it was refused', async () => {
   let answer: ((refusal: Refusal) => void) | undefined
   const runner = createFakeRunner({ updateSettings: () => new Promise((resolve) => (answer = resolve)) })
-  const { user } = renderScreen(SettingsScreen, { runner })
+  const { user } = openSettings('jobs', { runner })
   const field = await screen.findByRole('button', { name: /Jobs at the same time/ })
   await vi.waitFor(() => expect(field).toHaveTextContent('4'))
   field.focus()
@@ -156,7 +163,7 @@ it('says how the sandbox stands, and tries it again', async () => {
       box: { ...missing, kind: 'bubblewrap', works: true, reason: null, advice: null, network: { ...missing.network, works: true } },
     }),
   })
-  const { user } = renderScreen(SettingsScreen, { runner })
+  const { user } = openSettings('tools', { runner })
   await screen.findByText('bubblewrap is not installed. Install the package bubblewrap. Without it, every program asks you first.')
   await user.click(screen.getByRole('button', { name: 'Check again' }))
   await screen.findByText(/writes in its folder only/)
@@ -177,7 +184,7 @@ it('sets up web search: the key is written once and never held', async () => {
       return { settings: { ...DEFAULT_SETTINGS, firstStart: 'done', webSearch } }
     },
   })
-  const { user } = renderScreen(SettingsScreen, { runner })
+  const { user } = openSettings('tools', { runner })
   await user.click(await screen.findByRole('button', { name: 'Set up' }))
   await user.click(await screen.findByRole('button', { name: 'Save' }))
   expect(await screen.findByRole('alert')).toHaveTextContent('Brave Search needs an API key.')
@@ -195,7 +202,7 @@ it('opens addresses nearby one by one, and says which of them is wrong', async (
         ? new Refusal('invalid_request', 'No.', [{ path: 'openedHosts.1', message: "'http://x' is no host." }])
         : { settings: { ...DEFAULT_SETTINGS, firstStart: 'done', openedHosts: body.openedHosts ?? [] } },
   })
-  const { user } = renderScreen(SettingsScreen, { runner })
+  const { user } = openSettings('tools', { runner })
   const row = (await screen.findByText('Opened addresses')).parentElement!.parentElement!
   await user.click(within(row).getByRole('button', { name: 'Edit' }))
   const field = await screen.findByRole('textbox', { name: 'One a line' })
@@ -211,7 +218,7 @@ it('opens addresses nearby one by one, and says which of them is wrong', async (
 
 it('caps the money of a day when the field is left, and takes a decimal comma', async () => {
   const runner = createFakeRunner({ updateSettings: ({ body }) => ({ settings: { ...DEFAULT_SETTINGS, ...body } }) })
-  const { user } = renderScreen(SettingsScreen, { runner })
+  const { user } = openSettings('jobs', { runner })
   const field = await screen.findByRole('textbox', { name: /Money a day/ })
   await vi.waitFor(() => expect(field).toBeEnabled())
   await user.type(field, 'lots')
@@ -232,7 +239,7 @@ it('has a switch for each kind of notification, and quiet hours', async () => {
       return { settings }
     },
   })
-  const { user } = renderScreen(SettingsScreen, { runner })
+  const { user } = openSettings('notifications', { runner })
   await user.click(await screen.findByRole('switch', { name: 'A job failed' }))
   await vi.waitFor(() => expect(settings.notifications.kinds).toMatchObject({ job_failed: false, approval_waiting: true }))
   await user.click(screen.getByRole('switch', { name: 'Quiet hours' }))
@@ -255,7 +262,7 @@ it('says how webhooks are reached from outside, and what is wrong when they are 
     }),
     updatePublicAddress: () => new Refusal('invalid_request', 'bad', [{ path: 'body.url', message: 'That leads nowhere.' }]),
   })
-  const { user } = renderScreen(SettingsScreen, { runner })
+  const { user } = openSettings('webhooks', { runner })
   expect(await screen.findByText('hooks.example.com answered 502.')).toBeVisible()
   expect(screen.getByText('Not reachable')).toBeVisible()
   expect(screen.getByText('http://127.0.0.1:3002')).toBeVisible()
@@ -273,7 +280,7 @@ it('looks at what the app needs of this computer, and looks again', async () => 
   runner.answer({
     getDoctor: () => ({ checks: [{ name: 'box', state: 'warning', found: 'Not installed.', fix: 'Install bubblewrap.' }] }),
   })
-  const { user } = renderScreen(SettingsScreen, { runner })
+  const { user } = openSettings('health', { runner })
   expect(await screen.findByText('Install bubblewrap.')).toBeVisible()
   expect(screen.getByText('Look at it:')).toBeInTheDocument()
   runner.answer({ getDoctor: () => ({ checks: [{ name: 'box', state: 'ok', found: 'Works.', fix: '' }] }) })
@@ -293,7 +300,7 @@ it('says first what does not work, and leads to where it is put right', async ()
       ],
     }),
   })
-  renderScreen(SettingsScreen, { runner })
+  openSettings('health', { runner })
   const checks = within((await screen.findByText('Logged out.')).closest('ul')!).getAllByRole('listitem')
   expect(checks.map((check) => check.textContent?.split(':')[0])).toEqual(['Does not work', 'Look at it', 'Fine'])
   expect(within(checks[0]!).getByRole('link', { name: 'Channels' })).toHaveAttribute('href', '/channels')
@@ -301,11 +308,49 @@ it('says first what does not work, and leads to where it is put right', async ()
   expect(within(checks[2]!).queryByRole('link')).toBeNull()
 })
 
-it('shows the part that the address names, and goes on from there', async () => {
+it('gives each section an address, and begins with the general one', async () => {
+  const { user, path } = renderScreen(SettingsScreen, { route: '/settings/:section?', path: '/settings' })
+  expect(await screen.findByRole('radio', { name: 'Light' })).toBeVisible()
+  await user.click(screen.getByRole('link', { name: 'Agent tools' }))
+  expect(path()).toBe('/settings/tools')
+  expect(await screen.findByText('Opened addresses')).toBeVisible()
+  expect(screen.getByRole('link', { name: 'Agent tools' })).toHaveAttribute('aria-current', 'page')
+  expect(screen.queryByRole('radio', { name: 'Light' })).toBeNull()
+})
+
+it('finds a setting in another section and goes to its row', async () => {
+  const { user, path } = openSettings('general')
+  await user.type(screen.getByRole('searchbox', { name: 'Search settings' }), 'quiet')
+  await user.click(await screen.findByRole('link', { name: /Quiet hours/ }))
+  expect(path()).toBe('/settings/notifications#quiet-hours')
+  await vi.waitFor(() => expect(document.activeElement?.id).toBe('quiet-hours'))
+  await user.clear(screen.getByRole('searchbox', { name: 'Search settings' }))
+  await user.type(screen.getByRole('searchbox', { name: 'Search settings' }), 'zebra')
+  expect(await screen.findByText(/zebra/)).toBeVisible()
+})
+
+it('has a row for every setting that the search can find', async () => {
+  const { desktop } = inApp()
+  const runner = createFakeRunner({
+    getBox: () => ({
+      box: {
+        ...{ kind: 'none', works: false, reason: null, advice: null, checkedAt: 1 },
+        network: { works: false, reason: null, advice: null },
+      },
+    }),
+  })
+  for (const setting of allSettings(words(), true)) {
+    const view = openSettings(setting.section, { runner, desktop, path: settingHref(setting) })
+    await vi.waitFor(() => expect(document.getElementById(setting.id), setting.id).not.toBeNull())
+    view.unmount()
+  }
+})
+
+it('shows the part that the address names, also when its content comes later, and goes on from there', async () => {
   const shown = vi.spyOn(Element.prototype, 'scrollIntoView')
-  const { user } = renderScreen(SettingsScreen, { path: '/#doctor' })
+  const { user } = openSettings('health', { path: '/settings/health#checks' })
   await screen.findByText('Sound, 2 MB.')
-  await vi.waitFor(() => expect(shown.mock.contexts).toContainEqual(expect.objectContaining({ id: 'doctor' })))
+  await vi.waitFor(() => expect(shown.mock.contexts).toContainEqual(expect.objectContaining({ id: 'checks' })))
   await user.tab()
   expect(screen.getByRole('button', { name: 'Look again' })).toHaveFocus()
   shown.mockRestore()

@@ -1,10 +1,25 @@
-import { Show } from 'solid-js'
+import { A, useParams } from '@solidjs/router'
+import Bell from 'lucide-solid/icons/bell'
+import ChevronLeft from 'lucide-solid/icons/chevron-left'
+import ChevronRight from 'lucide-solid/icons/chevron-right'
+import Gauge from 'lucide-solid/icons/gauge'
+import HeartPulse from 'lucide-solid/icons/heart-pulse'
+import Info from 'lucide-solid/icons/info'
+import Monitor from 'lucide-solid/icons/monitor'
+import Search from 'lucide-solid/icons/search'
+import SlidersHorizontal from 'lucide-solid/icons/sliders-horizontal'
+import Webhook from 'lucide-solid/icons/webhook'
+import Wrench from 'lucide-solid/icons/wrench'
+import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
+import { Dynamic } from 'solid-js/web'
+import { matchesWords } from '../../kit/text.ts'
 import { words } from '../../kit/words/words.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
-import { PageHeader } from '../../ui/PageHeader.tsx'
+import { ArrowList } from '../../ui/ArrowList.tsx'
+import type { Icon } from '../../ui/icon.ts'
 import { Panel } from '../../ui/Panel.tsx'
 import { Row } from '../../ui/Row.tsx'
-import { Screen } from '../../ui/Screen.tsx'
+import { TextField } from '../../ui/TextField.tsx'
 import { About } from './About.tsx'
 import { Addresses } from './Addresses.tsx'
 import { AgentTools } from './AgentTools.tsx'
@@ -15,50 +30,159 @@ import { JobSettings } from './JobSettings.tsx'
 import { Keychain } from './Keychain.tsx'
 import { Notifications } from './Notifications.tsx'
 import { OutsideWebhooks } from './OutsideWebhooks.tsx'
+import { allSettings, settingHref, SETTINGS_SECTIONS, type SettingsSection } from './sections.ts'
 import { Trouble } from './Trouble.tsx'
 import { useNamedPart } from './use-named-part.ts'
 
-/** The machine: what is not part of any agent. In a browser the machine's own part is the app's. */
+/** What a section shows. A new setting is a row here and a line in `sections.ts`. */
+const CONTENT: Record<SettingsSection, { icon: Icon; content: () => JSX.Element }> = {
+  general: { icon: SlidersHorizontal, content: () => <General /> },
+  jobs: { icon: Gauge, content: () => <JobSettings /> },
+  notifications: { icon: Bell, content: () => <Notifications /> },
+  tools: { icon: Wrench, content: () => <AgentTools /> },
+  webhooks: { icon: Webhook, content: () => <OutsideWebhooks /> },
+  computer: { icon: Monitor, content: () => <Computer /> },
+  health: {
+    icon: HeartPulse,
+    content: () => (
+      <>
+        <Doctor />
+        <Trouble />
+      </>
+    ),
+  },
+  about: { icon: Info, content: () => <About /> },
+}
+
+/** The machine: what is not part of any agent. On a phone the sections come first and one of them fills the screen. */
 export function SettingsScreen() {
-  const desktop = useDesktop()
+  const params = useParams<{ section?: SettingsSection }>()
+  const section = () => params.section ?? 'general'
+  const onPhoneSection = () => params.section !== undefined
   let parts!: HTMLDivElement
   useNamedPart(() => parts)
   return (
-    <Screen width="narrow">
-      <PageHeader title={words().settings.title} />
+    <div class="flex h-full min-h-0">
+      <Sections current={section()} isBehind={onPhoneSection()} />
       <div
-        ref={(element) => {
-          parts = element
-        }}
-        class="flex flex-col gap-6"
+        class={`scroll-quiet relative min-w-0 flex-1 overflow-y-auto [scrollbar-gutter:stable] ${onPhoneSection() ? '' : 'max-md:hidden'}`}
       >
-        <General />
-        <JobSettings />
-        <Notifications />
-        <AgentTools />
-        <OutsideWebhooks />
-        <Show
-          when={desktop.inApp}
-          fallback={
-            <Panel title={words().settings.computer} flush>
-              <Row label={words().common.availableInApp} hint={words().settings.computerWhy} />
-            </Panel>
-          }
-        >
-          <Show when={desktop.state()}>
-            {(state) => (
-              <>
-                <Addresses state={state()} />
-                <Keychain vault={state().vault} />
-                <DataAndLogs state={state()} />
-              </>
-            )}
-          </Show>
-        </Show>
-        <Doctor />
-        <Trouble />
-        <About />
+        <div class="mx-auto w-full max-w-3xl px-8 py-7 max-lg:px-5 max-md:px-4 max-md:py-4">
+          <div class="md:hidden">
+            <A href="/settings" class="-ml-1 mb-2 inline-flex min-h-10 items-center gap-1 pr-2 text-sm text-ink-2 hover:text-ink">
+              <ChevronLeft size={16} aria-hidden="true" />
+              {words().settings.title}
+            </A>
+            <h1 class="sr-only">{words().settings.sections[section()]}</h1>
+          </div>
+          <div
+            ref={(element) => {
+              parts = element
+            }}
+            class="flex flex-col gap-6"
+          >
+            <Dynamic component={CONTENT[section()].content} />
+          </div>
+        </div>
       </div>
-    </Screen>
+    </div>
+  )
+}
+
+/** The sections with their search. While something is searched for, what was found stands in their place. */
+function Sections(props: { current: SettingsSection; isBehind: boolean }) {
+  const desktop = useDesktop()
+  const [query, setQuery] = createSignal('')
+  const text = () => words().settings
+  const found = () =>
+    allSettings(words(), desktop.inApp).filter(({ section, label, hint }) =>
+      matchesWords(`${text().sections[section]} ${label} ${hint ?? ''}`, query()),
+    )
+  return (
+    <div
+      class={`scroll-quiet flex w-60 shrink-0 flex-col overflow-y-auto border-r border-line px-3 py-5 max-lg:w-50 max-md:w-full max-md:border-r-0 max-md:px-4 ${props.isBehind ? 'max-md:hidden' : ''}`}
+    >
+      <h1 class="px-2 pb-3 text-xl font-semibold tracking-tight text-ink">{text().title}</h1>
+      <TextField
+        class="pb-3"
+        type="search"
+        label={text().search}
+        hideLabel
+        placeholder={text().search}
+        icon={Search}
+        value={query()}
+        onValue={setQuery}
+      />
+      <Switch>
+        <Match when={query().trim() === ''}>
+          <nav aria-label={text().title}>
+            <ArrowList label={text().sectionList} class="flex flex-col gap-0.5">
+              <For each={SETTINGS_SECTIONS}>
+                {(section) => (
+                  <li>
+                    <A
+                      data-row
+                      href={`/settings/${section}`}
+                      aria-current={section === props.current ? 'page' : undefined}
+                      class={`flex h-8 items-center gap-2.5 rounded-md px-2 text-ink-2 hover:bg-hover hover:text-ink max-md:h-11 max-md:text-md ${section === props.current ? 'md:bg-pressed md:font-medium md:text-ink' : ''}`}
+                    >
+                      <Dynamic component={CONTENT[section].icon} size={16} aria-hidden="true" />
+                      <span class="min-w-0 flex-1 truncate">{text().sections[section]}</span>
+                      <ChevronRight size={16} class="text-ink-3 md:hidden" aria-hidden="true" />
+                    </A>
+                  </li>
+                )}
+              </For>
+            </ArrowList>
+          </nav>
+        </Match>
+        <Match when={found().length > 0}>
+          <ArrowList label={text().found} class="flex flex-col gap-0.5">
+            <For each={found()}>
+              {(setting) => (
+                <li>
+                  <A
+                    data-row
+                    href={settingHref(setting)}
+                    class="flex min-h-10 flex-col justify-center rounded-md px-2 py-1 text-ink hover:bg-hover"
+                  >
+                    <span class="wrap-anywhere">{setting.label}</span>
+                    <span class="text-xs text-ink-3">{text().sections[setting.section]}</span>
+                  </A>
+                </li>
+              )}
+            </For>
+          </ArrowList>
+        </Match>
+      </Switch>
+      <p role="status" class={query().trim() !== '' && found().length === 0 ? 'px-2 text-ink-3' : 'sr-only'}>
+        {query().trim() === '' ? '' : found().length === 0 ? words().common.noMatchFor(query().trim()) : text().foundCount(found().length)}
+      </p>
+    </div>
+  )
+}
+
+/** In a browser the machine's own part is the app's. */
+function Computer() {
+  const desktop = useDesktop()
+  return (
+    <Show
+      when={desktop.inApp}
+      fallback={
+        <Panel title={words().settings.sections.computer} flush>
+          <Row label={words().common.availableInApp} hint={words().settings.computerWhy} />
+        </Panel>
+      }
+    >
+      <Show when={desktop.state()}>
+        {(state) => (
+          <>
+            <Addresses state={state()} />
+            <Keychain vault={state().vault} />
+            <DataAndLogs state={state()} />
+          </>
+        )}
+      </Show>
+    </Show>
   )
 }

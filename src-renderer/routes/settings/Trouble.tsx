@@ -29,12 +29,12 @@ export function Trouble() {
       <Show when={desktop.state()}>
         {(state) => (
           <>
-            <Row label={text().restart} hint={text().restartHint}>
+            <Row id="restart" label={text().restart} hint={text().restartHint}>
               <Button size="sm" onClick={() => machine.restart(state().info.safeMode)}>
                 {text().restartNow}
               </Button>
             </Row>
-            <Row label={text().safeMode} hint={text().safeModeHint}>
+            <Row id="safe-mode" label={text().safeMode} hint={text().safeModeHint}>
               <Button size="sm" onClick={() => machine.restart(!state().info.safeMode)}>
                 {state().info.safeMode ? text().safeModeLeave : text().safeModeStart}
               </Button>
@@ -42,7 +42,7 @@ export function Trouble() {
           </>
         )}
       </Show>
-      <Row label={text().firstStart} hint={text().firstStartHint}>
+      <Row id="first-start" label={text().firstStart} hint={text().firstStartHint}>
         <Button size="sm" busy={change.isRunning} onClick={() => void again()}>
           {text().firstStartAgain}
         </Button>

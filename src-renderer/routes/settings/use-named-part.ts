@@ -1,23 +1,35 @@
 import { useLocation } from '@solidjs/router'
 import { createEffect, on, onCleanup } from 'solid-js'
 
-/** What stands above a part comes in bit by bit and pushes it down; for so long the part is held where it was shown. */
+/** The content comes in bit by bit: for so long the part is looked for, and held where it was shown. */
 const HOLD_MS = 3_000
 const OWN_MOVES = ['wheel', 'pointerdown', 'keydown'] as const
 
-/** Shows the part of a long screen that the address names (`/settings#outside`), until the person moves by themselves. */
+/** Shows the part of the screen that the address names (`/settings/general#theme`), until the person moves by themselves. */
 export function useNamedPart(screen: () => HTMLElement): void {
   const location = useLocation()
   createEffect(
     on(
-      () => location.hash,
-      (hash) => {
-        const part = hash === '' ? null : screen().querySelector<HTMLElement>(`#${CSS.escape(hash.slice(1))}`)
-        if (part === null) return
-        const show = () => part.scrollIntoView({ block: 'start' })
+      () => [location.hash, location.pathname] as const,
+      ([hash]) => {
+        if (hash === '') return
+        const selector = `#${CSS.escape(hash.slice(1))}`
+        let part: HTMLElement | null = null
+        const show = () => {
+          const found = screen().querySelector<HTMLElement>(selector)
+          if (found === null) return
+          found.scrollIntoView({ block: 'nearest' })
+          if (found === part) return
+          part = found
+          // Tab goes on from here.
+          found.tabIndex = -1
+          found.focus({ preventScroll: true })
+        }
         const sizes = new ResizeObserver(show)
+        const content = new MutationObserver(show)
         const end = () => {
           sizes.disconnect()
+          content.disconnect()
           clearTimeout(timer)
           for (const move of OWN_MOVES) removeEventListener(move, end, { capture: true })
         }
@@ -25,10 +37,8 @@ export function useNamedPart(screen: () => HTMLElement): void {
         for (const move of OWN_MOVES) addEventListener(move, end, { capture: true, passive: true })
         onCleanup(end)
         sizes.observe(screen())
+        content.observe(screen(), { childList: true, subtree: true })
         show()
-        // Whoever goes on by Tab goes on from there.
-        part.tabIndex = -1
-        part.focus({ preventScroll: true })
       },
     ),
   )

@@ -67,7 +67,7 @@ export function createHostCommands({ db, clock, log, jobs, approvals, worker, tu
       done.catch((error: unknown) => {
         log.info({ error, program, on }, 'a wish of the tray for a tunnel could not be carried out')
         const title = on ? 'The tunnel was not started' : 'The tunnel was not stopped'
-        tell({ kind: 'public_address_unreachable', title, body: messageOf(error), path: '/settings#outside' })
+        tell({ kind: 'public_address_unreachable', title, body: messageOf(error), path: '/settings/webhooks' })
       })
     },
   }

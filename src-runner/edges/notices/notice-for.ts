@@ -76,7 +76,7 @@ export function noticeFor(event: StoredEvent, sources: NoticeSources): Candidate
       if (!isUnreachable()) return null
       const body = sources.publicAddress()!.check.problem
       const about = { code: 'public_address_unreachable' } as const
-      return candidate(about, 'Webhooks cannot reach this machine', body, '/settings#outside', isUnreachable)
+      return candidate(about, 'Webhooks cannot reach this machine', body, '/settings/webhooks', isUnreachable)
     }
     default:
       return null
@@ -108,7 +108,7 @@ const SUMMARIES: Record<NoticeKind, { words(count: number): string; path: string
   delivery_impossible: { words: counted('message could not be delivered', 'messages could not be delivered'), path: '/channels' },
   channel_logged_out: { words: counted('channel is logged out', 'channels are logged out'), path: '/channels' },
   channel_request: { words: counted('person wants to talk to an agent', 'people want to talk to an agent'), path: '/channels' },
-  public_address_unreachable: { words: () => 'Webhooks cannot reach this machine', path: '/settings#outside' },
+  public_address_unreachable: { words: () => 'Webhooks cannot reach this machine', path: '/settings/webhooks' },
 }
 
 /** What waits for an answer first, then what does not work, then what is over. */

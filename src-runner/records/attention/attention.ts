@@ -177,7 +177,7 @@ function unreachableAddress(address: PublicAddress | null): AttentionItem[] {
       detail: address.check.problem,
       about: { kind: 'public_address_unreachable' },
       ...saidAs('detailSaid', address.check.problem),
-      path: '/settings#outside',
+      path: '/settings/webhooks',
       at: address.check.checkedAt ?? 0,
     },
   ]

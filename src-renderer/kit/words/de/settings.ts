@@ -6,7 +6,20 @@ const plural = createPlural('de')
 
 export const settings: WordsLike<typeof en> = {
   title: 'Einstellungen',
-  computer: 'Dieser Rechner',
+  search: 'Einstellungen durchsuchen',
+  sectionList: 'Bereiche',
+  found: 'Gefundene Einstellungen',
+  foundCount: (count) => plural(count, { one: '# Einstellung gefunden', other: '# Einstellungen gefunden' }),
+  sections: {
+    general: 'Allgemein',
+    jobs: 'Aufträge',
+    notifications: 'Mitteilungen',
+    tools: 'Werkzeuge der Agenten',
+    webhooks: 'Webhooks von außen',
+    computer: 'Dieser Rechner',
+    health: 'Zustand',
+    about: 'Über Deckhand',
+  },
   computerWhy: 'Adressen und Ports, Start bei der Anmeldung, Schlüsselbund, Daten- und Protokollordner, abgesicherter Modus.',
   general: {
     title: 'Allgemein',
@@ -32,7 +45,7 @@ export const settings: WordsLike<typeof en> = {
     rulesOpen: 'Öffnen',
   },
   tools: {
-    title: 'Worauf Agenten bauen',
+    title: 'Werkzeuge der Agenten',
     box: 'Sandbox für Programme',
     boxHint: 'Ein Programm, das ein Agent startet, schreibt nur in seinem Ordner und sieht weder dein Zuhause noch Deckhands Daten.',
     boxMissing: 'Ohne sie fragt jedes Programm dich vorher.',

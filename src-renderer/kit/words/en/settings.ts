@@ -4,7 +4,20 @@ const plural = createPlural('en')
 
 export const settings = {
   title: 'Settings',
-  computer: 'This computer',
+  search: 'Search settings',
+  sectionList: 'Sections',
+  found: 'Settings found',
+  foundCount: (count: number) => plural(count, { one: '# setting found', other: '# settings found' }),
+  sections: {
+    general: 'General',
+    jobs: 'Jobs',
+    notifications: 'Notifications',
+    tools: 'Agent tools',
+    webhooks: 'Webhooks from outside',
+    computer: 'This computer',
+    health: 'Health',
+    about: 'About',
+  },
   computerWhy: 'Addresses and ports, start at login, keychain, data and log folders, safe mode.',
   general: {
     title: 'General',
@@ -30,7 +43,7 @@ export const settings = {
     rulesOpen: 'Open',
   },
   tools: {
-    title: 'What agents stand on',
+    title: 'Agent tools',
     box: 'Sandbox for programs',
     boxHint: 'A program that an agent runs writes in its folder only, and sees neither your home nor Deckhand’s data.',
     boxMissing: 'Without it, every program asks you first.',

@@ -87,7 +87,7 @@ export function Reach(): JSX.Element {
   const text = () => words().automations.webhook.reach
   const answer = usePublicAddress()
   const toSettings = () => (
-    <A href="/settings#outside" class="font-medium text-accent-ink underline underline-offset-2">
+    <A href="/settings/webhooks" class="font-medium text-accent-ink underline underline-offset-2">
       {text().settings}
     </A>
   )

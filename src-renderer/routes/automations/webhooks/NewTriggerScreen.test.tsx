@@ -260,7 +260,7 @@ describe('its address', () => {
     expect(panel).toHaveTextContent(URL)
     expect(panel).toHaveTextContent('Treat it like a password')
     expect(await within(panel).findByText(/Only programs on this machine reach it/)).toBeInTheDocument()
-    expect(within(panel).getByRole('link', { name: 'Public address' })).toHaveAttribute('href', '/settings#outside')
+    expect(within(panel).getByRole('link', { name: 'Public address' })).toHaveAttribute('href', '/settings/webhooks')
     await user.click(within(panel).getByRole('button', { name: 'Copy address' }))
     await user.click(within(panel).getByRole('button', { name: 'Copy command' }))
     expect(copied[0]).toBe(URL)
