@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -126,6 +126,14 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
     expect(statusInFile(jobId)).toBe('pending')
     const client = clientOf(await create().start())
     await expect.poll(async () => (await client.ok('getJob', { params: { jobId } })).job.status).toBe('completed')
+  })
+
+  it.each(['files', 'tunnel'])('that finds a file where its folder %s has to be changes nothing', async (name) => {
+    chmodSync(home, 0o755)
+    writeFileSync(join(home, name), 'notes')
+    await expect(create().start()).rejects.toMatchObject({ code: 'data_dir_unusable', message: expect.stringContaining(name) })
+    expect(readdirSync(home)).toEqual([name])
+    expect(statSync(home).mode & 0o777).toBe(0o755)
   })
 
   it('that is told to stop meanwhile ends as well', async () => {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { findBox } from './base/box/find-box.ts'
 import { openDatabase, type Database } from './base/db/database.ts'
+import { DatabaseRefused } from './base/db/database-errors.ts'
 import { transact } from './base/db/transact.ts'
 import { createEventHub, type EventHub } from './base/events/event-hub.ts'
 import { createJobTails } from './base/events/job-tails.ts'
@@ -133,6 +134,7 @@ export function createRunner(deps: RunnerDeps): Runner {
 
   async function start(): Promise<Address> {
     refuseUnsafeConfig(config)
+    refuseWrongFiles(config.dataDir)
     makeDataFolder(config.dataDir)
     try {
       endings.add(() => outbound.close())
@@ -408,6 +410,16 @@ function gateOf(config: RunnerConfig): GateConfig {
     authMode: config.authMode,
     hosts: new Set([...own, ...config.hosts].map((host) => host.toLowerCase())),
     origins: new Set(config.origins),
+  }
+}
+
+/** Before anything is changed: a file where a folder has to be is somebody else's, or a mistake. */
+function refuseWrongFiles(dataDir: string): void {
+  for (const folder of [dataDir, ...['files', 'logs', 'tunnel'].map((name) => join(dataDir, name))]) {
+    if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) continue
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+      throw new DatabaseRefused('data_dir_unusable', `The data folder cannot be used: ${folder} is not a folder.`)
+    }
   }
 }
 

@@ -1,7 +1,23 @@
 import { createHash } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +30,7 @@ import { openDatabase, type Database } from './database.ts'
 import { DatabaseRefused } from './database-errors.ts'
 import { migrate } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS } from './migrations/migrations.ts'
+import { digestOf, expectedSchema, SCHEMA_DIGEST } from './schema-check.ts'
 import { transact } from './transact.ts'
 
 const clock = createHandClock()
@@ -107,7 +124,7 @@ test('what was written is there at the next start, and the log is merged into th
   const first = start()
   addEvents(first, 3)
   first.close()
-  expect(readdirSync(join(folder, 'data')).toSorted()).toEqual(['deckhand.db', 'deckhand.db.lock'])
+  expect(readdirSync(join(folder, 'data')).toSorted()).toEqual(['deckhand.db', 'deckhand.db.lock', 'deckhand.db.used'])
   expect(start().prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 3 })
 })
 
@@ -175,6 +192,78 @@ describe('a damaged file', () => {
     expect(readdirSync(join(folder, 'data'))).not.toContain('deckhand.db')
   })
 
+  test('that was removed from a folder that was in use is not replaced by an empty one', () => {
+    rmSync(file)
+    const before = contents()
+    expect(refusal()).toBe('database_damaged')
+    expect(contents()).toEqual(before)
+    rmSync(`${file}.used`)
+    expect(refusal()).toBe('opened')
+  })
+
+  test('that is half of a new file is not replaced by an empty one', () => {
+    renameSync(file, `${file}.new`)
+    truncateSync(`${file}.new`, 8192)
+    expect(refusal()).toBe('database_damaged')
+    expect(statSync(`${file}.new`).size).toBe(8192)
+  })
+
+  test('that a link names which leads nowhere is not replaced, also in a folder that was never used', () => {
+    renameSync(file, join(folder, 'elsewhere.db'))
+    for (const mark of [true, false]) {
+      if (!mark) rmSync(`${file}.used`)
+      symlinkSync(join(folder, 'unmounted', 'deckhand.db'), file)
+      expect(refusal()).toBe('database_damaged')
+      expect(lstatSync(file).isSymbolicLink()).toBe(true)
+      rmSync(file)
+    }
+    symlinkSync(join(folder, 'elsewhere.db'), file)
+    expect(refusal()).toBe('opened')
+  })
+
+  test('the data folder of an earlier version is marked as used at its next start', () => {
+    rmSync(`${file}.used`)
+    start().close()
+    rmSync(file)
+    expect(refusal()).toBe('database_damaged')
+  })
+
+  const SCHEMA_CHANGES: Record<string, string> = {
+    'without one of its tables': 'DROP TABLE webhook_refusals',
+    'without an index that makes something unique': 'DROP INDEX agents_one_slug',
+    'without a trigger that protects history': 'DROP TRIGGER agent_jobs_keep_endings',
+    'with a trigger of somebody else': 'CREATE TRIGGER spy AFTER INSERT ON events BEGIN DELETE FROM events WHERE id = NEW.id; END',
+    'with another column': 'ALTER TABLE agents ADD COLUMN colour TEXT',
+  }
+  test.each(Object.keys(SCHEMA_CHANGES))('with the right version and %s: is refused and left as it is', (kind) => {
+    const other = new Sqlite(file)
+    other.exec(SCHEMA_CHANGES[kind]!)
+    other.close()
+    const before = contents()
+    expect(refusal()).toBe('database_damaged')
+    expect(contents()).toEqual(before)
+  })
+
+  test('a table and an index that a backup program added do no harm', () => {
+    const other = new Sqlite(file)
+    other.exec('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER); CREATE INDEX mine ON events (type); ANALYZE')
+    other.close()
+    expect(refusal()).toBe('opened')
+  })
+
+  test('larger than what is checked at start: a table whose first page is gone is found', { timeout: 30_000 }, () => {
+    const db = start()
+    transact(db, (tx) => {
+      for (let i = 0; i < 70; i++) tx.emit({ type: 'settings.changed', payload: { keys: ['x'.repeat(1_000_000)] } })
+    })
+    const root = db.prepare<{ rootpage: number }>("SELECT rootpage FROM sqlite_schema WHERE name = 'agent_jobs'").get()!.rootpage
+    db.close()
+    const handle = openSync(file, 'r+')
+    writeSync(handle, Buffer.alloc(4096), 0, 4096, (root - 1) * 4096)
+    closeSync(handle)
+    expect(refusal()).toBe('database_damaged')
+  })
+
   test('that is still busy closing the file on a slow disk is waited for', { timeout: 30_000 }, async () => {
     start().close()
     // As closing does it: the file belongs to one connection alone. Longer than SQLite is patient by itself here.
@@ -202,6 +291,10 @@ describe('a damaged file', () => {
 })
 
 describe('versions', () => {
+  test('the digest of the schema is that of what the migrations make', () => {
+    expect(digestOf(expectedSchema(LATEST_VERSION))).toBe(SCHEMA_DIGEST)
+  })
+
   test('data of a newer version is refused without a byte being written, also when that version is only in the log', () => {
     start().close()
     const newer = new Sqlite(file)

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import type { StoredEvent } from '../../contract/events.ts'
@@ -12,8 +12,10 @@ import { syncFolder } from './files.ts'
 import { holdLock } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { LATEST_VERSION } from './migrations/migrations.ts'
+import { findSchemaDifference } from './schema-check.ts'
 import { settled } from './settled-sql.ts'
 import { Commits } from './transact.ts'
+import { isMarkedUsed, markUsed, usedMarkOf } from './used-mark.ts'
 
 export type Statement<Row> = Sqlite.Statement<unknown[], Row>
 
@@ -71,6 +73,7 @@ export function openDatabase(options: { file: string; clock: Clock; ids?: Ids; l
   try {
     if (!existsSync(file)) createFile(file, clock, ids)
     const version = refuseUnusable(file)
+    if (!isMarkedUsed(file)) attemptToMark(file, log)
     const connection = connect(file, clock, ids)
     try {
       if (version < LATEST_VERSION) migrate(connection, { file, log })
@@ -110,7 +113,26 @@ function makeFolder(folder: string): void {
   }
 }
 
+/** A data folder of an earlier version has no mark yet, and one on a full disk gets it at a later start. */
+function attemptToMark(file: string, log: Log): void {
+  try {
+    markUsed(file)
+  } catch (error) {
+    log.warn({ err: error }, `the data folder could not be marked as used: ${messageOf(error)}`)
+  }
+}
+
+/** Only in a folder that never had a database: one that is gone is damage, and a new one in its place would hide that. */
 function createFile(file: string, clock: Clock, ids: Ids): void {
+  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
+    throw new DatabaseRefused('database_damaged', `${file} is a link that leads nowhere. Is the disk connected that it leads to?`)
+  }
+  if (isMarkedUsed(file)) {
+    throw new DatabaseRefused(
+      'database_damaged',
+      `The database ${file} is gone. Put it back, for example from a backup. To start with no data, delete ${usedMarkOf(file)}.`,
+    )
+  }
   if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
     throw new DatabaseRefused('database_damaged', `${file} is gone, but the log of its last changes (${file}-wal) is still there.`)
   }
@@ -154,6 +176,9 @@ function refuseUnusable(file: string): number {
         ? damageOf(probe, 'quick_check(3)')
         : SMALL_TABLES.flatMap((name) => damageOf(probe!, `quick_check(${name})`))
     if (found.length > 0) throw damaged(found.slice(0, 3).join('; '))
+    const difference = findSchemaDifference(probe, version)
+    if (difference !== null) throw damaged(difference)
+    if (bytes > FULL_CHECK_BYTES) readFirstRows(probe)
     return version
   } catch (error) {
     if (error instanceof DatabaseRefused) throw error
@@ -165,6 +190,20 @@ function refuseUnusable(file: string): number {
     // A read-only connection makes an empty log to read by and may not remove it.
     if (!hadLog) for (const rest of [`${file}-wal`, `${file}-shm`]) rmSync(rest, { force: true })
   }
+}
+
+/** Throws when a table cannot be read at all. The rest of a large file is checked later, beside the work. */
+function readFirstRows(connection: Sqlite.Database): void {
+  for (const name of listTables(connection)) connection.prepare(`SELECT * FROM "${name}" LIMIT 1`).get()
+}
+
+/** All tables with pages of their own. A virtual table has none: its rows are in tables beside it. */
+function listTables(connection: Sqlite.Database): string[] {
+  const ofFile = "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0"
+  return connection
+    .prepare<[], { name: string }>(ofFile)
+    .all()
+    .map((row) => row.name)
 }
 
 function damageOf(connection: Sqlite.Database, check: string): string[] {

@@ -23,7 +23,14 @@ export function migrate(
     copyDatabase(connection, copy)
     existing.log.info({ from, to: missing.at(-1)!.version, copy }, 'the database was copied and is being migrated')
   }
-  for (const { version, sql, editsSchema = false } of missing) {
+  runMigrations(connection, missing)
+  // So that the version is in the file's own header, where an older app looks before it touches anything.
+  connection.pragma('wal_checkpoint(TRUNCATE)')
+}
+
+/** Each in a transaction of its own. */
+export function runMigrations(connection: Sqlite.Database, migrations: readonly Migration[]): void {
+  for (const { version, sql, editsSchema = false } of migrations) {
     connection.unsafeMode(editsSchema)
     connection
       .transaction(() => {
@@ -38,8 +45,6 @@ export function migrate(
       .immediate()
   }
   connection.unsafeMode(false)
-  // So that the version is in the file's own header, where an older app looks before it touches anything.
-  connection.pragma('wal_checkpoint(TRUNCATE)')
 }
 
 /** A whole, checked copy under `target`, or an error: half a copy never has that name. */
