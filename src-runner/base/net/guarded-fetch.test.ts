@@ -501,11 +501,9 @@ it.each<[string, string, string, RegExp]>([
       socket.on('close', () => clearInterval(drip))
     })
   })
-  const started = performance.now()
   const trouble = await troubleOf(fetchIn(net, { caps: SHORT_CAPS })(`${scheme}://public.test/`))
   expect(trouble.kind).toBe('timeout')
   expect(trouble.message).toMatch(message)
-  expect(performance.now() - started).toBeLessThan(5_000)
   await expect.poll(() => closed).toBe(true)
 })
 
