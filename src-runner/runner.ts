@@ -409,7 +409,8 @@ function gateOf(config: RunnerConfig): GateConfig {
   return {
     authMode: config.authMode,
     hosts: new Set([...own, ...config.hosts].map((host) => host.toLowerCase())),
-    origins: new Set(config.origins),
+    // Pages reach the runner through the dashboard, which sends no Origin.
+    origins: new Set(),
   }
 }
 

@@ -354,6 +354,15 @@ describe('the gate, before everything and for every path', () => {
     ['a same-site request', () => [host(), 'Sec-Fetch-Site: same-site'], 'forbidden_origin'],
     ['a tunnel', () => [host(), 'X-Forwarded-For: 127.0.0.1'], 'forbidden_forwarded'],
     ['a proxy', () => [host(), 'Via: 1.1 x'], 'forbidden_forwarded'],
+    ['a page at localhost', () => [host(), `Origin: http://localhost:${server.port}`], 'forbidden_origin'],
+    ['a page at [::1]', () => [`Host: [::1]:${server.port}`, `Origin: http://[::1]:${server.port}`], 'forbidden_origin'],
+    ['a GET of a page at localhost', () => [`Host: localhost:${server.port}`, 'Sec-Fetch-Site: same-origin'], 'forbidden_origin'],
+    ['a GET of a page at another port', () => ['Host: 127.0.0.1:9', 'Sec-Fetch-Site: same-origin'], 'forbidden_origin'],
+    [
+      'a link from elsewhere to localhost',
+      () => [`Host: localhost:${server.port}`, 'Sec-Fetch-Site: cross-site', 'Sec-Fetch-Mode: navigate'],
+      'forbidden_origin',
+    ],
   ]
   it.each(cases)('refuses %s', async (_case, headers, code) => {
     for (const path of paths) {
@@ -376,12 +385,62 @@ describe('the gate, before everything and for every path', () => {
     for (const headers of [
       [host()],
       [`Host: LOCALHOST:${server.port}`],
-      [host(), `Origin: http://localhost:${server.port}`],
+      [host(), `Origin: http://127.0.0.1:${server.port}`],
       [host(), 'Sec-Fetch-Site: same-origin'],
       [host(), 'Sec-Fetch-Site: none'],
     ]) {
       expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', ...headers]))).toBe(200)
     }
+  })
+
+  it('refuses HTTP/1.0, which a plain reverse proxy speaks', async () => {
+    for (const path of paths) {
+      const answer = await raw([`GET ${path} HTTP/1.0`, host()])
+      expect(answer).toMatch(/^HTTP\/1\.1 403 .*\{"error":"forbidden_forwarded"\}$/s)
+    }
+    expect(asked).toEqual([])
+  })
+
+  it('sends somebody who opens localhost on to the address that is bound', async () => {
+    for (const [name, marks] of [
+      ['localhost', ['Sec-Fetch-Site: none', 'Sec-Fetch-Mode: navigate']],
+      ['[::1]', ['Sec-Fetch-Site: none', 'Sec-Fetch-Mode: navigate']],
+      ['LOCALHOST', ['Accept: text/html,*/*']],
+    ] as const) {
+      for (const path of ['/', '/jobs?status=running', '/api/jobs', '//evil.example']) {
+        const answer = await raw([`GET ${path} HTTP/1.1`, `Host: ${name}:${server.port}`, ...marks])
+        expect([name, path, statusOf(answer)]).toEqual([name, path, 307])
+        expect(answer).toContain(`location: ${server.url}${path}\r\n`)
+        expect(answer).toContain('cache-control: no-store\r\n')
+      }
+    }
+    // Programs are not sent anywhere, and nothing but a page is opened.
+    expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', `Host: localhost:${server.port}`]))).toBe(200)
+    expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', host(), 'Sec-Fetch-Site: none', 'Sec-Fetch-Mode: navigate']))).toBe(200)
+  })
+
+  it('has one origin, whatever its address is called', async () => {
+    const own = await startDashboardServer({
+      ...{ dashboard, host: 'localhost', port: 0, authMode: 'local-trust', log: silentLog },
+      appUrl: 'http://localhost:3000',
+    })
+    expect(own.origins).toEqual([own.url])
+    expect(new URL(own.url).hostname).toMatch(/^(127\.0\.0\.1|\[::1\])$/)
+    await own.close()
+  })
+
+  it('lets no page of another origin embed an answer', async () => {
+    const policy = 'cross-origin-resource-policy: same-origin\r\n'
+    for (const line of [
+      'GET / HTTP/1.1',
+      'GET /api/jobs HTTP/1.1',
+      'GET /icon.svg HTTP/1.1',
+      'GET /no such HTTP/1.1',
+      'PUT /api/agent HTTP/1.1',
+    ]) {
+      expect(await raw([line, host()])).toContain(policy)
+    }
+    expect(await raw(['GET / HTTP/1.1', 'Host: evil.example'])).toContain(policy)
   })
 
   it('lets the public address in that was set', async () => {

@@ -186,6 +186,11 @@ export function refusal(code: ErrorCode, message?: string): DashboardAnswer {
   return json(ERROR_STATUS[code], message === undefined ? { error: code } : { error: code, message })
 }
 
+/** Not to be remembered: the name that was asked for may belong to another program tomorrow. */
+export function redirection(location: string): DashboardAnswer {
+  return { status: 307, headers: { ...API_HEADERS, location, 'content-length': '0', 'cache-control': 'no-store' }, body: null }
+}
+
 function json(status: number, value: object): DashboardAnswer {
   const body = Buffer.from(JSON.stringify(value))
   return {

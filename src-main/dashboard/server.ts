@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream'
 import fastify from 'fastify'
-import { refuseAtGate, type GateConfig } from '../../src-runner/contract/gate.ts'
+import { isHostOfOrigin, refuseAtGate, type GateConfig } from '../../src-runner/contract/gate.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { messageOf, type Log } from '../log/log.ts'
-import { namesOf, urlOf } from '../net/address.ts'
-import { refusal, type Dashboard, type DashboardAnswer } from './dashboard.ts'
+import { boundNamesOf, namesOf, urlOf } from '../net/address.ts'
+import { redirection, refusal, type Dashboard, type DashboardAnswer } from './dashboard.ts'
 
 export type DashboardServer = {
   url: string
@@ -39,7 +40,10 @@ export class PortTakenError extends Error {
 export async function startDashboardServer(options: DashboardServerOptions): Promise<DashboardServer> {
   const { dashboard, host, log } = options
   // Both are known once the port is; until then nothing is let in.
-  const gate: { config: GateConfig } = { config: { authMode: options.authMode, hosts: new Set(), origins: new Set() } }
+  const gate: { config: GateConfig; url: string } = {
+    config: { authMode: options.authMode, hosts: new Set(), origins: new Set() },
+    url: '',
+  }
 
   const app = fastify({
     logger: false,
@@ -47,16 +51,22 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     // The gate stands before the router, so that a path the router cannot even read is refused like any other.
     serverFactory: (route) =>
       createHttpServer((request, response) => {
-        const refused = refuseAtGate({ method: request.method!, path: pathOf(request), rawHeaders: request.rawHeaders }, gate.config)
+        const { httpVersion, rawHeaders } = request
+        const refused = refuseAtGate({ method: request.method!, path: pathOf(request), httpVersion, rawHeaders }, gate.config)
         // Absolute targets name an authority that the gate did not see, and there is nothing to upgrade to (h2c is only an offer).
         const unreadable = !request.url!.startsWith('/') || (request.headers.upgrade ?? 'h2c').toLowerCase() !== 'h2c'
-        if (refused === null && !unreadable) return route(request, response)
+        if (refused === null && !unreadable) {
+          if (!isUnderAnotherName(request, gate.config)) return route(request, response)
+          return send(response, request.method!, redirection(gate.url + request.url!))
+        }
         response.setHeader('connection', 'close')
         send(response, request.method!, refusal(refused ?? 'invalid_request'))
       }),
     clientErrorHandler(_error, socket) {
-      if (socket.writable)
-        socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json\r\n\r\n{"error":"invalid_request"}')
+      if (!socket.writable) return
+      const { headers, body } = refusal('invalid_request')
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`)
+      socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}connection: close\r\n\r\n${String(body)}`)
     },
     frameworkErrors: (_error, request, reply) => {
       reply.hijack()
@@ -87,21 +97,34 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new PortTakenError(options.port)
     throw error
   }
-  const { port } = app.server.address() as { port: number }
-  gate.config = gateConfigFor(options, port)
-  return { url: urlOf(host, port), port, origins: [...gate.config.origins], close: () => app.close() }
+  const { address, port } = app.server.address() as AddressInfo
+  // The name says nothing: it may be 127.0.0.1 or [::1].
+  const bound = host === 'localhost' ? address : host
+  gate.config = gateConfigFor(options, bound, port)
+  gate.url = urlOf(bound, port)
+  return { url: gate.url, port, origins: [...gate.config.origins], close: () => app.close() }
 }
 
-function gateConfigFor({ host, authMode, appUrl }: DashboardServerOptions, port: number): GateConfig {
-  const own = namesOf(host)
-  const app = appUrl === null ? null : new URL(appUrl)
-  const names = ['localhost', '127.0.0.1', '[::1]', ...own]
+function gateConfigFor({ authMode, appUrl }: DashboardServerOptions, bound: string, port: number): GateConfig {
+  const app = appUrl === null || isLoopbackName(new URL(appUrl)) ? null : new URL(appUrl)
   return {
     authMode,
-    hosts: new Set([...own, ...(app ? [app.hostname.toLowerCase()] : [])]),
+    hosts: new Set([...namesOf(bound), ...(app ? [app.hostname.toLowerCase()] : [])]),
     // A browser leaves out the port that its scheme has anyway.
-    origins: new Set([...names.map((name) => new URL(`http://${name}:${port}`).origin), ...(app ? [app.origin] : [])]),
+    origins: new Set([...boundNamesOf(bound).map((name) => new URL(`http://${name}:${port}`).origin), ...(app ? [app.origin] : [])]),
   }
+}
+
+function isLoopbackName({ hostname }: URL): boolean {
+  return /^(.+\.)?localhost\.?$/.test(hostname)
+}
+
+/** Somebody opens the page at `localhost`, or at another loopback address than the one that is bound. */
+function isUnderAnotherName(request: IncomingMessage, { origins }: GateConfig): boolean {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return false
+  const mode = request.headers['sec-fetch-mode']
+  const opensPage = mode === undefined ? (request.headers.accept ?? '').includes('text/html') : mode === 'navigate'
+  return opensPage && !isHostOfOrigin(request.headers.host!.trim(), origins)
 }
 
 function createHttpServer(listener: (request: IncomingMessage, response: ServerResponse) => void): Server {

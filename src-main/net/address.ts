@@ -17,6 +17,12 @@ export function namesOf(host: string): string[] {
     .map((address) => bracket(address.address.toLowerCase()))
 }
 
+/** Addresses and names under which a browser opens a server that is bound to `host`. Never `localhost`, whatever it resolves to. */
+export function boundNamesOf(host: string): string[] {
+  const loopback = host === '::' ? ['[::1]', '127.0.0.1'] : host === '0.0.0.0' ? ['127.0.0.1'] : []
+  return [...loopback, ...namesOf(host)]
+}
+
 const TRIED_PORTS = 50
 
 /**

@@ -9,6 +9,8 @@ export type GateRequest = {
   method: string
   /** Path without the query, exactly as received. */
   path: string
+  /** `1.1`, as Node gives it. */
+  httpVersion: string
   /** Names and values as received, doubled ones included: [name, value, name, value, …] (Node's `rawHeaders`). */
   rawHeaders: readonly string[]
 }
@@ -17,16 +19,19 @@ export type GateConfig = {
   authMode: 'local-trust' | 'local-auth' | 'bearer-token'
   /** Host names that may be asked for besides the loopback names, lower case, without port. */
   hosts: ReadonlySet<string>
-  /** Origins of the dashboard, for example `http://127.0.0.1:3000`. */
+  /**
+   * Origins whose pages may send requests here, for example `http://127.0.0.1:3000`: on the dashboard the addresses it is
+   * bound to, on the runner none. `localhost` is not among them, because another program may own `[::1]` of the same port
+   * and serve its own page under that name.
+   */
   origins: ReadonlySet<string>
-  /** Exact paths that a cross-site navigation may reach (the OAuth callback, on the dashboard). */
-  crossSitePaths?: (path: string) => boolean
 }
 
 export type GateRefusal = 'forbidden_host' | 'forbidden_forwarded' | 'forbidden_origin'
 
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]'])
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(?::\d{1,5})?$/
+/** Proxies mark what they forward with these. A plain nginx before 1.29.7 sets none, but speaks HTTP/1.0 to its upstream. */
 const FORWARDED = /^(x-forwarded-.*|forwarded|x-real-ip|cf-.*|via)$/
 /** `/webhooks/<slug>/<secret>`: two segments of any content, since every wrong one gets the same 404. */
 const WEBHOOK = /^\/webhooks\/[^/]+\/[^/]+$/
@@ -47,11 +52,19 @@ export function refuseAtGate(request: GateRequest, config: GateConfig): GateRefu
     else if (FORWARDED.test(name)) forwarded = true
   }
   if (hosts.length !== 1 || !mayAskFor(hosts[0]!, config.hosts)) return 'forbidden_host'
+  if (request.httpVersion !== '1.1') return 'forbidden_forwarded'
   if (forwarded && config.authMode === 'local-trust') return 'forbidden_forwarded'
   if (origins.length > 0) return origins.every((origin) => config.origins.has(origin)) ? null : 'forbidden_origin'
-  const crossSite = fetchSite !== null && fetchSite !== 'same-origin' && fetchSite !== 'none'
-  if (crossSite && !(config.crossSitePaths?.(request.path) ?? false)) return 'forbidden_origin'
-  return null
+  if (fetchSite === null || fetchSite === 'none') return null
+  // A GET of the page's own carries no Origin: the browser says that page and request have the same host.
+  return fetchSite === 'same-origin' && isHostOfOrigin(hosts[0]!, config.origins) ? null : 'forbidden_origin'
+}
+
+/** Whether `host`, the value of a Host header, belongs to one of the origins. */
+export function isHostOfOrigin(host: string, origins: ReadonlySet<string>): boolean {
+  const name = host.toLowerCase()
+  for (const origin of origins) if (origin.endsWith(`//${name}`)) return true
+  return false
 }
 
 function mayAskFor(host: string, configured: ReadonlySet<string>): boolean {

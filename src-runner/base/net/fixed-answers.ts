@@ -4,10 +4,11 @@ import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** What every answer carries: nothing that the runner says is for a cache or for a browser to guess a type from. */
+/** What every answer carries: no cache keeps it, no browser guesses its type, and no page of another origin embeds it. */
 export const COMMON_HEADERS = [
   ['cache-control', 'no-store'],
   ['x-content-type-options', 'nosniff'],
+  ['cross-origin-resource-policy', 'same-origin'],
 ] as const
 
 /** Bytes that are the same whatever was asked for: nothing of the request comes back. */

@@ -27,7 +27,10 @@ export function createFront(gate: GateConfig, next: Listener, takeDelivery: Take
 
 function refuse(req: IncomingMessage, gate: GateConfig): ErrorCode | null {
   const target = req.url ?? ''
-  const refusal = refuseAtGate({ method: req.method ?? '', path: pathOf(target), rawHeaders: req.rawHeaders }, gate)
+  const refusal = refuseAtGate(
+    { method: req.method ?? '', path: pathOf(target), httpVersion: req.httpVersion, rawHeaders: req.rawHeaders },
+    gate,
+  )
   if (refusal !== null) return refusal
   // Absolute-form (`GET http://other/…`) names an authority that nobody checked; authority-form is for proxies.
   if (!target.startsWith('/')) return target === '*' ? 'not_found' : 'invalid_request'

@@ -46,7 +46,7 @@ function makeDocument(): Json {
       version: '1',
       description:
         'Runs the jobs of AI agents on this machine. In the mode local-trust only the worker route asks for a bearer; in local-auth everything ' +
-        'does except health. Requests of browsers from other origins are refused in every mode.',
+        'does except health. Requests from web pages are refused in every mode.',
     },
     servers: [{ url: 'http://127.0.0.1:3001' }],
     paths,

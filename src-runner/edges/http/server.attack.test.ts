@@ -64,7 +64,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     server = createHttpServer({
       handlers: recordingHandlers((name) => handled.push(name)),
       auth: { authMode, workerSecret: SECRET },
-      gate: { authMode, hosts: new Set(['deckhand.lan']), origins: new Set([ORIGIN]) },
+      gate: { authMode, hosts: new Set(['deckhand.lan']), origins: new Set() },
       clock: systemClock,
       log: silentLog,
       deadlines: { headersMs: 300, requestMs: 300, checkEveryMs: 50 },
@@ -180,13 +180,36 @@ describe.each(MODES)('the server in %s', (authMode) => {
     },
   )
 
-  it('refuses what a browser marks as coming from another site, and only that', async () => {
+  it('refuses every request of a page, whichever page it is', async () => {
     for (const name of NAMES) {
-      for (const site of ['cross-site', 'same-site', 'Cross-Site']) {
+      for (const site of ['cross-site', 'same-site', 'Cross-Site', 'same-origin']) {
         await expectRefused(having(good(name), ['Sec-Fetch-Site', site]), 403, 'forbidden_origin')
+        await expectRefused(having(good(name), ['Host', 'localhost:3001'], ['Sec-Fetch-Site', site]), 403, 'forbidden_origin')
       }
-      for (const site of ['none', 'same-origin']) await expectHandled(having(good(name), ['Sec-Fetch-Site', site]), name)
-      await expectHandled(having(good(name), ['Origin', ORIGIN]), name)
+      for (const origin of [ORIGIN, 'http://127.0.0.1:3001', 'http://localhost:3001']) {
+        await expectRefused(having(good(name), ['Origin', origin]), 403, 'forbidden_origin')
+      }
+      // Typed by a person: no page has a hand in it.
+      await expectHandled(having(good(name), ['Sec-Fetch-Site', 'none']), name)
+    }
+  })
+
+  it('refuses HTTP/1.0, which a plain reverse proxy speaks', async () => {
+    for (const name of NAMES) {
+      handled = []
+      const old = await sendRaw(port, toBytes(good(name)).toString('latin1').replace('HTTP/1.1', 'HTTP/1.0'))
+      expect([name, old.status, errorOf(old), handled]).toEqual([name, 403, 'forbidden_forwarded', []])
+    }
+  })
+
+  it('lets no page of another origin embed an answer', async () => {
+    const requests = [good('health'), having(good('health'), ['Host', 'evil.example']), { ...good('health'), target: '/nowhere' }]
+    for (const bytes of [
+      ...requests.map(toBytes),
+      'no http\r\n\r\n',
+      'POST /webhooks/a/b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    ]) {
+      expect((await sendRaw(port, bytes)).headers.get('cross-origin-resource-policy')).toBe('same-origin')
     }
   })
 
