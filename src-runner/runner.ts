@@ -33,8 +33,10 @@ import { createPublicAddresses, type PublicAddressTimings } from './edges/public
 import { guardTimers, systemClock, type Clock } from './kit/clock.ts'
 import { messageOf } from './kit/errors.ts'
 import { createEndings } from './kit/endings.ts'
+import { AppError } from './kit/errors.ts'
 import { createIds, type Ids } from './kit/ids.ts'
 import { silentLog, type Log } from './kit/log.ts'
+import { say } from './kit/said.ts'
 import { createMachineTimezone } from './kit/timezone.ts'
 import { providerKey, WEB_SEARCH_KEY, type Vault } from './kit/vault.ts'
 import { createApprovals } from './records/approvals/approvals.ts'
@@ -385,7 +387,9 @@ async function readProviderAccess(db: Database, vault: Vault, id: string) {
   const provider = findProvider(db, id)
   if (provider === null) return null
   const { kind, name, baseUrl, hasKey } = provider
-  return { id, kind, name, baseUrl, apiKey: hasKey ? await vault.get(providerKey(id)) : null }
+  const apiKey = hasKey ? await vault.get(providerKey(id)) : null
+  if (hasKey && apiKey === null) throw new AppError('provider_refused', say('model_key_gone', { provider: name }))
+  return { id, kind, name, baseUrl, apiKey }
 }
 
 /** Safe mode: what was there before waits, in case it is what brought the runner down. */

@@ -7,6 +7,7 @@ import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import { boundNamesOf, namesOf, urlOf } from '../net/address.ts'
 import { redirection, refusal, type Dashboard, type DashboardAnswer } from './dashboard.ts'
+import { API_HEADERS } from './hardening.ts'
 
 export type DashboardServer = {
   url: string
@@ -64,9 +65,9 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
       }),
     clientErrorHandler(_error, socket) {
       if (!socket.writable) return
-      const { headers, body } = refusal('invalid_request')
-      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`)
-      socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}connection: close\r\n\r\n${String(body)}`)
+      const headers = { ...API_HEADERS, 'content-type': 'application/json', connection: 'close' }
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+      socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}\r\n{"error":"invalid_request"}`)
     },
     frameworkErrors: (_error, request, reply) => {
       reply.hijack()

@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, statSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import { messageOf } from '../log/log.ts'
 import { StartError } from './start-error.ts'
+import { makeFolder } from './write-atomic.ts'
 
 /** Where an application of this system keeps its data when nobody says otherwise. */
 export function defaultDataDir(platform: NodeJS.Platform, env: Record<string, string | undefined>, home: string): string {
@@ -15,7 +16,7 @@ export function defaultDataDir(platform: NodeJS.Platform, env: Record<string, st
 /** Makes the folder if need be, and closes it to everybody else: it will hold sealed keys and everything people wrote. */
 export function prepareDataDir(dir: string): void {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makeFolder(dir)
     if (process.platform !== 'win32' && (statSync(dir).mode & 0o077) !== 0) chmodSync(dir, 0o700)
   } catch (error) {
     throw new StartError(2, `the data folder ${dir} cannot be used: ${messageOf(error)}; choose another with DECKHAND_DATA_DIR`, {

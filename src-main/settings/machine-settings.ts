@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { readFileSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { MachineSettings } from '../contract/desktop-api.ts'
 import { messageOf } from '../log/log.ts'
-import { writeAtomic } from './write-atomic.ts'
+import { makeFolder, writeAtomic } from './write-atomic.ts'
 
 export const DEFAULT_MACHINE_SETTINGS: MachineSettings = {
   runnerPort: 3001,
@@ -41,7 +41,7 @@ export function openMachineSettings(file: string, now: () => number = Date.now):
 
   async function apply(change: Partial<MachineSettings>): Promise<MachineSettings> {
     const next = MachineSettings.parse({ ...current, ...change })
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(file))
     await writeAtomic(file, `${JSON.stringify({ version: VERSION, settings: next }, null, 2)}\n`)
     current = next
     for (const listener of listeners) listener(current)

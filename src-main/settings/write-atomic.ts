@@ -1,9 +1,40 @@
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { open, realpath } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 
 /**
  * Replaces a file as a whole, readable by its owner alone: a crash leaves the old text or the new one, never half of
- * either. Calls for the same file queue up behind each other.
+ * either. Once this resolves, the new text survives a power cut. Calls for the same file queue up behind each other.
  */
 export async function writeAtomic(file: string, text: string): Promise<void> {
   await writeFileAtomic(file, text, { mode: 0o600, fsync: true })
+  // Windows has no such call and needs none.
+  if (process.platform === 'win32') return
+  // A rename is only on disk when its folder is; for a link that is the folder of the real file.
+  const folder = await open(dirname(await realpath(file)), 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+/** Creates a folder and the missing ones above it, so that they survive a power cut, too. */
+export function makeFolder(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (first === undefined || process.platform === 'win32') return
+  for (let made = folder; ; made = dirname(made)) {
+    syncFolder(dirname(made))
+    if (made === first || made === dirname(made)) return
+  }
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
 }

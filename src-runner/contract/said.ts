@@ -200,6 +200,7 @@ export const SENTENCES = {
   model_still_loading: '{provider} did not begin to answer within {seconds#} s. A large model may still be loading.',
   model_no_address: '{provider} has no address. Set its base URL in Models & keys.',
   model_no_key: '{provider} has no key yet. Add it in Models & keys.',
+  model_key_gone: 'The key of {provider} is missing from the keychain, so nothing was sent. Enter it again in Models & keys.',
   model_odd_key: 'The key of {provider} holds characters that no key has. Paste it again in Models & keys.',
   model_no_list: '{provider} has no list of models at this address. Check its base URL in Models & keys.',
   model_list_late: '{provider} did not list its models within {seconds#} s.',

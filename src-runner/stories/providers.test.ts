@@ -95,6 +95,30 @@ describe('providers', { timeout: 20_000 }, () => {
     expect(await client.ok('createProvider', { body: { kind: 'ollama', name: 'Local' } })).toMatchObject({ provider: { hasKey: false } })
   })
 
+  it('are not called without the key that they should have', async () => {
+    runner = await createTestRunner()
+    const { client, modelServer, vault } = runner
+    const provider = await runner.addProvider({ apiKey: CANARY })
+    const agent = await runner.addAgent({ model: { providerId: provider.id, model: 'small' } })
+    const asked = modelServer.received.length
+    await vault.delete(providerKey(provider.id))
+    const message = `The key of ${provider.name} is missing from the keychain, so nothing was sent. Enter it again in Models & keys.`
+    const said = { code: 'model_key_gone', facts: { provider: provider.name } }
+
+    const { jobId } = await client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })
+    expect(await runner.ended(jobId)).toMatchObject({
+      status: 'failed',
+      error: 'model_auth',
+      errorMessage: expect.stringContaining(message),
+    })
+    expect(await client.ok('checkProvider', { params: { providerId: provider.id } })).toEqual({ ok: false, models: 0, message, said })
+    expect(modelServer.received.slice(asked)).toEqual([])
+    expect((await client.ok('listModels')).problems).toEqual([{ providerId: provider.id, providerName: provider.name, message, said }])
+
+    await client.ok('updateProvider', { params: { providerId: provider.id }, body: { apiKey: CANARY } })
+    expect(await client.ok('checkProvider', { params: { providerId: provider.id } })).toMatchObject({ ok: true })
+  })
+
   it('put a key back when the row cannot go', async () => {
     runner = await createTestRunner()
     const provider = await runner.addProvider({ apiKey: CANARY })

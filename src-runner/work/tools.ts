@@ -57,8 +57,8 @@ function whileSame<Given, Made>(make: (given: Given) => Made): (given: Given) =>
   }
 }
 
-function configOf({ kind, baseUrl }: NonNullable<Settings['webSearch']>) {
-  return baseUrl === null ? { kind } : { kind, baseUrl }
+function configOf({ kind, baseUrl, hasKey }: NonNullable<Settings['webSearch']>) {
+  return baseUrl === null ? { kind, hasKey } : { kind, baseUrl, hasKey }
 }
 
 /** Shut unless the most specific rule that fits says otherwise and names the network of programs itself. */

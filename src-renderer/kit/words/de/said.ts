@@ -225,6 +225,8 @@ export const said: SaidWords = {
     `${provider} hat binnen ${number(seconds)} s nicht zu antworten begonnen. Vielleicht wird ein großes Modell noch geladen.`,
   model_no_address: ({ provider }) => `${provider} hat keine Adresse. Trage die Basis-URL unter ${KEYS} ein.`,
   model_no_key: ({ provider }) => `${provider} hat noch keinen Schlüssel. Trage ihn unter ${KEYS} ein.`,
+  model_key_gone: ({ provider }) =>
+    `Der Schlüssel von ${provider} fehlt im Schlüsselbund, deshalb wurde nichts gesendet. Trage ihn unter ${KEYS} neu ein.`,
   model_odd_key: ({ provider }) =>
     `Im Schlüssel von ${provider} stehen Zeichen, die kein Schlüssel hat. Füge ihn unter ${KEYS} noch einmal ein.`,
   model_no_list: ({ provider }) => `${provider} hat unter dieser Adresse keine Liste von Modellen. Prüfe die Basis-URL unter ${KEYS}.`,

@@ -5,6 +5,8 @@ export type WebSearchConfig = {
   kind: 'brave' | 'tavily' | 'searxng'
   /** Where it answers; SearXNG has no other. Without it: the provider's own address. */
   baseUrl?: string
+  /** The person has given a key, also where the provider asks for none. */
+  hasKey?: boolean
 }
 
 export type Recent = 'day' | 'month' | 'year'

@@ -216,12 +216,15 @@ describe('web_search', () => {
     })
   })
 
-  it('says that its key is gone, and asks nobody', async () => {
+  it.each<[string, WebSearchConfig]>([
+    ['Brave Search', BRAVE],
+    ['SearXNG', { ...SEARXNG, hasKey: true }],
+  ])('of %s says that its key is gone, and asks nobody', async (name, config) => {
     const net = await smallInternet()
-    const tool = createWebSearch(BRAVE, { fetch: createGuardedFetch(net.options), apiKey: noKey })
+    const tool = createWebSearch(config, { fetch: createGuardedFetch(net.options), apiKey: noKey })
     expect(await callTool(tool, { query: 'x' }, [])).toEqual({
       ok: false,
-      output: 'The key of Brave Search is gone. A person can enter it again in Settings.',
+      output: `The key of ${name} is gone. A person can enter it again in Settings.`,
     })
     expect([net.lookups, net.escapes]).toEqual([[], []])
   })

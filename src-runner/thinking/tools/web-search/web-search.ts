@@ -55,7 +55,7 @@ export function createWebSearch(config: WebSearchConfig, { fetch, apiKey, bounda
     }),
     async run({ query, count = DEFAULT_RESULTS, recent }, { signal }) {
       const key = await apiKey()
-      if (key === null && provider.needsKey) {
+      if (key === null && (provider.needsKey || config.hasKey)) {
         return { ok: false, output: `The key of ${provider.name} is gone. A person can enter it again in Settings.` }
       }
       const request = provider.request({ query, count, recent: recent ?? null, apiKey: key })
