@@ -1,5 +1,6 @@
 // `npm run check`: everything that can be said about the code without running it, side by side.
 import { begin, capture } from './run.mjs'
+import { setUp } from './setup.mjs'
 
 const SOURCES = ['src-main', 'src-renderer', 'src-runner', 'build', 'e2e', 'electron.vite.config.ts']
 
@@ -46,6 +47,7 @@ export async function check() {
 
 if (import.meta.filename === process.argv[1]) {
   await begin(async () => {
+    await setUp()
     const { failed } = await check()
     process.exitCode = failed > 0 ? 1 : 0
   })

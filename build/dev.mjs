@@ -3,11 +3,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { begin, handOver, say } from './run.mjs'
+import { begin, handOver, say, Stop } from './run.mjs'
 import { fillScenario } from './scenario.mjs'
 import { setUp } from './setup.mjs'
+import { hasDisplay } from './virtual-desktop.mjs'
 
 await begin(async () => {
+  if (!hasDisplay()) throw new Stop('`npm run dev` opens a window, and there is no display here; `npm run dev:runner` needs none')
   await setUp(['window'])
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-dev-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))

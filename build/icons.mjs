@@ -1,9 +1,11 @@
 // `npm run icons`: draws every icon file from the two drawings in resources/. Chromium does the rendering, since Electron
 // is here anyway; the .ico and .icns containers simply hold PNG files.
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { begin, root, say } from './run.mjs'
+import { begin, handOver, root, say } from './run.mjs'
+import { setUp } from './setup.mjs'
+import { electronProgram } from './setup-electron.mjs'
+import { onVirtualDesktop } from './virtual-desktop.mjs'
 
 const APP_SIZES = [16, 24, 32, 48, 64, 128, 256, 512, 1024]
 const ICO_SIZES = [16, 24, 32, 48, 64, 128, 256]
@@ -21,10 +23,10 @@ const ATTENTION = { 'trayAttention.png': [24, 'attention'], 'trayAttention@2x.pn
 // Not awaited: Electron becomes ready only after its first module has come to its end.
 void begin(async () => {
   if (process.versions.electron) return render()
-  const electron = join(root, 'node_modules/electron/dist/electron')
+  await setUp(['window', 'tests'])
   const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  const { status } = spawnSync('xvfb-run', ['-a', electron, ...sandbox, join(root, 'build/icons.mjs')], { stdio: 'inherit' })
-  process.exitCode = status ?? 1
+  const [command, ...args] = onVirtualDesktop([electronProgram(), ...sandbox, join(root, 'build/icons.mjs')])
+  handOver(command, args)
 })
 
 async function render() {

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { findBox } from '../src-runner/base/box/find-box.ts'
 import type { Approval } from '../src-runner/contract/approvals.ts'
 import type { Job, JobStatus, Step } from '../src-runner/contract/jobs.ts'
 import { systemClock } from '../src-runner/kit/clock.ts'
@@ -23,7 +24,7 @@ import type { ServedReply } from '../src-runner/testing/model-servers/reply.ts'
 import { createRunnerClient, type RunnerClient } from '../src-runner/testing/runner-client.ts'
 import { isAlive, startRunnerProcess, untilHealthy } from './runner-process.ts'
 
-export type KillPhasesOptions = { each: number; phase?: number; tell?: (line: string) => void }
+export type KillPhasesOptions = { each: number; phase?: number; tell?: (line: string) => void; signal?: AbortSignal }
 
 export type KillPhasesResult = {
   kills: number
@@ -71,7 +72,7 @@ const PHASES: readonly Phase[] = [
   { number: 12, name: 'result saved, nobody told', at: ['the end is recorded'], effects: 1 },
 ]
 
-export async function runKillPhases({ each, phase: only, tell = () => {} }: KillPhasesOptions): Promise<KillPhasesResult> {
+export async function runKillPhases({ each, phase: only, tell = () => {}, signal }: KillPhasesOptions): Promise<KillPhasesResult> {
   const home = mkdtempSync(join(tmpdir(), 'deckhand-phases-'))
   const folder = join(home, 'Work')
   const dataDir = join(home, 'data')
@@ -88,7 +89,7 @@ export async function runKillPhases({ each, phase: only, tell = () => {} }: Kill
   const running: { child: ChildProcess | null } = { child: null }
 
   const boot = async (at?: FaultPoint) => {
-    running.child = startRunnerProcess(CHILD, { dataDir, port, env: at === undefined ? {} : { KILL_AT: at } })
+    running.child = startRunnerProcess(CHILD, { dataDir, port, signal, env: at === undefined ? {} : { KILL_AT: at } })
     await untilHealthy(client, running.child, LIMIT_MS)
   }
   const died = async (signal?: 'SIGKILL') => {
@@ -99,16 +100,16 @@ export async function runKillPhases({ each, phase: only, tell = () => {} }: Kill
     kills++
   }
 
-  await boot()
-  const agents = await prepare(client, model, folder)
-  await died('SIGKILL')
-
   try {
+    await boot()
+    const agents = await prepare(client, model, folder)
+    await died('SIGKILL')
     for (const phase of PHASES.filter(({ number }) => only === undefined || number === only)) {
       const found: string[] = []
       for (let round = 0; round < each; round++) {
         const token = `phase-${phase.number}-${round}`
-        const oneEnding = await killOnce(phase, round, token).catch((error: Error) => [`${token}: ${error.message}`])
+        signal?.throwIfAborted()
+        const oneEnding = await killOnce(agents, phase, round, token).catch((error: Error) => [`${token}: ${error.message}`])
         found.push(...oneEnding)
         if (oneEnding.length > 0 && isAlive(running.child)) await died('SIGKILL')
       }
@@ -131,7 +132,7 @@ export async function runKillPhases({ each, phase: only, tell = () => {} }: Kill
   }
 
   /** One job, one death at the phase, one restart, and everything that must be so. Answers what was not. */
-  async function killOnce(phase: Phase, round: number, token: string): Promise<string[]> {
+  async function killOnce(agents: Agents, phase: Phase, round: number, token: string): Promise<string[]> {
     const agentId = phase.autonomy === 'ask_first' ? agents.asking : agents.free
     const fault = phase.at?.[round % phase.at.length]
     writeFileSync(join(folder, `${token}.txt`), 'count: 0\n')
@@ -272,6 +273,8 @@ async function changedSince(client: RunnerClient, ended: ReadonlyMap<string, str
   return found
 }
 
+type Agents = { free: string; asking: string }
+
 type Asked = { messages: { role: string; content: unknown }[] }
 
 /** Decides by the conversation alone, as a model does: a program, then a change of a file, then a text. */
@@ -291,13 +294,12 @@ function replyTo({ messages }: Asked): ServedReply {
   return { text: ['It ', 'is ', 'done.'], usage }
 }
 
-async function prepare(client: RunnerClient, model: ModelServer, folder: string): Promise<{ free: string; asking: string }> {
+async function prepare(client: RunnerClient, model: ModelServer, folder: string): Promise<Agents> {
   const { provider } = await client.ok('createProvider', {
     body: { kind: 'openai-compatible', name: 'Phases', baseUrl: `${model.url}/v1` },
   })
   const ref = { providerId: provider.id, model: 'small' }
   await client.ok('setModelPrice', { body: { model: ref, price: { inputUsdPerMillion: 1, outputUsdPerMillion: 2 } } })
-  // The phases are the same without a box: every program is asked about then, and the answer is yes.
   for (const tool of ['run_command', 'edit_file']) await client.ok('createRule', { body: { effect: 'allow', tool, folder } })
   const make = async (name: string, autonomy: 'on_its_own' | 'ask_first') =>
     (await client.ok('createAgent', { body: { name, model: ref, folders: [folder], autonomy } })).agent.id
@@ -330,6 +332,11 @@ async function withLimit<T>(work: Promise<T>, problem: string): Promise<T> {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values } = parseArgs({ options: { each: { type: 'string', default: '20' }, phase: { type: 'string' } } })
+  const box = await findBox()
+  if (!box.works) {
+    process.stderr.write(`✗ Without a sandbox every program waits for an approval, so the phases are never reached. ${box.reason}\n`)
+    process.exit(1)
+  }
   const startedAt = performance.now()
   const result = await runKillPhases({
     each: Number(values.each),

@@ -33,6 +33,7 @@ export type KillTestOptions = {
   entry?: string
   /** Told now and then how far it is. */
   tell?: (line: string) => void
+  signal?: AbortSignal
 }
 
 export type KillTestResult = {
@@ -62,6 +63,7 @@ export async function runKillTest({
   kills,
   entry = here('../src-runner/main.ts'),
   tell = () => {},
+  signal,
 }: KillTestOptions): Promise<KillTestResult> {
   const home = mkdtempSync(join(tmpdir(), 'deckhand-kill-'))
   const models = await startModels()
@@ -72,77 +74,82 @@ export async function runKillTest({
   const accepted = new Map<string, string>()
   const finished = new Map<string, string>()
   const dataDir = join(home, 'data')
-  const start = () => startRunnerProcess(entry, { dataDir, port })
+  const start = () => startRunnerProcess(entry, { dataDir, port, signal })
 
   let runner = start()
-  await untilHealthy(client, runner, HEALTHY_WITHIN_MS)
-  const agentId = await prepare(client, models.url, join(home, 'folder'))
-
   let submitting = true
-  let sent = 0
-  const submitters = Array.from({ length: CLIENTS }, async () => {
-    while (submitting) {
-      const task = `Look at the folder, number ${++sent}.`
-      const answer = await client.ask('submitTask', { body: { task, agentId } }).catch(() => null)
-      if (answer?.status === 202) accepted.set((answer.body as { jobId: string }).jobId, task)
-      else if (answer !== null) broken.push(`a task was answered with ${answer.status}: ${JSON.stringify(answer.body)}`)
-      await systemClock.sleep(answer === null ? 5 : Math.random() * 40)
-    }
-  })
+  try {
+    await untilHealthy(client, runner, HEALTHY_WITHIN_MS)
+    const agentId = await prepare(client, models.url, join(home, 'folder'))
 
-  let delivered = 0
-  const deliver = async () => {
-    let url = ''
-    for (let n = 0; submitting; n++) {
-      if (n % DELIVERIES_EACH === 0) url = await untilAnswered(() => makeTrigger(client, agentId))
-      const number = ++sent
-      const headers = { 'content-type': 'application/json', 'webhook-id': `delivery ${number}` }
-      const answer = await untilAnswered(() => postWebhook(url, { body: { number }, headers }))
-      if (answer.status === 202) accepted.set(answer.body.jobId!, `delivery ${number}`)
-      else broken.push(`a delivery was answered with ${answer.status}: ${answer.text}`)
-      delivered++
-      await systemClock.sleep(Math.random() * 40)
-    }
-  }
-  submitters.push(deliver())
+    let sent = 0
+    const submitters = Array.from({ length: CLIENTS }, async () => {
+      while (submitting) {
+        const task = `Look at the folder, number ${++sent}.`
+        const answer = await client.ask('submitTask', { body: { task, agentId } }).catch(() => null)
+        if (answer?.status === 202) accepted.set((answer.body as { jobId: string }).jobId, task)
+        else if (answer !== null) broken.push(`a task was answered with ${answer.status}: ${JSON.stringify(answer.body)}`)
+        await systemClock.sleep(answer === null ? 5 : Math.random() * 40)
+      }
+    })
 
-  for (let kill = 1; kill <= kills; kill++) {
-    // One in four dies while it is still starting.
-    await systemClock.sleep(kill % 4 === 0 ? 0 : Math.random() * 150)
+    let delivered = 0
+    const deliver = async () => {
+      let url = ''
+      for (let n = 0; submitting; n++) {
+        if (n % DELIVERIES_EACH === 0) url = await untilAnswered(() => makeTrigger(client, agentId))
+        const number = ++sent
+        const headers = { 'content-type': 'application/json', 'webhook-id': `delivery ${number}` }
+        const answer = await untilAnswered(() => postWebhook(url, { body: { number }, headers }))
+        if (answer.status === 202) accepted.set(answer.body.jobId!, `delivery ${number}`)
+        else broken.push(`a delivery was answered with ${answer.status}: ${answer.text}`)
+        delivered++
+        await systemClock.sleep(Math.random() * 40)
+      }
+    }
+    submitters.push(deliver())
+
+    for (let kill = 1; kill <= kills; kill++) {
+      // One in four dies while it is still starting.
+      await systemClock.sleep(kill % 4 === 0 ? 0 : Math.random() * 150)
+      await endProcess(runner, 'SIGKILL')
+      if (kill % 50 === 0 || kill === kills) {
+        broken.push(...inspect(dataDir, finished))
+        tell(`${kill} kills, ${accepted.size} accepted, ${finished.size} ended, ${broken.length} broken`)
+      }
+      const startedAt = performance.now()
+      runner = start()
+      if (kill % 4 === 3 && kill < kills) await systemClock.sleep(Math.random() * 200)
+      else {
+        await untilHealthy(client, runner, HEALTHY_WITHIN_MS)
+        healthy.push(performance.now() - startedAt)
+      }
+    }
+
+    submitting = false
+    await Promise.all(submitters)
+    await untilDrained(client).catch((error: Error) => broken.push(error.message))
+    const ending = await endProcess(runner, 'SIGTERM')
+    if (ending !== 0) broken.push(`SIGTERM ended the runner with ${ending}`)
+    broken.push(...inspect(dataDir, finished))
+    for (const jobId of accepted.keys()) if (!finished.has(jobId)) broken.push(`accepted job ${jobId} has not come to an end`)
+    const endings = [...finished.values()]
+    healthy.sort((a, b) => a - b)
+    return {
+      kills,
+      accepted: accepted.size,
+      delivered,
+      completed: endings.filter((ending) => ending.startsWith('completed')).length,
+      crashLoop: endings.filter((ending) => ending.startsWith('failed:crash_loop')).length,
+      healthyP50: Math.round(healthy[Math.floor(healthy.length * 0.5)] ?? 0),
+      healthyP99: Math.round(healthy[Math.floor(healthy.length * 0.99)] ?? 0),
+      broken: [...new Set(broken)].slice(0, 50),
+    }
+  } finally {
+    submitting = false
     await endProcess(runner, 'SIGKILL')
-    if (kill % 50 === 0 || kill === kills) {
-      broken.push(...inspect(dataDir, finished))
-      tell(`${kill} kills, ${accepted.size} accepted, ${finished.size} ended, ${broken.length} broken`)
-    }
-    const startedAt = performance.now()
-    runner = start()
-    if (kill % 4 === 3 && kill < kills) await systemClock.sleep(Math.random() * 200)
-    else {
-      await untilHealthy(client, runner, HEALTHY_WITHIN_MS)
-      healthy.push(performance.now() - startedAt)
-    }
-  }
-
-  submitting = false
-  await Promise.all(submitters)
-  await untilDrained(client).catch((error: Error) => broken.push(error.message))
-  const ending = await endProcess(runner, 'SIGTERM')
-  if (ending !== 0) broken.push(`SIGTERM ended the runner with ${ending}`)
-  broken.push(...inspect(dataDir, finished))
-  for (const jobId of accepted.keys()) if (!finished.has(jobId)) broken.push(`accepted job ${jobId} has not come to an end`)
-  const endings = [...finished.values()]
-  models.close()
-  rmSync(home, { recursive: true, force: true })
-  healthy.sort((a, b) => a - b)
-  return {
-    kills,
-    accepted: accepted.size,
-    delivered,
-    completed: endings.filter((ending) => ending.startsWith('completed')).length,
-    crashLoop: endings.filter((ending) => ending.startsWith('failed:crash_loop')).length,
-    healthyP50: Math.round(healthy[Math.floor(healthy.length * 0.5)] ?? 0),
-    healthyP99: Math.round(healthy[Math.floor(healthy.length * 0.99)] ?? 0),
-    broken: [...new Set(broken)].slice(0, 50),
+    models.close()
+    rmSync(home, { recursive: true, force: true })
   }
 
   /** Reads the data of a dead runner as the next one would, and compares it with what was known before. */

@@ -1,10 +1,18 @@
-// Starting programs, and saying what is going on, for the scripts in this folder. Plain Node 20, no dependencies: these
-// run on a fresh clone, before node_modules exists.
+// Starting programs, and saying what is going on, for the scripts in this folder. No dependencies: these run on a fresh
+// clone, before node_modules exists, and on whatever Node the machine has. All of them import this file, so an old Node
+// is refused here, before anything else runs.
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+
+// 20.11 brought import.meta.filename and import.meta.dirname.
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major < 20 || (major === 20 && minor < 11)) {
+  process.stderr.write(`✗ Deckhand needs Node 20.11 or newer to start from source; this is ${process.versions.node}.\n`)
+  process.exit(1)
+}
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -26,10 +34,6 @@ export class Stop extends Error {}
 
 /** Runs `main` and turns what it throws into one line and exit code 1. */
 export async function begin(main) {
-  if (Number(process.versions.node.split('.')[0]) < 20) {
-    process.stderr.write(`✗ Deckhand needs Node 20 or newer to start from source; this is ${process.version}.\n`)
-    process.exit(1)
-  }
   try {
     await main()
   } catch (error) {
@@ -38,8 +42,15 @@ export async function begin(main) {
   }
 }
 
-/** Runs a program to its end in the project's environment. `log` takes its output into a file instead of the terminal. */
-export async function run(command, args, { env = {}, log, cwd = root } = {}) {
+/**
+ * Runs a program to its end in the project's environment. `log` takes its output into a file instead of the terminal.
+ * With `limitMs` it runs in a process group of its own: nothing that it started outlives it, and it ends in time.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ env?: Record<string, string>, log?: string, cwd?: string, limitMs?: number }} [options]
+ */
+export async function run(command, args, { env = {}, log, cwd = root, limitMs } = {}) {
   if (log) mkdirSync(dirname(log), { recursive: true })
   const out = log ? openSync(log, 'w') : 'inherit'
   try {
@@ -48,11 +59,40 @@ export async function run(command, args, { env = {}, log, cwd = root } = {}) {
       env: { ...projectEnv, ...env },
       stdio: ['ignore', out, out],
       shell: process.platform === 'win32',
+      detached: limitMs !== undefined && process.platform !== 'win32',
     })
-    return await exitCode(child)
+    return await (limitMs === undefined ? exitCode(child) : endOfGroup(child, limitMs, command))
   } finally {
     if (log) closeSync(out)
   }
+}
+
+/** Signals for this process go to the whole group, since a terminal no longer reaches it. */
+async function endOfGroup(child, limitMs, command) {
+  const signalGroup = (signal) => {
+    try {
+      process.kill(process.platform === 'win32' ? child.pid : -child.pid, signal)
+    } catch (error) {
+      if (error.code !== 'ESRCH') throw error
+    }
+  }
+  const leave = (signal) => {
+    signalGroup('SIGKILL')
+    process.exit(128 + constants.signals[signal])
+  }
+  const late = setTimeout(() => {
+    process.stderr.write(`✗ ${command} was still running after ${Math.round(limitMs / 60_000)} minutes and was stopped\n`)
+    signalGroup('SIGKILL')
+  }, limitMs)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, leave)
+  const code = await new Promise((resolve) => {
+    child.on('error', () => resolve(127))
+    child.on('exit', (exit) => resolve(exit ?? 1))
+  })
+  clearTimeout(late)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, leave)
+  if (child.pid !== undefined) signalGroup('SIGKILL')
+  return code
 }
 
 /** Runs a program and gives back what it wrote. */

@@ -3,13 +3,27 @@ import { once } from 'node:events'
 import { systemClock } from '../src-runner/kit/clock.ts'
 import type { RunnerClient } from '../src-runner/testing/runner-client.ts'
 
+export type RunnerProcessOptions = {
+  dataDir: string
+  port: number
+  env?: Record<string, string>
+  /** Kills the process when aborted: a test passes its own signal, which is aborted when the test runs out of time. */
+  signal?: AbortSignal
+}
+
 /** A runner in a process of its own that knows nothing of the environment it is started from. What it complains of is shown. */
-export function startRunnerProcess(
-  entry: string,
-  { dataDir, port, env = {} }: { dataDir: string; port: number; env?: Record<string, string> },
-): ChildProcess {
+export function startRunnerProcess(entry: string, { dataDir, port, env = {}, signal }: RunnerProcessOptions): ChildProcess {
+  signal?.throwIfAborted()
   const own = { PATH: process.env['PATH'], DECKHAND_DATA_DIR: dataDir, RUNNER_PORT: String(port), LOG_LEVEL: 'error' }
-  return spawn(process.execPath, [entry], { env: { ...own, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn(process.execPath, [entry], { env: { ...own, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  signal?.addEventListener('abort', kill)
+  child.once('exit', () => {
+    process.off('exit', kill)
+    signal?.removeEventListener('abort', kill)
+  })
+  return child
 }
 
 export function isAlive(child: ChildProcess | null): boolean {

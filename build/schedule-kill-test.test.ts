@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { runScheduleKillTest } from './schedule-kill-test.ts'
 
-it('loses no due time and runs none twice, through ten kills and a sleep', { timeout: 240_000 }, async () => {
-  const result = await runScheduleKillTest({ kills: 10, schedules: 20 })
+it('loses no due time and runs none twice, through ten kills and a sleep', { timeout: 240_000 }, async ({ signal }) => {
+  const result = await runScheduleKillTest({ kills: 10, schedules: 20, signal })
   expect(result.broken).toEqual([])
   expect(result.caughtUp).toEqual([1, 1])
   expect(result.jobs).toBeGreaterThan(20)

@@ -27,6 +27,7 @@ export type ScheduleKillOptions = {
   /** How long the process is stopped at the end. 0: for two seconds, over one due time. */
   freezeMinutes?: number
   tell?: (line: string) => void
+  signal?: AbortSignal
 }
 
 export type ScheduleKillResult = {
@@ -61,10 +62,11 @@ export async function runScheduleKillTest({
   schedules: count = 40,
   freezeMinutes = 0,
   tell = () => {},
+  signal,
 }: ScheduleKillOptions): Promise<ScheduleKillResult> {
   const home = mkdtempSync(join(tmpdir(), 'deckhand-schedule-kill-'))
   const models = await startModelServer({ fallback: { text: ['Done.'], usage: { input: 10, output: 5 } } })
-  const stage = { home, port: await findFreePort(), file: join(home, 'deckhand.db') }
+  const stage = { home, port: await findFreePort(), file: join(home, 'deckhand.db'), signal }
   const client = createRunnerClient(`http://127.0.0.1:${stage.port}`)
   const broken: string[] = []
   const planned = new Plan(stage.file)
@@ -270,11 +272,11 @@ async function prepare(client: RunnerClient, models: ModelServer, count: number)
   }
 }
 
-type Stage = { home: string; port: number; file: string }
+type Stage = { home: string; port: number; file: string; signal?: AbortSignal }
 
-function startRunner({ home, port }: Stage, point?: FaultPoint, after = 0): ChildProcess {
+function startRunner({ home, port, signal }: Stage, point?: FaultPoint, after = 0): ChildProcess {
   const fault: Record<string, string> = point === undefined ? {} : { KILL_AT: point, KILL_AFTER: String(after) }
-  return startRunnerProcess(CHILD, { dataDir: home, port, env: { WORKER_SECRET: 'x'.repeat(43), ...fault } })
+  return startRunnerProcess(CHILD, { dataDir: home, port, signal, env: { WORKER_SECRET: 'x'.repeat(43), ...fault } })
 }
 
 async function die(child: ChildProcess, at: number): Promise<void> {

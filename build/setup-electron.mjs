@@ -32,11 +32,15 @@ export function declaredElectron() {
 /** The version that would really run, or null. */
 export function installedElectron() {
   try {
-    const executable = join(dist, readFileSync(pathFile, 'utf8'))
-    return existsSync(executable) ? readFileSync(join(dist, 'version'), 'utf8').trim().replace(/^v/, '') : null
+    return existsSync(electronProgram()) ? readFileSync(join(dist, 'version'), 'utf8').trim().replace(/^v/, '') : null
   } catch {
     return null
   }
+}
+
+/** The executable of the Electron that is installed. */
+export function electronProgram() {
+  return join(dist, readFileSync(pathFile, 'utf8'))
 }
 
 /** Installs Electron unless it is there. Throws an Error with one readable line when no way works. */

@@ -1,18 +1,20 @@
 // `npm start`: from a fresh clone to the open app. Where there is no screen it runs headless and says where to look.
 import { spawnSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { begin, handOver, projectNode, root, say } from './run.mjs'
 import { build, setUp } from './setup.mjs'
+import { electronProgram } from './setup-electron.mjs'
 import { missingPackages } from './system-packages.mjs'
+import { hasDisplay } from './virtual-desktop.mjs'
 
 /** pino's number for a warning. */
 const LOG_LEVEL_WARN = 40
 
 await begin(async () => {
   const appArgs = process.argv.slice(2).filter((arg) => arg !== '--headless')
-  let noWindow = process.argv.includes('--headless') ? 'asked for' : whyNoScreen()
+  let noWindow = process.argv.includes('--headless') ? 'asked for' : hasDisplay() ? null : 'there is no display'
   await setUp(noWindow ? [] : ['window'])
   await build()
   noWindow ??= whyNoWindow()
@@ -22,10 +24,9 @@ await begin(async () => {
 
 function startApp(args) {
   say('opening Deckhand')
-  const electron = join(root, 'node_modules/electron/dist', readFileSync(join(root, 'node_modules/electron/path.txt'), 'utf8'))
   // Chromium refuses to sandbox for root.
   const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  handOver(electron, [...sandbox, root, ...args])
+  handOver(electronProgram(), [...sandbox, root, ...args])
 }
 
 function startHeadless(why, args) {
@@ -55,11 +56,6 @@ function parse(line) {
   } catch {
     return null
   }
-}
-
-function whyNoScreen() {
-  if (process.platform !== 'linux') return null
-  return process.env.DISPLAY || process.env.WAYLAND_DISPLAY ? null : 'there is no display'
 }
 
 /** What stands in the way of a window once everything is installed. */

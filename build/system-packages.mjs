@@ -23,7 +23,7 @@ const headers = (name) => () => spawnSync('pkg-config', ['--exists', name]).stat
 
 const anyFont = () => existsSync('/usr/share/fonts') && readdirSync('/usr/share/fonts').length > 0
 
-/** Per use: what to look for, and the Debian packages that bring it (the first that apt knows is taken). */
+/** Per use: what to look for, and the Debian packages that bring it, the newest name first. The first that apt knows is taken. */
 const NEEDS = {
   /** keytar, the door to the keychain, is compiled where its ready-made binary cannot be fetched. */
   compile: [
@@ -59,7 +59,12 @@ const missingFor = (uses) => uses.flatMap((use) => NEEDS[use]).filter(([present]
 export function missingPackages(uses) {
   if (process.platform !== 'linux') return null
   const missing = missingFor(uses)
-  return missing.length > 0 ? `apt-get install ${missing.map(([, names]) => names.at(-1)).join(' ')}` : null
+  return missing.length > 0 ? `apt-get install ${missing.map(([, names]) => packageFor(names)).join(' ')}` : null
+}
+
+/** The name that this release has for a package. Without an answer from apt, the newest. */
+export function packageFor(names, known = isInstallable) {
+  return names.find((name) => known(name)) ?? names[0]
 }
 
 /** Installs what is missing where that is possible without more rights than there are; else leaves it as it is. */
@@ -80,7 +85,7 @@ export async function installSystemPackages(uses) {
     })
   say('installing system packages: asking apt what there is')
   if ((await apt('update')) !== 0) throw new Stop(`apt-get update failed (whole log: ${log})\n${tail(log)}`)
-  const names = missing.map(([, candidates]) => candidates.find(isInstallable) ?? candidates.at(-1))
+  const names = missing.map(([, candidates]) => packageFor(candidates))
   say(`installing system packages: ${names.join(' ')}`)
   if ((await apt('install', '-y', '--no-install-recommends', ...names)) !== 0)
     throw new Stop(`apt-get install failed (whole log: ${log})\n${tail(log)}`)

@@ -1,18 +1,22 @@
 // `npm test`: sets up what is missing, then checks, builds and runs every suite. Ends with one line of totals, alone on
 // its line: "123 passed, 0 failed" (and ", 2 skipped" where something was skipped).
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { begin, root, run, say } from './run.mjs'
+import { join, relative } from 'node:path'
+import { begin, capture, projectNode, root, run, say } from './run.mjs'
 import { build, setUp } from './setup.mjs'
-import { missingPackages } from './system-packages.mjs'
+import { onVirtualDesktop } from './virtual-desktop.mjs'
 
 const results = join(root, 'test-results')
+/** Ends a suite that hangs. Several times what it takes on two cores. */
+const LIMIT_MS = 60 * 60_000
 
 await begin(async () => {
   const started = performance.now()
   rmSync(results, { recursive: true, force: true })
   mkdirSync(results, { recursive: true })
   await setUp(['window', 'box', 'tests'])
+  const sandbox = await capture(projectNode, ['build/sandbox-state.ts'])
+  if (sandbox.code !== 0) say(`tests that need a working sandbox are skipped: ${sandbox.output.trim()}`)
 
   const { check } = await import('./check.mjs')
   const suites = [
@@ -25,6 +29,8 @@ await begin(async () => {
   const total = (key) => suites.reduce((sum, counts) => sum + (counts[key] ?? 0), 0)
   const seconds = Math.round((performance.now() - started) / 1000)
   const skipped = total('skipped')
+  if (skipped > 0)
+    process.stdout.write(`\nskipped:\n${suites.flatMap(({ skippedIn = [] }) => skippedIn.map((line) => `  ${line}\n`)).join('')}`)
   process.stdout.write(`\n${Math.floor(seconds / 60)} min ${seconds % 60} s\n`)
   process.stdout.write(`${total('passed')} passed, ${total('failed')} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
   process.exitCode = total('failed') > 0 ? 1 : 0
@@ -49,33 +55,55 @@ async function buildOnce() {
 
 async function vitest() {
   const report = join(results, 'vitest.json')
-  const code = await run('vitest', [
-    'run',
-    '--config',
-    'build/vitest.config.ts',
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${report}`,
-  ])
-  return counted(code, report, ({ numPassedTests, numFailedTests, numPendingTests, numTodoTests }) => ({
+  const code = await run(
+    'vitest',
+    ['run', '--config', 'build/vitest.config.ts', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+    { limitMs: LIMIT_MS },
+  )
+  return counted(code, report, ({ numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults }) => ({
     passed: numPassedTests,
     failed: numFailedTests,
     skipped: numPendingTests + numTodoTests,
+    skippedIn: testResults.flatMap(({ name, assertionResults }) => skippedIn(relative(root, name), assertionResults)),
   }))
 }
 
 async function playwright() {
-  const missing = missingPackages(['window', 'tests'])
-  if (missing) {
-    process.stdout.write(`The window tests need a virtual desktop: sudo ${missing}\n`)
+  const report = join(results, 'playwright.json')
+  let command
+  try {
+    command = onVirtualDesktop(['playwright', 'test', '--config', 'e2e/playwright.config.ts'])
+  } catch (error) {
+    process.stdout.write(`${error.message}\n`)
     return { passed: 0, failed: 1 }
   }
-  const report = join(results, 'playwright.json')
-  const command = ['playwright', 'test', '--config', 'e2e/playwright.config.ts']
-  const env = { PLAYWRIGHT_JSON_OUTPUT_FILE: report }
-  const code =
-    process.platform === 'linux' ? await run('build/with-desktop.sh', command, { env }) : await run(command[0], command.slice(1), { env })
-  return counted(code, report, ({ stats }) => ({ passed: stats.expected, failed: stats.unexpected + stats.flaky, skipped: stats.skipped }))
+  const code = await run(command[0], command.slice(1), { env: { PLAYWRIGHT_JSON_OUTPUT_FILE: report }, limitMs: LIMIT_MS })
+  return counted(code, report, ({ stats, suites }) => ({
+    passed: stats.expected,
+    failed: stats.unexpected + stats.flaky,
+    skipped: stats.skipped,
+    skippedIn: suites.flatMap(skippedSpecs),
+  }))
+}
+
+/** A line for each group of skipped tests of a file. */
+function skippedIn(file, tests) {
+  const groups = new Map()
+  for (const { status, ancestorTitles, title } of tests) {
+    if (status !== 'skipped' && status !== 'pending' && status !== 'todo') continue
+    const group = ancestorTitles.filter(Boolean)[0] ?? title
+    groups.set(group, (groups.get(group) ?? 0) + 1)
+  }
+  return [...groups].map(([group, count]) => `${file}: ${group} (${count})`)
+}
+
+function skippedSpecs({ file, specs, suites = [] }) {
+  const own = specs.flatMap(({ title, tests }) =>
+    tests
+      .filter(({ status }) => status === 'skipped')
+      .map(({ annotations }) => `${file}: ${title} (${annotations.map(({ description }) => description).join(', ')})`),
+  )
+  return [...own, ...suites.flatMap(skippedSpecs)]
 }
 
 /** A suite that ended badly without naming a failed test (a crash, an error outside any test) counts as one failure. */
