@@ -229,7 +229,8 @@ function Reason(props: { approval: Approval; compact?: boolean }): JSX.Element {
 }
 
 function Effects(props: { facts: CallFacts; compact?: boolean }): JSX.Element {
-  const names = () => (['leavesMachine', 'costsMoney', 'deletes', 'overwrites', 'runsCode'] as const).filter((name) => props.facts[name])
+  const runs = () => (props.facts.runsLater === true ? 'runsLater' : 'runsCode')
+  const names = () => (['leavesMachine', 'costsMoney', 'deletes', 'overwrites', runs()] as const).filter((name) => props.facts[name])
   const text = () => words().approvals
   return (
     <>

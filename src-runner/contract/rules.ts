@@ -110,6 +110,8 @@ export const CallFacts = z.object({
   /** Replaces a file that this agent did not write. */
   overwrites: z.boolean(),
   runsCode: z.boolean(),
+  /** `runsCode`, though not now: it writes a file that something of the person's runs by itself later. */
+  runsLater: z.boolean().optional(),
   /** Of a call that runs a program: the program and its arguments, word for word. */
   argv: z.array(z.string()).optional(),
   /** Of a call that runs a program: whether a box would hold it. `false` asks every time. */
@@ -150,7 +152,7 @@ export type Brings = z.infer<typeof Brings>
 export const NO_MARKS: Marks = { untrusted: null, private: null, outside: null }
 
 /** What makes a call one that matters. */
-export const CallMatter = z.enum(['leaves_machine', 'costs_money', 'deletes', 'overwrites', 'runs_code'])
+export const CallMatter = z.enum(['leaves_machine', 'costs_money', 'deletes', 'overwrites', 'runs_code', 'runs_later'])
 export type CallMatter = z.infer<typeof CallMatter>
 
 /** What a voice says, for a page that has words of its own. */
@@ -162,6 +164,7 @@ export const VoiceReason = z.discriminatedUnion('code', [
   z.object({ code: z.literal('no_box') }),
   z.object({ code: z.literal('untrusted_and_private'), untrusted: Mark, private: Mark }),
   z.object({ code: z.literal('untrusted_and_program'), untrusted: Mark }),
+  z.object({ code: z.literal('untrusted_and_later'), untrusted: Mark }),
   z.object({ code: z.literal('grant'), tool: z.string() }),
   z.object({ code: z.literal('rule'), rule: z.object(ruleFields) }),
   z.object({ code: z.literal('on_its_own') }),

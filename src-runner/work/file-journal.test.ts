@@ -251,7 +251,7 @@ describe('what a person is told before it happens', () => {
       subject: 'Docs/notes.md -> Docs/sub/n.md',
       paths: ['~/notes.md', '~/sub/n.md'],
       deletes: false,
-      overwrites: false,
+      overwrites: true,
     })
     expect(await of(deleteFile, { path: 'Docs/notes.md' })).toEqual({
       summary: 'Delete Docs/notes.md (2 KB) for good',

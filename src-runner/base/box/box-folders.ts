@@ -1,16 +1,13 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { lstat, open, readlink, realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
+import { isInside } from '../protected-places/protected-places.ts'
 import { BoxFailed } from './box-types.ts'
 import type { HiddenPlace } from './bubblewrap-args.ts'
 
 /** From <fcntl.h>; Node has no name for it. */
 const O_PATH = 0o10_000_000
-
-export function isInside(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
-}
 
 /** Neither they nor anything in them can be opened to a box: writing there is writing to the system itself. */
 const SYSTEM_FOLDERS = [

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import type { BubblewrapSetup, ShownPrograms } from './box-types.ts'
-import { isInside } from './box-folders.ts'
+import { isInside } from '../protected-places/protected-places.ts'
 
 /** A place that the box shows differently from what is there. */
 export type HiddenPlace = { path: string; kind: 'file' | 'folder' }

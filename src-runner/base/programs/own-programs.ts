@@ -3,11 +3,12 @@ import { access, lstat, opendir, readFile, realpath, stat } from 'node:fs/promis
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, normalize, relative } from 'node:path'
 import type { LeftOutFolder, LeftOutWhy } from '../../contract/doctor.ts'
-import { isInside, outermost } from '../box/box-folders.ts'
+import { outermost } from '../box/box-folders.ts'
 import type { ShownPrograms } from '../box/box-types.ts'
 import { BUBBLEWRAP_SYSTEM } from '../box/find-box.ts'
 import { programFolders } from '../box/launch.ts'
 import { SEATBELT_SYSTEM } from '../box/seatbelt-profile.ts'
+import { isInside } from '../protected-places/protected-places.ts'
 import { answerOf, type LoginPath } from './login-path.ts'
 import {
   COMPANIONS,

@@ -30,7 +30,7 @@ function touchesOwnFolder(facts: CallFacts, { closedFolders }: FloorPlace): bool
   return closedFolders.some((closed) => {
     const own = folderText(closed)
     // Moving or removing a folder moves and removes what is in it. A program is only started in its folder.
-    const takesAlong = facts.effect !== 'read' && !facts.runsCode
+    const takesAlong = facts.effect !== 'read' && (!facts.runsCode || facts.runsLater === true)
     const touched = facts.paths.map(folderText).some((path) => path.startsWith(own) || (takesAlong && own.startsWith(path)))
     // Also as a word of a command line or of an address: `file:///…`.
     const speaks = facts.runsCode || facts.leavesMachine

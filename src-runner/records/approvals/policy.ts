@@ -20,7 +20,7 @@ export type Situation = {
 
 /**
  * Whether one call runs, asks or is refused. The strongest voice decides: the floor; a deny by the most specific rule; the
- * brake; two of three; a program without a box; the most specific rule or the grant of the job; the agent's level.
+ * brake; two of three; a file that runs later, in a job with words of strangers; a program without a box; the most specific rule or the grant of the job; the agent's level.
  */
 export function decide(situation: Situation): Decision {
   const voices = voicesOf(situation)
@@ -42,6 +42,7 @@ function voicesOf(situation: Situation): Voice[] {
     denies ? voiceOfRule(first) : null,
     situation.brake ? BRAKE : null,
     twoOfThree(situation),
+    wordsOfStrangers(situation),
     facts.runsCode && facts.boxed === false ? NO_BOX : null,
     ...(first === undefined || denies ? [voiceOfGrant(situation)] : inOrder(voiceOfRule(first), first, voiceOfGrant(situation))),
     ...rest.map(voiceOfRule),
@@ -84,6 +85,21 @@ function twoOfThree({ facts, marks }: Situation): Voice | null {
     { code: 'untrusted_and_program', untrusted: marks.untrusted },
     `The job has read ${untrusted}, and a program with a network can send what it finds in its folder, so it does not run unasked.`,
   )
+}
+
+/**
+ * Text of strangers must never become code. A program runs in a box; a file that the person's own git, shell or editor runs
+ * does not, so no level, rule or grant lets a job write one unasked once it has seen such text.
+ */
+function wordsOfStrangers({ facts, marks }: Situation): Voice | null {
+  if (facts.runsLater !== true || marks.untrusted === null) return null
+  return {
+    source: 'two_of_three',
+    verdict: 'ask',
+    ruleId: null,
+    text: `The job has read text that anybody may have written (${marks.untrusted.cause}), and this file runs by itself later, so it is not changed unasked.`,
+    reason: { code: 'untrusted_and_later', untrusted: marks.untrusted },
+  }
 }
 
 /** A grant stands like an allow rule for the tool, of this job: more than one for the agent, less than a pattern or a folder. */
@@ -153,6 +169,7 @@ const MATTERS: Record<CallMatter, string> = {
   deletes: 'deletes something',
   overwrites: 'overwrites something that the agent did not write',
   runs_code: 'runs a program',
+  runs_later: 'changes a file that runs by itself later',
 }
 
 function whatMatters(facts: CallFacts): CallMatter[] {
@@ -161,7 +178,8 @@ function whatMatters(facts: CallFacts): CallMatter[] {
     costs_money: facts.costsMoney,
     deletes: facts.deletes,
     overwrites: facts.overwrites,
-    runs_code: facts.runsCode,
+    runs_code: facts.runsCode && facts.runsLater !== true,
+    runs_later: facts.runsLater === true,
   }
   return CallMatter.options.filter((matter) => does[matter])
 }

@@ -1,10 +1,22 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isInside } from '../../base/protected-places/protected-places.ts'
 import { messageOf } from '../../kit/errors.ts'
 import { say } from '../../kit/said.ts'
 import { PathRefused, showName, showPlace, type Place } from './folder-paths.ts'
-import { codeOf, folderGone, guardHere, isInside, kindOf, leadsOut, linkOf, O_PATH, refuseClosed, type Guard } from './open-inside.ts'
+import {
+  codeOf,
+  folderGone,
+  guardHere,
+  kindOf,
+  leadsOut,
+  linkOf,
+  O_PATH,
+  refuseClosed,
+  refuseProtectedFolder,
+  type Guard,
+} from './open-inside.ts'
 
 /**
  * A place where a file is or could be: its folder, held open and proved to lie inside the agent's, and a name in it.
@@ -206,6 +218,7 @@ export async function modeOf(folder: string): Promise<number> {
 async function baseByDescriptor(place: Place, handle: FileHandle, knownRoot: string | null): Promise<Base> {
   try {
     const root = knownRoot ?? (await readlink(linkOf(handle), 'latin1'))
+    refuseProtectedFolder(place, root, 'latin1')
     const locate = async () => {
       const now = await readlink(linkOf(handle), 'latin1')
       if (!isInside(root, now)) throw leadsOut(place)
@@ -222,6 +235,7 @@ async function baseByDescriptor(place: Place, handle: FileHandle, knownRoot: str
 }
 
 async function baseByPath(place: Place, asked: string, root: string, real = root): Promise<Base> {
+  refuseProtectedFolder(place, root, 'utf8')
   const verify = async () => {
     const now = await realpath(asked)
     if (now !== real || !isInside(root, now)) throw leadsOut(place)

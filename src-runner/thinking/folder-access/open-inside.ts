@@ -1,6 +1,7 @@
 import type { BigIntStats, Dirent } from 'node:fs'
 import { constants, type FileHandle, lstat, open, opendir, readlink, realpath, stat } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
+import { isInside, isSecretPlace, placeAroundFolder } from '../../base/protected-places/protected-places.ts'
 import { messageOf } from '../../kit/errors.ts'
 import { say } from '../../kit/said.ts'
 import { PathRefused, showName, showPlace, type Place } from './folder-paths.ts'
@@ -66,6 +67,7 @@ async function openByDescriptor(place: Place): Promise<Opened> {
     found = await open(join(place.folder.path, ...place.parts), O_PATH)
     // Latin-1 keeps every byte apart, also of names that are not UTF-8 and would else all look alike.
     const [rootPath, foundPath] = await Promise.all([readlink(linkOf(root), 'latin1'), readlink(linkOf(found), 'latin1')])
+    refuseProtectedFolder(place, rootPath, 'latin1')
     if (!isInside(rootPath, foundPath)) throw leadsOut(place)
     await refuseClosed(place, foundPath, 'latin1')
     const stats = await found.stat({ bigint: true })
@@ -87,6 +89,7 @@ async function openByRealPath(place: Place): Promise<Opened> {
   const root = await realpath(place.folder.path).catch((thrown: unknown) => {
     throw folderGone(place, thrown)
   })
+  refuseProtectedFolder(place, root, 'utf8')
   const real = await realpath(asked)
   if (!isInside(root, real)) throw leadsOut(place)
   await refuseClosed(place, real, 'utf8')
@@ -148,10 +151,6 @@ export function kindOf(entry: BigIntStats | Dirent): EntryKind {
 
 export const linkOf = (handle: FileHandle) => `/proc/self/fd/${handle.fd}`
 
-export function isInside(root: string, path: string): boolean {
-  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
-}
-
 export async function refuseClosed(place: Place, realPath: string, encoding: 'latin1' | 'utf8'): Promise<void> {
   for (const closed of place.folder.closed) {
     const real = await realpath(closed, encoding).catch(() => null)
@@ -159,6 +158,17 @@ export async function refuseClosed(place: Place, realPath: string, encoding: 'la
       throw new PathRefused(say('path_is_ours', { path: showPlace(place) }))
     }
   }
+  if (await isSecretPlace(asText(realPath, encoding))) throw new PathRefused(say('path_is_secret', { path: showPlace(place) }))
+}
+
+/** A folder in which writing is running is nobody's to work in, whoever gave it to the agent. `root`: where it really is. */
+export function refuseProtectedFolder({ folder }: Place, root: string, encoding: 'latin1' | 'utf8'): void {
+  const around = placeAroundFolder(asText(root, encoding))
+  if (around !== null) throw new PathRefused(say('path_folder_protected', { folder: showName(folder.name), path: showName(around) }))
+}
+
+function asText(path: string, encoding: 'latin1' | 'utf8'): string {
+  return encoding === 'utf8' ? path : Buffer.from(path, 'latin1').toString('utf8')
 }
 
 /** The same words for a link to somewhere else and for one to nothing: what lies outside is nobody's business. */

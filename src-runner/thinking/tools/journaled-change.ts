@@ -1,3 +1,6 @@
+import { realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isCodePlace } from '../../base/protected-places/protected-places.ts'
 import { say } from '../../kit/said.ts'
 import { findRealPath, openSpot, type FileSpot } from '../folder-access/file-spot.ts'
 import { findFile, KEPT_BYTES, type FileState, type FoundFile } from '../folder-access/file-state.ts'
@@ -51,13 +54,14 @@ export async function lookAtTarget(
   context: ToolContext,
   path: string,
   makeFolders = false,
-): Promise<{ shown: string; realPath: string; found: FoundFile | null; foreign: boolean }> {
+): Promise<{ shown: string; realPath: string; runsLater: boolean; found: FoundFile | null; foreign: boolean }> {
   try {
     return await withFile(context, path, {}, async (spot) => {
       const found = await findFile(spot)
       return {
         shown: showPlace(spot.place),
         realPath: spot.realPath,
+        runsLater: await runsLater(spot),
         found,
         foreign: found !== null && isForeign(context, spot, found.state),
       }
@@ -65,8 +69,16 @@ export async function lookAtTarget(
   } catch (thrown) {
     if (!(thrown instanceof PathRefused && thrown.missing && makeFolders)) throw thrown
     const place = placeFor(context, path)
-    return { shown: showPlace(place), realPath: await findRealPath(place), found: null, foreign: false }
+    const realPath = await findRealPath(place)
+    return { shown: showPlace(place), realPath, runsLater: await runsLater({ place, realPath }), found: null, foreign: false }
   }
+}
+
+/** Whether a file there runs by itself later, by where it really is or by the name under which it is reached. */
+export async function runsLater({ place, realPath }: Pick<FileSpot, 'place' | 'realPath'>): Promise<boolean> {
+  const folder = await realpath(place.folder.path)
+  const paths = new Set([realPath, join(folder, ...place.parts)])
+  return (await Promise.all([...paths].map((path) => isCodePlace({ path, folder })))).includes(true)
 }
 
 /** Opens the file for the time of `use`. Throws PathRefused when nothing is there. */
@@ -117,7 +129,10 @@ type TouchedFiles = Pick<ToolFacts, 'subject' | 'paths' | 'summary' | 'effectOn'
  */
 export async function factsFor({ journal, callId }: ToolContext, tell: () => Promise<TouchedFiles>): Promise<ToolFacts> {
   const earlier = (await journal?.findEarlierRun(callId)) ?? null
-  if (earlier === null) return { ...NO_FACTS, ...(await tell()) }
+  if (earlier === null) {
+    const { runsLater: later = false, ...touched } = await tell()
+    return { ...NO_FACTS, ...touched, ...(later ? { runsCode: true, runsLater: true } : {}) }
+  }
   const summary = `Nothing more: ${earlier.shown} was changed before the app stopped`
   return { ...NO_FACTS, subject: earlier.shown, paths: [], summary, effectOn: { code: 'done_before', path: earlier.shown } }
 }

@@ -54,6 +54,7 @@ export const approvals: WordsLike<typeof en> = {
     deletes: 'Löscht',
     overwrites: 'Überschreibt eine fremde Datei',
     runsCode: 'Führt ein Programm aus',
+    runsLater: 'Ändert eine Datei, die später von selbst läuft',
     boxed: 'In der Sandbox',
     unboxed: 'Ohne Sandbox',
   },

@@ -9,6 +9,7 @@ export const policy: PolicyWords = {
     deletes: 'löscht etwas',
     overwrites: 'überschreibt etwas, das der Agent nicht geschrieben hat',
     runs_code: 'führt ein Programm aus',
+    runs_later: 'ändert eine Datei, die später von selbst läuft',
   },
   voices: {
     own_folder: () => 'Der Datenordner von Deckhand ist jedem Agenten verschlossen.',
@@ -20,6 +21,8 @@ export const policy: PolicyWords = {
       `Der Auftrag hat private Daten gelesen (${facts.private}) und Text, den jeder geschrieben haben kann (${facts.untrusted}); darum verlässt nichts ungefragt diesen Rechner.`,
     untrusted_and_program: ({ untrusted }) =>
       `Der Auftrag hat Text gelesen, den jeder geschrieben haben kann (${untrusted}), und ein Programm mit Netz kann hinausschicken, was es in seinem Ordner findet; darum läuft es nicht ungefragt.`,
+    untrusted_and_later: ({ untrusted }) =>
+      `Der Auftrag hat Text gelesen, den jeder geschrieben haben kann (${untrusted}), und diese Datei läuft später von selbst; darum wird sie nicht ungefragt geändert.`,
     grant: ({ tool }) => `Du hast ${tool} für den Rest dieses Auftrags erlaubt.`,
     rule: ({ rule }) => `Die Regel: ${rule}.`,
     on_its_own: () => 'Der Agent arbeitet selbständig: Nur Regeln halten ihn auf.',

@@ -300,6 +300,9 @@ export const said: SaidWords = {
   path_leads_out: ({ path }) => `„${path}“ führt aus den Ordnern des Agenten hinaus.`,
   path_leads_elsewhere: ({ path, folder }) => `„${path}“ führt aus dem Ordner „${folder}“ hinaus, oder nirgendwohin.`,
   path_is_ours: ({ path }) => `„${path}“ gehört Deckhand selbst und ist Agenten verschlossen.`,
+  path_is_secret: ({ path }) => `„${path}“ enthält Schlüssel oder Passwörter und ist Agenten verschlossen.`,
+  path_folder_protected: ({ folder, path }) =>
+    `Der Ordner „${folder}“ liegt in ${path}; dort laufen Dateien von selbst, oder es sind Schlüssel darin. Agenten können dort nicht arbeiten.`,
   path_missing: ({ name, folder }) => `In „${folder}“ gibt es „${name}“ nicht.`,
   path_nothing_there: () => 'Dort ist nichts.',
   path_entries: ({ words }) => `Dort gibt es: ${words}.`,
@@ -362,6 +365,8 @@ export const said: SaidWords = {
   folder_is_file: () => 'Das ist eine Datei. Wähle den Ordner, in dem sie liegt.',
   folder_is_ours: () => 'Das ist der Datenordner von Deckhand selbst. Agenten bekommen ihn nie.',
   folder_holds_ours: () => 'In diesem Ordner liegen die Daten von Deckhand selbst. Wähle einen darunter, der sie nicht enthält.',
+  folder_protected: ({ path }) =>
+    `Dieser Ordner liegt in ${path}; dort laufen Dateien von selbst, oder es sind Schlüssel darin. Wähle einen Ordner außerhalb.`,
   folder_forbidden: () => 'Diesen Ordner darfst du nicht lesen.',
   folder_missing: () => 'Diesen Ordner gibt es nicht.',
   folder_unusable: () => 'Dieser Ordner ist nicht zu benutzen.',

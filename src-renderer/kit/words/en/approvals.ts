@@ -53,6 +53,7 @@ export const approvals = {
     deletes: 'Deletes',
     overwrites: 'Overwrites a file that it did not write',
     runsCode: 'Runs a program',
+    runsLater: 'Changes a file that runs by itself later',
     boxed: 'In the sandbox',
     unboxed: 'Without a sandbox',
   },

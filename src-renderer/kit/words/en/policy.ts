@@ -10,6 +10,7 @@ export const policy: PolicyWords = {
     deletes: 'deletes something',
     overwrites: 'overwrites something that the agent did not write',
     runs_code: 'runs a program',
+    runs_later: 'changes a file that runs by itself later',
   },
   voices: {
     own_folder: () => 'Deckhand’s own data folder is closed to every agent.',
@@ -21,6 +22,8 @@ export const policy: PolicyWords = {
       `The job has read private data (${facts.private}) and text that anybody may have written (${facts.untrusted}), so nothing leaves this machine unasked.`,
     untrusted_and_program: ({ untrusted }) =>
       `The job has read text that anybody may have written (${untrusted}), and a program with a network can send what it finds in its folder, so it does not run unasked.`,
+    untrusted_and_later: ({ untrusted }) =>
+      `The job has read text that anybody may have written (${untrusted}), and this file runs by itself later, so it is not changed unasked.`,
     grant: ({ tool }) => `You allowed ${tool} for the rest of this job.`,
     rule: ({ rule }) => `The rule: ${rule}.`,
     on_its_own: () => 'The agent works on its own: only rules stop it.',

@@ -8,6 +8,7 @@ import {
   changeJournaled,
   factsFor,
   journalPathOf,
+  runsLater,
   sizeWords,
   undoWarning,
   withFoundFile,
@@ -37,6 +38,7 @@ export const deleteFile = defineTool({
           subject: shown,
           paths: [spot.realPath],
           deletes: true,
+          runsLater: await runsLater(spot),
           summary: `Delete ${shown} (${sizeWords(state.size)})${where}${undoWarning(state)}`,
           effectOn: {
             code: 'delete',

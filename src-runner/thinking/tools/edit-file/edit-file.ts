@@ -9,6 +9,7 @@ import {
   factsFor,
   isForeign,
   journalPathOf,
+  runsLater,
   sizeWords,
   undoWarning,
   withFoundFile,
@@ -50,6 +51,7 @@ export const editFile = defineTool({
           subject: shown,
           paths: [spot.realPath],
           overwrites,
+          runsLater: await runsLater(spot),
           summary: `Change a part of ${shown} (${sizeWords(found.state.size)}${args.replaceAll === true ? ', wherever it occurs' : ` → ${sizeWords(Math.max(0, size))}`})${undoWarning(found.state)}`,
           effectOn: {
             code: 'change',

@@ -6,9 +6,11 @@ import {
   answerOfEarlierRun,
   changeJournaled,
   factsFor,
+  isForeign,
   journalPathOf,
   lookAtTarget,
   MAKE_FOLDERS_HELP,
+  runsLater,
   sizeWords,
   withFile,
   withFoundFile,
@@ -37,6 +39,9 @@ export const moveFile = defineTool({
         return {
           subject: `${from} -> ${to}`,
           paths: [spot.realPath, target.realPath],
+          // Where it was there is nothing afterwards: what moves away a person's file has replaced it as much as a write has.
+          overwrites: isForeign(context, spot, state),
+          runsLater: target.runsLater || (await runsLater(spot)),
           summary: `Move ${from} (${sizeWords(state.size)}) to ${to}`,
           effectOn: { code: 'move', path: from, bytes: state.size, to },
         }

@@ -39,8 +39,8 @@ export const writeFile = defineTool({
 
   facts: (args, context) =>
     factsFor(context, async () => {
-      const { shown, realPath, found, foreign } = await lookAtTarget(context, args.path, args.makeFolders)
-      const place = { subject: shown, paths: [realPath], overwrites: foreign }
+      const { shown, realPath, found, foreign, runsLater } = await lookAtTarget(context, args.path, args.makeFolders)
+      const place = { subject: shown, paths: [realPath], overwrites: foreign, runsLater }
       const bytes = Buffer.byteLength(args.content)
       const size = sizeWords(bytes)
       if (found === null) return { ...place, summary: `Create ${shown} (${size})`, effectOn: { code: 'create', path: shown, bytes } }

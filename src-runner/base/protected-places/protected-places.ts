@@ -1,0 +1,242 @@
+import { realpathSync } from 'node:fs'
+import { lstat, readdir, realpath } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { basename, delimiter, dirname, isAbsolute, join, parse, sep } from 'node:path'
+import { foldName, foldParts, matchOf, patternsOf, type Patterns } from './path-patterns.ts'
+
+/**
+ * What a path is, told from the path. There are two kinds of places that agents do not get like others:
+ *
+ * - **Code places.** What is written there runs by itself later: when a terminal opens, when a person enters the folder, uses
+ *   git or an editor, logs in, or pushes. Writing there is running code.
+ * - **Secret places.** They hold keys and passwords. No agent reads, writes or lists them, also in a folder that holds them.
+ *
+ * Source files and recipes (`Makefile`, `package.json`, `conftest.py`) are neither: a person runs them by their name or by the
+ * name of their tool, writing them is what agents are for, and replacing a person's own is asked as overwriting. A make file
+ * that takes the place of another one is the exception. Nor are `.gitattributes` and `.gitmodules`, which name only what a git
+ * configuration defines.
+ */
+
+/** The whole place, wherever it lies. */
+const CODE = [
+  // Version control. What is in `.git` beside hooks and configuration leads to them (`commondir`, `gitdir`).
+  ...['.git', '.hg', '.jj', '.gitconfig', '.hgrc', '.config/git', '.config/hg', '.config/jj', '.githooks', '.husky', '.lefthook'],
+  ...['lefthook.yml', '.lefthook.yml', '.pre-commit-config.yaml', '.overcommit.yml'],
+  // Editors and coding agents.
+  ...['.vscode', '.idea', '.fleet', '.zed', '.devcontainer', '.devcontainer.json', '*.code-workspace', '.dir-locals.el'],
+  ...['.dir-locals-2.el', '.vimrc', '.gvimrc', '.exrc', '.nvimrc', '.nvim.lua', '.vim', '.emacs', '.emacs.d', '.config/nvim'],
+  ...['.config/emacs', '.config/code/user', '.sublime-project', '.mcp.json', '.claude/settings*.json', '.claude/hooks'],
+  ...['.cursor/mcp.json', '.cursor/hooks*', '.gemini/settings.json', '.codex'],
+  // Shells, and what they or their prompts read on the way into a folder.
+  ...['.profile', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.bashrc', '.bashrc.d', '.zshenv', '.zshrc'],
+  ...['.zprofile', '.zlogin', '.zlogout', '.zsh', '.oh-my-zsh', '.kshrc', '.mkshrc', '.cshrc', '.tcshrc', '.login', '.logout'],
+  ...['.inputrc', '.aliases', '.config/fish', '.config/nushell', '.config/bash', '.config/zsh', '.config/powershell'],
+  ...['powershell/*profile.ps1', 'windowspowershell/*profile.ps1', '.envrc', '.direnvrc', '.config/direnv', '.autoenv', '.autoenv.zsh'],
+  ...['mise.toml', 'mise.*.toml', '.mise.toml', '.mise.*.toml', '.mise', '.config/mise', '.tmux.conf', '.config/tmux', '.screenrc'],
+  // Interpreters and package managers read these unasked.
+  ...['.npmrc', '.yarnrc', '.yarnrc.yml', '.yarn/plugins', '.yarn/releases', '.pnpmfile.cjs', '.pnpmfile.mjs', 'bunfig.toml'],
+  ...['.cargo/config', '.cargo/config.toml', '.mvn', '.bundle', 'pip.conf', 'sitecustomize.py', 'usercustomize.py', '.pth', '*.pth'],
+  ...['.pythonrc', '.pdbrc', '.pdbrc.py', '.gdbinit', '.lldbinit', '.rprofile', '.irbrc', '.pryrc', '.psqlrc', '.sqliterc', '.curlrc'],
+  // Logging in, and the desktop.
+  ...['.config/autostart', '.config/autostart-scripts', '.config/systemd', '.local/share/systemd', '.config/environment.d'],
+  ...['.config/plasma-workspace', '.local/share/applications', '.local/share/dbus-1', '.local/share/kservices5', '.xinitrc'],
+  ...['.xsession', '.xsessionrc', '.xprofile', '.xsetup', '.pam_environment', '.ssh', 'library/launchagents', 'library/launchdaemons'],
+  ...['library/application scripts', 'start menu/programs/startup', 'autorun.inf', '.netrc.gpg'],
+  // Folders that PATH leads to.
+  ...['.local/bin', '.cargo/bin'],
+  // What a push runs, with the project's keys.
+  ...['.github/workflows', '.github/actions', '.gitlab-ci.yml', '.gitlab/ci', '.circleci', '.buildkite', '.forgejo/workflows'],
+  ...['.gitea/workflows', '.woodpecker', '.woodpecker.yml', '.drone.yml', '.travis.yml', 'azure-pipelines.yml', 'jenkinsfile'],
+  ...['bitbucket-pipelines.yml', 'appveyor.yml', '.appveyor.yml'],
+]
+/** Places of a home alone. */
+const CODE_OF_HOMES = ['bin', 'go/bin', 'library/services', 'library/scripts', 'library/preferences']
+/**
+ * In a home everything hidden is the settings of some program, and many of those name a program to start. A hidden folder
+ * that a person gave to an agent by its own name is a folder like others.
+ */
+const HIDDEN_OF_HOMES = ['.*', 'library', 'appdata']
+/** Writing there is writing to the system itself. */
+const CODE_OF_SYSTEM = ['bin', 'boot', 'etc', 'lib', 'lib32', 'lib64', 'libx32', 'sbin', 'usr', 'var/spool/cron', 'opt', 'nix/store']
+
+/** Keys and passwords, wherever they lie. */
+const SECRETS = [
+  ...['.ssh', '.aws', '.azure', '.gnupg', '.kube', '.password-store', '.netrc', '_netrc', '.git-credentials', '.pypirc', '.pgpass'],
+  ...['.my.cnf', '.config/chromium', '.config/gcloud', '.config/gh', '.config/git/credentials', '.config/glab-cli', '.config/pip'],
+  ...['.config/google-chrome', '.config/hub', '.config/op', '.config/rclone', '.config/containers/auth.json', '.config/mise'],
+  ...['.cargo/credentials', '.cargo/credentials.toml', '.gem/credentials', '.local/share/keyrings', '.local/share/uv/credentials'],
+  ...['.m2/settings.xml', '.m2/settings-security.xml', '.gradle/gradle.properties', '.mozilla/firefox', '.terraform.d', '.jupyter'],
+  ...['.conda/state', '.condarc', 'conda-meta/state', 'library/cookies', 'library/keychains', '.bash_history', '.zsh_history'],
+  ...['.python_history', '.node_repl_history', '.psql_history', '.mysql_history', '.local/share/fish/fish_history', '.vault-token'],
+]
+/** The same names are ordinary in a project. */
+const SECRETS_OF_HOMES = ['.docker', '.npmrc', '.mozilla', '.pki', '.pip', '.conda', '.config/jupyter', '.local/share/jupyter/runtime']
+
+const PATTERNS = {
+  code: patternsOf(CODE),
+  codeOfHomes: patternsOf(CODE_OF_HOMES),
+  hiddenOfHomes: patternsOf(HIDDEN_OF_HOMES),
+  codeOfSystem: patternsOf(CODE_OF_SYSTEM),
+  secrets: patternsOf(SECRETS),
+  secretsOfHomes: patternsOf(SECRETS_OF_HOMES),
+}
+const HOMES = patternsOf(['home/*', 'users/*', 'root', 'var/root'])
+
+export function isInside(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+}
+
+/** Where the secret place begins that a path lies in; null: in none. */
+export function secretPlaceOf(path: string): string | null {
+  const parts = foldParts(path)
+  return cut(path, matchOf(parts, PATTERNS.secrets) ?? matchInHome(parts, PATTERNS.secretsOfHomes))
+}
+
+/** Whether a real path lies in a secret place, also where only a link in the home says so. */
+export async function isSecretPlace(path: string): Promise<boolean> {
+  if (secretPlaceOf(path) !== null) return true
+  return (await linksOfHome()).some(({ link, target }) => isInside(target, path) && secretPlaceOf(link) !== null)
+}
+
+/** The protected place that a folder lies in, for which no agent can be given it; null: there is none. */
+export function placeAroundFolder(path: string): string | null {
+  const parts = foldParts(path)
+  return secretPlaceOf(path) ?? cut(path, matchOf(parts, PATTERNS.code) ?? matchInHome(parts, PATTERNS.codeOfHomes))
+}
+
+/** Where the code place begins that a path lies in, told from its text alone; null: in none. */
+export function codePlaceOf(path: string): string | null {
+  const parts = foldParts(path)
+  return cut(path, matchOf(parts, PATTERNS.code) ?? matchInHome(parts, PATTERNS.codeOfHomes) ?? matchAtRoot(parts))
+}
+
+/** A path that an agent would write, and the agent's folder in which it lies. Both real: no part is a link. */
+export type Written = { path: string; folder: string }
+
+/**
+ * Whether something that is written there runs by itself later. Looks at the disk, too: at repositories of git without a
+ * work tree, which a file can complete; at places that a link in the home leads to; at the make file beside a new one.
+ */
+export async function isCodePlace({ path, folder }: Written): Promise<boolean> {
+  if (codePlaceOf(path) !== null || isHiddenInHome(path, folder)) return true
+  if (pathFolders().some((place) => isInside(place, path))) return true
+  const looks = await Promise.all([isInRepository(path), isLinkedFromHome(path), takesPlaceOfMakeFile(path)])
+  return looks.includes(true)
+}
+
+function isHiddenInHome(path: string, folder: string): boolean {
+  const end = matchInHome(foldParts(path), PATTERNS.hiddenOfHomes)
+  return end !== null && end > foldParts(folder).length
+}
+
+/** What makes a folder a repository for git, which then reads its configuration: whatever the folder is called. */
+const REPOSITORY = ['head', 'objects', 'refs', 'commondir'] as const
+
+/** Also when the path itself is what was missing. */
+async function isInRepository(path: string): Promise<boolean> {
+  const found = await Promise.all(
+    foldersAround(path).map((folder, at, all) => isRepository(folder, foldName(basename(all[at - 1] ?? path)))),
+  )
+  return found.includes(true)
+}
+
+/** The repository without a work tree that a folder is, or lies in; null: none. */
+export async function repositoryAround(folder: string): Promise<string | null> {
+  const folders = [folder, ...foldersAround(folder)]
+  const found = await Promise.all(folders.map((one) => isRepository(one)))
+  return folders.find((_, at) => found[at]) ?? null
+}
+
+function foldersAround(path: string): string[] {
+  const folders: string[] = []
+  for (let folder = dirname(path); folder !== (folders.at(-1) ?? path); folder = dirname(folder)) folders.push(folder)
+  return folders
+}
+
+/** `next`: a name in it that is to be, folded. */
+export async function isRepository(folder: string, next?: string): Promise<boolean> {
+  const has = async (name: string) => next === name || (await isThere(join(folder, name === 'head' ? 'HEAD' : name)))
+  const [head, objects, refs, commonDir] = await Promise.all(REPOSITORY.map(has))
+  return head! && (commonDir! || (objects! && refs!))
+}
+
+/** People keep start-up files and keys in a folder of their own, and link to them from the home. */
+type HomeLink = { link: string; target: string }
+
+const LINKING_FOLDERS = ['', '.config', '.cargo', '.local/bin', '.local/share', '.m2', 'bin']
+/** Searching asks for each file, and only the person makes such links. */
+const LINKS_HOLD_MS = 1_000
+let knownLinks: { home: string; at: number; links: Promise<HomeLink[]> } | null = null
+
+function linksOfHome(): Promise<HomeLink[]> {
+  const [home, at] = [homedir(), performance.now()]
+  if (knownLinks?.home !== home || at - knownLinks.at > LINKS_HOLD_MS) {
+    const links = Promise.all(LINKING_FOLDERS.map((folder) => linksIn(join(home, folder)))).then((found) => found.flat())
+    knownLinks = { home, at, links }
+  }
+  return knownLinks.links
+}
+
+async function linksIn(folder: string): Promise<HomeLink[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name))
+  const found = await Promise.all(links.map((link) => realpath(link).then((target) => [{ link, target }], () => []))) // prettier-ignore
+  return found.flat()
+}
+
+async function isLinkedFromHome(path: string): Promise<boolean> {
+  const links = await linksOfHome()
+  return links.some(({ link, target }) => isInside(target, path) && (codePlaceOf(link) !== null || isHiddenInHome(link, homedir())))
+}
+
+const MAKE_FILES = ['gnumakefile', 'makefile', 'bsdmakefile']
+
+/** `make` reads the first that is there: a second one would be run in place of the person's own. */
+async function takesPlaceOfMakeFile(path: string): Promise<boolean> {
+  const name = basename(path)
+  if (!MAKE_FILES.includes(foldName(name))) return false
+  const names = await readdir(dirname(path)).catch((): string[] => [])
+  return !names.includes(name) && names.some((other) => MAKE_FILES.includes(foldName(other)))
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(() => true, () => false) // prettier-ignore
+}
+
+function matchAtRoot(parts: readonly string[]): number | null {
+  return process.platform === 'win32' ? null : matchOf(parts, PATTERNS.codeOfSystem, 0)
+}
+
+/** Below any home, not only this person's: a folder of everybody's homes may be opened, too. */
+function matchInHome(parts: readonly string[], patterns: Patterns): number | null {
+  const drive = process.platform === 'win32' ? 1 : 0
+  const own = ownHomes().filter((home) => home.every((part, at) => part === parts[at])).map((home) => home.length) // prettier-ignore
+  for (const end of new Set([...own, matchOf(parts, HOMES, drive)])) {
+    const match = end === null || end >= parts.length ? null : matchOf(parts, patterns, end)
+    if (match !== null) return match
+  }
+  return null
+}
+
+function ownHomes(): string[][] {
+  const home = homedir()
+  try {
+    return [foldParts(home), foldParts(realpathSync(home))]
+  } catch {
+    return [foldParts(home)]
+  }
+}
+
+/** Folders beside the system's in which this process was told to look for programs. */
+function pathFolders(): string[] {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  return folders.filter((folder) => isAbsolute(folder) && folder !== homedir() && folder !== parse(folder).root)
+}
+
+function cut(path: string, parts: number | null): string | null {
+  if (parts === null) return null
+  const pieces = path.split(/(?<=[\\/])/)
+  let end = 0
+  for (let named = 0; named < parts; end++) if (!/^[\\/]*$/.test(pieces[end]!)) named++
+  return pieces.slice(0, end).join('').replace(/(.)[\\/]$/, '$1') // prettier-ignore
+}
