@@ -4,7 +4,11 @@ import type { Words } from '../kit/words/words.ts'
 import { ruleSentence } from '../rules/rule-sentence.ts'
 
 /** What a voice of a decision says. */
-export function voiceText({ reason, text }: Pick<Voice, 'reason' | 'text'>, words: Words, locale: string): string {
+export function voiceText(
+  { reason, text, onBehalfOf }: Pick<Voice, 'reason' | 'text' | 'onBehalfOf'>,
+  words: Words,
+  locale: string,
+): string {
   if (reason === undefined) return visibleText(text)
   const facts = {
     untrusted: 'untrusted' in reason ? causeText(reason.untrusted, words) : '',
@@ -13,7 +17,8 @@ export function voiceText({ reason, text }: Pick<Voice, 'reason' | 'text'>, word
     rule: reason.code === 'rule' ? ruleOf(reason, words) : '',
     matters: 'matters' in reason ? mattersText(reason.matters, words, locale) : '',
   }
-  return visibleText(words.policy.voices[reason.code](facts))
+  const said = words.policy.voices[reason.code](facts)
+  return visibleText(onBehalfOf === undefined ? said : words.policy.onBehalfOf({ agent: onBehalfOf, said }))
 }
 
 function ruleOf({ rule }: Extract<VoiceReason, { code: 'rule' }>, words: Words): string {

@@ -112,6 +112,8 @@ export const CallFacts = z.object({
   runsCode: z.boolean(),
   /** `runsCode`, though not now: it writes a file that something of the person's runs by itself later. */
   runsLater: z.boolean().optional(),
+  /** Gives work to another agent. */
+  delegates: z.boolean().optional(),
   /** Of a call that runs a program: the program and its arguments, word for word. */
   argv: z.array(z.string()).optional(),
   /** Of a call that runs a program: whether a box would hold it. `false` asks every time. */
@@ -165,6 +167,7 @@ export const VoiceReason = z.discriminatedUnion('code', [
   z.object({ code: z.literal('untrusted_and_private'), untrusted: Mark, private: Mark }),
   z.object({ code: z.literal('untrusted_and_program'), untrusted: Mark }),
   z.object({ code: z.literal('untrusted_and_later'), untrusted: Mark }),
+  z.object({ code: z.literal('untrusted_delegation'), untrusted: Mark }),
   z.object({ code: z.literal('grant'), tool: z.string() }),
   z.object({ code: z.literal('rule'), rule: z.object(ruleFields) }),
   z.object({ code: z.literal('on_its_own') }),
@@ -183,6 +186,8 @@ export const Voice = z.object({
   /** A sentence for people: what it says and why. */
   text: z.string(),
   reason: VoiceReason.optional(),
+  /** The agent that handed the work on and whose rules or level this is. Left out: the job's own agent. */
+  onBehalfOf: z.string().optional(),
 })
 export type Voice = z.infer<typeof Voice>
 

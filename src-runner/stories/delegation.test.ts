@@ -193,6 +193,9 @@ describe('work that is handed on', { timeout: 30_000 }, () => {
       { text: ['Done.'] },
     )
     const jobId = await submit(lead!)
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'awaiting_approval' })
+    const delegation = (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals[0]!
+    await runner.client.ok('resolveApproval', { body: { approvalId: delegation.id, decision: 'approve' } })
     await untilEnded(jobId)
     const [child] = await childrenOf(jobId)
     runner.modelServer.play({ toolCalls: [call('send')] })
@@ -200,5 +203,118 @@ describe('work that is handed on', { timeout: 30_000 }, () => {
     expect(await runner.ended(job.id)).toMatchObject({ status: 'awaiting_approval' })
     const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending' } })
     expect(approvals.map(({ decision }) => decision!.decidedBy.source)).toEqual(['two_of_three'])
+  })
+
+  describe('does not lift the level of the agent that handed it on', () => {
+    const pending = async () => (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
+    const approve = (approvalId: string, remember: 'once' | 'job' = 'once') =>
+      runner.client.ok('resolveApproval', { body: { approvalId, decision: 'approve', remember } })
+    /** A webhook job of a careful agent, whose helper asks nobody. Waits at its first question. */
+    const startFromWebhook = async () => {
+      await open()
+      const lead = await runner.addAgent({ name: 'Lead' })
+      const helper = await runner.addAgent({ name: 'Helper', autonomy: 'on_its_own' })
+      const jobId = await runner.enqueue({ agentId: lead.id, channel: 'webhook', task: 'Look at this' })
+      return { lead, helper, jobId }
+    }
+
+    it('asks before it delegates once the job has seen untrusted text, at every level', async () => {
+      await open()
+      const lead = await runner.addAgent({ name: 'Lead', autonomy: 'on_its_own' })
+      await runner.addAgent({ name: 'Helper' })
+      runner.modelServer.play({ toolCalls: [give(undefined, '', 'list'), give('Helper', 'Send it')] })
+      const jobId = await runner.enqueue({ agentId: lead.id, channel: 'webhook', task: 'Look at this' })
+      expect(await runner.ended(jobId)).toMatchObject({ status: 'awaiting_approval' })
+      expect(await pending()).toMatchObject([{ tool: 'delegate', decision: { decidedBy: { reason: { code: 'untrusted_delegation' } } } }])
+      expect(await childrenOf(jobId)).toEqual([])
+    })
+
+    it('asks in the job of an agent that never asks, when the one above does', async () => {
+      await startFromWebhook()
+      runner.modelServer.play({ toolCalls: [give('Helper', 'Send it')] }, { toolCalls: [call('send')] })
+      await expect.poll(async () => (await pending()).length).toBe(1)
+      await approve((await pending())[0]!.id)
+      await expect.poll(async () => (await pending()).map(({ tool }) => tool)).toEqual(['send'])
+      expect((await pending())[0]).toMatchObject({
+        agentName: 'Helper',
+        mayRemember: ['once', 'job'],
+        marks: { untrusted: { cause: 'a webhook started it' } },
+        decision: { verdict: 'ask', decidedBy: { source: 'level', onBehalfOf: 'Lead', reason: { code: 'it_matters' } } },
+      })
+    })
+
+    it('lets no rule for the helper allow what the agent above has to ask', async () => {
+      const { helper } = await startFromWebhook()
+      await runner.client.ok('createRule', { body: { effect: 'allow', tool: 'send', agentId: helper.id } })
+      runner.modelServer.play({ toolCalls: [give('Helper', 'Send it')] }, { toolCalls: [call('send')] })
+      await expect.poll(async () => (await pending()).length).toBe(1)
+      await approve((await pending())[0]!.id)
+      await expect.poll(async () => (await pending()).map(({ tool }) => tool)).toEqual(['send'])
+    })
+
+    it('holds the helper to what is denied to the agent above', async () => {
+      await open()
+      const [lead] = await addAgents(['Lead', 'Helper'], { autonomy: 'on_its_own' })
+      await runner.client.ok('createRule', { body: { effect: 'deny', tool: 'send', agentId: lead!.id } })
+      runner.modelServer.play(
+        { toolCalls: [give('Helper', 'Send it')] },
+        { toolCalls: [call('send')] },
+        { text: ['I may not.'] },
+        { text: ['It may not.'] },
+      )
+      const jobId = await submit(lead!)
+      await untilEnded(jobId)
+      const [child] = await childrenOf(jobId)
+      const { decisions } = await runner.client.ok('listDecisions', { params: { jobId: child!.id } })
+      expect(decisions).toMatchObject([{ tool: 'send', decision: { verdict: 'deny', decidedBy: { source: 'rule', onBehalfOf: 'Lead' } } }])
+    })
+
+    it('keeps the level of a job above that has ended', async () => {
+      await open()
+      const lead = await runner.addAgent({ name: 'Lead' })
+      await runner.addAgent({ name: 'Helper', autonomy: 'on_its_own' })
+      runner.modelServer.play({ toolCalls: [give('Helper', 'Send it')] }, { text: ['Later.'] }, { text: ['Done.'] })
+      const jobId = await submit(lead)
+      await untilEnded(jobId)
+      const [child] = await childrenOf(jobId)
+      runner.modelServer.play({ toolCalls: [call('send')] })
+      const { job } = await runner.client.ok('retryJob', { params: { jobId: child!.id } })
+      expect(await runner.ended(job.id)).toMatchObject({ status: 'awaiting_approval' })
+    })
+
+    it('goes by the strictest level of a whole row of agents', async () => {
+      await open()
+      const first = await runner.addAgent({ name: 'First', autonomy: 'ask_first' })
+      await addAgents(['Second', 'Third'], { autonomy: 'on_its_own' })
+      runner.modelServer.play(
+        { toolCalls: [give('Second', 'Go on')] },
+        { toolCalls: [give('Third', 'Go on', 'd2')] },
+        { toolCalls: [{ id: 'r', name: 'return_result', args: { summary: 'x' } }, call('send')] },
+      )
+      await submit(first)
+      for (const agentName of ['First', 'Second']) {
+        await expect.poll(async () => (await pending()).map((one) => `${one.agentName} ${one.tool}`)).toEqual([`${agentName} delegate`])
+        await approve((await pending())[0]!.id)
+      }
+      await expect.poll(async () => (await pending()).map((one) => `${one.agentName} ${one.tool}`)).toEqual(['Third send'])
+    })
+
+    it('takes what a person allows for the rest of the delegated job', async () => {
+      await open()
+      const lead = await runner.addAgent({ name: 'Lead' })
+      await runner.addAgent({ name: 'Helper', autonomy: 'on_its_own' })
+      runner.modelServer.play(
+        { toolCalls: [give('Helper', 'Send it')] },
+        { toolCalls: [call('send')] },
+        { toolCalls: [{ id: 'again', name: 'send', args: {} }] },
+        { text: ['Sent twice.'] },
+        { text: ['Done.'] },
+      )
+      const jobId = await submit(lead)
+      await expect.poll(async () => (await pending()).length).toBe(1)
+      await approve((await pending())[0]!.id, 'job')
+      await untilEnded(jobId)
+      expect(await jobOf(jobId)).toMatchObject({ status: 'completed', result: 'Done.' })
+    })
   })
 })

@@ -9,6 +9,7 @@ import type { Log } from '../kit/log.ts'
 import { say, saidAs } from '../kit/said.ts'
 import { findAgent } from '../records/agents/agents.ts'
 import type { ApprovalStore } from '../records/approvals/approvals.ts'
+import { readChain } from '../records/approvals/chain.ts'
 import type { Ledger } from '../records/budgets/ledger.ts'
 import type { Blobs } from '../records/files/blobs.ts'
 import { LostClaim, type Claim } from '../records/jobs/claim.ts'
@@ -120,6 +121,7 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
   // What the agent remembers of the person is not laid out before a guest. It can recall it, and then its answer waits.
   const memory = guestOf(job) === null ? await takePromptMemories(deps, job.id, agent.id) : undefined
   const watch = await takeWatch(deps, job)
+  const [, ...above] = readChain(db, job.id).map(({ agentId }) => agentId)
   const { messages, startedCallIds } = transcriptOf(jobs.listSteps(db, job.id))
   return {
     models,
@@ -130,8 +132,9 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
     toolContext: {
       jobId: job.id,
       agentId: agent.id,
+      onBehalfOf: above,
       folders: agent.folders,
-      closedFolders: [dataDir, ...closedFoldersOf(rules.read(), agent.id)],
+      closedFolders: [dataDir, ...[agent.id, ...above].flatMap((one) => closedFoldersOf(rules.read(), one))],
       journal: createFileJournal(journalDeps, { claim, agentId: agent.id }),
       trash: deps.trash,
       memory: createAgentMemory(deps, {

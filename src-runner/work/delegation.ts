@@ -17,6 +17,8 @@ export const MAX_DEPTH = 3
 export type Delegation = {
   /** What a call that was begun before comes to now: still waiting, or the child's result. null: it was not begun. */
   look(job: Job, callId: string): GateVerdict | null
+  /** The answer to a call that begins nothing: it asks who there is, or names nobody. null: it would begin a job. */
+  answerAtOnce(job: Job, agent: Agent, args: Record<string, unknown>): GateVerdict | null
   /** Begins it, once for each call. Throws LostClaim. */
   begin(job: Job, agent: Agent, claim: Claim, question: GateQuestion): Promise<GateVerdict>
 }
@@ -55,30 +57,39 @@ export function createDelegation({
     return { verdict: 'answer', ok: false, output: [`${child.agentName} ${why}`, ...said, ...output].join('\n\n'), brings }
   }
 
-  async function begin(job: Job, agent: Agent, claim: Claim, { call, args }: GateQuestion): Promise<GateVerdict> {
+  function find(job: Job, agent: Agent, args: Record<string, unknown>): { helper: Agent; task: string } | { answer: GateVerdict } {
     const wanted = DelegateArgs.parse(args)
     const others = listAgents(db, { entityId: agent.entityId, limit: 200 }).agents.filter(({ id }) => id !== agent.id)
-    const found = others.find(({ name, slug }) => isSameName(name, wanted.agent) || slug === wanted.agent)
-    if (found === undefined) {
+    const helper = others.find(({ name, slug }) => isSameName(name, wanted.agent) || slug === wanted.agent)
+    if (helper === undefined) {
       const names =
         others.length === 0 ? 'There are no other agents.' : `The other agents are: ${others.map(({ name }) => name).join(', ')}.`
-      return {
-        verdict: 'answer',
-        ok: wanted.agent === undefined,
-        output: wanted.agent === undefined ? names : `Not run: there is no agent '${wanted.agent}'. ${names}`,
-      }
+      const output = wanted.agent === undefined ? names : `Not run: there is no agent '${wanted.agent}'. ${names}`
+      return { answer: { verdict: 'answer', ok: wanted.agent === undefined, output } }
     }
-    if (wanted.task === '') return { verdict: 'answer', ok: false, output: 'Not run: say in `task` what is to be done.' }
+    if (wanted.task === '') return { answer: { verdict: 'answer', ok: false, output: 'Not run: say in `task` what is to be done.' } }
     if (jobs.depthOf(db, job.id) >= MAX_DEPTH) {
-      return { verdict: 'deny', reason: `work is handed on at most ${MAX_DEPTH} times, and this job is the last of such a row.` }
+      const reason = `work is handed on at most ${MAX_DEPTH} times, and this job is the last of such a row.`
+      return { answer: { verdict: 'deny', reason } }
     }
+    return { helper, task: wanted.task }
+  }
+
+  function answerAtOnce(job: Job, agent: Agent, args: Record<string, unknown>): GateVerdict | null {
+    const found = find(job, agent, args)
+    return 'answer' in found ? found.answer : null
+  }
+
+  async function begin(job: Job, agent: Agent, claim: Claim, { call, args }: GateQuestion): Promise<GateVerdict> {
+    const found = find(job, agent, args)
+    if ('answer' in found) return found.answer
     await commitSoon(db, (tx) => {
       if (!jobs.isHeld(tx, claim)) throw new LostClaim(claim)
       const guest = guestOf(job)
       const forGuest = guest === null ? {} : { isGuest: true, personName: guest.name }
       const context = { delegatedBy: agent.name, parentJobId: job.id, ...forGuest }
       jobs.enqueue(tx, {
-        ...{ agentId: found.id, channel: 'delegation', task: wanted.task, context },
+        ...{ agentId: found.helper.id, channel: 'delegation', task: found.task, context },
         parentJobId: job.id,
         parentCallId: call.callId,
       })
@@ -86,7 +97,7 @@ export function createDelegation({
     return WAIT
   }
 
-  return { look, begin }
+  return { look, answerAtOnce, begin }
 }
 
 function isSameName(name: string, wanted: string | undefined): boolean {

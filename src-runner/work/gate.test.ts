@@ -95,7 +95,7 @@ describe('the gate', () => {
   })
 
   it('lets the model read why a call makes no sense', async () => {
-    expect(await judge({ to: '' })).toEqual({ verdict: 'answer', ok: false, output: 'Not run: Name somebody.' })
+    expect(await judge({ to: '' })).toEqual({ verdict: 'answer', ok: false, brings: [], output: 'Not run: Name somebody.' })
   })
 
   it('does not let an answer about running stand for one about an unknown outcome', async () => {

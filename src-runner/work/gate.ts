@@ -4,14 +4,15 @@ import { commitSoon } from '../base/db/transact.ts'
 import type { Agent } from '../contract/agents.ts'
 import type { Approval, Remember } from '../contract/approvals.ts'
 import type { Job } from '../contract/jobs.ts'
-import type { CallFacts, RecordedDecision, RuleText } from '../contract/rules.ts'
+import type { Brings, CallFacts, RecordedDecision, RuleText } from '../contract/rules.ts'
 import type { Clock } from '../kit/clock.ts'
 import { messageOf } from '../kit/errors.ts'
 import type { ApprovalStore } from '../records/approvals/approvals.ts'
 import type { NewApproval } from '../records/approvals/asking.ts'
 import { hashOfCall } from '../records/approvals/call-hash.ts'
 import type { FloorPlace } from '../records/approvals/floor.ts'
-import { decide, type Situation } from '../records/approvals/policy.ts'
+import { readChain } from '../records/approvals/chain.ts'
+import { decideInChain, type Situation } from '../records/approvals/policy.ts'
 import { LostClaim, type Claim } from '../records/jobs/claim.ts'
 import { createRuleSet, type RuleSet } from '../records/rules/rule-set.ts'
 import { listAllRules } from '../records/rules/rules.ts'
@@ -19,7 +20,7 @@ import { readSettings } from '../records/settings/settings.ts'
 import { ClaimLost, type GateQuestion, type GateVerdict } from '../thinking/loop/loop-types.ts'
 import { ASK_PERSON, AskPersonArgs } from '../thinking/tools/ask-person/ask-person.ts'
 import { DELEGATE } from '../thinking/tools/delegate/delegate.ts'
-import type { Tool, ToolContext } from '../thinking/tools/tool.ts'
+import { bringsOf, type Tool, type ToolContext } from '../thinking/tools/tool.ts'
 import type { Delegation } from './delegation.ts'
 import { guestOf } from './guest.ts'
 
@@ -54,11 +55,10 @@ export function createGate(deps: GateDeps, job: Job, agent: Agent, claim: Claim)
     const known = approvals.findLatestOfCall(db, claim.seq, call.callId)
     if (known?.status === 'pending') return WAIT
     if (startedBefore) return judgeUnknown(question, known)
-    if (known?.status === 'rejected') return deny(refusalOf(known))
+    if (known?.status === 'rejected') return { ...deny(refusalOf(known)), brings: wordsBring(known.note) }
     if (known?.status === 'expired') return deny(UNANSWERED)
     if (tool.name === ASK_PERSON && known?.status === 'approved') {
-      // Said to the agent. Whether a guest may read it too was not asked.
-      return { verdict: 'answer', ok: true, output: answerOf(known), brings: guestOf(job) === null ? [] : ['private'] }
+      return { verdict: 'answer', ok: true, output: answerOf(known), brings: wordsBring(known.answer) }
     }
     if (tool.name === DELEGATE) {
       const underWay = delegation.look(job, call.callId)
@@ -68,10 +68,11 @@ export function createGate(deps: GateDeps, job: Job, agent: Agent, claim: Claim)
     try {
       facts = await factsOf(tool, args, question.context)
     } catch (thrown) {
-      return { verdict: 'answer', ok: false, output: `Not run: ${messageOf(thrown)}` }
+      // The reason may name files, like the tool's own answer would.
+      return { verdict: 'answer', ok: false, output: `Not run: ${messageOf(thrown)}`, brings: bringsOf(tool) }
     }
     const situation = situationOf(facts)
-    const decision = decide(situation)
+    const decision = decideInChain(situation, above())
     const record: RecordedDecision = {
       ...{ callId: call.callId, tool: tool.name, facts, decision, marks: situation.marks },
       decidedAt: clock.now(),
@@ -79,6 +80,8 @@ export function createGate(deps: GateDeps, job: Job, agent: Agent, claim: Claim)
     decisions.set(call.callId, record)
     if (decision.verdict === 'deny') return deny(decision.decidedBy.text)
     if (tool.name === ASK_PERSON) return askQuestion(question, record)
+    const atOnce = tool.name === DELEGATE ? delegation.answerAtOnce(job, agent, args) : null
+    if (atOnce !== null) return atOnce
     const isApproved = known?.status === 'approved' && known.kind === 'tool' && known.hash === hashOfCall(tool.name, args)
     if (isApproved || decision.verdict === 'run') return letRun(question)
     return ask({ kind: 'tool', ...asked(question, record), facts, decision, ...offersFor(situation) }, record)
@@ -93,12 +96,23 @@ export function createGate(deps: GateDeps, job: Job, agent: Agent, claim: Claim)
     if (isAnswered && known.status === 'expired') return deny(UNKNOWN_AND_UNANSWERED)
     if (isAnswered && known.status === 'approved') {
       const output = `${tool.name} did take effect: the person has looked. What it answered is not known. ${noteOf(known)}`.trim()
-      return { verdict: 'answer', ok: true, output }
+      return { verdict: 'answer', ok: true, output, brings: wordsBring(known.note) }
     }
     if (starts === agains) return { verdict: 'run', again: true }
     const facts = approvals.findDecision(db, claim.seq, call.callId)?.facts ?? null
     return ask({ kind: 'unknown_outcome', ...asked(question, null), facts })
   }
+
+  /**
+   * What the person says is said to the agent alone. A guest was not to hear it, and a stranger whose text the job has
+   * read may have made the agent ask.
+   */
+  function wordsBring(words: string | null): Brings[] {
+    if (words === null || words === '') return []
+    return guestOf(job) !== null || approvals.readMarks(db, job.id).untrusted !== null ? ['private'] : []
+  }
+
+  const above = () => readChain(db, job.id).slice(1)
 
   function letRun(question: GateQuestion): GateVerdict | Promise<GateVerdict> {
     if (question.ahead || question.tool.name !== DELEGATE) return { verdict: 'run' }
@@ -135,7 +149,7 @@ export function createGate(deps: GateDeps, job: Job, agent: Agent, claim: Claim)
   /** Only what would really let the same call run the next time is offered. */
   function offersFor(situation: Situation): { alwaysRule: RuleText | null; mayRemember: Remember[] } {
     const { facts } = situation
-    const runsWith = (change: Partial<Situation>) => decide({ ...situation, ...change }).verdict === 'run'
+    const runsWith = (change: Partial<Situation>) => decideInChain({ ...situation, ...change }, above()).verdict === 'run'
     const rule = narrowestRuleFor(facts, agent.id)
     const isHeld = rule !== null && runsWith({ rules: createRuleSet([...listAllRules(db), rule]) })
     const mayRemember: Remember[] = ['once']
@@ -160,8 +174,8 @@ const UNANSWERED = 'nobody answered within 24 hours, which counts as no. Go on w
 const UNKNOWN_AND_UNANSWERED =
   'it was under way when the app stopped, and nobody said whether it took effect. It was not run again. Say so in your answer.'
 
-function deny(reason: string): GateVerdict {
-  return { verdict: 'deny', reason }
+function deny(reason: string) {
+  return { verdict: 'deny', reason } as const
 }
 
 function refusalOf(approval: Approval): string {

@@ -6,7 +6,8 @@ import { say } from '../kit/said.ts'
 import { getAgent } from '../records/agents/agents.ts'
 import type { ApprovalStore } from '../records/approvals/approvals.ts'
 import type { FloorPlace } from '../records/approvals/floor.ts'
-import { decide } from '../records/approvals/policy.ts'
+import { readChain } from '../records/approvals/chain.ts'
+import { decideInChain, type Situation } from '../records/approvals/policy.ts'
 import type { JobStore } from '../records/jobs/job-store.ts'
 import { createRuleSet } from '../records/rules/rule-set.ts'
 import { listAllRules, withRealFolder } from '../records/rules/rules.ts'
@@ -42,7 +43,9 @@ export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Pro
     })
     throw new AppError('invalid_request', say('arguments_refused', { tool: tool.name }), { issues })
   }
+  const above = job === null || asked.agentId !== undefined || asked.autonomy !== undefined ? [] : readChain(db, job.id).slice(1)
   const context = {
+    onBehalfOf: above.map((link) => link.agentId),
     ...{ jobId: job?.id ?? '', agentId: agentId ?? '', callId: 'simulated' },
     ...{ folders: agent?.folders ?? [], closedFolders: floor().closedFolders, signal: new AbortController().signal },
   }
@@ -50,7 +53,7 @@ export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Pro
     throw new AppError('invalid_request', messageOf(thrown), { issues: [{ path: 'args', message: messageOf(thrown) }] })
   })
   const marks = asked.marks === undefined ? (job === null ? NO_MARKS : approvals.readMarks(db, job.id)) : supposed(asked.marks)
-  const decision = decide({
+  const situation: Situation = {
     facts,
     agentId,
     marks,
@@ -59,8 +62,8 @@ export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Pro
     brake: readSettings(db).brake,
     grants: new Set(),
     floor: floor(),
-  })
-  return { facts, decision, marks }
+  }
+  return { facts, decision: decideInChain(situation, above), marks }
 }
 
 function supposed({ untrusted, private: seen }: NonNullable<SimulateCall['marks']>): Marks {

@@ -33,7 +33,8 @@ export type ToolsDeps = {
 export function createTools(deps: ToolsDeps): () => readonly Tool[] {
   const { clock, fetch, box, programs, programNames, rules, settings, searchKey } = deps
   const webFetch = webFetchTool({ fetch, clock }) // what the web says
-  const network: RunCommandDeps['network'] = async ({ agentId }, call) => isNetworkAllowed(rules(), call, agentId)
+  const network: RunCommandDeps['network'] = async ({ agentId, onBehalfOf = [] }, call) =>
+    [agentId, ...onBehalfOf].every((one) => isNetworkAllowed(rules(), call, one))
   const runCommand = whileSame((names: readonly string[]) => runCommandTool({ box, network, programs, names })) // what programs do
   const webSearch = whileSame((held: Settings['webSearch']) => {
     return held === null ? [] : [createWebSearch(configOf(held), { fetch, apiKey: searchKey })] // where to look

@@ -18,6 +18,8 @@ export type PolicyWords = {
   voices: {
     [C in VoiceReason['code']]: (facts: { untrusted: string; private: string; tool: string; rule: string; matters: string }) => string
   }
+  /** Before the sentence of a rule or level of the agent that handed the work on. */
+  onBehalfOf: (facts: { agent: string; said: string }) => string
   causes: { [C in MarkCause['code']]: (facts: { tool: string; channel: string }) => string }
   effects: { [C in CallEffect['code']]: (facts: EffectTexts<C>) => string }
   lost: string

@@ -1,6 +1,7 @@
 import type { Autonomy } from '../../contract/agents.ts'
 import { CallMatter, type CallFacts, type Decision, type Marks, type RuleText, type Voice, type VoiceReason } from '../../contract/rules.ts'
 import { compareSpecificity, rulesFor, type ReadyRule, type RuleSet } from '../rules/rule-set.ts'
+import type { ChainLink } from './chain.ts'
 import { FLOOR_OBJECTIONS, floorObjection, type FloorPlace } from './floor.ts'
 
 /** Everything that a decision depends on. What the model says is not in it. */
@@ -26,6 +27,22 @@ export function decide(situation: Situation): Decision {
   const voices = voicesOf(situation)
   const [decidedBy, ...others] = voices
   return { verdict: decidedBy!.verdict, decidedBy: decidedBy!, overruled: others.filter((voice) => voice.verdict !== decidedBy!.verdict) }
+}
+
+const STRICTNESS: Record<Voice['verdict'], number> = { run: 0, ask: 1, deny: 2 }
+
+/**
+ * The decision about a call of a delegated job: it runs only if it would also run for every agent that handed the work
+ * on. So a stricter level, and a rule that asks or denies, hold for the whole chain; a rule that allows something to one
+ * agent does not lift what another agent of the chain has to ask. What a person granted to this job holds for all.
+ */
+export function decideInChain(situation: Situation, above: readonly ChainLink[]): Decision {
+  return above.reduce((strictest, { agentId, agentName, autonomy }) => {
+    const { verdict, decidedBy, overruled } = decide({ ...situation, agentId, autonomy })
+    if (STRICTNESS[verdict] <= STRICTNESS[strictest.verdict]) return strictest
+    const voice = { ...decidedBy, onBehalfOf: agentName, text: `For ${agentName}, which handed this work on: ${decidedBy.text}` }
+    return { verdict, decidedBy: voice, overruled: [strictest.decidedBy, ...overruled] }
+  }, decide(situation))
 }
 
 /** Everybody who has something to say, the strongest first. The level always has: the list is never empty. */
@@ -143,12 +160,18 @@ export function describeRule({ effect, tool, pattern, folder, agentId }: RuleTex
   return `${verb} ${what}${on}${where}, for ${agentId === null ? 'every agent' : 'this agent'}.`
 }
 
-function voiceOfLevel({ facts, autonomy }: Situation): Voice {
+function voiceOfLevel({ facts, autonomy, marks }: Situation): Voice {
   const matters = whatMatters(facts)
   const because = matters.length === 0 ? '' : ` It ${joinWords(matters.map((matter) => MATTERS[matter]))}.`
   const level = (verdict: Voice['verdict'], reason: VoiceReason, text: string): Voice => {
     return { source: 'level', verdict, ruleId: null, text, reason }
   }
+  if (facts.delegates === true && marks.untrusted !== null)
+    return level(
+      'ask',
+      { code: 'untrusted_delegation', untrusted: marks.untrusted },
+      `The job has read text that anybody may have written (${marks.untrusted.cause}), so it hands no work on without asking.`,
+    )
   switch (autonomy) {
     case 'on_its_own':
       return level('run', { code: 'on_its_own' }, 'The agent works on its own: only rules stop it.')

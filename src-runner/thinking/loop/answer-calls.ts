@@ -3,7 +3,7 @@ import type { Brings } from '../../contract/rules.ts'
 import { messageOf } from '../../kit/errors.ts'
 import { say } from '../../kit/said.ts'
 import type { PromptToolCall } from '../models/model.ts'
-import { MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolOutput } from '../tools/tool.ts'
+import { bringsOf, MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolOutput } from '../tools/tool.ts'
 import { whenAborted } from './abortable.ts'
 import { failedWith, saidSoFar, stoppedEnding, type Attempt } from './attempt.ts'
 import type { LoopEnding } from './loop-types.ts'
@@ -122,7 +122,7 @@ async function answerCall(attempt: Attempt, call: PromptToolCall, signal: AbortS
   const verdict = await deps.gate({ call, tool, args: parsed.args, context, startedBefore: inDoubt, ahead: false })
   if (signal.aborted) return 'stopped'
   if (verdict.verdict === 'wait') return { waiting: verdict.status }
-  if (verdict.verdict === 'deny') return refuse(attempt, call, `Not run: ${verdict.reason}`, 'denied')
+  if (verdict.verdict === 'deny') return refuse(attempt, call, `Not run: ${verdict.reason}`, 'denied', verdict.brings)
   if (verdict.verdict === 'answer') {
     const { ok, output, brings = [] } = verdict
     return settle(attempt, call, { ok, output }, { durationMs: 0, ran: false, brings })
@@ -205,15 +205,17 @@ function unknownOutcome(name: string): string {
   return say('call_in_doubt', { tool: name })
 }
 
-async function refuse(attempt: Attempt, call: PromptToolCall, output: string, state: 'failed' | 'denied'): Promise<ToolOutput> {
-  return settle(attempt, call, { ok: false, output }, { durationMs: 0, ran: false, brings: [], state })
+async function refuse(
+  attempt: Attempt,
+  call: PromptToolCall,
+  output: string,
+  state: 'failed' | 'denied',
+  brings: readonly Brings[] = [],
+): Promise<ToolOutput> {
+  return settle(attempt, call, { ok: false, output }, { durationMs: 0, ran: false, brings, state })
 }
 
 type How = { durationMs: number; ran: boolean; brings: readonly Brings[]; state?: 'failed' | 'denied' }
-
-function bringsOf({ brings = [] }: Tool): readonly Brings[] {
-  return typeof brings === 'string' ? [brings] : brings
-}
 
 async function settle(attempt: Attempt, call: PromptToolCall, result: ToolOutput, how: How): Promise<ToolOutput> {
   const kept: ToolOutput = { ok: result.ok, output: cutOutput(String(result.output)) }

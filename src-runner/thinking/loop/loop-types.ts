@@ -30,7 +30,7 @@ export type GateQuestion = {
  */
 export type GateVerdict =
   | { verdict: 'run'; again?: true }
-  | { verdict: 'deny'; reason: string }
+  | { verdict: 'deny'; reason: string; brings?: readonly Brings[] }
   | { verdict: 'answer'; ok: boolean; output: string; brings?: readonly Brings[] }
   | { verdict: 'wait'; status: 'awaiting_approval' | 'awaiting_child' }
 

@@ -11,6 +11,8 @@ export type ToolContext = {
   jobId: string
   agentId: string
   callId: string
+  /** In delegated work: the agents of the jobs above, whose rules hold as well. */
+  onBehalfOf?: readonly string[]
   /** The agent's folders: absolute paths as the person gave them. */
   folders: readonly string[]
   /** Deckhand's own: closed to every tool, also where one of the agent's folders holds them. */
@@ -68,6 +70,11 @@ export type Tool<Args extends z.ZodObject = z.ZodObject> = {
   /** Of a tool that changes a file: what this call would make of it now, for the person who is asked. Changes nothing. */
   preview?(args: z.output<Args>, context: ToolContext): Promise<FilePreview>
   run(args: z.output<Args>, context: ToolContext): Promise<ToolOutput>
+}
+
+/** The taints that every answer of this tool sets, however it comes to be. */
+export function bringsOf({ brings = [] }: Pick<Tool, 'brings'>): readonly Brings[] {
+  return typeof brings === 'string' ? [brings] : brings
 }
 
 /** Keeps the argument type while the tool is written, and forgets it in lists. */

@@ -23,6 +23,8 @@ export const policy: PolicyWords = {
       `Der Auftrag hat Text gelesen, den jeder geschrieben haben kann (${untrusted}), und ein Programm mit Netz kann hinausschicken, was es in seinem Ordner findet; darum läuft es nicht ungefragt.`,
     untrusted_and_later: ({ untrusted }) =>
       `Der Auftrag hat Text gelesen, den jeder geschrieben haben kann (${untrusted}), und diese Datei läuft später von selbst; darum wird sie nicht ungefragt geändert.`,
+    untrusted_delegation: ({ untrusted }) =>
+      `Der Auftrag hat Text gelesen, den jeder geschrieben haben kann (${untrusted}); darum gibt er keine Arbeit weiter, ohne zu fragen.`,
     grant: ({ tool }) => `Du hast ${tool} für den Rest dieses Auftrags erlaubt.`,
     rule: ({ rule }) => `Die Regel: ${rule}.`,
     on_its_own: () => 'Der Agent arbeitet selbständig: Nur Regeln halten ihn auf.',
@@ -31,6 +33,7 @@ export const policy: PolicyWords = {
     nothing_matters: () => 'Der Agent fragt, wenn es darauf ankommt, und bei diesem Aufruf tut es das nicht.',
     it_matters: ({ matters }) => `Der Agent fragt, wenn es darauf ankommt.${matters === '' ? '' : ` Dieser Aufruf ${matters}.`}`,
   },
+  onBehalfOf: ({ agent, said }) => `Für ${agent}, von dem diese Arbeit kommt: ${said}`,
   causes: {
     started_by: ({ channel }) => `begonnen durch ${channel}`,
     answer_of: ({ tool }) => `die Antwort von ${tool}`,

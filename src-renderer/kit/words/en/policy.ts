@@ -24,6 +24,8 @@ export const policy: PolicyWords = {
       `The job has read text that anybody may have written (${untrusted}), and a program with a network can send what it finds in its folder, so it does not run unasked.`,
     untrusted_and_later: ({ untrusted }) =>
       `The job has read text that anybody may have written (${untrusted}), and this file runs by itself later, so it is not changed unasked.`,
+    untrusted_delegation: ({ untrusted }) =>
+      `The job has read text that anybody may have written (${untrusted}), so it hands no work on without asking.`,
     grant: ({ tool }) => `You allowed ${tool} for the rest of this job.`,
     rule: ({ rule }) => `The rule: ${rule}.`,
     on_its_own: () => 'The agent works on its own: only rules stop it.',
@@ -33,6 +35,7 @@ export const policy: PolicyWords = {
     nothing_matters: () => 'The agent asks when it matters, and nothing about this call does.',
     it_matters: ({ matters }) => `The agent asks when it matters.${matters === '' ? '' : ` It ${matters}.`}`,
   },
+  onBehalfOf: ({ agent, said }) => `For ${agent}, which handed this work on: ${said}`,
   causes: {
     started_by: ({ channel }) => `it was started through ${channel}`,
     answer_of: ({ tool }) => `the answer of ${tool}`,

@@ -31,6 +31,7 @@ export const delegate = defineTool({
     deletes: false,
     overwrites: false,
     runsCode: false,
+    delegates: agent !== undefined,
   }),
   async run() {
     return { ok: false, output: 'There are no other agents here.' }

@@ -26,7 +26,13 @@ export const returnResult = defineTool({
       return { ok: false, output: `data may have ${MAX_DATA_CHARS} characters as JSON; this has ${size}. Write it to a file.` }
     const named = nameFolders(folders, { closedFolders })
     const paths: string[] = []
-    for (const file of files) paths.push(await pathOf(file, named))
+    try {
+      for (const file of files) paths.push(await pathOf(file, named))
+    } catch (thrown) {
+      if (!(thrown instanceof PathRefused)) throw thrown
+      // It names the files that are there instead, as listing the folder would.
+      return { ok: false, output: thrown.message, brings: ['private', 'untrusted'] }
+    }
     const counted = paths.length === 0 ? '' : paths.length === 1 ? ' with 1 file' : ` with ${paths.length} files`
     return { ok: true, output: `The result is kept${counted}.`, result: { summary, data: data ?? null, files: paths } }
   },
