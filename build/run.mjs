@@ -32,14 +32,52 @@ export const say = (line) => process.stderr.write(`· ${line}\n`)
 /** A failure that a person can act on: shown as one line, without a stack. */
 export class Stop extends Error {}
 
-/** Runs `main` and turns what it throws into one line and exit code 1. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
+/** How often a script looks whether the shell it was started from is still there. */
+const PARENT_EVERY_MS = 250
+
+/** What passes a signal on to each program that runs now. */
+const running = new Set()
+let stopping = false
+
+/** Runs `main` and turns what it throws into one line and exit code 1. A signal ends what it started, and then it. */
 export async function begin(main) {
+  for (const signal of SIGNALS) process.on(signal, () => stop(signal))
+  stopWithShell()
   try {
     await main()
   } catch (error) {
     process.stderr.write(`✗ ${error instanceof Stop ? error.message : error.stack}\n`)
     process.exit(1)
   }
+}
+
+function stop(signal) {
+  stopping = true
+  process.exitCode = 128 + constants.signals[signal]
+  for (const pass of running) pass(signal)
+  if (running.size === 0) process.exit()
+}
+
+/** npm passes a signal to its shell, and a shell that waits for a program (dash under npm 9) ends without telling it. */
+function stopWithShell() {
+  if (process.env.npm_lifecycle_event === undefined) return
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent && !stopping) stop('SIGTERM')
+  }, PARENT_EVERY_MS).unref()
+}
+
+/** Signals for this script go to `child` too, and the script waits for its end. */
+function adopt(child, pass = (signal) => child.kill(signal)) {
+  running.add(pass)
+  const release = () => {
+    running.delete(pass)
+    if (stopping && running.size === 0) process.exit()
+  }
+  child.on('error', release)
+  child.on('exit', release)
+  return child
 }
 
 /**
@@ -61,13 +99,13 @@ export async function run(command, args, { env = {}, log, cwd = root, limitMs } 
       shell: process.platform === 'win32',
       detached: limitMs !== undefined && process.platform !== 'win32',
     })
-    return await (limitMs === undefined ? exitCode(child) : endOfGroup(child, limitMs, command))
+    return await (limitMs === undefined ? exitCode(adopt(child)) : endOfGroup(child, limitMs, command))
   } finally {
     if (log) closeSync(out)
   }
 }
 
-/** Signals for this process go to the whole group, since a terminal no longer reaches it. */
+/** A signal ends the whole group at once, since a terminal no longer reaches it. */
 async function endOfGroup(child, limitMs, command) {
   const signalGroup = (signal) => {
     try {
@@ -76,21 +114,16 @@ async function endOfGroup(child, limitMs, command) {
       if (error.code !== 'ESRCH') throw error
     }
   }
-  const leave = (signal) => {
-    signalGroup('SIGKILL')
-    process.exit(128 + constants.signals[signal])
-  }
+  adopt(child, () => signalGroup('SIGKILL'))
   const late = setTimeout(() => {
     process.stderr.write(`✗ ${command} was still running after ${Math.round(limitMs / 60_000)} minutes and was stopped\n`)
     signalGroup('SIGKILL')
   }, limitMs)
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, leave)
   const code = await new Promise((resolve) => {
     child.on('error', () => resolve(127))
     child.on('exit', (exit) => resolve(exit ?? 1))
   })
   clearTimeout(late)
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, leave)
   if (child.pid !== undefined) signalGroup('SIGKILL')
   return code
 }
@@ -106,19 +139,18 @@ export async function capture(command, args, { env = {}, cwd = root } = {}) {
   let output = ''
   child.stdout.on('data', (chunk) => (output += chunk))
   child.stderr.on('data', (chunk) => (output += chunk))
-  return { code: await exitCode(child), output }
+  return { code: await exitCode(adopt(child)), output }
 }
 
 /** Lets a program take over the terminal: signals pass on to it, and its end is ours. */
 export function handOver(command, args, { env = {}, stdio = 'inherit' } = {}) {
   const child = spawn(command, args, { cwd: root, env: { ...projectEnv, ...env }, stdio })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => {
     process.stderr.write(`✗ ${command} could not be started: ${error.message}\n`)
     process.exit(1)
   })
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
-  return child
+  return adopt(child)
 }
 
 /** The last lines of a log, for the moment when something went wrong. */

@@ -1,4 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -17,6 +19,61 @@ describe.skipIf(process.platform !== 'linux')('a program with a time limit', () 
     const { file, pid } = pidFile()
     expect(await run('sh', ['-c', `sleep 3600 & echo $! > ${file}; wait`], { limitMs: 500 })).not.toBe(0)
     await vi.waitFor(() => expect(isRunning(pid())).toBe(false))
+  })
+})
+
+describe.skipIf(process.platform !== 'linux')('a script that has started a program', () => {
+  /** Says its pid, and needs a moment to stop in order. */
+  const PROGRAM =
+    "process.on('SIGTERM', () => setTimeout(() => (console.log('stopped'), process.exit(7)), 50)); console.log(process.pid); setInterval(() => {}, 1000)"
+  const KINDS = [
+    ['handed over to', `handOver(process.execPath, ['-e', ${JSON.stringify(PROGRAM)}])`, 7],
+    ['waits for', `await run(process.execPath, ['-e', ${JSON.stringify(PROGRAM)}])`, 143],
+  ] as const
+
+  /** `shell`: what npm starts scripts with; the script is not its last command, so the shell stays and waits for it. */
+  async function startScript(work: string, shell: boolean) {
+    const folder = mkdtempSync(join(tmpdir(), 'deckhand-run-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const script = join(folder, 'script.mjs')
+    writeFileSync(
+      script,
+      `import { begin, handOver, run } from ${JSON.stringify(new URL('./run.mjs', import.meta.url).href)}
+      console.log(process.pid)
+      await begin(async () => { ${work} })`,
+    )
+    const env = { ...process.env, npm_lifecycle_event: 'headless' }
+    const options = { env, stdio: ['ignore', 'pipe', 'inherit'] as ['ignore', 'pipe', 'inherit'] }
+    const child = shell
+      ? spawn('sh', ['-c', `${process.execPath} ${script}; exit $?`], options)
+      : spawn(process.execPath, [script], options)
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let output = ''
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    const closed = once(child.stdout, 'close')
+    const pids = await vi.waitFor(() => {
+      const found = output.match(/^\d+$/gm)?.map(Number) ?? []
+      expect(found).toHaveLength(2)
+      return found
+    }, 10_000)
+    return { child, pids, closed, output: () => output }
+  }
+
+  it.each(KINDS)('passes a signal on to one that it %s, and ends after it', async (_kind, work, code) => {
+    const { child, closed, output } = await startScript(work, false)
+    const exited = once(child, 'exit')
+    child.kill('SIGTERM')
+    expect(await exited).toEqual([code, null])
+    await closed
+    expect(output()).toContain('stopped')
+  })
+
+  it.each(KINDS)('stops one that it %s when the shell of npm dies of the signal', async (_kind, work) => {
+    const { child, pids, closed, output } = await startScript(work, true)
+    child.kill('SIGTERM')
+    await closed
+    expect(output()).toContain('stopped')
+    await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]))
   })
 })
 

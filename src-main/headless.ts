@@ -93,13 +93,19 @@ async function untilHealthy(url: string): Promise<void> {
   }
 }
 
+/** A terminal and npm each send the same Ctrl-C: a second one within this time is not another wish. */
+const SAME_SIGNAL_MS = 1000
+
 function stopOnSignals(host: Host): void {
-  let stopping = false
+  let stoppingSince: number | null = null
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      // Somebody who asks twice does not want to wait; the runner goes when its port closes.
-      if (stopping) return leave(host, () => process.exit(130))
-      stopping = true
+      if (stoppingSince !== null) {
+        if (performance.now() - stoppingSince < SAME_SIGNAL_MS) return
+        // Somebody who asks twice does not want to wait; the runner goes when its port closes.
+        return leave(host, () => process.exit(130))
+      }
+      stoppingSince = performance.now()
       host.log.info({ signal }, 'stopping')
       host.stop().then(
         () => leave(host, () => process.exit(0)),
