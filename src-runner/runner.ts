@@ -201,7 +201,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const ledger = createLedger({ db, money, timezone })
     const box = deps.findBox ?? findBox
     const readPath = deps.readPath ?? readProcessPath
-    const programs = createAgentPrograms({ db, log, settings: settings.read, dataDir: config.dataDir, readPath })
+    const programs = createAgentPrograms({ db, clock, log, settings: settings.read, dataDir: config.dataDir, readPath })
     const agentTools = createTools({
       clock,
       fetch: (address, request) => guardedFetch(db)(address, request),
@@ -244,7 +244,11 @@ export function createRunner(deps: RunnerDeps): Runner {
       clock,
       log,
       limit: () => jobLimit(settings.read()),
-      perform,
+      // A model is told which programs there are, also by a job that goes on right after the start.
+      perform: async (attempt) => {
+        await programs.firstLook(attempt.signal)
+        await perform(attempt)
+      },
     })
     const addresses = createPublicAddresses({
       ...{ db, clock, log, fetch, config },

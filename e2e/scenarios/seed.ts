@@ -16,6 +16,7 @@ import { decide } from '../../src-runner/records/approvals/policy.ts'
 import type { Claim } from '../../src-runner/records/jobs/claim.ts'
 import type { AttemptEnding } from '../../src-runner/records/jobs/ending.ts'
 import { createJobStore, type JobStore } from '../../src-runner/records/jobs/job-store.ts'
+import { createJobSearch } from '../../src-runner/records/jobs/search.ts'
 import { insertProvider } from '../../src-runner/records/providers/providers.ts'
 import { createRuleSet } from '../../src-runner/records/rules/rule-set.ts'
 import { createRule, listAllRules } from '../../src-runner/records/rules/rules.ts'
@@ -232,7 +233,11 @@ export function openSeed(dataDir: string, startAt: number): Seed {
           open = null
         }
       }),
-    close: () => db.close(),
+    close() {
+      // The runner indexes a little at a time, so that nobody waits for it. Of many jobs the newest would be found last.
+      createJobSearch(db).catchUp(Infinity)
+      db.close()
+    },
   }
 }
 

@@ -16,7 +16,7 @@ const test = base.extend<{ tray: TrayHost }>({
     async ({}, use) => {
       const tray = await startTrayHost()
       await use(tray)
-      tray.close()
+      await tray.close()
     },
     { auto: true },
   ],

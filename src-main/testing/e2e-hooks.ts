@@ -15,10 +15,11 @@ export type TestHooks = {
 
 /**
  * A driver that comes in while the first window opens waits for it for ever (microsoft/playwright#29386), so a test has
- * the app wait here, before it has a window, until it calls `deckhandTestGo`.
+ * the app wait here, before it has a window, until it resolves this. Whichever of the two comes first makes it.
  */
 if (process.env['DECKHAND_TEST_HOLD'] === '1') {
-  await new Promise<void>((go) => Object.assign(globalThis, { deckhandTestGo: go }))
+  const shared = globalThis as { deckhandTestGo?: PromiseWithResolvers<void> }
+  await (shared.deckhandTestGo ??= Promise.withResolvers()).promise
 }
 
 /** Where files go in place of the trash of whoever runs the tests, inside the data folder. */

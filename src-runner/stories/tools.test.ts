@@ -221,6 +221,34 @@ describe('what agents may use of the web and of this machine', { timeout: 30_000
     expect(asked).toBe(2)
   })
 
+  it('tells the model of the programs in a job that goes on right after a start, while they are still looked for', async () => {
+    const shell = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let looks = 0
+    shell[0]!.resolve()
+    await open({
+      readPath: async () => {
+        await shell[looks++]!.promise
+        return { folders: ['/usr/bin'], shell: 'zsh', problem: null }
+      },
+    })
+    const agent = await runner.addAgent()
+    runner.modelServer.play({ text: ['Hello.'] }, { text: ['Hello.'] })
+    const held = runner.modelServer.holdBefore(0)
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })
+    await runner.modelServer.untilQuiet()
+    held.release()
+    await runner.restart({ crash: true })
+    await expect
+      .poll(async () => (await runner.client.ok('getJob', { params: { jobId } })).job)
+      .toMatchObject({ status: 'running', attempt: 2 })
+    await runner.client.ok('listJobs', {})
+    shell[1]!.resolve()
+    await runner.ended(jobId)
+    const [before, after] = runner.modelServer.received.filter(({ path }) => path.endsWith('/chat/completions')).slice(-2)
+    expect(JSON.stringify(before!.body)).toMatch(/Here are, among others: /)
+    expect(after!.body).toEqual(before!.body)
+  })
+
   it('says in the doctor when the shell did not answer', async () => {
     await open({ readPath: async () => ({ folders: ['/usr/bin'], shell: 'zsh', problem: 'it did not answer within 5 seconds' }) })
     const { checks } = await runner.client.ok('getDoctor')

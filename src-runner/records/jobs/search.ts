@@ -14,7 +14,7 @@ export type JobSearch = {
   /** The job's texts have changed. */
   changed(tx: Tx, jobSeq: number): void
   /** For a search that is about to begin: indexes what is left, unless it is very much. Not within a transaction. */
-  catchUp(): void
+  catchUp(mostBatches?: number): void
 }
 
 /** Long enough for a burst to gather, short enough that nobody looks for a job sooner. */
@@ -84,8 +84,8 @@ export function createJobSearch(db: Database): JobSearch {
       tx.prepare('INSERT OR IGNORE INTO search_queue (job_seq) SELECT ? WHERE ? <= (SELECT job_seq FROM search_mark)').run(jobSeq, jobSeq)
       tx.afterCommit(onCommit)
     },
-    catchUp() {
-      for (let batches = 0; batches < MOST_BATCHES_BEFORE_SEARCH && indexBatch(BATCH); batches++);
+    catchUp(mostBatches = MOST_BATCHES_BEFORE_SEARCH) {
+      for (let batches = 0; batches < mostBatches && indexBatch(BATCH); batches++);
     },
   }
 }
