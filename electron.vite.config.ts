@@ -19,6 +19,7 @@ export default defineConfig({
           main: here('src-main/main.ts'),
           headless: here('src-main/headless.ts'),
           runner: here('src-runner/main.ts'),
+          'damage-thread': here('src-runner/base/db/damage-thread.ts'),
           'checkpoint-thread': here('src-runner/base/db/checkpoint-thread.ts'),
         },
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },

@@ -114,7 +114,7 @@ export async function runKillTest({
       await systemClock.sleep(kill % 4 === 0 ? 0 : Math.random() * 150)
       await endProcess(runner, 'SIGKILL')
       if (kill % 50 === 0 || kill === kills) {
-        broken.push(...inspect(dataDir, finished))
+        broken.push(...(await inspect(dataDir, finished)))
         tell(`${kill} kills, ${accepted.size} accepted, ${finished.size} ended, ${broken.length} broken`)
       }
       const startedAt = performance.now()
@@ -131,7 +131,7 @@ export async function runKillTest({
     await untilDrained(client).catch((error: Error) => broken.push(error.message))
     const ending = await endProcess(runner, 'SIGTERM')
     if (ending !== 0) broken.push(`SIGTERM ended the runner with ${ending}`)
-    broken.push(...inspect(dataDir, finished))
+    broken.push(...(await inspect(dataDir, finished)))
     for (const jobId of accepted.keys()) if (!finished.has(jobId)) broken.push(`accepted job ${jobId} has not come to an end`)
     const endings = [...finished.values()]
     healthy.sort((a, b) => a - b)
@@ -153,7 +153,7 @@ export async function runKillTest({
   }
 
   /** Reads the data of a dead runner as the next one would, and compares it with what was known before. */
-  function inspect(folder: string, known: Map<string, string>): string[] {
+  async function inspect(folder: string, known: Map<string, string>): Promise<string[]> {
     const found: string[] = []
     const db = openDatabase({ file: join(folder, 'deckhand.db'), clock: systemClock })
     try {
@@ -164,7 +164,7 @@ export async function runKillTest({
         bootId: 'the kill test',
         tails: createJobTails(),
       })
-      found.push(...db.findDamage().map((line) => `the file is damaged: ${line}`))
+      found.push(...(await db.findDamage()).map((line) => `the file is damaged: ${line}`))
       found.push(...findMiscounts(db))
       const tasks = new Set<string>()
       const there = new Set<string>()

@@ -56,6 +56,7 @@ import { findServers, type DiscoveryDeps } from './thinking/models/discovery.ts'
 import { createModelSource } from './thinking/models/model-source.ts'
 import type { Tool } from './thinking/tools/tool.ts'
 import { createAgentWork } from './work/agent-work.ts'
+import { createDamageWatch } from './work/damage-watch.ts'
 import { examine } from './work/doctor.ts'
 import { createAgentPrograms } from './work/agent-programs.ts'
 import { createJobFiles } from './work/job-files.ts'
@@ -145,6 +146,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       parts = assemble(db)
       const rescued = transact(db, (tx) => parts!.jobs.rescue(tx))
       parts.upkeep.start()
+      parts.damageWatch.start()
       void parts.programs.lookAgain()
       const address = await parts.http.listen(config.host, config.port)
       log.info({ ...address, bootId, rescued, authMode: config.authMode, safeMode: config.safeMode }, 'the runner is ready')
@@ -313,6 +315,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     })
     const told = createNotices({ ...{ db, clock, log, timezone }, publicAddress: addresses.read, tell: tellHost })
     const upkeep = createUpkeep({ db, hub, clock, log, times, approvals })
+    const damageWatch = createDamageWatch({ db, hub, clock, log })
     endings.add(
       hub.subscribe(reports.onEvent),
       () => reports.stop(),
@@ -323,9 +326,11 @@ export function createRunner(deps: RunnerDeps): Runner {
       settings.close,
       programs.close,
       () => upkeep.stop(),
+      () => damageWatch.stop(),
+      db.condition.onChange((trouble) => hub.publishLive({ type: 'database.changed', payload: { trouble } })),
     )
     const commands = createHostCommands({ db, clock, log, jobs, approvals, worker, tunnels: addresses, tell: tellHost })
-    return { hub, jobs, worker, clockwork, addresses, channels, outbox, http, upkeep, programs, reports, commands }
+    return { hub, jobs, worker, clockwork, addresses, channels, outbox, http, upkeep, damageWatch, programs, reports, commands }
   }
 
   /** Made for each request: it keeps nothing, and both what is opened and our own port may have changed. */

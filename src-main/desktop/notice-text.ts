@@ -34,6 +34,10 @@ function textOf({ title, body, bodySaid }: Notice, about: NoticeAbout, speech: S
       return { title: text.request(about.agentName), body: text.requestText(about.person, SERVICE_NAMES[about.service]) }
     case 'public_address_unreachable':
       return { title: text.unreachable, body: why }
+    case 'database_trouble': {
+      const { title: what, detail, fix } = speech.words.databaseTrouble[about.trouble]
+      return { title: what, body: `${detail} ${fix}` }
+    }
     case 'several': {
       const parts = about.counts.map(({ kind, count }) => text.counts[kind](count))
       return parts.length === 1 ? { title: parts[0]!, body: text.severalText } : { title: text.several, body: `${parts.join('. ')}.` }

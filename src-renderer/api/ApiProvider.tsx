@@ -70,7 +70,10 @@ export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
         live.takeRecorded(event)
         staleBatch.mark(staleTagsOf(event))
       },
-      onLive: (event) => live.takeLive(event),
+      onLive(event) {
+        live.takeLive(event)
+        if (event.type === 'database.changed') staleBatch.mark(['attention'])
+      },
       onConnection(next) {
         setConnection(next)
         if (next !== 'open') return

@@ -35,7 +35,7 @@ describe('followEvents', () => {
     runner.happen({ type: 'job.progress', payload: { jobId: ID, activity: 'tool', detail: 'read_file', until: null } })
     await vi.waitFor(() => expect(live).toHaveLength(1))
     expect(recorded).toEqual([agentChanged])
-    expect(live[0]!.payload.detail).toBe('read_file')
+    expect(live[0]!.payload).toMatchObject({ detail: 'read_file' })
   })
 
   it('goes on with the last id after a break', async () => {

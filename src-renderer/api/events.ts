@@ -85,7 +85,7 @@ export function parseEvent(raw: SseEvent): Parsed | null {
   if (raw.event in LIVE_EVENTS) {
     const type = raw.event as keyof typeof LIVE_EVENTS
     const parsed = LIVE_EVENTS[type].safeParse(payload)
-    return parsed.success ? { kind: 'live', event: { type, payload: parsed.data } } : null
+    return parsed.success ? { kind: 'live', event: { type, payload: parsed.data } as LiveEvent } : null
   }
   return null
 }

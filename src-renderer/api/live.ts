@@ -26,7 +26,9 @@ export function createLive(now: () => number = () => Date.now()): Live {
   const [progress, setProgress] = createStore<Record<string, Progress>>({})
   return {
     progressOf: (jobId) => progress[jobId] ?? null,
-    takeLive({ payload: { jobId, activity, detail, detailSaid, until } }) {
+    takeLive(event) {
+      if (event.type !== 'job.progress') return
+      const { jobId, activity, detail, detailSaid, until } = event.payload
       setProgress(jobId, { activity, detail, detailSaid, until, since: now() })
     },
     takeRecorded(event) {

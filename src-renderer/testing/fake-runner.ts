@@ -1,6 +1,6 @@
 import { ERROR_STATUS, type ErrorCode, type ErrorIssue } from '../../src-runner/contract/errors.ts'
 import type { Said } from '../../src-runner/contract/said.ts'
-import type { LiveEvent, RecordedEvent } from '../../src-runner/contract/events.ts'
+import { LIVE_EVENTS, type LiveEvent, type RecordedEvent } from '../../src-runner/contract/events.ts'
 import type { ChatStreamEvent } from '../../src-runner/contract/jobs.ts'
 import { ROUTES, type Route, type RouteAnswer, type RouteInput, type RouteName } from '../../src-runner/contract/routes.ts'
 import { DEFAULT_SETTINGS } from '../../src-runner/contract/settings.ts'
@@ -150,7 +150,7 @@ export function createFakeRunner(first: Answers = {}): FakeRunner {
     calls,
     callsOf: (name) => calls.filter((call) => call.name === name).map((call) => call.input) as never,
     happen(event) {
-      const isLive = event.type === 'job.progress'
+      const isLive = event.type in LIVE_EVENTS
       const head = isLive ? '' : `id: ${++eventId}\n`
       for (const controller of open.keys()) {
         controller.enqueue(encoder.encode(`${head}event: ${event.type}\ndata: ${JSON.stringify(event.payload)}\n\n`))

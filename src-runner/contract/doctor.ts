@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ChannelStatus } from './channels.ts'
+import { DATABASE_TROUBLE_WORDS, DatabaseTrouble } from './database.ts'
 import { Said } from './said.ts'
 
 /** Why a folder of the person's PATH is not one of those that programs of agents have. */
@@ -29,6 +30,7 @@ export const DoctorFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('no_answer') }),
   z.object({ code: z.literal('broke'), words: z.string(), said: Said.optional() }),
   z.object({ code: z.literal('database_answers'), bytes: z.number(), logBytes: z.number() }),
+  z.object({ code: z.literal('database_trouble'), trouble: DatabaseTrouble }),
   z.object({ code: z.literal('disk_free'), bytes: z.number(), folder: z.string() }),
   z.object({ code: z.literal('box_missing'), words: z.string().nullable(), said: Said.optional() }),
   z.object({ code: z.literal('box_works'), box: z.enum(['bubblewrap', 'seatbelt']) }),
@@ -73,6 +75,11 @@ export type DoctorFinding = z.infer<typeof DoctorFinding>
 export const DOCTOR_FIXES = {
   look_again: 'Look again in a moment. If it stays like this, restart Deckhand.',
   restart: 'Restart Deckhand: that lets the changes be put where they belong.',
+  database_damaged: DATABASE_TROUBLE_WORDS.damaged.fix,
+  database_disk_full: DATABASE_TROUBLE_WORDS.disk_full.fix,
+  database_read_only: DATABASE_TROUBLE_WORDS.read_only.fix,
+  database_locked: DATABASE_TROUBLE_WORDS.locked.fix,
+  database_unavailable: DATABASE_TROUBLE_WORDS.unavailable.fix,
   free_space: 'Free some space on this disk. Without any, no job can be taken.',
   look_at_shell: 'Open a terminal: does your shell start there within a few seconds, and without a question? Then restart Deckhand.',
   put_back: 'It can be put back from the job that deleted it, as long as that job is kept.',

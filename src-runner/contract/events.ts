@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DatabaseTrouble } from './database.ts'
 import { ApprovalKind } from './approval-kinds.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { JobChannel, JobStatus, Step } from './jobs.ts'
@@ -117,6 +118,8 @@ export const LIVE_EVENTS = {
     detailSaid: Said.optional(),
     until: Moment.nullable(),
   }),
+  /** The database cannot do its work, or can again (null). Not recorded, since it may be what cannot be written to. */
+  'database.changed': z.object({ trouble: DatabaseTrouble.nullable() }),
 } as const
 
 export type LiveEventType = keyof typeof LIVE_EVENTS

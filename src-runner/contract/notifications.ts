@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ApprovalKind } from './approval-kinds.ts'
 import { Asked } from './approvals.ts'
 import { ChannelKind } from './channels.ts'
+import { DatabaseTrouble } from './database.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { Said } from './said.ts'
 import { DeliveryOutcome } from './triggers.ts'
@@ -32,10 +33,14 @@ export const NoticeAbout = z.discriminatedUnion('code', [
   z.object({ code: z.literal('channel_logged_out'), agentName: z.string(), service: ChannelKind }),
   z.object({ code: z.literal('channel_request'), agentName: z.string(), service: ChannelKind, person: z.string() }),
   z.object({ code: z.literal('public_address_unreachable') }),
+  z.object({ code: z.literal('database_trouble'), trouble: DatabaseTrouble }),
   /** Several as one. */
   z.object({ code: z.literal('several'), counts: z.array(z.object({ kind: NoticeKind, count: z.number().int() })) }),
 ])
 export type NoticeAbout = z.infer<typeof NoticeAbout>
+
+/** What a notice can be. One about the database is always shown: a switch for it could not be read when it matters. */
+export const ShownNoticeKind = z.enum([...NoticeKind.options, 'database_trouble'])
 
 const ClockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/)
 
@@ -71,6 +76,7 @@ export const AttentionAbout = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('channel_failing'), agentName: z.string(), service: ChannelKind }),
   z.object({ kind: z.literal('channel_request'), agentName: z.string(), service: ChannelKind, person: z.string() }),
   z.object({ kind: z.literal('public_address_unreachable') }),
+  z.object({ kind: z.literal('database_trouble'), trouble: DatabaseTrouble }),
 ])
 export type AttentionAbout = z.infer<typeof AttentionAbout>
 
@@ -85,6 +91,7 @@ export const AttentionItem = z.object({
     'channel_failing',
     'channel_request',
     'public_address_unreachable',
+    'database_trouble',
   ]),
   /** What it is about: a schedule, a trigger, a channel, an outbound message. null: the machine. */
   subjectId: Id.nullable(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ApprovalKind } from './approval-kinds.ts'
 import { Asked } from './approvals.ts'
-import { NoticeAbout, NoticeKind } from './notifications.ts'
+import { NoticeAbout, ShownNoticeKind } from './notifications.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { PublicAddress, TunnelProgram } from './public-address.ts'
 import { Said } from './said.ts'
@@ -146,7 +146,7 @@ export const FromRunner = z.discriminatedUnion('type', [
   /** Something the person should hear about although the window may be closed. */
   z.object({
     type: z.literal('notice'),
-    kind: NoticeKind,
+    kind: ShownNoticeKind,
     title: z.string(),
     body: z.string(),
     about: NoticeAbout.optional(),

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openDatabase, type Database } from '../base/db/database.ts'
@@ -76,6 +76,10 @@ export type TestRunner = {
   restart(options?: { crash?: boolean; config?: Partial<RunnerConfig> }): Promise<void>
   /** From now on the disk has no room for another page of the database. Answers how to make room again. */
   fillDisk(): () => void
+  /** From now on no page of this table can be read. */
+  damage(table: string): void
+  /** From now on the database may only be read. Returns how to change that. */
+  forbidWriting(): () => void
   /** The file below the database is gone. */
   breakDatabase(): void
   stop(): Promise<void>
@@ -224,6 +228,22 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       const before = connection.pragma('max_page_count', { simple: true }) as number
       connection.pragma(`max_page_count = ${connection.pragma('page_count', { simple: true }) as number}`)
       return () => void connection.pragma(`max_page_count = ${before}`)
+    },
+
+    damage(table) {
+      const { connection } = db
+      const root = db.prepare<{ rootpage: number }>('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(table)!.rootpage
+      connection.pragma('wal_checkpoint(TRUNCATE)')
+      const handle = openSync(db.file, 'r+')
+      writeSync(handle, Buffer.alloc(4096), 0, 4096, (root - 1) * 4096)
+      closeSync(handle)
+      // What is in memory would still be read.
+      connection.pragma('shrink_memory')
+    },
+
+    forbidWriting() {
+      db.connection.pragma('query_only = ON')
+      return () => void db.connection.pragma('query_only = OFF')
     },
 
     breakDatabase: () => void db.connection.close(),

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import type { BoxState } from '../base/box/box-types.ts'
 import type { Database } from '../base/db/database.ts'
+import { DATABASE_TROUBLE_WORDS } from '../contract/database.ts'
 import {
   DOCTOR_FIXES,
   LEFT_OUT_WORDS,
@@ -85,7 +86,11 @@ async function inTime(deps: DoctorDeps, look: Look): Promise<Finding> {
 
 const LOOKS: Record<DoctorCheck['name'], Look> = {
   database({ db }) {
-    db.ping()
+    const trouble = db.trouble()
+    if (trouble !== null) {
+      const { title, detail } = DATABASE_TROUBLE_WORDS[trouble]
+      return problem({ code: 'database_trouble', trouble }, `${title}. ${detail}`, `database_${trouble}`)
+    }
     const bytes = statSync(db.file).size
     const logBytes = statSync(`${db.file}-wal`, { throwIfNoEntry: false })?.size ?? 0
     const found = `Reads and answers. ${sizeOf(bytes)}, and ${sizeOf(logBytes)} of changes on their way into it.`

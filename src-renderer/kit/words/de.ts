@@ -8,7 +8,7 @@ import { common } from './de/common.ts'
 import { desktop } from './de/desktop.ts'
 import { errors } from './de/errors.ts'
 import { files } from './de/files.ts'
-import { attention, doctor } from './de/findings.ts'
+import { attention, databaseTrouble, doctor } from './de/findings.ts'
 import { home } from './de/home.ts'
 import { job } from './de/job.ts'
 import { markdown } from './de/markdown.ts'
@@ -45,6 +45,7 @@ export const de = {
   said,
   policy,
   attention,
+  databaseTrouble,
   doctor,
   desktop,
 }

@@ -8,7 +8,7 @@ import { common } from './en/common.ts'
 import { desktop } from './en/desktop.ts'
 import { errors } from './en/errors.ts'
 import { files } from './en/files.ts'
-import { attention, doctor } from './en/findings.ts'
+import { attention, databaseTrouble, doctor } from './en/findings.ts'
 import { home } from './en/home.ts'
 import { job } from './en/job.ts'
 import { markdown } from './en/markdown.ts'
@@ -46,6 +46,7 @@ export const en = {
   said,
   policy,
   attention,
+  databaseTrouble,
   doctor,
   desktop,
 }

@@ -59,6 +59,14 @@ describe('what the runner says of itself', () => {
       ['what was found', words.doctor.findings],
       ['what is to be done', words.doctor.fixes],
       ['what needs the person', Object.fromEntries(Object.entries(words.attention).map(([kind, { title }]) => [kind, title]))],
+      [
+        'what troubles the database',
+        Object.fromEntries(
+          Object.entries(words.databaseTrouble).flatMap(([code, all]) =>
+            Object.entries(all).map(([part, text]) => [`${code} ${part}`, text]),
+          ),
+        ),
+      ],
       ['how a job failed', Object.fromEntries(JobErrorCode.options.map((code) => [code, words.common.jobError[code]]))],
     ]
     it.each(rest)('has a sentence for each %s', (_, sentences) => {

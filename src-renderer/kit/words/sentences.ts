@@ -1,3 +1,4 @@
+import type { DatabaseTrouble } from '../../../src-runner/contract/database.ts'
 import type { AttentionAbout } from '../../../src-runner/contract/notifications.ts'
 import type { DoctorFinding, DoctorFix, LeftOutWhy } from '../../../src-runner/contract/doctor.ts'
 import type { ErrorCode, IssueKind } from '../../../src-runner/contract/errors.ts'
@@ -27,13 +28,15 @@ export type PolicyWords = {
 type EffectTexts<C extends CallEffect['code']> = Text<Omit<Extract<CallEffect, { code: C }>, 'lost' | 'why'>> & { why: string }
 
 export type AttentionWords = {
-  [K in AttentionAbout['kind']]: {
+  [K in Exclude<AttentionAbout['kind'], 'database_trouble'>]: {
     title: (facts: AttentionTexts<K>) => string
     /** What stands under it where the runner has no sentence of its own for it. */
     detail: (facts: AttentionTexts<K>) => string
   }
 }
 type AttentionTexts<K extends AttentionAbout['kind']> = Omit<Extract<AttentionAbout, { kind: K }>, 'kind'> & { why: string; money: string }
+
+export type DatabaseTroubleWords = Record<DatabaseTrouble, { title: string; detail: string; fix: string }>
 
 export type DoctorWords = {
   findings: { [C in DoctorFinding['code']]: (facts: FindingTexts) => string }

@@ -2,6 +2,7 @@ import { A } from '@solidjs/router'
 import CalendarX from 'lucide-solid/icons/calendar-x'
 import Check from 'lucide-solid/icons/check'
 import CloudOff from 'lucide-solid/icons/cloud-off'
+import Database from 'lucide-solid/icons/database'
 import KeyRound from 'lucide-solid/icons/key-round'
 import MailX from 'lucide-solid/icons/mail-x'
 import RotateCcw from 'lucide-solid/icons/rotate-ccw'
@@ -92,6 +93,7 @@ const ITEM_ICONS: Record<AttentionItem['kind'], Icon> = {
   channel_failing: Unplug,
   channel_request: UserPlus,
   public_address_unreachable: CloudOff,
+  database_trouble: Database,
 }
 
 /** It goes by itself when its cause does. */

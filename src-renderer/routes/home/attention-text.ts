@@ -11,6 +11,10 @@ export function attentionText(
   locale: string,
 ): { title: string; why: string } {
   if (about === undefined) return { title: visibleText(title), why: saidText(detail, detailSaid, words) }
+  if (about.kind === 'database_trouble') {
+    const { title: what, detail: why, fix } = words.databaseTrouble[about.trouble]
+    return { title: what, why: `${why} ${fix}` }
+  }
   const facts = {
     ...about,
     why: about.kind === 'delivery_refused' ? words.automations.webhook.outcomeWhy[about.outcome] : saidText(detail, detailSaid, words),

@@ -44,5 +44,9 @@ function whyOf(finding: DoctorFinding, words: Words): string {
       .map((one) => `${one.name}: ${saidText(one.words, one.said, words) || `${words.channels.status[one.status]}.`}`)
       .join(' ')
   }
+  if (finding.code === 'database_trouble') {
+    const { title, detail } = words.databaseTrouble[finding.trouble]
+    return `${title}. ${detail}`
+  }
   return 'words' in finding ? saidText(finding.words, 'said' in finding ? finding.said : undefined, words) : ''
 }

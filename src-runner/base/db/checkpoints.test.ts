@@ -53,7 +53,7 @@ test('the log is copied by the thread and begins anew, and no commit waits for i
     expect(readFrames(db.connection).all).toBeLessThan(6400)
   }
   await vi.waitFor(beginsAnew, 25_000)
-  expect(db.findDamage()).toEqual([])
+  expect(await db.findDamage()).toEqual([])
   expect(warnings).toEqual([])
 })
 
@@ -68,7 +68,7 @@ test('while it is written to again and again the thread keeps up, and the log st
   expect(db.prepare<{ n: number }>('SELECT count(*) AS n FROM events').get()!.n).toBe(40 * 16 * 50)
   // Of more than 32,000 pages. SQLite helps from 16,384 on, unless the thread is at it just then.
   expect(longest).toBeLessThan(24_000)
-  expect(db.findDamage()).toEqual([])
+  expect(await db.findDamage()).toEqual([])
 })
 
 test('while somebody else reads the file the thread rests, and goes on when they are through', async () => {
@@ -89,17 +89,17 @@ test('while somebody else reads the file the thread rests, and goes on when they
     expect(readFrames(db.connection).waiting).toBeLessThan(3000)
   }
   await vi.waitFor(goesOn, 10_000)
-  expect(db.findDamage()).toEqual([])
+  expect(await db.findDamage()).toEqual([])
   expect(warnings).toEqual([])
 })
 
-test('closing in the middle of a copy leaves a whole file and no log', () => {
+test('closing in the middle of a copy leaves a whole file and no log', async () => {
   write(64)
   db.close()
   expect(existsSync(`${file}-wal`)).toBe(false)
   db = openDatabase({ file, clock: createHandClock() })
   expect(db.prepare<{ n: number }>('SELECT count(*) AS n FROM events').get()!.n).toBe(6400)
-  expect(db.findDamage()).toEqual([])
+  expect(await db.findDamage()).toEqual([])
 })
 
 test('when there can be no thread, SQLite copies the log itself, and it is said once', async () => {
@@ -107,7 +107,7 @@ test('when there can be no thread, SQLite copies the log itself, and it is said 
     connection: db.connection,
     file,
     log: db.log,
-    threadFile: pathToFileURL(join(folder, 'nowhere.js')),
+    thread: pathToFileURL(join(folder, 'nowhere.js')),
   })
   write(40)
   for (let i = 0; i < 32; i++) checkpoints.committed()

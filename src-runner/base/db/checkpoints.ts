@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type Sqlite from 'better-sqlite3'
 import { messageOf } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
+import { threadFile } from './thread-file.ts'
 import { CHECKPOINT_STATES, createFrameReader, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
 
 /**
@@ -32,12 +33,12 @@ export function createCheckpoints({
   connection,
   file,
   log,
-  threadFile = besideThisFile(),
+  thread: threadUrl = threadFile('checkpoint-thread'),
 }: {
   connection: Sqlite.Database
   file: string
   log: Log
-  threadFile?: URL
+  thread?: URL
 }): Checkpoints {
   const { idle, working, ended } = CHECKPOINT_STATES
   const state = new Int32Array(new SharedArrayBuffer(4))
@@ -61,7 +62,7 @@ export function createCheckpoints({
   }
 
   function start(): Worker {
-    const started = new Worker(threadFile, {
+    const started = new Worker(threadUrl, {
       workerData: { file, state } satisfies CheckpointThreadData,
     })
     // The process may end without it: it has nothing that must be kept.
@@ -110,9 +111,4 @@ export function createCheckpoints({
       thread = 'gone'
     },
   }
-}
-
-/** In the sources as in what is built of them. */
-function besideThisFile(): URL {
-  return new URL(`checkpoint-thread.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
 }

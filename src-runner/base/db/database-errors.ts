@@ -1,4 +1,5 @@
 import Sqlite from 'better-sqlite3'
+import type { DatabaseTrouble } from '../../contract/database.ts'
 import { AppError } from '../../kit/errors.ts'
 
 /** Why the database was not opened. The code is what the runner reports to its host (contract/port.ts). */
@@ -21,7 +22,17 @@ export function sqliteCodeOf(thrown: unknown): string | null {
 
 /** SQLite says FULL for ENOSPC and an IOERR of the writing kind for what other disks answer when they are full (quotas, networks). */
 const CANNOT_WRITE = /^SQLITE_(FULL|IOERR_(WRITE|FSYNC|DIR_FSYNC|TRUNCATE|SHMSIZE))$/
+const CONCERNS_FILE = /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY|PROTOCOL)/
 const CANNOT_USE = /^SQLITE_(IOERR|CORRUPT|NOTADB|BUSY|LOCKED|CANTOPEN|READONLY|PROTOCOL|NOMEM)/
+
+/** What a failed statement says about the file; null for what does not concern the file, or passes by itself. */
+export function troubleOf(thrown: unknown): DatabaseTrouble | null {
+  const code = sqliteCodeOf(thrown)
+  if (code === null || !CONCERNS_FILE.test(code)) return null
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return 'damaged'
+  if (code.startsWith('SQLITE_READONLY')) return 'read_only'
+  return CANNOT_WRITE.test(code) ? 'disk_full' : 'unavailable'
+}
 
 /**
  * What a caller sees of trouble with the file: `disk_full` or `database_unavailable`. Anything else, a violated

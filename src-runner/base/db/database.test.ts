@@ -28,6 +28,7 @@ import { silentLog } from '../../kit/log.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
 import { openDatabase, type Database } from './database.ts'
 import { DatabaseRefused } from './database-errors.ts'
+import { checkWholeFile } from './integrity.ts'
 import { migrate } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS } from './migrations/migrations.ts'
 import { digestOf, expectedSchema, SCHEMA_DIGEST } from './schema-check.ts'
@@ -84,15 +85,15 @@ function addEvents(db: Database, count: number): void {
 }
 
 describe('a new database', () => {
-  test('has the workspace, the demo provider, and the newest schema', () => {
+  test('has the workspace, the demo provider, and the newest schema', async () => {
     const db = start()
     expect(db.prepare('SELECT name, is_default, created_at FROM entities').all()).toEqual([
       { name: 'Personal', is_default: 1, created_at: clock.now() },
     ])
     expect(db.prepare('SELECT id FROM providers').all()).toEqual([{ id: 'demo' }])
     expect(db.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION)
-    expect(() => db.ping()).not.toThrow()
-    expect(db.findDamage()).toEqual([])
+    expect(db.trouble()).toBeNull()
+    expect(await db.findDamage()).toEqual([])
   })
 
   test('waits for the disk, and is for its owner alone', () => {
@@ -106,11 +107,11 @@ describe('a new database', () => {
     expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700)
   })
 
-  test('is not left half made by a start that was cut off', () => {
+  test('is not left half made by a start that was cut off', async () => {
     mkdirSync(join(folder, 'data'))
     writeFileSync(`${file}.new`, 'half')
     writeFileSync(`${file}.new-journal`, 'rest')
-    expect(start().findDamage()).toEqual([])
+    expect(await start().findDamage()).toEqual([])
     expect(readdirSync(join(folder, 'data')).filter((name) => name.includes('.new'))).toEqual([])
   })
 
@@ -276,9 +277,10 @@ describe('a damaged file', () => {
        setTimeout(() => connection.close(), 6000)`,
       { eval: true },
     )
+    const gone = once(closing, 'exit')
     await once(closing, 'message')
-    expect(start().findDamage()).toEqual([])
-    await once(closing, 'exit')
+    expect(await start().findDamage()).toEqual([])
+    await gone
   })
 
   test('the lock is given back after a refusal', () => {
@@ -287,6 +289,51 @@ describe('a damaged file', () => {
     expect(refusal()).toBe('database_damaged')
     writeFileSync(file, good)
     expect(refusal()).toBe('opened')
+  })
+})
+
+describe('the check of the whole file', { timeout: 60_000 }, () => {
+  test('finds damage of every table and every index', async () => {
+    const db = start()
+    addEvents(db, 2000)
+    db.connection.pragma('wal_checkpoint(TRUNCATE)')
+    const roots = db
+      .prepare<{ name: string; rootpage: number }>('SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0 ORDER BY rootpage')
+      .all()
+    expect(roots.length).toBeGreaterThan(60)
+    const whole = readFileSync(file)
+    const missed: string[] = []
+    for (const { name, rootpage } of roots) {
+      const bytes = Buffer.from(whole)
+      bytes.fill(0, (rootpage - 1) * 4096, rootpage * 4096)
+      writeFileSync(`${file}-copy`, bytes)
+      if ((await checkWholeFile(`${file}-copy`, () => {})).length === 0) missed.push(name)
+    }
+    expect(missed).toEqual([])
+    expect(await db.findDamage()).toEqual([])
+    expect(db.trouble()).toBeNull()
+  })
+
+  test('finds a row that an index does not have, and from then on the database is damaged', async () => {
+    const db = start()
+    const index = db
+      .prepare<{ rootpage: number }>("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_entities_1'")
+      .get()!.rootpage
+    db.connection.exec("INSERT INTO entities VALUES ('e', 'Other', 0, 1)")
+    db.connection.pragma('wal_checkpoint(TRUNCATE)')
+    const handle = openSync(file, 'r+')
+    // The header of an empty leaf page of an index.
+    writeSync(handle, Buffer.from([0x0a, 0, 0, 0, 0, 0x10, 0, 0]), 0, 8, (index - 1) * 4096)
+    closeSync(handle)
+    expect(await db.findDamage()).toContain('entities: row 1 missing from index sqlite_autoindex_entities_1')
+    expect(db.trouble()).toBe('damaged')
+  })
+
+  test('that closing stops is not an answer', async () => {
+    const db = start()
+    const checking = db.findDamage()
+    db.close()
+    await expect(checking).rejects.toThrow('stopped')
   })
 })
 

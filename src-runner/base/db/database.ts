@@ -1,14 +1,18 @@
-import { closeSync, existsSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import type { DatabaseTrouble } from '../../contract/database.ts'
 import type { StoredEvent } from '../../contract/events.ts'
 import type { Clock } from '../../kit/clock.ts'
-import { AppError, messageOf } from '../../kit/errors.ts'
+import { messageOf } from '../../kit/errors.ts'
 import { createIds, type Ids } from '../../kit/ids.ts'
 import { silentLog, type Log } from '../../kit/log.ts'
 import { createCheckpoints } from './checkpoints.ts'
-import { describeDatabaseTrouble, DatabaseRefused, sqliteCodeOf } from './database-errors.ts'
+import { createCondition, type Condition } from './condition.ts'
+import { createDamageCheck } from './damage-check.ts'
+import { DatabaseRefused, sqliteCodeOf } from './database-errors.ts'
 import { syncFolder } from './files.ts'
+import { damageOf, listTables } from './integrity.ts'
 import { holdLock } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { LATEST_VERSION } from './migrations/migrations.ts'
@@ -34,10 +38,13 @@ export type Database = Db & {
   readonly commits: Commits
   /** Calls back with every recorded event, in the order of their ids, after its commit. */
   onEvents(listener: (event: StoredEvent) => void): () => void
-  /** Throws AppError('database_unavailable') when the file cannot be read. */
-  ping(): void
-  /** What is wrong with the whole file, in SQLite's words; empty when it is sound. Reads all of it: for idle times. */
-  findDamage(): string[]
+  readonly condition: Pick<Condition, 'onChange'>
+  /** Whether the database can do its work, now; null: it can. */
+  trouble(): DatabaseTrouble | null
+  /** What is wrong with the whole file, in SQLite's words; empty when it is sound. From then on damage is its `trouble`. */
+  findDamage(): Promise<string[]>
+  /** Whether the start has checked the whole file. */
+  readonly isWhollyChecked: boolean
   /** Commits what is queued, then closes and gives the lock back. */
   close(): void
 }
@@ -72,12 +79,12 @@ export function openDatabase(options: { file: string; clock: Clock; ids?: Ids; l
   const releaseLock = holdLock(`${file}.lock`)
   try {
     if (!existsSync(file)) createFile(file, clock, ids)
-    const version = refuseUnusable(file)
+    const { version, isWhollyChecked } = refuseUnusable(file)
     if (!isMarkedUsed(file)) attemptToMark(file, log)
     const connection = connect(file, clock, ids)
     try {
       if (version < LATEST_VERSION) migrate(connection, { file, log })
-      return wrap(connection, { file, clock, log, releaseLock })
+      return wrap(connection, { file, clock, log, isWhollyChecked, releaseLock })
     } catch (error) {
       connection.close()
       throw error
@@ -152,8 +159,8 @@ function createFile(file: string, clock: Clock, ids: Ids): void {
   }
 }
 
-/** The schema version of a file that may be opened for writing. Looks through a read-only connection: a refusal changes nothing. */
-function refuseUnusable(file: string): number {
+/** What is known of a file that may be opened for writing. Looks through a read-only connection: a refusal changes nothing. */
+function refuseUnusable(file: string): { version: number; isWhollyChecked: boolean } {
   const damaged = (what: string, cause?: unknown) =>
     new DatabaseRefused('database_damaged', `The database ${file} is damaged (${what}). It was left as it is.`, cause)
   const hadLog = existsSync(`${file}-wal`)
@@ -171,15 +178,15 @@ function refuseUnusable(file: string): number {
         `The data was last used by a newer version of Deckhand (schema ${version}, this one knows ${LATEST_VERSION}). Install that version or a later one; nothing was changed.`,
       )
     }
-    const found =
-      bytes <= FULL_CHECK_BYTES
-        ? damageOf(probe, 'quick_check(3)')
-        : SMALL_TABLES.flatMap((name) => damageOf(probe!, `quick_check(${name})`))
+    const isWhollyChecked = bytes <= FULL_CHECK_BYTES
+    const found = isWhollyChecked
+      ? damageOf(probe, 'quick_check(3)')
+      : SMALL_TABLES.flatMap((name) => damageOf(probe!, `quick_check(${name})`))
     if (found.length > 0) throw damaged(found.slice(0, 3).join('; '))
     const difference = findSchemaDifference(probe, version)
     if (difference !== null) throw damaged(difference)
-    if (bytes > FULL_CHECK_BYTES) readFirstRows(probe)
-    return version
+    if (!isWhollyChecked) readFirstRows(probe)
+    return { version, isWhollyChecked }
   } catch (error) {
     if (error instanceof DatabaseRefused) throw error
     const code = sqliteCodeOf(error) ?? ''
@@ -195,20 +202,6 @@ function refuseUnusable(file: string): number {
 /** Throws when a table cannot be read at all. The rest of a large file is checked later, beside the work. */
 function readFirstRows(connection: Sqlite.Database): void {
   for (const name of listTables(connection)) connection.prepare(`SELECT * FROM "${name}" LIMIT 1`).get()
-}
-
-/** All tables with pages of their own. A virtual table has none: its rows are in tables beside it. */
-function listTables(connection: Sqlite.Database): string[] {
-  const ofFile = "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0"
-  return connection
-    .prepare<[], { name: string }>(ofFile)
-    .all()
-    .map((row) => row.name)
-}
-
-function damageOf(connection: Sqlite.Database, check: string): string[] {
-  const lines = connection.pragma(check) as Record<string, string>[]
-  return lines.map((line) => Object.values(line)[0] ?? '').filter((line) => line !== 'ok')
 }
 
 function connect(file: string, clock: Clock, ids: Ids): Sqlite.Database {
@@ -230,42 +223,85 @@ function connect(file: string, clock: Clock, ids: Ids): Sqlite.Database {
 
 function wrap(
   connection: Sqlite.Database,
-  { file, clock, log, releaseLock }: { file: string; clock: Clock; log: Log; releaseLock: () => void },
+  given: { file: string; clock: Clock; log: Log; isWhollyChecked: boolean; releaseLock: () => void },
 ): Database {
+  const { file, clock, log, isWhollyChecked } = given
   const statements = new Map<string, Statement<unknown>>()
   const prepare = <Row>(sql: string): Statement<Row> => {
     let statement = statements.get(sql)
     if (statement === undefined) {
-      statement = connection.prepare<unknown[], unknown>(settled(sql))
+      statement = watched(() => connection.prepare<unknown[], unknown>(settled(sql)))
+      for (const name of ['get', 'all', 'run'] as const) {
+        const run = statement[name].bind(statement)
+        Object.assign(statement, { [name]: (...values: unknown[]) => watched(() => run(...values)) })
+      }
       statements.set(sql, statement)
     }
     return statement as Statement<Row>
   }
+  /** The one place that sees every error of the file, whoever met it. */
+  const watched = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (error) {
+      condition.failed(error)
+      throw error
+    }
+  }
+  const probe = () => {
+    const version = connection.pragma('user_version', { simple: true }) as number
+    commits.runNow(() => void connection.pragma(`user_version = ${version}`))
+  }
+  const condition = createCondition({ clock, log, probe })
   const checkpoints = createCheckpoints({ connection, file, log })
-  const commits = new Commits({ connection, prepare, clock, log, committed: checkpoints.committed })
+  const damageCheck = createDamageCheck(file)
+  const committed = () => {
+    checkpoints.committed()
+    condition.committed()
+  }
+  const commits = new Commits({ connection, prepare, clock, log, committed })
   return {
     file,
     clock,
     log,
     connection,
     commits,
+    condition,
+    isWhollyChecked,
     prepare,
     onEvents: (listener) => commits.onEvents(listener),
-    ping() {
+    trouble() {
       try {
         prepare('SELECT 1 FROM entities LIMIT 1').get()
-      } catch (error) {
-        throw new AppError('database_unavailable', 'The database cannot be read.', { cause: describeDatabaseTrouble(error) })
+      } catch {
+        return condition.trouble() ?? 'unavailable'
       }
+      return condition.trouble() ?? (mayWrite(file) ? null : 'read_only')
     },
-    findDamage: () => damageOf(connection, 'integrity_check(10)'),
+    async findDamage() {
+      const found = await damageCheck.find()
+      if (found.length > 0) condition.foundDamage(found)
+      return found
+    },
     close() {
       if (!connection.open) return
       commits.flush()
+      condition.stop()
+      damageCheck.stop()
       checkpoints.stop()
       statements.clear()
       connection.close()
-      releaseLock()
+      given.releaseLock()
     },
+  }
+}
+
+/** Not whether a write would fail now, but whether it is forbidden: by its mode, or since the disk is mounted for reading alone. */
+function mayWrite(file: string): boolean {
+  try {
+    accessSync(file, constants.W_OK)
+    return true
+  } catch (error) {
+    return !/^(EACCES|EPERM|EROFS)$/.test((error as NodeJS.ErrnoException).code ?? '')
   }
 }

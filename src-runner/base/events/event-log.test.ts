@@ -68,7 +68,7 @@ test('live events reach those who listen now, whatever one of them does', () => 
   hub.subscribeLive(() => {
     throw new Error('oops')
   })
-  const stop = hub.subscribeLive((event) => void heard.push(event.payload.activity))
+  const stop = hub.subscribeLive((event) => void heard.push(event.type === 'job.progress' ? event.payload.activity : event.type))
   hub.publishLive({ type: 'job.progress', payload: { jobId: rig.ids.next(), activity: 'model', detail: null, until: null } })
   stop()
   hub.publishLive({ type: 'job.progress', payload: { jobId: rig.ids.next(), activity: 'tool', detail: null, until: null } })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DATABASE_TROUBLES } from '../database.ts'
 import { Id } from '../primitives.ts'
 import { routeTable } from './route.ts'
 
@@ -7,9 +8,9 @@ export const systemRoutes = routeTable({
     method: 'GET',
     path: '/api/health',
     gate: 'public',
-    summary: 'Liveness and readiness. 503 with the same shape when the database cannot be reached.',
+    summary: 'Liveness and readiness. 503 with the same shape when the database cannot do its work; `db` says why.',
     status: 200,
-    answer: z.object({ ok: z.boolean(), db: z.string(), llm: z.literal('unchecked') }),
+    answer: z.object({ ok: z.boolean(), db: z.enum(['ok', ...DATABASE_TROUBLES]), llm: z.literal('unchecked') }),
     errors: [],
   },
   openapi: {

@@ -1,6 +1,7 @@
 import type { Db } from '../../base/db/database.ts'
 import type { Approval } from '../../contract/approvals.ts'
 import { SERVICE_NAMES } from '../../contract/channels.ts'
+import { DATABASE_TROUBLE_WORDS, type DatabaseTrouble } from '../../contract/database.ts'
 import type { StoredEvent } from '../../contract/events.ts'
 import type { NoticeAbout, NoticeKind } from '../../contract/notifications.ts'
 import type { Notice } from '../../contract/port.ts'
@@ -13,7 +14,7 @@ import { findJob } from '../../records/jobs/reading.ts'
 import { findOutbound } from '../../records/outbox/outbox.ts'
 
 /** A notice, and whether it would still be true later. */
-export type Candidate = { notice: Notice; isStill(): boolean }
+export type Candidate = { notice: Notice & { kind: NoticeKind }; isStill(): boolean }
 
 export type NoticeSources = { db: Db; publicAddress(): PublicAddress | null }
 
@@ -134,12 +135,24 @@ function noticeOfApproval(approval: Approval, db: Db): Candidate {
   return candidate({ code: 'approval', kind, agentName, ...askedOf(approval) }, title, body, path, isStill)
 }
 
-function candidate(about: NoticeAbout, title: string, body: string, path: string, isStill: () => boolean = () => true): Candidate {
+/** Told at once, quiet hours or not: every job waits for it. */
+export function noticeOfDatabase(trouble: DatabaseTrouble): Notice {
+  const { title, detail, fix } = DATABASE_TROUBLE_WORDS[trouble]
+  return {
+    ...{ kind: 'database_trouble', title: short(title, TITLE_CHARS), body: short(`${detail} ${fix}`, BODY_CHARS) },
+    ...{ about: { code: 'database_trouble', trouble }, path: '/settings/health' },
+  }
+}
+
+/** Of what is told as it happens and may be held back. */
+type CandidateAbout = Exclude<NoticeAbout, { code: 'database_trouble' }>
+
+function candidate(about: CandidateAbout, title: string, body: string, path: string, isStill: () => boolean = () => true): Candidate {
   const said = { title: short(title, TITLE_CHARS), body: short(body, BODY_CHARS), about, ...saidAs('bodySaid', body) }
   return { notice: { kind: kindOf(about), ...said, path }, isStill }
 }
 
-function kindOf(about: NoticeAbout): NoticeKind {
+function kindOf(about: CandidateAbout): NoticeKind {
   if (about.code === 'several') return about.counts[0]!.kind
   if (about.code !== 'approval') return about.code
   return about.kind === 'budget' ? 'budget_reached' : 'approval_waiting'

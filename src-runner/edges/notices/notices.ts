@@ -1,3 +1,4 @@
+import type { Database } from '../../base/db/database.ts'
 import type { StoredEvent } from '../../contract/events.ts'
 import type { NoticeKind, NotificationSettings } from '../../contract/notifications.ts'
 import type { Notice } from '../../contract/port.ts'
@@ -6,10 +7,10 @@ import { messageOf } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
 import { listChannels } from '../../records/channels/channels.ts'
 import { readSettings } from '../../records/settings/settings.ts'
-import { noticeFor, summaryOf, summaryOfAll, type Candidate, type NoticeSources } from './notice-for.ts'
+import { noticeFor, noticeOfDatabase, summaryOf, summaryOfAll, type Candidate, type NoticeSources } from './notice-for.ts'
 import { isQuiet } from './quiet-hours.ts'
 
-export type NoticesDeps = NoticeSources & { clock: Clock; log: Log; timezone(): string; tell(notice: Notice): void }
+export type NoticesDeps = NoticeSources & { db: Database; clock: Clock; log: Log; timezone(): string; tell(notice: Notice): void }
 
 export type Notices = { onEvent(event: StoredEvent): void; close(): void }
 
@@ -115,11 +116,15 @@ export function createNotices(deps: NoticesDeps): Notices {
     }
   }
 
+  const stopWatching = db.condition.onChange((trouble) => {
+    if (trouble !== null) tell(noticeOfDatabase(trouble))
+  })
   const stopLooking = clock.every(LOOK_EVERY_MS, () => attempt(release))
   return {
     onEvent,
     close() {
       stopLooking()
+      stopWatching()
       closing.abort(new Error('the app stops'))
     },
   }

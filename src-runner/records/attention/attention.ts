@@ -1,4 +1,5 @@
-import type { Db } from '../../base/db/database.ts'
+import type { Database, Db } from '../../base/db/database.ts'
+import { DATABASE_TROUBLE_WORDS, type DatabaseTrouble } from '../../contract/database.ts'
 import { SERVICE_NAMES, type ChannelKind } from '../../contract/channels.ts'
 import type { AttentionItem } from '../../contract/notifications.ts'
 import type { PublicAddress } from '../../contract/public-address.ts'
@@ -17,8 +18,11 @@ const MOST_MESSAGES = 20
  * What needs the person besides approvals and failed jobs, the newest first. Everything in it is read from what is recorded
  * elsewhere, and leaves the list when that is mended or lies far enough back: there is nothing to tick off.
  */
-export function listAttention(db: Db, { now, publicAddress }: { now: number; publicAddress: PublicAddress | null }): AttentionItem[] {
+export function listAttention(db: Database, { now, publicAddress }: { now: number; publicAddress: PublicAddress | null }): AttentionItem[] {
+  const trouble = db.trouble()
+  if (trouble === 'damaged' || trouble === 'unavailable') return [databaseTrouble(trouble, now)]
   return [
+    ...(trouble === null ? [] : [databaseTrouble(trouble, now)]),
     ...exhaustedSchedules(db, now),
     ...missedSchedules(db, now),
     ...refusedDeliveries(db, now),
@@ -181,6 +185,14 @@ function unreachableAddress(address: PublicAddress | null): AttentionItem[] {
       at: address.check.checkedAt ?? 0,
     },
   ]
+}
+
+function databaseTrouble(trouble: DatabaseTrouble, now: number): AttentionItem {
+  const { title, detail, fix } = DATABASE_TROUBLE_WORDS[trouble]
+  return {
+    ...{ kind: 'database_trouble', subjectId: null, title, detail: `${detail} ${fix}` },
+    ...{ about: { kind: 'database_trouble', trouble }, path: '/settings/health', at: now },
+  }
 }
 
 function scheduleOf(id: string): string {

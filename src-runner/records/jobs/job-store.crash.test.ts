@@ -70,7 +70,7 @@ test(
       expect(answered).toHaveLength(once.size)
       expect(jobs.filter((job) => job.status === 'completed' && !once.has(job.id))).toEqual([])
       expect([...once].filter((id) => !['completed', 'failed'].includes(byId.get(id)!.status))).toEqual([])
-      expect(db.findDamage()).toEqual([])
+      expect(await db.findDamage()).toEqual([])
     } finally {
       db.close()
     }

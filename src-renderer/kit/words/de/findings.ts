@@ -1,8 +1,36 @@
 import { SERVICE_NAMES } from '../../../../src-runner/contract/channels.ts'
 import { createPlural } from '../plural.ts'
-import type { AttentionWords, DoctorWords, FindingTexts } from '../sentences.ts'
+import type { AttentionWords, DatabaseTroubleWords, DoctorWords, FindingTexts } from '../sentences.ts'
 
 const plural = createPlural('de')
+
+export const databaseTrouble: DatabaseTroubleWords = {
+  damaged: {
+    title: 'Die Datenbank ist beschädigt',
+    detail: 'Ein Teil der gespeicherten Daten ist nicht mehr lesbar.',
+    fix: 'Kopiere den Datenordner jetzt auf eine andere Platte. Beende dann Deckhand und stelle eine Sicherung des Ordners wieder her.',
+  },
+  disk_full: {
+    title: 'Die Platte ist voll',
+    detail: 'Nichts kann gespeichert werden, deshalb ruht die Arbeit.',
+    fix: 'Schaffe Platz. Nach wenigen Sekunden geht es von selbst weiter.',
+  },
+  read_only: {
+    title: 'Die Datenbank ist schreibgeschützt',
+    detail: 'Nichts kann gespeichert werden, deshalb ruht die Arbeit.',
+    fix: 'Gib deinem Konto Schreibrechte für den Datenordner und die Dateien darin.',
+  },
+  locked: {
+    title: 'Ein anderes Programm sperrt die Datenbank',
+    detail: 'Bis es fertig ist, kann nichts gespeichert werden.',
+    fix: 'Schließe Programme, die deckhand.db geöffnet haben, etwa einen Datenbank-Browser oder eine Sicherung.',
+  },
+  unavailable: {
+    title: 'Die Datenbank ist nicht benutzbar',
+    detail: 'Daten können gerade nicht gelesen oder gespeichert werden. Das Protokoll sagt, warum.',
+    fix: 'Starte Deckhand neu. Hilft das nicht, sieh ins Protokoll.',
+  },
+}
 
 export const attention: AttentionWords = {
   budget_exhausted: {
@@ -55,6 +83,7 @@ export const doctor: DoctorWords = {
     no_answer: () => 'Hier kam binnen zwei Sekunden keine Antwort.',
     broke: ({ why }) => why,
     database_answers: ({ size, logSize }) => `Liest und antwortet. ${size}, dazu ${logSize} Änderungen auf dem Weg hinein.`,
+    database_trouble: ({ why }) => why,
     disk_free: ({ size, folder }) => `${size} sind frei, wo Deckhand seine Daten hat (${folder}).`,
     box_missing: ({ why }) => `Agenten können keine Programme ausführen. ${why}`.trim(),
     box_works: ({ box }) =>
@@ -91,6 +120,11 @@ export const doctor: DoctorWords = {
   fixes: {
     look_again: 'Sieh gleich noch einmal nach. Bleibt es so, starte Deckhand neu.',
     restart: 'Starte Deckhand neu: Dann kommen die Änderungen dorthin, wo sie hingehören.',
+    database_damaged: databaseTrouble.damaged.fix,
+    database_disk_full: databaseTrouble.disk_full.fix,
+    database_read_only: databaseTrouble.read_only.fix,
+    database_locked: databaseTrouble.locked.fix,
+    database_unavailable: databaseTrouble.unavailable.fix,
     free_space: 'Schaffe Platz auf dieser Platte. Ohne Platz wird kein Auftrag angenommen.',
     look_at_shell: 'Öffne ein Terminal: Startet deine Shell dort in wenigen Sekunden und ohne etwas zu fragen? Dann starte Deckhand neu.',
     put_back: 'Eine Datei lässt sich aus dem Auftrag zurückholen, der sie gelöscht hat, solange es ihn gibt.',

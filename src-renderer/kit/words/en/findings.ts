@@ -1,9 +1,13 @@
 import { SERVICE_NAMES } from '../../../../src-runner/contract/channels.ts'
+import { DATABASE_TROUBLE_WORDS } from '../../../../src-runner/contract/database.ts'
 import { DOCTOR_FIXES, LEFT_OUT_WORDS } from '../../../../src-runner/contract/doctor.ts'
 import { createPlural } from '../plural.ts'
-import type { AttentionWords, DoctorWords, FindingTexts } from '../sentences.ts'
+import type { AttentionWords, DatabaseTroubleWords, DoctorWords, FindingTexts } from '../sentences.ts'
 
 const plural = createPlural('en')
+
+/** Why the database cannot do its work, and what to do. */
+export const databaseTrouble: DatabaseTroubleWords = DATABASE_TROUBLE_WORDS
 
 /** What needs the person. */
 export const attention: AttentionWords = {
@@ -56,6 +60,7 @@ export const doctor: DoctorWords = {
     no_answer: () => 'This did not answer within two seconds.',
     broke: ({ why }) => why,
     database_answers: ({ size, logSize }) => `Reads and answers. ${size}, and ${logSize} of changes on their way into it.`,
+    database_trouble: ({ why }) => why,
     disk_free: ({ size, folder }) => `${size} are free where Deckhand keeps its data (${folder}).`,
     box_missing: ({ why }) => `Agents cannot run programs. ${why}`.trim(),
     box_works: ({ box }) =>

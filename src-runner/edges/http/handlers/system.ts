@@ -5,13 +5,9 @@ import type { HandlerDeps } from './deps.ts'
 export function systemHandlers({ db, worker }: HandlerDeps): Pick<Handlers, 'health' | 'openapi' | 'runWorker'> {
   return {
     health(_input, call) {
-      try {
-        db.ping()
-        return { ok: true, db: 'ok', llm: 'unchecked' }
-      } catch {
-        call.setStatus(503)
-        return { ok: false, db: 'unavailable', llm: 'unchecked' }
-      }
+      const trouble = db.trouble()
+      if (trouble !== null) call.setStatus(503)
+      return { ok: trouble === null, db: trouble ?? 'ok', llm: 'unchecked' }
     },
 
     openapi: () => openApiDocument(),
