@@ -122,7 +122,7 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
   const memory = guestOf(job) === null ? await takePromptMemories(deps, job.id, agent.id) : undefined
   const watch = await takeWatch(deps, job)
   const [, ...above] = readChain(db, job.id).map(({ agentId }) => agentId)
-  const { messages, startedCallIds } = transcriptOf(jobs.listSteps(db, job.id))
+  const { messages, startedCallIds } = transcriptOf(jobs.listSteps(db, job.id), jobs.listReplyParts(db, job.id))
   return {
     models,
     prompt: buildPrompt({ agent, job, memory, watch, ...readEarlierTurns(db, jobs, job), now: clock.now(), timezone: timezone() }),

@@ -27,7 +27,9 @@ export function readEarlierTurns(db: Db, jobs: JobStore, job: Job): { earlier: E
     chars += plain + (steps === null ? 0 : charsOf(steps))
     if (chars > MAX_CHARS) break
     const { task, status, result, errorMessage } = turn
-    newest.push({ jobId: id, task, status, result, errorMessage, steps: chars <= MAX_CHARS_WITH_STEPS ? steps : null })
+    const isWhole = steps !== null && chars <= MAX_CHARS_WITH_STEPS
+    const parts = isWhole ? jobs.listReplyParts(db, id) : undefined
+    newest.push({ jobId: id, task, status, result, errorMessage, steps: isWhole ? steps : null, parts })
   }
   const kept = newest.reverse()
   const hasOlder = kept.length < before.length || known.length === MAX_TURNS

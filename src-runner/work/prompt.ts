@@ -1,6 +1,6 @@
 import type { Agent } from '../contract/agents.ts'
 import type { Job, JobStatus, Step } from '../contract/jobs.ts'
-import type { PromptMessage } from '../thinking/models/model.ts'
+import { type PromptMessage, withoutSent } from '../thinking/models/model.ts'
 import { nameFolders, showName } from '../thinking/folder-access/folder-paths.ts'
 import { randomBoundary, wrapUntrusted, type MakeBoundary } from '../kit/untrusted-text.ts'
 import { EARLIER_LEFT_OUT } from '../thinking/loop/shorten-prompt.ts'
@@ -15,6 +15,8 @@ export type EarlierTurn = {
   result: string | null
   errorMessage: string | null
   steps: readonly Step[] | null
+  /** What providers want to have back with its replies, by the number of the step. */
+  parts?: ReadonlyMap<number, unknown> | undefined
 }
 
 /** What a run of a schedule is told of the runs before it. */
@@ -181,7 +183,7 @@ function dayFormatFor(timezone: string): Intl.DateTimeFormat {
 function messagesOfTurn(turn: EarlierTurn): PromptMessage[] {
   const asked: PromptMessage = { role: 'user', text: turn.task }
   if (turn.steps === null) return [asked, ...spoken([turn.result ?? '', endNote(turn)])]
-  const messages = transcriptOf(turn.steps).messages.flatMap((message) => inHistory(message, turn))
+  const messages = transcriptOf(turn.steps, turn.parts).messages.flatMap((message) => inHistory(message, turn))
   return [asked, ...withEnd(messages, turn)]
 }
 
@@ -191,8 +193,12 @@ function inHistory(message: PromptMessage, turn: EarlierTurn): PromptMessage[] {
   if (message.role === 'tool') return [{ ...message, callId: idFor(message.callId), output: cutText(message.output, EARLIER_OUTPUT_CHARS) }]
   if (message.role !== 'assistant') return [message]
   const answered = new Set(turn.steps!.flatMap((step) => (step.kind === 'tool_result' ? [step.callId] : [])))
-  const toolCalls = message.toolCalls.filter(({ callId }) => answered.has(callId)).map((call) => ({ ...call, callId: idFor(call.callId) }))
-  return message.text.trim() === '' && toolCalls.length === 0 ? [] : [{ ...message, toolCalls }]
+  const kept = message.toolCalls.filter(({ callId }) => answered.has(callId))
+  const toolCalls = kept.map((call) => ({ ...call, callId: idFor(call.callId) }))
+  if (message.text.trim() === '' && toolCalls.length === 0) return []
+  // A reply that called nothing is its words; one that lost a call is not the one that was signed.
+  const isWhole = toolCalls.length > 0 && toolCalls.length === message.toolCalls.length
+  return [{ ...(isWhole ? message : withoutSent(message)), role: 'assistant', text: message.text, toolCalls }]
 }
 
 /** A turn that did not come to its own end says so, in the agent's last words if there are any. */

@@ -1,4 +1,5 @@
 import type { ReplyStep, Step } from '../contract/jobs.ts'
+import { readReplyParts } from '../thinking/models/reply-parts.ts'
 import type { PromptMessage } from '../thinking/models/model.ts'
 
 export type Transcript = {
@@ -9,9 +10,10 @@ export type Transcript = {
 
 /**
  * A job's recorded steps as the conversation that the model goes on with. A reply that was cut off is left out: the
- * model writes it anew. Results stand in the order of their calls, however the tools came to their ends.
+ * model writes it again. Results stand in the order of their calls, however the tools came to their ends. `parts` is what
+ * providers want to have back with replies, by the number of the step.
  */
-export function transcriptOf(steps: readonly Step[]): Transcript {
+export function transcriptOf(steps: readonly Step[], parts: ReadonlyMap<number, unknown> = new Map()): Transcript {
   const replies = steps.filter((step): step is ReplyStep => step.kind === 'reply' && !step.interrupted)
   const results = new Map<string, PromptMessage>()
   const startedCallIds = new Set<string>()
@@ -22,8 +24,13 @@ export function transcriptOf(steps: readonly Step[]): Transcript {
   }
   for (const callId of results.keys()) startedCallIds.delete(callId)
   const messages = replies.flatMap((reply): PromptMessage[] => [
-    { role: 'assistant', text: reply.text, toolCalls: reply.toolCalls },
+    { role: 'assistant', text: reply.text, toolCalls: reply.toolCalls, ...sentWith(reply, parts.get(reply.seq)) },
     ...reply.toolCalls.flatMap(({ callId }) => results.get(callId) ?? []),
   ])
   return { messages, startedCallIds }
+}
+
+function sentWith({ model, reasoning = '' }: ReplyStep, recorded: unknown): Pick<Extract<PromptMessage, { role: 'assistant' }>, 'sent'> {
+  const parts = readReplyParts(recorded)
+  return parts === null ? {} : { sent: { ...parts, model, thinking: reasoning } }
 }

@@ -21,7 +21,17 @@ import {
 import { enqueueJob, insertJobs, retryJob, type JobToMake, type NewJob } from './enqueueing.ts'
 import type { JobDeps, JobHooks, QueueWatcher } from './job-deps.ts'
 import { listJobs, type JobFilter } from './listing.ts'
-import { countJobs, depthOf, findChildOfCall, findJob, getJob, listJobsOfConversation, listRunningJobs, listSteps } from './reading.ts'
+import {
+  countJobs,
+  depthOf,
+  findChildOfCall,
+  findJob,
+  getJob,
+  listJobsOfConversation,
+  listReplyParts,
+  listRunningJobs,
+  listSteps,
+} from './reading.ts'
 import { recordReply, recordToolResult, recordToolStarted, type NewReply, type NewToolResult, type NewToolStart } from './recording.ts'
 import { createJobQuarters } from './job-quarters.ts'
 import { createJobSearch } from './search.ts'
@@ -98,6 +108,7 @@ export function createJobStore({
     findChildOfCall,
     depthOf,
     listSteps,
+    listReplyParts,
     countJobs,
     listRunningJobs,
     listJobsOfConversation,

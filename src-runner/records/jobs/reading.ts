@@ -39,6 +39,16 @@ export function listSteps(db: Db, jobId: string, after = 0): Step[] {
   return db.prepare<StepRow>('SELECT * FROM job_steps WHERE job_seq = ? AND seq > ? ORDER BY seq').all(job.seq, after).map(stepOf)
 }
 
+/** What providers want to have back with replies of this job, as it was recorded, by the number of the step. */
+export function listReplyParts(db: Db, jobId: string): ReadonlyMap<number, unknown> {
+  const rows = db
+    .prepare<{ seq: number; parts: string }>(
+      'SELECT parts.seq, parts.parts FROM agent_jobs AS job JOIN reply_parts AS parts ON parts.job_seq = job.seq WHERE job.id = ?',
+    )
+    .all(jobId)
+  return new Map(rows.map(({ seq, parts }) => [seq, JSON.parse(parts) as unknown]))
+}
+
 export type JobCounts = { pending: number; running: number; awaiting_approval: number; awaiting_child: number }
 
 /** How many unfinished jobs there are of each kind. */

@@ -19,6 +19,8 @@ export type NewReply = {
   priced: boolean
   interrupted: boolean
   durationMs: number
+  /** What its provider wants to have back with it. Opaque here. */
+  sent?: object
 }
 
 export type NewToolStart = { callId: string; name: string; leftMachine?: boolean }
@@ -109,6 +111,9 @@ export function recordReply(tx: Tx, deps: JobDeps, claim: Claim, reply: NewReply
     reply.reasoning === '' ? null : reply.reasoning,
     reply.text,
   )
+  if (reply.sent !== undefined) {
+    tx.prepare('INSERT INTO reply_parts (job_seq, seq, parts) VALUES (?, ?, ?)').run(claim.seq, place.seq, JSON.stringify(reply.sent))
+  }
   addSpend(tx, {
     at,
     agentId: place.agent_id,

@@ -50,6 +50,8 @@ export type ModelServer = {
   untilQuiet(): Promise<void>
   /** Resolves when the client has closed the connection of a request that was not answered to its end. */
   untilHungUp(): Promise<void>
+  /** How many pieces of answers were sent. */
+  sent(): number
   /** From now on each answer waits before the frame of this number until `release`. */
   holdBefore(frame: number): { release(): void }
   /** How many connections were opened. */
@@ -73,6 +75,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   let hold: { frame: number; released: Promise<void> } | null = null
   let connections = 0
   let refused = 0
+  let sentPieces = 0
   const engine = createOllamaEngine(options.ollama ?? { trainedTokens: 1_000_000 }, servedTokensOf)
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
@@ -192,7 +195,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     }
     const gate = hold
     const pieces = bytesOf(protocol, reply, model)
-    if (fault === undefined && gate === null && reply.frameDelayMs === undefined) {
+    if (fault === undefined && gate === null && reply.frameDelayMs === undefined && reply.flushed === undefined) {
       response.writeHead(200, headOf(protocol, fault))
       for (const piece of pieces) response.write(piece)
       response.end()
@@ -208,6 +211,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
       if (response.destroyed) return
       if (sent === 0) response.writeHead(200, headOf(protocol, fault))
       await writeFlushed(response, piece)
+      sentPieces++
       if (reply.frameDelayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, reply.frameDelayMs))
       sent++
     }
@@ -229,6 +233,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     port,
     received,
     refused: () => refused,
+    sent: () => sentPieces,
     loads: engine.loads,
     cuts: engine.cuts,
     play: (...replies) => void queue.push(...replies),
@@ -282,6 +287,7 @@ function headOf(protocol: Protocol, fault: ServedFault | undefined): Record<stri
 /** The writes of one answer, faults included. */
 function bytesOf(protocol: Protocol, reply: ServedReply, model: string): Buffer[] {
   const { fault } = reply
+  if (reply.recorded !== undefined) return reply.recorded.map((event) => Buffer.from(event))
   let frames = protocol.frames(reply, model)
   const endAt = frames.findIndex((frame) => frame.part === 'end')
   const lineBreak = fault?.kind === 'crlf' ? '\r\n' : '\n'

@@ -10,6 +10,10 @@ export type ServedReply = {
   stop?: 'stop' | 'length' | 'tools' | 'filter' | { raw: string }
   /** Milliseconds between two frames. For people who watch; tests hold the server with a latch instead. */
   frameDelayMs?: number
+  /** Each frame is written when the one before it has left. */
+  flushed?: true
+  /** A stream as a real provider sends it, event by event, in place of everything else here. */
+  recorded?: readonly string[]
   fault?: ServedFault
 }
 

@@ -2,15 +2,18 @@ import type { ModelRef } from '../../contract/agents.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
 import { messageOf } from '../../kit/errors.ts'
 import { say } from '../../kit/said.ts'
-import type {
-  KnownPrice,
-  ModelAdapter,
-  ModelEvent,
-  ModelFailure,
-  ModelRequest,
-  OpenedModel,
-  PromptToolCall,
-  Usage,
+import {
+  type KnownPrice,
+  type ModelAdapter,
+  type ModelEvent,
+  type ModelFailure,
+  type ModelRequest,
+  type OpenedModel,
+  type PromptMessage,
+  type PromptToolCall,
+  type ReplyParts,
+  type Usage,
+  withoutSent,
 } from '../models/model.ts'
 import { orAbort } from './abortable.ts'
 import { failedWith, limitReached, saidSoFar, type Attempt } from './attempt.ts'
@@ -31,11 +34,20 @@ const LONGEST_WAIT_MS = 60_000
 const MAX_REPLY_CHARS = 2_000_000
 /** Calls of one reply that are kept at all. Those over `MAX_CALLS_PER_REPLY` are answered without being run. */
 const MAX_CALLS_KEPT = 64
+/** More than any model means to make at once: here the connection is closed. */
+export const MAX_CALLS_IN_ANSWER = 256
 
 export type Said = { text: string; reasoning: string; calls: PromptToolCall[]; droppedCalls: number }
 
 export type Answer =
-  | { outcome: 'reply'; said: Said; reason: Extract<ModelEvent, { type: 'finish' }>['reason']; model: ModelRef; cost: CallCost }
+  | {
+      outcome: 'reply'
+      said: Said
+      reason: Extract<ModelEvent, { type: 'finish' }>['reason']
+      model: ModelRef
+      cost: CallCost
+      sent?: ReplyParts | undefined
+    }
   /** `said` is what was shown of the call that broke off; its calls are not to be run. */
   | { outcome: 'failed'; said: Said; model: ModelRef; cost: CallCost; error: JobErrorCode; message: string }
   | { outcome: 'stopped'; said: Said; model: ModelRef; cost: CallCost }
@@ -70,7 +82,7 @@ export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'mo
       if (heard.end.type === 'limit') return { outcome: 'limit', ending: heard.end.ending, model, cost }
       if (heard.end.type === 'finish') {
         attempt.modelIndex = index
-        return { outcome: 'reply', said: heard.said, reason: heard.end.reason, model, cost }
+        return { outcome: 'reply', said: heard.said, reason: heard.end.reason, model, cost, sent: heard.end.sent }
       }
       const { failure } = heard.end
       if (heard.refused !== undefined && shorterTries < SHORTER_TRIES) {
@@ -152,7 +164,13 @@ async function openFitted(
   ref: ModelRef,
 ): Promise<(OpenedModel & { fitted: FittedRequest }) | { failure: ModelFailure }> {
   const opened = await attempt.deps.models.open(ref)
-  return 'failure' in opened ? opened : { ...opened, fitted: await fitRequest(attempt, whole, ref, opened) }
+  if ('failure' in opened) return opened
+  const messages = whole.messages.map((message) => (isOf(message, ref) ? message : withoutSent(message)))
+  return { ...opened, fitted: await fitRequest(attempt, { ...whole, messages }, ref, opened) }
+}
+
+function isOf(message: PromptMessage, { providerId, model }: ModelRef): boolean {
+  return message.role === 'assistant' && message.sent?.model.providerId === providerId && message.sent.model.model === model
 }
 
 /** Sets the money for one call aside. null: it is there, or there is no purse. */
@@ -184,6 +202,7 @@ async function listen(
 ): Promise<{ said: Said; end: Ended }> {
   const said: Said = { text: '', reasoning: '', calls: [], droppedCalls: 0 }
   const ids = new Set(attempt.takenIds)
+  const written: Written = { chars: 0, calls: 0 }
   const own = new AbortController()
   const signal = AbortSignal.any([attempt.signal, own.signal])
   let events: AsyncIterator<ModelEvent> | null = null
@@ -193,8 +212,14 @@ async function listen(
       const { done, value: event } = await orAbort(events.next(), attempt.signal)
       if (done) return { said, end: brokenOff('network', true, `${providerName} ended its answer in the middle.`) }
       if (event.type === 'finish' || event.type === 'failed') return { said: wellFormed(said), end: event }
-      hear(attempt, said, ids, event)
-      if (said.text.length + said.reasoning.length > MAX_REPLY_CHARS) {
+      hear(attempt, said, ids, written, event)
+      if (written.calls > MAX_CALLS_IN_ANSWER) {
+        return {
+          said,
+          end: brokenOff('bad_answer', false, say('model_too_many_calls', { provider: providerName, calls: MAX_CALLS_IN_ANSWER })),
+        }
+      }
+      if (written.chars > MAX_REPLY_CHARS) {
         return { said, end: brokenOff('bad_answer', false, `${providerName} sent more than ${MAX_REPLY_CHARS} characters in one answer.`) }
       }
     }
@@ -207,19 +232,38 @@ async function listen(
   }
 }
 
-function hear(attempt: Attempt, said: Said, ids: Set<string>, event: Exclude<ModelEvent, { type: 'finish' | 'failed' }>): void {
-  if (event.type === 'text') {
-    said.text += event.text
-    if (event.text !== '') attempt.deps.progress.delta(event.text)
-  } else if (event.type === 'reasoning') {
-    said.reasoning += event.text
-    attempt.deps.progress.moved()
-  } else if (said.calls.length < MAX_CALLS_KEPT) {
-    const call = takeCall(event, ids)
-    ids.add(call.callId)
-    said.calls.push(call)
-  } else {
-    said.droppedCalls++
+/** All that came in of an answer so far, shown or not. */
+type Written = { chars: number; calls: number }
+
+function hear(
+  attempt: Attempt,
+  said: Said,
+  ids: Set<string>,
+  written: Written,
+  event: Exclude<ModelEvent, { type: 'finish' | 'failed' }>,
+): void {
+  switch (event.type) {
+    case 'text':
+      said.text += event.text
+      written.chars += event.text.length
+      if (event.text !== '') attempt.deps.progress.delta(event.text)
+      break
+    case 'reasoning':
+      said.reasoning += event.text
+      written.chars += event.text.length
+      attempt.deps.progress.moved()
+      break
+    case 'call_piece':
+      written.chars += event.chars
+      if (event.begins) written.calls++
+      attempt.deps.progress.moved()
+      break
+    case 'tool_call':
+      if (said.calls.length < MAX_CALLS_KEPT) {
+        const call = takeCall(event, ids)
+        ids.add(call.callId)
+        said.calls.push(call)
+      } else said.droppedCalls++
   }
 }
 

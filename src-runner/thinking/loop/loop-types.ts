@@ -3,7 +3,7 @@ import type { JobErrorCode } from '../../contract/errors.ts'
 import type { JobOutput } from '../../contract/jobs.ts'
 import type { Brings } from '../../contract/rules.ts'
 import type { Clock } from '../../kit/clock.ts'
-import type { ModelSource, PromptMessage, PromptToolCall, Usage } from '../models/model.ts'
+import type { ModelSource, PromptMessage, PromptToolCall, ReplyParts, Usage } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 import type { WindowBook } from './window-book.ts'
 
@@ -49,6 +49,8 @@ export type RecordedReply = {
   priced: boolean
   interrupted: boolean
   durationMs: number
+  /** What is to go back to the model with it. */
+  sent?: ReplyParts
 }
 
 export type RecordedResult = {

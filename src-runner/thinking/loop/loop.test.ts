@@ -258,6 +258,47 @@ describe('calls that make no sense are answered, and the job goes on', () => {
   })
 })
 
+describe('an answer without end', () => {
+  /** What a model sends until nobody listens, and how much of it was taken. */
+  const endless = (event: ModelEvent) => {
+    const taken = { events: 0, hungUp: false }
+    async function* stream(_request: unknown, signal: AbortSignal): AsyncIterable<ModelEvent> {
+      try {
+        for (;;) {
+          taken.events++
+          yield event
+        }
+      } finally {
+        taken.hungUp = signal.aborted
+      }
+    }
+    return { taken, stream }
+  }
+
+  it('is hung up on after 256 tool calls, while they come in', async () => {
+    const { taken, stream } = endless({ type: 'call_piece', begins: true, chars: 10 })
+    const rig = runRig({ turns: [stream] })
+    expect(await rig.ending).toMatchObject({
+      ending: 'failed',
+      error: 'model_bad_answer',
+      message: 'Acme asked for more than 256 tool calls in one answer.',
+    })
+    expect(taken).toEqual({ events: 257, hungUp: true })
+    expect(rig.requests).toHaveLength(1)
+  })
+
+  it.each([
+    ['the arguments of a call', { type: 'call_piece', begins: false, chars: 10_000 }],
+    ['its text', { type: 'text', text: 'x'.repeat(10_000) }],
+    ['its thinking', { type: 'reasoning', text: 'x'.repeat(10_000) }],
+  ] as [string, ModelEvent][])('is hung up on after two million characters of %s', async (_what, event) => {
+    const { taken, stream } = endless(event)
+    const rig = runRig({ turns: [stream] })
+    expect(await rig.ending).toMatchObject({ ending: 'failed', error: 'model_bad_answer' })
+    expect(taken).toEqual({ events: 201, hungUp: true })
+  })
+})
+
 describe('limits', () => {
   const again = (): Turn[] => Array.from({ length: 20 }, (_, i) => [text(`Round ${i + 1}.`), ...ask(call(`c${i}`, 'echo', { words: 'x' }))])
 

@@ -111,7 +111,9 @@ async function takeReply(attempt: Attempt, reply: RecordedReply): Promise<void> 
   await attempt.deps.record.reply(reply)
   attempt.deps.money?.settle()
   attempt.used.turns++
-  attempt.messages.push({ role: 'assistant', text: reply.text, toolCalls: reply.toolCalls })
+  const { text, toolCalls, reasoning, model, sent } = reply
+  const back = sent === undefined ? {} : { sent: { ...sent, model, thinking: reasoning } }
+  attempt.messages.push({ role: 'assistant', text, toolCalls, ...back })
   for (const call of reply.toolCalls) attempt.takenIds.add(call.callId)
   if (reply.text.trim() !== '') attempt.said.push(reply.text)
 }
@@ -160,6 +162,8 @@ async function keepCut(
   if (said.text.trim() !== '') attempt.said.push(said.text)
 }
 
-function replyOf({ said, model, cost }: Replied, text: string, toolCalls: PromptToolCall[], durationMs: number): RecordedReply {
-  return { text, reasoning: said.reasoning, toolCalls, model, ...cost, interrupted: false, durationMs }
+function replyOf({ said, model, cost, sent }: Replied, text: string, toolCalls: PromptToolCall[], durationMs: number): RecordedReply {
+  const reply = { text, reasoning: said.reasoning, toolCalls, model, ...cost, interrupted: false, durationMs }
+  // What called nothing goes back as words alone.
+  return sent === undefined || toolCalls.length === 0 ? reply : { ...reply, sent }
 }

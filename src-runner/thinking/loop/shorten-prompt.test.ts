@@ -217,3 +217,48 @@ describe('whatever the job was', () => {
     expect(cpuMsOf(() => shortenPrompt(messages, 1, budget))).toBeLessThan(2000)
   })
 })
+
+describe('thinking that goes back with replies', () => {
+  const sent = { parts: [], thinking: 'Hm.', model: { providerId: 'p', model: 'm' } }
+  const signed = (messages: PromptMessage[]) => messages.map((message) => (message.role === 'assistant' ? { ...message, sent } : message))
+  const withoutSigns = (messages: PromptMessage[]) =>
+    messages.map((message) => (message.role === 'assistant' ? assistant(message.text, ...message.toolCalls) : message))
+  const changeOf = (message: PromptMessage) => (message.role === 'assistant' ? message.sent?.changed : undefined)
+
+  it('is unchanged only where all that stands before it is what the model saw when it wrote it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 15, max: 6_000 }), { minLength: 1, maxLength: 25 }),
+        fc.integer({ min: 1_500, max: 9_000 }),
+        (sizes, budget) => {
+          const rounds = sizes.map((chars, n) => signed(round(n, chars)))
+          const prompts = rounds.map((_, n) => shortenPrompt([SYSTEM, TASK, ...rounds.slice(0, n).flat()], 1, budget).messages)
+          for (const [n, prompt] of prompts.entries()) {
+            const written = prompt.flatMap((message, at) => (message.role === 'assistant' ? [{ at, message }] : []))
+            for (const [place, { at, message }] of written.entries()) {
+              if (changeOf(message) !== undefined) continue
+              const writtenAs = n - written.length + place
+              expect(withoutSigns(prompt.slice(0, at))).toEqual(withoutSigns(prompts[writtenAs]!))
+            }
+          }
+        },
+      ),
+    )
+  })
+
+  it('goes with the newest replies until the next cut', () => {
+    const rounds = Array.from({ length: 10 }, (_, n) => signed(round(n, 3_000))).flat()
+    const { messages } = shortenPrompt([SYSTEM, TASK, ...rounds], 1, 7_000)
+    const changes = messages.filter(({ role }) => role === 'assistant').map(changeOf)
+    expect(changes).toContain('before')
+    expect(changes.at(-1)).toBeUndefined()
+  })
+
+  it('is marked at a reply that was shortened itself', () => {
+    const [reply, answer] = round(0, 300)
+    const long = { ...(reply as Extract<PromptMessage, { role: 'assistant' }>), text: 'long '.repeat(1_000), sent }
+    const rounds = Array.from({ length: 8 }, (_, n) => signed(round(n + 1, 30))).flat()
+    const { messages } = shortenPrompt([SYSTEM, TASK, long, answer!, ...rounds], 1, 700)
+    expect(changeOf(messages[2]!)).toBe('itself')
+  })
+})

@@ -1,6 +1,6 @@
 import type { PromptMessage } from '../models/model.ts'
 import { BYTES_OF_TOKEN, mostTokensOfMessage } from '../models/prompt-size.ts'
-import { middleCut, shortReply, withoutResult } from './shorter-forms.ts'
+import { afterChange, middleCut, shortReply, withoutResult } from './shorter-forms.ts'
 
 /** Stands in front of the first message that is left of a conversation. */
 export const EARLIER_LEFT_OUT = '[Earlier turns of this conversation are left out here.]'
@@ -39,6 +39,8 @@ type Cuts = {
   rounds: number
   /** Rounds that did not fit while they were the newest, and the bytes that a text of them may have. */
   newest: Map<number, number>
+  /** Replies of rounds before this were written when more stood before them. */
+  changedUntil: number
 }
 
 /**
@@ -72,6 +74,7 @@ export function shortenPrompt(messages: readonly PromptMessage[], taskAt: number
     replies: 0,
     rounds: 0,
     newest: new Map(),
+    changedUntil: 0,
   }
   // The model was asked before each round, with all rounds before it, and is to be asked now, with all there are.
   let tokens = view.tokens(cuts, 0)
@@ -79,6 +82,7 @@ export function shortenPrompt(messages: readonly PromptMessage[], taskAt: number
     if (rounds > 0) tokens += view.tokensOfRound(cuts, rounds - 1)
     if (tokens <= budget) continue
     cutFurther(parts, view, cuts, rounds, { fixed, budget })
+    cuts.changedUntil = rounds
     tokens = view.tokens(cuts, rounds)
   }
   return { messages: view.render(cuts), tokens, leftOut: view.leftOut(cuts) }
@@ -149,7 +153,11 @@ function viewOf({ messages, system, taskAt, task, rounds }: Parts, largeBytes: n
   const sum = (all: readonly (PromptMessage | null)[]) =>
     all.reduce((tokens, message) => tokens + (message === null ? 0 : mostTokensOfMessage(message)), 0)
   const before = (cuts: Cuts) => Array.from({ length: taskAt }, (_, at) => earlier(at, cuts))
-  const steps = (cuts: Cuts) => rounds.flatMap((_, round) => roundAs(round, cuts))
+  const steps = (cuts: Cuts) =>
+    rounds.flatMap((_, round) => {
+      const all = roundAs(round, cuts)
+      return round < cuts.changedUntil ? all.map((message) => (message === null ? null : afterChange(message))) : all
+    })
 
   return {
     tokens(cuts, upTo) {

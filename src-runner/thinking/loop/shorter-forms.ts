@@ -16,7 +16,14 @@ export function middleCut(message: PromptMessage, bytes: number): PromptMessage 
 export function shortReply(message: PromptMessage, chars: number): PromptMessage {
   if (message.role !== 'assistant') return message
   const toolCalls = message.toolCalls.map((call) => ({ ...call, args: shortTexts(call.args, chars) }))
-  return { ...message, text: cutEnd(message.text, chars), toolCalls }
+  const sent = message.sent === undefined ? {} : { sent: { ...message.sent, changed: 'itself' as const } }
+  return { ...message, ...sent, text: cutEnd(message.text, chars), toolCalls }
+}
+
+/** A reply before which something is no longer as it was when it was written. */
+export function afterChange(message: PromptMessage): PromptMessage {
+  if (message.role !== 'assistant' || message.sent === undefined || message.sent.changed !== undefined) return message
+  return { ...message, sent: { ...message.sent, changed: 'before' } }
 }
 
 function shortTexts(value: unknown, chars: number): unknown {

@@ -17,8 +17,9 @@ export const anthropic: ProviderDriver = {
     const provider = createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch })
     return (model) => provider.languageModel(model)
   },
-  shape: (options, request) => markForCache(withRoomToAnswer(options, request.model)),
-  isHarmless: isUnknownEvent,
+  shape: (options, request) => markForCache(withoutChangedThinking(withRoomToAnswer(options, request.model), request.model)),
+  isHarmless: isUnknown,
+  thinking: { reach: 'turn', boundToPrompt: true },
   list: {
     url: (baseUrl) => `${baseUrl}/models?limit=1000`,
     headers: (apiKey) => ({ 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }),
@@ -33,12 +34,43 @@ function withRoomToAnswer(options: LanguageModelV4CallOptions, model: string): L
     : { ...options, maxOutputTokens: OUTPUT_TOKENS }
 }
 
-/** Anthropic adds kinds of events over time and asks clients to pass over those they do not know. */
-const KNOWN_EVENTS = /^(message_(start|delta|stop)|content_block_(start|delta|stop)|error)$/
+/**
+ * From 5.1 on models take thinking back only while nothing before it has changed, and refuse the request otherwise, unless
+ * they are told to leave such thinking out. Not all changes are ours to see: the day in the system text is a new one after
+ * a night. Older models do not know the field, nor does Mythos 5.1, which does not look.
+ * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+ */
+function withoutChangedThinking(options: LanguageModelV4CallOptions, model: string): LanguageModelV4CallOptions {
+  const isGivenBack = options.prompt.some(({ role, content }) => role === 'assistant' && content.some(({ type }) => type === 'reasoning'))
+  if (!isGivenBack || !bindsThinking(model)) return options
+  return { ...options, providerOptions: { anthropic: { thinking: { blockBinding: { prefixMismatchBehavior: 'drop_block' } } } } }
+}
 
-function isUnknownEvent(error: unknown): boolean {
-  const { type } = ((error as { value?: unknown }).value ?? {}) as { type?: unknown }
-  return typeof type === 'string' && !KNOWN_EVENTS.test(type)
+export function bindsThinking(model: string): boolean {
+  const version = /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model)
+  if (version === null) return false
+  const [family, major, minor] = [version[1], Number(version[2]), Number(version[3] ?? 0)]
+  if (family === 'mythos' && major === 5 && minor === 1) return false
+  return major > 5 || (major === 5 && minor >= 1)
+}
+
+/**
+ * Anthropic adds kinds of events, blocks and pieces over time and asks clients to pass over those they do not know. What
+ * an answer is read from is not passed over when it cannot be read.
+ */
+const READ = {
+  events: /^(message_(start|delta|stop)|content_block_(start|delta|stop)|error)$/,
+  blocks: /^(text|thinking|redacted_thinking|tool_use)$/,
+  pieces: /^(text_delta|thinking_delta|signature_delta|input_json_delta)$/,
+}
+
+function isUnknown(error: unknown): boolean {
+  type Sent = { type?: unknown; content_block?: { type?: unknown } | null; delta?: { type?: unknown } | null }
+  const sent = ((error as { value?: unknown }).value ?? {}) as Sent
+  const isOther = (type: unknown, known: RegExp) => typeof type === 'string' && !known.test(type)
+  if (sent.type === 'content_block_start') return isOther(sent.content_block?.type, READ.blocks)
+  if (sent.type === 'content_block_delta') return isOther(sent.delta?.type, READ.pieces)
+  return isOther(sent.type, READ.events)
 }
 
 /**

@@ -80,19 +80,33 @@ export function failureFromStatus(context: FailureContext, status: number, heade
     return of('not_found', `${name} has no model “${model}”. ${context.missingModelFix ?? 'Choose another model in the agent’s settings.'}`)
   }
   if (status === 429) return of('rate_limited', `${name} asks us to slow down (too many requests)${detail}.`)
-  if (status === 529 || status === 503) return of('overloaded', `${name} is overloaded right now (${status}).`)
-  if (status === 408 || status === 504) return of('timeout', `${name} did not answer in time (${status}).`)
+  if (status === 529 || status === 503) return of('overloaded', `${name} is overloaded right now (${status})${detail}.`)
+  if (status === 408 || status === 504) return of('timeout', `${name} did not answer in time (${status})${detail}.`)
   if (status >= 500 && /more (system )?memory|not enough memory|out of memory|insufficient memory|failed to allocate/.test(words)) {
     const message = `${name} has not enough memory for ${model}. Close other programs, or choose a smaller model.`
     return of('server', message, { outOfMemory: true })
   }
-  if (status >= 500) return of('server', `${name} has a problem on its side (${status}).`)
+  // What a server cannot do it says with 500 as well, and cannot do it the next time either.
+  if (status === 501 || (status >= 500 && CANNOT.test(words))) {
+    return of('bad_request', `${name} cannot do what was asked (${status})${detail}.`)
+  }
+  if (status >= 500) return of('server', `${name} has a problem on its side (${status})${detail}.`)
   if (/content_policy|content_filter|responsibleai|safety system|invalid_prompt/.test(words)) {
     return of('refused', `${name} refused this request because of its content rules${detail}.`)
   }
   if (status === 409 || status === 425) return of('server', `${name} could not take the request at this moment (${status}).`)
   if (status >= 300 && status < 400) return of('bad_request', `${name} sent us on to another address. Check its base URL in Models & keys.`)
-  return of('bad_request', `${name} did not accept the request (${status})${detail}.`)
+  return of('bad_request', `${name} did not accept the request (${status})${detail}.`, wantsOf(words))
+}
+
+const CANNOT = /cannot use tools|(tools?|stream(ing)?|tool_choice) (is|are) not supported|does not support (tools|stream)|not implemented/
+
+/** What a refusal says of the thinking in earlier replies. */
+function wantsOf(words: string): Pick<ModelFailure, 'wants'> {
+  const isMissing = /missing|must be (passed|provided|included|present|sent)|is required/.test(words)
+  if (isMissing && words.includes('reasoning_content')) return { wants: 'reasoning_content' }
+  if (isMissing && words.includes('thought_signature')) return { wants: 'thought_signature' }
+  return /thinking|thought|reasoning|signature|encrypted.content|block_binding/.test(words) ? { wants: 'no_thinking' } : {}
 }
 
 /** What an error event inside a stream means; providers put there what would have been a status before the first byte. */
@@ -176,6 +190,9 @@ function statusOfErrorType(type: string): number | null {
   return null
 }
 
+/** Of a body that is no JSON. */
+const MAX_PLAIN_CHARS = 2_000
+
 type Said = { message: string; type: string; code: string; status: number | null; structured: boolean }
 
 function wordsOf({ code, type, message }: Said): string {
@@ -187,8 +204,9 @@ function readErrorBody(body: string): Said {
     const parsed: unknown = JSON.parse(body)
     return readErrorObject(Array.isArray(parsed) ? parsed[0] : parsed)
   } catch {
-    // HTML of a proxy or plain text: nothing in it is meant for people.
-    return { message: '', type: '', code: '', status: null, structured: false }
+    // A page of a proxy is not meant for people; a sentence is.
+    const message = /^\s*</.test(body) ? '' : body.slice(0, MAX_PLAIN_CHARS)
+    return { message, type: '', code: '', status: null, structured: false }
   }
 }
 

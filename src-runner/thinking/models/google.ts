@@ -11,6 +11,7 @@ export const google: ProviderDriver = {
     const provider = createGoogle({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch })
     return (model) => provider.languageModel(model)
   },
+  thinking: { reach: 'turn', signsPieces: true },
   list: {
     url: (baseUrl) => `${baseUrl}/models?pageSize=1000`,
     headers: (apiKey) => ({ 'x-goog-api-key': apiKey }),

@@ -6,10 +6,27 @@ import type { TooLong } from './too-long.ts'
 export type PromptMessage =
   | { role: 'system'; text: string }
   | { role: 'user'; text: string }
-  | { role: 'assistant'; text: string; toolCalls: PromptToolCall[] }
+  | { role: 'assistant'; text: string; toolCalls: PromptToolCall[]; sent?: SentReply }
   | { role: 'tool'; callId: string; name: string; output: string; ok: boolean }
 
 export type PromptToolCall = { callId: string; name: string; args: unknown }
+
+/** What a provider sent beside text and calls, under the name of its library: opaque, and meant for that provider alone. */
+export type ProviderData = Record<string, Record<string, unknown>>
+
+/** A part of a reply in its place. `chars`: how much of the reply's text or thinking it is. `id`: as the provider wrote it. */
+export type ReplyPart =
+  | { kind: 'text' | 'thinking'; chars: number; data?: ProviderData }
+  | { kind: 'call'; index: number; id?: string; data?: ProviderData }
+
+/** How a reply was put together, so that it can go back as it came. `data` belongs to the reply as a whole. */
+export type ReplyParts = { parts: ReplyPart[]; data?: ProviderData }
+
+/**
+ * What only the model that wrote a reply is sent back: its thinking, signatures and the order of it all. `changed`: since
+ * then something before it was left out of the prompt, or the reply itself was shortened.
+ */
+export type SentReply = ReplyParts & { model: ModelRef; thinking: string; changed?: 'before' | 'itself' }
 
 /** A tool as a model is told of it. `parameters` is a JSON schema (draft 2020-12) of an object. */
 export type ToolDescription = { name: string; description: string; parameters: Record<string, unknown> }
@@ -53,19 +70,23 @@ export type ModelFailure = {
   tooLong?: TooLong
   /** The server has no memory left for the model with the window that was asked for. */
   outOfMemory?: true
+  /** What the provider wants of earlier replies: a field that it misses in them, or none of their thinking. */
+  wants?: 'reasoning_content' | 'thought_signature' | 'no_thinking'
 }
 
 /**
- * What a model call yields, in order: any number of text, reasoning and tool calls, then exactly one `finish` or
- * `failed`. A tool call is yielded only when it is complete: a call that was cut in half never leaves the adapter.
+ * What a model call yields, in order: any number of text, reasoning, pieces of calls and tool calls, then exactly one
+ * `finish` or `failed`. A tool call is yielded only when it is complete: a call that was cut in half never leaves the adapter.
  */
 export type ModelEvent =
   | { type: 'text'; text: string }
   | { type: 'reasoning'; text: string }
+  /** A piece of a tool call came in, and this much of it. Nothing of it may be used before the call is complete. */
+  | { type: 'call_piece'; begins: boolean; chars: number }
   /** `args` is the parsed JSON, or the raw text with `argsValid: false` when the model wrote something else. */
   | { type: 'tool_call'; callId: string; name: string; args: unknown; argsValid: boolean }
-  /** usage null: the provider sent none that can be believed. */
-  | { type: 'finish'; reason: 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'other'; usage: Usage | null }
+  /** usage null: the provider sent none that can be believed. `sent`: what is to go back to the model with this reply. */
+  | { type: 'finish'; reason: 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'other'; usage: Usage | null; sent?: ReplyParts }
   | { type: 'failed'; failure: ModelFailure; usage: Usage | null }
 
 /** One provider's way to answer. After `signal` aborts, the iteration ends by throwing the signal's reason. */
@@ -106,6 +127,20 @@ export type OpenedModel = {
    */
   readWindow?(promptTokens: number, signal: AbortSignal): Promise<number | null>
 }
+
+/** What goes on to another model than the one that wrote it: words and calls, and nothing that only their writer can read. */
+export function withoutSent(message: PromptMessage): PromptMessage {
+  if (message.role !== 'assistant' || message.sent === undefined) return message
+  let plain = plainForms.get(message)
+  if (plain === undefined) {
+    const { sent: _sent, ...rest } = message
+    plainForms.set(message, (plain = rest))
+  }
+  return plain
+}
+
+/** One for each message, because sizes are remembered by it. */
+const plainForms = new WeakMap<PromptMessage, PromptMessage>()
 
 /** Finds the adapter of a model. Answers a failure instead when the provider is gone or its key cannot be read. */
 export type ModelSource = {

@@ -107,6 +107,7 @@ class TooLongForWindow extends Error {
 type OllamaMessage = {
   role: 'system' | 'user' | 'assistant' | 'tool'
   content: string
+  thinking?: string
   tool_calls?: { id: string; function: { name: string; arguments: unknown } }[]
   tool_name?: string
   tool_call_id?: string
@@ -124,7 +125,14 @@ function messagesOf(prompt: LanguageModelV4Prompt): OllamaMessage[] {
           part.type === 'tool-call' ? [{ id: part.toolCallId, function: { name: part.toolName, arguments: part.input } }] : [],
         )
         const content = message.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
-        return [{ role: 'assistant', content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }]
+        const thinking = message.content.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')
+        return [
+          {
+            ...{ role: 'assistant', content },
+            ...(thinking === '' ? {} : { thinking }),
+            ...(calls.length > 0 ? { tool_calls: calls } : {}),
+          },
+        ]
       }
       case 'tool':
         return message.content.flatMap((part) => {
@@ -145,8 +153,8 @@ function toolsOf({ tools = [] }: LanguageModelV4CallOptions): object[] {
   )
 }
 
-function tokensOf({ content, tool_calls: calls }: OllamaMessage): number {
-  return mostTokensOf(content) + (calls === undefined ? 0 : mostTokensOf(JSON.stringify(calls)))
+function tokensOf({ content, thinking = '', tool_calls: calls }: OllamaMessage): number {
+  return mostTokensOf(content) + mostTokensOf(thinking) + (calls === undefined ? 0 : mostTokensOf(JSON.stringify(calls)))
 }
 
 /** One line of the answer. */

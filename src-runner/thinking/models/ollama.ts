@@ -9,6 +9,7 @@ export const ollama: ProviderDriver = {
   needsKey: false,
   answers: ['application/x-ndjson', 'application/json'],
   load: async (access) => (model) => createOllamaModel(access, rootOf(access.baseUrl), model),
+  thinking: { reach: 'turn', inText: true },
   readWindow: (model, signal) => (model as OllamaModel).readWindow(signal),
   missingModelFix: (model) => `Get it with “ollama pull ${model}”, or choose an installed one.`,
   list: {

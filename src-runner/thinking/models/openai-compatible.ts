@@ -1,6 +1,7 @@
 import { runsOnThisMachine } from './base-url.ts'
 import { readLocalWindow } from './local-window.ts'
 import type { ListedModel } from './model.ts'
+import { COMPATIBLE_THINKING, THINKING_FIELDS } from './thinking-fields.ts'
 import type { ProviderDriver } from './provider-driver.ts'
 
 /** Any server that speaks OpenAI's chat completions: LM Studio, llama.cpp, vLLM, OpenRouter, Groq, Mistral, ... */
@@ -16,10 +17,13 @@ export const openAiCompatible: ProviderDriver = {
       baseURL: withVersionOnThisMachine(baseUrl),
       apiKey: apiKey ?? undefined,
       includeUsage: true,
+      metadataExtractor: THINKING_FIELDS,
       fetch,
     })
     return (model) => provider.chatModel(model)
   },
+  thinking: COMPATIBLE_THINKING,
+  isHarmless: isNoChunk,
   // What a list says is what the model was made for; how it was loaded only the servers' own interfaces say.
   readWindow: async ({ modelId }, signal, access) => (runsOnThisMachine(access.baseUrl) ? readLocalWindow(access, modelId, signal) : null),
   list: {
@@ -27,6 +31,19 @@ export const openAiCompatible: ProviderDriver = {
     headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
     read: readOpenAiModels,
   },
+}
+
+/** Some servers send events of their own kinds between those of the answer. */
+function isNoChunk(error: unknown): boolean {
+  const { value } = error as { value?: unknown }
+  if (typeof value !== 'object' || value === null || 'error' in value) return false
+  const { choices } = value as { choices?: unknown }
+  if (!Array.isArray(choices)) return choices === undefined
+  // A call of a kind that is no function has nothing that could be run.
+  const calls = (choices as { delta?: { tool_calls?: unknown } | null }[])[0]?.delta?.tool_calls
+  return (
+    Array.isArray(calls) && calls.every((call: { type?: unknown } | null) => typeof call?.type === 'string' && call.type !== 'function')
+  )
 }
 
 /** All model servers that people run themselves have their API under /v1. */

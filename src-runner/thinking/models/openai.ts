@@ -1,4 +1,5 @@
 import { readOpenAiModels } from './openai-compatible.ts'
+import type { ProviderData } from './model.ts'
 import type { ProviderDriver } from './provider-driver.ts'
 
 /** What the list of models holds besides models that answer in text. */
@@ -20,10 +21,17 @@ export const openAi: ProviderDriver = {
     const provider = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch })
     return (model) => provider.responses(model)
   },
+  // Ids are of what OpenAI keeps, which is nothing here; only thinking is named by its own.
+  thinking: { reach: 'turn', keep: (kind, data) => (kind === 'thinking' ? data : phaseOf(data)) },
   shape: (options) => ({ ...options, providerOptions: { openai: { store: false } } }),
   list: {
     url: (baseUrl) => `${baseUrl}/models`,
     headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
     read: (body) => readOpenAiModels(body).filter((listed) => !NOT_FOR_TEXT.test(listed.model)),
   },
+}
+
+/** Whether a text was said on the way or as the answer. */
+function phaseOf({ openai }: ProviderData): ProviderData | undefined {
+  return openai?.['phase'] === undefined ? undefined : { openai: { phase: openai['phase'] } }
 }

@@ -1,4 +1,4 @@
-import type { ModelRequest, PromptMessage, ToolDescription } from './model.ts'
+import type { ModelRequest, PromptMessage, SentReply, ToolDescription } from './model.ts'
 
 /**
  * How many tokens a text takes at the most, as far as can be said without the model's own tokenizer: a token for three
@@ -22,9 +22,19 @@ export function mostTokensOfMessage(message: PromptMessage): number {
     if (message.role !== 'assistant') return AROUND + mostTokensOf(message.text)
     return message.toolCalls.reduce(
       (sum, call) => sum + AROUND + mostTokensOf(call.name) + mostTokensOf(JSON.stringify(call.args) ?? ''),
-      AROUND + mostTokensOf(message.text),
+      AROUND + mostTokensOf(message.text) + mostTokensOfSent(message.sent),
     )
   })
+}
+
+/** Thinking is counted by providers as it goes back. Of a reply that was shortened, none does. */
+function mostTokensOfSent(sent: SentReply | undefined): number {
+  if (sent === undefined || sent.changed === 'itself') return 0
+  const data = [sent.data, ...sent.parts.map((part) => part.data)].reduce(
+    (chars, one) => chars + (one === undefined ? 0 : JSON.stringify(one).length),
+    0,
+  )
+  return mostTokensOf(sent.thinking) + Math.ceil(data / BYTES_OF_TOKEN)
 }
 
 export function mostTokensOfTools(tools: readonly ToolDescription[]): number {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createOutbound, type Outbound } from '../../base/net/outbound.ts'
 import { systemClock } from '../../kit/clock.ts'
 import { findFreePort } from '../../testing/free-port.ts'
@@ -50,9 +50,10 @@ function accessOf(kind: Kind, more: Partial<ProviderAccess> = {}): ProviderAcces
   return { id: kind, kind, name: `My ${kind}`, baseUrl: server.url + PATHS[kind], apiKey: KEY, ...more }
 }
 
+/** All but the pieces of calls, which only count. */
 async function collect(events: AsyncIterable<ModelEvent>): Promise<ModelEvent[]> {
   const all: ModelEvent[] = []
-  for await (const event of events) all.push(event)
+  for await (const event of events) if (event.type !== 'call_piece') all.push(event)
   return all
 }
 
@@ -389,6 +390,47 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     expect(failed.message).not.toMatch(/sk-|without.pattern|abc\.def|diary|painting/)
   })
 
+  it.each([500, 502, 503, 504, 529])('shows the own words of a server that answers %d', async (status) => {
+    const failed = failureOf(await askWithFault({ kind: 'status', status, error: { message: 'The tape is full.' } }))
+    expect(failed.message).toMatch(/\(\d+\): “The tape is full”\.$/)
+    expect(failed.retryable).toBe(true)
+  })
+
+  it('shows the words of a server that answers in plain text, without the key', async () => {
+    const body = `The tape of ${KEY} is full.`
+    const failed = failureOf(await askWithFault({ kind: 'status', status: 500, body, contentType: 'text/plain' }))
+    expect(failed.message).toMatch(/: “The tape of \[key\] is full”\.$/)
+  })
+
+  it('does not ask again for what the server cannot do', async () => {
+    const failed = failureOf(await askWithFault({ kind: 'status', status: 500, error: { message: 'Cannot use tools with stream' } }))
+    expect(failed).toMatchObject({ kind: 'bad_request', retryable: false })
+    expect(failed.message).toBe(`My ${kind} cannot do what was asked (500): “Cannot use tools with stream”.`)
+  })
+
+  it('hangs up on one event that would take seconds to parse, and parses none of it', async () => {
+    const answer = `${'{"a":[]},'.repeat(200_000)}{}`
+    const parsed: number[] = []
+    const parse = JSON.parse.bind(JSON)
+    const counting = vi.spyOn(JSON, 'parse').mockImplementation((text: string, ...more) => {
+      parsed.push(text.length)
+      return parse(text, ...more) as unknown
+    })
+    try {
+      server.play({ recorded: [kind === 'ollama' ? `{"list":[${answer}]}\n` : `data: {"list":[${answer}]}\n\n`] })
+      const failed = failureOf(await collect(open().stream(ASKED, new AbortController().signal)))
+      expect(failed).toMatchObject({ kind: 'bad_answer', retryable: false, message: `My ${kind} sent an answer without end.` })
+    } finally {
+      counting.mockRestore()
+    }
+    expect(Math.max(0, ...parsed)).toBeLessThan(100_000)
+  })
+
+  it('takes braces inside of texts for texts', async () => {
+    const text = '{"[{'.repeat(20_000)
+    expect(textOf(await ask({ text: [text] }))).toBe(text)
+  })
+
   it('bounds an error of a megabyte', async () => {
     const failed = failureOf(await askWithFault({ kind: 'status', status: 400, error: { message: 'no '.repeat(400_000) } }))
     expect(failed.message.length).toBeLessThan(600)
@@ -607,4 +649,29 @@ describe('what only one provider needs', () => {
     expect(failed.message).not.toContain('sk-line')
     expect(server.received).toHaveLength(0)
   })
+})
+
+it('passes over events of other kinds that a compatible server sends between those of the answer', async () => {
+  const chunk = (delta: unknown, finish: string | null = null) =>
+    `data: ${JSON.stringify({ choices: [{ delta, finish_reason: finish }] })}\n\n`
+  const other = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
+  server.play({
+    recorded: [
+      other({ type: 'heartbeat' }),
+      chunk({ content: 'One ', mood: { calm: true } }),
+      other({ type: 'queue', place: 3 }),
+      chunk({ tool_calls: [{ index: 0, type: 'custom', custom: { name: 'x', input: 'y' } }] }),
+      chunk({ content: [{ type: 'aurora', colours: [] }] }),
+      chunk({ content: 'two.' }),
+      chunk({}, 'stop'),
+      'data: [DONE]\n\n',
+    ],
+  })
+  const adapter = createProviderAdapter(PROVIDER_DRIVERS['openai-compatible'], accessOf('openai-compatible'), {
+    fetch: outbound.fetch,
+    clock: systemClock,
+  })
+  const events = await collect(adapter.stream(ASKED, new AbortController().signal))
+  expect(textOf(events)).toBe('One two.')
+  expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'stop' })
 })

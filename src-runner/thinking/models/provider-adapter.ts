@@ -1,8 +1,9 @@
 import { totalmem } from 'node:os'
-import type { LanguageModelV4, LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider'
+import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { OutboundError, type OutboundFetch } from '../../base/net/outbound.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError } from '../../kit/errors.ts'
+import { say } from '../../kit/said.ts'
 import { type AnswerTimeouts, type AnswerWatch, DEFAULT_ANSWER_TIMEOUTS, Stalled, watchAnswer } from './answer-watch.ts'
 import {
   type FailureContext,
@@ -13,10 +14,12 @@ import {
   findTrouble,
   ModelTrouble,
 } from './failures.ts'
-import type { ListedModel, ModelAdapter, ModelEvent, ModelFailure, ModelRequest, ProviderAccess, Usage } from './model.ts'
+import type { ListedModel, ModelAdapter, ModelFailure, ModelRequest, ProviderAccess, SentReply } from './model.ts'
 import { normalizeBaseUrl, runsOnThisMachine } from './base-url.ts'
+import { boundEvents } from './event-bounds.ts'
 import type { DriverAccess, ProviderDriver } from './provider-driver.ts'
 import { toProviderPrompt, toProviderTools } from './provider-prompt.ts'
+import { IncomingReply } from './incoming-reply.ts'
 
 export type AdapterDeps = {
   fetch: OutboundFetch
@@ -33,7 +36,6 @@ const MAX_LIST_BYTES = 16_777_216
 const LOOK_MS = 5_000
 /** No answer of a model is this long; a server that sends on and on is cut off here. */
 const MAX_ANSWER_BYTES = 67_108_864
-const MAX_BELIEVABLE_TOKENS = 100_000_000
 
 /**
  * The adapter of every provider that is reached over the network. The provider's library turns our conversation into
@@ -64,7 +66,7 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
     if (call === undefined) throw new Error('a model library made a request of its own')
     const response = await deps.fetch(input, { ...init, onBytes: observer(call.watch, call.context) })
     await refuseUnusable(response, call.context, driver.answers ?? ['text/event-stream'])
-    return response
+    return boundEvents(response, driver.answers === undefined ? 'events' : 'lines', () => endless(call.context))
   }
 
   const look = async (url: string, body: unknown, signal: AbortSignal): Promise<unknown> => {
@@ -103,6 +105,37 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
     return model
   }
 
+  /** Thinking that its provider did not want back: of another account by now, or of a conversation that changed. */
+  const unwanted = new WeakSet<SentReply>()
+  /** Fields that a model wants to see in every reply that called tools, whoever wrote it. */
+  const missed = new Map<string, Set<string>>()
+
+  /** Asks the model. A refusal for what went back with earlier replies is followed once: with less of it, or with more. */
+  const begin = async (request: ModelRequest, signal: AbortSignal): Promise<ReadableStream<LanguageModelV4StreamPart>> => {
+    const model = await modelFor(request.model)
+    const ask = async () => {
+      const misses = missed.get(request.model) ?? new Set<string>()
+      const options = {
+        prompt: toProviderPrompt(request.messages, { rules: driver.thinking, unwanted, misses }),
+        tools: request.tools.length > 0 ? toProviderTools(request.tools) : undefined,
+        maxOutputTokens: request.maxOutputTokens ?? undefined,
+        abortSignal: signal,
+      }
+      return (await model.doStream(driver.shape?.(options, request) ?? options)).stream
+    }
+    try {
+      return await ask()
+    } catch (thrown) {
+      const wants = findTrouble(thrown)?.wants
+      const sent = request.messages.flatMap((message) => (message.role === 'assistant' && message.sent !== undefined ? [message.sent] : []))
+      if (wants === undefined || (wants === 'no_thinking' ? !sent.some((one) => !unwanted.has(one)) : driver.thinking.finish === undefined))
+        throw thrown
+      if (wants === 'no_thinking') for (const one of sent) unwanted.add(one)
+      else missed.set(request.model, new Set([...(missed.get(request.model) ?? []), wants]))
+      return ask()
+    }
+  }
+
   const missingPart = (): ModelFailure | null => {
     if (baseUrl === '') return failure('bad_request', `${access.name} has no address. Set its base URL in Models & keys.`)
     if (driver.needsKey && access.apiKey === null) return failure('auth', `${access.name} has no key yet. Add it in Models & keys.`)
@@ -129,16 +162,9 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
       const watch = watchAnswer(clock, timeouts, signal)
       calls.set(watch.signal, { watch, context })
       let reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | null = null
-      const reply = new Reply()
+      const reply = new IncomingReply(driver.thinking)
       try {
-        const model = await modelFor(request.model)
-        const options = {
-          prompt: toProviderPrompt(request.messages),
-          tools: request.tools.length > 0 ? toProviderTools(request.tools) : undefined,
-          maxOutputTokens: request.maxOutputTokens ?? undefined,
-          abortSignal: watch.signal,
-        }
-        const { stream } = await model.doStream(driver.shape?.(options, request) ?? options)
+        const stream = await begin(request, watch.signal)
         reader = stream.getReader()
         for (;;) {
           const { done, value: part } = await reader.read()
@@ -147,8 +173,7 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
             if (driver.isHarmless?.(part.error) === true) continue
             throw part.error
           }
-          const event = reply.take(part)
-          if (event !== null) yield event
+          yield* reply.take(part)
         }
       } catch (thrown) {
         if (signal.aborted) throw signal.reason
@@ -194,107 +219,6 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
   }
 }
 
-/** What is known of the reply while it comes in. */
-class Reply {
-  usage: Usage | null = null
-  #finish: LanguageModelV4FinishReason | null = null
-  #calls: { id: string; name: string; input: string }[] = []
-  #endedInCall = false
-
-  /** Text goes out at once; tool calls wait for the end, because only a reply that ended well has whole ones. */
-  take(part: LanguageModelV4StreamPart): ModelEvent | null {
-    switch (part.type) {
-      case 'text-delta':
-        if (part.delta === '') return null
-        this.#endedInCall = false
-        return { type: 'text', text: part.delta }
-      case 'reasoning-delta':
-        return part.delta === '' ? null : { type: 'reasoning', text: part.delta }
-      case 'tool-call':
-        if (part.providerExecuted === true) return null
-        this.#calls.push({ id: part.toolCallId, name: part.toolName, input: part.input })
-        this.#endedInCall = true
-        return null
-      case 'finish':
-        this.#finish = part.finishReason
-        this.usage = readUsage(part.usage)
-        return null
-      default:
-        return null
-    }
-  }
-
-  *end(providerName: string): Iterable<ModelEvent> {
-    const finish = this.#finish
-    if (finish === null || finish.unified === 'interrupted' || finish.unified === 'error') {
-      yield { type: 'failed', failure: failure('network', `The answer of ${providerName} broke off before its end.`), usage: this.usage }
-      return
-    }
-    const endedWell = finish.unified === 'stop' || finish.unified === 'tool-calls'
-    // The token limit cuts wherever it falls: the call that was being written may look whole and not be.
-    const calls = finish.unified === 'length' && this.#endedInCall ? this.#calls.slice(0, -1) : this.#calls
-    const ids = new Set<string>()
-    for (const call of calls) {
-      const args = parseArgs(call.input)
-      if (!args.valid && !endedWell) continue
-      yield { type: 'tool_call', callId: uniqueId(call.id, ids), name: call.name, args: args.value, argsValid: args.valid }
-    }
-    yield { type: 'finish', reason: reasonOf(finish, ids.size > 0), usage: this.usage }
-  }
-}
-
-function reasonOf(finish: LanguageModelV4FinishReason, hasCalls: boolean): Extract<ModelEvent, { type: 'finish' }>['reason'] {
-  switch (finish.unified) {
-    case 'length':
-      return 'length'
-    case 'content-filter':
-      return 'content_filter'
-    case 'tool-calls':
-      return 'tool_calls'
-    case 'stop':
-      // Many local servers say "stop" after tool calls.
-      return hasCalls ? 'tool_calls' : 'stop'
-    default:
-      return 'other'
-  }
-}
-
-function uniqueId(id: string, taken: Set<string>): string {
-  const base = id.trim() === '' ? 'call' : id
-  let unique = base
-  for (let n = 2; taken.has(unique); n++) unique = `${base}_${n}`
-  taken.add(unique)
-  return unique
-}
-
-/** Small models leave arguments out, or write the JSON object as a JSON string; both are meant as an object. */
-function parseArgs(input: string): { value: unknown; valid: boolean } {
-  if (input.trim() === '') return { value: {}, valid: true }
-  try {
-    const value: unknown = JSON.parse(input)
-    if (typeof value !== 'string') return { value, valid: true }
-    const inner: unknown = JSON.parse(value)
-    return typeof inner === 'object' && inner !== null ? { value: inner, valid: true } : { value: input, valid: false }
-  } catch {
-    return { value: input, valid: false }
-  }
-}
-
-/** null: the provider sent no numbers, or numbers that cannot be. The libraries count cached tokens into the input. */
-function readUsage(usage: LanguageModelV4Usage): Usage | null {
-  const input = usage.inputTokens.total
-  const output = usage.outputTokens.total
-  if (!isBelievable(input) || !isBelievable(output) || input === 0) return null
-  const cached = usage.inputTokens.cacheRead ?? 0
-  const cacheWrite = usage.inputTokens.cacheWrite ?? 0
-  if (!isBelievable(cached) || !isBelievable(cacheWrite) || cached + cacheWrite > input) return null
-  return cacheWrite > 0 ? { input, output, cached, cacheWrite } : { input, output, cached }
-}
-
-function isBelievable(tokens: number | undefined): tokens is number {
-  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= MAX_BELIEVABLE_TOKENS
-}
-
 /** Throws a ModelTrouble for an answer that is an error, a redirect, or no answer of a model server at all. */
 async function refuseUnusable(response: Response, context: FailureContext, expected: readonly string[]): Promise<void> {
   if (!response.ok) {
@@ -337,8 +261,12 @@ function observer(watch: AnswerWatch, context: FailureContext): (count: number) 
     watch.touch()
     bytes += count
     if (bytes <= MAX_ANSWER_BYTES) return
-    throw new ModelTrouble(failure('bad_answer', `${context.providerName} sent an answer without end.`, { retryable: false }))
+    throw endless(context)
   }
+}
+
+function endless({ providerName }: FailureContext): ModelTrouble {
+  return new ModelTrouble(failure('bad_answer', say('model_endless', { provider: providerName }), { retryable: false }))
 }
 
 async function readText(response: Response, maxBytes: number): Promise<string> {

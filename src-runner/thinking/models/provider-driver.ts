@@ -1,6 +1,6 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Message, SharedV4ProviderMetadata } from '@ai-sdk/provider'
 import type { OutboundFetch } from '../../base/net/outbound.ts'
-import type { ListedModel, ModelRequest } from './model.ts'
+import type { ListedModel, ModelRequest, ProviderData, ReplyPart, SentReply } from './model.ts'
 
 /** What a provider's library is made from: the address is always given, so that no environment variable decides it. */
 export type DriverAccess = {
@@ -14,6 +14,26 @@ export type DriverAccess = {
   look(url: string, body: unknown, signal: AbortSignal): Promise<unknown>
   /** The memory of this machine, where the provider runs on it. */
   memoryBytes: number | null
+}
+
+export type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>
+
+/** How a provider wants to have back what it sent with earlier replies of the same model. */
+export type ThinkingRules = {
+  /** Whether the thinking of earlier turns of the conversation goes back too, or only that since the last question. */
+  reach: 'turn' | 'conversation'
+  /** A signature holds for all that stands before it: when something of that changed, thinking does not go back. */
+  boundToPrompt?: true
+  /** A signature belongs to the very piece of text that it came with, and not to what follows. */
+  signsPieces?: true
+  /** Models write thinking into their text, between tags. */
+  inText?: true
+  /** What is kept of the data that came with a part. Left out: all of it. */
+  keep?(kind: ReplyPart['kind'], data: ProviderData): ProviderData | undefined
+  /** What of the end of a stream belongs to the reply as a whole. */
+  ofReply?(data: SharedV4ProviderMetadata): ProviderData | undefined
+  /** Puts what belongs to the reply as a whole into its message. `misses`: a field that the provider has asked for. */
+  finish?(message: AssistantMessage, sent: SentReply | null, misses: ReadonlySet<string>): AssistantMessage
 }
 
 /** All that differs between providers. The rest (streaming, failures, limits) is `provider-adapter.ts`. */
@@ -31,6 +51,7 @@ export type ProviderDriver = {
   shape?(options: LanguageModelV4CallOptions, request: ModelRequest): LanguageModelV4CallOptions
   /** Whether a part of a stream that the library could not read may be passed over. */
   isHarmless?(error: unknown): boolean
+  thinking: ThinkingRules
   missingModelFix?(model: string): string
   /** How many tokens a model holds, for providers of which one model has to be asked by itself. */
   readWindow?(model: LanguageModelV4, signal: AbortSignal, access: DriverAccess): Promise<number | null>

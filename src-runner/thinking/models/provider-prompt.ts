@@ -1,15 +1,33 @@
-import type { JSONSchema7, LanguageModelV4FunctionTool, LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
-import type { PromptMessage, PromptToolCall, ToolDescription } from './model.ts'
+import type {
+  JSONSchema7,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider'
+import { IN_TEXT } from './incoming-reply.ts'
+import type { PromptMessage, PromptToolCall, ProviderData, SentReply, ToolDescription } from './model.ts'
+import type { AssistantMessage, ThinkingRules } from './provider-driver.ts'
 
-type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number]
+type AssistantPart = AssistantMessage['content'][number]
+type Reply = Extract<PromptMessage, { role: 'assistant' }>
 type ToolPart = Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number]
 
+export type GivingBack = {
+  rules: ThinkingRules
+  /** What the provider refused to have back. */
+  unwanted: { has(sent: SentReply): boolean }
+  /** Fields that it missed. */
+  misses: ReadonlySet<string>
+}
+
 /**
- * Our conversation in the libraries' form. It repairs what would make a provider refuse a conversation for good:
+ * Our conversation in the libraries' form, replies as their provider sent them where it wants them back so. It repairs what would make a provider refuse a conversation for good:
  * ids of another provider's calls, calls without a result, empty texts, broken characters, an end without a question.
  */
-export function toProviderPrompt(messages: readonly PromptMessage[]): LanguageModelV4Prompt {
+export function toProviderPrompt(messages: readonly PromptMessage[], giving: GivingBack): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = []
+  const turnFrom = messages.findLastIndex(({ role }) => role === 'user')
   const ids = createSafeIds()
   let open = new Map<string, PromptToolCall>()
 
@@ -24,7 +42,7 @@ export function toProviderPrompt(messages: readonly PromptMessage[]): LanguageMo
     open = new Map()
   }
 
-  for (const message of messages) {
+  for (const [at, message] of messages.entries()) {
     switch (message.role) {
       case 'system':
         closeOpenCalls()
@@ -38,13 +56,20 @@ export function toProviderPrompt(messages: readonly PromptMessage[]): LanguageMo
         break
       case 'assistant': {
         closeOpenCalls()
-        const content: AssistantPart[] = []
-        if (message.text.trim() !== '') content.push({ type: 'text', text: readable(message.text) })
-        for (const call of message.toolCalls) {
+        const sent = sentFor(message, at > turnFrom, giving)
+        const calls = message.toolCalls.map((call, index): AssistantPart => {
           open.set(call.callId, call)
-          content.push({ type: 'tool-call', toolCallId: ids.of(call.callId), toolName: call.name, input: argsObject(call.args) })
-        }
-        if (content.length > 0) prompt.push({ role: 'assistant', content })
+          const part = sent?.parts.find((one) => one.kind === 'call' && one.index === index)
+          const id = part?.kind === 'call' ? part.id : undefined
+          return {
+            ...{ type: 'tool-call', toolCallId: ids.of(call.callId, id), toolName: call.name, input: argsObject(call.args) },
+            ...optionsOf(part?.data),
+          }
+        })
+        const content = sent === null ? [...plainText(message.text), ...calls] : inOrder(message.text, calls, sent, at > turnFrom)
+        if (content.length === 0) break
+        const reply: AssistantMessage = { role: 'assistant', content }
+        prompt.push(giving.rules.finish?.(reply, sent, giving.misses) ?? reply)
         break
       }
       case 'tool':
@@ -59,6 +84,47 @@ export function toProviderPrompt(messages: readonly PromptMessage[]): LanguageMo
   const last = prompt.at(-1)
   if (last === undefined || last.role === 'assistant' || last.role === 'system') pushUser(prompt, 'Go on.')
   return prompt
+}
+
+/** What goes back with a reply now. null: nothing but what it says. */
+function sentFor({ sent, text, toolCalls }: Reply, isOfTurn: boolean, { rules, unwanted }: GivingBack): SentReply | null {
+  if (sent === undefined || unwanted.has(sent)) return null
+  if (!isOfTurn && (rules.reach === 'turn' || toolCalls.length === 0)) return null
+  if (sent.changed !== undefined && rules.boundToPrompt) return null
+  const chars = sent.parts.reduce((sum, part) => sum + (part.kind === 'text' ? part.chars : 0), 0)
+  // The texts are not what they were, and neither are their signatures.
+  return sent.changed !== 'itself' && chars !== text.length ? { ...sent, changed: 'itself' } : sent
+}
+
+/** The parts of a reply in the order in which they came, each with its signature. */
+function inOrder(text: string, calls: AssistantPart[], sent: SentReply, isOfTurn: boolean): AssistantPart[] {
+  if (sent.changed === 'itself') return [...plainText(text), ...calls]
+  const content: AssistantPart[] = []
+  let textAt = 0
+  let thinkingAt = 0
+  for (const part of sent.parts) {
+    if (part.kind === 'call') {
+      const call = calls[part.index]
+      if (call !== undefined) content.push(call)
+    } else if (part.kind === 'text') {
+      const piece = text.slice(textAt, (textAt += part.chars))
+      if (piece.trim() !== '' || part.data !== undefined) content.push({ type: 'text', text: readable(piece), ...optionsOf(part.data) })
+    } else {
+      const piece = sent.thinking.slice(thinkingAt, (thinkingAt += part.chars))
+      const isInText = part.data?.['reply']?.['thinkingInText'] === IN_TEXT['reply']!['thinkingInText']
+      if (!isInText) content.push({ type: 'reasoning', text: readable(piece), ...optionsOf(part.data) })
+      else if (isOfTurn) content.push({ type: 'text', text: `<think>${readable(piece)}</think>\n\n` })
+    }
+  }
+  return content
+}
+
+function plainText(text: string): AssistantPart[] {
+  return text.trim() === '' ? [] : [{ type: 'text', text: readable(text) }]
+}
+
+function optionsOf(data: ProviderData | undefined): { providerOptions?: SharedV4ProviderOptions } {
+  return data === undefined ? {} : { providerOptions: data as SharedV4ProviderOptions }
 }
 
 export function toProviderTools(tools: readonly ToolDescription[]): LanguageModelV4FunctionTool[] {
@@ -90,15 +156,18 @@ function argsObject(args: unknown): unknown {
   return { invalid_arguments: args ?? null }
 }
 
-/** Providers allow 64 characters of `[A-Za-z0-9_-]` and differ in what they send themselves. */
-function createSafeIds(): { of(callId: string): string } {
+/**
+ * Providers allow 64 characters of `[A-Za-z0-9_-]` and differ in what they send themselves: the one that wrote a call gets
+ * its own id back.
+ */
+function createSafeIds(): { of(callId: string, own?: string): string } {
   const safe = new Map<string, string>()
   const taken = new Set<string>()
   return {
-    of(callId) {
+    of(callId, own) {
       let id = safe.get(callId)
       if (id === undefined) {
-        const plain = callId.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 56) || 'call'
+        const plain = own !== undefined && !taken.has(own) ? own : callId.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 56) || 'call'
         id = plain
         for (let n = 2; taken.has(id); n++) id = `${plain}_${n}`
         safe.set(callId, id)

@@ -9,6 +9,7 @@ import { LEAN_LEDGER } from './0008-lean-ledger.ts'
 import { REFUSALS } from './0009-refusals.ts'
 import { PLAIN_CHECKS } from './0010-plain-checks.ts'
 import { BELIEVED_TIMES } from './0011-believed-times.ts'
+import { REPLY_PARTS } from './0012-reply-parts.ts'
 
 /**
  * SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called.
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 9, sql: REFUSALS },
   { version: 10, sql: PLAIN_CHECKS, editsSchema: true },
   { version: 11, sql: BELIEVED_TIMES },
+  { version: 12, sql: REPLY_PARTS },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.at(-1)!.version
