@@ -1,8 +1,8 @@
-import { constants, type BigIntStats } from 'node:fs'
+import { constants } from 'node:fs'
 import { lstat, open, readlink, realpath } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
-import { isInside } from '../protected-places/protected-places.ts'
+import { findProtected, identityOf, type FoundPlace } from '../protected-places/find-protected.ts'
+import { isInside, placeAroundPrograms, secretPlaceOf, secretsOfHome } from '../protected-places/protected-places.ts'
+import { setAsideWhatAppeared, type SetAside } from '../protected-places/set-aside.ts'
 import { BoxFailed } from './box-types.ts'
 import type { HiddenPlace } from './bubblewrap-args.ts'
 
@@ -80,84 +80,73 @@ function changed(path: string): BoxFailed {
   return new BoxFailed(`${path} is not a plain folder, or a part of its path is a link.`)
 }
 
-function identityOf({ dev, ino }: BigIntStats): string {
-  return `${dev}:${ino}`
+/** More would make each command wait for its mounts. */
+const MAX_ENTRIES = 200_000
+const MAX_FROZEN = 300
+
+export type GuardedFolders = {
+  hidden: HiddenPlace[]
+  /** In folders that can be written to: what runs by itself later. */
+  frozen: FolderIdentity[]
+  /** Cannot be moved away, though what is in them can be changed. */
+  pinned: string[]
+  /** Once nothing of the command is left: gives another name to what it put where things run by themselves. */
+  lookAfter(): Promise<SetAside[]>
 }
 
-/** Places in a home folder that hold keys and passwords, hidden also where a person opened the whole home to an agent. */
-export const HOME_SECRETS = [
-  '.aws',
-  '.azure',
-  '.bash_history',
-  '.cargo/credentials',
-  '.cargo/credentials.toml',
-  '.config/chromium',
-  '.config/gcloud',
-  '.config/gh',
-  '.config/glab-cli',
-  '.config/google-chrome',
-  '.config/hub',
-  '.config/op',
-  '.docker',
-  '.gem/credentials',
-  '.git-credentials',
-  '.gnupg',
-  '.kube',
-  '.local/share/keyrings',
-  '.local/share/uv/credentials',
-  '.m2/settings.xml',
-  '.mozilla',
-  '.netrc',
-  '.npmrc',
-  '.password-store',
-  '.pki',
-  '.pypirc',
-  '.ssh',
-  '.terraform.d/credentials.tfrc.json',
-  '.zsh_history',
-  'Library/Cookies',
-  'Library/Keychains',
-]
-
-/** Files that run outside of the box when the person next opens a terminal or uses git. */
-const HOME_STARTUP = [
-  '.bash_profile',
-  '.bashrc',
-  '.config/autostart',
-  '.config/systemd',
-  '.gitconfig',
-  '.profile',
-  '.zprofile',
-  '.zshenv',
-  '.zshrc',
-  'Library/LaunchAgents',
-]
-const GIT_STARTUP = ['.git/config', '.git/hooks']
-
-export type ProtectedPlaces = { hidden: HiddenPlace[]; frozen: FolderIdentity[] }
-
-/** What to hide and what to freeze in the folders of a box: only what is there and is no link. */
-export async function protectedPlaces(folders: readonly string[], closed: readonly string[], home = homedir()): Promise<ProtectedPlaces> {
-  const hidden = new Map<string, HiddenPlace>()
-  const frozen = new Map<string, FolderIdentity>()
-  const inFolders = (path: string) => folders.some((folder) => folder !== path && isInside(folder, path))
-  for (const path of [...closed, ...HOME_SECRETS.map((name) => join(home, name))]) {
-    const real = await realpath(path).catch(() => null)
-    if (real === null) continue
-    if (folders.some((folder) => isInside(real, folder))) throw new BoxFailed(`${real} is closed to agents.`)
-    const stats = inFolders(real) ? await lstat(real).catch(() => null) : null
-    if (stats !== null) hidden.set(real, { path: real, kind: stats.isDirectory() ? 'folder' : 'file' })
+/**
+ * What to hide and what to freeze in the folders of a box, by what each path is: only what is there and is no link. Throws
+ * BoxFailed for a folder that lies in a protected place, and for one with too much in it to be guarded.
+ */
+export async function guardFolders(
+  { writable, readable }: { writable: readonly string[]; readable: readonly string[] },
+  closed: readonly string[],
+): Promise<GuardedFolders> {
+  for (const folder of writable) {
+    const around = await placeAroundPrograms({ path: folder, folder })
+    if (around !== null)
+      throw new BoxFailed(`The box cannot be opened to ${folder}: it lies in ${around}, where files run by themselves or keys are kept.`)
   }
-  for (const path of [
-    ...HOME_STARTUP.map((name) => join(home, name)),
-    ...folders.flatMap((folder) => GIT_STARTUP.map((name) => join(folder, name))),
-  ]) {
-    const real = await realpath(path).catch(() => null)
-    if (real !== path || !inFolders(real) || [...hidden.keys()].some((place) => isInside(place, real))) continue
+  const all = await Promise.all(writable.map((folder) => findProtected(folder, MAX_ENTRIES)))
+  const cut = all.find(({ isCut }) => isCut)
+  if (cut !== undefined) throw new BoxFailed(`${cut.folder} holds too many files to be guarded. Run the command in a folder inside it.`)
+  const places = all.flatMap((found) => [...found.places.values()])
+
+  const folders = [...writable, ...readable]
+  const hidden = await hiddenIn(folders, closed, places)
+  const isOpen = (path: string) => !hidden.some((place) => isInside(place.path, path))
+  const frozen = new Map<string, FolderIdentity>()
+  for (const place of places) {
+    if (place.is === 'repository') continue
+    // A link cannot be frozen, but what it leads to can; the link itself is looked at afterwards.
+    const real = place.kind === 'link' ? await realpath(place.path).catch(() => null) : place.path
+    if (real === null || !writable.some((folder) => folder !== real && isInside(folder, real)) || !isOpen(real)) continue
     const stats = await lstat(real, { bigint: true }).catch(() => null)
     if (stats?.isDirectory() || stats?.isFile()) frozen.set(real, { path: real, identity: identityOf(stats) })
   }
-  return { hidden: [...hidden.values()], frozen: [...frozen.values()] }
+  if (frozen.size > MAX_FROZEN)
+    throw new BoxFailed(
+      `There are ${frozen.size} places to guard in this folder, and ${MAX_FROZEN} is the most. Run the command in a folder inside it.`,
+    )
+  return {
+    hidden,
+    frozen: outermost([...frozen.keys()]).map((path) => frozen.get(path)!),
+    pinned: places.filter(({ is, path }) => is === 'repository' && isOpen(path) && !writable.includes(path)).map(({ path }) => path),
+    lookAfter: async () => (await Promise.all(all.map(setAsideWhatAppeared))).flat(),
+  }
+}
+
+async function hiddenIn(folders: readonly string[], closed: readonly string[], places: readonly FoundPlace[]): Promise<HiddenPlace[]> {
+  const hidden = new Map<string, HiddenPlace>()
+  const secrets = places.filter(({ path, is }) => is === 'secret' || secretPlaceOf(path) !== null).map(({ path }) => path)
+  for (const path of [...closed, ...secretsOfHome(), ...secrets]) {
+    const real = await realpath(path).catch(() => null)
+    if (real === null) continue
+    if (folders.some((folder) => isInside(real, folder))) throw new BoxFailed(`${real} is closed to agents.`)
+    const stats = folders.some((folder) => isInside(folder, real)) ? await lstat(real).catch(() => null) : null
+    if (stats !== null) hidden.set(real, { path: real, kind: stats.isDirectory() ? 'folder' : 'file' })
+  }
+  return outermost([...hidden.keys()]).map((path) => hidden.get(path)!)
 }
 
 /** Leaves out what lies inside another one. */

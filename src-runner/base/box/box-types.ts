@@ -1,3 +1,4 @@
+import type { SetAside } from '../protected-places/set-aside.ts'
 import type { NetworkDoorOptions } from './network-door.ts'
 
 /** How a machine can hold a process in. `none`: it cannot, `reason` says why and `advice` what a person can do. */
@@ -110,6 +111,8 @@ export type BoxedEnding = {
   output: string
   outputBytes: number
   durationMs: number
+  /** What it put where things run by themselves, and what that is called now. */
+  setAside: SetAside[]
 }
 
 export type BoxedProcess = {

@@ -14,6 +14,7 @@ const plan: BubblewrapPlan = {
   programs: { shown: [], covered: [], links: [] },
   hidden: [],
   frozen: [],
+  pinned: [],
   folder: '/home/ada/Project/sub',
   env: { PATH: '/usr/bin', HOME: '/box/home' },
   temporaryBytes: 1024,
@@ -101,5 +102,5 @@ describe('the arguments for bubblewrap', () => {
     ['nothing for what lies elsewhere', ['/other/data'], []],
     ['nothing for the folder itself', ['/w'], []],
     ['nothing for a folder with a longer name', ['/way/a/b'], []],
-  ])('pin %s', (_, frozen, pinned) => expect(pinnedFolders({ writable: ['/w'], hidden: [], frozen })).toEqual(pinned))
+  ])('pin %s', (_, frozen, pinned) => expect(pinnedFolders({ writable: ['/w'], hidden: [], frozen, pinned: [] })).toEqual(pinned))
 })

@@ -15,6 +15,8 @@ export type BubblewrapPlan = {
   hidden: readonly HiddenPlace[]
   /** Inside a writable folder, but not writable. */
   frozen: readonly string[]
+  /** Writable, and cannot be moved away. */
+  pinned: readonly string[]
   folder: string
   env: Readonly<Record<string, string>>
   temporaryBytes: number
@@ -112,9 +114,9 @@ function memoryFolder(path: string, bytes: number): string[] {
  * The folders between a writable one and something hidden or frozen inside it. As places where something is mounted
  * they cannot be renamed away, together with what they protect, to make room for a copy that nobody watches.
  */
-export function pinnedFolders(plan: Pick<BubblewrapPlan, 'writable' | 'hidden' | 'frozen'>): string[] {
-  const pinned = new Set<string>()
-  for (const path of [...plan.hidden.map((hidden) => hidden.path), ...plan.frozen]) {
+export function pinnedFolders(plan: Pick<BubblewrapPlan, 'writable' | 'hidden' | 'frozen' | 'pinned'>): string[] {
+  const pinned = new Set<string>(plan.pinned)
+  for (const path of [...plan.hidden.map((hidden) => hidden.path), ...plan.frozen, ...plan.pinned]) {
     const holder = plan.writable.find((folder) => folder !== path && isInside(folder, path))
     if (holder === undefined) continue
     for (let parent = dirname(path); parent !== holder; parent = dirname(parent)) pinned.add(parent)

@@ -2,7 +2,8 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { isInside } from '../protected-places/protected-places.ts'
-import { identifyFolder, outermost, protectedPlaces, type FolderIdentity } from './box-folders.ts'
+import type { SetAside } from '../protected-places/set-aside.ts'
+import { guardFolders, identifyFolder, outermost, type FolderIdentity } from './box-folders.ts'
 import { BoxFailed, type BoxLimits, type BoxOptions, type BubblewrapSetup, type SeatbeltSetup } from './box-types.ts'
 import { createControlGroup } from './control-group.ts'
 import { BOX_HOME, bubblewrapArgs, pinnedFolders, type BubblewrapPlan } from './bubblewrap-args.ts'
@@ -18,7 +19,8 @@ export type Launch = {
   env: Record<string, string>
   /** What the process finds on its descriptors from 3 on. `status`: bubblewrap reports there. */
   descriptors: readonly (Buffer | 'status')[]
-  /** After the process has ended. */
+  /** After the process has ended, and all that it had started. */
+  lookAfter(): Promise<SetAside[]>
   cleanUp(): Promise<void>
 }
 
@@ -96,8 +98,10 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: BoxOpt
   const readable = (options.readable ?? []).filter((path) => !writable.includes(path))
   const programs = await programsBeside(options, writable)
   const folders = await Promise.all([...writable, ...readable].map(identifyFolder))
-  const { hidden, frozen } = await protectedPlaces([...writable, ...readable], options.closed ?? [])
-  const pinned = await Promise.all(pinnedFolders({ writable, hidden, frozen: frozen.map(({ path }) => path) }).map(identifyFolder))
+  const { hidden, frozen, pinned: movable, lookAfter } = await guardFolders({ writable, readable }, options.closed ?? [])
+  const pinned = await Promise.all(
+    pinnedFolders({ writable, hidden, frozen: frozen.map(({ path }) => path), pinned: movable }).map(identifyFolder),
+  )
   const filter = seccompFilter(process.arch)
   const door = wantsNetwork(options) && setup.programs.python !== null ? await openNetworkDoor(networkOptions(options)) : null
 
@@ -113,6 +117,7 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: BoxOpt
     programs,
     hidden,
     frozen: frozen.map(({ path }) => path),
+    pinned: movable,
     folder: options.folder,
     env: environmentFor({ ...options, env: { ...(door === null ? {} : proxyEnvironment()), ...options.env } }, BOX_HOME, '/tmp'),
     door: door === null ? null : { path: door.socketPath, shownAt: DOOR_IN_BOX },
@@ -149,7 +154,7 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: BoxOpt
   const cleanUp = async () => {
     await Promise.all([group?.remove(), door?.close()])
   }
-  return { file, args, cwd: '/', env, descriptors, cleanUp }
+  return { file, args, cwd: '/', env, descriptors, lookAfter, cleanUp }
 }
 
 /**
@@ -198,7 +203,7 @@ function accountFiles(): Record<string, string> {
 export async function launchInSeatbelt(setup: SeatbeltSetup, options: BoxOptions): Promise<Launch> {
   const writable = outermost(options.writable)
   await Promise.all([...writable, ...(options.readable ?? [])].map(identifyFolder))
-  const { hidden, frozen } = await protectedPlaces([...writable, ...(options.readable ?? [])], options.closed ?? [])
+  const { hidden, frozen, lookAfter } = await guardFolders({ writable, readable: options.readable ?? [] }, options.closed ?? [])
   const { shown, covered } = await programsBeside(options, writable)
   const temporary = await temporaryFolder()
   const profile = seatbeltProfile({
@@ -215,6 +220,7 @@ export async function launchInSeatbelt(setup: SeatbeltSetup, options: BoxOptions
     cwd: options.folder,
     env: environmentFor(options, temporary, temporary),
     descriptors: [],
+    lookAfter,
     cleanUp: () => remove(temporary),
   }
 }
@@ -230,6 +236,7 @@ export async function launchUnboxed(options: BoxOptions): Promise<Launch> {
     cwd: options.folder,
     env: environmentFor(options, temporary, temporary),
     descriptors: [],
+    lookAfter: async () => [],
     cleanUp: () => remove(temporary),
   }
 }

@@ -49,11 +49,21 @@ async function run(options: BoxOptions, signal: AbortSignal): Promise<BoxedEndin
     if (word.includes('\0')) throw new BoxFailed('A command cannot hold a NUL character.')
   const launch = await prepare(options, limits)
   try {
-    if (signal.aborted) return { ended: 'cancelled', exitCode: null, signal: null, limit: null, output: '', outputBytes: 0, durationMs: 0 }
-    return await supervise(start(launch, await createOutputPipe()), options, limits, signal)
+    if (signal.aborted) return NOT_BEGUN
+    const pipe = await createOutputPipe()
+    // Whatever becomes of the command, what it left behind is looked at.
+    const ending = await supervise(start(launch, pipe), options, limits, signal).catch((thrown: Error) => thrown)
+    const setAside = await launch.lookAfter()
+    if (ending instanceof Error) throw ending
+    return { ...ending, setAside }
   } finally {
     await launch.cleanUp()
   }
+}
+
+const NOT_BEGUN: BoxedEnding = {
+  ...{ ended: 'cancelled', exitCode: null, signal: null, limit: null },
+  ...{ output: '', outputBytes: 0, durationMs: 0, setAside: [] },
 }
 
 function prepare(options: BoxOptions, limits: BoxLimits): Promise<Launch> {
@@ -104,7 +114,12 @@ function spawnWith(launch: Launch, output: OutputPipe | null): Started {
   return { child, output: output?.reader ?? child.stdout!, complaints: child.stderr!, status }
 }
 
-async function supervise(started: Started, options: BoxOptions, limits: BoxLimits, signal: AbortSignal): Promise<BoxedEnding> {
+async function supervise(
+  started: Started,
+  options: BoxOptions,
+  limits: BoxLimits,
+  signal: AbortSignal,
+): Promise<Omit<BoxedEnding, 'setAside'>> {
   const { child } = started
   const startedAt = performance.now()
   const kept = createKeptOutput(options.keepBytes ?? DEFAULT_KEEP_BYTES)

@@ -8,7 +8,7 @@ import type { ShownPrograms } from '../box/box-types.ts'
 import { BUBBLEWRAP_SYSTEM } from '../box/find-box.ts'
 import { programFolders } from '../box/launch.ts'
 import { SEATBELT_SYSTEM } from '../box/seatbelt-profile.ts'
-import { isInside } from '../protected-places/protected-places.ts'
+import { isInside, secretPlaceOf, secretsOfHome } from '../protected-places/protected-places.ts'
 import { answerOf, type LoginPath } from './login-path.ts'
 import {
   COMPANIONS,
@@ -234,8 +234,9 @@ function objectionTo(place: string, { home, writable, closed }: Rules): LeftOutW
   if (overlaps(closed, place)) return 'closed'
   if (place === home || isInside(place, home)) return 'home_itself'
   const inHome = relative(home, place)
-  const secrets = NEVER_SHOWN.filter((secret) => isInside(place, join(home, secret)) || isInside(join(home, secret), place))
-  return secrets.length > 0 && selfContainedRoot(`${inHome}/x`) === null ? 'secrets' : null
+  const secrets = [...NEVER_SHOWN.map((name) => join(home, name)), ...secretsOfHome(home)]
+  const isSecret = secretPlaceOf(place) !== null || secrets.some((secret) => isInside(place, secret) || isInside(secret, place))
+  return isSecret && selfContainedRoot(`${inHome}/x`) === null ? 'secrets' : null
 }
 
 type Scan = {

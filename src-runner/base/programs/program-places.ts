@@ -1,5 +1,3 @@
-import { HOME_SECRETS } from '../box/box-folders.ts'
-
 /**
  * Where programs keep what they need to run, by whom they were installed with. All paths lie in the person's home; a `*`
  * stands for one name. What is not named here is shown as the one file that it is.
@@ -91,9 +89,8 @@ export const SHIMS: readonly Shims[] = [
   { folder: '.goenv/shims', chosenBy: 'file', file: '.goenv/version', installs: '.goenv/versions', lineNames: 'version' },
 ]
 
-/** Where settings and keys are. Nothing in them is ever shown, whatever PATH says: more than is hidden of an opened home. */
+/** Where settings are. Like places that hold keys, nothing in them is ever shown, whatever PATH says. */
 export const NEVER_SHOWN = [
-  ...HOME_SECRETS,
   ...['.cache', '.config', '.git', '.local/share/Trash', '.local/state', '.m2', '.terraform.d', '.thunderbird', '.vscode', 'snap'],
   ...['Library/Application Support', 'Library/Preferences'],
 ]

@@ -4,6 +4,7 @@
  * spelling is protected under all of them; a name that only looks like one costs no more than a question.
  */
 export function foldName(name: string): string {
+  if (/^[\w.-]*[\w-]$/.test(name)) return name.toLowerCase()
   const plain = name.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
   // Upper case first: disks that ignore case take `ß` for `ss`.
   const folded = plain.toUpperCase().toLowerCase().normalize('NFKC')

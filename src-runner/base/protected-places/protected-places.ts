@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
-import { lstat, readdir, realpath } from 'node:fs/promises'
+import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { basename, delimiter, dirname, isAbsolute, join, parse, sep } from 'node:path'
+import { basename, delimiter, dirname, isAbsolute, join, parse, resolve, sep } from 'node:path'
 import { foldName, foldParts, matchOf, patternsOf, type Patterns } from './path-patterns.ts'
 
 /**
@@ -35,7 +35,7 @@ const CODE = [
   ...['mise.toml', 'mise.*.toml', '.mise.toml', '.mise.*.toml', '.mise', '.config/mise', '.tmux.conf', '.config/tmux', '.screenrc'],
   // Interpreters and package managers read these unasked.
   ...['.npmrc', '.yarnrc', '.yarnrc.yml', '.yarn/plugins', '.yarn/releases', '.pnpmfile.cjs', '.pnpmfile.mjs', 'bunfig.toml'],
-  ...['.cargo/config', '.cargo/config.toml', '.mvn', '.bundle', 'pip.conf', 'sitecustomize.py', 'usercustomize.py', '.pth', '*.pth'],
+  ...['.cargo/config', '.cargo/config.toml', '.mvn', '.bundle', 'pip.conf', 'sitecustomize.py', 'usercustomize.py'],
   ...['.pythonrc', '.pdbrc', '.pdbrc.py', '.gdbinit', '.lldbinit', '.rprofile', '.irbrc', '.pryrc', '.psqlrc', '.sqliterc', '.curlrc'],
   // Logging in, and the desktop.
   ...['.config/autostart', '.config/autostart-scripts', '.config/systemd', '.local/share/systemd', '.config/environment.d'],
@@ -57,7 +57,20 @@ const CODE_OF_HOMES = ['bin', 'go/bin', 'library/services', 'library/scripts', '
  */
 const HIDDEN_OF_HOMES = ['.*', 'library', 'appdata']
 /** Writing there is writing to the system itself. */
-const CODE_OF_SYSTEM = ['bin', 'boot', 'etc', 'lib', 'lib32', 'lib64', 'libx32', 'sbin', 'usr', 'var/spool/cron', 'opt', 'nix/store']
+const CODE_OF_SYSTEM = [
+  'bin',
+  'boot',
+  'etc',
+  'lib',
+  'lib32',
+  'lib64',
+  'libx32',
+  'sbin',
+  'usr',
+  'var/spool/cron',
+  'private/etc',
+  'nix/store',
+]
 
 /** Keys and passwords, wherever they lie. */
 const SECRETS = [
@@ -80,6 +93,9 @@ const PATTERNS = {
   secrets: patternsOf(SECRETS),
   secretsOfHomes: patternsOf(SECRETS_OF_HOMES),
 }
+const LAST_PARTS = patternsOf(
+  [...CODE, ...CODE_OF_HOMES, ...HIDDEN_OF_HOMES, ...SECRETS, ...SECRETS_OF_HOMES].map((text) => text.split('/').at(-1)!),
+)
 const HOMES = patternsOf(['home/*', 'users/*', 'root', 'var/root'])
 
 export function isInside(folder: string, path: string): boolean {
@@ -98,10 +114,15 @@ export async function isSecretPlace(path: string): Promise<boolean> {
   return (await linksOfHome()).some(({ link, target }) => isInside(target, path) && secretPlaceOf(link) !== null)
 }
 
-/** The protected place that a folder lies in, for which no agent can be given it; null: there is none. */
+/** The protected place that a folder is or lies in, told from its path; null: there is none. No agent can be given it. */
 export function placeAroundFolder(path: string): string | null {
   const parts = foldParts(path)
   return secretPlaceOf(path) ?? cut(path, matchOf(parts, PATTERNS.code) ?? matchInHome(parts, PATTERNS.codeOfHomes))
+}
+
+/** The same for a folder in which a program is to run, in the folder of its agent. Looks at the disk, too. */
+export async function placeAroundPrograms({ path, folder }: Written): Promise<string | null> {
+  return placeAroundFolder(path) ?? (isHiddenInHome(path, folder) ? path : repositoryAround(path))
 }
 
 /** Where the code place begins that a path lies in, told from its text alone; null: in none. */
@@ -120,11 +141,23 @@ export type Written = { path: string; folder: string }
 export async function isCodePlace({ path, folder }: Written): Promise<boolean> {
   if (codePlaceOf(path) !== null || isHiddenInHome(path, folder)) return true
   if (pathFolders().some((place) => isInside(place, path))) return true
-  const looks = await Promise.all([isInRepository(path), isLinkedFromHome(path), takesPlaceOfMakeFile(path)])
+  const looks = await Promise.all([isInRepository(path), isNamedByRepository(path), isLinkedFromHome(path), takesPlaceOfMakeFile(path)])
   return looks.includes(true)
 }
 
-function isHiddenInHome(path: string, folder: string): boolean {
+/** The secret places of a home that have no star in them, whether they are there or not. */
+export function secretsOfHome(home = homedir()): string[] {
+  return [...SECRETS, ...SECRETS_OF_HOMES].filter((name) => !name.includes('*')).map((name) => join(home, name))
+}
+
+/** Whether a name may end a protected place, whatever lies before it. Quick, for looking through many. */
+export function mayEndPlace(name: string): boolean {
+  const folded = foldName(name)
+  return folded.startsWith('.') || LAST_PARTS.has(folded) || LAST_PARTS.open.some(([part]) => part!.test(folded))
+}
+
+/** Hidden things of a home, unless they lie in the folder of the agent by its own name. */
+export function isHiddenInHome(path: string, folder: string): boolean {
   const end = matchInHome(foldParts(path), PATTERNS.hiddenOfHomes)
   return end !== null && end > foldParts(folder).length
 }
@@ -140,8 +173,23 @@ async function isInRepository(path: string): Promise<boolean> {
   return found.includes(true)
 }
 
+/** Hooks may lie anywhere in a project, and a configuration may read another one. */
+async function isNamedByRepository(path: string): Promise<boolean> {
+  const named = await Promise.all(foldersAround(path).map((folder) => namedByConfig(join(folder, '.git', 'config'), folder)))
+  return named.flat().some((place) => isInside(place, path))
+}
+
+const MAX_CONFIG_BYTES = 256 * 1024
+
+/** The files and folders that a repository's configuration names as hooks or as more configuration. */
+export async function namedByConfig(config: string, workTree: string): Promise<string[]> {
+  const text = await readFile(config, 'utf8').catch(() => '')
+  const lines = text.slice(0, MAX_CONFIG_BYTES).matchAll(/^[ \t]*(?:\[.*\])?[ \t]*(hookspath|path)[ \t]*=[ \t]*"?([^"\r\n]+)/gim)
+  return [...lines].map(([, key, value]) => resolve(key!.toLowerCase() === 'path' ? dirname(config) : workTree, value!.trim()))
+}
+
 /** The repository without a work tree that a folder is, or lies in; null: none. */
-export async function repositoryAround(folder: string): Promise<string | null> {
+async function repositoryAround(folder: string): Promise<string | null> {
   const folders = [folder, ...foldersAround(folder)]
   const found = await Promise.all(folders.map((one) => isRepository(one)))
   return folders.find((_, at) => found[at]) ?? null

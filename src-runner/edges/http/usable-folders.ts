@@ -1,6 +1,6 @@
 import { access, constants, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
-import { placeAroundFolder, repositoryAround } from '../../base/protected-places/protected-places.ts'
+import { placeAroundPrograms } from '../../base/protected-places/protected-places.ts'
 import { AppError } from '../../kit/errors.ts'
 import { say } from '../../kit/said.ts'
 
@@ -28,7 +28,7 @@ async function problemWith(folder: string, ownFolder: string): Promise<string | 
   }
   if (isWithin(real, ownFolder)) return say('folder_is_ours')
   if (isWithin(ownFolder, real)) return say('folder_holds_ours')
-  const around = placeAroundFolder(real) ?? (await repositoryAround(real))
+  const around = await placeAroundPrograms({ path: real, folder: real })
   return around === null ? null : say('folder_protected', { path: around })
 }
 

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { BoxFailed, type BoxedEnding, type BoxState } from '../../../base/box/box-types.ts'
 import { runBoxed } from '../../../base/box/run-boxed.ts'
-import { isInside } from '../../../base/protected-places/protected-places.ts'
+import { isInside, placeAroundPrograms } from '../../../base/protected-places/protected-places.ts'
 import type { OwnPrograms } from '../../../base/programs/own-programs.ts'
 import type { CallEffect } from '../../../contract/rules.ts'
-import { saidAs } from '../../../kit/said.ts'
+import { say, saidAs } from '../../../kit/said.ts'
 import { nameFolders, parsePath, PathRefused, showName, showPlace } from '../../folder-access/folder-paths.ts'
 import { openInside } from '../../folder-access/open-inside.ts'
 import { defineTool, MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolContext, type ToolFacts, type ToolOutput } from '../tool.ts'
@@ -148,8 +148,30 @@ async function run(args: RunArgs, context: ToolContext, deps: RunCommandDeps): P
     signal: context.signal,
     ...(context.show === undefined ? {} : { onOutput: shownIn(context.show) }),
   }).ending
-  const notes = wanted && !network && box.works ? [`[no network: ${box.network.reason ?? 'the box has none'}]`] : []
+  const notes = [
+    ...(wanted && !network && box.works ? [`[no network: ${box.network.reason ?? 'the box has none'}]`] : []),
+    ...notesOn(ending.setAside),
+  ]
   return answerFor(ending, { shown, timeoutSeconds, notes })
+}
+
+const MAX_NAMED = 20
+
+/** For the model: what it meant may need another way, and moving such a file back is a call that a person is asked about. */
+function notesOn(setAside: BoxedEnding['setAside']): string[] {
+  if (setAside.length === 0) return []
+  const lines = setAside.slice(0, MAX_NAMED).map(({ path, to }) => {
+    return to === null
+      ? `${showName(path)}: this could not be done, and a person has to look at it`
+      : `${showName(path)} is now ${showName(to)}`
+  })
+  const more = setAside.length > MAX_NAMED ? [`… and ${setAside.length - MAX_NAMED} more`] : []
+  return [
+    '[Set aside, because it would run by itself later (git, shell, editor, CI). To put one back, use move_file: the person is asked.',
+    ...lines,
+    ...more,
+    ']',
+  ]
 }
 
 function refuseUnusable(command: readonly string[]): void {
@@ -174,6 +196,8 @@ async function resolveFolder(text: string, { folders, closedFolders }: ToolConte
   const path = join(root, ...opened.place.parts)
   if ((await realpath(path)) !== path || !isInside(root, path) || !(await lstat(path)).isDirectory())
     throw new PathRefused(`'${shown}' leads through a link. Name the folder itself.`)
+  const around = await placeAroundPrograms({ path, folder: root })
+  if (around !== null) throw new PathRefused(say('path_folder_protected', { folder: shown, path: showName(around) }))
   return { path, shown }
 }
 

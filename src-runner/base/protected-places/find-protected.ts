@@ -1,0 +1,136 @@
+import type { BigIntStats, Dirent } from 'node:fs'
+import { lstat, readdir, readlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { foldName } from './path-patterns.ts'
+import { codePlaceOf, isHiddenInHome, isInside, isRepository, mayEndPlace, namedByConfig, secretPlaceOf } from './protected-places.ts'
+
+/**
+ * A protected place below a folder. Of a repository of git, in which programs write all the time, only those parts are
+ * protected that say what runs: its `repository` itself stays writable.
+ */
+export type FoundPlace = {
+  path: string
+  is: 'code' | 'secret' | 'repository' | 'part of a repository'
+  kind: 'file' | 'folder' | 'link' | 'other'
+  /** The same as long as nobody puts something else there. */
+  identity: string
+}
+
+export type FoundPlaces = {
+  folder: string
+  places: Map<string, FoundPlace>
+  /** There was too much to look at all of it. */
+  isCut: boolean
+}
+
+/** What decides what git runs, in each repository. Where a part is missing, a program could put it there. */
+const REPOSITORY_PARTS = ['config', 'config.worktree', 'hooks', 'commondir', 'gitdir']
+const MAX_MODULE_DEPTH = 8
+
+/**
+ * What others wrote for a project to run. Their files are full of other people's editor and CI settings, which nobody
+ * reads there; only what runs on the way into a folder matters. Looked at last, and only as far as the limit goes.
+ */
+const DEPENDENCIES = new Set(['node_modules', 'bower_components', '.venv', 'venv', '.tox', 'vendor', 'target', 'pods', 'site-packages'])
+const RUNS_IN_DEPENDENCIES = new Set(['.git', '.hg', '.envrc'])
+const MAX_DEPENDENCY_ENTRIES = 100_000
+const SIDE_BY_SIDE = 32
+
+/**
+ * All protected places below a folder, which is not one itself. Links are not followed. `most`: entries that are looked at,
+ * those of dependencies not counted.
+ */
+export async function findProtected(folder: string, most: number): Promise<FoundPlaces> {
+  const found: FoundPlaces = { folder, places: new Map(), isCut: false }
+  const own = [folder]
+  const dependencies: string[] = []
+  let left = most
+  for (let at = 0; at < own.length && left >= 0;) {
+    const some = own.slice(at, at + SIDE_BY_SIDE)
+    at += some.length
+    left -= await lookIntoAll(some, { found, own, dependencies })
+  }
+  if (left < 0) return { ...found, isCut: true }
+  left = MAX_DEPENDENCY_ENTRIES
+  for (let at = 0; at < dependencies.length && left >= 0;) {
+    const some = dependencies.slice(at, at + SIDE_BY_SIDE)
+    at += some.length
+    left -= await lookIntoAll(some, { found, own: dependencies, dependencies, inside: true })
+  }
+  return found
+}
+
+type Search = { found: FoundPlaces; own: string[]; dependencies: string[]; inside?: boolean }
+
+async function lookIntoAll(folders: readonly string[], search: Search): Promise<number> {
+  const entries = await Promise.all(folders.map((folder) => lookInto(folder, search)))
+  return entries.reduce((sum, some) => sum + some, 0)
+}
+
+/** How many entries there are. Folders below are added to those that are looked at later. */
+async function lookInto(folder: string, { found, own, dependencies, inside = false }: Search): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => [])
+  if (entries.some(({ name }) => foldName(name) === 'head') && (await isRepository(folder)))
+    return entries.length + (await lookIntoRepository(folder, found))
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    const is = inside ? (RUNS_IN_DEPENDENCIES.has(foldName(entry.name)) ? 'code' : null) : protectedAs(path, entry.name, found.folder)
+    if (is === 'code' && foldName(entry.name) === '.git' && entry.isDirectory()) await lookIntoRepository(path, found)
+    else if (is !== null) await note(path, is, found)
+    else if (entry.isDirectory()) (DEPENDENCIES.has(foldName(entry.name)) ? dependencies : own).push(path)
+  }
+  return entries.length
+}
+
+function protectedAs(path: string, name: string, root: string): 'code' | 'secret' | null {
+  if (!mayEndPlace(name)) return null
+  if (codePlaceOf(path) !== null || isHiddenInHome(path, root)) return 'code'
+  return secretPlaceOf(path) === null ? null : 'secret'
+}
+
+async function lookIntoRepository(folder: string, found: FoundPlaces): Promise<number> {
+  await note(folder, 'repository', found)
+  for (const part of REPOSITORY_PARTS) await note(join(folder, part), 'part of a repository', found)
+  const named = await namedByConfig(join(folder, 'config'), dirname(folder))
+  for (const path of named) if (isInside(found.folder, path) && path !== found.folder) await note(path, 'code', found)
+  const worktrees = await foldersIn(join(folder, 'worktrees'))
+  for (const worktree of worktrees) await lookIntoRepository(worktree, found)
+  return worktrees.length + (await lookIntoModules(join(folder, 'modules'), found, 0))
+}
+
+/** A module is called as its path in the project, which may have several parts. */
+async function lookIntoModules(folder: string, found: FoundPlaces, depth: number): Promise<number> {
+  const folders = depth < MAX_MODULE_DEPTH ? await foldersIn(folder) : []
+  let entries = folders.length
+  for (const one of folders)
+    entries += (await isModule(one)) ? await lookIntoRepository(one, found) : await lookIntoModules(one, found, depth + 1)
+  return entries
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => [])
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name))
+}
+
+/** Also when a program has taken away its HEAD, and could bring it back later. */
+async function isModule(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch((): string[] => [])
+  return names.some((name) => ['head', 'config'].includes(foldName(name)))
+}
+
+async function note(path: string, is: FoundPlace['is'], { places }: FoundPlaces): Promise<void> {
+  const stats = await lstat(path, { bigint: true }).catch(() => null)
+  if (stats === null) return
+  const kind = kindOf(stats)
+  const leadsTo = kind === 'link' ? `:${await readlink(path).catch(() => '')}` : ''
+  places.set(path, { path, is, kind, identity: `${identityOf(stats)}${leadsTo}` })
+}
+
+export function identityOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`
+}
+
+function kindOf(stats: BigIntStats): FoundPlace['kind'] {
+  if (stats.isSymbolicLink()) return 'link'
+  return stats.isDirectory() ? 'folder' : stats.isFile() ? 'file' : 'other'
+}

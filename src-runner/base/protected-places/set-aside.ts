@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { lstat, open, readlink, realpath, rename } from 'node:fs/promises'
+import { basename, dirname, join, sep } from 'node:path'
+import { foldName } from './path-patterns.ts'
+import { findProtected, identityOf, type FoundPlace, type FoundPlaces } from './find-protected.ts'
+import { hasPlainConfig, hasPlainHooks, isPlainRepository } from './plain-repository.ts'
+
+/** Something that appeared in a protected place, and the harmless name that it has now. null: it could not be renamed. */
+export type SetAside = { path: string; to: string | null }
+
+/** From <fcntl.h>; Node has no name for it. */
+const O_PATH = 0o10_000_000
+
+/**
+ * What has appeared since `before` and would run by itself. It gets another name, and is not removed: it may have been moved
+ * there, or have come from the person at the same time. A new repository that runs nothing stays.
+ */
+export async function setAsideWhatAppeared(before: FoundPlaces): Promise<SetAside[]> {
+  const { places } = await findProtected(before.folder, Infinity)
+  const done: SetAside[] = []
+  const settled = new Set<string>()
+  for (const place of places.values()) {
+    if (place.is === 'secret' || before.places.get(place.path)?.identity === place.identity) continue
+    if (place.is === 'part of a repository' && settled.has(dirname(place.path))) continue
+    if (await isHarmless(place)) {
+      if (place.is === 'repository') settled.add(place.path)
+      continue
+    }
+    if (place.is === 'repository') settled.add(place.path)
+    // A repository inside of one that has another name by now has gone with it.
+    if (done.some(({ path }) => place.path.startsWith(path + sep))) continue
+    done.push(await setAside(place))
+  }
+  return done
+}
+
+async function isHarmless({ path, is }: FoundPlace): Promise<boolean> {
+  if (is === 'repository') return isPlainRepository(path)
+  if (is !== 'part of a repository') return false
+  if (basename(path) === 'config') return hasPlainConfig(path)
+  return basename(path) === 'hooks' && hasPlainHooks(path)
+}
+
+async function setAside({ path, is, identity }: FoundPlace): Promise<SetAside> {
+  const mark = `set-aside-${randomBytes(4).toString('hex')}`
+  const to = `${basename(path).replace(/^\.+/, '')}.${mark}`
+  try {
+    // Without its HEAD it is a repository under no name.
+    const withoutHead = is === 'repository' ? renameIn(path, 'HEAD', `HEAD.${mark}`, null) : Promise.resolve()
+    if (is === 'repository' && foldName(basename(path)) !== '.git') {
+      await withoutHead
+      return { path: join(path, 'HEAD'), to: join(path, `HEAD.${mark}`) }
+    }
+    await withoutHead.catch(() => {})
+    await renameIn(dirname(path), basename(path), to, identity)
+    return { path, to: join(dirname(path), to) }
+  } catch {
+    return { path, to: null }
+  }
+}
+
+/**
+ * Another program may run in the same folder, and swap a part of the path for a link. So the name is changed in the very
+ * folder that was proved to lie where it is meant to.
+ */
+async function renameIn(folder: string, from: string, to: string, identity: string | null): Promise<void> {
+  if (process.platform !== 'linux') {
+    if ((await realpath(folder)) !== folder) throw new Error(`${folder} is not where it was`)
+    return renameSame(folder, from, to, identity)
+  }
+  const handle = await open(folder, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  try {
+    if ((await readlink(`/proc/self/fd/${handle.fd}`)) !== folder) throw new Error(`${folder} is not where it was`)
+    await renameSame(`/proc/self/fd/${handle.fd}`, from, to, identity)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function renameSame(folder: string, from: string, to: string, identity: string | null): Promise<void> {
+  const now = identityOf(await lstat(join(folder, from), { bigint: true }))
+  if (identity !== null && !identity.startsWith(now)) throw new Error(`${from} is not what it was`)
+  await rename(join(folder, from), join(folder, to))
+}
