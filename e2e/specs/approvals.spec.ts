@@ -70,6 +70,8 @@ test('what an agent may not do alone is counted in the title, shown as it is, an
   const jobId = await handOver(deckhand, await addAgent(deckhand, models, folder))
   await expect(page).toHaveTitle('(1) Deckhand')
   const card = await openApprovals(page)
+  await expect(card.getByRole('group', { name: /plan\.md/ })).toContainText('green')
+  await card.getByRole('button', { name: 'Details' }).click()
   await expect(card).toContainText('The draft is newer.')
   await expect(card.getByRole('group', { name: 'path' })).toHaveText(join(folder.path, 'plan.md'))
   await expect(card.getByRole('group', { name: 'content' })).toHaveText(GREEN)

@@ -112,6 +112,7 @@ test('a German page asks in German, and says in German why it asks and what did 
     'german',
   )
   await page.goto(`app://deckhand/approvals?id=${approvals[0]!.id}`)
+  await page.getByRole('article').getByRole('button', { name: 'Einzelheiten' }).click()
   await expect(page.getByRole('article')).toContainText('Frage vor write_file')
   await expect(page.getByRole('article')).not.toContainText(ENGLISH)
 

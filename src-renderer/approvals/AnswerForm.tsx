@@ -12,7 +12,7 @@ import { KeyHint } from '../ui/KeyHint.tsx'
 import { TextArea } from '../ui/TextArea.tsx'
 import type { Answering } from './use-answer.ts'
 
-type FormProps = { approval: Approval; answering: Answering; hasKeys: boolean; compact?: boolean }
+type FormProps = { approval: Approval; answering: Answering; hasKeys: boolean }
 
 /** The answers that this decision takes, as buttons; A and R give the two plain ones where the card has the keys. */
 export function AnswerForm(props: FormProps): JSX.Element {
@@ -38,23 +38,21 @@ export function AnswerForm(props: FormProps): JSX.Element {
     const said = props.approval.question?.choices[at]
     if (said !== undefined) answer(said)
   }
-  if (props.hasKeys) {
+  createEffect(() => {
+    if (!props.hasKeys) return
     useKeys({
       a: plainYes,
       r: () => setOpen('reject'),
       ...Object.fromEntries([...'123456789'].map((figure) => [figure, () => choose(Number(figure) - 1)])),
     })
-  }
+  })
 
-  // Opened it is tall, and in a low window it would lie over what is to be decided: then it stands below that.
+  // Opened it is taller.
   const [form, setForm] = createSignal<HTMLDivElement>()
   createEffect(on(open, (now) => now !== null && form()?.scrollIntoView?.({ block: 'nearest' }), { defer: true }))
 
   return (
-    <div
-      ref={setForm}
-      class={`flex flex-col gap-3 ${props.compact ? '' : open() === null ? 'sticky bottom-0 -mx-5 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4' : '-mx-5 -mb-5 border-t border-line px-5 py-4'}`}
-    >
+    <div ref={setForm} class="flex flex-col gap-3">
       <Show when={props.approval.kind === 'question'}>
         <AnswerField
           choices={props.approval.question?.choices ?? []}
@@ -83,12 +81,10 @@ export function AnswerForm(props: FormProps): JSX.Element {
               <p class="mt-1 text-sm font-medium wrap-anywhere text-ink">{wholeRuleSentence(rule(), words(), props.approval.agentName)}</p>
               <p class="mt-1 text-xs text-ink-3">{text().alwaysNote}</p>
               <div class="mt-3 flex flex-wrap gap-2">
-                <Button variant="primary" size={size(props)} busy={props.answering.isRunning()} onClick={() => approve('always')}>
+                <Button variant="primary" busy={props.answering.isRunning()} onClick={() => approve('always')}>
                   {text().alwaysConfirm}
                 </Button>
-                <Button size={size(props)} onClick={() => setOpen(null)}>
-                  {words().common.cancel}
-                </Button>
+                <Button onClick={() => setOpen(null)}>{words().common.cancel}</Button>
               </div>
             </div>
           )}
@@ -101,17 +97,12 @@ export function AnswerForm(props: FormProps): JSX.Element {
                   {text().approveOnce}
                 </Yes>
                 <Show when={props.approval.mayRemember.includes('job')}>
-                  <Button
-                    size={size(props)}
-                    title={text().approveJobWhy}
-                    disabled={props.answering.isRunning()}
-                    onClick={() => approve('job')}
-                  >
+                  <Button title={text().approveJobWhy} disabled={props.answering.isRunning()} onClick={() => approve('job')}>
                     {text().approveJob}
                   </Button>
                 </Show>
                 <Show when={props.approval.mayRemember.includes('always') && props.approval.alwaysRule}>
-                  <Button size={size(props)} disabled={props.answering.isRunning()} onClick={() => setOpen('always')}>
+                  <Button disabled={props.answering.isRunning()} onClick={() => setOpen('always')}>
                     {text().approveAlways}
                   </Button>
                 </Show>
@@ -120,7 +111,7 @@ export function AnswerForm(props: FormProps): JSX.Element {
                 <Yes {...props} onClick={() => answer('happened')}>
                   {text().happened}
                 </Yes>
-                <Button size={size(props)} disabled={props.answering.isRunning()} onClick={() => answer('again')}>
+                <Button disabled={props.answering.isRunning()} onClick={() => answer('again')}>
                   {text().again}
                 </Button>
               </Match>
@@ -133,7 +124,7 @@ export function AnswerForm(props: FormProps): JSX.Element {
               </Match>
             </Switch>
             <span class="ml-auto">
-              <Button variant="danger" icon={X} size={size(props)} disabled={props.answering.isRunning()} onClick={() => setOpen('reject')}>
+              <Button variant="danger" icon={X} disabled={props.answering.isRunning()} onClick={() => setOpen('reject')}>
                 {rejectWord(props.approval.kind)}
                 <Hint show={props.hasKeys} keys="r" />
               </Button>
@@ -145,8 +136,6 @@ export function AnswerForm(props: FormProps): JSX.Element {
   )
 }
 
-const size = (props: { compact?: boolean }) => (props.compact ? ('sm' as const) : ('md' as const))
-
 function rejectWord(kind: Approval['kind']): string {
   const text = words().approvals
   return { tool: text.reject, question: text.noAnswer, unknown_outcome: text.stopJob, budget: text.stopBudget }[kind]
@@ -154,7 +143,7 @@ function rejectWord(kind: Approval['kind']): string {
 
 function Yes(props: FormProps & { onClick: () => void; children: JSX.Element }): JSX.Element {
   return (
-    <Button variant="primary" icon={Check} size={size(props)} busy={props.answering.isRunning()} onClick={() => props.onClick()}>
+    <Button variant="primary" icon={Check} busy={props.answering.isRunning()} onClick={() => props.onClick()}>
       {props.children}
       <Hint show={props.hasKeys} keys="a" dark />
     </Button>
@@ -164,7 +153,7 @@ function Yes(props: FormProps & { onClick: () => void; children: JSX.Element }):
 function Hint(props: { show: boolean; keys: string; dark?: boolean }): JSX.Element {
   return (
     <Show when={props.show}>
-      <span class="ml-1 max-sm:hidden">
+      <span class="ml-1 group-has-[textarea:focus]/card:hidden max-sm:hidden">
         <KeyHint keys={props.keys} on={props.dark ? 'dark' : undefined} />
       </span>
     </Show>

@@ -14,7 +14,7 @@ import type { Outcome } from './use-answer.ts'
 const LOOKS: Record<ApprovalStatus, { icon: Icon; tone: string }> = {
   pending: { icon: Info, tone: 'text-ink-3' },
   approved: { icon: CircleCheck, tone: 'text-ok' },
-  rejected: { icon: CircleX, tone: 'text-bad' },
+  rejected: { icon: CircleX, tone: 'text-ink-2' },
   expired: { icon: CircleSlash, tone: 'text-ink-3' },
   withdrawn: { icon: CircleSlash, tone: 'text-ink-3' },
 }

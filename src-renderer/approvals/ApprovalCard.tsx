@@ -1,48 +1,47 @@
-import { A } from '@solidjs/router'
 import CircleHelp from 'lucide-solid/icons/circle-question-mark'
 import Hand from 'lucide-solid/icons/hand'
+import Info from 'lucide-solid/icons/info'
+import ShieldAlert from 'lucide-solid/icons/shield-alert'
 import Unplug from 'lucide-solid/icons/unplug'
 import Wallet from 'lucide-solid/icons/wallet'
-import { For, type JSX, Show, untrack } from 'solid-js'
+import { createEffect, createMemo, createSignal, type JSX, Match, on, Show, Switch, untrack } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import type { Approval } from '../../src-runner/contract/approvals.ts'
-import type { CallFacts } from '../../src-runner/contract/rules.ts'
 import { useApprovalPreview } from '../api/queries.ts'
 import { DiffView } from '../files/DiffView.tsx'
 import { visibleText } from '../kit/visible-text.ts'
 import { locale, words } from '../kit/words/words.ts'
+import { useDesktop } from '../platform/DesktopProvider.tsx'
+import { CopyButton } from '../ui/CopyButton.tsx'
 import type { Icon } from '../ui/icon.ts'
-import { Pill } from '../ui/Pill.tsx'
-import { Time } from '../ui/Time.tsx'
+import { Skeleton } from '../ui/Skeleton.tsx'
 import { AnswerForm } from './AnswerForm.tsx'
 import { AnsweredLine, OutcomeNote } from './AnsweredLine.tsx'
-import { budgetSentence, headlineOf } from './approval-text.ts'
+import { commandOf, headlineOf, isSaidWhole, riskOf, sentenceOf } from './approval-text.ts'
+import { ApprovalDetails } from './ApprovalDetails.tsx'
 import { Arguments } from './Arguments.tsx'
-import { MarksList, markNames } from './MarksView.tsx'
+import { focusNextCard } from './next-card.ts'
 import { type Outcome, useAnswer } from './use-answer.ts'
-import { OverruledFold, VerdictMark, VoiceText } from './Voices.tsx'
 
 const ICONS: Record<Approval['kind'], Icon> = { tool: Hand, question: CircleHelp, unknown_outcome: Unplug, budget: Wallet }
 
 export type ApprovalCardProps = {
   approval: Approval
-  /** In a chat, on a job, on Home: what the place says already is left out. */
-  compact?: boolean
-  /** The screen's own card: A, R and figures answer it. */
-  hasKeys?: boolean
-  /** The agent's words stand right above already. */
-  withoutReason?: boolean
-  /** Where to go once it is answered. */
+  /** The screen is about this decision alone: its keys work wherever the focus is. Elsewhere the card needs the focus. */
+  isFront?: boolean
+  /** Where to go once it is answered. Left out: the focus goes to the next open card. */
   next?: JSX.Element
 }
 
 /**
- * One decision: what would happen, why the agent wants it, exactly what would run, where it comes from, which rule
- * asked, and the answers. It stays in place once answered and says how it ended.
+ * One decision, wherever it is shown: what would happen in one sentence, exactly what would run, what is risky about it, and
+ * the answers. Everything else is under Details. It stays in place once answered and says how it ended.
  */
 export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
   const text = () => words().approvals
   const answering = useAnswer(() => props.approval)
+  const [hasFocus, setFocus] = createSignal(false)
+  let card!: HTMLElement
   const isOpen = () => props.approval.status === 'pending'
   // Answered while somebody looked at it, and not from here.
   const wasOpen = untrack(isOpen)
@@ -51,44 +50,49 @@ export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
     if (own !== null || !wasOpen || isOpen() || answering.isRunning()) return own
     return props.approval.status === 'expired' ? null : { kind: 'elsewhere' }
   }
+  const isAnsweredHere = createMemo(() => !isOpen() && answering.outcome()?.kind === 'mine')
+  createEffect(on(isAnsweredHere, (isAnswered) => isAnswered && props.next === undefined && focusNextCard(card), { defer: true }))
   return (
     <article
+      ref={(element) => {
+        card = element
+      }}
+      tabIndex={-1}
+      data-decision={isOpen() ? 'open' : 'answered'}
       aria-label={`${text().kind[props.approval.kind]} ${headlineOf(props.approval, words(), locale())}`}
-      class={`min-w-0 rounded-xl border bg-surface ${isOpen() ? 'border-warn/50 shadow-card' : 'border-line'}`}
+      class={`group/card min-w-0 scroll-my-3 rounded-xl border bg-surface ${isOpen() ? 'border-warn/50 shadow-card' : 'border-line'}`}
+      onFocusIn={() => setFocus(true)}
+      onFocusOut={(event) => setFocus(event.relatedTarget instanceof Node && card.contains(event.relatedTarget))}
     >
-      <header class={`flex items-start gap-3 ${props.compact ? 'px-3.5 pt-3' : 'px-5 pt-4'}`}>
-        <span class={`mt-0.5 shrink-0 ${isOpen() ? 'text-warn' : 'text-ink-3'}`}>
-          <Dynamic component={ICONS[props.approval.kind]} size={props.compact ? 17 : 20} aria-hidden="true" />
-        </span>
-        <div class="min-w-0 flex-1">
-          <div class="flex flex-wrap items-baseline justify-between gap-x-3 text-xs text-ink-3">
-            <p class="min-w-0 wrap-anywhere">{askerLine(props.approval)}</p>
-            <Show when={isOpen()}>
-              <p title={text().expiresWhy}>
-                {text().expires} <Time at={props.approval.expiresAt} />
-              </p>
-            </Show>
+      <div class="flex flex-col gap-3 p-4">
+        <header class="flex items-start gap-3">
+          <span class={`mt-0.5 shrink-0 ${isOpen() ? 'text-warn' : 'text-ink-3'}`}>
+            <Dynamic component={ICONS[props.approval.kind]} size={18} aria-hidden="true" />
+          </span>
+          <div class="min-w-0 flex-1">
+            <p class="text-xs wrap-anywhere text-ink-3">{askerLine(props.approval)}</p>
+            <h2 class="text-md font-semibold wrap-anywhere whitespace-pre-wrap text-ink">
+              {visibleText(sentenceOf(props.approval, words(), locale()))}
+            </h2>
           </div>
-          <h2 class={`font-semibold wrap-anywhere whitespace-pre-wrap text-ink ${props.compact ? 'text-md' : 'text-lg'}`}>
-            {visibleText(headlineOf(props.approval, words(), locale()))}
-          </h2>
-        </div>
-      </header>
-      <div class={`flex flex-col ${props.compact ? 'gap-2.5 px-3.5 pt-2 pb-3' : 'gap-4 px-5 pt-3 pb-5'}`}>
-        <Body approval={props.approval} compact={props.compact} withoutReason={props.withoutReason} />
+        </header>
         <Show
           when={isOpen()}
           fallback={
             <>
+              <Show when={commandOf(props.approval)}>{(line) => <Command line={line()} />}</Show>
               <AnsweredLine approval={props.approval} />
               <OutcomeNote outcome={outcome()} approval={props.approval} />
               {props.next}
             </>
           }
         >
+          <What approval={props.approval} />
+          <Risk approval={props.approval} />
           <OutcomeNote outcome={outcome()} approval={props.approval} />
-          <AnswerForm approval={props.approval} answering={answering} hasKeys={props.hasKeys === true} compact={props.compact} />
+          <AnswerForm approval={props.approval} answering={answering} hasKeys={props.isFront === true || hasFocus()} />
         </Show>
+        <ApprovalDetails approval={props.approval} />
       </div>
     </article>
   )
@@ -106,189 +110,72 @@ function askerLine(approval: Approval): string {
   }
 }
 
-function Body(props: { approval: Approval; compact?: boolean; withoutReason?: boolean }): JSX.Element {
-  const text = () => words().approvals
-  const isCall = () => props.approval.kind === 'tool' || props.approval.kind === 'unknown_outcome'
-  const mayStillRun = () => props.approval.kind === 'tool' && props.approval.status === 'pending'
-  const callLabel = () => (mayStillRun() ? text().call : props.approval.kind === 'tool' ? text().callWas : text().callAsked)
-  return (
-    <>
-      <Show when={props.approval.kind === 'unknown_outcome'}>
-        <p class="text-sm text-ink-2">{text().outcomeText}</p>
-      </Show>
-      <Show when={props.approval.budget}>
-        {(budget) => <p class="text-sm text-ink-2">{budgetSentence(budget(), words(), locale())}</p>}
-      </Show>
-      <Show when={props.approval.kind !== 'budget' && !props.withoutReason}>
-        <Reason approval={props.approval} compact={props.compact} />
-      </Show>
-      <Show when={mayStillRun() && !props.compact && CHANGES_A_FILE.has(props.approval.tool ?? '')}>
-        <FileChange approvalId={props.approval.id} />
-      </Show>
-      <Show when={isCall()}>
-        <section class="flex flex-col gap-1.5">
-          <Show when={!props.compact} fallback={<span class="sr-only">{callLabel()}</span>}>
-            <Label note={mayStillRun() ? text().callNote : undefined}>{callLabel()}</Label>
-          </Show>
-          <Arguments args={props.approval.args} compact={props.compact} />
-          <Show when={props.approval.facts}>{(facts) => <Effects facts={facts()} compact={props.compact} />}</Show>
-        </section>
-      </Show>
-      <Show when={!props.compact || markNames(props.approval.marks).length > 0 || props.approval.decision}>
-        <dl
-          class={`grid grid-cols-[max-content_minmax(0,1fr)] gap-x-4 text-sm max-sm:grid-cols-1 max-sm:gap-y-0! max-sm:[&>dd]:mb-2 ${props.compact ? 'gap-y-1 text-xs' : 'gap-y-2'}`}
-        >
-          <Show when={!props.compact}>
-            <Fact name={text().origin}>
-              <Origin approval={props.approval} />
-            </Fact>
-          </Show>
-          <Show when={props.approval.decision}>
-            {(decision) => (
-              <Fact name={text().decidedBy}>
-                <span class="flex items-start gap-1.5 text-ink-2">
-                  <span class="mt-0.5">
-                    <VerdictMark verdict={decision().verdict} />
-                  </span>
-                  <VoiceText voice={decision().decidedBy} />
-                </span>
-                <OverruledFold voices={decision().overruled} />
-              </Fact>
-            )}
-          </Show>
-          <Show when={markNames(props.approval.marks).length > 0}>
-            <Fact name={text().marks}>
-              <MarksList marks={props.approval.marks} jobId={props.approval.jobId} />
-            </Fact>
-          </Show>
-          <Show when={!props.compact}>
-            <Fact name={text().asked}>
-              <Time at={props.approval.createdAt} class="text-ink-2" />
-            </Fact>
-            <Show when={isCall()}>
-              <Fact name={text().fingerprint}>
-                <span class="font-mono text-xs text-ink-3" title={props.approval.hash}>
-                  {props.approval.hash.slice(0, 12)}
-                </span>
-              </Fact>
-            </Show>
-          </Show>
-        </dl>
-      </Show>
-    </>
-  )
-}
-
 const CHANGES_A_FILE = new Set(['write_file', 'edit_file'])
 
-/** Beside the exact arguments, which say what will stand there: what of the present text goes. Not there where it cannot be told. */
-function FileChange(props: { approvalId: string }): JSX.Element {
-  const preview = useApprovalPreview(() => props.approvalId)
+/** Exactly what would run, in its shortest whole form: the command, the change of the file, else the arguments. */
+function What(props: { approval: Approval }): JSX.Element {
+  const isCall = () => props.approval.kind === 'tool' || props.approval.kind === 'unknown_outcome'
+  return (
+    <Switch>
+      <Match when={commandOf(props.approval)}>{(line) => <Command line={line()} />}</Match>
+      <Match when={props.approval.kind === 'tool' && CHANGES_A_FILE.has(props.approval.tool ?? '')}>
+        <FileChange approval={props.approval} />
+      </Match>
+      <Match when={isCall() && !isSaidWhole(props.approval, words(), locale())}>
+        <Arguments args={props.approval.args} compact />
+      </Match>
+    </Switch>
+  )
+}
+
+function Command(props: { line: string }): JSX.Element {
+  const desktop = useDesktop()
+  return (
+    <div class="flex items-start gap-1 rounded-lg border border-line bg-inset py-1 pr-1 pl-3">
+      <pre
+        tabIndex={0}
+        role="group"
+        aria-label={words().approvals.command}
+        class="scroll-quiet max-h-40 min-w-0 flex-1 overflow-auto py-1 font-mono text-xs wrap-anywhere whitespace-pre-wrap text-ink"
+      >
+        {visibleText(props.line)}
+      </pre>
+      <CopyButton text={() => props.line} copy={(copied) => desktop.copyText(copied)} size="sm" />
+    </div>
+  )
+}
+
+/** What would change in the file as it is now. Where that cannot be told, or not as a whole, the arguments say what is wanted. */
+function FileChange(props: { approval: Approval }): JSX.Element {
+  const preview = useApprovalPreview(() => props.approval.id)
   const change = () => {
     const found = preview.data?.change
-    return found && found.change === 'modified' && found.diff !== '' ? found : null
+    return found && found.diff !== '' && !found.truncated ? found : null
   }
   return (
-    <Show when={change()}>
-      {(file) => (
-        <section class="flex flex-col gap-1.5">
-          <Label>{words().approvals.change}</Label>
-          <DiffView path={file().path} diff={file().diff} />
-        </section>
+    <Switch fallback={<Arguments args={props.approval.args} compact />}>
+      <Match when={preview.isPending}>
+        <Skeleton rows={3} />
+      </Match>
+      <Match when={change()}>{(file) => <DiffView path={file().path} diff={file().diff} height="max-h-64" />}</Match>
+    </Switch>
+  )
+}
+
+function Risk(props: { approval: Approval }): JSX.Element {
+  const risk = () => riskOf(props.approval, words(), locale())
+  return (
+    <Show when={risk()}>
+      {(shown) => (
+        <p
+          class={`flex items-start gap-2 text-sm wrap-anywhere ${shown().isHigh ? 'rounded-md bg-warn-soft px-2.5 py-1.5 text-warn' : 'text-ink-2'}`}
+        >
+          <span class={`mt-0.5 shrink-0 ${shown().isHigh ? '' : 'text-ink-3'}`}>
+            <Dynamic component={shown().isHigh ? ShieldAlert : Info} size={15} aria-hidden="true" />
+          </span>
+          <span class="min-w-0">{shown().text}</span>
+        </p>
       )}
     </Show>
-  )
-}
-
-function Label(props: { note?: string; children: JSX.Element }): JSX.Element {
-  return (
-    <p class="flex flex-wrap items-baseline gap-x-2 text-xs">
-      <span class="font-semibold text-ink-2">{props.children}</span>
-      <Show when={props.note}>
-        <span class="text-ink-3">{props.note}</span>
-      </Show>
-    </p>
-  )
-}
-
-/** The agent's own words, set apart so that nobody takes them for Deckhand's. */
-function Reason(props: { approval: Approval; compact?: boolean }): JSX.Element {
-  const text = () => words().approvals
-  return (
-    <section class="flex flex-col gap-1">
-      <Label note={props.compact ? undefined : text().reasonNote}>{text().reason(props.approval.agentName)}</Label>
-      <Show when={props.approval.reason.trim() !== ''} fallback={<p class="text-sm text-ink-3">{text().noReason}</p>}>
-        <blockquote
-          class={`scroll-quiet overflow-auto border-l-2 border-line-strong pl-3 text-md wrap-anywhere whitespace-pre-wrap text-ink-2 italic ${props.compact ? 'max-h-24 text-sm' : 'max-h-60'}`}
-        >
-          {visibleText(props.approval.reason.trim())}
-        </blockquote>
-      </Show>
-    </section>
-  )
-}
-
-function Effects(props: { facts: CallFacts; compact?: boolean }): JSX.Element {
-  const runs = () => (props.facts.runsLater === true ? 'runsLater' : 'runsCode')
-  const names = () => (['leavesMachine', 'costsMoney', 'deletes', 'overwrites', runs()] as const).filter((name) => props.facts[name])
-  const text = () => words().approvals
-  return (
-    <>
-      <Show when={names().length > 0}>
-        <ul aria-label={text().effects} class="flex flex-wrap gap-1.5">
-          <For each={names()}>
-            {(name) => (
-              <li>
-                <Pill tone="warn">{text().effect[name]}</Pill>
-              </li>
-            )}
-          </For>
-          <Show when={props.facts.boxed !== undefined}>
-            <li>
-              <Pill tone={props.facts.boxed ? 'ok' : 'bad'}>{props.facts.boxed ? text().effect.boxed : text().effect.unboxed}</Pill>
-            </li>
-          </Show>
-        </ul>
-      </Show>
-      <Show when={!props.compact && props.facts.paths.length > 0}>
-        <div class="text-xs text-ink-3">
-          <span class="font-semibold">{text().places}</span>
-          <ul>
-            <For each={props.facts.paths}>{(path) => <li class="font-mono wrap-anywhere">{visibleText(path)}</li>}</For>
-          </ul>
-        </div>
-      </Show>
-    </>
-  )
-}
-
-function Fact(props: { name: string; children: JSX.Element }): JSX.Element {
-  return (
-    <>
-      <dt class="text-ink-3">{props.name}</dt>
-      <dd class="min-w-0 text-ink">{props.children}</dd>
-    </>
-  )
-}
-
-function Origin(props: { approval: Approval }): JSX.Element {
-  const text = () => words().approvals
-  return (
-    <span class="wrap-anywhere text-ink-2">
-      {text().originOf[props.approval.channel]}:{' '}
-      <A href={`/jobs/${props.approval.jobId}`} class="text-accent-ink underline underline-offset-2">
-        {props.approval.jobTitle}
-      </A>
-      <Show when={props.approval.conversationId}>
-        {(conversationId) => (
-          <>
-            {' · '}
-            <A href={`/chat/${conversationId()}`} class="text-accent-ink underline underline-offset-2">
-              {text().openConversation}
-            </A>
-          </>
-        )}
-      </Show>
-    </span>
   )
 }

@@ -38,33 +38,28 @@ export function MarksList(props: { marks: Marks; jobId: string }): JSX.Element {
   const text = () => words().approvals
   return (
     <Show when={markNames(props.marks).length > 0}>
-      <div class="flex flex-col gap-1">
-        <ul class="flex flex-col gap-1">
-          <For each={markNames(props.marks)}>
-            {(name) => (
-              <li class="flex items-start gap-2 text-sm text-ink-2">
-                <span class={`mt-0.5 shrink-0 ${name === 'untrusted' ? 'text-warn' : 'text-ink-3'}`}>
-                  <Dynamic component={ICONS[name]} size={14} aria-hidden="true" />
-                </span>
-                <span class="min-w-0 wrap-anywhere">
-                  <span class="text-ink">{text().marked[name]}</span>
-                  {': '}
-                  {causeText(props.marks[name]!, words())}{' '}
-                  <A
-                    href={stepHref(props.jobId, props.marks[name]!.seq)}
-                    class="whitespace-nowrap text-accent-ink underline underline-offset-2"
-                  >
-                    {props.marks[name]!.seq === 0 ? text().markFirst : text().markStep(props.marks[name]!.seq)}
-                  </A>
-                </span>
-              </li>
-            )}
-          </For>
-        </ul>
-        <Show when={props.marks.untrusted !== null && props.marks.private !== null}>
-          <p class="rounded-md bg-warn-soft px-2.5 py-1.5 text-xs text-warn">{text().markBoth}</p>
-        </Show>
-      </div>
+      <ul class="flex flex-col gap-1">
+        <For each={markNames(props.marks)}>
+          {(name) => (
+            <li class="flex items-start gap-2 text-sm text-ink-2">
+              <span class={`mt-0.5 shrink-0 ${name === 'untrusted' ? 'text-warn' : 'text-ink-3'}`}>
+                <Dynamic component={ICONS[name]} size={14} aria-hidden="true" />
+              </span>
+              <span class="min-w-0 wrap-anywhere">
+                <span class="text-ink">{text().marked[name]}</span>
+                {': '}
+                {causeText(props.marks[name]!, words())}{' '}
+                <A
+                  href={stepHref(props.jobId, props.marks[name]!.seq)}
+                  class="whitespace-nowrap text-accent-ink underline underline-offset-2"
+                >
+                  {props.marks[name]!.seq === 0 ? text().markFirst : text().markStep(props.marks[name]!.seq)}
+                </A>
+              </span>
+            </li>
+          )}
+        </For>
+      </ul>
     </Show>
   )
 }

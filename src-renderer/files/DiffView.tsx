@@ -11,7 +11,7 @@ const SIGNS = { same: ' ', add: '+', remove: '−' }
 const SIGN_TONES = { same: '', add: 'text-ok', remove: 'text-bad' }
 
 /** What changed in a text, line by line with the numbers of both sides; a sign as well as a colour says which way. */
-export function DiffView(props: { path: string; diff: string }): JSX.Element {
+export function DiffView(props: { path: string; diff: string; /** The most of it in sight at once. */ height?: string }): JSX.Element {
   const parsed = createMemo(() => parseDiff(props.diff))
   const [all, setAll] = createSignal(false)
   const lines = () => (all() ? parsed().lines : parsed().lines.slice(0, FIRST_LINES))
@@ -30,7 +30,7 @@ export function DiffView(props: { path: string; diff: string }): JSX.Element {
         role="group"
         aria-label={words().files.diff(props.path)}
         tabIndex={0}
-        class="scroll-quiet max-h-[28rem] overflow-auto rounded-md border border-line bg-surface font-mono text-xs"
+        class={`scroll-quiet overflow-auto rounded-md border border-line bg-surface font-mono text-xs ${props.height ?? 'max-h-[28rem]'}`}
       >
         <table class="w-full border-collapse">
           <tbody>

@@ -71,6 +71,7 @@ export function makeJob(fields: Partial<Job> = {}): Job {
     toolCalls: 1,
     attempt: 1,
     workingMs: 4200,
+    workingSince: null,
     cancelRequested: false,
     quiet: false,
     createdAt: 1_700_000_000_000,

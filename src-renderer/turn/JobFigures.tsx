@@ -9,7 +9,7 @@ import { Tokens } from '../ui/Tokens.tsx'
 
 type Figures = Pick<
   JobSummary,
-  'model' | 'inputTokens' | 'outputTokens' | 'cachedTokens' | 'costUsd' | 'priced' | 'startedAt' | 'finishedAt'
+  'model' | 'inputTokens' | 'outputTokens' | 'cachedTokens' | 'costUsd' | 'priced' | 'startedAt' | 'workingMs' | 'workingSince'
 >
 
 /** Model, tokens, cost and time of a job in one quiet line. */
@@ -40,15 +40,13 @@ export function JobFigures(props: { job: Figures; estimated?: boolean }): JSX.El
   )
 }
 
-/** How long a job took, counting on while it runs. */
-export function JobTime(props: { job: Pick<Figures, 'startedAt' | 'finishedAt'> }): JSX.Element {
+/** How long a job has worked, counting on while it does. The time in which it waits does not count. */
+export function JobTime(props: { job: Pick<Figures, 'startedAt' | 'workingMs' | 'workingSince'>; class?: string }): JSX.Element {
   return (
     <Show when={props.job.startedAt}>
-      {(startedAt) => (
-        <Show when={props.job.finishedAt} fallback={<Elapsed since={startedAt()} />}>
-          {(finishedAt) => <Duration ms={finishedAt() - startedAt()} />}
-        </Show>
-      )}
+      <Show when={props.job.workingSince} fallback={<Duration ms={props.job.workingMs} class={props.class} />}>
+        {(since) => <Elapsed since={since() - props.job.workingMs} class={props.class} />}
+      </Show>
     </Show>
   )
 }

@@ -1,5 +1,6 @@
 import Brain from 'lucide-solid/icons/brain'
 import ChevronRight from 'lucide-solid/icons/chevron-right'
+import CircleSlash from 'lucide-solid/icons/circle-slash'
 import CircleHelp from 'lucide-solid/icons/circle-question-mark'
 import FilePen from 'lucide-solid/icons/file-pen'
 import FileSymlink from 'lucide-solid/icons/file-symlink'
@@ -53,7 +54,7 @@ const STATE_TONES: Record<ToolItem['state'], string> = {
   running: 'text-accent-ink',
   done: 'text-ink-3',
   failed: 'text-bad',
-  denied: 'text-warn',
+  denied: 'text-ink-3',
   lost: 'text-warn',
 }
 
@@ -83,6 +84,7 @@ export function ToolLine(props: { item: ToolItem; /** The job has ended: what wa
   const stateWord = () => words().turn.toolState[props.isOver && props.item.state === 'asked' ? 'skipped' : props.item.state]
   const icon = (): Icon => {
     if (props.item.state === 'running') return LoaderCircle
+    if (props.item.state === 'denied') return CircleSlash
     return props.item.state === 'failed' || props.item.state === 'lost' ? TriangleAlert : ICONS[toolKind(props.item.name)]
   }
   /** Where it says it with other words than the answer itself, which stands below. */

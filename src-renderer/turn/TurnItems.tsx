@@ -1,7 +1,9 @@
+import type { Approval } from '../../src-runner/contract/approvals.ts'
 import { type JSX, Match, Show, Switch } from 'solid-js'
 import { words } from '../kit/words/words.ts'
 import { KeyedFor } from '../ui/KeyedFor.tsx'
 import { Pill } from '../ui/Pill.tsx'
+import { type TurnRow, withDecisions } from './placed-decisions.ts'
 import { Reasoning } from './Reasoning.tsx'
 import { ReplyText } from './ReplyText.tsx'
 import { ToolLine } from './ToolLine.tsx'
@@ -15,23 +17,18 @@ export function TurnItems(props: {
   items: readonly TurnItem[]
   doing: string | null
   isOver: boolean
-  /** What stands under a call: a decision about it, say. */
-  under?: (call: () => ToolItem) => JSX.Element
+  decisions?: readonly Approval[]
+  /** How a decision is shown, in its place in the turn. */
+  card?: (approval: () => Approval) => JSX.Element
 }): JSX.Element {
   return (
     <div class="flex min-w-0 flex-col gap-0.5">
-      <KeyedFor each={props.items} keyOf={(item) => item.key}>
+      <KeyedFor each={withDecisions(props.items, props.decisions ?? [])} keyOf={(item) => item.key}>
         {(item) => (
           <Switch>
             <Match when={textOf(item())}>{(text) => <Text item={text()} />}</Match>
-            <Match when={toolOf(item())}>
-              {(tool) => (
-                <>
-                  <ToolLine item={tool()} isOver={props.isOver} />
-                  {props.under?.(tool)}
-                </>
-              )}
-            </Match>
+            <Match when={toolOf(item())}>{(tool) => <ToolLine item={tool()} isOver={props.isOver} />}</Match>
+            <Match when={decisionOf(item())}>{(approval) => <div class="my-1">{props.card?.(approval)}</div>}</Match>
           </Switch>
         )}
       </KeyedFor>
@@ -55,11 +52,15 @@ export function Doing(props: { text: string }): JSX.Element {
   )
 }
 
-function textOf(item: TurnItem): TextItem | undefined {
+function decisionOf(row: TurnRow): Approval | undefined {
+  return row.kind === 'decision' ? row.approval : undefined
+}
+
+function textOf(item: TurnRow): TextItem | undefined {
   return item.kind === 'text' ? item : undefined
 }
 
-function toolOf(item: TurnItem): ToolItem | undefined {
+function toolOf(item: TurnRow): ToolItem | undefined {
   return item.kind === 'tool' ? item : undefined
 }
 

@@ -98,6 +98,7 @@ describe('a turn as it is shown', () => {
       [steps(reply(1, '', ['c1']), result(2, 'c1')), tool('c1', 'running'), tool('c1', 'done')],
       ['', 'c1 done'],
     ],
+    ['a call that was refused', [steps(reply(1, '', ['c1']), { ...result(2, 'c1', false), refused: true })], ['', 'c1 denied']],
     ['a failed call', [steps(reply(1, '', ['c1']), result(2, 'c1', false))], ['', 'c1 failed']],
     ['a call written down as started', [steps(reply(1, '', ['c1']), started(2, 'c1'))], ['', 'c1 running']],
     ['started, then the job ended', [steps(reply(1, '', ['c1']), started(2, 'c1')), done('failed')], ['', 'c1 lost']],

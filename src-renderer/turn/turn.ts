@@ -180,7 +180,8 @@ function recordedItems(steps: readonly Step[]): TurnItem[] {
       if (call) Object.assign(call, { state: 'running', startedAt: step.createdAt } satisfies Partial<ToolItem>)
     } else {
       const call = openCall(step.callId)
-      if (call) Object.assign(call, { state: step.ok ? 'done' : 'failed', result: step } satisfies Partial<ToolItem>)
+      const state = step.ok ? 'done' : step.refused ? 'denied' : 'failed'
+      if (call) Object.assign(call, { state, result: step } satisfies Partial<ToolItem>)
     }
   }
   return items

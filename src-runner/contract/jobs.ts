@@ -77,6 +77,8 @@ export const Job = z.object({
   attempt: z.number().int(),
   /** Working time so far, without waiting. */
   workingMs: z.number().int(),
+  /** It works now, and has since this moment, which `workingMs` does not count yet. null: it does not. */
+  workingSince: Moment.nullable(),
   cancelRequested: z.boolean(),
   /** A run of a schedule that found nothing new, and so tells nobody of itself. */
   quiet: z.boolean(),
@@ -145,6 +147,8 @@ export const ToolResultStep = z.object({
   output: z.string(),
   /** Of a call that failed: why, for a page that has words of its own. */
   said: Said.optional(),
+  /** It was not run: a rule or the person said no. */
+  refused: z.literal(true).optional(),
 })
 
 export const Step = z.discriminatedUnion('kind', [ReplyStep, ToolStartedStep, ToolResultStep])

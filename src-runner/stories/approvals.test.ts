@@ -159,6 +159,8 @@ describe('approvals', { timeout: 30_000 }, () => {
     expect(await runner.ended(job.id)).toMatchObject({ status: 'completed', result: 'All right.' })
     expect(sent).toEqual([])
     expect(lastPrompt()).toContain('the person said no. They wrote: Write to Cy instead.')
+    const { steps } = await runner.client.ok('listSteps', { params: { jobId: job.id } })
+    expect(steps.find(({ kind }) => kind === 'tool_result')).toMatchObject({ ok: false, refused: true })
   })
 
   it('asks about everything in one reply before it sleeps, and each answer is for its own call', async () => {

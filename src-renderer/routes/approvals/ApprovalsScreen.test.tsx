@@ -88,6 +88,9 @@ describe('a decision', () => {
     const { user } = open([approval])
     const front = await card(/Overwrite Documents\/notes\.md/)
     expect(within(front).getByText('Ada wants to use write_file')).toBeInTheDocument()
+    expect(within(front).getByText(/Look twice/)).toBeInTheDocument()
+    expect(within(front).queryByText('Your **notes** are old.')).toBeNull()
+    await user.click(within(front).getByRole('button', { name: 'Details' }))
     expect(within(front).getByText('Your **notes** are old.')).toBeInTheDocument()
     expect(within(front).getByText('Why, in Ada’s own words')).toBeInTheDocument()
     // Markup is text, and what hides is written out.
@@ -101,12 +104,35 @@ describe('a decision', () => {
     await user.click(within(front).getByRole('button', { name: '1 other voice, overruled' }))
     expect(within(front).getByText('Allow write_file.', { exact: false })).toBeInTheDocument()
     expect(within(front).getByRole('link', { name: 'step 4' })).toHaveAttribute('href', `/jobs/${approval.jobId}#step-4`)
-    expect(within(front).getByText(/Look twice/)).toBeInTheDocument()
   })
 
-  it('shows a command word by word, with the line breaks that each word has', async () => {
-    open([makeApproval({ tool: 'run_command', args: { command: ['sh', '-c', 'wc -l *\necho done'], folder: '/srv' } })])
+  it('warns of data that leaves only where data can leave', async () => {
+    const marks = { untrusted: { seq: 4, cause: 'web_fetch' }, private: { seq: 2, cause: 'read_file' }, outside: null }
+    open([makeApproval({ marks, facts: makeFacts({ leavesMachine: false }) })])
     const front = await card(/Overwrite/)
+    expect(within(front).queryByText(/Look twice/)).toBeNull()
+  })
+
+  it('shows a command as one line, and in its details word by word, with the line breaks that each word has', async () => {
+    const argv = ['sh', '-c', 'wc -l *\necho done']
+    const { user } = open([
+      makeApproval({
+        tool: 'run_command',
+        args: { command: argv, folder: '/srv' },
+        facts: makeFacts({
+          tool: 'run_command',
+          subject: "sh -c 'wc -l *\necho done'",
+          argv,
+          boxed: true,
+          runsCode: true,
+          overwrites: false,
+        }),
+      }),
+    ])
+    const front = await card(/Overwrite/)
+    expect(within(front).getByRole('group', { name: 'Command' }).textContent).toBe("sh -c 'wc -l *\necho done'")
+    expect(within(front).getByText(/in this folder only, and has no network/)).toBeInTheDocument()
+    await user.click(within(front).getByRole('button', { name: 'Details' }))
     const parts = within(within(front).getByRole('list', { name: 'command' })).getAllByRole('listitem')
     expect(parts.map((part) => part.querySelector('pre')!.textContent)).toEqual(['sh', '-c', 'wc -l *\necho done'])
   })

@@ -196,7 +196,7 @@ function Card(props: { approval: Approval | undefined; nextHref: string | null }
   return (
     <ApprovalCard
       approval={approval()}
-      hasKeys
+      isFront
       next={
         <div class="flex flex-wrap items-center gap-2">
           <Show when={props.nextHref} fallback={<p class="text-sm text-ink-3">{words().approvals.allDone}</p>}>

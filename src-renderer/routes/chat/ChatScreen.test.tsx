@@ -338,6 +338,7 @@ describe('a conversation', () => {
     space.runner.streamFrames('streamJob', [tail])
     space.runner.answer({
       listApprovals: () => ({ approvals: [approval], pending: 1, nextCursor: null }),
+      previewApproval: () => ({ change: null }),
       resolveApproval: ({ body }) => {
         Object.assign(approval, { status: 'approved', remember: body.remember, answeredAt: 5 })
         return { ok: true, jobId: job.id, status: 'pending', decision: 'approve' }
@@ -345,19 +346,98 @@ describe('a conversation', () => {
     })
     const view = openChat(space.runner, `/chat/${conversationId}`)
     const card = await screen.findByRole('article', { name: /Overwrite Documents/ })
-    expect(within(card).getByRole('group', { name: 'content' })).toHaveTextContent('First line Second line')
+    expect(await within(card).findByRole('group', { name: 'content' })).toHaveTextContent('First line Second line')
     // The agent's words stand above the card already, and the keys belong to the message.
     expect(screen.getAllByText('I would overwrite them.')).toHaveLength(1)
     await view.user.type(await composer(), 'a')
     expect(space.runner.callsOf('resolveApproval')).toHaveLength(0)
     await view.user.click(within(card).getByRole('button', { name: /Approve once/ }))
     expect(await within(card).findByText('Approved once')).toBeInTheDocument()
+    // Nothing else is to be decided: the talk goes on.
+    await waitFor(async () => expect(await composer()).toHaveFocus())
     space.change(conversationId, job.id, { status: 'running' })
     space.tell(conversationId)
     tail.send({ type: 'start', jobId: job.id, conversationId }, { type: 'delta', seq: 3, text: 'They are tidy now.' })
     expect(await screen.findByText('They are tidy now.')).toBeInTheDocument()
     expect(within(card).getByText('Approved once')).toBeInTheDocument()
   })
+})
+
+it('shows a decision once where the text came before its call was known', async () => {
+  const space = createWorkspace()
+  const conversationId = space.begin('Tidy')
+  const job = space.addTurn(conversationId, 'Tidy the notes', RUNNING)
+  const tail = createHeldStream()
+  space.runner.streamFrames('streamJob', [tail])
+  const approval = makeApproval({ jobId: job.id, callId: 'c1' })
+  space.runner.answer({
+    listApprovals: () => ({ approvals: [approval], pending: 1, nextCursor: null }),
+    previewApproval: () => ({ change: null }),
+  })
+  openChat(space.runner, `/chat/${conversationId}`)
+  await screen.findAllByText('Tidy the notes')
+  tail.send({ type: 'delta', seq: 1, text: 'I write them anew.' })
+  tail.send({ type: 'done', reply: '', jobId: job.id, conversationId, status: 'awaiting_approval', costUsd: 0 })
+  await screen.findByRole('article', { name: /Overwrite/ })
+  space.steps.set(job.id, [reply(1, 'I write them anew.', { toolCalls: [{ callId: 'c1', name: 'write_file', args: { path: 'n.md' } }] })])
+  space.change(conversationId, job.id, { status: 'awaiting_approval' })
+  space.runner.happen({
+    type: 'job.step_recorded',
+    payload: { jobId: job.id, conversationId, seq: 1, kind: 'reply', costUsd: 0 },
+  })
+  const line = await screen.findByRole('button', { name: /Writing n\.md/ })
+  const cards = screen.getAllByRole('article', { name: /Overwrite/ })
+  expect(cards).toHaveLength(1)
+  expect(line.compareDocumentPosition(cards[0]!) & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy()
+})
+
+it('answers by A and R the card that has the focus, and no other', async () => {
+  const space = createWorkspace()
+  const conversationId = space.begin('Two')
+  const job = space.addTurn(conversationId, 'Do both', { ...RUNNING, status: 'awaiting_approval' })
+  const approvals = ['c1', 'c2'].map((callId, at) => makeApproval({ jobId: job.id, callId, createdAt: at }))
+  const names = ['one.md', 'two.md']
+  space.steps.set(job.id, [
+    reply(1, '', { toolCalls: names.map((path, at) => ({ callId: `c${at + 1}`, name: 'write_file', args: { path } })) }),
+  ])
+  space.runner.answer({
+    listApprovals: () => ({ approvals, pending: 2, nextCursor: null }),
+    previewApproval: () => ({ change: null }),
+    resolveApproval: ({ body }) => {
+      Object.assign(
+        approvals.find(({ id }) => id === body.approvalId)!,
+        { status: 'approved', remember: 'once', answeredAt: 5 },
+      )
+      return { ok: true, jobId: job.id, status: 'awaiting_approval', decision: 'approve' }
+    },
+  })
+  const view = openChat(space.runner, `/chat/${conversationId}`)
+  const cards = await screen.findAllByRole('article', { name: /Overwrite/ })
+  ;(document.activeElement as HTMLElement).blur()
+  await view.user.keyboard('a')
+  expect(space.runner.callsOf('resolveApproval')).toHaveLength(0)
+  cards[0]!.focus()
+  await view.user.keyboard('a')
+  await waitFor(() => expect(space.runner.callsOf('resolveApproval').map((call) => call.body.approvalId)).toEqual([approvals[0]!.id]))
+  // The next one has the focus, and R begins its note.
+  await waitFor(() => expect(cards[1]).toHaveFocus())
+  await view.user.keyboard('r')
+  await waitFor(() => expect(within(cards[1]!).getByRole('textbox', { name: /Say why/ })).toHaveFocus())
+})
+
+it('says to a screen reader how a turn ended', async () => {
+  const space = createWorkspace()
+  const conversationId = space.begin('Report')
+  const job = space.addTurn(conversationId, 'Write it', RUNNING)
+  const tail = createHeldStream()
+  space.runner.streamFrames('streamJob', [tail])
+  openChat(space.runner, `/chat/${conversationId}`)
+  expect(await screen.findByText('Ada is answering')).toHaveAttribute('aria-live', 'polite')
+  tail.send({ type: 'error', error: 'model_auth', message: 'No key.' })
+  expect(await screen.findByText('Ada failed')).toHaveAttribute('aria-live', 'polite')
+  space.change(conversationId, job.id, { status: 'cancelled' })
+  space.tell(conversationId)
+  expect(await screen.findByText('Ada was stopped')).toHaveAttribute('aria-live', 'polite')
 })
 
 it('says in its head where a talk takes place that is not had here', async () => {

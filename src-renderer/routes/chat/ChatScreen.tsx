@@ -1,5 +1,4 @@
 import { useNavigate, useParams, useSearchParams } from '@solidjs/router'
-import ArrowDown from 'lucide-solid/icons/arrow-down'
 import Bot from 'lucide-solid/icons/bot'
 import PanelLeft from 'lucide-solid/icons/panel-left'
 import SquarePen from 'lucide-solid/icons/square-pen'
@@ -230,13 +229,6 @@ function Pane(props: PaneProps) {
               onSendAgain={props.chat.sendAgain}
               onEdit={edit}
             />
-            <Show when={follow.isAway()}>
-              <div class="pointer-events-none absolute inset-x-0 bottom-3 flex justify-center">
-                <Button size="sm" icon={ArrowDown} class="pointer-events-auto shadow-pop" onClick={follow.toBottom}>
-                  {words().chat.latest}
-                </Button>
-              </div>
-            </Show>
           </div>
         </Match>
       </Switch>
@@ -250,6 +242,7 @@ function Pane(props: PaneProps) {
             onStop={running() === undefined ? undefined : () => void stop(running()!)}
             isStopping={isStopping()}
             fill={fill()}
+            onLatest={follow.isAway() ? follow.toBottom : undefined}
             leading={
               <Show when={props.conversationId === null && turns().length === 0 && allAgents().length > 1}>
                 <Select

@@ -8,7 +8,8 @@ import { ApiError } from '../../api/client.ts'
 import { useCancelJob, useRetryJob } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useJobApprovals, useProgress } from '../../api/queries.ts'
-import { ApprovalCards } from '../../approvals/ApprovalCards.tsx'
+import { ApprovalCard } from '../../approvals/ApprovalCard.tsx'
+import { useSeenOpen } from '../../approvals/ApprovalCards.tsx'
 import { JobFiles } from '../../files/JobFiles.tsx'
 import { words } from '../../kit/words/words.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
@@ -129,10 +130,26 @@ function Answer(props: ChatTurnViewProps) {
   const waited = createMemo<boolean>((before) => before || status() === 'awaiting_approval', false)
   // Asked for once it waits, and kept: an answered card stays in its place in the talk.
   const asked = useJobApprovals(() => (waited() ? props.turn.jobId : null))
-  const decisions = () => asked.data?.approvals ?? []
-  const isShown = (callId: string) => items().some((item) => item.kind === 'tool' && item.callId === callId)
+  const decisions = useSeenOpen(() => asked.data?.approvals ?? [])
   const wroteFiles = createMemo(() => items().some((item) => item.kind === 'tool' && item.state === 'done' && changesFiles(item.name)))
   const isEstimated = () => work.state().steps.some((step) => step.kind === 'reply' && step.estimated)
+  /** What a screen reader hears: how it stands, and how it ended with what was written. */
+  const announcement = () => {
+    const say = words().chat
+    const written = text().slice(0, 500)
+    switch (status()) {
+      case 'completed':
+        return `${say.agentSaid(props.agentName)}: ${written}`
+      case 'failed':
+        return say.agentFailed(props.agentName)
+      case 'cancelled':
+        return say.agentStopped(props.agentName)
+      case 'awaiting_approval':
+        return say.agentAsks(props.agentName)
+      default:
+        return say.answering(props.agentName)
+    }
+  }
   return (
     <div class="group flex gap-3">
       <span class="mt-0.5 max-sm:hidden">
@@ -149,7 +166,8 @@ function Answer(props: ChatTurnViewProps) {
             items={items()}
             isOver={isTerminal(status())}
             doing={doingText(status(), progress(), words())}
-            under={(call) => <ApprovalCards withoutReason approvals={decisions().filter((one) => one.callId === call().callId)} />}
+            decisions={decisions()}
+            card={(approval) => <ApprovalCard approval={approval()} />}
           />
           <Switch>
             <Match when={status() === 'cancelled'}>
@@ -167,7 +185,6 @@ function Answer(props: ChatTurnViewProps) {
               <p class="text-sm text-ink-3">{words().job.waitingChild}</p>
             </Match>
           </Switch>
-          <ApprovalCards approvals={decisions().filter((one) => one.callId === null || !isShown(one.callId))} />
           <Show when={wroteFiles() && props.turn.jobId}>{(jobId) => <JobFiles compact jobId={jobId()} />}</Show>
           <Show when={props.turn.job}>
             {(job) => (
@@ -199,9 +216,7 @@ function Answer(props: ChatTurnViewProps) {
         </Show>
         <Show when={heard()}>
           <p class="sr-only" aria-live="polite">
-            {isTerminal(status())
-              ? `${words().chat.agentSaid(props.agentName)}: ${text().slice(0, 500)}`
-              : words().chat.answering(props.agentName)}
+            {announcement()}
           </p>
         </Show>
       </div>

@@ -1,3 +1,4 @@
+import ArrowDown from 'lucide-solid/icons/arrow-down'
 import ArrowUp from 'lucide-solid/icons/arrow-up'
 import Square from 'lucide-solid/icons/square'
 import { createEffect, createMemo, createSignal, type JSX, on, Show } from 'solid-js'
@@ -17,6 +18,8 @@ export type ComposerProps = {
   /** There is something to stop. */
   onStop?: () => void
   isStopping?: boolean
+  /** The person reads further up: leads back to the newest. */
+  onLatest?: (() => void) | undefined
   /** At the left of the buttons: the agent of a new chat. */
   leading?: JSX.Element
   /** Puts a text into the field: a suggestion, or a message to be changed. */
@@ -63,6 +66,7 @@ export function Composer(props: ComposerProps) {
   }
   return (
     <div
+      data-composer
       class={`rounded-xl border bg-surface shadow-card transition-colors duration-100 focus-within:border-accent-ink focus-within:outline-1 focus-within:outline-accent-ink ${isTooLong() ? 'border-bad' : 'border-line-strong'}`}
     >
       <TextArea
@@ -82,7 +86,13 @@ export function Composer(props: ComposerProps) {
       />
       <div class="flex items-center gap-2 px-2 pb-2">
         {props.leading}
-        <span class="ml-1 truncate text-xs text-ink-3 max-sm:hidden">{words().chat.hint}</span>
+        <Show when={props.onLatest} fallback={<span class="ml-1 truncate text-xs text-ink-3 max-sm:hidden">{words().chat.hint}</span>}>
+          {(latest) => (
+            <Button size="sm" icon={ArrowDown} onClick={() => latest()()}>
+              {words().chat.latest}
+            </Button>
+          )}
+        </Show>
         <span class="ml-auto flex items-center gap-2">
           <Show when={props.onStop}>
             {(stop) => (

@@ -3,6 +3,9 @@ import { type Accessor, createSignal, onCleanup } from 'solid-js'
 /** So near to the end, a person is taken to read the newest. */
 const NEAR_PX = 48
 
+/** So that it is seen where a card begins. */
+const ABOVE_DECISION_PX = 12
+
 export type FollowBottom = {
   /** The person scrolled up to read: the stream must not pull the page away. */
   isAway: Accessor<boolean>
@@ -11,20 +14,28 @@ export type FollowBottom = {
   watch: (scroller: HTMLElement, content: HTMLElement) => void
 }
 
-/** Keeps the end of a growing text in sight, unless somebody reads further up. */
+/** Keeps the end of a growing text, or the decision that it waits for, in sight, unless somebody reads further up. */
 export function useFollowBottom(): FollowBottom {
   const [isAway, setAway] = createSignal(false)
   let frame: HTMLElement | undefined
+  /** The end, or as far towards it as the first open decision stays whole. */
+  const end = (scroller: HTMLElement): number => {
+    const bottom = scroller.scrollHeight - scroller.clientHeight
+    const decision = scroller.querySelector('[data-decision=open]')
+    if (decision === null) return bottom
+    const top = scroller.scrollTop + decision.getBoundingClientRect().top - scroller.getBoundingClientRect().top
+    return Math.min(bottom, top - ABOVE_DECISION_PX)
+  }
   const toBottom = () => {
     setAway(false)
-    if (frame !== undefined) frame.scrollTop = frame.scrollHeight
+    if (frame !== undefined) frame.scrollTop = end(frame)
   }
   return {
     isAway,
     toBottom,
     watch(scroller, content) {
       frame = scroller
-      const onScroll = () => setAway(scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight > NEAR_PX)
+      const onScroll = () => setAway(end(scroller) - scroller.scrollTop > NEAR_PX)
       const sizes = new ResizeObserver(() => {
         if (!isAway()) toBottom()
       })

@@ -96,7 +96,11 @@ it('tells of a schedule that failed again and again as one thing, and forgets al
 })
 
 it('follows a running job: step, cost, Stop', async () => {
-  const job = makeSummary({ status: 'running', title: 'Sum up the notes', startedAt: Date.now() - 65_000, finishedAt: null, costUsd: 0.02 })
+  // An hour ago it began, and waited nearly all of it.
+  const job = makeSummary({
+    ...{ status: 'running', title: 'Sum up the notes', finishedAt: null, costUsd: 0.02 },
+    ...{ startedAt: Date.now() - 3_600_000, workingMs: 60_000, workingSince: Date.now() - 5_000 },
+  })
   const runner = runnerWith([job])
   runner.answer({ cancelJob: () => ({ job: makeJob({ ...job, cancelRequested: true }) }) })
   const { user } = renderScreen(HomeScreen, { runner })

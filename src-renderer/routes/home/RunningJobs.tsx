@@ -7,9 +7,9 @@ import { sentenceOf } from '../../api/problem.ts'
 import { useJob, useProgress } from '../../api/queries.ts'
 import { saidText } from '../../kit/said.ts'
 import { words } from '../../kit/words/words.ts'
+import { JobTime } from '../../turn/JobFigures.tsx'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
-import { Elapsed } from '../../ui/Duration.tsx'
 import { Money } from '../../ui/Money.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { toast } from '../../ui/Toasts.tsx'
@@ -63,7 +63,7 @@ function RunningJob(props: { summary: JobSummary }) {
         </p>
       </div>
       <div class="flex shrink-0 items-center gap-3 text-xs text-ink-2 max-sm:flex-col max-sm:items-end max-sm:gap-0">
-        <Show when={job().startedAt}>{(startedAt) => <Elapsed since={startedAt()} class="min-w-12 text-right" />}</Show>
+        <JobTime job={job()} class="min-w-12 text-right" />
         <Money usd={job().costUsd} priced={job().priced} class="min-w-12 text-right" />
       </div>
       <Button size="sm" icon={Square} disabled={job().cancelRequested} aria-label={text().stop(job().title)} onClick={() => void stop()}>

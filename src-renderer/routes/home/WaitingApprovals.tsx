@@ -38,5 +38,5 @@ export function WaitingApprovals(): JSX.Element {
 /** A decision that left the list is followed by itself: only so the card learns that it was answered elsewhere. */
 function Followed(props: { approval: Approval }): JSX.Element {
   const detail = useApproval(() => props.approval.id)
-  return <ApprovalCard compact approval={detail.data?.approval ?? props.approval} />
+  return <ApprovalCard approval={detail.data?.approval ?? props.approval} />
 }

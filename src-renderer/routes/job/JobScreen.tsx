@@ -287,7 +287,7 @@ function Figures(props: { job: Job; estimated: boolean }) {
           props.job.startedAt !== null &&
           props.job.finishedAt !== null &&
           props.job.finishedAt - props.job.startedAt > props.job.workingMs + 2000
-            ? words().job.working(durationText(props.job.workingMs, locale()))
+            ? words().job.withWaiting(durationText(props.job.finishedAt - props.job.startedAt, locale()))
             : undefined
         }
       >

@@ -37,6 +37,7 @@ export type SummaryRow = {
   tool_calls: number
   attempt: number
   working_ms: number
+  heartbeat_at: number | null
   cancel_requested_at: number | null
   quiet: number
   created_at: number
@@ -52,7 +53,7 @@ const SUMMARY_COLUMNS = `
   job.trigger_id, job.schedule_id, job.parent_job_id, job.retry_of_job_id,
   (SELECT retry.id FROM agent_jobs AS retry WHERE retry.retry_of_job_id = job.id ORDER BY retry.seq DESC LIMIT 1) AS retried_by_job_id,
   job.error, job.error_message, job.provider_id, job.model, job.input_tokens, job.output_tokens, job.cached_tokens, job.cost_micros,
-  job.children_cost_micros, job.unpriced_calls, job.turns, job.tool_calls, job.attempt, job.working_ms, job.cancel_requested_at, job.quiet, job.created_at, job.started_at,
+  job.children_cost_micros, job.unpriced_calls, job.turns, job.tool_calls, job.attempt, job.working_ms, job.heartbeat_at, job.cancel_requested_at, job.quiet, job.created_at, job.started_at,
   job.finished_at, job.result_preview`
 
 export const SELECT_SUMMARY = `SELECT ${SUMMARY_COLUMNS} FROM agent_jobs AS job JOIN agents AS agent ON agent.id = job.agent_id`
@@ -90,6 +91,7 @@ function sharedFieldsOf(row: SummaryRow): Omit<JobSummary, 'resultPreview'> {
     toolCalls: row.tool_calls,
     attempt: row.attempt,
     workingMs: row.working_ms,
+    workingSince: row.heartbeat_at,
     cancelRequested: row.cancel_requested_at !== null,
     quiet: row.quiet === 1,
     createdAt: row.created_at,
@@ -145,6 +147,7 @@ export type StepRow = {
   tool_calls: string
   reasoning: string | null
   text: string
+  refused: number
 }
 
 const ToolCalls = z.array(ToolCall)
@@ -174,6 +177,7 @@ export function stepOf(row: StepRow): Step {
       return {
         ...{ ...head, kind: 'tool_result', callId: row.call_id, name: row.name, ok: row.ok === 1, output: row.text },
         ...(row.ok === 1 ? {} : whyOf(row.text)),
+        ...(row.refused === 1 ? { refused: true } : {}),
       }
   }
 }

@@ -386,6 +386,20 @@ describe('guard: only the present claim may write', () => {
   }
 })
 
+test('a job says since when it works, and nothing while it waits', () => {
+  const { id } = enqueue()
+  expect(rig.store.getJob(rig.db, id)).toMatchObject({ workingMs: 0, workingSince: null })
+  const held = claim(id)
+  expect(rig.store.getJob(rig.db, id)).toMatchObject({ workingMs: 0, workingSince: rig.clock.now() })
+  rig.clock.advance(700)
+  write((tx) => rig.store.heartbeat(tx, [held]))
+  expect(rig.store.getJob(rig.db, id)).toMatchObject({ workingMs: 700, workingSince: rig.clock.now() })
+  rig.clock.advance(300)
+  settle(held, { ending: 'waiting', status: 'awaiting_approval' })
+  rig.clock.advance(60_000)
+  expect(rig.store.getJob(rig.db, id)).toMatchObject({ workingMs: 1_000, workingSince: null })
+})
+
 describe('stop', () => {
   test('what does not run ends at once', () => {
     const { id } = enqueue()

@@ -36,8 +36,15 @@ export function depthOf(db: Db, jobId: string): number {
 export function listSteps(db: Db, jobId: string, after = 0): Step[] {
   const job = db.prepare<{ seq: number }>('SELECT seq FROM agent_jobs WHERE id = ?').get(jobId)
   if (job === undefined) throw new AppError('job_not_found', 'There is no such job.')
-  return db.prepare<StepRow>('SELECT * FROM job_steps WHERE job_seq = ? AND seq > ? ORDER BY seq').all(job.seq, after).map(stepOf)
+  return db.prepare<StepRow>(SELECT_STEPS).all(job.seq, after).map(stepOf)
 }
+
+/** Only of a call that came to nothing it is looked up whether somebody said no. */
+const SELECT_STEPS = `SELECT step.*, CASE WHEN step.ok = 0 THEN
+    EXISTS (SELECT 1 FROM decisions WHERE job_seq = step.job_seq AND call_id = step.call_id AND decision ->> 'verdict' = 'deny')
+    OR EXISTS (SELECT 1 FROM approvals WHERE job_seq = step.job_seq AND call_id = step.call_id AND status IN ('rejected', 'expired'))
+    ELSE 0 END AS refused
+  FROM job_steps AS step WHERE step.job_seq = ? AND step.seq > ? ORDER BY step.seq`
 
 /** What providers want to have back with replies of this job, as it was recorded, by the number of the step. */
 export function listReplyParts(db: Db, jobId: string): ReadonlyMap<number, unknown> {

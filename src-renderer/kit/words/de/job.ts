@@ -11,7 +11,7 @@ export const job: WordsLike<typeof en> = {
   agent: 'Agent',
   model: 'Modell',
   duration: 'Dauer',
-  working: (time) => `davon ${time} Arbeit`,
+  withWaiting: (time) => `${time} mit Warten`,
   tokens: 'Tokens',
   cost: 'Kosten',
   childrenCost: (money) => `+ ${money} für abgegebene Aufträge`,

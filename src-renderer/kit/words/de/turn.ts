@@ -28,7 +28,7 @@ export const turn: WordsLike<typeof en> = {
     running: 'läuft',
     done: 'fertig',
     failed: 'fehlgeschlagen',
-    denied: 'nicht erlaubt',
+    denied: 'abgelehnt',
     lost: 'Ausgang unbekannt',
   },
   tool: {

@@ -9,7 +9,7 @@ export const job = {
   agent: 'Agent',
   model: 'Model',
   duration: 'Duration',
-  working: (time: string) => `${time} of it working`,
+  withWaiting: (time: string) => `${time} with waiting`,
   tokens: 'Tokens',
   cost: 'Cost',
   childrenCost: (money: string) => `+ ${money} for jobs it delegated`,

@@ -26,7 +26,7 @@ export const turn = {
     running: 'running',
     done: 'done',
     failed: 'failed',
-    denied: 'not allowed',
+    denied: 'refused',
     lost: 'outcome unknown',
   },
   /** What a call did, and what it is doing or was meant to do. */
