@@ -3,11 +3,11 @@ import type { Job } from '../../src-runner/contract/jobs.ts'
 import type { CreateSchedule, Schedule } from '../../src-runner/contract/schedules.ts'
 import { CreateTrigger, type Trigger } from '../../src-runner/contract/triggers.ts'
 import { keptHeadersOf } from '../../src-runner/edges/ingress/delivery-body.ts'
-import { letterOf } from '../../src-runner/records/jobs/envelope.ts'
+
 import { createInbox, type Refusal } from '../../src-runner/records/triggers/inbox.ts'
 import { eventNameOf, senderIdOf } from '../../src-runner/records/triggers/sender.ts'
 import { takeDeliveries } from '../../src-runner/records/triggers/taking.ts'
-import { renderTemplate } from '../../src-runner/records/triggers/template.ts'
+import { taskFor } from '../../src-runner/records/triggers/delivery-task.ts'
 import { readKnownTrigger } from '../../src-runner/records/triggers/trigger-index.ts'
 import { createTrigger, setTriggerStatus } from '../../src-runner/records/triggers/triggers.ts'
 import type { Seed, SeededJob } from './seed.ts'
@@ -69,7 +69,7 @@ export function seedAutomations({ clock, parts, play: playJob }: Seed, agents: r
         headers: keptHeadersOf(headers),
         senderId: senderIdOf(headers, payload),
         eventName: eventNameOf(headers, payload),
-        task: letterOf(trigger.taskTemplate, renderTemplate(trigger.taskTemplate, payload)),
+        ...taskFor(trigger.taskTemplate, payload),
         receivedAt: clock.now(),
       }
       const taken = write((tx) => takeDeliveries(tx, { jobs, ids, time, inbox }, [{ trigger: known(trigger), delivery }])[0]!)

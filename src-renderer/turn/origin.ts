@@ -11,6 +11,8 @@ export type Origin = {
   href: string
   /** What there is to say of it beyond its name. */
   note: string | null
+  /** What a person should know of it, such as placeholders that stayed empty. */
+  warning: string | null
 }
 
 /** null: nobody but a person or another agent started it. */
@@ -23,6 +25,7 @@ export function originOf(job: Job, words: Words, locale: string): Origin | null 
       // Without a context the inbox finds the delivery by the job.
       href: `/automations/webhooks/${job.triggerId}?${context === undefined ? `job=${job.id}` : `delivery=${context.deliveryId}`}`,
       note: context?.eventName ?? null,
+      warning: context === undefined || context.missing.length === 0 ? null : words.automations.webhook.emptyCount(context.missing.length),
     }
   }
   if (job.channel === 'schedule' && job.scheduleId !== null) {
@@ -31,6 +34,7 @@ export function originOf(job: Job, words: Words, locale: string): Origin | null 
       name: context?.schedule.name ?? words.common.channel.schedule,
       href: `/automations/schedules/${job.scheduleId}${job.occurrenceId === null ? '' : `?occurrence=${job.occurrenceId}`}`,
       note: context === undefined ? null : howItFired(context, text, locale),
+      warning: null,
     }
   }
   return null

@@ -10,6 +10,10 @@ export const INBOX_KEEPS = 200
 /** A value that a placeholder is filled with is cut here, with a mark that says so. */
 export const MAX_PLACEHOLDER_CHARS = 100_000
 
+/** How many placeholders that stayed empty a delivery names, and how much of each. */
+export const MAX_MISSING_SHOWN = 20
+export const MAX_MISSING_CHARS = 200
+
 /** Where a note about a successful run goes. `auto`: the agent's first active channel. WhatsApp is not offered. */
 export const NotifyVia = z.enum(['auto', 'telegram', 'discord', 'slack'])
 export type NotifyVia = z.infer<typeof NotifyVia>
@@ -33,6 +37,9 @@ export const DeliveryOutcome = z.enum([
   'paused',
   'bad_signature',
   'rate_limited',
+  /** More bytes of unanswered deliveries were under way than can be held. */
+  'too_many_at_once',
+  /** Of earlier versions of Deckhand: it was not sent as JSON. */
   'unsupported_media_type',
   'unsupported_encoding',
   'payload_too_large',
@@ -40,7 +47,11 @@ export const DeliveryOutcome = z.enum([
   /** The body never came to its end. */
   'incomplete',
   'no_agent',
+  /** It left a placeholder empty, and the trigger refuses such deliveries. */
+  'placeholder_missing',
   'job_creation_failed',
+  /** The sender tried the address: GitHub's ping, or Slack's challenge. It made no job and took nothing from the limit. */
+  'ping',
 ])
 export type DeliveryOutcome = z.infer<typeof DeliveryOutcome>
 
@@ -59,6 +70,8 @@ export const Trigger = z.object({
   signature: SignatureScheme.nullable(),
   /** A delivery that repeats an id of the sender answers with the first job. */
   dedupe: z.boolean(),
+  /** A delivery that leaves a placeholder of the template empty is refused. */
+  requirePlaceholders: z.boolean(),
   status: z.enum(['active', 'paused']),
   triggerCount: z.number().int(),
   lastTriggeredAt: Moment.nullable(),
@@ -85,6 +98,8 @@ export const CreateTrigger = z.object({
     .nullable()
     .default(null),
   dedupe: z.boolean().default(false),
+  /** Refuse deliveries that leave a placeholder of the template empty (400 `placeholder_missing`). */
+  requirePlaceholders: z.boolean().default(false),
 })
 export type CreateTrigger = z.infer<typeof CreateTrigger>
 
@@ -102,6 +117,8 @@ export const Delivery = z.object({
   senderId: z.string().nullable(),
   /** What it is about, as far as headers say: `push`, `charge.succeeded`. */
   eventName: z.string().nullable(),
+  /** Placeholders of the template that the payload did not fill: the first few. */
+  missing: z.array(z.string()),
   jobId: Id.nullable(),
   replayOfId: Id.nullable(),
   bytes: z.number().int(),
@@ -137,6 +154,8 @@ export const DeliveryContext = z.object({
   eventName: z.string().nullable().default(null),
   senderId: z.string().nullable().default(null),
   replayOfId: Id.nullable().default(null),
+  /** Placeholders of the template that the payload did not fill. */
+  missing: z.array(z.string()).default([]),
   /** Left out, by earlier versions of Deckhand: the task is stored in its envelope. */
   envelope: Envelope.optional(),
 })

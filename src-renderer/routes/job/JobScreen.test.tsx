@@ -349,6 +349,15 @@ describe('what started a job', () => {
       { name: 'Orders', href: `/automations/webhooks/${triggerId}?delivery=${deliveryId}`, says: 'order.paid' },
     ],
     [
+      'a post that left placeholders empty',
+      {
+        channel: 'webhook' as const,
+        triggerId,
+        context: { trigger: { id: triggerId, name: 'Orders', slug: 'orders' }, deliveryId, missing: ['order.name', 'note'] },
+      },
+      { name: 'Orders', href: `/automations/webhooks/${triggerId}?delivery=${deliveryId}`, says: '2 empty placeholders' },
+    ],
+    [
       'a due time that was missed',
       { channel: 'schedule' as const, scheduleId, occurrenceId, context: fire },
       {

@@ -259,6 +259,14 @@ function Figures(props: { job: Job; estimated: boolean }) {
                   {from().name}
                 </A>
                 <Show when={from().note}> · {from().note}</Show>
+                <Show when={from().warning}>
+                  {(warning) => (
+                    <>
+                      {' · '}
+                      <span class="text-warn">{warning()}</span>
+                    </>
+                  )}
+                </Show>
               </>
             )}
           </Show>

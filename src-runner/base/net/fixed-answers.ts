@@ -1,6 +1,7 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
+import { answerUnread, isAnswered } from './unread-body.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -25,12 +26,12 @@ export function fixedBody(code: ErrorCode): string {
 /** An answer from in front of the router. */
 export function answerFixed(res: ServerResponse, code: ErrorCode): void {
   const body = fixedBody(code)
-  res.writeHead(ERROR_STATUS[code], { 'content-type': JSON_TYPE, 'content-length': body.length }).end(body)
+  answerUnread(res, ERROR_STATUS[code], { 'content-type': JSON_TYPE, 'content-length': body.length }, body)
 }
 
 /** Bytes that are no HTTP, headers without end, bodies that never come: one short answer, then the socket is closed. */
 export function answerBrokenRequest(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswered(socket)) {
     socket.destroy(error)
     return
   }

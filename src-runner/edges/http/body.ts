@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
+import { hasBody } from '../../base/net/unread-body.ts'
 import { AppError } from '../../kit/errors.ts'
 import { notJson } from './answer.ts'
 
@@ -7,11 +8,6 @@ import { notJson } from './answer.ts'
 export const MAX_BODY_BYTES = 2_000_000
 
 const JSON_CONTENT = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?$/i
-
-/** Whether this request has a body, by its headers: RFC 9112, section 6. */
-export function hasBody(headers: IncomingHttpHeaders): boolean {
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
-}
 
 /**
  * Only JSON, plain and in UTF-8. A browser can send text, forms and files to this port without asking anybody;

@@ -61,12 +61,14 @@ function makeDocument(): Json {
 const DELIVERY_ERRORS: [code: ErrorCode, when: string][] = [
   ['not_found', 'No such webhook, a paused one, or a wrong secret or signature: always the same bytes.'],
   ['rate_limited', `More than ${FIRES_PER_HOUR} accepted deliveries within an hour. Retry-After says when the next one gets in.`],
-  ['unsupported_media_type', 'Another type than JSON, or a Content-Encoding.'],
+  ['unsupported_media_type', 'A Content-Encoding.'],
   ['payload_too_large', 'More than 1,000,000 bytes.'],
   ['invalid_request', 'The body is not JSON.'],
   ['trigger_has_no_agent', 'No agent is attached to the webhook.'],
+  ['placeholder_missing', 'The webhook refuses deliveries that leave a placeholder of its template empty, and this one does.'],
   ['job_creation_failed', 'Nothing was made. The delivery can be sent again from the inbox.'],
   ['request_timeout', 'The body did not come in time.'],
+  ['too_many_deliveries', 'More is under way than can be held. Retry-After says when to come again.'],
   ['disk_full', 'Nothing can be kept right now.'],
   ['database_unavailable', 'Nothing can be kept right now.'],
   ['vault_unavailable', 'Signatures cannot be checked right now.'],
@@ -80,13 +82,14 @@ const DELIVERY: Json = {
   parameters: ['slug', 'secret'].map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
   requestBody: {
     required: true,
-    description: 'Any JSON, at most 1,000,000 bytes however it is framed. Placeholders of the task template are looked up in it.',
+    description: 'Any JSON, whatever its Content-Type says, at most 1,000,000 bytes however it is framed. Placeholders of the task template are looked up in it.',
     content: { 'application/json': { schema: {} } },
   },
   responses: {
+    200: { description: 'The challenge of a signed url_verification of Slack.', content: { 'application/json': { schema: { type: 'object', required: ['challenge'], properties: { challenge: { type: 'string' } } } } } },
     202: {
-      description: 'Accepted and kept. The job runs in the background. A repeat of a known delivery id is answered with its first job.',
-      content: { 'application/json': { schema: { type: 'object', required: ['ok', 'jobId'], properties: { ok: { const: true }, jobId: { type: 'string', format: 'uuid' } } } } },
+      description: 'Accepted and kept. The job runs in the background. A repeat of a known delivery id is answered with its first job, and a ping of GitHub without one.',
+      content: { 'application/json': { schema: { type: 'object', required: ['ok'], properties: { ok: { const: true }, jobId: { type: 'string', format: 'uuid' } } } } },
     },
     ...Object.fromEntries(
       Object.entries(Object.groupBy(DELIVERY_ERRORS, ([code]) => ERROR_STATUS[code])).map(([status, errors]) => [
@@ -94,7 +97,7 @@ const DELIVERY: Json = {
         {
           description: errors.map(([code, when]) => `${code}: ${when}`).join(' '),
           content: errorContentOf(errors.map(([code]) => code)),
-          ...(status === '429' ? { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } } } : {}),
+          ...(status === '429' || status === '503' ? { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } } } : {}),
         },
       ]),
     ),

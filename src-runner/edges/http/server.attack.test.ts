@@ -535,8 +535,11 @@ function errorOf(answer: RawAnswer): unknown {
 function closedAfterDribbling(port: number, first: string): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
-    const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(first))
-    const dribble = setInterval(() => socket.write('x'), 20)
+    let dribble: NodeJS.Timeout | undefined
+    const socket = connect({ port, host: '127.0.0.1' }, () => {
+      socket.write(first)
+      dribble = setInterval(() => socket.write('x'), 20)
+    })
     socket.on('data', (chunk) => (text += chunk.toString('latin1')))
     socket.on('error', () => {})
     socket.on('close', () => {

@@ -1,7 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { answerBrokenRequest, fixedBody, JSON_TYPE } from '../../base/net/fixed-answers.ts'
+import { answerUnread } from '../../base/net/unread-body.ts'
 import { http } from '../../base/net/node-http.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
 import type { GateConfig } from '../../contract/gate.ts'
@@ -54,7 +55,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     logger: false,
     return503OnClosing: false,
     clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (_error, _request, reply) => void sendFixed(reply, 'not_found'),
+    frameworkErrors: (_error, _request, reply) => sendFixed(reply, 'not_found'),
     // A parameter of any length reaches the schema of its route; Fastify's own answer to a long one repeats the path.
     routerOptions: { maxParamLength: 65_536 },
     serverFactory(handle) {
@@ -94,7 +95,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       exposeHeadRoute: route.method === 'GET' && route.stream !== true,
       onRequest(request, reply, done) {
         const refusal = authorize(route.gate, request.raw)
-        if (refusal !== null) return void sendFixed(reply, refusal)
+        if (refusal !== null) return sendFixed(reply, refusal)
         if (carriesBody) {
           try {
             requireJson(request.headers)
@@ -163,19 +164,23 @@ function signalWhenGone(res: ServerResponse): AbortSignal {
   return controller.signal
 }
 
-function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
+function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
   const error = toAppError(thrown)
   // The route's pattern, never its URL: a path may hold a secret.
   if (error.status >= 500) log.error({ error: error.cause ?? error, route: request.routeOptions.url, method: request.method }, error.code)
-  return reply
-    .code(error.status)
-    .header('content-type', JSON_TYPE)
-    .send(JSON.stringify(errorBody(error)))
+  refuse(reply, error.status, JSON.stringify(errorBody(error)))
 }
 
-function sendFixed(reply: FastifyReply, code: ErrorCode): FastifyReply {
+/** Past Fastify, which would close the connection behind its answer although more of the body is on its way. */
+function refuse(reply: FastifyReply, status: number, body: string): void {
+  reply.hijack()
+  const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), 'content-type': JSON_TYPE, 'content-length': Buffer.byteLength(body) }
+  answerUnread(reply.raw, status, headers, body)
+}
+
+function sendFixed(reply: FastifyReply, code: ErrorCode): void {
   if (code === 'unauthorized') reply.header('www-authenticate', 'Bearer')
-  return reply.code(ERROR_STATUS[code]).header('content-type', JSON_TYPE).send(fixedBody(code))
+  refuse(reply, ERROR_STATUS[code], fixedBody(code))
 }
 
 /** A known path asked with the wrong method is 405 and names the right ones; all the rest is one and the same 404. */
@@ -185,7 +190,7 @@ function answerUnknownPaths(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done()
     const allowed = request.method === 'OPTIONS' ? [] : methodsOf(request.raw, known)
-    if (allowed.length === 0) return void sendFixed(reply, 'not_found')
+    if (allowed.length === 0) return sendFixed(reply, 'not_found')
     sendFixed(reply.header('allow', allowed.join(', ')), 'method_not_allowed')
   })
   app.setNotFoundHandler((_request, reply) => sendFixed(reply, 'not_found'))

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { COMMON_HEADERS, fixedBody, JSON_TYPE } from '../../base/net/fixed-answers.ts'
+import { answerUnread } from '../../base/net/unread-body.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
 
 type FixedAnswer = { status: number; headers: string[]; body: string }
@@ -13,25 +14,39 @@ function fixed(status: number, body: string, more: readonly string[] = []): Fixe
 /** Made once: of these, no two may differ by a byte, whatever was wrong. */
 const REFUSALS = new Map<ErrorCode, FixedAnswer>()
 
-/** What is left of the body is read and thrown away by Node, within the deadline that the request has. */
 export function refuse(res: ServerResponse, code: ErrorCode): void {
   let answer = REFUSALS.get(code)
   if (answer === undefined) REFUSALS.set(code, (answer = fixed(ERROR_STATUS[code], fixedBody(code))))
-  res.writeHead(answer.status, answer.headers).end(answer.body)
+  answerUnread(res, answer.status, answer.headers, answer.body)
 }
 
-export function refuseForNow(res: ServerResponse, waitMs: number): void {
-  const { status, headers, body } = fixed(ERROR_STATUS.rate_limited, fixedBody('rate_limited'), [
-    'retry-after',
-    String(Math.max(1, Math.ceil(waitMs / 1000))),
-  ])
+/** `waitMs`: after which the sender may come again. */
+export function refuseForNow(res: ServerResponse, code: ErrorCode, waitMs: number): void {
+  const retryAfter = String(Math.max(1, Math.ceil(waitMs / 1000)))
+  const { status, headers, body } = fixed(ERROR_STATUS[code], fixedBody(code), ['retry-after', retryAfter])
+  answerUnread(res, status, headers, body)
+}
+
+/** The rest of the body is not waited for: it did not come in time. */
+export function refuseAndClose(res: ServerResponse, code: ErrorCode): void {
+  const { status, headers, body } = fixed(ERROR_STATUS[code], fixedBody(code), ['connection', 'close'])
   res.writeHead(status, headers).end(body)
 }
 
 const ACCEPTED_HEADERS = fixed(202, acceptedBody('01234567-0123-0123-0123-0123456789ab')).headers
 
 export function accept(res: ServerResponse, jobId: string): void {
-  res.writeHead(202, ACCEPTED_HEADERS).end(acceptedBody(jobId))
+  answerUnread(res, 202, ACCEPTED_HEADERS, acceptedBody(jobId))
+}
+
+export function acceptPing(res: ServerResponse): void {
+  answerOk(res, 202)
+}
+
+/** https://docs.slack.dev/reference/events/url_verification */
+export function answerChallenge(res: ServerResponse, challenge: string): void {
+  const { status, headers, body } = fixed(200, JSON.stringify({ challenge }))
+  answerUnread(res, status, headers, body)
 }
 
 function acceptedBody(jobId: string): string {
@@ -39,6 +54,10 @@ function acceptedBody(jobId: string): string {
 }
 
 export function answerProbe(res: ServerResponse): void {
-  const { status, headers, body } = fixed(200, '{"ok":true}')
-  res.writeHead(status, headers).end(body)
+  answerOk(res, 200)
+}
+
+function answerOk(res: ServerResponse, status: number): void {
+  const { headers, body } = fixed(status, '{"ok":true}')
+  answerUnread(res, status, headers, body)
 }

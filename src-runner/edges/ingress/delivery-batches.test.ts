@@ -25,6 +25,7 @@ beforeEach(() => {
     notifyVia: 'auto',
     signature: null,
     dedupe: false,
+    requirePlaceholders: false,
   } as const
   const made = transact(rig.db, (tx) => createTrigger(tx, { ...rig, time }, rig.ids.next(), { ...fields, agentId }))
   trigger = readKnownTrigger(rig.db, made.trigger.id)!
@@ -36,7 +37,7 @@ afterEach(() => rig.close())
 function take(): Promise<Taken> {
   return new Promise((taken, failed) => {
     const delivery = { payload: Buffer.from('{}'), headers: null, senderId: null, eventName: null, receivedAt: 1 }
-    batches.take(trigger, { ...delivery, task: { text: 'Look.', envelope: null } }, { taken, failed })
+    batches.take(trigger, { ...delivery, task: { text: 'Look.', envelope: null }, missing: [] }, { taken, failed })
   })
 }
 

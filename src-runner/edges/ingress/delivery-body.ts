@@ -2,53 +2,71 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { parsePayload } from '../../records/triggers/parse-payload.ts'
 import type { ReceivedHeaders } from '../../records/triggers/received-headers.ts'
-
-/**
- * JSON under its own name or that of a format made of it (`application/cloudevents+json`), in UTF-8. Parameters that say
- * nothing of the encoding are passed over. Without a type the body itself shows whether it is JSON: quite a few
- * senders leave it out, and nobody gains anything by that, since the secret is in the address.
- */
-const JSON_TYPES = /^application\/(?:[\w.!#$&^+-]+\+)?json[ \t]*(?:;(.*))?$/i
-const CHARSET = /(?:^|;)[ \t]*charset[ \t]*=[ \t]*"?([^";, \t]*)"?/i
-
-export function isJsonType(type: string | undefined): boolean {
-  if (type === undefined || type === '') return true
-  const match = JSON_TYPES.exec(type)
-  if (match === null) return false
-  const charset = CHARSET.exec(match[1] ?? '')?.[1]
-  return charset === undefined || /^utf-?8$/i.test(charset)
-}
+import { eventNameOf, senderIdOf } from '../../records/triggers/sender.ts'
+import type { BodyRoom, Hold } from './body-room.ts'
 
 export function isPlain({ 'content-encoding': encoding }: IncomingHttpHeaders): boolean {
   return encoding === undefined || encoding.trim().toLowerCase() === 'identity'
 }
 
-/** Counts what comes, whatever the headers say of it. `done` is called once; what comes after it is thrown away. */
-export function readBody(req: IncomingMessage, maxBytes: number, done: (body: Buffer | 'too_large' | 'incomplete') => void): void {
-  if (Number(req.headers['content-length']) > maxBytes) return done('too_large')
-  let chunks: Buffer[] = []
+/** How long a body may take from its head on. */
+export const BODY_DEADLINE_MS = 15_000
+
+export type UnreadBody = 'too_large' | 'no_room' | 'incomplete'
+
+export type BodyLimits = { maxBytes: number; deadlineMs: number; room: BodyRoom; webhook: number }
+
+/**
+ * Counts what comes, whatever the headers say of it. `done` is called once; what comes after it is thrown away. What is read
+ * counts in the room until it is released.
+ */
+export function readBody(
+  req: IncomingMessage,
+  { maxBytes, deadlineMs, room, webhook }: BodyLimits,
+  done: (body: Buffer | UnreadBody, hold: Pick<Hold, 'release'>) => void,
+): void {
+  const hold = room.hold(webhook, () => finish('no_room'))
+  let body: Buffer | null = null
   let length = 0
-  let over = false
-  const finish = (body: Buffer | 'too_large' | 'incomplete') => {
-    if (over) return
-    over = true
-    chunks = []
-    done(body)
+  let isOver = false
+  const deadline = setTimeout(() => finish('incomplete'), deadlineMs)
+
+  function finish(result: Buffer | UnreadBody): void {
+    if (isOver) return
+    isOver = true
+    clearTimeout(deadline)
+    body = null
+    if (typeof result === 'string') hold.release()
+    else hold.complete()
+    done(result, hold)
   }
-  req.on('data', (chunk: Buffer) => {
-    if (over) return
-    length += chunk.length
-    chunks.push(chunk)
-    if (length > maxBytes) finish('too_large')
-  })
+
+  function append(chunk: Buffer): void {
+    const before = body
+    const end = length + chunk.length
+    if (end > maxBytes) return finish('too_large')
+    if (before === null || end > before.length) {
+      // The first chunk is the whole body as a rule. From the second on room doubles, so that a body of tiny chunks costs no more.
+      const size = before === null ? chunk.length : Math.min(maxBytes, Math.max(end, before.length * 2, SECOND_SIZE))
+      if (!hold.grow(size - (before?.length ?? 0))) return finish('no_room')
+      body = before === null ? chunk : Buffer.allocUnsafeSlow(size)
+      before?.copy(body, 0, 0, length)
+    }
+    if (before !== null) chunk.copy(body!, length)
+    length = end
+  }
+
+  if (Number(req.headers['content-length']) > maxBytes) return finish('too_large')
+  req.on('data', (chunk: Buffer) => isOver || append(chunk))
   req.on('end', () => {
     // More than it announced came at once, and that was answered as what it is: whoever reads a 400 has made no job.
-    if (req.socket.writableEnded) return finish('incomplete')
-    finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length))
+    finish(req.socket.writableEnded ? 'incomplete' : (body?.subarray(0, length) ?? Buffer.alloc(0)))
   })
   req.on('error', () => finish('incomplete'))
   req.on('close', () => finish('incomplete'))
 }
+
+const SECOND_SIZE = 16_384
 
 const SECRET_MARK = '[the secret of this webhook]'
 
@@ -66,6 +84,22 @@ export function parseBody(body: Buffer): { payload: unknown } | null {
     return { payload: parsePayload(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) }
   } catch {
     return null
+  }
+}
+
+/** What the head of a delivery says about it. */
+export function readHead(headers: IncomingHttpHeaders): {
+  headers: string | null
+  senderId: string | null
+  eventName: string | null
+  bytes: number
+} {
+  const length = headers['content-length'] ?? ''
+  return {
+    headers: keptHeadersOf(headers),
+    senderId: senderIdOf(headers, null),
+    eventName: eventNameOf(headers, null),
+    bytes: /^\d{1,15}$/.test(length) ? Number(length) : 0,
   }
 }
 

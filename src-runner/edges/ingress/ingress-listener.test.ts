@@ -30,7 +30,7 @@ beforeEach(async () => {
   const probe = (nonce: string) => nonces.delete(nonce)
   webhooks = createWebhooks({ db, hub: createEventHub({ db }), jobs, vault, clock, ids, log: silentLog, time, probe })
   const agentId = rig.addAgent('Ada').id
-  const fields = { agentId, notifyOnSuccess: false, notifyVia: 'auto', signature: null, dedupe: false } as const
+  const fields = { agentId, notifyOnSuccess: false, notifyVia: 'auto', signature: null, dedupe: false, requirePlaceholders: false } as const
   const made = transact(db, (tx) =>
     createTrigger(tx, { clock, ids, time }, ids.next(), { name: 'Builds', taskTemplate: 'Look.', ...fields }),
   )

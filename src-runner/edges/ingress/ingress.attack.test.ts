@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { CreateTrigger, Trigger } from '../../contract/triggers.ts'
 import { createTestRunner, type TestRunner } from '../../testing/create-test-runner.ts'
 import { sendRaw, toBytes, type RawAnswer } from '../../testing/raw-http.ts'
@@ -322,7 +322,7 @@ describe('bodies', { timeout: 30_000 }, () => {
       test.port,
       Buffer.concat([wrong, ...refused.map((post) => bytesOf(hook.path, post)), bytesOf(hook.path)]),
     )
-    expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).toEqual([404, 415, 415, 413, 400, 202])
+    expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).toEqual([404, 400, 415, 413, 400, 202])
     expect(await stateOf(hook)).toEqual({ count: 1, jobs: 1 })
   })
 
@@ -341,15 +341,85 @@ describe('bodies', { timeout: 30_000 }, () => {
     expect((await post(hook.path, { headers: [['Content-Encoding', 'identity']] })).status).toBe(202)
   })
 
+  it('of numbers are parsed as often as the hour has room, and each in a turn of its own', async () => {
+    const hook = await addHook()
+    const numbers = Buffer.from(`{"a":[${'1234567890123456789,'.repeat(49_000)}0]}`)
+    const parse = vi.spyOn(JSON, 'parse')
+    const answers = await Promise.all(Array.from({ length: 60 }, () => post(hook.path, { body: numbers })))
+    const parsed = parse.mock.calls.filter(([text]) => text.length > 900_000)
+    parse.mockRestore()
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(30)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(30)
+    expect(parsed).toHaveLength(30)
+    expect(parsed.every((args) => args.length === 1)).toBe(true)
+    expect(await stateOf(hook)).toEqual({ count: 30, jobs: 30 })
+  })
+
+  it('that come all at once with broken ones among them are accepted thirty times', async () => {
+    const hook = await addHook()
+    const bodies = Array.from({ length: 90 }, (_, i) => (i % 2 === 0 ? '{"a":1}' : 'not json'))
+    const answers = await Promise.all(bodies.map((body) => post(hook.path, { body })))
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(30)
+    expect(await stateOf(hook)).toEqual({ count: 30, jobs: 30 })
+  })
+
+  it('that never end hold thirty megabytes of one webhook at most, which is what it can accept, and others come in', async () => {
+    const [flooded, other] = [await addHook(), await addHook()]
+    const body = ofSize(1_000_000)
+    const bytes = bytesOf(flooded.path, { body })
+    const rest = 10_000
+    const senders = await Promise.all(Array.from({ length: 45 }, () => openSlowly(bytes.subarray(0, -rest))))
+    let closed = 0
+    const refused = new Promise<void>((resolve) => senders.forEach((sender) => void sender.closed.then(() => ++closed === 15 && resolve())))
+    await refused
+    expect((await post(other.path)).status).toBe(202)
+    for (const { socket } of senders) socket.write(bytes.subarray(-rest))
+    const answers = await Promise.all(senders.map((sender) => sender.closed))
+    const count = (start: string) => answers.filter((text) => text.startsWith(start)).length
+    expect([count('HTTP/1.1 202 '), count('HTTP/1.1 503 ')]).toEqual([30, 15])
+    expect(answers.find((text) => text.startsWith('HTTP/1.1 503 '))).toMatch(/retry-after: 1\r\n[^]*\{"error":"too_many_deliveries"\}$/)
+    const { deliveries } = await test.client.ok('listDeliveries', { params: { triggerId: flooded.trigger.id } })
+    expect(deliveries.find(({ outcome }) => outcome === 'too_many_at_once')).toMatchObject({ status: 503, times: 15 })
+  })
+})
+
+/** As nginx sends to its upstream: the whole body is written before anything is read. */
+function writeBeforeReading(bytes: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port: test.port, host: '127.0.0.1' })
+    socket.pause()
+    socket.on('error', reject)
+    let text = ''
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
+    socket.on('end', () => resolve(text))
+    socket.write(bytes, (error) => (error == null ? socket.resume() : reject(error)))
+  })
+}
+
+describe('a sender that writes the whole body before it reads', { timeout: 30_000 }, () => {
+  const body = Buffer.alloc(5_000_000, ' ')
+
   it.each([
-    'text/plain',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
-    'text/plain;application/json',
-    'application/jsonp',
-  ])('of the type %s are refused', async (type) => {
-    const answer = await post(hook.path, { headers: [['Content-Type', type]] })
-    expect({ status: answer.status, error: errorOf(answer) }).toEqual({ status: 415, error: 'unsupported_media_type' })
+    ['a wrong secret', 404, async () => bytesOf(`/webhooks/${(await addHook()).slug}/${'A'.repeat(43)}`, { body })],
+    ['no webhook', 404, () => bytesOf('/webhooks/no-such-slug/secret', { body })],
+    ['a body that is too large', 413, async () => bytesOf((await addHook()).path, { body })],
+    [
+      'a body of chunks that is too large',
+      413,
+      async () => {
+        const head = bytesOf((await addHook()).path, { body: '', headers: [['Transfer-Encoding', 'chunked']] }).toString('latin1')
+        return Buffer.concat([Buffer.from(head.replace(/Content-Length: \d+\r\n/, '')), chunked(body)])
+      },
+    ],
+    ['a packed body', 415, async () => bytesOf((await addHook()).path, { body, headers: [['Content-Encoding', 'gzip']] })],
+    ['a task that is too large', 413, () => bytesOf('/api/agent', { body })],
+    ['a path that is not there', 404, () => bytesOf('/api/nothing', { body })],
+    ['a route of another method', 405, () => bytesOf('/api/health', { body })],
+    ['a foreign host', 403, () => bytesOf('/api/agent', { body, headers: [['Host', 'evil.example']] })],
+  ] as [string, number, () => Promise<Buffer> | Buffer][])('reads why it was refused: %s', async (_what, status, bytes) => {
+    const text = await writeBeforeReading(await bytes())
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    expect(text.match(/HTTP\/1\.1/g)).toHaveLength(1)
   })
 })
 

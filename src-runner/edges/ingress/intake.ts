@@ -8,23 +8,32 @@ import { AppError } from '../../kit/errors.ts'
 import type { Ids } from '../../kit/ids.ts'
 import type { Log } from '../../kit/log.ts'
 import { triggerSignatureKey, type Vault } from '../../kit/vault.ts'
-import { inEnvelope, letterOf, type Letter } from '../../records/jobs/envelope.ts'
+import { inEnvelope, letterOf } from '../../records/jobs/envelope.ts'
 import type { JobStore } from '../../records/jobs/job-store.ts'
 import { getReplayable } from '../../records/triggers/deliveries.ts'
-import { findOpening } from '../../records/triggers/hour-window.ts'
+import { countRoom, findOpening } from '../../records/triggers/hour-window.ts'
 import type { Inbox } from '../../records/triggers/inbox.ts'
 import type { ReceivedHeaders } from '../../records/triggers/received-headers.ts'
-import { eventNameOf, senderIdOf } from '../../records/triggers/sender.ts'
+import { challengeOf, eventNameOf, isPing, senderIdOf } from '../../records/triggers/sender.ts'
 import { verifySignature } from '../../records/triggers/signatures/verify-signature.ts'
-import { takeHandSent, type HandSent, type ReadDelivery, type Taken } from '../../records/triggers/taking.ts'
+import { findJobOfSender, takeHandSent, type HandSent, type ReadDelivery, type Taken } from '../../records/triggers/taking.ts'
+import { taskFor } from '../../records/triggers/delivery-task.ts'
 import { renderTemplate } from '../../records/triggers/template.ts'
 import { readKnownTrigger, type KnownTrigger } from '../../records/triggers/trigger-index.ts'
 import { noTrigger } from '../../records/triggers/triggers.ts'
-import { keptHeadersOf, parseBody, withoutSecret } from './delivery-body.ts'
+import { keptHeadersOf, parseBody, readHead, withoutSecret } from './delivery-body.ts'
 import { createDeliveryBatches } from './delivery-batches.ts'
+import { createParseQueue } from './parse-queue.ts'
 
 /** How a delivery went, from its body on. `read`: what is known of it by then. */
-export type Outcome = { taken: Taken | { outcome: 'bad_signature' | 'invalid_json' | 'job_creation_failed' }; read: Partial<ReadDelivery> }
+export type Outcome = {
+  taken:
+    | Taken
+    | { outcome: 'bad_signature' | 'invalid_json' | 'placeholder_missing' | 'job_creation_failed' }
+    /** The sender tries its address. `challenge`: what it wants to read. */
+    | { outcome: 'ping'; challenge: string | null }
+  read: Partial<ReadDelivery>
+}
 
 /**
  * One of them is called, once. `failed`: AppError disk_full, database_unavailable or vault_unavailable: it was not taken,
@@ -43,6 +52,8 @@ export type Intake = {
   /** How long the trigger's next delivery has to wait, as far as is known before its body is here. 0: not at all. */
   waitFor(trigger: KnownTrigger): number
   take(trigger: KnownTrigger, received: Received, receipt: DeliveryReceipt): void
+  /** The job of the delivery that this one repeats, by its headers alone; null: it repeats none, or they do not say. */
+  findRepeated(trigger: KnownTrigger, headers: IncomingHttpHeaders): string | null
   /** Throws AppError trigger_not_found, trigger_is_paused, trigger_has_no_agent, invalid_request, payload_too_large or job_creation_failed. */
   test(triggerId: string, payload: string): Promise<HandSentAnswer>
   /** Throws AppError delivery_not_found, delivery_has_no_payload, and what `test` throws. */
@@ -90,6 +101,13 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
     return Math.max(0, opensAt - elapsed)
   }
 
+  function findRepeated(trigger: KnownTrigger, headers: IncomingHttpHeaders): string | null {
+    const senderId = trigger.dedupe ? senderIdOf(headers, null) : null
+    return senderId === null ? null : findJobOfSender(db, trigger.seq, senderId)
+  }
+
+  const queue = createParseQueue({ waitFor, roomIn: (trigger) => countRoom(db, trigger.seq, time) })
+
   function take(trigger: KnownTrigger, received: Received, receipt: DeliveryReceipt): void {
     const read: Partial<ReadDelivery> = { receivedAt: clock.now() }
     if (trigger.signature === null) return takeAuthentic(trigger, received, read, receipt)
@@ -100,7 +118,38 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
       .catch(receipt.failed)
   }
 
-  function takeAuthentic(
+  function takeAuthentic(trigger: KnownTrigger, received: Received, read: Partial<ReadDelivery>, receipt: DeliveryReceipt): void {
+    const { headers, body } = received
+    queue.add({
+      trigger,
+      bytes: body.length,
+      failed: receipt.failed,
+      full(waitMs) {
+        Object.assign(read, readHead(headers))
+        const jobId = findRepeated(trigger, headers)
+        if (isPing(headers)) receipt.answered({ taken: { outcome: 'ping', challenge: null }, read })
+        else receipt.answered({ taken: jobId === null ? { outcome: 'rate_limited', waitMs } : { outcome: 'duplicate', jobId }, read })
+      },
+      parse(leave) {
+        const answered: DeliveryReceipt['answered'] = (outcome) => {
+          receipt.answered(outcome)
+          if (outcome.taken.outcome === 'accepted') openings.set(trigger, outcome.taken.opensAt)
+          leave()
+        }
+        const failed: DeliveryReceipt['failed'] = (error) => {
+          receipt.failed(error)
+          leave()
+        }
+        try {
+          parse(trigger, received, read, { answered, failed })
+        } catch (error) {
+          failed(error)
+        }
+      },
+    })
+  }
+
+  function parse(
     trigger: KnownTrigger,
     { secret, headers, body: rawBody }: Received,
     read: Partial<ReadDelivery>,
@@ -110,9 +159,11 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
     const parsed = parseBody(body)
     read.payload = body
     read.headers = keptHeadersOf(headers)
+    read.senderId = senderIdOf(headers, parsed?.payload)
+    read.eventName = eventNameOf(headers, parsed?.payload)
     if (parsed === null) return receipt.answered({ taken: { outcome: 'invalid_json' }, read })
-    read.senderId = senderIdOf(headers, parsed.payload)
-    read.eventName = eventNameOf(headers, parsed.payload)
+    const challenge = trigger.signature === 'slack' ? challengeOf(parsed.payload) : null
+    if (challenge !== null || isPing(headers)) return receipt.answered({ taken: { outcome: 'ping', challenge }, read })
     if (trigger.agentId === null) return receipt.answered({ taken: { outcome: 'no_agent' }, read })
     const failed = (error: unknown) => {
       if (isNotNow(error)) return receipt.failed(error)
@@ -120,15 +171,15 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
       receipt.answered({ taken: { outcome: 'job_creation_failed' }, read })
     }
     try {
-      read.task = taskFor(trigger.taskTemplate, parsed.payload)
+      Object.assign(read, taskFor(trigger.taskTemplate, parsed.payload))
     } catch (error) {
       return failed(error)
     }
+    if (trigger.requirePlaceholders && read.missing!.length > 0)
+      return receipt.answered({ taken: { outcome: 'placeholder_missing' }, read })
     const taken = (taken: Taken) => {
       receipt.answered({ taken, read })
-      if (taken.outcome !== 'accepted') return
-      openings.set(trigger, taken.opensAt)
-      if (taken.count % TRIM_AFTER === 0) inbox.grew(trigger.seq)
+      if (taken.outcome === 'accepted' && taken.count % TRIM_AFTER === 0) inbox.grew(trigger.seq)
     }
     batches.take(trigger, read as ReadDelivery, { taken, failed })
   }
@@ -144,7 +195,7 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
       headers: keptHeadersOf(headers),
       senderId: senderIdOf(headers, parsed.payload),
       eventName: eventNameOf(headers, parsed.payload),
-      task: taskFor(trigger.taskTemplate, parsed.payload),
+      ...taskFor(trigger.taskTemplate, parsed.payload),
       receivedAt: clock.now(),
     }
     const taken = await commitSoon(db, (tx) => takeHandSent(tx, taking, trigger, delivery)).catch((error: unknown) => {
@@ -166,6 +217,7 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
   return {
     waitFor,
     take,
+    findRepeated,
     test: (triggerId, payload) => takeByHand(triggerId, { kind: 'test', replayOfId: null, payload: Buffer.from(payload) }, {}),
     async replay(deliveryId) {
       const { triggerId, payload, headers } = getReplayable(db, deliveryId)
@@ -179,10 +231,6 @@ export function createIntake({ db, jobs, vault, clock, ids, log, time, inbox }: 
       return { prompt: inEnvelope(letter), plainPrompt: letter.text, placeholders: rendered.placeholders, problem: null }
     },
   }
-}
-
-function taskFor(template: string, payload: unknown): Letter {
-  return letterOf(template, renderTemplate(template, payload))
 }
 
 /** Nothing is wrong with the delivery: sent again later, it gets in. */

@@ -124,6 +124,69 @@ describe.each(SignatureScheme.options)('a webhook signed like %s', { timeout: 30
   })
 })
 
+describe('Slack, when it is told an address', () => {
+  const challenge = '{"token":"t","challenge":"3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P","type":"url_verification"}'
+
+  async function addHook(signature: { scheme: SignatureScheme; secret: string } | null): Promise<{ trigger: Trigger; path: string }> {
+    const body = { name: 'Slack', agentId, taskTemplate: 'Look at {event.text}', requirePlaceholders: true, signature }
+    const { trigger, url } = await test.client.ok('createTrigger', { body })
+    return { trigger, path: new URL(url).pathname }
+  }
+
+  it('reads its challenge again when it signed it, and no job is made', async () => {
+    const { trigger, path } = await addHook({ scheme: 'slack', secret: SECRETS.slack })
+    const answer = await post(path, await SIGNERS.slack(SECRETS.slack, challenge, new Date()), challenge)
+    expect({ status: answer.status, body: JSON.parse(answer.body) as unknown }).toEqual({
+      status: 200,
+      body: { challenge: '3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P' },
+    })
+    const { deliveries } = await test.client.ok('listDeliveries', { params: { triggerId: trigger.id } })
+    expect(deliveries).toMatchObject([{ outcome: 'ping', status: 200, eventName: 'url_verification', jobId: null }])
+    expect((await test.client.ok('getTrigger', { params: { triggerId: trigger.id } })).trigger.triggerCount).toBe(0)
+    await test.client.ok('deleteTrigger', { params: { triggerId: trigger.id } })
+  })
+
+  it('reads the one 404 when it did not sign it, and elsewhere a challenge is a delivery like any other', async () => {
+    const signed = await addHook({ scheme: 'slack', secret: SECRETS.slack })
+    expect(withoutDate(await post(signed.path, [], challenge))).toBe(same)
+    const github = await addHook({ scheme: 'github', secret: SECRETS.github })
+    expect((await post(github.path, await SIGNERS.github(SECRETS.github, challenge, new Date()), challenge)).status).toBe(400)
+    for (const { trigger } of [signed, github]) await test.client.ok('deleteTrigger', { params: { triggerId: trigger.id } })
+  })
+})
+
+describe('a repeat when the limit is full', () => {
+  it('is answered with its first job by the id in its headers, once its signature holds', async () => {
+    for (const scheme of [null, 'github'] as const) {
+      const signature = scheme === null ? null : { scheme, secret: SECRETS[scheme] }
+      const { trigger, url } = await test.client.ok('createTrigger', {
+        body: { name: 'Full', agentId, taskTemplate: 'Look at {a}', dedupe: true, signature },
+      })
+      const path = new URL(url).pathname
+      const signed: Headers = scheme === null ? [] : await SIGNERS[scheme](SECRETS[scheme], BODY, new Date())
+      const send = (id: string, headers = signed) => post(path, [['X-GitHub-Delivery', id], ['X-GitHub-Event', 'push'], ...headers])
+      const first = await send('d-0')
+      for (let n = 1; n < 30; n++) expect((await send(`d-${n}`)).status).toBe(202)
+      expect((await send('d-30')).status).toBe(429)
+      expect((await send('d-31')).status).toBe(429)
+      const again = await send('d-0')
+      expect({ status: again.status, body: again.body }).toEqual({ status: 202, body: first.body })
+      if (scheme !== null) expect(withoutDate(await send('d-0', []))).toBe(same)
+      const { deliveries } = await test.client.ok('listDeliveries', { params: { triggerId: trigger.id } })
+      const refused = deliveries.filter(({ outcome }) => outcome === 'rate_limited')
+      expect(refused.map(({ senderId, eventName, status }) => ({ senderId, eventName, status }))).toEqual([
+        { senderId: 'd-31', eventName: 'push', status: 429 },
+        { senderId: 'd-30', eventName: 'push', status: 429 },
+      ])
+      expect(refused[0]!.bytes).toBe(Buffer.byteLength(BODY))
+      const { delivery } = await test.client.ok('getDelivery', { params: { deliveryId: refused[0]!.id } })
+      expect(delivery.headers).toMatchObject({ 'x-github-delivery': 'd-31', 'x-github-event': 'push' })
+      expect(deliveries.some(({ outcome, senderId }) => outcome === 'duplicate' && senderId === 'd-0')).toBe(true)
+      await test.client.ok('deleteTrigger', { params: { triggerId: trigger.id } })
+    }
+  })
+})
+
 it('keeps no signing key anywhere but in the vault', async () => {
   const { triggers } = await test.client.ok('listTriggers')
   const places = readdirSync(test.dataDir, { recursive: true, withFileTypes: true })

@@ -23,7 +23,15 @@ beforeEach(() => {
   rig = openRecordsRig()
   const { db, clock, ids } = rig
   const agentId = rig.addAgent('Ada').id
-  const fields = { agentId, taskTemplate: 'Look.', notifyOnSuccess: false, notifyVia: 'auto', signature: null, dedupe: false } as const
+  const fields = {
+    agentId,
+    taskTemplate: 'Look.',
+    notifyOnSuccess: false,
+    notifyVia: 'auto',
+    signature: null,
+    dedupe: false,
+    requirePlaceholders: false,
+  } as const
   const time = createMachineTime(clock, null)
   const { secret } = transact(db, (tx) => createTrigger(tx, { clock, ids, time }, ids.next(), { name: 'Builds', ...fields }))
   path = `/webhooks/builds/${secret}`

@@ -11,6 +11,7 @@ import { carryOverFires } from '../../records/triggers/hour-window.ts'
 import { createInbox } from '../../records/triggers/inbox.ts'
 import { forgetSenderIds } from '../../records/triggers/taking.ts'
 import { createTriggerIndex } from '../../records/triggers/trigger-index.ts'
+import { createBodyRoom } from './body-room.ts'
 import { createIngress, type Ingress } from './ingress.ts'
 import { createIntake, type Intake } from './intake.ts'
 
@@ -76,7 +77,7 @@ export function createWebhooks({ hub, probe, ...deps }: WebhooksDeps): Webhooks 
     }
   })
   return {
-    ingress: createIngress({ ...deps, inbox, index, intake: { ...intake, waitFor }, probe }),
+    ingress: createIngress({ ...deps, inbox, index, intake: { ...intake, waitFor }, room: createBodyRoom(), probe }),
     byHand: intake,
     time,
     settle: inbox.settle,

@@ -1,3 +1,5 @@
+import { LongInteger } from './parse-payload.ts'
+
 type Open = { values: unknown[] | Record<string, unknown>; keys: readonly string[] | null; next: number }
 
 /**
@@ -30,11 +32,16 @@ function begin(value: unknown, limit: number, open: Open[]): string {
   // JSON.parse takes 1e400 for infinity, which JSON has no word for but another such number.
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : value > 0 ? '1e999' : '-1e999'
   if (typeof value !== 'object' || value === null) return String(value)
+  if (value instanceof LongInteger) return cut(value.toString(), limit)
   const keys = Array.isArray(value) ? null : Object.keys(value)
   open.push({ values: value as Open['values'], keys, next: 0 })
   return keys === null ? '[' : '{'
 }
 
 function quote(text: string, limit: number): string {
-  return JSON.stringify(text.length > limit ? text.slice(0, limit + 1) : text)
+  return JSON.stringify(cut(text, limit))
+}
+
+function cut(text: string, limit: number): string {
+  return text.length > limit ? text.slice(0, limit + 1) : text
 }

@@ -23,7 +23,14 @@ afterEach(() => rig.close())
 const time = () => createMachineTime(rig.clock, null)
 
 function addTrigger(name: string): KnownTrigger {
-  const fields = { taskTemplate: 'Look.', notifyOnSuccess: false, notifyVia: 'auto', signature: null, dedupe: true } as const
+  const fields = {
+    taskTemplate: 'Look.',
+    notifyOnSuccess: false,
+    notifyVia: 'auto',
+    signature: null,
+    dedupe: true,
+    requirePlaceholders: false,
+  } as const
   const agentId = rig.addAgent(`Agent of ${name}`).id
   const made = transact(rig.db, (tx) => createTrigger(tx, { ...rig, time: time() }, rig.ids.next(), { ...fields, name, agentId }))
   return readKnownTrigger(rig.db, made.trigger.id)!
@@ -43,7 +50,7 @@ function takeIn(
 ) {
   return takeHandSent(tx, { jobs: rig.store, ids: rig.ids, time: time(), inbox }, to, {
     ...{ kind: replayOfId === null ? 'test' : 'replay', replayOfId, senderId, eventName: null, receivedAt: rig.clock.now() },
-    ...{ payload: Buffer.from('{"n":1}'), headers: '{"user-agent":"Shop"}', task: { text: 'Look at 1.', envelope: null } },
+    ...{ payload: Buffer.from('{"n":1}'), headers: '{"user-agent":"Shop"}', task: { text: 'Look at 1.', envelope: null }, missing: [] },
   })
 }
 

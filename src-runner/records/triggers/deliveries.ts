@@ -133,6 +133,7 @@ function deliveryOfTaken(row: DeliveredRow, triggerId: string): Delivery {
   return {
     ...{ id: row.id, triggerId, kind: context?.kind ?? 'webhook', outcome: 'accepted', status: 202, times: 1 },
     ...{ senderId: context?.senderId ?? null, eventName: context?.eventName ?? null, replayOfId: context?.replayOfId ?? null },
+    missing: context?.missing ?? [],
     ...{ jobId: row.id, bytes: row.bytes, receivedAt: row.created_at },
   }
 }
@@ -141,6 +142,7 @@ function deliveryOfRefused(row: RefusalRow, triggerId: string): Delivery {
   return {
     ...{ id: row.id, triggerId, kind: 'webhook', outcome: row.outcome, status: row.status, times: row.times },
     ...{ senderId: row.sender_id, eventName: row.event_name, jobId: row.job_id, replayOfId: null, bytes: row.bytes },
+    missing: [],
     receivedAt: row.received_at,
   }
 }

@@ -24,6 +24,7 @@ beforeEach(() => {
     notifyVia: 'auto',
     signature: null,
     dedupe: false,
+    requirePlaceholders: false,
   } as const
   transact(rig.db, (tx) => createTrigger(tx, { ...rig, time }, rig.ids.next(), { name: 'Builds', ...fields }).trigger)
   seq = rig.db.prepare<{ seq: number }>('SELECT seq FROM webhook_triggers').get()!.seq

@@ -34,6 +34,12 @@ export function findOpening(db: Db, triggerSeq: number): number {
   return row === undefined ? 0 : opensAt(row)
 }
 
+/** How many more fires there may be now. */
+export function countRoom(db: Db, triggerSeq: number, time: MachineTime): number {
+  const row = db.prepare<FiresRow>('SELECT trigger_count, fires FROM webhook_triggers WHERE seq = ?').get(triggerSeq)
+  return FIRES_PER_HOUR - (row === undefined ? 0 : countThisHour(row, time))
+}
+
 export function countThisHour({ trigger_count, fires }: FiresRow, time: MachineTime): number {
   if (fires === null) return 0
   const hourAgo = time.elapsed() - HOUR_MS

@@ -41,8 +41,11 @@ const REFUSALS_KEPT = 50
 
 /** What is written of a refusal, by which it is seen whether that still stands. */
 type Written = { id: string; times: number }
-/** Of one trigger, in the order in which each kind came first. `written`: in a transaction that may still be undone. */
-type Counted = { triggerId: string; refusals: Map<DeliveryOutcome, { times: number; last: Refusal }>; written: Written | null }
+/**
+ * Of one trigger, in the order in which each kind came first: those of one outcome and one id of the sender are counted as one.
+ * `written`: in a transaction that may still be undone.
+ */
+type Counted = { triggerId: string; refusals: Map<string, { times: number; last: Refusal }>; written: Written | null }
 
 export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
   const counted = new Map<number, Counted>()
@@ -75,13 +78,13 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
   }
 
   /** What was refused in the same transaction has been counted by now, and is still to be written. */
-  function forgetWritten(triggerSeq: number, refused: Counted, written: readonly { outcome: DeliveryOutcome; times: number }[]): void {
+  function forgetWritten(triggerSeq: number, refused: Counted, written: readonly { kind: string; times: number }[]): void {
     const { refusals } = refused
     refused.written = null
-    for (const { outcome, times } of written) {
-      const known = refusals.get(outcome)!
+    for (const { kind, times } of written) {
+      const known = refusals.get(kind)!
       known.times -= times
-      if (known.times === 0) refusals.delete(outcome)
+      if (known.times === 0) refusals.delete(kind)
     }
     if (refusals.size === 0) counted.delete(triggerSeq)
   }
@@ -90,8 +93,9 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
     refused({ seq, id }, refusal) {
       let ofTrigger = counted.get(seq)
       if (ofTrigger === undefined) counted.set(seq, (ofTrigger = { triggerId: id, refusals: new Map(), written: null }))
-      const known = ofTrigger.refusals.get(refusal.outcome)
-      if (known === undefined) ofTrigger.refusals.set(refusal.outcome, { times: 1, last: refusal })
+      const kind = kindOf(ofTrigger.refusals, refusal)
+      const known = ofTrigger.refusals.get(kind)
+      if (known === undefined) ofTrigger.refusals.set(kind, { times: 1, last: refusal })
       else {
         known.times++
         known.last = refusal
@@ -103,7 +107,7 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
       // Deliveries that share a commit write what came before them once; one that failed took what it wrote with it.
       if (refused === undefined || (refused.written !== null && stands(tx, refused.written))) return
       refused.written = writeRefusals(tx, ids, triggerSeq, refused)
-      const written = Array.from(refused.refusals, ([outcome, { times }]) => ({ outcome, times }))
+      const written = Array.from(refused.refusals, ([kind, { times }]) => ({ kind, times }))
       tx.afterCommit(() => forgetWritten(triggerSeq, refused, written))
     },
     grew(triggerSeq) {
@@ -114,13 +118,19 @@ export function createInbox({ db, ids }: { db: Database; ids: Ids }): Inbox {
   }
 }
 
+/** A flood of ids is counted by its outcome alone, as if it had none. */
+function kindOf(refusals: Counted['refusals'], { outcome, senderId }: Refusal): string {
+  const kind = `${outcome} ${senderId ?? ''}`
+  return refusals.size < REFUSALS_KEPT || refusals.has(kind) ? kind : outcome
+}
+
 /** Answers what was written last; null: the trigger is gone. */
 function writeRefusals(tx: Tx, ids: Ids, triggerSeq: number, { triggerId, refusals }: Counted): Written | null {
   if (tx.prepare('SELECT 1 FROM webhook_triggers WHERE seq = ?').get(triggerSeq) === undefined) return writeNothing(tx)
   let written: Written | null = null
-  for (const [outcome, { times, last }] of refusals) {
+  for (const { times, last } of refusals.values()) {
     written = writeRefusal(tx, ids, triggerSeq, times, last)
-    tx.emit({ type: 'delivery.refused', payload: { triggerId, outcome } })
+    tx.emit({ type: 'delivery.refused', payload: { triggerId, outcome: last.outcome } })
   }
   return written
 }
@@ -142,14 +152,14 @@ function writeNothing(tx: Tx): null {
 function writeRefusal(tx: Tx, ids: Ids, triggerSeq: number, times: number, last: Refusal): Written {
   const afterJobSeq = newestDelivered(tx, triggerSeq) ?? 0
   const newest = tx
-    .prepare<Written & { seq: number; after_job_seq: number; outcome: string }>(
-      `SELECT seq, id, times, after_job_seq, outcome FROM webhook_refusals WHERE trigger_seq = ? ORDER BY after_job_seq DESC, seq DESC LIMIT 1`,
+    .prepare<Written & { seq: number; after_job_seq: number; outcome: string; sender_id: string | null }>(
+      `SELECT seq, id, times, after_job_seq, outcome, sender_id FROM webhook_refusals WHERE trigger_seq = ? ORDER BY after_job_seq DESC, seq DESC LIMIT 1`,
     )
     .get(triggerSeq)
   const row = [last.status, last.receivedAt, last.bytes ?? 0, last.senderId, last.eventName, last.jobId, last.headers, last.payload].map(
     (value) => value ?? null,
   )
-  if (newest?.outcome === last.outcome && newest.after_job_seq === afterJobSeq) {
+  if (newest?.outcome === last.outcome && newest.sender_id === (last.senderId ?? null) && newest.after_job_seq === afterJobSeq) {
     tx.prepare(
       `UPDATE webhook_refusals SET times = times + ?, status = ?, received_at = ?, bytes = ?, sender_id = ?, event_name = ?,
          job_seq = (SELECT seq FROM agent_jobs WHERE id = ?), headers = ?, payload = ? WHERE seq = ?`,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { parsePayload } from './parse-payload.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { LongInteger, parsePayload } from './parse-payload.ts'
 import { renderTemplate } from './template.ts'
 
 describe('parsePayload', () => {
@@ -27,9 +27,9 @@ describe('parsePayload', () => {
     const digits = '"1234567890123456"'
     fc.assert(
       fc.property(fc.json(), (text) => {
-        const asDoubles = (_key: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value)
-        const written = JSON.stringify(parsePayload(`[${digits},${text}]`), asDoubles)
-        expect(written).toBe(JSON.stringify(JSON.parse(`[${digits},${text}]`)))
+        const asDoubles = (_key: string, value: unknown) => (value instanceof LongInteger ? Number(value.toString()) : value)
+        const written = JSON.stringify(parsePayload(`[${digits},1234567890123456789,${text}]`), asDoubles)
+        expect(written).toBe(JSON.stringify(JSON.parse(`[${digits},1234567890123456789,${text}]`)))
       }),
     )
     const payload = parsePayload(`{"__proto__":{"x":${digits}}}`)
@@ -37,6 +37,43 @@ describe('parsePayload', () => {
     expect(({} as Record<string, unknown>)['x']).toBeUndefined()
     expect(() => parsePayload(`{${digits}`)).toThrow(SyntaxError)
     expect(() => parsePayload('')).toThrow(SyntaxError)
+  })
+
+  it('keeps a long number under any key, beside strings that look like numbers or end in backslashes', () => {
+    const id = '9223372036854775807'
+    const payload = parsePayload(`{"__proto__":${id},"a\\\\":[-${id}, "${id}", "\\"${id}\\\\"],"1":${id}}`) as Record<string, unknown>
+    expect(Object.keys(payload)).toEqual(['1', '__proto__', 'a\\'])
+    expect(Object.getPrototypeOf(payload)).toBe(Object.prototype)
+    expect(renderTemplate('{__proto__} {1}', payload).text).toBe(`${id} ${id}`)
+    expect((payload['a\\'] as unknown[]).map(String)).toEqual([`-${id}`, id, `"${id}\\`])
+  })
+
+  it.each([
+    '{1234567890123456789:1}',
+    '{1234567890123456789 \n:1}',
+    '"1234567890123456789',
+    '"\\',
+    '1234567890123456789"a"',
+    '[1234567890123456789',
+    '00000000000000000001',
+    '[01234567890123456789]',
+    '[-12345678901234567890-]',
+    '1234567890123456789 1',
+  ])('refuses %s', (text) => {
+    expect(() => parsePayload(text)).toThrow(SyntaxError)
+  })
+
+  it('hands no value to a reviver, which takes fifty times as long as parsing', () => {
+    const parse = vi.spyOn(JSON, 'parse')
+    parsePayload(`[${'1,'.repeat(1000)}1234567890123456789]`)
+    expect(parse.mock.calls.map((args) => args.length)).toEqual([1])
+    parse.mockRestore()
+  })
+
+  it('takes a number of a million digits as text', () => {
+    const digits = '7'.repeat(1_000_000)
+    expect(String(parsePayload(digits))).toBe(digits)
+    expect(renderTemplate('{a}', parsePayload(`{"a":${digits}}`)).placeholders).toMatchObject([{ state: 'cut' }])
   })
 
   it('takes what is nested 100,000 times', () => {

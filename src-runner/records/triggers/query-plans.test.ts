@@ -23,6 +23,7 @@ beforeAll(() => {
     notifyVia: 'auto',
     signature: null,
     dedupe: true,
+    requirePlaceholders: false,
   } as const
   const { trigger: made } = transact(rig.db, (tx) => createTrigger(tx, { ...rig, time: timeOf() }, rig.ids.next(), { ...fields, agentId }))
   trigger = readKnownTrigger(rig.db, made.id)!
@@ -54,6 +55,7 @@ const deliver = () =>
           senderId: rig.ids.next(),
           eventName: null,
           task: { text: 'Look.', envelope: null },
+          missing: [],
           receivedAt: 1,
         },
       },

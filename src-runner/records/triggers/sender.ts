@@ -62,6 +62,17 @@ export function eventNameOf(headers: ReceivedHeaders, payload: unknown): string 
   return null
 }
 
+/** GitHub greets a new webhook with it: https://docs.github.com/en/webhooks/webhook-events-and-payloads#ping */
+export function isPing(headers: ReceivedHeaders): boolean {
+  return headers['x-github-event'] === 'ping'
+}
+
+/** What Slack wants to read again from an address that it has been told: https://docs.slack.dev/reference/events/url_verification */
+export function challengeOf(payload: unknown): string | null {
+  const challenge = ownOf(payload, 'type') === 'url_verification' ? ownOf(payload, 'challenge') : null
+  return typeof challenge === 'string' ? challenge : null
+}
+
 /** https://docs.stripe.com/api/events/object */
 function isStripeEvent(payload: unknown): boolean {
   return ownOf(payload, 'object') === 'event'

@@ -19,7 +19,14 @@ afterEach(() => rig.close())
 const time = () => createMachineTime(rig.clock, null)
 
 function addTrigger(name: string): KnownTrigger {
-  const fields = { taskTemplate: 'Look.', notifyOnSuccess: false, notifyVia: 'auto', signature: null, dedupe: true } as const
+  const fields = {
+    taskTemplate: 'Look.',
+    notifyOnSuccess: false,
+    notifyVia: 'auto',
+    signature: null,
+    dedupe: true,
+    requirePlaceholders: false,
+  } as const
   const { trigger } = transact(rig.db, (tx) => createTrigger(tx, { ...rig, time: time() }, rig.ids.next(), { ...fields, name, agentId }))
   return readKnownTrigger(rig.db, trigger.id)!
 }
@@ -39,6 +46,7 @@ function take(...arrived: { trigger: KnownTrigger; senderId?: string }[]): Taken
           senderId,
           eventName: null,
           task: { text: `Look at ${i}.`, envelope: null },
+          missing: [],
           receivedAt: i + 1,
         },
       })),

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Db } from '../../base/db/database.ts'
 import type { Tx } from '../../base/db/transact.ts'
 import type { MachineTime } from '../../base/time/machine-time.ts'
 import type { Delivery, DeliveryContext } from '../../contract/triggers.ts'
@@ -20,6 +21,8 @@ export type ReadDelivery = {
   senderId: string | null
   eventName: string | null
   task: Letter
+  /** Placeholders of the template that the payload does not fill. */
+  missing: string[]
   receivedAt: number
 }
 
@@ -148,7 +151,7 @@ function insertAccepted(tx: Tx, { jobs, inbox }: TakingDeps, accepted: readonly 
   const made = jobs.insertAll(
     tx,
     accepted.map(({ trigger, agentId, entityId, jobId, before, delivery }, i) => {
-      const { kind, eventName, senderId, replayOfId, payload, headers, task } = delivery
+      const { kind, eventName, senderId, replayOfId, payload, headers, task, missing } = delivery
       const nth = last.get(trigger.seq)
       last.set(trigger.seq, i)
       // What says nothing is left out: it would be kept with each delivery.
@@ -159,6 +162,7 @@ function insertAccepted(tx: Tx, { jobs, inbox }: TakingDeps, accepted: readonly 
         eventName: eventName ?? undefined,
         senderId: senderId ?? undefined,
         replayOfId: replayOfId ?? undefined,
+        missing: missing.length === 0 ? undefined : missing,
         envelope: task.envelope,
       }
       const job: NewJob = {
@@ -166,7 +170,7 @@ function insertAccepted(tx: Tx, { jobs, inbox }: TakingDeps, accepted: readonly 
         entityId,
         channel: 'webhook',
         task: task.text,
-        title: titleFor(eventName === null ? trigger.name : `${trigger.name}: ${eventName}`),
+        title: titleFor(task.text),
         triggerId: trigger.id,
         context,
         delivered: { payload, headers, before: nth === undefined ? before : { nth } },
@@ -186,9 +190,9 @@ function claimSenderId(tx: Tx, id: { triggerSeq: number; senderId: string; jobId
   )
 }
 
-function findJobOfSender(tx: Tx, triggerSeq: number, senderId: string): string | null {
+export function findJobOfSender(db: Db, triggerSeq: number, senderId: string): string | null {
   return (
-    tx
+    db
       .prepare<{ job_id: string }>('SELECT job_id FROM webhook_sender_ids WHERE trigger_seq = ? AND sender_id = ?')
       .get(triggerSeq, senderId)?.job_id ?? null
   )

@@ -17,6 +17,8 @@ export type KnownTrigger = {
   readonly taskTemplate: string
   readonly signature: SignatureScheme | null
   readonly dedupe: boolean
+  /** Deliveries that leave a placeholder empty are refused. */
+  readonly requirePlaceholders: boolean
 }
 
 /**
@@ -39,9 +41,11 @@ type Row = {
   task_template: string
   signature: SignatureScheme | null
   dedupe: number
+  require_placeholders: number
 }
 
-const SELECT = 'SELECT seq, id, name, slug, secret_digest, status, agent_id, task_template, signature, dedupe FROM webhook_triggers'
+const SELECT =
+  'SELECT seq, id, name, slug, secret_digest, status, agent_id, task_template, signature, dedupe, require_placeholders FROM webhook_triggers'
 
 export function createTriggerIndex({ db, hub }: { db: Database; hub: Pick<EventHub, 'subscribe'> }): TriggerIndex {
   const bySlug = new Map<string, KnownTrigger>()
@@ -92,5 +96,6 @@ function knownOf(row: Row): KnownTrigger {
     taskTemplate: row.task_template,
     signature: row.signature,
     dedupe: row.dedupe === 1,
+    requirePlaceholders: row.require_placeholders === 1,
   }
 }

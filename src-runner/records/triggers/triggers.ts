@@ -30,6 +30,7 @@ type TriggerRow = FiresRow & {
   notify_via: NotifyVia
   signature: SignatureScheme | null
   dedupe: number
+  require_placeholders: number
   status: 'active' | 'paused'
   last_triggered_at: number | null
   /** The newest refusal, and the job that it stands behind in the inbox; null: there was none. */
@@ -41,7 +42,7 @@ type TriggerRow = FiresRow & {
 
 const SELECT_TRIGGER = `
   SELECT t.seq, t.id, t.entity_id, t.agent_id, agent.name AS agent_name, t.name, t.slug, t.task_template, t.notify_on_success, t.notify_via,
-    t.signature, t.dedupe, t.status, t.trigger_count, t.last_triggered_at, t.created_at, t.fires,
+    t.signature, t.dedupe, t.require_placeholders, t.status, t.trigger_count, t.last_triggered_at, t.created_at, t.fires,
     t.newest_job_seq,
     (SELECT refusal.outcome FROM webhook_refusals AS refusal WHERE refusal.trigger_seq = t.seq
      ORDER BY refusal.after_job_seq DESC, refusal.seq DESC LIMIT 1) AS refused_last,
@@ -92,7 +93,7 @@ export function createTrigger(
   const secret = makeSecret()
   tx.prepare(
     `INSERT INTO webhook_triggers (id, entity_id, agent_id, name, slug, secret_digest, task_template, notify_on_success, notify_via, signature,
-       dedupe, status, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?)`,
+       dedupe, require_placeholders, status, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?)`,
   ).run(
     id,
     entityId,
@@ -105,6 +106,7 @@ export function createTrigger(
     input.notifyVia,
     input.signature?.scheme ?? null,
     input.dedupe ? 1 : 0,
+    input.requirePlaceholders ? 1 : 0,
     clock.now(),
   )
   tx.emit({ type: 'trigger.created', payload: { triggerId: id } })
@@ -172,6 +174,7 @@ function triggerOf(row: TriggerRow, time: MachineTime): Trigger {
     notifyVia: row.notify_via,
     signature: row.signature,
     dedupe: row.dedupe === 1,
+    requirePlaceholders: row.require_placeholders === 1,
     status: row.status,
     triggerCount: row.trigger_count,
     lastTriggeredAt: row.last_triggered_at,

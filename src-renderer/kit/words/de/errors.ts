@@ -6,6 +6,9 @@ const stranger = 'Der Runner hat diese Seite nicht angenommen. Lade sie neu, ode
 
 const codes: ErrorWords = {
   invalid_request: 'Etwas an dem, was gesendet wurde, passt nicht.',
+  unknown_field: 'Die Anfrage hat ein Feld, das der Runner nicht kennt.',
+  placeholder_missing: 'Der Inhalt lässt einen Platzhalter der Vorlage leer.',
+  too_many_deliveries: 'Zu viele Lieferungen auf einmal. Versuche es gleich noch einmal.',
   unauthorized: stranger,
   invalid_worker_secret: stranger,
   forbidden_host: stranger,

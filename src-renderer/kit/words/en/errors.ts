@@ -6,6 +6,9 @@ const stranger = 'The runner did not accept this page. Reload it, or sign in aga
 
 const codes: ErrorWords = {
   invalid_request: 'Something in what was sent does not fit.',
+  unknown_field: 'The request has a field that the runner does not know.',
+  placeholder_missing: 'The payload leaves a placeholder of the template empty.',
+  too_many_deliveries: 'Too many deliveries at once. Try again in a moment.',
   unauthorized: stranger,
   invalid_worker_secret: stranger,
   forbidden_host: stranger,

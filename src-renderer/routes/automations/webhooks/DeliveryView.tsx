@@ -43,6 +43,9 @@ function Opened(props: { delivery: DeliveryDetail; trigger: Trigger }): JSX.Elem
       <div class="flex flex-wrap items-start gap-3">
         <div class="min-w-0 flex-1 basis-64">
           <p class="text-sm text-ink">{text().outcomeWhy[props.delivery.outcome]}</p>
+          <Show when={props.delivery.missing.length > 0}>
+            <p class="text-sm text-warn">{text().emptyWhy(visibleText(props.delivery.missing.map((path) => `{${path}}`).join(', ')))}</p>
+          </Show>
           <p class="text-xs text-ink-3">
             {exactTime(props.delivery.receivedAt, locale())} · {text().answered(String(props.delivery.status))}
             <Show when={props.delivery.senderId}>
@@ -55,7 +58,7 @@ function Opened(props: { delivery: DeliveryDetail; trigger: Trigger }): JSX.Elem
             </Show>
           </p>
         </div>
-        <Show when={props.delivery.payload !== null}>
+        <Show when={props.delivery.payload !== null && props.delivery.outcome !== 'ping'}>
           <Replay delivery={props.delivery} trigger={props.trigger} />
         </Show>
       </div>

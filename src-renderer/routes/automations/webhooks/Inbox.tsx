@@ -113,6 +113,9 @@ function DeliveryRow(props: { delivery: Delivery; trigger: Trigger; isOpen: bool
             <Show when={props.delivery.kind !== 'webhook'}>
               <Pill tone="accent">{props.delivery.kind === 'test' ? text().test : text().replayOf}</Pill>
             </Show>
+            <Show when={props.delivery.missing.length > 0}>
+              <Pill tone="warn">{text().emptyCount(props.delivery.missing.length)}</Pill>
+            </Show>
             <Show when={props.delivery.eventName}>
               {(name) => <span class="max-w-56 truncate font-mono text-xs text-ink-3">{visibleText(name())}</span>}
             </Show>

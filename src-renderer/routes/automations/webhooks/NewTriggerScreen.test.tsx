@@ -73,6 +73,7 @@ describe('a new webhook', () => {
     await view.user.type(field(/^Address/), 'orders')
     await view.user.click(screen.getByRole('checkbox', { name: 'Leave out repeats' }))
     view.runner.answer({ createTrigger: ({ body }) => ({ trigger: makeTrigger({ name: body.name }), url: URL }) })
+    await view.user.click(screen.getByRole('checkbox', { name: 'Refuse deliveries with empty placeholders' }))
     await view.user.click(create())
     await waitFor(() => expect(view.path()).toMatch(/^\/automations\/webhooks\/0/))
     expect(view.runner.callsOf('createTrigger')[0]!.body).toEqual({
@@ -84,6 +85,7 @@ describe('a new webhook', () => {
       notifyVia: 'auto',
       signature: null,
       dedupe: true,
+      requirePlaceholders: true,
     })
   })
 

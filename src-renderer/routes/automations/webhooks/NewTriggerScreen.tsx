@@ -300,6 +300,12 @@ function Advanced(props: { form: Form<TriggerForm>; isCopy: boolean; slugIsTaken
           checked={props.form.fields.dedupe}
           onChecked={(value) => props.form.change('dedupe', value)}
         />
+        <Checkbox
+          label={text().requirePlaceholders}
+          hint={text().requirePlaceholdersHint}
+          checked={props.form.fields.requirePlaceholders}
+          onChecked={(value) => props.form.change('requirePlaceholders', value)}
+        />
       </div>
     </details>
   )

@@ -114,6 +114,16 @@ describe('a test delivery', () => {
 })
 
 describe('its inbox', () => {
+  it('marks a delivery that left placeholders empty, and names them', async () => {
+    const delivery = makeDelivery({ jobId: makeId(), missing: ['order.name'] })
+    const { user, runner } = open({ deliveries: [delivery, makeDelivery()] })
+    runner.answer({ getDelivery: () => ({ delivery: { ...delivery, payload: '{}', prompt: null, plainPrompt: null, headers: {} } }) })
+    const rows = within(await screen.findByRole('list', { name: 'Deliveries' })).getAllByRole('button')
+    expect(rows.map((row) => row.textContent.includes('1 empty placeholder'))).toEqual([true, false])
+    await user.click(rows[0]!)
+    expect(await screen.findByText('The payload has no value for {order.name}.')).toBeInTheDocument()
+  })
+
   it('has a word for each outcome, counts what came in a row, and names the event', async () => {
     const deliveries = DeliveryOutcome.options.map((outcome) => makeDelivery({ outcome, times: outcome === 'wrong_secret' ? 41 : 1 }))
     deliveries[0] = { ...deliveries[0]!, eventName: 'push', jobId: makeId() }

@@ -204,6 +204,7 @@ function TriggerFacts(props: { trigger: Trigger }): JSX.Element {
         {props.trigger.signature === null ? text().signatureNone : text().signatureOf[props.trigger.signature]}
       </Fact>
       <Fact name={text().dedupeFact}>{props.trigger.dedupe ? text().dedupeOn : text().dedupeOff}</Fact>
+      <Fact name={text().emptyFact}>{props.trigger.requirePlaceholders ? text().emptyRefused : text().emptyTaken}</Fact>
       <Fact name={words().automations.schedule.notifyFact}>
         {props.trigger.notifyOnSuccess ? notify().on(notify().viaOf[props.trigger.notifyVia]) : notify().off}
       </Fact>

@@ -1,5 +1,6 @@
 import Ban from 'lucide-solid/icons/ban'
 import BotOff from 'lucide-solid/icons/bot-off'
+import Braces from 'lucide-solid/icons/braces'
 import CircleCheck from 'lucide-solid/icons/circle-check'
 import CirclePause from 'lucide-solid/icons/circle-pause'
 import CircleX from 'lucide-solid/icons/circle-x'
@@ -7,6 +8,7 @@ import CopyCheck from 'lucide-solid/icons/copy-check'
 import FileX from 'lucide-solid/icons/file-x'
 import Gauge from 'lucide-solid/icons/gauge'
 import KeyRound from 'lucide-solid/icons/key-round'
+import Radio from 'lucide-solid/icons/radio'
 import ShieldX from 'lucide-solid/icons/shield-x'
 import Unplug from 'lucide-solid/icons/unplug'
 import type { JSX } from 'solid-js'
@@ -22,12 +24,15 @@ const LOOKS: Record<DeliveryOutcome, { icon: Icon; tone: string }> = {
   paused: { icon: CirclePause, tone: 'text-ink-3' },
   bad_signature: { icon: ShieldX, tone: 'text-bad' },
   rate_limited: { icon: Gauge, tone: 'text-warn' },
+  too_many_at_once: { icon: Gauge, tone: 'text-warn' },
   unsupported_media_type: { icon: FileX, tone: 'text-bad' },
   unsupported_encoding: { icon: FileX, tone: 'text-bad' },
   payload_too_large: { icon: Ban, tone: 'text-bad' },
   invalid_json: { icon: FileX, tone: 'text-bad' },
   incomplete: { icon: Unplug, tone: 'text-warn' },
   no_agent: { icon: BotOff, tone: 'text-bad' },
+  placeholder_missing: { icon: Braces, tone: 'text-bad' },
+  ping: { icon: Radio, tone: 'text-ok' },
   job_creation_failed: { icon: CircleX, tone: 'text-bad' },
 }
 

@@ -13,6 +13,7 @@ export type TriggerForm = {
   scheme: SignatureScheme | 'none'
   secret: string
   dedupe: boolean
+  requirePlaceholders: boolean
 }
 export type TriggerField = keyof TriggerForm
 
@@ -26,11 +27,12 @@ export const EMPTY_TRIGGER: TriggerForm = {
   scheme: 'none',
   secret: '',
   dedupe: false,
+  requirePlaceholders: false,
 }
 
 /** Everything of a webhook that can be copied: its address and its signing secret are its own. */
 export function copyOfTrigger(trigger: Trigger, words: Words): TriggerForm {
-  const { agentId, taskTemplate, notifyOnSuccess, notifyVia, dedupe } = trigger
+  const { agentId, taskTemplate, notifyOnSuccess, notifyVia, dedupe, requirePlaceholders } = trigger
   return {
     ...EMPTY_TRIGGER,
     name: words.automations.copyOf(trigger.name).slice(0, 120),
@@ -40,6 +42,7 @@ export function copyOfTrigger(trigger: Trigger, words: Words): TriggerForm {
     notifyVia,
     scheme: trigger.signature ?? 'none',
     dedupe,
+    requirePlaceholders,
   }
 }
 
@@ -53,6 +56,7 @@ export function bodyOfTrigger(form: TriggerForm): CreateTrigger {
     notifyVia: form.notifyVia,
     signature: form.scheme === 'none' ? null : { scheme: form.scheme, secret: form.secret.trim() },
     dedupe: form.dedupe,
+    requirePlaceholders: form.requirePlaceholders,
   }
 }
 
@@ -71,12 +75,21 @@ export function problemsOfTrigger(form: TriggerForm, words: Words): Partial<Reco
 }
 
 /** The fields behind "Advanced". */
-export const ADVANCED_FIELDS: readonly TriggerField[] = ['slug', 'scheme', 'secret', 'dedupe']
+export const ADVANCED_FIELDS: readonly TriggerField[] = ['slug', 'scheme', 'secret', 'dedupe', 'requirePlaceholders']
 
 /** Which field of the form an issue of the runner is about. */
 export function fieldOfTriggerIssue(path: string): TriggerField | null {
   const [first, second] = path.replace(/^body\./, '').split('.')
   if (first === 'signature') return second === 'scheme' ? 'scheme' : 'secret'
-  const fields: TriggerField[] = ['name', 'agentId', 'taskTemplate', 'notifyOnSuccess', 'notifyVia', 'slug', 'dedupe']
+  const fields: TriggerField[] = [
+    'name',
+    'agentId',
+    'taskTemplate',
+    'notifyOnSuccess',
+    'notifyVia',
+    'slug',
+    'dedupe',
+    'requirePlaceholders',
+  ]
   return fields.find((field) => field === first) ?? null
 }
