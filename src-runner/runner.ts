@@ -39,6 +39,7 @@ import { silentLog, type Log } from './kit/log.ts'
 import { say } from './kit/said.ts'
 import { createMachineTimezone } from './kit/timezone.ts'
 import { providerKey, WEB_SEARCH_KEY, type Vault } from './kit/vault.ts'
+import { listAgentFolders } from './records/agents/agents.ts'
 import { createApprovals } from './records/approvals/approvals.ts'
 import { createLedger } from './records/budgets/ledger.ts'
 import { createBlobs } from './records/files/blobs.ts'
@@ -255,6 +256,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const addresses = createPublicAddresses({
       ...{ db, clock, log, fetch, config },
       openIngress: (port) => openIngress(webhooks, port),
+      agentFolders: () => listAgentFolders(db),
       timings: deps.publicAddressTimings,
       onChange: () => reports.plan(),
     })
@@ -295,6 +297,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       auth: config,
       gate: gateOf(config),
       takeDelivery: webhooks.ingress.handle,
+      passedGate: addresses.passedGate,
       clock,
       log,
       deadlines: deps.deadlines,

@@ -38,6 +38,7 @@ describe('a notification', () => {
       'Jemand möchte mit Dora sprechen',
       'Eva hat auf Telegram geschrieben und wartet auf dein Wort.',
     ],
+    [{ code: 'public_address_unreachable', exposed: true }, 'Deckhand ist aus dem Internet erreichbar', /runner/],
     [{ code: 'public_address_unreachable' }, 'Webhooks erreichen diesen Rechner nicht', /runner/],
   ])('has words for %j', (about, title, body) => {
     const said = noticeText(sent(about), GERMAN)

@@ -33,7 +33,7 @@ function textOf({ title, body, bodySaid }: Notice, about: NoticeAbout, speech: S
     case 'channel_request':
       return { title: text.request(about.agentName), body: text.requestText(about.person, SERVICE_NAMES[about.service]) }
     case 'public_address_unreachable':
-      return { title: text.unreachable, body: why }
+      return { title: about.exposed === true ? text.exposed : text.unreachable, body: why }
     case 'database_trouble': {
       const { title: what, detail, fix } = speech.words.databaseTrouble[about.trouble]
       return { title: what, body: `${detail} ${fix}` }

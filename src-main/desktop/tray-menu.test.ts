@@ -187,6 +187,7 @@ describe('the tray', () => {
     it.each<[Partial<WebhookReach>, string[]]>([
       [{ url: 'https://hooks.example.com/a&b', check: 'reachable' }, ['Webhooks reachable at hooks.example.com/a&&b']],
       [{ url, check: 'checking' }, ['Looking whether webhooks come in…']],
+      [{ url, check: 'exposed' }, ['Warning: Deckhand is reachable from the internet']],
       [{ url, check: 'unreachable' }, ['Webhooks do not come in from outside']],
       [
         { url, check: 'reachable', tunnel: tunnel('running') },

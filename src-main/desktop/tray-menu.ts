@@ -126,6 +126,7 @@ function reachItems(webhooks: WebhookReach, text: TrayWords): TrayItem[] {
 
 function reachLabel({ url, check, tunnel }: WebhookReach, text: TrayWords): string | null {
   const isDown = tunnel?.state === 'failed'
+  if (check === 'exposed') return text.exposed
   if (check === 'unreachable') return isDown ? text.tunnelIsDownWhy : text.webhooksDoNot
   if (tunnel?.state === 'starting') return text.tunnelStarts
   if (url === null) return isDown ? text.tunnelIsDown : null

@@ -32,7 +32,8 @@ export const NoticeAbout = z.discriminatedUnion('code', [
   z.object({ code: z.literal('delivery_impossible'), agentName: z.string() }),
   z.object({ code: z.literal('channel_logged_out'), agentName: z.string(), service: ChannelKind }),
   z.object({ code: z.literal('channel_request'), agentName: z.string(), service: ChannelKind, person: z.string() }),
-  z.object({ code: z.literal('public_address_unreachable') }),
+  /** `exposed`: more than webhooks is reached through it. */
+  z.object({ code: z.literal('public_address_unreachable'), exposed: z.boolean().optional() }),
   z.object({ code: z.literal('database_trouble'), trouble: DatabaseTrouble }),
   /** Several as one. */
   z.object({ code: z.literal('several'), counts: z.array(z.object({ kind: NoticeKind, count: z.number().int() })) }),
@@ -75,7 +76,7 @@ export const AttentionAbout = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('channel_logged_out'), agentName: z.string(), service: ChannelKind }),
   z.object({ kind: z.literal('channel_failing'), agentName: z.string(), service: ChannelKind }),
   z.object({ kind: z.literal('channel_request'), agentName: z.string(), service: ChannelKind, person: z.string() }),
-  z.object({ kind: z.literal('public_address_unreachable') }),
+  z.object({ kind: z.literal('public_address_unreachable'), exposed: z.boolean().optional() }),
   z.object({ kind: z.literal('database_trouble'), trouble: DatabaseTrouble }),
 ])
 export type AttentionAbout = z.infer<typeof AttentionAbout>

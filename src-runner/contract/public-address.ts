@@ -18,22 +18,26 @@ export const Tunnel = z.object({
 })
 export type Tunnel = z.infer<typeof Tunnel>
 
+/** Where the webhook-only listener is tried first. */
+export const FIRST_INGRESS_PORT = 3002
+
 /** How webhooks of this machine are reached from outside. */
 export const PublicAddress = z.object({
   /** The base of webhook addresses; null: only this machine reaches them. */
   url: z.string().nullable(),
   /** Who said so. `environment` (PUBLIC_RUNNER_URL) cannot be changed in the app. */
   source: z.enum(['none', 'setting', 'environment', 'tunnel']),
-  /** What this machine itself calls the address that a tunnel must lead to: the webhook-only port where there is one. */
+  /** How programs on this machine reach webhooks: the webhook-only port, or the runner's while there is no public address. */
   localUrl: z.string(),
-  /** The webhook-only listener; null: off, and webhooks come in on the runner's port. */
+  /** The webhook-only listener, where a tunnel has to lead. Always on with a public address. null: off. */
   ingressPort: z.number().int().nullable(),
   /** Why the webhook-only listener could not be opened, and what to do. Left out: it is open, or off. */
   ingressProblem: z.string().optional(),
   ingressProblemSaid: Said.optional(),
   /** Of the last probe that was sent out and came in again, or did not. */
   check: z.object({
-    state: z.enum(['unknown', 'checking', 'reachable', 'unreachable']),
+    /** exposed: more than webhooks answers at the address. */
+    state: z.enum(['unknown', 'checking', 'reachable', 'unreachable', 'exposed']),
     checkedAt: Moment.nullable(),
     /** What went wrong and what to do. Empty when reachable. */
     problem: z.string(),
@@ -50,7 +54,7 @@ export const UpdatePublicAddress = z
   .object({
     /** `https://hooks.example.com`, without a path to a webhook. null removes it. */
     url: z.string().trim().min(1).max(2000).nullable(),
-    /** null turns the webhook-only listener off. */
+    /** null turns the webhook-only listener off; refused while there is a public address. */
     ingressPort: z.number().int().min(1).max(65_535).nullable(),
   })
   .partial()

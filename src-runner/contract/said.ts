@@ -115,6 +115,9 @@ export const SENTENCES = {
     '{host} answered with status {status#} and nothing came in here: it cannot reach this machine. It has to lead to {leadsTo}.',
   outside_leads_elsewhere:
     '{host} answered with status {status#} and nothing came in here: it leads to something else. It has to lead to {leadsTo}.',
+  outside_exposed:
+    'Anybody on the internet reaches Deckhand itself, not only its webhooks: {url} leads to it. Change your tunnel or proxy so that it leads to {leadsTo} and to no other port.',
+  outside_needs_port: 'A public address needs the port for webhooks alone. Remove the address first, or choose another port.',
   outside_name_unknown: 'The name {host} was not found. A new name can take some minutes to be known everywhere.',
   outside_connection_refused: 'Nothing answers at {host}: the connection was refused.',
   outside_unreachable: '{host} cannot be reached from here.',

@@ -194,6 +194,128 @@ describe('the public address', { timeout: 30_000 }, () => {
     }
   }
 
+  /**
+   * A plain nginx with `proxy_pass http://127.0.0.1:<port>` and nothing else: it speaks HTTP/1.0 to its upstream (1.1 since
+   * 1.29.7), sets Host to the upstream's address, drops hop-by-hop headers and says nothing of who asked.
+   */
+  async function plainNginx(upstream: () => number, version: '1.0' | '1.1'): Promise<string> {
+    const port = await listening(
+      createServer((req, res) => {
+        const chunks: Buffer[] = []
+        req.on('data', (chunk: Buffer) => chunks.push(chunk))
+        req.on('end', () => {
+          const body = Buffer.concat(chunks)
+          const kept = Object.entries(req.headers).filter(
+            ([name]) => !/^(host|connection|keep-alive|transfer-encoding|te|upgrade|content-length)$/.test(name),
+          )
+          const lines = [
+            `${req.method} ${req.url} HTTP/${version}`,
+            `Host: 127.0.0.1:${upstream()}`,
+            'Connection: close',
+            ...kept.map(([name, value]) => `${name}: ${String(value)}`),
+            ...(body.length > 0 ? [`Content-Length: ${body.length}`] : []),
+          ]
+          sendRaw(upstream(), Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body])).then(
+            (answer) => res.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body),
+            () => res.writeHead(502).end(),
+          )
+        })
+      }),
+    )
+    return `http://127.0.0.1:${port}`
+  }
+
+  it('opens a port for webhooks alone by itself, and a plain reverse proxy that leads there publishes nothing else', async () => {
+    await open({ config: { authMode: 'local-trust' } })
+    await addTrigger()
+    let upstream = 0
+    const url = await plainNginx(() => upstream, '1.0')
+    const address = await update({ url })
+    expect(address.ingressPort).toEqual(expect.any(Number))
+    expect(address.ingressPort).not.toBe(runner.port)
+    expect(address.localUrl).toBe(`http://127.0.0.1:${address.ingressPort}`)
+    upstream = address.ingressPort!
+    expect(await checkNow()).toMatchObject({ state: 'reachable', problem: '' })
+    const before = contents()
+    for (const [name, route] of Object.entries<Route>(ROUTES)) {
+      const answer = await standIns.fetch(`${url}${route.path.replaceAll(/:\w+/g, '019a0000-0000-7000-8000-000000000001')}`, {
+        method: route.method,
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${TEST_SECRET}` },
+        ...(route.method === 'GET' ? {} : { body: '{"task":"x"}' }),
+      })
+      expect([name, answer.status, await answer.text()]).toEqual([name, 404, '{"error":"not_found"}'])
+    }
+    expect(contents()).toBe(before)
+    // The same port after a restart, and it cannot be turned off as long as the address is there.
+    await runner.restart()
+    expect(await read()).toMatchObject({ ingressPort: upstream })
+    expect(await checkNow()).toMatchObject({ state: 'reachable' })
+    expect(await runner.client.ask('updatePublicAddress', { body: { ingressPort: null } })).toMatchObject({
+      status: 400,
+      body: { said: { code: 'outside_needs_port' } },
+    })
+    expect(await update({ url: null, ingressPort: null })).toMatchObject({ url: null, ingressPort: null })
+  })
+
+  it('warns loudly when a plain reverse proxy leads to the port of the runner', async () => {
+    await open({ config: { authMode: 'local-trust' } })
+    const url = await plainNginx(() => runner.port, '1.1')
+    await update({ url })
+    await expect.poll(stateOfCheck).toBe('exposed')
+    const { check, localUrl } = await read()
+    expect(check).toMatchObject({ problemSaid: { code: 'outside_exposed', facts: { url: `${url}/api/health`, leadsTo: localUrl } } })
+    const about = { code: 'public_address_unreachable', exposed: true }
+    await expect
+      .poll(() => runner.notices)
+      .toContainEqual(expect.objectContaining({ title: 'Deckhand can be reached from the internet', about }))
+    expect((await runner.client.ok('listAttention')).items).toContainEqual(
+      expect.objectContaining({
+        title: 'Deckhand can be reached from the internet',
+        about: { kind: 'public_address_unreachable', exposed: true },
+      }),
+    )
+    expect(runner.reports.at(-1)?.webhooks.check).toBe('exposed')
+  })
+
+  it('is refused by the port of the runner where the proxy speaks HTTP/1.0, but for webhooks', async () => {
+    await open({ config: { authMode: 'local-trust' } })
+    const { path } = await addTrigger()
+    const url = await plainNginx(() => runner.port, '1.0')
+    for (const [method, target] of [
+      ['GET', '/api/agents'],
+      ['GET', '/api/settings'],
+      ['GET', '/api/health'],
+      ['POST', '/api/agent'],
+    ] as const) {
+      const answer = await standIns.fetch(`${url}${target}`, {
+        method,
+        ...(method === 'POST' ? { headers: { 'content-type': 'application/json' }, body: '{"task":"x"}' } : {}),
+      })
+      expect([target, answer.status, await answer.text()]).toEqual([target, 403, '{"error":"forbidden_forwarded"}'])
+    }
+    expect(await post(`${url}${path}`)).toBe(202)
+    await update({ url })
+    await expect.poll(stateOfCheck).toBe('reachable')
+  })
+
+  it('of the environment opens the port at the start and keeps it', async () => {
+    let upstream = 0
+    const publicRunnerUrl = await plainNginx(() => upstream, '1.0')
+    await open({ config: { publicRunnerUrl } })
+    const { ingressPort, localUrl } = await read()
+    upstream = ingressPort!
+    expect(localUrl).toBe(`http://127.0.0.1:${ingressPort}`)
+    expect(await checkNow()).toMatchObject({ state: 'reachable' })
+    await runner.restart()
+    expect(await read()).toMatchObject({ ingressPort })
+  })
+
+  it('never names the port of the runner, not even when its own port is taken', async () => {
+    const taken = await listening(createServer())
+    await open({ config: { ingressPort: taken, publicRunnerUrl: 'https://hooks.example.com' } })
+    expect(await read()).toMatchObject({ localUrl: `http://127.0.0.1:${taken}`, ingressProblem: expect.stringContaining('is taken') })
+  })
+
   it('is where webhooks are shown and reached, and a probe that comes in proves it', async () => {
     await open()
     const proxy = await ownProxy('/deckhand')
@@ -517,6 +639,22 @@ describe('a tunnel', { timeout: 30_000 }, () => {
     const { publicAddress } = await startTunnel('ngrok')
     expect(publicAddress.tunnel).toMatchObject({ state: 'failed', problem: expect.stringContaining(`Port ${taken} is taken`) })
     expect(standIns.starts('ngrok')).toHaveLength(2)
+  })
+
+  it('is never a program from a folder where an agent writes, however it is reached', async () => {
+    await open()
+    // Other copies that this machine may have are none of the test's business.
+    const ours = async () => (await read()).programs.filter(({ path }) => path?.startsWith(standIns.folder)).map(({ program }) => program)
+    expect(await ours()).toEqual(['cloudflared', 'ngrok', 'tailscale'])
+    await startTunnel('ngrok')
+    await expect.poll(tunnelState).toBe('running')
+    await runner.addAgent({ folders: [standIns.folder] })
+    expect(await ours()).toEqual([])
+    // A run that ends is not started again from there either.
+    process.kill(standIns.starts('ngrok')[0]!.pid, 'SIGKILL')
+    await expect.poll(tunnelState).toBe('failed')
+    expect(await read()).toMatchObject({ tunnel: { problem: 'ngrok is not installed any more.' } })
+    expect(standIns.starts('ngrok')).toHaveLength(1)
   })
 
   it('of a program that is not there is refused; one that is there no more is told of', async () => {

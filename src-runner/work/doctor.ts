@@ -212,7 +212,8 @@ const LOOKS: Record<DoctorCheck['name'], Look> = {
     }
     const { url } = address
     const { state, problem: why } = address.check
-    if (state === 'unreachable') return problem({ code: 'address_unreachable', ...wordsOf(why) }, why, 'look_at_address')
+    if (state === 'unreachable' || state === 'exposed')
+      return problem({ code: 'address_unreachable', ...wordsOf(why) }, why, 'look_at_address')
     if (state === 'reachable') return ok({ code: 'address_works', url }, `A delivery to ${url} comes in here.`)
     return warning({ code: 'address_unchecked', url }, `${url} has not been checked yet.`, 'check_address')
   },

@@ -1,5 +1,5 @@
 import { createEffect, createSignal, For, type JSX, on, Show } from 'solid-js'
-import type { PublicAddress, TunnelProgram } from '../../../src-runner/contract/public-address.ts'
+import { FIRST_INGRESS_PORT, type PublicAddress, type TunnelProgram } from '../../../src-runner/contract/public-address.ts'
 import { useCheckPublicAddress, useStartTunnel, useStopTunnel, useUpdatePublicAddress } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { usePublicAddress } from '../../api/queries.ts'
@@ -17,8 +17,7 @@ import { TextField } from '../../ui/TextField.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
-const FIRST_INGRESS_PORT = 3002
-const TONES = { unknown: 'plain', checking: 'accent', reachable: 'ok', unreachable: 'bad' } as const
+const TONES = { unknown: 'plain', checking: 'accent', reachable: 'ok', unreachable: 'bad', exposed: 'bad' } as const
 
 const showBad = (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) })
 
@@ -128,7 +127,11 @@ function Address(props: { address: PublicAddress }): JSX.Element {
           </Button>
         </div>
         <Show when={props.address.check.problem}>
-          {(problem) => <p class="text-sm wrap-anywhere text-bad">{saidText(problem(), props.address.check.problemSaid)}</p>}
+          {(problem) => (
+            <p role={props.address.check.state === 'exposed' ? 'alert' : undefined} class="text-sm wrap-anywhere text-bad">
+              {saidText(problem(), props.address.check.problemSaid)}
+            </p>
+          )}
         </Show>
       </Show>
     </div>
@@ -168,7 +171,7 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
             label={text().listener}
             hint={text().listenerHint}
             checked={props.address.ingressPort !== null}
-            disabled={change.isRunning}
+            disabled={change.isRunning || (props.address.url !== null && props.address.ingressPort !== null)}
             onChecked={(isOn) => put(isOn ? FIRST_INGRESS_PORT : null)}
           />
           <Show when={props.address.ingressProblem}>
@@ -201,10 +204,12 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
           </div>
         </Show>
       </div>
-      <Row id="leads-to" label={text().leadsTo} hint={text().leadsToHint}>
-        <code class="font-mono text-xs">{props.address.localUrl}</code>
-        <CopyButton size="sm" text={props.address.localUrl} copy={desktop.copyText} />
-      </Row>
+      <Show when={props.address.ingressPort !== null} fallback={<Row id="leads-to" label={text().leadsTo} hint={text().leadsToFirst} />}>
+        <Row id="leads-to" label={text().leadsTo} hint={text().leadsToHint}>
+          <code class="font-mono text-xs">{props.address.localUrl}</code>
+          <CopyButton size="sm" text={props.address.localUrl} copy={desktop.copyText} />
+        </Row>
+      </Show>
     </>
   )
 }

@@ -13,12 +13,15 @@ export type TakeDelivery = (req: IncomingMessage, res: ServerResponse) => boolea
  * and path, so no route, no 404 and no error page can be reached around it. Deliveries alone pass it by: they come
  * from outside under any name, and bring a secret of their own.
  */
-export function createFront(gate: GateConfig, next: Listener, takeDelivery: TakeDelivery): Listener {
+export function createFront(gate: GateConfig, next: Listener, takeDelivery: TakeDelivery, passedGate?: (target: string) => void): Listener {
   return (req, res) => {
     if (takeDelivery(req, res)) return
     for (const [name, value] of COMMON_HEADERS) res.setHeader(name, value)
     const refusal = refuse(req, gate)
-    if (refusal === null) return next(req, res)
+    if (refusal === null) {
+      passedGate?.(req.url ?? '')
+      return next(req, res)
+    }
     // Whoever is refused here gets no second request on the same socket; an Upgrade least of all.
     res.setHeader('connection', 'close')
     answerFixed(res, refusal)

@@ -37,6 +37,8 @@ export type HttpServerDeps = {
   gate: GateConfig
   /** In front of gate and router. Left out: there are no webhooks. */
   takeDelivery?: TakeDelivery
+  /** Hears of every request that the gate lets in. */
+  passedGate?: (target: string) => void
   clock: Clock
   log: Log
   deadlines?: Deadlines
@@ -67,7 +69,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
           connectionsCheckingInterval: deadlines.checkEveryMs,
           keepAliveTimeout: 72_000,
         },
-        createFront(deps.gate, handle, deps.takeDelivery ?? (() => false)),
+        createFront(deps.gate, handle, deps.takeDelivery ?? (() => false), deps.passedGate),
       )
       return server
     },

@@ -73,11 +73,13 @@ export function noticeFor(event: StoredEvent, sources: NoticeSources): Candidate
       return candidate(about, `Somebody wants to talk to ${agentName}`, body, '/channels', () => findAsker() !== undefined)
     }
     case 'public_address.changed': {
-      const isUnreachable = () => sources.publicAddress()?.check.state === 'unreachable'
-      if (!isUnreachable()) return null
-      const body = sources.publicAddress()!.check.problem
-      const about = { code: 'public_address_unreachable' } as const
-      return candidate(about, 'Webhooks cannot reach this machine', body, '/settings/webhooks', isUnreachable)
+      const check = sources.publicAddress()?.check
+      if (check?.state !== 'unreachable' && check?.state !== 'exposed') return null
+      const { state, problem } = check
+      const exposed = state === 'exposed'
+      const about = { code: 'public_address_unreachable', exposed } as const
+      const title = exposed ? 'Deckhand can be reached from the internet' : 'Webhooks cannot reach this machine'
+      return candidate(about, title, problem, '/settings/webhooks', () => sources.publicAddress()?.check.state === state)
     }
     default:
       return null

@@ -11,7 +11,17 @@ export type Probe = {
   send(base: string, leadsTo: string): Promise<ProbeResult>
   /** Whether a delivery is a probe of ours that has not come in before. */
   accept(nonce: string): boolean
+  /**
+   * Asks for what nobody outside may reach. Resolves with the address that led to it, or null. What answers out there may
+   * be another site of the person: what counts is that the request came through the runner's gate.
+   */
+  findExposed(base: string): Promise<string | null>
+  /** The runner's gate let this request in. */
+  passedGate(target: string): void
 }
+
+/** What a tunnel that leads to the runner or the dashboard answers. */
+const NEVER_OUTSIDE = ['/api/health', '/api/agents', '/api/settings']
 
 const NONCE_LIVES_MS = 30_000
 const ANSWER_WITHIN_MS = 10_000
@@ -22,6 +32,8 @@ const ANSWER_WITHIN_MS = 10_000
  */
 export function createProbe({ fetch, clock }: { fetch: OutboundFetch; clock: Clock }): Probe {
   const waiting = new Map<string, { until: number; arrived: () => void }>()
+  /** Numbers of questions under way, and which of them came through the gate. */
+  const asked = new Map<string, boolean>()
 
   return {
     accept(nonce) {
@@ -31,6 +43,37 @@ export function createProbe({ fetch, clock }: { fetch: OutboundFetch; clock: Clo
       if (clock.monotonic() > found.until) return false
       found.arrived()
       return true
+    },
+
+    passedGate(target) {
+      if (asked.size === 0) return
+      const nonce = /[?&]probe=([\w-]+)$/.exec(target)?.[1]
+      if (nonce !== undefined && asked.has(nonce)) asked.set(nonce, true)
+    },
+
+    async findExposed(base) {
+      // A path in front of the webhooks says nothing of what stands beside it.
+      const bases = new Set([base, new URL(base).origin])
+      const over = new AbortController()
+      const late = clock.sleep(ANSWER_WITHIN_MS, over.signal).catch(() => {})
+      const found = await Promise.all(
+        [...bases].flatMap((start) =>
+          NEVER_OUTSIDE.map(async (path) => {
+            const nonce = randomBytes(16).toString('base64url')
+            asked.set(nonce, false)
+            const answered = fetch(`${start}${path}?probe=${nonce}`, { redirect: 'manual', signal: over.signal }).then(
+              (answer) => void answer.body?.cancel().catch(() => {}),
+              () => {},
+            )
+            await Promise.race([answered, late])
+            const cameIn = asked.get(nonce) === true
+            asked.delete(nonce)
+            return cameIn ? `${start}${path}` : null
+          }),
+        ),
+      )
+      over.abort(new Error('the question is over'))
+      return found.find((url) => url !== null) ?? null
     },
 
     async send(base, leadsTo) {

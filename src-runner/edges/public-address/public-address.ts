@@ -4,7 +4,13 @@ import { transact } from '../../base/db/transact.ts'
 import type { OutboundFetch } from '../../base/net/outbound.ts'
 import { readPublicBase } from '../../base/net/public-base.ts'
 import type { RunnerConfig, WebhookReach } from '../../contract/port.ts'
-import { TunnelProgram, type PublicAddress, type Tunnel, type UpdatePublicAddress } from '../../contract/public-address.ts'
+import {
+  FIRST_INGRESS_PORT,
+  TunnelProgram,
+  type PublicAddress,
+  type Tunnel,
+  type UpdatePublicAddress,
+} from '../../contract/public-address.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { AppError, messageOf } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
@@ -41,6 +47,8 @@ export type PublicAddressDeps = {
   /** The way out for addresses that a person typed. */
   fetch: OutboundFetch
   config: Pick<RunnerConfig, 'ingressPort' | 'publicRunnerUrl' | 'dataDir' | 'safeMode'>
+  /** Folders in which agents write: no program is started from there. */
+  agentFolders(): readonly string[]
   /** Opens a listener on 127.0.0.1 that answers webhooks and nothing else; 0: any port. Rejects with the system's error. */
   openIngress(port: number): Promise<IngressListener>
   timings?: Partial<PublicAddressTimings>
@@ -49,6 +57,8 @@ export type PublicAddressDeps = {
 }
 
 type Check = PublicAddress['check']
+/** `exposed`: an address that leads to more than webhooks. */
+type Found = { reached: ProbeResult; exposed: string | null }
 const UNKNOWN: Check = { state: 'unknown', checkedAt: null, problem: '' }
 
 /**
@@ -96,7 +106,13 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
   }
 
   function localUrl(): string {
-    return listener === null ? runnerUrl : `http://127.0.0.1:${listener.port}`
+    // The runner's own port is nothing that an address from outside may lead to, not even while the listener has no port.
+    const port = listener?.port ?? (base().url === null ? null : (wantedPort() ?? FIRST_INGRESS_PORT))
+    return port === null ? runnerUrl : `http://127.0.0.1:${port}`
+  }
+
+  function findProgram(program: TunnelProgram): string | null {
+    return findTunnelProgram(program, { closed: [config.dataDir, ...deps.agentFolders()] })
   }
 
   function read(): PublicAddress {
@@ -107,7 +123,7 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
       ...(ingressProblem === null ? {} : { ingressProblem, ...saidAs('ingressProblemSaid', ingressProblem) }),
       check: { ...check, ...saidAs('problemSaid', check.problem) },
       programs: TunnelProgram.options.map((program) => {
-        const path = findTunnelProgram(program)
+        const path = findProgram(program)
         return { program, installed: path !== null, path }
       }),
       tunnel: withSaid(tunnel.state()),
@@ -133,20 +149,28 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
   }
 
   async function checkInRounds(url: string, delays: readonly number[], signal: AbortSignal): Promise<void> {
-    let last: ProbeResult | null = null
+    let last: Found | null = null
     for (const delay of delays) {
       await clock.sleep(delay, signal).catch(() => {})
       if (signal.aborted) return
-      last = await probe.send(url, localUrl())
+      last = await ask(url)
       if (signal.aborted) return
-      if (last.ok) break
+      if (last.reached.ok) break
     }
     if (last !== null) conclude(url, last)
   }
 
-  function conclude(url: string, result: ProbeResult): void {
-    const problem = result.ok ? '' : (ingressProblem ?? result.problem)
-    check = { state: result.ok ? 'reachable' : 'unreachable', checkedAt: clock.now(), problem }
+  async function ask(url: string): Promise<Found> {
+    const [reached, exposed] = await Promise.all([probe.send(url, localUrl()), probe.findExposed(url)])
+    return { reached, exposed }
+  }
+
+  function conclude(url: string, { reached, exposed }: Found): void {
+    const checkedAt = clock.now()
+    if (exposed !== null) check = { state: 'exposed', checkedAt, problem: say('outside_exposed', { url: exposed, leadsTo: localUrl() }) }
+    else if (reached.ok) check = { state: 'reachable', checkedAt, problem: '' }
+    else check = { state: 'unreachable', checkedAt, problem: ingressProblem ?? reached.problem }
+    const { problem } = check
     log.info({ url, state: check.state, problem }, 'the public address was checked')
     tell()
   }
@@ -196,8 +220,17 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
     return config.ingressPort ?? setting ?? (wantsTunnel ? lastPort : null)
   }
 
+  /**
+   * A tunnel of the person's own has to find the same port every time: the one that was opened first is kept as if they
+   * had chosen it. Answers what is to be kept.
+   */
+  async function openFirstPort(): Promise<{ ingressPort: number }> {
+    if (listener === null) await arrangeListener(FIRST_INGRESS_PORT).catch(() => arrangeListener(0))
+    return { ingressPort: listener!.port }
+  }
+
   /** A tunnel leads to the webhook-only listener or nowhere: on the port of the runner it would publish everything. */
-  async function launchTunnel(program: TunnelProgram, file: string): Promise<void> {
+  async function launchTunnel(program: TunnelProgram): Promise<void> {
     wantsTunnel = true
     try {
       await arrangeListener(wantedPort()).catch((error: unknown) => {
@@ -208,7 +241,7 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
     } catch (error) {
       return tunnel.fail(program, `${portProblem(wantedPort() ?? 0, error)} ${say('tunnel_needs_port')}`)
     }
-    await tunnel.start({ program, file, port: listener!.port })
+    await tunnel.start({ program, find: () => findProgram(program), port: listener!.port })
   }
 
   /** What failed for want of a network or a port is tried again, as long as the person wants it. */
@@ -216,8 +249,8 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
     if (!isOpen) return
     if (ingressProblem !== null) await arrangeListener(wantedPort()).then(settle, () => {})
     const failed = tunnel.state()
-    const file = failed !== null && wantsTunnel && tunnel.mayWorkLater() ? findTunnelProgram(failed.program) : null
-    if (file !== null) await launchTunnel(failed!.program, file)
+    const file = failed !== null && wantsTunnel && tunnel.mayWorkLater() ? findProgram(failed.program) : null
+    if (file !== null) await launchTunnel(failed!.program)
   }
 
   function lookAgain(): void {
@@ -230,8 +263,15 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
     if (change.url !== undefined && fixedUrl !== null) throw fixed('PUBLIC_RUNNER_URL')
     if (change.ingressPort !== undefined && config.ingressPort !== null) throw fixed('INGRESS_PORT')
     const publicUrl = change.url == null ? change.url : requireBase(change.url)
-    const { ingressPort } = change
     const before = listener?.port
+    const willHaveAddress = fixedUrl !== null || (publicUrl === undefined ? readSettings(db).publicUrl : publicUrl) !== null
+    if (change.ingressPort === null && willHaveAddress) {
+      const message = say('outside_needs_port')
+      throw new AppError('invalid_request', message, { issues: [{ path: 'ingressPort', message }] })
+    }
+    const isChosen = config.ingressPort !== null || readSettings(db).ingressPort !== null
+    const needsPort = change.ingressPort === undefined && willHaveAddress && !isChosen
+    const { ingressPort } = needsPort ? await openFirstPort() : change
     const settings = { ...(publicUrl === undefined ? {} : { publicUrl }), ...(ingressPort === undefined ? {} : { ingressPort }) }
     if (ingressPort !== undefined) {
       try {
@@ -248,19 +288,19 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
       throw error
     }
     const running = tunnel.state()
-    const file = running === null ? null : findTunnelProgram(running.program)
+    const file = running === null ? null : findProgram(running.program)
     // It led to where nobody listens any more.
-    if (running !== null && file !== null && wantsTunnel && listener?.port !== before) await launchTunnel(running.program, file)
+    if (running !== null && file !== null && wantsTunnel && listener?.port !== before) await launchTunnel(running.program)
     settle()
     return read()
   }
 
   async function startTunnel(program: TunnelProgram): Promise<PublicAddress> {
     if (fixedUrl !== null) throw fixed('PUBLIC_RUNNER_URL')
-    const file = findTunnelProgram(program)
+    const file = findProgram(program)
     if (file === null) throw new AppError('tunnel_not_installed', say('tunnel_not_installed', { program }))
     transact(db, (tx) => changeSettings(tx, { clock }, { tunnel: program }))
-    await launchTunnel(program, file)
+    await launchTunnel(program)
     settle()
     return read()
   }
@@ -281,6 +321,8 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
     reach: (): WebhookReach => ({ url: base().url, check: check.state, tunnel: withSaid(tunnel.state()) }),
     /** For whoever receives webhooks: whether `/webhooks/probe/<nonce>` is one of ours. */
     isProbe: (nonce: string) => probe.accept(nonce),
+    /** For the runner's gate, which tells what it lets in. */
+    passedGate: (target: string) => probe.passedGate(target),
     /** Throws AppError public_address_fixed or invalid_request. */
     update: (change: UpdatePublicAddress) => inTurn(() => update(change)),
     /** Throws AppError public_address_fixed or tunnel_not_installed. Resolves as soon as the program was started. */
@@ -292,8 +334,8 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
       const { url } = base()
       if (url === null) throw new AppError('invalid_request', say('outside_no_address'))
       const { signal } = round
-      const result = await probe.send(url, localUrl())
-      if (isOpen && !signal.aborted) conclude(url, result)
+      const found = await ask(url)
+      if (isOpen && !signal.aborted) conclude(url, found)
       return read()
     },
 
@@ -309,17 +351,21 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
         isOpen = true
         const program = readSettings(db).tunnel
         // Safe mode: in case the tunnel is what brought the runner down.
-        const file = program === null || fixedUrl !== null || config.safeMode ? null : findTunnelProgram(program)
+        const file = program === null || fixedUrl !== null || config.safeMode ? null : findProgram(program)
         isTunnelMissed = program !== null && fixedUrl === null && !config.safeMode
         const port = wantedPort()
-        if (port !== null) {
-          await arrangeListener(port).catch((error: unknown) => {
-            ingressProblem = portProblem(port, error)
-            log.error({ error, port }, 'the webhook-only listener could not be opened')
-          })
+        try {
+          if (port !== null) await arrangeListener(port)
+          else if (base().url !== null) {
+            const opened = await openFirstPort()
+            transact(db, (tx) => changeSettings(tx, { clock }, opened))
+          }
+        } catch (error) {
+          ingressProblem = portProblem(port ?? FIRST_INGRESS_PORT, error)
+          log.error({ error, port }, 'the webhook-only listener could not be opened')
         }
         wantsTunnel = isTunnelMissed
-        if (program !== null && file !== null) await launchTunnel(program, file)
+        if (program !== null && file !== null) await launchTunnel(program)
         else if (program !== null && isTunnelMissed) await tunnel.fail(program, say('tunnel_gone', { program }))
         stopChecking = clock.every(timings.checkEveryMs, lookAgain)
         settle()

@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { TunnelProgram } from '../../contract/public-address.ts'
-import { environmentOf, TUNNEL_PROGRAMS } from './tunnel-programs.ts'
+import { environmentOf, findTunnelProgram, TUNNEL_PROGRAMS } from './tunnel-programs.ts'
 
 /** What a reader makes of these lines, apart from those that tell nothing. */
 function heard(program: TunnelProgram, ...lines: string[]) {
@@ -71,4 +74,27 @@ it('programs find what they need in their environment, and nothing of ours', () 
   }
   expect(environmentOf('ngrok', env)).toEqual({ PATH: '/bin', HOME: '/home/ann', NGROK_AUTHTOKEN: 't' })
   expect(environmentOf('cloudflared', env)).toEqual({ PATH: '/bin', HOME: '/home/ann' })
+})
+
+describe.skipIf(process.platform === 'win32')('where a tunnel program is looked for', () => {
+  it('passes over closed folders, links that lead there, and folders that are links to them', () => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'deckhand-tunnel-programs-')))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const at = (name: string) => join(folder, name)
+    for (const name of ['project', 'project/bin', 'links', 'installed']) mkdirSync(at(name))
+    for (const file of ['project/bin/ngrok', 'installed/ngrok']) {
+      writeFileSync(at(file), '#!/bin/sh\n')
+      chmodSync(at(file), 0o755)
+    }
+    symlinkSync(at('project/bin/ngrok'), at('links/ngrok'))
+    symlinkSync(at('project/bin'), at('linked'))
+    symlinkSync(at('project'), at('project-by-another-name'))
+    const find = (path: string[], closed: string[]) =>
+      findTunnelProgram('ngrok', { env: { PATH: path.map(at).join(':') }, closed: closed.map(at) })
+    const all = ['project/bin', 'links', 'linked', 'installed']
+    expect(find(all, [])).toBe(at('project/bin/ngrok'))
+    expect(find(all, ['project'])).toBe(at('installed/ngrok'))
+    expect(find(all, ['project-by-another-name'])).toBe(at('installed/ngrok'))
+    expect(find(all, ['links', 'project/bin'])).toBe(at('installed/ngrok'))
+  })
 })

@@ -1,6 +1,7 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { delimiter, isAbsolute, join } from 'node:path'
+import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
+import { isInside } from '../../base/protected-places/protected-places.ts'
 import type { TunnelProgram } from '../../contract/public-address.ts'
 import { say } from '../../kit/said.ts'
 
@@ -126,16 +127,36 @@ function jsonOf(line: string): Record<string, unknown> {
   }
 }
 
-/** Where the program is; null: nowhere that people have it. */
-export function findTunnelProgram(program: TunnelProgram, env: NodeJS.ProcessEnv = process.env): string | null {
+/**
+ * Where the program is; null: nowhere that people have it. What lies in a closed folder, or is reached through a link in
+ * one, is passed over: an agent that writes there could have put it there.
+ */
+export function findTunnelProgram(
+  program: TunnelProgram,
+  { env = process.env, closed = [] }: { env?: NodeJS.ProcessEnv; closed?: readonly string[] } = {},
+): string | null {
+  const shut = closed.flatMap((folder) => [folder, realPathOf(folder)])
   const ending = process.platform === 'win32' ? '.exe' : ''
   for (const folder of foldersOf(env)) {
     for (const name of TUNNEL_PROGRAMS[program].names) {
       const file = join(folder, `${name}${ending}`)
-      if (isProgram(file)) return file
+      if (isProgram(file) && !liesIn(shut, file)) return file
     }
   }
   return null
+}
+
+function liesIn(folders: readonly string[], file: string): boolean {
+  const paths = [file, join(realPathOf(dirname(file)), basename(file)), realPathOf(file)]
+  return folders.some((folder) => paths.some((path) => isInside(folder, path)))
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
 }
 
 /** PATH, and where installers put programs that an app started from a dock or menu does not find there. */

@@ -34,7 +34,8 @@ export type TunnelDeps = {
   onChange(): void
 }
 
-export type TunnelRun = { program: TunnelProgram; file: string; port: number }
+/** `find`: where the program is at the moment; null: nowhere any more. */
+export type TunnelRun = { program: TunnelProgram; find: () => string | null; port: number }
 
 export type TunnelKeeper = {
   /** The one that was started last; null: none was. */
@@ -79,7 +80,9 @@ export function createTunnel({ clock, log, folder, timings, onChange }: TunnelDe
   }
 
   /** Resolves when the program has ended, by itself or because it was told to. */
-  async function runOnce({ program, file, port }: TunnelRun, stopping: AbortSignal): Promise<{ problem: string; isFinal: boolean }> {
+  async function runOnce({ program, find, port }: TunnelRun, stopping: AbortSignal): Promise<{ problem: string; isFinal: boolean }> {
+    const file = find()
+    if (file === null) return { problem: say('tunnel_gone', { program }), isFinal: true }
     const kind = TUNNEL_PROGRAMS[program]
     const configFile = join(folder, `${program}.yml`)
     if (kind.config !== null) {

@@ -172,14 +172,16 @@ function peopleWhoAsked(db: Db): AttentionItem[] {
 }
 
 function unreachableAddress(address: PublicAddress | null): AttentionItem[] {
-  if (address?.check.state !== 'unreachable') return []
+  const state = address?.check.state
+  if (address === null || (state !== 'unreachable' && state !== 'exposed')) return []
+  const exposed = state === 'exposed'
   return [
     {
       kind: 'public_address_unreachable',
       subjectId: null,
-      title: 'Webhooks cannot reach this machine',
+      title: exposed ? 'Deckhand can be reached from the internet' : 'Webhooks cannot reach this machine',
       detail: address.check.problem,
-      about: { kind: 'public_address_unreachable' },
+      about: { kind: 'public_address_unreachable', exposed },
       ...saidAs('detailSaid', address.check.problem),
       path: '/settings/webhooks',
       at: address.check.checkedAt ?? 0,

@@ -64,7 +64,7 @@ export const attention: AttentionWords = {
     detail: ({ service }) => `Hat auf ${SERVICE_NAMES[service]} geschrieben und wartet auf dein Wort.`,
   },
   public_address_unreachable: {
-    title: () => 'Webhooks erreichen diesen Rechner nicht',
+    title: ({ exposed }) => (exposed === true ? 'Deckhand ist aus dem Internet erreichbar' : 'Webhooks erreichen diesen Rechner nicht'),
     detail: ({ why }) => why,
   },
 }

@@ -131,6 +131,10 @@ export const said: SaidWords = {
     `${host} antwortete mit Status ${status}, und hier kam nichts an: Es erreicht diesen Rechner nicht. Es muss zu ${leadsTo} führen.`,
   outside_leads_elsewhere: ({ host, status, leadsTo }) =>
     `${host} antwortete mit Status ${status}, und hier kam nichts an: Es führt woandershin. Es muss zu ${leadsTo} führen.`,
+  outside_exposed: ({ url, leadsTo }) =>
+    `Jeder im Internet erreicht Deckhand selbst, nicht nur die Webhooks: ${url} führt dorthin. Ändere deinen Tunnel oder Proxy so, dass er zu ${leadsTo} führt und zu keinem anderen Port.`,
+  outside_needs_port: () =>
+    'Eine öffentliche Adresse braucht den Port nur für Webhooks. Entferne zuerst die Adresse, oder wähle einen anderen Port.',
   outside_name_unknown: ({ host }) =>
     `Der Name ${host} wurde nicht gefunden. Bis ein neuer Name überall bekannt ist, vergehen einige Minuten.`,
   outside_connection_refused: ({ host }) => `Unter ${host} antwortet niemand: Die Verbindung wurde abgewiesen.`,

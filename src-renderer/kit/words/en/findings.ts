@@ -41,7 +41,7 @@ export const attention: AttentionWords = {
     detail: ({ service }) => `They wrote on ${SERVICE_NAMES[service]} and wait for your word.`,
   },
   public_address_unreachable: {
-    title: () => 'Webhooks cannot reach this machine',
+    title: ({ exposed }) => (exposed === true ? 'Deckhand can be reached from the internet' : 'Webhooks cannot reach this machine'),
     detail: ({ why }) => why,
   },
 }

@@ -103,6 +103,9 @@ export function Reach(): JSX.Element {
               </Match>
               <Match when={address().check.state === 'reachable'}>{text().reachable(address().url!)}</Match>
               <Match when={address().check.state === 'checking'}>{text().checking(address().url!)}</Match>
+              <Match when={address().check.state === 'exposed'}>
+                <span class="text-bad">{saidText(address().check.problem, address().check.problemSaid)}</span> {toSettings()}
+              </Match>
               <Match when={address().check.state === 'unreachable'}>
                 <span class="text-warn">
                   {text().unreachable(address().url!)} {saidText(address().check.problem, address().check.problemSaid)}
