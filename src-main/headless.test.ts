@@ -149,6 +149,19 @@ describe('headless', () => {
     },
   )
 
+  it.skipIf(process.platform !== 'linux').each(['DASHBOARD_PORT', 'RUNNER_PORT'])(
+    'says that Deckhand itself has the port (%s)',
+    { timeout: 30_000 },
+    async (name) => {
+      const first = startHeadless()
+      const { runnerUrl, dashboardUrl } = await first.ready
+      const { port } = new URL(name === 'RUNNER_PORT' ? runnerUrl : dashboardUrl)
+      const second = startHeadless({ [name]: port, DECKHAND_DATA_DIR: join(folder, 'another') })
+      expect(await second.exited).toBe(1)
+      expect(second.stderr()).toContain(`is taken by a Deckhand that is already running, on the data folder ${folder}.`)
+    },
+  )
+
   it.each([
     [{ RUNNER_PORT: 'x' }, [], /^deckhand: RUNNER_PORT must be a port, 0 to 65535 \(it is "x"\)\n$/],
     [{ DASHBOARD_HOST: '0.0.0.0' }, [], /^deckhand: DASHBOARD_HOST 0\.0\.0\.0 would open Deckhand to the network[^\n]*\n$/],

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { loadAssets } from './dashboard/assets.ts'
 import { codeCacheOf, createHost, leave, type Host } from './host.ts'
 import { messageOf } from './log/log.ts'
+import { dataDirOfPort } from './net/port-holder.ts'
 import { createForkedRunner } from './runner/forked-runner.ts'
 import { readEnvironment } from './settings/environment.ts'
 import { StartError } from './settings/start-error.ts'
@@ -57,14 +58,14 @@ async function run(): Promise<void> {
 
 async function startBoth(host: Host): Promise<{ runnerUrl: string; dashboardUrl: string }> {
   const dashboard = await host.startServer()
-  if (dashboard.state === 'port_taken') throw portTaken('dashboard', 'DASHBOARD_PORT', dashboard)
+  if (dashboard.state === 'port_taken') throw await portTaken('dashboard', 'DASHBOARD_PORT', dashboard)
   if (dashboard.state === 'failed') throw new StartError(2, dashboard.message)
   const runner = await host.supervisor.start()
   switch (runner.state) {
     case 'ready':
       return { runnerUrl: runner.runnerUrl, dashboardUrl: dashboard.dashboardUrl }
     case 'port_taken':
-      throw portTaken('runner', 'RUNNER_PORT', runner)
+      throw await portTaken('runner', 'RUNNER_PORT', runner)
     case 'failed':
       throw new StartError(runner.code === 'config_invalid' ? 2 : 1, runner.message)
     default:
@@ -73,11 +74,14 @@ async function startBoth(host: Host): Promise<{ runnerUrl: string; dashboardUrl:
   }
 }
 
-function portTaken(what: string, setting: string, { port, suggestedPort }: { port: number; suggestedPort: number }): StartError {
-  return new StartError(
-    1,
-    `port ${port} of the ${what} is taken by another program; nothing was sent to it. Stop that program, or start with ${setting}=${suggestedPort}`,
-  )
+async function portTaken(what: string, setting: string, taken: { port: number; suggestedPort: number }): Promise<StartError> {
+  const { port, suggestedPort } = taken
+  const dataDir = await dataDirOfPort(port)
+  const message =
+    dataDir === null
+      ? `port ${port} of the ${what} is taken by another program; nothing was sent to it. Stop that program, or start with ${setting}=${suggestedPort}`
+      : `port ${port} of the ${what} is taken by a Deckhand that is already running, on the data folder ${dataDir}. Stop it first, or start with ${setting}=${suggestedPort} and another DECKHAND_DATA_DIR`
+  return new StartError(1, message)
 }
 
 async function untilHealthy(url: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { Cron } from 'croner'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { walkRuns } from '../../testing/walk-runs.ts'
 import { nextDueTimes, parseCron } from './due-times.ts'
 
 /**
@@ -8,7 +9,7 @@ import { nextDueTimes, parseCron } from './due-times.ts'
  * step (which croner takes for a list of days), the two say the same.
  */
 
-const RUNS = Number(process.env['WALK_RUNS'] ?? 1000)
+const RUNS = walkRuns(1000)
 const COUNT = 8
 
 type Field = { text: string; values: number[] | 'any' }

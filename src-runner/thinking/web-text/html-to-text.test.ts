@@ -132,5 +132,6 @@ it.each([
   await htmlToText(html, { address })
   isOver = true
   // On a busy machine the same work costs more; a reader that never paused would have spent all of it in one turn.
-  expect(longest).toBeLessThan(Math.max(50, (spent() - begun) / 4))
+  // One collection of garbage alone may take 50 ms of a turn.
+  expect(longest).toBeLessThan(Math.max(100, (spent() - begun) / 4))
 })
