@@ -396,12 +396,17 @@ function portOf({ port, protocol }: URL): number {
 }
 
 async function readProviderAccess(db: Database, vault: Vault, id: string) {
-  const provider = findProvider(db, id)
-  if (provider === null) return null
-  const { kind, name, baseUrl, hasKey } = provider
-  const apiKey = hasKey ? await vault.get(providerKey(id)) : null
-  if (hasKey && apiKey === null) throw new AppError('provider_refused', say('model_key_gone', { provider: name }))
-  return { id, kind, name, baseUrl, apiKey }
+  for (;;) {
+    const provider = findProvider(db, id)
+    if (provider === null) return null
+    const { kind, name, baseUrl, hasKey } = provider
+    const apiKey = hasKey ? await vault.get(providerKey(id)) : null
+    // While the vault was asked, a person may have pointed the provider elsewhere: this key is not for the old address.
+    const now = findProvider(db, id)
+    if (now?.baseUrl !== baseUrl || now.hasKey !== hasKey) continue
+    if (hasKey && apiKey === null) throw new AppError('provider_refused', say('model_key_gone', { provider: name }))
+    return { id, kind, name, baseUrl, apiKey }
+  }
 }
 
 /** Safe mode: what was there before waits, in case it is what brought the runner down. */

@@ -2,6 +2,8 @@ import { createSignal } from 'solid-js'
 import type { CreateProvider, Model, Provider } from '../../src-runner/contract/providers.ts'
 import { useApi } from '../api/ApiProvider.tsx'
 import { saidText } from '../kit/said.ts'
+import { words } from '../kit/words/words.ts'
+import { toast } from '../ui/Toasts.tsx'
 
 export type Connected = { provider: Provider; models: Model[] }
 /** The provider is stored, but it did not accept the key or the address. */
@@ -20,12 +22,12 @@ export function useConnect() {
   const store = async (wish: CreateProvider, known: Provider | undefined): Promise<Provider> => {
     if (known === undefined) return (await client.call('createProvider', { body: wish })).provider
     const { name, baseUrl, apiKey } = wish
-    return (
-      await client.call('updateProvider', {
-        params: { providerId: known.id },
-        body: { name, baseUrl: baseUrl ?? null, ...(apiKey && { apiKey }) },
-      })
-    ).provider
+    const { provider, keyRemoved } = await client.call('updateProvider', {
+      params: { providerId: known.id },
+      body: { name, baseUrl: baseUrl ?? null, ...(apiKey && { apiKey }) },
+    })
+    if (keyRemoved) toast({ tone: 'bad', text: words().models.form.keyRemoved(provider.name) })
+    return provider
   }
 
   return {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../kit/errors.ts'
 import { createMemoryVault, providerKey } from '../kit/vault.ts'
+import { startModelServer } from '../testing/model-servers/model-server.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 
 const CANARY = 'sk-canary-9f8e7d6c5b4a39281706'
@@ -61,6 +62,87 @@ describe('providers', { timeout: 20_000 }, () => {
     ]
     const spellings = [CANARY, Buffer.from(CANARY).toString('hex'), Buffer.from(CANARY).toString('base64').replaceAll('=', '')]
     for (const text of everything) for (const spelling of spellings) expect(text.includes(spelling)).toBe(false)
+  })
+
+  describe('whose address changes', () => {
+    const moveTo =
+      (baseUrl: string | null, more: object = {}) =>
+      async (providerId: string) =>
+        runner.client.ok('updateProvider', { params: { providerId }, body: { baseUrl, ...more } })
+
+    it('lose their key, which never reaches the new server, and say so', async () => {
+      runner = await createTestRunner()
+      const stranger = await startModelServer()
+      try {
+        const { id } = await runner.addProvider({ apiKey: CANARY })
+        const { provider, keyRemoved } = await moveTo(`${stranger.url}/v1`)(id)
+        expect({ hasKey: provider.hasKey, keyRemoved }).toEqual({ hasKey: false, keyRemoved: true })
+        expect(await runner.vault.get(providerKey(id))).toBeNull()
+        await runner.client.ok('checkProvider', { params: { providerId: id } })
+        await runner.client.ok('listModels')
+        expect(stranger.received.length).toBeGreaterThan(0)
+        expect(JSON.stringify(stranger.received)).not.toContain(CANARY)
+      } finally {
+        await stranger.close()
+      }
+    })
+
+    it.each([
+      ['another port', (url: string) => url.replace(/:\d+/, ':1')],
+      ['another scheme', (url: string) => url.replace('http:', 'https:')],
+      ['another name', (url: string) => url.replace('127.0.0.1', 'localhost')],
+    ])('to %s lose it', async (_what, change) => {
+      runner = await createTestRunner()
+      const { id, baseUrl } = await runner.addProvider({ apiKey: CANARY })
+      expect(await moveTo(change(baseUrl!))(id)).toMatchObject({ keyRemoved: true, provider: { hasKey: false } })
+    })
+
+    it('to the address of their kind lose it too, unless it was that one', async () => {
+      runner = await createTestRunner()
+      const openai = await runner.addProvider({ apiKey: CANARY, kind: 'openai' })
+      expect(await moveTo(null)(openai.id)).toMatchObject({ keyRemoved: true })
+      const { provider } = await runner.client.ok('createProvider', { body: { kind: 'openai', name: 'Real', apiKey: CANARY } })
+      expect(await moveTo('https://api.openai.com/v1')(provider.id)).toMatchObject({ keyRemoved: false, provider: { hasKey: true } })
+    })
+
+    it('within the same server keep it', async () => {
+      runner = await createTestRunner()
+      const { id, baseUrl } = await runner.addProvider({ apiKey: CANARY })
+      expect(await moveTo(`${baseUrl!}/other/`)(id)).toMatchObject({ keyRemoved: false, provider: { hasKey: true } })
+      expect(await runner.vault.get(providerKey(id))).toBe(CANARY)
+    })
+
+    it('take the key that is given with the new address, and never show it to the old one', async () => {
+      const vault = createMemoryVault()
+      runner = await createTestRunner({ vault })
+      const { id } = await runner.addProvider({ apiKey: CANARY })
+      const seen: string[] = []
+      const { set } = vault
+      // At each moment in which the vault changes, somebody asks the provider.
+      vault.set = async (key, value) => {
+        await set(key, value)
+        seen.push((await runner.client.ok('listProviders')).providers.find((one) => one.id === id)!.baseUrl!)
+      }
+      const { provider, keyRemoved } = await moveTo('http://127.0.0.1:1/v1', { apiKey: 'key-of-the-new-one' })(id)
+      expect({ hasKey: provider.hasKey, keyRemoved }).toEqual({ hasKey: true, keyRemoved: false })
+      expect(await vault.get(providerKey(id))).toBe('key-of-the-new-one')
+      expect(seen).toEqual(['http://127.0.0.1:1/v1'])
+    })
+
+    it('do not send a key that was read while the address changed', async () => {
+      const vault = createMemoryVault()
+      runner = await createTestRunner({ vault })
+      const { id } = await runner.addProvider({ apiKey: CANARY })
+      const { get } = vault
+      vault.get = async (key) => {
+        const held = await get(key)
+        vault.get = get
+        await moveTo('http://127.0.0.1:1/v1')(id)
+        return held
+      }
+      await runner.client.ok('checkProvider', { params: { providerId: id } })
+      expect(JSON.stringify(runner.modelServer.received)).not.toContain(CANARY)
+    })
   })
 
   it('leave no key behind when they are removed while somebody gives them another one', async () => {

@@ -35,7 +35,11 @@ export const providerRoutes = routeTable({
     params: providerParams,
     body: UpdateProvider,
     status: 200,
-    answer: z.object({ provider: Provider }),
+    answer: z.object({
+      provider: Provider,
+      /** The new address is another server, so the key of the old one was removed. */
+      keyRemoved: z.boolean(),
+    }),
     errors: ['invalid_request', 'provider_not_found', 'provider_read_only', 'vault_unavailable'],
   },
   deleteProvider: {

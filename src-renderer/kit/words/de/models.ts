@@ -100,6 +100,7 @@ export const models: WordsLike<typeof en> = {
     keyKept: 'Ein Schlüssel ist hinterlegt. Leer lassen, um ihn zu behalten.',
     keyWhere: (host) => `Zu bekommen bei ${host}`,
     removeKey: 'Hinterlegten Schlüssel entfernen',
+    keyRemoved: (name) => `Der Schlüssel von ${name} wurde entfernt, weil die neue Adresse ein anderer Server ist.`,
     baseUrl: 'Basis-URL',
     baseUrlHint: 'Die Adresse bis einschließlich /v1, zum Beispiel http://127.0.0.1:8080/v1',
     ollamaUrlHint: 'Leer lassen für die übliche Adresse, http://127.0.0.1:11434',

@@ -98,6 +98,7 @@ export const models = {
     keyKept: 'A key is stored. Leave this empty to keep it.',
     keyWhere: (host: string) => `Make one at ${host}`,
     removeKey: 'Remove the stored key',
+    keyRemoved: (name: string) => `The key of ${name} was removed, because the new address is another server.`,
     baseUrl: 'Base URL',
     baseUrlHint: 'The address up to and including /v1, for example http://127.0.0.1:8080/v1',
     ollamaUrlHint: 'Leave empty for the usual address, http://127.0.0.1:11434',

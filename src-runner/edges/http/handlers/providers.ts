@@ -4,6 +4,7 @@ import { AppError } from '../../../kit/errors.ts'
 import { saidAs } from '../../../kit/said.ts'
 import { providerKey } from '../../../kit/vault.ts'
 import { deleteProvider, getProvider, insertProvider, listProviders, updateProvider } from '../../../records/providers/providers.ts'
+import { PROVIDER_DRIVERS } from '../../../thinking/models/provider-drivers.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
@@ -33,9 +34,18 @@ export function providerHandlers({ db, clock, ids, vault, models, findServers, l
     return value === null ? vault.delete(key) : vault.set(key, value)
   }
 
-  function rename(providerId: string, { name, baseUrl, apiKey }: UpdateProvider): Provider {
-    const hasKey = apiKey === undefined ? undefined : apiKey !== null
+  function write(providerId: string, { name, baseUrl }: UpdateProvider, hasKey?: boolean): Provider {
     return transact(db, (tx) => updateProvider(tx, providerId, { name, baseUrl, hasKey }))
+  }
+
+  /**
+   * A key is for one server. The old one is gone before the new address is written, and a new one is put in place after,
+   * so that no call in between finds a key beside an address that it was not given for.
+   */
+  async function moveProvider(providerId: string, body: UpdateProvider): Promise<Provider> {
+    const moved = await withKey(providerId, null, () => write(providerId, body, false))
+    const { apiKey } = body
+    return typeof apiKey === 'string' ? withKey(providerId, apiKey, () => write(providerId, {}, true)) : moved
   }
 
   return {
@@ -51,11 +61,19 @@ export function providerHandlers({ db, clock, ids, vault, models, findServers, l
     },
 
     async updateProvider({ params: { providerId }, body }) {
-      requireChangeable(getProvider(db, providerId), body)
-      const write = () => rename(providerId, body)
-      const provider = body.apiKey === undefined ? write() : await withKey(providerId, body.apiKey, write)
-      models.forget(providerId)
-      return { provider }
+      const before = getProvider(db, providerId)
+      requireChangeable(before, body)
+      const { apiKey, baseUrl } = body
+      const moves = baseUrl !== undefined && !isSameServer(before, baseUrl)
+      try {
+        if (moves && (before.hasKey || typeof apiKey === 'string')) {
+          return { provider: await moveProvider(providerId, body), keyRemoved: before.hasKey && typeof apiKey !== 'string' }
+        }
+        if (apiKey === undefined) return { provider: write(providerId, body), keyRemoved: false }
+        return { provider: await withKey(providerId, apiKey, () => write(providerId, body, apiKey !== null)), keyRemoved: false }
+      } finally {
+        models.forget(providerId)
+      }
     },
 
     async deleteProvider({ params: { providerId } }) {
@@ -94,6 +112,13 @@ function requireChangeable(provider: Provider, { baseUrl }: UpdateProvider): voi
       issues: [{ path: 'baseUrl', message: 'an OpenAI-compatible provider needs its base URL' }],
     })
   }
+}
+
+/** Without an address it is the one of its kind. */
+function isSameServer({ kind, baseUrl }: Provider, now: string | null): boolean {
+  const usual = kind === 'demo' ? null : PROVIDER_DRIVERS[kind].defaultBaseUrl
+  const [before, after] = [baseUrl ?? usual, now ?? usual]
+  return before === after || (before !== null && after !== null && new URL(before).origin === new URL(after).origin)
 }
 
 /** The same server under whichever of this machine's names it was written down. */
