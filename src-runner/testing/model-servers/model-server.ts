@@ -17,7 +17,7 @@ export type ModelServerOptions = {
   fallback?: ServedReply | ((request: unknown) => ServedReply)
   models?: string[]
   /** Which product it looks like to somebody who knocks: decides what stands at / and at the lists of models. */
-  looksLike?: 'any' | 'ollama' | 'lm-studio' | 'llama.cpp'
+  looksLike?: 'any' | 'ollama' | 'lm-studio' | 'llama.cpp' | 'gateway'
   /**
    * How many tokens the models hold. What is longer is refused as the protocol's own servers refuse it; of those that speak
    * chat completions, as this one does.
@@ -84,7 +84,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     const asked = safeJson(body)
     if (path === '/api/show') return json(response, 200, engine.show())
     if (path === '/api/ps') return json(response, 200, engine.running(models[0]!))
-    if (path === '/api/v0/models' || path === '/props') return answerGet(path, response)
+    if (path === '/api/v0/models' || path === '/props' || path === '/api/version') return answerGet(path, response)
     received.push({ method: request.method ?? '', path, headers: request.headers as Record<string, string>, body: asked })
     arrivals.raise()
     response.on('close', () => {

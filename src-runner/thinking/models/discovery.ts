@@ -2,6 +2,7 @@ import type { OutboundFetch } from '../../base/net/outbound.ts'
 import type { FoundServer } from '../../contract/providers.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { ListedModel } from './model.ts'
+import { getJson } from './get-json.ts'
 import { readOllamaTags } from './ollama.ts'
 import { readOpenAiModels } from './openai-compatible.ts'
 
@@ -13,8 +14,6 @@ export type DiscoveryDeps = {
   /** A server on this machine answers in a few milliseconds or is not there. */
   timeoutMs?: number
 }
-
-const MAX_ANSWER_CHARS = 4_194_304
 
 /**
  * Looks for model servers on this machine. A port proves nothing (8080 is everybody's), so each server must answer as
@@ -29,19 +28,16 @@ export async function findServers(deps: DiscoveryDeps): Promise<FoundServer[]> {
 async function findOllama(deps: DiscoveryDeps, port: number): Promise<FoundServer | null> {
   const origin = `http://127.0.0.1:${port}`
   const version = await getJson(deps, `${origin}/api/version`)
-  if (!isRecord(version) || typeof version['version'] !== 'string') return null
+  if (!isOllamaVersion(version)) return null
   const models = namesIn(await getJson(deps, `${origin}/api/tags`), readOllamaTags)
   return models === null ? null : { kind: 'ollama', name: 'Ollama', baseUrl: origin, models }
 }
 
 async function findLmStudio(deps: DiscoveryDeps, port: number): Promise<FoundServer | null> {
   const origin = `http://127.0.0.1:${port}`
-  // Its own API says of each model what it is for and whether it is loaded; nobody else's does.
   const own = await getJson(deps, `${origin}/api/v0/models`)
-  if (!isRecord(own) || own['object'] !== 'list' || !Array.isArray(own['data'])) return null
-  const entries = own['data'] as unknown[]
-  if (!entries.every((entry) => isRecord(entry) && typeof entry['type'] === 'string' && typeof entry['state'] === 'string')) return null
-  const forText = entries.filter((entry) => isRecord(entry) && entry['type'] !== 'embeddings')
+  if (!isLmStudioList(own)) return null
+  const forText = own.data.filter(({ type }) => type !== 'embeddings')
   const models = namesIn(forText, readOpenAiModels)
   return models === null ? null : { kind: 'openai-compatible', name: 'LM Studio', baseUrl: `${origin}/v1`, models }
 }
@@ -49,10 +45,24 @@ async function findLmStudio(deps: DiscoveryDeps, port: number): Promise<FoundSer
 async function findLlamaCpp(deps: DiscoveryDeps, port: number): Promise<FoundServer | null> {
   const origin = `http://127.0.0.1:${port}`
   const list = await getJson(deps, `${origin}/v1/models`)
-  const entries = isRecord(list) && Array.isArray(list['data']) ? (list['data'] as unknown[]) : []
-  if (!entries.some((entry) => isRecord(entry) && entry['owned_by'] === 'llamacpp')) return null
+  if (!isLlamaCppList(list)) return null
   const models = namesIn(list, readOpenAiModels)
   return models === null ? null : { kind: 'openai-compatible', name: 'llama.cpp', baseUrl: `${origin}/v1`, models }
+}
+
+export function isOllamaVersion(answer: unknown): boolean {
+  return isRecord(answer) && typeof answer['version'] === 'string'
+}
+
+/** Its own API says of each model what it is for and whether it is loaded; nobody else's does. */
+export function isLmStudioList(answer: unknown): answer is { data: { type: string; state: string }[] } {
+  if (!isRecord(answer) || answer['object'] !== 'list' || !Array.isArray(answer['data'])) return false
+  return answer['data'].every((entry) => isRecord(entry) && typeof entry['type'] === 'string' && typeof entry['state'] === 'string')
+}
+
+export function isLlamaCppList(answer: unknown): boolean {
+  const entries: unknown[] = isRecord(answer) && Array.isArray(answer['data']) ? answer['data'] : []
+  return entries.some((entry) => isRecord(entry) && entry['owned_by'] === 'llamacpp')
 }
 
 function namesIn(body: unknown, read: (body: unknown) => ListedModel[]): string[] | null {
@@ -60,37 +70,6 @@ function namesIn(body: unknown, read: (body: unknown) => ListedModel[]): string[
     return read(body).map((listed) => listed.model)
   } catch {
     return null
-  }
-}
-
-/** null for everything that is not JSON in time: whatever it is, it is not what we look for. */
-async function getJson({ fetch, clock, timeoutMs = 1000 }: DiscoveryDeps, url: string): Promise<unknown> {
-  const over = new AbortController()
-  const timer = clock.sleep(timeoutMs, over.signal).then(
-    () => over.abort(new Error('too late')),
-    () => {},
-  )
-  let chars = 0
-  try {
-    const answer = await fetch(url, {
-      headers: { accept: 'application/json' },
-      redirect: 'error',
-      signal: over.signal,
-      onBytes: (count) => {
-        chars += count
-        if (chars > MAX_ANSWER_CHARS) throw new Error('too long')
-      },
-    })
-    if (!answer.ok || !(answer.headers.get('content-type') ?? '').includes('json')) {
-      await answer.body?.cancel()
-      return null
-    }
-    return await answer.json()
-  } catch {
-    return null
-  } finally {
-    over.abort(new Error('done'))
-    await timer
   }
 }
 

@@ -7,6 +7,7 @@ import { saidAs } from '../../kit/said.ts'
 import type { AnswerTimeouts } from './answer-watch.ts'
 import { createDemoModel } from './demo.ts'
 import { failure } from './failures.ts'
+import { createLocalServers } from './local-servers.ts'
 import type { KnownPrice, ListedModel, ModelAdapter, ModelSource, ProviderAccess } from './model.ts'
 import { createPriceBook, FREE, isFree, knownPriceOf, type PriceBook, shownPriceOf } from './prices.ts'
 import { createProviderAdapter } from './provider-adapter.ts'
@@ -44,6 +45,7 @@ const LISTED_FROM_TOKENS = 6_000
 
 export function createModelSource(deps: ModelSourceDeps): Models {
   const { clock, fetch, prices = createPriceBook(() => clock.now()), listFreshMs = 300_000, listTimeoutMs = 10_000 } = deps
+  const local = createLocalServers({ fetch, clock })
   const demo = createDemoModel({ clock, wordMs: deps.demoWordMs })
   const adapters = new Map<string, { access: ProviderAccess; adapter: ModelAdapter }>()
   const lists = new Map<string, { access: ProviderAccess; until: number; list: Promise<ListedModel[]> }>()
@@ -62,7 +64,7 @@ export function createModelSource(deps: ModelSourceDeps): Models {
   const priceOf = async (ref: ModelRef, access: ProviderAccess): Promise<{ price: KnownPrice | null; origin: Model['priceOrigin'] }> => {
     const own = deps.readOwnPrice(ref)
     if (own !== null) return { price: knownPriceOf(own), origin: 'user' }
-    if (isFree(access)) return { price: FREE, origin: 'free' }
+    if (await isFree(access, local)) return { price: FREE, origin: 'free' }
     const price = await prices.priceOf(access, ref.model)
     return price === null ? { price: null, origin: 'unknown' } : { price, origin: 'package' }
   }

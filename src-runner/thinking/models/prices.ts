@@ -1,6 +1,7 @@
 import type { ModelInfo, ModelPrice, TieredPrices } from '@pydantic/genai-prices'
 import type { Price, ProviderKind } from '../../contract/providers.ts'
 import { runsOnThisMachine } from './base-url.ts'
+import type { LocalServers } from './local-servers.ts'
 import type { KnownPrice, TokenRates, Usage } from './model.ts'
 
 /** Prices from the package: what a provider lists, and how much a model can read. No network: the data is built in. */
@@ -13,11 +14,14 @@ export type PricedProvider = { kind: ProviderKind; baseUrl: string | null }
 
 export const FREE: KnownPrice = { inputMicros: 0, outputMicros: 0, cachedInputMicros: 0 }
 
-/** The demo, Ollama unless it is somewhere else, and whatever answers on this machine cost nothing. */
-export function isFree(provider: PricedProvider): boolean {
-  if (provider.kind === 'demo') return true
-  if (provider.kind === 'ollama') return provider.baseUrl === null || runsOnThisMachine(provider.baseUrl)
-  return provider.kind === 'openai-compatible' && provider.baseUrl !== null && runsOnThisMachine(provider.baseUrl)
+/**
+ * The demo, Ollama unless it is somewhere else, and what is known to run its models on this machine cost nothing. Any other
+ * server at a local address may be the way to a service that charges: its models have no price until they are given one.
+ */
+export async function isFree({ kind, baseUrl }: PricedProvider, local: LocalServers): Promise<boolean> {
+  if (kind === 'demo') return true
+  if (kind === 'ollama') return baseUrl === null || runsOnThisMachine(baseUrl)
+  return kind === 'openai-compatible' && baseUrl !== null && local.runsModels(baseUrl)
 }
 
 /**
@@ -74,12 +78,10 @@ export function createPriceBook(now: () => number): PriceBook {
 
   return {
     async priceOf(provider, model) {
-      if (isFree(provider)) return FREE
       const found = await find(provider, model)
       return found === null ? null : readPrice(found.price)
     },
     async contextTokensOf(provider, model) {
-      if (isFree(provider)) return null
       return (await find(provider, model))?.info.context_window ?? null
     },
   }
