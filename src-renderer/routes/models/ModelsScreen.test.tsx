@@ -43,7 +43,7 @@ it('says what the provider refused, tries another key on the same one, and takes
   const provider = makeProvider()
   const runner = createFakeRunner({
     createProvider: () => ({ provider }),
-    updateProvider: () => ({ provider }),
+    updateProvider: () => ({ provider, keyRemoved: false }),
     deleteProvider: () => ({ ok: true }),
     checkProvider: () => ({ ok: false, models: 0, message: 'The key was refused by Anthropic.' }),
   })
