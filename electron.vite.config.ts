@@ -2,8 +2,10 @@ import { fileURLToPath } from 'node:url'
 import tailwindcss from '@tailwindcss/vite'
 import { defineConfig } from 'electron-vite'
 import solid from 'vite-plugin-solid'
+import { createLicenses } from './build/licenses.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const licenses = createLicenses(here('.'))
 
 /**
  * Three builds. `dependencies` in package.json holds the native modules only, and those stay outside the bundles;
@@ -12,6 +14,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
  */
 export default defineConfig({
   main: {
+    plugins: [licenses.collect],
     build: {
       outDir: 'out/main',
       rolldownOptions: {
@@ -27,6 +30,7 @@ export default defineConfig({
     },
   },
   preload: {
+    plugins: [licenses.collect],
     build: {
       outDir: 'out/preload',
       // A sandboxed preload can require nothing but electron: it has to be one CommonJS file with all it needs inside.
@@ -38,7 +42,7 @@ export default defineConfig({
     root: here('src-renderer'),
     // Screens have paths of their own (/jobs/…), and a page that is loaded there must find its files as well.
     // electron-vite makes them relative, whatever `base` says here; a plugin speaks after it.
-    plugins: [solid(), tailwindcss(), { name: 'assets-from-the-root', config: () => ({ base: '/' }) }],
+    plugins: [solid(), tailwindcss(), licenses.collect, licenses.write, { name: 'assets-from-the-root', config: () => ({ base: '/' }) }],
     build: {
       outDir: here('out/renderer'),
       emptyOutDir: true,

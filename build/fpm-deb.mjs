@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 /** fpm's names for what dpkg-deb calls otherwise. */
 const COMPRESSION = { gz: 'gzip', bzip2: 'gzip', zst: 'zstd', none: 'none' }
 
-const { options, depends, contents } = readArguments(process.argv.slice(2))
+const { options, depends, recommends, contents } = readArguments(process.argv.slice(2))
 if (options.t !== 'deb') {
   console.error(`only deb packages can be made here, not ${options.t}`)
   process.exit(1)
@@ -34,22 +34,24 @@ try {
   rmSync(tree, { recursive: true, force: true })
 }
 
-/** Options with a value, `-d` any number of times, `--force`, and pairs of `source=destination`. */
+/** Options with a value, `-d` and `--deb-recommends` any number of times, `--force`, and pairs of `source=destination`. */
 function readArguments(args) {
   const options = {}
   const depends = []
+  const recommends = []
   const contents = []
   for (let i = 0; i < args.length; i++) {
     const arg = args[i]
     if (arg === '--force') continue
     if (arg === '-d' || arg === '--depends') depends.push(args[++i])
+    else if (arg === '--deb-recommends') recommends.push(args[++i])
     else if (arg.startsWith('-')) options[arg.replace(/^-+/, '')] = args[++i]
     else {
       const at = arg.lastIndexOf('=')
       contents.push({ from: arg.slice(0, at).replace(/\/+$/, ''), to: arg.slice(at + 1) })
     }
   }
-  return { options, depends, contents }
+  return { options, depends, recommends, contents }
 }
 
 /** https://www.debian.org/doc/debian-policy/ch-controlfields.html */
@@ -66,7 +68,7 @@ function writeControl(folder) {
     Maintainer: options.maintainer,
     'Installed-Size': kilobytes,
     Depends: depends.join(', '),
-    Recommends: options['deb-recommends'],
+    Recommends: recommends.join(', '),
     Section: options.category,
     Priority: options['deb-priority'] ?? 'optional',
     Homepage: options.url,

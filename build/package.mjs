@@ -1,9 +1,10 @@
 // `npm run package`: installers of this platform in dist/.
 //
-//   npm run package -- dir          only the unpacked app (quick; what the window tests can run on)
-//   npm run package -- --release    refuses anything that must not reach users, and closes the debugging door
-import { existsSync } from 'node:fs'
+//   npm run package -- dir          only the unpacked app (quick)
+//   npm run package -- --release    refuses anything that must not reach users
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { checkDist, readRecommends } from './check-package.mjs'
 import { begin, root, run, say, Stop } from './run.mjs'
 import { build, setUp } from './setup.mjs'
 import { declaredElectron, installedElectron } from './setup-electron.mjs'
@@ -30,14 +31,23 @@ await begin(async () => {
       options.push('-c.deb.compression=gz')
     }
   }
-  if (release) options.push('-c.electronFuses.enableNodeCliInspectArguments=false')
+  // What lies there from before is not what is looked at afterwards.
+  rmSync(join(root, 'dist'), { recursive: true, force: true })
   say(`packaging Deckhand with Electron ${installedElectron()}`)
   if ((await run('electron-builder', options, { env })) !== 0) throw new Stop('electron-builder failed; what it said stands above')
+  refuseFaults()
   say('the packages are in dist/')
 })
 
 function platformName() {
   return { linux: 'linux', darwin: 'mac', win32: 'win' }[process.platform]
+}
+
+/** The packages themselves are looked at: what was configured is not always what came out. */
+function refuseFaults() {
+  if (process.platform !== 'linux') return
+  const faults = checkDist(join(root, 'dist'), readRecommends(readFileSync(join(root, 'build/electron-builder.yml'), 'utf8')))
+  if (faults.length > 0) throw new Stop(`the packages must not be given to anybody:\n${faults.map((fault) => `  ${fault}`).join('\n')}`)
 }
 
 /** What would be wrong to give to anybody. */

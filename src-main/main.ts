@@ -24,7 +24,8 @@ import { menuTemplate } from './window/menu.ts'
 
 const here = import.meta.dirname
 const resources = app.isPackaged ? process.resourcesPath : join(here, '../../resources')
-const isTest = process.env['DECKHAND_TEST'] === '1'
+// A packaged app has no test hooks: nobody who starts it may put theirs in the place of its questions.
+const isTest = !app.isPackaged && process.env['DECKHAND_TEST'] === '1'
 const devServer = app.isPackaged ? null : (process.env['ELECTRON_RENDERER_URL'] ?? null)
 
 // Not awaited: Electron becomes ready only after this module has been evaluated.
@@ -35,7 +36,7 @@ start().catch((error: unknown) => {
 })
 
 async function start(): Promise<void> {
-  const environment = readEnvironment({ env: process.env, platform: process.platform, home: homedir(), cwd: process.cwd() })
+  const environment = readEnvironment({ env: process.env, isTest, platform: process.platform, home: homedir(), cwd: process.cwd() })
   const { dataDir } = environment
   // Before anything of Electron's is used: the lock and the page's own storage live in there.
   app.setPath('userData', join(dataDir, 'window'))

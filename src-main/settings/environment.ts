@@ -109,6 +109,8 @@ export type EnvironmentSource = {
   env: Record<string, string | undefined>
   /** Flags of the headless program: `--runner-port 3001` or `--runner-port=3001`. They win over the environment. */
   args?: readonly string[]
+  /** A test of the whole app: its clock may be set. */
+  isTest?: boolean
   platform: NodeJS.Platform
   home: string
   cwd: string
@@ -145,7 +147,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
     messengerBridgeEnabled: given.messengerBridgeEnabled ?? true,
     logLevel: given.logLevel ?? null,
   }
-  if (source.env['DECKHAND_TEST'] === '1') environment.clockAheadMs = Number(source.env['DECKHAND_TEST_CLOCK_AHEAD_MS'] ?? 0)
+  if (source.isTest === true) environment.clockAheadMs = Number(source.env['DECKHAND_TEST_CLOCK_AHEAD_MS'] ?? 0)
   refuseUnsafe(environment)
   return environment
 }

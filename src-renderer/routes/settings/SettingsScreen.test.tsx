@@ -37,6 +37,15 @@ const state: DesktopState = {
   },
 }
 
+it('shows the licenses of others when somebody asks for them', async () => {
+  const { user } = openSettings('about')
+  const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('zod 4.6.7 (MIT)'))
+  await user.click(await screen.findByRole('button', { name: words().settings.about.showLicenses }))
+  expect(await within(await screen.findByRole('dialog')).findByText('zod 4.6.7 (MIT)')).toBeInTheDocument()
+  expect(fetched).toHaveBeenCalledWith('/third-party-licenses.txt')
+  fetched.mockRestore()
+})
+
 /** The app's window, writing down what the page asks of it. */
 function inApp(usePort: () => Promise<void> = () => Promise.resolve()) {
   const asked: [string, unknown][] = []

@@ -53,5 +53,6 @@ export function allSettings({ settings: text }: Words, inApp: boolean): Setting[
     ...app([inAbout('version', about.version), inAbout('platform', about.platform, about.electron)]),
     inAbout('api', about.api, about.apiHint),
     inAbout('shortcuts', about.shortcuts),
+    inAbout('licenses', about.licenses, about.licensesHint),
   ]
 }

@@ -210,5 +210,9 @@ export const settings: WordsLike<typeof en> = {
     apiHint: 'Alle Routen des Runners als OpenAPI-Dokument.',
     shortcuts: 'Tastenkürzel',
     shortcutsHint: 'Überall mit ? zu sehen.',
+    licenses: 'Lizenzen',
+    licensesHint: 'Der Software anderer, aus der Deckhand besteht.',
+    showLicenses: 'Lizenzen anzeigen',
+    noLicenses: 'Die Lizenzen lassen sich nicht lesen.',
   },
 }

@@ -207,5 +207,9 @@ export const settings = {
     apiHint: 'Every route of the runner as an OpenAPI document.',
     shortcuts: 'Keyboard shortcuts',
     shortcutsHint: 'Press ? anywhere.',
+    licenses: 'Licenses',
+    licensesHint: 'Of the software by others that Deckhand is made of.',
+    showLicenses: 'Show licenses',
+    noLicenses: 'The licenses cannot be read.',
   },
 }
