@@ -67,7 +67,7 @@ function describe(folders: Iterable<string>): string {
   const texts = new Map<string, string>()
   for (const folder of folders) {
     const { name, version, license, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>
-    if (typeof license !== 'string') throw new Error(`${folder} does not say its licence`)
+    if (typeof license !== 'string') throw new Error(`${folder} does not say its license`)
     const files = readdirSync(folder).filter((file) => LICENSE_FILE.test(file) && !/\.(js|ts|json)$/.test(file))
     const own = files.sort().map((file) => readFileSync(join(folder, file), 'utf8').trim())
     const title = `${String(name)} ${String(version)} (${license})`
@@ -81,6 +81,6 @@ function describe(folders: Iterable<string>): string {
     )
   }
   const head =
-    'Deckhand contains the following software by others. The licences of Chromium and of what it is made of are in\nLICENSES.chromium.html beside the app.'
+    'Deckhand contains the following software by others. The licenses of Chromium and of what it is made of are in\nLICENSES.chromium.html beside the app.'
   return `${[head, ...[...texts.keys()].sort().map((title) => texts.get(title)!)].join('\n\n\n')}\n`
 }

@@ -58,7 +58,16 @@ async function installModules() {
 }
 
 /** What the three builds are made from. */
-const SOURCES = ['src-main', 'src-renderer', 'src-runner', 'resources', 'electron.vite.config.ts', 'package.json', 'package-lock.json']
+const SOURCES = [
+  'src-main',
+  'src-renderer',
+  'src-runner',
+  'resources',
+  'electron.vite.config.ts',
+  'build/licenses.ts',
+  'package.json',
+  'package-lock.json',
+]
 
 /** Builds unless `out/` was made from exactly these sources. */
 export async function build() {

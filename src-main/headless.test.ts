@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ function startHeadless(env: Record<string, string> = {}, args: string[] = []): S
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
   const exited = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)))
   const ready = new Promise<Ready>((resolve, reject) => {
-    child.stdout.on('data', () => stdout.includes('\n') && resolve(JSON.parse(stdout) as Ready))
+    child.stdout.on('data', () => /^\{.*\n/.test(stdout) && resolve(JSON.parse(stdout) as Ready))
     void exited.then((code) => reject(new Error(`ended with ${code}: ${stderr}`)))
   })
   ready.catch(() => undefined)
@@ -94,6 +94,46 @@ describe('headless', () => {
     ]
     expect(written.join('\n')).not.toContain(SECRET)
     expect(written.join('\n')).toContain('dashboard ready')
+  })
+
+  it('prints the secret it made to its owner, and starts nothing for that', { timeout: 30_000 }, async () => {
+    const ask = async (env: Record<string, string> = {}) => {
+      const asked = startHeadless(env, ['secret'])
+      return { code: await asked.exited, stdout: asked.stdout(), stderr: asked.stderr() }
+    }
+    const dataDir = join(folder, 'data')
+    const own = { DECKHAND_DATA_DIR: dataDir }
+    expect(await ask(own)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('start Deckhand once') })
+    expect(existsSync(dataDir)).toBe(false)
+
+    const program = startHeadless({ ...own, AUTH_MODE: 'local-auth' })
+    const { runnerUrl } = await program.ready
+    const { code, stdout, stderr } = await ask(own)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^[\w-]{43}\n$/)
+    expect((await fetch(`${runnerUrl}/api/jobs`, { headers: { authorization: `Bearer ${stdout.trim()}` } })).status).toBe(200)
+
+    expect(await ask({ ...own, WORKER_SECRET: SECRET })).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('WORKER_SECRET'),
+    })
+    rmSync(join(dataDir, 'vault-file.key'))
+    expect(await ask(own)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('cannot be opened') })
+    const logs = readdirSync(join(dataDir, 'logs')).map((name) => readFileSync(join(dataDir, 'logs', name), 'utf8'))
+    expect(logs.join('')).not.toContain(stdout.trim())
+  })
+
+  it('takes its secret from standard input or a file, and never as an argument', { timeout: 30_000 }, async () => {
+    const program = startHeadless({ AUTH_MODE: 'local-auth' }, ['--worker-secret-file', '-'])
+    program.child.stdin!.end(`${SECRET}\n`)
+    const { runnerUrl } = await program.ready
+    expect((await fetch(`${runnerUrl}/api/jobs`, { headers: { authorization: `Bearer ${SECRET}` } })).status).toBe(200)
+    expect((await fetch(`${runnerUrl}/api/jobs`)).status).toBe(401)
+    const refused = startHeadless({}, ['--worker-secret', SECRET])
+    expect(await refused.exited).toBe(2)
+    expect(refused.stderr()).toContain('--worker-secret-file')
+    expect(refused.stderr()).not.toContain(SECRET)
   })
 
   it('takes webhooks on a port of their own, under the address that it is told', { timeout: 30_000 }, async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { loadAssets } from './dashboard/assets.ts'
@@ -5,12 +6,15 @@ import { codeCacheOf, createHost, leave, type Host } from './host.ts'
 import { messageOf } from './log/log.ts'
 import { dataDirOfPort } from './net/port-holder.ts'
 import { createForkedRunner } from './runner/forked-runner.ts'
-import { readEnvironment } from './settings/environment.ts'
+import { readEnvironment, type Environment } from './settings/environment.ts'
 import { StartError } from './settings/start-error.ts'
+import { openVault, readMadeSecret } from './vault/open-vault.ts'
+import { VaultError } from './vault/vault.ts'
 
 /**
  * Deckhand without a desktop: the same parts as in main.ts, without a window. Prints one line of JSON on stdout when
- * both servers are healthy and nothing else there; stops in order on SIGTERM and SIGINT.
+ * both servers are healthy and nothing else there; stops in order on SIGTERM and SIGINT. With `secret` as its first
+ * argument it prints the secret that Deckhand has made, and starts nothing.
  */
 const here = import.meta.dirname
 const fromSource = import.meta.filename.endsWith('.ts')
@@ -27,13 +31,16 @@ try {
 }
 
 async function run(): Promise<void> {
+  const [first, ...rest] = process.argv.slice(2)
+  const asksForSecret = first === 'secret'
   const environment = readEnvironment({
     env: process.env,
-    args: process.argv.slice(2),
+    args: asksForSecret ? rest : process.argv.slice(2),
     platform: process.platform,
     home: homedir(),
     cwd: process.cwd(),
   })
+  if (asksForSecret) return printSecret(environment)
   const assets = await loadAssets(PAGE_FOLDER)
   const host = createHost({
     environment,
@@ -54,6 +61,21 @@ async function run(): Promise<void> {
   host.supervisor.onState((state) => {
     if (state.state === 'failed') void giveUp(host, state.message)
   })
+}
+
+/** For its owner: whoever may read the vault may read everything that the secret opens. */
+async function printSecret({ dataDir, vault: kind, workerSecret }: Environment): Promise<void> {
+  if (workerSecret !== null) {
+    throw new StartError(1, 'the secret is the one that WORKER_SECRET or --worker-secret-file gives; Deckhand makes none of its own then')
+  }
+  const none = `there is no secret in ${dataDir} yet: start Deckhand once, which makes it`
+  if (!existsSync(dataDir)) throw new StartError(1, none)
+  const vault = openVault(kind, dataDir)
+  const secret = await readMadeSecret(vault).catch((error: unknown) => {
+    throw error instanceof VaultError ? new StartError(1, error.message, { cause: error }) : error
+  })
+  if (secret === null) throw new StartError(1, `${none}. If it runs with another DECKHAND_VAULT than ${kind}, say so here, too`)
+  await new Promise<void>((resolve) => process.stdout.write(`${secret}\n`, () => resolve()))
 }
 
 async function startBoth(host: Host): Promise<{ runnerUrl: string; dashboardUrl: string }> {

@@ -26,6 +26,8 @@ export type Host = {
   dashboard: Dashboard
   dashboardState(): DashboardState
   onDashboardState(listener: (state: DashboardState) => void): () => void
+  /** What opens the runner. Rejects with a VaultError when it cannot be read. */
+  workerSecret(): Promise<string>
   /** Starts the dashboard's server on the port of now; the answer says how that went. Never rejects. */
   startServer(): Promise<DashboardState>
   /** Remembers the port and starts that server there. */
@@ -69,9 +71,14 @@ export function createHost({ environment, spawn, assets, trash, echo }: HostOpti
   let dashboardState: DashboardState = { state: 'failed', message: 'The dashboard is starting.' }
   const listeners = new Set<(state: DashboardState) => void>()
 
+  async function workerSecret(): Promise<string> {
+    const known = (secret ??= await readWorkerSecret({ vault, given: environment.workerSecret, authMode, log }))
+    log.hide(known)
+    return known
+  }
+
   async function configure(safeMode: boolean): Promise<RunnerConfig> {
-    secret ??= await readWorkerSecret({ vault, given: environment.workerSecret, authMode, log })
-    log.hide(secret)
+    const opening = await workerSecret()
     // The runner is told the dashboard's origins, and they contain its port.
     await serverStart
     return {
@@ -79,7 +86,7 @@ export function createHost({ environment, spawn, assets, trash, echo }: HostOpti
       host: environment.runnerHost,
       port: runnerPort(),
       authMode,
-      workerSecret: secret,
+      workerSecret: opening,
       logLevel: level(),
       origins: [...(server?.origins ?? [])],
       hosts: namesOf(environment.runnerHost),
@@ -136,6 +143,7 @@ export function createHost({ environment, spawn, assets, trash, echo }: HostOpti
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    workerSecret,
     startServer,
     async usePort(which, port) {
       chosen[which] = port

@@ -82,7 +82,7 @@ async function start(): Promise<void> {
   settings.onChange(({ theme }) => (nativeTheme.themeSource = theme))
   guardSession(session.defaultSession, devServer)
   serveAppScheme(session.defaultSession, host.dashboard, devServer)
-  answerDesktopCalls({ host, abilities, state: state.get, openLink })
+  answerDesktopCalls({ host, abilities, state: state.get, speech, openLink })
   state.onChange(window.tellState)
   if (!startedAtLogin()) window.show()
   // The page shows what is still starting.

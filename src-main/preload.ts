@@ -9,6 +9,7 @@ const CALLS = {
   usePort: true,
   restartRunner: true,
   recheckVault: true,
+  revealSecret: true,
   pickFolder: true,
   openExternal: true,
   showFolder: true,

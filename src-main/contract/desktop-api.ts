@@ -83,6 +83,8 @@ export const DESKTOP_CALLS = {
   restartRunner: { argument: z.object({ safeMode: z.boolean() }), answer: z.undefined() },
   /** Try the keychain again, after the person unlocked it. */
   recheckVault: { argument: z.undefined(), answer: VaultState },
+  /** The secret of this installation, after the desktop asked the person; null when they refused. Never part of the state. */
+  revealSecret: { argument: z.undefined(), answer: z.string().nullable() },
   /** The system's folder dialog; null when the person closed it. */
   pickFolder: { argument: z.undefined(), answer: z.string().nullable() },
   /** Asks the person first, showing the host. Only http and https. true when it was opened. */

@@ -20,6 +20,7 @@ export function answerDesktopCalls(deps: {
   host: Host
   abilities: Abilities
   state: () => DesktopState
+  speech: () => Speech
   openLink: (url: string) => Promise<boolean>
 }): void {
   const { host, abilities } = deps
@@ -40,6 +41,12 @@ export function answerDesktopCalls(deps: {
       const runner = host.supervisor.state()
       if (found.state === 'ok' && runner.state === 'failed' && runner.code === 'vault_unavailable') void host.supervisor.restart()
       return found
+    },
+    async revealSecret() {
+      // Asked by the desktop, not by the page: nothing that runs in the page can agree for the person.
+      const text = deps.speech().words.desktop.questions
+      const question = { message: text.secret, detail: text.secretText, yes: text.secretYes, no: text.secretNo }
+      return (await abilities.confirm(question)) ? host.workerSecret() : null
     },
     pickFolder: () => abilities.pickFolder(),
     openExternal: ({ url }) => deps.openLink(url),

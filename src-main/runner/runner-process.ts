@@ -28,7 +28,7 @@ export type SpawnRunner = () => RunnerProcess
  */
 export function runnerEnvironment(env: NodeJS.ProcessEnv, codeCache: string): NodeJS.ProcessEnv {
   const withheld =
-    /^(WORKER_SECRET|NODE_OPTIONS|NODE_CHANNEL_.*|ELECTRON_RUN_AS_NODE|DECKHAND_.*|RUNNER_.*|DASHBOARD_.*|PUBLIC_RUNNER_URL|INGRESS_PORT|AUTH_MODE|LOG_LEVEL)$/
+    /^(WORKER_SECRET(_FILE)?|NODE_OPTIONS|NODE_CHANNEL_.*|ELECTRON_RUN_AS_NODE|DECKHAND_.*|RUNNER_.*|DASHBOARD_.*|PUBLIC_RUNNER_URL|INGRESS_PORT|AUTH_MODE|LOG_LEVEL)$/
   const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !withheld.test(name)))
   return { ...inherited, NODE_COMPILE_CACHE: codeCache }
 }

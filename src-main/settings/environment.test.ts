@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { defaultDataDir } from './data-dir.ts'
 import { readEnvironment } from './environment.ts'
 import { StartError } from './start-error.ts'
@@ -124,3 +127,32 @@ function catchStartError(run: () => unknown): StartError {
   }
   throw new Error('nothing was refused')
 }
+
+describe('the secret in a file', () => {
+  function fileWith(text: string): string {
+    const folder = mkdtempSync(join(tmpdir(), 'deckhand-secret-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    writeFileSync(join(folder, 'secret'), text)
+    return join(folder, 'secret')
+  }
+
+  it('is what the file says, without the end of the line', () => {
+    expect(read({}, ['--worker-secret-file', fileWith(`${SECRET}\n`)])).toMatchObject({ workerSecret: SECRET })
+    expect(read({ WORKER_SECRET_FILE: fileWith(SECRET), WORKER_SECRET: 'x'.repeat(40) })).toMatchObject({ workerSecret: SECRET })
+  })
+
+  it('is refused when it is none, with the name of the file and nothing of what it says', () => {
+    const file = fileWith('short-and-private')
+    const { message } = catchStartError(() => read({}, ['--worker-secret-file', file]))
+    expect(message).toBe(`the worker secret in ${file} must be at least 32 characters without spaces`)
+    expect(catchStartError(() => read({}, ['--worker-secret-file', '/nowhere/at/all'])).message).toContain('/nowhere/at/all')
+  })
+
+  it('is never an argument, which every account of the machine can read', () => {
+    for (const args of [['--worker-secret', SECRET], [`--worker-secret=${SECRET}`]]) {
+      const error = catchStartError(() => read({}, args))
+      expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining('--worker-secret-file') })
+      expect(error.message).not.toContain(SECRET)
+    }
+  })
+})

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { isIPv4, isIPv6 } from 'node:net'
 import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
 import { AuthMode, LogLevel } from '../../src-runner/contract/port.ts'
+import { messageOf } from '../log/log.ts'
 import { defaultDataDir } from './data-dir.ts'
 import { StartError } from './start-error.ts'
 
@@ -68,8 +70,10 @@ const VARIABLES = {
   WORKER_SECRET: {
     key: 'workerSecret',
     schema: z.string().regex(/^[\x21-\x7e]{32,512}$/, 'must be at least 32 characters without spaces'),
-    flags: ['worker-secret'],
+    // No flag: the arguments of a process can be read by every account of the machine.
+    flags: [],
   },
+  WORKER_SECRET_FILE: { key: 'workerSecretFile', schema: z.string().trim().min(1, 'must not be empty'), flags: ['worker-secret-file'] },
   DECKHAND_VAULT: { key: 'vault', schema: oneOf(['keychain', 'file']), flags: ['deckhand-vault', 'vault'] },
   MESSENGER_BRIDGE_ENABLED: { key: 'messengerBridgeEnabled', schema: Flag, flags: ['messenger-bridge-enabled'] },
   LOG_LEVEL: {
@@ -130,7 +134,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
     if (!parsed.success) throw new StartError(2, `${flag ? `--${flag.name}` : name} ${parsed.error.issues[0]!.message}${shown}`)
     told[VARIABLES[name].key] = parsed.data
   }
-  const given = told as Partial<Environment>
+  const given = told as Partial<Environment> & { workerSecretFile?: string }
   const dataDir = given.dataDir ?? defaultDataDir(source.platform, source.env, source.home)
   const environment: Environment = {
     dataDir: isAbsolute(dataDir) ? dataDir : resolve(source.cwd, dataDir),
@@ -142,7 +146,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
     publicRunnerUrl: given.publicRunnerUrl ?? null,
     ingressPort: given.ingressPort ?? null,
     authMode: given.authMode ?? 'local-trust',
-    workerSecret: given.workerSecret ?? null,
+    workerSecret: given.workerSecretFile === undefined ? (given.workerSecret ?? null) : readSecretFile(given.workerSecretFile, source.cwd),
     vault: given.vault ?? 'keychain',
     messengerBridgeEnabled: given.messengerBridgeEnabled ?? true,
     logLevel: given.logLevel ?? null,
@@ -150,6 +154,20 @@ export function readEnvironment(source: EnvironmentSource): Environment {
   if (source.isTest === true) environment.clockAheadMs = Number(source.env['DECKHAND_TEST_CLOCK_AHEAD_MS'] ?? 0)
   refuseUnsafe(environment)
   return environment
+}
+
+/** The secret from a file with nothing else in it; `-` is standard input. */
+function readSecretFile(file: string, cwd: string): string {
+  const name = file === '-' ? 'standard input' : file
+  let text: string
+  try {
+    text = readFileSync(file === '-' ? 0 : resolve(cwd, file), 'utf8')
+  } catch (error) {
+    throw new StartError(2, `the worker secret cannot be read from ${name}: ${messageOf(error)}`, { cause: error })
+  }
+  const parsed = VARIABLES.WORKER_SECRET.schema.safeParse(text.replace(/\r?\n$/, ''))
+  if (!parsed.success) throw new StartError(2, `the worker secret in ${name} ${parsed.error.issues[0]!.message}`)
+  return parsed.data
 }
 
 function refuseUnsafe(environment: Environment): void {
@@ -181,6 +199,12 @@ function readFlags(args: readonly string[]): Map<Variable, { name: string; value
   for (let i = 0; i < args.length; i++) {
     const match = /^--([a-z][a-z-]*)(?:=(.*))?$/s.exec(args[i]!)
     const name = match?.[1]
+    if (name === 'worker-secret') {
+      throw new StartError(
+        2,
+        'every account of this machine can read --worker-secret; use --worker-secret-file with a file, or with - for standard input',
+      )
+    }
     const variable = (Object.keys(VARIABLES) as Variable[]).find((key) => (VARIABLES[key].flags as readonly string[]).includes(name ?? ''))
     if (name === undefined || variable === undefined)
       throw new StartError(2, `unknown argument ${args[i]!.split('=')[0]}; see README for the settings`)

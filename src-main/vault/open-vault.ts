@@ -22,6 +22,11 @@ export function openVault(kind: Vault['kind'], dataDir: string, keychain: Partia
 const WORKER_SECRET_NAME = 'worker_secret'
 const WORKER_SECRET_BYTES = 32
 
+/** The secret that Deckhand has made for itself; null: it has made none yet. Rejects with a VaultError. */
+export function readMadeSecret(vault: Vault): Promise<string | null> {
+  return vault.get(WORKER_SECRET_NAME)
+}
+
 /**
  * WORKER_SECRET: the one that was set from outside, else the vault's, made at the first start.
  *

@@ -9,6 +9,7 @@ import { Panel } from '../../ui/Panel.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { Row } from '../../ui/Row.tsx'
 import { TextField } from '../../ui/TextField.tsx'
+import { toast } from '../../ui/Toasts.tsx'
 
 type Server = 'runner' | 'dashboard'
 
@@ -32,10 +33,51 @@ export function Addresses(props: { state: DesktopState }) {
         onChange={() => setChanging('dashboard')}
       />
       <AddressRow id="runner" label={text().runner} hint={text().runnerHint} url={urlOf('runner')} onChange={() => setChanging('runner')} />
+      <SecretRow />
       <Show when={changing()}>
         {(server) => <PortDialog server={server()} port={portOf(server())} onClose={() => setChanging(null)} />}
       </Show>
     </Panel>
+  )
+}
+
+/** The desktop asks the person before it gives the secret out; it is forgotten when they hide it or go elsewhere. */
+function SecretRow() {
+  const desktop = useDesktop()
+  const text = () => words().settings.servers
+  const [secret, setSecret] = createSignal<string | null>(null)
+  const [isAsking, setAsking] = createSignal(false)
+  const show = async () => {
+    setAsking(true)
+    try {
+      setSecret((await desktop.api?.revealSecret(undefined)) ?? null)
+    } catch (thrown) {
+      toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) })
+    } finally {
+      setAsking(false)
+    }
+  }
+  return (
+    <Row id="secret" label={text().secret} hint={text().secretHint}>
+      <Show
+        when={secret()}
+        fallback={
+          <Button size="sm" busy={isAsking()} onClick={() => void show()}>
+            {text().showSecret}
+          </Button>
+        }
+      >
+        {(shown) => (
+          <>
+            <code class="font-mono text-xs wrap-anywhere">{shown()}</code>
+            <CopyButton size="sm" text={shown()} copy={desktop.copyText} />
+            <Button size="sm" onClick={() => setSecret(null)}>
+              {text().hideSecret}
+            </Button>
+          </>
+        )}
+      </Show>
+    </Row>
   )
 }
 

@@ -60,6 +60,7 @@ function inApp(usePort: () => Promise<void> = () => Promise.resolve()) {
     showFolder: note('showFolder'),
     restartRunner: note('restartRunner'),
     recheckVault: note('recheckVault'),
+    revealSecret: () => Promise.resolve(void asked.push(['revealSecret', undefined])).then(() => 'the-secret-of-this-computer'),
     usePort: (argument: unknown) => {
       asked.push(['usePort', argument])
       return usePort()
@@ -67,6 +68,18 @@ function inApp(usePort: () => Promise<void> = () => Promise.resolve()) {
   }
   return { asked, desktop: createAppDesktop(api as unknown as DesktopApi) }
 }
+
+it('shows the secret only after it was asked for, and forgets it again', async () => {
+  const { asked, desktop } = inApp()
+  const { user } = openSettings('computer', { desktop })
+  const show = await screen.findByRole('button', { name: words().settings.servers.showSecret })
+  expect(asked).toEqual([])
+  await user.click(show)
+  expect(await screen.findByText('the-secret-of-this-computer')).toBeVisible()
+  expect(asked).toEqual([['revealSecret', undefined]])
+  await user.click(screen.getByRole('button', { name: words().settings.servers.hideSecret }))
+  expect(screen.queryByText('the-secret-of-this-computer')).toBeNull()
+})
 
 it('shows where the servers really answer and moves one to another port', async () => {
   let taken = true

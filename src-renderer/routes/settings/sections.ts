@@ -42,6 +42,7 @@ export function allSettings({ settings: text }: Words, inApp: boolean): Setting[
     ...app([
       inComputer('dashboard', servers.dashboard, `${servers.dashboardHint} ${servers.port}`),
       inComputer('runner', servers.runner, `${servers.runnerHint} ${servers.port}`),
+      inComputer('secret', servers.secret, servers.secretHint),
       inComputer('keychain', keys.title, keys.keychain),
       inComputer('data-dir', data.dataDir, data.dataDirHint),
       inComputer('logs-dir', data.logsDir),
