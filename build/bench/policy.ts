@@ -58,7 +58,7 @@ function situationWith(rules: readonly RuleText[]): Situation {
   }
   return {
     facts,
-    ...{ autonomy: 'ask_when_it_matters', agentId: AGENT, marks: NO_MARKS, brake: false, grants: new Set<string>() },
+    ...{ autonomy: 'ask_when_it_matters', agentId: AGENT, marks: NO_MARKS, brake: false, grants: new Map() },
     rules: createRuleSet(rules),
     floor: { closedFolders: ['/home/ada/.config/Deckhand'], ownPorts: [3000, 3001] },
   }

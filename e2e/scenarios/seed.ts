@@ -125,7 +125,7 @@ export function openSeed(dataDir: string, startAt: number): Seed {
       rules,
       marks,
       brake: false,
-      grants: new Set<string>(),
+      grants: new Map(),
       floor,
     }
     return { callId, tool: name, facts: whole, decision: decide(situation), marks, decidedAt: clock.now() }

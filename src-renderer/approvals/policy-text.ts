@@ -15,6 +15,7 @@ export function voiceText(
     private: 'private' in reason ? causeText(reason.private, words) : '',
     tool: 'tool' in reason ? reason.tool : '',
     rule: reason.code === 'rule' ? ruleOf(reason, words) : '',
+    change: 'change' in reason ? words.policy.changes[reason.change] : '',
     matters: 'matters' in reason ? mattersText(reason.matters, words, locale) : '',
   }
   const said = words.policy.voices[reason.code](facts)

@@ -8,7 +8,8 @@ export function ruleSentence(rule: RuleText, words: Words, agentName: string | n
   const tool = rule.tool === '*' ? text.anything : rule.tool === COMMAND_NETWORK ? text.network : rule.tool
   const about = rule.pattern === null ? '' : text.about(visibleText(rule.pattern))
   const folder = rule.folder === null ? '' : text.folder(visibleText(rule.folder))
-  return `${text[rule.effect](tool)}${about}${folder}${agentName === null ? '' : text.agent(agentName)}`
+  const bound = rule.digest === undefined ? '' : text.unchanged
+  return `${text[rule.effect](tool)}${about}${folder}${bound}${agentName === null ? '' : text.agent(agentName)}`
 }
 
 /** The same, saying also whom it is for. */

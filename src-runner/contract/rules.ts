@@ -26,6 +26,14 @@ const ruleFields = {
   agentId: Id.nullable(),
   /** Only for calls with paths in this folder: an allow rule needs all of them inside, an ask or deny rule one. null: anywhere. */
   folder: Folder.nullable(),
+  /**
+   * Of an allow rule for a command: SHA-256 of the folder, the program and the scripts that it was given for. With another
+   * of them the rule does not fit. Left out: not bound to any.
+   */
+  digest: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
 }
 
 /**
@@ -118,6 +126,13 @@ export const CallFacts = z.object({
   argv: z.array(z.string()).optional(),
   /** Of a call that runs a program: whether a box would hold it. `false` asks every time. */
   boxed: z.boolean().optional(),
+  /** Of a call that runs a program: the absolute path of the program; null: there is none of that name. */
+  program: z.string().nullable().optional(),
+  /**
+   * What is there, at each place whose content decides: the file that would be changed, the script that would be run. An
+   * approval holds for exactly that. `mark` null: nothing is there. `ofJob`: this job left it there itself.
+   */
+  found: z.array(z.object({ path: z.string(), mark: z.string().nullable(), ofJob: z.boolean().optional() })).optional(),
 })
 export type CallFacts = z.infer<typeof CallFacts>
 
@@ -157,6 +172,10 @@ export const NO_MARKS: Marks = { untrusted: null, private: null, outside: null }
 export const CallMatter = z.enum(['leaves_machine', 'costs_money', 'deletes', 'overwrites', 'runs_code', 'runs_later'])
 export type CallMatter = z.infer<typeof CallMatter>
 
+/** How a call got worse between the answer of a person and its run. */
+export const CallChange = z.enum(['no_sandbox', 'network', 'place', 'program', 'appeared', 'changed', 'more'])
+export type CallChange = z.infer<typeof CallChange>
+
 /** What a voice says, for a page that has words of its own. */
 export const VoiceReason = z.discriminatedUnion('code', [
   z.object({ code: z.literal('own_folder') }),
@@ -168,6 +187,7 @@ export const VoiceReason = z.discriminatedUnion('code', [
   z.object({ code: z.literal('untrusted_and_program'), untrusted: Mark }),
   z.object({ code: z.literal('untrusted_and_later'), untrusted: Mark }),
   z.object({ code: z.literal('untrusted_delegation'), untrusted: Mark }),
+  z.object({ code: z.literal('changed_since'), change: CallChange }),
   z.object({ code: z.literal('grant'), tool: z.string() }),
   z.object({ code: z.literal('rule'), rule: z.object(ruleFields) }),
   z.object({ code: z.literal('on_its_own') }),
@@ -180,7 +200,7 @@ export type VoiceReason = z.infer<typeof VoiceReason>
 
 /** One voice in a decision. */
 export const Voice = z.object({
-  source: z.enum(['floor', 'brake', 'two_of_three', 'rule', 'grant', 'level', 'box']),
+  source: z.enum(['floor', 'brake', 'two_of_three', 'rule', 'grant', 'level', 'box', 'changed']),
   verdict: z.enum(['run', 'ask', 'deny']),
   ruleId: Id.nullable(),
   /** A sentence for people: what it says and why. */

@@ -60,6 +60,29 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
       await expect.poll(async () => (await outbox()).map(({ kind, state }) => `${kind} ${state}`)).toContain('reply sent')
     })
 
+    it('do not hold up later answers and questions with a file that the service does not take', async () => {
+      await begin()
+      const folder = rig.runner.makeFolder({ 'report.txt': 'Twelve pages.' })
+      await rig.runner.client.ok('updateAgent', { params: { agentId: rig.agent.id }, body: { folders: [folder] } })
+      await connect()
+      await letIn(ANNA)
+      rig.bot.fault('sendDocument', { kind: 'error', code: 500, description: 'Internal Server Error' }, 100)
+      rig.runner.modelServer.play(
+        { toolCalls: [{ id: 'call_1', name: 'return_result', args: { summary: 'The report', files: [join(folder, 'report.txt')] } }] },
+        { text: ['Here is the report.'] },
+        { text: ['It is noon.'] },
+      )
+      rig.bot.say(ANNA, 'The report, please')
+      await untilSaid(ANNA, 'Here is the report.')
+      await expect.poll(async () => (await outbox({ state: 'pending' })).map(({ tries }) => tries)).toEqual([1])
+      rig.bot.say(ANNA, 'What time is it?')
+      await untilSaid(ANNA, 'It is noon.')
+      rig.playPost('hello')
+      rig.bot.say(ANNA, 'Post hello')
+      await rig.bot.until(() => rig.bot.sent.some(({ buttons }) => buttons.length === 2))
+      expect(await outbox({ state: 'pending' })).toMatchObject([{ kind: 'reply', tries: 1 }])
+    })
+
     it('say that it failed; why, to the owner alone', async () => {
       await beginConnected()
       await letIn(ANNA)
@@ -83,7 +106,7 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
       const job = await fire(url)
       await untilSaid(ANNA, /finished/)
       expect(said(ANNA).at(-1)).toBe(
-        `✅ Ada *the* first finished “Build failed”.\n\nThe tests of main fail.\n\nSomebody changed the clock.\n\nDetails: /jobs/${job.id}`,
+        `✅ Ada *the* first finished “Build failed”.\n\nThe tests of main fail.\n\nSomebody changed the clock.\n\nDetails: open Deckhand on your computer, under Activity.`,
       )
       await expect
         .poll(() => outbox({ jobId: job.id }))
@@ -126,7 +149,8 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
       expect(await outbox({ jobId: second.id })).toMatchObject([{ state: 'nowhere', problem: expect.stringContaining('owner') as string }])
       await letIn(ANNA)
       const third = await fire(url)
-      await untilSaid(ANNA, new RegExp(third.id))
+      await untilSaid(ANNA, /finished/)
+      expect((await outbox({ jobId: third.id }))[0]).toMatchObject({ kind: 'confirmation' })
       expect(said(ANNA).filter((text) => text.includes('finished'))).toHaveLength(1)
     })
 
@@ -289,10 +313,10 @@ describe('what people are told over channels', { timeout: 40_000 }, () => {
       rig.bot.fault('sendMessage', { kind: 'stall' })
       const job = await fire(await addWebhook())
       await rig.bot.until(() =>
-        rig.bot.calls.some(({ method, fields }) => method === 'sendMessage' && String(fields['text']).includes(job.id)),
+        rig.bot.calls.some(({ method, fields }) => method === 'sendMessage' && String(fields['text']).includes('finished')),
       )
       await rig.runner.restart({ crash: true })
-      await untilSaid(ANNA, new RegExp(job.id))
+      await untilSaid(ANNA, /finished/)
       await expect.poll(() => outbox({ jobId: job.id })).toMatchObject([{ state: 'sent' }])
     })
   })

@@ -6,6 +6,7 @@ import type { Blobs } from '../records/files/blobs.ts'
 import {
   endChange,
   findChangeOfCall,
+  isContentOfJob,
   isOwnContent,
   listStartedChanges,
   startChange,
@@ -40,6 +41,8 @@ export function createFileJournal(deps: JournalDeps, { claim, agentId }: { claim
     },
 
     isOwn: (realPath, mark) => isOwnContent(db, agentId, realPath, mark),
+
+    isOfJob: (realPath, mark) => isContentOfJob(db, jobId, realPath, mark),
 
     async begin(callId, change) {
       for (const [state, bytes] of [

@@ -68,7 +68,7 @@ describe('the gate', () => {
     const args = { to: 'bo', also: 'cy' }
     await judge(args)
     approve()
-    expect(await judge({ also: 'cy', to: 'bo' })).toEqual({ verdict: 'run' })
+    expect(await judge({ also: 'cy', to: 'bo' })).toMatchObject({ verdict: 'run' })
   })
 
   it('asks once, however often it is asked itself', async () => {
@@ -101,7 +101,7 @@ describe('the gate', () => {
   it('does not let an answer about running stand for one about an unknown outcome', async () => {
     await judge({ to: 'bo' })
     approve()
-    expect(await judge({ to: 'bo' })).toEqual({ verdict: 'run' })
+    expect(await judge({ to: 'bo' })).toMatchObject({ verdict: 'run' })
     transact(rig.db, (tx) => rig.store.recordToolStarted(tx, claim, { callId: 'c', name: 'send' }))
     expect(await judge({ to: 'bo' }, true)).toEqual({ verdict: 'wait', status: 'awaiting_approval' })
     expect(pending()).toMatchObject([{ kind: 'unknown_outcome' }])
@@ -130,7 +130,12 @@ describe('the rule that "always" would write', () => {
       { subject: 'https://example.com@evil.example/', leavesMachine: true },
       { pattern: 'https://example.com@evil.example/' },
     ],
-    ['the exact command line', { subject: 'git status', runsCode: true, paths: ['/home/ada'] }, { pattern: 'git status', folder: null }],
+    [
+      'the exact command line in its folder',
+      { subject: 'git status', runsCode: true, paths: ['/home/ada'] },
+      { pattern: 'git status', folder: '/home/ada' },
+    ],
+    ['nothing for a file that runs later', { subject: 'a/.git/config', runsCode: true, runsLater: true, paths: ['/home/ada/a'] }, null],
     ['no command with a star', { subject: 'rm *', runsCode: true }, null],
     ['exactly this, where nothing else is known', { subject: 'bo' }, { pattern: 'bo' }],
     ['nothing for nothing', { subject: '' }, null],

@@ -4,14 +4,16 @@ import { commitSoon } from '../base/db/transact.ts'
 import type { Agent } from '../contract/agents.ts'
 import type { Approval, Remember } from '../contract/approvals.ts'
 import type { Job } from '../contract/jobs.ts'
-import type { Brings, CallFacts, RecordedDecision, RuleText } from '../contract/rules.ts'
+import type { Brings, CallChange, CallFacts, Decision, RecordedDecision, RuleText, Voice } from '../contract/rules.ts'
 import type { Clock } from '../kit/clock.ts'
 import { messageOf } from '../kit/errors.ts'
 import type { ApprovalStore } from '../records/approvals/approvals.ts'
 import type { NewApproval } from '../records/approvals/asking.ts'
-import { hashOfCall } from '../records/approvals/call-hash.ts'
+import { digestOfCommand, hashOfCall } from '../records/approvals/call-hash.ts'
+import { mattersOf } from '../records/approvals/matters.ts'
 import type { FloorPlace } from '../records/approvals/floor.ts'
 import { readChain } from '../records/approvals/chain.ts'
+import { CHANGES, whatGotWorse } from '../records/approvals/worsened.ts'
 import { decideInChain, type Situation } from '../records/approvals/policy.ts'
 import { LostClaim, type Claim } from '../records/jobs/claim.ts'
 import { createRuleSet, type RuleSet } from '../records/rules/rule-set.ts'
@@ -54,7 +56,10 @@ export function createGate(deps: GateDeps, job: Job, agent: Agent, claim: Claim)
     const { call, tool, args, startedBefore } = question
     const known = approvals.findLatestOfCall(db, claim.seq, call.callId)
     if (known?.status === 'pending') return WAIT
-    if (startedBefore) return judgeUnknown(question, known)
+    if (startedBefore) {
+      const settled = await judgeUnknown(question, known)
+      if (settled !== null) return settled
+    }
     if (known?.status === 'rejected') return { ...deny(refusalOf(known)), brings: wordsBring(known.note) }
     if (known?.status === 'expired') return deny(UNANSWERED)
     if (tool.name === ASK_PERSON && known?.status === 'approved') {
@@ -82,13 +87,28 @@ export function createGate(deps: GateDeps, job: Job, agent: Agent, claim: Claim)
     if (tool.name === ASK_PERSON) return askQuestion(question, record)
     const atOnce = tool.name === DELEGATE ? delegation.answerAtOnce(job, agent, args) : null
     if (atOnce !== null) return atOnce
-    const isApproved = known?.status === 'approved' && known.kind === 'tool' && known.hash === hashOfCall(tool.name, args)
-    if (isApproved || decision.verdict === 'run') return letRun(question)
-    return ask({ kind: 'tool', ...asked(question, record), facts, decision, ...offersFor(situation) }, record)
+    if (decision.verdict === 'run') return letRun(question, facts)
+    const change = approvedChange(known, question, facts)
+    if (change === 'none') return letRun(question, facts)
+    const asking = change === null ? decision : changedDecision(decision, change)
+    return ask(
+      { kind: 'tool', ...asked(question, record), facts, decision: asking, ...offersFor(situation) },
+      { ...record, decision: asking },
+    )
   }
 
-  /** Decided by nobody but a person: it may have happened, and it must not happen twice by itself. */
-  async function judgeUnknown(question: GateQuestion, known: Approval | null): Promise<GateVerdict> {
+  /** How the call got worse since a person approved exactly this; `none`: it did not. null: nobody approved it. */
+  function approvedChange(known: Approval | null, { tool, args }: GateQuestion, facts: CallFacts): CallChange | 'none' | null {
+    if (known?.status !== 'approved' || (known.kind !== 'tool' && known.kind !== 'unknown_outcome')) return null
+    if (known.facts === null || known.hash !== hashOfCall(tool.name, args, known.facts)) return null
+    return whatGotWorse(known.facts, facts) ?? 'none'
+  }
+
+  /**
+   * Decided by nobody but a person: it may have happened, and it must not happen twice by itself. null: a person said that
+   * it may run again. Then it is decided like any other call, since what was true of it at the first start may have changed.
+   */
+  async function judgeUnknown(question: GateQuestion, known: Approval | null): Promise<GateVerdict | null> {
     const { call, tool } = question
     const { starts, agains } = approvals.countAgain(db, claim.seq, call.callId)
     // Each "again" is for one start. One that was used up by a run that broke off too says nothing about this one.
@@ -98,7 +118,7 @@ export function createGate(deps: GateDeps, job: Job, agent: Agent, claim: Claim)
       const output = `${tool.name} did take effect: the person has looked. What it answered is not known. ${noteOf(known)}`.trim()
       return { verdict: 'answer', ok: true, output, brings: wordsBring(known.note) }
     }
-    if (starts === agains) return { verdict: 'run', again: true }
+    if (starts === agains) return null
     const facts = approvals.findDecision(db, claim.seq, call.callId)?.facts ?? null
     return ask({ kind: 'unknown_outcome', ...asked(question, null), facts })
   }
@@ -114,8 +134,9 @@ export function createGate(deps: GateDeps, job: Job, agent: Agent, claim: Claim)
 
   const above = () => readChain(db, job.id).slice(1)
 
-  function letRun(question: GateQuestion): GateVerdict | Promise<GateVerdict> {
-    if (question.ahead || question.tool.name !== DELEGATE) return { verdict: 'run' }
+  function letRun(question: GateQuestion, facts: CallFacts): GateVerdict | Promise<GateVerdict> {
+    const again = question.startedBefore ? { again: true as const } : {}
+    if (question.ahead || question.tool.name !== DELEGATE) return { verdict: 'run', facts, ...again }
     return fenced(delegation.begin(job, agent, claim, question))
   }
 
@@ -153,7 +174,7 @@ export function createGate(deps: GateDeps, job: Job, agent: Agent, claim: Claim)
     const rule = narrowestRuleFor(facts, agent.id)
     const isHeld = rule !== null && runsWith({ rules: createRuleSet([...listAllRules(db), rule]) })
     const mayRemember: Remember[] = ['once']
-    if (runsWith({ grants: new Set([...situation.grants, facts.tool]) })) mayRemember.push('job')
+    if (runsWith({ grants: new Map([...situation.grants, [facts.tool, new Set(mattersOf(facts))]]) })) mayRemember.push('job')
     if (isHeld) mayRemember.push('always')
     return { alwaysRule: isHeld ? rule : null, mayRemember }
   }
@@ -191,6 +212,16 @@ function answerOf({ answer, note }: Approval): string {
   return note === null || note === '' ? answer! : `${answer!}\n\n${note}`
 }
 
+/** The question is asked again, and says why. What decided before stands behind it. */
+function changedDecision({ decidedBy, overruled }: Decision, change: CallChange): Decision {
+  const voice: Voice = {
+    ...{ source: 'changed', verdict: 'ask', ruleId: null },
+    text: `You approved this call, but ${CHANGES[change]}, so it is asked again.`,
+    reason: { code: 'changed_since', change },
+  }
+  return { verdict: 'ask', decidedBy: voice, overruled: [decidedBy, ...overruled] }
+}
+
 /** What the policy is told of a call. A tool that changes something and says nothing about it is taken to do everything. */
 export async function factsOf(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<CallFacts> {
   const head = { tool: tool.name, effect: tool.effect }
@@ -202,12 +233,18 @@ export async function factsOf(tool: Tool, args: Record<string, unknown>, context
 }
 
 /**
- * The narrowest rule that makes sense of "always": the host of an address, the exact command line, the folder of files,
- * else exactly this. null: no rule could say it without saying more.
+ * The narrowest rule that makes sense of "always": the host of an address, the exact command line in this folder with
+ * these scripts, the folder of files, else exactly this. null: no rule could say it without saying more. So it is for a file
+ * that runs later, whose next content nobody has seen.
  */
 export function narrowestRuleFor(facts: CallFacts, agentId: string): RuleText | null {
   const rule = { effect: 'allow', tool: facts.tool, agentId, pattern: null, folder: null } as const
-  if (facts.runsCode) return patternRule(rule, facts.subject)
+  if (facts.runsLater === true) return null
+  if (facts.runsCode) {
+    const [folder = null] = facts.paths
+    const command = patternRule({ ...rule, folder }, facts.subject)
+    return command === null || facts.argv === undefined ? command : { ...command, digest: digestOfCommand(facts) }
+  }
   const address = URL.canParse(facts.subject) ? new URL(facts.subject) : null
   if (address !== null && /^https?:$/.test(address.protocol) && facts.subject.startsWith(`${address.origin}/`)) {
     return { ...rule, pattern: `${address.origin}/*` }

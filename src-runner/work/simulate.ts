@@ -60,7 +60,7 @@ export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Pro
     autonomy: asked.autonomy ?? agent?.autonomy ?? 'ask_when_it_matters',
     rules: createRuleSet([...listAllRules(db), ...(asked.rules ?? []).map(withRealFolder)]),
     brake: readSettings(db).brake,
-    grants: new Set(),
+    grants: new Map(),
     floor: floor(),
   }
   return { facts, decision: decideInChain(situation, above), marks }

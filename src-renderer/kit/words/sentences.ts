@@ -2,7 +2,7 @@ import type { DatabaseTrouble } from '../../../src-runner/contract/database.ts'
 import type { AttentionAbout } from '../../../src-runner/contract/notifications.ts'
 import type { DoctorFinding, DoctorFix, LeftOutWhy } from '../../../src-runner/contract/doctor.ts'
 import type { ErrorCode, IssueKind } from '../../../src-runner/contract/errors.ts'
-import type { CallEffect, CallMatter, MarkCause, VoiceReason } from '../../../src-runner/contract/rules.ts'
+import type { CallChange, CallEffect, CallMatter, MarkCause, VoiceReason } from '../../../src-runner/contract/rules.ts'
 import type { Facts, SaidCode } from '../../../src-runner/contract/said.ts'
 
 /** A sentence for each kind of thing that the runner can tell of. Without one for each, a catalogue does not compile. */
@@ -17,8 +17,17 @@ type Text<F> = { [K in keyof F as Exclude<K, 'code' | 'kind'>]: F[K] extends num
 export type PolicyWords = {
   matters: Record<CallMatter, string>
   voices: {
-    [C in VoiceReason['code']]: (facts: { untrusted: string; private: string; tool: string; rule: string; matters: string }) => string
+    [C in VoiceReason['code']]: (facts: {
+      untrusted: string
+      private: string
+      tool: string
+      rule: string
+      matters: string
+      change: string
+    }) => string
   }
+  /** How a call got worse since it was approved: the end of a sentence. */
+  changes: Record<CallChange, string>
   /** Before the sentence of a rule or level of the agent that handed the work on. */
   onBehalfOf: (facts: { agent: string; said: string }) => string
   causes: { [C in MarkCause['code']]: (facts: { tool: string; channel: string }) => string }

@@ -4,7 +4,7 @@ import type { EventHub } from '../../base/events/event-hub.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { messageOf } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
-import type { Deliver, OutgoingMessage, SendResult } from '../../records/outbox/outgoing.ts'
+import type { Deliver, OutgoingMessage, PartNote, SendResult } from '../../records/outbox/outgoing.ts'
 import {
   beginTry,
   findDueOf,
@@ -141,7 +141,7 @@ export function createOutboxSender({ db, hub, clock, times, log, deliver }: Outb
     )
     try {
       return await Promise.race([
-        deliver(message, AbortSignal.any([ending.signal, late.signal]), (sent) => keepPart(message.id, sent)),
+        deliver(message, AbortSignal.any([ending.signal, late.signal]), (partsSent, note) => keepPart(message.id, partsSent, note)),
         tooLate,
       ])
     } catch (error) {
@@ -153,9 +153,9 @@ export function createOutboxSender({ db, hub, clock, times, log, deliver }: Outb
   }
 
   /** Without it a part might go out twice, which is no reason to send less. */
-  function keepPart(messageId: string, partsSent: number): boolean {
+  function keepPart(messageId: string, partsSent: number, note?: PartNote): boolean {
     try {
-      return transact(db, (tx) => notePart(tx, messageId, partsSent))
+      return transact(db, (tx) => notePart(tx, messageId, partsSent, note))
     } catch (error) {
       log.warn({ error, messageId, partsSent }, 'a part that went out could not be written down')
       return true

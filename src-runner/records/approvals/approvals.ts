@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Db } from '../../base/db/database.ts'
 import type { Tx } from '../../base/db/transact.ts'
 import type { Approval, ApprovalStatus, ResolveApproval } from '../../contract/approvals.ts'
-import type { RecordedDecision } from '../../contract/rules.ts'
+import { CallFacts, type CallMatter, type RecordedDecision } from '../../contract/rules.ts'
 import { AppError } from '../../kit/errors.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import type { Claim } from '../jobs/claim.ts'
@@ -11,6 +11,8 @@ import { approvalOf, findApproval, SELECT_APPROVAL, type ApprovalRow } from './a
 import { askApproval, type NewApproval } from './asking.ts'
 import { findDecision, listDecisions, recordDecision } from './decisions.ts'
 import { readMarks } from './marks.ts'
+import { mattersOf } from './matters.ts'
+import type { Grants } from './policy.ts'
 
 export type ApprovalStore = ReturnType<typeof createApprovals>
 
@@ -72,12 +74,20 @@ function findLatestBudget(db: Db, jobSeq: number): Approval | null {
   return row === undefined ? null : approvalOf(row)
 }
 
-/** The tools that a person allowed for the rest of this job. */
-function listGrants(db: Db, jobSeq: number): Set<string> {
+/** The tools that a person allowed for the rest of this job, each with what mattered about the calls that they saw. */
+function listGrants(db: Db, jobSeq: number): Grants {
   const rows = db
-    .prepare<{ tool: string }>("SELECT DISTINCT tool FROM approvals WHERE job_seq = ? AND status = 'approved' AND remember = 'job'")
+    .prepare<{ tool: string; facts: string }>(
+      "SELECT tool, facts FROM approvals WHERE job_seq = ? AND status = 'approved' AND remember = 'job' AND facts IS NOT NULL",
+    )
     .all(jobSeq)
-  return new Set(rows.map((row) => row.tool))
+  const grants = new Map<string, Set<CallMatter>>()
+  for (const { tool, facts } of rows) {
+    const matters = grants.get(tool) ?? new Set()
+    for (const matter of mattersOf(CallFacts.parse(JSON.parse(facts)))) matters.add(matter)
+    grants.set(tool, matters)
+  }
+  return grants
 }
 
 /** How often a call was written down as started, and how often a person said that it may run again. */

@@ -56,7 +56,7 @@ export function askApproval(
     call?.callId ?? null,
     call?.tool ?? null,
     JSON.stringify(asked.args ?? null),
-    hashOfCall(call?.tool ?? 'budget', asked.args),
+    hashOfCall(call?.tool ?? 'budget', asked.args, 'facts' in asked ? asked.facts : null),
     call === null ? '' : reasonOf(tx, claim.seq),
     jsonOr('facts' in asked ? asked.facts : undefined),
     jsonOr(about?.decision),

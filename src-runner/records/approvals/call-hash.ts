@@ -1,10 +1,29 @@
 import { createHash } from 'node:crypto'
+import type { CallFacts } from '../../contract/rules.ts'
 
-/** SHA-256 in hex over the tool's name and the arguments: what a person approved and what runs must have the same one. */
-export function hashOfCall(tool: string, args: unknown): string {
-  return createHash('sha256')
-    .update(`${tool}\n${canonicalJson(args)}`)
-    .digest('hex')
+/**
+ * SHA-256 in hex over the tool, the arguments and, where they are known, the facts that decide: what a person approved and
+ * what runs must have the same one.
+ */
+export function hashOfCall(tool: string, args: unknown, facts: CallFacts | null = null): string {
+  const bound = facts === null ? '' : `\n${canonicalJson(boundFactsOf(facts))}`
+  return sha256(`${tool}\n${canonicalJson(args)}${bound}`)
+}
+
+/** SHA-256 in hex over the folder, program and scripts of a command, apart from its words. */
+export function digestOfCommand({ paths, program = null, found = [] }: CallFacts): string {
+  return sha256(canonicalJson({ paths, program, found }))
+}
+
+/** All that decides whether the same call does more, or does it to something else. The words of the summary do not. */
+function boundFactsOf(facts: CallFacts) {
+  const { subject, paths, found = [], program, boxed, leavesMachine, costsMoney, deletes, overwrites, runsCode, runsLater } = facts
+  const marks = found.map(({ path, mark }) => ({ path, mark }))
+  return { subject, paths, found: marks, program, boxed, leavesMachine, costsMoney, deletes, overwrites, runsCode, runsLater }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }
 
 /** JSON whose keys are in one order only. Arguments come from JSON and are bounded in size and depth before they get here. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Autonomy } from '../../contract/agents.ts'
-import { NO_MARKS, type CallFacts, type Marks, type RuleText } from '../../contract/rules.ts'
+import { CallMatter, NO_MARKS, type CallFacts, type Marks, type RuleText } from '../../contract/rules.ts'
 import { createRuleSet } from '../rules/rule-set.ts'
 import { decide, type Situation } from './policy.ts'
 
@@ -47,7 +47,7 @@ const situation = ({ rules = [], grants = [], ...more }: Case = {}): Situation =
   floor: { closedFolders: ['/home/ada/.config/Deckhand'], ownPorts: [3000, 3001] },
   ...more,
   rules: createRuleSet(rules),
-  grants: new Set(grants),
+  grants: new Map(grants.map((tool) => [tool, new Set(CallMatter.options)])),
 })
 const verdictOf = (one: Case) => {
   const { verdict, decidedBy } = decide(situation(one))

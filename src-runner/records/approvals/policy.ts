@@ -1,8 +1,12 @@
 import type { Autonomy } from '../../contract/agents.ts'
-import { CallMatter, type CallFacts, type Decision, type Marks, type RuleText, type Voice, type VoiceReason } from '../../contract/rules.ts'
+import type { CallFacts, CallMatter, Decision, Marks, RuleText, Voice, VoiceReason } from '../../contract/rules.ts'
 import { compareSpecificity, rulesFor, type ReadyRule, type RuleSet } from '../rules/rule-set.ts'
 import type { ChainLink } from './chain.ts'
+import { mattersOf } from './matters.ts'
 import { FLOOR_OBJECTIONS, floorObjection, type FloorPlace } from './floor.ts'
+
+/** A tool that is allowed for the rest of a job may not do more by that than the person was shown. */
+export type Grants = ReadonlyMap<string, ReadonlySet<CallMatter>>
 
 /** Everything that a decision depends on. What the model says is not in it. */
 export type Situation = {
@@ -14,8 +18,8 @@ export type Situation = {
   marks: Marks
   /** The emergency brake is on. */
   brake: boolean
-  /** Tools that the person allowed for the rest of this job. */
-  grants: ReadonlySet<string>
+  /** Tools that the person allowed for the rest of this job, each with what mattered about the calls that were shown. */
+  grants: Grants
   floor: FloorPlace
 }
 
@@ -123,7 +127,8 @@ function wordsOfStrangers({ facts, marks }: Situation): Voice | null {
 const GRANT_SPECIFICITY = [0, 0, 0, 1, 2]
 
 function voiceOfGrant({ facts, grants }: Situation): Voice | null {
-  if (!grants.has(facts.tool)) return null
+  const granted = grants.get(facts.tool)
+  if (granted === undefined || !mattersOf(facts).every((matter) => granted.has(matter))) return null
   return {
     source: 'grant',
     verdict: 'run',
@@ -141,13 +146,13 @@ function inOrder(rule: Voice, ready: ReadyRule, grant: Voice | null): Voice[] {
 const VERDICTS = { allow: 'run', ask: 'ask', deny: 'deny' } as const
 
 function voiceOfRule({ id, text }: ReadyRule): Voice {
-  const { effect, tool, pattern, agentId, folder } = text
+  const { effect, tool, pattern, agentId, folder, digest } = text
   return {
     source: 'rule',
     verdict: VERDICTS[effect],
     ruleId: id,
     text: `The rule: ${describeRule(text)}`,
-    reason: { code: 'rule', rule: { effect, tool, pattern, agentId, folder } },
+    reason: { code: 'rule', rule: { effect, tool, pattern, agentId, folder, ...(digest === undefined ? {} : { digest }) } },
   }
 }
 
@@ -161,7 +166,7 @@ export function describeRule({ effect, tool, pattern, folder, agentId }: RuleTex
 }
 
 function voiceOfLevel({ facts, autonomy, marks }: Situation): Voice {
-  const matters = whatMatters(facts)
+  const matters = mattersOf(facts)
   const because = matters.length === 0 ? '' : ` It ${joinWords(matters.map((matter) => MATTERS[matter]))}.`
   const level = (verdict: Voice['verdict'], reason: VoiceReason, text: string): Voice => {
     return { source: 'level', verdict, ruleId: null, text, reason }
@@ -193,18 +198,6 @@ const MATTERS: Record<CallMatter, string> = {
   overwrites: 'overwrites something that the agent did not write',
   runs_code: 'runs a program',
   runs_later: 'changes a file that runs by itself later',
-}
-
-function whatMatters(facts: CallFacts): CallMatter[] {
-  const does: Record<CallMatter, boolean> = {
-    leaves_machine: facts.leavesMachine,
-    costs_money: facts.costsMoney,
-    deletes: facts.deletes,
-    overwrites: facts.overwrites,
-    runs_code: facts.runsCode && facts.runsLater !== true,
-    runs_later: facts.runsLater === true,
-  }
-  return CallMatter.options.filter((matter) => does[matter])
 }
 
 function joinWords(words: readonly string[]): string {

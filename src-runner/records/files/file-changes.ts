@@ -125,6 +125,16 @@ export function isOwnContent(db: Db, agentId: string, realPath: string, mark: st
   return last !== undefined && last.agent_id === agentId && last.own === 1 && last.after_mark === mark
 }
 
+/** Whether this job was the last to leave this content at the path. */
+export function isContentOfJob(db: Db, jobId: string, realPath: string, mark: string): boolean {
+  const last = db
+    .prepare<Pick<Row, 'job_id' | 'after_mark'>>(
+      "SELECT job_id, after_mark FROM file_changes WHERE real_path = ? AND state = 'done' ORDER BY seq DESC LIMIT 1",
+    )
+    .get(realPath)
+  return last !== undefined && last.job_id === jobId && last.after_mark === mark
+}
+
 function changeOf(row: Row): FileChangeRecord {
   return {
     seq: row.seq,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { approvalText, confirmationText, exhaustedText, linkTo, replyText, type AskedApproval } from './message-texts.ts'
 
 const ended = { status: 'completed' as const, agentName: 'Ada', title: 'News', result: 'All is well.', errorMessage: null }
-const LINK = linkTo(null, '/jobs/1')
+const LINK = linkTo(null, { path: '/jobs/1', screen: 'Activity' })
 
 const approval: AskedApproval = {
   id: '01a1f82f-1e80-710a-a787-05cb38bdde1f',
@@ -66,8 +66,8 @@ describe('a note', () => {
   })
 
   it('leads to where the dashboard is, where that can be reached', () => {
-    expect(linkTo('https://deck.example', '/jobs/1')).toBe('Details: https://deck.example/jobs/1')
-    expect(LINK).toBe('Details: `/jobs/1`')
+    expect(linkTo('https://deck.example', { path: '/jobs/1', screen: 'Activity' })).toBe('Details: https://deck.example/jobs/1')
+    expect(LINK).toBe('Details: open Deckhand on your computer, under Activity.')
   })
 
   it('says of a spent budget how much it was', () => {

@@ -111,9 +111,9 @@ export function exhaustedText(
   ].join('\n\n')
 }
 
-/** Where to find it. A chat service would make a command of a bare path. */
-export function linkTo(base: string | null, path: string): string {
-  return base === null ? `Details: \`${path}\`` : `Details: ${base}${path}`
+/** Where to find it. `screen`: where it is in the window, for a dashboard that has no address to open from elsewhere. */
+export function linkTo(base: string | null, { path, screen }: { path: string; screen: string }): string {
+  return base === null ? `Details: open Deckhand on your computer, under ${screen}.` : `Details: ${base}${path}`
 }
 
 /** The beginning of a result, without half a code block: a fence that was cut open would swallow what follows. */

@@ -24,8 +24,11 @@ export type SendResult =
   | { state: 'sent'; externalId: string | null }
   | { state: 'failed'; permanent: boolean; partsSent: number; retryAfterMs: number | null; problem: string }
 
-/** So many parts of the message have gone out. Answers whether the rest is to follow: it may have been withdrawn meanwhile. */
-export type OnPart = (partsSent: number) => boolean
+/** `onlyFilesLeft`: all of its text stands in the chat. `incomplete`: an attachment that belongs to its question was not taken. */
+export type PartNote = { onlyFilesLeft?: boolean; incomplete?: boolean }
+
+/** So many parts of the message have gone out. Returns whether the rest is to follow: it may have been withdrawn meanwhile. */
+export type OnPart = (partsSent: number, note?: PartNote) => boolean
 
 /** Sends one message. Never rejects for what a service may answer. */
 export type Deliver = (message: OutgoingMessage, signal: AbortSignal, onPart?: OnPart) => Promise<SendResult>

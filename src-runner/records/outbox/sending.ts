@@ -5,7 +5,7 @@ import type { ChannelStatus } from '../../contract/channels.ts'
 import type { OutboundState } from '../../contract/outbox.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { say } from '../../kit/said.ts'
-import type { OutgoingMessage, SendResult } from './outgoing.ts'
+import type { OutgoingMessage, PartNote, SendResult } from './outgoing.ts'
 
 /** Waits between the three tries. */
 const BACK_OFF_MS = [30_000, 300_000]
@@ -36,8 +36,12 @@ type Row = {
 const Buttons = z.array(z.object({ label: z.string(), action: z.string() }))
 const Files = z.array(z.string())
 
-/** The first of its chat that is still pending: nothing that was written later is sent before it. */
-const IS_HEAD = `NOT EXISTS (SELECT 1 FROM outbox AS earlier WHERE earlier.state = 'pending' AND earlier.channel_id = message.channel_id
+/**
+ * The first of its chat that is still pending: nothing that was written later is sent before it. One of which only files are
+ * left holds up nobody: its words stand in the chat, and its files may have to be tried again for a day.
+ */
+const IS_HEAD = `NOT EXISTS (SELECT 1 FROM outbox AS earlier INDEXED BY outbox_of_chat WHERE earlier.state = 'pending'
+  AND earlier.only_files_left = 0 AND earlier.channel_id = message.channel_id
   AND earlier.chat_id = message.chat_id AND earlier.seq < message.seq)`
 
 /** Channels with something pending through which a message may be tried now. Of the others, messages wait. */
@@ -108,9 +112,11 @@ export function beginTry(tx: Tx, { clock }: { clock: Clock }, messageId: string)
  * Writes down that a part has gone out: whoever goes on after a crash does not send it again, and what died before it did not
  * die of it. false: the message is not to be sent any more.
  */
-export function notePart(tx: Tx, messageId: string, partsSent: number): boolean {
-  const noted = tx.prepare("UPDATE outbox SET parts_sent = max(parts_sent, ?), cut_off = 1 WHERE id = ? AND state = 'pending'")
-  return noted.run(partsSent, messageId).changes > 0
+export function notePart(tx: Tx, messageId: string, partsSent: number, { onlyFilesLeft = false }: PartNote = {}): boolean {
+  const noted = tx.prepare(
+    "UPDATE outbox SET parts_sent = max(parts_sent, ?), only_files_left = ?, cut_off = 1 WHERE id = ? AND state = 'pending'",
+  )
+  return noted.run(partsSent, Number(onlyFilesLeft), messageId).changes > 0
 }
 
 /** Writes down how a try ended. Answers the state that the message is in now. */

@@ -44,12 +44,12 @@ export type Telling = {
 
 /** Writes what people are told over channels, each in the transaction of what it tells of. */
 export function createTelling(deps: TellingDeps): Telling {
-  const link = (path: string) => linkTo(deps.dashboardUrl(), path)
+  const link = (path: string, screen: string) => linkTo(deps.dashboardUrl(), { path, screen })
 
   return {
     jobEnded(tx, job) {
       if (MESSAGE_CHANNELS.has(job.channel)) reply(tx, deps, job)
-      else if (job.status === 'completed') confirm(tx, deps, job, link(`/jobs/${job.id}`))
+      else if (job.status === 'completed') confirm(tx, deps, job, link(`/jobs/${job.id}`, 'Activity'))
     },
 
     approvalAsked(tx, approvalId) {
@@ -66,7 +66,7 @@ export function createTelling(deps: TellingDeps): Telling {
       const owner = asker?.role === 'owner' ? asker : findOwner(tx, [agentId, first.agentId])
       // Approvals wait in the app in any case: an agent without an owner to write to owes nobody this message.
       if ('nowhere' in owner) return
-      const text = approvalText(approval, link(`/approvals?id=${approvalId}`))
+      const text = approvalText(approval, link(`/approvals?id=${approvalId}`, 'Approvals'))
       const buttons = choicesOf(approval).map(({ label, decision, answer }, n): Button => {
         return { label, action: answer === undefined ? `${decision}:${approvalId}` : `choose:${approvalId}:${n}` }
       })
@@ -75,7 +75,10 @@ export function createTelling(deps: TellingDeps): Telling {
 
     budgetExhausted(tx, schedule) {
       const { scheduleId, agentId, notifyVia, resumeAt } = schedule
-      const text = exhaustedText({ ...schedule, agentName: nameOfAgent(tx, agentId) }, link(`/automations/schedules/${scheduleId}`))
+      const text = exhaustedText(
+        { ...schedule, agentName: nameOfAgent(tx, agentId) },
+        link(`/automations/schedules/${scheduleId}`, 'Automations'),
+      )
       const message = { key: `exhausted:${scheduleId}:${resumeAt}`, kind: 'notice', agentId, jobId: null, text } as const
       writeToOwner(tx, deps, message, notifyVia)
     },

@@ -1,4 +1,5 @@
 import type { CallFacts, Rule, RuleEffect, RuleText } from '../../contract/rules.ts'
+import { digestOfCommand } from '../approvals/call-hash.ts'
 import { matchesPattern, parsePattern, type Pattern } from './pattern.ts'
 
 /** A rule ready to be compared. `id` null: one that is only supposed. */
@@ -30,7 +31,7 @@ export function rulesFor(set: RuleSet, facts: CallFacts, agentId: string | null)
   const candidates = set.ofTool.get(facts.tool) ?? set.ofAny
   if (candidates.length === 0) return []
   const call = comparedOf(facts)
-  return candidates.filter((rule) => fits(rule, call, agentId))
+  return candidates.filter((rule) => fits(rule, call, agentId) && isBoundTo(rule, facts))
 }
 
 /**
@@ -55,12 +56,12 @@ export function compareSpecificity(a: readonly number[], b: readonly number[]): 
 }
 
 function readyRule(rule: Rule | RuleText): ReadyRule {
-  const { effect, tool, pattern, agentId, folder } = rule
+  const { effect, tool, pattern, agentId, folder, digest } = rule
   const parsed = pattern === null ? null : parsePattern(spell(pattern, effect))
   const place = folder === null ? null : folderText(spell(folder, effect))
   return {
     id: 'id' in rule ? rule.id : null,
-    text: { effect, tool, pattern, agentId, folder },
+    text: { effect, tool, pattern, agentId, folder, ...(digest === undefined ? {} : { digest }) },
     pattern: parsed,
     folder: place,
     specificity: [
@@ -97,6 +98,10 @@ function fits({ text, pattern, folder }: ReadyRule, call: Compared, agentId: str
     if (!(text.effect === 'allow' ? paths.every(inside) : paths.some(inside))) return false
   }
   return pattern === null || matchesPattern(pattern, subject)
+}
+
+function isBoundTo({ text: { digest } }: ReadyRule, facts: CallFacts): boolean {
+  return digest === undefined || digest === digestOfCommand(facts)
 }
 
 /** The same letters can be written in several ways of Unicode; on the disk of a Mac they are the same file. */

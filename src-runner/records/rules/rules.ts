@@ -20,6 +20,7 @@ type RuleRow = {
   pattern: string | null
   agent_id: string | null
   folder: string | null
+  digest: string | null
   origin: Rule['origin']
   created_at: number
 }
@@ -49,18 +50,22 @@ export function listAllRules(db: Db): Rule[] {
  * that is no whole path.
  */
 export function createRule(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, text: RuleText, origin: Rule['origin']): Rule {
-  const { effect, tool, pattern, agentId, folder } = withRealFolder(text)
+  const { effect, tool, pattern, agentId, folder, digest = null } = withRealFolder(text)
   if (agentId !== null) getAgent(tx, agentId)
-  const same = tx
+  const alike = tx
     .prepare<RuleRow>('SELECT * FROM rules WHERE effect = ? AND tool = ? AND pattern IS ? AND agent_id IS ? AND folder IS ?')
-    .get(effect, tool, pattern, agentId, folder)
+    .all(effect, tool, pattern, agentId, folder)
+  const same = alike.find((row) => row.digest === digest)
   if (same !== undefined) return ruleOf(same)
+  // What it was bound to has changed since, so it fits nothing any more.
+  if (digest !== null) for (const row of alike) if (row.digest !== null) deleteRule(tx, row.id)
   const id = ids.next()
   const row = tx
     .prepare<RuleRow>(
-      `INSERT INTO rules (id, effect, tool, pattern, agent_id, folder, origin, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+      `INSERT INTO rules (id, effect, tool, pattern, agent_id, folder, digest, origin, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
     )
-    .get(id, effect, tool, pattern, agentId, folder, origin, clock.now())!
+    .get(id, effect, tool, pattern, agentId, folder, digest, origin, clock.now())!
   tx.emit({ type: 'rule.created', payload: { ruleId: id, agentId } })
   return ruleOf(row)
 }
@@ -105,6 +110,7 @@ function ruleOf(row: RuleRow): Rule {
     pattern: row.pattern,
     agentId: row.agent_id,
     folder: row.folder,
+    ...(row.digest === null ? {} : { digest: row.digest }),
     origin: row.origin,
     createdAt: row.created_at,
   }

@@ -3,7 +3,7 @@ import type { Brings } from '../../contract/rules.ts'
 import { messageOf } from '../../kit/errors.ts'
 import { say } from '../../kit/said.ts'
 import type { PromptToolCall } from '../models/model.ts'
-import { bringsOf, MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolOutput } from '../tools/tool.ts'
+import { bringsOf, MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolContext, type ToolOutput } from '../tools/tool.ts'
 import { whenAborted } from './abortable.ts'
 import { failedWith, saidSoFar, stoppedEnding, type Attempt } from './attempt.ts'
 import type { LoopEnding } from './loop-types.ts'
@@ -134,7 +134,7 @@ async function answerCall(attempt: Attempt, call: PromptToolCall, signal: AbortS
     // Nothing has happened yet, but the row says "started": only an answer keeps it from looking like an unknown outcome.
     if (signal.aborted) return refuse(attempt, call, say('call_stopped'), 'failed')
   }
-  return run(attempt, call, tool, parsed.args, signal)
+  return run(attempt, call, tool, parsed.args, { signal, judged: verdict.facts })
 }
 
 async function run(
@@ -142,14 +142,14 @@ async function run(
   call: PromptToolCall,
   tool: Tool,
   args: z.output<Tool['args']>,
-  signal: AbortSignal,
+  { signal, judged }: Pick<ToolContext, 'signal' | 'judged'>,
 ): Promise<CallOutcome> {
   const { input, deps } = attempt
   const begunAt = deps.clock.monotonic()
   deps.progress.activity('tool', tool.name, null)
   deps.progress.tool({ callId: call.callId, name: call.name, state: 'running' })
   const show = (text: string) => deps.progress.toolOutput(call.callId, text)
-  const work = (async () => tool.run(args, { ...input.toolContext, callId: call.callId, signal, show }))()
+  const work = (async () => tool.run(args, { ...input.toolContext, callId: call.callId, signal, judged, show }))()
   const result = await resultOrStopped(attempt, work, signal)
   const isFenced = signal.aborted && !attempt.signal.aborted
   if (result === 'stopped' || isFenced) return 'stopped'

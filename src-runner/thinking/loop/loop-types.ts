@@ -1,7 +1,7 @@
 import type { Limits, ModelRef } from '../../contract/agents.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
 import type { JobOutput } from '../../contract/jobs.ts'
-import type { Brings } from '../../contract/rules.ts'
+import type { Brings, CallFacts } from '../../contract/rules.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { ModelSource, PromptMessage, PromptToolCall, ReplyParts, Usage } from '../models/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
@@ -24,12 +24,12 @@ export type GateQuestion = {
 }
 
 /**
- * What the gate says of one tool call. `wait`: the attempt ends here and the answer wakes the job. `answer`: the
+ * What the gate says of one tool call. `run`: with these facts, which the tool compares with what it finds. `wait`: the attempt ends here and the answer wakes the job. `answer`: the
  * model reads this in place of a run ("it did happen"). A call that was started before runs only when the verdict
  * says so by `again`, which stands for a person's own decision; a plain `run` is then not enough.
  */
 export type GateVerdict =
-  | { verdict: 'run'; again?: true }
+  | { verdict: 'run'; facts?: CallFacts; again?: true }
   | { verdict: 'deny'; reason: string; brings?: readonly Brings[] }
   | { verdict: 'answer'; ok: boolean; output: string; brings?: readonly Brings[] }
   | { verdict: 'wait'; status: 'awaiting_approval' | 'awaiting_child' }

@@ -42,6 +42,8 @@ export type FileJournal = {
   findEarlierRun(callId: string): Promise<EarlierRun | null>
   /** Whether this agent was the last to leave this content there. */
   isOwn(realPath: string, mark: string): boolean
+  /** Whether this job was the last to leave this content there. */
+  isOfJob(realPath: string, mark: string): boolean
   /** On disk when it resolves. Throws when this attempt may not change anything any more. */
   begin(callId: string, change: IntendedChange): Promise<JournalEntry>
 }

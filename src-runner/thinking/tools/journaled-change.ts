@@ -137,6 +137,23 @@ export async function factsFor({ journal, callId }: ToolContext, tell: () => Pro
   return { ...NO_FACTS, subject: earlier.shown, paths: [], summary, effectOn: { code: 'done_before', path: earlier.shown } }
 }
 
+/** What is at this place, for an approval to be bound to. */
+export function foundAt({ journal }: ToolContext, realPath: string, state: FileState | null): NonNullable<ToolFacts['found']>[number] {
+  const mark = state?.mark ?? null
+  return { path: realPath, mark, ...(mark !== null && journal?.isOfJob(realPath, mark) === true ? { ofJob: true } : {}) }
+}
+
+/**
+ * The last look before a change: throws PathRefused when something else is there than the call was allowed for. Between this
+ * and the change itself lies what `putFile` and its like compare in the same breath: inode, size and time.
+ */
+export function requireAsJudged({ judged }: ToolContext, { place, realPath }: FileSpot, state: FileState | null): void {
+  if (judged === undefined) return
+  const known = judged.found?.find(({ path }) => path === realPath)
+  if (known === undefined || known.mark !== (state?.mark ?? null))
+    throw new PathRefused(say('path_changed_meanwhile', { path: showPlace(place) }))
+}
+
 /** What stands there is not this agent's own work. */
 export function isForeign({ journal }: ToolContext, spot: FileSpot, { mark }: FileState): boolean {
   return journal?.isOwn(spot.realPath, mark) !== true

@@ -18,6 +18,11 @@ export type ToolContext = {
   /** Deckhand's own: closed to every tool, also where one of the agent's folders holds them. */
   closedFolders: readonly string[]
   signal: AbortSignal
+  /**
+   * The facts with which this call was allowed to run. A tool that acts on what it finds refuses when it finds something
+   * else. Left out: before the call is allowed.
+   */
+  judged?: CallFacts
   /** Without it no tool changes a file. */
   journal?: FileJournal
   /** Left out: what is deleted is gone, apart from what the journal keeps. */

@@ -182,6 +182,7 @@ export const approvals: WordsLike<typeof en> = {
     grant: 'Für diesen Auftrag freigegeben',
     level: 'Stufe des Agenten',
     box: 'Sandbox',
+    changed: 'Seither geändert',
   },
   verdict: { run: 'ließe es laufen', ask: 'würde fragen', deny: 'würde ablehnen' },
 }

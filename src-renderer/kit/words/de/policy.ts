@@ -25,6 +25,7 @@ export const policy: PolicyWords = {
       `Der Auftrag hat Text gelesen, den jeder geschrieben haben kann (${untrusted}), und diese Datei läuft später von selbst; darum wird sie nicht ungefragt geändert.`,
     untrusted_delegation: ({ untrusted }) =>
       `Der Auftrag hat Text gelesen, den jeder geschrieben haben kann (${untrusted}); darum gibt er keine Arbeit weiter, ohne zu fragen.`,
+    changed_since: ({ change }) => `Du hast diesen Aufruf freigegeben, aber ${change}; darum wird noch einmal gefragt.`,
     grant: ({ tool }) => `Du hast ${tool} für den Rest dieses Auftrags erlaubt.`,
     rule: ({ rule }) => `Die Regel: ${rule}.`,
     on_its_own: () => 'Der Agent arbeitet selbständig: Nur Regeln halten ihn auf.',
@@ -32,6 +33,15 @@ export const policy: PolicyWords = {
     asks_first: ({ matters }) => `Der Agent fragt vor jedem Aufruf, der mehr tut als lesen.${matters === '' ? '' : ` Dieser ${matters}.`}`,
     nothing_matters: () => 'Der Agent fragt, wenn es darauf ankommt, und bei diesem Aufruf tut es das nicht.',
     it_matters: ({ matters }) => `Der Agent fragt, wenn es darauf ankommt.${matters === '' ? '' : ` Dieser Aufruf ${matters}.`}`,
+  },
+  changes: {
+    no_sandbox: 'es gibt keine Sandbox mehr, die das Programm halten könnte',
+    network: 'das Programm hat jetzt Netz',
+    place: 'er führt jetzt an einen anderen Ort',
+    program: 'sein erstes Wort steht jetzt für ein anderes Programm',
+    appeared: 'wo nichts war, ist inzwischen etwas',
+    changed: 'worum es geht, hat sich geändert',
+    more: 'er würde jetzt mehr tun als damals',
   },
   onBehalfOf: ({ agent, said }) => `Für ${agent}, von dem diese Arbeit kommt: ${said}`,
   causes: {

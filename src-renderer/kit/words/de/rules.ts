@@ -43,6 +43,7 @@ export const rules: WordsLike<typeof en> = {
     network: 'das Netz für Programme',
     about: (pattern) => ` bei „${pattern}“`,
     folder: (folder) => ` in ${folder}`,
+    unchanged: ', solange gleich bleibt, was da läuft',
     agent: (agent) => `, nur für ${agent}`,
     thisAgent: ', für diesen Agenten',
     everyone: ', für jeden Agenten',

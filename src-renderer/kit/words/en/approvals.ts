@@ -181,6 +181,7 @@ export const approvals = {
     grant: 'Approved for this job',
     level: 'Level of the agent',
     box: 'Sandbox',
+    changed: 'Changed since',
   },
   verdict: { run: 'would run it', ask: 'would ask', deny: 'would refuse' },
 }

@@ -26,6 +26,7 @@ export const policy: PolicyWords = {
       `The job has read text that anybody may have written (${untrusted}), and this file runs by itself later, so it is not changed unasked.`,
     untrusted_delegation: ({ untrusted }) =>
       `The job has read text that anybody may have written (${untrusted}), so it hands no work on without asking.`,
+    changed_since: ({ change }) => `You approved this call, but ${change}, so it is asked again.`,
     grant: ({ tool }) => `You allowed ${tool} for the rest of this job.`,
     rule: ({ rule }) => `The rule: ${rule}.`,
     on_its_own: () => 'The agent works on its own: only rules stop it.',
@@ -34,6 +35,15 @@ export const policy: PolicyWords = {
       `The agent asks first, before every call that does more than read.${matters === '' ? '' : ` It ${matters}.`}`,
     nothing_matters: () => 'The agent asks when it matters, and nothing about this call does.',
     it_matters: ({ matters }) => `The agent asks when it matters.${matters === '' ? '' : ` It ${matters}.`}`,
+  },
+  changes: {
+    no_sandbox: 'there is no sandbox any more that could hold the program',
+    network: 'the program has a network now',
+    place: 'it leads to another place now',
+    program: 'its first word stands for another program now',
+    appeared: 'something has appeared where there was nothing',
+    changed: 'what it is about has changed',
+    more: 'it would do more than it would have done then',
   },
   onBehalfOf: ({ agent, said }) => `For ${agent}, which handed this work on: ${said}`,
   causes: {

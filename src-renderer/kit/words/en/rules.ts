@@ -40,6 +40,7 @@ export const rules = {
     network: 'the network for programs',
     about: (pattern: string) => ` about “${pattern}”`,
     folder: (folder: string) => ` in ${folder}`,
+    unchanged: ', while what it runs stays the same',
     agent: (agent: string) => `, only for ${agent}`,
     thisAgent: ', for this agent',
     everyone: ', for every agent',

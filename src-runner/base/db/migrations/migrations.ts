@@ -11,6 +11,7 @@ import { PLAIN_CHECKS } from './0010-plain-checks.ts'
 import { BELIEVED_TIMES } from './0011-believed-times.ts'
 import { REPLY_PARTS } from './0012-reply-parts.ts'
 import { PINGS_AND_PLACEHOLDERS } from './0013-pings-and-placeholders.ts'
+import { BOUND_CALLS } from './0014-bound-calls.ts'
 
 /**
  * SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called.
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 11, sql: BELIEVED_TIMES },
   { version: 12, sql: REPLY_PARTS },
   { version: 13, sql: PINGS_AND_PLACEHOLDERS, editsSchema: true },
+  { version: 14, sql: BOUND_CALLS },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.at(-1)!.version

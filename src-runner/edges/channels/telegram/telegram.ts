@@ -259,7 +259,11 @@ async function deliver(
   }
   const parts = partsOf(message, LIMITS, writing)
   let externalId: string | null = null
-  for (let i = firstPartOf(message, parts); i < parts.length; i++) {
+  const first = firstPartOf(message, parts)
+  const onlyFilesLeft = (from: number) => parts.slice(from).every(({ type }) => type !== 'text')
+  // A message of files alone: it never has words that others would have to come behind.
+  if (onlyFilesLeft(first)) onPart(first, { onlyFilesLeft: true })
+  for (let i = first; i < parts.length; i++) {
     const part = parts[i]!
     const answer = await sendPart(api, readFile, message.chatId, part, signal)
     if (!answer.ok) {
@@ -268,7 +272,7 @@ async function deliver(
       return { sent: { state: 'failed', permanent, partsSent: i, retryAfterMs, problem }, isTokenRefused: answer.kind === 'token' }
     }
     if (part.type === 'text' && part.isLastText) externalId = answer.value
-    if (i < parts.length - 1 && !onPart(i + 1)) {
+    if (i < parts.length - 1 && !onPart(i + 1, { onlyFilesLeft: onlyFilesLeft(i + 1) })) {
       return {
         sent: { state: 'failed', permanent: false, partsSent: i + 1, retryAfterMs: null, problem: WITHDRAWN },
         isTokenRefused: false,

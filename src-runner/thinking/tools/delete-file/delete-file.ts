@@ -7,7 +7,9 @@ import {
   cannotBeUndone,
   changeJournaled,
   factsFor,
+  foundAt,
   journalPathOf,
+  requireAsJudged,
   runsLater,
   sizeWords,
   undoWarning,
@@ -37,6 +39,7 @@ export const deleteFile = defineTool({
         return {
           subject: shown,
           paths: [spot.realPath],
+          found: [foundAt(context, spot.realPath, state)],
           deletes: true,
           runsLater: await runsLater(spot),
           summary: `Delete ${shown} (${sizeWords(state.size)})${where}${undoWarning(state)}`,
@@ -55,6 +58,7 @@ export const deleteFile = defineTool({
     const earlier = await answerOfEarlierRun(context, ({ shown, before, trashed }) => wordsFor(shown, before!.size, trashed))
     if (earlier !== null) return earlier
     return withFoundFile(context, args.path, async (spot, found) => {
+      requireAsJudged(context, spot, found.state)
       const { trashed } = await changeJournaled(
         context,
         {

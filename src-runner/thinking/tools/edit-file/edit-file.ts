@@ -7,8 +7,10 @@ import {
   cannotBeUndone,
   changeJournaled,
   factsFor,
+  foundAt,
   isForeign,
   journalPathOf,
+  requireAsJudged,
   runsLater,
   sizeWords,
   undoWarning,
@@ -50,6 +52,7 @@ export const editFile = defineTool({
         return {
           subject: shown,
           paths: [spot.realPath],
+          found: [foundAt(context, spot.realPath, found.state)],
           overwrites,
           runsLater: await runsLater(spot),
           summary: `Change a part of ${shown} (${sizeWords(found.state.size)}${args.replaceAll === true ? ', wherever it occurs' : ` → ${sizeWords(Math.max(0, size))}`})${undoWarning(found.state)}`,
@@ -78,6 +81,7 @@ export const editFile = defineTool({
     if (earlier !== null) return earlier
     return withFoundFile(context, args.path, async (spot, found) => {
       const shown = showPlace(spot.place)
+      requireAsJudged(context, spot, found.state)
       const { bytes, text } = readable(shown, found)
       const replaced = replaceText(text.text, args)
       if ('problem' in replaced) return { ok: false, output: replaced.problem.replaceAll('{file}', () => shown) }

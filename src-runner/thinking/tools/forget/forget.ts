@@ -19,6 +19,7 @@ export const forget = defineTool({
     return {
       subject: found?.agentId === null ? 'shared' : 'own',
       paths: [],
+      found: found === null ? [] : [{ path: `memory:${id}`, mark: found.text }],
       summary: found === null ? 'Nothing: there is no such memory.' : `Forget${found.agentId === null ? ', for all agents' : ''}: ${text}`,
       effectOn: found === null ? { code: 'forget_nothing' } : { code: 'forget', text, shared: found.agentId === null },
       leavesMachine: false,

@@ -1,15 +1,18 @@
 import { z } from 'zod'
 import { say } from '../../../kit/said.ts'
 import { moveFile as moveInside } from '../../folder-access/change-file.ts'
+import { findFile } from '../../folder-access/file-state.ts'
 import { PATH_HELP, PathRefused, showPlace } from '../../folder-access/folder-paths.ts'
 import {
   answerOfEarlierRun,
   changeJournaled,
   factsFor,
+  foundAt,
   isForeign,
   journalPathOf,
   lookAtTarget,
   MAKE_FOLDERS_HELP,
+  requireAsJudged,
   runsLater,
   sizeWords,
   withFile,
@@ -39,6 +42,7 @@ export const moveFile = defineTool({
         return {
           subject: `${from} -> ${to}`,
           paths: [spot.realPath, target.realPath],
+          found: [foundAt(context, spot.realPath, state), foundAt(context, target.realPath, target.found?.state ?? null)],
           // Where it was there is nothing afterwards: what moves away a person's file has replaced it as much as a write has.
           overwrites: isForeign(context, spot, state),
           runsLater: target.runsLater || (await runsLater(spot)),
@@ -54,6 +58,8 @@ export const moveFile = defineTool({
     return withFoundFile(context, args.from, (source, found) =>
       withFile(context, args.to, { makeFolders: args.makeFolders }, async (target) => {
         const [from, to] = [showPlace(source.place), showPlace(target.place)]
+        requireAsJudged(context, source, found.state)
+        requireAsJudged(context, target, (await findFile(target))?.state ?? null)
         if (source.realPath === target.realPath) throw new PathRefused(say('path_same_place', { path: to }))
         await changeJournaled(
           context,

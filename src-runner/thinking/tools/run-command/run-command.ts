@@ -1,5 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { BoxFailed, type BoxedEnding, type BoxState } from '../../../base/box/box-types.ts'
 import { runBoxed } from '../../../base/box/run-boxed.ts'
@@ -10,7 +11,8 @@ import { say, saidAs } from '../../../kit/said.ts'
 import { nameFolders, parsePath, PathRefused, showName, showPlace } from '../../folder-access/folder-paths.ts'
 import { openInside } from '../../folder-access/open-inside.ts'
 import { defineTool, MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolContext, type ToolFacts, type ToolOutput } from '../tool.ts'
-import { findProgram } from './find-program.ts'
+import { findProgram, NoSuchProgram } from './find-program.ts'
+import { findNamedFiles } from './named-files.ts'
 import { createPlainStream, plainOutput } from './plain-output.ts'
 import { quoteCommand, shellLineOf } from './quote-command.ts'
 
@@ -78,19 +80,50 @@ function saidOf(names: readonly string[]): string {
 async function factsOf(args: RunArgs, context: ToolContext, deps: RunCommandDeps): Promise<ToolFacts> {
   const place = await resolveFolder(args.folder, context)
   const { box, network } = await circumstances(args, place.path, context, deps)
+  return { ...(await boundFacts(args, place.path, { box, network }, context, deps)), ...wordsOf(args, place, { box, network }) }
+}
+
+function wordsOf(args: RunArgs, place: { path: string; shown: string }, { box, network }: Pick<Circumstances, 'box' | 'network'>) {
   return {
     subject: quoteCommand(args.command),
-    paths: [place.path],
     argv: args.command,
-    boxed: box.works,
     summary: summaryOf(args.command, place.shown, box, network),
     effectOn: effectOf(args.command, place.shown, box, network),
-    leavesMachine: !box.works || network,
     costsMoney: false,
     deletes: false,
     overwrites: false,
     runsCode: true,
   }
+}
+
+type BoundFacts = Required<Pick<ToolFacts, 'paths' | 'boxed' | 'leavesMachine' | 'program' | 'found'>>
+
+/** What a decision about the command holds for, apart from its words. */
+async function boundFacts(
+  { command }: RunArgs,
+  path: string,
+  { box, network }: Pick<Circumstances, 'box' | 'network'>,
+  context: ToolContext,
+  deps: RunCommandDeps,
+): Promise<BoundFacts> {
+  const programs = await deps.programs(context.closedFolders)
+  const program = await findProgram(command[0]!, path, programs).catch((thrown: unknown) => {
+    if (thrown instanceof NoSuchProgram) return null
+    throw thrown
+  })
+  const found = await findNamedFiles(command, program, path)
+  return { paths: [path], boxed: box.works, leavesMachine: !box.works || network, program, found }
+}
+
+/**
+ * The last look before the start: throws when the command would no longer run what it was allowed for. A file that changes
+ * between this and the program reading it is not seen; nothing of the agent runs in its folder meanwhile but other jobs.
+ */
+function requireAsJudged({ judged }: ToolContext, now: BoundFacts): void {
+  if (judged === undefined) return
+  const { paths, boxed, leavesMachine, program, found } = judged
+  if (!isDeepStrictEqual({ paths, boxed, leavesMachine, program, found }, now))
+    throw new BoxFailed('Not run: the program, a file that the command names, or the sandbox changed just now. Call it again.')
 }
 
 type Circumstances = { box: BoxState; network: boolean; wanted: boolean }
@@ -134,6 +167,7 @@ async function run(args: RunArgs, context: ToolContext, deps: RunCommandDeps): P
   const [name, ...rest] = args.command as [string, ...string[]]
   const programs = await deps.programs(context.closedFolders)
   const program = await findProgram(name, path, programs)
+  requireAsJudged(context, await boundFacts(args, path, { box, network }, context, deps))
   const timeoutSeconds = args.timeoutSeconds ?? DEFAULT_SECONDS
   const ending = await runBoxed({
     box,

@@ -7,9 +7,11 @@ import {
   cannotBeUndone,
   changeJournaled,
   factsFor,
+  foundAt,
   journalPathOf,
   lookAtTarget,
   MAKE_FOLDERS_HELP,
+  requireAsJudged,
   sizeWords,
   undoWarning,
   withFile,
@@ -40,7 +42,8 @@ export const writeFile = defineTool({
   facts: (args, context) =>
     factsFor(context, async () => {
       const { shown, realPath, found, foreign, runsLater } = await lookAtTarget(context, args.path, args.makeFolders)
-      const place = { subject: shown, paths: [realPath], overwrites: foreign, runsLater }
+      const there = [foundAt(context, realPath, found?.state ?? null)]
+      const place = { subject: shown, paths: [realPath], overwrites: foreign, runsLater, found: there }
       const bytes = Buffer.byteLength(args.content)
       const size = sizeWords(bytes)
       if (found === null) return { ...place, summary: `Create ${shown} (${size})`, effectOn: { code: 'create', path: shown, bytes } }
@@ -73,6 +76,7 @@ export const writeFile = defineTool({
     return withFile(context, args.path, { makeFolders: args.makeFolders }, async (spot) => {
       const shown = showPlace(spot.place)
       const found = await findFile(spot)
+      requireAsJudged(context, spot, found?.state ?? null)
       const after = stateOf(bytes, found?.state.mode ?? NEW_FILE_MODE)
       if (found?.state.mark === after.mark)
         return { ok: true, output: `${shown} holds exactly this already (${sizeWords(after.size)}). Nothing was changed.` }
