@@ -298,6 +298,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       gate: gateOf(config),
       takeDelivery: webhooks.ingress.handle,
       passedGate: addresses.passedGate,
+      untilWritable: () => db.commits.untilUnlocked(),
       clock,
       log,
       deadlines: deps.deadlines,

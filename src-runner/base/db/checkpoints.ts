@@ -13,6 +13,8 @@ import { CHECKPOINT_STATES, createFrameReader, type CheckpointAnswer, type Check
 export type Checkpoints = {
   /** There was a commit. */
   committed(): void
+  /** Copies all of the log and cuts it back to nothing, as soon as nobody else reads it. On a full disk that makes room. */
+  emptyLog(): void
   /** Waits until the thread has let go of the file; from then on it does not touch it. */
   stop(): void
 }
@@ -25,7 +27,7 @@ const FEW_FRAMES = 256
 /** Should nobody copy it, SQLite does, within a commit. */
 const MOST_FRAMES = 16_384
 const LOOK_EVERY_COMMITS = 32
-/** After the thread had no luck: neither a full disk nor somebody else who reads the file is tried all the time. */
+/** After the thread got nowhere, since somebody else reads the file, so many commits pass before it tries again. */
 const REST_COMMITS = 2000
 const WAIT_FOR_THREAD_MS = 5000
 
@@ -47,17 +49,30 @@ export function createCheckpoints({
   let nextLook = LOOK_EVERY_COMMITS
   let thread: Worker | 'not yet' | 'gone' = 'not yet'
   let isBusy = false
+  let isEmptying = false
 
   /** What goes wrong here is no matter of the commit that it follows. */
   function look(): void {
     if (isBusy || thread === 'gone') return
     try {
-      if (readFrames().waiting < ENOUGH_FRAMES) return
+      const { waiting } = readFrames()
+      if (isEmptying && waiting <= FEW_FRAMES) return copyRest('TRUNCATE')
+      if (waiting < ENOUGH_FRAMES && !isEmptying) return
       if (thread === 'not yet') thread = start()
       isBusy = true
       thread.postMessage(null)
     } catch (error) {
       giveUp(error)
+    }
+  }
+
+  /** Copies the last few pages, here. On a full disk or beside a reader nothing comes of it, and a later look tries again. */
+  function copyRest(mode: 'PASSIVE' | 'TRUNCATE'): void {
+    isEmptying = false
+    try {
+      connection.pragma(`wal_checkpoint(${mode})`)
+    } catch (error) {
+      log.debug({ err: error }, `the rest of the write-ahead log could not be copied: ${messageOf(error)}`)
     }
   }
 
@@ -75,15 +90,18 @@ export function createCheckpoints({
   function heard({ problem, isStuck }: CheckpointAnswer): void {
     isBusy = false
     if (!connection.open) return
-    if (isStuck) nextLook = commits + REST_COMMITS
-    // A full disk, most likely: the pages are safe in the log, and a later look tries again.
+    if (isStuck || problem !== null) isEmptying = false
+    // A full disk, most likely. The pages are safe in the log, and the next look tries again.
     if (problem !== null) return log.warn({ file }, `the write-ahead log could not be copied into the file: ${problem}`)
-    if (isStuck) return log.debug({ file }, 'the write-ahead log could not be copied while somebody else reads it')
+    if (isStuck) {
+      nextLook = commits + REST_COMMITS
+      return log.debug({ file }, 'the write-ahead log could not be copied while somebody else reads it')
+    }
     log.debug({ file }, 'the write-ahead log was copied beside the event loop')
     try {
       const { all, waiting } = readFrames()
-      if (waiting > FEW_FRAMES) look()
-      else if (waiting > 0 && all >= LONG_FRAMES) connection.pragma('wal_checkpoint(PASSIVE)')
+      if (waiting > FEW_FRAMES || isEmptying) look()
+      else if (waiting > 0 && all >= LONG_FRAMES) copyRest('PASSIVE')
     } catch (error) {
       giveUp(error)
     }
@@ -102,6 +120,11 @@ export function createCheckpoints({
       if (++commits < nextLook) return
       nextLook = commits + LOOK_EVERY_COMMITS
       look()
+    },
+    emptyLog() {
+      isEmptying = true
+      // Whoever asks may be in a transaction, beside which the log cannot be looked at.
+      setImmediate(() => connection.open && look())
     },
     stop() {
       if (thread === 'not yet' || thread === 'gone') return

@@ -25,6 +25,11 @@ const CANNOT_WRITE = /^SQLITE_(FULL|IOERR_(WRITE|FSYNC|DIR_FSYNC|TRUNCATE|SHMSIZ
 const CONCERNS_FILE = /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY|PROTOCOL)/
 const CANNOT_USE = /^SQLITE_(IOERR|CORRUPT|NOTADB|BUSY|LOCKED|CANTOPEN|READONLY|PROTOCOL|NOMEM)/
 
+/** Another program had the write lock, so the transaction did not even begin. */
+export function isLockedOut(error: unknown): boolean {
+  return error instanceof AppError && sqliteCodeOf(error.cause)?.startsWith('SQLITE_BUSY') === true
+}
+
 /** What a failed statement says about the file; null for what does not concern the file, or passes by itself. */
 export function troubleOf(thrown: unknown): DatabaseTrouble | null {
   const code = sqliteCodeOf(thrown)

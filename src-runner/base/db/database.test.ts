@@ -101,7 +101,7 @@ describe('a new database', () => {
     const settings = ['journal_mode', 'synchronous', 'foreign_keys', 'trusted_schema', 'busy_timeout'].map((name) =>
       db.connection.pragma(name, { simple: true }),
     )
-    expect(settings).toEqual(['wal', 2, 1, 0, 5000])
+    expect(settings).toEqual(['wal', 2, 1, 0, 0])
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(statSync(`${file}-wal`).mode & 0o777).toBe(0o600)
     expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700)

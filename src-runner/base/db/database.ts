@@ -7,10 +7,11 @@ import type { Clock } from '../../kit/clock.ts'
 import { messageOf } from '../../kit/errors.ts'
 import { createIds, type Ids } from '../../kit/ids.ts'
 import { silentLog, type Log } from '../../kit/log.ts'
+import { createBallast, freeBytesAt, releaseBallast } from './ballast.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { createCondition, type Condition } from './condition.ts'
 import { createDamageCheck } from './damage-check.ts'
-import { DatabaseRefused, sqliteCodeOf } from './database-errors.ts'
+import { DatabaseRefused, sqliteCodeOf, troubleOf } from './database-errors.ts'
 import { syncFolder } from './files.ts'
 import { damageOf, listTables } from './integrity.ts'
 import { holdLock } from './lock.ts'
@@ -58,6 +59,13 @@ const FULL_CHECK_BYTES = 64 * 1024 * 1024
 const SMALL_TABLES = ['entities', 'agents', 'providers', 'model_prices', 'settings', 'conversations', 'spend_days']
 /** Whoever closed the file last may still copy its log, on a disk that stands still for a while. */
 const WAIT_FOR_FILE_MS = 20_000
+/** With less than this free, work does not resume after a full disk: it would stop again at once. */
+const ROOM_TO_RESUME = 4 * 1024 * 1024
+/** A log that a burst left larger than this is emptied, at start and once a minute. */
+const LOG_BYTES_AT_REST = 8 * 1024 * 1024
+const HOUSEKEEPING_EVERY_MS = 60_000
+/** With less than this free, the files that SQLite keeps beside the database cannot be made. */
+const LEAST_ROOM = 256 * 1024
 /** The write-ahead log is cut back to this when it begins anew, however large a burst made it. */
 const LOG_BYTES_KEPT = 32 * 1024 * 1024
 /** The pages that jobs, deliveries and schedules share, with room for a few large ones. */
@@ -77,22 +85,67 @@ export function openDatabase(options: { file: string; clock: Clock; ids?: Ids; l
   const ids = options.ids ?? createIds(() => clock.now())
   makeFolder(dirname(file))
   const releaseLock = holdLock(`${file}.lock`)
+  const open = () => openHeld(file, { clock, ids, log, releaseLock })
   try {
-    if (!existsSync(file)) createFile(file, clock, ids)
-    const { version, isWhollyChecked } = refuseUnusable(file)
-    if (!isMarkedUsed(file)) attemptToMark(file, log)
-    const connection = connect(file, clock, ids)
     try {
-      if (version < LATEST_VERSION) migrate(connection, { file, log })
-      return wrap(connection, { file, clock, log, isWhollyChecked, releaseLock })
+      return open()
     } catch (error) {
-      connection.close()
-      throw error
+      if (!isWantOfRoom(error, file) || !releaseBallast(file)) throw error
+      log.warn({ file }, 'the disk is full: the room that was set aside for it is used to start')
+      return open()
     }
   } catch (error) {
     releaseLock()
+    throw refusalOf(error, file)
+  }
+}
+
+type Held = { clock: Clock; ids: Ids; log: Log; releaseLock: () => void }
+
+/** The lock is held. */
+function openHeld(file: string, { clock, ids, log, releaseLock }: Held): Database {
+  if (!existsSync(file)) createFile(file, clock, ids)
+  const { version, isWhollyChecked } = refuseUnusable(file)
+  if (!isMarkedUsed(file)) attemptToMark(file, log)
+  const connection = connect(file, clock, ids)
+  try {
+    if (version < LATEST_VERSION) migrate(connection, { file, log })
+    emptyLongLog(connection, file, log)
+    return wrap(connection, { file, clock, log, isWhollyChecked, releaseLock })
+  } catch (error) {
+    connection.close()
     throw error
   }
+}
+
+/** Before it is worked with: nobody else reads it, and nobody waits for an answer yet. */
+function emptyLongLog(connection: Sqlite.Database, file: string, log: Log): void {
+  if (logBytesOf(file) <= LOG_BYTES_AT_REST) return
+  try {
+    connection.pragma('wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    log.warn({ err: error }, `the write-ahead log could not be emptied at start: ${messageOf(error)}`)
+  }
+}
+
+function logBytesOf(file: string): number {
+  return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** SQLite does not always say so: files that it needs beside the database cannot be opened then. */
+function isWantOfRoom(error: unknown, file: string): boolean {
+  if (error instanceof DatabaseRefused && error.code !== 'data_dir_unusable') return false
+  return [error, (error as Error).cause].some((one) => troubleOf(one) === 'disk_full') || freeBytesAt(file) < LEAST_ROOM
+}
+
+function refusalOf(error: unknown, file: string): unknown {
+  if (!(error instanceof DatabaseRefused && error.cause === undefined) && isWantOfRoom(error, file)) {
+    const message = `The disk is full, so the data in ${dirname(file)} cannot be used. Free some space and start Deckhand again.`
+    return new DatabaseRefused('data_dir_unusable', message, error)
+  }
+  if (sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') !== true) return error
+  const message = 'Another program locks the database. Close programs that have deckhand.db open, and start Deckhand again.'
+  return new DatabaseRefused('database_locked', message, error)
 }
 
 function assertSqliteVersion(): void {
@@ -249,17 +302,32 @@ function wrap(
     }
   }
   const probe = () => {
+    if (condition.trouble() === 'disk_full') {
+      checkpoints.emptyLog()
+      if (freeBytesAt(file) < ROOM_TO_RESUME) throw new Error('there is still no room on the disk')
+    }
     const version = connection.pragma('user_version', { simple: true }) as number
     commits.runNow(() => void connection.pragma(`user_version = ${version}`))
   }
   const condition = createCondition({ clock, log, probe })
   const checkpoints = createCheckpoints({ connection, file, log })
   const damageCheck = createDamageCheck(file)
+  const ballast = createBallast(file, log)
+  condition.onChange((trouble) => {
+    if (trouble === 'disk_full' && ballast.release()) log.warn({}, 'the room that was set aside for a full disk is given back')
+    if (trouble === 'disk_full' || trouble === null) checkpoints.emptyLog()
+  })
+  const stopHousekeeping = clock.every(HOUSEKEEPING_EVERY_MS, () => {
+    if (logBytesOf(file) > LOG_BYTES_AT_REST) checkpoints.emptyLog()
+    if (condition.trouble() === null) void ballast.keep()
+  })
   const committed = () => {
     checkpoints.committed()
     condition.committed()
   }
-  const commits = new Commits({ connection, prepare, clock, log, committed })
+  const commits = new Commits({ connection, prepare, clock, log, committed, lockedOut: condition.lockedOut })
+  // From here on nobody waits within a call: while SQLite waits, the event loop stands still.
+  connection.pragma('busy_timeout = 0')
   return {
     file,
     clock,
@@ -286,11 +354,13 @@ function wrap(
     close() {
       if (!connection.open) return
       commits.flush()
+      stopHousekeeping()
       condition.stop()
       damageCheck.stop()
       checkpoints.stop()
       statements.clear()
       connection.close()
+      ballast.keepRest()
       given.releaseLock()
     },
   }

@@ -12,6 +12,8 @@ export function holdLock(file: string): () => void {
   let lock: Sqlite.Database | undefined
   try {
     lock = new Sqlite(file, { timeout: 0 })
+    // A journal on disk would need room, which a full disk does not have.
+    lock.pragma('journal_mode = MEMORY')
     lock.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     lock?.close()

@@ -4,7 +4,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { AppError, messageOf } from '../../kit/errors.ts'
 import type { Log } from '../../kit/log.ts'
 import type { Database, Db } from './database.ts'
-import { describeDatabaseTrouble } from './database-errors.ts'
+import { describeDatabaseTrouble, isLockedOut, sqliteCodeOf } from './database-errors.ts'
 import { rowInsert, writeRows } from './write-rows.ts'
 
 /** A transaction under way. Valid only inside the function it was given to. */
@@ -37,6 +37,10 @@ export function commitSoon<T>(db: Database, work: (tx: Tx) => NoPromise<T>): Pro
   return db.commits.runSoon(work) as Promise<T>
 }
 
+/** A lock of another program is waited for this long; SQLite itself would wait within the call, and nothing else could run. */
+const WAIT_FOR_LOCK_MS = 5000
+const LOCK_RETRY_MS = 25
+
 type Effect = () => void
 type Member = { work: (tx: Tx) => unknown; resolve: (value: unknown) => void; reject: (reason: unknown) => void }
 
@@ -45,6 +49,16 @@ const LARGEST_GROUP = 256
 
 const EVENTS = rowInsert('events', 'at, type, payload', '?, ?, ?')
 
+type CommitsDeps = {
+  connection: Sqlite.Database
+  prepare: Db['prepare']
+  clock: Clock
+  log: Log
+  committed: () => void
+  /** The write lock could not be had within the time that is waited for it. */
+  lockedOut: () => void
+}
+
 /** The one place where transactions begin and end, and where what hangs on a commit is carried out. */
 export class Commits {
   readonly #connection: Sqlite.Database
@@ -52,17 +66,22 @@ export class Commits {
   readonly #clock: Clock
   readonly #log: Log
   readonly #committed: () => void
+  readonly #lockedOut: () => void
   readonly #listeners = new Set<(event: StoredEvent) => void>()
   readonly #effects: Effect[] = []
   #delivering = false
   #members: Member[] = []
+  /** Since when another program has the write lock. */
+  #lockedSince: number | null = null
+  #isWaitingForLock = false
 
-  constructor(deps: { connection: Sqlite.Database; prepare: Db['prepare']; clock: Clock; log: Log; committed: () => void }) {
+  constructor(deps: CommitsDeps) {
     this.#connection = deps.connection
     this.#prepare = deps.prepare
     this.#clock = deps.clock
     this.#log = deps.log
     this.#committed = deps.committed
+    this.#lockedOut = deps.lockedOut
   }
 
   onEvents(listener: (event: StoredEvent) => void): () => void {
@@ -71,8 +90,12 @@ export class Commits {
   }
 
   runNow(work: (tx: Tx) => unknown): unknown {
-    const effects: Effect[] = []
     this.#begin()
+    return this.#runBegun(work)
+  }
+
+  #runBegun(work: (tx: Tx) => unknown): unknown {
+    const effects: Effect[] = []
     let value: unknown
     try {
       value = this.#runIn(effects, work)
@@ -93,37 +116,81 @@ export class Commits {
     })
   }
 
+  /**
+   * Resolves when the write lock is free: for those whose next transaction cannot wait for it. Throws AppError
+   * `database_unavailable` when another program keeps it for too long.
+   */
+  async untilUnlocked(): Promise<void> {
+    while (this.#connection.open && !this.#connection.inTransaction) {
+      try {
+        this.#begin()
+        return this.#undo()
+      } catch (error) {
+        // Another trouble is met by the transaction itself.
+        if (!isLockedOut(error)) return
+        if (this.#hasWaitedForLock()) throw error
+      }
+      await this.#clock.sleep(LOCK_RETRY_MS)
+    }
+  }
+
   /** Commits everything that is queued, now. For closing. */
   flush(): void {
-    while (this.#members.length > 0) this.#commitGroup(this.#members.splice(0, LARGEST_GROUP))
+    while (this.#members.length > 0) {
+      const group = this.#members.splice(0, LARGEST_GROUP)
+      try {
+        this.#begin()
+        this.#commitGroup(group)
+      } catch (error) {
+        for (const member of group) member.reject(error)
+      }
+    }
   }
 
   #flushGroup(): void {
+    if (this.#isWaitingForLock || this.#members.length === 0) return
+    try {
+      this.#begin()
+    } catch (error) {
+      if (isLockedOut(error) && !this.#hasWaitedForLock()) return this.#flushLater()
+      for (const member of this.#members.splice(0)) member.reject(error)
+      return
+    }
     const group = this.#members.splice(0, LARGEST_GROUP)
     // Asked for before the group runs: what its effects queue joins the next turn, behind what is already waiting.
     if (this.#members.length > 0) setImmediate(() => this.#flushGroup())
     if (group.length === 1) this.#commitAlone(group[0]!)
-    else if (group.length > 0) this.#commitGroup(group)
+    else this.#commitGroup(group)
   }
 
-  /** Without a savepoint, for which SQLite copies every page that is changed behind it. */
+  #flushLater(): void {
+    this.#isWaitingForLock = true
+    void this.#clock.sleep(LOCK_RETRY_MS).then(() => {
+      this.#isWaitingForLock = false
+      this.#flushGroup()
+    })
+  }
+
+  #hasWaitedForLock(): boolean {
+    const waitedMs = this.#clock.monotonic() - (this.#lockedSince ?? Infinity)
+    if (waitedMs < WAIT_FOR_LOCK_MS) return false
+    this.#lockedOut()
+    return true
+  }
+
+  /** In a transaction that was begun. Without a savepoint, for which SQLite copies every page that is changed behind it. */
   #commitAlone({ work, resolve, reject }: Member): void {
     try {
-      resolve(this.runNow(work))
+      resolve(this.#runBegun(work))
     } catch (error) {
       reject(error)
     }
   }
 
+  /** In a transaction that was begun. */
   #commitGroup(group: Member[]): void {
     const done: { member: Member; value: unknown; effects: Effect[] }[] = []
     const failed: { member: Member; error: unknown }[] = []
-    try {
-      this.#begin()
-    } catch (error) {
-      for (const member of group) member.reject(error)
-      return
-    }
     try {
       for (const member of group) {
         const effects: Effect[] = []
@@ -158,7 +225,9 @@ export class Commits {
       throw new Error('a transaction is already under way: pass its tx on instead of starting another one')
     try {
       this.#prepare('BEGIN IMMEDIATE').run()
+      this.#lockedSince = null
     } catch (error) {
+      if (sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') === true) this.#lockedSince ??= this.#clock.monotonic()
       throw describeDatabaseTrouble(error)
     }
   }

@@ -80,6 +80,12 @@ export function createClockwork({
   let restUntil = 0
   let seen = { wall: clock.now(), stopwatch: clock.monotonic() }
 
+  /** The database works again. */
+  function goOn(): void {
+    restUntil = 0
+    quietly(true)
+  }
+
   /** One look after the other: two at once would decide the same twice and find it decided. */
   function inTurn<T>(look: () => Promise<T>): Promise<T> {
     const mine = looking.then(look)
@@ -246,6 +252,7 @@ export function createClockwork({
       state = 'on'
       stops.push(
         clock.every(LOOK_EVERY_MS, watchOver),
+        db.condition.onChange((trouble) => trouble === null && goOn()),
         schedules.watch({
           changed: plan,
           freed(scheduleId) {

@@ -41,6 +41,8 @@ export type HttpServerDeps = {
   passedGate?: (target: string) => void
   clock: Clock
   log: Log
+  /** Waits for a lock of another program before a request that writes, and throws when it takes too long. */
+  untilWritable?: () => Promise<void>
   deadlines?: Deadlines
   /** Tests: an answer that is not exactly what the table promises becomes a 500. Off in production, where it only costs. */
   checkAnswers?: boolean
@@ -109,6 +111,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       },
       async handler(request, reply) {
         const input = parseInput(route, { params: request.params, query: request.query, body: request.body })
+        if (carriesBody) await deps.untilWritable?.()
         const answer = await handle(input, callOf(request, reply, route))
         if (route.stream === true) return startStream(answer as OpenStream, reply)
         if (deps.checkAnswers === true) assertAnswer(name, route, answer)

@@ -1,3 +1,4 @@
+import { isLockedOut } from '../../base/db/database-errors.ts'
 import type { Database } from '../../base/db/database.ts'
 import { commitSoon, transact, type Tx } from '../../base/db/transact.ts'
 import { takeDeliveries, type Arrived, type ReadDelivery, type Taken, type TakingDeps } from '../../records/triggers/taking.ts'
@@ -39,7 +40,9 @@ export function createDeliveryBatches({ db, ...taking }: TakingDeps & { db: Data
         taken = takeDeliveries(tx, taking, [arrived])
       })
     } catch (error) {
-      receipt.failed(error)
+      if (!isLockedOut(error)) return receipt.failed(error)
+      waiting.push({ ...arrived, receipt })
+      takeWaiting()
     }
   }
 

@@ -195,6 +195,7 @@ export function createOutboxSender({ db, hub, clock, times, log, deliver }: Outb
           if (wakes.has(event.type)) look()
         }),
         clock.every(PRUNE_EVERY_MS, prune),
+        db.condition.onChange((trouble) => trouble === null && look()),
       )
       look()
     },

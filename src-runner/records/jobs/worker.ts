@@ -55,7 +55,7 @@ const STOP_PATIENCE_MS = 1500
 const TICK_MS = 5000
 /** No step and no sign of life for so long: stuck. */
 const SILENCE_MS = 15 * 60_000
-/** After a write failed for want of space: not to spend money on replies that cannot be kept. */
+/** After a write failed, unless the database works again sooner: not to spend money on replies that cannot be kept. */
 const REST_AFTER_FULL_DISK_MS = 30_000
 const SETTLE_AGAIN_MS = 1000
 
@@ -161,6 +161,12 @@ export function createWorker(deps: {
     if (isTroubleWithFile(error)) restUntil = clock.monotonic() + REST_AFTER_FULL_DISK_MS
   }
 
+  /** The database works again. */
+  function goOn(): void {
+    restUntil = 0
+    nudge()
+  }
+
   function stopAttempt(jobId: string): void {
     const slot = slots.get(jobId)
     if (slot === undefined) return
@@ -219,7 +225,11 @@ export function createWorker(deps: {
     watching = true
     lastTickAt = clock.now()
     stopTicking = clock.every(TICK_MS, tick)
-    stopWatching = store.watch({ ready: nudge, cancelRequested: stopAttempt, taken: abandon })
+    const stops = [
+      store.watch({ ready: nudge, cancelRequested: stopAttempt, taken: abandon }),
+      db.condition.onChange((trouble) => trouble === null && goOn()),
+    ]
+    stopWatching = () => stops.forEach((stop) => stop())
   }
 
   return {

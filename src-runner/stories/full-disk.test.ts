@@ -1,0 +1,138 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { openDatabase, type Database } from '../base/db/database.ts'
+import { migrate } from '../base/db/migrate.ts'
+import { LATEST_VERSION, MIGRATIONS } from '../base/db/migrations/migrations.ts'
+import { transact } from '../base/db/transact.ts'
+import { silentLog } from '../kit/log.ts'
+import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
+import { createHandClock } from '../testing/hand-clock.ts'
+import { mountSmallDisk, type SmallDisk } from '../testing/small-disk.ts'
+
+const probe = mountSmallDisk(1)
+probe?.remove()
+const REASON = probe === null ? ' (skipped: this account may not mount a small disk)' : ''
+
+describe.skipIf(probe === null)(`a disk that is really full${REASON}`, { timeout: 60_000 }, () => {
+  let disk: SmallDisk
+  let db: Database | null = null
+  let runner: TestRunner | null = null
+  const clock = createHandClock()
+  afterEach(async () => {
+    await runner?.stop()
+    db?.close()
+    ;[runner, db] = [null, null]
+    disk.remove()
+  })
+
+  const fileOf = () => join(disk.folder, 'data', 'deckhand.db')
+  const open = () => (db = openDatabase({ file: fileOf(), clock }))
+  const sizeOf = (more: string) => statSync(`${fileOf()}${more}`, { throwIfNoEntry: false })?.size ?? 0
+  const write = (bytes: number) => transact(db!, (tx) => tx.emit({ type: 'settings.changed', payload: { keys: ['x'.repeat(bytes)] } }))
+  const writeUntilFull = () => {
+    try {
+      for (;;) write(100_000)
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'disk_full' })
+    }
+  }
+
+  /** The log grows with each commit, and the file hardly at all. */
+  const rewriteUntilFull = () => {
+    try {
+      for (;;) transact(db!, (tx) => tx.prepare('UPDATE entities SET name = ?').run(String(Math.random()).padEnd(200_000, 'x')).changes)
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'disk_full' })
+    }
+  }
+
+  it('sets room aside, gives it back when the disk is full, and takes it again later', async () => {
+    disk = mountSmallDisk(64)!
+    open()
+    clock.advance(60_000)
+    await expect.poll(() => sizeOf('.ballast')).toBe(16 * 1024 * 1024)
+    disk.fill()
+    writeUntilFull()
+    expect(sizeOf('.ballast')).toBe(0)
+    expect(db!.trouble()).toBe('disk_full')
+    clock.advance(1000)
+    expect(db!.trouble()).toBeNull()
+    write(100_000)
+    disk.free()
+    clock.advance(60_000)
+    await expect.poll(() => sizeOf('.ballast')).toBe(16 * 1024 * 1024)
+  })
+
+  it('gives the room of the log back as soon as there is some, however often it was full', async () => {
+    disk = mountSmallDisk(32)!
+    open()
+    for (let round = 0; round < 3; round++) {
+      disk.fill(10 * 1024 * 1024)
+      rewriteUntilFull()
+      expect(sizeOf('-wal')).toBeGreaterThan(15 * 1024 * 1024)
+      disk.free()
+      clock.advance(1000)
+      expect(db!.trouble()).toBeNull()
+      await expect.poll(() => (clock.advance(1000), sizeOf('-wal')), { timeout: 10_000 }).toBe(0)
+      expect(sizeOf('')).toBeLessThan(3 * 1024 * 1024)
+    }
+    expect(await db!.findDamage()).toEqual([])
+  })
+
+  it('does not prevent a start after an orderly stop, and a long log is emptied when there is room', async () => {
+    disk = mountSmallDisk(32)!
+    open()
+    disk.fill(10 * 1024 * 1024)
+    rewriteUntilFull()
+    db!.close()
+    disk.fill()
+    open()
+    expect(db!.prepare<{ n: number }>('SELECT length(name) AS n FROM entities').get()!.n).toBe(200_000)
+    disk.free()
+    clock.advance(60_000)
+    await expect.poll(() => sizeOf('-wal'), { timeout: 10_000 }).toBeLessThan(1024 * 1024)
+  })
+
+  it('without room for a migration, says so and leaves nothing behind', () => {
+    disk = mountSmallDisk(16)!
+    open()
+    for (let n = 0; n < 60; n++) write(100_000)
+    disk.fill()
+    const next = [...MIGRATIONS, { version: LATEST_VERSION + 1, sql: 'CREATE TABLE berths (id INTEGER PRIMARY KEY) STRICT' }]
+    expect(() => migrate(db!.connection, { file: fileOf(), log: silentLog }, next)).toThrow(/needs \d+ MB of free space/)
+    expect(readdirSync(join(disk.folder, 'data')).filter((name) => /part|before/.test(name))).toEqual([])
+    expect(db!.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION)
+  })
+
+  it('is a pause: health says so, and what was accepted goes on within five seconds of room', async () => {
+    disk = mountSmallDisk(64)!
+    const dataDir = join(disk.folder, 'data')
+    runner = await createTestRunner({ config: { dataDir }, clock })
+    const agent = await runner.addAgent()
+    const held = runner.modelServer.holdBefore(0)
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'early', agentId: agent.id } })
+    await runner.modelServer.untilReceived(1)
+    disk.fill()
+    const big = { task: 'x'.repeat(200_000), agentId: agent.id }
+    await expect.poll(async () => (await runner!.client.ask('submitTask', { body: big })).status, { timeout: 20_000 }).toBe(503)
+    expect(await runner.client.ask('health')).toMatchObject({ status: 503, body: { db: 'disk_full' } })
+    held.release()
+    disk.free()
+    let ended = false
+    const ending = runner.ended(jobId).then((job) => ((ended = true), job))
+    let seconds = 0
+    for (; !ended && seconds < 5; seconds++) {
+      clock.advance(1000)
+      // As long as it takes to ask a model once more, on a machine that is busy.
+      await expect
+        .poll(() => ended, { timeout: 3000 })
+        .toBe(true)
+        .catch(() => {})
+    }
+    expect(await ending).toMatchObject({ status: 'completed' })
+    expect(seconds).toBeLessThanOrEqual(5)
+    clock.advance(1000)
+    expect(await runner.client.ask('health')).toMatchObject({ status: 200 })
+  })
+})
