@@ -6,16 +6,15 @@ import { createMemo, createSignal, For, type JSX, Match, Show, Switch } from 'so
 import type { Agent } from '../../src-runner/contract/agents.ts'
 import type { Rule, RuleEffect, RuleText } from '../../src-runner/contract/rules.ts'
 import { useCreateRule, useDeleteRule } from '../api/mutations.ts'
-import { problemOf, sentenceOf } from '../api/problem.ts'
+import { NothingYet } from '../api/NothingYet.tsx'
+import { sentenceOf } from '../api/problem.ts'
 import { useAgents, useRules, useTools } from '../api/queries.ts'
 import { words } from '../kit/words/words.ts'
 import { VerdictMark } from '../approvals/Voices.tsx'
 import { Button } from '../ui/Button.tsx'
 import { EmptyState } from '../ui/EmptyState.tsx'
-import { ErrorState } from '../ui/ErrorState.tsx'
 import { IconButton } from '../ui/IconButton.tsx'
 import { Panel } from '../ui/Panel.tsx'
-import { Skeleton } from '../ui/Skeleton.tsx'
 import { Time } from '../ui/Time.tsx'
 import { toast } from '../ui/Toasts.tsx'
 import { RuleForm } from './RuleForm.tsx'
@@ -81,21 +80,17 @@ export function RulesPanel(props: { agent: Agent | null }): JSX.Element {
           )}
         </Show>
         <Switch>
-          <Match when={rules.error && rules.items.length === 0}>
-            <ErrorState compact problem={problemOf(rules.error)} onRetry={rules.retry} />
-          </Match>
-          <Match when={rules.isPending}>
-            <Skeleton rows={3} />
-          </Match>
-          <Match when={rules.items.length === 0 && adding() === null && props.agent === null}>
-            <EmptyState
-              compact
-              icon={Scale}
-              title={text().none}
-              action={<Button onClick={() => setAdding(EXAMPLE)}>{text().example}</Button>}
-            >
-              {text().noneText}
-            </EmptyState>
+          <Match when={rules.items.length === 0 && (rules.isPending || rules.error || (adding() === null && props.agent === null))}>
+            <NothingYet answer={rules} rows={3} compact>
+              <EmptyState
+                compact
+                icon={Scale}
+                title={text().none}
+                action={<Button onClick={() => setAdding(EXAMPLE)}>{text().example}</Button>}
+              >
+                {text().noneText}
+              </EmptyState>
+            </NothingYet>
           </Match>
           <Match when={true}>
             <For each={groups()}>

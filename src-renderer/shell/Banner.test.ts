@@ -72,6 +72,17 @@ it('puts the gravest first and gives the reason', () => {
   expect(notices.map((notice) => notice.detail)).toEqual(['The disk is broken.', 'Allow it in the settings.'])
 })
 
+it('says once that the runner crashed, and then why, in either language', () => {
+  const message = 'The runner crashed three times in five minutes. The last time: The runner ended with code 7.'
+  const crashed = { ...fine, runner: { state: 'failed', code: 'crash_loop', message } } as const
+  expect(noticesFor(crashed)[0]).toMatchObject({
+    text: 'The runner crashed three times in five minutes.',
+    detail: 'The last time: The runner ended with code 7.',
+  })
+  changeLanguage('de')
+  expect(noticesFor(crashed)[0]!.detail).toBe('The last time: The runner ended with code 7.')
+})
+
 it('says in German what keeps the runner from starting, and what to do about the keychain', () => {
   changeLanguage('de')
   const failed = { state: 'failed', code: 'database_newer', message: 'deckhand.db is of version 12.' } as const

@@ -3,6 +3,7 @@ import LoaderCircle from 'lucide-solid/icons/loader-circle'
 import { createEffect, createMemo, createSignal, For, type JSX, on, onCleanup, Show } from 'solid-js'
 import type { DesktopState } from '../../src-main/contract/desktop-api.ts'
 import { useApi } from '../api/ApiProvider.tsx'
+import { en } from '../kit/words/en.ts'
 import { words } from '../kit/words/words.ts'
 import { useDesktop } from '../platform/DesktopProvider.tsx'
 import { Button } from '../ui/Button.tsx'
@@ -33,7 +34,9 @@ export function noticesFor(state: DesktopState | null): Notice[] {
     const restart = { label: text.restart, do: { type: 'restart', safeMode: false } as const }
     const safeMode = { label: text.safeMode, do: { type: 'restart', safeMode: true } as const }
     const why = (text.failedBy as Record<string, string>)[runner.code] ?? text.failed
-    notices.push({ key: 'failed', tone: 'bad', text: why, detail: runner.message, actions: [restart, safeMode, logs] })
+    // The desktop's message begins with the same sentence where it stands alone, in a log or a terminal.
+    const detail = runner.message.replace((en.shell.banner.failedBy as Record<string, string>)[runner.code] ?? '', '').trim()
+    notices.push({ key: 'failed', tone: 'bad', text: why, detail, actions: [restart, safeMode, logs] })
   } else if (runner.state === 'port_taken') {
     const use = {
       label: text.usePort(runner.suggestedPort),

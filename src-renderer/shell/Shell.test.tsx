@@ -73,7 +73,7 @@ it('reaches screens and agents through the palette', async () => {
   const field = await screen.findByRole('combobox')
   await vi.waitFor(() => expect(field).toHaveFocus())
   await user.keyboard('release{Enter}')
-  await vi.waitFor(() => expect(path()).toBe(`/chat?agent=${agent.id}`))
+  await vi.waitFor(() => expect(path()).toBe(`/chat?write=1&agent=${agent.id}`))
   expect(screen.queryByRole('combobox')).toBeNull()
 })
 

@@ -5,6 +5,7 @@ import { useKeys } from '../kit/keyboard.ts'
 import { usePresence } from '../kit/presence.ts'
 import { words } from '../kit/words/words.ts'
 import { useDesktop } from '../platform/DesktopProvider.tsx'
+import { NEW_CHAT } from '../routes/chat/new-chat.ts'
 import { Button } from '../ui/Button.tsx'
 import { CommandPalette } from '../ui/CommandPalette.tsx'
 import { ErrorState } from '../ui/ErrorState.tsx'
@@ -38,7 +39,7 @@ export function Shell(props: RouteSectionProps) {
   useKeys({
     'Mod+k': () => setOpen('palette'),
     '?': () => setOpen('shortcuts'),
-    c: () => navigate('/chat'),
+    c: () => navigate(NEW_CHAT),
     '/': focusSearch,
   })
   onMount(() => {

@@ -17,6 +17,7 @@ import { words } from '../kit/words/words.ts'
 import type { Theme } from '../platform/desktop.ts'
 import type { Command } from '../ui/CommandPalette.tsx'
 import type { Brake } from './Brake.tsx'
+import { NEW_CHAT } from '../routes/chat/new-chat.ts'
 import { SETTINGS_SECTIONS } from '../routes/settings/sections.ts'
 import { SCREENS } from './screens.ts'
 
@@ -56,9 +57,9 @@ export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Comman
       group: text.agents,
       label: text.chatWith(agent.name),
       icon: Bot,
-      run: go(`/chat?agent=${agent.id}`),
+      run: go(`${NEW_CHAT}&agent=${agent.id}`),
     })),
-    action('new-chat', text.newChat, MessageSquarePlus, go('/chat'), 'c'),
+    action('new-chat', text.newChat, MessageSquarePlus, go(NEW_CHAT), 'c'),
     action('hand-over', text.handOver, Send, go('/?compose=1')),
     action('new-agent', text.newAgent, Plus, go('/agents/new')),
     action('new-webhook', text.newWebhook, Webhook, go('/automations/webhooks/new')),

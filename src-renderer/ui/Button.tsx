@@ -13,7 +13,7 @@ export type ButtonLook = {
 export type ButtonProps = ButtonLook & JSX.ButtonHTMLAttributes<HTMLButtonElement> & { busy?: boolean }
 
 const BASE =
-  'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none transition-colors duration-100 disabled:opacity-45 disabled:pointer-events-none'
+  'inline-flex shrink-0 max-md:min-h-10 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none transition-colors duration-100 disabled:opacity-45 disabled:pointer-events-none'
 const VARIANTS = {
   primary: 'bg-accent text-on-accent hover:bg-accent-hover active:bg-accent-hover',
   secondary: 'border border-line bg-surface text-ink shadow-card hover:bg-inset active:bg-pressed',

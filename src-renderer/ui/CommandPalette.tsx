@@ -27,10 +27,18 @@ export function CommandPalette(props: { open: boolean; onClose: () => void; comm
     ),
   )
 
+  let chosen: Command | null = null
   const run = (command: Command | undefined) => {
     if (command === undefined) return
+    chosen = command
     props.onClose()
-    command.run()
+  }
+  /** A command runs when the dialog has let go of the focus, so that it may put it where it is wanted. */
+  const onCloseAutoFocus = (event: Event) => {
+    focus.onCloseAutoFocus(event)
+    const command = chosen
+    chosen = null
+    command?.run()
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.isComposing) return
@@ -50,6 +58,7 @@ export function CommandPalette(props: { open: boolean; onClose: () => void; comm
         <div class="fixed inset-0 z-40 flex items-start justify-center p-4 pt-[12vh] max-sm:pt-4">
           <Dialog.Content
             {...focus}
+            onCloseAutoFocus={onCloseAutoFocus}
             class="animate-appear flex max-h-[60vh] w-full max-w-xl flex-col overflow-hidden rounded-xl bg-surface shadow-pop outline-none"
           >
             <Dialog.Title class="sr-only">{words().shell.palette.title}</Dialog.Title>

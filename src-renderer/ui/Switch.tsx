@@ -10,7 +10,7 @@ export function Switch(props: {
   disabled?: boolean
 }) {
   return (
-    <Kobalte checked={props.checked} onChange={props.onChecked} disabled={props.disabled} class="flex items-center gap-4">
+    <Kobalte checked={props.checked} onChange={props.onChecked} disabled={props.disabled} class="flex items-center gap-4 max-md:min-h-10">
       <div class="min-w-0 flex-1">
         <Kobalte.Label class="block text-sm text-ink">{props.label}</Kobalte.Label>
         <Show when={props.hint}>

@@ -1,5 +1,6 @@
-import { type JSX, Show, splitProps } from 'solid-js'
+import { type JSX, onMount, Show, splitProps } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
+import { focusSoon } from '../kit/focus.ts'
 import { FIELD_CLASS, type FieldProps } from './field.ts'
 import { FieldFrame } from './FieldFrame.tsx'
 import type { Icon } from './icon.ts'
@@ -12,6 +13,8 @@ export type TextFieldProps = FieldProps &
     /** Shown inside, at the right. */
     trailing?: JSX.Element
     mono?: boolean
+    /** The first field of something new: it has the focus. */
+    isFirst?: boolean
   }
 
 export function TextField(props: TextFieldProps) {
@@ -26,8 +29,11 @@ export function TextField(props: TextFieldProps) {
     'icon',
     'trailing',
     'mono',
+    'isFirst',
     'class',
   ])
+  let input: HTMLInputElement | undefined
+  onMount(() => own.isFirst && focusSoon(() => input))
   return (
     <FieldFrame {...own}>
       {(aria) => (
@@ -40,6 +46,9 @@ export function TextField(props: TextFieldProps) {
             )}
           </Show>
           <input
+            ref={(element) => {
+              input = element
+            }}
             type="text"
             autocomplete="off"
             spellcheck={false}

@@ -24,9 +24,9 @@ describe('CommandPalette', () => {
 
   it('finds by typing, moves with the arrows, and runs with Enter', async () => {
     const ran: string[] = []
-    const onClose = vi.fn()
+    const [open, setOpen] = createSignal(true)
     const commands = ['Home', 'Agents', 'Activity'].map((label) => command(label, () => ran.push(label)))
-    const { user } = renderPart(() => <CommandPalette open onClose={onClose} commands={commands} />)
+    const { user } = renderPart(() => <CommandPalette open={open()} onClose={() => setOpen(false)} commands={commands} />)
     const field = await screen.findByRole('combobox')
     await vi.waitFor(() => expect(field).toHaveFocus())
     await user.keyboard('a')
@@ -36,8 +36,26 @@ describe('CommandPalette', () => {
     await user.keyboard('{ArrowDown}')
     expect(field.getAttribute('aria-activedescendant')).toBe(screen.getByRole('option', { name: 'Activity' }).id)
     await user.keyboard('{ArrowDown}{ArrowUp}{Enter}')
-    expect(ran).toEqual(['Activity'])
-    expect(onClose).toHaveBeenCalledOnce()
+    await vi.waitFor(() => expect(ran).toEqual(['Activity']))
+    expect(open()).toBe(false)
+  })
+
+  it('leaves the focus where the command put it', async () => {
+    const [open, setOpen] = createSignal(false)
+    const commands = [command('Write', () => screen.getByLabelText('Message').focus())]
+    const { user } = renderPart(() => (
+      <>
+        <button type="button" onClick={() => setOpen(true)}>
+          Open
+        </button>
+        <textarea aria-label="Message" />
+        <CommandPalette open={open()} onClose={() => setOpen(false)} commands={commands} />
+      </>
+    ))
+    await user.click(screen.getByRole('button', { name: 'Open' }))
+    await vi.waitFor(() => expect(screen.getByRole('combobox')).toHaveFocus())
+    await user.keyboard('{Enter}')
+    await vi.waitFor(() => expect(screen.getByRole('textbox', { name: 'Message' })).toHaveFocus())
   })
 
   it('says when nothing matches, and leaves with Escape', async () => {

@@ -6,15 +6,13 @@ import Search from 'lucide-solid/icons/search'
 import SearchX from 'lucide-solid/icons/search-x'
 import { createEffect, createMemo, createSignal, Match, on, onCleanup, Show, Switch } from 'solid-js'
 import { JOB_CHANNELS, type JobStatus } from '../../../src-runner/contract/jobs.ts'
-import { problemOf } from '../../api/problem.ts'
+import { NothingYet } from '../../api/NothingYet.tsx'
 import { useAgents, useJobs } from '../../api/queries.ts'
 import { words } from '../../kit/words/words.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
-import { ErrorState } from '../../ui/ErrorState.tsx'
 import { type Option, Select } from '../../ui/Select.tsx'
-import { Skeleton } from '../../ui/Skeleton.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { VirtualList } from '../../ui/VirtualList.tsx'
 import { type ActivityParams, groupOf, isFiltered, jobFilterOf, readFilter, STATUS_GROUPS, type StatusGroup } from './activity-filter.ts'
@@ -41,33 +39,31 @@ export function ActivityScreen() {
       </header>
       <div class="relative mx-auto flex min-h-0 w-full max-w-5xl flex-1 flex-col px-8 max-md:px-4">
         <Switch>
-          <Match when={jobs.error && jobs.items.length === 0}>
-            <ErrorState problem={problemOf(jobs.error)} onRetry={jobs.retry} />
-          </Match>
-          <Match when={jobs.isPending}>
-            <Skeleton rows={8} />
-          </Match>
           <Match when={jobs.items.length === 0 && isFiltered(filter())}>
-            <EmptyState
-              icon={SearchX}
-              title={words().activity.noMatchTitle}
-              action={<Button onClick={clear}>{words().activity.clearFilters}</Button>}
-            >
-              {words().activity.noMatchText}
-            </EmptyState>
+            <NothingYet answer={jobs} rows={8}>
+              <EmptyState
+                icon={SearchX}
+                title={words().activity.noMatchTitle}
+                action={<Button onClick={clear}>{words().activity.clearFilters}</Button>}
+              >
+                {words().activity.noMatchText}
+              </EmptyState>
+            </NothingYet>
           </Match>
           <Match when={jobs.items.length === 0}>
-            <EmptyState
-              icon={Activity}
-              title={words().activity.emptyTitle}
-              action={
-                <ButtonLink variant="primary" icon={MessageSquare} href="/chat">
-                  {words().activity.startChat}
-                </ButtonLink>
-              }
-            >
-              {words().activity.emptyText}
-            </EmptyState>
+            <NothingYet answer={jobs} rows={8}>
+              <EmptyState
+                icon={Activity}
+                title={words().activity.emptyTitle}
+                action={
+                  <ButtonLink variant="primary" icon={MessageSquare} href="/chat">
+                    {words().activity.startChat}
+                  </ButtonLink>
+                }
+              >
+                {words().activity.emptyText}
+              </EmptyState>
+            </NothingYet>
           </Match>
           <Match when={true}>
             <VirtualList

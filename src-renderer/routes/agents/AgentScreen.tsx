@@ -177,6 +177,7 @@ function AgentEditor(props: { agent: Agent | null }) {
             <div class="flex flex-wrap gap-4">
               <div class="min-w-56 flex-1">
                 <TextField
+                  isFirst={props.agent === null}
                   label={words().agents.name}
                   hint={words().agents.nameHint}
                   placeholder={words().agents.namePlaceholder}

@@ -6,7 +6,7 @@ import Plus from 'lucide-solid/icons/plus'
 import { For, Match, Show, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { RouteAnswer } from '../../../src-runner/contract/routes.ts'
-import { problemOf } from '../../api/problem.ts'
+import { NothingYet } from '../../api/NothingYet.tsx'
 import { useAgents, useJobs, useModels, useSpend } from '../../api/queries.ts'
 import { moneyText } from '../../kit/numbers.ts'
 import { startOfDay } from '../../kit/time.ts'
@@ -14,11 +14,9 @@ import { locale, words } from '../../kit/words/words.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
-import { ErrorState } from '../../ui/ErrorState.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { Screen } from '../../ui/Screen.tsx'
-import { Skeleton } from '../../ui/Skeleton.tsx'
 import { StatusBadge } from '../../ui/StatusBadge.tsx'
 import { modelLabel } from './ModelField.tsx'
 
@@ -41,24 +39,20 @@ export function AgentsScreen() {
         }
       />
       <Switch>
-        <Match when={agents.error && agents.data === undefined}>
-          <ErrorState problem={problemOf(agents.error)} onRetry={agents.retry} />
-        </Match>
-        <Match when={agents.isPending}>
-          <Skeleton rows={6} />
-        </Match>
-        <Match when={agents.data?.agents.length === 0}>
-          <EmptyState
-            icon={Bot}
-            title={words().agents.emptyTitle}
-            action={
-              <ButtonLink variant="primary" icon={Plus} href="/agents/new">
-                {words().agents.newAgent}
-              </ButtonLink>
-            }
-          >
-            {words().agents.emptyText}
-          </EmptyState>
+        <Match when={(agents.data?.agents.length ?? 0) === 0}>
+          <NothingYet answer={agents}>
+            <EmptyState
+              icon={Bot}
+              title={words().agents.emptyTitle}
+              action={
+                <ButtonLink variant="primary" icon={Plus} href="/agents/new">
+                  {words().agents.newAgent}
+                </ButtonLink>
+              }
+            >
+              {words().agents.emptyText}
+            </EmptyState>
+          </NothingYet>
         </Match>
         <Match when={agents.data}>
           {(data) => (

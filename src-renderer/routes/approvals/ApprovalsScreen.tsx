@@ -5,8 +5,10 @@ import Scale from 'lucide-solid/icons/scale'
 import ShieldCheck from 'lucide-solid/icons/shield-check'
 import { createComputed, createMemo, createSignal, type JSX, Match, on, onMount, Show, Switch } from 'solid-js'
 import type { Approval } from '../../../src-runner/contract/approvals.ts'
+import { useApi } from '../../api/ApiProvider.tsx'
 import { ApiError } from '../../api/client.ts'
 import type { Loaded } from '../../api/observe.ts'
+import { NothingYet } from '../../api/NothingYet.tsx'
 import { problemOf } from '../../api/problem.ts'
 import { useApproval, useApprovals, usePendingApprovals } from '../../api/queries.ts'
 import { ApprovalCard } from '../../approvals/ApprovalCard.tsx'
@@ -70,8 +72,8 @@ export function ApprovalsScreen(): JSX.Element {
 
   const isGone = () => heldId() !== null && shown() === undefined && detail.error instanceof ApiError && detail.error.status === 404
   const isEmpty = () => rows().length === 0 && heldId() === null
-  const isLoading = () => (shelf() === 'waiting' ? waiting.isPending : answered.isPending)
-  const trouble = () => (shelf() === 'waiting' ? waiting.error : answered.error)
+  const { connection } = useApi()
+  const isKnown = () => (waiting.data?.pending ?? 0) > 0 || (!waiting.error && connection() === 'open')
   const onPhoneCard = () => params.approvalId !== undefined
 
   return (
@@ -82,10 +84,10 @@ export function ApprovalsScreen(): JSX.Element {
       <header
         class={`flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-6 py-3 max-md:px-4 ${onPhoneCard() ? 'max-md:hidden' : ''}`}
       >
-        <div class="min-w-0 flex-1">
+        <div class="min-w-0 flex-1 max-sm:basis-full">
           <h1 class="text-xl font-semibold tracking-tight text-ink">{words().approvals.title}</h1>
           <p class="text-sm text-ink-2" aria-live="polite">
-            <Show when={waiting.data} fallback={words().approvals.intro}>
+            <Show when={isKnown() && waiting.data} fallback={words().approvals.intro}>
               {(data) => words().approvals.waitingCount(data().pending)}
             </Show>
           </p>
@@ -104,16 +106,10 @@ export function ApprovalsScreen(): JSX.Element {
         </ButtonLink>
       </header>
       <Switch>
-        <Match when={isLoading() && isEmpty()}>
-          <Skeleton rows={6} class="p-6" />
-        </Match>
-        <Match when={trouble() && isEmpty()}>
-          <div class="mx-auto w-full max-w-3xl p-6">
-            <ErrorState problem={problemOf(trouble())} onRetry={() => (shelf() === 'waiting' ? waiting.retry() : answered.retry())} />
-          </div>
-        </Match>
         <Match when={isEmpty()}>
-          <Nothing shelf={shelf()} />
+          <NothingYet answer={shelf() === 'waiting' ? waiting : answered} class="mx-auto w-full max-w-3xl p-6">
+            <Nothing shelf={shelf()} />
+          </NothingYet>
         </Match>
         <Match when={true}>
           <div class="flex min-h-0 flex-1">

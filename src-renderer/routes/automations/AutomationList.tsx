@@ -3,17 +3,15 @@ import Plus from 'lucide-solid/icons/plus'
 import Search from 'lucide-solid/icons/search'
 import { type Accessor, createEffect, createMemo, createSignal, type JSX, Match, Show, Switch } from 'solid-js'
 import type { Pages } from '../../api/observe.ts'
-import { problemOf } from '../../api/problem.ts'
+import { NothingYet } from '../../api/NothingYet.tsx'
 import { matchesWords } from '../../kit/text.ts'
 import { words } from '../../kit/words/words.ts'
 import { ArrowList } from '../../ui/ArrowList.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
-import { ErrorState } from '../../ui/ErrorState.tsx'
 import type { Icon } from '../../ui/icon.ts'
 import { KeyedFor } from '../../ui/KeyedFor.tsx'
-import { Skeleton } from '../../ui/Skeleton.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 
 /** Rows at first, and as many again whenever somebody wants to see more. */
@@ -41,27 +39,23 @@ export function AutomationList<T extends { id: string }>(props: {
   const part = createFoundPart(props.pages, props.textOf)
   return (
     <Switch>
-      <Match when={props.pages.error && props.pages.items.length === 0}>
-        <ErrorState problem={problemOf(props.pages.error)} onRetry={props.pages.retry} />
-      </Match>
-      <Match when={props.pages.isPending}>
-        <Skeleton rows={4} />
-      </Match>
       <Match when={props.pages.items.length === 0}>
-        <EmptyState
-          icon={props.icon}
-          title={props.words.emptyTitle}
-          action={
-            <>
-              <ButtonLink variant="primary" icon={Plus} href={props.newHref}>
-                {props.words.new}
-              </ButtonLink>
-              <ButtonLink href={props.exampleHref}>{props.words.example}</ButtonLink>
-            </>
-          }
-        >
-          {props.words.emptyText}
-        </EmptyState>
+        <NothingYet answer={props.pages} rows={4}>
+          <EmptyState
+            icon={props.icon}
+            title={props.words.emptyTitle}
+            action={
+              <>
+                <ButtonLink variant="primary" icon={Plus} href={props.newHref}>
+                  {props.words.new}
+                </ButtonLink>
+                <ButtonLink href={props.exampleHref}>{props.words.example}</ButtonLink>
+              </>
+            }
+          >
+            {props.words.emptyText}
+          </EmptyState>
+        </NothingYet>
       </Match>
       <Match when={true}>
         <div class="flex flex-col gap-4">

@@ -3,13 +3,12 @@ import Plus from 'lucide-solid/icons/plus'
 import Send from 'lucide-solid/icons/send'
 import { createSignal, For, Show } from 'solid-js'
 import type { Channel } from '../../../src-runner/contract/channels.ts'
-import { problemOf } from '../../api/problem.ts'
+import { NothingYet } from '../../api/NothingYet.tsx'
 import { useAgents, useChannels } from '../../api/queries.ts'
 import { words } from '../../kit/words/words.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
-import { ErrorState } from '../../ui/ErrorState.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Screen } from '../../ui/Screen.tsx'
 import { ChannelCard } from './ChannelCard.tsx'
@@ -40,15 +39,12 @@ export function ChannelsScreen() {
           </Show>
         }
       />
-      <Show when={channels.error && channels.data === undefined}>
-        <ErrorState problem={problemOf(channels.error)} onRetry={channels.retry} />
-      </Show>
-      <Show when={channels.data}>
-        <div class="flex flex-col gap-6">
-          <Undeliverable />
-          <Show
-            when={all().length > 0}
-            fallback={
+      <div class="flex flex-col gap-6">
+        <Undeliverable />
+        <Show
+          when={all().length > 0}
+          fallback={
+            <NothingYet answer={channels}>
               <EmptyState
                 icon={Send}
                 title={text().empty}
@@ -63,12 +59,12 @@ export function ChannelsScreen() {
                 {text().emptyWhy}
                 <Show when={agents.data !== undefined && !hasAgents()}> {text().emptyNoAgent}</Show>
               </EmptyState>
-            }
-          >
-            <For each={all()}>{(channel) => <ChannelCard channel={channel} onNewToken={() => setNewTokenFor(channel)} />}</For>
-          </Show>
-        </div>
-      </Show>
+            </NothingYet>
+          }
+        >
+          <For each={all()}>{(channel) => <ChannelCard channel={channel} onNewToken={() => setNewTokenFor(channel)} />}</For>
+        </Show>
+      </div>
       <Show when={hasAgents() && search.connect}>
         {(asked) => (
           <ConnectDialog

@@ -452,3 +452,16 @@ it('says in its head where a talk takes place that is not had here', async () =>
   await screen.findByRole('heading', { name: 'At the desk' })
   expect(screen.queryByText(/^through/)).not.toBeInTheDocument()
 })
+
+it('has the cursor in the field of a chat that was just opened', async () => {
+  const space = createWorkspace()
+  space.begin('Other')
+  const view = openChat(space.runner)
+  await waitFor(async () => expect(await composer()).toHaveFocus())
+  await view.user.click(await screen.findByRole('option', { name: /Other/ }))
+  await waitFor(async () => expect(await composer()).toHaveFocus())
+  ;(document.activeElement as HTMLElement).blur()
+  await view.user.click(screen.getAllByRole('button', { name: 'New chat' })[0]!)
+  await waitFor(async () => expect(await composer()).toHaveFocus())
+  expect(view.path()).toBe('/chat')
+})

@@ -29,6 +29,7 @@ import { type ChatTurn, chatTurns, isUnderWay, keepDraft, type SentTurn } from '
 import { ChatTurnView } from './ChatTurnView.tsx'
 import { Composer } from './Composer.tsx'
 import { ConversationList } from './ConversationList.tsx'
+import { NEW_CHAT } from './new-chat.ts'
 import { type Chat, useChat } from './use-chat.ts'
 import { useFollowBottom } from './use-follow-bottom.ts'
 
@@ -38,17 +39,30 @@ const RECENT_TURNS = 20
 /** One screen for a new chat and for every conversation, so that a new one takes its address without starting over. */
 export function ChatScreen() {
   const params = useParams<{ conversationId?: string }>()
-  const [search] = useSearchParams<{ agent?: string }>()
+  const [search, setSearch] = useSearchParams<{ agent?: string; write?: string }>()
   const navigate = useNavigate()
   const conversationId = () => params.conversationId ?? null
   const agents = useAgents()
   const allAgents = () => agents.data?.agents ?? []
   const chat = useChat(conversationId, (id) => navigate(`/chat/${id}`, { replace: true, scroll: false }))
   const [isListOpen, setListOpen] = createSignal(false)
+  const [wishes, setWishes] = createSignal(0)
+  // Asked for where the chat is open already, too.
+  createEffect(
+    on(
+      () => search.write,
+      (write) => {
+        if (write === undefined) return
+        setWishes((count) => count + 1)
+        setSearch({ write: undefined }, { replace: true })
+      },
+    ),
+  )
+  const opened = () => `${conversationId()} ${search.agent} ${wishes()}`
   const startNew = () => {
     chat.forgetNew()
     setListOpen(false)
-    navigate('/chat')
+    navigate(NEW_CHAT)
   }
   return (
     <div class="flex h-full min-h-0">
@@ -63,6 +77,7 @@ export function ChatScreen() {
       <Pane
         conversationId={conversationId()}
         askedAgentId={search.agent ?? null}
+        opened={opened()}
         agents={agents}
         chat={chat}
         onList={() => setListOpen(true)}
@@ -73,6 +88,7 @@ export function ChatScreen() {
 }
 
 type PaneProps = {
+  opened: unknown
   conversationId: string | null
   askedAgentId: string | null
   agents: ReturnType<typeof useAgents>
@@ -235,6 +251,7 @@ function Pane(props: PaneProps) {
       <Show when={!isGone() && agentId() !== null}>
         <div class="mx-auto w-full max-w-3xl px-6 pb-4 max-sm:px-3 max-sm:pb-3">
           <Composer
+            opened={props.opened}
             conversationId={props.conversationId}
             placeholder={running() === undefined ? words().chat.placeholder(agentName()) : words().chat.placeholderQueued}
             disabled={props.conversationId === null && props.chat.isOpening()}

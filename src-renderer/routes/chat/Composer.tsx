@@ -3,6 +3,7 @@ import ArrowUp from 'lucide-solid/icons/arrow-up'
 import Square from 'lucide-solid/icons/square'
 import { createEffect, createMemo, createSignal, type JSX, on, Show } from 'solid-js'
 import { MAX_TASK_CHARS } from '../../../src-runner/contract/primitives.ts'
+import { focusSoon } from '../../kit/focus.ts'
 import { countText } from '../../kit/numbers.ts'
 import { locale, words } from '../../kit/words/words.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -10,6 +11,8 @@ import { TextArea } from '../../ui/TextArea.tsx'
 import { keepDraft, readDraft } from './chat-turns.ts'
 
 export type ComposerProps = {
+  /** Changes whenever a chat is opened, also the same one again: the cursor is then in the field. */
+  opened: unknown
   conversationId: string | null
   placeholder: string
   /** A message cannot be handed over right now. */
@@ -34,6 +37,13 @@ export function Composer(props: ComposerProps) {
     on(
       () => props.conversationId,
       (id) => setText(readDraft(id)),
+    ),
+  )
+  // A chat that was just opened is for writing, wherever it was opened from.
+  createEffect(
+    on(
+      () => props.opened,
+      () => focusSoon(() => area),
     ),
   )
   createEffect(

@@ -5,14 +5,12 @@ import SquarePen from 'lucide-solid/icons/square-pen'
 import { createEffect, createSignal, Match, on, onCleanup, Show, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Conversation } from '../../../src-runner/contract/conversations.ts'
-import { problemOf } from '../../api/problem.ts'
+import { NothingYet } from '../../api/NothingYet.tsx'
 import { useConversations } from '../../api/queries.ts'
 import { words } from '../../kit/words/words.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
-import { ErrorState } from '../../ui/ErrorState.tsx'
-import { Skeleton } from '../../ui/Skeleton.tsx'
 import { StatusBadge } from '../../ui/StatusBadge.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -52,21 +50,21 @@ export function ConversationList(props: { currentId: string | null; agents: read
         />
       </div>
       <Switch>
-        <Match when={conversations.error && conversations.items.length === 0}>
-          <div class="p-3">
-            <ErrorState compact problem={problemOf(conversations.error)} onRetry={conversations.retry} />
-          </div>
-        </Match>
-        <Match when={conversations.isPending}>
-          <Skeleton rows={6} class="p-4" />
-        </Match>
-        <Match when={conversations.items.length === 0 && query() !== ''}>
-          <p class="px-4 py-3 text-ink-3">{words().common.noMatchFor(query())}</p>
-        </Match>
         <Match when={conversations.items.length === 0}>
-          <EmptyState compact icon={MessageSquare} title={words().chat.noConversations}>
-            {words().chat.noConversationsWhy}
-          </EmptyState>
+          <NothingYet answer={conversations} compact class="p-3">
+            <Show
+              when={query() !== ''}
+              fallback={
+                <EmptyState compact icon={MessageSquare} title={words().chat.noConversations}>
+                  {words().chat.noConversationsWhy}
+                </EmptyState>
+              }
+            >
+              <p role="status" class="px-4 py-3 text-ink-3">
+                {words().common.noMatchFor(query())}
+              </p>
+            </Show>
+          </NothingYet>
         </Match>
         <Match when={true}>
           <VirtualList

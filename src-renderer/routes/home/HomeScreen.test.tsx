@@ -275,3 +275,24 @@ it('asks nothing of the past of somebody who was here all the time', async () =>
   await screen.findByText('Nothing needs you.')
   expect(runner.callsOf('sumUpSchedules')).toEqual([])
 })
+
+it('does not say that nothing needs the person, or that there is no job, where it could not look', async () => {
+  const runner = runnerWith([])
+  runner.answer({ listJobs: () => new Refusal('database_unavailable'), listAttention: () => new Refusal('database_unavailable') })
+  renderScreen(HomeScreen, { runner })
+  expect(await screen.findByText('Could not be loaded. What needs you may not be shown.')).toBeVisible()
+  expect(screen.queryByText('Nothing needs you.')).toBeNull()
+  expect(screen.queryByText('No job yet')).toBeNull()
+  expect(await screen.findByRole('button', { name: 'Try again' })).toBeVisible()
+})
+
+it('takes back that nothing is needed when the runner goes away', async () => {
+  const runner = runnerWith([])
+  renderScreen(HomeScreen, { runner })
+  await screen.findByText('Nothing needs you.')
+  expect(await screen.findByRole('button', { name: 'Try an example' })).toBeVisible()
+  runner.setReachable(false)
+  runner.breakStreams()
+  await vi.waitFor(() => expect(screen.queryByText('Nothing needs you.')).toBeNull())
+  expect(screen.queryByRole('button', { name: 'Try an example' })).toBeNull()
+})

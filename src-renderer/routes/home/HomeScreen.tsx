@@ -1,6 +1,7 @@
 import { useSearchParams } from '@solidjs/router'
 import { createMemo, Show } from 'solid-js'
 import type { AttentionItem } from '../../../src-runner/contract/notifications.ts'
+import { useApi } from '../../api/ApiProvider.tsx'
 import { problemOf } from '../../api/problem.ts'
 import { useAgents, useAttention, useJobs, useModels, usePendingApprovals, useScheduleSummary } from '../../api/queries.ts'
 import { useMinutes } from '../../kit/now.ts'
@@ -60,12 +61,20 @@ export function HomeScreen() {
   const needs = () => lookAt().length + items().length + (approvals.data?.pending ?? 0) + (lacksModel() ? 1 : 0)
   const unreachable = () => agents.error ?? recent.error
   const isReady = () => agents.data !== undefined
+  const { connection } = useApi()
+  const counted = () => [agents, models, approvals, failed, attention]
+  /** That nothing needs the person is said when everything that may need them was looked at, by a runner that is there. */
+  const standing = () => {
+    if (needs() > 0) return words().home.needsYou(needs())
+    if (counted().some((answer) => answer.error) || connection() === 'lost') return words().home.unknown
+    return counted().some((answer) => answer.isPending) || connection() !== 'open' ? '' : words().home.calm
+  }
 
   return (
     <Screen width="medium">
       <PageHeader
         title={words().home.title}
-        description={<Show when={isReady()}>{needs() === 0 ? words().home.calm : words().home.needsYou(needs())}</Show>}
+        description={standing()}
         actions={
           <Show when={hasAgents()}>
             <SpentToday />

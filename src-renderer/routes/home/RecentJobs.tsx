@@ -3,13 +3,13 @@ import Activity from 'lucide-solid/icons/activity'
 import { For, Show } from 'solid-js'
 import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
 import type { Pages } from '../../api/observe.ts'
+import { NothingYet } from '../../api/NothingYet.tsx'
 import { words } from '../../kit/words/words.ts'
+import { JobTime } from '../../turn/JobFigures.tsx'
 import { Button } from '../../ui/Button.tsx'
-import { Duration } from '../../ui/Duration.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Money } from '../../ui/Money.tsx'
 import { Panel } from '../../ui/Panel.tsx'
-import { Skeleton } from '../../ui/Skeleton.tsx'
 import { StatusBadge } from '../../ui/StatusBadge.tsx'
 import { Time } from '../../ui/Time.tsx'
 
@@ -25,10 +25,10 @@ export function RecentJobs(props: { jobs: Pages<JobSummary>; onExample: () => vo
         </A>
       }
     >
-      <Show when={!props.jobs.isPending} fallback={<Skeleton rows={4} class="min-h-40 p-4" />}>
-        <Show
-          when={props.jobs.items.length > 0}
-          fallback={
+      <Show
+        when={props.jobs.items.length > 0}
+        fallback={
+          <NothingYet answer={props.jobs} rows={4} compact class="min-h-40 p-4">
             <EmptyState
               icon={Activity}
               compact
@@ -37,29 +37,27 @@ export function RecentJobs(props: { jobs: Pages<JobSummary>; onExample: () => vo
             >
               {text().emptyWhy}
             </EmptyState>
-          }
-        >
-          <ul class="pb-1">
-            <For each={props.jobs.items}>
-              {(job) => (
-                <li>
-                  <A href={`/jobs/${job.id}`} class="flex items-center gap-3 px-4 py-1.5 -outline-offset-2 hover:bg-hover">
-                    <StatusBadge status={job.status} show="icon" />
-                    <span class="min-w-0 flex-1 truncate">{job.title}</span>
-                    <span class="w-32 shrink-0 truncate text-xs text-ink-3 max-lg:w-20 max-md:hidden">{job.agentName}</span>
-                    <span class="w-16 shrink-0 text-right text-xs text-ink-3 max-lg:hidden">
-                      <Show when={job.startedAt !== null && job.finishedAt !== null}>
-                        <Duration ms={job.finishedAt! - job.startedAt!} />
-                      </Show>
-                    </span>
-                    <Money usd={job.costUsd} priced={job.priced} class="w-20 shrink-0 text-right text-xs text-ink-3" />
-                    <Time at={job.finishedAt ?? job.createdAt} class="w-20 shrink-0 text-right text-xs text-ink-3" />
-                  </A>
-                </li>
-              )}
-            </For>
-          </ul>
-        </Show>
+          </NothingYet>
+        }
+      >
+        <ul class="pb-1">
+          <For each={props.jobs.items}>
+            {(job) => (
+              <li>
+                <A href={`/jobs/${job.id}`} class="flex items-center gap-3 px-4 py-1.5 -outline-offset-2 hover:bg-hover">
+                  <StatusBadge status={job.status} show="icon" />
+                  <span class="min-w-0 flex-1 truncate">{job.title}</span>
+                  <span class="w-32 shrink-0 truncate text-xs text-ink-3 max-lg:w-20 max-md:hidden">{job.agentName}</span>
+                  <span class="w-16 shrink-0 text-right text-xs text-ink-3 max-lg:hidden">
+                    <JobTime job={job} />
+                  </span>
+                  <Money usd={job.costUsd} priced={job.priced} class="w-20 shrink-0 text-right text-xs text-ink-3" />
+                  <Time at={job.finishedAt ?? job.createdAt} class="w-20 shrink-0 text-right text-xs text-ink-3" />
+                </A>
+              </li>
+            )}
+          </For>
+        </ul>
       </Show>
     </Panel>
   )

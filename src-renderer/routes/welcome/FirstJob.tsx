@@ -68,6 +68,9 @@ export function FirstJob(props: { jobId: string; onAgain: () => void }) {
               <ButtonLink href="/" variant="primary">
                 {text().home}
               </ButtonLink>
+              <Show when={data().job.conversationId}>
+                {(conversationId) => <ButtonLink href={`/chat/${conversationId()}`}>{text().chat}</ButtonLink>}
+              </Show>
               <ButtonLink href={`/jobs/${props.jobId}`}>{text().details}</ButtonLink>
               <Button variant="ghost" onClick={() => props.onAgain()}>
                 {text().again}

@@ -1,10 +1,11 @@
 import Play from 'lucide-solid/icons/play'
 import { createMemo, createSignal, For, Show } from 'solid-js'
 import { MAX_TASK_CHARS } from '../../../src-runner/contract/primitives.ts'
-import { useSubmitTask } from '../../api/mutations.ts'
+import { useApi } from '../../api/ApiProvider.tsx'
 import { sentenceOf } from '../../api/problem.ts'
 import { useAgents } from '../../api/queries.ts'
 import { words } from '../../kit/words/words.ts'
+import { startTurn } from '../../turn/start-turn.ts'
 import { Button } from '../../ui/Button.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 import { FirstJob } from './FirstJob.tsx'
@@ -15,7 +16,9 @@ import { StepHead } from './StepHead.tsx'
 export function JobStep(props: { jobId: string | null; onJob: (jobId: string | null) => void; onBack: () => void }) {
   const text = () => words().welcome.job
   const agents = useAgents()
-  const submit = useSubmitTask()
+  const { client } = useApi()
+  const [isRunning, setRunning] = createSignal(false)
+  const [problem, setProblem] = createSignal<unknown>(null)
   const made = readFirstAgent()
   const agent = createMemo(() => {
     const all = agents.data?.agents ?? []
@@ -28,11 +31,16 @@ export function JobStep(props: { jobId: string | null; onJob: (jobId: string | n
   const [task, setTask] = createSignal<string | null>(null)
   const shownTask = () => task() ?? prompts()[0]!
   const run = async () => {
-    const { id } = agent()!
+    if (isRunning() || shownTask().trim() === '') return
+    setRunning(true)
+    setProblem(null)
     try {
-      props.onJob((await submit.run({ body: { task: shownTask(), agentId: id } })).jobId)
-    } catch {
-      // Shown below the field.
+      // The first turn of a conversation: it is found in Chat afterwards, and goes on there.
+      props.onJob((await startTurn(client, { agentId: agent()!.id, message: shownTask() })).jobId)
+    } catch (thrown) {
+      setProblem(thrown)
+    } finally {
+      setRunning(false)
     }
   }
   return (
@@ -77,7 +85,7 @@ export function JobStep(props: { jobId: string | null; onJob: (jobId: string | n
                   )}
                 </For>
               </div>
-              <Show when={submit.error}>
+              <Show when={problem()}>
                 {(error) => (
                   <p role="alert" class="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
                     {sentenceOf(error())}
@@ -88,13 +96,7 @@ export function JobStep(props: { jobId: string | null; onJob: (jobId: string | n
                 <Button variant="ghost" onClick={() => props.onBack()}>
                   {words().common.back}
                 </Button>
-                <Button
-                  variant="primary"
-                  icon={Play}
-                  busy={submit.isRunning}
-                  disabled={shownTask().trim() === ''}
-                  onClick={() => void run()}
-                >
+                <Button variant="primary" icon={Play} busy={isRunning()} disabled={shownTask().trim() === ''} onClick={() => void run()}>
                   {text().run}
                 </Button>
               </div>

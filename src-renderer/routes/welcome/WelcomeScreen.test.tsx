@@ -1,9 +1,9 @@
 import { screen, within } from '@solidjs/testing-library'
 import { expect, it, vi } from 'vitest'
 import { DEFAULT_SETTINGS, type Settings } from '../../../src-runner/contract/settings.ts'
-import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
+import { createFakeRunner, createHeldStream, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeAgent, makeJob, makeModel, makeProvider } from '../../testing/things.ts'
+import { makeAgent, makeId, makeJob, makeModel, makeProvider } from '../../testing/things.ts'
 import { WelcomeScreen } from './WelcomeScreen.tsx'
 
 /** A workspace that remembers its settings, as the runner does. */
@@ -31,16 +31,21 @@ it('goes from the demo model to an agent to a first job that ends', async () => 
     task: 'Look at my folder and tell me what is in there.',
     finishedAt: null,
     result: null,
+    conversationId: makeId(),
   })
   runner.answer({
     createAgent: () => ({ agent }),
     listAgents: () => ({ agents: [agent], nextCursor: null }),
-    submitTask: () => ({ jobId: job.id, status: 'pending' }),
     getJob: () => ({ job }),
     listSteps: () => ({ steps: [] }),
   })
+  const conversationId = job.conversationId!
+  const start = createHeldStream()
+  runner.streamFrames('chatStream', [start])
+  start.send({ type: 'start', jobId: job.id, conversationId })
   const { user, path } = open(runner)
   await user.click(await screen.findByRole('button', { name: 'Try the demo' }))
+  expect(screen.queryByRole('button', { name: /brake/i })).toBeNull()
   expect(runner.callsOf('updateSettings')[0]!.body).toEqual({ defaultModel: { providerId: 'demo', model: 'demo' } })
 
   await screen.findByRole('heading', { name: 'Name your first agent' })
@@ -53,7 +58,8 @@ it('goes from the demo model to an agent to a first job that ends', async () => 
 
   await screen.findByRole('heading', { name: 'Give File guide a first job' })
   await user.click(screen.getByRole('button', { name: 'Run the first job' }))
-  expect(runner.callsOf('submitTask')[0]!.body).toMatchObject({ agentId: agent.id, task: job.task })
+  // As a turn of a conversation, so that it is found in Chat.
+  expect(runner.callsOf('chatStream')[0]!.body).toMatchObject({ agentId: agent.id, message: job.task })
   await screen.findByRole('heading', { name: 'Your first job is running' })
   expect(path()).toContain(job.id)
   expect(screen.getByRole('button', { name: 'Stop' })).toBeEnabled()

@@ -6,7 +6,6 @@ import { useUpdateSettings } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useSettings } from '../../api/queries.ts'
 import { words } from '../../kit/words/words.ts'
-import { BrakeButton } from '../../shell/Brake.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Mark } from '../../ui/Mark.tsx'
@@ -53,8 +52,7 @@ export function WelcomeScreen() {
           <Mark size={26} />
           <StepBar at={step()} />
           <Show when={search.job === undefined}>
-            <BrakeButton class="-my-1 ml-auto flex h-8 items-center gap-2 rounded-md px-2 text-sm text-ink-2 hover:bg-hover max-sm:hidden" />
-            <Button variant="ghost" size="sm" class="max-sm:ml-auto" onClick={() => void leave()}>
+            <Button variant="ghost" size="sm" class="ml-auto" onClick={() => void leave()}>
               {text().skip}
             </Button>
           </Show>

@@ -63,6 +63,19 @@ test('found by a part of the title, taken literally, and by agent', () => {
   expect(titles({ agentId: rig.ids.next() })).toEqual([])
 })
 
+test('found by what was said in it, by either side, and forgotten when it is removed', () => {
+  const id = chat('Plan the week')
+  chat('Something else')
+  chat('Water the ferns too', { conversation: id })
+  const { claim } = write((tx) => rig.store.claimNext(tx, 1))!
+  write((tx) => rig.store.settle(tx, claim, { ending: 'completed', text: 'Monday: the greenhouse.' }))
+  expect(titles({ q: 'FERNS' })).toEqual(['Plan the week'])
+  expect(titles({ q: 'greenhouse' })).toEqual(['Plan the week'])
+  expect(titles({ q: 'green_ouse' })).toEqual([])
+  write((tx) => deleteConversation(tx, { jobs: rig.store }, id))
+  expect(titles({ q: 'ferns' })).toEqual([])
+})
+
 test('the newest messages, oldest first', () => {
   const id = chat('m0')
   for (let i = 1; i < 5; i++) chat(`m${i}`, { conversation: id })

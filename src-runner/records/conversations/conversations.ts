@@ -39,7 +39,10 @@ export function getConversation(db: Db, conversationId: string): Conversation {
   return conversation
 }
 
-/** The last used first; `q` is looked for anywhere in the title, without regard to the case of ASCII letters. */
+/** A search reads so many of the newest messages: it blocks everybody while it does. */
+const MESSAGES_SEARCHED = 10_000
+
+/** The last used first; `q` is looked for anywhere in the title and the newest messages, whatever the case of ASCII letters. */
 export function listConversations(
   db: Db,
   { agentId, q, cursor, limit }: { agentId?: string; q?: string; cursor?: string; limit: number },
@@ -51,8 +54,10 @@ export function listConversations(
     params.push(agentId)
   }
   if (q !== undefined && q !== '') {
-    conditions.push("conversation.title LIKE ? ESCAPE '\\'")
-    params.push(`%${q.replace(/[\\%_]/g, '\\$&')}%`)
+    const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`
+    conditions.push(`(conversation.title LIKE ? ESCAPE '\\' OR conversation.id IN (SELECT conversation_id FROM
+      (SELECT conversation_id, text FROM messages ORDER BY seq DESC LIMIT ${MESSAGES_SEARCHED}) WHERE text LIKE ? ESCAPE '\\'))`)
+    params.push(pattern, pattern)
   }
   const rows = db
     .prepare<ConversationRow>(

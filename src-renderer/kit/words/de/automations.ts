@@ -301,6 +301,8 @@ export const automations: WordsLike<typeof en> = {
     notFound: 'Diesen Zeitplan gibt es hier nicht mehr',
     notFoundWhy: 'Er wurde gelöscht, oder die Adresse stimmt nicht. Seine Aufträge stehen weiter im Verlauf.',
     next: 'Nächstes Mal',
+    notToday: 'Heute nicht: Budget verbraucht',
+    legend: 'Legende',
     dueNow: 'jetzt fällig',
     running: 'Läuft',
     watcher: 'Wächter',

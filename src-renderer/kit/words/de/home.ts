@@ -6,6 +6,7 @@ const plural = createPlural('de')
 
 export const home: WordsLike<typeof en> = {
   title: 'Start',
+  unknown: 'Konnte nicht geladen werden. Vielleicht fehlt hier, was dich braucht.',
   calm: 'Nichts braucht dich.',
   needsYou: (count) => plural(count, { one: '# Sache braucht dich', other: '# Sachen brauchen dich' }),
   composer: {

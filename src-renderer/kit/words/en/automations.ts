@@ -290,6 +290,8 @@ export const automations = {
     notFound: 'This schedule is not here any more',
     notFoundWhy: 'It was deleted, or the address is wrong. The jobs it started are still in Activity.',
     next: 'Next',
+    notToday: 'Not today: budget used up',
+    legend: 'Legend',
     dueNow: 'due now',
     running: 'Running',
     watcher: 'Watcher',

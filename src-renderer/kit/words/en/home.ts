@@ -4,6 +4,7 @@ const plural = createPlural('en')
 
 export const home = {
   title: 'Home',
+  unknown: 'Could not be loaded. What needs you may not be shown.',
   calm: 'Nothing needs you.',
   needsYou: (count: number) => plural(count, { one: '# thing needs you', other: '# things need you' }),
   composer: {

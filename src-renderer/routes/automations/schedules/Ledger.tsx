@@ -3,7 +3,7 @@ import CalendarClock from 'lucide-solid/icons/calendar-clock'
 import { createEffect, createMemo, createSignal, For, type JSX, Match, on, Show, Switch } from 'solid-js'
 import { isTerminal } from '../../../../src-runner/contract/jobs.ts'
 import type { Occurrence, Schedule } from '../../../../src-runner/contract/schedules.ts'
-import { problemOf } from '../../../api/problem.ts'
+import { NothingYet } from '../../../api/NothingYet.tsx'
 import { useJob, useOccurrences, useScheduleSummary } from '../../../api/queries.ts'
 import { useMinutes } from '../../../kit/now.ts'
 import { saidText } from '../../../kit/said.ts'
@@ -13,16 +13,15 @@ import { tallyOf } from '../../../ledger/tally.ts'
 import { TallyLine } from '../../../ledger/TallyLine.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { EmptyState } from '../../../ui/EmptyState.tsx'
-import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { KeyedFor } from '../../../ui/KeyedFor.tsx'
 import { Money } from '../../../ui/Money.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
-import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { StatusBadge } from '../../../ui/StatusBadge.tsx'
 import { type Entry, foldOccurrences } from './fold-occurrences.ts'
 import { occurrenceTime } from './occurrence-time.ts'
 import { OccurrenceStrip } from './OccurrenceStrip.tsx'
+import { StripLegend } from './StripLegend.tsx'
 import { ownTimezone } from './zone-time.ts'
 
 const IN_STRIP = 40
@@ -50,36 +49,27 @@ export function Ledger(props: { schedule: Schedule }): JSX.Element {
     setWanted(shown().length + LINES)
     if (ledger.hasMore && entries().length < wanted()) ledger.more()
   }
+  const inStrip = () =>
+    entries()
+      .slice(0, IN_STRIP)
+      .map(({ sum }) => sum)
   const about = () =>
     props.schedule.timezone === ownTimezone() ? text().ledgerText : `${text().ledgerText} ${text().zoneOf(props.schedule.timezone)}`
   return (
     <Panel title={text().ledger} description={about()} flush>
       <Switch>
-        <Match when={ledger.error && ledger.items.length === 0}>
-          <div class="p-4 pt-0">
-            <ErrorState compact problem={problemOf(ledger.error)} onRetry={ledger.retry} />
-          </div>
-        </Match>
-        <Match when={ledger.isPending}>
-          <Skeleton rows={4} class="p-4 pt-0" />
-        </Match>
         <Match when={ledger.items.length === 0}>
-          <EmptyState compact icon={CalendarClock} title={text().ledgerEmpty}>
-            {text().ledgerEmptyText}
-          </EmptyState>
+          <NothingYet answer={ledger} rows={4} compact class="p-4 pt-0">
+            <EmptyState compact icon={CalendarClock} title={text().ledgerEmpty}>
+              {text().ledgerEmptyText}
+            </EmptyState>
+          </NothingYet>
         </Match>
         <Match when={true}>
           <div class="flex flex-col gap-3 px-4 pt-1 pb-3">
             <LastWeek schedule={props.schedule} />
-            <OccurrenceStrip
-              occurrences={entries()
-                .slice(0, IN_STRIP)
-                .map(({ sum }) => sum)}
-              timezone={props.schedule.timezone}
-              size={12}
-              counts
-              class="flex-wrap gap-1.5"
-            />
+            <OccurrenceStrip occurrences={inStrip()} timezone={props.schedule.timezone} size={12} counts class="flex-wrap gap-1.5" />
+            <StripLegend occurrences={inStrip()} />
           </div>
           <ul aria-label={text().ledger} class="border-t border-line">
             <KeyedFor each={shown()} keyOf={(entry) => entry.key}>

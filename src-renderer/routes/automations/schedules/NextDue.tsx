@@ -1,19 +1,23 @@
-import { type JSX, Show } from 'solid-js'
+import { type JSX, Match, Switch } from 'solid-js'
 import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { useMinutes } from '../../../kit/now.ts'
 import { words } from '../../../kit/words/words.ts'
 import { Time } from '../../../ui/Time.tsx'
 
-/** When it comes round again. */
+/** When it runs again. A time that comes while today's budget is used up is no run, and is not promised. */
 export function NextDue(props: { schedule: Schedule }): JSX.Element {
   const now = useMinutes()
+  const text = () => words().automations.schedule
+  const dueAt = () => props.schedule.nextDueAt
+  const dayOf = (at: number) => new Intl.DateTimeFormat('en-CA', { timeZone: props.schedule.timezone }).format(at)
+  const isSpent = () => props.schedule.agentSpentTodayUsd >= props.schedule.dailyBudgetUsd
   return (
-    <Show when={props.schedule.nextDueAt} fallback="–">
-      {(at) => (
-        <Show when={at() > now()} fallback={words().automations.schedule.dueNow}>
-          <Time at={at()} />
-        </Show>
-      )}
-    </Show>
+    <Switch fallback="–">
+      <Match when={dueAt() !== null && isSpent() && dayOf(Math.max(dueAt()!, now())) === dayOf(now())}>
+        <span class="text-warn">{text().notToday}</span>
+      </Match>
+      <Match when={dueAt() !== null && dueAt()! <= now()}>{text().dueNow}</Match>
+      <Match when={dueAt()}>{(at) => <Time at={at()} />}</Match>
+    </Switch>
   )
 }

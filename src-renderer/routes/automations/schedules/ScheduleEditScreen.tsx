@@ -133,6 +133,7 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
           <div class="flex flex-col gap-4">
             <div class="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
               <TextField
+                isFirst={props.schedule === null}
                 label={text().name}
                 placeholder={text().namePlaceholder}
                 problem={form.problemOf('name')}

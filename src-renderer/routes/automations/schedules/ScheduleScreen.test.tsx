@@ -259,6 +259,8 @@ describe('its ledger', () => {
     expect(within(await ledger()).getAllByRole('listitem')).toHaveLength(1)
     view.held.occurrences.unshift(makeOccurrence({ state: 'skipped_overlap', jobId: null, jobStatus: null }))
     view.runner.happen({ type: 'schedule.skipped', payload: { scheduleId: view.held.schedule.id, state: 'skipped_overlap' } })
-    expect(await screen.findByText('Skipped: still running')).toBeInTheDocument()
+    expect(await within(await ledger()).findByText('Skipped: still running')).toBeInTheDocument()
+    // What the signs of the strip mean stands below it.
+    expect(within(screen.getByRole('list', { name: 'Legend' })).getAllByRole('listitem')).toHaveLength(2)
   })
 })

@@ -3,7 +3,7 @@ import ChevronRight from 'lucide-solid/icons/chevron-right'
 import InboxIcon from 'lucide-solid/icons/inbox'
 import { createMemo, type JSX, Match, onMount, Show, Switch } from 'solid-js'
 import { type Delivery, INBOX_KEEPS, type Trigger } from '../../../../src-runner/contract/triggers.ts'
-import { problemOf } from '../../../api/problem.ts'
+import { NothingYet } from '../../../api/NothingYet.tsx'
 import { useDeliveries } from '../../../api/queries.ts'
 import { bytesText, countText } from '../../../kit/numbers.ts'
 import { visibleText } from '../../../kit/visible-text.ts'
@@ -14,7 +14,6 @@ import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { KeyedFor } from '../../../ui/KeyedFor.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
-import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { Time } from '../../../ui/Time.tsx'
 import { DeliveryView } from './DeliveryView.tsx'
 import { OutcomeIcon } from './outcomes.tsx'
@@ -47,18 +46,12 @@ export function Inbox(props: { trigger: Trigger }): JSX.Element {
         </div>
       </Show>
       <Switch>
-        <Match when={answer.error && answer.data === undefined}>
-          <div class="p-4 pt-0">
-            <ErrorState compact problem={problemOf(answer.error)} onRetry={answer.retry} />
-          </div>
-        </Match>
-        <Match when={answer.isPending}>
-          <Skeleton rows={4} class="p-4 pt-0" />
-        </Match>
         <Match when={deliveries().length === 0}>
-          <EmptyState compact icon={InboxIcon} title={text().inboxEmpty}>
-            {text().inboxEmptyText}
-          </EmptyState>
+          <NothingYet answer={answer} rows={4} compact class="p-4 pt-0">
+            <EmptyState compact icon={InboxIcon} title={text().inboxEmpty}>
+              {text().inboxEmptyText}
+            </EmptyState>
+          </NothingYet>
         </Match>
         <Match when={true}>
           <ArrowList label={text().deliveries} class="border-t border-line">

@@ -128,6 +128,7 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
               </Show>
               <div class="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
                 <TextField
+                  isFirst
                   label={text().name}
                   hint={text().nameHint}
                   problem={form.problemOf('name')}
