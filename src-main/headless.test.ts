@@ -169,6 +169,23 @@ describe('headless', () => {
     await vi.waitFor(async () => expect(await answers(runnerUrl)).toBe(false), { timeout: 5_000, interval: 50 })
   })
 
+  it('starts again on the same data at once after it was killed', { timeout: 60_000 }, async () => {
+    const program = startHeadless()
+    await program.ready
+    program.child.kill('SIGKILL')
+    await program.exited
+    const { runnerUrl } = await startHeadless().ready
+    expect((await fetch(`${runnerUrl}/api/health`)).status).toBe(200)
+  })
+
+  it('says which process has the data folder when it does not let go', { timeout: 60_000 }, async () => {
+    const program = startHeadless()
+    await program.ready
+    const second = startHeadless()
+    expect(await second.exited).toBe(1)
+    expect(second.stderr()).toMatch(/Another Deckhand runner \(process \d+\) is using this data folder/)
+  })
+
   it.each(['DASHBOARD_PORT', 'RUNNER_PORT'])(
     'says which port is taken (%s), and sends nothing to its holder',
     { timeout: 30_000 },

@@ -3,6 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { findBox } from './base/box/find-box.ts'
 import { openDatabase, type Database } from './base/db/database.ts'
+import { openWhenFree } from './base/db/open-when-free.ts'
 import { DatabaseRefused } from './base/db/database-errors.ts'
 import { transact } from './base/db/transact.ts'
 import { createEventHub, type EventHub } from './base/events/event-hub.ts'
@@ -142,7 +143,8 @@ export function createRunner(deps: RunnerDeps): Runner {
     makeDataFolder(config.dataDir)
     try {
       endings.add(() => outbound.close())
-      const db = (deps.openDatabase ?? openDatabase)({ file: join(config.dataDir, 'deckhand.db'), clock, ids, log })
+      const open = () => (deps.openDatabase ?? openDatabase)({ file: join(config.dataDir, 'deckhand.db'), clock, ids, log })
+      const db = await openWhenFree(open, systemClock)
       endings.add(() => db.close())
       parts = assemble(db)
       const rescued = transact(db, (tx) => parts!.jobs.rescue(tx))

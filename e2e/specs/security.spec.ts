@@ -143,3 +143,14 @@ test('the desktop refuses what does not fit, and says so without carrying it out
   expect(opened).toEqual([false, false, false, false])
   expect((await deckhand.hooks()).opened).toEqual([])
 })
+
+test('the secret is given out only after the desktop has asked the person', async ({ deckhand, page }) => {
+  const ask = () => page.evaluate(() => (globalThis as unknown as { deckhand: DesktopApi }).deckhand.revealSecret(undefined))
+  await deckhand.setHooks({ confirm: false })
+  expect(await ask()).toBeNull()
+  expect((await deckhand.hooks()).questions).toEqual(['Show the secret of this computer?'])
+  await deckhand.setHooks({ confirm: true })
+  const secret = await ask()
+  expect(secret).toMatch(/^[\w-]{43}$/)
+  expect(JSON.stringify(await deckhand.state())).not.toContain(secret!)
+})

@@ -1,3 +1,4 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { messageOf } from '../../kit/errors.ts'
 import { DatabaseRefused, sqliteCodeOf } from './database-errors.ts'
@@ -18,10 +19,34 @@ export function holdLock(file: string): () => void {
   } catch (error) {
     lock?.close()
     if (sqliteCodeOf(error)?.startsWith('SQLITE_BUSY')) {
-      throw new DatabaseRefused('database_locked', 'Another Deckhand runner is using this data folder. Nothing was changed.', error)
+      const message = `Another Deckhand runner${describeHolder(file)} is using this data folder. Nothing was changed. End it first, or choose another folder with DECKHAND_DATA_DIR.`
+      throw new DatabaseRefused('database_locked', message, error)
     }
     throw new DatabaseRefused('data_dir_unusable', `The data folder cannot be used: ${messageOf(error)}`, error)
   }
   const held = lock
-  return () => held.close()
+  const note = noteOf(file)
+  try {
+    writeFileSync(note, `${process.pid}\n`, { mode: 0o600 })
+  } catch {
+    // A full disk: whoever finds the lock held is told so without a number.
+  }
+  return () => {
+    rmSync(note, { force: true })
+    held.close()
+  }
+}
+
+/** Beside the lock, since nobody else may read that file: which process holds it. Only looked at while the lock is held. */
+function noteOf(file: string): string {
+  return `${file}.pid`
+}
+
+function describeHolder(file: string): string {
+  try {
+    const pid = /^\d+$/.exec(readFileSync(noteOf(file), 'utf8').trim())?.[0]
+    return pid === undefined ? '' : ` (process ${pid})`
+  } catch {
+    return ''
+  }
 }
