@@ -22,6 +22,8 @@ function textOf({ title, body, bodySaid }: Notice, about: NoticeAbout, speech: S
   switch (about.code) {
     case 'job_failed':
       return { title, body: why }
+    case 'job_postponed':
+      return { title: text.postponed(about.job), body: why }
     case 'approval':
       return { title: text.approval[about.kind](about.agentName), body: about.asked === undefined ? body : askedText(about.asked, speech) }
     case 'budget_exhausted':

@@ -33,7 +33,14 @@ export const RECORDED_EVENTS = {
     costUsd: Usd,
   }),
   'job.waiting': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), status: JobStatus }),
-  'job.requeued': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), reason: z.enum(['woken', 'rescued', 'released']) }),
+  'job.requeued': z.object({
+    jobId: Id,
+    agentId: Id,
+    conversationId: Id.nullable(),
+    reason: z.enum(['woken', 'rescued', 'released', 'postponed']),
+  }),
+  /** No model answers, or the keychain does not. It goes on by itself; `message` says what a person may do. */
+  'job.postponed': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), message: z.string(), until: Moment }),
   'job.cancel_requested': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable() }),
   'job.finished': z.object({
     jobId: Id,

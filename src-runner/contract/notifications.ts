@@ -26,6 +26,8 @@ export type NoticeKind = z.infer<typeof NoticeKind>
 export const NoticeAbout = z.discriminatedUnion('code', [
   /** Under the title of the job. */
   z.object({ code: z.literal('job_failed') }),
+  /** No model answers it. It goes on by itself, and is of the same kind as a failure: a person may have to do something. */
+  z.object({ code: z.literal('job_postponed'), job: z.string() }),
   /** `asked` left out: in the words of whoever asks. */
   z.object({ code: z.literal('approval'), kind: ApprovalKind, agentName: z.string(), asked: Asked.optional() }),
   z.object({ code: z.literal('budget_exhausted'), schedule: z.string() }),

@@ -47,6 +47,7 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'job.step_recorded': [{ tag: 'job', by: 'jobId' }, { tag: 'conversation', by: 'conversationId' }, { tag: 'spend' }],
   'job.waiting': [...job, { tag: 'conversations' }],
   'job.requeued': job,
+  'job.postponed': job,
   'job.cancel_requested': job,
   'job.finished': [...job, { tag: 'conversations' }, { tag: 'spend' }, { tag: 'schedule', by: 'scheduleId' }, { tag: 'attention' }],
   'approval.asked': approval,

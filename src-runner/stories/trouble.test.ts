@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Limits } from '../contract/agents.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
-import { createHandClock } from '../testing/hand-clock.ts'
+import { AppError } from '../kit/errors.ts'
+import { createMemoryVault } from '../kit/vault.ts'
+import type { OpenedStream, StreamedEvent } from '../testing/runner-client.ts'
+import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
 
 describe('trouble with a model', { timeout: 20_000 }, () => {
   let runner: TestRunner
@@ -41,6 +44,90 @@ describe('trouble with a model', { timeout: 20_000 }, () => {
     runner.modelServer.play({ fault: { kind: 'status', status: 404, error: { message: 'no such model' } } })
     const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })
     expect(await runner.ended(jobId)).toMatchObject({ status: 'completed', model: { providerId: 'demo', model: 'demo' } })
+  })
+
+  describe('that says nothing', () => {
+    /** Lets two calls hang for as long as anybody waits for them. Answers what is told after that, as it happens. */
+    async function hangTwice(clock: HandClock, submit: () => Promise<unknown>): Promise<OpenedStream> {
+      const stream = await runner.client.stream('streamEvents')
+      await submit()
+      await runner.modelServer.untilReceived(1)
+      clock.advance(120_000)
+      const wait = await nextOf(stream, (event, data) => event === 'job.progress' && data['activity'] === 'retry_wait')
+      clock.advance((wait['until'] as number) - clock.now())
+      await runner.modelServer.untilReceived(2)
+      clock.advance(120_000)
+      return stream
+    }
+    async function nextOf({ events }: OpenedStream, fits: (event: string, data: Record<string, unknown>) => boolean) {
+      for (;;) {
+        const { value } = (await events.next()) as { value: StreamedEvent }
+        const data = value.data as Record<string, unknown>
+        if (fits(value.event, data)) return data
+      }
+    }
+    const stall = { fault: { kind: 'stall', afterFrames: 0 } } as const
+
+    it('leaves the slot to others after the second try, tells a person, survives a crash, and goes on by itself', async () => {
+      const clock = createHandClock()
+      runner = await createTestRunner({ clock })
+      await runner.client.ok('updateSettings', { body: { concurrency: 1 } })
+      const agent = await runner.addAgent()
+      runner.modelServer.play(stall, stall)
+      let jobId = ''
+      const told = await hangTwice(clock, async () => {
+        jobId = (await runner.client.ok('submitTask', { body: { task: 'Silence', agentId: agent.id } })).jobId
+      })
+      await nextOf(told, (event) => event === 'job.postponed')
+      told.close()
+      expect((await runner.client.ok('getJob', { params: { jobId } })).job.status).toBe('pending')
+      expect(runner.notices.at(-1)).toMatchObject({ kind: 'job_failed', about: { code: 'job_postponed', job: 'Silence' } })
+
+      // The one slot is free for whoever needs it.
+      const other = await runner.client.ok('submitTask', { body: { task: 'Quick', agentId: agent.id } })
+      expect((await runner.ended(other.jobId)).status).toBe('completed')
+
+      await runner.restart({ crash: true })
+      expect((await runner.client.ok('getJob', { params: { jobId } })).job.status).toBe('pending')
+      clock.advance(30_000)
+      expect(await runner.ended(jobId)).toMatchObject({ status: 'completed' })
+    })
+
+    it('hands over to the next model of the agent', async () => {
+      const clock = createHandClock()
+      runner = await createTestRunner({ clock })
+      const main = await runner.addProvider({ name: 'Main' })
+      const agent = await runner.addAgent({
+        model: { providerId: main.id, model: 'large' },
+        fallbacks: [{ providerId: 'demo', model: 'demo' }],
+      })
+      runner.modelServer.play(stall, stall)
+      let jobId = ''
+      const told = await hangTwice(clock, async () => {
+        jobId = (await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })).jobId
+      })
+      told.close()
+      expect(await runner.ended(jobId)).toMatchObject({ status: 'completed', model: { providerId: 'demo', model: 'demo' } })
+    })
+  })
+
+  it('whose key the keychain does not hand out: the job waits, a person is told, and it goes on when the keychain is open', async () => {
+    const clock = createHandClock()
+    const vault = createMemoryVault()
+    runner = await createTestRunner({ clock, vault })
+    const { id } = await runner.addProvider({ apiKey: 'a-key-of-somebody' })
+    const agent = await runner.addAgent({ model: { providerId: id, model: 'large' } })
+    const { get } = vault
+    vault.get = () => Promise.reject(new AppError('vault_unavailable', 'The keychain did not answer. Unlock it and try again.'))
+    const { events, close } = await runner.client.stream('streamEvents')
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })
+    for await (const { event } of events) if (event === 'job.postponed') break
+    close()
+    expect(runner.notices.at(-1)).toMatchObject({ body: 'The keychain did not answer. Unlock it and try again.' })
+    vault.get = get
+    clock.advance(60_000)
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'completed' })
+    expect(runner.modelServer.received.at(-1)!.headers['authorization']).toBe('Bearer a-key-of-somebody')
   })
 
   it('that refuses the key: the job fails with what to do, at once, and a person is told', async () => {

@@ -64,6 +64,7 @@ const STEPS = {
   ask: settleWith({ ending: 'waiting', status: 'awaiting_approval' }),
   delegate: settleWith({ ending: 'waiting', status: 'awaiting_child' }),
   release: settleWith({ ending: 'released' }),
+  postpone: settleWith({ ending: 'postponed', waitMs: 0, message: 'Nobody answers.', tell: true }),
   wake,
   cancel,
   forceCancel,
@@ -297,6 +298,7 @@ function settled(job: ModelJob, ending: AttemptEnding): void {
   else if (ending.ending === 'cancelled' || job.stopAsked) end(job, 'cancelled')
   else if (ending.ending === 'failed') end(job, 'failed', null, ending.error)
   else if (ending.ending === 'released') Object.assign(job, { status: 'pending', woken: false })
+  else if (ending.ending === 'postponed') Object.assign(job, { status: 'pending', woken: false, crashes: 0 })
   else Object.assign(job, { status: job.woken ? 'pending' : ending.status, woken: false, crashes: 0 })
 }
 

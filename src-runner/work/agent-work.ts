@@ -145,6 +145,7 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
       watch: createWatchState(deps, claim, job),
     },
     limits: agent.limits,
+    postponed: jobs.timesPostponed(db, job.id),
     // The row counts with every step, in the same commit.
     used: { turns: job.turns, toolCalls: job.toolCalls, costMicros: Math.round(job.costUsd * 1_000_000), workingMs: job.workingMs },
     signal,

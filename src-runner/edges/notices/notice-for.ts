@@ -33,6 +33,13 @@ export function noticeFor(event: StoredEvent, sources: NoticeSources): Candidate
       if (job === null || job.channel === 'delegation') return null
       return candidate({ code: 'job_failed' }, job.title, job.errorMessage ?? '', `/jobs/${job.id}`)
     }
+    case 'job.postponed': {
+      const { jobId, message } = event.payload
+      const job = findJob(db, jobId)
+      if (job === null) return null
+      const isStill = () => findJob(db, jobId)?.status === 'pending'
+      return candidate({ code: 'job_postponed', job: job.title }, `“${job.title}” waits`, message, `/jobs/${job.id}`, isStill)
+    }
     case 'approval.asked': {
       const approval = findApproval(db, event.payload.approvalId)
       return approval?.status === 'pending' ? noticeOfApproval(approval, db) : null
@@ -156,6 +163,7 @@ function candidate(about: CandidateAbout, title: string, body: string, path: str
 
 function kindOf(about: CandidateAbout): NoticeKind {
   if (about.code === 'several') return about.counts[0]!.kind
+  if (about.code === 'job_postponed') return 'job_failed'
   if (about.code !== 'approval') return about.code
   return about.kind === 'budget' ? 'budget_reached' : 'approval_waiting'
 }

@@ -3,6 +3,7 @@ import type { Tx } from '../../base/db/transact.ts'
 import type { Job } from '../../contract/jobs.ts'
 import type { Claim } from './claim.ts'
 import type { JobDeps } from './job-deps.ts'
+import { LONGEST_POSTPONED_MS } from './postponing.ts'
 import { listQueuedAgents } from './queue.ts'
 import { getJob } from './reading.ts'
 
@@ -20,10 +21,12 @@ export function createTurns(): Turns {
 /**
  * What may run: in a conversation and in a schedule, nothing runs while an earlier job is unfinished. A job that was
  * running when the process died is a suspect until it gets on; suspects run one at a time, so that a job that
- * kills the process is found out without taking others down with it a second time.
+ * kills the process is found out without taking others down with it a second time. A postponed job is left until its time; one
+ * that lies further ahead than anybody postpones was written by a clock that was wrong.
  */
 const MAY_RUN = `
   job.status = 'pending'
+  AND NOT EXISTS (SELECT 1 FROM postponed_jobs AS later WHERE later.job_seq = job.seq AND later.until > ? AND later.until <= ?)
   AND (job.crashes = 0 OR NOT EXISTS (SELECT 1 FROM agent_jobs AS other WHERE other.status = 'running' AND other.crashes > 0))
   AND (job.conversation_id IS NULL OR NOT EXISTS (
     SELECT 1 FROM agent_jobs AS earlier WHERE earlier.conversation_id = job.conversation_id AND earlier.seq < job.seq
@@ -39,11 +42,12 @@ export const ONE_JOB = `SELECT job.seq FROM agent_jobs AS job WHERE job.id = ? A
 export function claimNextJob(tx: Tx, deps: JobDeps, turns: Turns, limit: number): ClaimedJob | null {
   const running = countRunningByAgent(tx)
   if (sum(running.values()) >= limit) return null
+  const postponed = postponedRange(deps)
   const byNeed = listQueuedAgents(tx)
     .map((agentId) => ({ agentId, running: running.get(agentId) ?? 0, lastTurn: turns.lastTurnOf(agentId) }))
     .sort((a, b) => a.running - b.running || a.lastTurn - b.lastTurn)
   for (const { agentId } of byNeed) {
-    const found = tx.prepare<{ seq: number }>(FIRST_OF_AGENT).get(agentId)
+    const found = tx.prepare<{ seq: number }>(FIRST_OF_AGENT).get(agentId, ...postponed)
     if (found === undefined) continue
     turns.served(agentId)
     return claimRow(tx, deps, found.seq)
@@ -54,8 +58,13 @@ export function claimNextJob(tx: Tx, deps: JobDeps, turns: Turns, limit: number)
 /** This job, if it may run now. One that is finished, claimed, in another's way or over the limit is left as it is: null. */
 export function claimJob(tx: Tx, deps: JobDeps, jobId: string, limit: number): ClaimedJob | null {
   if (sum(countRunningByAgent(tx).values()) >= limit) return null
-  const found = tx.prepare<{ seq: number }>(ONE_JOB).get(jobId)
+  const found = tx.prepare<{ seq: number }>(ONE_JOB).get(jobId, ...postponedRange(deps))
   return found === undefined ? null : claimRow(tx, deps, found.seq)
+}
+
+/** Between what moments a job may be postponed to. */
+function postponedRange({ clock }: JobDeps): [after: number, until: number] {
+  return [clock.now(), clock.now() + LONGEST_POSTPONED_MS]
 }
 
 function claimRow(tx: Tx, deps: JobDeps, seq: number): ClaimedJob {

@@ -8,6 +8,7 @@ import { addMessage, touchConversation } from '../conversations/turns.ts'
 import { toUsd } from '../micros.ts'
 import { LostClaim, type Claim } from './claim.ts'
 import type { JobDeps, MovedJob } from './job-deps.ts'
+import { forgetPostponed, LONGEST_POSTPONED_MS, postponeUntil } from './postponing.ts'
 import { getJob } from './reading.ts'
 import { recordReply, type NewReply } from './recording.ts'
 import { previewOf } from './titles.ts'
@@ -21,6 +22,8 @@ export type AttemptEnding =
   | { ending: 'waiting'; status: 'awaiting_approval' | 'awaiting_child' }
   /** The attempt stopped and the job did not: it is pending again, with all its steps, and this was no crash. */
   | { ending: 'released' }
+  /** Nothing can be done for it now: it is pending again, and left alone for a while. `tell`: a person should know. */
+  | { ending: 'postponed'; waitMs: number; message: string; tell: boolean }
 
 /** How a job ends. `text` null: what the recorded replies said. */
 type JobEnding = { status: TerminalStatus; error: JobErrorCode | null; message: string | null; text: string | null; quiet?: boolean }
@@ -67,6 +70,7 @@ export function settleAttempt(tx: Tx, deps: JobDeps, claim: Claim, ending: Attem
     return endJob(tx, deps, job, { status: 'failed', error: ending.error, message: ending.message, text })
   }
   if (ending.ending === 'released') return requeue(tx, deps, job, 'released')
+  if (ending.ending === 'postponed') return postpone(tx, deps, job, ending)
   // It lived to a point where somebody else decides how it goes on: what killed it before is not held against that.
   if (job.crashes > 0) tx.prepare('UPDATE agent_jobs SET crashes = 0 WHERE seq = ?').run(job.seq)
   if (job.woken === 1) return requeue(tx, deps, job, 'woken')
@@ -199,7 +203,21 @@ function heldJob(tx: Tx, claim: Claim): OpenJob {
   return job
 }
 
-function requeue(tx: Tx, deps: JobDeps, job: OpenJob, reason: 'woken' | 'rescued' | 'released'): 'pending' {
+function postpone(
+  tx: Tx,
+  deps: JobDeps,
+  job: OpenJob,
+  { waitMs, message, tell }: Extract<AttemptEnding, { ending: 'postponed' }>,
+): 'pending' {
+  const until = deps.clock.now() + Math.min(waitMs, LONGEST_POSTPONED_MS)
+  postponeUntil(tx, job.seq, until)
+  if (job.crashes > 0) tx.prepare('UPDATE agent_jobs SET crashes = 0 WHERE seq = ?').run(job.seq)
+  const who = { jobId: job.id, agentId: job.agent_id, conversationId: job.conversation_id }
+  if (tell) tx.emit({ type: 'job.postponed', payload: { ...who, message, until } })
+  return requeue(tx, deps, job, 'postponed')
+}
+
+function requeue(tx: Tx, deps: JobDeps, job: OpenJob, reason: 'woken' | 'rescued' | 'released' | 'postponed'): 'pending' {
   tx.prepare(
     `UPDATE agent_jobs SET status = 'pending', boot_id = NULL, heartbeat_at = NULL, woken = 0, working_ms = working_ms + ? WHERE seq = ?`,
   ).run(deps.workingTime.take(job.id), job.seq)
@@ -232,6 +250,7 @@ function endJob(tx: Tx, deps: JobDeps, job: OpenJob, ending: JobEnding, cancelRe
   const at = deps.clock.now()
   const text = ending.text ?? recordedText(tx, job.seq)
   const result = text === '' && ending.status !== 'completed' ? null : text
+  forgetPostponed(tx, job.seq)
   tx.prepare(
     `UPDATE agent_jobs SET status = ?, finished_at = ?, error = ?, error_message = ?, result_preview = ?, boot_id = NULL,
        heartbeat_at = NULL, woken = 0, working_ms = working_ms + ?, cancel_requested_at = coalesce(cancel_requested_at, ?), quiet = ? WHERE seq = ?`,

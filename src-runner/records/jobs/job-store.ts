@@ -32,6 +32,7 @@ import {
   listRunningJobs,
   listSteps,
 } from './reading.ts'
+import { timesPostponed } from './postponing.ts'
 import { recordReply, recordToolResult, recordToolStarted, type NewReply, type NewToolResult, type NewToolStart } from './recording.ts'
 import { createJobQuarters } from './job-quarters.ts'
 import { createJobSearch } from './search.ts'
@@ -109,6 +110,7 @@ export function createJobStore({
     depthOf,
     listSteps,
     listReplyParts,
+    timesPostponed,
     countJobs,
     listRunningJobs,
     listJobsOfConversation,

@@ -6,6 +6,7 @@ import { toUsd } from '../micros.ts'
 import { addSpend } from '../spend/add-spend.ts'
 import { LostClaim, type Claim } from './claim.ts'
 import type { JobDeps } from './job-deps.ts'
+import { forgetPostponed } from './postponing.ts'
 
 /** A complete reply of a model, as the one who called it saw it. */
 export type NewReply = {
@@ -111,6 +112,7 @@ export function recordReply(tx: Tx, deps: JobDeps, claim: Claim, reply: NewReply
     reply.reasoning === '' ? null : reply.reasoning,
     reply.text,
   )
+  if (!reply.interrupted) forgetPostponed(tx, claim.seq)
   if (reply.sent !== undefined) {
     tx.prepare('INSERT INTO reply_parts (job_seq, seq, parts) VALUES (?, ?, ?)').run(claim.seq, place.seq, JSON.stringify(reply.sent))
   }

@@ -23,6 +23,13 @@ import type { LoopEnding } from './loop-types.ts'
 import { takeCall } from './take-call.ts'
 
 export const TRIES_PER_MODEL = 5
+/** A model that says nothing is not waited for a third time while the job holds a slot. */
+export const SILENT_TRIES = 2
+/** What a job waits for that no model answered, in turn: then it fails. */
+const SILENCE_WAITS_MS = [30_000, 60_000, 120_000]
+/** A keychain is unlocked by a person, who may be away for a day. */
+const KEYCHAIN_WAIT_MS = 60_000
+const KEYCHAIN_WAITS = 1_440
 export const MAX_RETRY_AFTER_MS = 10 * 60_000
 /** A wait longer than this is not waited for while another model of the list is still untried. */
 const LONG_WAIT_MS = 60_000
@@ -91,7 +98,7 @@ export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'mo
         tries--
         continue
       }
-      const waitMs = waitBeforeRetry(failure, tries, isLastModel, attempt.deps.random())
+      const waitMs = waitBeforeRetry(failure, tries, isLastModel, attempt)
       if (waitMs === null) {
         failures.push({ failure, tries })
         break
@@ -101,6 +108,8 @@ export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'mo
     // A refusal is the provider's decision about what was asked, not trouble: asking elsewhere would go around it.
     if (failures.at(-1)!.failure.kind === 'refused') break
   }
+  const later = postponed(attempt, failures)
+  if (later !== null) return { outcome: 'limit', ending: later, model: last.model, cost }
   return { outcome: 'failed', ...last, cost, error: errorCodeFor(failures[0]!.failure.kind), message: messageFor(failures) }
 }
 
@@ -273,13 +282,34 @@ function wellFormed(said: Said): Said {
 }
 
 /** Milliseconds to wait before the same model is asked again, or null: this model has had its chance. */
-function waitBeforeRetry(failure: ModelFailure, tries: number, isLastModel: boolean, random: number): number | null {
+function waitBeforeRetry(failure: ModelFailure, tries: number, isLastModel: boolean, { input, deps }: Attempt): number | null {
   if (!failure.retryable || tries >= TRIES_PER_MODEL) return null
+  // After a pause, one try tells whether the model is back.
+  if (failure.kind === 'timeout' && tries >= (input.postponed > 0 ? 1 : SILENT_TRIES)) return null
+  const random = deps.random()
   const backoffMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1)) * (0.5 + random / 2)
   if (failure.retryAfterMs === null) return Math.round(backoffMs)
   if (failure.retryAfterMs > MAX_RETRY_AFTER_MS) return null
   if (failure.retryAfterMs > LONG_WAIT_MS && !isLastModel) return null
   return Math.max(failure.retryAfterMs, 0)
+}
+
+/**
+ * What nobody answered now may be answered later. The job waits as a row and its slot is free. null: it was waited for long
+ * enough, or what is wrong is not a matter of time.
+ */
+function postponed({ input, said }: Attempt, failures: { failure: ModelFailure; tries: number }[]): LoopEnding | null {
+  const kinds = failures.map(({ failure }) => failure.kind)
+  const isKeyOnly = kinds.includes('key_out_of_reach') && !kinds.includes('timeout')
+  const waitMs = isKeyOnly
+    ? input.postponed < KEYCHAIN_WAITS
+      ? KEYCHAIN_WAIT_MS
+      : undefined
+    : kinds.includes('timeout')
+      ? SILENCE_WAITS_MS[input.postponed]
+      : undefined
+  if (waitMs === undefined || kinds.includes('refused')) return null
+  return { ending: 'postponed', waitMs, message: messageFor(failures), tell: input.postponed === 0, text: said.join('\n\n') }
 }
 
 async function waitedOut(attempt: Attempt, waitMs: number, failure: ModelFailure): Promise<boolean> {
@@ -299,6 +329,7 @@ function messageFor(failures: { failure: ModelFailure; tries: number }[]): strin
 function errorCodeFor(kind: ModelFailure['kind']): JobErrorCode {
   switch (kind) {
     case 'auth':
+    case 'key_out_of_reach':
       return 'model_auth'
     case 'not_found':
       return 'model_not_found'

@@ -105,6 +105,8 @@ export type LoopInput = {
   toolContext: Omit<ToolContext, 'callId' | 'signal'>
   limits: Limits
   used: Used
+  /** How often the job was postponed since it last got on. */
+  postponed: number
   signal: AbortSignal
 }
 
@@ -144,5 +146,7 @@ export type LoopEnding =
   /** `text` is what was said so far. */
   | { ending: 'waiting'; status: 'awaiting_approval' | 'awaiting_child'; text: string }
   | { ending: 'failed'; error: JobErrorCode; message: string; text: string }
+  /** No model answers now. The job is to be asked again later, by whoever is free then. `tell`: a person should know. */
+  | { ending: 'postponed'; waitMs: number; message: string; tell: boolean; text: string }
   /** The signal aborted: Stop or shutdown. `text` is what was written so far and already recorded. */
   | { ending: 'aborted'; text: string }

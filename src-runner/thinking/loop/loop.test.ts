@@ -395,7 +395,7 @@ describe('model trouble', () => {
     expect(rig.replies).toEqual([])
   })
 
-  it.each(['rate_limited', 'overloaded', 'server', 'network', 'timeout'] as const)(
+  it.each(['rate_limited', 'overloaded', 'server', 'network'] as const)(
     '%s is tried five times, waiting longer each time',
     async (kind) => {
       const rig = runRig({ random: 1, turns: Array.from({ length: 5 }, () => [fail({ kind })]) })
@@ -411,6 +411,47 @@ describe('model trouble', () => {
       )
     },
   )
+
+  const silent = fail({ kind: 'timeout', message: 'Acme says nothing.' })
+
+  it('is asked twice when it says nothing; then the job waits without a slot, and a person is told', async () => {
+    const rig = runRig({ random: 1, turns: [[silent], [silent]] })
+    rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
+    expect(await rig.ending).toEqual({ ending: 'postponed', waitMs: 30_000, message: 'Acme says nothing. (2 tries)', tell: true, text: '' })
+  })
+
+  it('that says nothing is followed by the next of the list, and nobody waits', async () => {
+    const rig = runRig({ models: { main: [[silent], [silent]], spare: [say('I am here.')] } })
+    rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
+    expect(await rig.ending).toMatchObject({ ending: 'completed', text: 'I am here.' })
+  })
+
+  it.each([
+    [1, 60_000],
+    [2, 120_000],
+  ])('is asked once after pause %i, and waited for longer', async (postponed, waitMs) => {
+    const rig = runRig({ postponed, turns: [[silent]] })
+    expect(await rig.ending).toMatchObject({ ending: 'postponed', waitMs, tell: false })
+  })
+
+  it('that says nothing after the third pause is given up', async () => {
+    const rig = runRig({ postponed: 3, turns: [[silent]] })
+    expect(await rig.ending).toEqual({ ending: 'failed', error: 'model_unavailable', message: 'Acme says nothing.', text: '' })
+  })
+
+  it('whose key is out of reach is waited for, for a day', async () => {
+    const failure: ModelFailure = {
+      kind: 'key_out_of_reach',
+      retryable: false,
+      retryAfterMs: null,
+      status: null,
+      message: 'The keychain did not answer.',
+    }
+    const open = () => Promise.resolve({ failure })
+    expect(await runRig({ open }).ending).toMatchObject({ ending: 'postponed', waitMs: 60_000, tell: true })
+    expect(await runRig({ open, postponed: 1_439 }).ending).toMatchObject({ ending: 'postponed', tell: false })
+    expect(await runRig({ open, postponed: 1_440 }).ending).toMatchObject({ ending: 'failed', error: 'model_auth' })
+  })
 
   it('spreads the waits', async () => {
     const rig = runRig({ random: 0, turns: [[fail({})], say('ok')] })

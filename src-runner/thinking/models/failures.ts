@@ -35,6 +35,7 @@ const RETRYABLE: Record<Kind, boolean> = {
   timeout: true,
   bad_answer: true,
   auth: false,
+  key_out_of_reach: false,
   not_found: false,
   context_too_long: false,
   refused: false,

@@ -135,6 +135,9 @@ export function createModelSource(deps: ModelSourceDeps): Models {
       try {
         access = await readAccess(ref.providerId)
       } catch (thrown) {
+        if (thrown instanceof AppError && thrown.code === 'vault_unavailable') {
+          return { failure: failure('key_out_of_reach', thrown.message) }
+        }
         return { failure: failure('auth', `The key of this agent’s model cannot be read: ${messageOf(thrown)}`) }
       }
       if (access === null) {

@@ -56,6 +56,8 @@ export type ModelFailure = {
     | 'network'
     | 'timeout'
     | 'auth'
+    /** The key is kept where nobody can get at it now: the keychain is locked or silent. */
+    | 'key_out_of_reach'
     | 'not_found'
     | 'context_too_long'
     | 'refused'

@@ -112,6 +112,7 @@ export const desktop: WordsLike<typeof en> = {
       unknown_outcome: (agent) => `${agent}: Ist es geschehen?`,
       budget: (agent) => `${agent} ist an einer Grenze`,
     },
+    postponed: (job) => `„${job}“ wartet`,
     budgetExhausted: (schedule) => `„${schedule}“ hat sein Budget verbraucht`,
     budgetExhaustedText: 'Morgen geht es von selbst weiter.',
     notDelivered: (agent) => `Eine Nachricht von ${agent} war nicht zustellbar`,

@@ -111,6 +111,7 @@ export const desktop = {
       unknown_outcome: (agent: string) => `${agent}: what happened?`,
       budget: (agent: string) => `${agent} reached a limit`,
     },
+    postponed: (job: string) => `“${job}” waits`,
     budgetExhausted: (schedule: string) => `“${schedule}” has used up its budget`,
     budgetExhaustedText: 'It goes on by itself tomorrow.',
     notDelivered: (agent: string) => `A message of ${agent} could not be delivered`,

@@ -12,6 +12,7 @@ import { BELIEVED_TIMES } from './0011-believed-times.ts'
 import { REPLY_PARTS } from './0012-reply-parts.ts'
 import { PINGS_AND_PLACEHOLDERS } from './0013-pings-and-placeholders.ts'
 import { BOUND_CALLS } from './0014-bound-calls.ts'
+import { POSTPONED_JOBS } from './0015-postponed-jobs.ts'
 
 /**
  * SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called.
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 12, sql: REPLY_PARTS },
   { version: 13, sql: PINGS_AND_PLACEHOLDERS, editsSchema: true },
   { version: 14, sql: BOUND_CALLS },
+  { version: 15, sql: POSTPONED_JOBS },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.at(-1)!.version
