@@ -13,6 +13,8 @@ export type ConfirmDialogProps = {
   children?: JSX.Element
   /** The verb, not "OK". */
   confirm: string
+  /** Left out: "Cancel". */
+  cancel?: string
   tone?: 'plain' | 'bad'
   /** The dialog closes when it resolves; when it rejects, the dialog stays and shows why. */
   onConfirm: () => Promise<unknown> | void
@@ -61,7 +63,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
               </p>
             </Show>
             <div class="mt-5 flex justify-end gap-2">
-              <Button onClick={close}>{words().common.cancel}</Button>
+              <Button onClick={close}>{props.cancel ?? words().common.cancel}</Button>
               <Button variant={props.tone === 'bad' ? 'danger' : 'primary'} busy={busy()} onClick={() => void confirm()}>
                 {props.confirm}
               </Button>

@@ -1,6 +1,7 @@
 import Server from 'lucide-solid/icons/server'
 import { For, Show } from 'solid-js'
-import type { FoundServer } from '../../../src-runner/contract/providers.ts'
+import type { FoundServer, Model } from '../../../src-runner/contract/providers.ts'
+import { useApi } from '../../api/ApiProvider.tsx'
 import { useCreateProvider } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { words } from '../../kit/words/words.ts'
@@ -9,11 +10,19 @@ import { Panel } from '../../ui/Panel.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
 /** Model servers that answer on this machine and are not used yet. */
-export function FoundServers(props: { servers: readonly FoundServer[] }) {
+export function FoundServers(props: { servers: readonly FoundServer[]; onAdded: (models: readonly Model[]) => void }) {
   const text = () => words().models.found
   const create = useCreateProvider()
-  const add = ({ kind, name, baseUrl }: FoundServer) =>
-    void create.run({ body: { kind, name, baseUrl } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  const { client } = useApi()
+  const add = async ({ kind, name, baseUrl }: FoundServer) => {
+    try {
+      const { provider } = await create.run({ body: { kind, name, baseUrl } })
+      const { models } = await client.call('listModels')
+      props.onAdded(models.filter((model) => model.providerId === provider.id))
+    } catch (thrown) {
+      toast({ tone: 'bad', text: sentenceOf(thrown) })
+    }
+  }
   return (
     <Show when={props.servers.length > 0}>
       <Panel title={text().title} description={text().why} flush>
@@ -30,7 +39,7 @@ export function FoundServers(props: { servers: readonly FoundServer[] }) {
                     {text().models(server.models.length)} · {server.baseUrl}
                   </p>
                 </div>
-                <Button size="sm" busy={create.isRunning} onClick={() => add(server)}>
+                <Button size="sm" busy={create.isRunning} onClick={() => void add(server)}>
                   {text().use}
                 </Button>
               </li>

@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { DEFAULT_SETTINGS } from '../../../src-runner/contract/settings.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeId, makeModel, makeProvider } from '../../testing/things.ts'
+import { makeAgent, makeId, makeModel, makeProvider } from '../../testing/things.ts'
 import { ModelsScreen } from './ModelsScreen.tsx'
 import { readAmount } from './PriceDialog.tsx'
 
@@ -160,4 +160,62 @@ it.each([
   ['99999999', null],
 ])('reads the amount %j as %s', (text, amount) => {
   expect(readAmount(text)).toBe(amount)
+})
+
+it('asks after the first real provider whether agents leave the demo, and moves those that were set to it', async () => {
+  const provider = makeProvider()
+  const demo = { providerId: 'demo', model: 'demo' }
+  const onDemo = makeAgent({ name: 'Ada', model: demo })
+  const runner = createFakeRunner({
+    createProvider: () => ({ provider }),
+    listProviders: () => ({ providers: [provider], nextCursor: null }),
+    checkProvider: () => ({ ok: true, models: 1, message: '1 model' }),
+    listModels: () => ({
+      models: [
+        makeModel({
+          providerId: provider.id,
+          providerName: 'Anthropic',
+          providerKind: 'anthropic',
+          model: 'claude-sonnet-5',
+          label: 'Sonnet 5',
+        }),
+      ],
+      problems: [],
+      defaultModel: demo,
+    }),
+    listAgents: () => ({ agents: [onDemo, makeAgent({ name: 'Bob', model: null })], nextCursor: null }),
+    getSettings: () => ({ settings: { ...DEFAULT_SETTINGS, defaultModel: demo } }),
+    updateSettings: ({ body }) => ({ settings: { ...DEFAULT_SETTINGS, ...body } }),
+    updateAgent: () => ({ agent: { ...onDemo, model: null } }),
+  })
+  const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models?add=anthropic' })
+  const dialog = await screen.findByRole('dialog', { name: 'Add a provider' })
+  await user.type(within(dialog).getByLabelText('API key'), KEY)
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  const question = await screen.findByRole('alertdialog', { name: 'Use Sonnet 5 by default?' })
+  expect(question).toHaveTextContent('Ada')
+  expect(question).not.toHaveTextContent('Bob')
+  expect(runner.callsOf('updateSettings')).toEqual([])
+  await user.click(within(question).getByRole('button', { name: 'Use Sonnet 5' }))
+  await vi.waitFor(() => expect(screen.queryByRole('alertdialog')).toBeNull())
+  expect(runner.callsOf('updateSettings')[0]!.body).toEqual({ defaultModel: { providerId: provider.id, model: 'claude-sonnet-5' } })
+  expect(runner.callsOf('updateAgent').map(({ params, body }) => [params, body])).toEqual([[{ agentId: onDemo.id }, { model: null }]])
+})
+
+it('asks nobody who has chosen a model already, and nobody who only changes a provider', async () => {
+  const provider = makeProvider()
+  const chosen = { providerId: makeId(), model: 'claude-opus-5' }
+  const runner = createFakeRunner({
+    createProvider: () => ({ provider }),
+    checkProvider: () => ({ ok: true, models: 1, message: '1 model' }),
+    listModels: () => ({ models: [makeModel({ providerId: provider.id })], problems: [], defaultModel: chosen }),
+    getSettings: () => ({ settings: { ...DEFAULT_SETTINGS, defaultModel: chosen } }),
+  })
+  const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models?add=anthropic' })
+  const dialog = await screen.findByRole('dialog', { name: 'Add a provider' })
+  await user.type(within(dialog).getByLabelText('API key'), KEY)
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  await vi.waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(screen.queryByRole('alertdialog')).toBeNull()
+  expect(runner.callsOf('updateSettings')).toEqual([])
 })

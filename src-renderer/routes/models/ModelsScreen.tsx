@@ -1,11 +1,14 @@
 import { useSearchParams } from '@solidjs/router'
 import Plus from 'lucide-solid/icons/plus'
-import { Show } from 'solid-js'
+import { createSignal, Show } from 'solid-js'
+import { DEMO_PROVIDER_ID } from '../../../src-runner/contract/agents.ts'
+import type { Model } from '../../../src-runner/contract/providers.ts'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
-import { useFoundServers, useModels, useProviders, useSettings } from '../../api/queries.ts'
+import { useAgents, useFoundServers, useModels, useProviders, useSettings } from '../../api/queries.ts'
 import { words } from '../../kit/words/words.ts'
 import { ModelPicker } from '../../models/ModelPicker.tsx'
+import { preferredModel } from '../../models/preferred-model.ts'
 import { ADDABLE_KINDS, type AddableKind } from '../../models/provider-kinds.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -15,6 +18,7 @@ import { Screen } from '../../ui/Screen.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { FoundServers } from './FoundServers.tsx'
+import { LeaveDemoDialog } from './LeaveDemoDialog.tsx'
 import { ModelTable } from './ModelTable.tsx'
 import { ProviderDialog } from './ProviderDialog.tsx'
 import { ProviderList } from './ProviderList.tsx'
@@ -29,12 +33,25 @@ export function ModelsScreen() {
   const models = useModels()
   const settings = useSettings()
   const change = useUpdateSettings()
+  const agents = useAgents()
   const text = () => words().models
   const defaultModel = () => settings.data?.settings.defaultModel ?? null
   const setDefault = (model: NonNullable<ReturnType<typeof defaultModel>>) =>
     void change.run({ body: { defaultModel: model } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
   const addKind = (): AddableKind => ADDABLE_KINDS.find((kind) => kind === search.add) ?? 'anthropic'
   const edited = () => providers.data?.providers.find((provider) => provider.id === search.edit)
+  /** What is offered in place of the demo. */
+  const [offered, setOffered] = createSignal<Model | null>(null)
+  const agentsOnDemo = () => (agents.data?.agents ?? []).filter((agent) => agent.model?.providerId === DEMO_PROVIDER_ID)
+  const isFirstReal = () => (providers.data?.providers ?? []).filter(({ origin }) => origin !== 'built_in').length <= 1
+  const added = (listed: readonly Model[]) => {
+    const first = preferredModel(listed)
+    if (first === null) return
+    const before = defaultModel()
+    // The first model that anybody adds is the one that agents should use.
+    if (before === null) setDefault({ providerId: first.providerId, model: first.model })
+    if (before?.providerId === DEMO_PROVIDER_ID || (isFirstReal() && agentsOnDemo().length > 0)) setOffered(first)
+  }
   const closeDialog = () => setSearch({ add: undefined, edit: undefined })
 
   return (
@@ -69,7 +86,7 @@ export function ModelsScreen() {
                 problem={settings.data !== undefined && defaultModel() === null ? text().default.noneWarning : null}
               />
             </Panel>
-            <FoundServers servers={found.data?.servers ?? []} />
+            <FoundServers servers={found.data?.servers ?? []} onAdded={added} />
             <ProviderList providers={listed().providers} models={models.data} onEdit={(provider) => setSearch({ edit: provider.id })} />
             <ModelTable
               models={models}
@@ -82,8 +99,9 @@ export function ModelsScreen() {
         )}
       </Show>
       <Show when={search.add !== undefined || edited()}>
-        <ProviderDialog kind={addKind()} existing={edited()} hasDefaultModel={defaultModel() !== null} onClose={closeDialog} />
+        <ProviderDialog kind={addKind()} existing={edited()} onAdded={added} onClose={closeDialog} />
       </Show>
+      <LeaveDemoDialog model={offered()} agents={agentsOnDemo()} onClose={() => setOffered(null)} />
     </Screen>
   )
 }

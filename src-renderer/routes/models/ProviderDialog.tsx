@@ -1,9 +1,8 @@
 import { createSignal, Show } from 'solid-js'
-import type { Provider } from '../../../src-runner/contract/providers.ts'
-import { useUpdateProvider, useUpdateSettings } from '../../api/mutations.ts'
+import type { Model, Provider } from '../../../src-runner/contract/providers.ts'
+import { useUpdateProvider } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { words } from '../../kit/words/words.ts'
-import { preferredModel } from '../../models/preferred-model.ts'
 import { type DraftProblems, emptyDraft, problemsOf, type ProviderDraft, ProviderFields, wishOf } from '../../models/ProviderFields.tsx'
 import { ADDABLE_KINDS, type AddableKind } from '../../models/provider-kinds.ts'
 import { useConnect } from '../../models/use-connect.ts'
@@ -13,11 +12,15 @@ import { Select } from '../../ui/Select.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
 /** Adds a provider or changes one. It is asked for its models at once, so that a wrong key is noticed here. */
-export function ProviderDialog(props: { kind: AddableKind; existing?: Provider; hasDefaultModel: boolean; onClose: () => void }) {
+export function ProviderDialog(props: {
+  kind: AddableKind
+  existing?: Provider
+  onAdded: (models: readonly Model[]) => void
+  onClose: () => void
+}) {
   const existing = props.existing
   const text = () => words().models.form
   const connect = useConnect()
-  const change = useUpdateSettings()
   const update = useUpdateProvider()
   const [draft, setDraft] = createSignal<ProviderDraft>(
     existing === undefined
@@ -32,12 +35,8 @@ export function ProviderDialog(props: { kind: AddableKind; existing?: Provider; 
     if (Object.keys(found).length > 0) return
     const connected = await connect.connect(wishOf(draft()), existing)
     if (connected === null) return
-    const first = preferredModel(connected.models)
-    // The first model that anybody adds is the one that agents should use.
-    if (!props.hasDefaultModel && first !== null) {
-      await change.run({ body: { defaultModel: { providerId: first.providerId, model: first.model } } }).catch(() => undefined)
-    }
     props.onClose()
+    if (existing === undefined) props.onAdded(connected.models)
   }
   const cancel = () => {
     if (existing === undefined) void connect.giveUp().catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))

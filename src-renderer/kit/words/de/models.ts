@@ -74,6 +74,17 @@ export const models: WordsLike<typeof en> = {
     notANumber: 'Ein Betrag in Dollar, zum Beispiel 2.50',
     reset: 'Meinen Preis entfernen',
   },
+  leaveDemo: {
+    title: (model) => `${model} als Standard nehmen?`,
+    why: 'Deine Agenten antworten noch mit der Demo, die einem Drehbuch folgt.',
+    agents: (count) =>
+      plural(count, {
+        one: 'Dieser Agent ist auf die Demo gestellt und folgt dann dem Standard:',
+        other: 'Diese Agenten sind auf die Demo gestellt und folgen dann dem Standard:',
+      }),
+    use: (model) => `${model} nehmen`,
+    keep: 'Bei der Demo bleiben',
+  },
   form: {
     addTitle: 'Anbieter hinzufügen',
     editTitle: (name) => `${name} bearbeiten`,

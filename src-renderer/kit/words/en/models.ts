@@ -72,6 +72,17 @@ export const models = {
     notANumber: 'A number of dollars, for example 2.50',
     reset: 'Remove my price',
   },
+  leaveDemo: {
+    title: (model: string) => `Use ${model} by default?`,
+    why: 'Your agents still answer with the demo, which follows a script.',
+    agents: (count: number) =>
+      plural(count, {
+        one: 'This agent is set to the demo and will follow the default:',
+        other: 'These agents are set to the demo and will follow the default:',
+      }),
+    use: (model: string) => `Use ${model}`,
+    keep: 'Keep the demo',
+  },
   form: {
     addTitle: 'Add a provider',
     editTitle: (name: string) => `Edit ${name}`,
