@@ -11,6 +11,8 @@ export type Writing<Piece> = {
 
 export type Part<Piece> =
   | { type: 'text'; piece: Piece; buttons: readonly Button[]; isLastText: boolean }
+  /** Goes before the text that refers to it. */
+  | { type: 'attachment'; name: string; bytes: Uint8Array }
   /** All of the text, as a file. */
   | { type: 'whole'; name: string; bytes: Uint8Array }
   | { type: 'file'; path: string }
@@ -27,11 +29,14 @@ const NOTHING_TO_SEE = '(no text)'
  * and the whole as a file; then its files.
  */
 export function partsOf<Piece>(
-  message: Pick<OutgoingMessage, 'text' | 'buttons' | 'files'>,
+  message: Pick<OutgoingMessage, 'text' | 'buttons' | 'files' | 'attachments'>,
   limits: ChannelLimits,
   writing: Writing<Piece>,
 ): Part<Piece>[] {
-  const { buttons, files } = message
+  const { files, attachments = [] } = message
+  const attached = attachments.map(({ name, text }) => ({ type: 'attachment' as const, name, bytes: Buffer.from(text, 'utf8') }))
+  const canAttach = limits.fileBytes !== null && attached.every(({ bytes }) => bytes.length <= limits.fileBytes!)
+  const buttons = canAttach || attached.length === 0 ? message.buttons : message.buttons.filter(({ whole }) => whole !== true)
   // For half a character a service may refuse all of the text.
   const text = message.text.toWellFormed()
   const pieces = cutShort(text, limits, writing)
@@ -40,6 +45,7 @@ export function partsOf<Piece>(
   const isSilent = shown.length === 0 && (files.length === 0 || buttons.length > 0)
   const texts = isSilent ? writing.cut(NOTHING_TO_SEE, limits.messageChars) : shown
   return [
+    ...(canAttach ? attached : []),
     ...texts.map((piece, i): Part<Piece> => {
       const isLastText = i === texts.length - 1
       return { type: 'text', piece, buttons: isLastText ? buttons : [], isLastText }

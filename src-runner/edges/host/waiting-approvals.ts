@@ -1,6 +1,7 @@
 import type { Approval } from '../../contract/approvals.ts'
 import type { WaitingApproval } from '../../contract/port.ts'
 import { askedOf } from '../../records/approvals/asked.ts'
+import { isShownWhole } from '../../records/approvals/what-decides.ts'
 
 /** How many a menu shows. */
 export const SHOWN_WAITING = 8
@@ -22,7 +23,7 @@ export function waitingApprovalOf(approval: Approval): WaitingApproval {
     agentName: lineOf(agentName),
     title: lineOf(text),
     ...askedOf(approval),
-    isWhole: fits(text) && saysAll(approval, text),
+    isWhole: fits(text) && isShownWhole(approval, text),
     choices: choices.length <= MAX_CHOICES && choices.every(fits) ? choices : [],
   }
 }
@@ -39,25 +40,6 @@ const LIMITS = {
   agent_month: "the agent's monthly limit",
   app_day: 'the daily limit',
 } as const
-
-function saysAll({ kind, args, marks }: Approval, text: string): boolean {
-  switch (kind) {
-    case 'budget':
-      return true
-    case 'question':
-      return marks.untrusted === null
-    case 'tool':
-      return marks.untrusted === null && textsIn(args).every((part) => text.includes(part))
-    case 'unknown_outcome':
-      // What became of a call has to be looked up first; no menu can say it.
-      return false
-  }
-}
-
-function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
-}
 
 /** Whether a menu shows the text as it is. */
 function fits(text: string): boolean {

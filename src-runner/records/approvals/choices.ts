@@ -29,3 +29,8 @@ export function choicesOf({ kind, question, budget }: Approval): Choice[] {
       ]
   }
 }
+
+/** Whether its call has to be seen whole by whoever approves it. A question and a limit are told in the message itself. */
+export function needsToBeWhole({ kind }: Pick<Approval, 'kind'>): boolean {
+  return kind === 'tool' || kind === 'unknown_outcome'
+}

@@ -3,7 +3,7 @@ import type { Tx } from '../../base/db/transact.ts'
 import type { Approval, ResolveApproval } from '../../contract/approvals.ts'
 import { AppError } from '../../kit/errors.ts'
 import type { ApprovalStore } from '../approvals/approvals.ts'
-import { choicesOf } from '../approvals/choices.ts'
+import { choicesOf, needsToBeWhole } from '../approvals/choices.ts'
 import { findByShortCode } from '../approvals/short-code.ts'
 import { findPersonByExternalId, type Sender } from './people.ts'
 
@@ -33,9 +33,9 @@ export function answerByPress(
   const [, verb, approvalId, place] = /^(approve|reject|choose):([0-9a-f-]{36})(?::(\d{1,3}))?$/.exec(press.action) ?? []
   const approval = approvalId === undefined ? null : deps.approvals.findApproval(tx, approvalId)
   if (approval === null || !isAskedHere(tx, channel, approval)) return NOT_HERE
-  if (verb !== 'choose') return decide(tx, deps, approval, { decision: verb as 'approve' | 'reject' })
+  if (verb !== 'choose') return decide(tx, deps, channel.id, approval, { decision: verb as 'approve' | 'reject' })
   const choice = choicesOf(approval)[Number(place)]
-  return choice === undefined ? NOT_HERE : decide(tx, deps, approval, choice)
+  return choice === undefined ? NOT_HERE : decide(tx, deps, channel.id, approval, choice)
 }
 
 /** null: this is no answer to anything, so it is for the agent. */
@@ -49,7 +49,7 @@ export function answerByText(
   return (
     answerByCode(tx, deps, channel, text) ??
     answerByReply(tx, deps, channel.id, message.replyTo, text) ??
-    answerInTurn(tx, deps, channel.conversationId, text)
+    answerInTurn(tx, deps, channel, text)
   )
 }
 
@@ -62,8 +62,13 @@ function answerByCode(tx: Tx, deps: AnsweringApprovals, channel: { id: string; a
   if (found === undefined) return { note: `Nothing with the code ${code.toUpperCase()} waits for an answer.` }
   if (others.length > 0) return { note: 'Two questions have this code. Answer them with their buttons, or in Deckhand.' }
   const approval = deps.approvals.findApproval(tx, found)!
-  if (verb.toLowerCase() !== 'answer') return { note: decide(tx, deps, approval, { decision: verb.toLowerCase() as 'approve' | 'reject' }) }
-  return answerInWords(tx, deps, approval, words) ?? { note: `Write “approve ${code.toUpperCase()}” or “reject ${code.toUpperCase()}”.` }
+  if (verb.toLowerCase() !== 'answer')
+    return { note: decide(tx, deps, channel.id, approval, { decision: verb.toLowerCase() as 'approve' | 'reject' }) }
+  return (
+    answerInWords(tx, deps, channel.id, approval, words) ?? {
+      note: `Write “approve ${code.toUpperCase()}” or “reject ${code.toUpperCase()}”.`,
+    }
+  )
 }
 
 /** “Answer this mail” is for the agent. */
@@ -74,22 +79,27 @@ function isWord(code: string): boolean {
 function answerByReply(tx: Tx, deps: AnsweringApprovals, channelId: string, replyTo: string | null, text: string): AnsweredByText | null {
   const approvalId = replyTo === null ? null : findAskedIn(tx, channelId, replyTo)
   const approval = approvalId === null ? null : deps.approvals.findApproval(tx, approvalId)
-  return approval === null ? null : answerInWords(tx, deps, approval, text)
+  return approval === null ? null : answerInWords(tx, deps, channelId, approval, text)
 }
 
 /** While its one question is open, a turn of this conversation can only go on with an answer to it. */
-function answerInTurn(tx: Tx, deps: AnsweringApprovals, conversationId: string | null, text: string): AnsweredByText | null {
+function answerInTurn(
+  tx: Tx,
+  deps: AnsweringApprovals,
+  { id: channelId, conversationId }: { id: string; conversationId: string | null },
+  text: string,
+): AnsweredByText | null {
   const [questionId, ...others] = conversationId === null ? [] : listOpenQuestions(tx, conversationId)
   if (questionId === undefined || others.length > 0) return null
-  return answerInWords(tx, deps, deps.approvals.findApproval(tx, questionId)!, text)
+  return answerInWords(tx, deps, channelId, deps.approvals.findApproval(tx, questionId)!, text)
 }
 
 /** null: these words are no answer to it. */
-function answerInWords(tx: Tx, deps: AnsweringApprovals, approval: Approval, words: string): AnsweredByText | null {
+function answerInWords(tx: Tx, deps: AnsweringApprovals, channelId: string, approval: Approval, words: string): AnsweredByText | null {
   const choice = choiceFor(approval, words)
-  if (choice !== null) return { note: quietFor(decide(tx, deps, approval, choice)) }
+  if (choice !== null) return { note: quietFor(decide(tx, deps, channelId, approval, choice)) }
   if (approval.kind !== 'question' || words === '') return null
-  return { note: quietFor(decide(tx, deps, approval, { decision: 'approve', answer: words })) }
+  return { note: quietFor(decide(tx, deps, channelId, approval, { decision: 'approve', answer: words })) }
 }
 
 function choiceFor(approval: Approval, words: string): Given | null {
@@ -108,10 +118,18 @@ function quietFor(note: string): string | null {
   return note === ANSWERED ? null : note
 }
 
+const NOT_WHOLE = 'Not everything about this was shown here. Open Deckhand to approve it.'
 const ANSWERED = 'Answered.'
 const DONE = { approve: 'Approved.', reject: 'Rejected.' } as const
 
-function decide(tx: Tx, { approvals }: AnsweringApprovals, { id: approvalId, kind }: Approval, { decision, answer }: Given): string {
+function decide(
+  tx: Tx,
+  { approvals }: AnsweringApprovals,
+  channelId: string,
+  { id: approvalId, kind }: Approval,
+  { decision, answer }: Given,
+): string {
+  if (decision === 'approve' && needsToBeWhole({ kind }) && !wasShownWhole(tx, channelId, approvalId)) return NOT_WHOLE
   try {
     approvals.answer(tx, { approvalId, decision, answer, remember: 'once' })
     return kind === 'question' ? ANSWERED : DONE[decision]
@@ -120,6 +138,17 @@ function decide(tx: Tx, { approvals }: AnsweringApprovals, { id: approvalId, kin
     if (error instanceof AppError) return error.issues?.[0]?.message ?? error.message
     throw error
   }
+}
+
+/**
+ * Whether this channel showed everything that decides: then its message has a button that needs this. A code and a made-up
+ * button are held to the same.
+ */
+function wasShownWhole(db: Db, channelId: string, approvalId: string): boolean {
+  const asked = db.prepare(
+    `SELECT 1 FROM outbox WHERE approval_id = ? AND channel_id = ? AND kind = 'approval' AND buttons LIKE '%"whole":true%'`,
+  )
+  return asked.get(approvalId, channelId) !== undefined
 }
 
 function isAskedHere(db: Db, channel: { id: string; agentId: string }, approval: Approval): boolean {

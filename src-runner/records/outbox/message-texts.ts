@@ -1,12 +1,17 @@
 import type { Approval } from '../../contract/approvals.ts'
 import type { JobStatus } from '../../contract/jobs.ts'
 import { shortCodeOf } from '../approvals/short-code.ts'
+import { callText, isSaidBySummary, isShownWhole, warningOf } from '../approvals/what-decides.ts'
 
 /** What agents write to people over channels, as Markdown. Pure: everything that is said comes in. */
 
 const MOST_PREVIEW_CHARS = 600
 const MOST_PREVIEW_LINES = 8
+/** A call that needs more than this is attached as a file. */
 const MOST_QUOTED_CHARS = 1500
+const MOST_BEGINNING_CHARS = 600
+const MOST_BUTTON_CHARS = 30
+const ATTACHMENT_NAME = 'approval.txt'
 const MOST_REASON_CHARS = 300
 const MOST_NAME_CHARS = 80
 
@@ -42,7 +47,20 @@ export const HELD_FOR_OWNER = 'I will show my answer to the person I work for be
 /** What is said of an approval. */
 export type AskedApproval = Pick<
   Approval,
-  'id' | 'kind' | 'agentName' | 'jobTitle' | 'reason' | 'facts' | 'question' | 'tool' | 'budget' | 'createdAt' | 'expiresAt'
+  | 'id'
+  | 'kind'
+  | 'agentName'
+  | 'jobTitle'
+  | 'reason'
+  | 'facts'
+  | 'args'
+  | 'marks'
+  | 'decision'
+  | 'question'
+  | 'tool'
+  | 'budget'
+  | 'createdAt'
+  | 'expiresAt'
 >
 
 /** What is asked, with the facts in our words, apart from what the agent and others wrote. */
@@ -50,15 +68,39 @@ export function approvalText(approval: AskedApproval, link: string): string {
   const { agentName, jobTitle, kind, reason, expiresAt, createdAt } = approval
   const hours = Math.max(1, Math.round((expiresAt - createdAt) / 3_600_000))
   const asked = askedText(approval)
+  const again = approval.decision?.decidedBy.source === 'changed' ? [plain(approval.decision.decidedBy.text)] : []
+  const warning = kind === 'budget' ? null : warningOf(approval.marks)
   const why = kind === 'tool' && reason.trim() !== '' ? [`It says: ${quoted(cut(reason.trim(), MOST_REASON_CHARS))}`] : []
   return [
     `**${nameOf(agentName)}** ${HEADS[kind]}`,
     ...asked,
+    ...again,
+    ...(warning === null ? [] : [`⚠️ ${plain(warning)}`]),
     ...why,
     `Job: “${nameOf(jobTitle)}”`,
     `${howToAnswer(approval)} Without an answer it is refused in ${hours} ${hours === 1 ? 'hour' : 'hours'}.`,
     link,
   ].join('\n\n')
+}
+
+/** The whole call, where it is too long for the message. */
+export function attachmentsFor(approval: AskedApproval): { name: string; text: string }[] {
+  if (approval.kind !== 'tool' && approval.kind !== 'unknown_outcome') return []
+  const text = isSaidBySummary(approval) ? approval.facts!.summary : callText(approval)
+  return text.length <= MOST_QUOTED_CHARS ? [] : [{ name: ATTACHMENT_NAME, text }]
+}
+
+/** Whether a person who reads the message and what is attached to it knows everything that decides. */
+export function showsEverything(approval: AskedApproval): boolean {
+  const attached = attachmentsFor(approval).map(({ text }) => text)
+  const own = attached.length > 0 ? attached : [isSaidBySummary(approval) ? approval.facts!.summary : callText(approval)]
+  return isShownWhole(approval, [...own, approval.question?.text ?? '', warningOf(approval.marks) ?? ''].join('\n'))
+}
+
+/** A phone cuts the label of a button. */
+function choicesText(choices: readonly string[]): string[] {
+  if (choices.every((choice) => choice.length <= MOST_BUTTON_CHARS)) return []
+  return [choices.map((choice, n) => `${n + 1}. ${plain(choice)}`).join('\n')]
 }
 
 const HEADS: Record<Approval['kind'], string> = {
@@ -68,13 +110,20 @@ const HEADS: Record<Approval['kind'], string> = {
   budget: 'has reached a limit.',
 }
 
-function askedText({ kind, facts, question, tool, budget }: AskedApproval): string[] {
+function askedText(approval: AskedApproval): string[] {
+  const { kind, question, budget } = approval
+  const attached = attachmentsFor(approval)
   switch (kind) {
     case 'tool':
     case 'unknown_outcome':
-      return [fenced(cut(facts?.summary ?? `Run ${tool ?? 'a tool'}`, MOST_QUOTED_CHARS))]
+      return attached.length === 0
+        ? [fenced(isSaidBySummary(approval) ? approval.facts!.summary : callText(approval))]
+        : [
+            fenced(cut(callText(approval), MOST_BEGINNING_CHARS)),
+            `This is the beginning. The whole is in the file ${ATTACHMENT_NAME} above.`,
+          ]
     case 'question':
-      return [cut(question?.text ?? '', MOST_QUOTED_CHARS)]
+      return [question?.text ?? '', ...choicesText(question?.choices ?? [])]
     case 'budget':
       return budget === null
         ? []
@@ -91,12 +140,14 @@ const SCOPES: Record<NonNullable<Approval['budget']>['scope'], string> = {
   app_day: 'for all agents today',
 }
 
-function howToAnswer({ id, kind, question }: AskedApproval): string {
+function howToAnswer(approval: AskedApproval): string {
+  const { id, kind, question } = approval
   const code = shortCodeOf(id)
   if (kind === 'question') {
     const tap = question !== null && question.choices.length > 0 ? 'Tap an answer, or write' : 'Write'
     return `${tap} \`answer ${code}\` and your words.`
   }
+  if (!showsEverything(approval)) return `Tap a button, or write \`reject ${code}\`. To approve it, open Deckhand.`
   return `Tap a button, or write \`approve ${code}\` or \`reject ${code}\`.`
 }
 

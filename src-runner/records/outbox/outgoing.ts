@@ -1,5 +1,10 @@
 /** A tap on it sends `action` back: `approve:<approvalId>`, `reject:<approvalId>`, `choose:<approvalId>:<n>`. At most 64 bytes. */
-export type Button = { label: string; action: string }
+export type Button = {
+  label: string
+  action: string
+  /** Only below a message that shows, with its attachments, everything that decides. */
+  whole?: true
+}
 
 /** A message on its way out, as a channel needs it. The text is Markdown, of any length: the channel cuts and dresses it. */
 export type OutgoingMessage = {
@@ -9,6 +14,8 @@ export type OutgoingMessage = {
   chatId: string
   text: string
   buttons: readonly Button[]
+  /** Texts to send as files before the text, which refers to them. */
+  attachments?: readonly { name: string; text: string }[]
   /** Absolute paths of files to send after the text. */
   files: readonly string[]
   /** Parts that went out in an earlier try. */

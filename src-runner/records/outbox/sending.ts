@@ -5,6 +5,8 @@ import type { ChannelStatus } from '../../contract/channels.ts'
 import type { OutboundState } from '../../contract/outbox.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { say } from '../../kit/said.ts'
+import { findApproval } from '../approvals/approval-rows.ts'
+import { attachmentsFor } from './message-texts.ts'
 import type { OutgoingMessage, PartNote, SendResult } from './outgoing.ts'
 
 /** Waits between the three tries. */
@@ -33,7 +35,7 @@ type Row = {
   problem: string
 }
 
-const Buttons = z.array(z.object({ label: z.string(), action: z.string() }))
+const Buttons = z.array(z.object({ label: z.string(), action: z.string(), whole: z.literal(true).optional() }))
 const Files = z.array(z.string())
 
 /**
@@ -103,6 +105,7 @@ export function beginTry(tx: Tx, { clock }: { clock: Clock }, messageId: string)
     chatId: row.chat_id,
     text: row.text,
     buttons: Buttons.parse(JSON.parse(row.buttons)),
+    attachments: row.approval_id === null ? [] : attachmentsOf(tx, row.approval_id),
     files: Files.parse(JSON.parse(row.files)),
     partsSent: row.parts_sent,
   }
@@ -112,11 +115,30 @@ export function beginTry(tx: Tx, { clock }: { clock: Clock }, messageId: string)
  * Writes down that a part has gone out: whoever goes on after a crash does not send it again, and what died before it did not
  * die of it. false: the message is not to be sent any more.
  */
-export function notePart(tx: Tx, messageId: string, partsSent: number, { onlyFilesLeft = false }: PartNote = {}): boolean {
+export function notePart(
+  tx: Tx,
+  messageId: string,
+  partsSent: number,
+  { onlyFilesLeft = false, incomplete = false }: PartNote = {},
+): boolean {
+  if (incomplete) withdrawWholeButtons(tx, messageId)
   const noted = tx.prepare(
     "UPDATE outbox SET parts_sent = max(parts_sent, ?), only_files_left = ?, cut_off = 1 WHERE id = ? AND state = 'pending'",
   )
   return noted.run(partsSent, Number(onlyFilesLeft), messageId).changes > 0
+}
+
+/** What the message refers to is not there, so it is not approved by it: neither by a button nor by a code. */
+function withdrawWholeButtons(tx: Tx, messageId: string): void {
+  const row = tx.prepare<Pick<Row, 'buttons'>>('SELECT buttons FROM outbox WHERE id = ?').get(messageId)
+  if (row === undefined) return
+  const left = Buttons.parse(JSON.parse(row.buttons)).filter(({ whole }) => whole !== true)
+  tx.prepare('UPDATE outbox SET buttons = ? WHERE id = ?').run(JSON.stringify(left), messageId)
+}
+
+function attachmentsOf(db: Db, approvalId: string): { name: string; text: string }[] {
+  const approval = findApproval(db, approvalId)
+  return approval === null ? [] : attachmentsFor(approval)
 }
 
 /** Writes down how a try ended. Answers the state that the message is in now. */

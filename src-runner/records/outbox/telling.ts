@@ -7,11 +7,20 @@ import type { Ids } from '../../kit/ids.ts'
 import type { Log } from '../../kit/log.ts'
 import { say } from '../../kit/said.ts'
 import { findApproval } from '../approvals/approval-rows.ts'
-import { choicesOf } from '../approvals/choices.ts'
+import { choicesOf, needsToBeWhole } from '../approvals/choices.ts'
 import { readMarks } from '../approvals/marks.ts'
 import { findChannelPersonOfConversation, findOwnerConversation, type ChannelChat, type Nowhere } from '../channels/owner-conversation.ts'
 import type { MovedJob } from '../jobs/job-deps.ts'
-import { approvalText, confirmationText, exhaustedText, HELD_FOR_OWNER, linkTo, replyText, WAITS_FOR_OWNER } from './message-texts.ts'
+import {
+  approvalText,
+  showsEverything,
+  confirmationText,
+  exhaustedText,
+  HELD_FOR_OWNER,
+  linkTo,
+  replyText,
+  WAITS_FOR_OWNER,
+} from './message-texts.ts'
 import type { Button } from './outgoing.ts'
 import { writeOutbound, type NewOutbound } from './writing.ts'
 
@@ -68,9 +77,21 @@ export function createTelling(deps: TellingDeps): Telling {
       if ('nowhere' in owner) return
       const text = approvalText(approval, link(`/approvals?id=${approvalId}`, 'Approvals'))
       const buttons = choicesOf(approval).map(({ label, decision, answer }, n): Button => {
-        return { label, action: answer === undefined ? `${decision}:${approvalId}` : `choose:${approvalId}:${n}` }
+        const needsWhole = decision === 'approve' && needsToBeWhole(approval)
+        const action = answer === undefined ? `${decision}:${approvalId}` : `choose:${approvalId}:${n}`
+        return { label, action, ...(needsWhole ? { whole: true } : {}) }
       })
-      writeOutbound(tx, deps, { key: `approval:${approvalId}`, kind: 'approval', agentId, jobId, approvalId, text, buttons, to: owner })
+      const offered = showsEverything(approval) ? buttons : buttons.filter(({ whole }) => whole !== true)
+      writeOutbound(tx, deps, {
+        key: `approval:${approvalId}`,
+        kind: 'approval',
+        agentId,
+        jobId,
+        approvalId,
+        text,
+        buttons: offered,
+        to: owner,
+      })
     },
 
     budgetExhausted(tx, schedule) {

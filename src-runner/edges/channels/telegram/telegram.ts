@@ -263,9 +263,19 @@ async function deliver(
   const onlyFilesLeft = (from: number) => parts.slice(from).every(({ type }) => type !== 'text')
   // A message of files alone: it never has words that others would have to come behind.
   if (onlyFilesLeft(first)) onPart(first, { onlyFilesLeft: true })
+  let isIncomplete = false
   for (let i = first; i < parts.length; i++) {
-    const part = parts[i]!
+    const part = withoutWhole(parts[i]!, isIncomplete)
     const answer = await sendPart(api, readFile, message.chatId, part, signal)
+    if (part.type === 'attachment' && !answer.ok && (answer.kind === 'service' || answer.kind === 'refused')) {
+      // The question is not held up by it. It goes out without what may only be pressed below the whole.
+      isIncomplete = true
+      if (onPart(i + 1, { incomplete: true })) continue
+      return {
+        sent: { state: 'failed', permanent: false, partsSent: i + 1, retryAfterMs: null, problem: WITHDRAWN },
+        isTokenRefused: false,
+      }
+    }
     if (!answer.ok) {
       const permanent = answer.kind === 'forbidden' || answer.kind === 'refused'
       const { sentence: problem, retryAfterMs } = answer
@@ -282,6 +292,13 @@ async function deliver(
   return { sent: { state: 'sent', externalId }, isTokenRefused: false }
 }
 
+function withoutWhole(part: Part<DressedText>, isIncomplete: boolean): Part<DressedText> {
+  if (part.type !== 'text' || !isIncomplete || !part.isLastText) return part
+  const words = 'The file could not be sent, so this can be approved in Deckhand only.'
+  const { text, entities } = part.piece
+  return { ...part, piece: { text: `${text}\n\n${words}`, entities }, buttons: part.buttons.filter(({ whole }) => whole !== true) }
+}
+
 /** A file that cannot be sent is told of instead: the rest of the message is not held up by it. */
 async function sendPart(
   api: BotApi,
@@ -291,6 +308,7 @@ async function sendPart(
   signal: AbortSignal,
 ): Promise<Answer<string>> {
   if (part.type === 'text') return sendText(api, chatId, part.piece, part.buttons, signal)
+  if (part.type === 'attachment') return sendDocument(api, chatId, part, signal)
   if (part.type === 'whole') return sendFile(api, chatId, part, signal)
   const name = basename(part.path)
   const read = await readFile(part.path, LIMITS.fileBytes)
@@ -339,13 +357,22 @@ async function sendFile(
   { name, bytes }: { name: string; bytes: Uint8Array },
   signal: AbortSignal,
 ): Promise<Answer<string>> {
+  const answer = await sendDocument(api, chatId, { name, bytes }, signal)
+  return !answer.ok && answer.kind === 'refused' ? tellOfFile(api, chatId, name, answer.sentence, signal) : answer
+}
+
+async function sendDocument(
+  api: BotApi,
+  chatId: string,
+  { name, bytes }: { name: string; bytes: Uint8Array },
+  signal: AbortSignal,
+): Promise<Answer<string>> {
   const { InputFile } = await import('grammy/web')
   const answer = await api.call((bot, ending) => bot.sendDocument(idOf(chatId), new InputFile(bytes, nameForHeader(name)), {}, ending), {
     signal,
     deadlineMs: FILE_DEADLINE_MS,
   })
-  if (!answer.ok) return answer.kind === 'refused' ? tellOfFile(api, chatId, name, answer.sentence, signal) : answer
-  return { ok: true, value: messageIdOf(answer.value) }
+  return answer.ok ? { ok: true, value: messageIdOf(answer.value) } : answer
 }
 
 function tellOfFile(api: BotApi, chatId: string, name: string, why: string, signal: AbortSignal): Promise<Answer<string>> {
