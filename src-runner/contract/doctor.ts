@@ -43,6 +43,8 @@ export const DoctorFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('programs_found'), ...ofPrograms }),
   /** `shell`: did not say where the person's programs are; null: there is none. */
   z.object({ code: z.literal('programs_unasked'), shell: z.string().nullable(), ...ofPrograms }),
+  /** It is not asked, because an agent may write what it reads. */
+  z.object({ code: z.literal('programs_shell_open'), shell: z.string().nullable(), ...ofPrograms }),
   z.object({ code: z.literal('programs_of_system'), names: z.array(z.string()) }),
   z.object({ code: z.literal('trash_works') }),
   z.object({ code: z.literal('trash_missing') }),

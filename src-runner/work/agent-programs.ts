@@ -81,7 +81,8 @@ export function createAgentPrograms({ db, clock, log, dataDir, settings, readPat
     async examine() {
       const on = isOn()
       const [{ used, leftOut }, login] = await Promise.all([see(), on ? own.login() : null])
-      return { names, used, leftOut, isOn: on, unasked: login === null || login.problem === null ? null : { shell: login.shell } }
+      const unasked = login === null || login.problem === null ? null : { shell: login.shell, agentsWrite: login.agentsWrite === true }
+      return { names, used, leftOut, isOn: on, unasked }
     },
     close() {
       stopListening()

@@ -38,13 +38,13 @@ export type DoctorDeps = {
   publicAddress(): PublicAddress | null
 }
 
-/** `unasked`: the person's shell did not say where they are; it is called that. */
+/** `unasked`: the person's shell did not say where they are; it is called that. `agentsWrite`: it was not asked. */
 export type FoundPrograms = {
   names: readonly string[]
   used: readonly string[]
   leftOut: readonly LeftOutFolder[]
   isOn: boolean
-  unasked: { shell: string | null } | null
+  unasked: { shell: string | null; agentsWrite?: boolean } | null
 }
 
 type Finding = Omit<DoctorCheck, 'name'>
@@ -136,6 +136,13 @@ const LOOKS: Record<DoctorCheck['name'], Look> = {
       leftOut.length === 0 ? '' : ` Left out: ${leftOut.map(({ folder, why }) => `${folder} (${LEFT_OUT_WORDS[why]})`).join(', ')}.`
     const found = `${there}${own}${without}`
     if (unasked === null) return ok({ code: 'programs_found', names, used, leftOut }, found)
+    if (unasked.agentsWrite) {
+      const open = { code: 'programs_shell_open', shell: unasked.shell, names, used, leftOut } as const
+      const why = 'because an agent may write files that it reads. Give agents folders that do not hold your home or its settings.'
+      return warning(open, `Your shell (${unasked.shell ?? 'none'}) is not asked where your programs are, ${why} ${found}`, {
+        advice: null,
+      })
+    }
     const finding = { code: 'programs_unasked', shell: unasked.shell, names, used, leftOut } as const
     return warning(finding, `Your shell (${unasked.shell ?? 'none'}) did not say where your programs are. ${found}`, 'look_at_shell')
   },

@@ -11,6 +11,8 @@ export type LoginPath = {
   shell: string | null
   /** Why the folders are those this process was started with; null: the shell named them. */
   problem: string | null
+  /** It was not asked, because an agent may write what it reads. */
+  agentsWrite?: boolean
 }
 
 export type Question = {
@@ -109,6 +111,12 @@ function splitPath(path: string): string[] {
 /** What this process was started with: from a terminal that is what its shell says. */
 export async function readProcessPath(): Promise<LoginPath> {
   return { folders: splitPath(process.env['PATH'] ?? ''), shell: null, problem: null }
+}
+
+/** Where the shell is there and must not be asked, because an agent may write what it reads. */
+export async function readPathUnasked(): Promise<LoginPath> {
+  const shell = shellOf(process.env)
+  return { ...(await readProcessPath()), shell: shell && basename(shell), problem: 'an agent may write what it reads', agentsWrite: true }
 }
 
 /**

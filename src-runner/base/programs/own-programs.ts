@@ -9,7 +9,8 @@ import { BUBBLEWRAP_SYSTEM } from '../box/find-box.ts'
 import { programFolders } from '../box/launch.ts'
 import { SEATBELT_SYSTEM } from '../box/seatbelt-profile.ts'
 import { isInside, secretPlaceOf, secretsOfHome } from '../protected-places/protected-places.ts'
-import { answerOf, type LoginPath } from './login-path.ts'
+import { answerOf, readPathUnasked, type LoginPath } from './login-path.ts'
+import { canWriteShellFiles } from './shell-files.ts'
 import {
   COMPANIONS,
   homebrewParts,
@@ -77,10 +78,16 @@ export function createOwnPrograms({ readPath, signal, writable, dataDir, home: h
   let asked: Promise<Asked> | null = null
 
   async function ask(): Promise<Asked> {
-    const login = await readPath(signal === undefined ? {} : { signal })
     const rules = await rulesFor([])
+    const agents = [...new Set([...rules.writable, ...writable()])]
+    const isSafe = !(await canWriteShellFiles({ home: rules.home, homeName, folders: agents, env: process.env }))
+    const login = isSafe ? await readPath(signal === undefined ? {} : { signal }) : await readPathUnasked()
     const folders: string[] = []
-    for (const folder of login.folders) folders.push(...(await behindShims(folder, login.folders, rules, signal)))
+    for (const folder of login.folders) {
+      // What doors lead to may be looked up by a program that reads settings of the home.
+      if (isSafe) folders.push(...(await behindShims(folder, login.folders, rules, signal)))
+      else folders.push(folder)
+    }
     return { login, folders: [...new Set(folders)] }
   }
 

@@ -90,6 +90,8 @@ export const doctor: DoctorWords = {
       `Programme der Agenten hält ${box}. Das Internet erreichen sie, wo eine Regel es öffnet, und nie die Server dieses Rechners.`,
     box_without_network: ({ box, why }) => `Programme der Agenten hält ${box}. Sie haben kein Netz. ${why}`.trim(),
     programs_found: programsFound,
+    programs_shell_open: (facts) =>
+      `Deine Shell (${facts.shell || 'keine'}) wird nicht gefragt, wo deine Programme sind, weil ein Agent Dateien schreiben kann, die sie liest. Gib Agenten Ordner, in denen weder dein persönlicher Ordner noch dessen Einstellungen liegen. ${programsFound(facts)}`,
     programs_unasked: (facts) =>
       `Deine Shell (${facts.shell || 'keine'}) hat nicht gesagt, wo deine Programme sind. ${programsFound(facts)}`,
     programs_of_system: ({ names }) => `${programsThere(names)} Was du bei dir installiert hast, wird ihnen nicht gezeigt.`,

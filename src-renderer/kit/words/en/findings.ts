@@ -67,6 +67,8 @@ export const doctor: DoctorWords = {
       `Programs of agents are held in by ${box}. They reach the internet where a rule opens it, and never this machine’s own servers.`,
     box_without_network: ({ box, why }) => `Programs of agents are held in by ${box}. They have no network. ${why}`.trim(),
     programs_found: programsFound,
+    programs_shell_open: (facts) =>
+      `Your shell (${facts.shell || 'none'}) is not asked where your programs are, because an agent may write files that it reads. Give agents folders that do not hold your home or its settings. ${programsFound(facts)}`,
     programs_unasked: (facts) => `Your shell (${facts.shell || 'none'}) did not say where your programs are. ${programsFound(facts)}`,
     programs_of_system: ({ names }) =>
       `${names === '' ? NO_PROGRAM : `Agents can run ${names} and others.`} Those that you have installed in your home are not shown to them.`,
