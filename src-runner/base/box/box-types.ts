@@ -66,6 +66,10 @@ export type BoxLimits = {
   memoryBytes: number
   /** Of one file. */
   fileBytes: number
+  /** By which the room on the disk may shrink while it runs; never by more than half of what was free. */
+  diskBytes: number
+  /** Files and folders, in the same way. */
+  diskFiles: number
   /** Of the private folders for temporary files, which live in memory. */
   temporaryBytes: number
   /** Written to the output streams, before the command is stopped. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BoxLimits } from './box-types.ts'
 
@@ -16,9 +16,12 @@ const MOUNT = '/sys/fs/cgroup'
  * stopped only when somebody looks. Who may make control groups, which is root again, gets one that counts. null:
  * this machine does not let it.
  */
-export async function createControlGroup(limits: Pick<BoxLimits, 'processes' | 'memoryBytes'>): Promise<ControlGroup | null> {
+export async function createControlGroup(
+  owner: string,
+  limits: Pick<BoxLimits, 'processes' | 'memoryBytes'>,
+): Promise<ControlGroup | null> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return null
-  const name = `deckhand-box-${randomUUID()}`
+  const name = `deckhand-box-${owner}-${randomUUID()}`
   // Threads count as well, and the programs that build the box.
   const processes = String(limits.processes * 2)
   const memory = String(limits.memoryBytes)
@@ -48,6 +51,14 @@ export async function createControlGroup(limits: Pick<BoxLimits, 'processes' | '
     for (const folder of folders) await removeWhenEmpty(folder)
   }
   return folders.length === 0 ? null : { doors: folders.map((folder) => join(folder, 'cgroup.procs')), limitsProcesses, remove }
+}
+
+/** Those that a process left behind. Once nothing runs in them. */
+export async function removeControlGroups(isAbandoned: (name: string) => boolean): Promise<void> {
+  for (const parent of [MOUNT, join(MOUNT, 'pids'), join(MOUNT, 'memory')]) {
+    const names = await readdir(parent).catch((): string[] => [])
+    for (const name of names.filter(isAbandoned)) await removeWhenEmpty(join(parent, name))
+  }
 }
 
 /** The kernel counts the dead out a moment after they were waited for. */

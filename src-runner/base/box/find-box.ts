@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { access, lstat, mkdtemp, readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises'
-import { homedir, release, tmpdir } from 'node:os'
+import { homedir, release } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { execFile } from 'node:child_process'
@@ -8,13 +8,14 @@ import { messageOf } from '../../kit/errors.ts'
 import { say } from '../../kit/said.ts'
 import type { BoxState, BubblewrapSetup, RootEntry, SeatbeltSetup } from './box-types.ts'
 import { createControlGroup } from './control-group.ts'
+import { ownMark, sweepLeftovers, temporaryFolder } from './leftovers.ts'
 import { runBoxed } from './run-boxed.ts'
 
 let known: Promise<BoxState> | null = null
 
 /**
  * Which box this machine has. The answer is proved by running a command inside, once; `again` proves it anew, for
- * when a person has followed the advice.
+ * when a person has followed the advice. What earlier processes left behind is swept first.
  */
 export function findBox({ again = false }: { again?: boolean } = {}): Promise<BoxState> {
   if (again || known === null) known = lookForBox()
@@ -22,6 +23,7 @@ export function findBox({ again = false }: { again?: boolean } = {}): Promise<Bo
 }
 
 async function lookForBox(): Promise<BoxState> {
+  await sweepLeftovers()
   switch (process.platform) {
     case 'linux':
       return lookForBubblewrap()
@@ -100,7 +102,7 @@ function working(setup: BubblewrapSetup | SeatbeltSetup, network: BoxState['netw
  * Both folders lie side by side in the person's temporary folder, of which the box shows only the one.
  */
 async function probe(setup: BubblewrapSetup | SeatbeltSetup): Promise<string | null> {
-  const base = await realpath(await mkdtemp(join(tmpdir(), 'deckhand-box-')))
+  const base = await temporaryFolder('box')
   try {
     const inside = await realpath(await mkdtemp(join(base, 'inside-')))
     const secret = join(base, 'secret')
@@ -130,7 +132,7 @@ echo "reached the end"`
 
 /** Root is exempt from the limit that holds for everybody else, so for root only a control group stops a fork bomb in time. */
 async function kernelLimitsProcesses(): Promise<boolean> {
-  const group = await createControlGroup({ processes: 1, memoryBytes: 1024 * 1024 })
+  const group = await createControlGroup(ownMark(), { processes: 1, memoryBytes: 1024 * 1024 })
   await group?.remove()
   return group?.limitsProcesses ?? false
 }

@@ -1,12 +1,12 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { realpath, rm } from 'node:fs/promises'
+import { delimiter } from 'node:path'
 import { isInside } from '../protected-places/protected-places.ts'
 import type { SetAside } from '../protected-places/set-aside.ts'
 import { guardFolders, identifyFolder, outermost, type FolderIdentity } from './box-folders.ts'
 import { BoxFailed, type BoxLimits, type BoxOptions, type BubblewrapSetup, type SeatbeltSetup } from './box-types.ts'
 import { createControlGroup } from './control-group.ts'
 import { BOX_HOME, bubblewrapArgs, pinnedFolders, type BubblewrapPlan } from './bubblewrap-args.ts'
+import { OWNER_VARIABLE, ownMark, temporaryFolder } from './leftovers.ts'
 import { CARRIER, DOOR_IN_BOX, openNetworkDoor, proxyEnvironment, type NetworkDoorOptions } from './network-door.ts'
 import { seatbeltProfile } from './seatbelt-profile.ts'
 import { seccompFilter } from './seccomp-filter.ts'
@@ -128,7 +128,7 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: BoxOpt
   const profileAt = put(Buffer.from(profile.map((arg) => `${arg}\0`).join('')))
 
   const { sh, stat, prlimit, nice, choom, unshare, mount } = setup.programs
-  const group = await createControlGroup(limits)
+  const group = await createControlGroup(ownMark(), limits)
   const sealing = process.getuid?.() === 0 && unshare !== null && mount !== null
   const [file, ...args] = [
     ...(group === null ? [] : [sh, '-c', JOIN_GROUPS, 'sh', ...group.doors, '--']),
@@ -150,7 +150,7 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: BoxOpt
     ...options.command,
   ] as [string, ...string[]]
   // The first process in the box shows to everybody there the environment that bubblewrap itself was started with.
-  const env = { PATH: programFolders().join(delimiter) }
+  const env = { PATH: programFolders().join(delimiter), [OWNER_VARIABLE]: ownMark() }
   const cleanUp = async () => {
     await Promise.all([group?.remove(), door?.close()])
   }
@@ -205,7 +205,7 @@ export async function launchInSeatbelt(setup: SeatbeltSetup, options: BoxOptions
   await Promise.all([...writable, ...(options.readable ?? [])].map(identifyFolder))
   const { hidden, frozen, lookAfter } = await guardFolders({ writable, readable: options.readable ?? [] }, options.closed ?? [])
   const { shown, covered } = await programsBeside(options, writable)
-  const temporary = await temporaryFolder()
+  const temporary = await temporaryFolder('command')
   const profile = seatbeltProfile({
     writable,
     readable: [...shown, ...(options.readable ?? [])],
@@ -227,7 +227,7 @@ export async function launchInSeatbelt(setup: SeatbeltSetup, options: BoxOptions
 
 /** Without a box: the same environment and the same joined output, and nothing that holds the command in. */
 export async function launchUnboxed(options: BoxOptions): Promise<Launch> {
-  const temporary = await temporaryFolder()
+  const temporary = await temporaryFolder('command')
   const [program, ...args] = options.command
   const isWindows = process.platform === 'win32'
   return {
@@ -239,10 +239,6 @@ export async function launchUnboxed(options: BoxOptions): Promise<Launch> {
     lookAfter: async () => [],
     cleanUp: () => remove(temporary),
   }
-}
-
-async function temporaryFolder(): Promise<string> {
-  return realpath(await mkdtemp(join(tmpdir(), 'deckhand-command-')))
 }
 
 async function remove(folder: string): Promise<void> {

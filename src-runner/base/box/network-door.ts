@@ -1,12 +1,13 @@
 import { lookup } from 'node:dns/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { connect, isIP, type Socket } from 'node:net'
-import { networkInterfaces, tmpdir } from 'node:os'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { canonicalAddress, kindOfAddress } from '../net/address-kind.ts'
 import { http } from '../net/node-http.ts'
+import { temporaryFolder } from './leftovers.ts'
 
 /** The one way out of a box: a web proxy behind a socket file that only this box gets to see. */
 export type NetworkDoor = { socketPath: string; close(): Promise<void> }
@@ -44,7 +45,7 @@ class Closed extends Error {
  * changes its mind between the two leads nowhere.
  */
 export async function openNetworkDoor({ mayReach = isOutside }: NetworkDoorOptions = {}): Promise<NetworkDoor> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'deckhand-door-')))
+  const folder = await temporaryFolder('door')
   const socketPath = join(folder, 'network')
   const open = new Set<Duplex>()
   const server = http.createServer((request, response) => void forward(request, response, mayReach))

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
 import { closeSync, constants, openSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
+import { temporaryFolder } from './leftovers.ts'
 
 /** A real pipe. The writing end is for the child process alone: `closeWriter` as soon as that has started. */
 export type OutputPipe = { reader: Readable; writer: number; closeWriter(): void }
@@ -17,7 +17,7 @@ export type OutputPipe = { reader: Readable; writer: number; closeWriter(): void
  */
 export async function createOutputPipe(): Promise<OutputPipe | null> {
   if (process.platform === 'win32') return null
-  const folder = await mkdtemp(join(tmpdir(), 'deckhand-output-'))
+  const folder = await temporaryFolder('output')
   try {
     const path = join(folder, 'pipe')
     await promisify(execFile)('mkfifo', ['-m', '600', path], { env: { PATH: '/usr/bin:/bin' } })

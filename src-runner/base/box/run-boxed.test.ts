@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
+import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, statfs, symlink, writeFile } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { scratchFolder } from '../../testing/scratch-folder.ts'
@@ -151,6 +151,20 @@ describe.skipIf(process.platform === 'win32').each(both)('a command %s', (name, 
 
   it('is stopped when it writes without end', async () =>
     expect(await resultOf(box, 'yes', { limits: { outputBytes: 1_000_000 } })).toMatchObject({ ended: 'limit', limit: 'output' }))
+
+  it.each([
+    ['space', 'for i in $(seq 40); do head -c 20000000 /dev/zero > "f$i"; done; sleep 60', { diskBytes: 100_000_000 }],
+    ['files', 'i=0; while [ $i -lt 30000 ]; do : > "f$i"; i=$((i+1)); done; sleep 60', { diskFiles: 5_000 }],
+  ])(
+    'is stopped when it takes more %s on the disk than it may',
+    async (what, script, limits) => {
+      const { ffree } = await statfs(tmpdir())
+      if (what === 'files' && ffree === 0)
+        return console.log('Files are not counted here: the disk does not tell how many it has room for.')
+      expect(await resultOf(box, script, { limits, timeoutMs: 60_000 })).toMatchObject({ ended: 'limit', limit: 'disk' })
+    },
+    70_000,
+  )
 
   it('shows its output while it runs, in whole characters', async () => {
     const pieces: string[] = []

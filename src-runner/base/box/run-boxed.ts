@@ -16,6 +16,8 @@ export const DEFAULT_LIMITS: BoxLimits = {
   memoryBytesEach: 4096 * MB,
   memoryBytes: Math.max(2048 * MB, Math.floor(totalmem() / 2)),
   fileBytes: 1024 * MB,
+  diskBytes: 10_240 * MB,
+  diskFiles: 500_000,
   temporaryBytes: 512 * MB,
   outputBytes: 64 * MB,
 }
@@ -291,7 +293,7 @@ function watchLimits(
 ): { stop(): void } {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
-  const disk = freeDiskOf(options.folder)
+  const room = roomOn(options.folder)
   const look = async () => {
     const began = performance.now()
     const pid = root()
@@ -300,8 +302,8 @@ function watchLimits(
       if (processes.length > limits.processes) reach('processes')
       const resident = processes.reduce((sum, one) => sum + one.residentBytes, 0)
       if (resident > limits.memoryBytes || (freemem() < SPARE_MEMORY_BYTES && resident > SPARE_MEMORY_BYTES)) reach('memory')
-      const [before, now] = await Promise.all([disk, freeDiskOf(options.folder)])
-      if (now < SPARE_DISK_BYTES && before - now > SPARE_DISK_BYTES / 4) reach('disk')
+      const [before, now] = await Promise.all([room, roomOn(options.folder)])
+      if (isUsedUp(before, now, limits)) reach('disk')
     }
     // Looking takes at most a tenth of the time, however many there are to look at.
     if (!stopped) timer = setTimeout(() => void look(), Math.max(WATCH_MS, (performance.now() - began) * 9))
@@ -315,9 +317,20 @@ function watchLimits(
   }
 }
 
-async function freeDiskOf(folder: string): Promise<number> {
+type Room = { bytes: number; files: number }
+
+/** Null: nobody tells. Of files some systems tell none. */
+async function roomOn(folder: string): Promise<Room | null> {
   const stats = await statfs(folder).catch(() => null)
-  return stats === null ? Infinity : stats.bavail * stats.bsize
+  return stats === null ? null : { bytes: stats.bavail * stats.bsize, files: stats.ffree }
+}
+
+/** What others write meanwhile counts as well: a disk that fills up that fast has to be spared, whoever it is. */
+function isUsedUp(before: Room | null, now: Room | null, { diskBytes, diskFiles }: BoxLimits): boolean {
+  if (before === null || now === null) return false
+  const used = { bytes: before.bytes - now.bytes, files: before.files - now.files }
+  if (now.bytes < SPARE_DISK_BYTES && used.bytes > SPARE_DISK_BYTES / 4) return true
+  return used.bytes > Math.min(diskBytes, before.bytes / 2) || (before.files > 0 && used.files > Math.min(diskFiles, before.files / 2))
 }
 
 /** Hands output on in few, larger pieces: a page cannot read faster, and each piece costs a message. */

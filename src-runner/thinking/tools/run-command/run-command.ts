@@ -249,7 +249,7 @@ function shownIn(show: (text: string) => void): (text: string) => void {
 const LIMITS = {
   processes: 'it had started too many processes',
   memory: 'it took more memory than this machine can spare',
-  disk: 'it left too little space on the disk',
+  disk: 'it wrote more to the disk than one command may, or left too little space there',
   output: 'it wrote more output than is read',
 }
 

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { on, once } from 'node:events'
+import { watch } from 'node:fs'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { scratchFolder } from '../../testing/scratch-folder.ts'
+import { findBox } from './find-box.ts'
+import { OWNER_VARIABLE, ownMark, sweepLeftovers, temporaryFolder } from './leftovers.ts'
+
+const box = await findBox()
+if (box.kind !== 'bubblewrap') console.log(`What killed processes leave of sandboxes is not tried here: ${box.reason ?? 'another box'}`)
+
+async function temporary() {
+  const scratch = await scratchFolder()
+  vi.stubEnv('TMPDIR', scratch.path)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  return scratch
+}
+
+async function processesOf(mark: RegExp): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+  const told = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')))
+  const states = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/status`, 'latin1').catch(() => '')))
+  return pids.filter((_, at) => mark.test(told[at]!) && /^State:\s+[^ZX]/m.test(states[at]!))
+}
+
+describe.skipIf(process.platform !== 'linux')('a sweep', { timeout: 60_000 }, () => {
+  it('ends processes and removes folders of processes that are gone, and leaves all others alone', async () => {
+    const folder = await temporary()
+    const gone = spawn('/bin/true')
+    await once(gone, 'exit')
+    const start = (mark: string) => spawn('/bin/sleep', ['300'], { env: { [OWNER_VARIABLE]: mark }, stdio: 'ignore' })
+    const [abandoned, reused, held] = [start(`${gone.pid}.1`), start(`${process.pid}.1`), start(ownMark())]
+    onTestFinished(() => [abandoned, reused, held].forEach((child) => void child.kill('SIGKILL')))
+    await Promise.all([abandoned, reused, held].map((child) => once(child, 'spawn')))
+    const own = await temporaryFolder('output')
+    for (const name of [
+      `deckhand-output-${gone.pid}.1-abc`,
+      `deckhand-door-${process.pid}.1-abc`,
+      'deckhand-output-abc',
+      `other-${gone.pid}.1-x`,
+    ])
+      await mkdir(folder.at(name, 'sub'), { recursive: true })
+    const endings = Promise.all([once(abandoned, 'exit'), once(reused, 'exit')])
+    await sweepLeftovers()
+    await endings
+    expect(held.exitCode ?? held.signalCode).toBeNull()
+    expect((await readdir(folder.path)).sort()).toEqual([own.split('/').at(-1), 'deckhand-output-abc', `other-${gone.pid}.1-x`].sort())
+  })
+
+  it.skipIf(box.kind !== 'bubblewrap')('leaves nothing of sandboxes whose process was killed while they started', async () => {
+    const folder = await temporary()
+    await mkdir(folder.at('Work'))
+    for (let round = 0; round < 6; round++) {
+      const script = fileURLToPath(new URL('../../testing/sandbox-child.ts', import.meta.url))
+      const watcher = watch(folder.path)
+      const child = spawn(process.execPath, [script, folder.at('Work')], { stdio: ['ignore', 'ignore', 'inherit'], env: process.env })
+      onTestFinished(() => void child.kill('SIGKILL'))
+      // At another moment each time: as soon as something of the n-th folder can be seen.
+      let seen = 0
+      for await (const [, name] of on(watcher, 'change') as AsyncIterable<[string, string]>)
+        if (/^deckhand-(output|door)-/.test(name) && ++seen > round) break
+      watcher.close()
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      await sweepLeftovers()
+      const mark = new RegExp(`${OWNER_VARIABLE}=${child.pid}\\.`)
+      await expect.poll(() => processesOf(mark)).toEqual([])
+      expect(await readdir(folder.path)).toEqual(['Work'])
+    }
+  })
+})

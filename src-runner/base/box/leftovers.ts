@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { lstat, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { removeControlGroups } from './control-group.ts'
+import { sendSignal } from './process-tree.ts'
+
+/** In the environment of what builds a sandbox: which process it was started by. */
+export const OWNER_VARIABLE = 'DECKHAND_SANDBOX_OWNER'
+
+const OWNER = String.raw`\d+\.\d+`
+const FOLDER_NAME = new RegExp(`^deckhand-[a-z]+-(${OWNER})-`)
+
+/** This process, in a way that no later one is: numbers of processes are used again. */
+export function ownMark(): string {
+  return `${process.pid}.${startOf(process.pid) ?? 0}`
+}
+
+/** A private folder that is found again if this process dies before it removes it. */
+export async function temporaryFolder(what: 'box' | 'command' | 'door' | 'output'): Promise<string> {
+  return realpath(await mkdtemp(join(tmpdir(), `deckhand-${what}-${ownMark()}-`)))
+}
+
+/**
+ * Ends and removes what processes of Deckhand that were killed have left behind: half-built sandboxes that wait for their
+ * first word, temporary folders, control groups. What belongs to a process that is alive stays.
+ */
+export async function sweepLeftovers(): Promise<void> {
+  for (const pid of await abandonedProcesses()) sendSignal(pid, 'SIGKILL')
+  await Promise.all([sweepFolders(), removeControlGroups((name) => isAbandoned(new RegExp(`^deckhand-box-(${OWNER})-`).exec(name)?.[1]))])
+}
+
+async function abandonedProcesses(): Promise<number[]> {
+  if (process.platform !== 'linux') return []
+  const pids = (await readdir('/proc').catch((): string[] => [])).filter((name) => /^\d+$/.test(name)).map(Number)
+  // Others' environments cannot be read.
+  const environments = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')))
+  const pattern = new RegExp(`(?:^|\\0)${OWNER_VARIABLE}=(${OWNER})(?:\\0|$)`)
+  return pids.filter((_, at) => isAbandoned(pattern.exec(environments[at]!)?.[1]))
+}
+
+async function sweepFolders(): Promise<void> {
+  const names = await readdir(tmpdir()).catch((): string[] => [])
+  for (const name of names.filter((one) => isAbandoned(FOLDER_NAME.exec(one)?.[1]))) {
+    const path = join(tmpdir(), name)
+    const stats = await lstat(path).catch(() => null)
+    // Everybody can make such a name there.
+    if (stats?.isDirectory() && stats.uid === process.getuid?.()) await rm(path, { recursive: true, force: true }).catch(() => {})
+  }
+}
+
+function isAbandoned(mark: string | undefined): boolean {
+  if (mark === undefined) return false
+  const [pid, start] = mark.split('.')
+  return startOf(Number(pid)) !== start
+}
+
+/** When a process was started, in ticks of the machine where it tells; null: there is none of this number. */
+function startOf(pid: number): string | null {
+  if (process.platform !== 'linux') return isThere(pid) ? '0' : null
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The name, in brackets, may hold anything. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
+  } catch {
+    return null
+  }
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
