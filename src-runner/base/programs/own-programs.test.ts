@@ -390,6 +390,45 @@ find '${home.path}' -type f -exec grep -l CANARY {} + 2>/dev/null; ls -A '${home
     expect((await runIn(home, programs, 'gh')).output).toBe('this is .local/bin/gh\n')
   })
 
+  it('show no configuration, at any depth, and run without it', async () => {
+    const home = await homeOf()
+    const deep = [
+      'miniconda3/.condarc',
+      'miniconda3/conda-meta/state',
+      'miniconda3/envs/a/conda-meta/state',
+      'miniconda3/envs/a/etc/conda/activate.d/env_vars.sh',
+      'miniconda3/envs/a/etc/conda/env_vars.d/aws.json',
+      'miniconda3/envs/a/pip.conf',
+      'miniconda3/etc/jupyter/jupyter_server_config.json',
+      'miniconda3/envs/a/share/jupyter_notebook_config.py',
+      'miniconda3/pkgs/token-1.0/info/token',
+      '.sdkman/candidates/maven/3.9.9/conf/settings.xml',
+      '.volta/tools/image/node/22.1.0/etc/npmrc',
+      '.nvm/versions/node/v22.1.0/lib/node_modules/npm/npmrc',
+      '.nvm/versions/node/v22.1.0/lib/node_modules/x/y/z/.npmrc',
+      '.nvm/versions/node/v22.1.0/lib/.NETRC',
+      '.nvm/versions/node/v22.1.0/lib/.aws/credentials',
+    ]
+    for (const path of deep) await home.write(path, 'CANARY')
+    await symlink('pip.conf', home.at('miniconda3/envs/a/settings.link'))
+    await home.program('miniconda3/bin/conda', 'cat "$(dirname "$0")/../lib/words"')
+    await home.write('miniconda3/lib/words', 'conda and its library\n')
+    await home.program('.sdkman/candidates/maven/3.9.9/bin/mvn')
+    await home.program('.nvm/versions/node/v22.1.0/bin/node')
+    await home.program('.volta/bin/volta')
+    const path = ['miniconda3/bin', '.sdkman/candidates/maven/3.9.9/bin', '.nvm/versions/node/v22.1.0/bin', '.volta/bin']
+    const programs = await findIn(home, path)
+    expect(programs.used).toEqual(path.map((folder) => home.at(folder)))
+    if (!box.works) return
+    const { output } = await runIn(
+      home,
+      programs,
+      `conda; mvn; node; grep -r CANARY '${home.path}' 2>/dev/null; find '${home.path}' -type f -exec grep -l CANARY {} + 2>/dev/null`,
+    )
+    expect(output).toContain('conda and its library\nthis is .sdkman/candidates/maven/3.9.9/bin/mvn\nthis is .nvm/versions')
+    expect(output).not.toContain('CANARY')
+  })
+
   it('are covered by no folder in which the command writes, and cover none', async () => {
     const home = await withManagers()
     const programs = { ...(await findIn(home, PATHS)), shown: [home.path, home.at('.local/bin')] }

@@ -1,5 +1,5 @@
 import { constants, type Dirent, type Stats } from 'node:fs'
-import { access, lstat, opendir, readFile, realpath, stat } from 'node:fs/promises'
+import { access, opendir, readFile, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, normalize, relative } from 'node:path'
 import type { LeftOutFolder, LeftOutWhy } from '../../contract/doctor.ts'
@@ -11,16 +11,8 @@ import { SEATBELT_SYSTEM } from '../box/seatbelt-profile.ts'
 import { isInside, secretPlaceOf, secretsOfHome } from '../protected-places/protected-places.ts'
 import { answerOf, readPathUnasked, type LoginPath } from './login-path.ts'
 import { canWriteShellFiles } from './shell-files.ts'
-import {
-  COMPANIONS,
-  homebrewParts,
-  NEVER_SHOWN,
-  selfContainedRoot,
-  SETTINGS_OF_ROOTS,
-  SHIMS,
-  WELL_KNOWN,
-  type Shims,
-} from './program-places.ts'
+import { createSettingsFinder, type Covered } from './program-settings.ts'
+import { COMPANIONS, homebrewParts, NEVER_SHOWN, selfContainedRoot, SHIMS, WELL_KNOWN, type Shims } from './program-places.ts'
 
 /** What a person has installed for themselves, as far as programs of agents may have it. */
 export type OwnPrograms = ShownPrograms & {
@@ -74,6 +66,7 @@ type Rules = { home: string; homeName: string; writable: readonly string[]; clos
  * command, since programs come and go; what a folder holds is read again when the folder has changed.
  */
 export function createOwnPrograms({ readPath, signal, writable, dataDir, home: homeName = homedir() }: OwnProgramsDeps) {
+  const settingsIn = createSettingsFinder()
   const scans = new Map<string, { stamp: string; scan: Scan }>()
   let asked: Promise<Asked> | null = null
 
@@ -119,7 +112,7 @@ export function createOwnPrograms({ readPath, signal, writable, dataDir, home: h
       if (typeof found === 'string') leftOut.push({ folder, why: found })
       else if (found.isSystem) path.push(found.real)
       else {
-        const take = await takeFolder(found.real, await scanOf(found.real, found.stats), rules)
+        const take = await takeFolder(found.real, await scanOf(found.real, found.stats), rules, settingsIn)
         if (typeof take === 'string') leftOut.push({ folder, why: take })
         else {
           takes.push(take)
@@ -284,17 +277,19 @@ export async function isProgram(path: string): Promise<boolean> {
   return isFile && access(path, constants.X_OK).then(() => true, () => false) // prettier-ignore
 }
 
+type SettingsFinder = ReturnType<typeof createSettingsFinder>
+
 type Take = {
   folder: string
   shown: string[]
-  covered: ShownPrograms['covered'][number][]
+  covered: Covered[]
   env: Record<string, string>
   /** Names that lead to where agents write. */
   tainted: string[]
 }
 
 /** What of the home has to be shown so that the programs of a folder run. */
-async function takeFolder(folder: string, scan: Scan, rules: Rules): Promise<LeftOutWhy | Take> {
+async function takeFolder(folder: string, scan: Scan, rules: Rules, settingsIn: SettingsFinder): Promise<LeftOutWhy | Take> {
   if (scan.isTooLarge || scan.others.length > MAX_COVERED) return 'not_programs'
   const { home } = rules
   const homebrew = await Promise.all(
@@ -317,10 +312,12 @@ async function takeFolder(folder: string, scan: Scan, rules: Rules): Promise<Lef
   if (ownRoot !== null && !shown.has(ownRoot)) return objectionTo(ownRoot, rules) ?? 'closed'
   if (shown.size > MAX_SHOWN) return 'too_much'
   const besides = scan.others.map(({ name, kind }) => ({ path: join(folder, name), kind })).filter(({ path }) => !shown.has(path))
+  const settings = await settingsIn([...shown])
+  if (settings === null) return 'too_much'
   return {
     folder,
     shown: [...shown],
-    covered: [...(isWhole ? [] : besides), ...(await settingsIn([...shown]))],
+    covered: [...(isWhole ? [] : besides), ...settings],
     env: Object.fromEntries(Object.entries(companion?.env ?? {}).map(([name, place]) => [name, join(home, place)])),
     tainted,
   }
@@ -342,18 +339,6 @@ async function addInterpreters(roots: Set<string>, home: string): Promise<void> 
     fresh = [...new Set(found)].filter((root): root is string => root !== null && !roots.has(root))
     for (const root of fresh) roots.add(root)
   }
-}
-
-async function settingsIn(places: readonly string[]): Promise<Take['covered']> {
-  const paths = places.flatMap((place) => SETTINGS_OF_ROOTS.map((name) => join(place, name)))
-  const found = await Promise.all(
-    paths.map(async (path) => {
-      const stats = await lstat(path).catch(() => null)
-      if (stats === null || (await realpath(path).catch(() => null)) !== path) return []
-      return [{ path, kind: stats.isDirectory() ? ('folder' as const) : ('file' as const) }]
-    }),
-  )
-  return found.flat()
 }
 
 /** A name that leads to where agents write is not used; where it would hide a program of the same name, neither is its folder. */

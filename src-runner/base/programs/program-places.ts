@@ -95,9 +95,6 @@ export const NEVER_SHOWN = [
   ...['Library/Application Support', 'Library/Preferences'],
 ]
 
-/** Settings that some put beside programs, with the password of a private registry in them. */
-export const SETTINGS_OF_ROOTS = ['.condarc', '.env', '.git', '.netrc', '.npmrc', 'etc/gitconfig', 'etc/npmrc', 'etc/pip.conf', 'pip.conf']
-
 /** Names that a model might guess at, in the order in which it is told of those that are there. */
 export const WELL_KNOWN = [
   ...['git', 'gh', 'glab', 'node', 'npm', 'npx', 'pnpm', 'yarn', 'bun', 'deno', 'python3', 'uv', 'pipx', 'cargo', 'rustc', 'go'],

@@ -85,6 +85,17 @@ const SECRETS = [
 /** The same names are ordinary in a project. */
 const SECRETS_OF_HOMES = ['.docker', '.npmrc', '.mozilla', '.pki', '.pip', '.conda', '.config/jupyter', '.local/share/jupyter/runtime']
 
+/**
+ * What programs run without, in a folder of programs that is shown to a sandbox: configuration, in which people keep the
+ * password of a registry or a token, and archives of what was installed.
+ */
+const PROGRAM_SETTINGS = [
+  ...SECRETS,
+  ...['.condarc', 'condarc', '.env', '.git', '.npmrc', 'npmrc', '.yarnrc', '.yarnrc.yml', 'pip.conf', 'pip.ini', 'gitconfig', '.gitconfig'],
+  ...['env_vars.sh', 'etc/conda', 'etc/jupyter', 'jupyter*config.json', 'jupyter*config.py', '.jupyter', '.conda', '.docker', '.pip'],
+  ...['conf/settings.xml', 'conf/settings-security.xml', 'gradle.properties', 'init.gradle'],
+]
+
 const PATTERNS = {
   code: patternsOf(CODE),
   codeOfHomes: patternsOf(CODE_OF_HOMES),
@@ -92,7 +103,9 @@ const PATTERNS = {
   codeOfSystem: patternsOf(CODE_OF_SYSTEM),
   secrets: patternsOf(SECRETS),
   secretsOfHomes: patternsOf(SECRETS_OF_HOMES),
+  settings: patternsOf(PROGRAM_SETTINGS),
 }
+const LAST_OF_SETTINGS = patternsOf(PROGRAM_SETTINGS.map((text) => text.split('/').at(-1)!))
 const LAST_PARTS = patternsOf(
   [...CODE, ...CODE_OF_HOMES, ...HIDDEN_OF_HOMES, ...SECRETS, ...SECRETS_OF_HOMES].map((text) => text.split('/').at(-1)!),
 )
@@ -123,6 +136,13 @@ export function placeAroundFolder(path: string): string | null {
 /** The same for a folder in which a program is to run, in the folder of its agent. Looks at the disk, too. */
 export async function placeAroundPrograms({ path, folder }: Written): Promise<string | null> {
   return placeAroundFolder(path) ?? (isHiddenInHome(path, folder) ? path : repositoryAround(path))
+}
+
+/** Whether a path below a folder of programs is configuration that programs do not need. */
+export function isProgramSetting(path: string): boolean {
+  const last = foldName(basename(path))
+  if (!LAST_OF_SETTINGS.has(last) && !LAST_OF_SETTINGS.open.some(([part]) => part!.test(last))) return false
+  return matchOf(foldParts(path), PATTERNS.settings) !== null
 }
 
 /** Where the code place begins that a path lies in, told from its text alone; null: in none. */
