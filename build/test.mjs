@@ -2,6 +2,7 @@
 // its line: "123 passed, 0 failed" (and ", 2 skipped" where something was skipped).
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { hasChromiumSandbox } from './chromium-sandbox.mjs'
 import { begin, capture, projectNode, root, run, say } from './run.mjs'
 import { build, setUp } from './setup.mjs'
 import { onVirtualDesktop } from './virtual-desktop.mjs'
@@ -17,6 +18,8 @@ await begin(async () => {
   await setUp(['window', 'box', 'tests'])
   const sandbox = await capture(projectNode, ['build/sandbox-state.ts'])
   if (sandbox.code !== 0) say(`tests that need a working sandbox are skipped: ${sandbox.output.trim()}`)
+
+  if (!hasChromiumSandbox()) say("windows are tested without Chromium's sandbox, which does not work here or refuses root")
 
   const { check } = await import('./check.mjs')
   const suites = [

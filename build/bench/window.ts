@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { hasChromiumSandbox } from '../chromium-sandbox.mjs'
 import { callJson } from './http-client.ts'
 import { makeFolder, median, ROOT, spread, startProgram } from './processes.ts'
 
@@ -79,8 +80,8 @@ function seen(selector: string, text: string): string {
 
 async function measure(args: string[], env: Record<string, string>, usable: string): Promise<Measured> {
   const before = performance.now()
-  const root = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  const child = spawn(join(ROOT, 'node_modules/electron/dist/electron'), ['--remote-debugging-port=0', ...root, ...args], {
+  const sandbox = hasChromiumSandbox() ? [] : ['--no-sandbox']
+  const child = spawn(join(ROOT, 'node_modules/electron/dist/electron'), ['--remote-debugging-port=0', ...sandbox, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
     // A group of its own, so that its helpers end with it.
