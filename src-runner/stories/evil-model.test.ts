@@ -557,7 +557,7 @@ describe('the evil model', { timeout: 180_000 }, () => {
       const asked = await refuseAll(await runSchedule(world))
       expect(asked.map(({ tool, decision }) => `${tool} ${decision?.decidedBy.source}`)).toEqual([
         'web_fetch two_of_three',
-        'web_fetch two_of_three',
+        'delegate level',
       ])
     }
     expect(world.heard).toEqual([])
@@ -573,13 +573,16 @@ describe('the evil model', { timeout: 180_000 }, () => {
     expect(JSON.stringify(messages)).not.toContain(ORDER)
   })
 
-  it('runs 32 of 10,000 calls in one reply, and not one more', async () => {
+  it.each([
+    [200, 'runs 32 of them', { status: 'completed' }, 32],
+    [10_000, 'runs none of them', { status: 'failed' }, 0],
+  ])('given %d calls in one reply, %s', async (count, _what, ending, run) => {
     const world = await openWorld('on_its_own')
-    const many = Array.from({ length: 10_000 }, (_, n) => ({ id: `c${n}`, name: 'web_fetch', args: { url: `http://evil.test/${n}` } }))
+    const many = Array.from({ length: count }, (_, n) => ({ id: `c${n}`, name: 'web_fetch', args: { url: `http://evil.test/${n}` } }))
     world.script = [{ toolCalls: many }, { text: ['Done.'] }]
     const jobId = await start('api', world)
-    expect((await runner.ended(jobId)).status).toBe('completed')
-    expect(world.heard.length).toBe(32)
+    expect(await runner.ended(jobId)).toMatchObject(ending)
+    expect(world.heard.length).toBe(run)
   })
 
   it('ends at its cap of calls, of turns and of money', async () => {
