@@ -117,7 +117,7 @@ export async function guardFolders(
   const isOpen = (path: string) => !hidden.some((place) => isInside(place.path, path))
   const frozen = new Map<string, FolderIdentity>()
   for (const place of places) {
-    if (place.is === 'repository') continue
+    if (place.is === 'repository' || place.is === 'unreadable') continue
     // A link cannot be frozen, but what it leads to can; the link itself is looked at afterwards.
     const real = place.kind === 'link' ? await realpath(place.path).catch(() => null) : place.path
     if (real === null || !writable.some((folder) => folder !== real && isInside(folder, real)) || !isOpen(real)) continue

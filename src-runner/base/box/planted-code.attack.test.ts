@@ -188,6 +188,11 @@ describe.skipIf(box.kind !== 'bubblewrap')('a program in the box', { timeout: 30
     expect(await readFile(`${to}/tasks.json`, 'utf8')).toBe('evil\n')
   })
 
+  it('is reported when it leaves a folder behind into which nobody can look', async () => {
+    const { ending } = await attack(String.raw`d=$(printf 'a\377'); git init -q "$d"; cp config.evil "$d/.git/config"`)
+    expect(ending.setAside).toEqual([{ path: expect.stringContaining('a\uFFFD') as string, to: null }])
+  })
+
   it('works with git as before', async () => {
     const script = `git add . && git -c user.name=a -c user.email=a@b commit -qm one && git checkout -qb other && echo b > b && git add b &&
       git -c user.name=a -c user.email=a@b commit -qm two && git checkout -q - && git merge -q other && git init -q fresh &&

@@ -10,7 +10,8 @@ import { codePlaceOf, isHiddenInHome, isInside, isRepository, mayEndPlace, named
  */
 export type FoundPlace = {
   path: string
-  is: 'code' | 'secret' | 'repository' | 'part of a repository'
+  /** `unreadable`: a folder whose name is no text, so that nothing in it can be named. */
+  is: 'code' | 'secret' | 'repository' | 'part of a repository' | 'unreadable'
   kind: 'file' | 'folder' | 'link' | 'other'
   /** The same as long as nobody puts something else there. */
   identity: string
@@ -77,6 +78,8 @@ async function lookInto(folder: string, { found, own, dependencies, inside = fal
     const is = inside ? (RUNS_IN_DEPENDENCIES.has(foldName(entry.name)) ? 'code' : null) : protectedAs(path, entry.name, found.folder)
     if (is === 'code' && foldName(entry.name) === '.git' && entry.isDirectory()) await lookIntoRepository(path, found)
     else if (is !== null) await note(path, is, found)
+    else if (entry.isDirectory() && entry.name.includes('\uFFFD'))
+      found.places.set(path, { path, is: 'unreadable', kind: 'folder', identity: '' })
     else if (entry.isDirectory()) (DEPENDENCIES.has(foldName(entry.name)) ? dependencies : own).push(path)
   }
   return entries.length

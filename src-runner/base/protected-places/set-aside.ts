@@ -23,6 +23,10 @@ export async function setAsideWhatAppeared(before: FoundPlaces): Promise<SetAsid
   for (const place of places.values()) {
     if (place.is === 'secret' || before.places.get(place.path)?.identity === place.identity) continue
     if (place.is === 'part of a repository' && settled.has(dirname(place.path))) continue
+    if (place.is === 'unreadable') {
+      done.push({ path: place.path, to: null })
+      continue
+    }
     if (await isHarmless(place)) {
       if (place.is === 'repository') settled.add(place.path)
       continue
