@@ -60,6 +60,10 @@ describe('headless', () => {
     expect(await (await fetch(`${runnerUrl}/api/health`)).json()).toEqual({ ok: true, db: 'ok', llm: 'unchecked' })
     expect(await (await fetch(`${dashboardUrl}/api/health`)).json()).toEqual({ ok: true, service: 'deckhand-dashboard' })
 
+    // The dashboard's page is let in there, and by the runner no page at all.
+    const asPage = async (url: string) => (await fetch(`${url}/api/agents`, { headers: { origin: dashboardUrl } })).status
+    expect([await asPage(dashboardUrl), await asPage(runnerUrl)]).toEqual([200, 403])
+
     const agent = await post(`${dashboardUrl}/api/agents`, { name: 'Ann', model: { providerId: 'demo', model: 'demo' } })
     expect(agent.status).toBe(201)
     const submitted = await post(`${dashboardUrl}/api/agent`, { task: 'say hello' })
