@@ -14,6 +14,7 @@ import { readProcessPath, type readLoginPath } from './base/programs/login-path.
 import { createBelievedTimes } from './base/time/believed-time.ts'
 import { createMachineTime, thisMachine, type Machine } from './base/time/machine-time.ts'
 import type { GateConfig } from './contract/gate.ts'
+import type { Recovery } from './contract/notifications.ts'
 import type { Notice, RunnerConfig, RunningReport } from './contract/port.ts'
 import type { Settings } from './contract/settings.ts'
 import { createSystemAlarm, type Alarm } from './edges/clockwork/alarm.ts'
@@ -135,6 +136,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   const bootId = randomUUID()
   const ownPorts = config.origins.flatMap((origin) => (URL.canParse(origin) ? [portOf(new URL(origin))] : []))
   let parts: ReturnType<typeof assemble> | null = null
+  let recovery: Recovery | null = null
   let starting: Promise<Address> | null = null
 
   async function start(): Promise<Address> {
@@ -148,6 +150,8 @@ export function createRunner(deps: RunnerDeps): Runner {
       endings.add(() => db.close())
       parts = assemble(db)
       const rescued = transact(db, (tx) => parts!.jobs.rescue(tx))
+      const jobs = rescued.pending.length + rescued.failed.length + rescued.cancelled.length
+      if (jobs > 0) recovery = { at: clock.now(), jobs }
       parts.upkeep.start()
       parts.damageWatch.start()
       void parts.programs.lookAgain()
@@ -285,6 +289,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         webhooks: { ...webhooks.byHand, time, settle: webhooks.settle },
         webhookBase: addresses.webhookBase,
         publicAddress: addresses,
+        recovery: () => recovery,
         examine: () =>
           examine({
             ...{ db, clock, vault, models, dataDir: config.dataDir, safeMode: config.safeMode },

@@ -84,6 +84,10 @@ export const AttentionAbout = z.discriminatedUnion('kind', [
 export type AttentionAbout = z.infer<typeof AttentionAbout>
 
 /** One thing that needs the person, apart from approvals and failed jobs, which have lists of their own. */
+/** What the start found that came after a crash: jobs that were at work then. */
+export const Recovery = z.object({ at: Moment, jobs: z.number().int().positive() })
+export type Recovery = z.infer<typeof Recovery>
+
 export const AttentionItem = z.object({
   kind: z.enum([
     'budget_exhausted',

@@ -49,6 +49,7 @@ describe('after a crash', { timeout: 20_000 }, () => {
     for (let i = 0; i < 3; i++) await runner.client.ok('submitTask', { body: { task: `task ${i}`, agentId: agent.id } })
     await runner.modelServer.untilReceived(3)
     await runner.restart({ crash: true })
+    expect((await runner.client.ok('listAttention')).recovery).toMatchObject({ jobs: 3 })
     const { jobs } = await runner.client.ok('listJobs')
     for (const job of jobs) expect(await runner.ended(job.id)).toMatchObject({ status: 'completed', attempt: 2 })
   })

@@ -296,3 +296,14 @@ it('takes back that nothing is needed when the runner goes away', async () => {
   await vi.waitFor(() => expect(screen.queryByText('Nothing needs you.')).toBeNull())
   expect(screen.queryByRole('button', { name: 'Try an example' })).toBeNull()
 })
+
+it('mentions once that jobs go on after a crash', async () => {
+  const runner = runnerWith([])
+  runner.answer({ listAttention: () => ({ items: [], recovery: { at: 1_700_000_000_000, jobs: 2 } }) })
+  const first = renderScreen(HomeScreen, { runner })
+  expect(await screen.findByText(/2 jobs were under way/)).toBeVisible()
+  first.unmount()
+  renderScreen(HomeScreen, { runner })
+  await screen.findByText('Nothing needs you.')
+  expect(screen.queryByText(/2 jobs were under way/)).toBeNull()
+})

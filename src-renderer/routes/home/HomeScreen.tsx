@@ -17,6 +17,7 @@ import { failuresOf } from './failures.ts'
 import { HandOver } from './HandOver.tsx'
 import { NoAgentYet } from './NoAgentYet.tsx'
 import { RecentJobs } from './RecentJobs.tsx'
+import { RecoveryNote } from './RecoveryNote.tsx'
 import { RunningJobs } from './RunningJobs.tsx'
 import { SpentToday } from './SpentToday.tsx'
 import { WaitingApprovals } from './WaitingApprovals.tsx'
@@ -92,6 +93,7 @@ export function HomeScreen() {
       </Show>
       <Show when={isReady()}>
         <div class="flex flex-col gap-6">
+          <Show when={attention.data?.recovery}>{(recovery) => <RecoveryNote recovery={recovery()} />}</Show>
           <WaitingApprovals />
           <AttentionList failed={lookAt()} items={items()} lacksModel={lacksModel()} />
           <Show when={since()}>{(from) => <WhileAway from={from()} />}</Show>

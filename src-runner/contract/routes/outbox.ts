@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AttentionItem } from '../notifications.ts'
+import { AttentionItem, Recovery } from '../notifications.ts'
 import { OutboundMessage, OutboundState } from '../outbox.ts'
 import { Id, NextCursor, PageQuery } from '../primitives.ts'
 import { routeTable } from './route.ts'
@@ -33,7 +33,8 @@ export const outboxRoutes = routeTable({
     gate: 'runner',
     summary: 'What needs the person besides approvals and failed jobs, the newest first.',
     status: 200,
-    answer: z.object({ items: z.array(AttentionItem) }),
+    /** `recovery`: Deckhand started after a crash in the middle of jobs. It needs nobody. */
+    answer: z.object({ items: z.array(AttentionItem), recovery: Recovery.optional() }),
     errors: [],
     shows: ['attention'],
   },

@@ -9,6 +9,14 @@ export const home: WordsLike<typeof en> = {
   unknown: 'Konnte nicht geladen werden. Vielleicht fehlt hier, was dich braucht.',
   calm: 'Nichts braucht dich.',
   needsYou: (count) => plural(count, { one: '# Sache braucht dich', other: '# Sachen brauchen dich' }),
+  recovery: {
+    text: (count) =>
+      plural(count, {
+        one: 'Deckhand ist nach einem Absturz neu gestartet. # Auftrag war unterwegs und hat behalten, was getan war.',
+        other: 'Deckhand ist nach einem Absturz neu gestartet. # Aufträge waren unterwegs und haben behalten, was getan war.',
+      }),
+    seen: 'Gesehen',
+  },
   composer: {
     label: 'Auftrag übergeben',
     placeholder: (agent) => `Was soll ${agent} tun?`,

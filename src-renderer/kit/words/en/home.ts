@@ -7,6 +7,14 @@ export const home = {
   unknown: 'Could not be loaded. What needs you may not be shown.',
   calm: 'Nothing needs you.',
   needsYou: (count: number) => plural(count, { one: '# thing needs you', other: '# things need you' }),
+  recovery: {
+    text: (count: number) =>
+      plural(count, {
+        one: 'Deckhand started again after a crash. # job was under way and kept what it had done.',
+        other: 'Deckhand started again after a crash. # jobs were under way and kept what they had done.',
+      }),
+    seen: 'Seen',
+  },
   composer: {
     label: 'Hand over a job',
     placeholder: (agent: string) => `What should ${agent} do?`,

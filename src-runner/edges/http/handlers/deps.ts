@@ -5,6 +5,7 @@ import type { JobTails } from '../../../base/events/job-tails.ts'
 import type { MachineTime } from '../../../base/time/machine-time.ts'
 import type { ChannelKind } from '../../../contract/channels.ts'
 import type { DoctorCheck } from '../../../contract/doctor.ts'
+import type { Recovery } from '../../../contract/notifications.ts'
 import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../../../contract/public-address.ts'
 import type { TemplatePreview } from '../../../contract/triggers.ts'
 import type { Clock } from '../../../kit/clock.ts'
@@ -59,6 +60,8 @@ export type HandlerDeps = {
   }
   /** What webhook addresses begin with, as of now. */
   webhookBase(): string
+  /** What this start found of a crash; null: it came after an orderly end, or nothing was at work. */
+  recovery(): Recovery | null
   /** How webhooks come in from outside. */
   publicAddress: {
     read(): PublicAddress

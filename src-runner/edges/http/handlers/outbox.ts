@@ -8,14 +8,20 @@ import type { HandlerDeps } from './deps.ts'
 
 type Routes = 'listOutbox' | 'retryOutbound' | 'listAttention'
 
-export function outboxHandlers({ db, clock, publicAddress }: HandlerDeps): Pick<Handlers, Routes> {
+export function outboxHandlers({ db, clock, publicAddress, recovery }: HandlerDeps): Pick<Handlers, Routes> {
   return {
     listOutbox({ query }) {
       const { messages, nextCursor } = listOutbox(db, query)
       return { messages: messages.map(withSaid), nextCursor }
     },
     retryOutbound: ({ params }) => ({ message: withSaid(transact(db, (tx) => retryOutbound(tx, { clock }, params.messageId))) }),
-    listAttention: () => ({ items: listAttention(db, { now: clock.now(), publicAddress: publicAddress.read() }) }),
+    listAttention() {
+      const found = recovery()
+      return {
+        items: listAttention(db, { now: clock.now(), publicAddress: publicAddress.read() }),
+        ...(found !== null && { recovery: found }),
+      }
+    },
   }
 }
 

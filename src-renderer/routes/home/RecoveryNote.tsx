@@ -1,0 +1,36 @@
+import RotateCcw from 'lucide-solid/icons/rotate-ccw'
+import X from 'lucide-solid/icons/x'
+import { createSignal, type JSX, onCleanup, Show } from 'solid-js'
+import type { Recovery } from '../../../src-runner/contract/notifications.ts'
+import { words } from '../../kit/words/words.ts'
+import { IconButton } from '../../ui/IconButton.tsx'
+import { Time } from '../../ui/Time.tsx'
+
+const STORED_AS = 'deckhand.told-recovery'
+
+/** That jobs go on after a crash, said once: the next look at Home is without it. */
+export function RecoveryNote(props: { recovery: Recovery }): JSX.Element {
+  const text = () => words().home.recovery
+  const [isTold, setTold] = createSignal(localStorage.getItem(STORED_AS) === String(props.recovery.at))
+  const markTold = () => localStorage.setItem(STORED_AS, String(props.recovery.at))
+  onCleanup(markTold)
+  return (
+    <Show when={!isTold()}>
+      <div role="status" class="flex items-center gap-3 rounded-xl border border-line bg-surface px-4 py-2.5 text-sm text-ink-2">
+        <RotateCcw size={16} class="shrink-0 text-ink-3" aria-hidden="true" />
+        <p class="min-w-0 flex-1">
+          {text().text(props.recovery.jobs)} <Time at={props.recovery.at} class="text-xs text-ink-3" />
+        </p>
+        <IconButton
+          size="sm"
+          icon={X}
+          label={text().seen}
+          onClick={() => {
+            markTold()
+            setTold(true)
+          }}
+        />
+      </div>
+    </Show>
+  )
+}
