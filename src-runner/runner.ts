@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { findBox } from './base/box/find-box.ts'
 import { openDatabase, type Database } from './base/db/database.ts'
@@ -90,6 +91,8 @@ export type RunnerDeps = {
   demoWordMs?: number
   deadlines?: Deadlines
   /** How patient tunnels and probes are. */
+  /** Of the person; left out: that of the account. */
+  home?: string
   publicAddressTimings?: Partial<PublicAddressTimings>
   /** In place of all tools that agents have. */
   tools?: readonly Tool[]
@@ -300,6 +303,7 @@ export function createRunner(deps: RunnerDeps): Runner {
             publicAddress: addresses.read,
           }),
         dataDir: config.dataDir,
+        home: deps.home ?? homedir(),
       }),
       auth: config,
       gate: gateOf(config),

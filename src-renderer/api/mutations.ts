@@ -137,6 +137,8 @@ export const useDeleteRule = () =>
     return () => void queries.invalidateQueries({ queryKey: ['listRules'] })
   })
 
+export const useMakeSampleFolder = () => useAction('makeSampleFolder')
+
 /** What trying found replaces what was known: nothing else tells of it. */
 export function useCheckBox(): { run: () => Promise<void>; readonly isRunning: boolean } {
   const queries = useQueryClient()

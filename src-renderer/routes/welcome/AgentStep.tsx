@@ -1,8 +1,9 @@
 import ArrowRight from 'lucide-solid/icons/arrow-right'
 import FolderOpen from 'lucide-solid/icons/folder-open'
+import FolderPlus from 'lucide-solid/icons/folder-plus'
 import { RadioGroup } from '@kobalte/core/radio-group'
 import { createSignal, For, Show } from 'solid-js'
-import { useCreateAgent } from '../../api/mutations.ts'
+import { useCreateAgent, useMakeSampleFolder } from '../../api/mutations.ts'
 import { issueOf, sentenceOf } from '../../api/problem.ts'
 import { words } from '../../kit/words/words.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
@@ -10,6 +11,7 @@ import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { HINT_CLASS, LABEL_CLASS } from '../../ui/field.ts'
 import { TextArea } from '../../ui/TextArea.tsx'
+import { toast } from '../../ui/Toasts.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { rememberFirstAgent, type Starter, STARTERS } from './starters.ts'
 import { StepHead } from './StepHead.tsx'
@@ -28,6 +30,14 @@ export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
   const folderProblem = () => issueOf(create.error, 'folders') ?? (isFolderError() ? sentenceOf(create.error) : null)
   const isFolderError = () => (create.error as { code?: string } | null)?.code === 'folder_not_usable'
 
+  const sample = useMakeSampleFolder()
+  const useSample = async () => {
+    try {
+      setFolder((await sample.run({})).path)
+    } catch (thrown) {
+      toast({ tone: 'bad', text: sentenceOf(thrown) })
+    }
+  }
   const submit = async () => {
     const path = folder().trim()
     try {
@@ -71,6 +81,18 @@ export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
         </RadioGroup>
         <TextField label={text().name} value={shownName()} onValue={setName} maxLength={120} problem={issueOf(create.error, 'name')} />
         <FolderField value={folder()} onValue={setFolder} problem={folderProblem()} />
+        <Show when={folder() === ''}>
+          <Button
+            variant="ghost"
+            size="sm"
+            class="-mt-3 self-start"
+            icon={FolderPlus}
+            busy={sample.isRunning}
+            onClick={() => void useSample()}
+          >
+            {text().sample}
+          </Button>
+        </Show>
         <details class="group">
           <summary class="text-sm text-accent-ink hover:underline">{text().showInstructions}</summary>
           <TextArea

@@ -167,3 +167,11 @@ it('can be skipped for good', async () => {
   await vi.waitFor(() => expect(path()).toBe('/'))
   expect(runner.settings().firstStart).toBe('done')
 })
+
+it('offers a folder of samples to somebody who would rather not give one of theirs', async () => {
+  const runner = freshRunner()
+  runner.answer({ makeSampleFolder: () => ({ path: '/home/mira/Documents/Deckhand sample' }) })
+  const { user } = open(runner, '/welcome?step=agent')
+  await user.click(await screen.findByRole('button', { name: 'Use a sample folder' }))
+  await vi.waitFor(() => expect(screen.getByLabelText(/Folder it may read/)).toHaveValue('/home/mira/Documents/Deckhand sample'))
+})

@@ -34,6 +34,15 @@ export const settingsRoutes = routeTable({
     answer: z.object({ settings: Settings }),
     errors: ['invalid_request', 'vault_unavailable'],
   },
+  makeSampleFolder: {
+    method: 'POST',
+    path: '/api/sample-folder',
+    gate: 'runner',
+    summary: 'Make the folder “Deckhand sample” with a few harmless files in the documents of this computer, for a first try.',
+    status: 200,
+    answer: z.object({ path: z.string() }),
+    errors: ['disk_full'],
+  },
   getSpend: {
     method: 'GET',
     path: '/api/spend',

@@ -39,6 +39,7 @@ export const welcome: WordsLike<typeof en> = {
     showInstructions: 'Anweisungen lesen und ändern',
     folder: 'Ordner, den er lesen darf',
     folderHint: 'Die Dateien bleiben, wo sie sind. Ohne Ordner kann der Agent nur reden.',
+    sample: 'Beispielordner verwenden',
     pick: 'Ordner wählen …',
     change: 'Ändern …',
     pathPlaceholder: 'Pfad eines Ordners, zum Beispiel /home/ich/Dokumente/Notizen',

@@ -37,6 +37,7 @@ export const welcome = {
     showInstructions: 'Read and change its instructions',
     folder: 'Folder it may read',
     folderHint: 'Its files stay where they are. Without a folder the agent can only talk.',
+    sample: 'Use a sample folder',
     pick: 'Choose a folder…',
     change: 'Change…',
     pathPlaceholder: 'Path of a folder, for example /home/me/Documents/notes',

@@ -92,4 +92,6 @@ export type HandlerDeps = {
   log: Log
   /** Deckhand's own folder, which no agent is ever given. */
   dataDir: string
+  /** Of the person. */
+  home: string
 }

@@ -9,10 +9,11 @@ import { changeSettings, readSettings } from '../../../records/settings/settings
 import { UTC_DAY_MS } from '../../../records/spend/add-spend.ts'
 import { readSpend } from '../../../records/spend/spend.ts'
 import { missingFrom } from '../../../thinking/tools/web-search/search-providers.ts'
+import { makeSampleFolder } from '../sample-folder.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
-type Routes = 'getSettings' | 'updateSettings' | 'updateWebSearch' | 'getSpend'
+type Routes = 'getSettings' | 'updateSettings' | 'updateWebSearch' | 'makeSampleFolder' | 'getSpend'
 
 export function settingsHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
   const { db, clock, money, worker } = deps
@@ -30,6 +31,8 @@ export function settingsHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
     },
 
     updateWebSearch: async ({ body }) => ({ settings: await withSearchKey(deps, body.webSearch, (webSearch) => write({ webSearch })) }),
+
+    makeSampleFolder: async () => ({ path: await makeSampleFolder(deps.home) }),
 
     // A clock that was ahead for days left spending on days that are still to come: no page is to show those unasked.
     getSpend: ({ query }) => readSpend(db, { to: endOfUtcDay(money.now()), ...query }),
