@@ -228,6 +228,7 @@ test('the brake stops every agent, holds through a restart, and only a person le
   const { page } = deckhand
   await expect(banner()).toBeVisible()
   const card = await openApprovals(page)
+  await card.getByRole('button', { name: 'Details' }).click()
   await expect(card).toContainText('The emergency brake is on, so every call is asked.')
   expect(read(folder, 'plan.md')).toBe(BLUE)
   expect(await statusOf(deckhand, kept)).toBe('pending')
