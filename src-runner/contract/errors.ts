@@ -39,6 +39,7 @@ export const ERROR_STATUS = {
   agent_is_last: 409,
   provider_in_use: 409,
   provider_read_only: 409,
+  client_id_reused: 409,
   job_already_finished: 409,
   job_not_finished: 409,
   approval_already_resolved: 409,

@@ -170,11 +170,20 @@ export const SubmitTask = z
   })
   .refine((b) => b.agentId === undefined || b.agentSlug === undefined, {
     path: ['agentSlug'],
-    message: 'name the agent by agentId or by agentSlug, not both',
+    message: 'Name the agent by “agentId” or by “agentSlug”, not by both.',
   })
 export type SubmitTask = z.infer<typeof SubmitTask>
 
-export const ChatTurn = z.object({ agentId: Id, message: Task, conversationId: Id.optional() })
+export const ChatTurn = z.object({
+  agentId: Id,
+  message: Task,
+  conversationId: Id.optional(),
+  /** The caller's own id of this turn. The same request with the same id within a day joins the turn that the first one began. */
+  clientId: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,200}$/, 'takes 1 to 200 printable characters without spaces')
+    .optional(),
+})
 export type ChatTurn = z.infer<typeof ChatTurn>
 
 export const ChatReply = z.object({ reply: z.string(), conversationId: Id, jobId: Id, status: JobStatus })

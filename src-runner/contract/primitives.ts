@@ -4,8 +4,8 @@ import { z } from 'zod'
 export const Id = z.uuid()
 export type Id = z.infer<typeof Id>
 
-/** A moment: milliseconds since 1970-01-01T00:00:00Z. Every field that holds one is named `…At`. */
-export const Moment = z.number().int().nonnegative()
+/** A moment: milliseconds since 1970-01-01T00:00:00Z, as far as a date reaches. Every field that holds one is named `…At`. */
+export const Moment = z.number().int().nonnegative().max(8_640_000_000_000_000)
 
 /** Money on the wire: US dollars as a number. Inside the runner money is integer micro-dollars (`…Micros`). */
 export const Usd = z.number()

@@ -10,7 +10,7 @@ export type ProviderKind = z.infer<typeof ProviderKind>
 export const BaseUrl = z
   .url({ protocol: /^https?$/ })
   .max(2000)
-  .refine((url) => !/^https?:\/\/[^/]*@/.test(url), 'must not contain a user name or password')
+  .refine((url) => !/^https?:\/\/[^/]*@/.test(url), 'The address must not hold a user name or password.')
 
 export const Provider = z.object({
   id: z.string(),
@@ -34,7 +34,7 @@ export const CreateProvider = z
   })
   .refine((p) => p.kind !== 'openai-compatible' || p.baseUrl !== undefined, {
     path: ['baseUrl'],
-    message: 'an OpenAI-compatible provider needs its base URL, for example http://127.0.0.1:8080/v1',
+    message: 'An OpenAI-compatible provider needs its base URL, for example http://127.0.0.1:8080/v1.',
   })
 export type CreateProvider = z.infer<typeof CreateProvider>
 
@@ -47,10 +47,13 @@ export const UpdateProvider = z.object({
 export type UpdateProvider = z.infer<typeof UpdateProvider>
 
 /** Dollars per million tokens. */
+/** Of a million tokens. */
+const PriceUsd = Usd.min(0).max(1_000_000)
+
 export const Price = z.object({
-  inputUsdPerMillion: Usd.min(0),
-  outputUsdPerMillion: Usd.min(0),
-  cachedInputUsdPerMillion: Usd.min(0).optional(),
+  inputUsdPerMillion: PriceUsd,
+  outputUsdPerMillion: PriceUsd,
+  cachedInputUsdPerMillion: PriceUsd.optional(),
 })
 export type Price = z.infer<typeof Price>
 

@@ -24,7 +24,13 @@ export type SignatureScheme = z.infer<typeof SignatureScheme>
 
 export const Slug = z
   .string()
-  .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, 'small letters, digits and hyphens, at most 64, not at the ends a hyphen')
+  .regex(
+    /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/,
+    'takes small letters, digits and hyphens, at most 64 of them, with no hyphen at either end',
+  )
+
+/** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#signature-scheme */
+const StandardWebhooksSecret = /^(?:whsec_)?(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 export const TaskTemplate = z.string().trim().min(1).max(100_000)
 
@@ -95,6 +101,10 @@ export const CreateTrigger = z.object({
   /** The signing secret goes to the vault and never comes back. */
   signature: z
     .object({ scheme: SignatureScheme, secret: z.string().trim().min(1).max(1000) })
+    .refine(({ scheme, secret }) => scheme !== 'standard_webhooks' || StandardWebhooksSecret.test(secret), {
+      path: ['secret'],
+      message: 'A Standard Webhooks secret is base64, with or without “whsec_” before it.',
+    })
     .nullable()
     .default(null),
   dedupe: z.boolean().default(false),

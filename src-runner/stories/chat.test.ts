@@ -81,6 +81,49 @@ describe('a chat', { timeout: 20_000 }, () => {
     expect(await runner.ended(start.data.jobId)).toMatchObject({ status: 'completed', result: 'one two three' })
   })
 
+  it('does not ask whoever reads a new turn to send the request again, and asks a reader that only looks', async () => {
+    runner = await createTestRunner()
+    const agent = await runner.addAgent()
+    const read = async (path: string, init: RequestInit) => (await fetch(`${runner.url}${path}`, init)).text()
+    const body = JSON.stringify({ agentId: agent.id, message: 'Hello', clientId: 'turn-1' })
+    const turn = await read('/api/chat/stream', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    expect(turn).toContain('event: done')
+    expect(turn).not.toContain('retry:')
+    const { jobs } = await runner.client.ok('listJobs')
+    expect(await read(`/api/jobs/${jobs[0]!.id}/stream`, {})).toContain('retry: 1000')
+  })
+
+  it('joins the turn that the same request with the same id began: while it runs, when it has ended, after a crash', async () => {
+    runner = await createTestRunner()
+    const agent = await runner.addAgent()
+    runner.modelServer.play({ text: ['one ', 'two ', 'three'] })
+    const held = runner.modelServer.holdBefore(2)
+    const body = { agentId: agent.id, message: 'Count', clientId: 'turn-1' }
+    const first = await runner.client.stream('chatStream', { body })
+    const start = (await first.events.next()).value as { data: { jobId: string } }
+    const { jobId } = start.data
+    first.close()
+    const joined = Array.from({ length: 4 }, () => runner.client.turn('chatStream', { body }))
+    await runner.modelServer.untilQuiet()
+    held.release()
+    for (const events of await Promise.all(joined)) {
+      expect(events[0]).toMatchObject({ type: 'start', jobId })
+      expect(events.at(-1)).toMatchObject({ type: 'done', reply: 'one two three', jobId })
+    }
+    expect(await runner.client.ok('chat', { body })).toMatchObject({ jobId, reply: 'one two three' })
+    await runner.restart({ crash: true })
+    expect(await runner.client.ok('chat', { body })).toMatchObject({ jobId, reply: 'one two three' })
+    expect((await runner.client.ok('listJobs')).jobs).toHaveLength(1)
+    for (const other of [
+      { ...body, message: 'Count again' },
+      { ...body, agentId: (await runner.addAgent({ name: 'Other' })).id },
+    ]) {
+      expect(await runner.client.ask('chat', { body: other })).toMatchObject({ status: 409, body: { error: 'client_id_reused' } })
+    }
+    runner.modelServer.play({ text: ['again'] })
+    expect((await runner.client.ok('chat', { body: { ...body, clientId: 'turn-2' } })).jobId).not.toBe(jobId)
+  })
+
   it('tells whoever attaches to an ended turn how it ended, at once', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()

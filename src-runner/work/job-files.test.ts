@@ -45,6 +45,20 @@ describe('the files of a job', () => {
     expect((await rig.files.list(rig.job.id))[1]!.callIds).toEqual(['call_2', 'call_3'])
   })
 
+  it('are found as they are listed and by their absolute path, with a call and without', async () => {
+    const rig = openFileRig()
+    await rig.write('notes/a.md', 'one\n')
+    const absolute = join(rig.docs, 'notes/a.md')
+    await rig.call(editFile, { path: absolute, oldText: 'one', newText: 'two' })
+    const listed = await diff(rig, 'Docs/notes/a.md')
+    expect(listed.diff).toContain('+two')
+    expect(await diff(rig, absolute)).toEqual(listed)
+    expect(await diff(rig, absolute, 'call_1')).toEqual(listed)
+    await rig.call(moveFile, { from: absolute, to: 'Docs/b.md' })
+    expect(await diff(rig, absolute)).toMatchObject({ path: 'Docs/b.md' })
+    expect((await undo(rig, join(rig.docs, 'b.md'))).undone).toBe(true)
+  })
+
   it('follow a file through its moves', async () => {
     const rig = openFileRig()
     await rig.write('a', 'old')
@@ -171,7 +185,6 @@ describe('a diff', () => {
       'Docs/../outside/secret',
       'Docs/a/../../outside/secret',
       'Docs/./a',
-      join(rig.docs, 'a'),
       join(rig.outside, 'secret'),
       '/etc/passwd',
       'Docs/a\0',

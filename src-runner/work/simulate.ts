@@ -1,7 +1,7 @@
 import type { Database } from '../base/db/database.ts'
 import { NO_MARKS, type Mark, type Marks, type SimulateCall, type SimulatedCall } from '../contract/rules.ts'
 import { AppError, messageOf } from '../kit/errors.ts'
-import { issueOf } from '../kit/issues.ts'
+import { issuesOf } from '../kit/issues.ts'
 import { say } from '../kit/said.ts'
 import { getAgent } from '../records/agents/agents.ts'
 import type { ApprovalStore } from '../records/approvals/approvals.ts'
@@ -37,10 +37,7 @@ export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Pro
   const agent = agentId === null ? null : getAgent(db, agentId)
   const args = tool.args.safeParse(asked.args)
   if (!args.success) {
-    const issues = args.error.issues.map((issue) => {
-      const { path, ...found } = issueOf(issue, asked.args, '')
-      return { path: path === '' ? 'args' : `args.${path}`, ...found }
-    })
+    const issues = args.error.issues.flatMap((issue) => issuesOf({ ...issue, path: ['args', ...issue.path] }, { args: asked.args }, 'args'))
     throw new AppError('invalid_request', say('arguments_refused', { tool: tool.name }), { issues })
   }
   const above = job === null || asked.agentId !== undefined || asked.autonomy !== undefined ? [] : readChain(db, job.id).slice(1)

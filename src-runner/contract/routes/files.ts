@@ -19,7 +19,7 @@ export const fileRoutes = routeTable({
     path: '/api/jobs/:jobId/file-diff',
     gate: 'runner',
     summary:
-      'What a job changed in one file, from what was kept: also after the file has changed again. With `callId`: what this call changed.',
+      'What a job changed in one file, from what was kept: also after the file has changed again. With `callId`: what this call changed. `path`: as it is listed, or absolute.',
     params: jobParams,
     query: z.object({ path: z.string().min(1).max(8192), callId: z.string().min(1).max(200).optional() }),
     status: 200,

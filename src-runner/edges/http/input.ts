@@ -1,35 +1,62 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { ErrorIssue } from '../../contract/errors.ts'
 import type { Route } from '../../contract/routes.ts'
 import { AppError } from '../../kit/errors.ts'
-import { issueOf } from '../../kit/issues.ts'
+import { issuesOf } from '../../kit/issues.ts'
+import { strict, takesSeveral } from './strict.ts'
 
 /** What arrived, part by part; `body` undefined: none was sent. */
 export type RawInput = { params: unknown; query: unknown; body: unknown }
 
-/** Parses all parts before it complains, so that a caller sees every mistake at once. */
-export function parseInput(route: Route, raw: RawInput): { params: unknown; query: unknown; body: unknown } {
-  const issues: ErrorIssue[] = []
-  const input = {
-    params: parsePart(route.params, raw.params ?? {}, '', issues),
-    query: parsePart(route.query, raw.query ?? {}, '', issues),
-    // A body that may be left out says no more than an empty one.
-    body: parsePart(route.body, raw.body ?? (route.bodyOptional ? {} : undefined), 'body', issues),
+export type Input = { params: unknown; query: unknown; body: unknown }
+
+const NOTHING = z.object({})
+
+/** Reads the requests of one route. What a route does not name it does not take, in its query and at any depth of its body. */
+export function createInputReader(route: Route): (raw: RawInput) => Input {
+  const params = strict(route.params ?? NOTHING)
+  const query = strict(route.query ?? NOTHING)
+  const body = strict(route.body ?? NOTHING)
+  const mayLackBody = route.body === undefined || route.bodyOptional === true
+
+  /** Parses all parts before it complains, so that a caller sees every mistake at once. */
+  return (raw) => {
+    const issues: ErrorIssue[] = []
+    const input = {
+      params: parsePart(params, raw.params ?? {}, '', issues),
+      query: parsePart(query, listsJoined(query, raw.query ?? {}), '', issues),
+      // A body that may be left out says no more than an empty one.
+      body: parsePart(body, raw.body ?? (mayLackBody ? {} : undefined), 'body', issues),
+    }
+    if (issues.length === 0) return route.body === undefined ? { ...input, body: undefined } : input
+    const isKnown = issues.some(({ kind }) => kind !== 'unknown_field')
+    throw new AppError(isKnown ? 'invalid_request' : 'unknown_field', sentenceFor(issues), { issues })
   }
-  if (issues.length > 0) throw new AppError('invalid_request', sentenceFor(issues), { issues })
-  return input
 }
 
-function parsePart(schema: z.ZodType | undefined, value: unknown, root: string, issues: ErrorIssue[]): unknown {
-  if (schema === undefined) return root === 'body' ? undefined : {}
+/**
+ * A field that takes several values takes them in each of the usual spellings: `status=a,b`, `status=a&status=b` and
+ * `status[]=a&status[]=b`. Any other field that comes twice, or in brackets, stays as it is and is refused.
+ */
+function listsJoined(schema: z.ZodObject, query: unknown): unknown {
+  const joined: Record<string, unknown> = { ...(query as Record<string, unknown>) }
+  for (const [name, field] of Object.entries(schema.shape)) {
+    if (!takesSeveral(field)) continue
+    const values = [joined[name], joined[`${name}[]`]].flat().filter((value) => value !== undefined)
+    delete joined[`${name}[]`]
+    if (values.length > 0) joined[name] = values.join(',')
+  }
+  return joined
+}
+
+function parsePart(schema: z.ZodType, value: unknown, root: string, issues: ErrorIssue[]): unknown {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  issues.push(...parsed.error.issues.map((issue) => issueOf(issue, value, root)))
+  issues.push(...parsed.error.issues.flatMap((issue) => issuesOf(issue, value, root)))
   return undefined
 }
 
-function sentenceFor(issues: ErrorIssue[]): string {
-  const first = issues[0]!
-  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
-  return first.path === '' ? `${first.message}${more}` : `${first.path}: ${first.message}${more}`
+function sentenceFor([first, ...more]: ErrorIssue[]): string {
+  const others = more.length === 1 ? ' 1 more field does not fit.' : ` ${more.length} more fields do not fit.`
+  return more.length === 0 ? first!.message : `${first!.message}${others}`
 }

@@ -161,6 +161,7 @@ function errorsOf(route: Route): ErrorCode[] {
     'forbidden_host',
     'forbidden_origin',
     'forbidden_forwarded',
+    'unknown_field',
     'internal',
     'database_unavailable',
     ...route.errors,
@@ -174,12 +175,21 @@ function errorsOf(route: Route): ErrorCode[] {
 
 /** A JSON schema whose named parts are put among the components. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
-  const { $schema: _dialect, $defs, ...rest } = z.toJSONSchema(schema, { metadata: names, io, unrepresentable: 'any' }) as Json
+  const {
+    $schema: _dialect,
+    $defs,
+    ...rest
+  } = z.toJSONSchema(schema, { metadata: names, io, unrepresentable: 'any', override: io === 'input' ? withoutMore : undefined }) as Json
   for (const [id, definition] of Object.entries(($defs ?? {}) as Json)) schemas[id] ??= withPointers(withoutId(definition as Json))
   const own = names.get(schema)?.id
   if (own === undefined) return withPointers(rest) as Json
   schemas[own] ??= withPointers(withoutId(rest))
   return { $ref: `#/components/schemas/${own}` }
+}
+
+/** What comes in has no other fields: see `strict.ts`. */
+function withoutMore({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.type === 'object' && jsonSchema.properties !== undefined) jsonSchema.additionalProperties = false
 }
 
 function withoutId({ id: _id, ...schema }: Json): Json {

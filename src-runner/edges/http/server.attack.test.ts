@@ -405,6 +405,16 @@ describe.each(MODES)('the server in %s', (authMode) => {
     }
   })
 
+  it('takes a request without a body whatever type it names, as curl and forms send it', async () => {
+    for (const name of ['pauseTrigger', 'cancelJob', 'runTick'] as const) {
+      const request = { ...without(good(name), 'content-type'), body: '' }
+      for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
+        await expectHandled(having(request, ['Content-Type', type], ['Content-Length', '0']), name)
+      }
+      await expectRefused(having(withBody(request, 'x'), ['Content-Type', 'text/plain']), 415, 'unsupported_media_type')
+    }
+  })
+
   it('does not believe two bearers, even if one is right', async () => {
     const request = good('runWorker')
     await expectRefused({ ...request, headers: [...request.headers, ['authorization', 'Bearer other']] }, 403, 'invalid_worker_secret')
@@ -444,14 +454,14 @@ describe.each(MODES)('the server in %s', (authMode) => {
     }
   })
 
-  it('takes keys that a prototype has as the data they are', async () => {
+  it('refuses keys that a prototype has like any other field that it does not know', async () => {
     for (const extra of [
       '"__proto__":{"polluted":1}',
       '"constructor":{"prototype":{"polluted":1}}',
       '"hasOwnProperty":1',
       '"toString":null',
     ]) {
-      await expectHandled(withBody(good('submitTask'), `{${extra},"task":"x"}`), 'submitTask')
+      await expectRefused(withBody(good('submitTask'), `{${extra},"task":"x"}`), 400, 'unknown_field')
       await expectRefused(withBody(good('submitTask'), `{"__proto__":{"task":"x"}}`), 400, 'invalid_request')
     }
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()

@@ -14,7 +14,7 @@ import { createAuth, type AuthConfig } from './auth.ts'
 import { MAX_BODY_BYTES, parseJson, requireJson } from './body.ts'
 import { createFront, pathOf, type TakeDelivery } from './front.ts'
 import type { Call, Handlers, OpenStream } from './handler.ts'
-import { parseInput } from './input.ts'
+import { createInputReader } from './input.ts'
 import { createStreams } from './stream.ts'
 
 export type HttpServer = {
@@ -91,6 +91,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
 
   function addRoute(name: RouteName): void {
     const route: Route = ROUTES[name]
+    const readInput = createInputReader(route)
     const handle = deps.handlers[name] as (input: unknown, call: Call) => unknown
     const carriesBody = route.method !== 'GET'
     app.route({
@@ -110,20 +111,20 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
         done()
       },
       async handler(request, reply) {
-        const input = parseInput(route, { params: request.params, query: request.query, body: request.body })
+        const input = readInput({ params: request.params, query: request.query, body: request.body })
         if (carriesBody) await deps.untilWritable?.()
         const answer = await handle(input, callOf(request, reply, route))
-        if (route.stream === true) return startStream(answer as OpenStream, reply)
+        if (route.stream === true) return startStream(answer as OpenStream, reply, route.method === 'GET')
         if (deps.checkAnswers === true) assertAnswer(name, route, answer)
         return reply.header('content-type', JSON_TYPE).send(JSON.stringify(answer))
       },
     })
   }
 
-  function startStream(open: OpenStream, reply: FastifyReply): FastifyReply {
+  function startStream(open: OpenStream, reply: FastifyReply, isRepeatable: boolean): FastifyReply {
     reply.hijack()
     try {
-      streams.open(reply.raw, open)
+      streams.open(reply.raw, open, { isRepeatable })
     } catch (error) {
       log.error({ error }, 'a stream broke off')
       reply.raw.destroy()

@@ -24,7 +24,7 @@ export type EventSink = {
 
 export type Streams = {
   /** Sends the headers, then opens the source. */
-  open(res: ServerResponse, start: (sink: EventSink) => () => void): void
+  open(res: ServerResponse, start: (sink: EventSink) => () => void, options: StreamOptions): void
   /** How many readers there are now. */
   count(): number
   /** Ends all of them. */
@@ -40,6 +40,9 @@ export function numberedFrame(id: number, event: string, data: string): string {
   return `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`
 }
 
+/** `isRepeatable`: the same request may be sent again when the stream ends, and starts nothing. */
+export type StreamOptions = { isRepeatable: boolean }
+
 /** All open streams of a server: one timer for all heartbeats, and one place that ends them. */
 export function createStreams(clock: Clock): Streams {
   const readers = new Set<Reader>()
@@ -50,8 +53,8 @@ export function createStreams(clock: Clock): Streams {
   }
 
   return {
-    open(res, start) {
-      const reader = openReader(res, () => {
+    open(res, start, options) {
+      const reader = openReader(res, options, () => {
         readers.delete(reader)
         if (readers.size > 0) return
         stopBeat?.()
@@ -70,18 +73,19 @@ export function createStreams(clock: Clock): Streams {
 
 type Reader = { start(source: (sink: EventSink) => () => void): void; beat(): void; end(): void }
 
-function openReader(res: ServerResponse, forget: () => void): Reader {
+function openReader(res: ServerResponse, { isRepeatable }: StreamOptions, forget: () => void): Reader {
   let stopSource: (() => void) | null = null
   let closed = false
   let missedBeats = 0
 
-  // `no-transform` and the nginx header keep proxies from holding tokens back; `retry` tells EventSource to hurry.
+  // `no-transform` and the nginx header keep proxies from holding tokens back.
   res.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
   })
-  res.write('retry: 1000\n\n')
+  // Tells a reader to come back soon. Without it a reader that begins a turn with its request would begin another.
+  res.write(isRepeatable ? 'retry: 1000\n\n' : ': open\n\n')
   res.on('close', cleanUp)
   res.on('error', cleanUp)
 

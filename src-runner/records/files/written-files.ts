@@ -1,10 +1,11 @@
+import { join } from 'node:path'
 import type { FileChange } from '../../contract/files.ts'
 import type { ChangedPath, ContentState, FileChangeRecord } from './file-changes.ts'
 
 /** What a job did to one path, all its changes together. */
 export type PathTrail = {
   at: ChangedPath
-  /** All the ways in which the path was written. */
+  /** All the ways in which the path was written, and its absolute path with and without links. */
   names: Set<string>
   callIds: string[]
   /** What was there before the job touched it. */
@@ -45,14 +46,14 @@ export function trailsOf(changes: readonly FileChangeRecord[]): WrittenTrail[] {
     })
 }
 
-/** The trail that a path as shown belongs to, also under the name that the file had before. */
-export function findTrail(trails: readonly WrittenTrail[], shown: string): WrittenTrail | null {
-  return trails.find((trail) => trail.names.has(shown)) ?? trails.find((trail) => trail.origin?.names.has(shown)) ?? null
+/** The trail that a path belongs to, as it is listed or absolute, also under the name that the file had before. */
+export function findTrail(trails: readonly WrittenTrail[], path: string): WrittenTrail | null {
+  return trails.find(({ names }) => names.has(path)) ?? trails.find(({ origin }) => origin?.names.has(path)) ?? null
 }
 
 /** What one call did, as a trail of its own. */
-export function trailOfCall(changes: readonly FileChangeRecord[], callId: string, shown: string): WrittenTrail | null {
-  return findTrail(trailsOf(changes.filter((change) => change.callId === callId)), shown)
+export function trailOfCall(changes: readonly FileChangeRecord[], callId: string, path: string): WrittenTrail | null {
+  return findTrail(trailsOf(changes.filter((change) => change.callId === callId)), path)
 }
 
 function applyChange(trails: Map<string, PathTrail>, change: FileChangeRecord): void {
@@ -104,7 +105,7 @@ function touch(trails: Map<string, PathTrail>, at: ChangedPath, before: ContentS
     trails.set(at.realPath, trail)
   }
   trail.at = at
-  trail.names.add(at.shown)
+  for (const name of [at.shown, join(at.folder, ...at.parts), at.realPath]) trail.names.add(name)
   trail.binary ||= change.binary
   if (change.callId !== null && !trail.callIds.includes(change.callId)) trail.callIds.push(change.callId)
   return trail

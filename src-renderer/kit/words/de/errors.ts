@@ -39,6 +39,7 @@ const codes: ErrorWords = {
   agent_is_last: 'Das ist der einzige Agent. Lege zuerst einen anderen an.',
   provider_in_use: 'Dieser Anbieter wird benutzt. Wähle zuerst andere Modelle.',
   provider_read_only: 'Die eingebaute Demo lässt sich weder ändern noch entfernen.',
+  client_id_reused: 'Mit dieser Kennung wurde schon eine andere Nachricht geschickt. Verwende eine neue.',
   job_already_finished: 'Dieser Auftrag ist schon zu Ende.',
   job_not_finished: 'Dieser Auftrag ist noch nicht zu Ende. Halte ihn zuerst an.',
   approval_already_resolved: 'Das ist schon beantwortet.',

@@ -39,6 +39,7 @@ const codes: ErrorWords = {
   agent_is_last: 'This is the only agent. Create another one first.',
   provider_in_use: 'This provider is in use. Choose other models first.',
   provider_read_only: 'The built-in demo cannot be changed or removed.',
+  client_id_reused: 'Another message was sent with this id. Use a new one.',
   job_already_finished: 'This job has already ended.',
   job_not_finished: 'This job has not ended yet. Stop it first.',
   approval_already_resolved: 'This was answered already.',

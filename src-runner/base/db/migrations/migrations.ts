@@ -13,6 +13,7 @@ import { REPLY_PARTS } from './0012-reply-parts.ts'
 import { PINGS_AND_PLACEHOLDERS } from './0013-pings-and-placeholders.ts'
 import { BOUND_CALLS } from './0014-bound-calls.ts'
 import { POSTPONED_JOBS } from './0015-postponed-jobs.ts'
+import { CLIENT_TURNS } from './0016-client-turns.ts'
 
 /**
  * SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called.
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 13, sql: PINGS_AND_PLACEHOLDERS, editsSchema: true },
   { version: 14, sql: BOUND_CALLS },
   { version: 15, sql: POSTPONED_JOBS },
+  { version: 16, sql: CLIENT_TURNS },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.at(-1)!.version

@@ -1,6 +1,7 @@
 import { isTerminal, type ChatTurn, type Job } from '../../../contract/jobs.ts'
 import { AppError } from '../../../kit/errors.ts'
 import { getAgent } from '../../../records/agents/agents.ts'
+import { findTurn, keepTurn } from '../../../records/jobs/client-turns.ts'
 import { readSettings } from '../../../records/settings/settings.ts'
 import { modelsOf } from '../../../work/agent-work.ts'
 import type { Handlers } from '../handler.ts'
@@ -9,17 +10,29 @@ import type { HandlerDeps } from './deps.ts'
 import { createJob } from './jobs.ts'
 
 export function chatHandlers(deps: HandlerDeps): Pick<Handlers, 'chat' | 'chatStream'> {
-  const { db, jobs } = deps
+  const { db, jobs, clock } = deps
 
   /** Refuses what a person would otherwise only learn from a failed turn, then puts the turn on disk. */
   function startTurn(turn: ChatTurn): Promise<Job> {
     const agent = getAgent(db, turn.agentId)
+    // Looked at again in the transaction. Before the checks: a turn that was begun is joined whatever changed since.
+    const begun = findTurn(db, turn)
+    if (begun !== null) return Promise.resolve(jobs.getJob(db, begun))
     if (modelsOf(agent, readSettings(db).defaultModel).length === 0) {
       throw new AppError('agent_has_no_model', 'This agent has no model, and there is no default model. Choose one first.')
     }
-    return createJob(deps, (tx) =>
-      jobs.enqueue(tx, { agentId: turn.agentId, channel: 'chat', task: turn.message, conversation: turn.conversationId ?? 'new' }),
-    )
+    return createJob(deps, (tx) => {
+      const begun = findTurn(tx, turn)
+      if (begun !== null) return jobs.getJob(tx, begun)
+      const job = jobs.enqueue(tx, {
+        agentId: turn.agentId,
+        channel: 'chat',
+        task: turn.message,
+        conversation: turn.conversationId ?? 'new',
+      })
+      keepTurn(tx, turn, job, clock.now())
+      return job
+    })
   }
 
   return {
