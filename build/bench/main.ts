@@ -1,5 +1,6 @@
 import { benchJobs } from './jobs.ts'
 import { benchPolicy } from './policy.ts'
+import { benchQueries } from './queries.ts'
 import { benchSchedules } from './schedules.ts'
 import { benchStream } from './stream.ts'
 import { benchTools } from './tools.ts'
@@ -14,6 +15,7 @@ import { benchWindow } from './window.ts'
 const benches: Record<string, () => Promise<void>> = {
   jobs: benchJobs,
   policy: benchPolicy,
+  queries: benchQueries,
   schedules: benchSchedules,
   stream: benchStream,
   tools: benchTools,

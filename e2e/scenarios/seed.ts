@@ -235,7 +235,7 @@ export function openSeed(dataDir: string, startAt: number): Seed {
       }),
     close() {
       // The runner indexes a little at a time, so that nobody waits for it. Of many jobs the newest would be found last.
-      createJobSearch(db).catchUp(Infinity)
+      createJobSearch(db).catchUp()
       db.close()
     },
   }

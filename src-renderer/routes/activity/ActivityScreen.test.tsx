@@ -47,6 +47,18 @@ describe('Activity', () => {
     expect(screen.getByRole('link', { name: 'Start a chat' })).toHaveAttribute('href', '/chat')
   })
 
+  it('looks further back by itself while a page found nothing among the jobs it looked at', async () => {
+    const { runner } = createWorkspace([])
+    const pages: Record<string, { jobs: JobSummary[]; nextCursor: string | null }> = {
+      first: { jobs: [], nextCursor: 'second' },
+      second: { jobs: [], nextCursor: 'third' },
+      third: { jobs: [makeSummary({ title: 'Very old' })], nextCursor: null },
+    }
+    runner.answer({ listJobs: ({ query }) => pages[query.cursor ?? 'first']! })
+    open(runner, '/activity?q=old')
+    expect(await screen.findByRole('option', { name: /Very old/ })).toBeInTheDocument()
+  })
+
   it('shows how each job ended, and opens it with the keyboard', async () => {
     const failed = makeSummary({ title: 'Broken', status: 'failed', error: 'model_auth', errorMessage: 'The key was refused.' })
     const { runner } = createWorkspace([makeSummary({ title: 'Fine', resultPreview: 'All **well**' }), failed])

@@ -13,6 +13,7 @@ import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { type Option, Select } from '../../ui/Select.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { VirtualList } from '../../ui/VirtualList.tsx'
 import { type ActivityParams, groupOf, isFiltered, jobFilterOf, readFilter, STATUS_GROUPS, type StatusGroup } from './activity-filter.ts'
@@ -30,6 +31,9 @@ export function ActivityScreen() {
   const jobs = useJobs(() => jobFilterOf(filter(), Date.now()))
   const list = useSteadyTop(() => jobs.items)
   const clear = () => setParams({ status: undefined, agent: undefined, channel: undefined, time: undefined, q: undefined })
+  // A page that found nothing among the jobs it looked at says that there are older ones.
+  const looksOn = () => jobs.items.length === 0 && jobs.hasMore && jobs.error === null
+  createEffect(() => looksOn() && !jobs.isLoadingMore && jobs.more())
   createEffect(on(filter, () => list.toTop(), { defer: true }))
   return (
     <div class="flex h-full min-h-0 flex-col">
@@ -39,6 +43,9 @@ export function ActivityScreen() {
       </header>
       <div class="relative mx-auto flex min-h-0 w-full max-w-5xl flex-1 flex-col px-8 max-md:px-4">
         <Switch>
+          <Match when={looksOn()}>
+            <Skeleton rows={8} />
+          </Match>
           <Match when={jobs.items.length === 0 && isFiltered(filter())}>
             <NothingYet answer={jobs} rows={8}>
               <EmptyState

@@ -18,7 +18,8 @@ export const jobRoutes = routeTable({
     method: 'GET',
     path: '/api/jobs',
     gate: 'runner',
-    summary: 'Jobs, newest first. `status` takes several, separated by commas.',
+    summary:
+      'Jobs, newest first. `status` takes several, separated by commas. A page looks at a bounded number of jobs: it may hold fewer than `limit`, even none, and have a `nextCursor`.',
     query: PageQuery.extend({
       status: z
         .string()

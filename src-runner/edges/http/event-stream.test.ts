@@ -119,4 +119,14 @@ describe('the stream of events', () => {
       expect(reader.ids).toEqual([before + 1])
     }
   })
+
+  it('repeats the newest of what somebody missed who was away for very long', () => {
+    const { db, hub } = open()
+    happen(db, 3000)
+    const reader = createReader()
+    cleanUps.push(openEventStream({ db, hub }, 0, reader))
+    expect(reader.ids).toEqual(Array.from({ length: 2000 }, (_, i) => i + 1001))
+    happen(db, 1)
+    expect(reader.ids.at(-1)).toBe(3001)
+  })
 })

@@ -1,4 +1,4 @@
-import type { Database, Db } from '../../base/db/database.ts'
+import type { Database } from '../../base/db/database.ts'
 import type { JobTails } from '../../base/events/job-tails.ts'
 import type { Tx } from '../../base/db/transact.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -20,7 +20,7 @@ import {
 } from './ending.ts'
 import { enqueueJob, insertJobs, retryJob, type JobToMake, type NewJob } from './enqueueing.ts'
 import type { JobDeps, JobHooks, QueueWatcher } from './job-deps.ts'
-import { listJobs, type JobFilter } from './listing.ts'
+import { listJobs } from './listing.ts'
 import {
   countJobs,
   depthOf,
@@ -114,11 +114,7 @@ export function createJobStore({
     countJobs,
     listRunningJobs,
     listJobsOfConversation,
-    /** With `q`, jobs that were made or ended a moment ago are indexed first, so this is not for use in a transaction. */
-    listJobs(db: Db, filter: JobFilter) {
-      if (filter.q !== undefined && filter.q !== '') deps.search.catchUp()
-      return listJobs(db, filter)
-    },
+    listJobs,
 
     /** Calls back after commits. Answers how to stop. */
     watch(watcher: QueueWatcher): () => void {

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Db } from '../../base/db/database.ts'
 import { JOB_CHANNELS, JOB_STATUSES, type JobChannel, type JobStatus, type JobSummary } from '../../contract/jobs.ts'
-import { decodeCursor, pageOf } from '../cursors.ts'
+import { decodeCursor, encodeCursor, pageOf } from '../cursors.ts'
 import { findSeqRange } from './job-quarters.ts'
 import { SELECT_SUMMARY, summaryOf, type SummaryRow } from './job-rows.ts'
 import { AT_REST, listQueuedAgents } from './queue.ts'
-import { searchExpressionFor } from './search.ts'
+import { isMatch, listTerms, listUnindexed, searchExpressionFor, UNINDEXED_CHARS } from './search.ts'
 
 export type JobFilter = {
   status?: JobStatus[]
@@ -26,45 +26,72 @@ export type JobPage = { jobs: JobSummary[]; nextCursor: string | null }
 
 const Position = z.tuple([z.number().int().positive()])
 
+/**
+ * So many jobs are looked at for one page. A filter that an index does not hold and that rarely matches would otherwise
+ * keep everybody waiting: the page then has fewer jobs than it may, and the next one goes on behind those.
+ */
+const MOST_LOOKED_AT = 10_000
+
 /** Jobs in the order of their arrival, newest first. Throws AppError invalid_request for a foreign cursor. */
 export function listJobs(db: Db, filter: JobFilter): JobPage {
   const before = filter.cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(filter.cursor, Position)[0]
-  const { rows, nextCursor } = pageOf(findSeqs(db, filter, before), filter.limit, (seq) => [seq])
+  const { seqs, lookedTo } = findSeqs(db, filter, before)
+  const { rows, nextCursor } = pageOf(seqs, filter.limit, (seq) => [seq])
   const read = db.prepare<SummaryRow>(`${SELECT_SUMMARY} WHERE job.seq = ?`)
-  return { jobs: rows.map((seq) => summaryOf(read.get(seq)!)), nextCursor }
-}
-
-function findSeqs(db: Db, filter: JobFilter, before: number): number[] {
-  const query = seqQueryFor(db, filter, before)
-  return query === null
-    ? []
-    : db
-        .prepare<{ seq: number }>(query.sql)
-        .all(...query.params)
-        .map((row) => row.seq)
+  return {
+    jobs: rows.map((seq) => summaryOf(read.get(seq)!)),
+    nextCursor: nextCursor ?? (lookedTo === null ? null : encodeCursor([lookedTo])),
+  }
 }
 
 type Query = { sql: string; params: (string | number)[] }
 
-/**
- * The keys of one page, and one more. Every form walks an index backwards and stops at the limit: several states are
- * as many walks, merged. null: nothing can match.
- */
-export function seqQueryFor(db: Db, filter: JobFilter, before: number): Query | null {
+/** The keys of one page, and one more. `lookedTo`: older jobs than this one were not looked at. */
+type Found = { seqs: number[]; lookedTo: number | null }
+
+/** Every form walks an index backwards and stops at the limit: several states are as many walks, merged. */
+function findSeqs(db: Db, filter: JobFilter, before: number): Found {
   const range = seqRangeFor(db, filter, before)
-  if (range === null) return null
-  if (filter.q !== undefined && filter.q !== '') return searchQuery(filter, range)
-  const arms = armsFor(db, filter).map((arm) => addConditions(arm, filter, range))
-  if (arms.length === 0) return null
-  return {
-    sql: `${arms.map((arm) => arm.sql).join(' UNION ALL ')} ORDER BY seq DESC LIMIT ?`,
-    params: [...arms.flatMap((arm) => arm.params), filter.limit + 1],
-  }
+  if (range === null) return { seqs: [], lookedTo: null }
+  const isSearch = filter.q !== undefined && filter.q !== ''
+  const arms = isSearch ? searchArms(db, filter.q!) : armsFor(db, filter)
+  const found = walk(db, arms, filter, range)
+  if (!isSearch) return found
+  const unindexed = findUnindexed(db, filter, { ...range, from: found.lookedTo ?? range.from })
+  return { ...found, seqs: [...new Set([...found.seqs, ...unindexed])].toSorted((a, b) => b - a).slice(0, filter.limit + 1) }
+}
+
+function walk(db: Db, arms: readonly Arm[], filter: JobFilter, whole: SeqRange): Found {
+  if (arms.length === 0) return { seqs: [], lookedTo: null }
+  const isHeldByIndex = arms.every((arm) => restOf(arm, filter).length === 0)
+  const lookedTo = isHeldByIndex ? null : findSeq(db, arms, whole, MOST_LOOKED_AT)
+  const range = { below: whole.below, from: lookedTo ?? whole.from }
+  const merged = mergeOf(arms, (arm) => within(arm, range, restOf(arm, filter)))
+  const seqs = db
+    .prepare<{ seq: number }>(`${merged.sql} LIMIT ?`)
+    .all(...merged.params, filter.limit + 1)
+    .map((row) => row.seq)
+  return { seqs, lookedTo }
+}
+
+/** So many places from the newest on; null: there are fewer. Reads the index alone. */
+function findSeq(db: Db, arms: readonly Arm[], range: SeqRange, place: number): number | null {
+  const merged = mergeOf(arms, (arm) => within({ ...arm, sql: arm.bare ?? arm.sql }, range, []))
+  const found = db.prepare<{ seq: number }>(`${merged.sql} LIMIT 1 OFFSET ?`).get(...merged.params, place)
+  return found?.seq ?? null
+}
+
+function mergeOf(arms: readonly Arm[], queryOf: (arm: Arm) => Query): Query {
+  const queries = arms.map(queryOf)
+  const sql = `${queries.map((query) => query.sql).join(' UNION ALL ')} ORDER BY ${arms[0]!.key ?? 'seq'} DESC`
+  return { sql, params: queries.flatMap(({ params }) => params) }
 }
 
 /** Bounds of seq, the first exclusive. */
 type SeqRange = { below: number; from: number }
-type Arm = Query & { has: Set<'status' | 'agentId' | 'channel' | 'parentJobId'> }
+/** `key`: by what it is ordered, which is the seq of the job. `bare`: the same walk, without a look at the jobs. */
+type Arm = Query & { has: Set<'status' | 'agentId' | 'channel' | 'parentJobId'>; key?: string; bare?: string }
+type Condition = { sql: string; params: (string | number)[] }
 
 function armsFor(db: Db, filter: JobFilter): Arm[] {
   const { agentId, channel, parentJobId } = filter
@@ -83,7 +110,7 @@ function armsFor(db: Db, filter: JobFilter): Arm[] {
   }
   const areAll = statuses === undefined || statuses.length === JOB_STATUSES.length
   if (areAll && channel === undefined) return [{ sql: 'SELECT seq FROM agent_jobs WHERE 1', params: [], has: new Set(['status'] as const) }]
-  return (statuses ?? JOB_STATUSES).flatMap((status) => {
+  return (statuses ?? JOB_STATUSES).flatMap((status): Arm[] => {
     if (status === 'pending') return queuedArms(db)
     if (status === 'running')
       return [{ sql: "SELECT seq FROM agent_jobs WHERE status = 'running'", params: [], has: new Set(['status'] as const) }]
@@ -110,36 +137,45 @@ function queuedArms(db: Db): Arm[] {
 }
 
 /** What the index of the arm does not hold. The `+` keeps SQLite from choosing another index than the one that gives the order. */
-function addConditions(arm: Arm, filter: JobFilter, range: SeqRange): Query {
-  const conditions = ['seq < ?', 'seq >= ?']
-  const params = [...arm.params, range.below, range.from]
-  const add = (condition: string, ...values: (string | number)[]) => {
-    conditions.push(condition)
-    params.push(...values)
-  }
-  if (filter.parentJobId !== undefined && !arm.has.has('parentJobId')) add('+parent_job_id = ?', filter.parentJobId)
-  if (filter.agentId !== undefined && !arm.has.has('agentId')) add('+agent_id = ?', filter.agentId)
-  if (filter.channel !== undefined && !arm.has.has('channel')) add('+channel = ?', filter.channel)
-  if (filter.status !== undefined && !arm.has.has('status'))
-    add(`+status IN (${filter.status.map(() => '?').join(', ')})`, ...filter.status)
-  if (filter.from !== undefined) add('+created_at >= ?', filter.from)
-  if (filter.to !== undefined) add('+created_at < ?', filter.to)
-  return { sql: `${arm.sql} AND ${conditions.join(' AND ')}`, params }
+function restOf({ has }: Pick<Arm, 'has'>, filter: JobFilter): Condition[] {
+  const { parentJobId, agentId, channel, status, from, to } = filter
+  const rest: Condition[] = []
+  if (parentJobId !== undefined && !has.has('parentJobId')) rest.push({ sql: '+parent_job_id = ?', params: [parentJobId] })
+  if (agentId !== undefined && !has.has('agentId')) rest.push({ sql: '+agent_id = ?', params: [agentId] })
+  if (channel !== undefined && !has.has('channel')) rest.push({ sql: '+channel = ?', params: [channel] })
+  if (status !== undefined && !has.has('status')) rest.push({ sql: `+status IN (${status.map(() => '?').join(', ')})`, params: status })
+  if (from !== undefined) rest.push({ sql: '+created_at >= ?', params: [from] })
+  if (to !== undefined) rest.push({ sql: '+created_at < ?', params: [to] })
+  return rest
 }
 
-function searchQuery(filter: JobFilter, range: SeqRange): Query | null {
-  const expression = searchExpressionFor(filter.q!)
-  if (expression === null) return null
-  const base: Arm = {
-    sql: 'SELECT job.seq FROM job_search CROSS JOIN agent_jobs AS job ON job.seq = job_search.rowid WHERE job_search MATCH ?',
-    params: [expression],
-    has: new Set(),
-  }
-  const { sql, params } = addConditions(base, filter, range)
-  return {
-    sql: `${sql.replace('seq < ? AND seq >= ?', 'job_search.rowid < ? AND job_search.rowid >= ?')} ORDER BY job_search.rowid DESC LIMIT ?`,
-    params: [...params, filter.limit + 1],
-  }
+function within({ sql, params, key = 'seq' }: Arm, { below, from }: SeqRange, rest: readonly Condition[]): Query {
+  const conditions = [`${key} < ?`, `${key} >= ?`, ...rest.map((one) => one.sql)]
+  return { sql: `${sql} AND ${conditions.join(' AND ')}`, params: [...params, below, from, ...rest.flatMap((one) => one.params)] }
+}
+
+function searchArms(db: Db, q: string): Arm[] {
+  const expression = searchExpressionFor(q, (prefix) => listTerms(db, prefix))
+  if (expression === null) return []
+  const sql = 'SELECT job.seq FROM job_search CROSS JOIN agent_jobs AS job ON job.seq = job_search.rowid WHERE job_search MATCH ?'
+  const bare = 'SELECT job_search.rowid AS seq FROM job_search WHERE job_search MATCH ?'
+  return [{ sql, params: [expression], has: new Set(), key: 'job_search.rowid', bare }]
+}
+
+/** What is not in the full-text index yet, or stands in it as it was before: the newest of it is read as it is. */
+function findUnindexed(db: Db, filter: JobFilter, range: SeqRange): number[] {
+  const rest = restOf({ has: new Set() }, filter)
+  const read = db.prepare<{ title: string; task: string; result: string | null }>(
+    `SELECT job.title, substr(texts.task, 1, ${UNINDEXED_CHARS}) AS task, substr(texts.result, 1, ${UNINDEXED_CHARS}) AS result
+     FROM agent_jobs AS job JOIN job_texts AS texts ON texts.job_seq = job.seq
+     WHERE ${['job.seq = ?', ...rest.map((one) => one.sql)].join(' AND ')}`,
+  )
+  const params = rest.flatMap((one) => one.params)
+  return listUnindexed(db).filter((seq) => {
+    if (seq >= range.below || seq < range.from) return false
+    const texts = read.get(seq, ...params)
+    return texts !== undefined && isMatch([texts.title, texts.task, texts.result ?? ''], filter.q!)
+  })
 }
 
 /** A time that was asked for may begin or end within a quarter of an hour: every job is still compared by its own moment. */

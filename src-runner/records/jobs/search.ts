@@ -13,8 +13,8 @@ export type JobSearch = {
   added(tx: Tx): void
   /** The job's texts have changed. */
   changed(tx: Tx, jobSeq: number): void
-  /** For a search that is about to begin: indexes what is left, unless it is very much. Not within a transaction. */
-  catchUp(mostBatches?: number): void
+  /** Indexes all that is left, at once. */
+  catchUp(): void
 }
 
 /** Long enough for a burst to gather, short enough that nobody looks for a job sooner. */
@@ -25,8 +25,6 @@ const LONGEST_PUT_OFF_MS = 5000
 const SLICE = 50
 const SLICE_EVERY_MS = 50
 const BATCH = 250
-/** A search waits for so many batches at most, about a tenth of a second; the newest jobs of a flood are found a little later. */
-const MOST_BATCHES_BEFORE_SEARCH = 20
 /** Of each text so many characters can be found. */
 const INDEXED_CHARS = 100_000
 
@@ -76,6 +74,8 @@ export function createJobSearch(db: Database): JobSearch {
   }
 
   const onCommit = () => expectWork()
+  // A view of the words in the index, which belongs to this connection and is not in the file.
+  db.prepare("CREATE VIRTUAL TABLE IF NOT EXISTS temp.job_terms USING fts5vocab ('main', 'job_search', 'instance')").run()
 
   return {
     added: (tx) => tx.afterCommit(onCommit),
@@ -84,8 +84,8 @@ export function createJobSearch(db: Database): JobSearch {
       tx.prepare('INSERT OR IGNORE INTO search_queue (job_seq) SELECT ? WHERE ? <= (SELECT job_seq FROM search_mark)').run(jobSeq, jobSeq)
       tx.afterCommit(onCommit)
     },
-    catchUp(mostBatches = MOST_BATCHES_BEFORE_SEARCH) {
-      for (let batches = 0; batches < mostBatches && indexBatch(BATCH); batches++);
+    catchUp() {
+      while (indexBatch(BATCH));
     },
   }
 }
@@ -111,13 +111,75 @@ function indexJob(tx: Tx, jobSeq: number): void {
   ).run(jobSeq)
 }
 
+/** Of what is not indexed yet, so much is looked through with each search. */
+const MOST_UNINDEXED = 100
+export const UNINDEXED_CHARS = 20_000
+
+/** The newest jobs whose texts are not in the index as they are. */
+export function listUnindexed(db: Db): number[] {
+  return [...seqsOf(db, NEWEST_ADDED, MOST_UNINDEXED), ...seqsOf(db, NEWEST_LISTED, MOST_UNINDEXED)]
+}
+
+const NEWEST_ADDED = 'SELECT seq AS job_seq FROM agent_jobs WHERE seq > (SELECT job_seq FROM search_mark) ORDER BY seq DESC LIMIT ?'
+const NEWEST_LISTED = 'SELECT job_seq FROM search_queue ORDER BY job_seq DESC LIMIT ?'
+
+/** FTS5's own notion of a word (unicode61): letters, marks on them, digits, and private use. */
+const WORD = /[\p{L}\p{M}\p{N}\p{Co}]+/gu
+const MOST_WORDS = 32
+
+function wordsOf(text: string): string[] {
+  return text.match(WORD) ?? []
+}
+
+/** As the index has them: without marks and capitals. */
+function folded(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+}
+
+/** The same as the index would say about these texts. */
+export function isMatch(texts: readonly string[], typed: string): boolean {
+  const wanted = wordsOf(folded(typed)).slice(0, MOST_WORDS)
+  const words = new Set(texts.flatMap((text) => wordsOf(folded(text))))
+  if (wanted.length === 0) return false
+  const last = wanted.pop()!
+  return wanted.every((word) => words.has(word)) && [...words].some((word) => word.startsWith(last))
+}
+
+/** A beginning that more words have than this is not looked up word by word. */
+const MOST_TERMS = 200
+/** A shorter beginning of very many words is looked for as a word of its own: it begins a word in nearly every job. */
+const LEAST_PREFIX_CHARS = 3
+
+/** The words of the index that begin like this, each found by one look; null: they are too many. */
+export function listTerms(db: Db, prefix: string): string[] | null {
+  const next = db.prepare<{ term: string }>('SELECT term FROM job_terms WHERE term >= ? LIMIT 1')
+  const beginning = folded(prefix)
+  const terms: string[] = []
+  for (let from = beginning; ;) {
+    const term = next.get(from)?.term
+    if (term?.startsWith(beginning) !== true) return terms
+    if (terms.push(term) > MOST_TERMS) return null
+    // The smallest text behind it. No word has a control character in it.
+    from = `${term}\u0001`
+  }
+}
+
 /**
  * What a person typed as an FTS5 expression: every word has to be there, the last one may be the beginning of a word.
  * null when there is nothing to look for. Everything is quoted, so no input is a syntax error or an operator.
+ *
+ * For a beginning, FTS5 gathers every place of every word that has it before it gives the first one. Named one by one, those
+ * words are walked only as far as the page needs.
  */
-export function searchExpressionFor(text: string): string | null {
-  // FTS5's own notion of a word (unicode61): letters, marks on them, digits, and private use.
-  const words = text.match(/[\p{L}\p{M}\p{N}\p{Co}]+/gu)?.slice(0, 32) ?? []
-  if (words.length === 0) return null
-  return words.map((word, i) => (i === words.length - 1 ? `"${word}" *` : `"${word}"`)).join(' AND ')
+export function searchExpressionFor(text: string, termsOf: (prefix: string) => string[] | null): string | null {
+  const words = wordsOf(text).slice(0, MOST_WORDS)
+  const last = words.pop()
+  if (last === undefined) return null
+  return [...words.map((word) => `"${word}"`), beginningOf(last, termsOf(last))].join(' AND ')
+}
+
+function beginningOf(word: string, terms: string[] | null): string {
+  if (terms === null) return [...word].length < LEAST_PREFIX_CHARS ? `"${word}"` : `"${word}" *`
+  // None that we know of: what FTS5 itself makes of it is quickly said.
+  return terms.length === 0 ? `"${word}" *` : `(${terms.map((term) => `"${term}"`).join(' OR ')})`
 }

@@ -13,14 +13,17 @@ export function eventHandlers(deps: HandlerDeps): Pick<Handlers, 'streamEvents'>
   }
 }
 
+/** Whoever missed more than this reads everything again anyway, which is less than to be told of each change. */
+const MOST_REPEATED = 2000
+
 /**
- * What happened after `from` (null: from now on), then what happens. Nothing is lost or doubled, and nothing waits in
+ * What happened after `from` (null: from now on; the newest of it, if it is very much), then what happens. Nothing is lost or doubled, and nothing waits in
  * memory: a reader that does not keep up is left alone, and goes on from the history once it has caught up.
  */
 export function openEventStream({ db, hub }: Pick<HandlerDeps, 'db' | 'hub'>, from: number | null, sink: EventSink): () => void {
   const { newest } = findEventBounds(db)
   // A number from the future belongs to another database (a restored one): its reader starts anew.
-  let sentId = from === null || from > newest ? newest : from
+  let sentId = from === null || from > newest ? newest : Math.max(from, newest - MOST_REPEATED)
   let behind = false
 
   function send(event: StoredEvent): void {
