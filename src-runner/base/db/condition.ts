@@ -13,7 +13,7 @@ export type Condition = {
   foundDamage(lines: readonly string[]): void
   /** The write lock could not be had in time. */
   lockedOut(): void
-  /** A commit is on disk. */
+  /** A transaction has ended well. */
   committed(): void
   /** Calls back when the trouble begins, changes or ends (null). Returns how to stop. */
   onChange(listener: (trouble: DatabaseTrouble | null) => void): () => void
@@ -74,8 +74,8 @@ export function createCondition({ clock, log, probe }: { clock: Clock; log: Log;
     foundDamage: (lines) => become('damaged', lines.slice(0, 3).join('; ')),
     lockedOut: () => become('locked', 'another program holds the write lock'),
     committed() {
-      // A small commit may find room where the next one does not: only the probe ends a full disk.
-      if (trouble !== null && trouble !== 'disk_full') become(null, '')
+      // It had the lock. Whether it wrote anything is not known, so only the probe ends the other troubles.
+      if (trouble === 'locked') become(null, '')
     },
     onChange: (listener) => (listeners.add(listener), () => void listeners.delete(listener)),
     stop,
