@@ -71,6 +71,9 @@ export const Model = z.object({
 })
 export type Model = z.infer<typeof Model>
 
+/** Models whose price nobody knows: no limit in money holds their calls. Left out: there are none. */
+export const UnpricedModels = z.array(ModelRef).optional()
+
 /** A provider that could not be asked: its models are missing from the list, and this says why. */
 export const ModelListProblem = z.object({ providerId: z.string(), providerName: z.string(), message: z.string(), said: Said.optional() })
 export type ModelListProblem = z.infer<typeof ModelListProblem>

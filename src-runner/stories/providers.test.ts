@@ -145,6 +145,29 @@ describe('providers', { timeout: 20_000 }, () => {
     })
   })
 
+  it('whose models have no price are named where a limit in money is set, until they have one', async () => {
+    runner = await createTestRunner({ modelServer: { looksLike: 'gateway' } })
+    const { client } = runner
+    const provider = await runner.addProvider()
+    const model = { providerId: provider.id, model: 'small' }
+    const { agent, ...created } = await client.ok('createAgent', { body: { name: 'Ada', model } })
+    const unpriced = { unpricedModels: [model] }
+    expect(created).toEqual(unpriced)
+    const schedule = await client.ok('createSchedule', {
+      body: { name: 'Daily', agentId: agent.id, cron: '0 9 * * *', timezone: 'UTC', task: 'Look' },
+    })
+    expect(schedule).toMatchObject(unpriced)
+    expect(await client.ok('updateSettings', { body: { dayBudgetUsd: 5 } })).toMatchObject(unpriced)
+    const { jobId } = await client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'completed', priced: false })
+
+    const price = { inputUsdPerMillion: 1, outputUsdPerMillion: 2 }
+    await client.ok('setModelPrice', { body: { model, price } })
+    const params = { scheduleId: schedule.schedule.id }
+    expect(await client.ok('getSchedule', { params })).not.toHaveProperty('unpricedModels')
+    expect(await client.ok('getAgent', { params: { agentId: agent.id } })).not.toHaveProperty('unpricedModels')
+  })
+
   it('leave no key behind when they are removed while somebody gives them another one', async () => {
     const vault = createMemoryVault()
     let meanwhile = async () => {}

@@ -14,6 +14,7 @@ import { locale, words } from '../../kit/words/words.ts'
 import { MemoryPanel } from '../../memory/MemoryPanel.tsx'
 import { RulesPanel } from '../../rules/RulesPanel.tsx'
 import { Avatar } from '../../ui/Avatar.tsx'
+import { UnpricedNote } from '../../models/UnpricedNote.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
@@ -287,6 +288,7 @@ function AgentEditor(props: { agent: Agent | null }) {
               )}
             </For>
           </div>
+          <Show when={props.agent}>{(agent) => <UnpricedNote agents={[agent()]} />}</Show>
         </Panel>
         <Show when={props.agent}>{(agent) => <Apart agent={agent()} />}</Show>
         <Show when={props.agent}>{(agent) => <Standing agent={agent()} onDeleted={() => (isLeaving = true)} />}</Show>

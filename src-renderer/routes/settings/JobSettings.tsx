@@ -1,9 +1,10 @@
 import { createEffect, createMemo, createSignal, on, Show } from 'solid-js'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
-import { useSettings } from '../../api/queries.ts'
+import { useAgents, useSettings } from '../../api/queries.ts'
 import { fieldText, readNumber } from '../../kit/numbers.ts'
 import { locale, words } from '../../kit/words/words.ts'
+import { UnpricedNote } from '../../models/UnpricedNote.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
@@ -17,6 +18,7 @@ const CHOICES = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
 export function JobSettings() {
   const text = () => words().settings.jobs
   const settings = useSettings()
+  const agents = useAgents()
   const change = useUpdateSettings()
   const concurrency = () => settings.data?.settings.concurrency
   const options = createMemo(() => {
@@ -48,6 +50,9 @@ export function JobSettings() {
           />
         </Row>
         <DayBudget budget={settings.data?.settings.dayBudgetUsd} />
+        <Show when={settings.data?.settings.dayBudgetUsd}>
+          <UnpricedNote agents={agents.data?.agents ?? []} />
+        </Show>
         <Row id="rules" label={text().rules} hint={text().rulesHint}>
           <ButtonLink href="/rules">{text().rulesOpen}</ButtonLink>
         </Row>

@@ -1,3 +1,4 @@
+import { UnpricedModels } from '../providers.ts'
 import { z } from 'zod'
 import { Agent, CreateAgent, UpdateAgent } from '../agents.ts'
 import { Id, NextCursor, PageQuery } from '../primitives.ts'
@@ -24,7 +25,7 @@ export const agentRoutes = routeTable({
     summary: 'Create an agent. Its slug is made from the name.',
     body: CreateAgent,
     status: 201,
-    answer: z.object({ agent: Agent }),
+    answer: z.object({ agent: Agent, unpricedModels: UnpricedModels }),
     errors: ['invalid_request', 'entity_not_found', 'provider_not_found', 'folder_not_usable'],
   },
   getAgent: {
@@ -34,7 +35,7 @@ export const agentRoutes = routeTable({
     summary: 'One agent.',
     params: agentParams,
     status: 200,
-    answer: z.object({ agent: Agent }),
+    answer: z.object({ agent: Agent, unpricedModels: UnpricedModels }),
     errors: ['invalid_request', 'agent_not_found'],
     shows: ['agents'],
   },
@@ -46,7 +47,7 @@ export const agentRoutes = routeTable({
     params: agentParams,
     body: UpdateAgent,
     status: 200,
-    answer: z.object({ agent: Agent }),
+    answer: z.object({ agent: Agent, unpricedModels: UnpricedModels }),
     errors: ['invalid_request', 'agent_not_found', 'provider_not_found', 'folder_not_usable'],
   },
   deleteAgent: {

@@ -1,3 +1,4 @@
+import { UnpricedModels } from '../providers.ts'
 import { z } from 'zod'
 import { Id, Moment, NextCursor, PageQuery, Usd } from '../primitives.ts'
 import {
@@ -33,7 +34,7 @@ export const scheduleRoutes = routeTable({
     summary: 'Create a schedule. The first due time is the next one from now.',
     body: CreateSchedule,
     status: 201,
-    answer: z.object({ schedule: Schedule }),
+    answer: z.object({ schedule: Schedule, unpricedModels: UnpricedModels }),
     errors: ['invalid_request', 'agent_not_found', 'disk_full'],
   },
   previewCron: {
@@ -88,7 +89,7 @@ export const scheduleRoutes = routeTable({
     summary: 'One schedule.',
     params: scheduleParams,
     status: 200,
-    answer: z.object({ schedule: Schedule }),
+    answer: z.object({ schedule: Schedule, unpricedModels: UnpricedModels }),
     errors: ['invalid_request', 'schedule_not_found'],
     shows: ['schedule', 'spend'],
   },
@@ -100,7 +101,7 @@ export const scheduleRoutes = routeTable({
     params: scheduleParams,
     body: UpdateSchedule,
     status: 200,
-    answer: z.object({ schedule: Schedule }),
+    answer: z.object({ schedule: Schedule, unpricedModels: UnpricedModels }),
     errors: ['invalid_request', 'schedule_not_found', 'agent_not_found', 'disk_full'],
   },
   deleteSchedule: {

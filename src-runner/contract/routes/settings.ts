@@ -1,3 +1,4 @@
+import { UnpricedModels } from '../providers.ts'
 import { z } from 'zod'
 import { Settings, UpdateSettings, UpdateWebSearch } from '../settings.ts'
 import { Spend, SpendQuery } from '../spend.ts'
@@ -21,7 +22,7 @@ export const settingsRoutes = routeTable({
     summary: 'Change settings of the workspace.',
     body: UpdateSettings,
     status: 200,
-    answer: z.object({ settings: Settings }),
+    answer: z.object({ settings: Settings, unpricedModels: UnpricedModels }),
     errors: ['invalid_request', 'provider_not_found'],
   },
   updateWebSearch: {

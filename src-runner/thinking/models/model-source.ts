@@ -9,7 +9,7 @@ import { createDemoModel } from './demo.ts'
 import { failure } from './failures.ts'
 import { createLocalServers } from './local-servers.ts'
 import type { KnownPrice, ListedModel, ModelAdapter, ModelSource, ProviderAccess } from './model.ts'
-import { createPriceBook, FREE, isFree, knownPriceOf, type PriceBook, shownPriceOf } from './prices.ts'
+import { createPriceBook, FREE, isFree, knownPriceOf, type PriceBook, type PricedProvider, shownPriceOf } from './prices.ts'
 import { createProviderAdapter } from './provider-adapter.ts'
 import { PROVIDER_DRIVERS } from './provider-drivers.ts'
 
@@ -36,6 +36,8 @@ export type Models = ModelSource & {
   listModels(providers: readonly { id: string; name: string }[]): Promise<ListedModels>
   /** Asks one provider now, past the cache. Throws AppError('provider_refused') with what to do. */
   checkProvider(id: string): Promise<ListedModel[]>
+  /** Whether calls to this model can be counted in money. */
+  hasPrice(ref: ModelRef, provider: PricedProvider): Promise<boolean>
   /** Forgets lists and adapters of a provider that was changed or removed. */
   forget(id: string): void
 }
@@ -61,7 +63,7 @@ export function createModelSource(deps: ModelSourceDeps): Models {
 
   const readAccess = async (id: string): Promise<ProviderAccess | null> => (id === DEMO_PROVIDER_ID ? DEMO_ACCESS : deps.readProvider(id))
 
-  const priceOf = async (ref: ModelRef, access: ProviderAccess): Promise<{ price: KnownPrice | null; origin: Model['priceOrigin'] }> => {
+  const priceOf = async (ref: ModelRef, access: PricedProvider): Promise<{ price: KnownPrice | null; origin: Model['priceOrigin'] }> => {
     const own = deps.readOwnPrice(ref)
     if (own !== null) return { price: knownPriceOf(own), origin: 'user' }
     if (await isFree(access, local)) return { price: FREE, origin: 'free' }
@@ -183,6 +185,8 @@ export function createModelSource(deps: ModelSourceDeps): Models {
       lists.delete(id)
       return listOf(access)
     },
+
+    hasPrice: async (ref, provider) => (await priceOf(ref, provider)).price !== null,
 
     forget(id) {
       adapters.delete(id)

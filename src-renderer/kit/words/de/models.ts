@@ -74,6 +74,8 @@ export const models: WordsLike<typeof en> = {
     notANumber: 'Ein Betrag in Dollar, zum Beispiel 2.50',
     reset: 'Meinen Preis entfernen',
   },
+  unpricedLimit: (names) => `Für ${names} ist kein Preis bekannt, deshalb begrenzt dies dessen Aufrufe nicht.`,
+  setPrices: 'Preis setzen',
   leaveDemo: {
     title: (model) => `${model} als Standard nehmen?`,
     why: 'Deine Agenten antworten noch mit der Demo, die einem Drehbuch folgt.',

@@ -72,6 +72,8 @@ export const models = {
     notANumber: 'A number of dollars, for example 2.50',
     reset: 'Remove my price',
   },
+  unpricedLimit: (names: string) => `No price is known for ${names}, so this limit does not hold its calls.`,
+  setPrices: 'Set a price',
   leaveDemo: {
     title: (model: string) => `Use ${model} by default?`,
     why: 'Your agents still answer with the demo, which follows a script.',

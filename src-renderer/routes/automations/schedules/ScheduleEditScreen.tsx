@@ -4,6 +4,7 @@ import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useCreateSchedule, useUpdateSchedule } from '../../../api/mutations.ts'
 import { isNoSuchThing, sentenceOf } from '../../../api/problem.ts'
+import { UnpricedNote } from '../../../models/UnpricedNote.tsx'
 import { useAgents, useSchedule } from '../../../api/queries.ts'
 import { locale, words } from '../../../kit/words/words.ts'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
@@ -194,6 +195,7 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
               problem={form.problemOf('catchUpHours')}
             />
           </div>
+          <UnpricedNote agents={(agents.data?.agents ?? []).filter(({ id }) => id === form.fields.agentId)} />
         </Panel>
         <Panel title={text().sections.tell}>
           <NotifyField

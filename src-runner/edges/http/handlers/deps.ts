@@ -43,7 +43,7 @@ export type HandlerDeps = {
   tails: JobTails
   hub: EventHub
   files: JobFiles
-  models: Pick<Models, 'listModels' | 'checkProvider' | 'forget'>
+  models: Pick<Models, 'listModels' | 'checkProvider' | 'forget' | 'hasPrice'>
   /** The model servers that answer on this machine now. */
   findServers(): Promise<FoundServer[]>
   /** The box of this machine; `again` tries it anew. */

@@ -1,9 +1,11 @@
 import { commitSoon, transact, type Tx } from '../../../base/db/transact.ts'
 import type { Said } from '../../../contract/said.ts'
-import type { CronPreview } from '../../../contract/schedules.ts'
+import type { CronPreview, Schedule } from '../../../contract/schedules.ts'
 import { AppError } from '../../../kit/errors.ts'
 import { saidAs } from '../../../kit/said.ts'
 import { isWatcher, nextDueTimes, parseCron } from '../../../records/schedules/due-times.ts'
+import { getAgent } from '../../../records/agents/agents.ts'
+import { unpricedModels } from '../unpriced-models.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
@@ -22,18 +24,23 @@ type Routes =
   | 'listOccurrences'
   | 'runTick'
 
-export function scheduleHandlers({ db, schedules, clock, tick }: HandlerDeps): Pick<Handlers, Routes> {
+export function scheduleHandlers({ db, schedules, clock, tick, models }: HandlerDeps): Pick<Handlers, Routes> {
+  const answered = async (schedule: Schedule) => ({
+    schedule,
+    ...(await unpricedModels({ db, models }, [getAgent(db, schedule.agentId)])),
+  })
+
   return {
     listSchedules: ({ query }) => schedules.list(db, query),
-    createSchedule: ({ body }) => ({ schedule: transact(db, (tx) => schedules.create(tx, body)) }),
+    createSchedule: ({ body }) => answered(transact(db, (tx) => schedules.create(tx, body))),
     previewCron: ({ query: { cron, timezone, count } }) => previewCron(cron, timezone, clock.now(), count),
     listUpcomingRuns: ({ query }) => ({ runs: schedules.listUpcoming(db, query.hours) }),
-    getSchedule: ({ params }) => ({ schedule: schedules.get(db, params.scheduleId) }),
+    getSchedule: ({ params }) => answered(schedules.get(db, params.scheduleId)),
     async sumUpSchedules({ query }) {
       const { all, schedules: summed, ...rest } = await schedules.sumUp(db, query)
       return { ...rest, all: all.map(withSaid), schedules: summed.map((one) => ({ ...one, sums: one.sums.map(withSaid) })) }
     },
-    updateSchedule: ({ params, body }) => ({ schedule: transact(db, (tx) => schedules.update(tx, params.scheduleId, body)) }),
+    updateSchedule: ({ params, body }) => answered(transact(db, (tx) => schedules.update(tx, params.scheduleId, body))),
 
     deleteSchedule({ params }) {
       transact(db, (tx) => schedules.remove(tx, params.scheduleId))

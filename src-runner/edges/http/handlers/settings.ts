@@ -10,6 +10,7 @@ import { UTC_DAY_MS } from '../../../records/spend/add-spend.ts'
 import { readSpend } from '../../../records/spend/spend.ts'
 import { missingFrom } from '../../../thinking/tools/web-search/search-providers.ts'
 import { makeSampleFolder } from '../sample-folder.ts'
+import { unpricedModelsOfAll } from '../unpriced-models.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
@@ -21,13 +22,13 @@ export function settingsHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
   return {
     getSettings: () => ({ settings: readSettings(db) }),
 
-    updateSettings({ body }) {
+    async updateSettings({ body }) {
       if (body.defaultModel != null) getProvider(db, body.defaultModel.providerId)
       requireOpenings(body.openedHosts ?? [])
       const settings = write(body)
       // More places may be free than a moment ago.
       worker.nudge()
-      return { settings }
+      return { settings, ...(await unpricedModelsOfAll(deps)) }
     },
 
     updateWebSearch: async ({ body }) => ({ settings: await withSearchKey(deps, body.webSearch, (webSearch) => write({ webSearch })) }),
