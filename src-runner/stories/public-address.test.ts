@@ -274,7 +274,7 @@ describe('the public address', { timeout: 30_000 }, () => {
         about: { kind: 'public_address_unreachable', exposed: true },
       }),
     )
-    expect(runner.reports.at(-1)?.webhooks.check).toBe('exposed')
+    await expect.poll(() => runner.reports.at(-1)?.webhooks.check).toBe('exposed')
   })
 
   it('is refused by the port of the runner where the proxy speaks HTTP/1.0, but for webhooks', async () => {

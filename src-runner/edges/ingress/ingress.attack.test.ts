@@ -349,7 +349,8 @@ describe('bodies', { timeout: 30_000 }, () => {
     const parsed = parse.mock.calls.filter(([text]) => text.length > 900_000)
     parse.mockRestore()
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(30)
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(30)
+    // Refused by the hour, or before that, where so many bodies are under way that no more can be held.
+    expect(answers.filter(({ status }) => status === 429 || status === 503)).toHaveLength(30)
     expect(parsed).toHaveLength(30)
     expect(parsed.every((args) => args.length === 1)).toBe(true)
     expect(await stateOf(hook)).toEqual({ count: 30, jobs: 30 })
