@@ -177,6 +177,8 @@ describe('the public address', { timeout: 30_000 }, () => {
         res.writeHead(answer.statusCode!, answer.headers)
         answer.pipe(res)
       })
+      // The runner may be stopped while it is asked.
+      onward.on('error', () => res.destroy())
       req.pipe(onward)
     }
     const port = await listening(
