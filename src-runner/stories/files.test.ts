@@ -115,7 +115,7 @@ describe('an agent that changes files', { timeout: 20_000 }, () => {
       'folder-1/mine.txt',
       '../../etc/passwd',
       '/etc/passwd',
-      join(folder, 'a'),
+      join(folder, 'mine.txt'),
       'folder-1/../folder-1/a',
       'folder-1/a\0',
       '\0',

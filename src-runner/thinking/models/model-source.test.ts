@@ -78,7 +78,7 @@ it('says that a provider is gone, or that its key cannot be read', async () => {
   expect(await source().open({ providerId: 'gone', model: 'x' })).toMatchObject({ failure: { kind: 'not_found', retryable: false } })
   const locked = source({ readProvider: () => Promise.reject(new AppError('vault_unavailable', 'The keychain is locked.')) })
   expect(await locked.open({ providerId: 'work', model: 'x' })).toMatchObject({
-    failure: { kind: 'auth', retryable: false, message: expect.stringMatching(/keychain is locked/) },
+    failure: { kind: 'key_out_of_reach', retryable: false, message: expect.stringMatching(/keychain is locked/) },
   })
 })
 
