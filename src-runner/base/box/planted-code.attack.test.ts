@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, lstat, mkdir, readFile, readdir, symlink } from 'node:fs/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { scratchFolder, type ScratchFolder } from '../../testing/scratch-folder.ts'
 import type { BoxedEnding } from './box-types.ts'
 import { findBox } from './find-box.ts'
@@ -105,6 +105,16 @@ describe.skipIf(box.kind !== 'bubblewrap')('a program in the box', { timeout: 30
     ],
     ['a repository without a work tree', 'git init -q --bare fresh; cp config.evil fresh/config', 'fresh'],
     ['the folder itself', 'git init -q --bare x; mv x/* .; cp config.evil config', '.'],
+    [
+      'a repository inside one that runs nothing',
+      'git init -q --bare sub; git init -q sub/fresh; cp config.evil sub/fresh/.git/config',
+      'sub/fresh',
+    ],
+    [
+      'a repository below the folder, which has become one that runs nothing',
+      'git init -q --bare x; mv x/* .; git init -q fresh; cp config.evil fresh/.git/config',
+      'fresh',
+    ],
     ['a place deep below', 'mkdir -p a/b/c/d/e/f; git init -q a/b/c/d/e/f; cp config.evil a/b/c/d/e/f/.git/config', 'a/b/c/d/e/f'],
     [
       'a place in dependencies',
@@ -167,6 +177,48 @@ describe.skipIf(box.kind !== 'bubblewrap')('a program in the box', { timeout: 30
     expect(await readFile(work.at('more.config'), 'utf8')).toBe('mine')
   })
 
+  it('changes nothing that a hook leads to, nor what an included configuration names', async () => {
+    const { work } = await attack('cp hook scripts/check; cp hook tools/pre-push; true', async (project) => {
+      git(project, 'init', '-q')
+      git(project, 'config', 'include.path', '../git/shared.config')
+      await project.write('git/shared.config', '[core]\n\thooksPath = tools ; ours\n')
+      await project.write('tools/pre-push', 'mine')
+      await project.write('scripts/check', 'mine')
+      await symlink('../../scripts/check', project.at('.git/hooks/pre-commit'))
+    })
+    expect(await readFile(work.at('scripts/check'), 'utf8')).toBe('mine')
+    expect(await readFile(work.at('tools/pre-push'), 'utf8')).toBe('mine')
+  })
+
+  it('changes no hooks of a repository whose parts lie elsewhere', async () => {
+    const { work } = await attack('cp hook work/scripts/pre-commit; true', async (project) => {
+      await mkdir(project.at('work'))
+      execFileSync('git', ['init', '-q', '--separate-git-dir', project.at('store'), project.at('work')])
+      execFileSync('git', ['-C', project.at('work'), 'config', 'core.hooksPath', 'scripts'])
+      await project.write('work/scripts/pre-commit', 'mine')
+    })
+    expect(await readFile(work.at('work/scripts/pre-commit'), 'utf8')).toBe('mine')
+  })
+
+  it('changes nothing in its folder that a start-up file in the home leads to, nor in a folder of programs', async () => {
+    const home = await scratchFolder('ada')
+    vi.stubEnv('HOME', home.path)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const { work } = await attack('echo evil > profile; cp hook tools/git; true', async (project) => {
+      vi.stubEnv('PATH', `${process.env['PATH']}:${project.at('tools')}`)
+      await project.write('profile', 'mine')
+      await mkdir(project.at('tools'))
+      await symlink(project.at('profile'), home.at('.bash_profile'))
+    })
+    expect(await readFile(work.at('profile'), 'utf8')).toBe('mine')
+    expect(await readdir(work.at('tools'))).toEqual([])
+  })
+
+  it('fills no link to nothing that stands in a protected place', async () => {
+    const { setAside } = await attack('mkdir conf; echo evil > conf/envrc', (project) => symlink('conf/envrc', project.at('.envrc')))
+    expect(setAside).toEqual(['.envrc'])
+  })
+
   it('puts nothing behind a link that leads to a protected place', async () => {
     const { work, setAside } = await attack(
       'echo evil > settings/tasks.json; rm .vscode; mkdir .vscode; echo evil > .vscode/tasks.json',
@@ -191,6 +243,18 @@ describe.skipIf(box.kind !== 'bubblewrap')('a program in the box', { timeout: 30
   it('is reported when it leaves a folder behind into which nobody can look', async () => {
     const { ending } = await attack(String.raw`d=$(printf 'a\377'); git init -q "$d"; cp config.evil "$d/.git/config"`)
     expect(ending.setAside).toEqual([{ path: expect.stringContaining('a\uFFFD') as string, to: null }])
+  })
+
+  it('is reported when it leaves folders behind whose path is too long', async () => {
+    const { ending } = await attack(`d=$(printf 'a%.0s' $(seq 200)); i=0; while [ $i -lt 25 ]; do mkdir $d; cd $d; i=$((i+1)); done; true`)
+    expect(ending.setAside).toEqual([{ path: expect.stringContaining('aaa') as string, to: null }])
+    // Node removes no such path either.
+    execFileSync('rm', ['-rf', ending.setAside[0]!.path.split('/').slice(0, 5).join('/')])
+  })
+
+  it.each(['mkfifo', 'ln -s /dev/zero'])('holds nobody up who looks afterwards with %s', async (make) => {
+    const { setAside } = await attack(`for name in config commondir HEAD; do mkdir -p $name/.git; ${make} $name/.git/$name; done`)
+    expect(setAside).toHaveLength(3)
   })
 
   it('works with git as before', async () => {

@@ -1,8 +1,18 @@
 import type { BigIntStats, Dirent } from 'node:fs'
-import { lstat, readdir, readlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { foldName } from './path-patterns.ts'
-import { codePlaceOf, isHiddenInHome, isInside, isRepository, mayEndPlace, namedByConfig, secretPlaceOf } from './protected-places.ts'
+import {
+  codePlaceOf,
+  isHiddenInHome,
+  isInside,
+  isRepository,
+  mayEndPlace,
+  namedByRepository,
+  namedByWorkTree,
+  placesLedTo,
+  secretPlaceOf,
+} from './protected-places.ts'
 
 /**
  * A protected place below a folder. Of a repository of git, in which programs write all the time, only those parts are
@@ -10,7 +20,7 @@ import { codePlaceOf, isHiddenInHome, isInside, isRepository, mayEndPlace, named
  */
 export type FoundPlace = {
   path: string
-  /** `unreadable`: a folder whose name is no text, so that nothing in it can be named. */
+  /** `unreadable`: a folder into which nobody can look: its name is no text, its path too long, or it is closed to its owner. */
   is: 'code' | 'secret' | 'repository' | 'part of a repository' | 'unreadable'
   kind: 'file' | 'folder' | 'link' | 'other'
   /** The same as long as nobody puts something else there. */
@@ -45,6 +55,7 @@ export async function findProtected(folder: string, most: number): Promise<Found
   const found: FoundPlaces = { folder, places: new Map(), isCut: false }
   const own = [folder]
   const dependencies: string[] = []
+  await noteElsewhere(await placesLedTo(), found)
   let left = most
   for (let at = 0; at < own.length && left >= 0;) {
     const some = own.slice(at, at + SIDE_BY_SIDE)
@@ -70,19 +81,34 @@ async function lookIntoAll(folders: readonly string[], search: Search): Promise<
 
 /** How many entries there are. Folders below are added to those that are looked at later. */
 async function lookInto(folder: string, { found, own, dependencies, inside = false }: Search): Promise<number> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => [])
-  if (entries.some(({ name }) => foldName(name) === 'head') && (await isRepository(folder)))
-    return entries.length + (await lookIntoRepository(folder, found))
+  const entries = await readdir(folder, { withFileTypes: true }).catch((thrown: unknown) => noteUnreadable(folder, thrown, found))
+  let more = 0
+  // Somebody may have made it one, and there can be anything else in it.
+  if (entries.some(({ name }) => foldName(name) === 'head') && (await isRepository(folder))) more = await lookIntoRepository(folder, found)
   for (const entry of entries) {
     const path = join(folder, entry.name)
     const is = inside ? (RUNS_IN_DEPENDENCIES.has(foldName(entry.name)) ? 'code' : null) : protectedAs(path, entry.name, found.folder)
+    if (is === 'code' && foldName(entry.name) === '.git') await noteElsewhere(await namedByWorkTree(folder), found)
     if (is === 'code' && foldName(entry.name) === '.git' && entry.isDirectory()) await lookIntoRepository(path, found)
     else if (is !== null) await note(path, is, found)
     else if (entry.isDirectory() && entry.name.includes('\uFFFD'))
       found.places.set(path, { path, is: 'unreadable', kind: 'folder', identity: '' })
     else if (entry.isDirectory()) (DEPENDENCIES.has(foldName(entry.name)) ? dependencies : own).push(path)
   }
-  return entries.length
+  return entries.length + more
+}
+
+/** What is gone by now is no folder any more. Of a folder of somebody else's the command can change nothing. */
+async function noteUnreadable(folder: string, thrown: unknown, { places }: FoundPlaces): Promise<Dirent[]> {
+  if (['ENOENT', 'ENOTDIR'].includes((thrown as NodeJS.ErrnoException).code ?? '')) return []
+  const stats = await lstat(folder, { bigint: true }).catch(() => null)
+  const isOwn = stats !== null && Number(stats.uid) === process.getuid?.()
+  places.set(folder, { path: folder, is: 'unreadable', kind: 'folder', identity: isOwn ? `${identityOf(stats)}:${stats.ctimeNs}` : '' })
+  return []
+}
+
+async function noteElsewhere(paths: readonly string[], found: FoundPlaces): Promise<void> {
+  for (const path of paths) if (path !== found.folder && isInside(found.folder, path)) await note(path, 'code', found)
 }
 
 function protectedAs(path: string, name: string, root: string): 'code' | 'secret' | null {
@@ -94,8 +120,7 @@ function protectedAs(path: string, name: string, root: string): 'code' | 'secret
 async function lookIntoRepository(folder: string, found: FoundPlaces): Promise<number> {
   await note(folder, 'repository', found)
   for (const part of REPOSITORY_PARTS) await note(join(folder, part), 'part of a repository', found)
-  const named = await namedByConfig(join(folder, 'config'), dirname(folder))
-  for (const path of named) if (isInside(found.folder, path) && path !== found.folder) await note(path, 'code', found)
+  await noteElsewhere(await namedByRepository(folder, foldName(basename(folder)) === '.git' ? dirname(folder) : folder), found)
   const worktrees = await foldersIn(join(folder, 'worktrees'))
   for (const worktree of worktrees) await lookIntoRepository(worktree, found)
   return worktrees.length + (await lookIntoModules(join(folder, 'modules'), found, 0))
@@ -125,7 +150,7 @@ async function note(path: string, is: FoundPlace['is'], { places }: FoundPlaces)
   const stats = await lstat(path, { bigint: true }).catch(() => null)
   if (stats === null) return
   const kind = kindOf(stats)
-  const leadsTo = kind === 'link' ? `:${await readlink(path).catch(() => '')}` : ''
+  const leadsTo = kind === 'link' ? `:${await readlink(path).catch(() => '')}:${await realpath(path).catch(() => '')}` : ''
   places.set(path, { path, is, kind, identity: `${identityOf(stats)}${leadsTo}` })
 }
 

@@ -1,5 +1,6 @@
-import { lstat, readdir, readFile } from 'node:fs/promises'
+import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readSmallFile } from './small-file.ts'
 
 const MAX_CONFIG_BYTES = 64 * 1024
 const NAME = String.raw`[\w./ @+-]*`
@@ -27,7 +28,8 @@ export async function hasPlainConfig(path: string): Promise<boolean> {
   const stats = await lstat(path).catch(() => null)
   if (stats === null) return true
   if (!stats.isFile() || stats.size > MAX_CONFIG_BYTES) return false
-  const text = await readFile(path, 'utf8').catch(() => '[')
+  const text = await readSmallFile(path, MAX_CONFIG_BYTES)
+  if (text === '' && stats.size > 0) return false
   let section: RegExp | undefined
   for (const line of text.split('\n').map((one) => one.replace(/^[ \t]+/, ''))) {
     if (line === '') continue

@@ -1,8 +1,9 @@
 import { realpathSync } from 'node:fs'
-import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
+import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, delimiter, dirname, isAbsolute, join, parse, resolve, sep } from 'node:path'
 import { foldName, foldParts, matchOf, patternsOf, type Patterns } from './path-patterns.ts'
+import { readSmallFile } from './small-file.ts'
 
 /**
  * What a path is, told from the path. There are two kinds of places that agents do not get like others:
@@ -135,7 +136,8 @@ export function placeAroundFolder(path: string): string | null {
 
 /** The same for a folder in which a program is to run, in the folder of its agent. Looks at the disk, too. */
 export async function placeAroundPrograms({ path, folder }: Written): Promise<string | null> {
-  return placeAroundFolder(path) ?? (isHiddenInHome(path, folder) ? path : repositoryAround(path))
+  const around = placeAroundFolder(path) ?? pathFolders().find((place) => isInside(place, path))
+  return around ?? (isHiddenInHome(path, folder) ? path : repositoryAround(path))
 }
 
 /** Whether a path below a folder of programs is configuration that programs do not need. */
@@ -160,9 +162,15 @@ export type Written = { path: string; folder: string }
  */
 export async function isCodePlace({ path, folder }: Written): Promise<boolean> {
   if (codePlaceOf(path) !== null || isHiddenInHome(path, folder)) return true
-  if (pathFolders().some((place) => isInside(place, path))) return true
-  const looks = await Promise.all([isInRepository(path), isNamedByRepository(path), isLinkedFromHome(path), takesPlaceOfMakeFile(path)])
+  if ((await placesLedTo()).some((place) => isInside(place, path))) return true
+  const looks = await Promise.all([isInRepository(path), isNamedByRepository(path), takesPlaceOfMakeFile(path)])
   return looks.includes(true)
+}
+
+/** Places, whatever they are called, that a start-up file or folder of the home is a link to, or that PATH names. */
+export async function placesLedTo(): Promise<string[]> {
+  const links = (await linksOfHome()).filter(({ link }) => codePlaceOf(link) !== null || isHiddenInHome(link, homedir()))
+  return [...links.map(({ target }) => target), ...pathFolders()]
 }
 
 /** The secret places of a home that have no star in them, whether they are there or not. */
@@ -185,8 +193,9 @@ export function isHiddenInHome(path: string, folder: string): boolean {
 /** What makes a folder a repository for git, which then reads its configuration: whatever the folder is called. */
 const REPOSITORY = ['head', 'objects', 'refs', 'commondir'] as const
 
-/** Also when the path itself is what was missing. */
+/** Also when the path itself is what was missing. Two calls at once could complete one, so each new HEAD counts. */
 async function isInRepository(path: string): Promise<boolean> {
+  if (foldName(basename(path)) === 'head') return true
   const found = await Promise.all(
     foldersAround(path).map((folder, at, all) => isRepository(folder, foldName(basename(all[at - 1] ?? path)))),
   )
@@ -195,17 +204,49 @@ async function isInRepository(path: string): Promise<boolean> {
 
 /** Hooks may lie anywhere in a project, and a configuration may read another one. */
 async function isNamedByRepository(path: string): Promise<boolean> {
-  const named = await Promise.all(foldersAround(path).map((folder) => namedByConfig(join(folder, '.git', 'config'), folder)))
+  const named = await Promise.all(foldersAround(path).map(namedByWorkTree))
   return named.flat().some((place) => isInside(place, path))
 }
 
-const MAX_CONFIG_BYTES = 256 * 1024
+/** The same for a folder that may be a work tree: its `.git` is the repository, or a file that says where that is. */
+export async function namedByWorkTree(workTree: string): Promise<string[]> {
+  const git = join(workTree, '.git')
+  if (!(await isThere(git))) return []
+  const elsewhere = /^gitdir: *(.+?)\s*$/.exec(await readSmallFile(git, MAX_CONFIG_BYTES))?.[1]
+  return namedByRepository(elsewhere === undefined ? git : resolve(workTree, elsewhere), workTree)
+}
 
-/** The files and folders that a repository's configuration names as hooks or as more configuration. */
-export async function namedByConfig(config: string, workTree: string): Promise<string[]> {
-  const text = await readFile(config, 'utf8').catch(() => '')
-  const lines = text.slice(0, MAX_CONFIG_BYTES).matchAll(/^[ \t]*(?:\[.*\])?[ \t]*(hookspath|path)[ \t]*=[ \t]*"?([^"\r\n]+)/gim)
-  return [...lines].map(([, key, value]) => resolve(key!.toLowerCase() === 'path' ? dirname(config) : workTree, value!.trim()))
+/** The files and folders elsewhere that a repository runs or reads as configuration. */
+export async function namedByRepository(repository: string, workTree: string): Promise<string[]> {
+  const common = resolve(repository, (await readSmallFile(join(repository, 'commondir'), MAX_CONFIG_BYTES)).trim())
+  const read = new Set<string>()
+  const named: string[] = []
+  for (const config of [join(common, 'config'), join(repository, 'config'), join(repository, 'config.worktree')])
+    named.push(...(await namedByConfig(config, { workTree, read })))
+  const hooks = await linksIn(join(common, 'hooks'))
+  return [...named, ...hooks.map(({ target }) => target)]
+}
+
+const MAX_CONFIG_BYTES = 256 * 1024
+/** In all, with those that they include; and what one may name. More would be an attack on whoever reads it. */
+const MAX_CONFIGS = 30
+const MAX_NAMED = 200
+const NAMES_FILE = /^[ \t]*(?:\[.*\])?[ \t]*(hookspath|path)[ \t]*=[ \t]*(?:"([^"\r\n]+)"|([^"\r\n;#]+))/gim
+
+/** As the configuration says it, and where that really is. */
+async function namedByConfig(config: string, { workTree, read }: { workTree: string; read: Set<string> }): Promise<string[]> {
+  if (read.has(config) || read.size >= MAX_CONFIGS) return []
+  read.add(config)
+  const lines = [...(await readSmallFile(config, MAX_CONFIG_BYTES)).matchAll(NAMES_FILE)].slice(0, MAX_NAMED)
+  const named: string[] = []
+  for (const [, key, quoted, plain] of lines) {
+    const isInclude = key!.toLowerCase() === 'path'
+    const said = (quoted ?? plain!).trim().replace(/^~(?=\/)/, homedir())
+    const path = resolve(isInclude ? dirname(config) : workTree, said)
+    named.push(path, await realpath(path).catch(() => path))
+    if (isInclude) named.push(...(await namedByConfig(path, { workTree, read })))
+  }
+  return named
 }
 
 /** The repository without a work tree that a folder is, or lies in; null: none. */
@@ -228,15 +269,15 @@ export async function isRepository(folder: string, next?: string): Promise<boole
   return head! && (commonDir! || (objects! && refs!))
 }
 
-/** People keep start-up files and keys in a folder of their own, and link to them from the home. */
-type HomeLink = { link: string; target: string }
+type Link = { link: string; target: string }
 
+/** People keep start-up files and keys in a folder of their own, and link to them from the home. */
 const LINKING_FOLDERS = ['', '.config', '.cargo', '.local/bin', '.local/share', '.m2', 'bin']
 /** Searching asks for each file, and only the person makes such links. */
 const LINKS_HOLD_MS = 1_000
-let knownLinks: { home: string; at: number; links: Promise<HomeLink[]> } | null = null
+let knownLinks: { home: string; at: number; links: Promise<Link[]> } | null = null
 
-function linksOfHome(): Promise<HomeLink[]> {
+function linksOfHome(): Promise<Link[]> {
   const [home, at] = [homedir(), performance.now()]
   if (knownLinks?.home !== home || at - knownLinks.at > LINKS_HOLD_MS) {
     const links = Promise.all(LINKING_FOLDERS.map((folder) => linksIn(join(home, folder)))).then((found) => found.flat())
@@ -245,16 +286,15 @@ function linksOfHome(): Promise<HomeLink[]> {
   return knownLinks.links
 }
 
-async function linksIn(folder: string): Promise<HomeLink[]> {
+async function linksIn(folder: string): Promise<Link[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name))
-  const found = await Promise.all(links.map((link) => realpath(link).then((target) => [{ link, target }], () => []))) // prettier-ignore
-  return found.flat()
+  return Promise.all(links.map(async (link) => ({ link, target: await targetOf(link) })))
 }
 
-async function isLinkedFromHome(path: string): Promise<boolean> {
-  const links = await linksOfHome()
-  return links.some(({ link, target }) => isInside(target, path) && (codePlaceOf(link) !== null || isHiddenInHome(link, homedir())))
+/** Also where nothing is there yet. */
+async function targetOf(link: string): Promise<string> {
+  return realpath(link).catch(async () => resolve(dirname(link), await readlink(link).catch(() => '.')))
 }
 
 const MAKE_FILES = ['gnumakefile', 'makefile', 'bsdmakefile']
