@@ -257,6 +257,16 @@ describe.skipIf(box.kind !== 'bubblewrap')('a program in the box', { timeout: 30
     expect(setAside).toHaveLength(3)
   })
 
+  it('does an ordinary coding job, of which nothing is set aside', async () => {
+    const { ending } = await attack(
+      `git init -q . && mkdir -p src test && echo '{"type":"module"}' > package.json && echo '# x' > README.md && echo 'export const one = 1' > src/index.js &&
+      printf 'import test from "node:test"\nimport { one } from "../src/index.js"\ntest("one", (t) => t.assert.equal(one, 1))\n' > test/index.test.js &&
+      echo node_modules > .gitignore && mkdir -p node_modules/a/.github/workflows node_modules/.bin && echo x > node_modules/a/.github/workflows/ci.yml &&
+      ln -s ../a/x node_modules/.bin/x && node --test && git add . && git -c user.name=a -c user.email=a@b commit -qm one && git status --short`,
+    )
+    expect([ending.exitCode, ending.setAside], ending.output).toEqual([0, []])
+  })
+
   it('works with git as before', async () => {
     const script = `git add . && git -c user.name=a -c user.email=a@b commit -qm one && git checkout -qb other && echo b > b && git add b &&
       git -c user.name=a -c user.email=a@b commit -qm two && git checkout -q - && git merge -q other && git init -q fresh &&

@@ -92,6 +92,16 @@ describe('a code place', () => {
     expect(await isCode('linked/commondir')).toBe(true)
   })
 
+  it('is nothing that an ordinary coding job writes in a project with a repository', async () => {
+    const work = await scratchFolder('Work')
+    await work.write('.git/HEAD', 'ref: refs/heads/main\n')
+    await work.write('.git/config', '[core]\n\tbare = false\n')
+    const names = ['package.json', 'README.md', 'src/index.ts', 'src/head/index.ts', 'test/index.test.ts', '.gitignore', '.gitattributes']
+    const more = ['.prettierrc', '.eslintrc.cjs', '.editorconfig', '.env.example', 'Dockerfile', 'Makefile', 'bin/start', 'refs/a.md']
+    for (const name of [...names, ...more])
+      expect([name, await isCodePlace({ path: work.at(name), folder: work.path })]).toEqual([name, false])
+  })
+
   it('is what a start-up file in the home leads to', async () => {
     const home = await homeOf()
     const file = await home.write('dotfiles/profile', '')

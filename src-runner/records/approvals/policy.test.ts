@@ -146,6 +146,20 @@ describe('the order of power', () => {
   })
 })
 
+describe('an allow rule and a file that runs later', () => {
+  const LATER = facts({ subject: 'app/.vscode/tasks.json', paths: ['/home/ada/app/.vscode/tasks.json'], runsCode: true, runsLater: true })
+  it.each<[string, Partial<RuleText>, string]>([
+    ['one for a tool does not reach it', {}, 'ask by level'],
+    ['one for the folder around does not', { folder: '/home/ada/app' }, 'ask by level'],
+    ['one with a star does not', { pattern: 'app/*' }, 'ask by level'],
+    ['one for the file does', { pattern: 'app/.vscode/tasks.json' }, 'run by rule'],
+    ['one for its protected folder does', { folder: '/home/ada/app/.vscode' }, 'run by rule'],
+  ])('%s', (_what, more, expected) => expect(verdictOf({ facts: LATER, rules: [rule('allow', more)] })).toBe(expected))
+
+  it('is stopped by a deny rule for the folder around it', () =>
+    expect(verdictOf({ facts: LATER, rules: [rule('deny', { folder: '/home/ada/app' })] })).toBe('deny by rule'))
+})
+
 describe('which rule', () => {
   it.each<[string, RuleText[], string]>([
     [

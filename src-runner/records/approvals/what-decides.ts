@@ -31,6 +31,8 @@ export function callText({ tool, args, facts }: Pick<DecidingApproval, 'tool' | 
 /** The summary repeats every argument. Of a file it tells the size, which says nothing of what is written. */
 export function isSaidBySummary({ args, facts }: Pick<DecidingApproval, 'args' | 'facts'>): boolean {
   if (facts === null || WRITES.has(facts.effectOn?.code ?? '')) return false
+  // Of a long command it has the beginning alone, and every later word may occur there too.
+  if (facts.argv !== undefined && !facts.summary.includes(facts.subject)) return false
   return visible(facts.summary) === facts.summary && textsIn(args).every((part) => facts.summary.includes(part))
 }
 

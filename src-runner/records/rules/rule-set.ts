@@ -1,4 +1,5 @@
 import type { CallFacts, Rule, RuleEffect, RuleText } from '../../contract/rules.ts'
+import { codePlaceOf } from '../../base/protected-places/protected-places.ts'
 import { digestOfCommand } from '../approvals/call-hash.ts'
 import { matchesPattern, parsePattern, type Pattern } from './pattern.ts'
 
@@ -31,7 +32,7 @@ export function rulesFor(set: RuleSet, facts: CallFacts, agentId: string | null)
   const candidates = set.ofTool.get(facts.tool) ?? set.ofAny
   if (candidates.length === 0) return []
   const call = comparedOf(facts)
-  return candidates.filter((rule) => fits(rule, call, agentId) && isBoundTo(rule, facts))
+  return candidates.filter((rule) => fits(rule, call, agentId) && isBoundTo(rule, facts) && reachesWhatRunsLater(rule, facts))
 }
 
 /**
@@ -102,6 +103,16 @@ function fits({ text, pattern, folder }: ReadyRule, call: Compared, agentId: str
 
 function isBoundTo({ text: { digest } }: ReadyRule, facts: CallFacts): boolean {
   return digest === undefined || digest === digestOfCommand(facts)
+}
+
+/**
+ * What is allowed for a folder is meant for its ordinary files. A file that runs later is allowed by a rule that names it,
+ * or the protected place in which it lies; else the agent's level decides.
+ */
+function reachesWhatRunsLater({ text: { effect, folder }, pattern }: ReadyRule, { runsLater, paths }: CallFacts): boolean {
+  if (effect !== 'allow' || runsLater !== true) return true
+  if (pattern !== null && pattern.pieces.length === 1) return true
+  return folder !== null && paths.length > 0 && codePlaceOf(folder) !== null
 }
 
 /** The same letters can be written in several ways of Unicode; on the disk of a Mac they are the same file. */

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { chmod, link, mkdir, readFile, readlink, rm, stat, symlink } from 'node:fs/promises'
+import { chmod, link, mkdir, readFile, readlink, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -254,6 +254,28 @@ describe('nothing outside is ever changed', () => {
   })
 })
 
+describe('a call that was judged', () => {
+  it('is not made where its file would run later by now', async () => {
+    const rig = openFileRig()
+    await rig.write('store/refs/main', '')
+    await rig.write('store/objects/a', '')
+    const args = { path: 'Docs/store/config', content: 'x' }
+    const judged = { tool: 'write_file', effect: 'idempotent' as const, ...(await rig.facts(writeFile, args)) }
+    expect(judged.runsLater).toBeUndefined()
+    await rig.write('store/HEAD', 'ref: refs/heads/main\n')
+    const signal = new AbortController().signal
+    const context = { jobId: rig.job.id, agentId: 'a', callId: 'c', folders: [rig.docs], closedFolders: [], signal, journal: rig.journal }
+    await expect(writeFile.run(args, { ...context, judged })).rejects.toThrow('was changed by something else just now')
+    expect(existsSync(join(rig.docs, 'store/config'))).toBe(false)
+  })
+
+  it('counts as running code when it makes a HEAD, which another call could complete', async () => {
+    const rig = openFileRig()
+    const facts = await rig.facts(writeFile, { path: 'Docs/store/HEAD', content: 'x', makeFolders: true })
+    expect(facts).toMatchObject({ runsCode: true, runsLater: true })
+  })
+})
+
 describe.each(guards)('a file is changed in one step (%s)', (guard) => {
   async function spotAt(path: string, makeFolders = false) {
     const folder = await scratchFolder('Docs')
@@ -299,6 +321,15 @@ describe.each(guards)('a file is changed in one step (%s)', (guard) => {
     await expect(putFile(spot, Buffer.from('x'), { expected: null, mode: null, draft: DRAFT })).rejects.toThrow(changed)
     expect(readdirSync(folder.path).sort()).toEqual(['new.md', 'old.md'])
     expect(await readFile(folder.at('old.md'), 'utf8')).toBe('somebody else')
+  })
+
+  it('only where it was looked at, not where its folder has been moved', async () => {
+    const { folder, open } = await spotAt('x')
+    await mkdir(folder.at('store'))
+    const spot = await open('store/config')
+    await rename(folder.at('store'), folder.at('.git'))
+    await expect(putFile(spot, Buffer.from('x'), { expected: null, mode: null, draft: DRAFT })).rejects.toThrow()
+    expect(readdirSync(folder.at('.git'))).toEqual([])
   })
 
   it('whatever lies under the name of its draft', async () => {

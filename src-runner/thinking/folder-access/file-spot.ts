@@ -227,7 +227,11 @@ async function baseByDescriptor(place: Place, handle: FileHandle, knownRoot: str
     }
     const realPath = await locate()
     const path = linkOf(handle)
-    return { path, realPath, root, verify: async () => void (await locate()), sync: () => syncFolder(path), close: () => handle.close() }
+    // A folder that is moved meanwhile would take along what was decided for another place: to `.git`, for example.
+    const verify = async () => {
+      if ((await locate()) !== realPath) throw leadsOut(place)
+    }
+    return { path, realPath, root, verify, sync: () => syncFolder(path), close: () => handle.close() }
   } catch (thrown) {
     await handle.close()
     throw thrown

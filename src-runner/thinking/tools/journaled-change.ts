@@ -147,11 +147,13 @@ export function foundAt({ journal }: ToolContext, realPath: string, state: FileS
  * The last look before a change: throws PathRefused when something else is there than the call was allowed for. Between this
  * and the change itself lies what `putFile` and its like compare in the same breath: inode, size and time.
  */
-export function requireAsJudged({ judged }: ToolContext, { place, realPath }: FileSpot, state: FileState | null): void {
+export async function requireAsJudged({ judged }: ToolContext, spot: FileSpot, state: FileState | null): Promise<void> {
   if (judged === undefined) return
-  const known = judged.found?.find(({ path }) => path === realPath)
-  if (known === undefined || known.mark !== (state?.mark ?? null))
-    throw new PathRefused(say('path_changed_meanwhile', { path: showPlace(place) }))
+  const known = judged.found?.find(({ path }) => path === spot.realPath)
+  // Another job may have made the folder a repository meanwhile.
+  const isWorse = judged.runsLater !== true && (await runsLater(spot))
+  if (isWorse || known === undefined || known.mark !== (state?.mark ?? null))
+    throw new PathRefused(say('path_changed_meanwhile', { path: showPlace(spot.place) }))
 }
 
 /** What stands there is not this agent's own work. */

@@ -58,7 +58,7 @@ export const deleteFile = defineTool({
     const earlier = await answerOfEarlierRun(context, ({ shown, before, trashed }) => wordsFor(shown, before!.size, trashed))
     if (earlier !== null) return earlier
     return withFoundFile(context, args.path, async (spot, found) => {
-      requireAsJudged(context, spot, found.state)
+      await requireAsJudged(context, spot, found.state)
       const { trashed } = await changeJournaled(
         context,
         {

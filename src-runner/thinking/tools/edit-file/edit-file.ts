@@ -81,7 +81,7 @@ export const editFile = defineTool({
     if (earlier !== null) return earlier
     return withFoundFile(context, args.path, async (spot, found) => {
       const shown = showPlace(spot.place)
-      requireAsJudged(context, spot, found.state)
+      await requireAsJudged(context, spot, found.state)
       const { bytes, text } = readable(shown, found)
       const replaced = replaceText(text.text, args)
       if ('problem' in replaced) return { ok: false, output: replaced.problem.replaceAll('{file}', () => shown) }

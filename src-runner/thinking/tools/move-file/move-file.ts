@@ -58,8 +58,8 @@ export const moveFile = defineTool({
     return withFoundFile(context, args.from, (source, found) =>
       withFile(context, args.to, { makeFolders: args.makeFolders }, async (target) => {
         const [from, to] = [showPlace(source.place), showPlace(target.place)]
-        requireAsJudged(context, source, found.state)
-        requireAsJudged(context, target, (await findFile(target))?.state ?? null)
+        await requireAsJudged(context, source, found.state)
+        await requireAsJudged(context, target, (await findFile(target))?.state ?? null)
         if (source.realPath === target.realPath) throw new PathRefused(say('path_same_place', { path: to }))
         await changeJournaled(
           context,

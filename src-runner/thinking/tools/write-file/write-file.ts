@@ -76,7 +76,7 @@ export const writeFile = defineTool({
     return withFile(context, args.path, { makeFolders: args.makeFolders }, async (spot) => {
       const shown = showPlace(spot.place)
       const found = await findFile(spot)
-      requireAsJudged(context, spot, found?.state ?? null)
+      await requireAsJudged(context, spot, found?.state ?? null)
       const after = stateOf(bytes, found?.state.mode ?? NEW_FILE_MODE)
       if (found?.state.mark === after.mark)
         return { ok: true, output: `${shown} holds exactly this already (${sizeWords(after.size)}). Nothing was changed.` }
