@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { lstat, open, readlink, realpath } from 'node:fs/promises'
-import { findProtected, identityOf, type FoundPlace } from '../protected-places/find-protected.ts'
+import { findProtected, identityOf, type FoundPlace, type FoundPlaces } from '../protected-places/find-protected.ts'
 import { isInside, placeAroundPrograms, secretPlaceOf, secretsOfHome } from '../protected-places/protected-places.ts'
 import { setAsideWhatAppeared, type SetAside } from '../protected-places/set-aside.ts'
 import { BoxFailed } from './box-types.ts'
@@ -92,6 +92,8 @@ export type GuardedFolders = {
   pinned: string[]
   /** Once nothing of the command is left: gives another name to what it put where things run by themselves. */
   lookAfter(): Promise<SetAside[]>
+  /** What that look compares with. */
+  before: readonly FoundPlaces[]
 }
 
 /**
@@ -132,7 +134,8 @@ export async function guardFolders(
     hidden,
     frozen: outermost([...frozen.keys()]).map((path) => frozen.get(path)!),
     pinned: places.filter(({ is, path }) => is === 'repository' && isOpen(path) && !writable.includes(path)).map(({ path }) => path),
-    lookAfter: async () => (await Promise.all(all.map(setAsideWhatAppeared))).flat(),
+    lookAfter: async () => (await Promise.all(all.map((before) => setAsideWhatAppeared(before)))).flat(),
+    before: all,
   }
 }
 

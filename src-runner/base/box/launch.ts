@@ -1,11 +1,13 @@
 import { realpath, rm } from 'node:fs/promises'
 import { delimiter } from 'node:path'
 import { isInside } from '../protected-places/protected-places.ts'
+import type { FoundPlaces } from '../protected-places/find-protected.ts'
 import type { SetAside } from '../protected-places/set-aside.ts'
 import { guardFolders, identifyFolder, outermost, type FolderIdentity } from './box-folders.ts'
 import { BoxFailed, type BoxLimits, type BoxOptions, type BubblewrapSetup, type SeatbeltSetup } from './box-types.ts'
 import { createControlGroup } from './control-group.ts'
 import { BOX_HOME, bubblewrapArgs, pinnedFolders, type BubblewrapPlan } from './bubblewrap-args.ts'
+import { keepForLateLook } from './late-look.ts'
 import { OWNER_VARIABLE, ownMark, temporaryFolder } from './leftovers.ts'
 import { CARRIER, DOOR_IN_BOX, openNetworkDoor, proxyEnvironment, type NetworkDoorOptions } from './network-door.ts'
 import { seatbeltProfile } from './seatbelt-profile.ts'
@@ -98,7 +100,7 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: BoxOpt
   const readable = (options.readable ?? []).filter((path) => !writable.includes(path))
   const programs = await programsBeside(options, writable)
   const folders = await Promise.all([...writable, ...readable].map(identifyFolder))
-  const { hidden, frozen, pinned: movable, lookAfter } = await guardFolders({ writable, readable }, options.closed ?? [])
+  const { hidden, frozen, pinned: movable, lookAfter, before } = await guardFolders({ writable, readable }, options.closed ?? [])
   const pinned = await Promise.all(
     pinnedFolders({ writable, hidden, frozen: frozen.map(({ path }) => path), pinned: movable }).map(identifyFolder),
   )
@@ -151,8 +153,9 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: BoxOpt
   ] as [string, ...string[]]
   // The first process in the box shows to everybody there the environment that bubblewrap itself was started with.
   const env = { PATH: programFolders().join(delimiter), [OWNER_VARIABLE]: ownMark() }
+  const look = await keptForLateLook(before, options)
   const cleanUp = async () => {
-    await Promise.all([group?.remove(), door?.close()])
+    await Promise.all([group?.remove(), door?.close(), remove(look)])
   }
   return { file, args, cwd: '/', env, descriptors, lookAfter, cleanUp }
 }
@@ -203,7 +206,8 @@ function accountFiles(): Record<string, string> {
 export async function launchInSeatbelt(setup: SeatbeltSetup, options: BoxOptions): Promise<Launch> {
   const writable = outermost(options.writable)
   await Promise.all([...writable, ...(options.readable ?? [])].map(identifyFolder))
-  const { hidden, frozen, lookAfter } = await guardFolders({ writable, readable: options.readable ?? [] }, options.closed ?? [])
+  const folders = { writable, readable: options.readable ?? [] }
+  const { hidden, frozen, lookAfter, before } = await guardFolders(folders, options.closed ?? [])
   const { shown, covered } = await programsBeside(options, writable)
   const temporary = await temporaryFolder('command')
   const profile = seatbeltProfile({
@@ -214,6 +218,7 @@ export async function launchInSeatbelt(setup: SeatbeltSetup, options: BoxOptions
     temporary,
     network: wantsNetwork(options),
   })
+  const look = await keptForLateLook(before, options)
   return {
     file: setup.sandboxExec,
     args: ['-p', profile, setup.sh, '-c', JOIN_STREAMS, 'sh', ...options.command],
@@ -221,7 +226,7 @@ export async function launchInSeatbelt(setup: SeatbeltSetup, options: BoxOptions
     env: environmentFor(options, temporary, temporary),
     descriptors: [],
     lookAfter,
-    cleanUp: () => remove(temporary),
+    cleanUp: async () => void (await Promise.all([remove(temporary), remove(look)])),
   }
 }
 
@@ -239,6 +244,13 @@ export async function launchUnboxed(options: BoxOptions): Promise<Launch> {
     lookAfter: async () => [],
     cleanUp: () => remove(temporary),
   }
+}
+
+/** Should this process be killed, the next one looks at what the command has left. */
+async function keptForLateLook(before: readonly FoundPlaces[], { timeoutMs }: BoxOptions): Promise<string> {
+  const folder = await temporaryFolder('look')
+  await keepForLateLook(folder, before, timeoutMs)
+  return folder
 }
 
 async function remove(folder: string): Promise<void> {

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
 import { on, once } from 'node:events'
 import { watch } from 'node:fs'
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { scratchFolder } from '../../testing/scratch-folder.ts'
+import { findProtected } from '../protected-places/find-protected.ts'
 import { findBox } from './find-box.ts'
+import { keepForLateLook } from './late-look.ts'
 import { OWNER_VARIABLE, ownMark, sweepLeftovers, temporaryFolder } from './leftovers.ts'
 
 const box = await findBox()
@@ -47,6 +49,27 @@ describe.skipIf(process.platform !== 'linux')('a sweep', { timeout: 60_000 }, ()
     await endings
     expect(held.exitCode ?? held.signalCode).toBeNull()
     expect(new Set(await readdir(folder.path))).toEqual(new Set([own.split('/').at(-1), 'deckhand-output-abc', `other-${gone.pid}.1-x`]))
+  })
+
+  it('looks after a command whose process was killed, and leaves alone what came later', async () => {
+    const folder = await temporary()
+    const gone = spawn('/bin/true')
+    await once(gone, 'exit')
+    for (const [name, timeoutMs] of [
+      ['during', 60_000],
+      ['later', -3_600_000],
+    ] as const) {
+      await mkdir(folder.at(name, 'own/.vscode'), { recursive: true })
+      await keepForLateLook(await temporaryFolder('look'), [await findProtected(folder.at(name), Infinity)], timeoutMs)
+      await mkdir(folder.at(name, 'planted/.vscode'), { recursive: true })
+    }
+    for (const own of (await readdir(folder.path)).filter((name) => name.startsWith('deckhand-look-')))
+      await rename(folder.at(own), folder.at(own.replace(ownMark(), `${gone.pid}.1`)))
+    await sweepLeftovers()
+    expect(await readdir(folder.at('during/own'))).toEqual(['.vscode'])
+    expect(await readdir(folder.at('during/planted'))).toEqual([expect.stringMatching(/^vscode\.set-aside-/)])
+    expect(await readdir(folder.at('later/planted'))).toEqual(['.vscode'])
+    expect((await readdir(folder.path)).sort()).toEqual(['during', 'later'])
   })
 
   it.skipIf(box.kind !== 'bubblewrap')('leaves nothing of sandboxes whose process was killed while they started', async () => {

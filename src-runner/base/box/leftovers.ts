@@ -3,6 +3,7 @@ import { lstat, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeControlGroups } from './control-group.ts'
+import { lookLate } from './late-look.ts'
 import { sendSignal } from './process-tree.ts'
 
 /** In the environment of what builds a sandbox: which process it was started by. */
@@ -17,7 +18,7 @@ export function ownMark(): string {
 }
 
 /** A private folder that is found again if this process dies before it removes it. */
-export async function temporaryFolder(what: 'box' | 'command' | 'door' | 'output'): Promise<string> {
+export async function temporaryFolder(what: 'box' | 'command' | 'door' | 'look' | 'output'): Promise<string> {
   return realpath(await mkdtemp(join(tmpdir(), `deckhand-${what}-${ownMark()}-`)))
 }
 
@@ -45,7 +46,9 @@ async function sweepFolders(): Promise<void> {
     const path = join(tmpdir(), name)
     const stats = await lstat(path).catch(() => null)
     // Everybody can make such a name there.
-    if (stats?.isDirectory() && stats.uid === process.getuid?.()) await rm(path, { recursive: true, force: true }).catch(() => {})
+    if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) continue
+    if (name.startsWith('deckhand-look-')) await lookLate(path).catch(() => {})
+    await rm(path, { recursive: true, force: true }).catch(() => {})
   }
 }
 

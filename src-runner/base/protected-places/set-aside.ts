@@ -14,14 +14,16 @@ const O_PATH = 0o10_000_000
 
 /**
  * What has appeared since `before` and would run by itself. It gets another name, and is not removed: it may have been moved
- * there, or have come from the person at the same time. A new repository that runs nothing stays.
+ * there, or have come from the person at the same time. A new repository that runs nothing stays. `until`: what was changed
+ * later than this moment is left alone.
  */
-export async function setAsideWhatAppeared(before: FoundPlaces): Promise<SetAside[]> {
+export async function setAsideWhatAppeared(before: FoundPlaces, until = Infinity): Promise<SetAside[]> {
   const { places } = await findProtected(before.folder, Infinity)
   const done: SetAside[] = []
   const settled = new Set<string>()
   for (const place of places.values()) {
     if (place.is === 'secret' || before.places.get(place.path)?.identity === place.identity) continue
+    if (until !== Infinity && (await changedAt(place.path)) > until) continue
     if (place.is === 'part of a repository' && settled.has(dirname(place.path))) continue
     if (place.is === 'unreadable') {
       done.push({ path: place.path, to: null })
@@ -37,6 +39,11 @@ export async function setAsideWhatAppeared(before: FoundPlaces): Promise<SetAsid
     done.push(await setAside(place))
   }
   return done
+}
+
+/** No program can set this time. */
+async function changedAt(path: string): Promise<number> {
+  return lstat(path).then(({ ctimeMs }) => ctimeMs, () => 0) // prettier-ignore
 }
 
 async function isHarmless({ path, is }: FoundPlace): Promise<boolean> {
