@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import type { Locator, Page } from '@playwright/test'
-import { type Deckhand, expect, test } from '../fixtures/deckhand.ts'
-import { expectNoSidewaysScroll, takePicture } from '../fixtures/screen-shots.ts'
+import { expect, test } from '../fixtures/deckhand.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
 const ORDER = { name: '#1042', total_price: '59.90', currency: 'EUR', customer: { first_name: 'Grace', last_name: 'H.' } }
@@ -139,37 +138,4 @@ test('a schedule that is made in the window runs when told to, and the run shows
   await run.getByRole('link', { name: 'Done' }).click()
   await expect(page.getByText('Two things are open.').first()).toBeVisible()
   await expect(page.getByText('run by hand')).toBeVisible()
-})
-
-test.describe('on a phone', () => {
-  test.use({ scenario: 'automations' })
-
-  async function holdLikeAPhone({ page }: Deckhand): Promise<void> {
-    const session = await page.context().newCDPSession(page)
-    await session.send('Emulation.setDeviceMetricsOverride', { width: 390, height: 844, deviceScaleFactor: 1, mobile: true })
-  }
-
-  test('every screen has its place', async ({ deckhand }) => {
-    const { client, page } = deckhand
-    await client.ok('updateSettings', { body: { firstStart: 'done' } })
-    await holdLikeAPhone(deckhand)
-    const { triggers } = await client.ok('listTriggers', {})
-    const { schedules } = await client.ok('listSchedules', {})
-    const trigger = triggers.find(({ name }) => name === 'New orders')!
-    const schedule = schedules.find(({ name }) => name === 'Check the prices')!
-    const places = [
-      ['webhooks', '/automations', 'Contact form'],
-      ['webhook', `/automations/webhooks/${trigger.id}`, 'Over the limit'],
-      ['webhook-new', '/automations/webhooks/new?preset=github_issue', 'Create webhook'],
-      ['schedules', '/automations/schedules', 'The next 24 hours'],
-      ['schedule', `/automations/schedules/${schedule.id}`, 'Its agent has spent'],
-      ['schedule-new', '/automations/schedules/new?example=1', 'The next times'],
-    ] as const
-    for (const [name, path, shows] of places) {
-      await page.goto(`app://deckhand${path}`)
-      await expect(page.getByRole('main').getByText(shows).first()).toBeVisible()
-      await takePicture(deckhand, `automations-${name}-phone`)
-      await expectNoSidewaysScroll(deckhand, name)
-    }
-  })
 })

@@ -1,8 +1,9 @@
-import type { Page } from '@playwright/test'
-import { expect, test } from '../fixtures/deckhand.ts'
+import type { Locator, Page } from '@playwright/test'
+import type { ModelServer } from '../../src-runner/testing/model-servers/model-server.ts'
+import { type Deckhand, expect, test } from '../fixtures/deckhand.ts'
 import { createRealFolder } from '../fixtures/real-folder.ts'
 import { lookAt } from '../fixtures/look-at.ts'
-import { resizeWindow, takePicture, WIDE } from '../fixtures/screen-shots.ts'
+import { asPhone, NARROW, resizeWindow, takePicture, WIDE } from '../fixtures/screen-shots.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
 // Up to seventy pictures a test, each looked at for what keeps people out.
@@ -10,6 +11,79 @@ test.setTimeout(180_000)
 
 const heading = (name: string | RegExp) => (page: Page) => page.getByRole('heading', { name })
 const text = (wanted: string | RegExp) => (page: Page) => page.getByRole('main').getByText(wanted).first()
+
+/** The words of a page's header stand side by side, not one below the other. */
+async function expectOneLineHeader(page: Page): Promise<void> {
+  for (const words of await page.locator('main header').first().locator('h1, p').all()) {
+    const lines = await words.evaluate((element) => element.clientHeight / Number.parseFloat(getComputedStyle(element).lineHeight))
+    expect.soft(lines, `lines of "${await words.innerText()}"`).toBe(1)
+  }
+}
+
+/** A decision that comes in while somebody looks at a long talk is scrolled into view as a whole, and nothing covers it. */
+async function expectWholeCardInChat(deckhand: Deckhand, models: ModelServer, folder: string): Promise<void> {
+  const { client, page } = deckhand
+  const { agent } = await client.ok('createAgent', { body: { name: 'Emil', folders: [folder] } })
+  const paragraphs = (count: number) => Array.from({ length: count }, (_, at) => `Paragraph ${at + 1} about the fence.\n\n`)
+  models.play(
+    { text: paragraphs(60) },
+    {
+      text: paragraphs(5),
+      toolCalls: [{ id: 'call_1', name: 'write_file', args: { path: `${folder}/notes.md`, content: 'Nothing is left of it.\n' } }],
+    },
+  )
+  await resizeWindow(deckhand, WIDE)
+  await page.goto(`app://deckhand/chat?agent=${agent.id}`)
+  const say = async (message: string) => {
+    await page.getByRole('textbox', { name: 'Message' }).fill(message)
+    await page.keyboard.press('Enter')
+  }
+  await say('What about the fence?')
+  await expect(page.getByText('Paragraph 60 about')).toBeVisible()
+  await say('Write it down.')
+
+  const card = page.locator('[data-decision=open]')
+  const talk = page.getByRole('group', { name: 'Chat', exact: true })
+  const boxOf = async (of: Locator) => (await of.boundingBox())!
+  const expectWhole = async () => {
+    await expect(card).toHaveCount(1)
+    const inside = async () => {
+      const [inner, outer] = [await boxOf(card), await boxOf(talk)]
+      return inner.y >= outer.y && inner.y + inner.height <= outer.y + outer.height
+    }
+    await expect.poll(inside, { message: 'the card is in sight as a whole' }).toBe(true)
+  }
+  await expectWhole()
+  await takePicture(deckhand, 'waiting-chat-card')
+  await resizeWindow(deckhand, NARROW)
+  await expectWhole()
+  await asPhone(deckhand, async () => {
+    await expectWhole()
+    await takePicture(deckhand, 'waiting-chat-card-phone')
+  })
+  await resizeWindow(deckhand, WIDE)
+  await expectWhole()
+
+  // Further up, the way back stands beside the talk and not on it.
+  const { x, y, height } = await boxOf(talk)
+  await page.mouse.move(x + 50, y + 50)
+  await page.mouse.wheel(0, -height / 4)
+  const jump = page.getByRole('button', { name: 'Jump to latest' })
+  await expect(jump).toBeVisible()
+  expect((await boxOf(jump)).y, 'the button is below the talk').toBeGreaterThanOrEqual(y + height)
+  await jump.click()
+  await expectWhole()
+
+  // What somebody reads below an open decision stays where it is.
+  await card.getByRole('button', { name: 'Details' }).click()
+  const scrolled = () => talk.evaluate((element) => element.scrollTop)
+  await talk.evaluate((element) => element.scrollTo({ top: element.scrollHeight }))
+  const before = await scrolled()
+  await resizeWindow(deckhand, { ...WIDE, height: WIDE.height - 60 })
+  await expect(card).toBeVisible()
+  expect(await scrolled()).toBeGreaterThanOrEqual(before)
+  await resizeWindow(deckhand, WIDE)
+}
 
 test('a fresh installation, on every screen', async ({ deckhand }) => {
   const { client } = deckhand
@@ -166,7 +240,7 @@ test.describe('with decisions to make', () => {
       deckhand,
       [
         { name: 'home', path: '/', shows: text('parcels.example') },
-        { name: 'approvals', path: '/approvals', shows: approvalCard(/Paris/) },
+        { name: 'approvals', path: '/approvals', shows: approvalCard(/Paris/), onPhone: expectOneLineHeader },
         { name: 'approval-write', path: `/approvals/${writing.id}`, shows: approvalCard(/Overwrite/) },
         {
           name: 'approval-reject',
@@ -249,6 +323,7 @@ test.describe('with decisions to make', () => {
       ],
       'waiting',
     )
+    await expectWholeCardInChat(deckhand, models, folder.path)
     await client.ok('updateSettings', { body: { brake: true } })
     await lookAt(deckhand, [{ name: 'braked', path: '/', shows: (on) => on.getByText('The emergency brake is on.') }], 'waiting')
     folder.remove()

@@ -21,7 +21,7 @@ export function ApprovalDetails(props: { approval: Approval }): JSX.Element {
         type="button"
         aria-expanded={open()}
         aria-controls={open() ? id : undefined}
-        class="-ml-1 flex min-h-6 items-center gap-1 rounded-md px-1 text-xs text-ink-3 hover:bg-hover hover:text-ink pointer-coarse:min-h-10"
+        class="-ml-1 flex min-h-6 items-center gap-1 rounded-md px-1 text-xs text-ink-3 hover:bg-hover hover:text-ink max-md:min-h-10 pointer-coarse:min-h-10"
         onClick={() => setOpen(!open())}
       >
         <ChevronRight size={13} class={`transition-transform duration-100 ${open() ? 'rotate-90' : ''}`} aria-hidden="true" />

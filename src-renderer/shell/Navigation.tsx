@@ -4,6 +4,7 @@ import Rocket from 'lucide-solid/icons/rocket'
 import Search from 'lucide-solid/icons/search'
 import { For, type JSX, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
+import { useApi } from '../api/ApiProvider.tsx'
 import { useJobCounts, usePendingApprovals, useSettings } from '../api/queries.ts'
 import { words } from '../kit/words/words.ts'
 import type { Icon } from '../ui/icon.ts'
@@ -104,14 +105,18 @@ function SideItem(props: { href: string; icon: Icon; text: string; isCurrent: bo
 /** How much is under way, on every screen. */
 function RunningJobs() {
   const counts = useJobCounts()
+  const { connection } = useApi()
+  const isKnown = () => counts.data !== undefined && connection() === 'open'
   const running = () => (counts.data === undefined ? 0 : counts.data.running + counts.data.pending)
   return (
     <A href="/activity?status=pending,running" class={`${ITEM} h-8 gap-2.5 px-2`}>
       <span class="flex size-4 items-center justify-center" aria-hidden="true">
-        <span class={`size-2 rounded-full ${running() > 0 ? 'animate-breathe bg-accent-ink' : 'border border-line-strong'}`} />
+        <span class={`size-2 rounded-full ${isKnown() && running() > 0 ? 'animate-breathe bg-accent-ink' : 'border border-line-strong'}`} />
       </span>
       <span aria-live="polite">
-        <Show when={counts.data}>{running() > 0 ? words().shell.running(running()) : words().shell.idle}</Show>
+        <Show when={isKnown()} fallback={connection() === 'lost' && words().shell.disconnected}>
+          {running() > 0 ? words().shell.running(running()) : words().shell.idle}
+        </Show>
       </span>
     </A>
   )

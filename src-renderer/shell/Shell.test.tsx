@@ -220,3 +220,12 @@ it('keeps the app alive when a screen breaks', async () => {
   await user.click(screen.getAllByRole('link', { name: 'Home' })[0]!)
   await screen.findByLabelText('Search here')
 })
+
+it('does not say that nothing runs while the runner is away', async () => {
+  const { runner } = open()
+  expect(await screen.findByText('Nothing running')).toBeVisible()
+  runner.setReachable(false)
+  runner.breakStreams()
+  expect(await screen.findByText('Not connected')).toBeVisible()
+  expect(screen.queryByText('Nothing running')).toBeNull()
+})

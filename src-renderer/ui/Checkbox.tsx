@@ -10,15 +10,20 @@ export function Checkbox(props: {
   disabled?: boolean
 }) {
   return (
-    <Kobalte checked={props.checked} onChange={props.onChecked} disabled={props.disabled} class="flex items-start gap-2.5">
+    <Kobalte
+      checked={props.checked}
+      onChange={props.onChecked}
+      disabled={props.disabled}
+      class="relative flex items-start gap-2.5 max-md:min-h-10"
+    >
       <Kobalte.Input class="peer" />
-      <Kobalte.Control class="mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-sm border border-line-strong bg-surface peer-focus-visible:outline-2 peer-focus-visible:outline-offset-2 peer-focus-visible:outline-accent-ink data-checked:border-accent data-checked:bg-accent data-checked:text-on-accent">
+      <Kobalte.Control class="mt-0.5 max-md:mt-3 flex size-4 shrink-0 items-center justify-center rounded-sm border border-line-strong bg-surface peer-focus-visible:outline-2 peer-focus-visible:outline-offset-2 peer-focus-visible:outline-accent-ink data-checked:border-accent data-checked:bg-accent data-checked:text-on-accent">
         <Kobalte.Indicator>
           <Check size={12} stroke-width={3} aria-hidden="true" />
         </Kobalte.Indicator>
       </Kobalte.Control>
       <div class="min-w-0">
-        <Kobalte.Label class="text-sm text-ink">{props.label}</Kobalte.Label>
+        <Kobalte.Label class="block text-sm text-ink after:absolute after:inset-0 max-md:pt-2.5">{props.label}</Kobalte.Label>
         <Show when={props.hint}>
           <Kobalte.Description class="text-xs text-ink-3">{props.hint}</Kobalte.Description>
         </Show>

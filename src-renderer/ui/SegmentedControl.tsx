@@ -19,7 +19,7 @@ export function SegmentedControl<V extends string>(props: {
             <RadioGroup.Item value={option.value} disabled={option.disabled} class="relative">
               <RadioGroup.ItemInput class="peer" />
               <RadioGroup.ItemControl class="absolute inset-0 rounded-sm peer-focus-visible:outline-2 peer-focus-visible:outline-accent-ink data-checked:bg-surface data-checked:shadow-card" />
-              <RadioGroup.ItemLabel class="relative block rounded-sm px-3 py-0.5 max-md:py-2.5 text-xs text-ink-2 hover:text-ink data-checked:font-medium data-checked:text-ink">
+              <RadioGroup.ItemLabel class="relative block rounded-sm px-3 py-0.5 max-md:py-3 text-xs text-ink-2 hover:text-ink data-checked:font-medium data-checked:text-ink">
                 {option.label}
               </RadioGroup.ItemLabel>
             </RadioGroup.Item>

@@ -1,7 +1,7 @@
 import { Switch as Kobalte } from '@kobalte/core/switch'
 import { Show } from 'solid-js'
 
-/** A setting that takes effect at once. The words stand at the left, the switch at the right. */
+/** A setting that takes effect at once. The words stand at the left, the switch at the right, and a press anywhere turns it. */
 export function Switch(props: {
   label: string
   hint?: string
@@ -10,9 +10,14 @@ export function Switch(props: {
   disabled?: boolean
 }) {
   return (
-    <Kobalte checked={props.checked} onChange={props.onChecked} disabled={props.disabled} class="flex items-center gap-4 max-md:min-h-10">
+    <Kobalte
+      checked={props.checked}
+      onChange={props.onChecked}
+      disabled={props.disabled}
+      class="relative flex items-center gap-4 max-md:min-h-10"
+    >
       <div class="min-w-0 flex-1">
-        <Kobalte.Label class="block text-sm text-ink">{props.label}</Kobalte.Label>
+        <Kobalte.Label class="block text-sm text-ink after:absolute after:inset-0">{props.label}</Kobalte.Label>
         <Show when={props.hint}>
           <Kobalte.Description class="block text-xs text-ink-3">{props.hint}</Kobalte.Description>
         </Show>

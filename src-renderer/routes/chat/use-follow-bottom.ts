@@ -37,7 +37,8 @@ export function useFollowBottom(): FollowBottom {
       frame = scroller
       const onScroll = () => setAway(end(scroller) - scroller.scrollTop > NEAR_PX)
       const sizes = new ResizeObserver(() => {
-        if (!isAway()) toBottom()
+        // Neither a reader further up nor one below an open decision is taken away from what they read.
+        if (!isAway() && scroller.scrollTop - end(scroller) <= NEAR_PX) toBottom()
       })
       sizes.observe(content)
       sizes.observe(scroller)

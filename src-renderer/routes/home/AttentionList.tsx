@@ -6,6 +6,7 @@ import Database from 'lucide-solid/icons/database'
 import KeyRound from 'lucide-solid/icons/key-round'
 import MailX from 'lucide-solid/icons/mail-x'
 import RotateCcw from 'lucide-solid/icons/rotate-ccw'
+import ShieldAlert from 'lucide-solid/icons/shield-alert'
 import Unplug from 'lucide-solid/icons/unplug'
 import UserPlus from 'lucide-solid/icons/user-plus'
 import Wallet from 'lucide-solid/icons/wallet'
@@ -99,11 +100,12 @@ const ITEM_ICONS: Record<AttentionItem['kind'], Icon> = {
 /** It goes by itself when its cause does. */
 function ItemLine(props: { item: AttentionItem }) {
   const text = () => attentionText(props.item, words(), locale())
+  const isExposed = () => props.item.about?.kind === 'public_address_unreachable' && props.item.about.exposed
   return (
     <Line
       mark={
-        <span class="text-warn">
-          <Dynamic component={ITEM_ICONS[props.item.kind]} size={16} aria-hidden="true" />
+        <span class={isExposed() ? 'text-bad' : 'text-warn'}>
+          <Dynamic component={isExposed() ? ShieldAlert : ITEM_ICONS[props.item.kind]} size={16} aria-hidden="true" />
         </span>
       }
       title={text().title}
@@ -163,6 +165,9 @@ function FailedLine(props: { failure: Failure }) {
   )
 }
 
+/** A phone has no room beside it, so there it may take two lines. */
+const TITLE = 'font-medium sm:truncate max-sm:line-clamp-2'
+
 function Line(props: {
   mark: JSX.Element
   title: string
@@ -179,9 +184,9 @@ function Line(props: {
       {props.mark}
       <div class="min-w-40 flex-1">
         <div class="flex items-baseline gap-2">
-          <Show when={props.href} fallback={<span class="truncate font-medium">{props.title}</span>}>
+          <Show when={props.href} fallback={<span class={TITLE}>{props.title}</span>}>
             {(href) => (
-              <A href={href()} class="truncate font-medium hover:underline" onClick={() => props.onOpen?.()}>
+              <A href={href()} class={`${TITLE} hover:underline`} onClick={() => props.onOpen?.()}>
                 {props.title}
               </A>
             )}
@@ -189,7 +194,7 @@ function Line(props: {
           <Show when={props.pill}>{(pill) => <Pill tone="bad">{pill()}</Pill>}</Show>
           <Show when={props.at}>{(at) => <Time at={at()} class="shrink-0 text-xs text-ink-3" />}</Show>
         </div>
-        <p class="line-clamp-2 text-xs text-ink-2">{props.why}</p>
+        <p class="line-clamp-2 text-xs text-ink-2 max-sm:line-clamp-6">{props.why}</p>
       </div>
       <div class="flex items-center gap-1.5 max-sm:pl-7">{props.children}</div>
     </li>

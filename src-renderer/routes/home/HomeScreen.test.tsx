@@ -297,12 +297,13 @@ it('takes back that nothing is needed when the runner goes away', async () => {
   expect(screen.queryByRole('button', { name: 'Try an example' })).toBeNull()
 })
 
-it('mentions once that jobs go on after a crash', async () => {
+it('says only once that jobs continue after a crash, also when the page is reloaded', async () => {
   const runner = runnerWith([])
   runner.answer({ listAttention: () => ({ items: [], recovery: { at: 1_700_000_000_000, jobs: 2 } }) })
   const first = renderScreen(HomeScreen, { runner })
   expect(await screen.findByText(/2 jobs were under way/)).toBeVisible()
-  first.unmount()
+  // A reload disposes of nothing.
+  first.container.remove()
   renderScreen(HomeScreen, { runner })
   await screen.findByText('Nothing needs you.')
   expect(screen.queryByText(/2 jobs were under way/)).toBeNull()

@@ -51,8 +51,8 @@ export function RecentJobs(props: { jobs: Pages<JobSummary>; onExample: () => vo
                   <span class="w-16 shrink-0 text-right text-xs text-ink-3 max-lg:hidden">
                     <JobTime job={job} />
                   </span>
-                  <Money usd={job.costUsd} priced={job.priced} class="w-20 shrink-0 text-right text-xs text-ink-3" />
-                  <Time at={job.finishedAt ?? job.createdAt} class="w-20 shrink-0 text-right text-xs text-ink-3" />
+                  <Money usd={job.costUsd} priced={job.priced} class="w-20 shrink-0 text-right text-xs text-ink-3 max-sm:hidden" />
+                  <Time at={job.finishedAt ?? job.createdAt} class="w-20 shrink-0 text-right text-xs text-ink-3 max-sm:w-auto" />
                 </A>
               </li>
             )}

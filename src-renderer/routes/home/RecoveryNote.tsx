@@ -1,6 +1,6 @@
 import RotateCcw from 'lucide-solid/icons/rotate-ccw'
 import X from 'lucide-solid/icons/x'
-import { createSignal, type JSX, onCleanup, Show } from 'solid-js'
+import { createSignal, type JSX, onMount, Show } from 'solid-js'
 import type { Recovery } from '../../../src-runner/contract/notifications.ts'
 import { words } from '../../kit/words/words.ts'
 import { IconButton } from '../../ui/IconButton.tsx'
@@ -8,12 +8,11 @@ import { Time } from '../../ui/Time.tsx'
 
 const STORED_AS = 'deckhand.told-recovery'
 
-/** That jobs go on after a crash, said once: the next look at Home is without it. */
+/** Says once that jobs continue after a crash: Home shows it no more the next time it is opened or reloaded. */
 export function RecoveryNote(props: { recovery: Recovery }): JSX.Element {
   const text = () => words().home.recovery
   const [isTold, setTold] = createSignal(localStorage.getItem(STORED_AS) === String(props.recovery.at))
-  const markTold = () => localStorage.setItem(STORED_AS, String(props.recovery.at))
-  onCleanup(markTold)
+  onMount(() => localStorage.setItem(STORED_AS, String(props.recovery.at)))
   return (
     <Show when={!isTold()}>
       <div role="status" class="flex items-center gap-3 rounded-xl border border-line bg-surface px-4 py-2.5 text-sm text-ink-2">
@@ -21,15 +20,7 @@ export function RecoveryNote(props: { recovery: Recovery }): JSX.Element {
         <p class="min-w-0 flex-1">
           {text().text(props.recovery.jobs)} <Time at={props.recovery.at} class="text-xs text-ink-3" />
         </p>
-        <IconButton
-          size="sm"
-          icon={X}
-          label={text().seen}
-          onClick={() => {
-            markTold()
-            setTold(true)
-          }}
-        />
+        <IconButton size="sm" icon={X} label={text().seen} onClick={() => setTold(true)} />
       </div>
     </Show>
   )

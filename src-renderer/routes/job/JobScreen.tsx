@@ -255,7 +255,7 @@ function Figures(props: { job: Job; estimated: boolean }) {
           <Show when={origin()}>
             {(from) => (
               <>
-                <A href={from().href} class="font-medium text-accent-ink hover:underline">
+                <A href={from().href} class="font-medium text-accent-ink hover:underline max-md:inline-block">
                   {from().name}
                 </A>
                 <Show when={from().note}> · {from().note}</Show>

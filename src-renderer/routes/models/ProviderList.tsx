@@ -63,7 +63,7 @@ function ProviderLine(props: { provider: Provider; models: ModelList | undefined
     <li class="flex items-center gap-3 px-4 py-2">
       <Avatar name={props.provider.name} />
       <div class="min-w-0 flex-1">
-        <p class="flex items-center gap-2">
+        <p class="flex items-center gap-2 max-sm:flex-wrap max-sm:gap-y-0.5">
           <span class="truncate font-medium">{props.provider.name}</span>
           <Switch fallback={<Pill>{text().checking}</Pill>}>
             <Match when={!check.isRunning && state()?.ok === true}>

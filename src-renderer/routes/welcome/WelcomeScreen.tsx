@@ -48,7 +48,7 @@ export function WelcomeScreen() {
   return (
     <div class="scroll-quiet h-full overflow-y-auto">
       <div class="mx-auto flex min-h-full w-full max-w-2xl flex-col px-6 pt-8 pb-6 max-sm:px-4 max-sm:pt-5">
-        <header class="flex h-15 items-start gap-3 max-sm:h-12">
+        <header class="mb-6 flex min-h-9 items-center gap-3 max-sm:mb-3">
           <Mark size={26} />
           <StepBar at={step()} />
           <Show when={search.job === undefined}>

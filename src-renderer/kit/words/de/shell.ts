@@ -23,6 +23,7 @@ export const shell: WordsLike<typeof en> = {
   skipToContent: 'Zum Inhalt',
   running: (count) => plural(count, { one: '# Auftrag läuft', other: '# Aufträge laufen' }),
   idle: 'Nichts läuft',
+  disconnected: 'Nicht verbunden',
   searchOrGo: 'Gehe zu …',
   palette: {
     title: 'Befehlspalette',

@@ -21,6 +21,7 @@ export const shell = {
   skipToContent: 'Skip to content',
   running: (count: number) => plural(count, { one: '# job running', other: '# jobs running' }),
   idle: 'Nothing running',
+  disconnected: 'Not connected',
   searchOrGo: 'Go to…',
   palette: {
     title: 'Command palette',

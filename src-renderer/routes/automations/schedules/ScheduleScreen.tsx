@@ -227,7 +227,7 @@ function ScheduleFacts(props: { schedule: Schedule }): JSX.Element {
         <NextDue schedule={props.schedule} />
       </Fact>
       <Fact name={words().automations.agent}>
-        <A href={`/agents/${props.schedule.agentId}`} class="font-medium hover:underline">
+        <A href={`/agents/${props.schedule.agentId}`} class="font-medium hover:underline max-md:inline-block">
           {props.schedule.agentName}
         </A>
       </Fact>

@@ -122,7 +122,7 @@ function DeliveryRow(props: { delivery: Delivery; trigger: Trigger; isOpen: bool
         <span class="w-10 shrink-0 text-right text-xs">
           <Show when={props.delivery.jobId}>
             {(id) => (
-              <A href={`/jobs/${id()}`} class="font-medium text-accent-ink hover:underline">
+              <A href={`/jobs/${id()}`} class="font-medium text-accent-ink hover:underline max-md:inline-block">
                 {text().job}
               </A>
             )}

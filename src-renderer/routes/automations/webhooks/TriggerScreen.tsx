@@ -169,7 +169,7 @@ function TriggerFacts(props: { trigger: Trigger }): JSX.Element {
       <Fact name={words().automations.agent}>
         <Show when={props.trigger.agentId} fallback={<span class="text-bad">{words().automations.noAgent}</span>}>
           {(id) => (
-            <A href={`/agents/${id()}`} class="font-medium hover:underline">
+            <A href={`/agents/${id()}`} class="font-medium hover:underline max-md:inline-block">
               {props.trigger.agentName}
             </A>
           )}
