@@ -18,6 +18,7 @@ export type FollowBottom = {
 export function useFollowBottom(): FollowBottom {
   const [isAway, setAway] = createSignal(false)
   let frame: HTMLElement | undefined
+  let lastTop = 0
   /** The end, or as far towards it as the first open decision stays whole. */
   const end = (scroller: HTMLElement): number => {
     const bottom = scroller.scrollHeight - scroller.clientHeight
@@ -28,14 +29,22 @@ export function useFollowBottom(): FollowBottom {
   }
   const toBottom = () => {
     setAway(false)
-    if (frame !== undefined) frame.scrollTop = end(frame)
+    if (frame === undefined) return
+    frame.scrollTop = end(frame)
+    lastTop = frame.scrollTop
   }
   return {
     isAway,
     toBottom,
     watch(scroller, content) {
       frame = scroller
-      const onScroll = () => setAway(end(scroller) - scroller.scrollTop > NEAR_PX)
+      const onScroll = () => {
+        const { scrollTop } = scroller
+        if (end(scroller) - scrollTop <= NEAR_PX) setAway(false)
+        // Far from the end is also where the text has grown since the last frame: only who went up is away.
+        else if (scrollTop < lastTop) setAway(true)
+        lastTop = scrollTop
+      }
       const sizes = new ResizeObserver(() => {
         // Neither a reader further up nor one below an open decision is taken away from what they read.
         if (!isAway() && scroller.scrollTop - end(scroller) <= NEAR_PX) toBottom()
