@@ -51,6 +51,19 @@ describe.skipIf(process.platform !== 'linux')('a sweep', { timeout: 60_000 }, ()
     expect(new Set(await readdir(folder.path))).toEqual(new Set([own.split('/').at(-1), 'deckhand-output-abc', `other-${gone.pid}.1-x`]))
   })
 
+  it('takes a process for gone that is dead, though its parent has not asked yet', async () => {
+    const folder = await temporary()
+    const parent = spawn('/bin/sh', ['-c', '/bin/true & echo $!; exec /bin/sleep 300'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    onTestFinished(() => void parent.kill('SIGKILL'))
+    const [said] = (await once(parent.stdout, 'data')) as [Buffer]
+    const pid = Number(said.toString())
+    let stat = ''
+    while (!/\) Z /.test(stat)) stat = await readFile(`/proc/${pid}/stat`, 'latin1')
+    await mkdir(folder.at(`deckhand-output-${pid}.${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]!}-abc`))
+    await sweepLeftovers()
+    expect(await readdir(folder.path)).toEqual([])
+  })
+
   it('looks after a command whose process was killed, and leaves alone what came later', async () => {
     const folder = await temporary()
     const gone = spawn('/bin/true')

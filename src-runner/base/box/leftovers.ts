@@ -64,7 +64,9 @@ function startOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The name, in brackets, may hold anything. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
+    const [state, ...more] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    // Dead, and kept in the table by a parent that does not ask.
+    return state === 'Z' || state === 'X' ? null : (more[18] ?? null)
   } catch {
     return null
   }
