@@ -13,7 +13,7 @@ export function issuesOf(issue: Issue, given: unknown, root: string): ErrorIssue
 /** Of the choice that comes closest. */
 function issuesOfUnion(issue: z.core.$ZodIssueInvalidUnion, given: unknown, root: string): ErrorIssue[] {
   const closest = issue.errors.toSorted((a, b) => a.length - b.length)[0]!
-  return closest.flatMap((inner) => issuesOf({ ...inner, path: [...issue.path, ...inner.path] } as Issue, given, root))
+  return closest.flatMap((inner) => issuesOf({ ...inner, path: [...issue.path, ...inner.path] }, given, root))
 }
 
 const MAX_PATH_CHARS = 200

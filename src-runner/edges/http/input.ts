@@ -44,7 +44,7 @@ function listsJoined(schema: z.ZodObject, query: unknown): unknown {
     if (!takesSeveral(field)) continue
     const values = [joined[name], joined[`${name}[]`]].flat().filter((value) => value !== undefined)
     delete joined[`${name}[]`]
-    if (values.length > 0) joined[name] = values.join(',')
+    if (values.length > 0) joined[name] = values.map(String).join(',')
   }
   return joined
 }
