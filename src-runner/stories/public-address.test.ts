@@ -1,7 +1,8 @@
+import { renameSync, symlinkSync } from 'node:fs'
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../contract/public-address.ts'
@@ -650,7 +651,15 @@ describe('a tunnel', { timeout: 30_000 }, () => {
     expect(await ours()).toEqual(['cloudflared', 'ngrok', 'tailscale'])
     await startTunnel('ngrok')
     await expect.poll(tunnelState).toBe('running')
-    await runner.addAgent({ folders: [standIns.folder] })
+    // Afterwards PATH leads to where an agent writes: by a link, and by itself.
+    const folder = runner.makeFolder()
+    await runner.addAgent({ folders: [folder] })
+    for (const program of ['cloudflared', 'ngrok', 'tailscale'] as const) {
+      renameSync(join(standIns.folder, program), join(folder, program))
+      symlinkSync(join(folder, program), join(standIns.folder, program))
+    }
+    vi.stubEnv('PATH', `${folder}${delimiter}${pathWith(standIns.folder)}`)
+    expect((await read()).programs.filter(({ path }) => path?.startsWith(folder))).toEqual([])
     expect(await ours()).toEqual([])
     // A run that ends is not started again from there either.
     process.kill(standIns.starts('ngrok')[0]!.pid, 'SIGKILL')
