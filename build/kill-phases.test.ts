@@ -8,7 +8,7 @@ if (!box.works) console.log(`Kills at each phase of a job are skipped: ${box.rea
 // Without a sandbox every program waits for an approval, and the process never reaches the point where it has to die.
 it.skipIf(!box.works)(
   'dies twice at each phase of a job, and nothing happens twice, is lost or changes afterwards',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async ({ signal }) => {
     const result = await runKillPhases({ each: 2, signal })
     expect(result.broken).toEqual([])

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { runKillTest } from './kill-test.ts'
 
-it('keeps every accepted job through twenty kills, and does nothing twice', { timeout: 120_000 }, async ({ signal }) => {
+it('keeps every accepted job through twenty kills, and does nothing twice', { timeout: 600_000 }, async ({ signal }) => {
   const result = await runKillTest({ kills: 20, signal })
   expect(result.broken).toEqual([])
   expect(result.accepted).toBeGreaterThan(50)

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { dirname } from 'node:path'
 import { systemClock } from '../src-runner/kit/clock.ts'
 import type { RunnerClient } from '../src-runner/testing/runner-client.ts'
 
@@ -14,7 +15,14 @@ export type RunnerProcessOptions = {
 /** A runner in a process of its own that knows nothing of the environment it is started from. What it complains of is shown. */
 export function startRunnerProcess(entry: string, { dataDir, port, env = {}, signal }: RunnerProcessOptions): ChildProcess {
   signal?.throwIfAborted()
-  const own = { PATH: process.env['PATH'], DECKHAND_DATA_DIR: dataDir, RUNNER_PORT: String(port), LOG_LEVEL: 'error' }
+  // A home of its own: at each start the programs that a person has installed in theirs are looked through.
+  const own = {
+    PATH: process.env['PATH'],
+    HOME: dirname(dataDir),
+    DECKHAND_DATA_DIR: dataDir,
+    RUNNER_PORT: String(port),
+    LOG_LEVEL: 'error',
+  }
   const child = spawn(process.execPath, [entry], { env: { ...own, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)

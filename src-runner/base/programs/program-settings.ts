@@ -8,8 +8,8 @@ export type Covered = { path: string; kind: 'file' | 'folder' }
 /** Of entries below one folder of programs, and of configuration among them. A folder with more is not shown at all. */
 const MAX_ENTRIES = 200_000
 const MAX_SETTINGS = 200
-/** Programs come and go, but hardly their configuration; looking through all of it takes its time. */
-const HOLDS_MS = 30_000
+/** Looking through the installed programs of a home takes a second or more, and their configuration hardly ever changes. */
+const HOLDS_MS = 600_000
 const SIDE_BY_SIDE = 32
 /** Packages as they were downloaded, in a folder of conda: nothing runs from there. */
 const PACKAGE_ARCHIVE = 'pkgs'
