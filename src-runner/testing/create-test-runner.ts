@@ -251,7 +251,8 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
     async stop() {
       await running.runner.stop({ graceMs: 0 })
       await modelServer.close()
-      rmSync(home, { recursive: true, force: true })
+      // The room that is set aside for a full disk may be written just now.
+      rmSync(home, { recursive: true, force: true, maxRetries: 5 })
     },
   }
   return test

@@ -37,7 +37,7 @@ export function openRecordsRig(clock: HandClock = createHandClock()): RecordsRig
   const collect = (_fields: unknown, message: string) => void logged.push(message)
   const log: Log = { error: collect, warn: collect, info() {}, debug() {} }
   const boot = () => {
-    const db = openDatabase({ file, clock, ids, log })
+    const db = openDatabase({ file, clock, ids, log, setsRoomAside: false })
     const tails = createJobTails({ log })
     return { db, tails, store: createJobStore({ db, clock, ids, bootId: ids.next(), tails }) }
   }

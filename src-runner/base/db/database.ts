@@ -78,14 +78,22 @@ const CACHE_KB = 16 * 1024
  * Throws DatabaseRefused before anything was written: another runner holds the data, the file is damaged, was
  * made by a newer version, or its folder cannot be used.
  */
-export function openDatabase(options: { file: string; clock: Clock; ids?: Ids; log?: Log }): Database {
+export function openDatabase(options: {
+  file: string
+  clock: Clock
+  ids?: Ids
+  log?: Log
+  /** Whether room is set aside for a full disk: 16 MB, once a minute has passed. Left out: it is. */
+  setsRoomAside?: boolean
+}): Database {
   assertSqliteVersion()
   const { file, clock } = options
   const log = options.log ?? silentLog
   const ids = options.ids ?? createIds(() => clock.now())
   makeFolder(dirname(file))
   const releaseLock = holdLock(`${file}.lock`)
-  const open = () => openHeld(file, { clock, ids, log, releaseLock })
+  const { setsRoomAside = true } = options
+  const open = () => openHeld(file, { clock, ids, log, setsRoomAside, releaseLock })
   try {
     try {
       return open()
@@ -100,10 +108,10 @@ export function openDatabase(options: { file: string; clock: Clock; ids?: Ids; l
   }
 }
 
-type Held = { clock: Clock; ids: Ids; log: Log; releaseLock: () => void }
+type Held = { clock: Clock; ids: Ids; log: Log; setsRoomAside: boolean; releaseLock: () => void }
 
 /** The lock is held. */
-function openHeld(file: string, { clock, ids, log, releaseLock }: Held): Database {
+function openHeld(file: string, { clock, ids, log, setsRoomAside, releaseLock }: Held): Database {
   if (!existsSync(file)) createFile(file, clock, ids)
   const { version, isWhollyChecked } = refuseUnusable(file)
   if (!isMarkedUsed(file)) attemptToMark(file, log)
@@ -111,7 +119,7 @@ function openHeld(file: string, { clock, ids, log, releaseLock }: Held): Databas
   try {
     if (version < LATEST_VERSION) migrate(connection, { file, log })
     emptyLongLog(connection, file, log)
-    return wrap(connection, { file, clock, log, isWhollyChecked, releaseLock })
+    return wrap(connection, { file, clock, log, isWhollyChecked, setsRoomAside, releaseLock })
   } catch (error) {
     connection.close()
     throw error
@@ -276,7 +284,7 @@ function connect(file: string, clock: Clock, ids: Ids): Sqlite.Database {
 
 function wrap(
   connection: Sqlite.Database,
-  given: { file: string; clock: Clock; log: Log; isWhollyChecked: boolean; releaseLock: () => void },
+  given: { file: string; clock: Clock; log: Log; isWhollyChecked: boolean; setsRoomAside: boolean; releaseLock: () => void },
 ): Database {
   const { file, clock, log, isWhollyChecked } = given
   const statements = new Map<string, Statement<unknown>>()
@@ -319,7 +327,7 @@ function wrap(
   })
   const stopHousekeeping = clock.every(HOUSEKEEPING_EVERY_MS, () => {
     if (logBytesOf(file) > LOG_BYTES_AT_REST) checkpoints.emptyLog()
-    if (condition.trouble() === null) void ballast.keep()
+    if (given.setsRoomAside && condition.trouble() === null) void ballast.keep()
   })
   const committed = () => {
     checkpoints.committed()
