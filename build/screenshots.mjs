@@ -7,7 +7,7 @@ import { onVirtualDesktop } from './virtual-desktop.mjs'
 
 await begin(async () => {
   await setUp(['window', 'tests'])
-  const [command, ...args] = onVirtualDesktop(['playwright', 'test', '--config', 'e2e/playwright.config.ts', 'screens'])
+  const [command, ...args] = onVirtualDesktop(['playwright', 'test', '--config', 'e2e/playwright.config.ts', 'specs/screens.spec.ts'])
   await build()
   const code = await run(command, args)
   if (code !== 0) throw new Stop('not every screen is as it should be; the pictures that could be taken are in test-results/screens')
