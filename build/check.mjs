@@ -2,7 +2,7 @@
 import { begin, capture } from './run.mjs'
 import { setUp } from './setup.mjs'
 
-const SOURCES = ['src-main', 'src-renderer', 'src-runner', 'build', 'e2e', 'electron.vite.config.ts']
+const SOURCES = ['src-main', 'src-renderer', 'src-runner', 'resources', 'build', 'e2e', 'electron.vite.config.ts']
 
 /** What the compiler has seen before it does not look at again. */
 const types = (project) => [
@@ -16,6 +16,7 @@ const types = (project) => [
 
 const CHECKS = {
   format: ['oxfmt', '-c', 'build/oxfmt.json', '--check', '.'],
+  'types of texts': ['node', 'build/message-types.mjs', '--check'],
   // The contracts have a configuration of their own, with neither Node nor DOM: what both sides read must not lean on either.
   'types of the runner contract': types('src-runner/contract'),
   'types of the desktop contract': types('src-main/contract'),
@@ -24,7 +25,10 @@ const CHECKS = {
   'types of src-renderer': types('src-renderer'),
   'types of build and e2e': types('.'),
   lint: ['oxlint', '--type-aware', '-c', 'build/oxlint.json', ...SOURCES],
-  borders: ['depcruise', '-c', 'build/borders.mjs', 'src-main', 'src-renderer', 'src-runner'],
+  borders: ['depcruise', '-c', 'build/borders.mjs', 'src-main', 'src-renderer', 'src-runner', 'resources'],
+  'old terms': ['node', 'build/old-terms.mjs'],
+  'English spelling': ['cspell', 'lint', '--config', 'build/cspell-english.json', '--no-progress', '--no-summary'],
+  'German spelling': ['cspell', 'lint', '--config', 'build/cspell-german.json', '--no-progress', '--no-summary'],
   'dead code': ['knip', '--config', 'build/knip.json', '--no-progress'],
 }
 

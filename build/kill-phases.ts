@@ -6,6 +6,7 @@
 // The job calls a program, which is never repeated by itself, and edits a file. Both leave a line outside of the runner's
 // data, which is counted here. Deaths are either self-inflicted at an exact point (src-runner/testing/fault-points.ts) or
 // come from here, when the model or the job is seen to be where it should be.
+import { englishText } from '../src-runner/lib/messages.ts'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,10 +14,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { findBox } from '../src-runner/base/box/find-box.ts'
+import { findSandbox } from '../src-runner/platform/sandbox/find-sandbox.ts'
 import type { Approval } from '../src-runner/contract/approvals.ts'
 import type { Job, JobStatus, Step } from '../src-runner/contract/jobs.ts'
-import { systemClock } from '../src-runner/kit/clock.ts'
+import { systemClock } from '../src-runner/lib/clock.ts'
 import type { FaultPoint } from '../src-runner/testing/fault-points.ts'
 import { findFreePort } from '../src-runner/testing/free-port.ts'
 import { startModelServer, type ModelServer } from '../src-runner/testing/model-servers/model-server.ts'
@@ -140,7 +141,7 @@ export async function runKillPhases({ each, phase: only, tell = () => {}, signal
     const submitted = await bringToDeath(phase, { agentId, token })
     const startedAt = performance.now()
     await boot()
-    if (phase.number === 3) await client.ok('updateSettings', { body: { brake: false } })
+    if (phase.number === 3) await client.ok('updateSettings', { body: { pauseAll: false } })
     const found: string[] = []
     const jobs = (await client.ok('listJobs', { query: { limit: 200 } })).jobs.filter((job) => job.title.endsWith(token))
     if (phase.number === 1 && jobs.length > 0) found.push(`${token}: there is a job that was never kept`)
@@ -156,7 +157,7 @@ export async function runKillPhases({ each, phase: only, tell = () => {}, signal
 
   /** Answers the id that was promised, if any was. */
   async function bringToDeath({ number, autonomy }: Phase, { agentId, token }: { agentId: string; token: string }): Promise<string | null> {
-    if (number === 3) await client.ok('updateSettings', { body: { brake: true } })
+    if (number === 3) await client.ok('updateSettings', { body: { pauseAll: true } })
     const latch = number === 5 ? model.holdBefore(3) : null
     const jobId = await submit(agentId, token).catch(() => null)
     if (latch !== null) {
@@ -227,7 +228,10 @@ export async function runKillPhases({ each, phase: only, tell = () => {}, signal
 
   async function faultsOf(phase: Phase, token: string, job: Job): Promise<string[]> {
     const found: string[] = []
-    if (job.status !== 'completed') found.push(`${token}: the job is ${job.status} (${job.error ?? ''} ${job.errorMessage ?? ''})`)
+    if (job.status !== 'completed')
+      found.push(
+        `${token}: the job is ${job.status} (${job.error ?? ''} ${job.errorMessage === null ? '' : englishText(job.errorMessage)})`,
+      )
     const lines = readFileSync(join(folder, 'effects.log'), 'utf8').split('\n')
     const effects = lines.filter((line) => line === token).length
     if (effects > phase.effects) repeated++
@@ -332,9 +336,11 @@ async function withLimit<T>(work: Promise<T>, problem: string): Promise<T> {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values } = parseArgs({ options: { each: { type: 'string', default: '20' }, phase: { type: 'string' } } })
-  const box = await findBox()
-  if (!box.works) {
-    process.stderr.write(`✗ Without a sandbox every program waits for an approval, so the phases are never reached. ${box.reason}\n`)
+  const sandbox = await findSandbox()
+  if (!sandbox.works) {
+    process.stderr.write(
+      `✗ Without a sandbox every program waits for an approval, so the phases are never reached. ${sandbox.reason === null ? '' : englishText(sandbox.reason)}\n`,
+    )
     process.exit(1)
   }
   const startedAt = performance.now()

@@ -6,6 +6,7 @@
 // What must hold: every accepted job is there and comes to an end, no job exists twice, no step is recorded twice or
 // missing, finished jobs stay as they were, and the file is sound. The service repeats each delivery until it is answered,
 // as services do: it must have made one job, and the counters of its webhook must be those of the jobs.
+import { englishText } from '../src-runner/lib/messages.ts'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -14,12 +15,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { openDatabase, type Database } from '../src-runner/base/db/database.ts'
+import { openDatabase, type Database } from '../src-runner/platform/db/database.ts'
 import type { JobStatus, Step } from '../src-runner/contract/jobs.ts'
-import { systemClock } from '../src-runner/kit/clock.ts'
-import { createIds } from '../src-runner/kit/ids.ts'
-import { createJobTails } from '../src-runner/base/events/job-tails.ts'
-import { createJobStore } from '../src-runner/records/jobs/job-store.ts'
+import { systemClock } from '../src-runner/lib/clock.ts'
+import { createIds } from '../src-runner/lib/ids.ts'
+import { createLiveJobStreams } from '../src-runner/platform/events/live-job-streams.ts'
+import { createJobStore } from '../src-runner/domain/jobs/job-store.ts'
 import { findFreePort } from '../src-runner/testing/free-port.ts'
 import { createRunnerClient, type RunnerClient } from '../src-runner/testing/runner-client.ts'
 import { openAiChat } from '../src-runner/testing/model-servers/openai-chat.ts'
@@ -133,14 +134,14 @@ export async function runKillTest({
     if (ending !== 0) broken.push(`SIGTERM ended the runner with ${ending}`)
     broken.push(...(await inspect(dataDir, finished)))
     for (const jobId of accepted.keys()) if (!finished.has(jobId)) broken.push(`accepted job ${jobId} has not come to an end`)
-    const endings = [...finished.values()]
+    const outcomes = [...finished.values()]
     healthy.sort((a, b) => a - b)
     return {
       kills,
       accepted: accepted.size,
       delivered,
-      completed: endings.filter((ending) => ending.startsWith('completed')).length,
-      crashLoop: endings.filter((ending) => ending.startsWith('failed:crash_loop')).length,
+      completed: outcomes.filter((ending) => ending.startsWith('completed')).length,
+      crashLoop: outcomes.filter((ending) => ending.startsWith('failed:crash_loop')).length,
       healthyP50: Math.round(healthy[Math.floor(healthy.length * 0.5)] ?? 0),
       healthyP99: Math.round(healthy[Math.floor(healthy.length * 0.99)] ?? 0),
       broken: [...new Set(broken)].slice(0, 50),
@@ -162,7 +163,7 @@ export async function runKillTest({
         clock: systemClock,
         ids: createIds(() => Date.now()),
         bootId: 'the kill test',
-        tails: createJobTails(),
+        liveStreams: createLiveJobStreams(),
       })
       found.push(...(await db.findDamage()).map((line) => `the file is damaged: ${line}`))
       found.push(...findMiscounts(db))
@@ -183,7 +184,8 @@ export async function runKillTest({
           const before = known.get(job.id)
           if (before !== undefined && before !== ending) found.push(`job ${job.id} had ended and changed: ${before} → ${ending}`)
           if (isEnded(job.status)) known.set(job.id, ending)
-          if (job.status === 'failed' && job.error !== 'crash_loop') found.push(`job ${job.id} failed: ${job.error} ${job.errorMessage}`)
+          if (job.status === 'failed' && job.error !== 'crash_loop')
+            found.push(`job ${job.id} failed: ${job.error} ${job.errorMessage === null ? '' : englishText(job.errorMessage)}`)
         }
         if (page.nextCursor === null) break
         cursor = page.nextCursor

@@ -10,7 +10,7 @@ export const LICENSES_FILE = 'third-party-licenses.txt'
  * writes, and Electron, whose package lies beside the app.
  */
 const NOT_BUNDLED = ['better-sqlite3', 'electron', 'keytar', 'tailwindcss']
-const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i
+const LICENSE_FILE = /^(licen[cs]e|copying|notification)/i
 const FOLDER = `node_modules${sep}`
 
 /**
@@ -76,7 +76,7 @@ function describe(folders: Iterable<string>): string {
       [
         title,
         '-'.repeat(title.length),
-        ...(own.length > 0 ? own : [`Licensed under ${license}${by(author)}. The package brings no text of it.`]),
+        ...(own.length > 0 ? own : [`Licensed under ${license}${by(author)}. The package contains no licence text.`]),
       ].join('\n\n'),
     )
   }

@@ -1,6 +1,6 @@
 // Exits with 0 when the sandbox works on this machine; otherwise prints why it does not.
-import { findBox } from '../src-runner/base/box/find-box.ts'
+import { findSandbox } from '../src-runner/platform/sandbox/find-sandbox.ts'
 
-const box = await findBox()
-if (!box.works) console.log(box.reason)
-process.exit(box.works ? 0 : 1)
+const sandbox = await findSandbox()
+if (!sandbox.works) console.log(sandbox.reason)
+process.exit(sandbox.works ? 0 : 1)

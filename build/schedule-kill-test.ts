@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
-import { systemClock } from '../src-runner/kit/clock.ts'
+import { systemClock } from '../src-runner/lib/clock.ts'
 import type { FaultPoint } from '../src-runner/testing/fault-points.ts'
 import { findFreePort } from '../src-runner/testing/free-port.ts'
 import { startModelServer, type ModelServer } from '../src-runner/testing/model-servers/model-server.ts'
@@ -136,10 +136,10 @@ export async function runScheduleKillTest({
   }
 }
 
-/** What must stand in the ledger, seen from outside: read and written only while no runner has the database. */
+/** What must stand in the run history, seen from outside: read and written only while no runner has the database. */
 class Plan {
   readonly #file: string
-  /** Due times that have to be in the ledger some day, by schedule. */
+  /** Due times that have to be in the run history some day, by schedule. */
   readonly #expected = new Map<string, Set<number>>()
 
   constructor(file: string) {
@@ -150,12 +150,14 @@ class Plan {
   plan(aroundMs: number): void {
     this.#with((db) => {
       const set = db.prepare('UPDATE schedules SET next_due_at = ? WHERE id = ?')
-      const ledger = db.prepare<[number, number]>("SELECT 1 FROM occurrences WHERE schedule_seq = ? AND due_at = ? AND origin = 'clock'")
+      const runHistory = db.prepare<[number, number]>(
+        "SELECT 1 FROM occurrences WHERE schedule_seq = ? AND due_at = ? AND origin = 'clock'",
+      )
       const rows = db.prepare<[], { seq: number; id: string; next_due_at: number }>('SELECT seq, id, next_due_at FROM schedules').all()
       for (const { seq, id, next_due_at: next } of rows) {
         const expected = this.#expectedOf(id)
         const dueAt = Math.floor(aroundMs + Math.random() * SPREAD_MS)
-        const isOpen = [...expected].slice(-1).some((at) => ledger.get(seq, at) === undefined)
+        const isOpen = [...expected].slice(-1).some((at) => runHistory.get(seq, at) === undefined)
         // What comes due by its own expression stays in the plan: nothing may be lost by the test itself.
         if (isOpen || next <= dueAt) expected.add(next)
         else {
@@ -166,7 +168,7 @@ class Plan {
     })
   }
 
-  /** How many due times have come by then and are not in the ledger. */
+  /** How many due times have come by then and are not in the run history. */
   countOpen(now: number): number {
     return this.#with((db) => db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM schedules WHERE next_due_at <= ?').get(now)!.n)
   }
@@ -189,17 +191,18 @@ class Plan {
       const say = (sql: string, words: (row: Record<string, unknown>) => string) =>
         found.push(...db.prepare<[], Record<string, unknown>>(sql).all().map(words))
       const next = db.prepare<[string], { at: number }>('SELECT next_due_at AS at FROM schedules WHERE id = ?')
-      const inLedger = db.prepare<[string, number, number]>(
+      const inRunHistory = db.prepare<[string, number, number]>(
         `SELECT 1 FROM occurrences WHERE schedule_seq = (SELECT seq FROM schedules WHERE id = ?)
            AND (due_at = ? OR (due_at < ? AND until_at IS NOT NULL AND until_at >= due_at))`,
       )
       for (const [id, times] of this.#expected) {
         const ahead = next.get(id)!.at
-        for (const at of times) if (at < ahead && inLedger.get(id, at, at) === undefined) found.push(`the due time ${at} of ${id} was lost`)
+        for (const at of times)
+          if (at < ahead && inRunHistory.get(id, at, at) === undefined) found.push(`the due time ${at} of ${id} was lost`)
       }
       say(
         'SELECT schedule_seq AS seq, due_at FROM occurrences GROUP BY schedule_seq, due_at HAVING count(*) > 1',
-        (row) => `twice in the ledger: ${JSON.stringify(row)}`,
+        (row) => `twice in the run history: ${JSON.stringify(row)}`,
       )
       say(
         'SELECT job_seq AS seq FROM occurrences WHERE job_seq IS NOT NULL GROUP BY job_seq HAVING count(*) > 1',
@@ -209,7 +212,7 @@ class Plan {
         `SELECT o.seq, o.state FROM occurrences AS o JOIN schedules AS schedule ON schedule.seq = o.schedule_seq
          LEFT JOIN agent_jobs AS job ON job.seq = o.job_seq AND job.schedule_id = schedule.id
          WHERE (o.state IN ('ran', 'caught_up')) <> (job.id IS NOT NULL)`,
-        (row) => `the job of ${String(row['state'])} ${String(row['seq'])} is not what the ledger says`,
+        (row) => `the job of ${String(row['state'])} ${String(row['seq'])} is not what the run history says`,
       )
       say(
         `SELECT job.id FROM agent_jobs AS job LEFT JOIN occurrences AS o ON o.job_seq = job.seq

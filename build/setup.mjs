@@ -15,7 +15,7 @@ const logFile = (name) => join(root, '.deckhand/log', `${name}.log`)
  */
 export async function setUp(uses = []) {
   const fresh = !modulesAreCurrent()
-  await installSystemPackages(fresh ? ['compile', 'box', ...uses] : uses)
+  await installSystemPackages(fresh ? ['compile', 'sandbox', ...uses] : uses)
   if (fresh) await installModules()
   if (uses.includes('window')) {
     await setUpElectron(say).catch((error) => {

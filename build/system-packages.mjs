@@ -34,7 +34,7 @@ const NEEDS = {
     [headers('libsecret-1'), ['libsecret-1-dev']],
   ],
   /** What fences the programs that agents run. */
-  box: [[command('bwrap'), ['bubblewrap']]],
+  sandbox: [[command('bwrap'), ['bubblewrap']]],
   window: [
     [library('libgtk-3.so.0'), ['libgtk-3-0t64', 'libgtk-3-0']],
     [library('libnss3.so'), ['libnss3']],

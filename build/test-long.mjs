@@ -1,13 +1,33 @@
-// `npm run test:long`: the random walks and the comparisons with other libraries in their long form, on cases that nobody
-// has looked at yet. The seed is printed; SEED=… looks at the same cases again.
-import { begin, run, say } from './run.mjs'
-import { setUp } from './setup.mjs'
+// `npm run test:long`: what takes too long for `npm test`. Random walks and comparisons with other libraries on new cases,
+// the kill tests, and every screen in both themes. SEED=… repeats the cases of a run, whose seed is printed.
+import { begin, projectNode, run, say } from './run.mjs'
+import { build, setUp } from './setup.mjs'
+import { onVirtualDesktop } from './virtual-desktop.mjs'
+
+const HOUR_MS = 3_600_000
 
 await begin(async () => {
-  await setUp()
-  const seed = process.env.SEED ?? String(Math.floor(Math.random() * 2 ** 31))
-  say(`the seed of this run is ${seed}`)
-  const args = ['run', '--config', 'build/vitest.config.ts', '--testTimeout=3600000', '.walk.test', '.croner.test', '.oracle.test']
-  process.exitCode = await run('vitest', args, { env: { SEED: seed, WALK_TIMES: '10' }, limitMs: 4 * 3_600_000 })
-  if (process.exitCode !== 0) say(`to look at the same cases again: SEED=${seed} npm run test:long`)
+  await setUp(['window', 'sandbox', 'tests'])
+  const seed = process.env.SEED || String(Math.floor(Math.random() * 2 ** 31))
+  say(`seed: ${seed}`)
+  const LONG = { SEED: seed, WALK_TIMES: '30', EVERY_PICTURE: '1' }
+  const [desktop, ...inDesktop] = onVirtualDesktop(['playwright', 'test', '--config', 'e2e/playwright.config.ts'])
+  const suites = {
+    'walks and comparisons': [
+      ...['vitest', 'run', '--config', 'build/vitest.config.ts', '--testTimeout', String(HOUR_MS)],
+      ...['.walk.test', '.croner.test', '.oracle.test'],
+    ],
+    'kills at random moments': [projectNode, 'build/kill-test.ts', '--kills', '200'],
+    'kills at each phase of a job': [projectNode, 'build/kill-phases.ts'],
+    'kills around due times': [projectNode, 'build/schedule-kill-test.ts', '--kills', '500'],
+    'windows, with every picture': [desktop, ...inDesktop, 'screens', 'german', 'channels'],
+  }
+  await build()
+  const failed = []
+  for (const [name, [command, ...args]] of Object.entries(suites)) {
+    say(name)
+    if ((await run(command, args, { env: LONG, limitMs: 4 * HOUR_MS })) !== 0) failed.push(name)
+  }
+  if (failed.length > 0) say(`failed: ${failed.join(', ')}. The same cases again: SEED=${seed} npm run test:long`)
+  process.exitCode = failed.length > 0 ? 1 : 0
 })

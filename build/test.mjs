@@ -1,5 +1,5 @@
-// `npm test`: sets up what is missing, then checks, builds and runs every suite. Ends with one line of totals, alone on
-// its line: "123 passed, 0 failed" (and ", 2 skipped" where something was skipped).
+// `npm test`: sets up what is missing, then checks, builds and runs every suite. The last line holds the totals:
+// "123 passed, 0 failed", and ", 2 skipped" if something was skipped.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { hasChromiumSandbox } from './chromium-sandbox.mjs'
@@ -8,41 +8,45 @@ import { build, setUp } from './setup.mjs'
 import { onVirtualDesktop } from './virtual-desktop.mjs'
 
 const results = join(root, 'test-results')
-/** Ends a suite that hangs. Several times what it takes on two cores. */
+/** Ends a suite that hangs. */
 const LIMIT_MS = 60 * 60_000
 
 await begin(async () => {
   const started = performance.now()
   rmSync(results, { recursive: true, force: true })
   mkdirSync(results, { recursive: true })
-  await setUp(['window', 'box', 'tests'])
+  await setUp(['window', 'sandbox', 'tests'])
   const sandbox = await capture(projectNode, ['build/sandbox-state.ts'])
-  if (sandbox.code !== 0) say(`tests that need a working sandbox are skipped: ${sandbox.output.trim()}`)
 
-  if (!hasChromiumSandbox()) say("windows are tested without Chromium's sandbox, which does not work here or refuses root")
-
-  const { check } = await import('./check.mjs')
-  const suites = [
-    await suite('checks', check),
-    await suite('build', buildOnce),
-    await suite('unit, story and wire tests', vitest),
-    await suite('window tests', playwright),
-  ]
+  // Checks and build fill the time in which tests wait for processes. Windows come last: they show the build, alone.
+  const [before, unit] = await Promise.all([checksThenBuild(), suite('unit, story and wire tests', vitest)])
+  const suites = [...before, unit, await suite('window tests', playwright)]
 
   const total = (key) => suites.reduce((sum, counts) => sum + (counts[key] ?? 0), 0)
   const seconds = Math.round((performance.now() - started) / 1000)
-  const skipped = total('skipped')
-  if (skipped > 0)
-    process.stdout.write(`\nskipped:\n${suites.flatMap(({ skippedIn = [] }) => skippedIn.map((line) => `  ${line}\n`)).join('')}`)
+  const skipped = suites.flatMap(({ skippedIn = [] }) => skippedIn)
+  if (skipped.length > 0) {
+    process.stdout.write(`\nskipped:\n${skipped.map(({ group, count }) => `  ${group} (${count})\n`).join('')}`)
+    const forSandbox = skipped.filter(({ needsSandbox }) => needsSandbox).reduce((sum, { count }) => sum + count, 0)
+    if (sandbox.code !== 0) process.stdout.write(`${forSandbox} skipped: no sandbox here (${sandbox.output.trim()})\n`)
+  }
+  if (!hasChromiumSandbox()) process.stdout.write("windows ran without Chromium's sandbox, which does not work here or refuses root\n")
   process.stdout.write(`\n${Math.floor(seconds / 60)} min ${seconds % 60} s\n`)
-  process.stdout.write(`${total('passed')} passed, ${total('failed')} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
+  process.stdout.write(
+    `${total('passed')} passed, ${total('failed')} failed${total('skipped') > 0 ? `, ${total('skipped')} skipped` : ''}\n`,
+  )
   process.exitCode = total('failed') > 0 ? 1 : 0
 })
+
+async function checksThenBuild() {
+  const { check } = await import('./check.mjs')
+  return [await suite('checks', check), await suite('build', buildOnce)]
+}
 
 async function suite(name, runSuite) {
   say(name)
   const counts = await runSuite()
-  if (counts.failed > 0) say(`${name}: ${counts.failed} failed; what is left of them is in test-results/`)
+  if (counts.failed > 0) say(`${name}: ${counts.failed} failed; test-results/ holds what they left`)
   return counts
 }
 
@@ -67,7 +71,7 @@ async function vitest() {
     passed: numPassedTests,
     failed: numFailedTests,
     skipped: numPendingTests + numTodoTests,
-    skippedIn: testResults.flatMap(({ name, assertionResults }) => skippedIn(relative(root, name), assertionResults)),
+    skippedIn: testResults.flatMap(({ name, assertionResults }) => skippedIn(name, assertionResults)),
   }))
 }
 
@@ -89,7 +93,7 @@ async function playwright() {
   }))
 }
 
-/** A line for each group of skipped tests of a file. */
+/** The skipped tests of a file, by their outermost group. */
 function skippedIn(file, tests) {
   const groups = new Map()
   for (const { status, ancestorTitles, title } of tests) {
@@ -97,19 +101,24 @@ function skippedIn(file, tests) {
     const group = ancestorTitles.filter(Boolean)[0] ?? title
     groups.set(group, (groups.get(group) ?? 0) + 1)
   }
-  return [...groups].map(([group, count]) => `${file}: ${group} (${count})`)
+  if (groups.size === 0) return []
+  const needsSandbox = readFileSync(file, 'utf8').includes('findSandbox(')
+  return [...groups].map(([group, count]) => ({ group: `${relative(root, file)}: ${group}`, count, needsSandbox }))
 }
 
 function skippedSpecs({ file, specs, suites = [] }) {
   const own = specs.flatMap(({ title, tests }) =>
     tests
       .filter(({ status }) => status === 'skipped')
-      .map(({ annotations }) => `${file}: ${title} (${annotations.map(({ description }) => description).join(', ')})`),
+      .map(({ annotations }) => ({
+        group: `${file}: ${title}: ${annotations.map(({ description }) => description).join(', ')}`,
+        count: 1,
+      })),
   )
   return [...own, ...suites.flatMap(skippedSpecs)]
 }
 
-/** A suite that ended badly without naming a failed test (a crash, an error outside any test) counts as one failure. */
+/** A suite that fails without a failed test (a crash, an error outside any test) counts as one failure. */
 function counted(code, report, read) {
   const counts = existsSync(report) ? read(JSON.parse(readFileSync(report, 'utf8'))) : { passed: 0, failed: 0, skipped: 0 }
   return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts

@@ -8,6 +8,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 /** The program as people start it: real processes, real database, real ports. */
 const PROGRAM = fileURLToPath(new URL('./headless.ts', import.meta.url))
+/** Halves the CPU time of a start from source. */
+const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url))
 const SECRET = 'secret-of-the-headless-test-0123456789'
 
 let folder: string
@@ -29,7 +31,9 @@ type Started = { child: ChildProcess; stdout(): string; stderr(): string; ready:
 
 function startHeadless(env: Record<string, string> = {}, args: string[] = []): Started {
   const own = { DECKHAND_DATA_DIR: folder, DECKHAND_VAULT: 'file', RUNNER_PORT: '0', DASHBOARD_PORT: '0', ...env }
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { PATH: process.env['PATH'], HOME: folder, ...own } })
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    env: { PATH: process.env['PATH'], HOME: folder, NODE_COMPILE_CACHE: COMPILE_CACHE, ...own },
+  })
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))

@@ -12,9 +12,9 @@ import { openVault, readMadeSecret } from './vault/open-vault.ts'
 import { VaultError } from './vault/vault.ts'
 
 /**
- * Deckhand without a desktop: the same parts as in main.ts, without a window. Prints one line of JSON on stdout when
- * both servers are healthy and nothing else there; stops in order on SIGTERM and SIGINT. With `secret` as its first
- * argument it prints the secret that Deckhand has made, and starts nothing.
+ * Deckhand without a desktop: the parts of main.ts without a window. When both servers are healthy, prints one line of
+ * JSON to stdout and nothing else. Stops in order on SIGTERM and SIGINT. With `secret` as its first argument, prints the
+ * secret that Deckhand created and exits.
  */
 const here = import.meta.dirname
 const fromSource = import.meta.filename.endsWith('.ts')
@@ -63,7 +63,7 @@ async function run(): Promise<void> {
   })
 }
 
-/** For its owner: whoever may read the vault may read everything that the secret opens. */
+/** Prints the secret. Reading the vault already gives access to everything that the secret protects. */
 async function printSecret({ dataDir, vault: kind, workerSecret }: Environment): Promise<void> {
   if (workerSecret !== null) {
     throw new StartError(1, 'the secret is the one that WORKER_SECRET or --worker-secret-file gives; Deckhand makes none of its own then')
@@ -91,7 +91,7 @@ async function startBoth(host: Host): Promise<{ runnerUrl: string; dashboardUrl:
     case 'failed':
       throw new StartError(runner.code === 'config_invalid' ? 2 : 1, runner.message)
     default:
-      // Told to stop while starting: whoever told us ends the process.
+      // Stopped while starting: the signal handler ends the process.
       return new Promise(() => undefined)
   }
 }
@@ -119,7 +119,7 @@ async function untilHealthy(url: string): Promise<void> {
   }
 }
 
-/** A terminal and npm each send the same Ctrl-C: a second one within this time is not another wish. */
+/** A terminal and npm both forward the same Ctrl-C. A second signal within this time is ignored. */
 const SAME_SIGNAL_MS = 1000
 
 function stopOnSignals(host: Host): void {
@@ -128,7 +128,7 @@ function stopOnSignals(host: Host): void {
     process.on(signal, () => {
       if (stoppingSince !== null) {
         if (performance.now() - stoppingSince < SAME_SIGNAL_MS) return
-        // Somebody who asks twice does not want to wait; the runner goes when its port closes.
+        // A second signal means: do not wait. The runner exits when its port closes.
         return leave(host, () => process.exit(130))
       }
       stoppingSince = performance.now()
@@ -141,7 +141,7 @@ function stopOnSignals(host: Host): void {
   }
 }
 
-/** The runner cannot go on: whoever supervises this process should know, and may start it again. */
+/** The runner has failed. Exit, so that a supervisor of this process can restart it. */
 async function giveUp(host: Host, message: string): Promise<void> {
   process.stderr.write(`deckhand: ${message}\n`)
   await host.stop().catch(() => undefined)

@@ -16,7 +16,7 @@ import { openMachineSettings, type MachineSettingsStore } from './settings/machi
 import { openVault, readWorkerSecret } from './vault/open-vault.ts'
 import type { Vault } from './vault/vault.ts'
 
-/** What both ways to run Deckhand are made of: two servers, a runner, a vault, settings and a log. */
+/** What the app and headless share: two servers, a runner, a vault, settings and a log. */
 export type Host = {
   environment: Environment
   settings: MachineSettingsStore
@@ -26,11 +26,11 @@ export type Host = {
   dashboard: Dashboard
   dashboardState(): DashboardState
   onDashboardState(listener: (state: DashboardState) => void): () => void
-  /** What opens the runner. Rejects with a VaultError when it cannot be read. */
+  /** The runner's secret. Rejects with a VaultError if it cannot be read. */
   workerSecret(): Promise<string>
-  /** Starts the dashboard's server on the port of now; the answer says how that went. Never rejects. */
+  /** Starts the dashboard's server on the present port. Returns its state; never rejects. */
   startServer(): Promise<DashboardState>
-  /** Remembers the port and starts that server there. */
+  /** Saves the port and starts that server on it. */
   usePort(server: 'runner' | 'dashboard', port: number): Promise<void>
   stop(): Promise<void>
 }
@@ -40,16 +40,16 @@ export type HostOptions = {
   spawn: SpawnRunner
   /** null: the page has not been built. */
   assets: Assets | null
-  /** Left out: the runner has to find a trash by itself. */
+  /** Left out: the runner finds a trash by itself. */
   trash?: MoveToTrash
-  /** Where the log goes besides its file. */
+  /** Receives each log line, besides the file. */
   echo?: NodeJS.WritableStream
 }
 
-/** How long the window's requests wait for a runner that is starting, before they say that there is none. */
+/** How long the window's requests wait for a runner that is starting. */
 const WINDOW_WAITS_MS = 10_000
 
-/** Opens what everything else needs, and starts nothing. Throws a StartError when the data folder cannot be used. */
+/** Opens what everything else needs, and starts nothing. Throws a StartError if the data folder cannot be used. */
 export function createHost({ environment, spawn, assets, trash, echo }: HostOptions): Host {
   const { dataDir, authMode } = environment
   prepareDataDir(dataDir)
@@ -60,7 +60,7 @@ export function createHost({ environment, spawn, assets, trash, echo }: HostOpti
   if (settings.notice) log.warn({}, settings.notice)
   const vault = openVault(environment.vault, dataDir)
 
-  // A port chosen while running wins over everything for the rest of this run, and is remembered for the next.
+  // A port chosen while running overrides everything else for this run, and is saved for the next.
   const chosen: { runner?: number; dashboard?: number } = {}
   const runnerPort = () => chosen.runner ?? environment.runnerPort ?? settings.current().runnerPort
   const dashboardPort = () => chosen.dashboard ?? environment.dashboardPort ?? settings.current().dashboardPort
@@ -79,7 +79,7 @@ export function createHost({ environment, spawn, assets, trash, echo }: HostOpti
 
   async function configure(safeMode: boolean): Promise<RunnerConfig> {
     const opening = await workerSecret()
-    // The runner is told the dashboard's origins, and they contain its port.
+    // The runner needs the dashboard's origins, which contain its port.
     await serverStart
     return {
       dataDir,
@@ -152,7 +152,7 @@ export function createHost({ environment, spawn, assets, trash, echo }: HostOpti
       else await startServer()
     },
     async stop() {
-      // The runner first: while its jobs wind up, the page can still follow them.
+      // The runner first, so that the page can follow its jobs while they stop.
       await supervisor.stop()
       await serverStart
       await server?.close()
@@ -164,8 +164,8 @@ export function createHost({ environment, spawn, assets, trash, echo }: HostOpti
 }
 
 /**
- * Ends this process after everything was stopped. A keychain that still waits for its person holds a thread, and an
- * ordinary exit waits for all threads: then, and only then, the process ends itself the hard way.
+ * Ends this process after everything stopped. A keychain dialog that is still open blocks a thread, and a normal exit waits
+ * for all threads. Only then the process kills itself.
  */
 export function leave(host: Host, exit: () => void): void {
   if (host.vault.isHanging()) process.kill(process.pid, 'SIGKILL')

@@ -4,12 +4,12 @@ import { app, dialog, Menu, nativeTheme, powerMonitor, session, shell } from 'el
 import { loadAssets } from './dashboard/assets.ts'
 import { createAbilities, type Abilities } from './desktop/abilities.ts'
 import { answerDesktopCalls, openLinkAsking } from './desktop/desktop-calls.ts'
-import { setBrake } from './desktop/brake.ts'
+import { setPauseAll } from './desktop/pause-all.ts'
 import { createDesktopState } from './desktop/desktop-state.ts'
 import { startedAtLogin } from './desktop/login-item.ts'
-import { noticeText } from './desktop/notice-text.ts'
+import { notificationText } from './desktop/notification-text.ts'
 import { createQuit } from './desktop/quit.ts'
-import { speechOf } from './desktop/speech.ts'
+import { speechOf } from './desktop/language.ts'
 import { createTray } from './desktop/tray.ts'
 import { hasTray } from './desktop/tray-support.ts'
 import { codeCacheOf, createHost, logsDirOf } from './host.ts'
@@ -28,7 +28,7 @@ const resources = app.isPackaged ? process.resourcesPath : join(here, '../../res
 const isTest = !app.isPackaged && process.env['DECKHAND_TEST'] === '1'
 const devServer = app.isPackaged ? null : (process.env['ELECTRON_RENDERER_URL'] ?? null)
 
-// Not awaited: Electron becomes ready only after this module has been evaluated.
+// Not awaited: Electron becomes ready only after this module was evaluated.
 start().catch((error: unknown) => {
   process.stderr.write(`deckhand: ${messageOf(error)}\n`)
   if (app.isPackaged) dialog.showErrorBox('Deckhand cannot start', messageOf(error))
@@ -38,20 +38,24 @@ start().catch((error: unknown) => {
 async function start(): Promise<void> {
   const environment = readEnvironment({ env: process.env, isTest, platform: process.platform, home: homedir(), cwd: process.cwd() })
   const { dataDir } = environment
-  // Before anything of Electron's is used: the lock and the page's own storage live in there.
+  // Before any use of Electron: its lock and the page's storage are in this folder.
   app.setPath('userData', join(dataDir, 'window'))
   if (!app.requestSingleInstanceLock()) return app.exit(0)
   registerAppScheme()
 
   const spawn = createUtilityRunner({ entry: join(here, 'runner.js'), codeCache: codeCacheOf(dataDir) })
-  // On Linux the runner finds the trash by itself, with fewer ways for a file to be swapped meanwhile.
+  // On Linux the runner uses the trash itself, which leaves less time to swap the file.
   const trash = process.platform === 'linux' && !isTest ? undefined : (file: string) => abilities.moveToTrash(file)
   const host = createHost({ environment, assets: await loadAssets(join(here, '../renderer')), spawn, trash })
   const { settings, supervisor, log } = host
   const speech = () => speechOf(settings.current().language, app.getPreferredSystemLanguages())
   const mayLoseForm = () => {
-    const text = speech().words.desktop.questions
-    return abilities.confirmAtOnce({ message: text.leave, detail: text.leaveText, yes: text.leaveYes, no: text.leaveNo })
+    return abilities.confirmAtOnce({
+      message: speech().t('desktop.questions.leave'),
+      detail: speech().t('desktop.questions.leaveText'),
+      yes: speech().t('desktop.questions.leaveYes'),
+      no: speech().t('desktop.questions.leaveNo'),
+    })
   }
   let trayIsSeen = false
   const window = createMainWindow({
@@ -85,12 +89,11 @@ async function start(): Promise<void> {
   answerDesktopCalls({ host, abilities, state: state.get, speech, openLink })
   state.onChange(window.tellState)
   if (!startedAtLogin()) window.show()
-  // The page shows what is still starting.
   void supervisor.start()
 
   const showLogs = () => void shell.openPath(logsDirOf(dataDir))
   const menuDeps = { platform: process.platform, development: devServer !== null, command: window.command, showLogs, quit: quit.ask }
-  const showMenu = () => Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate({ ...menuDeps, words: speech().words.desktop.menu })))
+  const showMenu = () => Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate({ ...menuDeps, t: speech().t })))
   showMenu()
   settings.onChange(showMenu)
   app.on('second-instance', () => window.show())
@@ -98,11 +101,14 @@ async function start(): Promise<void> {
   app.on('window-all-closed', () => quit.ask())
   powerMonitor.on('shutdown', () => quit.now())
   powerMonitor.on('resume', () => supervisor.tellWoke())
-  // Not every system tells of a wake, but after one there is somebody who unlocks. Once too often does no harm.
+  // Not every system reports a wake, but a person unlocks the screen after one. An extra call is harmless.
   powerMonitor.on('unlock-screen', () => supervisor.tellWoke())
   supervisor.onRunning(({ approvals }) => abilities.showCount(approvals))
-  supervisor.onNotice((notice) =>
-    abilities.notify({ ...noticeText(notice, speech()), onClick: () => window.command({ command: 'go', path: notice.path }) }),
+  supervisor.onNotification((notification) =>
+    abilities.notify({
+      ...notificationText(notification, speech()),
+      onClick: () => window.command({ command: 'go', path: notification.path }),
+    }),
   )
   createTray({
     resources,
@@ -113,7 +119,7 @@ async function start(): Promise<void> {
       if (action.do === 'quit') quit.ask()
       else if (action.do === 'stop') supervisor.cancelJob(action.jobId)
       else if (action.do === 'answer') supervisor.answerApproval(action)
-      else if (action.do === 'brake') void setBrake(abilities, supervisor, action.on, speech())
+      else if (action.do === 'pauseAll') void setPauseAll(abilities, supervisor, action.on, speech())
       else if (action.do === 'tunnel') supervisor.setTunnel(action.program, action.on)
       else if (action.path === undefined) window.show()
       else window.command({ command: 'go', path: action.path })
@@ -121,5 +127,6 @@ async function start(): Promise<void> {
   })
   trayIsSeen = await hasTray()
   if (!trayIsSeen) window.show()
-  if (settings.notice) abilities.notify({ title: speech().words.desktop.notices.settings, body: settings.notice, onClick: window.show })
+  if (settings.notice)
+    abilities.notify({ title: speech().t('desktop.notifications.settings'), body: settings.notice, onClick: window.show })
 }

@@ -2,7 +2,7 @@ import { contextBridge, ipcRenderer } from 'electron'
 import { callChannel, COMMAND_CHANNEL, STATE_CHANNEL } from './contract/channels.ts'
 import type { DesktopApi, DesktopCallName, DesktopCommand, DesktopState } from './contract/desktop-api.ts'
 
-/** Total over the contract; names alone, so that no schema library is loaded before the page. */
+/** Complete over the contract. Names only, so that no schema library loads before the page. */
 const CALLS = {
   getState: true,
   changeSettings: true,
@@ -18,7 +18,7 @@ const CALLS = {
 
 const call = (name: DesktopCallName, argument?: unknown) => ipcRenderer.invoke(callChannel(name), argument) as Promise<unknown>
 
-/** The event stays here: it would hand `ipcRenderer` to the page. */
+/** The IPC event stays here, because it would give the page `ipcRenderer`. */
 function listen<T>(channel: string, listener: (value: T) => void): () => void {
   const forward = (_event: unknown, value: T) => listener(value)
   ipcRenderer.on(channel, forward)
@@ -37,7 +37,7 @@ const api = {
       changed = true
       listener(state)
     })
-    // What was pushed meanwhile is newer than the answer.
+    // A state pushed meanwhile is newer than this one.
     void call('getState').then((state) => changed || listener(state as DesktopState))
     return stop
   },

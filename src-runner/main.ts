@@ -1,24 +1,23 @@
-import { createRunnerLog, silenceConsole, type RunnerLog } from './base/log/create-log.ts'
-import { createScrubber, type Scrubber } from './base/log/scrubber.ts'
-import { DatabaseRefused } from './base/db/database-errors.ts'
-import { readLoginPath } from './base/programs/login-path.ts'
+import { createRunnerLog, silenceConsole, type RunnerLog } from './platform/log/create-log.ts'
+import { createScrubber, type Scrubber } from './platform/log/scrubber.ts'
+import { DatabaseRefused } from './platform/db/database-errors.ts'
+import { readLoginPath } from './platform/programs/login-path.ts'
 import type { FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
-import { ConfigRefused, readRunnerEnvironment } from './edges/host/environment.ts'
-import { findHostChannel, type HostChannel } from './edges/host/host-channel.ts'
-import { createHostTrash } from './edges/host/host-trash.ts'
-import { createHostVault } from './edges/host/host-vault.ts'
-import { findSystemTrash } from './edges/host/system-trash.ts'
-import { shiftClock, systemClock } from './kit/clock.ts'
-import { messageOf } from './kit/errors.ts'
-import { keepRequestsYoung } from './kit/heap.ts'
-import { createMemoryVault, type Vault } from './kit/vault.ts'
+import { ConfigRefused, readRunnerEnvironment } from './adapters/host/environment.ts'
+import { findHostChannel, type HostChannel } from './adapters/host/host-channel.ts'
+import { createHostTrash, findSystemTrash } from './adapters/host/host-trash.ts'
+import { createHostVault } from './adapters/host/host-vault.ts'
+import { shiftClock, systemClock } from './lib/clock.ts'
+import { messageOf } from './lib/errors.ts'
+import { keepRequestsYoung } from './lib/heap.ts'
+import { createMemoryVault, type Vault } from './lib/vault.ts'
 import { createRunner, type Runner, type RunnerDeps } from './runner.ts'
-import type { Trash } from './thinking/folder-access/trash.ts'
+import type { Trash } from './agent/files/trash.ts'
 
 type Failure = Omit<Extract<FromRunner, { type: 'failed' }>, 'type'>
 
 const HEARTBEAT_MS = 5000
-/** A runner without its host is gone within five seconds; this much of them goes to the jobs. */
+/** Without its host, the runner ends within five seconds. */
 const ORPHAN_GRACE_MS = 2000
 const ORPHAN_LIMIT_MS = 4500
 const SIGNAL_GRACE_MS = 5000
@@ -26,23 +25,23 @@ const MAX_CAUSE_CHARS = 500
 
 keepRequestsYoung()
 
-// Whatever this process writes is its owner's alone: the database, its logs, the files beside them.
+// Only the owner may read what this process writes.
 process.umask(0o077)
 
 const channel = findHostChannel()
 if (channel !== null) runUnderHost(channel)
 else await runAlone()
 
-/** The desktop or headless started us: it says how to run, keeps the secrets, and is told what happens. */
+/** The desktop or headless host sends the configuration, keeps the secrets, and hears what happens. */
 function runUnderHost(host: HostChannel): void {
   const vault = createHostVault({ send: (message) => void host.send(message), clock: systemClock })
   const trash = createHostTrash({ send: (message) => void host.send(message), clock: systemClock })
-  let life: Life | null = null
+  let started: LoggedRunner | null = null
   let ending: Promise<void> | null = null
 
   function end(graceMs: number, exitCode: number): Promise<void> {
     return (ending ??= (async () => {
-      await life?.stop(graceMs)
+      await started?.stop(graceMs)
       await host.send({ type: 'stopped' })
       process.exit(exitCode)
     })())
@@ -50,22 +49,21 @@ function runUnderHost(host: HostChannel): void {
 
   async function begin(config: RunnerConfig): Promise<void> {
     try {
-      life = createLife({
+      started = createLoggedRunner({
         ...{ config, vault, trash: config.hostTrash === true ? trash : findTrash(), readPath: readLoginPath, toStderr: false },
-        // The host shows this as the cause of the crash.
         onFatal: (message) => host.send({ type: 'failed', code: 'internal', message }),
       })
-      const { runner } = life
+      const { runner } = started
       runner.onRunning((report) => void host.send({ type: 'running', ...report }))
-      runner.onNotice((notice) => void host.send({ type: 'notice', ...notice }))
+      runner.onNotification((notification) => void host.send({ type: 'notification', ...notification }))
       const address = await runner.start()
       await host.send({ type: 'ready', ...address })
       systemClock.every(HEARTBEAT_MS, () => void host.send({ type: 'heartbeat', at: systemClock.now() }))
     } catch (error) {
       const failure = describeFailure(error, config)
-      life?.log.error({ error }, failure.message)
+      started?.log.error({ error }, failure.message)
       await host.send({ type: 'failed', ...failure })
-      await life?.log.close()
+      await started?.log.close()
       process.exit(exitCodeOf(failure))
     }
   }
@@ -73,7 +71,7 @@ function runUnderHost(host: HostChannel): void {
   function receive(message: ToRunner): void {
     switch (message.type) {
       case 'start':
-        if (life === null) void begin(message.config)
+        if (started === null) void begin(message.config)
         return
       case 'stop':
         return void end(message.graceMs, 0)
@@ -84,23 +82,23 @@ function runUnderHost(host: HostChannel): void {
       case 'trash.answer':
         return trash.answer(message)
       case 'cancel_job':
-        return life?.runner.cancelJob(message.jobId)
+        return started?.runner.cancelJob(message.jobId)
       case 'answer_approval':
-        return life?.runner.answerApproval(message)
-      case 'set_brake':
-        return life?.runner.setBrake(message.on)
+        return started?.runner.answerApproval(message)
+      case 'set_pause_all':
+        return started?.runner.setPauseAll(message.on)
       case 'set_tunnel':
-        return life?.runner.setTunnel(message)
+        return started?.runner.setTunnel(message)
       case 'woke':
-        return life?.runner.woke()
+        return started?.runner.woke()
     }
   }
 
   host.listen({
     message: receive,
     bad(paths) {
-      if (life !== null) return life.log.warn({ paths }, 'a message of the host does not fit and was dropped')
-      // Before the start there is nothing to go on with: the host has to learn that its start was not understood.
+      if (started !== null) return started.log.warn({ paths }, 'dropped an invalid message from the host')
+      // Before the start, the host must learn that its start message was not understood.
       void host.send({ type: 'failed', code: 'config_invalid', message: `The start message does not fit: ${paths.join(', ')}.` })
     },
     closed() {
@@ -108,13 +106,13 @@ function runUnderHost(host: HostChannel): void {
       void end(ORPHAN_GRACE_MS, 0)
     },
   })
-  // Ctrl-C in a terminal reaches this process too; the host knows of it and says when to stop.
+  // Ctrl-C in a terminal also reaches this process, but the host says when to stop.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => void end(SIGNAL_GRACE_MS, 0))
   void host.send({ type: 'hello' })
 }
 
-/** For development, tests and benchmarks: told by the environment, with a vault that lives as long as the process. */
+/** For development, tests and benchmarks: configured by the environment, with a vault in memory. */
 async function runAlone(): Promise<void> {
   let config: RunnerConfig
   try {
@@ -123,21 +121,21 @@ async function runAlone(): Promise<void> {
     process.stderr.write(`${messageOf(error)}\n`)
     process.exit(2)
   }
-  let life: Life | null = null
+  let started: LoggedRunner | null = null
   const end = async () => {
-    await life?.stop(SIGNAL_GRACE_MS)
+    await started?.stop(SIGNAL_GRACE_MS)
     process.exit(0)
   }
   process.once('SIGTERM', () => void end())
   process.once('SIGINT', () => void end())
   try {
-    life = createLife({ config, vault: createMemoryVault(), trash: findTrash(), toStderr: true })
-    const { host, port } = await life.runner.start()
+    started = createLoggedRunner({ config, vault: createMemoryVault(), trash: findTrash(), toStderr: true })
+    const { host, port } = await started.runner.start()
     process.stdout.write(`${JSON.stringify({ ready: true, runnerUrl: `http://${host.includes(':') ? `[${host}]` : host}:${port}` })}\n`)
   } catch (error) {
     const failure = describeFailure(error, config)
     process.stderr.write(`${failure.message}\n`)
-    await life?.log.close()
+    await started?.log.close()
     process.exit(exitCodeOf(failure))
   }
 }
@@ -146,25 +144,24 @@ function findTrash(): Trash | undefined {
   return findSystemTrash(process.env, systemClock)
 }
 
-/** `readPath`: left out where a terminal is known to have started us. */
-type LifeDeps = Pick<RunnerDeps, 'readPath'> & {
+type LoggedRunnerDeps = Pick<RunnerDeps, 'readPath'> & {
   config: RunnerConfig
   vault: Vault
   trash: Trash | undefined
   toStderr: boolean
-  /** Hears why the process ends on an error that nobody caught. */
+  /** Called with the reason before an uncaught error ends the process. */
   onFatal?(message: string): Promise<void>
 }
-type Life = { runner: Runner; log: RunnerLog; stop(graceMs: number): Promise<void> }
+type LoggedRunner = { runner: Runner; log: RunnerLog; stop(graceMs: number): Promise<void> }
 
-/** One configured runner with its log, from which every secret it ever sees is kept out. */
-function createLife({ config, vault, trash, readPath, toStderr, onFatal }: LifeDeps): Life {
+/** A runner and its log, which is scrubbed of every secret that the runner has seen. */
+function createLoggedRunner({ config, vault, trash, readPath, toStderr, onFatal }: LoggedRunnerDeps): LoggedRunner {
   const scrubber = createScrubber()
   scrubber.add(config.workerSecret)
   const log = createRunnerLog({ dataDir: config.dataDir, level: config.logLevel, scrubber, toStderr })
   silenceConsole(log)
   process.on('uncaughtException', (error) => {
-    log.error({ error }, 'the runner ends on an error that nobody caught')
+    log.error({ error }, 'uncaught error: the runner ends')
     const message = scrubber.scrub(`The runner ended on an error: ${messageOf(error)}`).slice(0, MAX_CAUSE_CHARS)
     void Promise.allSettled([onFatal?.(message), log.close()]).then(() => process.exit(1))
   })
@@ -181,7 +178,7 @@ function createLife({ config, vault, trash, readPath, toStderr, onFatal }: LifeD
   }
 }
 
-/** Whatever passes through the vault is a secret. */
+/** Scrubs every value that passes through the vault from the log. */
 function watched(vault: Vault, scrubber: Scrubber): Vault {
   return {
     async get(key) {

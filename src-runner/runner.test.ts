@@ -4,10 +4,10 @@ import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openDatabase, type Database } from './base/db/database.ts'
+import { openDatabase, type Database } from './platform/db/database.ts'
 import type { JobStatus } from './contract/jobs.ts'
-import { silentLog, type Log } from './kit/log.ts'
-import { createMemoryVault } from './kit/vault.ts'
+import { silentLog, type Log } from './lib/log.ts'
+import { createMemoryVault } from './lib/vault.ts'
 import { createRunner, type Runner } from './runner.ts'
 import { TEST_SECRET } from './testing/create-test-runner.ts'
 import { findFreePort } from './testing/free-port.ts'
@@ -70,11 +70,11 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
     return (server.address() as AddressInfo).port
   }
 
-  /** A job that waits until the brake is released. */
+  /** A job that waits until pause all is released. */
   async function leaveJob(): Promise<string> {
     const client = clientOf(await create().start())
     const { agent } = await client.ok('createAgent', { body: { name: 'Ada', model: { providerId: 'demo', model: 'demo' } } })
-    runner.setBrake(true)
+    runner.setPauseAll(true)
     const { jobId } = await client.ok('submitTask', { body: { task: 'Say hello', agentId: agent.id } })
     await runner.stop({ graceMs: 0 })
     return jobId
@@ -113,12 +113,12 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
 
   it.each([
     { table: 'channels', line: 'the runner is ready', at: 'between the worker and the channels' },
-    { table: 'settings', line: 'webhooks have a port of their own', at: 'behind the last listener' },
+    { table: 'settings', line: 'webhooks have their own port', at: 'behind the last listener' },
   ])('that fails late, $at, leaves nothing running, and the next one does the work', async ({ table, line }) => {
     const jobId = await leaveJob()
     const [port, ingressPort] = [await findFreePort(), await findFreePort()]
     const when = (written: string) => {
-      if (written === 'the runner is ready') runner.setBrake(false)
+      if (written === 'the runner is ready') runner.setPauseAll(false)
       if (written === line) lose(table)
     }
     await expect(create({ port, ingressPort, when }).start()).rejects.toThrow('no such column')

@@ -1,6 +1,6 @@
-import { NO_MARKS, type CallFacts, type RuleText } from '../../src-runner/contract/rules.ts'
-import { decide, type Situation } from '../../src-runner/records/approvals/policy.ts'
-import { createRuleSet } from '../../src-runner/records/rules/rule-set.ts'
+import { NO_TAINTS, type CallFacts, type RuleText } from '../../src-runner/contract/rules.ts'
+import { decide, type Situation } from '../../src-runner/domain/approvals/policy.ts'
+import { createRuleSet } from '../../src-runner/domain/rules/rule-set.ts'
 import { median, spread } from './processes.ts'
 
 const ROUNDS = 30
@@ -58,8 +58,8 @@ function situationWith(rules: readonly RuleText[]): Situation {
   }
   return {
     facts,
-    ...{ autonomy: 'ask_when_it_matters', agentId: AGENT, marks: NO_MARKS, brake: false, grants: new Map() },
+    ...{ autonomy: 'ask_when_it_matters', agentId: AGENT, taints: NO_TAINTS, pauseAll: false, grants: new Map() },
     rules: createRuleSet(rules),
-    floor: { closedFolders: ['/home/ada/.config/Deckhand'], ownPorts: [3000, 3001] },
+    guardrails: { closedFolders: ['/home/ada/.config/Deckhand'], ownPorts: [3000, 3001] },
   }
 }

@@ -1,13 +1,13 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDatabase, type Database } from '../../src-runner/base/db/database.ts'
-import { transact } from '../../src-runner/base/db/transact.ts'
-import { createIds } from '../../src-runner/kit/ids.ts'
-import { systemClock } from '../../src-runner/kit/clock.ts'
-import { createAgent } from '../../src-runner/records/agents/agents.ts'
-import { listJobs, type JobFilter } from '../../src-runner/records/jobs/listing.ts'
-import { createJobSearch } from '../../src-runner/records/jobs/search.ts'
+import { openDatabase, type Database } from '../../src-runner/platform/db/database.ts'
+import { transact } from '../../src-runner/platform/db/transact.ts'
+import { createIds } from '../../src-runner/lib/ids.ts'
+import { systemClock } from '../../src-runner/lib/clock.ts'
+import { createAgent } from '../../src-runner/domain/agents/agents.ts'
+import { listJobs, type JobFilter } from '../../src-runner/domain/jobs/list-jobs.sql.ts'
+import { createJobSearch } from '../../src-runner/domain/jobs/search-jobs.sql.ts'
 import { spread } from './processes.ts'
 
 const JOBS = 1_000_000
@@ -82,7 +82,7 @@ function fill(db: Database): void {
     INSERT INTO job_search (rowid, title, task, result)
       SELECT job.seq, job.title, texts.task, texts.result FROM agent_jobs AS job JOIN job_texts AS texts ON texts.job_seq = job.seq;
     UPDATE search_mark SET job_seq = ${JOBS};
-    INSERT INTO job_quarters (first_seq, quarter_at)
+    INSERT INTO job_time_buckets (first_seq, bucket_at)
       SELECT min(seq), created_at - created_at % 900000 FROM agent_jobs GROUP BY created_at - created_at % 900000;
     ${numbers} INSERT INTO events (at, type, payload) SELECT ${startedAt} + n, 'job.created', printf('{"jobId":"019a0000-0000-7000-8000-%012x"}', n)
       FROM numbers WHERE n <= ${EVENTS};

@@ -1,26 +1,26 @@
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { openDatabase, type Database } from '../../src-runner/base/db/database.ts'
-import { transact } from '../../src-runner/base/db/transact.ts'
-import { createJobTails } from '../../src-runner/base/events/job-tails.ts'
-import { readRunnerEnvironment } from '../../src-runner/edges/host/environment.ts'
-import { systemClock, type Clock } from '../../src-runner/kit/clock.ts'
-import { keepRequestsYoung } from '../../src-runner/kit/heap.ts'
-import { createIds } from '../../src-runner/kit/ids.ts'
-import { silentLog } from '../../src-runner/kit/log.ts'
-import { createMemoryVault } from '../../src-runner/kit/vault.ts'
-import { createAgent } from '../../src-runner/records/agents/agents.ts'
-import { createJobStore } from '../../src-runner/records/jobs/job-store.ts'
-import { createScheduleStore } from '../../src-runner/records/schedules/schedule-store.ts'
-import { changeSettings } from '../../src-runner/records/settings/settings.ts'
+import { openDatabase, type Database } from '../../src-runner/platform/db/database.ts'
+import { transact } from '../../src-runner/platform/db/transact.ts'
+import { createLiveJobStreams } from '../../src-runner/platform/events/live-job-streams.ts'
+import { readRunnerEnvironment } from '../../src-runner/adapters/host/environment.ts'
+import { systemClock, type Clock } from '../../src-runner/lib/clock.ts'
+import { keepRequestsYoung } from '../../src-runner/lib/heap.ts'
+import { createIds } from '../../src-runner/lib/ids.ts'
+import { silentLog } from '../../src-runner/lib/log.ts'
+import { createMemoryVault } from '../../src-runner/lib/vault.ts'
+import { createAgent } from '../../src-runner/domain/agents/agents.ts'
+import { createJobStore } from '../../src-runner/domain/jobs/job-store.ts'
+import { createScheduleStore } from '../../src-runner/domain/schedules/schedule-store.ts'
+import { changeSettings } from '../../src-runner/domain/settings/settings.ts'
 import { createRunner } from '../../src-runner/runner.ts'
 import { createRunnerClient } from '../../src-runner/testing/runner-client.ts'
 import { makeFolder } from './processes.ts'
 
 /**
  * 10,000 schedules that are due in the same second, round after round, on one of two sides: `runner`, the whole of it, with
- * the brake on so that no job runs; or `bare`, a timer and one transaction that walks the index and writes the same rows.
+ * pause all on so that no job runs; or `bare`, a timer and one transaction that walks the index and writes the same rows.
  *
  *   node build/bench/schedule-storm.ts runner|bare <rounds>
  */
@@ -64,11 +64,11 @@ process.exit(0)
 function fill(): void {
   const db = openDatabase({ file, clock })
   const ids = createIds(clock.now)
-  const jobs = createJobStore({ db, clock, ids, bootId: 'fill', tails: createJobTails() })
+  const jobs = createJobStore({ db, clock, ids, bootId: 'fill', liveStreams: createLiveJobStreams() })
   const schedules = createScheduleStore({ clock, ids, log: silentLog, jobs })
   transact(db, (tx) => {
     const agent = createAgent(tx, { clock, ids }, { name: 'Bench' })
-    changeSettings(tx, { clock }, { brake: true })
+    changeSettings(tx, { clock }, { pauseAll: true })
     for (let i = 0; i < SCHEDULES; i++) {
       schedules.create(tx, {
         ...{ name: `Watch ${i}`, agentId: agent.id, cron: CRONS[i % CRONS.length]!, timezone: ZONES[i % ZONES.length]! },
@@ -117,7 +117,7 @@ async function stormBare(): Promise<Storm> {
   )
   const note = connection.prepare(
     `INSERT INTO occurrences (schedule_seq, due_at, origin, state, reason, noted_at, decided_at, job_seq)
-     VALUES (?, ?, 'clock', 'ran', 'On time.', ?, ?, ?)`,
+     VALUES (?, ?, 'clock', 'ran', '{"code":"due_on_time","params":{}}', ?, ?, ?)`,
   )
   const job = connection.prepare(
     `INSERT INTO agent_jobs (id, entity_id, agent_id, channel, status, title, schedule_id, created_at)

@@ -42,7 +42,7 @@ export async function benchWebhooks(): Promise<void> {
 async function benchLevel({ connections, count, target }: (typeof LEVELS)[number]): Promise<void> {
   const runner = await startRunner()
   const pathsFile = await makeTriggers(runner.line.runnerUrl, await makeAgent(runner.line.runnerUrl, 'http://127.0.0.1:9'), TRIGGERS)
-  await callJson('PATCH', `${runner.line.runnerUrl}/api/settings`, { brake: true })
+  await callJson('PATCH', `${runner.line.runnerUrl}/api/settings`, { pauseAll: true })
   const ours: LoadResult[] = []
   const others = [await startBare('counted'), await startBare('row')]
   const urls = [runner.line.runnerUrl, ...others.map(({ url }) => url)]
@@ -81,7 +81,7 @@ const WINDOWS = 5
 /**
  * One long chat, with nothing beside it, with the load on the bare intake, and with the load on ours, in turn. The second
  * keeps the machine as busy in another process: what the third adds to it is the price of sharing a process. The chat
- * runs when the brake is set, and goes on.
+ * runs when pause all is set, and goes on.
  */
 async function benchStreamBesideIntake(): Promise<void> {
   const models = await startModelServer('--tokens', String(TOKENS), '--delay-ms', String(TOKEN_MS))
@@ -105,7 +105,7 @@ async function benchStreamBesideIntake(): Promise<void> {
     })
   })
   await flowing
-  await callJson('PATCH', `${runnerUrl}/api/settings`, { brake: true })
+  await callJson('PATCH', `${runnerUrl}/api/settings`, { pauseAll: true })
   let from = 0
   for (let window = 0; window < WINDOWS; window++) {
     phase = 'quiet'

@@ -1,5 +1,6 @@
+import { createMessage } from '../../src-runner/lib/messages.ts'
 import { DEMO_MODEL } from '../../src-runner/contract/agents.ts'
-import { keepWatchState } from '../../src-runner/records/schedules/watching.ts'
+import { saveScheduleCursor } from '../../src-runner/domain/schedules/schedule-cursor.ts'
 import { openSeed } from './seed.ts'
 import { seedAutomations } from './seed-automations.ts'
 
@@ -25,7 +26,7 @@ const push = (message: string) => ({
   head_commit: { message },
 })
 
-/** Webhooks with posts that went in every way, and schedules whose ledger has every state. */
+/** Webhooks with posts that went in every way, and schedules whose run history has every state. */
 export function fillAutomations(dataDir: string, now: number): void {
   const seed = openSeed(dataDir, now - 4 * DAY)
   seed.provider({ id: 'anthropic', kind: 'anthropic', name: 'Anthropic' })
@@ -46,7 +47,7 @@ export function fillAutomations(dataDir: string, now: number): void {
       'Order {name} came in: {total_price} {currency}, from {customer.first_name} {customer.last_name}.\n\nNote of the customer: {note}\n\nCheck whether anything about it needs a person, and say so in one line.',
   })
   const pushes = automations.trigger({
-    name: 'Look at pushes',
+    name: 'Review pushes',
     agentId: cleo.id,
     slug: 'engine-pushes',
     taskTemplate: '{pusher.name} pushed to {repository.full_name}: {head_commit.message}. Does it need my attention?',
@@ -61,7 +62,7 @@ export function fillAutomations(dataDir: string, now: number): void {
     agentId: ada.id,
     cron: '30 7 * * *',
     timezone,
-    task: 'Look through my notes of yesterday and sum up in five lines what is still open, the most pressing first.',
+    task: 'Go through yesterday’s notes and list what is still open in five lines, most urgent first.',
     dailyBudgetUsd: 1,
   })
   const stock = automations.schedule({
@@ -87,13 +88,17 @@ export function fillAutomations(dataDir: string, now: number): void {
     runs++
     if (job.scheduleId === summary.id) return done('Three things are open: the boiler, the hedge, the letter to the town hall.', 14_000)
     if (runs % 9 === 5) {
-      return { ...done('I read the list.'), ending: { error: 'model_unavailable' as const, message: 'The provider did not answer.' } }
+      return {
+        ...done('I read the list.'),
+        ending: { error: 'model_unavailable' as const, message: createMessage('model_late', { provider: 'Anthropic', status: '504' }) },
+      }
     }
     return done('Small gears last until Thursday; everything else is fine.', 21_000)
   }
   automations.pass(30 * HOUR, goOn)
-  automations.sleep(20 * HOUR)
-  automations.pass(37 * HOUR, goOn)
+  // More than a day, so that the morning is part of it at whatever hour the scenario is made.
+  automations.sleep(25 * HOUR)
+  automations.pass(32 * HOUR, goOn)
 
   const posted = [
     automations.post(orders, order(1001, '59.90', 'Grace')),
@@ -139,7 +144,7 @@ export function fillAutomations(dataDir: string, now: number): void {
     return job.scheduleId === prices.id ? done('Two are cheaper, by four percent.', 190_000) : goOn(job)
   }
   automations.pass(4 * HOUR, goOnToday)
-  seed.parts.write((tx) => keepWatchState(tx, watch.id, 'Parcel 1042: last seen in Lyon, 14:20.\nPromised for Saturday.', []))
+  seed.parts.write((tx) => saveScheduleCursor(tx, watch.id, 'Parcel 1042: last seen in Lyon, 14:20.\nPromised for Saturday.', []))
   automations.sleep(40 * MINUTE)
   automations.pass(HOUR, goOnToday)
 

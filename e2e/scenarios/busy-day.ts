@@ -1,3 +1,4 @@
+import { createMessage } from '../../src-runner/lib/messages.ts'
 import { DEMO_MODEL } from '../../src-runner/contract/agents.ts'
 import { openSeed } from './seed.ts'
 
@@ -94,7 +95,10 @@ export function fillBusyDay(dataDir: string, now: number): void {
     ],
     ending: {
       error: 'model_unavailable',
-      message: 'Anthropic is overloaded right now (529). (3 tries)',
+      message: createMessage('job_after_tries', {
+        problem: createMessage('model_overloaded', { provider: 'Anthropic', status: '529' }),
+        tries: 3,
+      }),
     },
   })
   seed.clock.advance(21 * HOUR)
@@ -149,7 +153,7 @@ export function fillBusyDay(dataDir: string, now: number): void {
         outputTokens: 240,
       },
       {
-        text: 'Two of the three:\n\n| Contract | Notice | Latest day |\n|---|---|---|\n| Bike | one month | 30 November |\n| Liability | one month | 30 November |\n| Household | three months | *too late for this year* |',
+        text: 'Two of the three:\n\n| Contract | Notification | Latest day |\n|---|---|---|\n| Bike | one month | 30 November |\n| Liability | one month | 30 November |\n| Household | three months | *too late for this year* |',
         costMicros: 14_300,
         inputTokens: 4400,
         outputTokens: 310,

@@ -1,3 +1,4 @@
+import { createMessage } from '../../src-runner/lib/messages.ts'
 import { DEMO_MODEL } from '../../src-runner/contract/agents.ts'
 import { openSeed } from './seed.ts'
 
@@ -25,7 +26,10 @@ export function fillManyJobs(dataDir: string, now: number): void {
           agent: agents[n % agents.length]!,
           task: `Look at ${topic} (${n}) and say what is new.`,
           turns: [{ text: `Number ${n}: nothing unusual in ${topic}.`, costMicros: 900 + (n % 700) }],
-          ending: n % 50 === 0 ? { error: 'model_unavailable', message: 'The provider did not answer.' } : 'completed',
+          ending:
+            n % 50 === 0
+              ? { error: 'model_unavailable', message: createMessage('model_late', { provider: 'Anthropic', status: '504' }) }
+              : 'completed',
         })
         seed.clock.advance(3 * 60_000)
       }

@@ -1,15 +1,15 @@
-import { createMachineTime } from '../../src-runner/base/time/machine-time.ts'
+import { createMachineTime } from '../../src-runner/platform/time/machine-time.ts'
 import type { Job } from '../../src-runner/contract/jobs.ts'
 import type { CreateSchedule, Schedule } from '../../src-runner/contract/schedules.ts'
 import { CreateTrigger, type Trigger } from '../../src-runner/contract/triggers.ts'
-import { keptHeadersOf } from '../../src-runner/edges/ingress/delivery-body.ts'
+import { keptHeadersOf } from '../../src-runner/adapters/webhooks/delivery-body.ts'
 
-import { createInbox, type Refusal } from '../../src-runner/records/triggers/inbox.ts'
-import { eventNameOf, senderIdOf } from '../../src-runner/records/triggers/sender.ts'
-import { takeDeliveries } from '../../src-runner/records/triggers/taking.ts'
-import { taskFor } from '../../src-runner/records/triggers/delivery-task.ts'
-import { readKnownTrigger } from '../../src-runner/records/triggers/trigger-index.ts'
-import { createTrigger, setTriggerStatus } from '../../src-runner/records/triggers/triggers.ts'
+import { createDeliveryLog, type Refusal } from '../../src-runner/domain/triggers/delivery-log.ts'
+import { eventNameOf, senderIdOf } from '../../src-runner/domain/triggers/sender.ts'
+import { acceptDeliveries } from '../../src-runner/domain/triggers/accept-deliveries.ts'
+import { taskFor } from '../../src-runner/domain/triggers/delivery-task.ts'
+import { readIndexedTrigger } from '../../src-runner/domain/triggers/trigger-index.ts'
+import { createTrigger, setTriggerStatus } from '../../src-runner/domain/triggers/triggers.ts'
 import type { Seed, SeededJob } from './seed.ts'
 
 type Headers = Record<string, string>
@@ -38,8 +38,8 @@ export type SeededAutomations = {
 export function seedAutomations({ clock, parts, play: playJob }: Seed, agents: readonly SeededJob['agent'][]): SeededAutomations {
   const { db, ids, jobs, schedules, write } = parts
   const time = createMachineTime(clock, null)
-  const inbox = createInbox({ db, ids })
-  const known = (trigger: Trigger) => readKnownTrigger(db, trigger.id)!
+  const deliveryLog = createDeliveryLog({ db, ids })
+  const known = (trigger: Trigger) => readIndexedTrigger(db, trigger.id)!
   const agentOf = (job: Job) => agents.find((agent) => agent.id === job.agentId)!
 
   function decideAll(): void {
@@ -50,7 +50,7 @@ export function seedAutomations({ clock, parts, play: playJob }: Seed, agents: r
       ...schedules.listDue(db, 'running', start, 100),
       ...schedules.listDue(db, 'paused', start, 100),
     ]
-    for (const { id } of due) while (write((tx) => schedules.decide(tx, id)).more);
+    for (const { id } of due) write((tx) => schedules.decide(tx, [id]))
   }
 
   const pendingFires = () =>
@@ -72,11 +72,11 @@ export function seedAutomations({ clock, parts, play: playJob }: Seed, agents: r
         ...taskFor(trigger.taskTemplate, payload),
         receivedAt: clock.now(),
       }
-      const taken = write((tx) => takeDeliveries(tx, { jobs, ids, time, inbox }, [{ trigger: known(trigger), delivery }])[0]!)
+      const taken = write((tx) => acceptDeliveries(tx, { jobs, ids, time, deliveryLog }, [{ trigger: known(trigger), delivery }])[0]!)
       if (taken.outcome === 'accepted') return jobs.getJob(db, taken.jobId)
       if (taken.outcome === 'duplicate')
-        inbox.refused(known(trigger), { outcome: 'duplicate', status: 202, jobId: taken.jobId, ...delivery })
-      inbox.settle()
+        deliveryLog.addRefusal(known(trigger), { outcome: 'duplicate', status: 202, jobId: taken.jobId, ...delivery })
+      deliveryLog.flush()
       return null
     },
     refuse(trigger, outcome, status, { times = 1, payload, headers = {} } = {}) {
@@ -84,9 +84,9 @@ export function seedAutomations({ clock, parts, play: playJob }: Seed, agents: r
       for (let n = 0; n < times; n++) {
         clock.advance(500)
         const refusal = { outcome, status, receivedAt: clock.now(), bytes: body?.length ?? 0, payload: body }
-        inbox.refused(known(trigger), { ...refusal, headers: keptHeadersOf(headers), eventName: eventNameOf(headers, {}) })
+        deliveryLog.addRefusal(known(trigger), { ...refusal, headers: keptHeadersOf(headers), eventName: eventNameOf(headers, {}) })
       }
-      inbox.settle()
+      deliveryLog.flush()
     },
     schedule: (fields) =>
       write((tx) =>

@@ -1,30 +1,31 @@
+import type { Message } from '../../src-runner/contract/messages.ts'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Database, openDatabase } from '../../src-runner/base/db/database.ts'
-import { transact, type Tx } from '../../src-runner/base/db/transact.ts'
-import { createJobTails } from '../../src-runner/base/events/job-tails.ts'
+import { type Database, openDatabase } from '../../src-runner/platform/db/database.ts'
+import { transact, type Tx } from '../../src-runner/platform/db/transact.ts'
+import { createLiveJobStreams } from '../../src-runner/platform/events/live-job-streams.ts'
 import type { Agent, CreateAgent, ModelRef } from '../../src-runner/contract/agents.ts'
 import type { Approval, ResolveApproval } from '../../src-runner/contract/approvals.ts'
 import type { JobErrorCode } from '../../src-runner/contract/errors.ts'
 import type { Job, JobChannel } from '../../src-runner/contract/jobs.ts'
-import { type Brings, type CallFacts, NO_MARKS, type RecordedDecision, type RuleText } from '../../src-runner/contract/rules.ts'
-import { createIds, type Ids } from '../../src-runner/kit/ids.ts'
-import { silentLog } from '../../src-runner/kit/log.ts'
-import { createAgent } from '../../src-runner/records/agents/agents.ts'
-import { createApprovals } from '../../src-runner/records/approvals/approvals.ts'
-import { decide } from '../../src-runner/records/approvals/policy.ts'
-import type { Claim } from '../../src-runner/records/jobs/claim.ts'
-import type { AttemptEnding } from '../../src-runner/records/jobs/ending.ts'
-import { createJobStore, type JobStore } from '../../src-runner/records/jobs/job-store.ts'
-import { createJobSearch } from '../../src-runner/records/jobs/search.ts'
-import { insertProvider } from '../../src-runner/records/providers/providers.ts'
-import { createRuleSet } from '../../src-runner/records/rules/rule-set.ts'
-import { createRule, listAllRules } from '../../src-runner/records/rules/rules.ts'
-import { createScheduleStore, type ScheduleStore } from '../../src-runner/records/schedules/schedule-store.ts'
-import { changeSettings } from '../../src-runner/records/settings/settings.ts'
+import { type Taint, type CallFacts, NO_TAINTS, type RecordedDecision, type RuleText } from '../../src-runner/contract/rules.ts'
+import { createIds, type Ids } from '../../src-runner/lib/ids.ts'
+import { silentLog } from '../../src-runner/lib/log.ts'
+import { createAgent } from '../../src-runner/domain/agents/agents.ts'
+import { createApprovals } from '../../src-runner/domain/approvals/approvals.ts'
+import { decide } from '../../src-runner/domain/approvals/policy.ts'
+import type { Claim } from '../../src-runner/domain/jobs/claim.ts'
+import type { AttemptOutcome } from '../../src-runner/domain/jobs/settle-job.ts'
+import { createJobStore, type JobStore } from '../../src-runner/domain/jobs/job-store.ts'
+import { createJobSearch } from '../../src-runner/domain/jobs/search-jobs.sql.ts'
+import { insertProvider } from '../../src-runner/domain/providers/providers.ts'
+import { createRuleSet } from '../../src-runner/domain/rules/rule-set.ts'
+import { createRule, listAllRules } from '../../src-runner/domain/rules/rules.ts'
+import { createScheduleStore, type ScheduleStore } from '../../src-runner/domain/schedules/schedule-store.ts'
+import { changeSettings } from '../../src-runner/domain/settings/settings.ts'
 import { createHandClock, type HandClock } from '../../src-runner/testing/hand-clock.ts'
-import { AskPersonArgs } from '../../src-runner/thinking/tools/ask-person/ask-person.ts'
-import { narrowestRuleFor } from '../../src-runner/work/gate.ts'
+import { AskPersonArgs } from '../../src-runner/agent/tools/ask-person/ask-person.ts'
+import { narrowestRuleFor } from '../../src-runner/execution/tool-policy.ts'
 
 const MINUTE = 60_000
 const NO_LIMIT = 1_000_000
@@ -35,7 +36,7 @@ export type SeededCall = {
   ok?: boolean
   /** Left out: it waits for a person. */
   output?: string
-  brings?: readonly Brings[]
+  addsTaint?: readonly Taint[]
   /** What its tool tells the policy, which decides with that. Left out: nothing was decided about it. */
   facts?: Partial<CallFacts> & Pick<CallFacts, 'subject' | 'summary'>
   /** What the person said before it ran. */
@@ -70,7 +71,7 @@ export type SeededJob = {
     | 'waiting'
     /** A run that found nothing new. */
     | 'quiet'
-    | { error: JobErrorCode; message: string }
+    | { error: JobErrorCode; message: Message }
     | { budget: NonNullable<Approval['budget']> }
 }
 
@@ -103,7 +104,7 @@ export function openSeed(dataDir: string, startAt: number): Seed {
   const db = openDatabase({ file: join(dataDir, 'deckhand.db'), clock, ids })
   // A boot id of its own: what is left running here belongs to a process that is gone, as after a crash.
   const jobs: JobStore = createJobStore({
-    ...{ db, clock, ids, bootId: ids.next(), tails: createJobTails() },
+    ...{ db, clock, ids, bootId: ids.next(), liveStreams: createLiveJobStreams() },
     hooks: { ended: (tx, job) => schedules.jobEnded(tx, job), waiting: (tx, job) => schedules.jobWaits(tx, job) },
   })
   const schedules: ScheduleStore = createScheduleStore({ clock, ids, log: silentLog, jobs })
@@ -115,24 +116,24 @@ export function openSeed(dataDir: string, startAt: number): Seed {
     if (facts === undefined) return undefined
     const quiet = { leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
     const whole: CallFacts = { tool: name, effect: 'read', paths: [], ...quiet, ...facts }
-    const marks = approvals.readMarks(tx, claim.jobId)
+    const taints = approvals.readTaints(tx, claim.jobId)
     const rules = createRuleSet(listAllRules(tx))
-    const floor = { closedFolders: [dataDir], ownPorts: [] }
+    const guardrails = { closedFolders: [dataDir], ownPorts: [] }
     const situation = {
       facts: whole,
       autonomy: agent.autonomy,
       agentId: agent.id,
       rules,
-      marks,
-      brake: false,
+      taints,
+      pauseAll: false,
       grants: new Map(),
-      floor,
+      guardrails,
     }
-    return { callId, tool: name, facts: whole, decision: decide(situation), marks, decidedAt: clock.now() }
+    return { callId, tool: name, facts: whole, decision: decide(situation), taints, decidedAt: clock.now() }
   }
 
   function ask(tx: Tx, claim: Claim, callId: string, call: SeededCall, decided: RecordedDecision | undefined): string {
-    const asked = { callId, tool: call.name, args: call.args, marks: approvals.readMarks(tx, claim.jobId) }
+    const asked = { callId, tool: call.name, args: call.args, taints: approvals.readTaints(tx, claim.jobId) }
     if (call.brokeOff) {
       jobs.recordToolStarted(tx, claim, { callId, name: call.name })
       return approvals.ask(tx, claim, { kind: 'unknown_outcome', ...asked, facts: decided?.facts ?? null })
@@ -155,7 +156,7 @@ export function openSeed(dataDir: string, startAt: number): Seed {
   }
 
   function playCall(tx: Tx, claim: Claim, agent: Agent, callId: string, call: SeededCall): void {
-    const { name, ok = true, output, brings, answered } = call
+    const { name, ok = true, output, addsTaint, answered } = call
     clock.advance(300)
     const decided = decideOn(tx, claim, agent, callId, call)
     if (output === undefined) return void ask(tx, claim, callId, call, decided)
@@ -164,7 +165,7 @@ export function openSeed(dataDir: string, startAt: number): Seed {
       clock.advance(2 * MINUTE)
       approvals.answer(tx, { remember: 'once', ...answered, approvalId })
     } else if (decided !== undefined) approvals.recordDecision(tx, claim, decided)
-    jobs.recordToolResult(tx, claim, { callId, name, ok, output, brings, leftMachine: decided?.facts.leavesMachine, durationMs: 300 })
+    jobs.recordToolResult(tx, claim, { callId, name, ok, output, addsTaint, leftMachine: decided?.facts.leavesMachine, durationMs: 300 })
   }
 
   function play(job: Job, planned: Pick<SeededJob, 'agent' | 'turns' | 'model' | 'ending'>): Job {
@@ -179,7 +180,7 @@ export function openSeed(dataDir: string, startAt: number): Seed {
       if (ending === 'running') return jobs.getJob(tx, job.id)
       if (typeof ending === 'object' && 'budget' in ending) {
         const args = { scope: ending.budget.scope, owner: job.id, period: '' }
-        approvals.ask(tx, claimed.claim, { kind: 'budget', args, budget: ending.budget, marks: NO_MARKS })
+        approvals.ask(tx, claimed.claim, { kind: 'budget', args, budget: ending.budget, taints: NO_TAINTS })
       }
       jobs.settle(tx, claimed.claim, settledAs(ending, planned.turns.at(-1)?.text ?? ''))
       clock.advance(MINUTE)
@@ -241,8 +242,8 @@ export function openSeed(dataDir: string, startAt: number): Seed {
   }
 }
 
-function settledAs(ending: Exclude<NonNullable<SeededJob['ending']>, 'running' | 'pending'>, text: string): AttemptEnding {
-  if (ending === 'waiting' || (typeof ending === 'object' && 'budget' in ending)) return { ending: 'waiting', status: 'awaiting_approval' }
-  if (ending === 'quiet') return { ending: 'completed', text, quiet: true }
-  return typeof ending === 'object' ? { ending: 'failed', ...ending } : { ending, text }
+function settledAs(ending: Exclude<NonNullable<SeededJob['ending']>, 'running' | 'pending'>, text: string): AttemptOutcome {
+  if (ending === 'waiting' || (typeof ending === 'object' && 'budget' in ending)) return { kind: 'waiting', status: 'awaiting_approval' }
+  if (ending === 'quiet') return { kind: 'completed', text, quiet: true }
+  return typeof ending === 'object' ? { kind: 'failed', ...ending } : { kind: ending, text }
 }

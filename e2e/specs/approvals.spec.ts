@@ -51,11 +51,11 @@ function promptsOf(models: ModelServer): string[] {
   return models.received.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => JSON.stringify(body))
 }
 
-const filesOf = (page: Page) => page.locator('section').filter({ has: page.getByRole('heading', { name: 'Files it changed' }) })
+const filesOf = (page: Page) => page.locator('section').filter({ has: page.getByRole('heading', { name: 'Changed files' }) })
 
 async function openApprovals(page: Page): Promise<Locator> {
   await page.goto('app://deckhand/approvals')
-  const card = page.getByRole('article', { name: /^May it do this\?/ })
+  const card = page.getByRole('article', { name: /^Permission/ })
   await expect(card).toBeVisible()
   return card
 }
@@ -84,7 +84,7 @@ test('what an agent may not do alone is counted in the title, shown as it is, an
   await expect.poll(() => statusOf(deckhand, jobId)).toBe('completed')
   expect(read(folder, 'plan.md')).toBe(GREEN)
 
-  await page.getByRole('link', { name: 'Open the job' }).click()
+  await page.getByRole('link', { name: 'Open job' }).click()
   const main = page.getByRole('main')
   await expect(main).toContainText('The plan says green now.')
   await expect(main).toContainText('Approved once')
@@ -131,11 +131,11 @@ test('"Always" shows the rule before it writes it, and the same call runs unaske
   expect((await client.ok('listRules', {})).rules).toEqual([])
   expect(await statusOf(deckhand, jobId)).toBe('awaiting_approval')
 
-  await card.getByRole('button', { name: 'Write the rule and approve' }).click()
-  await expect(card).toContainText('Approved, and a rule was written')
+  await card.getByRole('button', { name: 'Create rule and approve' }).click()
+  await expect(card).toContainText('Approved and rule created')
   await expect.poll(() => statusOf(deckhand, jobId)).toBe('completed')
   await page.getByRole('link', { name: 'Rules', exact: true }).click()
-  await expect(page.getByRole('listitem').filter({ hasText: rule })).toContainText('written by “Always” on an approval')
+  await expect(page.getByRole('listitem').filter({ hasText: rule })).toContainText('created from an approval')
 
   writeFileSync(join(folder.path, 'plan.md'), BLUE)
   const next = await handOver(deckhand, agentId)
@@ -177,15 +177,15 @@ test('what a job wrote is shown line by line, and is put back', async ({ deckhan
   const jobId = await handOver(deckhand, await addAgent(deckhand, models, folder, { autonomy: 'on_its_own' }))
   await page.goto(`app://deckhand/jobs/${jobId}`)
   const files = filesOf(page)
-  await files.getByRole('button', { name: /^Changed .*plan\.md$/ }).click()
-  const lines = files.getByRole('group', { name: /^Changes in .*plan\.md$/ }).getByRole('row')
+  await files.getByRole('button', { name: /^Modified .*plan\.md$/ }).click()
+  const lines = files.getByRole('group', { name: /^Changes to .*plan\.md$/ }).getByRole('row')
   await expect(lines.filter({ hasText: 'Removed' })).toContainText('Paint it blue.')
   await expect(lines.filter({ hasText: 'Added' })).toContainText('Paint it green.')
   expect(read(folder, 'plan.md')).toBe(GREEN)
 
   await files.getByRole('button', { name: /^Undo/ }).click()
   await page
-    .getByRole('alertdialog', { name: /^Undo the change of .*plan\.md\?$/ })
+    .getByRole('alertdialog', { name: /^Undo changes to .*plan\.md\?$/ })
     .getByRole('button', { name: 'Undo' })
     .click()
   await expect(files).toContainText('Undone')
@@ -200,7 +200,7 @@ test('undoing asks before it loses what somebody wrote after the job', async ({ 
   await page.goto(`app://deckhand/jobs/${jobId}`)
   await filesOf(page).getByRole('button', { name: /^Undo/ }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Undo' }).click()
-  const again = page.getByRole('alertdialog', { name: 'It was changed again since' })
+  const again = page.getByRole('alertdialog', { name: 'Changed since this job' })
   await expect(again).toBeVisible()
   expect(read(folder, 'plan.md')).toBe('Paint it red.\n')
   await again.getByRole('button', { name: 'Undo anyway' }).click()
@@ -208,7 +208,7 @@ test('undoing asks before it loses what somebody wrote after the job', async ({ 
   await expect.poll(() => read(folder, 'plan.md')).toBe(BLUE)
 })
 
-test('the brake stops every agent, holds through a restart, and only a person lets go of it', async ({ deckhand, models, folder }) => {
+test('pause all stops every agent, holds through a restart, and only a person lets go of it', async ({ deckhand, models, folder }) => {
   models.play({ text: ['The draft is newer.'], toolCalls: [copyingDraft(folder)] }, { text: ['Nothing to do.'] }, { text: ['Green.'] })
   const held = models.holdBefore(1)
   // One that would ask for nothing.
@@ -216,8 +216,8 @@ test('the brake stops every agent, holds through a restart, and only a person le
   const underWay = await handOver(deckhand, agentId)
   await models.untilQuiet()
   await deckhand.page.goto('app://deckhand/')
-  await deckhand.page.getByRole('button', { name: 'Emergency brake' }).click()
-  const banner = () => deckhand.page.getByRole('status').filter({ hasText: 'The emergency brake is on.' })
+  await deckhand.page.getByRole('button', { name: 'Pause all agents' }).click()
+  const banner = () => deckhand.page.getByRole('status').filter({ hasText: 'All agents are paused.' })
   await expect(banner()).toBeVisible()
   held.release()
   await expect.poll(() => statusOf(deckhand, underWay)).toBe('awaiting_approval')
@@ -229,19 +229,19 @@ test('the brake stops every agent, holds through a restart, and only a person le
   await expect(banner()).toBeVisible()
   const card = await openApprovals(page)
   await card.getByRole('button', { name: 'Details' }).click()
-  await expect(card).toContainText('The emergency brake is on, so every call is asked.')
+  await expect(card).toContainText('All agents are paused, so every call is asked.')
   expect(read(folder, 'plan.md')).toBe(BLUE)
   expect(await statusOf(deckhand, kept)).toBe('pending')
   expect(promptsOf(models)).toHaveLength(1)
 
-  await page.getByRole('button', { name: 'Release…' }).click()
-  const question = page.getByRole('alertdialog', { name: 'Release the emergency brake?' })
-  await expect(question).toContainText('1 job waits and starts at once.')
+  await page.getByRole('button', { name: 'Resume all agents…' }).click()
+  const question = page.getByRole('alertdialog', { name: 'Resume all agents?' })
+  await expect(question).toContainText('1 job is waiting and starts right away.')
   await question.getByRole('button', { name: 'Cancel' }).click()
   await expect(question).toBeHidden()
   await expect(banner()).toBeVisible()
-  await page.getByRole('button', { name: 'Release…' }).click()
-  await question.getByRole('button', { name: 'Release the brake' }).click()
+  await page.getByRole('button', { name: 'Resume all agents…' }).click()
+  await question.getByRole('button', { name: 'Resume all agents' }).click()
   await expect(banner()).toBeHidden()
   await expect.poll(() => statusOf(deckhand, kept)).toBe('completed')
 

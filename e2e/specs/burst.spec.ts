@@ -10,7 +10,7 @@ test('after a burst the log of the database is copied by a thread of its own, al
   models,
 }) => {
   const { id: agentId } = await setUpAgent(deckhand.client, models, {})
-  await deckhand.client.ok('updateSettings', { body: { brake: true } })
+  await deckhand.client.ok('updateSettings', { body: { pauseAll: true } })
   const task = 'Look at this. '.repeat(6000)
   for (let i = 0; i < 200; i++) await deckhand.client.ok('submitTask', { body: { task, agentId } })
   const folder = join(deckhand.dataDir, 'logs')

@@ -31,8 +31,8 @@ async function connect(page: Page, telegram: BotApiServer): Promise<void> {
   await page.getByRole('button', { name: 'Connect Telegram' }).click()
   const dialog = page.getByRole('dialog', { name: 'Connect Telegram' })
   await dialog.getByLabel('Token').fill(telegram.token)
-  await dialog.getByRole('button', { name: 'Another server' }).click()
-  await dialog.getByLabel('Address of a Bot API server').fill(telegram.url)
+  await dialog.getByRole('button', { name: 'Custom server' }).click()
+  await dialog.getByLabel('Bot API server address').fill(telegram.url)
   await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
   await expect(page.getByRole('dialog', { name: `@${telegram.botName} is connected` })).toContainText('Waiting for your first message')
 }
@@ -41,10 +41,10 @@ async function connect(page: Page, telegram: BotApiServer): Promise<void> {
 async function confirmOwner(page: Page, telegram: BotApiServer, user: ServedUser): Promise<void> {
   const dialog = page.getByRole('dialog', { name: `@${telegram.botName} is connected` })
   const line = dialog.getByRole('listitem').filter({ hasText: `number ${user.id}` })
-  await line.getByRole('button', { name: 'That is me' }).click()
+  await line.getByRole('button', { name: 'This is me' }).click()
   const question = page.getByRole('alertdialog', { name: `Is ${user.first_name} you?` })
   await expect(question).toContainText(`number ${user.id}`)
-  await question.getByRole('button', { name: 'That is me' }).click()
+  await question.getByRole('button', { name: 'This is me' }).click()
   await expect(line).toContainText('You')
   await dialog.getByRole('button', { name: 'Done' }).click()
 }
@@ -130,7 +130,7 @@ test('the screens of channels, from nobody to somebody who waits and an account 
   await lookAt(
     deckhand,
     [
-      { name: 'channels', path: '/channels', shows: (on) => on.getByText('Talk to an agent from anywhere') },
+      { name: 'channels', path: '/channels', shows: (on) => on.getByText('Message agents from anywhere') },
       { name: 'channels-connect', path: '/channels?connect=1', shows: (on) => on.getByLabel('Token') },
       { name: 'settings-doctor', path: '/settings/health', shows: (on) => on.getByText('Database', { exact: true }) },
     ],
@@ -140,11 +140,7 @@ test('the screens of channels, from nobody to somebody who waits and an account 
   telegram.say(STRANGER, 'Hello?')
   telegram.say(MIRA, 'It is me.')
   await confirmOwner(page, telegram, MIRA)
-  await lookAt(
-    deckhand,
-    [{ name: 'channels', path: '/channels', shows: (on) => on.getByText('Wrote, and waits for your word') }],
-    'channel',
-  )
+  await lookAt(deckhand, [{ name: 'channels', path: '/channels', shows: (on) => on.getByText('Wants to chat') }], 'channel')
   telegram.revokeToken()
   await lookAt(
     deckhand,

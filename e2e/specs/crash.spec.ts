@@ -20,7 +20,7 @@ test('a job outlives the process that did it, and repeats nothing that was recor
   await expect(page.getByText('You paint the', { exact: true })).toBeVisible()
 
   const before = await deckhand.runnerPid()
-  const banner = page.getByRole('status').filter({ hasText: 'The runner stopped and is starting again' })
+  const banner = page.getByRole('status').filter({ hasText: 'The runner stopped and is restarting' })
   const told = banner.waitFor({ state: 'visible' })
   process.kill(before, 'SIGKILL')
   held.release()
@@ -30,7 +30,7 @@ test('a job outlives the process that did it, and repeats nothing that was recor
   expect(await deckhand.runnerPid()).not.toBe(before)
 
   const main = page.getByRole('main')
-  await expect(main.getByText('Done', { exact: true })).toBeVisible()
+  await expect(main.getByText('Completed', { exact: true })).toBeVisible()
   await expect(main).toContainText('You paint the fence on Saturday.')
   await expect(page.getByText('Attempt 2')).toBeVisible()
   await expect(page.getByRole('button', { name: /^Read .*plan\.md/ })).toHaveCount(1)

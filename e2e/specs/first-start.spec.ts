@@ -13,17 +13,17 @@ test('from nothing to a finished first job, and never asked again', async ({ dec
   const from = performance.now()
 
   await expect(page.getByRole('heading', { name: 'Choose a model' })).toBeVisible()
-  await page.getByRole('button', { name: 'Try the demo' }).click()
+  await page.getByRole('button', { name: 'Use demo' }).click()
 
-  await expect(page.getByRole('heading', { name: 'Name your first agent' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Create your first agent' })).toBeVisible()
   await page.getByLabel('Name', { exact: true }).fill('Marta')
-  await page.getByRole('button', { name: 'Choose a folder…' }).click()
+  await page.getByRole('button', { name: 'Choose folder…' }).click()
   await expect(page.getByText(folder.path)).toBeVisible()
   await page.getByRole('button', { name: 'Create agent' }).click()
 
-  await expect(page.getByRole('heading', { name: 'Give Marta a first job' })).toBeVisible()
-  await page.getByRole('button', { name: 'Run the first job' }).click()
-  await expect(page.getByRole('heading', { name: 'That was your first job' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Run a first job with Marta' })).toBeVisible()
+  await page.getByRole('button', { name: 'Run job' }).click()
+  await expect(page.getByRole('heading', { name: 'Your first job is done' })).toBeVisible()
   for (const file of ['boiler-service.md', 'garden-plan.md', 'expenses.csv']) await expect(page.getByRole('main')).toContainText(file)
   // What only somebody knows who has read the file.
   await expect(page.getByRole('main')).toContainText('Serviced on 3 September')
@@ -38,13 +38,13 @@ test('from nothing to a finished first job, and never asked again', async ({ dec
   await row.click()
 
   await expect(page.getByRole('heading', { name: /Look at my folder/ })).toBeVisible()
-  await expect(page.getByText('Done', { exact: true })).toBeVisible()
-  const figures = page.locator('dl[aria-label="Figures"]')
+  await expect(page.getByText('Completed', { exact: true })).toBeVisible()
+  const figures = page.locator('dl[aria-label="Summary"]')
   await expect(figures).toContainText('Marta')
   await expect(figures).toContainText('Demo')
   await expect(figures).toContainText(/Tokens\s*[\d.,]+K? in, [\d.,]+K? out/)
   await expect(figures).toContainText('$0.00')
-  await expect(page.getByRole('button', { name: /^Looked into its folders/ })).toBeVisible()
+  await expect(page.getByRole('button', { name: /^Listed its folders/ })).toBeVisible()
   await expect(page.getByRole('button', { name: /^Read .*boiler-service\.md/ })).toBeVisible()
 
   await deckhand.quit()

@@ -4,9 +4,6 @@ import { lookAt } from '../fixtures/look-at.ts'
 import { createRealFolder } from '../fixtures/real-folder.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
-// Each place is looked at in three ways.
-test.setTimeout(180_000)
-
 const text = (wanted: string | RegExp) => (page: Page) => page.getByRole('main').getByText(wanted).first()
 
 /** Words of English sentences that no German sentence holds. */
@@ -35,27 +32,27 @@ test.describe('with automations', () => {
       deckhand,
       [
         { name: 'home', path: '/', shows: text('Webhooks erreichen diesen Rechner nicht') },
-        { name: 'settings', path: '/settings', shows: text('Mitteilungen') },
+        { name: 'settings', path: '/settings', shows: text('Benachrichtigungen') },
         {
           name: 'settings-doctor',
           path: '/settings/health',
-          shows: text('Was Deckhand von diesem Rechner braucht'),
+          shows: text('Prüft, ob die Teile von Deckhand funktionieren'),
         },
         {
           name: 'settings-outside',
           path: '/settings/webhooks',
-          shows: text('Die Verbindung wurde abgewiesen.'),
+          shows: text('hat die Verbindung abgelehnt'),
         },
         { name: 'automations-schedules', path: '/automations/schedules', shows: text(schedules[0]!.name) },
         { name: 'automations-webhooks', path: '/automations/webhooks', shows: text(orders.name) },
-        { name: 'automations-webhook', path: `/automations/webhooks/${orders.id}`, shows: text('Die Verbindung wurde abgewiesen.') },
-        { name: 'channels', path: '/channels', shows: text('Von überall mit einem Agenten sprechen') },
-        { name: 'rules', path: '/rules', shows: text('Würde gefragt?') },
+        { name: 'automations-webhook', path: `/automations/webhooks/${orders.id}`, shows: text('hat die Verbindung abgelehnt') },
+        { name: 'channels', path: '/channels', shows: text('Von überall mit Agenten schreiben') },
+        { name: 'rules', path: '/rules', shows: text('Regeln testen') },
         { name: 'activity', path: '/activity', shows: (on) => on.getByRole('main').getByText('Cleo').first() },
         ...schedules.map(({ id }, at) => ({
           name: `automations-schedule-${at + 1}`,
           path: `/automations/schedules/${id}`,
-          shows: text('Jedes Mal, da er fällig war'),
+          shows: text('Jeder geplante Lauf und sein Ergebnis'),
         })),
       ],
       'german',
@@ -66,9 +63,9 @@ test.describe('with automations', () => {
       // One has not come due yet.
       if (occurrences.length === 0) continue
       await page.goto(`app://deckhand/automations/schedules/${id}`)
-      const ledger = page.getByRole('list', { name: 'Was geschah' })
-      await expect(ledger).toBeVisible()
-      await expect(ledger).not.toContainText(ENGLISH)
+      const runHistory = page.getByRole('list', { name: 'Laufverlauf' })
+      await expect(runHistory).toBeVisible()
+      await expect(runHistory).not.toContainText(ENGLISH)
     }
     await page.goto('app://deckhand/settings/health')
     const doctor = page.locator('#checks')
@@ -112,8 +109,8 @@ test('a German page asks in German, and says in German why it asks and what did 
     'german',
   )
   await page.goto(`app://deckhand/approvals?id=${approvals[0]!.id}`)
-  await page.getByRole('article').getByRole('button', { name: 'Einzelheiten' }).click()
-  await expect(page.getByRole('article')).toContainText('Frage vor write_file')
+  await page.getByRole('article').getByRole('button', { name: 'Details' }).click()
+  await expect(page.getByRole('article')).toContainText('Vor write_file fragen')
   await expect(page.getByRole('article')).not.toContainText(ENGLISH)
 
   // The job goes on and meets a server that is gone.
@@ -122,7 +119,11 @@ test('a German page asks in German, and says in German why it asks and what did 
   await expect.poll(async () => (await client.ok('getJob', { params: { jobId } })).job.status, { timeout: 60_000 }).toBe('failed')
   await page.goto(`app://deckhand/jobs/${jobId}`)
   const alert = page.getByRole('alert').first()
-  await expect(alert).toContainText('Das Modell war nicht zu erreichen')
+  await expect(alert).toContainText('nicht erreichbar')
   await expect(alert).not.toContainText(ENGLISH)
-  await lookAt(deckhand, [{ name: 'job-failed', path: `/jobs/${jobId}`, shows: text(/Das Modell war nicht zu erreichen/) }], 'german')
+  await lookAt(
+    deckhand,
+    [{ name: 'job-failed', path: `/jobs/${jobId}`, shows: text(/Das Modell war auch nach mehreren Versuchen nicht erreichbar/) }],
+    'german',
+  )
 })

@@ -27,15 +27,15 @@ test.describe('without a keyring', () => {
   test.use({ vault: 'keychain', env: { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' } })
 
   test('the window says what is wrong and what to do, and jobs are done all the same', async ({ deckhand, page }) => {
-    const banner = page.getByRole('status').filter({ hasText: 'Keys cannot be read.' })
-    await expect(banner).toContainText('There is no keyring on this machine')
-    await expect(banner).toContainText('Install and start one (GNOME Keyring or KWallet), or start Deckhand with DECKHAND_VAULT=file')
+    const banner = page.getByRole('status').filter({ hasText: 'The keychain cannot be read.' })
+    await expect(banner).toContainText('No keychain is running')
+    await expect(banner).toContainText('start Deckhand with DECKHAND_VAULT=file')
     await expect(banner.getByRole('button', { name: 'Check again' })).toBeVisible()
 
-    await page.getByRole('button', { name: 'Try the demo' }).click()
+    await page.getByRole('button', { name: 'Use demo' }).click()
     await page.getByRole('button', { name: 'Create agent' }).click()
-    await page.getByRole('button', { name: 'Run the first job' }).click()
-    await expect(page.getByRole('heading', { name: 'That was your first job' })).toBeVisible()
+    await page.getByRole('button', { name: 'Run job' }).click()
+    await expect(page.getByRole('heading', { name: 'Your first job is done' })).toBeVisible()
 
     // A key is refused with the reason, not kept somewhere worse.
     const { status, body } = await deckhand.client.ask('createProvider', {

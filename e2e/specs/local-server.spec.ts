@@ -13,7 +13,7 @@ test('an agent reads a real folder with a model server that was added by hand', 
   await page.goto('app://deckhand/models')
 
   await page.getByRole('button', { name: 'Add provider' }).click()
-  const form = page.getByRole('dialog', { name: 'Add a provider' })
+  const form = page.getByRole('dialog', { name: 'Add provider' })
   await form.getByRole('button', { name: 'Provider' }).click()
   await page.getByRole('option', { name: /OpenAI-compatible server/ }).click()
   await form.getByLabel('Name', { exact: true }).fill('Server in the cellar')
@@ -22,7 +22,7 @@ test('an agent reads a real folder with a model server that was added by hand', 
   await form.getByRole('button', { name: 'Connect' }).click()
   await expect(form).toBeHidden()
   await expect(page.getByRole('main')).toContainText('Server in the cellar')
-  await expect(page.getByText('Works · 2 models')).toBeVisible()
+  await expect(page.getByText('Connected · 2 models')).toBeVisible()
   await expect(page.getByText(/Key stored/)).toBeVisible()
 
   await page.goto('app://deckhand/agents/new')
@@ -30,7 +30,7 @@ test('an agent reads a real folder with a model server that was added by hand', 
   await page.getByRole('button', { name: 'Add folder…' }).click()
   await expect(page.getByText(folder.path)).toBeVisible()
   await page.getByRole('button', { name: 'Create agent' }).click()
-  await expect(page.getByText('Nora is ready')).toBeVisible()
+  await expect(page.getByText('Nora created')).toBeVisible()
 
   models.play(
     { text: ['I look.'], toolCalls: [{ id: 'call_1', name: 'list_files', args: { recursive: true } }], usage: { input: 100, output: 10 } },
@@ -41,17 +41,17 @@ test('an agent reads a real folder with a model server that was added by hand', 
     { text: ['It was ', '**1,240 euros**', '.'], usage: { input: 300, output: 10 } },
   )
   await page.goto('app://deckhand/')
-  await page.getByRole('textbox', { name: 'Hand over a job' }).fill('How much was the deposit?')
-  await page.getByRole('button', { name: 'Hand over' }).click()
+  await page.getByRole('textbox', { name: 'New job' }).fill('How much was the deposit?')
+  await page.getByRole('button', { name: 'Run job' }).click()
   await page
     .getByRole('link', { name: /How much was the deposit/ })
     .first()
     .click()
 
   await expect(page.getByRole('main')).toContainText('It was 1,240 euros.')
-  await expect(page.getByRole('button', { name: /^Looked into / })).toBeVisible()
+  await expect(page.getByRole('button', { name: /^Listed / })).toBeVisible()
   await expect(page.getByRole('button', { name: /^Read .*landlord\.txt/ })).toBeVisible()
-  const figures = page.locator('dl[aria-label="Figures"]')
+  const figures = page.locator('dl[aria-label="Summary"]')
   await expect(figures).toContainText('small')
   await expect(figures).toContainText('600 in, 30 out')
   // What answers on this machine costs nothing.

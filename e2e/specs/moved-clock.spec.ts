@@ -45,28 +45,28 @@ test('a schedule that has used up its budget stops, says so once, and goes on by
   const main = () => deckhand.page.getByRole('main')
 
   await startAhead(HOUR_MS)
-  await expect(main()).toContainText('Budget used up')
+  await expect(main()).toContainText('Spending limit reached')
   expect(await now()).toMatchObject({ status: 'budget_exhausted', lastStatus: 'budget_exhausted' })
-  expect((await deckhand.hooks()).notices.filter((title) => title.includes('Shop watch'))).toHaveLength(1)
+  expect((await deckhand.hooks()).notifications.filter((title) => title.includes('Shop watch'))).toHaveLength(1)
   await deckhand.page.goto('app://deckhand/')
   await expect(main()).toContainText('Shop watch')
   // Told once a day, and not again by the next due time.
   await startAhead(2 * HOUR_MS)
-  await expect(main()).toContainText('Budget used up')
-  expect((await deckhand.hooks()).notices.filter((title) => title.includes('Shop watch'))).toEqual([])
+  await expect(main()).toContainText('Spending limit reached')
+  expect((await deckhand.hooks()).notifications.filter((title) => title.includes('Shop watch'))).toEqual([])
 
   models.play({ text: ['Two new orders.'], usage: { input: 10, output: 0 } })
   await startAhead(24 * HOUR_MS)
   await expect.poll(async () => (await now()).lastStatus).toBe('success')
   expect((await now()).status).toBe('active')
-  await expect(main()).not.toContainText('Budget used up')
+  await expect(main()).not.toContainText('Spending limit reached')
   const { occurrences } = await deckhand.client.ok('listOccurrences', { params })
   expect(occurrences[0]).toMatchObject({ state: 'caught_up', jobStatus: 'completed' })
   expect(occurrences.filter(({ state }) => state === 'skipped_budget')).toHaveLength(2)
   expect(occurrences.filter(({ state }) => state === 'missed').length).toBeGreaterThan(10)
 })
 
-test('after a week away Home says what ran, what did not and why, and the ledger what became of every due time', async ({
+test('after a week away Home says what ran, what did not and why, and the run history what became of every due time', async ({
   deckhand,
   models,
 }) => {
@@ -84,19 +84,19 @@ test('after a week away Home says what ran, what did not and why, and the ledger
   await page.goto('app://deckhand/')
   const away = page.getByRole('region', { name: 'While you were away' })
   const line = away.getByRole('listitem').filter({ hasText: 'Morning round' })
-  await expect(line).toContainText('1 caught up')
+  await expect(line).toContainText('1 ran late')
   await expect(line).toContainText(/16\d missed/)
   await expect(line).toContainText('Deckhand was not running or the computer was asleep')
   await line.getByRole('link', { name: 'Morning round' }).click()
-  const ledger = page.getByRole('list', { name: 'Ledger' })
-  await expect(ledger.getByRole('listitem').first()).toContainText('Caught up')
-  // Hundreds of lines that say the same are one for each reason.
-  await expect(ledger.getByRole('listitem').filter({ hasText: 'Missed' })).toHaveCount(2)
+  const runHistory = page.getByRole('list', { name: 'Run history' })
+  await expect(runHistory.getByRole('listitem').first()).toContainText('Ran late')
+  // Hundreds of runs with the same reason are one line.
+  await expect(runHistory.getByRole('listitem').filter({ hasText: 'Missed' })).toHaveCount(1)
   await page.goto('app://deckhand/')
-  await away.getByRole('button', { name: 'Seen' }).click()
+  await away.getByRole('button', { name: 'Dismiss' }).click()
   await expect(away).toBeHidden()
   await page.reload()
-  await expect(page.getByText('Nothing needs you.')).toBeVisible()
+  await expect(page.getByText('You’re all caught up.')).toBeVisible()
   await expect(away).toBeHidden()
   const all = await everyOccurrence(deckhand.client, schedule.id)
   const hours = all.filter(({ origin }) => origin === 'clock')
@@ -105,7 +105,7 @@ test('after a week away Home says what ran, what did not and why, and the ledger
   expect([167, 168, 169]).toContain(hours.length)
   expect(hours.filter(({ state }) => state === 'caught_up')).toHaveLength(1)
   expect(hours.filter(({ state }) => state === 'missed')).toHaveLength(hours.length - 1)
-  expect(hours.every(({ reason }) => reason !== '')).toBe(true)
+  expect(hours.every(({ reason }) => reason.code.startsWith('due_'))).toBe(true)
   await expect
     .poll(async () => (await deckhand.client.ok('listJobs', { query: { channel: 'schedule' } })).jobs.map(({ status }) => status))
     .toEqual(['completed'])

@@ -9,7 +9,7 @@ test.use({
 
 test('a taken port is named, another one offered and remembered, and the stranger hears nothing', async ({ deckhand, page, stranger }) => {
   const banner = page.getByRole('status').first()
-  await expect(banner).toContainText(`Port ${stranger.port} is used by another program, so the runner cannot start.`)
+  await expect(banner).toContainText(`Another program uses port ${stranger.port}, so the runner cannot start.`)
   const offer = page.getByRole('button', { name: /^Use port \d+$/ })
   const port = Number((await offer.innerText()).match(/\d+/)![0])
   expect(port).not.toBe(stranger.port)

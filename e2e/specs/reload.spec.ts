@@ -44,10 +44,10 @@ test('Stop ends the answer and keeps what was written', async ({ deckhand, page,
   const hungUp = models.untilHungUp()
   await page.getByRole('button', { name: 'Stop' }).click()
   await hungUp
-  await expect(answers).toContainText('Stopped. What was written is kept.')
+  await expect(answers).toContainText('Stopped. The partial reply is kept.')
   await page.reload()
   await expect(answers).toContainText('Once there was a lighthouse')
-  await expect(answers).toContainText('Stopped. What was written is kept.')
+  await expect(answers).toContainText('Stopped. The partial reply is kept.')
 
   // The conversation goes on from there.
   held.release()

@@ -6,9 +6,6 @@ import { lookAt } from '../fixtures/look-at.ts'
 import { asPhone, NARROW, resizeWindow, takePicture, WIDE } from '../fixtures/screen-shots.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
-// Up to seventy pictures a test, each looked at for what keeps people out.
-test.setTimeout(180_000)
-
 const heading = (name: string | RegExp) => (page: Page) => page.getByRole('heading', { name })
 const text = (wanted: string | RegExp) => (page: Page) => page.getByRole('main').getByText(wanted).first()
 
@@ -44,11 +41,11 @@ async function expectWholeCardInChat(deckhand: Deckhand, models: ModelServer, fo
 
   const card = page.locator('[data-decision=open]')
   const talk = page.getByRole('group', { name: 'Chat', exact: true })
-  const boxOf = async (of: Locator) => (await of.boundingBox())!
+  const sandboxOf = async (of: Locator) => (await of.boundingBox())!
   const expectWhole = async () => {
     await expect(card).toHaveCount(1)
     const inside = async () => {
-      const [inner, outer] = [await boxOf(card), await boxOf(talk)]
+      const [inner, outer] = [await sandboxOf(card), await sandboxOf(talk)]
       return inner.y >= outer.y && inner.y + inner.height <= outer.y + outer.height
     }
     await expect.poll(inside, { message: 'the card is in sight as a whole' }).toBe(true)
@@ -65,12 +62,12 @@ async function expectWholeCardInChat(deckhand: Deckhand, models: ModelServer, fo
   await expectWhole()
 
   // Further up, the way back stands beside the talk and not on it.
-  const { x, y, height } = await boxOf(talk)
+  const { x, y, height } = await sandboxOf(talk)
   await page.mouse.move(x + 50, y + 50)
   await page.mouse.wheel(0, -height / 4)
   const jump = page.getByRole('button', { name: 'Jump to latest' })
   await expect(jump).toBeVisible()
-  expect((await boxOf(jump)).y, 'the button is below the talk').toBeGreaterThanOrEqual(y + height)
+  expect((await sandboxOf(jump)).y, 'the button is below the talk').toBeGreaterThanOrEqual(y + height)
   await jump.click()
   await expectWhole()
 
@@ -92,20 +89,20 @@ test('a fresh installation, on every screen', async ({ deckhand }) => {
   await lookAt(
     deckhand,
     [
-      { name: 'welcome-agent', path: '/welcome?step=agent', shows: heading('Name your first agent') },
-      { name: 'chat', path: '/chat', shows: text('You need an agent to talk to') },
-      { name: 'activity', path: '/activity', shows: text('Nothing has happened yet') },
+      { name: 'welcome-agent', path: '/welcome?step=agent', shows: heading('Create your first agent') },
+      { name: 'chat', path: '/chat', shows: text('Create an agent to start a chat') },
+      { name: 'activity', path: '/activity', shows: text('No jobs yet') },
       { name: 'agents', path: '/agents', shows: text('No agents yet') },
     ],
     'empty',
   )
   await client.ok('createAgent', { body: { name: 'File guide' } })
-  await lookAt(deckhand, [{ name: 'welcome-job', path: '/welcome?step=job', shows: heading('Give File guide a first job') }], 'empty')
+  await lookAt(deckhand, [{ name: 'welcome-job', path: '/welcome?step=job', shows: heading('Run a first job with File guide') }], 'empty')
   await client.ok('updateSettings', { body: { firstStart: 'done' } })
   await lookAt(
     deckhand,
     [
-      { name: 'home', path: '/', shows: text('No job yet') },
+      { name: 'home', path: '/', shows: text('No jobs yet') },
       { name: 'models', path: '/models', shows: heading('Models & keys') },
     ],
     'empty',
@@ -134,7 +131,7 @@ test.describe('in the middle of a day', () => {
         { name: 'chat-new', path: '/chat', shows: heading(/^What should .* do\?/) },
         { name: 'chat', path: `/chat/${insurance.conversationId}`, shows: text('Two of the three') },
         { name: 'activity', path: '/activity', shows: text('Morning summary') },
-        { name: 'activity-nothing', path: '/activity?q=zebra', shows: text('No job matches') },
+        { name: 'activity-nothing', path: '/activity?q=zebra', shows: text('No matching jobs') },
         { name: 'job', path: `/jobs/${insurance.id}`, shows: text('Two of the three') },
         { name: 'job-failed', path: `/jobs/${jobOf('Compare the stock').id}`, shows: text('This job failed') },
         { name: 'job-running', path: `/jobs/${jobOf('Sort the photos').id}`, shows: heading(/Sort the photos/) },
@@ -152,7 +149,7 @@ test.describe('in the middle of a day', () => {
           shows: (on) => on.getByRole('link', { name: /Quiet hours/ }),
           open: (on) => on.getByRole('searchbox').fill('hours'),
         },
-        { name: 'not-found', path: '/nowhere', shows: text('There is no such page') },
+        { name: 'not-found', path: '/nowhere', shows: text('Page not found') },
         {
           name: 'palette',
           path: '/',
@@ -233,7 +230,7 @@ test.describe('with decisions to make', () => {
     const letters = about(({ tool }) => tool === 'move_file')
 
     const choose = async (on: Page, tool: string) => {
-      await on.locator('form').filter({ hasText: 'Suppose that the job' }).getByRole('button', { name: /^Tool/ }).click()
+      await on.locator('form').filter({ hasText: 'Assume the job' }).getByRole('button', { name: /^Tool/ }).click()
       await on.getByRole('option', { name: tool, exact: true }).click()
     }
     await lookAt(
@@ -245,7 +242,7 @@ test.describe('with decisions to make', () => {
         {
           name: 'approval-reject',
           path: `/approvals/${writing.id}`,
-          shows: (on) => on.getByRole('textbox', { name: /Say why/ }),
+          shows: (on) => on.getByRole('textbox', { name: /Add a note/ }),
           open: (on) =>
             on
               .getByRole('article')
@@ -255,13 +252,13 @@ test.describe('with decisions to make', () => {
         {
           name: 'approval-always',
           path: `/approvals/${writing.id}`,
-          shows: (on) => on.getByRole('button', { name: 'Write the rule and approve' }),
+          shows: (on) => on.getByRole('button', { name: 'Create rule and approve' }),
           open: (on) => on.getByRole('button', { name: 'Always…' }).click(),
         },
         { name: 'approval-two-of-three', path: `/approvals/${fetching.id}`, shows: approvalCard(/parcels/) },
         { name: 'approval-program', path: `/approvals/${program.id}`, shows: approvalCard(/check\.py/) },
-        { name: 'approval-unknown', path: `/approvals/${broken.id}`, shows: approvalCard(/^Did it happen/) },
-        { name: 'approval-budget', path: `/approvals/${money.id}`, shows: approvalCard(/money/) },
+        { name: 'approval-unknown', path: `/approvals/${broken.id}`, shows: approvalCard(/^Unknown outcome/) },
+        { name: 'approval-budget', path: `/approvals/${money.id}`, shows: approvalCard(/spending limit/i) },
         {
           name: 'approvals-answered',
           path: '/approvals?show=answered',
@@ -272,29 +269,29 @@ test.describe('with decisions to make', () => {
         {
           name: 'rules-add',
           path: '/rules',
-          shows: (on) => on.getByRole('group', { name: 'Add a rule' }),
-          open: (on) => on.getByRole('button', { name: 'Add a rule' }).click(),
+          shows: (on) => on.getByRole('group', { name: 'Add rule' }),
+          open: (on) => on.getByRole('button', { name: 'Add rule' }).click(),
         },
         {
           name: 'rules-simulated',
           path: '/rules',
-          shows: text('It asks you first'),
+          shows: text('Asks you first'),
           open: async (on) => {
             await choose(on, 'web_fetch')
             await on.getByRole('textbox', { name: 'Address' }).fill('https://example.com/page')
             await on.getByText('has read private data', { exact: true }).click()
-            await on.getByText('has read text that anybody may have written', { exact: true }).click()
-            await on.getByRole('button', { name: 'Check', exact: true }).click()
-            await on.getByText('It asks you first').scrollIntoViewIfNeeded()
+            await on.getByText('has read untrusted text', { exact: true }).click()
+            await on.getByRole('button', { name: 'Test', exact: true }).click()
+            await on.getByText('Asks you first').scrollIntoViewIfNeeded()
           },
         },
         { name: 'job-waiting', path: `/jobs/${fetching.jobId}`, shows: approvalCard(/parcels/) },
-        { name: 'job-decisions', path: `/jobs/${letters.jobId}`, shows: text('Approved, and a rule was written') },
+        { name: 'job-decisions', path: `/jobs/${letters.jobId}`, shows: text('Approved and rule created') },
         {
           name: 'job-files',
           path: `/jobs/${painting}`,
-          shows: (on) => on.getByRole('group', { name: /^Changes in .*plan\.md$/ }),
-          open: (on) => on.getByRole('button', { name: /^Changed .*plan\.md$/ }).click(),
+          shows: (on) => on.getByRole('group', { name: /^Changes to .*plan\.md$/ }),
+          open: (on) => on.getByRole('button', { name: /^Modified .*plan\.md$/ }).click(),
         },
         {
           name: 'job-undo',
@@ -312,7 +309,7 @@ test.describe('with decisions to make', () => {
         {
           name: 'settings-tools',
           path: '/settings/tools',
-          shows: text('Sandbox for programs'),
+          shows: text('Program sandbox'),
         },
         {
           name: 'settings-web-search',
@@ -324,8 +321,8 @@ test.describe('with decisions to make', () => {
       'waiting',
     )
     await expectWholeCardInChat(deckhand, models, folder.path)
-    await client.ok('updateSettings', { body: { brake: true } })
-    await lookAt(deckhand, [{ name: 'braked', path: '/', shows: (on) => on.getByText('The emergency brake is on.') }], 'waiting')
+    await client.ok('updateSettings', { body: { pauseAll: true } })
+    await lookAt(deckhand, [{ name: 'pausedAll', path: '/', shows: (on) => on.getByText('All agents are paused.') }], 'waiting')
     folder.remove()
   })
 })
@@ -351,8 +348,8 @@ test.describe('with webhooks and schedules', () => {
       deckhand,
       [
         { name: 'webhooks', path: '/automations', shows: text('Contact form') },
-        { name: 'webhook', path: `/automations/webhooks/${trigger('New orders').id}`, shows: text('Over the limit') },
-        { name: 'webhook-paused', path: `/automations/webhooks/${trigger('Contact form').id}`, shows: text('Came while paused') },
+        { name: 'webhook', path: `/automations/webhooks/${trigger('New orders').id}`, shows: text('Rate limited') },
+        { name: 'webhook-paused', path: `/automations/webhooks/${trigger('Contact form').id}`, shows: text('Paused') },
         {
           name: 'delivery',
           path: `/automations/webhooks/${trigger('New orders').id}?delivery=${accepted.id}`,
@@ -361,43 +358,43 @@ test.describe('with webhooks and schedules', () => {
         {
           name: 'webhook-new',
           path: '/automations/webhooks/new?preset=github_issue',
-          shows: (on) => on.getByRole('button', { name: 'Show what the agent would be given' }),
+          shows: (on) => on.getByRole('button', { name: 'Show agent input' }),
         },
         {
           name: 'webhook-address',
           path: '/automations/webhooks/new?preset=shopify_order',
-          shows: (on) => on.getByRole('region', { name: 'The address of this webhook' }),
+          shows: (on) => on.getByRole('region', { name: 'Webhook address' }),
           open: async (on) => {
             await on.getByRole('button', { name: 'Create webhook' }).click()
             // Leaving it uncopied would be asked about.
             await on.getByRole('button', { name: 'Copy address' }).click()
           },
         },
-        { name: 'schedules', path: '/automations/schedules', shows: heading('The next 24 hours') },
-        { name: 'schedule', path: `/automations/schedules/${schedule('Compare the stock').id}`, shows: text('waits for your decision') },
+        { name: 'schedules', path: '/automations/schedules', shows: heading('Next 24 hours') },
+        { name: 'schedule', path: `/automations/schedules/${schedule('Compare the stock').id}`, shows: text('needs your approval') },
         {
           name: 'schedule-exhausted',
           path: `/automations/schedules/${schedule('Check the prices').id}`,
-          shows: text('Its agent has spent'),
+          shows: text('have cost'),
         },
         {
           name: 'schedule-watcher',
           path: `/automations/schedules/${schedule('Watch the parcel').id}`,
-          shows: (on) => on.getByRole('heading', { name: 'What it keeps' }),
+          shows: (on) => on.getByRole('heading', { name: 'Saved notes' }),
           open: (on) => on.getByText('last seen in Lyon').scrollIntoViewIfNeeded(),
         },
         {
           name: 'schedule-marked',
           path: `/automations/schedules/${schedule('Morning summary').id}?occurrence=${caughtUp.id}`,
-          shows: text('Caught up'),
+          shows: text('Ran late'),
         },
-        { name: 'schedule-new', path: '/automations/schedules/new?example=1', shows: text('The next times') },
+        { name: 'schedule-new', path: '/automations/schedules/new?example=1', shows: text('Next runs') },
         {
           name: 'schedule-edit',
           path: `/automations/schedules/${schedule('Watch the parcel').id}/edit`,
           shows: (on) => on.getByRole('textbox', { name: 'Cron' }),
         },
-        { name: 'job-of-webhook', path: `/jobs/${fired.id}`, shows: (on) => on.getByRole('link', { name: /New orders|Look at pushes/ }) },
+        { name: 'job-of-webhook', path: `/jobs/${fired.id}`, shows: (on) => on.getByRole('link', { name: /New orders|Review pushes/ }) },
         { name: 'job-of-schedule', path: `/jobs/${caughtUp.jobId}`, shows: (on) => on.getByRole('link', { name: 'Morning summary' }) },
       ],
       'automations',
@@ -418,8 +415,8 @@ test.describe('with webhooks and schedules', () => {
       deckhand,
       [
         { name: 'home', path: '/', shows: (on) => on.getByRole('region', { name: 'While you were away' }) },
-        { name: 'schedules', path: '/automations/schedules', shows: heading('The next 24 hours') },
-        { name: 'schedule', path: `/automations/schedules/${stock.id}`, shows: heading('The last 7 days') },
+        { name: 'schedules', path: '/automations/schedules', shows: heading('Next 24 hours') },
+        { name: 'schedule', path: `/automations/schedules/${stock.id}`, shows: heading('Last 7 days') },
       ],
       'week-away',
     )

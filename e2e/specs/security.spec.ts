@@ -148,7 +148,7 @@ test('the secret is given out only after the desktop has asked the person', asyn
   const ask = () => page.evaluate(() => (globalThis as unknown as { deckhand: DesktopApi }).deckhand.revealSecret(undefined))
   await deckhand.setHooks({ confirm: false })
   expect(await ask()).toBeNull()
-  expect((await deckhand.hooks()).questions).toEqual(['Show the secret of this computer?'])
+  expect((await deckhand.hooks()).questions).toEqual(['Show the API secret?'])
   await deckhand.setHooks({ confirm: true })
   const secret = await ask()
   expect(secret).toMatch(/^[\w-]{43}$/)

@@ -20,13 +20,12 @@ const test = base.extend<{ tray: TrayHost }>({
     },
     { auto: true },
   ],
+  env: async ({ tray }, use) => use({ DBUS_SESSION_BUS_ADDRESS: tray.busAddress }),
 })
 
 test('the tray shows what runs, stops it, brings the window back, and quits', async ({ tray, deckhand, models }) => {
   await expect.poll(() => tray.icons()).toBe(1)
-  await expect
-    .poll(() => tray.entries())
-    .toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Pull the emergency brake', 'Quit Deckhand'])
+  await expect.poll(() => tray.entries()).toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Pause all agents', 'Quit Deckhand'])
 
   const agent = await setUpAgent(deckhand.client, models)
   models.holdBefore(2)
@@ -41,7 +40,7 @@ test('the tray shows what runs, stops it, brings the window back, and quits', as
       '  Show',
       '  Stop',
       '—',
-      'Pull the emergency brake',
+      'Pause all agents',
       'Quit Deckhand',
     ])
 
@@ -56,39 +55,39 @@ test('the tray shows what runs, stops it, brings the window back, and quits', as
 
   await tray.press('Stop')
   await expect.poll(() => tray.entries()).toContain('No jobs running')
-  await expect(deckhand.page.getByRole('main').getByText('Stopped', { exact: true })).toBeVisible()
+  await expect(deckhand.page.getByRole('main').getByText('Cancelled', { exact: true })).toBeVisible()
 
   const gone = deckhand.app.waitForEvent('close')
   await tray.press('Quit Deckhand')
   await gone
 })
 
-test('the brake is in the tray, and a decision that waits leads to where it is made', async ({ tray, deckhand, models }) => {
+test('pause all is in the tray, and a decision that waits leads to where it is made', async ({ tray, deckhand, models }) => {
   const agent = await setUpAgent(deckhand.client, models)
-  await tray.press('Pull the emergency brake')
-  await expect.poll(() => tray.entries()).toContain('The emergency brake is on')
+  await tray.press('Pause all agents')
+  await expect.poll(() => tray.entries()).toContain('All agents are paused')
   await deckhand.page.goto('app://deckhand/')
-  const banner = deckhand.page.getByRole('status').filter({ hasText: 'The emergency brake is on.' })
+  const banner = deckhand.page.getByRole('status').filter({ hasText: 'All agents are paused.' })
   await expect(banner).toBeVisible()
 
   models.play({ toolCalls: [{ id: 'call_1', name: 'ask_person', args: { question: 'Which colour?', choices: ['Blue', 'Green'] } }] })
   await deckhand.client.ok('submitTask', { body: { task: 'Paint the fence', agentId: agent.id } })
-  await expect.poll(() => tray.entries()).toContain('No jobs running, 1 waiting')
+  await expect.poll(() => tray.entries()).toContain('No jobs running, 1 queued')
   // Pulled at once; released only after a question.
   expect((await deckhand.hooks()).questions).toEqual([])
   await deckhand.setHooks({ confirm: false })
-  await tray.press('Release the emergency brake')
-  await expect.poll(async () => (await deckhand.hooks()).questions).toEqual(['Release the emergency brake?'])
+  await tray.press('Resume all agents…')
+  await expect.poll(async () => (await deckhand.hooks()).questions).toEqual(['Resume all agents?'])
   await expect(banner).toBeVisible()
   await deckhand.setHooks({ confirm: true })
-  await tray.press('Release the emergency brake')
+  await tray.press('Resume all agents…')
   await expect(banner).toBeHidden()
-  await expect.poll(() => tray.entries()).toContain('1 approval is waiting…')
+  await expect.poll(() => tray.entries()).toContain('1 approval waiting…')
 
-  await tray.press('1 approval is waiting…')
-  await expect(deckhand.page.getByRole('article', { name: 'It asks you Which colour?' })).toBeVisible()
+  await tray.press('1 approval waiting…')
+  await expect(deckhand.page.getByRole('article', { name: 'Question Which colour?' })).toBeVisible()
   await deckhand.page.getByRole('button', { name: 'Green' }).click()
-  await expect.poll(() => tray.entries()).not.toContain('1 approval is waiting…')
+  await expect.poll(() => tray.entries()).not.toContain('1 approval waiting…')
   await expect.poll(() => JSON.stringify(models.received.at(-1)?.body)).toContain('Green')
 })
 
@@ -108,7 +107,7 @@ test('what waits is answered in the tray, and the dock counts it', async ({ tray
     .poll(() => tray.entries())
     .toEqual([
       'Open Deckhand',
-      '1 approval is waiting…',
+      '1 approval waiting…',
       shown,
       '  Approve once',
       '  Reject',
@@ -116,7 +115,7 @@ test('what waits is answered in the tray, and the dock counts it', async ({ tray
       '—',
       'No jobs running',
       '—',
-      'Pull the emergency brake',
+      'Pause all agents',
       'Quit Deckhand',
     ])
   await expect.poll(async () => (await deckhand.hooks()).count).toBe(1)
@@ -144,7 +143,7 @@ test('what waits is answered in the tray, and the dock counts it', async ({ tray
     .toEqual(['Ada: Which?', '  Answer “Salt & pepper”', '  Answer “None”', '  Open…'])
   await tray.press('Answer “Salt & pepper”')
   await expect.poll(() => JSON.stringify(models.received.at(-1)?.body)).toContain('Salt & pepper')
-  expect((await deckhand.hooks()).notices.filter((title) => title === 'Your answer was not taken')).toEqual([])
+  expect((await deckhand.hooks()).notifications.filter((title) => title === 'Your answer was not taken')).toEqual([])
   folder.remove()
 })
 
@@ -154,13 +153,13 @@ test('a tunnel is stopped and started in the tray, and none outlives the app', a
   const pids = () => standIns.starts('ngrok').map(({ pid }) => pid)
   await deckhand.quit()
   await deckhand.start({ PATH: pathWith(standIns.folder) })
-  expect(await tray.entries()).not.toContain('Stop the tunnel (ngrok)')
+  expect(await tray.entries()).not.toContain('Stop tunnel (ngrok)')
   await deckhand.client.ok('startTunnel', { body: { program: 'ngrok' } })
-  await expect.poll(() => tray.entries()).toContain('Looking whether webhooks come in…')
-  await tray.press('Stop the tunnel (ngrok)')
-  await expect.poll(() => tray.entries()).toContain('Start the tunnel (ngrok)')
+  await expect.poll(() => tray.entries()).toContain('Checking the public address…')
+  await tray.press('Stop tunnel (ngrok)')
+  await expect.poll(() => tray.entries()).toContain('Start tunnel (ngrok)')
   await expect.poll(() => pids().filter(isThere)).toEqual([])
-  await tray.press('Start the tunnel (ngrok)')
+  await tray.press('Start tunnel (ngrok)')
   await expect.poll(async () => (await deckhand.client.ok('getPublicAddress')).publicAddress.tunnel?.state).toBe('running')
   expect(pids().filter(isThere)).toHaveLength(1)
   await deckhand.kill()
@@ -192,16 +191,18 @@ test('menus, questions and notifications speak as the page does', async ({ tray,
   await expect.poll(() => tray.entries()).toContain('Open Deckhand')
   await page.evaluate(() => localStorage.setItem('deckhand.language', 'de'))
   await page.reload()
-  await expect.poll(() => tray.entries()).toEqual(['Deckhand öffnen', '—', 'Nichts läuft', '—', 'Notbremse ziehen', 'Deckhand beenden'])
+  await expect
+    .poll(() => tray.entries())
+    .toEqual(['Deckhand öffnen', '—', 'Keine Aufträge laufen', '—', 'Alle Agenten pausieren', 'Deckhand beenden'])
   const menu = await deckhand.app.evaluate(({ Menu }) => Menu.getApplicationMenu()!.items.map(({ label }) => label))
   expect(menu).toEqual(['Datei', 'Bearbeiten', 'Gehe zu', 'Darstellung', 'Fenster', 'Hilfe'])
 
   const agent = await setUpAgent(deckhand.client, models, { autonomy: 'ask_first' })
   models.play({ toolCalls: [{ id: 'call_1', name: 'remember', args: { text: 'Der Zaun ist grün.' } }] })
   await deckhand.client.ok('submitTask', { body: { task: 'Merk dir die Farbe', agentId: agent.id } })
-  await expect.poll(async () => (await deckhand.hooks()).notices).toContain('Ada braucht deine Freigabe')
+  await expect.poll(async () => (await deckhand.hooks()).notifications).toContain('Ada braucht deine Freigabe')
   await expect.poll(() => tray.entries()).toContain('Ada: Merken: Der Zaun ist grün.')
-  expect(await tray.entries()).toEqual(expect.arrayContaining(['1 Entscheidung wartet …', '  Einmal freigeben', '  Ablehnen']))
+  expect(await tray.entries()).toEqual(expect.arrayContaining(['1 offene Freigabe …', '  Einmal freigeben', '  Ablehnen']))
 
   // Known before there is a page again.
   await deckhand.quit()

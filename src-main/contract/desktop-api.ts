@@ -1,17 +1,18 @@
 import { z } from 'zod'
+import { LANGUAGES } from '../../resources/locales/texts.ts'
 
 /**
- * What the window may ask of the desktop. The preload binds these names to IPC and nothing else; main parses every
- * argument with the schema that stands here and answers only to the app's own page.
+ * What the window may ask the desktop. The preload only binds these names to IPC. Main parses every argument with the
+ * schema here, and answers only the app's own page.
  */
 export const RunnerState = z.discriminatedUnion('state', [
   z.object({ state: z.literal('starting') }),
   z.object({ state: z.literal('ready'), runnerUrl: z.string() }),
   z.object({ state: z.literal('restarting'), attempt: z.number().int(), reason: z.string() }),
   z.object({ state: z.literal('stopped') }),
-  /** Another program holds the port. Nothing was sent to it. */
+  /** Another program uses the port. Nothing was sent to it. */
   z.object({ state: z.literal('port_taken'), port: z.number().int(), suggestedPort: z.number().int() }),
-  /** Given up: crashed three times in five minutes, or the data folder cannot be used. */
+  /** The runner crashed three times in five minutes, or cannot use the data folder. */
   z.object({ state: z.literal('failed'), code: z.string(), message: z.string() }),
 ])
 export type RunnerState = z.infer<typeof RunnerState>
@@ -25,9 +26,9 @@ export type DashboardState = z.infer<typeof DashboardState>
 
 export const VaultState = z.object({
   kind: z.enum(['keychain', 'file']),
-  /** damaged: what is stored cannot be opened with the key that was found. Nothing is overwritten. */
+  /** damaged: the key that was found does not open the vault. Nothing is overwritten. */
   state: z.enum(['ok', 'absent', 'locked', 'denied', 'timeout', 'damaged']),
-  /** What is wrong and what to do, for people. Empty when ok. */
+  /** For people: what is wrong and what to do. Empty when ok. */
   message: z.string(),
 })
 export type VaultState = z.infer<typeof VaultState>
@@ -38,8 +39,8 @@ export const MachineSettings = z.object({
   startAtLogin: z.boolean(),
   closeToTray: z.boolean(),
   theme: z.enum(['system', 'light', 'dark']),
-  /** As the page has it: told by the page, so that menus and notifications speak as it does. */
-  language: z.enum(['system', 'en', 'de']),
+  /** The page's language, so that menus and notifications match it. */
+  language: z.enum(['system', ...LANGUAGES]),
   logLevel: z.enum(['error', 'warn', 'info', 'debug']),
 })
 export type MachineSettings = z.infer<typeof MachineSettings>
@@ -63,7 +64,7 @@ export const DesktopState = z.object({
 })
 export type DesktopState = z.infer<typeof DesktopState>
 
-/** A wish of the menu, the tray or a notification that the page carries out. */
+/** What the menu, the tray or a notification asks the page to do. */
 export const DesktopCommand = z.discriminatedUnion('command', [
   z.object({ command: z.literal('go'), path: z.string().regex(/^\/[\w/?=&.-]*$/) }),
   z.object({ command: z.literal('palette') }),
@@ -71,23 +72,23 @@ export const DesktopCommand = z.discriminatedUnion('command', [
 ])
 export type DesktopCommand = z.infer<typeof DesktopCommand>
 
-/** Requests: name → argument and answer. */
+/** Requests: name → argument and result. */
 export const DESKTOP_CALLS = {
   getState: { argument: z.undefined(), answer: DesktopState },
   changeSettings: { argument: MachineSettings.partial(), answer: MachineSettings },
-  /** Take the suggested (or another) port, remember it, and start the server there. */
+  /** Saves the port and starts the server on it. */
   usePort: {
     argument: z.object({ server: z.enum(['runner', 'dashboard']), port: z.number().int().min(1).max(65_535) }),
     answer: z.undefined(),
   },
   restartRunner: { argument: z.object({ safeMode: z.boolean() }), answer: z.undefined() },
-  /** Try the keychain again, after the person unlocked it. */
+  /** Tries the keychain again, after the person unlocked it. */
   recheckVault: { argument: z.undefined(), answer: VaultState },
-  /** The secret of this installation, after the desktop asked the person; null when they refused. Never part of the state. */
+  /** The secret of this installation, after a confirmation dialog. null: the person refused. Never part of the state. */
   revealSecret: { argument: z.undefined(), answer: z.string().nullable() },
-  /** The system's folder dialog; null when the person closed it. */
+  /** Opens the system's folder dialog. null: the person closed it. */
   pickFolder: { argument: z.undefined(), answer: z.string().nullable() },
-  /** Asks the person first, showing the host. Only http and https. true when it was opened. */
+  /** Shows the host and asks first. http and https only. true: it was opened. */
   openExternal: { argument: z.object({ url: z.string().max(4096) }), answer: z.boolean() },
   /** Opens the data folder or the logs folder in the file manager. */
   showFolder: { argument: z.enum(['data', 'logs']), answer: z.undefined() },
@@ -100,9 +101,9 @@ type Call<N extends DesktopCallName> = (
   argument: z.input<(typeof DESKTOP_CALLS)[N]['argument']>,
 ) => Promise<z.output<(typeof DESKTOP_CALLS)[N]['answer']>>
 
-/** `window.deckhand` in the app's own window; absent when the page is opened in a browser. */
+/** `window.deckhand` in the app's own window. Absent in a browser. */
 export type DesktopApi = { [N in DesktopCallName]: Call<N> } & {
-  /** Calls back now and on every change, until the answered function is called. */
+  /** Calls `listener` now and on every change, until the returned function is called. */
   onState: (listener: (state: DesktopState) => void) => () => void
   onCommand: (listener: (command: DesktopCommand) => void) => () => void
 }

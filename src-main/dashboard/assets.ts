@@ -4,7 +4,7 @@ import { extname, join } from 'node:path'
 
 export type Asset = { bytes: Buffer; type: string; etag: string; cacheControl: string }
 
-/** The built page by request path: what is not in this map cannot be asked for, so no path leads out of the folder. */
+/** The built page by request path. Only what is in this map can be requested, so no path leads out of the folder. */
 export type Assets = ReadonlyMap<string, Asset>
 
 const TYPES: Record<string, string> = {
@@ -21,10 +21,10 @@ const TYPES: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** Vite puts a hash of the content into these names, so the content behind a name never changes. */
+/** Vite puts a content hash into these names, so they can be cached for ever. */
 const HASHED = /^\/assets\/.+-[\w-]{8,}\.\w+$/
 
-/** Reads the built page into memory (about one megabyte). null: it has not been built. Source maps stay out. */
+/** Reads the built page into memory (about 1 MB), without source maps. null: it has not been built. */
 export async function loadAssets(folder: string): Promise<Assets | null> {
   const assets = new Map<string, Asset>()
   let entries

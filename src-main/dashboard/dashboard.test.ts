@@ -194,7 +194,7 @@ describe('the way to the runner', () => {
     })
   })
 
-  it('brings back the answer without cookies, leave for other origins, or the secret', async () => {
+  it('passes the response back without cookies, leave for other origins, or the secret', async () => {
     behave = (_request, response) =>
       response
         .writeHead(409, {
@@ -402,13 +402,13 @@ describe('the gate, before everything and for every path', () => {
   })
 
   it('sends somebody who opens localhost on to the address that is bound', async () => {
-    for (const [name, marks] of [
+    for (const [name, taints] of [
       ['localhost', ['Sec-Fetch-Site: none', 'Sec-Fetch-Mode: navigate']],
       ['[::1]', ['Sec-Fetch-Site: none', 'Sec-Fetch-Mode: navigate']],
       ['LOCALHOST', ['Accept: text/html,*/*']],
     ] as const) {
       for (const path of ['/', '/jobs?status=running', '/api/jobs', '//evil.example']) {
-        const answer = await raw([`GET ${path} HTTP/1.1`, `Host: ${name}:${server.port}`, ...marks])
+        const answer = await raw([`GET ${path} HTTP/1.1`, `Host: ${name}:${server.port}`, ...taints])
         expect([name, path, statusOf(answer)]).toEqual([name, path, 307])
         expect(answer).toContain(`location: ${server.url}${path}\r\n`)
         expect(answer).toContain('cache-control: no-store\r\n')

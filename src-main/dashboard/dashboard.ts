@@ -9,7 +9,7 @@ import { API_HEADERS, PAGE_HEADERS } from './hardening.ts'
 import { isPassable } from './passable.ts'
 import { createRunnerLink, type RunnerAddress } from './runner-link.ts'
 
-/** A request however it came: from the app's own window over its scheme, or over HTTP. */
+/** A request from the app's own window over its scheme, or over HTTP. */
 export type DashboardRequest = {
   via: 'window' | 'http'
   method: string
@@ -20,7 +20,7 @@ export type DashboardRequest = {
   authorizations: readonly string[]
   /** null: none was sent. */
   body: Readable | null
-  /** Aborted when whoever asked is gone. */
+  /** Aborted when the client is gone. */
   signal: AbortSignal
 }
 
@@ -32,7 +32,7 @@ export type DashboardAnswer = {
 
 export type Dashboard = {
   answer(request: DashboardRequest): Promise<DashboardAnswer>
-  /** The same in the shapes of fetch, for the window's scheme. */
+  /** The same with fetch's types, for the window's scheme. */
   handle(request: Request, options: { via: 'window' | 'http' }): Promise<Response>
   close(): void
 }
@@ -40,9 +40,9 @@ export type Dashboard = {
 export type DashboardDeps = {
   /** null: the page has not been built. */
   assets: Assets | null
-  /** null: our runner is not ready. Asked for every request. */
+  /** Called for every request. null: our runner is not ready. */
   runner: () => RunnerAddress | null
-  /** The same for the window, which was opened before the runner was ready: waits a while for one that is starting. */
+  /** The same for the window, which may open before the runner is ready: waits a while for a runner that is starting. */
   runnerSoon: () => Promise<RunnerAddress | null>
   authMode: AuthMode
   /** WORKER_SECRET; null while it is not known. */
@@ -52,7 +52,7 @@ export type DashboardDeps = {
 
 export const DASHBOARD_SERVICE = 'deckhand-dashboard'
 
-/** What goes on to the runner. Everything else stays here: cookies, Host, Origin, forwarded headers, other credentials. */
+/** Headers passed to the runner. All others are dropped: cookies, Host, Origin, forwarding headers, other credentials. */
 const PASSED_REQUEST_HEADERS = [
   'accept',
   'content-type',
@@ -62,13 +62,13 @@ const PASSED_REQUEST_HEADERS = [
   'cache-control',
   'idempotency-key',
 ] as const
-/** What does not come back: headers of one connection, cookies, and leave for other origins. */
+/** Response headers that are dropped: connection headers, cookies, and CORS permissions. */
 const KEPT_BACK = /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|set-cookie|access-control-.*|server)$/
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 
 /**
- * The dashboard as one function from request to answer: its own health, the page, and the runner's routes behind
- * `/api/` with the bearer added. It knows neither Electron nor a port; both ways in share it, so they cannot differ.
+ * The dashboard as one function from request to response: its own health, the page, and the runner's routes behind
+ * `/api/` with the bearer added. It knows neither Electron nor a port. Window and HTTP share it, so they behave alike.
  */
 export function createDashboard(deps: DashboardDeps): Dashboard {
   const link = createRunnerLink()
@@ -83,7 +83,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
   }
 
   async function answerApi(request: DashboardRequest, path: string): Promise<DashboardAnswer> {
-    // The window is ours. Everybody else has to prove, in this mode, that they know the secret.
+    // The window is ours. In this mode, every other client must know the secret.
     if (request.via === 'http' && deps.authMode !== 'local-trust' && !hasBearer(request.authorizations, deps.secret())) {
       return refusal('unauthorized', 'Send the header "Authorization: Bearer <WORKER_SECRET>".')
     }
@@ -131,7 +131,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
         signal: request.signal,
       })
       const fields = Object.entries(headers).flatMap(([name, value]) => [value].flat().map((single) => [name, single] as [string, string]))
-      // These answers may have no body, and Response insists on it.
+      // Response throws if one of these statuses has a body.
       const bodiless = request.method === 'HEAD' || status === 204 || status === 304
       if (bodiless && body instanceof Readable) body.destroy()
       const content =
@@ -146,7 +146,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
   }
 }
 
-/** Screens have paths of their own; a person who opens one, or reloads it, gets the page. Files that are missing stay missing. */
+/** Opening or reloading the path of a screen returns the page. Missing files stay missing. */
 function isScreen(request: DashboardRequest, path: string): boolean {
   const last = path.slice(path.lastIndexOf('/') + 1)
   return !last.includes('.') && !path.startsWith('/assets/') && (request.header('accept') ?? '').includes('text/html')
@@ -181,12 +181,12 @@ function unavailable(): DashboardAnswer {
   )
 }
 
-/** An answer that is not a success, as the contract has it. It never repeats what was sent. */
+/** An error response in the shape of the contract. It never repeats what was sent. */
 export function refusal(code: ErrorCode, message?: string): DashboardAnswer {
   return json(ERROR_STATUS[code], message === undefined ? { error: code } : { error: code, message })
 }
 
-/** Not to be remembered: the name that was asked for may belong to another program tomorrow. */
+/** Not cacheable: the host name may belong to another program tomorrow. */
 export function redirection(location: string): DashboardAnswer {
   return { status: 307, headers: { ...API_HEADERS, location, 'content-length': '0', 'cache-control': 'no-store' }, body: null }
 }

@@ -1,6 +1,6 @@
 /**
- * What the page may do. No remote image, font, frame or connection: model output cannot make the page send anything
- * anywhere. Styles may be inline because Solid writes constant styles into its templates as attributes.
+ * The page's Content Security Policy. No remote image, font, frame or connection, so model output cannot make the page
+ * send data anywhere. Inline styles are allowed because Solid writes constant styles as attributes.
  */
 const PAGE_POLICY: Record<string, string> = {
   'default-src': "'none'",
@@ -16,7 +16,7 @@ const PAGE_POLICY: Record<string, string> = {
   'frame-ancestors': "'none'",
 }
 
-/** `extra` adds to single directives; only development uses it (the page's server with hot reload). */
+/** `extra` adds to single directives. Only development uses it, for the server with hot reload. */
 export function pagePolicy(extra: Record<string, string> = {}): string {
   return Object.entries(PAGE_POLICY)
     .map(([name, value]) => `${name} ${value}${extra[name] ? ` ${extra[name]}` : ''}`)

@@ -3,12 +3,12 @@ import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
 export type Passable = 'pass' | 'wrong_method' | 'unknown'
 
 /**
- * Routes of the runner that may be reached through the dashboard. The table of the contract is the list, so a path
- * that the runner might read in another way than this file (an escaped letter, a doubled slash) is simply unknown.
- * The worker's routes are the runner's own, and `/api/health` is answered by the dashboard itself.
+ * The runner's routes that the dashboard passes on. The contract's route table is the list, so a path that the runner
+ * might parse differently (an escaped letter, a double slash) is unknown here. The worker's routes stay closed, and the
+ * dashboard answers `/api/health` itself.
  */
 const PASSED = (Object.values(ROUTES) as Route[])
-  .filter((route) => route.gate !== 'worker' && route.path !== '/api/health')
+  .filter((route) => route.access !== 'worker' && route.path !== '/api/health')
   .map((route) => ({ method: route.method, segments: route.path.split('/') }))
 
 const BY_LENGTH = Map.groupBy(PASSED, (route) => route.segments.length)

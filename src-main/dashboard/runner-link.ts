@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 
-/** Where the runner listens and what opens it, while our own runner is alive and ready. */
+/** Where the runner listens, and its secret, while our own runner is ready. */
 export type RunnerAddress = { host: string; port: number; secret: string }
 
 export type RunnerCall = {
@@ -14,14 +14,14 @@ export type RunnerCall = {
 }
 
 export type RunnerLink = {
-  /** Resolves with the answer's head; its body follows as a stream. Rejects when no answer came. */
+  /** Resolves with the response's head; the body follows as a stream. Rejects if there is no response. */
   call(address: RunnerAddress, call: RunnerCall): Promise<IncomingMessage>
   close(): void
 }
 
 /**
- * Requests to the runner over kept connections. Connections belong to one address object: a runner that was started
- * again gets new ones, and nothing is written into a socket of the old one.
+ * Requests to the runner over keep-alive connections. They belong to one endpoint object, so after a restart nothing is
+ * written to a socket of the old runner.
  */
 export function createRunnerLink(): RunnerLink {
   let agent: Agent | null = null
@@ -50,7 +50,7 @@ export function createRunnerLink(): RunnerLink {
         })
         request.once('error', reject)
         request.once('response', (answer) => {
-          // From here on trouble is the stream's: whoever reads the body hears of it.
+          // Later errors reach the reader of the body, through the stream.
           request.removeListener('error', reject)
           request.on('error', () => undefined)
           resolve(answer)

@@ -12,7 +12,7 @@ import { API_HEADERS } from './hardening.ts'
 export type DashboardServer = {
   url: string
   port: number
-  /** The dashboard's own origins: what a browser that shows it sends as `Origin`. */
+  /** The dashboard's own origins, as a browser sends them in `Origin`. */
   origins: readonly string[]
   close(): Promise<void>
 }
@@ -37,10 +37,10 @@ export class PortTakenError extends Error {
   }
 }
 
-/** Serves the dashboard over HTTP. Rejects with a PortTakenError when another program holds the port. */
+/** Serves the dashboard over HTTP. Rejects with a PortTakenError if another program uses the port. */
 export async function startDashboardServer(options: DashboardServerOptions): Promise<DashboardServer> {
   const { dashboard, host, log } = options
-  // Both are known once the port is; until then nothing is let in.
+  // Both are known once the port is. Until then every request is refused.
   const gate: { config: GateConfig; url: string } = {
     config: { authMode: options.authMode, hosts: new Set(), origins: new Set() },
     url: '',
@@ -49,12 +49,12 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
   const app = fastify({
     logger: false,
     forceCloseConnections: true,
-    // The gate stands before the router, so that a path the router cannot even read is refused like any other.
+    // The gate runs before the router, so that a path the router cannot parse is refused like any other.
     serverFactory: (route) =>
       createHttpServer((request, response) => {
         const { httpVersion, rawHeaders } = request
         const refused = refuseAtGate({ method: request.method!, path: pathOf(request), httpVersion, rawHeaders }, gate.config)
-        // Absolute targets name an authority that the gate did not see, and there is nothing to upgrade to (h2c is only an offer).
+        // An absolute target names an authority that the gate did not check. Upgrades are not supported (h2c is only an offer).
         const unreadable = !request.url!.startsWith('/') || (request.headers.upgrade ?? 'h2c').toLowerCase() !== 'h2c'
         if (refused === null && !unreadable) {
           if (!isUnderAnotherName(request, gate.config)) return route(request, response)
@@ -74,7 +74,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
       send(reply.raw, request.raw.method!, refusal('invalid_request'))
     },
   })
-  // Nothing is parsed here: a body goes on to the runner as it came, or is refused by its type.
+  // Bodies are not parsed here: they go to the runner unchanged, or are refused by their type.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   const serve = (request: IncomingMessage, response: ServerResponse) => void answerHttp(dashboard, request, response, log)
@@ -99,7 +99,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     throw error
   }
   const { address, port } = app.server.address() as AddressInfo
-  // The name says nothing: it may be 127.0.0.1 or [::1].
+  // localhost may be 127.0.0.1 or [::1].
   const bound = host === 'localhost' ? address : host
   gate.config = gateConfigFor(options, bound, port)
   gate.url = urlOf(bound, port)
@@ -111,7 +111,7 @@ function gateConfigFor({ authMode, appUrl }: DashboardServerOptions, bound: stri
   return {
     authMode,
     hosts: new Set([...namesOf(bound), ...(app ? [app.hostname.toLowerCase()] : [])]),
-    // A browser leaves out the port that its scheme has anyway.
+    // Browsers leave out the default port of a scheme.
     origins: new Set([...boundNamesOf(bound).map((name) => new URL(`http://${name}:${port}`).origin), ...(app ? [app.origin] : [])]),
   }
 }
@@ -120,7 +120,7 @@ function isLoopbackName({ hostname }: URL): boolean {
   return /^(.+\.)?localhost\.?$/.test(hostname)
 }
 
-/** Somebody opens the page at `localhost`, or at another loopback address than the one that is bound. */
+/** For pages opened at `localhost` or at another loopback address than the bound one. */
 function isUnderAnotherName(request: IncomingMessage, { origins }: GateConfig): boolean {
   if (request.method !== 'GET' && request.method !== 'HEAD') return false
   const mode = request.headers['sec-fetch-mode']
@@ -129,7 +129,7 @@ function isUnderAnotherName(request: IncomingMessage, { origins }: GateConfig): 
 }
 
 function createHttpServer(listener: (request: IncomingMessage, response: ServerResponse) => void): Server {
-  // A request has 30 s to arrive; Node looks only every 30 s unless told otherwise. Answers may take as long as they like.
+  // A request has 30 s to arrive; by default Node checks only every 30 s. Responses have no limit.
   return createServer({ requestTimeout: 30_000, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 }, listener)
 }
 
@@ -161,9 +161,9 @@ function send(response: ServerResponse, method: string, { status, headers, body 
   }
   response.writeHead(status, headers)
   if (body === null || Buffer.isBuffer(body)) return void response.end(method === 'HEAD' ? undefined : (body ?? undefined))
-  // The head goes out at once: an event stream may stay silent for a while after it opened.
+  // Send the head at once: an event stream may stay silent for a while.
   response.flushHeaders()
-  // A runner that goes away in the middle must look like a cut connection, not like an end.
+  // If the runner dies midway, the client must see a cut connection, not a complete response.
   pipeline(body, response, () => undefined)
 }
 

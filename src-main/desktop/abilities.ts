@@ -2,22 +2,21 @@ import { app, dialog, Notification, shell, type BrowserWindow } from 'electron'
 
 export type Question = { message: string; detail: string; yes: string; no: string }
 
-/** What reaches out of this program to the person or the system. Tests of the whole app put their own in its place. */
+/** Everything that reaches the person or the system from here. Window tests replace it. */
 export type Abilities = {
   /** null: the person closed the dialog. */
   pickFolder(): Promise<string | null>
   /** Whether the person agrees. */
   confirm(question: Question): Promise<boolean>
-  /** The same where the system wants to know at once; everything stands still until the answer. */
+  /** Synchronous, for events that the system wants answered at once. Blocks the process. */
   confirmAtOnce(question: Question): boolean
   openInBrowser(url: URL): Promise<void>
   /** Rejects with the system's reason. */
   moveToTrash(file: string): Promise<void>
-  notify(notice: { title: string; body: string; onClick: () => void }): void
+  notify(notification: { title: string; body: string; onClick: () => void }): void
   /**
-   * How many things wait for the person, on the icon in the dock or launcher; 0 takes the number away. Windows has no
-   * numbers, and an overlay sits on the button of a window that is mostly closed into the tray: there the tray's icon
-   * alone shows that something waits.
+   * Shows a count on the icon in the dock or launcher; 0 removes it. Windows has no such counts, and its overlays need a
+   * window button, which is gone while Deckhand is in the tray. There only the tray icon shows that something waits.
    */
   showCount(count: number): void
 }
@@ -31,13 +30,13 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
       return canceled ? null : (filePaths[0] ?? null)
     },
     async confirm(question) {
-      const options = boxOf(question)
+      const options = sandboxOf(question)
       const owner = window()
       const { response } = owner?.isVisible() ? await dialog.showMessageBox(owner, options) : await dialog.showMessageBox(options)
       return response === 0
     },
     confirmAtOnce(question) {
-      const options = boxOf(question)
+      const options = sandboxOf(question)
       const owner = window()
       return (owner ? dialog.showMessageBoxSync(owner, options) : dialog.showMessageBoxSync(options)) === 0
     },
@@ -53,6 +52,6 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
   }
 }
 
-function boxOf({ message, detail, yes, no }: Question) {
+function sandboxOf({ message, detail, yes, no }: Question) {
   return { type: 'question' as const, title: app.name, message, detail, buttons: [yes, no], defaultId: 1, cancelId: 1, noLink: true }
 }

@@ -7,7 +7,7 @@ import { externalUrl } from '../security/external-url.ts'
 import { mayAskDesktop } from '../security/own-page.ts'
 import type { Abilities } from './abilities.ts'
 import { setLoginItem } from './login-item.ts'
-import type { Speech } from './speech.ts'
+import type { Speech } from './language.ts'
 
 type Handlers = {
   [N in DesktopCallName]: (
@@ -15,7 +15,7 @@ type Handlers = {
   ) => Promise<z.input<(typeof DESKTOP_CALLS)[N]['answer']>>
 }
 
-/** Answers what the window asks. Who asks and what is asked are both checked before anything is done. */
+/** Handles the calls of the window. Checks both sender and arguments first. */
 export function answerDesktopCalls(deps: {
   host: Host
   abilities: Abilities
@@ -27,7 +27,7 @@ export function answerDesktopCalls(deps: {
   const handlers: Handlers = {
     getState: async () => deps.state(),
     async changeSettings(change) {
-      // The system first: a setting that could not be carried out must not look as if it were.
+      // The system first: a setting that failed must not look as if it were set.
       if (change.startAtLogin !== undefined) setLoginItem(change.startAtLogin)
       return host.settings.change(change)
     },
@@ -43,9 +43,13 @@ export function answerDesktopCalls(deps: {
       return found
     },
     async revealSecret() {
-      // Asked by the desktop, not by the page: nothing that runs in the page can agree for the person.
-      const text = deps.speech().words.desktop.questions
-      const question = { message: text.secret, detail: text.secretText, yes: text.secretYes, no: text.secretNo }
+      // The desktop asks, not the page, so that nothing in the page can confirm for the person.
+      const question = {
+        message: deps.speech().t('desktop.questions.secret'),
+        detail: deps.speech().t('desktop.questions.secretText'),
+        yes: deps.speech().t('desktop.questions.secretYes'),
+        no: deps.speech().t('desktop.questions.secretNo'),
+      }
       return (await abilities.confirm(question)) ? host.workerSecret() : null
     },
     pickFolder: () => abilities.pickFolder(),
@@ -76,16 +80,15 @@ export function answerDesktopCalls(deps: {
   }
 }
 
-/** Opens a link outside after the person saw where it leads. true: it was opened. */
-export async function openLinkAsking(abilities: Abilities, link: string, { words }: Speech): Promise<boolean> {
+/** Opens a link in the browser after the person saw its host. true: it was opened. */
+export async function openLinkAsking(abilities: Abilities, link: string, { t }: Speech): Promise<boolean> {
   const url = externalUrl(link)
   if (url === null) return false
-  const text = words.desktop.questions
   const agreed = await abilities.confirm({
-    message: text.openLink(url.host),
+    message: t('desktop.questions.openLink', { host: url.host }),
     detail: url.href.slice(0, 500),
-    yes: text.openLinkYes,
-    no: text.openLinkNo,
+    yes: t('desktop.questions.openLinkYes'),
+    no: t('desktop.questions.openLinkNo'),
   })
   if (agreed) await abilities.openInBrowser(url)
   return agreed

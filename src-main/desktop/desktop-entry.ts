@@ -1,4 +1,4 @@
-/** An autostart file (freedesktop.org Desktop Entry Specification). Its quoting is its own: not that of a shell. */
+/** An autostart file (freedesktop.org Desktop Entry Specification). It does not quote like a shell. */
 export function desktopEntry(command: readonly string[]): string {
   const quoted = command.map((part) => `"${part.replaceAll('%', '%%').replace(/["`$\\]/g, '\\$&')}"`.replaceAll('\\', '\\\\'))
   return [

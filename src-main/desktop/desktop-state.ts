@@ -1,7 +1,7 @@
 import type { DesktopState, MachineInfo } from '../contract/desktop-api.ts'
 import type { Host } from '../host.ts'
 
-/** Everything the window shows of the machine, as one value that is pushed whenever a part of it changes. */
+/** Everything the window shows about the machine, as one value, pushed on every change. */
 export function createDesktopState(host: Host, info: Omit<MachineInfo, 'safeMode'>) {
   const get = (): DesktopState => ({
     runner: host.supervisor.state(),

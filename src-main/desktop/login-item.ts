@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { app } from 'electron'
 import { desktopEntry } from './desktop-entry.ts'
 
-/** Said by the system when it starts Deckhand at login: come up in the tray, without a window. */
+/** The system passes this when it starts Deckhand at login: start in the tray, without a window. */
 const HIDDEN_FLAG = '--hidden'
 
-/** Whether it was the system that started Deckhand, not the person. */
+/** Whether the system started Deckhand at login. */
 export function startedAtLogin(): boolean {
   return process.argv.includes(HIDDEN_FLAG) || (process.platform === 'darwin' && app.getLoginItemSettings().wasOpenedAtLogin)
 }
@@ -15,12 +15,12 @@ export function startedAtLogin(): boolean {
 /** Whether Deckhand starts when the person signs in. */
 export function setLoginItem(wanted: boolean): void {
   if (process.platform !== 'linux') return app.setLoginItemSettings({ openAtLogin: wanted, args: [HIDDEN_FLAG] })
-  // Electron knows nothing of this on Linux; desktops read this folder.
+  // Electron does not support this on Linux. Desktops read this folder.
   const folder = join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'autostart')
   const file = join(folder, 'deckhand.desktop')
   if (!wanted) return rmSync(file, { force: true })
   mkdirSync(folder, { recursive: true })
-  // An AppImage runs from a mount that is gone at the next start; its own file is in this variable.
+  // An AppImage runs from a temporary mount; this variable holds its file.
   const program = process.env['APPIMAGE'] ?? process.execPath
   const args = app.isPackaged ? [HIDDEN_FLAG] : [app.getAppPath(), HIDDEN_FLAG]
   writeFileSync(file, desktopEntry([program, ...args]))

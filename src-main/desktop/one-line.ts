@@ -1,4 +1,4 @@
-/** A text as a menu or a notification shows it: one line, without signs that are not seen, of so many characters at most. */
+/** A text for a menu or a notification: one line, without invisible characters, `most` characters at most. */
 export function oneLine(text: string, most: number): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\s]+/gu, ' ').trim()
   const characters = [...line]

@@ -2,7 +2,7 @@ import type { App } from 'electron'
 import { messageOf } from '../log/log.ts'
 import { leave, type Host } from '../host.ts'
 import type { Abilities } from './abilities.ts'
-import type { Speech } from './speech.ts'
+import type { Speech } from './language.ts'
 
 export type Quit = {
   /** Asks first when jobs are running. */
@@ -13,8 +13,8 @@ export type Quit = {
 }
 
 /**
- * One way out, whoever asks for it: the menu, the tray, the dock, a signal. Running jobs are named first; then the
- * servers stop in order, and only then the process ends.
+ * The one way to quit, for the menu, the tray, the dock and signals. Names the running jobs first, then stops the servers
+ * in order, then ends the process.
  */
 export function createQuit(app: App, host: Host, abilities: () => Abilities, speech: () => Speech): Quit {
   let quitting = false
@@ -34,13 +34,12 @@ export function createQuit(app: App, host: Host, abilities: () => Abilities, spe
     const { jobs } = host.supervisor.running()
     if (jobs.length === 0) return stopAndLeave()
     asking = true
-    const text = speech().words.desktop.questions
     const titles = jobs.slice(0, 5).map((job) => job.title)
     const agreed = await abilities().confirm({
-      message: text.quit(jobs.length),
-      detail: `${titles.join('\n')}\n\n${text.quitText}`,
-      yes: text.quitYes,
-      no: text.quitNo,
+      message: speech().t('desktop.questions.quit', { count: jobs.length }),
+      detail: `${titles.join('\n')}\n\n${speech().t('desktop.questions.quitText')}`,
+      yes: speech().t('desktop.questions.quitYes'),
+      no: speech().t('desktop.questions.quitNo'),
     })
     asking = false
     if (agreed) await stopAndLeave()

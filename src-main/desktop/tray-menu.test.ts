@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { WaitingApproval, WebhookReach } from '../../src-runner/contract/port.ts'
-import { speechOf } from './speech.ts'
+import type { Message } from '../../src-runner/contract/messages.ts'
+import { speechOf } from './language.ts'
 import { summary, trayItems } from './tray-menu.ts'
 
 const READY = { state: 'ready', runnerUrl: 'http://127.0.0.1:3001' } as const
@@ -13,6 +14,7 @@ const job = (n: number, changes: object = {}) => ({
   costUsd: 0.02,
   ...changes,
 })
+const quote = (words: string): Message => ({ code: 'quoted', params: { words } })
 const NO_REACH: WebhookReach = { url: null, check: 'unknown', tunnel: null }
 const [ENGLISH, GERMAN] = [speechOf('en', []), speechOf('de', [])]
 const QUIET = {
@@ -20,7 +22,7 @@ const QUIET = {
   pending: 0,
   approvals: 0,
   waiting: [],
-  brake: false,
+  pauseAll: false,
   webhooks: NO_REACH,
   runner: READY,
   now: NOW,
@@ -30,11 +32,11 @@ const labels = (items: ReturnType<typeof trayItems>) => items.map((item) => (ite
 
 describe('the tray', () => {
   it('offers to open and to quit when nothing runs', () => {
-    expect(labels(trayItems(QUIET))).toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Pull the emergency brake', 'Quit Deckhand'])
+    expect(labels(trayItems(QUIET))).toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Pause all agents', 'Quit Deckhand'])
   })
 
   it('says what waits also while nothing runs', () => {
-    expect(labels(trayItems({ ...QUIET, pending: 1, brake: true }))).toContain('No jobs running, 1 waiting')
+    expect(labels(trayItems({ ...QUIET, pending: 1, pauseAll: true }))).toContain('No jobs running, 1 queued')
   })
 
   it('names each running job with who, how long and how much, and can stop it', () => {
@@ -46,11 +48,11 @@ describe('the tray', () => {
     expect(labels(items)).toEqual([
       'Open Deckhand',
       '—',
-      '2 jobs running, 3 waiting',
+      '2 jobs running, 3 queued',
       'Job 1 · Ann · 1 min · $0.02',
       'Job 2 · Ann · 1 h 5 min · $0.0004',
       '—',
-      'Pull the emergency brake',
+      'Pause all agents',
       'Quit Deckhand',
     ])
     expect(items[3]).toMatchObject({
@@ -62,15 +64,15 @@ describe('the tray', () => {
   })
 
   it('speaks as the page does', () => {
-    const items = trayItems({ ...QUIET, jobs: [job(1, { startedAt: NOW - 3_900_000 })], pending: 1, brake: true, speech: GERMAN })
+    const items = trayItems({ ...QUIET, jobs: [job(1, { startedAt: NOW - 3_900_000 })], pending: 1, pauseAll: true, speech: GERMAN })
     expect(labels(items)).toEqual([
       'Deckhand öffnen',
       '—',
-      'Die Notbremse ist gezogen',
-      '1 Auftrag läuft, 1 wartet',
+      'Alle Agenten sind pausiert',
+      '1 Auftrag läuft, 1 in der Warteschlange',
       'Job 1 · Ann · 1 Std. 5 Min. · 0,02\u00A0$',
       '—',
-      'Notbremse lösen …',
+      'Alle Agenten fortsetzen …',
       'Deckhand beenden',
     ])
   })
@@ -90,8 +92,8 @@ describe('the tray', () => {
 
   it('leads to the approvals that wait, and counts them', () => {
     const open = (approvals: number) => trayItems({ ...QUIET, approvals })[1]
-    expect(open(1)).toEqual({ kind: 'action', label: '1 approval is waiting…', action: { do: 'open', path: '/approvals' } })
-    expect(open(3)).toMatchObject({ label: '3 approvals are waiting…' })
+    expect(open(1)).toEqual({ kind: 'action', label: '1 approval waiting…', action: { do: 'open', path: '/approvals' } })
+    expect(open(3)).toMatchObject({ label: '3 approvals waiting…' })
   })
 
   describe('answers', () => {
@@ -99,7 +101,7 @@ describe('the tray', () => {
       approvalId: '019a0000-0000-7000-8000-0000000000aa',
       kind: 'tool',
       agentName: 'Ann',
-      title: 'Delete notes & drafts.md (2 KB)',
+      title: quote('Delete notes & drafts.md (2 KB)'),
       isWhole: true,
       choices: [],
       ...changes,
@@ -133,16 +135,15 @@ describe('the tray', () => {
     })
 
     it('a question with its choices, letter by letter; one without leads to the page', () => {
-      const { labels, actions } = group({ kind: 'question', title: 'Which?', choices: ['Salt & pepper', 'None'] })
+      const { labels, actions } = group({ kind: 'question', title: quote('Which?'), choices: ['Salt & pepper', 'None'] })
       expect(labels).toEqual(['Answer “Salt && pepper”', 'Answer “None”', 'Open…'])
       expect(actions[0]).toEqual(answer('approve', 'Salt & pepper'))
       expect(group({ kind: 'question' }).labels).toEqual(['Open…'])
     })
 
     it('a call in the language of the page, if all of it can be read there', () => {
-      const effect = { code: 'delete', path: 'notes.md', bytes: 2000, forGood: false, lost: false } as const
       const asks = (path: string) => {
-        const waiting = [ask({ asked: { code: 'call', effect: { ...effect, path } } })]
+        const waiting = [ask({ title: { code: 'effect_delete', params: { path, bytes: 2000, lost: 'no' } } })]
         const found = trayItems({ ...QUIET, approvals: 1, waiting, speech: GERMAN })[2]
         if (found?.kind !== 'group') throw new Error('there is no group')
         return { label: found.label, labels: labels(found.items) }
@@ -157,46 +158,48 @@ describe('the tray', () => {
     })
 
     it('a limit in the language of the page', () => {
-      const budget = { scope: 'job', limitUsd: 2, spentUsd: 2, extensionUsd: 1 } as const
-      const waiting = [ask({ kind: 'budget', asked: { code: 'money', budget } })]
-      expect(labels(trayItems({ ...QUIET, waiting, speech: GERMAN }))[1]).toBe('Ann: 1,00 $ zur Grenze des Auftrags von 2,00 $ dazu')
+      const waiting = [ask({ kind: 'budget', title: { code: 'asked_money_job', params: { moreUsd: 1, limitUsd: 2 } } })]
+      expect(labels(trayItems({ ...QUIET, waiting, speech: GERMAN }))[1]).toBe(
+        'Ann: 1,00 $ zum Ausgabenlimit des Auftrags von 2,00 $ hinzufügen',
+      )
     })
 
     it('a limit: more money, or the end', () => {
       const { labels, actions } = group({ kind: 'budget' })
-      expect(labels).toEqual(['Extend', 'Stop', 'Open…'])
+      expect(labels).toEqual(['Raise limit', 'Stop', 'Open…'])
       expect(actions.slice(0, 2)).toEqual([answer('approve'), answer('reject')])
     })
   })
 
-  it('pulls the brake, shows that it is on, and releases it', () => {
-    const brakeOf = (items: ReturnType<typeof trayItems>) => items.find((item) => item.kind === 'action' && item.action.do === 'brake')
-    expect(brakeOf(trayItems(QUIET))).toEqual({ kind: 'action', label: 'Pull the emergency brake', action: { do: 'brake', on: true } })
-    const pulled = trayItems({ ...QUIET, brake: true })
-    expect(brakeOf(pulled)).toEqual({ kind: 'action', label: 'Release the emergency brake', action: { do: 'brake', on: false } })
-    expect(labels(pulled)).toContain('The emergency brake is on')
-    expect(brakeOf(trayItems({ ...QUIET, runner: { state: 'stopped' } }))).toBeUndefined()
+  it('pauses all agents, shows that it is on, and releases it', () => {
+    const pauseAllOf = (items: ReturnType<typeof trayItems>) =>
+      items.find((item) => item.kind === 'action' && item.action.do === 'pauseAll')
+    expect(pauseAllOf(trayItems(QUIET))).toEqual({ kind: 'action', label: 'Pause all agents', action: { do: 'pauseAll', on: true } })
+    const pulled = trayItems({ ...QUIET, pauseAll: true })
+    expect(pauseAllOf(pulled)).toEqual({ kind: 'action', label: 'Resume all agents…', action: { do: 'pauseAll', on: false } })
+    expect(labels(pulled)).toContain('All agents are paused')
+    expect(pauseAllOf(trayItems({ ...QUIET, runner: { state: 'stopped' } }))).toBeUndefined()
   })
 
   describe('webhooks', () => {
     const tunnel = (state: 'starting' | 'running' | 'stopped' | 'failed') =>
-      ({ program: 'cloudflared', state, url: null, problem: '', startedAt: null }) as const
+      ({ program: 'cloudflared', state, url: null, problem: null, startedAt: null }) as const
     const shown = (reach: Partial<WebhookReach>) => labels(trayItems({ ...QUIET, webhooks: { ...NO_REACH, ...reach } })).slice(4, -3)
     const url = 'https://four-words.trycloudflare.com'
 
     it.each<[Partial<WebhookReach>, string[]]>([
       [{ url: 'https://hooks.example.com/a&b', check: 'reachable' }, ['Webhooks reachable at hooks.example.com/a&&b']],
-      [{ url, check: 'checking' }, ['Looking whether webhooks come in…']],
-      [{ url, check: 'exposed' }, ['Warning: Deckhand is reachable from the internet']],
-      [{ url, check: 'unreachable' }, ['Webhooks do not come in from outside']],
+      [{ url, check: 'checking' }, ['Checking the public address…']],
+      [{ url, check: 'exposed' }, ['Warning: Deckhand is exposed to the internet']],
+      [{ url, check: 'unreachable' }, ['Webhooks unreachable from the internet']],
       [
         { url, check: 'reachable', tunnel: tunnel('running') },
-        ['Webhooks reachable at four-words.trycloudflare.com', 'Stop the tunnel (cloudflared)'],
+        ['Webhooks reachable at four-words.trycloudflare.com', 'Stop tunnel (cloudflared)'],
       ],
-      [{ tunnel: tunnel('starting') }, ['The tunnel is starting…', 'Stop the tunnel (cloudflared)']],
-      [{ check: 'unreachable', tunnel: tunnel('failed') }, ['Tunnel down: webhooks do not come in', 'Start the tunnel (cloudflared)']],
-      [{ tunnel: tunnel('failed') }, ['Tunnel down', 'Start the tunnel (cloudflared)']],
-      [{ tunnel: tunnel('stopped') }, ['Start the tunnel (cloudflared)']],
+      [{ tunnel: tunnel('starting') }, ['Starting the tunnel…', 'Stop tunnel (cloudflared)']],
+      [{ check: 'unreachable', tunnel: tunnel('failed') }, ['Tunnel down: webhooks are unreachable', 'Start tunnel (cloudflared)']],
+      [{ tunnel: tunnel('failed') }, ['Tunnel down', 'Start tunnel (cloudflared)']],
+      [{ tunnel: tunnel('stopped') }, ['Start tunnel (cloudflared)']],
     ])('are said to come in, or not: %j', (reach, expected) => expect(shown(reach)).toEqual(expected))
 
     it('have nothing here where nobody has set them up', () => expect(shown({})).toEqual([]))
@@ -212,11 +215,11 @@ describe('the tray', () => {
   })
 
   it.each([
-    [{ state: 'starting' }, 'The runner is starting…'],
-    [{ state: 'restarting', attempt: 1, reason: 'x' }, 'The runner is starting…'],
+    [{ state: 'starting' }, 'Starting the runner…'],
+    [{ state: 'restarting', attempt: 1, reason: 'x' }, 'Starting the runner…'],
     [{ state: 'failed', code: 'crash_loop', message: 'x' }, 'The runner is not running'],
     [{ state: 'port_taken', port: 1, suggestedPort: 2 }, 'The runner is not running'],
   ] as const)('says how the runner is: %o', (runner, expected) => {
-    expect(summary(0, 0, runner, ENGLISH.words.desktop.tray)).toBe(expected)
+    expect(summary(0, 0, runner, ENGLISH.t)).toBe(expected)
   })
 })

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 
 const WATCHER = 'org.kde.StatusNotifierWatcher'
 const ASK_LIMIT_MS = 1_500
-/** Different distributions bring different ones of these; each asks the session bus whether somebody shows tray icons. */
+/** Distributions ship different ones. Each asks the session bus whether something shows tray icons. */
 const QUESTIONS: [string, string[]][] = [
   [
     'gdbus',
@@ -23,8 +23,8 @@ const QUESTIONS: [string, string[]][] = [
 ]
 
 /**
- * Whether a tray icon would really be seen. macOS and Windows always show it. On Linux Electron registers an icon
- * whether or not anybody draws it; a window that hides into a tray that is not there could not be got back.
+ * Whether a tray icon would be visible. macOS and Windows always show it. On Linux, Electron registers an icon even if
+ * nothing draws it, and a window hidden in such a tray could not be opened again.
  */
 export async function hasTray(platform: NodeJS.Platform = process.platform): Promise<boolean> {
   if (platform !== 'linux') return true
@@ -35,7 +35,7 @@ export async function hasTray(platform: NodeJS.Platform = process.platform): Pro
   return false
 }
 
-/** null: the program is not there or could not ask. */
+/** null: the program is missing or failed. */
 function ask(program: string, args: string[]): Promise<string | null> {
   return new Promise((resolve) => {
     execFile(program, args, { timeout: ASK_LIMIT_MS }, (error, stdout) => resolve(error ? null : stdout))

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { Menu, type MenuItemConstructorOptions, nativeImage, Tray } from 'electron'
 import type { Supervisor } from '../runner/supervisor.ts'
-import type { Speech } from './speech.ts'
+import type { Speech } from './language.ts'
 import { trayItems, type TrayAction, type TrayItem } from './tray-menu.ts'
 
 const CLOCK_MS = 30_000
 
-/** The tray icon, for as long as the app runs. Its menu is made anew on every change: on Linux a changed item is not seen otherwise. */
+/** The tray icon. Its menu is rebuilt on every change, because Linux does not show changes of single items. */
 export function createTray({
   resources,
   supervisor,
@@ -23,7 +23,7 @@ export function createTray({
   const picture = (name: string) => nativeImage.createFromPath(join(resources, name))
   const isMac = process.platform === 'darwin'
   const quiet = picture(isMac ? 'trayTemplate.png' : 'tray.png')
-  // macOS counts on the dock, and a template has no colour to call with.
+  // On macOS the dock shows the count, and a template image has no colour.
   const calling = isMac ? quiet : picture('trayAttention.png')
   const tray = new Tray(quiet)
   let isCalling = false
@@ -45,7 +45,7 @@ export function createTray({
   supervisor.onRunning(rebuild)
   supervisor.onState(rebuild)
   onSettings(rebuild)
-  // Elapsed times grow without anything happening.
+  // Elapsed times grow between events.
   setInterval(() => supervisor.running().jobs.length > 0 && rebuild(), CLOCK_MS)
 }
 

@@ -10,7 +10,7 @@ export type Log = {
 
 export const silentLog: Log = { error() {}, warn() {}, info() {}, debug() {} }
 
-/** The text of whatever was thrown. */
+/** The message of a thrown value. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }

@@ -5,9 +5,9 @@ import type { Log } from './log.ts'
 
 export type MainLog = Log & {
   setLevel(level: LevelWithSilent): void
-  /** From now on this text never reaches the log, whichever field or message it is part of. */
+  /** Removes this text from every later log line. */
   hide(secret: string): void
-  /** Resolves when what was logged is on disk. */
+  /** Resolves when all lines are on disk. */
   close(): Promise<void>
 }
 
@@ -15,14 +15,13 @@ const MAX_FILE = '5M'
 const KEPT_FILES = 4
 
 /**
- * The log of the main process: JSON lines in `<folder>/main.log`, at most five files of 5 MB, and in `echo` too
- * (headless: stderr). Field paths are not enough to keep secrets out, because a secret can be inside a message or a
- * URL; so every finished line is searched for the secrets that are known.
+ * The log of the main process: JSON lines in `<folder>/main.log`, at most five files of 5 MB, and in `echo` (headless:
+ * stderr). Every line is searched for known secrets, because a secret can be part of a message or a URL.
  */
 export function createMainLog({ folder, level, echo }: { folder: string; level: LevelWithSilent; echo?: NodeJS.WritableStream }): MainLog {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const file = createStream('main.log', { path: folder, size: MAX_FILE, maxFiles: KEPT_FILES, mode: 0o600 })
-  // A full disk or a folder that went away must not end the process that would tell about it.
+  // A full disk or a missing folder must not end the process that reports it.
   file.on('error', (error) => process.stderr.write(`deckhand: the log cannot be written: ${error.message}\n`))
   const secrets = new Set<string>()
   const streams: StreamEntry[] = [{ level: 'trace', stream: file }]

@@ -7,7 +7,7 @@ export function urlOf(host: string, port: number): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
-/** Names under which a server on `host` may be asked for, besides the loopback names. Lower case, as in a Host header. */
+/** Host names of a server on `host`, besides the loopback names. Lower case. */
 export function namesOf(host: string): string[] {
   const bracket = (address: string) => (address.includes(':') ? `[${address}]` : address)
   if (host !== '0.0.0.0' && host !== '::') return [bracket(host.toLowerCase())]
@@ -17,7 +17,7 @@ export function namesOf(host: string): string[] {
     .map((address) => bracket(address.address.toLowerCase()))
 }
 
-/** Addresses and names under which a browser opens a server that is bound to `host`. Never `localhost`, whatever it resolves to. */
+/** Host names under which a browser can open a server bound to `host`. Never `localhost`, which may resolve elsewhere. */
 export function boundNamesOf(host: string): string[] {
   const loopback = host === '::' ? ['[::1]', '127.0.0.1'] : host === '0.0.0.0' ? ['127.0.0.1'] : []
   return [...loopback, ...namesOf(host)]
@@ -26,8 +26,8 @@ export function boundNamesOf(host: string): string[] {
 const TRIED_PORTS = 50
 
 /**
- * A port near `taken` that nothing listens on, to offer to a person. In steps of two: the two servers' ports are
- * neighbours, and both may be looking at once.
+ * A free port near `taken`, to suggest to the person. In steps of two, because the two servers' ports are neighbours and
+ * both may search at once.
  */
 export async function suggestPort(host: string, taken: number): Promise<number> {
   const ports = Array.from({ length: TRIED_PORTS }, (_, i) => 1024 + ((taken - 1024 + 2 * (i + 1) + 64_512) % 64_512))

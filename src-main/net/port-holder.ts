@@ -2,12 +2,12 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 const LISTENING = '0A'
-/** What only the two processes of Deckhand keep open, in their data folder. */
+/** Files that only Deckhand keeps open, in its data folder. */
 const OWN_FILES = /\/(deckhand\.db|logs\/main\.log)$/
 
 /**
- * The data folder of the Deckhand that listens on this port; null: it is another program, or of another account. The kernel
- * is asked, so that nothing is sent to the port. Known on Linux only.
+ * The data folder of the Deckhand that listens on this port. null: another program or another account. Reads /proc, so
+ * nothing is sent to the port. Linux only.
  */
 export async function dataDirOfPort(port: number): Promise<string | null> {
   if (process.platform !== 'linux') return null
@@ -21,7 +21,7 @@ export async function dataDirOfPort(port: number): Promise<string | null> {
   return null
 }
 
-/** As links in /proc/<pid>/fd name them. Columns: https://docs.kernel.org/networking/proc_net_tcp.html */
+/** Named like the links in /proc/<pid>/fd. Columns: https://docs.kernel.org/networking/proc_net_tcp.html */
 async function listeningSockets(port: number): Promise<Set<string>> {
   const tables = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'utf8').catch(() => '')))
   const rows = tables.flatMap((table) => table.split('\n').map((line) => line.trim().split(/\s+/)))
@@ -29,7 +29,7 @@ async function listeningSockets(port: number): Promise<Set<string>> {
   return new Set(rows.filter(isHolder).map((row) => `socket:[${row[9]}]`))
 }
 
-/** None of a process of another account, or of one that has just ended. */
+/** Empty for a process of another account, or one that just ended. */
 async function openFiles(pid: string): Promise<string[]> {
   const folder = `/proc/${pid}/fd`
   const names = await readdir(folder).catch(() => [])

@@ -4,7 +4,7 @@ import { runnerEnvironment, type RunnerExit, type SpawnRunner } from './runner-p
 
 const LAST_WORDS_MS = 500
 
-/** The runner as a child of plain Node (headless). */
+/** The runner as a child process of plain Node (headless). */
 export function createForkedRunner({
   entry,
   codeCache,
@@ -19,7 +19,7 @@ export function createForkedRunner({
       env: runnerEnvironment(env, codeCache),
       execArgv: [],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // Ctrl-C reaches every process of the terminal's group. The runner is to stop when it is asked to, in order.
+      // Ctrl-C reaches every process of the terminal's group, but the runner should stop in order, when asked.
       detached: process.platform !== 'win32',
     })
     let finished = false
@@ -42,14 +42,14 @@ export function createForkedRunner({
         }
         child.on('exit', (code, signal) => {
           exit = { code, signal }
-          // Its last words may still be on their way; they end with the channel.
+          // Its last messages may still be on their way. They end with the channel.
           if (!child.connected) return finish()
           setTimeout(finish, LAST_WORDS_MS).unref()
         })
         child.on('disconnect', finish)
         child.on('error', () => {
           if (child.pid !== undefined) return
-          // Not started at all: no exit follows.
+          // The spawn failed: no exit event follows.
           exit = { code: null, signal: null }
           finish()
         })

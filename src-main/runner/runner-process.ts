@@ -2,29 +2,29 @@ import type { ToRunner } from '../../src-runner/contract/port.ts'
 
 export type RunnerExit = { code: number | null; signal: string | null }
 
-/** One running runner, however it was started. What arrives is unchecked; whoever listens parses it. */
+/** A runner process, forked or a utility process. Its messages are not validated yet. */
 export type RunnerProcess = {
   pid: number | undefined
-  /** Whether the process is still there and its port open. */
+  /** Whether the process is alive and its port open. */
   isAlive(): boolean
-  /** Does nothing once the process is gone. */
+  /** Does nothing if the process is gone. */
   send(message: ToRunner): void
   onMessage(listener: (message: unknown) => void): void
   /** Lines of standard output and standard error. */
   onOutput(listener: (line: string) => void): void
   /** Called once. */
   onExit(listener: (exit: RunnerExit) => void): void
-  /** Ends it at once, without asking. */
+  /** SIGKILL. */
   kill(): void
 }
 
 export type SpawnRunner = () => RunnerProcess
 
 /**
- * What the runner inherits: everything but what is not its business. The secret reaches it over the port alone, and
- * what configures it arrives there too, so a stray variable cannot contradict the start message.
+ * The environment of the runner, without the secret and the settings: both arrive over the port, so a stray variable
+ * cannot contradict the start message.
  *
- * `codeCache`: a folder where Node keeps compiled code, so that a restart after a crash is faster than the first start.
+ * `codeCache`: a folder for Node's compile cache, which makes restarts faster.
  */
 export function runnerEnvironment(env: NodeJS.ProcessEnv, codeCache: string): NodeJS.ProcessEnv {
   const withheld =

@@ -29,7 +29,7 @@ afterEach(async () => {
 function supervise(fixture: object = {}, options: Partial<SupervisorDeps> & { port?: number; dataDir?: string } = {}) {
   const spawned: RunnerProcess[] = []
   const states: RunnerState[] = []
-  const notices: string[] = []
+  const notifications: string[] = []
   const spawn = createForkedRunner({
     entry: ENTRY,
     codeCache: join(folder, 'cache'),
@@ -59,9 +59,9 @@ function supervise(fixture: object = {}, options: Partial<SupervisorDeps> & { po
     ...options,
   })
   supervisor.onState((state) => states.push(state))
-  supervisor.onNotice((notice) => notices.push(notice.title))
+  supervisor.onNotification((notification) => notifications.push(String((notification.title.params as { words?: string }).words)))
   supervisors.push(supervisor)
-  return { supervisor, spawned, states, notices }
+  return { supervisor, spawned, states, notifications }
 }
 
 const isGone = (pid: number) => {
@@ -88,7 +88,7 @@ describe('the runner', () => {
         pending: 2,
         approvals: 1,
         waiting: [],
-        brake: false,
+        pauseAll: false,
         webhooks: { url: null, check: 'unknown', tunnel: null },
       }),
     )
@@ -100,7 +100,7 @@ describe('the runner', () => {
       pending: 0,
       approvals: 0,
       waiting: [],
-      brake: false,
+      pauseAll: false,
       webhooks: { url: null, check: 'unknown', tunnel: null },
     })
     expect(isGone(spawned[0]!.pid!)).toBe(true)
@@ -116,18 +116,18 @@ describe('the runner', () => {
   })
 
   it('gets no secret in its environment or arguments', async () => {
-    const { supervisor, notices } = supervise({ tellEnvironment: true })
+    const { supervisor, notifications } = supervise({ tellEnvironment: true })
     await supervisor.start()
-    await vi.waitFor(() => expect(notices).toHaveLength(1))
-    expect(notices[0]).not.toContain(SECRET)
-    expect(JSON.parse(notices[0]!).env).not.toHaveProperty('AUTH_MODE')
+    await vi.waitFor(() => expect(notifications).toHaveLength(1))
+    expect(notifications[0]).not.toContain(SECRET)
+    expect(JSON.parse(notifications[0]!).env).not.toHaveProperty('AUTH_MODE')
   })
 
   it('asks the vault through the port', async () => {
-    const { supervisor, notices } = supervise({ askVault: true })
+    const { supervisor, notifications } = supervise({ askVault: true })
     await supervisor.start()
-    await vi.waitFor(() => expect(notices).toHaveLength(2))
-    expect(notices.map((text) => JSON.parse(text) as object)).toEqual([
+    await vi.waitFor(() => expect(notifications).toHaveLength(2))
+    expect(notifications.map((text) => JSON.parse(text) as object)).toEqual([
       { type: 'vault.answer', requestId: 1, ok: true, value: null, message: null },
       { type: 'vault.answer', requestId: 2, ok: true, value: 'kept', message: null },
     ])
@@ -135,19 +135,19 @@ describe('the runner', () => {
 
   it('hears why the vault cannot answer', async () => {
     const vault = openVault('keychain', folder, { loadKeychain: () => Promise.reject(new Error('no library')) })
-    const { supervisor, notices } = supervise({ askVault: true }, { vault })
+    const { supervisor, notifications } = supervise({ askVault: true }, { vault })
     await supervisor.start()
-    await vi.waitFor(() => expect(notices).toHaveLength(2))
-    expect(JSON.parse(notices[1]!)).toMatchObject({ ok: false, value: null, message: expect.stringContaining('DECKHAND_VAULT=file') })
+    await vi.waitFor(() => expect(notifications).toHaveLength(2))
+    expect(JSON.parse(notifications[1]!)).toMatchObject({ ok: false, value: null, message: expect.stringContaining('DECKHAND_VAULT=file') })
   })
 
   it('has files moved to the trash through the port', async () => {
     const [file, trashed] = [join(folder, 'old.txt'), join(folder, 'trashed.txt')]
     writeFileSync(file, 'mine')
     const dataDir = join(folder, 'data')
-    const { supervisor, notices } = supervise({ askTrash: file }, { trash: async (path) => renameSync(path, trashed), dataDir })
+    const { supervisor, notifications } = supervise({ askTrash: file }, { trash: async (path) => renameSync(path, trashed), dataDir })
     await supervisor.start()
-    await vi.waitFor(() => expect(notices).toEqual([JSON.stringify({ type: 'trash.answer', requestId: 3, ok: true, message: null })]))
+    await vi.waitFor(() => expect(notifications).toEqual([JSON.stringify({ type: 'trash.answer', requestId: 3, ok: true, message: null })]))
     expect([existsSync(file), existsSync(trashed)]).toEqual([false, true])
   })
 
@@ -157,26 +157,26 @@ describe('the runner', () => {
   })
 
   it('can be told to cancel a job', async () => {
-    const { supervisor, notices } = supervise()
+    const { supervisor, notifications } = supervise()
     await supervisor.start()
     supervisor.cancelJob('019a0000-0000-7000-8000-000000000001')
-    await vi.waitFor(() => expect(notices).toEqual(['cancel 019a0000-0000-7000-8000-000000000001']))
+    await vi.waitFor(() => expect(notifications).toEqual(['cancel 019a0000-0000-7000-8000-000000000001']))
   })
 })
 
 describe('what the desktop tells the runner', () => {
   it('is what the person answered and did in the tray, and that the machine woke', async () => {
-    const { supervisor, notices } = supervise()
+    const { supervisor, notifications } = supervise()
     await supervisor.start()
     const answer = { approvalId: '019a0000-0000-7000-8000-000000000001', decision: 'approve', answer: 'Blue' } as const
     supervisor.answerApproval(answer)
-    supervisor.setBrake(true)
+    supervisor.setPauseAll(true)
     supervisor.setTunnel('ngrok', false)
     supervisor.tellWoke()
-    await vi.waitFor(() => expect(notices).toHaveLength(4))
-    expect(notices.map((text) => JSON.parse(text) as object)).toEqual([
+    await vi.waitFor(() => expect(notifications).toHaveLength(4))
+    expect(notifications.map((text) => JSON.parse(text) as object)).toEqual([
       { type: 'answer_approval', ...answer },
-      { type: 'set_brake', on: true },
+      { type: 'set_pause_all', on: true },
       { type: 'set_tunnel', program: 'ngrok', on: false },
       { type: 'woke' },
     ])

@@ -6,10 +6,10 @@ import { messageOf, type Log } from '../log/log.ts'
 type TrashAsk = Extract<FromRunner, { type: 'trash.ask' }>
 type TrashAnswer = Extract<ToRunner, { type: 'trash.answer' }>
 
-/** Moves a file to the trash of the system. */
+/** Moves a file to the system's trash. */
 export type MoveToTrash = (path: string) => Promise<void>
 
-/** Does what the runner asks, to plain files at plain paths outside of Deckhand's own folder. What went wrong goes back as a sentence. */
+/** Moves plain files outside Deckhand's own folder to the trash. Errors go back as text. */
 export async function answerTrash(
   move: MoveToTrash | null,
   { requestId, path: file }: TrashAsk,
@@ -31,8 +31,8 @@ export async function answerTrash(
 }
 
 /**
- * Whether a path names one file and nothing else: absolute, written in one way, with nothing that a system reads
- * differently from how it looks. On Windows that is a device, a second stream of a file, and a dot or blank at an end.
+ * Whether a path is absolute, normalized, and means what it looks like. On Windows, device names, alternate data streams
+ * and trailing dots or spaces do not.
  */
 export function isPlainPath(file: string, platform: NodeJS.Platform = process.platform): boolean {
   if (file.includes('\0')) return false

@@ -32,7 +32,7 @@ export function createUtilityRunner({ entry, codeCache }: { entry: string; codeC
       },
       kill() {
         if (child.pid === undefined) return
-        // kill() of Electron asks politely, which a runner that hangs never hears.
+        // Electron's kill() sends SIGTERM, which a hanging runner ignores.
         try {
           process.kill(child.pid, 'SIGKILL')
         } catch {

@@ -5,7 +5,7 @@ import type { Vault } from '../vault/vault.ts'
 type VaultAsk = Extract<FromRunner, { type: 'vault.ask' }>
 type VaultAnswer = Extract<ToRunner, { type: 'vault.answer' }>
 
-/** Does with the vault what the runner asks. What went wrong goes back as a sentence; the log never sees a value. */
+/** Serves the vault to the runner. Errors go back as text. Values are never logged. */
 export async function answerVault(vault: Vault, asked: VaultAsk, log: Log): Promise<VaultAnswer> {
   const { requestId, operation, key } = asked
   const answer = (ok: boolean, value: string | null, message: string | null): VaultAnswer => ({

@@ -1,6 +1,6 @@
 /**
- * What may be opened in the system's browser: http and https, and no address with a user name in it, which would let
- * `https://bank.example@evil.example` look like the bank. Everything else could start any program of the machine.
+ * What may be opened in the browser: http and https, without a user name, which would make
+ * `https://bank.example@evil.example` look like the bank. Other schemes could start any program.
  */
 export function externalUrl(text: string): URL | null {
   if (!URL.canParse(text)) return null

@@ -2,8 +2,8 @@ import type { App, Session } from 'electron'
 import { isOwnPage } from './own-page.ts'
 
 /**
- * Holds for every page that this process will ever show, whoever makes it: it stays where it is, opens nothing,
- * embeds nothing, is granted nothing, and reaches no network. Links go to `openLink`, which asks the person.
+ * Applies to every page of this process: no navigation, no new windows, no embedding, no permissions, no network. Links go
+ * to `openLink`, which asks the person.
  */
 export function guardContents(app: App, openLink: (url: string) => void): void {
   app.on('web-contents-created', (_event, contents) => {
@@ -23,12 +23,12 @@ export function guardContents(app: App, openLink: (url: string) => void): void {
   })
 }
 
-/** `devServer`: the page's own server with hot reload, in development alone. */
+/** `devServer`: the server with hot reload, in development only. */
 export function guardSession(session: Session, devServer: string | null): void {
   session.setPermissionRequestHandler((_contents, _permission, answer) => answer(false))
   session.setPermissionCheckHandler(() => false)
   session.setDevicePermissionHandler(() => false)
-  // Dictionaries would be fetched from elsewhere.
+  // Spell-check dictionaries would be downloaded.
   session.setSpellCheckerEnabled(false)
   const allowed = devServer === null ? null : new URL(devServer).host
   session.webRequest.onBeforeRequest(
@@ -38,7 +38,7 @@ export function guardSession(session: Session, devServer: string | null): void {
     },
   )
   session.on('will-download', (event, item) => {
-    // What the page made itself (an export) may be saved; nothing else is downloaded.
+    // Exports that the page made may be saved. Nothing else is downloaded.
     if (!item.getURL().startsWith('blob:app://deckhand/')) event.preventDefault()
   })
 }

@@ -1,4 +1,4 @@
-/** The one page that is ours. Chromium gives a standard scheme an origin of its own; Node's URL does not, hence the text. */
+/** Our own page. Chromium gives a standard scheme an origin, but Node's URL does not, so this is a string. */
 export const PAGE_URL = 'app://deckhand/'
 
 export function isOwnPage(url: string): boolean {
@@ -7,7 +7,7 @@ export function isOwnPage(url: string): boolean {
 
 export type SendingFrame = { url: string; parent: unknown } | null
 
-/** Only the top frame of our own page may ask the desktop for anything: no frame inside it, nothing it was led to. */
+/** Only the top frame of our own page may call the desktop. */
 export function mayAskDesktop(frame: SendingFrame): boolean {
   return frame !== null && frame.parent === null && isOwnPage(frame.url)
 }

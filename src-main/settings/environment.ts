@@ -20,7 +20,7 @@ const Host = z
       error: 'must be an address or a host name, without scheme and port',
     },
   )
-  // A name made of numbers alone is an address written badly (127.1, 2130706433), not a name.
+  // A name of digits and dots is a badly written address (127.1, 2130706433).
   .refine((host) => isIPv4(host) || isIPv6(host) || !/^[\d.]+$/.test(host), { error: 'must be an address or a host name' })
 
 const Port = z
@@ -56,7 +56,7 @@ const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
     .trim()
     .pipe(z.enum(values, { error: `must be one of ${values.join(', ')}` }))
 
-/** Every name, what it takes, and the flags of the headless program that say the same. */
+/** Every variable, what it takes, and its flag in headless mode. */
 const VARIABLES = {
   DECKHAND_DATA_DIR: { key: 'dataDir', schema: z.string().trim().min(1, 'must not be empty'), flags: ['deckhand-data-dir', 'data-dir'] },
   RUNNER_HOST: { key: 'runnerHost', schema: Host, flags: ['runner-host'] },
@@ -70,7 +70,7 @@ const VARIABLES = {
   WORKER_SECRET: {
     key: 'workerSecret',
     schema: z.string().regex(/^[\x21-\x7e]{32,512}$/, 'must be at least 32 characters without spaces'),
-    // No flag: the arguments of a process can be read by every account of the machine.
+    // No flag: every account on the machine can read the arguments of a process.
     flags: [],
   },
   WORKER_SECRET_FILE: { key: 'workerSecretFile', schema: z.string().trim().min(1, 'must not be empty'), flags: ['worker-secret-file'] },
@@ -86,7 +86,7 @@ const VARIABLES = {
 type Variables = typeof VARIABLES
 type Variable = keyof Variables
 
-/** What this start was told. null: nobody said anything, so the machine's own settings or the default decide. */
+/** The settings of this start. null: not given, so the machine's settings or the default apply. */
 export type Environment = {
   dataDir: string
   runnerHost: string
@@ -98,36 +98,36 @@ export type Environment = {
   appUrl: string | null
   /** The public base of the runner's webhooks (a tunnel). */
   publicRunnerUrl: string | null
-  /** The webhook-only listener. null: the setting decides, which is off at first. */
+  /** The webhook-only listener. null: the setting decides, which is off by default. */
   ingressPort: number | null
   authMode: AuthMode
   workerSecret: string | null
   vault: 'keychain' | 'file'
   messengerBridgeEnabled: boolean
   logLevel: LogLevel | null
-  /** Only in tests of the whole app: how far the runner's clock stands ahead. */
+  /** Only in window tests: how far the runner's clock is ahead. */
   clockAheadMs?: number
 }
 
 export type EnvironmentSource = {
   env: Record<string, string | undefined>
-  /** Flags of the headless program: `--runner-port 3001` or `--runner-port=3001`. They win over the environment. */
+  /** Flags of headless mode: `--runner-port 3001` or `--runner-port=3001`. They override the environment. */
   args?: readonly string[]
-  /** A test of the whole app: its clock may be set. */
+  /** In a window test the clock may be set. */
   isTest?: boolean
   platform: NodeJS.Platform
   home: string
   cwd: string
 }
 
-/** Throws a StartError (exit code 2) whose message names the setting and what it takes, and never repeats a secret. */
+/** Throws a StartError (exit code 2) that names the setting and what it takes, and never repeats a secret. */
 export function readEnvironment(source: EnvironmentSource): Environment {
   const flags = readFlags(source.args ?? [])
   const told: Partial<Record<string, unknown>> = {}
   for (const name of Object.keys(VARIABLES) as Variable[]) {
     const flag = flags.get(name)
     const text = flag?.value ?? source.env[name]
-    // Shells and container files set a variable to nothing where they mean that it is not set.
+    // Shells and container files set a variable to the empty string to unset it.
     if (text === undefined || (flag === undefined && text === '')) continue
     const parsed = VARIABLES[name].schema.safeParse(text)
     const shown = name === 'WORKER_SECRET' ? '' : ` (it is "${text}")`
@@ -156,7 +156,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
   return environment
 }
 
-/** The secret from a file with nothing else in it; `-` is standard input. */
+/** Reads the secret from a file that holds nothing else. `-` is standard input. */
 function readSecretFile(file: string, cwd: string): string {
   const name = file === '-' ? 'standard input' : file
   let text: string

@@ -17,21 +17,21 @@ export const DEFAULT_MACHINE_SETTINGS: MachineSettings = {
 
 const VERSION = 1
 
-/** A field that a later version adds is simply not there yet; a field that does not parse is damage. */
+/** Fields of later versions may be missing. A field that does not parse counts as damage. */
 const SettingsFile = z.object({ version: z.literal(VERSION), settings: MachineSettings.partial() })
 
 export type MachineSettingsStore = {
   current(): MachineSettings
-  /** Resolves when the change is on disk. A change that cannot be written is not made. */
+  /** Resolves when the change is on disk. If it cannot be written, it is not applied. */
   change(change: Partial<MachineSettings>): Promise<MachineSettings>
   onChange(listener: (settings: MachineSettings) => void): () => void
-  /** What the person should know about how the settings were found; null when all is well. */
+  /** A warning for the person about the settings file; null if there is none. */
   notice: string | null
 }
 
 /**
- * Settings of this machine, in one file. Read at once, because the window's colour and the ports depend on it.
- * A file that cannot be read is kept aside under another name, never overwritten.
+ * Settings of this machine, in one file. Read synchronously, because the window's colour and the ports depend on them.
+ * A damaged file is renamed, never overwritten.
  */
 export function openMachineSettings(file: string, now: () => number = Date.now): MachineSettingsStore {
   const found = read(file, now)
@@ -51,7 +51,7 @@ export function openMachineSettings(file: string, now: () => number = Date.now):
   return {
     current: () => current,
     change(change) {
-      // One after another: two changes at once must not each write what the other did not know.
+      // One at a time, so that two changes at once do not undo each other.
       const result = last.then(() => apply(change))
       last = result.catch(() => undefined)
       return result

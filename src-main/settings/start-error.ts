@@ -1,4 +1,4 @@
-/** Deckhand cannot start, for a reason that one line can say. 2: a wrong setting. 1: anything else. */
+/** Deckhand cannot start. Exit code 2: a wrong setting. 1: anything else. */
 export class StartError extends Error {
   override readonly name = 'StartError'
   readonly exitCode: 1 | 2

@@ -4,14 +4,14 @@ import { dirname } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 
 /**
- * Replaces a file as a whole, readable by its owner alone: a crash leaves the old text or the new one, never half of
- * either. Once this resolves, the new text survives a power cut. Calls for the same file queue up behind each other.
+ * Replaces a whole file, readable by its owner only. A crash leaves the old text or the new one. Once this resolves, the
+ * new text survives a power cut. Calls for the same file are queued.
  */
 export async function writeAtomic(file: string, text: string): Promise<void> {
   await writeFileAtomic(file, text, { mode: 0o600, fsync: true })
-  // Windows has no such call and needs none.
+  // Windows has no fsync for folders and needs none.
   if (process.platform === 'win32') return
-  // A rename is only on disk when its folder is; for a link that is the folder of the real file.
+  // A rename is on disk only when its folder is synced; for a link, that is the folder of the real file.
   const folder = await open(dirname(await realpath(file)), 'r')
   try {
     await folder.sync()
@@ -20,7 +20,7 @@ export async function writeAtomic(file: string, text: string): Promise<void> {
   }
 }
 
-/** Creates a folder and the missing ones above it, so that they survive a power cut, too. */
+/** Creates a folder and its missing parents, so that they survive a power cut. */
 export function makeFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (first === undefined || process.platform === 'win32') return

@@ -2,35 +2,35 @@ import { mkdirSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Abilities } from '../desktop/abilities.ts'
 
-/** What a test of the whole app sets and reads in the main process, as `globalThis.deckhandTest`. */
+/** What a window test sets and reads in the main process, as `globalThis.deckhandTest`. */
 export type TestHooks = {
   folder: string | null
   confirm: boolean
   opened: string[]
-  notices: string[]
+  notifications: string[]
   questions: string[]
-  /** On the icon in the dock. */
+  /** The count on the dock icon. */
   count: number
 }
 
 /**
- * A driver that comes in while the first window opens waits for it for ever (microsoft/playwright#29386), so a test has
- * the app wait here, before it has a window, until it resolves this. Whichever of the two comes first makes it.
+ * A driver that connects while the first window opens hangs (microsoft/playwright#29386). So the app waits here, before it
+ * opens a window, until the test resolves this. Whichever comes first creates it.
  */
 if (process.env['DECKHAND_TEST_HOLD'] === '1') {
   const shared = globalThis as { deckhandTestGo?: PromiseWithResolvers<void> }
   await (shared.deckhandTestGo ??= Promise.withResolvers()).promise
 }
 
-/** Where files go in place of the trash of whoever runs the tests, inside the data folder. */
+/** Files go here instead of to the real trash, inside the data folder. */
 export const TEST_TRASH = 'test-trash'
 
 /**
- * Dialogs, the browser, the trash and notifications of the system cannot be driven from a test, so in test mode
- * (DECKHAND_TEST=1) they answer what the test has set, and what they were asked is kept.
+ * A test cannot drive system dialogs, the browser, the trash or notifications. In test mode (DECKHAND_TEST=1) they return
+ * what the test has set, and record their calls.
  */
 export function stubAbilities(dataDir: string): Abilities {
-  const hooks: TestHooks = { folder: null, confirm: true, opened: [], notices: [], questions: [], count: 0 }
+  const hooks: TestHooks = { folder: null, confirm: true, opened: [], notifications: [], questions: [], count: 0 }
   ;(globalThis as { deckhandTest?: TestHooks }).deckhandTest = hooks
   return {
     pickFolder: async () => hooks.folder,
@@ -49,7 +49,7 @@ export function stubAbilities(dataDir: string): Abilities {
       mkdirSync(join(dataDir, TEST_TRASH), { recursive: true })
       renameSync(file, join(dataDir, TEST_TRASH, basename(file)))
     },
-    notify: ({ title }) => void hooks.notices.push(title),
+    notify: ({ title }) => void hooks.notifications.push(title),
     showCount: (count) => void (hooks.count = count),
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A process that speaks the runner's end of the port over a real server, and misbehaves as its test asks through
- * FIXTURE (JSON). Only tests start it.
+ * Speaks the runner's end of the port, with a real server, and misbehaves as the test asks through FIXTURE (JSON). Only
+ * tests start it.
  */
 import { createServer } from 'node:http'
 import { type FromRunner, ToRunner } from '../../src-runner/contract/port.ts'
@@ -17,7 +17,8 @@ type Fixture = {
 }
 const fixture = JSON.parse(process.env['FIXTURE'] ?? '{}') as Fixture
 const say = (message: FromRunner) => process.send!(message)
-const notice = (title: string) => say({ type: 'notice', kind: 'job_failed', title, body: '', path: '/' })
+const notification = (title: string) =>
+  say({ type: 'notification', kind: 'job_failed', title: { code: 'quoted', params: { words: title } }, body: null, path: '/' })
 const seen: string[] = []
 const server = createServer((request, response) => {
   seen.push(request.headers.authorization ?? 'none')
@@ -29,10 +30,10 @@ process.on('message', (raw) => {
   const message = ToRunner.parse(raw)
   if (message.type === 'start') return start(message.config)
   if (message.type === 'ping') return say({ type: 'pong', nonce: message.nonce })
-  if (message.type === 'vault.answer' || message.type === 'trash.answer') return notice(JSON.stringify(message))
-  if (message.type === 'cancel_job') return notice(`cancel ${message.jobId}`)
-  if (message.type === 'answer_approval' || message.type === 'set_brake' || message.type === 'set_tunnel' || message.type === 'woke')
-    return notice(JSON.stringify(message))
+  if (message.type === 'vault.answer' || message.type === 'trash.answer') return notification(JSON.stringify(message))
+  if (message.type === 'cancel_job') return notification(`cancel ${message.jobId}`)
+  if (message.type === 'answer_approval' || message.type === 'set_pause_all' || message.type === 'set_tunnel' || message.type === 'woke')
+    return notification(JSON.stringify(message))
   if (message.type === 'stop' && !fixture.ignoreStop) {
     say({ type: 'stopped' })
     process.exit(0)
@@ -54,7 +55,7 @@ function start(config: Extract<ToRunner, { type: 'start' }>['config']): void {
       pending: 2,
       approvals: 1,
       waiting: [],
-      brake: false,
+      pauseAll: false,
       webhooks: { url: null, check: 'unknown', tunnel: null },
     })
     if (fixture.askVault) {
@@ -62,7 +63,7 @@ function start(config: Extract<ToRunner, { type: 'start' }>['config']): void {
       say({ type: 'vault.ask', requestId: 2, operation: 'get', key: 'provider:a', value: null })
     }
     if (fixture.askTrash !== undefined) say({ type: 'trash.ask', requestId: 3, path: fixture.askTrash })
-    if (fixture.tellEnvironment) notice(JSON.stringify({ env: process.env, argv: process.argv }))
+    if (fixture.tellEnvironment) notification(JSON.stringify({ env: process.env, argv: process.argv }))
   })
 }
 

@@ -3,7 +3,7 @@ import { messageOf } from '../log/log.ts'
 import { writeAtomic } from '../settings/write-atomic.ts'
 import { VAULT_KEY_BYTES, VaultError, type VaultKeySource } from './vault.ts'
 
-/** The vault's key in a file of its own, for machines without a keychain. Whoever can read the file can open the vault. */
+/** The vault's key in a file, for machines without a keychain. Anybody who can read the file can open the vault. */
 export function createFileKey(file: string): VaultKeySource {
   return {
     isHanging: () => false,

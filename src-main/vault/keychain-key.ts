@@ -1,7 +1,6 @@
 import { messageOf } from '../log/log.ts'
 import { VAULT_KEY_BYTES, VaultError, type VaultKeySource, type VaultTrouble } from './vault.ts'
 
-/** The two functions of keytar that are used. */
 export type Keychain = {
   getPassword(service: string, account: string): Promise<string | null>
   setPassword(service: string, account: string, password: string): Promise<void>
@@ -11,18 +10,17 @@ export const KEYCHAIN_SERVICE = 'Deckhand'
 const TIME_LIMIT_MS = 5_000
 
 export type KeychainKeyOptions = {
-  /** Tells data folders of one person apart, so that a second installation never takes over the key of the first. */
+  /** Distinguishes data folders, so that a second installation never replaces the first one's key. */
   account: string
   platform?: NodeJS.Platform
-  /** Loaded at the first use: the native library may be missing, and that must not stop the start. */
+  /** Loaded at first use: if the native library is missing, the start must still succeed. */
   loadKeychain?: () => Promise<Keychain>
   timeLimitMs?: number
 }
 
 /**
- * The vault's key in the system's keychain. Each call has its own time limit, because a keychain that asks its person
- * in a window may never answer. While such a call hangs no other one is made: each would hold one of the four threads
- * that the process also reads files with.
+ * The vault's key in the system's keychain. Each call has a time limit, because a keychain that shows a dialog may never
+ * return. While a call hangs no other one is made: each would block one of libuv's four threads, which also read files.
  */
 export function createKeychainKey(options: KeychainKeyOptions): VaultKeySource {
   const { account, platform = process.platform, loadKeychain = importKeytar, timeLimitMs = TIME_LIMIT_MS } = options
@@ -69,11 +67,11 @@ export function createKeychainKey(options: KeychainKeyOptions): VaultKeySource {
 }
 
 async function importKeytar(): Promise<Keychain> {
-  // CommonJS: all of its functions are on the default export, and only some of them on the module itself.
+  // CommonJS: only the default export has all functions.
   return ((await import('keytar')) as unknown as { default: Keychain }).default
 }
 
-/** What a failed call means. The texts are those of libsecret, GLib, the macOS Security framework and Windows. */
+/** Classifies an error by the texts of libsecret, GLib, the macOS Security framework and Windows. */
 export function troubleOf(message: string): VaultTrouble {
   if (/timed? ?out|NoReply/i.test(message)) return 'timeout'
   if (/dismissed|cancell?ed|denied|not correct|authoriz|permission/i.test(message)) return 'denied'

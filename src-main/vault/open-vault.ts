@@ -7,8 +7,8 @@ import { createSealedVault } from './sealed-vault.ts'
 import { VaultError, type Vault } from './vault.ts'
 
 /**
- * The vault of one data folder. The two kinds have files of their own: changing from one to the other hides what the
- * other holds, and loses nothing.
+ * The vault of one data folder. The two kinds use different files, so switching between them hides secrets but loses
+ * none.
  */
 export function openVault(kind: Vault['kind'], dataDir: string, keychain: Partial<KeychainKeyOptions> = {}): Vault {
   if (kind === 'file') {
@@ -22,17 +22,16 @@ export function openVault(kind: Vault['kind'], dataDir: string, keychain: Partia
 const WORKER_SECRET_NAME = 'worker_secret'
 const WORKER_SECRET_BYTES = 32
 
-/** The secret that Deckhand has made for itself; null: it has made none yet. Rejects with a VaultError. */
+/** The secret that Deckhand created. null: none yet. Rejects with a VaultError. */
 export function readMadeSecret(vault: Vault): Promise<string | null> {
   return vault.get(WORKER_SECRET_NAME)
 }
 
 /**
- * WORKER_SECRET: the one that was set from outside, else the vault's, made at the first start.
+ * WORKER_SECRET: the given one, or the one in the vault, created at the first start.
  *
- * When the vault cannot be used, `local-trust` goes on with a secret of this run alone: nothing outside this process
- * tree needs to know it there, and jobs must not stand still because a keyring is locked. In the other modes people's
- * scripts hold the stored one, so the trouble is passed on (VaultError).
+ * If the vault cannot be used, `local-trust` continues with a secret for this run only: no other process needs it there,
+ * and a locked keyring must not stop jobs. In the other modes scripts use the stored secret, so this rejects (VaultError).
  */
 export async function readWorkerSecret(options: {
   vault: Vault

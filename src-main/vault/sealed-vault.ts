@@ -11,17 +11,16 @@ const SealedFile = z.object({ version: z.literal(1), iv: Base64, tag: Base64, da
 const Entries = z.record(z.string(), z.string())
 type Entries = z.infer<typeof Entries>
 
-/** Bound into the seal, so that a sealed text of another kind or version does not pass for this one. */
+/** Authenticated data: ciphertext of another kind or version is rejected. */
 const PURPOSE = Buffer.from('deckhand vault 1')
 const IV_BYTES = 12
 
 /**
- * Everything secret in one AES-256-GCM file; only its key is elsewhere (the keychain, or a file beside it).
- * So a value may be of any length (Windows' keychain stops at 2,560 bytes), the keychain asks its person once instead
- * of once per secret, and a change of one byte anywhere is noticed. The key is read once per process.
+ * All secrets in one AES-256-GCM file. Only its key is elsewhere (the keychain, or a file beside it). So a value may have
+ * any length (Windows' keychain stops at 2,560 bytes), and the keychain asks the person once instead of once per secret.
+ * The key is read once per process.
  *
- * Nothing is ever replaced in silence: a file without its key, or one that its key does not open, is left alone and
- * reported as damaged.
+ * Nothing is replaced silently: a file whose key is missing or wrong is left alone and reported as damaged.
  */
 export function createSealedVault({ kind, file, keySource }: { kind: VaultState['kind']; file: string; keySource: VaultKeySource }): Vault {
   let key: Buffer | null = null
@@ -35,7 +34,7 @@ export function createSealedVault({ kind, file, keySource }: { kind: VaultState[
     for (const listener of listeners) listener(state)
   }
 
-  /** One operation at a time: a `set` reads, changes and writes the whole file. */
+  /** One operation at a time, because `set` reads, changes and writes the whole file. */
   function inTurn<T>(operation: () => Promise<T>): Promise<T> {
     const result = last.then(operation).then(
       (value) => {

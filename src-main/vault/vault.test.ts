@@ -93,7 +93,7 @@ describe.each(SUITES)('the %s vault', (_kind, open, fileName) => {
     }
   })
 
-  it.each(['iv', 'tag', 'data'])('notices a change in its %s, says so, and overwrites nothing', async (part) => {
+  it.each(['iv', 'tag', 'data'])('notifications a change in its %s, says so, and overwrites nothing', async (part) => {
     const vault = open()
     await vault.set('a', 'value')
     const file = join(folder, fileName)

@@ -2,23 +2,23 @@ import type { VaultState } from '../contract/desktop-api.ts'
 
 export type VaultTrouble = Exclude<VaultState['state'], 'ok'>
 
-/** Where secrets are kept. Every method but `state` rejects with a VaultError when the vault cannot be used. */
+/** Stores secrets. Every method except `state` rejects with a VaultError if the vault cannot be used. */
 export type Vault = {
   kind: VaultState['kind']
   get(name: string): Promise<string | null>
   set(name: string, value: string): Promise<void>
-  /** No error when there is nothing under that name. */
+  /** Succeeds if there is nothing under that name. */
   delete(name: string): Promise<void>
-  /** What the last attempt found; `ok` before the first one. */
+  /** The result of the last attempt; `ok` before the first one. */
   state(): VaultState
   /** Tries again, for example after the person unlocked the keychain. */
   recheck(): Promise<VaultState>
   onState(listener: (state: VaultState) => void): () => void
-  /** A call into the system's library is still open. It holds a thread that an ordinary exit would wait for. */
+  /** A call into the system's library is still open and blocks a thread that a normal exit waits for. */
   isHanging(): boolean
 }
 
-/** The vault cannot be used right now: what is wrong, and what a person can do about it. */
+/** The vault cannot be used. The message says what is wrong and what the person can do. */
 export class VaultError extends Error {
   override readonly name = 'VaultError'
   readonly trouble: VaultTrouble
@@ -29,7 +29,7 @@ export class VaultError extends Error {
   }
 }
 
-/** Where the one 32-byte key that seals the vault's file is kept. Rejects with a VaultError. */
+/** Stores the 32-byte key of the vault's file. Rejects with a VaultError. */
 export type VaultKeySource = {
   /** null: there is none yet. */
   load(): Promise<Buffer | null>

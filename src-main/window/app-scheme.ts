@@ -6,14 +6,14 @@ import { isOwnPage, PAGE_URL } from '../security/own-page.ts'
 
 const SCHEME = new URL(PAGE_URL).protocol.slice(0, -1)
 
-/** Has to run before Electron is ready. */
+/** Must run before Electron is ready. */
 export function registerAppScheme(): void {
   protocol.registerSchemesAsPrivileged([
     { scheme: SCHEME, privileges: { standard: true, secure: true, supportFetchAPI: true, stream: true, codeCache: true } },
   ])
 }
 
-/** The window's requests go to the same dashboard that HTTP is served from, without a port in between. */
+/** Serves the window from the dashboard, without a port. */
 export function serveAppScheme(session: Session, dashboard: Dashboard, devServer: string | null): void {
   session.protocol.handle(SCHEME, (request) => {
     if (!isOwnPage(request.url)) return new Response(null, { status: 404 })
@@ -22,16 +22,16 @@ export function serveAppScheme(session: Session, dashboard: Dashboard, devServer
   })
 }
 
-/** The page's own sources have a folder `api` too, so in development only known routes are the dashboard's. */
+/** The page's sources also have a folder `api`, so in development only known routes go to the dashboard. */
 function isForDashboard(request: Request): boolean {
   const { pathname } = new URL(request.url)
   return pathname === '/api/health' || isPassable(request.method, pathname) !== 'unknown'
 }
 
-/** Development: the page comes from Vite, so that it changes in place when its source does. */
+/** Development: Vite serves the page, with hot reload. */
 async function fromDevServer(request: Request, devServer: string): Promise<Response> {
   const { pathname, search } = new URL(request.url)
-  // Only this header: net.fetch refuses those of a navigation.
+  // Only this header: net.fetch refuses navigation headers.
   const answer = await net.fetch(new URL(pathname + search, devServer).href, {
     headers: { accept: request.headers.get('accept') ?? '*/*' },
   })

@@ -6,19 +6,19 @@ import { decideRestart } from '../runner/restart-policy.ts'
 import { isOwnPage, PAGE_URL } from '../security/own-page.ts'
 import { MIN_SIZE, placeFor, readPlace, writePlace } from './window-place.ts'
 
-/** The page's own canvas, so that nothing flashes before its styles are there. */
+/** The page's background colour, so that nothing flashes before its styles load. */
 const CANVAS = { light: '#f3f5f5', dark: '#0f1416' }
 const SHOW_LIMIT_MS = 3_000
 const REMEMBER_AFTER_MS = 500
 
 export type MainWindow = {
-  /** Makes the window if need be, and brings it to the front. */
+  /** Creates the window if needed, and brings it to the front. */
   show(): void
-  /** Without a window there is nobody to tell. */
+  /** Does nothing without a window. */
   tellState(state: DesktopState): void
-  /** Brings the window to the front and lets the page carry out a wish. */
+  /** Brings the window to the front and sends the page a request. */
   command(command: DesktopCommand): void
-  /** For dialogs that belong to the window. */
+  /** The parent of dialogs. */
   current(): BrowserWindow | null
 }
 
@@ -26,9 +26,9 @@ export type MainWindowDeps = {
   preload: string
   placeFile: string
   log: Log
-  /** The person closes the window. true: it only goes out of sight. */
+  /** Called when the person closes the window. true: hide it instead. */
   staysHidden: () => boolean
-  /** The page holds something that was not saved, and is about to go. true: it may. */
+  /** Called when the page has unsaved changes and is about to close. true: close it. */
   mayLoseForm: () => boolean
 }
 
@@ -61,7 +61,7 @@ export function createMainWindow({ preload, placeFile, log, staysHidden, mayLose
     if (place.maximized) made.maximize()
     const show = () => made.isDestroyed() || made.isVisible() || made.show()
     made.once('ready-to-show', show)
-    // A page that never paints must not mean a window that never comes.
+    // Show the window even if the page never paints.
     setTimeout(show, SHOW_LIMIT_MS)
     remember(made)
     recover(made)
@@ -70,7 +70,7 @@ export function createMainWindow({ preload, placeFile, log, staysHidden, mayLose
       event.preventDefault()
       made.hide()
     })
-    // Without an answer the page would stay without a word, and the app could not be left.
+    // Without a handler the page would stay open silently, and the app could not quit.
     made.webContents.on('will-prevent-unload', (event) => {
       if (mayLoseForm()) event.preventDefault()
     })
@@ -103,7 +103,7 @@ export function createMainWindow({ preload, placeFile, log, staysHidden, mayLose
     for (const name of ['resize', 'move', 'maximize', 'unmaximize'] as const) made.on(name as 'resize', save)
   }
 
-  /** The page holds no truth: after a crash it is loaded again where it was. A page that crashes every time is given up. */
+  /** Reloads a crashed page at the same path: the page holds no state of its own. Gives up if it keeps crashing. */
   function recover(made: BrowserWindow): void {
     let crashes: number[] = []
     let address = PAGE_URL
@@ -115,7 +115,7 @@ export function createMainWindow({ preload, placeFile, log, staysHidden, mayLose
       const again = decideRestart(crashes, now).restart
       log.error({ reason, exitCode, again }, 'the page crashed')
       const next = !again ? `data:text/html;charset=utf-8,${encodeURIComponent(GIVEN_UP)}` : isOwnPage(address) ? address : PAGE_URL
-      // Not in here: Chromium is still taking the old process down, and ends altogether when it is given a new page meanwhile.
+      // Not synchronously: Chromium is still ending the old process, and would crash when it loads a page now.
       setImmediate(() => made.isDestroyed() || load(made, next))
     })
     made.webContents.on('unresponsive', () => log.warn({}, 'the page does not answer'))

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { DesktopCommand } from '../contract/desktop-api.ts'
-import { speechOf } from '../desktop/speech.ts'
+import { speechOf } from '../desktop/language.ts'
 import { menuTemplate } from './menu.ts'
 
 type Item = ReturnType<typeof menuTemplate>[number]
@@ -9,9 +9,7 @@ const flat = (items: Item[]): Item[] => items.flatMap((item) => [item, ...(Array
 describe.each(['darwin', 'linux', 'win32'] as const)('the menu on %s', (platform) => {
   const command = vi.fn<(command: DesktopCommand) => void>()
   const quit = vi.fn<() => void>()
-  const items = flat(
-    menuTemplate({ platform, development: false, command, showLogs: () => undefined, quit, words: speechOf('de', []).words.desktop.menu }),
-  )
+  const items = flat(menuTemplate({ platform, development: false, command, showLogs: () => undefined, quit, t: speechOf('de', []).t }))
 
   it('has no shortcut twice, settings and quit once, and copy and paste', () => {
     const shortcuts = items.map((item) => item.accelerator).filter(Boolean)

@@ -1,5 +1,6 @@
 import type { MenuItemConstructorOptions } from 'electron'
-import type { Words } from '../../src-renderer/kit/words/words.ts'
+import type { TextKey } from '../../resources/locales/texts.ts'
+import type { Translate } from '../../resources/locales/translate.ts'
 import type { DesktopCommand } from '../contract/desktop-api.ts'
 
 export type MenuDeps = {
@@ -8,8 +9,10 @@ export type MenuDeps = {
   command: (command: DesktopCommand) => void
   showLogs: () => void
   quit: () => void
-  words: Words['desktop']['menu']
+  t: Translate
 }
+
+type Role<K = TextKey> = K extends `desktop.menu.roles.${infer Name}` ? Name : never
 
 const SCREENS = [
   ['home', '/', '1'],
@@ -19,16 +22,16 @@ const SCREENS = [
   ['models', '/models', '5'],
 ] as const
 
-/** The app's menu, on every system: it is where shortcuts are found, and on macOS what makes copy and paste work. */
-export function menuTemplate({ platform, development, command, showLogs, quit, words }: MenuDeps): MenuItemConstructorOptions[] {
+/** The app's menu, on every system. It shows the shortcuts, and on macOS makes copy and paste work. */
+export function menuTemplate({ platform, development, command, showLogs, quit, t }: MenuDeps): MenuItemConstructorOptions[] {
   const isMac = platform === 'darwin'
   const line: MenuItemConstructorOptions = { type: 'separator' }
-  /** Electron's own labels are English whatever the language. */
-  const role = (name: keyof typeof words.roles): MenuItemConstructorOptions => ({ role: name, label: words.roles[name] })
+  /** Electron's own labels are always English. */
+  const role = (name: Role): MenuItemConstructorOptions => ({ role: name, label: t(`desktop.menu.roles.${name}`) })
   const go = (path: string) => () => command({ command: 'go', path })
-  const settings: MenuItemConstructorOptions = { label: words.settings, accelerator: 'CmdOrCtrl+,', click: go('/settings') }
+  const settings: MenuItemConstructorOptions = { label: t('desktop.menu.settings'), accelerator: 'CmdOrCtrl+,', click: go('/settings') }
   const leave: MenuItemConstructorOptions = {
-    label: platform === 'win32' ? words.exit : words.quit,
+    label: platform === 'win32' ? t('desktop.menu.exit') : t('desktop.menu.quit'),
     accelerator: 'CmdOrCtrl+Q',
     click: quit,
   }
@@ -39,9 +42,9 @@ export function menuTemplate({ platform, development, command, showLogs, quit, w
   return [
     ...(isMac ? [mac] : []),
     {
-      label: words.file,
+      label: t('desktop.menu.file'),
       submenu: [
-        { label: words.newChat, accelerator: 'CmdOrCtrl+N', click: go('/chat') },
+        { label: t('desktop.menu.newChat'), accelerator: 'CmdOrCtrl+N', click: go('/chat') },
         ...(isMac ? [] : [settings]),
         line,
         role('close'),
@@ -50,19 +53,23 @@ export function menuTemplate({ platform, development, command, showLogs, quit, w
     },
     {
       role: 'editMenu',
-      label: words.edit,
+      label: t('desktop.menu.edit'),
       submenu: [role('undo'), role('redo'), line, role('cut'), role('copy'), role('paste'), role('delete'), line, role('selectAll')],
     },
     {
-      label: words.go,
+      label: t('desktop.menu.go'),
       submenu: [
-        ...SCREENS.map(([screen, path, key]) => ({ label: words.screens[screen], accelerator: `CmdOrCtrl+${key}`, click: go(path) })),
+        ...SCREENS.map(([screen, path, key]) => ({
+          label: t(`desktop.menu.screens.${screen}`),
+          accelerator: `CmdOrCtrl+${key}`,
+          click: go(path),
+        })),
         line,
-        { label: words.palette, accelerator: 'CmdOrCtrl+K', click: () => command({ command: 'palette' }) },
+        { label: t('desktop.menu.palette'), accelerator: 'CmdOrCtrl+K', click: () => command({ command: 'palette' }) },
       ],
     },
     {
-      label: words.view,
+      label: t('desktop.menu.view'),
       submenu: [
         role('resetZoom'),
         role('zoomIn'),
@@ -74,14 +81,14 @@ export function menuTemplate({ platform, development, command, showLogs, quit, w
     },
     {
       role: 'windowMenu',
-      label: words.window,
+      label: t('desktop.menu.window'),
       submenu: [role('minimize'), role('zoom'), ...(isMac ? [line, role('front')] : [role('close')])],
     },
     {
-      label: words.help,
+      label: t('desktop.menu.help'),
       submenu: [
-        { label: words.shortcuts, accelerator: 'CmdOrCtrl+/', click: () => command({ command: 'shortcuts' }) },
-        { label: words.logs, click: showLogs },
+        { label: t('desktop.menu.shortcuts'), accelerator: 'CmdOrCtrl+/', click: () => command({ command: 'shortcuts' }) },
+        { label: t('desktop.menu.logs'), click: showLogs },
       ],
     },
   ]

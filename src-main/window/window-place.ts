@@ -16,12 +16,11 @@ export type Rectangle = z.infer<typeof Rectangle>
 const WindowPlace = z.object({ bounds: Rectangle, maximized: z.boolean() })
 export type WindowPlace = z.infer<typeof WindowPlace>
 
-/** What of the window has to be on some screen for a person to get hold of it. */
+/** This much of the window must be on a screen, so that a person can grab it. */
 const GRASP = { width: 120, height: 60 }
 
 /**
- * Where to open: where the window was, unless that screen is gone. Then the size is kept and the system chooses the
- * place.
+ * Opens the window where it was. If that screen is gone, keeps the size and lets the system choose the place.
  */
 export function placeFor(
   saved: WindowPlace | null,
@@ -38,7 +37,7 @@ export function placeFor(
   return { bounds: visible ? { x, y, ...size } : size, maximized: saved.maximized }
 }
 
-/** A file that cannot be read means the default place; it holds nothing worth a message. */
+/** If the file cannot be read, uses the default place. That is not worth a message. */
 export function readPlace(file: string): WindowPlace | null {
   try {
     return WindowPlace.parse(JSON.parse(readFileSync(file, 'utf8')))

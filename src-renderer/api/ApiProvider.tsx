@@ -5,10 +5,12 @@ import { type Connection, followEvents } from './events.ts'
 import { createLive, type Live } from './live.ts'
 import { createStaleBatch } from './stale-batch.ts'
 import { isTouched, staleTagsOf } from './tags.ts'
+import { createTurnStreams, type TurnStreams } from './turn-streams.ts'
 
 export type Api = {
   client: Client
   live: Live
+  turns: TurnStreams
   /** Whether the page hears of what happens. */
   connection: Accessor<Connection>
   /** Try to connect now: it is known that the runner is back. */
@@ -42,8 +44,8 @@ export function createQueries(): QueryClient {
 }
 
 /**
- * Asks again for what is shown and marks the rest. A query on its first way is a case of its own: the cache would let
- * that fetch stand, although its answer may be from before the event; so it is asked once more when it has arrived.
+ * Fetches shown queries again and marks the others as stale. The cache would keep the answer of a first fetch that is under
+ * way, although it may be from before the event, so that one is fetched again once it has arrived.
  */
 function refresh(queries: QueryClient, isMeant: (query: Query) => boolean): void {
   for (const query of queries.getQueryCache().findAll({ predicate: isMeant })) {
@@ -58,6 +60,7 @@ export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
   const client = props.client ?? createClient()
   const queries = createQueries()
   const live = createLive()
+  const turns = createTurnStreams(client)
   const [connection, setConnection] = createSignal<Connection>('connecting')
   const staleBatch = createStaleBatch((stale) => {
     refresh(queries, ({ meta }) => isTouched((meta?.tags as string[] | undefined) ?? [], stale))
@@ -88,6 +91,7 @@ export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
     window.addEventListener('online', stream.nudge)
     onCleanup(() => {
       stream.stop()
+      turns.stop()
       staleBatch.stop()
       document.removeEventListener('visibilitychange', onVisible)
       window.removeEventListener('online', stream.nudge)
@@ -97,7 +101,7 @@ export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
 
   return (
     <QueryClientProvider client={queries}>
-      <ApiContext.Provider value={{ client, live, connection, nudge: () => nudge() }}>{props.children}</ApiContext.Provider>
+      <ApiContext.Provider value={{ client, live, turns, connection, nudge: () => nudge() }}>{props.children}</ApiContext.Provider>
     </QueryClientProvider>
   )
 }

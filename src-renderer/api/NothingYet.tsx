@@ -1,5 +1,5 @@
 import { type JSX, Match, Switch } from 'solid-js'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 import { ErrorState } from '../ui/ErrorState.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { useApi } from './ApiProvider.tsx'
@@ -19,7 +19,7 @@ export function NothingYet(props: {
   children: JSX.Element
 }): JSX.Element {
   const { connection } = useApi()
-  const unreachable = () => ({ title: words().common.error.unreachable, why: words().errors.codes.runner_unavailable })
+  const unreachable = () => ({ title: t('common.error.unreachable'), why: t('errors.codes.runner_unavailable') })
   return (
     <Switch fallback={props.children}>
       <Match when={props.answer.error}>

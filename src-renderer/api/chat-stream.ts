@@ -4,7 +4,7 @@ import { ApiError, type Client } from './client.ts'
 import { readSse } from './sse.ts'
 
 /**
- * What a turn tells while it runs. `attached` is the page's own: the connection was made anew, and the text of the
+ * What a turn tells while it runs. `attached` is the page's own: the connection was made again, and the text of the
  * reply under way comes again from its beginning, so what was shown of it must be dropped first.
  */
 export type TurnEvent = ChatStreamEvent | { type: 'attached'; jobId: string }

@@ -1,6 +1,6 @@
 import { ERROR_STATUS, type ErrorBody, type ErrorCode, type ErrorIssue } from '../../src-runner/contract/errors.ts'
 import { ROUTES, type Route, type RouteAnswer, type RouteName, type RouteRequest } from '../../src-runner/contract/routes.ts'
-import type { Said } from '../../src-runner/contract/said.ts'
+import type { Message } from '../../src-runner/contract/messages.ts'
 
 /** Codes of the contract, and one for an answer that none of our servers gives. */
 export type ApiErrorCode = ErrorCode | 'unexpected_answer'
@@ -11,15 +11,15 @@ export class ApiError extends Error {
   readonly code: ApiErrorCode
   readonly status: number
   readonly issues: readonly ErrorIssue[]
-  /** What the message says, for other languages; not there where somebody else said it. */
-  readonly said: Said | undefined
+  /** What the runner says beyond the code. */
+  readonly detail: Message | undefined
 
-  constructor(code: ApiErrorCode, status: number, message: string, issues: readonly ErrorIssue[] = [], said?: Said) {
+  constructor(code: ApiErrorCode, status: number, message: string, issues: readonly ErrorIssue[] = [], detail?: Message) {
     super(message)
     this.code = code
     this.status = status
     this.issues = issues
-    this.said = said
+    this.detail = detail
   }
 }
 
@@ -101,7 +101,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => null)) as Partial<ErrorBody> | null
   const code = body?.error
   if (typeof code === 'string' && code in ERROR_STATUS) {
-    return new ApiError(code as ErrorCode, response.status, body?.message ?? '', body?.issues ?? [], body?.said)
+    return new ApiError(code as ErrorCode, response.status, body?.message ?? '', body?.issues ?? [], body?.detail)
   }
   // A proxy or a server that is just going down: 502, 503 and 504 mean that nobody is behind it right now.
   const isGone = [502, 503, 504].includes(response.status)

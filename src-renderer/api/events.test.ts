@@ -1,4 +1,5 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { waitFor } from '@solidjs/testing-library'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { LiveEvent, RecordedEvent } from '../../src-runner/contract/events.ts'
 import { createFakeRunner } from '../testing/fake-runner.ts'
 import { createClient } from './client.ts'
@@ -30,39 +31,39 @@ function follow() {
 describe('followEvents', () => {
   it('tells recorded and live events apart', async () => {
     const { runner, recorded, live, connections } = follow()
-    await vi.waitFor(() => expect(connections.at(-1)).toBe('open'))
+    await waitFor(() => expect(connections.at(-1)).toBe('open'))
     runner.happen(agentChanged)
     runner.happen({ type: 'job.progress', payload: { jobId: ID, activity: 'tool', detail: 'read_file', until: null } })
-    await vi.waitFor(() => expect(live).toHaveLength(1))
+    await waitFor(() => expect(live).toHaveLength(1))
     expect(recorded).toEqual([agentChanged])
     expect(live[0]!.payload).toMatchObject({ detail: 'read_file' })
   })
 
   it('goes on with the last id after a break', async () => {
     const { runner, recorded, connections, waits } = follow()
-    await vi.waitFor(() => expect(connections.at(-1)).toBe('open'))
+    await waitFor(() => expect(connections.at(-1)).toBe('open'))
     runner.happen(agentChanged)
     runner.happen(agentChanged)
-    await vi.waitFor(() => expect(recorded).toHaveLength(2))
+    await waitFor(() => expect(recorded).toHaveLength(2))
     runner.breakStreams()
-    await vi.waitFor(() => expect(waits).toHaveLength(1))
+    await waitFor(() => expect(waits).toHaveLength(1))
     expect(connections.at(-1)).toBe('lost')
     waits[0]!.end()
-    await vi.waitFor(() => expect(runner.streams).toHaveLength(2))
+    await waitFor(() => expect(runner.streams).toHaveLength(2))
     expect(runner.streams.map((one) => one.lastEventId)).toEqual([null, '2'])
-    await vi.waitFor(() => expect(connections).toEqual(['connecting', 'open', 'lost', 'open']))
+    await waitFor(() => expect(connections).toEqual(['connecting', 'open', 'lost', 'open']))
   })
 
   it('waits longer from try to try while nothing answers, and starts over after a success', async () => {
     const { runner, connections, waits } = follow()
-    await vi.waitFor(() => expect(connections.at(-1)).toBe('open'))
+    await waitFor(() => expect(connections.at(-1)).toBe('open'))
     runner.setReachable(false)
     runner.breakStreams()
     for (let i = 0; i < 6; i++) {
-      await vi.waitFor(() => expect(waits).toHaveLength(i + 1))
+      await waitFor(() => expect(waits).toHaveLength(i + 1))
       waits[i]!.end()
     }
-    await vi.waitFor(() => expect(waits).toHaveLength(7))
+    await waitFor(() => expect(waits).toHaveLength(7))
     const ceilings = [250, 500, 1000, 2000, 4000, 5000, 5000]
     waits.forEach(({ ms }, i) => {
       expect(ms).toBeGreaterThanOrEqual(ceilings[i]! * 0.7)
@@ -70,26 +71,26 @@ describe('followEvents', () => {
     })
     runner.setReachable(true)
     waits[6]!.end()
-    await vi.waitFor(() => expect(connections.at(-1)).toBe('open'))
+    await waitFor(() => expect(connections.at(-1)).toBe('open'))
     runner.breakStreams()
-    await vi.waitFor(() => expect(waits).toHaveLength(8))
+    await waitFor(() => expect(waits).toHaveLength(8))
     expect(waits[7]!.ms).toBeLessThanOrEqual(250)
   })
 
   it('cuts a wait short when nudged', async () => {
     const { runner, connections, waits, stream } = follow()
-    await vi.waitFor(() => expect(connections.at(-1)).toBe('open'))
+    await waitFor(() => expect(connections.at(-1)).toBe('open'))
     runner.breakStreams()
-    await vi.waitFor(() => expect(waits).toHaveLength(1))
+    await waitFor(() => expect(waits).toHaveLength(1))
     stream.nudge()
-    await vi.waitFor(() => expect(connections.at(-1)).toBe('open'))
+    await waitFor(() => expect(connections.at(-1)).toBe('open'))
   })
 
   it('lets the connection go when stopped, and does not come back', async () => {
     const { runner, connections, waits, stream } = follow()
-    await vi.waitFor(() => expect(connections.at(-1)).toBe('open'))
+    await waitFor(() => expect(connections.at(-1)).toBe('open'))
     stream.stop()
-    await vi.waitFor(() => expect(runner.streams[0]!.isOpen).toBe(false))
+    await waitFor(() => expect(runner.streams[0]!.isOpen).toBe(false))
     expect(waits).toEqual([])
     expect(runner.streams).toHaveLength(1)
   })
@@ -97,9 +98,9 @@ describe('followEvents', () => {
 
 describe('parseEvent', () => {
   it('leaves out what it does not know and what is not in shape', () => {
-    expect(parseEvent({ event: 'moon.landed', data: '{}', id: null })).toBeNull()
-    expect(parseEvent({ event: 'agent.changed', data: '{"agentId":7}', id: null })).toBeNull()
-    expect(parseEvent({ event: 'agent.changed', data: 'not json', id: null })).toBeNull()
-    expect(parseEvent({ event: 'agent.changed', data: `{"agentId":"${ID}"}`, id: null })).toEqual({ kind: 'recorded', event: agentChanged })
+    expect(parseEvent({ event: 'moon.landed', data: '{}' })).toBeNull()
+    expect(parseEvent({ event: 'agent.changed', data: '{"agentId":7}' })).toBeNull()
+    expect(parseEvent({ event: 'agent.changed', data: 'not json' })).toBeNull()
+    expect(parseEvent({ event: 'agent.changed', data: `{"agentId":"${ID}"}` })).toEqual({ kind: 'recorded', event: agentChanged })
   })
 })

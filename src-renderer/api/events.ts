@@ -1,7 +1,8 @@
+import type { EventSourceMessage } from 'eventsource-parser'
 import { LIVE_EVENTS, type LiveEvent, RECORDED_EVENTS, type RecordedEvent } from '../../src-runner/contract/events.ts'
 import { backoffMs, pause } from './backoff.ts'
 import type { Client } from './client.ts'
-import { readSse, type SseEvent } from './sse.ts'
+import { readSse } from './sse.ts'
 
 export type Connection = 'connecting' | 'open' | 'lost'
 
@@ -38,7 +39,7 @@ export function followEvents(client: Client, listener: EventStreamListener, wait
       onOpen()
       listener.onConnection('open')
       for await (const raw of readSse(body, hear)) {
-        if (raw.id !== null) lastEventId = raw.id
+        if (raw.id !== undefined) lastEventId = raw.id
         const event = parseEvent(raw)
         if (event?.kind === 'recorded') listener.onRecorded(event.event)
         else if (event?.kind === 'live') listener.onLive(event.event)
@@ -70,20 +71,20 @@ export function followEvents(client: Client, listener: EventStreamListener, wait
 type Parsed = { kind: 'recorded'; event: RecordedEvent } | { kind: 'live'; event: LiveEvent }
 
 /** null for an event of a kind, or in a shape, that this page does not know. */
-export function parseEvent(raw: SseEvent): Parsed | null {
+export function parseEvent({ event = 'message', data }: EventSourceMessage): Parsed | null {
   let payload: unknown
   try {
-    payload = JSON.parse(raw.data)
+    payload = JSON.parse(data)
   } catch {
     return null
   }
-  if (raw.event in RECORDED_EVENTS) {
-    const type = raw.event as keyof typeof RECORDED_EVENTS
+  if (event in RECORDED_EVENTS) {
+    const type = event as keyof typeof RECORDED_EVENTS
     const parsed = RECORDED_EVENTS[type].safeParse(payload)
     return parsed.success ? { kind: 'recorded', event: { type, payload: parsed.data } as RecordedEvent } : null
   }
-  if (raw.event in LIVE_EVENTS) {
-    const type = raw.event as keyof typeof LIVE_EVENTS
+  if (event in LIVE_EVENTS) {
+    const type = event as keyof typeof LIVE_EVENTS
     const parsed = LIVE_EVENTS[type].safeParse(payload)
     return parsed.success ? { kind: 'live', event: { type, payload: parsed.data } as LiveEvent } : null
   }

@@ -1,12 +1,11 @@
+import type { Message } from '../../src-runner/contract/messages.ts'
 import { createStore, produce } from 'solid-js/store'
 import type { LiveEvent, RecordedEvent } from '../../src-runner/contract/events.ts'
-import type { Said } from '../../src-runner/contract/said.ts'
 
 /** What a running job is doing at this moment. */
 export type Progress = {
   activity: 'model' | 'tool' | 'retry_wait'
-  detail: string | null
-  detailSaid?: Said | undefined
+  detail: string | Message | null
   until: number | null
   since: number
 }
@@ -28,8 +27,8 @@ export function createLive(now: () => number = () => Date.now()): Live {
     progressOf: (jobId) => progress[jobId] ?? null,
     takeLive(event) {
       if (event.type !== 'job.progress') return
-      const { jobId, activity, detail, detailSaid, until } = event.payload
-      setProgress(jobId, { activity, detail, detailSaid, until, since: now() })
+      const { jobId, activity, detail, until } = event.payload
+      setProgress(jobId, { activity, detail, until, since: now() })
     },
     takeRecorded(event) {
       if (!ENDS_PROGRESS.has(event.type) || !('jobId' in event.payload)) return

@@ -140,12 +140,12 @@ export const useDeleteRule = () =>
 export const useMakeSampleFolder = () => useAction('makeSampleFolder')
 
 /** What trying found replaces what was known: nothing else tells of it. */
-export function useCheckBox(): { run: () => Promise<void>; readonly isRunning: boolean } {
+export function useCheckSandbox(): { run: () => Promise<void>; readonly isRunning: boolean } {
   const queries = useQueryClient()
-  const check = useAction('checkBox')
+  const check = useAction('checkSandbox')
   return {
     async run() {
-      queries.setQueryData(['getBox', {}], await check.run({}))
+      queries.setQueryData(['getSandbox', {}], await check.run({}))
     },
     get isRunning() {
       return check.isRunning

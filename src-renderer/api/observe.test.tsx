@@ -1,6 +1,6 @@
-import { screen } from '@solidjs/testing-library'
+import { screen, waitFor } from '@solidjs/testing-library'
 import { For } from 'solid-js'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createFakeRunner, Refusal } from '../testing/fake-runner.ts'
 import { renderScreen } from '../testing/render.tsx'
 import { makeAgent, makeJob, makeSummary } from '../testing/things.ts'
@@ -22,7 +22,7 @@ describe('queries', () => {
     const runner = createFakeRunner({ listAgents: () => ({ agents: [agent], nextCursor: null }) })
     renderScreen(AgentNames, { runner })
     const row = await screen.findByText('Before')
-    await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
+    await waitFor(() => expect(runner.streams).toHaveLength(1))
     runner.answer({ listAgents: () => ({ agents: [{ ...agent, name: 'After' }], nextCursor: null }) })
     runner.happen({ type: 'agent.changed', payload: { agentId: agent.id } })
     await screen.findByText('After')
@@ -34,12 +34,12 @@ describe('queries', () => {
     const runner = createFakeRunner({ listAgents: () => ({ agents: [makeAgent({ name: 'Quiet' })], nextCursor: null }) })
     renderScreen(AgentNames, { runner })
     await screen.findByText('Quiet')
-    await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
-    await vi.waitFor(() => expect(runner.callsOf('listAgents')).toHaveLength(2))
+    await waitFor(() => expect(runner.streams).toHaveLength(1))
+    await waitFor(() => expect(runner.callsOf('listAgents')).toHaveLength(2))
     runner.happen({ type: 'conversation.created', payload: { conversationId: makeAgent().id, agentId: makeAgent().id } })
     runner.happen({ type: 'settings.changed', payload: { keys: ['concurrency'] } })
     runner.happen({ type: 'agent.created', payload: { agentId: makeAgent().id } })
-    await vi.waitFor(() => expect(runner.callsOf('listAgents')).toHaveLength(3))
+    await waitFor(() => expect(runner.callsOf('listAgents')).toHaveLength(3))
   })
 
   it('ask once more when something happened while the first answer was on its way', async () => {
@@ -48,8 +48,8 @@ describe('queries', () => {
       listAgents: () => new Promise((resolve) => (first = (name) => resolve({ agents: [makeAgent({ name })], nextCursor: null }))),
     })
     renderScreen(AgentNames, { runner })
-    await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
-    await vi.waitFor(() => expect(first).toBeDefined())
+    await waitFor(() => expect(runner.streams).toHaveLength(1))
+    await waitFor(() => expect(first).toBeDefined())
     const answerFirst = first!
     runner.happen({ type: 'agent.changed', payload: { agentId: makeAgent().id } })
     runner.answer({ listAgents: () => ({ agents: [makeAgent({ name: 'Newer' })], nextCursor: null }) })
@@ -57,11 +57,11 @@ describe('queries', () => {
     await screen.findByText('Newer')
   })
 
-  it('read again what was shown before a connection was made anew', async () => {
+  it('read again what was shown before a connection was made again', async () => {
     const runner = createFakeRunner({ listAgents: () => ({ agents: [makeAgent({ name: 'Old' })], nextCursor: null }) })
     renderScreen(AgentNames, { runner })
     await screen.findByText('Old')
-    await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
+    await waitFor(() => expect(runner.streams).toHaveLength(1))
     runner.answer({ listAgents: () => ({ agents: [makeAgent({ name: 'New' })], nextCursor: null }) })
     runner.breakStreams()
     await screen.findByText('New', {}, { timeout: 3000 })
@@ -130,7 +130,7 @@ describe('queries', () => {
       )
     }
     const { user } = renderScreen(Part, { runner })
-    await vi.waitFor(() => expect(runner.callsOf('getJob').length).toBeGreaterThan(1))
+    await waitFor(() => expect(runner.callsOf('getJob').length).toBeGreaterThan(1))
     await user.click(await screen.findByText('stop'))
     await screen.findByText('stopping')
     refuse!()
@@ -141,13 +141,13 @@ describe('queries', () => {
     const job = makeJob({ status: 'running' })
     const Part = () => {
       const progress = useProgress(() => job.id)
-      return <p>{progress()?.detail ?? 'nothing'}</p>
+      return <p>{JSON.stringify(progress()?.detail ?? 'nothing')}</p>
     }
     const { runner } = renderScreen(Part)
-    await screen.findByText('nothing')
-    await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
+    await screen.findByText('"nothing"')
+    await waitFor(() => expect(runner.streams).toHaveLength(1))
     runner.happen({ type: 'job.progress', payload: { jobId: job.id, activity: 'tool', detail: 'read_file', until: null } })
-    await screen.findByText('read_file')
+    await screen.findByText('"read_file"')
     runner.happen({
       type: 'job.finished',
       payload: {
@@ -161,6 +161,6 @@ describe('queries', () => {
         scheduleId: null,
       },
     })
-    await screen.findByText('nothing')
+    await screen.findByText('"nothing"')
   })
 })

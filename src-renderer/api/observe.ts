@@ -81,7 +81,7 @@ function toState<T>(result: Result): State<T> {
 export type ObserveOptions = {
   /** Show the last answer while the next one (another filter, say) is on its way. */
   keepPrevious?: boolean
-  /** Depends on more than our events (servers on this machine): asked again whenever it is looked at anew. */
+  /** Depends on more than our events (servers on this machine): asked again whenever it is looked at again. */
   isOutside?: boolean
 }
 

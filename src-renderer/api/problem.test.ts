@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { changeLanguage } from '../kit/words/words.ts'
+import { changeLanguage } from '../lib/language.ts'
 import { ApiError } from './client.ts'
 import { issueOf, problemOf, sentenceOf } from './problem.ts'
 
@@ -7,13 +7,13 @@ beforeEach(() => changeLanguage('de'))
 afterEach(() => changeLanguage('system'))
 
 it('tells an error by its code, in the language of the page', () => {
-  expect(problemOf(new ApiError('schedule_is_running', 409, 'A run of this schedule is still going.'))).toEqual({
-    title: 'Das hat nicht geklappt',
-    why: 'Ein Lauf dieses Zeitplans ist noch nicht zu Ende. Halte ihn zuerst an, oder warte sein Ende ab.',
+  expect(problemOf(new ApiError('schedule_is_running', 409, 'A run of this schedule is still active.'))).toEqual({
+    title: 'Etwas ist schiefgegangen',
+    why: 'Ein Lauf dieses Zeitplans ist noch aktiv. Stoppe ihn, oder warte, bis er endet.',
     code: 'schedule_is_running',
   })
   expect(problemOf(new ApiError('trigger_not_found', 404, 'There is no such webhook.'))).toMatchObject({
-    title: 'Das gibt es nicht mehr',
+    title: 'Nicht gefunden',
     why: 'Diesen Webhook gibt es nicht mehr.',
   })
 })
@@ -21,9 +21,9 @@ it('tells an error by its code, in the language of the page', () => {
 it('says more than the code where the runner does', () => {
   const thrown = new ApiError('channel_exists', 409, '@ada_bot is connected already, to the agent “Ada”.', [], {
     code: 'chat_account_taken',
-    facts: { account: '@ada_bot', agentName: 'Ada' },
+    params: { account: '@ada_bot', agentName: 'Ada' },
   })
-  expect(sentenceOf(thrown)).toBe('@ada_bot ist schon verbunden, mit dem Agenten „Ada“.')
+  expect(sentenceOf(thrown)).toBe('@ada_bot ist schon mit dem Agenten „Ada“ verbunden.')
 })
 
 it('leaves to a service what the service said', () => {
@@ -34,13 +34,17 @@ it('tells at a field what is wrong with it', () => {
   const thrown = new ApiError('invalid_request', 400, 'name: Too big', [
     { path: 'name', message: 'Too big: expected string to have <=120 characters', kind: 'too_long', limit: 120 },
     { path: 'dailyBudgetUsd', message: 'Too small: expected number to be >=0.5', kind: 'too_small', limit: 0.5 },
-    { path: 'cron', message: 'There is a comma too many in the hour.', said: { code: 'cron_comma', facts: { field: 'hour' } } },
+    {
+      path: 'cron',
+      message: 'There is an extra comma.',
+      detail: { code: 'cron_comma', params: { field: { code: 'cron_field', params: { field: 'hour' } } } },
+    },
     { path: 'odd', message: 'This is odd.' },
   ])
   expect(issueOf(thrown, 'name')).toBe('Höchstens 120 Zeichen.')
   expect(issueOf(thrown, 'dailyBudgetUsd')).toBe('Mindestens 0,5.')
-  expect(issueOf(thrown, 'cron')).toBe('Ein Komma zu viel bei der Stunde.')
+  expect(issueOf(thrown, 'cron')).toBe('Im Feld „Stunde“ steht ein Komma zu viel.')
   expect(issueOf(thrown, 'odd')).toBe('This is odd.')
   expect(issueOf(thrown, 'agentId')).toBeNull()
-  expect(sentenceOf(thrown)).toBe('Höchstens 120 Zeichen. · Mindestens 0,5. · Ein Komma zu viel bei der Stunde. · This is odd.')
+  expect(sentenceOf(thrown)).toBe('Höchstens 120 Zeichen. · Mindestens 0,5. · Im Feld „Stunde“ steht ein Komma zu viel. · This is odd.')
 })

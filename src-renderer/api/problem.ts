@@ -1,29 +1,29 @@
+import { visibleText } from '../lib/visible-text.ts'
 import type { ErrorIssue } from '../../src-runner/contract/errors.ts'
-import { countText } from '../kit/numbers.ts'
-import { saidText } from '../kit/said.ts'
-import { locale, words } from '../kit/words/words.ts'
+import { messageText } from '../lib/message-text.ts'
+import { t } from '../lib/language.ts'
 import type { Problem } from '../ui/ErrorState.tsx'
 import { ApiError } from './client.ts'
 
 /** What to show for something that was thrown: what happened, why, what to do next. */
 export function problemOf(thrown: unknown): Problem {
-  const text = words().common.error
-  if (!(thrown instanceof ApiError)) return { title: text.title, why: thrown instanceof Error ? thrown.message : String(thrown) }
+  if (!(thrown instanceof ApiError))
+    return { title: t('common.error.title'), why: thrown instanceof Error ? thrown.message : String(thrown) }
   const { code } = thrown
   switch (code) {
     case 'runner_unavailable':
-      return { title: text.unreachable, why: whyOf(thrown) }
+      return { title: t('common.error.unreachable'), why: whyOf(thrown) }
     case 'unauthorized':
     case 'forbidden_origin':
     case 'forbidden_host':
     case 'forbidden_forwarded':
-      return { title: text.unauthorized, why: whyOf(thrown), code }
+      return { title: t('common.error.unauthorized'), why: whyOf(thrown), code }
     case 'vault_unavailable':
-      return { title: text.vault, why: whyOf(thrown) }
+      return { title: t('common.error.vault'), why: whyOf(thrown) }
     case 'disk_full':
-      return { title: text.diskFull, why: whyOf(thrown) }
+      return { title: t('common.error.diskFull'), why: whyOf(thrown) }
     default:
-      return { title: thrown.status === 404 ? text.notFound : text.title, why: whyOf(thrown), code }
+      return { title: thrown.status === 404 ? t('common.error.notFound') : t('common.error.title'), why: whyOf(thrown), code }
   }
 }
 
@@ -41,18 +41,19 @@ export function issueOf(thrown: unknown, path: string): string | null {
 }
 
 /** What is wrong with a field, in the language of the page. */
-export function issueText({ message, kind, limit, said }: ErrorIssue): string {
-  if (said !== undefined || kind === undefined) return saidText(message, said)
-  return words().errors.issues[kind](countText(limit ?? 0, locale()))
+export function issueText({ message, kind, limit, detail }: ErrorIssue): string {
+  if (detail !== undefined) return messageText(detail)
+  if (kind === undefined) return visibleText(message)
+  return t(`errors.issues.${kind}`, { limit: limit ?? 0 })
 }
 
 /** Codes that say too little by themselves: who refused says why, in words of its own. */
 const SAID_BY_OTHERS: ReadonlySet<string> = new Set(['provider_refused', 'channel_refused', 'invalid_request', 'file_cannot_be_undone'])
 
-function whyOf({ code, message, said }: ApiError): string {
-  if (said !== undefined) return saidText(message, said)
-  if (SAID_BY_OTHERS.has(code) && message !== '') return saidText(message, undefined)
-  return words().errors.codes[code]
+function whyOf({ code, message, detail }: ApiError): string {
+  if (detail !== undefined) return messageText(detail)
+  if (SAID_BY_OTHERS.has(code) && message !== '') return visibleText(message)
+  return t(`errors.codes.${code}`)
 }
 
 /** Nothing has this id, or it is none at all. */

@@ -159,8 +159,8 @@ export function useJobMemories(jobId: Given): Loaded<RouteAnswer<'listJobMemorie
   return useRoute('listJobMemories', () => withId(jobId, (id) => ({ params: { jobId: id } })))
 }
 
-export function useBox(): Loaded<RouteAnswer<'getBox'>> {
-  return useRoute('getBox', () => ({}))
+export function useSandbox(): Loaded<RouteAnswer<'getSandbox'>> {
+  return useRoute('getSandbox', () => ({}))
 }
 
 export function useTools(): Loaded<RouteAnswer<'listTools'>> {

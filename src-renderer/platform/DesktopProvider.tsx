@@ -1,6 +1,6 @@
 import { type Accessor, createContext, createEffect, createSignal, type JSX, onCleanup, useContext } from 'solid-js'
 import type { DesktopApi, DesktopState } from '../../src-main/contract/desktop-api.ts'
-import { languageSetting } from '../kit/words/words.ts'
+import { languageSetting } from '../lib/language.ts'
 import { createAppDesktop, createBrowserDesktop, type Desktop, storeTheme, type Theme } from './desktop.ts'
 
 declare global {

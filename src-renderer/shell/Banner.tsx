@@ -3,78 +3,100 @@ import LoaderCircle from 'lucide-solid/icons/loader-circle'
 import { createEffect, createMemo, createSignal, For, type JSX, on, onCleanup, Show } from 'solid-js'
 import type { DesktopState } from '../../src-main/contract/desktop-api.ts'
 import { useApi } from '../api/ApiProvider.tsx'
-import { en } from '../kit/words/en.ts'
-import { words } from '../kit/words/words.ts'
+import { t, type TextsUnder } from '../lib/language.ts'
 import { useDesktop } from '../platform/DesktopProvider.tsx'
 import { Button } from '../ui/Button.tsx'
 import { toast } from '../ui/Toasts.tsx'
 
-export type Notice = {
+export type Notification = {
   key: string
   tone: 'calm' | 'warn' | 'bad'
   text: string
   detail?: string
   /** What can be done about it, the best first. */
-  actions: { label: string; do: NoticeAction }[]
+  actions: { label: string; do: NotificationAction }[]
 }
-export type NoticeAction =
+const FAILURES: readonly TextsUnder<'shell.banner.failedBy'>[] = [
+  ...(['crash_loop', 'database_damaged', 'database_newer', 'database_locked', 'data_dir_unusable', 'config_invalid'] as const),
+  'vault_unavailable',
+]
+/** The desktop's message begins with it, because in a log it stands alone. Here the title says it. */
+const CRASH_LOOP = 'The runner crashed three times in five minutes.'
+
+export type NotificationAction =
   | { type: 'usePort'; server: 'runner' | 'dashboard'; port: number }
   | { type: 'restart'; safeMode: boolean }
   | { type: 'logs' }
   | { type: 'recheckVault' }
 
 /** What the machine needs somebody to know, the gravest first. In a browser nothing is known of the machine. */
-export function noticesFor(state: DesktopState | null): Notice[] {
+export function notificationsFor(state: DesktopState | null): Notification[] {
   if (state === null) return []
-  const text = words().shell.banner
-  const notices: Notice[] = []
-  const logs = { label: text.logs, do: { type: 'logs' } as const }
+  const notifications: Notification[] = []
+  const logs = { label: t('shell.banner.logs'), do: { type: 'logs' } as const }
   const { runner, dashboard, vault, info } = state
   if (runner.state === 'failed') {
-    const restart = { label: text.restart, do: { type: 'restart', safeMode: false } as const }
-    const safeMode = { label: text.safeMode, do: { type: 'restart', safeMode: true } as const }
-    const why = (text.failedBy as Record<string, string>)[runner.code] ?? text.failed
-    // The desktop's message begins with the same sentence where it stands alone, in a log or a terminal.
-    const detail = runner.message.replace((en.shell.banner.failedBy as Record<string, string>)[runner.code] ?? '', '').trim()
-    notices.push({ key: 'failed', tone: 'bad', text: why, detail, actions: [restart, safeMode, logs] })
+    const restart = { label: t('shell.banner.restart'), do: { type: 'restart', safeMode: false } as const }
+    const safeMode = { label: t('shell.banner.safeMode'), do: { type: 'restart', safeMode: true } as const }
+    const reason = FAILURES.find((code) => code === runner.code)
+    const why = reason === undefined ? t('shell.banner.failed') : t(`shell.banner.failedBy.${reason}`)
+    const detail = runner.message.replace(CRASH_LOOP, '').trim()
+    notifications.push({ key: 'failed', tone: 'bad', text: why, detail, actions: [restart, safeMode, logs] })
   } else if (runner.state === 'port_taken') {
     const use = {
-      label: text.usePort(runner.suggestedPort),
+      label: t('shell.banner.usePort', { port: String(runner.suggestedPort) }),
       do: { type: 'usePort', server: 'runner', port: runner.suggestedPort } as const,
     }
-    notices.push({ key: 'port', tone: 'bad', text: text.runnerPort(runner.port), actions: [use] })
+    notifications.push({ key: 'port', tone: 'bad', text: t('shell.banner.runnerPort', { port: String(runner.port) }), actions: [use] })
   } else if (runner.state === 'restarting') {
-    notices.push({ key: 'restarting', tone: 'warn', text: text.restarting(runner.attempt), detail: runner.reason, actions: [] })
+    notifications.push({
+      key: 'restarting',
+      tone: 'warn',
+      text: t('shell.banner.restarting', { attempt: runner.attempt }),
+      detail: runner.reason,
+      actions: [],
+    })
   } else if (runner.state === 'starting') {
-    notices.push({ key: 'starting', tone: 'calm', text: text.starting, actions: [] })
+    notifications.push({ key: 'starting', tone: 'calm', text: t('shell.banner.starting'), actions: [] })
   } else if (runner.state === 'stopped') {
-    notices.push({
+    notifications.push({
       key: 'stopped',
       tone: 'warn',
-      text: text.stopped,
-      actions: [{ label: text.start, do: { type: 'restart', safeMode: false } }],
+      text: t('shell.banner.stopped'),
+      actions: [{ label: t('shell.banner.start'), do: { type: 'restart', safeMode: false } }],
     })
   }
   if (dashboard.state === 'port_taken') {
     const use = {
-      label: text.usePort(dashboard.suggestedPort),
+      label: t('shell.banner.usePort', { port: String(dashboard.suggestedPort) }),
       do: { type: 'usePort', server: 'dashboard', port: dashboard.suggestedPort } as const,
     }
-    notices.push({ key: 'dashboard-port', tone: 'warn', text: text.dashboardPort(dashboard.port), actions: [use] })
+    notifications.push({
+      key: 'dashboard-port',
+      tone: 'warn',
+      text: t('shell.banner.dashboardPort', { port: String(dashboard.port) }),
+      actions: [use],
+    })
   } else if (dashboard.state === 'failed') {
-    notices.push({ key: 'dashboard', tone: 'warn', text: text.dashboardFailed, detail: dashboard.message, actions: [logs] })
+    notifications.push({
+      key: 'dashboard',
+      tone: 'warn',
+      text: t('shell.banner.dashboardFailed'),
+      detail: dashboard.message,
+      actions: [logs],
+    })
   }
   if (vault.state !== 'ok') {
-    const recheck = { label: text.recheck, do: { type: 'recheckVault' } as const }
+    const recheck = { label: t('shell.banner.recheck'), do: { type: 'recheckVault' } as const }
     // Of a file only its own sentence says which one.
-    const detail = vault.kind === 'keychain' ? text.vaultWhy(vault.state, vault.message) : vault.message
-    notices.push({ key: 'vault', tone: 'warn', text: text.vault, detail, actions: [recheck] })
+    const detail = vault.kind === 'keychain' ? t(`settings.keys.whyOf.${vault.state}`) : vault.message
+    notifications.push({ key: 'vault', tone: 'warn', text: t('shell.banner.vault'), detail, actions: [recheck] })
   }
   if (info.safeMode && runner.state === 'ready') {
-    const leave = { label: text.leaveSafeMode, do: { type: 'restart', safeMode: false } as const }
-    notices.push({ key: 'safe-mode', tone: 'calm', text: text.inSafeMode, actions: [leave] })
+    const leave = { label: t('shell.banner.leaveSafeMode'), do: { type: 'restart', safeMode: false } as const }
+    notifications.push({ key: 'safe-mode', tone: 'calm', text: t('shell.banner.inSafeMode'), actions: [leave] })
   }
-  return notices
+  return notifications
 }
 
 const TONES = { calm: 'bg-inset text-ink-2', warn: 'bg-warn-soft text-warn', bad: 'bg-bad-soft text-bad' }
@@ -93,9 +115,9 @@ export function Banner() {
   const runnerState = createMemo(() => desktop.state()?.runner.state)
   createEffect(on(runnerState, (state) => state === 'ready' && nudge(), { defer: true }))
 
-  const notices = createMemo(() => noticesFor(desktop.state()))
+  const notifications = createMemo(() => notificationsFor(desktop.state()))
   const runnerIsFine = () => runnerState() === undefined || runnerState() === 'ready'
-  const act = (action: NoticeAction) => {
+  const act = (action: NotificationAction) => {
     const { api } = desktop
     if (api === null) return
     const done =
@@ -113,25 +135,21 @@ export function Banner() {
   return (
     <div role="status" aria-live="polite" class="shrink-0">
       <Show when={lostForLong() && runnerIsFine()}>
-        <Line
-          tone="warn"
-          icon={<LoaderCircle size={15} class="animate-spin" aria-hidden="true" />}
-          text={words().shell.banner.reconnecting}
-        />
+        <Line tone="warn" icon={<LoaderCircle size={15} class="animate-spin" aria-hidden="true" />} text={t('shell.banner.reconnecting')} />
       </Show>
-      <For each={notices()}>
-        {(notice) => (
+      <For each={notifications()}>
+        {(notification) => (
           <Line
-            tone={notice.tone}
+            tone={notification.tone}
             icon={
-              <Show when={['starting', 'restarting'].includes(notice.key)} fallback={<CircleAlert size={15} aria-hidden="true" />}>
+              <Show when={['starting', 'restarting'].includes(notification.key)} fallback={<CircleAlert size={15} aria-hidden="true" />}>
                 <LoaderCircle size={15} class="animate-spin" aria-hidden="true" />
               </Show>
             }
-            text={notice.text}
-            detail={notice.detail}
+            text={notification.text}
+            detail={notification.detail}
           >
-            <For each={notice.actions}>
+            <For each={notification.actions}>
               {(action) => (
                 <Button size="sm" onClick={() => act(action.do)}>
                   {action.label}
@@ -145,7 +163,7 @@ export function Banner() {
   )
 }
 
-function Line(props: { tone: Notice['tone']; icon: JSX.Element; text: string; detail?: string; children?: JSX.Element }) {
+function Line(props: { tone: Notification['tone']; icon: JSX.Element; text: string; detail?: string; children?: JSX.Element }) {
   return (
     <div class={`flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line px-4 py-2 ${TONES[props.tone]}`}>
       <span class="shrink-0">{props.icon}</span>

@@ -2,22 +2,22 @@ import { A } from '@solidjs/router'
 import Search from 'lucide-solid/icons/search'
 import { For } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 import { Dialog } from '../ui/Dialog.tsx'
-import { BrakeButton } from './Brake.tsx'
+import { PauseAllButton } from './PauseAll.tsx'
 import { SCREENS } from './screens.ts'
 
 /** What the bar of a phone has no room for. */
 export function MoreSheet(props: { open: boolean; onClose: () => void; onPalette: () => void }) {
   const item = 'flex h-11 w-full items-center gap-3 rounded-md px-2 text-md hover:bg-hover'
   return (
-    <Dialog open={props.open} onClose={props.onClose} title={words().shell.nav.more}>
-      <nav aria-label={words().shell.nav.more} class="flex flex-col">
+    <Dialog open={props.open} onClose={props.onClose} title={t('shell.nav.more')}>
+      <nav aria-label={t('shell.nav.more')} class="flex flex-col">
         <For each={SCREENS.filter((screen) => !screen.onPhone)}>
           {(screen) => (
             <A href={screen.path} class={item} onClick={() => props.onClose()}>
               <Dynamic component={screen.icon} size={18} aria-hidden="true" />
-              {words().shell.nav[screen.name]}
+              {t(`shell.nav.${screen.name}`)}
             </A>
           )}
         </For>
@@ -30,9 +30,9 @@ export function MoreSheet(props: { open: boolean; onClose: () => void; onPalette
           }}
         >
           <Search size={18} aria-hidden="true" />
-          {words().shell.searchOrGo}
+          {t('shell.searchOrGo')}
         </button>
-        <BrakeButton class={item} onPulled={() => props.onClose()} />
+        <PauseAllButton class={item} onPulled={() => props.onClose()} />
       </nav>
     </Dialog>
   )

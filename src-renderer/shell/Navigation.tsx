@@ -6,11 +6,11 @@ import { For, type JSX, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import { useApi } from '../api/ApiProvider.tsx'
 import { useJobCounts, usePendingApprovals, useSettings } from '../api/queries.ts'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 import type { Icon } from '../ui/icon.ts'
 import { KeyHint } from '../ui/KeyHint.tsx'
 import { Mark } from '../ui/Mark.tsx'
-import { BrakeButton } from './Brake.tsx'
+import { PauseAllButton } from './PauseAll.tsx'
 import { type ScreenLink, SCREENS } from './screens.ts'
 
 /** A screen is current on its own address and on those below it; the job page belongs to Activity, the rules to Approvals. */
@@ -46,17 +46,17 @@ export function SideNavigation(props: { onPalette: () => void }) {
         onClick={() => props.onPalette()}
       >
         <Search size={14} aria-hidden="true" />
-        <span class="min-w-0 flex-1 truncate text-left">{words().shell.searchOrGo}</span>
+        <span class="min-w-0 flex-1 truncate text-left">{t('shell.searchOrGo')}</span>
         <KeyHint keys="Mod+k" />
       </button>
-      <nav aria-label={words().shell.nav.label} class="flex flex-col gap-0.5">
+      <nav aria-label={t('shell.nav.label')} class="flex flex-col gap-0.5">
         <For each={SCREENS}>{(screen) => <SideLink screen={screen} isCurrent={isCurrent(screen.path)} />}</For>
       </nav>
       <div class="mt-auto flex flex-col gap-0.5">
         <Show when={!isSetUp()}>
-          <SideItem href="/welcome" icon={Rocket} text={words().shell.nav.setup} isCurrent={isCurrent('/welcome')} />
+          <SideItem href="/welcome" icon={Rocket} text={t('shell.nav.setup')} isCurrent={isCurrent('/welcome')} />
         </Show>
-        <BrakeButton class={`${ITEM} h-8 w-full gap-2.5 px-2`} />
+        <PauseAllButton class={`${ITEM} h-8 w-full gap-2.5 px-2`} />
         <RunningJobs />
       </div>
     </aside>
@@ -65,7 +65,7 @@ export function SideNavigation(props: { onPalette: () => void }) {
 
 function SideLink(props: { screen: ScreenLink; isCurrent: boolean }) {
   return (
-    <SideItem href={props.screen.path} icon={props.screen.icon} text={words().shell.nav[props.screen.name]} isCurrent={props.isCurrent}>
+    <SideItem href={props.screen.path} icon={props.screen.icon} text={t(`shell.nav.${props.screen.name}`)} isCurrent={props.isCurrent}>
       <Show when={props.screen.name === 'approvals'}>
         <Waiting class="ml-auto" />
       </Show>
@@ -81,7 +81,7 @@ function Waiting(props: { class?: string }) {
       {(count) => (
         <span class={`min-w-4.5 rounded-full bg-warn px-1.5 text-center text-2xs font-semibold text-on-warn ${props.class ?? ''}`}>
           <span aria-hidden="true">{count() > 99 ? '99+' : count()}</span>
-          <span class="sr-only">, {words().shell.waiting(count())}</span>
+          <span class="sr-only">, {t('shell.waiting', { count: count() })}</span>
         </span>
       )}
     </Show>
@@ -114,8 +114,8 @@ function RunningJobs() {
         <span class={`size-2 rounded-full ${isKnown() && running() > 0 ? 'animate-breathe bg-accent-ink' : 'border border-line-strong'}`} />
       </span>
       <span aria-live="polite">
-        <Show when={isKnown()} fallback={connection() === 'lost' && words().shell.disconnected}>
-          {running() > 0 ? words().shell.running(running()) : words().shell.idle}
+        <Show when={isKnown()} fallback={connection() === 'lost' && t('shell.disconnected')}>
+          {running() > 0 ? t('shell.running', { count: running() }) : t('shell.idle')}
         </Show>
       </span>
     </A>
@@ -129,10 +129,7 @@ export function PhoneNavigation(props: { onMore: () => void }) {
   const item = (current: boolean) =>
     `flex min-w-0 flex-1 flex-col items-center gap-0.5 py-1.5 text-2xs ${current ? 'font-medium text-accent-ink' : 'text-ink-2'}`
   return (
-    <nav
-      aria-label={words().shell.nav.label}
-      class="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
-    >
+    <nav aria-label={t('shell.nav.label')} class="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden">
       <For each={SCREENS.filter((screen) => screen.onPhone)}>
         {(screen) => (
           <A href={screen.path} aria-current={isCurrent(screen.path) ? 'page' : undefined} class={item(isCurrent(screen.path))}>
@@ -142,13 +139,13 @@ export function PhoneNavigation(props: { onMore: () => void }) {
                 <Waiting class="absolute -top-1.5 left-3" />
               </Show>
             </span>
-            {words().shell.nav[screen.name]}
+            {t(`shell.nav.${screen.name}`)}
           </A>
         )}
       </For>
       <button type="button" class={item(onMoreScreen())} onClick={() => props.onMore()}>
         <Ellipsis size={19} aria-hidden="true" />
-        {words().shell.nav.more}
+        {t('shell.nav.more')}
       </button>
     </nav>
   )

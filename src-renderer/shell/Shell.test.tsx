@@ -1,6 +1,6 @@
 import { Route } from '@solidjs/router'
 import { createMemoryHistory, MemoryRouter } from '@solidjs/router'
-import { render, screen } from '@solidjs/testing-library'
+import { render, screen, waitFor } from '@solidjs/testing-library'
 import userEvent from '@testing-library/user-event'
 import { expect, it, vi } from 'vitest'
 import type { DesktopCommand, DesktopState } from '../../src-main/contract/desktop-api.ts'
@@ -59,7 +59,7 @@ function Searchable() {
   )
 }
 
-it('names every screen and marks the one in front', async () => {
+it('names every screen and marks the current one', async () => {
   open({ path: '/jobs/1' })
   const links = await screen.findAllByRole('link', { name: 'Activity' })
   expect(links[0]).toHaveAttribute('aria-current', 'page')
@@ -71,9 +71,9 @@ it('reaches screens and agents through the palette', async () => {
   const { user, path } = open({ runner: createFakeRunner({ listAgents: () => ({ agents: [agent], nextCursor: null }) }) })
   await user.keyboard('{Control>}k{/Control}')
   const field = await screen.findByRole('combobox')
-  await vi.waitFor(() => expect(field).toHaveFocus())
+  await waitFor(() => expect(field).toHaveFocus())
   await user.keyboard('release{Enter}')
-  await vi.waitFor(() => expect(path()).toBe(`/chat?write=1&agent=${agent.id}`))
+  await waitFor(() => expect(path()).toBe(`/chat?write=1&agent=${agent.id}`))
   expect(screen.queryByRole('combobox')).toBeNull()
 })
 
@@ -81,15 +81,15 @@ it('goes with g and a letter, searches with /, and leaves text alone', async () 
   const { user, path } = open()
   const field = await screen.findByLabelText('Search here')
   await user.keyboard('/')
-  await vi.waitFor(() => expect(field).toHaveFocus())
+  await waitFor(() => expect(field).toHaveFocus())
   await user.keyboard('gs?')
   expect(field).toHaveValue('gs?')
   expect(path()).toBe('/')
   field.blur()
   await user.keyboard('gs')
-  await vi.waitFor(() => expect(path()).toBe('/settings'))
+  await waitFor(() => expect(path()).toBe('/settings'))
   await user.keyboard('gc')
-  await vi.waitFor(() => expect(path()).toBe('/chat'))
+  await waitFor(() => expect(path()).toBe('/chat'))
 })
 
 it('moves between the search field of a screen and its list by keys', async () => {
@@ -117,15 +117,15 @@ it('lists the shortcuts on ?', async () => {
   await user.keyboard('?')
   expect(await screen.findByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible()
   await user.keyboard('{Escape}')
-  await vi.waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
 })
 
 it('begins a fresh installation with the first start, but never pulls anybody away', async () => {
   const fresh = () => createFakeRunner({ getSettings: () => ({ settings: { ...DEFAULT_SETTINGS, firstStart: 'agent' } }) })
   const first = open({ runner: fresh() })
-  await vi.waitFor(() => expect(first.path()).toBe('/welcome'))
+  await waitFor(() => expect(first.path()).toBe('/welcome'))
   const second = open({ runner: fresh(), path: '/settings' })
-  await vi.waitFor(() => expect(second.runner.callsOf('getSettings').length).toBeGreaterThan(0))
+  await waitFor(() => expect(second.runner.callsOf('getSettings').length).toBeGreaterThan(0))
   await screen.findAllByRole('link', { name: 'Finish setup' })
   expect(second.path()).toBe('/settings')
 })
@@ -140,9 +140,9 @@ it('carries out what the menu and the tray wish', async () => {
       },
     },
   })
-  await vi.waitFor(() => expect(wish).toBeDefined())
+  await waitFor(() => expect(wish).toBeDefined())
   wish!({ command: 'go', path: '/jobs/7' })
-  await vi.waitFor(() => expect(path()).toBe('/jobs/7'))
+  await waitFor(() => expect(path()).toBe('/jobs/7'))
   wish!({ command: 'palette' })
   await screen.findByRole('combobox')
 })
@@ -181,16 +181,16 @@ it('shows that a port is taken and takes the other one', async () => {
 it('counts what waits in the navigation and in the title of the window', async () => {
   let pending = 2
   const { runner } = open({ runner: createFakeRunner({ listApprovals: () => ({ approvals: [], pending, nextCursor: null }) }) })
-  await vi.waitFor(() => expect(document.title).toBe('(2) Deckhand'))
-  expect(screen.getAllByRole('link', { name: 'Approvals, 2 decisions wait' }).length).toBeGreaterThan(0)
-  await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
+  await waitFor(() => expect(document.title).toBe('(2) Deckhand'))
+  expect(screen.getAllByRole('link', { name: 'Approvals, 2 approvals waiting' }).length).toBeGreaterThan(0)
+  await waitFor(() => expect(runner.streams).toHaveLength(1))
   pending = 0
   const id = makeAgent().id
   runner.happen({ type: 'approval.withdrawn', payload: { approvalId: id, jobId: id, agentId: id, conversationId: null, kind: 'tool' } })
-  await vi.waitFor(() => expect(document.title).toBe('Deckhand'))
+  await waitFor(() => expect(document.title).toBe('Deckhand'))
 })
 
-it('pulls the emergency brake at once and asks before releasing it', async () => {
+it('pauses all agents at once and asks before releasing it', async () => {
   const settings = { ...DEFAULT_SETTINGS, firstStart: 'done' as const }
   const { runner, user } = open({
     runner: createFakeRunner({
@@ -199,33 +199,33 @@ it('pulls the emergency brake at once and asks before releasing it', async () =>
       updateSettings: ({ body }) => ({ settings: Object.assign(settings, body) }),
     }),
   })
-  await user.click(await screen.findByRole('button', { name: 'Emergency brake' }))
-  expect(await screen.findByText('The emergency brake is on.')).toBeVisible()
-  await vi.waitFor(() => expect(settings.brake).toBe(true))
-  expect(screen.queryByRole('button', { name: 'Emergency brake' })).toBeNull()
-  await user.click(screen.getByRole('button', { name: 'Release…' }))
-  const dialog = await screen.findByRole('alertdialog', { name: 'Release the emergency brake?' })
-  expect(dialog).toHaveTextContent('3 jobs wait')
-  expect(settings.brake).toBe(true)
-  await user.click(screen.getByRole('button', { name: 'Release the brake' }))
-  await vi.waitFor(() => expect(settings.brake).toBe(false))
-  await vi.waitFor(() => expect(screen.queryByText('The emergency brake is on.')).toBeNull())
-  expect(runner.callsOf('updateSettings').map((call) => call.body)).toEqual([{ brake: true }, { brake: false }])
+  await user.click(await screen.findByRole('button', { name: 'Pause all agents' }))
+  expect(await screen.findByText('All agents are paused.')).toBeVisible()
+  await waitFor(() => expect(settings.pauseAll).toBe(true))
+  expect(screen.queryByRole('button', { name: 'Pause all agents' })).toBeNull()
+  await user.click(screen.getByRole('button', { name: 'Resume all agents…' }))
+  const dialog = await screen.findByRole('alertdialog', { name: 'Resume all agents?' })
+  expect(dialog).toHaveTextContent('3 jobs are waiting')
+  expect(settings.pauseAll).toBe(true)
+  await user.click(screen.getByRole('button', { name: 'Resume all agents' }))
+  await waitFor(() => expect(settings.pauseAll).toBe(false))
+  await waitFor(() => expect(screen.queryByText('All agents are paused.')).toBeNull())
+  expect(runner.callsOf('updateSettings').map((call) => call.body)).toEqual([{ pauseAll: true }, { pauseAll: false }])
 })
 
 it('keeps the app alive when a screen breaks', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {})
   const { user } = open({ path: '/boom' })
-  expect(await screen.findByRole('alert')).toHaveTextContent('This screen stopped working')
+  expect(await screen.findByRole('alert')).toHaveTextContent('This screen crashed')
   await user.click(screen.getAllByRole('link', { name: 'Home' })[0]!)
   await screen.findByLabelText('Search here')
 })
 
 it('does not say that nothing runs while the runner is away', async () => {
   const { runner } = open()
-  expect(await screen.findByText('Nothing running')).toBeVisible()
+  expect(await screen.findByText('No jobs running')).toBeVisible()
   runner.setReachable(false)
   runner.breakStreams()
   expect(await screen.findByText('Not connected')).toBeVisible()
-  expect(screen.queryByText('Nothing running')).toBeNull()
+  expect(screen.queryByText('No jobs running')).toBeNull()
 })

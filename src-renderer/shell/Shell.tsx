@@ -1,9 +1,9 @@
 import { type RouteSectionProps, useLocation, useNavigate } from '@solidjs/router'
 import { createEffect, createSignal, ErrorBoundary, on, onCleanup, onMount, Show, Suspense } from 'solid-js'
 import { useAgents, usePendingApprovals, useSettings } from '../api/queries.ts'
-import { useKeys } from '../kit/keyboard.ts'
-import { usePresence } from '../kit/presence.ts'
-import { words } from '../kit/words/words.ts'
+import { useKeys } from '../lib/keyboard.ts'
+import { usePresence } from '../lib/presence.ts'
+import { t } from '../lib/language.ts'
 import { useDesktop } from '../platform/DesktopProvider.tsx'
 import { NEW_CHAT } from '../routes/chat/new-chat.ts'
 import { Button } from '../ui/Button.tsx'
@@ -12,7 +12,7 @@ import { ErrorState } from '../ui/ErrorState.tsx'
 import { Screen } from '../ui/Screen.tsx'
 import { Toasts } from '../ui/Toasts.tsx'
 import { Banner } from './Banner.tsx'
-import { BrakeBanner, useBrake } from './Brake.tsx'
+import { PauseAllBanner, usePauseAll } from './PauseAll.tsx'
 import { commandsFor } from './commands.ts'
 import { useGoKeys } from './go-keys.ts'
 import { MoreSheet } from './MoreSheet.tsx'
@@ -27,7 +27,7 @@ export function Shell(props: RouteSectionProps) {
   const desktop = useDesktop()
   const agents = useAgents()
   const [open, setOpen] = createSignal<'palette' | 'shortcuts' | 'more' | null>(null)
-  const brake = useBrake()
+  const pauseAll = usePauseAll()
   const isAlone = () => location.pathname === '/welcome'
   const close = () => setOpen(null)
 
@@ -61,10 +61,10 @@ export function Shell(props: RouteSectionProps) {
           document.getElementById('main')?.focus()
         }}
       >
-        {words().shell.skipToContent}
+        {t('shell.skipToContent')}
       </a>
       <Banner />
-      <BrakeBanner />
+      <PauseAllBanner />
       <div class="flex min-h-0 flex-1 max-md:flex-col-reverse">
         <Show when={!isAlone()}>
           <SideNavigation onPalette={() => setOpen('palette')} />
@@ -83,7 +83,7 @@ export function Shell(props: RouteSectionProps) {
           go: navigate,
           changeTheme: desktop.changeTheme,
           showShortcuts: () => setOpen('shortcuts'),
-          brake,
+          pauseAll,
         })}
       />
       <ShortcutsDialog open={open() === 'shortcuts'} onClose={close} />
@@ -134,13 +134,13 @@ function Crashed(props: { thrown: unknown; reset: () => void }) {
     <Screen width="narrow">
       <ErrorState
         problem={{
-          title: words().shell.crashed,
-          why: words().shell.crashedWhy,
+          title: t('shell.crashed'),
+          why: t('shell.crashedWhy'),
           code: props.thrown instanceof Error ? props.thrown.message : String(props.thrown),
         }}
         actions={
           <Button size="sm" onClick={() => props.reset()}>
-            {words().common.retry}
+            {t('common.retry')}
           </Button>
         }
       />

@@ -1,50 +1,49 @@
 import { For } from 'solid-js'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { KeyHint } from '../ui/KeyHint.tsx'
 import { SCREENS } from './screens.ts'
 
 export function ShortcutsDialog(props: { open: boolean; onClose: () => void }) {
   const groups = () => {
-    const text = words().shell.shortcuts
     return [
       {
-        title: text.everywhere,
+        title: t('shell.shortcuts.everywhere'),
         keys: [
-          ['Mod+k', text.palette],
-          ['/', text.search],
-          ['c', text.newChat],
-          ['?', text.help],
-          ['Escape', text.leave],
+          ['Mod+k', t('shell.shortcuts.palette')],
+          ['/', t('shell.shortcuts.search')],
+          ['c', t('shell.shortcuts.newChat')],
+          ['?', t('shell.shortcuts.help')],
+          ['Escape', t('shell.shortcuts.leave')],
         ] as const,
       },
-      { title: text.goTo, keys: SCREENS.map((screen) => [`g ${screen.key}`, words().shell.nav[screen.name]] as const) },
+      { title: t('shell.shortcuts.goTo'), keys: SCREENS.map((screen) => [`g ${screen.key}`, t(`shell.nav.${screen.name}`)] as const) },
       {
-        title: text.lists,
+        title: t('shell.shortcuts.lists'),
         keys: [
-          ['ArrowUp ArrowDown', text.move],
-          ['Enter', text.open],
-        ] as const,
-      },
-      {
-        title: text.decide,
-        keys: [
-          ['a', text.approve],
-          ['r', text.reject],
-          ['ArrowUp ArrowDown', text.nextDecision],
+          ['ArrowUp ArrowDown', t('shell.shortcuts.move')],
+          ['Enter', t('shell.shortcuts.open')],
         ] as const,
       },
       {
-        title: words().shell.nav.chat,
+        title: t('shell.shortcuts.decide'),
         keys: [
-          ['Enter', text.send],
-          ['Shift+Enter', text.newLine],
+          ['a', t('shell.shortcuts.approve')],
+          ['r', t('shell.shortcuts.reject')],
+          ['ArrowUp ArrowDown', t('shell.shortcuts.nextDecision')],
+        ] as const,
+      },
+      {
+        title: t('shell.nav.chat'),
+        keys: [
+          ['Enter', t('shell.shortcuts.send')],
+          ['Shift+Enter', t('shell.shortcuts.newLine')],
         ] as const,
       },
     ]
   }
   return (
-    <Dialog open={props.open} onClose={props.onClose} title={words().shell.shortcuts.title} size="lg">
+    <Dialog open={props.open} onClose={props.onClose} title={t('shell.shortcuts.title')} size="lg">
       <div class="columns-2 gap-8 max-sm:columns-1">
         <For each={groups()}>
           {(group) => (

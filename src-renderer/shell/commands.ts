@@ -13,24 +13,22 @@ import Bot from 'lucide-solid/icons/bot'
 import OctagonX from 'lucide-solid/icons/octagon-x'
 import Scale from 'lucide-solid/icons/scale'
 import type { Agent } from '../../src-runner/contract/agents.ts'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 import type { Theme } from '../platform/desktop.ts'
 import type { Command } from '../ui/CommandPalette.tsx'
-import type { Brake } from './Brake.tsx'
+import type { PauseAll } from './PauseAll.tsx'
 import { NEW_CHAT } from '../routes/chat/new-chat.ts'
 import { SETTINGS_SECTIONS } from '../routes/settings/sections.ts'
 import { SCREENS } from './screens.ts'
 
-export type CommandDeps = { go: (path: string) => void; changeTheme: (theme: Theme) => void; showShortcuts: () => void; brake: Brake }
+export type CommandDeps = { go: (path: string) => void; changeTheme: (theme: Theme) => void; showShortcuts: () => void; pauseAll: PauseAll }
 
 /** Everything the command palette can do: each screen, each agent, each action. */
 export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Command[] {
-  const { shell } = words()
-  const text = shell.palette
   const go = (path: string) => () => deps.go(path)
   const action = (id: string, label: string, icon: Command['icon'], run: () => void, keys?: string): Command => ({
     id,
-    group: text.actions,
+    group: t('shell.palette.actions'),
     label,
     icon,
     run,
@@ -39,38 +37,38 @@ export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Comman
   return [
     ...SCREENS.map((screen): Command => ({
       id: `screen ${screen.path}`,
-      group: text.screens,
-      label: shell.nav[screen.name],
+      group: t('shell.palette.screens'),
+      label: t(`shell.nav.${screen.name}`),
       icon: screen.icon,
       keys: `g ${screen.key}`,
       run: go(screen.path),
     })),
     ...SETTINGS_SECTIONS.map((section): Command => ({
       id: `settings ${section}`,
-      group: shell.nav.settings,
-      label: words().settings.sections[section],
+      group: t('shell.nav.settings'),
+      label: t(`settings.sections.${section}`),
       icon: Settings,
       run: go(`/settings/${section}`),
     })),
     ...agents.map((agent): Command => ({
       id: `agent ${agent.id}`,
-      group: text.agents,
-      label: text.chatWith(agent.name),
+      group: t('shell.palette.agents'),
+      label: t('shell.palette.chatWith', { agent: agent.name }),
       icon: Bot,
       run: go(`${NEW_CHAT}&agent=${agent.id}`),
     })),
-    action('new-chat', text.newChat, MessageSquarePlus, go(NEW_CHAT), 'c'),
-    action('hand-over', text.handOver, Send, go('/?compose=1')),
-    action('new-agent', text.newAgent, Plus, go('/agents/new')),
-    action('new-webhook', text.newWebhook, Webhook, go('/automations/webhooks/new')),
-    action('new-schedule', text.newSchedule, CalendarClock, go('/automations/schedules/new')),
-    action('add-provider', text.addProvider, Plus, go('/models?add=1')),
-    action('failed', text.failedJobs, CircleX, go('/activity?status=failed')),
-    action('rules', text.rules, Scale, go('/rules')),
-    ...(deps.brake.isOn() ? [] : [action('brake', text.brakeOn, OctagonX, deps.brake.pull)]),
-    action('shortcuts', text.shortcuts, Keyboard, deps.showShortcuts, '?'),
-    action('light', text.themeLight, Sun, () => deps.changeTheme('light')),
-    action('dark', text.themeDark, Moon, () => deps.changeTheme('dark')),
-    action('system', text.themeSystem, Monitor, () => deps.changeTheme('system')),
+    action('new-chat', t('shell.palette.newChat'), MessageSquarePlus, go(NEW_CHAT), 'c'),
+    action('hand-over', t('shell.palette.runJob'), Send, go('/?compose=1')),
+    action('new-agent', t('shell.palette.newAgent'), Plus, go('/agents/new')),
+    action('new-webhook', t('shell.palette.newWebhook'), Webhook, go('/automations/webhooks/new')),
+    action('new-schedule', t('shell.palette.newSchedule'), CalendarClock, go('/automations/schedules/new')),
+    action('add-provider', t('shell.palette.addProvider'), Plus, go('/models?add=1')),
+    action('failed', t('shell.palette.failedJobs'), CircleX, go('/activity?status=failed')),
+    action('rules', t('shell.palette.rules'), Scale, go('/rules')),
+    ...(deps.pauseAll.isOn() ? [] : [action('pauseAll', t('shell.palette.pauseAllOn'), OctagonX, deps.pauseAll.pull)]),
+    action('shortcuts', t('shell.palette.shortcuts'), Keyboard, deps.showShortcuts, '?'),
+    action('light', t('shell.palette.themeLight'), Sun, () => deps.changeTheme('light')),
+    action('dark', t('shell.palette.themeDark'), Moon, () => deps.changeTheme('dark')),
+    action('system', t('shell.palette.themeSystem'), Monitor, () => deps.changeTheme('system')),
   ]
 }

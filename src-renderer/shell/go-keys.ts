@@ -1,5 +1,5 @@
 import { onCleanup, onMount } from 'solid-js'
-import { isWriting } from '../kit/keyboard.ts'
+import { isWriting } from '../lib/keyboard.ts'
 import { SCREENS } from './screens.ts'
 
 const SECOND_KEY_WITHIN_MS = 1200

@@ -7,14 +7,14 @@ import Send from 'lucide-solid/icons/send'
 import ShieldCheck from 'lucide-solid/icons/shield-check'
 import Settings from 'lucide-solid/icons/settings-2'
 import Zap from 'lucide-solid/icons/zap'
-import type { Words } from '../kit/words/words.ts'
+import type { TextsUnder } from '../lib/language.ts'
 import type { Icon } from '../ui/icon.ts'
 
 /** The places of the app, in the order of the navigation. A new screen is one line here and one route in app.tsx. */
 export type ScreenLink = {
   path: string
   icon: Icon
-  name: keyof Words['shell']['nav']
+  name: TextsUnder<'shell.nav'>
   /** Pressed after `g`. */
   key: string
   /** Stands in the bar at the bottom of a phone; the rest is behind "More". */

@@ -1,5 +1,5 @@
+import type { Message } from '../../src-runner/contract/messages.ts'
 import { ERROR_STATUS, type ErrorCode, type ErrorIssue } from '../../src-runner/contract/errors.ts'
-import type { Said } from '../../src-runner/contract/said.ts'
 import { LIVE_EVENTS, type LiveEvent, type RecordedEvent } from '../../src-runner/contract/events.ts'
 import type { ChatStreamEvent } from '../../src-runner/contract/jobs.ts'
 import { ROUTES, type Route, type RouteAnswer, type RouteInput, type RouteName } from '../../src-runner/contract/routes.ts'
@@ -12,12 +12,12 @@ export class Refusal {
   readonly message: string | undefined
   readonly issues: ErrorIssue[] | undefined
   /** What the message says, where it is one of the runner's own. */
-  readonly said: Said | undefined
-  constructor(code: ErrorCode, message?: string, issues?: ErrorIssue[], said?: Said) {
+  readonly detail: Message | undefined
+  constructor(code: ErrorCode, message?: string, issues?: ErrorIssue[], detail?: Message) {
     this.code = code
     this.message = message
     this.issues = issues
-    this.said = said
+    this.detail = detail
   }
 }
 
@@ -137,7 +137,12 @@ export function createFakeRunner(first: Answers = {}): FakeRunner {
     const answer = await handler(input)
     init?.signal?.throwIfAborted()
     if (answer instanceof Refusal) {
-      return respond(ERROR_STATUS[answer.code], { error: answer.code, message: answer.message, said: answer.said, issues: answer.issues })
+      return respond(ERROR_STATUS[answer.code], {
+        error: answer.code,
+        message: answer.message,
+        detail: answer.detail,
+        issues: answer.issues,
+      })
     }
     return respond(route.status, route.answer.parse(answer))
   }
@@ -202,8 +207,8 @@ const DEFAULTS: Answers = {
   listJobFiles: () => ({ files: [] }),
   listJobMemories: () => ({ memories: [] }),
   listMemories: () => ({ memories: [], nextCursor: null }),
-  getBox: () => ({
-    box: {
+  getSandbox: () => ({
+    sandbox: {
       kind: 'bubblewrap',
       works: true,
       reason: null,
@@ -224,7 +229,7 @@ const DEFAULTS: Answers = {
       source: 'none',
       localUrl: 'http://127.0.0.1:3001',
       ingressPort: null,
-      check: { state: 'unknown', checkedAt: null, problem: '' },
+      check: { state: 'unknown', checkedAt: null, problem: null },
       programs: [],
       tunnel: null,
     },

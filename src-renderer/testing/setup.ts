@@ -1,14 +1,25 @@
 import '@testing-library/jest-dom/vitest'
 import { cleanup, configure } from '@solidjs/testing-library'
 import { afterEach } from 'vitest'
+import { LANGUAGES } from '../../resources/locales/texts.ts'
+import { changeLanguage, loadTexts } from '../lib/language.ts'
+import { dismissAllToasts } from '../ui/Toasts.tsx'
 
 // Ends what would never come, and is not to be what a busy machine is late for.
-configure({ asyncUtilTimeout: 20_000 })
+configure({ asyncUtilTimeout: 60_000 })
 
+// A test may change the language and look at once.
+await Promise.all(LANGUAGES.map((language) => loadTexts(language)))
+
+// Files share the modules of the page, and so what these remember.
 afterEach(() => {
   cleanup()
+  dismissAllToasts()
+  changeLanguage('system')
+  const keys = Object.keys(localStorage)
   localStorage.clear()
   sessionStorage.clear()
+  for (const key of keys) dispatchEvent(new StorageEvent('storage', { key }))
 })
 
 // What jsdom leaves out because it has no layout.

@@ -1,15 +1,21 @@
+import type { Message } from '../../src-runner/contract/messages.ts'
 import { type Agent, DEFAULT_LIMITS, NO_BUDGETS } from '../../src-runner/contract/agents.ts'
 import type { Approval } from '../../src-runner/contract/approvals.ts'
 import type { Channel, ChannelPerson } from '../../src-runner/contract/channels.ts'
 import type { Job, JobSummary } from '../../src-runner/contract/jobs.ts'
 import type { Model, Provider } from '../../src-runner/contract/providers.ts'
-import { type CallFacts, type Decision, NO_MARKS, type Rule } from '../../src-runner/contract/rules.ts'
+import { type CallFacts, type Decision, NO_TAINTS, type Rule } from '../../src-runner/contract/rules.ts'
 import type { Occurrence, Schedule } from '../../src-runner/contract/schedules.ts'
 import type { Delivery, DeliveryDetail, Trigger } from '../../src-runner/contract/triggers.ts'
 
 let last = 0
 
 /** A UUID that says which thing it is when a test fails. */
+/** Words that are shown as they are. */
+export function quote(words: string): Message {
+  return { code: 'quoted', params: { words } }
+}
+
 export function makeId(): string {
   return `00000000-0000-7000-8000-${String(++last).padStart(12, '0')}`
 }
@@ -172,7 +178,7 @@ export function makeApproval(fields: Partial<Approval> = {}): Approval {
     reason: 'The notes are out of date.',
     facts: makeFacts(),
     decision: makeDecision(),
-    marks: NO_MARKS,
+    taints: NO_TAINTS,
     question: null,
     budget: null,
     alwaysRule: { effect: 'allow', tool: 'write_file', pattern: 'Documents/notes.md', agentId, folder: null },
@@ -253,7 +259,7 @@ export function makeSchedule(fields: Partial<Schedule> = {}): Schedule {
     lastStatus: 'success',
     nextDueAt: 1_800_000_000_000,
     isWatcher: false,
-    watchState: null,
+    scheduleCursor: null,
     lastRun: null,
     liveJobId: null,
     agentSpentTodayUsd: 0.5,
@@ -271,7 +277,7 @@ export function makeOccurrence(fields: Partial<Occurrence> = {}): Occurrence {
     dueAt: 1_700_000_000_000,
     origin: 'clock',
     state: 'ran',
-    reason: 'It was due.',
+    reason: quote('It was due.'),
     times: 1,
     untilAt: null,
     jobId: makeId(),
@@ -307,11 +313,11 @@ export function makeChannel(fields: Partial<Channel> = {}): Channel {
     name: '@guide_bot',
     link: 'https://t.me/guide_bot',
     status: 'open',
-    problem: '',
+    problem: null,
     lastRoundTripAt: 1_700_000_000_000,
     baseUrl: null,
     enabled: true,
-    requestCode: '7F3KM2QX',
+    pairingCode: '7F3KM2QX',
     people: [],
     createdAt: 1_700_000_000_000,
     ...fields,

@@ -1,4 +1,4 @@
-import { hashOf, initialsOf } from '../kit/text.ts'
+import { hashOf, initialsOf } from '../lib/text.ts'
 
 /** Eight quiet colours that carry white text in both themes (4.5:1 or better). */
 const COLOURS = [

@@ -1,9 +1,9 @@
-import { Combobox as Kobalte } from '@kobalte/core/combobox'
+import { Combobox as Kobalte, type ComboboxRootOptions } from '@kobalte/core/combobox'
 import Check from 'lucide-solid/icons/check'
 import ChevronsUpDown from 'lucide-solid/icons/chevrons-up-down'
 import { createSignal, Show } from 'solid-js'
-import { matchesWords } from '../kit/text.ts'
-import { words } from '../kit/words/words.ts'
+import { matchesWords } from '../lib/text.ts'
+import { t } from '../lib/language.ts'
 import { FIELD_CLASS, type FieldProps, HINT_CLASS, LABEL_CLASS, PROBLEM_CLASS } from './field.ts'
 import { ITEM_CLASS, POPUP_CLASS, TOP_LAYER } from './popup.ts'
 
@@ -46,6 +46,15 @@ export function Combobox(props: ComboboxProps) {
     }
     return listed.values.has(option.value)
   }
+  // Kobalte's own are always English.
+  const announcements = () =>
+    ({
+      triggerLabel: t('common.combobox.show'),
+      listboxLabel: t('common.combobox.list'),
+      countAnnouncement: (count: number) => t('common.combobox.count', { count }),
+      focusAnnouncement: (option: string, isSelected: boolean) => (isSelected ? t('common.combobox.selected', { option }) : option),
+      selectedAnnouncement: (option: string) => t('common.combobox.selected', { option }),
+    }) as unknown as NonNullable<ComboboxRootOptions<ComboOption>['translations']>
   return (
     <Kobalte<ComboOption, Group>
       options={groups()}
@@ -61,6 +70,7 @@ export function Combobox(props: ComboboxProps) {
       disabled={props.disabled}
       validationState={props.problem ? 'invalid' : 'valid'}
       triggerMode="focus"
+      translations={announcements()}
       gutter={4}
       allowsEmptyCollection
       class={`flex min-w-0 flex-col gap-1.5 ${props.class ?? ''}`}
@@ -93,10 +103,10 @@ export function Combobox(props: ComboboxProps) {
       <Kobalte.Portal>
         <Kobalte.Content {...TOP_LAYER} class={POPUP_CLASS} data-popup="">
           <Show when={isEmpty()}>
-            <p class="px-3 py-2 text-ink-3">{words().common.nothingFound}</p>
+            <p class="px-3 py-2 text-ink-3">{t('common.nothingFound')}</p>
           </Show>
           <Show when={props.limit !== undefined && props.options.length > props.limit}>
-            <p class="border-b border-line px-3 py-1.5 text-xs text-ink-3">{words().common.typeToFind}</p>
+            <p class="border-b border-line px-3 py-1.5 text-xs text-ink-3">{t('common.typeToFind')}</p>
           </Show>
           <Kobalte.Listbox class="scroll-quiet max-h-80 overflow-y-auto p-1 outline-none" data-popup="" />
         </Kobalte.Content>

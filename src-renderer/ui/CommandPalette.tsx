@@ -2,8 +2,8 @@ import { Dialog } from '@kobalte/core/dialog'
 import Search from 'lucide-solid/icons/search'
 import { createEffect, createMemo, createSignal, createUniqueId, For, on, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
-import { matchesWords } from '../kit/text.ts'
-import { words } from '../kit/words/words.ts'
+import { matchesWords } from '../lib/text.ts'
+import { t } from '../lib/language.ts'
 import { createDialogFocus } from './dialog-focus.ts'
 import type { Icon } from './icon.ts'
 import { KeyHint } from './KeyHint.tsx'
@@ -61,7 +61,7 @@ export function CommandPalette(props: { open: boolean; onClose: () => void; comm
             onCloseAutoFocus={onCloseAutoFocus}
             class="animate-appear flex max-h-[60vh] w-full max-w-xl flex-col overflow-hidden rounded-xl bg-surface shadow-pop outline-none"
           >
-            <Dialog.Title class="sr-only">{words().shell.palette.title}</Dialog.Title>
+            <Dialog.Title class="sr-only">{t('shell.palette.title')}</Dialog.Title>
             <div class="flex items-center gap-2.5 border-b border-line px-4">
               <Search size={16} class="shrink-0 text-ink-3" aria-hidden="true" />
               <input
@@ -70,8 +70,8 @@ export function CommandPalette(props: { open: boolean; onClose: () => void; comm
                 aria-expanded="true"
                 aria-controls={listId}
                 aria-activedescendant={found().length > 0 ? `${listId}-${active()}` : undefined}
-                aria-label={words().shell.palette.placeholder}
-                placeholder={words().shell.palette.placeholder}
+                aria-label={t('shell.palette.placeholder')}
+                placeholder={t('shell.palette.placeholder')}
                 autocomplete="off"
                 spellcheck={false}
                 class="h-12 w-full bg-transparent text-md outline-none"
@@ -80,13 +80,8 @@ export function CommandPalette(props: { open: boolean; onClose: () => void; comm
                 onKeyDown={onKeyDown}
               />
             </div>
-            <div
-              id={listId}
-              role="listbox"
-              aria-label={words().shell.palette.title}
-              class="scroll-quiet min-h-0 flex-1 overflow-y-auto p-1.5"
-            >
-              <For each={found()} fallback={<p class="px-3 py-6 text-center text-ink-3">{words().shell.palette.empty}</p>}>
+            <div id={listId} role="listbox" aria-label={t('shell.palette.title')} class="scroll-quiet min-h-0 flex-1 overflow-y-auto p-1.5">
+              <For each={found()} fallback={<p class="px-3 py-6 text-center text-ink-3">{t('shell.palette.empty')}</p>}>
                 {(command, index) => (
                   <>
                     <Show when={found()[index() - 1]?.group !== command.group}>

@@ -1,7 +1,7 @@
 // Kobalte's AlertDialog is the Dialog object with another Content put into it: importing it would make every dialog an alert.
 import { Dialog as Kobalte } from '@kobalte/core/dialog'
 import { createSignal, type JSX, Show } from 'solid-js'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 import { createDialogFocus } from './dialog-focus.ts'
 import { Button } from './Button.tsx'
 
@@ -63,7 +63,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
               </p>
             </Show>
             <div class="mt-5 flex justify-end gap-2">
-              <Button onClick={close}>{props.cancel ?? words().common.cancel}</Button>
+              <Button onClick={close}>{props.cancel ?? t('common.cancel')}</Button>
               <Button variant={props.tone === 'bad' ? 'danger' : 'primary'} busy={busy()} onClick={() => void confirm()}>
                 {props.confirm}
               </Button>

@@ -1,7 +1,7 @@
 import Check from 'lucide-solid/icons/check'
 import Copy from 'lucide-solid/icons/copy'
 import { createSignal, onCleanup, Show } from 'solid-js'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 import { Button } from './Button.tsx'
 import { IconButton } from './IconButton.tsx'
 
@@ -22,7 +22,7 @@ export function CopyButton(props: {
     clearTimeout(timer)
     timer = setTimeout(() => setCopied(false), 2000)
   }
-  const label = () => (copied() ? words().common.copied : (props.label ?? words().common.copy))
+  const label = () => (copied() ? t('common.copied') : (props.label ?? t('common.copy')))
   return (
     <>
       <Show
@@ -34,7 +34,7 @@ export function CopyButton(props: {
         </Button>
       </Show>
       <span class="sr-only" aria-live="polite">
-        {copied() ? words().common.copied : ''}
+        {copied() ? t('common.copied') : ''}
       </span>
     </>
   )

@@ -1,7 +1,7 @@
 import { Dialog as Kobalte } from '@kobalte/core/dialog'
 import X from 'lucide-solid/icons/x'
 import { type JSX, Show } from 'solid-js'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 import { createDialogFocus, firstField } from './dialog-focus.ts'
 
 export type DialogProps = {
@@ -37,7 +37,7 @@ export function Dialog(props: DialogProps) {
               </div>
               <Kobalte.CloseButton
                 class="-mr-1.5 flex size-7 shrink-0 items-center justify-center rounded-md text-ink-3 hover:bg-hover hover:text-ink"
-                aria-label={words().common.close}
+                aria-label={t('common.close')}
               >
                 <X size={16} aria-hidden="true" />
               </Kobalte.CloseButton>

@@ -1,6 +1,6 @@
-import { durationText } from '../kit/time.ts'
-import { useSeconds } from '../kit/now.ts'
-import { locale } from '../kit/words/words.ts'
+import { durationText } from '../lib/time.ts'
+import { useSeconds } from '../lib/now.ts'
+import { locale } from '../lib/language.ts'
 
 /** A length of time, in a width that does not jump. */
 export function Duration(props: { ms: number; class?: string }) {

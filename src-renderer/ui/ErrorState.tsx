@@ -1,6 +1,6 @@
 import TriangleAlert from 'lucide-solid/icons/triangle-alert'
 import { type JSX, Show } from 'solid-js'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 import { Button } from './Button.tsx'
 
 export type Problem = {
@@ -28,7 +28,7 @@ export function ErrorState(props: { problem: Problem; onRetry?: () => void; acti
             <Show when={props.onRetry}>
               {(retry) => (
                 <Button size="sm" onClick={() => retry()()}>
-                  {words().common.retry}
+                  {t('common.retry')}
                 </Button>
               )}
             </Show>

@@ -1,5 +1,5 @@
 import { createUniqueId, type JSX, Show } from 'solid-js'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 import { type FieldProps, HINT_CLASS, LABEL_CLASS, PROBLEM_CLASS } from './field.ts'
 
 export type FieldAria = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': 'true' | undefined }
@@ -17,7 +17,7 @@ export function FieldFrame(props: FieldProps & { class?: string; children: (aria
       <label for={id} class={props.hideLabel ? 'sr-only' : LABEL_CLASS}>
         {props.label}
         <Show when={props.optional}>
-          <span class="text-xs font-normal text-ink-3">{words().common.optional}</span>
+          <span class="text-xs font-normal text-ink-3">{t('common.optional')}</span>
         </Show>
       </label>
       {props.children(aria)}

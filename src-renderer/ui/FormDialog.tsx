@@ -1,5 +1,5 @@
 import { createUniqueId, type JSX } from 'solid-js'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 import { Button } from './Button.tsx'
 import { Dialog, type DialogProps } from './Dialog.tsx'
 
@@ -28,7 +28,7 @@ export function FormDialog(
       actions={
         <>
           {props.aside}
-          {props.cancel ?? <Button onClick={() => props.onClose()}>{words().common.cancel}</Button>}
+          {props.cancel ?? <Button onClick={() => props.onClose()}>{t('common.cancel')}</Button>}
           <Button variant="primary" type="submit" form={formId} busy={props.isRunning}>
             {props.submit}
           </Button>

@@ -1,5 +1,5 @@
 import { For } from 'solid-js'
-import { comboKeys } from '../kit/keyboard.ts'
+import { comboKeys } from '../lib/keyboard.ts'
 
 /** A combination such as `Mod+k`, or a sequence such as `g h` (pressed one after the other). */
 export function KeyHint(props: { keys: string; on?: 'dark' }) {

@@ -1,14 +1,14 @@
 import './markdown.css'
 import { createEffect, createRenderEffect, createSignal, Index, type JSX, onCleanup, Show } from 'solid-js'
 import { render } from 'solid-js/web'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { createMarkdownBlocks, type MarkdownBlock } from './markdown-blocks.ts'
 import { sanitiseHtml } from './sanitise-html.ts'
 
 export type MarkdownProps = {
   text: string
-  /** More may come: the text is drawn once a frame at most, and only its last block anew. */
+  /** More may come: the text is drawn once a frame at most, and only its last block again. */
   streaming?: boolean
   /** An http or https address that somebody pressed. Whoever opens it asks first. */
   onOpenLink: (url: string) => void
@@ -109,7 +109,7 @@ function scrollable(table: HTMLTableElement): HTMLElement {
   box.className = 'md-table'
   box.tabIndex = 0
   box.setAttribute('role', 'group')
-  box.setAttribute('aria-label', words().markdown.table)
+  box.setAttribute('aria-label', t('markdown.table'))
   box.append(table.cloneNode(true))
   return box
 }
@@ -128,10 +128,10 @@ function CodeBlock(props: { lang: string; text: string; copy: (text: string) => 
   return (
     <div class="md-code">
       <div class="md-code-head">
-        <span>{props.lang === '' ? words().markdown.code : props.lang}</span>
+        <span>{props.lang === '' ? t('markdown.code') : props.lang}</span>
         <CopyButton text={() => props.text} copy={props.copy} size="sm" />
       </div>
-      <pre tabIndex={0} role="group" aria-label={words().markdown.code}>
+      <pre tabIndex={0} role="group" aria-label={t('markdown.code')}>
         <code>{props.text}</code>
       </pre>
     </div>

@@ -1,5 +1,5 @@
 import { type JSX, Show } from 'solid-js'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 import { Button } from './Button.tsx'
 
 /** Stays in sight at the bottom of a form, so that a long one can be saved from anywhere in it. */
@@ -18,7 +18,7 @@ export function SaveBar(props: {
       <p class={`min-w-0 flex-1 text-sm ${props.isProblem ? 'text-bad' : 'text-ink-3'}`} role="status">
         {props.status}
       </p>
-      <Show when={props.onCancel}>{(cancel) => <Button onClick={() => cancel()()}>{words().common.cancel}</Button>}</Show>
+      <Show when={props.onCancel}>{(cancel) => <Button onClick={() => cancel()()}>{t('common.cancel')}</Button>}</Show>
       <Button type="submit" variant="primary" busy={props.isBusy} disabled={!props.canSubmit}>
         {props.submit}
       </Button>

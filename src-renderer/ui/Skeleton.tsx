@@ -1,5 +1,5 @@
 import { createSignal, For, type JSX, onCleanup, onMount, Show } from 'solid-js'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 
 /** Below this a placeholder would only flicker. */
 export const SKELETON_AFTER_MS = 300
@@ -17,7 +17,7 @@ export function Late(props: { children: JSX.Element }) {
 /** Bars in the place of text or rows to come. */
 export function Skeleton(props: { rows?: number; class?: string }) {
   return (
-    <div class={props.class} role="status" aria-label={words().common.loading}>
+    <div class={props.class} role="status" aria-label={t('common.loading')}>
       <Late>
         <div class="flex flex-col gap-3">
           <For each={Array.from({ length: props.rows ?? 3 })}>

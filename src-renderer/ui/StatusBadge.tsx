@@ -7,7 +7,7 @@ import CircleX from 'lucide-solid/icons/circle-x'
 import Hourglass from 'lucide-solid/icons/hourglass'
 import { Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 import type { Icon } from './icon.ts'
 
 export type Status = 'pending' | 'running' | 'awaiting_approval' | 'awaiting_child' | 'completed' | 'failed' | 'cancelled'
@@ -26,7 +26,7 @@ const LOOKS: Record<Status, { icon: Icon; text: string; soft: string }> = {
 /** `icon` only where a list has a column for it: the word is then read out and shown on hover. */
 export function StatusBadge(props: { status: Status; show?: 'icon' | 'full'; stopping?: boolean }) {
   const look = () => LOOKS[props.status]
-  const word = () => (props.stopping ? words().common.stopping : words().common.status[props.status])
+  const word = () => (props.stopping ? t('common.stopping') : t(`common.status.${props.status}`))
   const spins = () => (props.status === 'running' ? 'animate-spin [animation-duration:3s]' : '')
   return (
     <Show

@@ -40,7 +40,7 @@ export function TextArea(props: TextAreaProps) {
     void own.value
     fit()
   })
-  // Lines break anew in another width; in a part that is not shown yet there is none to measure.
+  // Lines break again in another width; in a part that is not shown yet there is none to measure.
   onMount(() => {
     let width = area.clientWidth
     const sizes = new ResizeObserver(() => {

@@ -1,6 +1,6 @@
 import { type JSX, onMount, Show, splitProps } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
-import { focusSoon } from '../kit/focus.ts'
+import { focusSoon } from '../lib/focus.ts'
 import { FIELD_CLASS, type FieldProps } from './field.ts'
 import { FieldFrame } from './FieldFrame.tsx'
 import type { Icon } from './icon.ts'

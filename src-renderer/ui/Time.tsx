@@ -1,6 +1,6 @@
-import { exactTime, relativeTime } from '../kit/time.ts'
-import { useMinutes } from '../kit/now.ts'
-import { locale } from '../kit/words/words.ts'
+import { exactTime, relativeTime } from '../lib/time.ts'
+import { useMinutes } from '../lib/now.ts'
+import { locale } from '../lib/language.ts'
 
 /** How long ago, or how long until; the exact moment on hover. */
 export function Time(props: { at: number; class?: string }) {

@@ -3,7 +3,7 @@ import CircleCheck from 'lucide-solid/icons/circle-check'
 import X from 'lucide-solid/icons/x'
 import { createSignal, For, Show } from 'solid-js'
 import { Portal } from 'solid-js/web'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 
 export type Toast = { text: string; tone?: 'ok' | 'bad'; action?: { label: string; onClick: () => void } }
 type Shown = Toast & { id: number }
@@ -21,6 +21,10 @@ export function toast(next: Toast): void {
 
 function dismiss(id: number): void {
   setToasts((shown) => shown.filter((one) => one.id !== id))
+}
+
+export function dismissAllToasts(): void {
+  setToasts([])
 }
 
 /** Stands once in the page. */
@@ -59,7 +63,7 @@ export function Toasts() {
               </Show>
               <button
                 type="button"
-                aria-label={words().common.dismiss}
+                aria-label={t('common.dismiss')}
                 class="shrink-0 rounded-sm p-0.5 text-ink-3 hover:text-ink"
                 onClick={() => dismiss(one.id)}
               >

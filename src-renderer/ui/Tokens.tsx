@@ -1,15 +1,15 @@
-import { compactText, countText } from '../kit/numbers.ts'
-import { locale, words } from '../kit/words/words.ts'
+import { compactText, countText } from '../../resources/locales/numbers.ts'
+import { locale, t } from '../lib/language.ts'
 
 /** Tokens in and out, rounded; the exact figures on hover. */
 export function Tokens(props: { input: number; output: number; cached?: number; class?: string }) {
   const exact = () => {
-    const text = words().common.tokensInOut(countText(props.input, locale()), countText(props.output, locale()))
-    return props.cached ? `${text}\n${words().common.tokensCached(countText(props.cached, locale()))}` : text
+    const text = t('common.tokensInOut', { input: countText(props.input, locale()), output: countText(props.output, locale()) })
+    return props.cached ? `${text}\n${t('common.tokensCached', { cached: countText(props.cached, locale()) })}` : text
   }
   return (
     <span class={`whitespace-nowrap tabular-nums ${props.class ?? ''}`} title={exact()}>
-      {words().common.tokensInOut(compactText(props.input, locale()), compactText(props.output, locale()))}
+      {t('common.tokensInOut', { input: compactText(props.input, locale()), output: compactText(props.output, locale()) })}
     </span>
   )
 }

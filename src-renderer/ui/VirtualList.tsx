@@ -1,6 +1,6 @@
 import { createVirtualizer } from '@tanstack/solid-virtual'
 import { createEffect, createSignal, For, type JSX, on, Show } from 'solid-js'
-import { words } from '../kit/words/words.ts'
+import { t } from '../lib/language.ts'
 
 export type VirtualListProps<T> = {
   items: readonly T[]
@@ -135,7 +135,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
       </div>
       <Show when={props.isLoadingMore}>
         <p class="px-4 py-2 text-xs text-ink-3" role="status">
-          {words().common.loadingMore}
+          {t('common.loadingMore')}
         </p>
       </Show>
     </div>

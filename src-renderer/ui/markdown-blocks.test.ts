@@ -120,7 +120,7 @@ describe('blocks of a text that grows', () => {
       const grown = createMarkdownBlocks()
       for (let i = 0; i < 200; i++) grown.update(`${long}${' token'.repeat(i)}`, false)
     })
-    // Read anew for each token it would cost two hundred times the whole.
+    // Read again for each token it would cost two hundred times the whole.
     expect(twoHundredTokens).toBeLessThan(whole * 40)
   })
 })

@@ -1,6 +1,6 @@
 import { Lexer, Marked, type Token, type Tokens } from 'marked'
 
-/** A top-level block: code is kept as text so that it can grow without being built anew; the rest is HTML, not yet trusted. */
+/** A top-level block: code is kept as text so that it can grow without being built again; the rest is HTML, not yet trusted. */
 export type MarkdownBlock = { kind: 'html'; html: string } | { kind: 'code'; lang: string; text: string }
 
 export type MarkdownBlocks = {

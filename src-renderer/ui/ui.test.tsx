@@ -1,4 +1,4 @@
-import { screen } from '@solidjs/testing-library'
+import { screen, waitFor } from '@solidjs/testing-library'
 import { createSignal } from 'solid-js'
 import { describe, expect, it, vi } from 'vitest'
 import { renderPart } from '../testing/render.tsx'
@@ -28,7 +28,7 @@ describe('CommandPalette', () => {
     const commands = ['Home', 'Agents', 'Activity'].map((label) => command(label, () => ran.push(label)))
     const { user } = renderPart(() => <CommandPalette open={open()} onClose={() => setOpen(false)} commands={commands} />)
     const field = await screen.findByRole('combobox')
-    await vi.waitFor(() => expect(field).toHaveFocus())
+    await waitFor(() => expect(field).toHaveFocus())
     await user.keyboard('a')
     // "Home" has no a; the first match is chosen, and the field says which one that is.
     expect(screen.queryByRole('option', { name: 'Home' })).toBeNull()
@@ -36,7 +36,7 @@ describe('CommandPalette', () => {
     await user.keyboard('{ArrowDown}')
     expect(field.getAttribute('aria-activedescendant')).toBe(screen.getByRole('option', { name: 'Activity' }).id)
     await user.keyboard('{ArrowDown}{ArrowUp}{Enter}')
-    await vi.waitFor(() => expect(ran).toEqual(['Activity']))
+    await waitFor(() => expect(ran).toEqual(['Activity']))
     expect(open()).toBe(false)
   })
 
@@ -53,18 +53,18 @@ describe('CommandPalette', () => {
       </>
     ))
     await user.click(screen.getByRole('button', { name: 'Open' }))
-    await vi.waitFor(() => expect(screen.getByRole('combobox')).toHaveFocus())
+    await waitFor(() => expect(screen.getByRole('combobox')).toHaveFocus())
     await user.keyboard('{Enter}')
-    await vi.waitFor(() => expect(screen.getByRole('textbox', { name: 'Message' })).toHaveFocus())
+    await waitFor(() => expect(screen.getByRole('textbox', { name: 'Message' })).toHaveFocus())
   })
 
   it('says when nothing matches, and leaves with Escape', async () => {
     const onClose = vi.fn()
     const { user } = renderPart(() => <CommandPalette open onClose={onClose} commands={[command('Home')]} />)
     const field = await screen.findByRole('combobox')
-    await vi.waitFor(() => expect(field).toHaveFocus())
+    await waitFor(() => expect(field).toHaveFocus())
     await user.keyboard('zzz{Enter}')
-    expect(screen.getByText('No screen, agent or action by that name')).toBeVisible()
+    expect(screen.getByText('No results')).toBeVisible()
     await user.keyboard('{Escape}')
     expect(onClose).toHaveBeenCalled()
   })
@@ -82,9 +82,9 @@ describe('Dialog', () => {
       </>
     ))
     await user.click(screen.getByRole('button', { name: 'Open' }))
-    await vi.waitFor(() => expect(screen.getByLabelText('Name')).toHaveFocus())
+    await waitFor(() => expect(screen.getByLabelText('Name')).toHaveFocus())
     await user.keyboard('{Escape}')
-    await vi.waitFor(() => expect(screen.getByRole('button', { name: 'Open' })).toHaveFocus())
+    await waitFor(() => expect(screen.getByRole('button', { name: 'Open' })).toHaveFocus())
     expect(screen.queryByRole('dialog')).toBeNull()
   })
 })
@@ -94,13 +94,13 @@ describe('a dialog that is there from the start', () => {
     const { user } = renderPart(() => (
       <>
         <main id="main" tabIndex={-1} />
-        <Dialog open onClose={() => {}} title="Add a provider">
+        <Dialog open onClose={() => {}} title="Add provider">
           <Select label="Provider" value="a" onValue={() => {}} options={[{ value: 'a', label: 'Anthropic' }]} />
           <TextField label="Name" value="" onValue={() => {}} />
         </Dialog>
       </>
     ))
-    await vi.waitFor(() => expect(screen.getByRole('button', { name: /Provider/ })).toHaveFocus())
+    await waitFor(() => expect(screen.getByRole('button', { name: /Provider/ })).toHaveFocus())
     await user.tab()
     expect(screen.getByLabelText('Name')).toHaveFocus()
     await user.tab({ shift: true })
@@ -126,7 +126,7 @@ describe('ConfirmDialog', () => {
     expect(await screen.findByRole('alert')).toHaveTextContent('It is the last agent.')
     works = true
     await user.click(screen.getByRole('button', { name: 'Delete' }))
-    await vi.waitFor(() => expect(screen.queryByRole('alertdialog')).toBeNull())
+    await waitFor(() => expect(screen.queryByRole('alertdialog')).toBeNull())
   })
 })
 
@@ -193,7 +193,7 @@ describe('VirtualList', () => {
         }}
       />
     ))
-    await vi.waitFor(() => expect(onMore).toHaveBeenCalledOnce())
+    await waitFor(() => expect(onMore).toHaveBeenCalledOnce())
     expect(screen.getByRole('status')).toHaveTextContent('Loading more…')
   })
 })
@@ -207,8 +207,8 @@ describe('choices', () => {
         value="a"
         onValue={onValue}
         options={[
-          { value: 'a', label: 'Ask first' },
-          { value: 'b', label: 'On its own' },
+          { value: 'a', label: 'Always ask' },
+          { value: 'b', label: 'Autonomous' },
         ]}
       />
     ))
@@ -295,7 +295,7 @@ describe('figures', () => {
 
   it('a status is a word, also where only its shape is shown', () => {
     renderPart(() => <StatusBadge status="awaiting_approval" show="icon" />)
-    expect(screen.getByText('Waiting for you')).toBeInTheDocument()
+    expect(screen.getByText('Needs approval')).toBeInTheDocument()
   })
 })
 
@@ -320,7 +320,7 @@ describe('CopyButton', () => {
 })
 
 describe('TextArea', () => {
-  it('takes the height of its text once it is shown, and anew in another width', () => {
+  it('takes the height of its text once it is shown, and again in another width', () => {
     const seen: ResizeObserverCallback[] = []
     vi.stubGlobal(
       'ResizeObserver',
@@ -332,8 +332,8 @@ describe('TextArea', () => {
         disconnect() {}
       },
     )
-    renderPart(() => <TextArea label="Answer" value="Yes" onValue={() => undefined} maxRows={8} />)
-    const area = screen.getByLabelText('Answer')
+    renderPart(() => <TextArea label="Send answer" value="Yes" onValue={() => undefined} maxRows={8} />)
+    const area = screen.getByLabelText('Send answer')
     const showIn = (width: number, textHeight: number) => {
       Object.defineProperties(area, {
         clientWidth: { value: width, configurable: true },

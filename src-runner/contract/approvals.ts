@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ApprovalKind } from './approval-kinds.ts'
 import { JobChannel, JobStatus } from './jobs.ts'
 import { Id, Moment, Usd } from './primitives.ts'
-import { CallEffect, CallFacts, CreateRule, Decision, Marks } from './rules.ts'
+import { CallFacts, CreateRule, Decision, Taints } from './rules.ts'
 
 /** withdrawn: the job ended before anybody answered. */
 export const ApprovalStatus = z.enum(['pending', 'approved', 'rejected', 'expired', 'withdrawn'])
@@ -19,14 +19,6 @@ export const AskedBudget = z.object({
   extensionUsd: Usd,
 })
 export type AskedBudget = z.infer<typeof AskedBudget>
-
-/** What is asked, in what it takes to say it: for a menu or a notification that has words of its own. */
-export const Asked = z.discriminatedUnion('code', [
-  z.object({ code: z.literal('call'), effect: CallEffect }),
-  z.object({ code: z.literal('outcome'), tool: z.string().nullable() }),
-  z.object({ code: z.literal('money'), budget: AskedBudget }),
-])
-export type Asked = z.infer<typeof Asked>
 
 export const Approval = z.object({
   id: Id,
@@ -50,7 +42,7 @@ export const Approval = z.object({
   reason: z.string(),
   facts: CallFacts.nullable(),
   decision: Decision.nullable(),
-  marks: Marks,
+  taints: Taints,
   /** Of a question. */
   question: z.object({ text: z.string(), choices: z.array(z.string()) }).nullable(),
   budget: AskedBudget.nullable(),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Id, Moment } from './primitives.ts'
-import { Said } from './said.ts'
+import { Message } from './messages.ts'
 
 /** In the fixed order in which Auto chooses, apart from WhatsApp, which Auto never chooses. */
 export const ChannelKind = z.enum(['telegram', 'discord', 'slack', 'messenger'])
@@ -61,16 +61,15 @@ export const Channel = z.object({
   /** Where people find it: `https://t.me/my_bot`; null where there is no such address. */
   link: z.string().nullable(),
   status: ChannelStatus,
-  /** What is wrong and what to do, for people. Empty when nothing is. */
-  problem: z.string(),
-  problemSaid: Said.optional(),
+  /** What is wrong and what to do; null when nothing is. */
+  problem: Message.nullable(),
   /** When the service last answered us, which is all that is really known. */
   lastRoundTripAt: Moment.nullable(),
   /** null: the service's own address. */
   baseUrl: z.string().nullable(),
   enabled: z.boolean(),
   /** Who writes it to the account is among those who ask, however many do, and is let in by nothing but the person's word. */
-  requestCode: z.string(),
+  pairingCode: z.string(),
   people: z.array(ChannelPerson),
   createdAt: Moment,
 })

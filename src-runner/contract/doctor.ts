@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ChannelStatus } from './channels.ts'
 import { DATABASE_TROUBLE_WORDS, DatabaseTrouble } from './database.ts'
-import { Said } from './said.ts'
+import { Message } from './messages.ts'
 
 /** Why a folder of the person's PATH is not one of those that programs of agents have. */
 export const LEFT_OUT_WORDS = {
@@ -26,19 +26,18 @@ export type LeftOutFolder = z.infer<typeof LeftOutFolder>
 const ofPrograms = { names: z.array(z.string()), used: z.array(z.string()), leftOut: z.array(LeftOutFolder) }
 
 /** What was found, for a page that has words of its own. */
-export const DoctorFinding = z.discriminatedUnion('code', [
+export const HealthFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('no_answer') }),
-  z.object({ code: z.literal('broke'), words: z.string(), said: Said.optional() }),
+  z.object({ code: z.literal('broke'), why: Message }),
   z.object({ code: z.literal('database_answers'), bytes: z.number(), logBytes: z.number() }),
   z.object({ code: z.literal('database_trouble'), trouble: DatabaseTrouble }),
   z.object({ code: z.literal('disk_free'), bytes: z.number(), folder: z.string() }),
-  z.object({ code: z.literal('box_missing'), words: z.string().nullable(), said: Said.optional() }),
-  z.object({ code: z.literal('box_works'), box: z.enum(['bubblewrap', 'seatbelt']) }),
+  z.object({ code: z.literal('sandbox_missing'), why: Message.nullable() }),
+  z.object({ code: z.literal('sandbox_works'), sandbox: z.enum(['bubblewrap', 'seatbelt']) }),
   z.object({
-    code: z.literal('box_without_network'),
-    box: z.enum(['bubblewrap', 'seatbelt']),
-    words: z.string().nullable(),
-    said: Said.optional(),
+    code: z.literal('sandbox_without_network'),
+    sandbox: z.enum(['bubblewrap', 'seatbelt']),
+    why: Message.nullable(),
   }),
   z.object({ code: z.literal('programs_found'), ...ofPrograms }),
   /** `shell`: did not say where the person's programs are; null: there is none. */
@@ -53,9 +52,9 @@ export const DoctorFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('no_model') }),
   z.object({ code: z.literal('demo_model') }),
   z.object({ code: z.literal('models_answer'), names: z.array(z.string()) }),
-  z.object({ code: z.literal('models_fail'), failures: z.array(z.object({ name: z.string(), words: z.string(), said: Said.optional() })) }),
+  z.object({ code: z.literal('models_fail'), failures: z.array(z.object({ name: z.string(), why: Message })) }),
   z.object({ code: z.literal('safe_mode') }),
-  z.object({ code: z.literal('brake_on') }),
+  z.object({ code: z.literal('pause_all_on') }),
   z.object({ code: z.literal('nothing_due') }),
   z.object({ code: z.literal('overdue'), minutes: z.number() }),
   z.object({ code: z.literal('clock_watched') }),
@@ -63,15 +62,15 @@ export const DoctorFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('channels_work'), names: z.array(z.string()), waiting: z.number() }),
   z.object({
     code: z.literal('channels_fail'),
-    failures: z.array(z.object({ name: z.string(), status: ChannelStatus, words: z.string(), said: Said.optional() })),
+    failures: z.array(z.object({ name: z.string(), status: ChannelStatus, why: Message.nullable() })),
     waiting: z.number(),
   }),
   z.object({ code: z.literal('only_here') }),
-  z.object({ code: z.literal('address_unreachable'), words: z.string(), said: Said.optional() }),
+  z.object({ code: z.literal('address_unreachable'), why: Message.nullable() }),
   z.object({ code: z.literal('address_works'), url: z.string() }),
   z.object({ code: z.literal('address_unchecked'), url: z.string() }),
 ])
-export type DoctorFinding = z.infer<typeof DoctorFinding>
+export type HealthFinding = z.infer<typeof HealthFinding>
 
 /** What is to be done about it, in the words of the runner. */
 export const DOCTOR_FIXES = {
@@ -90,7 +89,7 @@ export const DOCTOR_FIXES = {
   add_provider: 'Add a provider on the screen Models.',
   look_at_provider: 'Look at the provider on the screen Models.',
   leave_safe_mode: 'Restart Deckhand as usual.',
-  release_brake: 'Release the brake.',
+  release_pause_all: 'Resume all.',
   restart_or_logs: 'Restart Deckhand. If that does not help, the logs say why.',
   new_token: 'Give the channel a new token on the screen Channels.',
   waits_by_itself: 'It is tried again by itself.',
@@ -98,20 +97,21 @@ export const DOCTOR_FIXES = {
   check_address: 'Check the public address in the settings.',
 } as const
 
-/** `box`: what the box's own advice says. */
-export const DoctorFix = z.enum(['box', ...(Object.keys(DOCTOR_FIXES) as (keyof typeof DOCTOR_FIXES)[])])
-export type DoctorFix = z.infer<typeof DoctorFix>
+/** `sandbox`: what the sandbox's own advice says. */
+export const HealthFix = z.enum(['sandbox', ...(Object.keys(DOCTOR_FIXES) as (keyof typeof DOCTOR_FIXES)[])])
+export type HealthFix = z.infer<typeof HealthFix>
 
 /** One thing that was looked at. `warning`: works, with something missing. `problem`: does not work. */
-export const DoctorCheck = z.object({
-  name: z.enum(['database', 'disk', 'box', 'programs', 'trash', 'keychain', 'models', 'schedules', 'channels', 'public_address']),
+export const HealthCheck = z.object({
+  name: z.enum(['database', 'disk', 'sandbox', 'programs', 'trash', 'keychain', 'models', 'schedules', 'channels', 'public_address']),
   state: z.enum(['ok', 'warning', 'problem']),
   /** What was found, for people. */
   found: z.string(),
   /** What to do about it. Empty when nothing is to be done. */
   fix: z.string(),
-  finding: DoctorFinding.optional(),
-  fixKind: DoctorFix.optional(),
-  fixSaid: Said.optional(),
+  finding: HealthFinding.optional(),
+  fixKind: HealthFix.optional(),
+  /** Of `sandbox`. */
+  advice: Message.optional(),
 })
-export type DoctorCheck = z.infer<typeof DoctorCheck>
+export type HealthCheck = z.infer<typeof HealthCheck>

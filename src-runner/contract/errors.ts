@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Said } from './said.ts'
+import { Message } from './messages.ts'
 
 /**
  * Every error code the two servers can answer with, and the HTTP status each one has. A code has one status,
@@ -109,21 +109,24 @@ export const IssueKind = z.enum([
 ])
 export type IssueKind = z.infer<typeof IssueKind>
 
-/** `kind`: of what a schema refuses, with its `limit`. `said`: of what the runner itself says about the field. */
+/** `kind` and `limit`: what a schema refuses. `detail`: what the runner says about the field; `message` is that in English. */
 export const ErrorIssue = z.object({
   path: z.string(),
   message: z.string(),
   kind: IssueKind.optional(),
   limit: z.number().optional(),
-  said: Said.optional(),
+  detail: Message.optional(),
 })
 export type ErrorIssue = z.infer<typeof ErrorIssue>
 
-/** The body of every answer that is not a success. `error` is the code; it never repeats what was sent. */
+/**
+ * The body of every answer that is not a success. `message` is English, `detail` the same for readers of other languages. The body
+ * never repeats what was sent.
+ */
 export const ErrorBody = z.object({
   error: z.string(),
   message: z.string().optional(),
-  said: Said.optional(),
+  detail: Message.optional(),
   issues: z.array(ErrorIssue).optional(),
 })
 export type ErrorBody = z.infer<typeof ErrorBody>

@@ -4,7 +4,7 @@ import { ApprovalKind } from './approval-kinds.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { JobChannel, JobStatus, Step } from './jobs.ts'
 import { OutboundState } from './outbox.ts'
-import { Said } from './said.ts'
+import { Message } from './messages.ts'
 import { OccurrenceState } from './schedules.ts'
 import { DeliveryOutcome } from './triggers.ts'
 
@@ -40,7 +40,7 @@ export const RECORDED_EVENTS = {
     reason: z.enum(['woken', 'rescued', 'released', 'postponed']),
   }),
   /** No model answers, or the keychain does not. It goes on by itself; `message` says what a person may do. */
-  'job.postponed': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), message: z.string(), until: Moment }),
+  'job.postponed': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), message: Message, until: Moment }),
   'job.cancel_requested': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable() }),
   'job.finished': z.object({
     jobId: Id,
@@ -112,17 +112,16 @@ export type RecordedEvent = {
 export type StoredEvent = RecordedEvent & { id: number; at: number }
 
 /**
- * What is going on right now. Sent on `GET /api/events` without an id and never stored: whoever was not listening
- * reads the recorded truth instead.
+ * What is going on right now. Sent on `GET /api/events` without an id and never stored: a reader that was away
+ * reads the recorded state instead.
  */
 export const LIVE_EVENTS = {
   /** The job began to wait for the model, to run a tool, or to wait before a retry. */
   'job.progress': z.object({
     jobId: Id,
     activity: z.enum(['model', 'tool', 'retry_wait']),
-    /** The tool's name, or the reason of the wait. */
-    detail: z.string().nullable(),
-    detailSaid: Said.optional(),
+    /** The name of the tool, or what there is to say of the model. */
+    detail: z.union([z.string(), Message]).nullable(),
     until: Moment.nullable(),
   }),
   /** The database cannot do its work, or can again (null). Not recorded, since it may be what cannot be written to. */
@@ -135,7 +134,7 @@ export type LiveEvent = {
 }[LiveEventType]
 
 /** What the live tail of one job carries (`GET /api/jobs/:jobId/stream`, `POST /api/chat/stream`), inside the runner. */
-export type JobTail =
+export type LiveJobStream =
   | { type: 'delta'; seq: number; text: string }
   /** The reply under way broke off and starts again: what was shown of it is void. */
   | { type: 'reset'; seq: number }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ModelRef } from './agents.ts'
 import { ApprovalKind } from './approval-kinds.ts'
 import { Id, MAX_TASK_CHARS, Moment, TokenCount, Usd } from './primitives.ts'
-import { Said } from './said.ts'
+import { Message } from './messages.ts'
 
 export const JOB_STATUSES = ['pending', 'running', 'awaiting_approval', 'awaiting_child', 'completed', 'failed', 'cancelled'] as const
 export const JobStatus = z.enum(JOB_STATUSES)
@@ -59,8 +59,7 @@ export const Job = z.object({
   /** The last structured result that the agent gave; null when it gave none. */
   output: JobOutput.nullable(),
   error: z.string().nullable(),
-  errorMessage: z.string().nullable(),
-  errorSaid: Said.optional(),
+  errorMessage: Message.nullable(),
   /** The model that answered last. */
   model: ModelRef.nullable(),
   inputTokens: TokenCount,
@@ -145,8 +144,6 @@ export const ToolResultStep = z.object({
   ok: z.boolean(),
   /** What the model read. */
   output: z.string(),
-  /** Of a call that failed: why, for a page that has words of its own. */
-  said: Said.optional(),
   /** It was not run: a rule or the person said no. */
   refused: z.literal(true).optional(),
 })
@@ -224,6 +221,6 @@ export const ChatStreamEvent = z.discriminatedUnion('type', [
     status: JobStatus,
     costUsd: Usd,
   }),
-  z.object({ type: z.literal('error'), error: z.string(), message: z.string(), said: Said.optional() }),
+  z.object({ type: z.literal('error'), error: z.string(), message: Message }),
 ])
 export type ChatStreamEvent = z.infer<typeof ChatStreamEvent>

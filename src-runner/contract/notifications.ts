@@ -1,14 +1,9 @@
 import { z } from 'zod'
-import { ApprovalKind } from './approval-kinds.ts'
-import { Asked } from './approvals.ts'
-import { ChannelKind } from './channels.ts'
-import { DatabaseTrouble } from './database.ts'
-import { Id, Moment, Usd } from './primitives.ts'
-import { Said } from './said.ts'
-import { DeliveryOutcome } from './triggers.ts'
+import { Message } from './messages.ts'
+import { Id, Moment } from './primitives.ts'
 
 /** What a person is told of although the window may be closed. */
-export const NoticeKind = z.enum([
+export const NotificationKind = z.enum([
   'job_failed',
   'approval_waiting',
   /** A cap of a job, an agent or all agents. */
@@ -20,36 +15,16 @@ export const NoticeKind = z.enum([
   'channel_request',
   'public_address_unreachable',
 ])
-export type NoticeKind = z.infer<typeof NoticeKind>
+export type NotificationKind = z.infer<typeof NotificationKind>
 
-/** What a notice tells, for a desktop that has words of its own. Its title and its text say the same in English. */
-export const NoticeAbout = z.discriminatedUnion('code', [
-  /** Under the title of the job. */
-  z.object({ code: z.literal('job_failed') }),
-  /** No model answers it. It goes on by itself, and is of the same kind as a failure: a person may have to do something. */
-  z.object({ code: z.literal('job_postponed'), job: z.string() }),
-  /** `asked` left out: in the words of whoever asks. */
-  z.object({ code: z.literal('approval'), kind: ApprovalKind, agentName: z.string(), asked: Asked.optional() }),
-  z.object({ code: z.literal('budget_exhausted'), schedule: z.string() }),
-  z.object({ code: z.literal('delivery_impossible'), agentName: z.string() }),
-  z.object({ code: z.literal('channel_logged_out'), agentName: z.string(), service: ChannelKind }),
-  z.object({ code: z.literal('channel_request'), agentName: z.string(), service: ChannelKind, person: z.string() }),
-  /** `exposed`: more than webhooks is reached through it. */
-  z.object({ code: z.literal('public_address_unreachable'), exposed: z.boolean().optional() }),
-  z.object({ code: z.literal('database_trouble'), trouble: DatabaseTrouble }),
-  /** Several as one. */
-  z.object({ code: z.literal('several'), counts: z.array(z.object({ kind: NoticeKind, count: z.number().int() })) }),
-])
-export type NoticeAbout = z.infer<typeof NoticeAbout>
-
-/** What a notice can be. One about the database is always shown: a switch for it could not be read when it matters. */
-export const ShownNoticeKind = z.enum([...NoticeKind.options, 'database_trouble'])
+/** What a notification can be. One about the database is always shown: a switch for it could not be read when it matters. */
+export const ShownNotificationKind = z.enum([...NotificationKind.options, 'database_trouble'])
 
 const ClockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/)
 
 /** Desktop notifications: one switch for each kind, and hours of the machine's local day in which none appears. */
 export const NotificationSettings = z.object({
-  kinds: z.record(NoticeKind, z.boolean()),
+  kinds: z.record(NotificationKind, z.boolean()),
   /** May go over midnight: from 22:00 until 07:00. null: none. */
   quietHours: z.object({ from: ClockTime, until: ClockTime }).nullable(),
 })
@@ -69,25 +44,11 @@ export const DEFAULT_NOTIFICATIONS: NotificationSettings = {
   quietHours: null,
 }
 
-/** What an entry is about, for a page that has words of its own. */
-export const AttentionAbout = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('budget_exhausted'), schedule: z.string(), agentName: z.string(), budgetUsd: Usd }),
-  z.object({ kind: z.literal('schedule_missed'), schedule: z.string(), times: z.number().int() }),
-  z.object({ kind: z.literal('delivery_refused'), trigger: z.string(), times: z.number().int(), outcome: DeliveryOutcome }),
-  z.object({ kind: z.literal('message_undeliverable'), agentName: z.string() }),
-  z.object({ kind: z.literal('channel_logged_out'), agentName: z.string(), service: ChannelKind }),
-  z.object({ kind: z.literal('channel_failing'), agentName: z.string(), service: ChannelKind }),
-  z.object({ kind: z.literal('channel_request'), agentName: z.string(), service: ChannelKind, person: z.string() }),
-  z.object({ kind: z.literal('public_address_unreachable'), exposed: z.boolean().optional() }),
-  z.object({ kind: z.literal('database_trouble'), trouble: DatabaseTrouble }),
-])
-export type AttentionAbout = z.infer<typeof AttentionAbout>
-
-/** One thing that needs the person, apart from approvals and failed jobs, which have lists of their own. */
-/** What the start found that came after a crash: jobs that were at work then. */
+/** Jobs that were running when the last process crashed. */
 export const Recovery = z.object({ at: Moment, jobs: z.number().int().positive() })
 export type Recovery = z.infer<typeof Recovery>
 
+/** Something that needs the person, besides approvals and failed jobs, which have their own lists. */
 export const AttentionItem = z.object({
   kind: z.enum([
     'budget_exhausted',
@@ -102,10 +63,8 @@ export const AttentionItem = z.object({
   ]),
   /** What it is about: a schedule, a trigger, a channel, an outbound message. null: the machine. */
   subjectId: Id.nullable(),
-  title: z.string(),
-  detail: z.string(),
-  about: AttentionAbout.optional(),
-  detailSaid: Said.optional(),
+  title: Message,
+  detail: Message.nullable(),
   path: z.string(),
   at: Moment,
 })

@@ -1,27 +1,26 @@
 import { z } from 'zod'
 import { ChannelKind } from './channels.ts'
 import { Id, Moment } from './primitives.ts'
-import { Said } from './said.ts'
+import { Message } from './messages.ts'
 
 /**
  * reply: to a message. confirmation: that a webhook's or a schedule's run succeeded. approval: a question of the policy or
- * of the agent. notice: something the person should know.
+ * of the agent. notification: something the person should know.
  */
-export const OutboundKind = z.enum(['reply', 'confirmation', 'approval', 'notice'])
+export const OutboundKind = z.enum(['reply', 'confirmation', 'approval', 'notification'])
 export type OutboundKind = z.infer<typeof OutboundKind>
 
 /**
- * pending: not sent yet, or tried and to be tried again. sent: the service took it. undeliverable: given up, and shown.
- * nowhere: there was no conversation to send it to, there is none any more, or nothing to say; the run it tells of was not
- * held up by that.
+ * pending: not sent yet, or to be tried again. sent: the service accepted it. undeliverable: given up, and shown to the
+ * person. nowhere: it has no address, or no longer needs to be sent.
  */
 export const OutboundState = z.enum(['pending', 'sent', 'undeliverable', 'nowhere'])
 export type OutboundState = z.infer<typeof OutboundState>
 
-/** So much of a message is shown. */
+/** The longest text of a message that is shown. */
 export const OUTBOUND_TEXT_CHARS = 2000
 
-/** One outbound message, written in the transaction of what it tells of. */
+/** An outbound message, written in the transaction of what it reports. */
 export const OutboundMessage = z.object({
   id: Id,
   kind: OutboundKind,
@@ -31,12 +30,11 @@ export const OutboundMessage = z.object({
   channelId: Id.nullable(),
   channelKind: ChannelKind.nullable(),
   jobId: Id.nullable(),
-  /** Its beginning: what is longer is the result of its job. */
+  /** Its beginning; the job's result holds the rest. */
   text: z.string(),
   tries: z.number().int(),
-  /** Why the last try failed, or why there is nowhere to send it. Empty when nothing went wrong. */
-  problem: z.string(),
-  problemSaid: Said.optional(),
+  /** Why the last try failed or why it has no address. Otherwise null. */
+  problem: Message.nullable(),
   createdAt: Moment,
   nextTryAt: Moment.nullable(),
   sentAt: Moment.nullable(),

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { ApprovalKind } from './approval-kinds.ts'
-import { Asked } from './approvals.ts'
-import { NoticeAbout, ShownNoticeKind } from './notifications.ts'
+import { ShownNotificationKind } from './notifications.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { PublicAddress, TunnelProgram } from './public-address.ts'
-import { Said } from './said.ts'
+import { Message } from './messages.ts'
 
 /**
  * The typed port between the desktop (or headless host) and the runner process. Both ends parse what arrives: a
@@ -64,8 +63,8 @@ export const ToRunner = z.discriminatedUnion('type', [
     decision: z.enum(['approve', 'reject']),
     answer: z.string().nullable(),
   }),
-  /** A person pulled or released the emergency brake in the tray. */
-  z.object({ type: z.literal('set_brake'), on: z.boolean() }),
+  /** A person pulled or released pause all in the tray. */
+  z.object({ type: z.literal('set_pause_all'), on: z.boolean() }),
   /** The person started or stopped a tunnel in the tray. */
   z.object({ type: z.literal('set_tunnel'), program: TunnelProgram, on: z.boolean() }),
   /** The machine was asleep until now. */
@@ -87,11 +86,8 @@ export const WaitingApproval = z.object({
   approvalId: Id,
   kind: ApprovalKind,
   agentName: z.string(),
-  /** What is asked, in at most 60 characters. */
-  title: z.string(),
-  /** The same, for a menu that has words of its own. Left out: the title is in the words of whoever asks. */
-  asked: Asked.optional(),
-  /** The title says all that a person has to know, so it may be answered without a look at the approval itself. */
+  title: Message,
+  /** The title says all that a person has to know, so it may be answered without a look at the approval itself, if it fits. */
   isWhole: z.boolean(),
   /** Answers of a question, letter by letter; empty when it has none or one does not fit into a menu. */
   choices: z.array(z.string()),
@@ -130,7 +126,7 @@ export const FromRunner = z.discriminatedUnion('type', [
     approvals: z.number().int(),
     /** The newest of them. */
     waiting: z.array(WaitingApproval),
-    brake: z.boolean(),
+    pauseAll: z.boolean(),
     /** How webhooks come in from outside. */
     webhooks: WebhookReach,
   }),
@@ -145,12 +141,10 @@ export const FromRunner = z.discriminatedUnion('type', [
   z.object({ type: z.literal('trash.ask'), requestId: z.number().int(), path: z.string().min(1).max(32_767) }),
   /** Something the person should hear about although the window may be closed. */
   z.object({
-    type: z.literal('notice'),
-    kind: ShownNoticeKind,
-    title: z.string(),
-    body: z.string(),
-    about: NoticeAbout.optional(),
-    bodySaid: Said.optional(),
+    type: z.literal('notification'),
+    kind: ShownNotificationKind,
+    title: Message,
+    body: Message.nullable(),
     path: z.string(),
   }),
 ])
@@ -159,4 +153,4 @@ export type FromRunner = z.infer<typeof FromRunner>
 /** What the tray shows. */
 export type RunningReport = Omit<Extract<FromRunner, { type: 'running' }>, 'type'>
 /** What is told to a person whose window may be closed. */
-export type Notice = Omit<Extract<FromRunner, { type: 'notice' }>, 'type'>
+export type Notification = Omit<Extract<FromRunner, { type: 'notification' }>, 'type'>

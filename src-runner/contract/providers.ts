@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Said } from './said.ts'
+import { Message } from './messages.ts'
 import { ModelRef } from './agents.ts'
 import { Moment, Name, Usd } from './primitives.ts'
 
@@ -47,7 +47,6 @@ export const UpdateProvider = z.object({
 export type UpdateProvider = z.infer<typeof UpdateProvider>
 
 /** Dollars per million tokens. */
-/** Of a million tokens. */
 const PriceUsd = Usd.min(0).max(1_000_000)
 
 export const Price = z.object({
@@ -75,7 +74,7 @@ export type Model = z.infer<typeof Model>
 export const UnpricedModels = z.array(ModelRef).optional()
 
 /** A provider that could not be asked: its models are missing from the list, and this says why. */
-export const ModelListProblem = z.object({ providerId: z.string(), providerName: z.string(), message: z.string(), said: Said.optional() })
+export const ModelListProblem = z.object({ providerId: z.string(), providerName: z.string(), message: Message })
 export type ModelListProblem = z.infer<typeof ModelListProblem>
 
 export const ModelList = z.object({

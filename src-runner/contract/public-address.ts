@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Moment } from './primitives.ts'
-import { Said } from './said.ts'
+import { Message } from './messages.ts'
 
 /** Programs that make a port of this machine reachable from outside. They are the person's own; Deckhand brings none. */
 export const TunnelProgram = z.enum(['cloudflared', 'ngrok', 'tailscale'])
@@ -11,9 +11,8 @@ export const Tunnel = z.object({
   state: z.enum(['starting', 'running', 'stopped', 'failed']),
   /** The address it gave; null until it says so. */
   url: z.string().nullable(),
-  /** Why it failed, and what to do. Empty otherwise. */
-  problem: z.string(),
-  problemSaid: Said.optional(),
+  /** Why it failed, and what to do. null otherwise. */
+  problem: Message.nullable(),
   startedAt: Moment.nullable(),
 })
 export type Tunnel = z.infer<typeof Tunnel>
@@ -32,16 +31,14 @@ export const PublicAddress = z.object({
   /** The webhook-only listener, where a tunnel has to lead. Always on with a public address. null: off. */
   ingressPort: z.number().int().nullable(),
   /** Why the webhook-only listener could not be opened, and what to do. Left out: it is open, or off. */
-  ingressProblem: z.string().optional(),
-  ingressProblemSaid: Said.optional(),
+  ingressProblem: Message.optional(),
   /** Of the last probe that was sent out and came in again, or did not. */
   check: z.object({
     /** exposed: more than webhooks answers at the address. */
     state: z.enum(['unknown', 'checking', 'reachable', 'unreachable', 'exposed']),
     checkedAt: Moment.nullable(),
-    /** What went wrong and what to do. Empty when reachable. */
-    problem: z.string(),
-    problemSaid: Said.optional(),
+    /** What went wrong and what to do. null when reachable. */
+    problem: Message.nullable(),
   }),
   /** The programs that were looked for, and where they are. */
   programs: z.array(z.object({ program: TunnelProgram, installed: z.boolean(), path: z.string().nullable() })),

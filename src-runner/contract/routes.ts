@@ -1,16 +1,12 @@
 import type { z } from 'zod'
 import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
-import { boxRoutes } from './routes/box.ts'
 import { channelRoutes } from './routes/channels.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { conversationRoutes } from './routes/conversations.ts'
-import { doctorRoutes } from './routes/doctor.ts'
-import { eventRoutes } from './routes/events.ts'
 import { fileRoutes } from './routes/files.ts'
 import { jobRoutes } from './routes/jobs.ts'
 import { memoryRoutes } from './routes/memory.ts'
-import { modelRoutes } from './routes/models.ts'
 import { outboxRoutes } from './routes/outbox.ts'
 import { providerRoutes } from './routes/providers.ts'
 import { publicAddressRoutes } from './routes/public-address.ts'
@@ -20,7 +16,7 @@ import { settingsRoutes } from './routes/settings.ts'
 import { systemRoutes } from './routes/system.ts'
 import { triggerRoutes } from './routes/triggers.ts'
 
-export type { Route, RouteGate } from './routes/route.ts'
+export type { Route, RouteAccess } from './routes/route.ts'
 
 /** Every route of the runner, noun by noun. Handlers, the typed client and the OpenAPI document are made from this table. */
 export const ROUTES = {
@@ -34,16 +30,12 @@ export const ROUTES = {
   ...conversationRoutes,
   ...agentRoutes,
   ...providerRoutes,
-  ...modelRoutes,
   ...settingsRoutes,
-  ...boxRoutes,
   ...triggerRoutes,
   ...scheduleRoutes,
   ...channelRoutes,
   ...outboxRoutes,
   ...publicAddressRoutes,
-  ...doctorRoutes,
-  ...eventRoutes,
 }
 
 export type Routes = typeof ROUTES

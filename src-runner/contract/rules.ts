@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Autonomy, Folder } from './agents.ts'
 import { JobChannel } from './jobs.ts'
 import { Id, Moment } from './primitives.ts'
-import { Said } from './said.ts'
+import { Message } from './messages.ts'
 
 /** What a rule wants, and what the policy decides. */
 export const RuleEffect = z.enum(['allow', 'ask', 'deny'])
@@ -61,46 +61,7 @@ export type CreateRule = z.infer<typeof CreateRule>
 /** What a rule says, apart from which row it is. */
 export type RuleText = z.output<typeof CreateRule>
 
-const ofFile = { path: z.string(), bytes: z.number() }
-/** Too large to be kept, so it cannot be undone. */
-const lost = z.boolean()
-
-/** What a call would do, for a page that has words of its own. Sizes in bytes. */
-export const CallEffect = z.discriminatedUnion('code', [
-  z.object({ code: z.literal('create'), ...ofFile }),
-  /** `own`: this agent wrote itself what is there. */
-  z.object({ code: z.literal('replace'), ...ofFile, newBytes: z.number(), own: z.boolean(), lost }),
-  /** `newBytes` null: wherever the text occurs, so nobody has counted. */
-  z.object({ code: z.literal('change'), ...ofFile, newBytes: z.number().nullable(), lost }),
-  z.object({ code: z.literal('delete'), ...ofFile, forGood: z.boolean(), lost }),
-  z.object({ code: z.literal('move'), ...ofFile, to: z.string() }),
-  /** An earlier attempt did it already. */
-  z.object({ code: z.literal('done_before'), path: z.string() }),
-  z.object({ code: z.literal('read'), path: z.string() }),
-  z.object({ code: z.literal('search'), path: z.string() }),
-  z.object({ code: z.literal('list'), path: z.string() }),
-  z.object({ code: z.literal('fetch'), address: z.string() }),
-  z.object({ code: z.literal('web_search'), query: z.string(), provider: z.string() }),
-  z.object({ code: z.literal('remember'), text: z.string(), shared: z.boolean() }),
-  z.object({ code: z.literal('forget'), text: z.string(), shared: z.boolean() }),
-  z.object({ code: z.literal('forget_nothing') }),
-  z.object({ code: z.literal('keep'), text: z.string() }),
-  z.object({ code: z.literal('ask'), question: z.string() }),
-  z.object({ code: z.literal('list_agents') }),
-  z.object({ code: z.literal('delegate'), agent: z.string(), task: z.string() }),
-  /** `shell`: the program that reads `line`; null: no shell does. */
-  z.object({
-    code: z.literal('run'),
-    line: z.string(),
-    shell: z.string().nullable(),
-    folder: z.string(),
-    box: z.enum(['with_network', 'without_network', 'none']),
-    why: Said.optional(),
-  }),
-])
-export type CallEffect = z.infer<typeof CallEffect>
-
-/** What the policy has to know of a call. Told by the tool from the arguments, before anything runs; never by the model. */
+/** What the policy knows of a call. The tool reports it from the arguments before anything runs; the model does not. */
 export const CallFacts = z.object({
   tool: z.string(),
   effect: z.enum(['read', 'idempotent', 'once']),
@@ -110,7 +71,8 @@ export const CallFacts = z.object({
   paths: z.array(z.string()),
   /** The effect in words, for a person: "Overwrite Documents/notes.md (2 KB)". */
   summary: z.string(),
-  effectOn: CallEffect.optional(),
+  /** The same as one of the messages `effect_…`, for readers of other languages. */
+  effectOn: Message.optional(),
   /** Something goes out of this machine: a request, a message. */
   leavesMachine: z.boolean(),
   costsMoney: z.boolean(),
@@ -124,8 +86,8 @@ export const CallFacts = z.object({
   delegates: z.boolean().optional(),
   /** Of a call that runs a program: the program and its arguments, word for word. */
   argv: z.array(z.string()).optional(),
-  /** Of a call that runs a program: whether a box would hold it. `false` asks every time. */
-  boxed: z.boolean().optional(),
+  /** Of a call that runs a program: whether a sandbox would hold it. `false` asks every time. */
+  sandboxed: z.boolean().optional(),
   /** Of a call that runs a program: the absolute path of the program; null: there is none of that name. */
   program: z.string().nullable().optional(),
   /**
@@ -136,8 +98,8 @@ export const CallFacts = z.object({
 })
 export type CallFacts = z.infer<typeof CallFacts>
 
-/** What set a mark, for a page that has words of its own. */
-export const MarkCause = z.discriminatedUnion('code', [
+/** What added a taint, which a page translates. */
+export const TaintCause = z.discriminatedUnion('code', [
   z.object({ code: z.literal('started_by'), channel: JobChannel }),
   z.object({ code: z.literal('answer_of'), tool: z.string() }),
   z.object({ code: z.literal('call_of'), tool: z.string() }),
@@ -146,76 +108,76 @@ export const MarkCause = z.discriminatedUnion('code', [
   /** In the simulator. */
   z.object({ code: z.literal('supposed') }),
 ])
-export type MarkCause = z.infer<typeof MarkCause>
+export type TaintCause = z.infer<typeof TaintCause>
 
 /**
  * What has happened in a job, from its recorded steps and from what started it. A job that has seen untrusted text and
  * has read private data must ask before anything leaves, at every level.
  */
-export const Mark = z.object({
-  /** The step that set it; 0: what started the job. */
+export const TaintSource = z.object({
+  /** The step that added it; 0: the start of the job. */
   seq: z.number().int().nonnegative(),
   cause: z.string(),
-  about: MarkCause.optional(),
+  about: TaintCause.optional(),
 })
-export type Mark = z.infer<typeof Mark>
-export const Marks = z.object({ untrusted: Mark.nullable(), private: Mark.nullable(), outside: Mark.nullable() })
-export type Marks = z.infer<typeof Marks>
+export type TaintSource = z.infer<typeof TaintSource>
+export const Taints = z.object({ untrusted: TaintSource.nullable(), private: TaintSource.nullable(), outside: TaintSource.nullable() })
+export type Taints = z.infer<typeof Taints>
 
 /** What an answer of a tool can bring into a job: something of the person's, or text that anybody may have written. */
-export const Brings = z.enum(['private', 'untrusted'])
-export type Brings = z.infer<typeof Brings>
+export const Taint = z.enum(['private', 'untrusted'])
+export type Taint = z.infer<typeof Taint>
 
-export const NO_MARKS: Marks = { untrusted: null, private: null, outside: null }
+export const NO_TAINTS: Taints = { untrusted: null, private: null, outside: null }
 
-/** What makes a call one that matters. */
-export const CallMatter = z.enum(['leaves_machine', 'costs_money', 'deletes', 'overwrites', 'runs_code', 'runs_later'])
-export type CallMatter = z.infer<typeof CallMatter>
+/** A reason to ask a person about a call. */
+export const CallRisk = z.enum(['leaves_machine', 'costs_money', 'deletes', 'overwrites', 'runs_code', 'runs_later'])
+export type CallRisk = z.infer<typeof CallRisk>
 
 /** How a call got worse between the answer of a person and its run. */
 export const CallChange = z.enum(['no_sandbox', 'network', 'place', 'program', 'appeared', 'changed', 'more'])
 export type CallChange = z.infer<typeof CallChange>
 
-/** What a voice says, for a page that has words of its own. */
-export const VoiceReason = z.discriminatedUnion('code', [
+/** The reason of a trace entry, which a page translates. */
+export const TraceReason = z.discriminatedUnion('code', [
   z.object({ code: z.literal('own_folder') }),
   z.object({ code: z.literal('own_interface') }),
   z.object({ code: z.literal('wrecks_system') }),
-  z.object({ code: z.literal('brake') }),
-  z.object({ code: z.literal('no_box') }),
-  z.object({ code: z.literal('untrusted_and_private'), untrusted: Mark, private: Mark }),
-  z.object({ code: z.literal('untrusted_and_program'), untrusted: Mark }),
-  z.object({ code: z.literal('untrusted_and_later'), untrusted: Mark }),
-  z.object({ code: z.literal('untrusted_delegation'), untrusted: Mark }),
+  z.object({ code: z.literal('pauseAll') }),
+  z.object({ code: z.literal('no_sandbox') }),
+  z.object({ code: z.literal('untrusted_and_private'), untrusted: TaintSource, private: TaintSource }),
+  z.object({ code: z.literal('untrusted_and_program'), untrusted: TaintSource }),
+  z.object({ code: z.literal('untrusted_and_later'), untrusted: TaintSource }),
+  z.object({ code: z.literal('untrusted_delegation'), untrusted: TaintSource }),
   z.object({ code: z.literal('changed_since'), change: CallChange }),
   z.object({ code: z.literal('grant'), tool: z.string() }),
   z.object({ code: z.literal('rule'), rule: z.object(ruleFields) }),
   z.object({ code: z.literal('on_its_own') }),
   z.object({ code: z.literal('only_reads') }),
-  z.object({ code: z.literal('asks_first'), matters: z.array(CallMatter) }),
+  z.object({ code: z.literal('asks_first'), matters: z.array(CallRisk) }),
   z.object({ code: z.literal('nothing_matters') }),
-  z.object({ code: z.literal('it_matters'), matters: z.array(CallMatter) }),
+  z.object({ code: z.literal('it_matters'), matters: z.array(CallRisk) }),
 ])
-export type VoiceReason = z.infer<typeof VoiceReason>
+export type TraceReason = z.infer<typeof TraceReason>
 
-/** One voice in a decision. */
-export const Voice = z.object({
-  source: z.enum(['floor', 'brake', 'two_of_three', 'rule', 'grant', 'level', 'box', 'changed']),
+/** One entry of a decision trace. */
+export const TraceEntry = z.object({
+  source: z.enum(['guardrails', 'pauseAll', 'lethal_trifecta', 'rule', 'grant', 'level', 'sandbox', 'changed']),
   verdict: z.enum(['run', 'ask', 'deny']),
   ruleId: Id.nullable(),
-  /** A sentence for people: what it says and why. */
+  /** The verdict and its reason as a sentence. */
   text: z.string(),
-  reason: VoiceReason.optional(),
+  reason: TraceReason.optional(),
   /** The agent that handed the work on and whose rules or level this is. Left out: the job's own agent. */
   onBehalfOf: z.string().optional(),
 })
-export type Voice = z.infer<typeof Voice>
+export type TraceEntry = z.infer<typeof TraceEntry>
 
 /** What the policy decided, by what, and what would have decided otherwise. */
 export const Decision = z.object({
   verdict: z.enum(['run', 'ask', 'deny']),
-  decidedBy: Voice,
-  overruled: z.array(Voice),
+  decidedBy: TraceEntry,
+  overruled: z.array(TraceEntry),
 })
 export type Decision = z.infer<typeof Decision>
 
@@ -226,26 +188,26 @@ export const RecordedDecision = z.object({
   facts: CallFacts,
   decision: Decision,
   /** As they stood when it was decided. */
-  marks: Marks,
+  taints: Taints,
   decidedAt: Moment,
 })
 export type RecordedDecision = z.infer<typeof RecordedDecision>
 
-/** "Would this be asked?" Either a job, whose marks are then taken, or marks to suppose. */
+/** "Would this be asked?" Either a job, whose taints are then taken, or taints to suppose. */
 export const SimulateCall = z.object({
   agentId: Id.optional(),
-  /** Its agent and its marks are taken where none are given. */
+  /** Its agent and its taints are taken where none are given. */
   jobId: Id.optional(),
   autonomy: Autonomy.optional(),
   tool: z.string().min(1).max(120),
   args: z.record(z.string(), z.unknown()).default({}),
-  marks: z.object({ untrusted: z.boolean().default(false), private: z.boolean().default(false) }).optional(),
+  taints: z.object({ untrusted: z.boolean().default(false), private: z.boolean().default(false) }).optional(),
   /** Rules to suppose beside those there are. */
   rules: z.array(CreateRule).max(100).optional(),
 })
 export type SimulateCall = z.infer<typeof SimulateCall>
 
-export const SimulatedCall = z.object({ facts: CallFacts, decision: Decision, marks: Marks })
+export const SimulatedCall = z.object({ facts: CallFacts, decision: Decision, taints: Taints })
 export type SimulatedCall = z.infer<typeof SimulatedCall>
 
 /** A tool as a person reads of it, for the rules editor. */

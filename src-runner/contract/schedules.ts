@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { JobStatus, Task } from './jobs.ts'
 import { Id, Moment, Name, Usd } from './primitives.ts'
-import { Said } from './said.ts'
+import { Message } from './messages.ts'
 import { NotifyVia } from './triggers.ts'
 
 /** An interval of so many minutes or less makes a schedule a watcher. */
@@ -12,7 +12,7 @@ export const MAX_CATCH_UP_HOURS = 24 * 31
 /** Characters that an agent may keep from one run of a watcher to the next. */
 export const MAX_WATCH_STATE_CHARS = 8_000
 
-/** Five fields; that it says something is checked by whoever computes due times. */
+/** Five fields. The scheduler checks that they are valid. */
 export const CronExpression = z.string().trim().min(1).max(200)
 /** An IANA name. */
 export const Timezone = z.string().trim().min(1).max(64)
@@ -43,9 +43,8 @@ export const Occurrence = z.object({
   dueAt: Moment,
   origin: z.enum(['clock', 'run_now']),
   state: OccurrenceState,
-  /** A sentence for people: why it became that. */
-  reason: z.string(),
-  reasonSaid: Said.optional(),
+  /** Why it became that. */
+  reason: Message,
   /** Above 1, this row stands for so many due times in a row, from `dueAt` to `untilAt`, of which nothing else is kept. */
   times: z.number().int().positive(),
   untilAt: Moment.nullable(),
@@ -93,7 +92,7 @@ export const Schedule = z.object({
   /** Its interval is 15 minutes or less. */
   isWatcher: z.boolean(),
   /** What the agent keeps from one run to the next. */
-  watchState: z.string().nullable(),
+  scheduleCursor: z.string().nullable(),
   /** The newest occurrence that made a job. */
   lastRun: Occurrence.nullable(),
   /** The job of a fire that has not ended. */
@@ -129,15 +128,14 @@ export const CreateSchedule = z.object({
 export type CreateSchedule = z.infer<typeof CreateSchedule>
 
 /** What is left out stays. A change of cron or timezone counts from now: nothing is caught up with by it. */
-export const UpdateSchedule = z.object({ ...scheduleFields, watchState: z.string().max(MAX_WATCH_STATE_CHARS).nullable() }).partial()
+export const UpdateSchedule = z.object({ ...scheduleFields, scheduleCursor: z.string().max(MAX_WATCH_STATE_CHARS).nullable() }).partial()
 export type UpdateSchedule = z.infer<typeof UpdateSchedule>
 
 /** What a cron expression says, while it is being typed. */
 export const CronPreview = z.object({
   valid: z.boolean(),
-  /** What is wrong with it, for people; null when nothing is. */
-  problem: z.string().nullable(),
-  problemSaid: Said.optional(),
+  /** What is wrong with it; null when nothing is. */
+  problem: Message.nullable(),
   /** The next due times, the soonest first. */
   next: z.array(Moment),
   isWatcher: z.boolean(),
@@ -153,15 +151,14 @@ export const UpcomingRun = z.object({
   times: z.number().int().positive(),
   untilAt: Moment,
   /** What would keep it from running, as things stand now. */
-  blockedBy: z.enum(['budget', 'overlap', 'brake']).nullable(),
+  blockedBy: z.enum(['budget', 'overlap', 'pauseAll']).nullable(),
 })
 export type UpcomingRun = z.infer<typeof UpcomingRun>
 
 /** Due times that came to the same. */
 export const OccurrenceSum = Occurrence.pick({ state: true, jobStatus: true, quiet: true, times: true }).extend({
   /** Of the newest of them: why they became that. */
-  reason: z.string(),
-  reasonSaid: Said.optional(),
+  reason: Message,
   lastAt: Moment,
 })
 export type OccurrenceSum = z.infer<typeof OccurrenceSum>

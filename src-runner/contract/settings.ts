@@ -36,7 +36,7 @@ export const Settings = z.object({
   concurrency: z.number().int().min(1).max(32),
   defaultModel: ModelRef.nullable(),
   /** While on, no job is started and every tool call asks. Only a person releases it. */
-  brake: z.boolean(),
+  pauseAll: z.boolean(),
   /** What all agents together may spend in one local day. null: no cap. */
   dayBudgetUsd: BudgetUsd.nullable(),
   /** Where the first start is: it resumes there and is never shown again once `done`. */
@@ -60,7 +60,7 @@ export const DEFAULT_SETTINGS: Settings = {
   concurrency: 4,
   defaultModel: null,
   firstStart: 'model',
-  brake: false,
+  pauseAll: false,
   dayBudgetUsd: null,
   webSearch: null,
   openedHosts: [],

@@ -1,7 +1,7 @@
 import type { RecordedEventType } from './events.ts'
 
 /**
- * What a page may hold. A query says which tags it shows; an event says, here and nowhere else, which tags it
+ * What a page may hold. A query says which tags it shows; this file alone says which tags an event
  * makes stale. A tag with `:` names one thing; the part behind it is the field of the event's payload.
  */
 export const TAGS = [

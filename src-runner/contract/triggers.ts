@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { Message } from './messages.ts'
 import { Id, Moment, Name } from './primitives.ts'
 
 /** 1,000,000 bytes: what a delivery's body may hold. */
 export const MAX_WEBHOOK_BYTES = 1_000_000
-/** Accepted fires of one trigger within any hour. */
+/** Accepted deliveries of one trigger within any hour. */
 export const FIRES_PER_HOUR = 30
 /** Deliveries of one trigger that its inbox keeps. */
 export const INBOX_KEEPS = 200
@@ -81,7 +82,7 @@ export const Trigger = z.object({
   status: z.enum(['active', 'paused']),
   triggerCount: z.number().int(),
   lastTriggeredAt: Moment.nullable(),
-  /** Accepted fires within the last hour, of FIRES_PER_HOUR. */
+  /** Accepted deliveries within the last hour, of FIRES_PER_HOUR. */
   firesThisHour: z.number().int(),
   /** How the newest delivery went; null: there was none. */
   lastOutcome: DeliveryOutcome.nullable(),
@@ -152,8 +153,8 @@ export type DeliveryDetail = z.infer<typeof DeliveryDetail>
  * What stands around the filled-in text when an agent is given it: the template as it was then, and the mark of the fence.
  * null: the template took nothing from the payload.
  */
-export const Envelope = z.object({ template: z.string(), mark: z.string() }).nullable()
-export type Envelope = z.infer<typeof Envelope>
+export const UntrustedWrapper = z.object({ template: z.string(), mark: z.string() }).nullable()
+export type UntrustedWrapper = z.infer<typeof UntrustedWrapper>
 
 /** What the job of a delivery knows of it, in `job.context`. */
 export const DeliveryContext = z.object({
@@ -166,8 +167,8 @@ export const DeliveryContext = z.object({
   replayOfId: Id.nullable().default(null),
   /** Placeholders of the template that the payload did not fill. */
   missing: z.array(z.string()).default([]),
-  /** Left out, by earlier versions of Deckhand: the task is stored in its envelope. */
-  envelope: Envelope.optional(),
+  /** Left out, by earlier versions of Deckhand: the task is stored in its wrapper. */
+  wrapper: UntrustedWrapper.optional(),
 })
 export type DeliveryContext = z.infer<typeof DeliveryContext>
 
@@ -183,6 +184,6 @@ export const TemplatePreview = z.object({
   /** Every placeholder of the template, in order of first appearance, and what became of it. */
   placeholders: z.array(z.object({ path: z.string(), state: z.enum(['filled', 'missing', 'cut']), value: z.string() })),
   /** Why there is no prompt. */
-  problem: z.string().nullable(),
+  problem: Message.nullable(),
 })
 export type TemplatePreview = z.infer<typeof TemplatePreview>

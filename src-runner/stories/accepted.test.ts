@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createIds } from '../kit/ids.ts'
+import { createIds } from '../lib/ids.ts'
 import { createHandClock } from '../testing/hand-clock.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 
-describe('accepted means kept', { timeout: 20_000 }, () => {
+describe('accepted means kept', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 
@@ -97,7 +97,7 @@ describe('accepted means kept', { timeout: 20_000 }, () => {
   it('timers that meet a database that cannot be read are logged and end nothing', async () => {
     const clock = createHandClock()
     runner = await createTestRunner({ clock })
-    await runner.client.ok('updateSettings', { body: { brake: true } })
+    await runner.client.ok('updateSettings', { body: { pauseAll: true } })
     runner.breakDatabase()
     // The report to the host first, then everything that is done every few seconds, minutes or hours.
     for (const ms of [1000, 60_000, 3_600_000, 24 * 3_600_000]) clock.advance(ms)

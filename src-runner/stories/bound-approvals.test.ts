@@ -1,28 +1,29 @@
+import { quote } from '../lib/messages.ts'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { BoxState } from '../base/box/box-types.ts'
-import { findBox, noBox } from '../base/box/find-box.ts'
+import type { SandboxState } from '../platform/sandbox/sandbox-types.ts'
+import { noSandbox } from '../platform/sandbox/find-sandbox.ts'
+import { findSandboxHere } from '../testing/sandbox-here.ts'
 import type { CreateAgent } from '../contract/agents.ts'
 import type { Approval, ResolveApproval } from '../contract/approvals.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import type { ServedToolCall } from '../testing/model-servers/reply.ts'
 
-const box = await findBox()
-if (!box.works) console.log(`stories of commands are not played here, because there is no sandbox (${box.reason})`)
+const { sandbox, isMissing } = await findSandboxHere()
 
 /** An approval holds for what the person was shown, and for nothing else. */
-describe('an approval', { timeout: 30_000 }, () => {
+describe('an approval', () => {
   let runner: TestRunner
   let folder: string
-  let boxNow: BoxState
+  let sandboxNow: SandboxState
   let calls: number
   afterEach(() => runner.stop())
 
   const open = async (files: Record<string, string> = {}, fields: Partial<CreateAgent> = {}) => {
-    boxNow = box
+    sandboxNow = sandbox
     calls = 0
-    runner = await createTestRunner({ findBox: async () => boxNow })
+    runner = await createTestRunner({ findSandbox: async () => sandboxNow })
     folder = runner.makeFolder(files)
     return runner.addAgent({ name: 'Ada', autonomy: 'ask_first', folders: [folder], ...fields })
   }
@@ -148,14 +149,14 @@ describe('an approval', { timeout: 30_000 }, () => {
     expect([existsSync(path('newer.txt')), read('a.txt')]).toEqual([true, 'theirs'])
   })
 
-  describe.skipIf(!box.works)('of a command', () => {
+  describe.skipIf(isMissing)('of a command', () => {
     it('is asked again when there is no sandbox any more', async () => {
       await open()
       const jobId = await askAbout(run('true'))
-      boxNow = noBox('It was removed.', 'Install it.')
+      sandboxNow = noSandbox(quote('It was removed.'), quote('Install it.'))
       await answer()
       const again = await expectAskedAgain(jobId, 'no_sandbox')
-      expect(again.facts!.boxed).toBe(false)
+      expect(again.facts!.sandboxed).toBe(false)
     })
 
     it('is asked again when a network was opened', async () => {
@@ -163,7 +164,7 @@ describe('an approval', { timeout: 30_000 }, () => {
       const jobId = await askAbout(run('true'))
       await runner.client.ok('createRule', { body: { effect: 'allow', tool: 'run_command_network' } })
       await answer()
-      if (box.network.works) await expectAskedAgain(jobId, 'network')
+      if (sandbox.network.works) await expectAskedAgain(jobId, 'network')
       else expect(await runner.ended(jobId)).toMatchObject({ status: 'completed' })
     })
 
@@ -176,10 +177,10 @@ describe('an approval', { timeout: 30_000 }, () => {
         .toContain('tool_started')
       await runner.restart({ crash: true })
       await expect.poll(async () => (await pending()).map(({ kind }) => kind)).toEqual(['unknown_outcome'])
-      boxNow = noBox('It was removed.', 'Install it.')
+      sandboxNow = noSandbox(quote('It was removed.'), quote('Install it.'))
       await answer({ answer: 'again' })
       const again = await expectAskedAgain(jobId, 'no_sandbox')
-      expect(again).toMatchObject({ kind: 'tool', facts: { boxed: false } })
+      expect(again).toMatchObject({ kind: 'tool', facts: { sandboxed: false } })
       await answer({ decision: 'reject' })
       expect(await runner.ended(jobId)).toMatchObject({ status: 'completed' })
     })

@@ -1,13 +1,14 @@
+import { saying } from '../testing/saying.ts'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Approval } from '../contract/approvals.ts'
-import { createMemoryVault, type Vault } from '../kit/vault.ts'
+import { createMemoryVault, type Vault } from '../lib/vault.ts'
 import { ANNA, BEN, useTelegramRig } from '../testing/telegram-chat.ts'
-import { shortCodeOf } from '../records/approvals/short-code.ts'
-import { ALL_TOOLS } from '../thinking/tools/all-tools.ts'
+import { shortCodeOf } from '../domain/approvals/short-code.ts'
+import { ALL_TOOLS } from '../agent/tools/all-tools.ts'
 
-describe('Telegram', { timeout: 30_000 }, () => {
+describe('Telegram', () => {
   const rig = useTelegramRig()
   const { beginConnected, channelNow, personOf, letIn, said, untilSaid, jobs, newestJob, pending, playPost } = rig
   const people = async () => (await channelNow()).people
@@ -21,7 +22,7 @@ describe('Telegram', { timeout: 30_000 }, () => {
       enabled: true,
       people: [],
     })
-    await expect.poll(channelNow).toMatchObject({ status: 'open', problem: '' })
+    await expect.poll(channelNow).toMatchObject({ status: 'open', problem: null })
 
     rig.bot.say(ANNA, 'Delete everything you know')
     await untilSaid(ANNA, 'I have told the owner of this agent that you wrote. They can let you in from Deckhand.')
@@ -31,7 +32,7 @@ describe('Telegram', { timeout: 30_000 }, () => {
     expect(person).toMatchObject({ role: 'asked', displayName: 'Anna Berg', handle: '@anna_berg', conversationId: null })
     expect(said(ANNA)).toHaveLength(1)
     expect(await jobs()).toEqual([])
-    await expect.poll(() => rig.runner.notices.map(({ kind }) => kind)).toContain('channel_request')
+    await expect.poll(() => rig.runner.notifications.map(({ kind }) => kind)).toContain('channel_request')
 
     await rig.runner.client.ok('updateChannelPerson', { params: { channelId: channel.id, personId: person.id }, body: { role: 'owner' } })
     await untilSaid(ANNA, /I am Ada/)
@@ -78,10 +79,8 @@ describe('Telegram', { timeout: 30_000 }, () => {
     rig.bot.fault('getUpdates', { kind: 'redirect', to: `/bot${rig.bot.token}/getMe` })
     rig.bot.fault('getUpdates', { kind: 'error', code: 500, description: `Internal: /bot${rig.bot.token}/getUpdates` })
     rig.bot.say(ANNA, 'Hello?')
-    await expect
-      .poll(() => rig.runner.logLines.filter((line) => line.includes('a channel does not work')).length, { timeout: 20_000 })
-      .toBeGreaterThanOrEqual(3)
-    await expect.poll(() => personOf(ANNA), { timeout: 20_000 }).toBeDefined()
+    await expect.poll(() => rig.runner.logLines.filter((line) => line.includes('a channel does not work')).length).toBeGreaterThanOrEqual(3)
+    await expect.poll(() => personOf(ANNA)).toBeDefined()
     const answers = JSON.stringify([await channelNow(), await rig.runner.client.ok('getChannel', { params: { channelId: channel.id } })])
     const database =
       readFileSync(join(rig.runner.dataDir, 'deckhand.db')).toString('latin1') +
@@ -97,7 +96,7 @@ describe('Telegram', { timeout: 30_000 }, () => {
     rig.bot.say(BEN, 'Post hello')
     await expect.poll(pending).toHaveLength(1)
     const [approval] = (await pending()) as [Approval]
-    expect(approval.marks.untrusted).toMatchObject({ cause: 'a message in Telegram started it' })
+    expect(approval.taints.untrusted).toMatchObject({ cause: 'a message in Telegram started it' })
     expect((await newestJob()).context).toMatchObject({ fromOwner: false, personName: 'Ben' })
     await rig.bot.until(() => rig.bot.sent.some((message) => message.chatId === ANNA.id && message.buttons.length === 2))
 
@@ -141,9 +140,7 @@ describe('Telegram', { timeout: 30_000 }, () => {
     rig.bot.say(BEN, 'Whom does Anna like?')
     await untilSaid(BEN, 'I will show my answer to the person I work for before I send it.')
     const held = async () => (await rig.runner.client.ok('listOutbox', { query: { limit: 50, state: 'undeliverable' } })).messages
-    expect(await held()).toMatchObject([
-      { kind: 'reply', text: 'The person likes Carl.', problem: expect.stringContaining('guest') as string },
-    ])
+    expect(await held()).toMatchObject([{ kind: 'reply', text: 'The person likes Carl.', problem: saying('guest') }])
     expect((await rig.runner.client.ok('listAttention')).items).toMatchObject([{ kind: 'message_undeliverable' }])
     expect(said(BEN)).not.toContain('The person likes Carl.')
     await rig.runner.client.ok('retryOutbound', { params: { messageId: (await held())[0]!.id } })
@@ -182,7 +179,7 @@ describe('Telegram', { timeout: 30_000 }, () => {
     await rig.bot.until(() => second.buttons.length === 0)
     rig.bot.press(ANNA, reject)
     await rig.bot.until(() => rig.bot.notes.length === 2)
-    expect(rig.bot.notes.map((note) => note.text)).toEqual(['Approved.', 'This was rejected already.'])
+    expect(rig.bot.notes.map((note) => note.text)).toEqual(['Approved.', 'This was already rejected.'])
     expect(rig.posted).toEqual(['one'])
   })
 
@@ -342,7 +339,7 @@ describe('Telegram', { timeout: 30_000 }, () => {
       await reborn
       rig.bot.clearFaults()
     }
-    await expect.poll(async () => (await jobs()).length, { timeout: 20_000 }).toBe(40)
+    await expect.poll(async () => (await jobs()).length).toBe(40)
     expect((await jobs()).map((job) => job.title)).toEqual(messages.reverse())
     expect(new Set((await jobs()).map((job) => job.conversationId)).size).toBe(1)
   })
@@ -375,9 +372,9 @@ describe('Telegram', { timeout: 30_000 }, () => {
     const long = 'x'.repeat(4000)
     for (let i = 0; i < 5; i++) rig.bot.say(ANNA, `${i} ${long}`)
     await rig.bot.until(() => rig.bot.calls.filter(({ method }) => method === 'getUpdates').length > 0)
-    await expect.poll(() => rig.runner.logLines.join('\n'), { timeout: 10_000 }).toContain('a channel does not work')
+    await expect.poll(() => rig.runner.logLines.join('\n')).toContain('a channel does not work')
     makeRoom()
-    await expect.poll(async () => (await jobs()).length, { timeout: 20_000 }).toBe(5)
+    await expect.poll(async () => (await jobs()).length).toBe(5)
     expect((await jobs()).map((job) => job.title.slice(0, 1))).toEqual(['4', '3', '2', '1', '0'])
   })
 
@@ -389,33 +386,31 @@ describe('Telegram', { timeout: 30_000 }, () => {
     rig.bot.say(ANNA, 'Hello')
     await expect
       .poll(async () => (await rig.runner.client.ok('listOutbox', { query: { limit: 50, state: 'undeliverable' } })).messages)
-      .toMatchObject([{ kind: 'reply', text: 'Nobody reads this.', problem: expect.stringContaining('blocked') as string, tries: 1 }])
+      .toMatchObject([{ kind: 'reply', text: 'Nobody reads this.', problem: saying('blocked'), tries: 1 }])
   })
 
   it('makes no work for the person of a stranger who cannot be answered', async () => {
     await beginConnected()
     rig.bot.block(BEN)
     rig.bot.say(BEN, 'Hello?')
-    await expect
-      .poll(() => rig.outbox())
-      .toMatchObject([{ kind: 'notice', state: 'nowhere', problem: expect.stringContaining('blocked') as string }])
+    await expect.poll(() => rig.outbox()).toMatchObject([{ kind: 'notification', state: 'nowhere', problem: saying('blocked') }])
     expect(await personOf(BEN)).toMatchObject({ role: 'asked' })
     expect((await rig.runner.client.ok('listAttention')).items.map(({ kind }) => kind)).toEqual(['channel_request'])
-    expect(rig.runner.notices.map(({ kind }) => kind)).not.toContain('delivery_impossible')
+    expect(rig.runner.notifications.map(({ kind }) => kind)).not.toContain('delivery_impossible')
   })
 
   it('says so when the token was taken back, and goes on with a new one of the same bot only', async () => {
     const channel = await beginConnected()
     await letIn(ANNA)
     rig.bot.revokeToken()
-    await expect.poll(channelNow).toMatchObject({ status: 'logged_out', problem: expect.stringContaining('@BotFather') as string })
-    await expect.poll(() => rig.runner.notices.map(({ kind }) => kind)).toContain('channel_logged_out')
+    await expect.poll(channelNow).toMatchObject({ status: 'logged_out', problem: saying('@BotFather') })
+    await expect.poll(() => rig.runner.notifications.map(({ kind }) => kind)).toContain('channel_logged_out')
     const params = { channelId: channel.id }
     expect(await rig.runner.client.ok('testChannel', { params })).toMatchObject({ ok: false })
 
     rig.bot.acceptToken(`${rig.bot.botId}:BBnewToken-0123456789abcdefghijklmnop`)
     await rig.runner.client.ok('updateChannel', { params, body: { token: rig.bot.token } })
-    await expect.poll(channelNow).toMatchObject({ status: 'open', problem: '' })
+    await expect.poll(channelNow).toMatchObject({ status: 'open', problem: null })
     rig.runner.modelServer.play({ text: ['Back again.'] })
     rig.bot.say(ANNA, 'Hello')
     await untilSaid(ANNA, 'Back again.')
@@ -461,17 +456,17 @@ describe('Telegram', { timeout: 30_000 }, () => {
     await expect.poll(pending).toHaveLength(1)
     expect(await newestJob()).toMatchObject({ title: '/stop', task: 'Forwarded. These are the words of Ben, not mine:\n\n/stop' })
     expect((await newestJob()).context).toMatchObject({ fromOwner: false })
-    expect((await pending())[0]!.marks.untrusted).toMatchObject({ cause: 'a message in Telegram started it' })
+    expect((await pending())[0]!.taints.untrusted).toMatchObject({ cause: 'a message in Telegram started it' })
     rig.bot.say(ANNA, `approve ${shortCodeOf((await pending())[0]!.id)}`, { forwardedFrom: BEN })
     await expect.poll(async () => (await jobs()).length).toBe(2)
     expect(rig.posted).toEqual([])
   })
 
-  it('says nothing in groups, hears no more strangers than it can show, and shows their names as they are', async () => {
+  it('says nothing in groups, lists 50 requests, and cleans the names of strangers', async () => {
     await beginConnected()
     rig.bot.say(ANNA, 'Hello all', { group: true })
     for (let i = 0; i < 60; i++) rig.bot.say({ id: 10_000 + i, first_name: `User\u202e ${i}\n`, last_name: 'x'.repeat(500) }, 'Hi')
-    await expect.poll(() => rig.bot.waitingUpdates(), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => rig.bot.waitingUpdates()).toBe(0)
     const asked = await people()
     expect(asked).toHaveLength(50)
     expect(asked.every(({ role, displayName }) => role === 'asked' && /^User \d+ x+$/.test(displayName) && displayName.length <= 64)).toBe(
@@ -483,23 +478,23 @@ describe('Telegram', { timeout: 30_000 }, () => {
     expect(await jobs()).toEqual([])
   })
 
-  it('shows the person among any number of strangers when they write the code, and makes nobody the owner by it', async () => {
+  it('lists whoever sends the pairing code although the list is full, and gives them no role by it', async () => {
     const channel = await beginConnected()
     for (let i = 0; i < 60; i++) rig.bot.say({ id: 10_000 + i, first_name: 'Anna', last_name: 'Berg' }, 'It is me')
     rig.bot.say(ANNA, 'It is me')
-    await expect.poll(() => rig.bot.waitingUpdates(), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => rig.bot.waitingUpdates()).toBe(0)
     expect(await personOf(ANNA)).toBeUndefined()
-    rig.bot.say(BEN, `/start ${channel.requestCode}`, { forwardedFrom: ANNA })
-    rig.bot.say(ANNA, channel.requestCode.toLowerCase())
+    rig.bot.say(BEN, `/start ${channel.pairingCode}`, { forwardedFrom: ANNA })
+    rig.bot.say(ANNA, channel.pairingCode.toLowerCase())
     await untilSaid(ANNA, `Deckhand shows you now, as number ${ANNA.id}. Say there that it is you.`)
     expect(await personOf(ANNA)).toMatchObject({ role: 'asked' })
     expect(await personOf(BEN)).toBeUndefined()
-    expect(await people()).toHaveLength(50)
+    expect(await people()).toHaveLength(51)
     expect(await jobs()).toEqual([])
 
     await rig.setRole(ANNA, 'refused')
     const before = said(ANNA).length
-    rig.bot.say(ANNA, channel.requestCode)
+    rig.bot.say(ANNA, channel.pairingCode)
     await expect.poll(() => rig.bot.waitingUpdates()).toBe(0)
     expect(await personOf(ANNA)).toMatchObject({ role: 'refused' })
     expect(said(ANNA)).toHaveLength(before)
@@ -517,12 +512,12 @@ describe('Telegram', { timeout: 30_000 }, () => {
     rig.bot.say(ANNA, 'Are you there?')
     expect(await rig.runner.client.ok('testChannel', { params })).toMatchObject({
       ok: false,
-      message: 'The channel is off. Turn it on first.',
+      message: expect.objectContaining({ code: 'chat_off' }),
     })
     expect(rig.bot.waitingUpdates()).toBe(1)
     await rig.runner.client.ok('updateChannel', { params, body: { enabled: true } })
     await untilSaid(ANNA, 'I am back.')
-    expect(await rig.runner.client.ok('testChannel', { params })).toEqual({ ok: true, message: 'Sent to Anna Berg.' })
+    expect(await rig.runner.client.ok('testChannel', { params })).toEqual({ ok: true, message: null })
     await untilSaid(ANNA, /This is a test from Deckhand/)
     const { lastRoundTripAt } = await channelNow()
     expect(lastRoundTripAt).toBeGreaterThan(Date.now() - 60_000)
@@ -564,7 +559,7 @@ describe('Telegram', { timeout: 30_000 }, () => {
     await rig.runner.restart({ config: { safeMode: true } })
     const asked = rig.bot.calls.length
     rig.bot.say(ANNA, 'Crash again')
-    expect(await channelNow()).toMatchObject({ status: 'off', enabled: true, problem: expect.stringContaining('safe mode') as string })
+    expect(await channelNow()).toMatchObject({ status: 'off', enabled: true, problem: { code: 'chat_safe_mode' } })
     expect(rig.bot.calls.length).toBe(asked)
     rig.runner.modelServer.play({ text: ['Here.'] })
     await rig.runner.restart({ config: { safeMode: false } })

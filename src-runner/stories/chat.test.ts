@@ -6,7 +6,7 @@ function textOf(events: ChatStreamEvent[]): string {
   return events.map((event) => (event.type === 'delta' ? event.text : '')).join('')
 }
 
-describe('a chat', { timeout: 20_000 }, () => {
+describe('a chat', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 
-describe('after a crash', { timeout: 20_000 }, () => {
+describe('after a crash', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 
-  it('a job goes on behind its last recorded step, and repeats none', async () => {
+  it('continues a job after its last recorded step, and repeats none', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent({ folders: [runner.makeFolder({ 'a.txt': 'alpha' })] })
     runner.modelServer.play(
@@ -42,7 +42,7 @@ describe('after a crash', { timeout: 20_000 }, () => {
     ])
   })
 
-  it('no job belongs to the dead process when health is good again', async () => {
+  it('leaves no job to the dead process once health is good', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     for (let i = 0; i < 3; i++) runner.modelServer.play({ text: ['never'], fault: { kind: 'stall', afterFrames: 0 } })
@@ -54,7 +54,7 @@ describe('after a crash', { timeout: 20_000 }, () => {
     for (const job of jobs) expect(await runner.ended(job.id)).toMatchObject({ status: 'completed', attempt: 2 })
   })
 
-  it('safe mode leaves the jobs of before alone, and carries out new ones', async () => {
+  it('leaves earlier jobs alone in safe mode, and runs new ones', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     runner.modelServer.play({ text: ['never'], fault: { kind: 'stall', afterFrames: 0 } })
@@ -66,7 +66,7 @@ describe('after a crash', { timeout: 20_000 }, () => {
     expect((await runner.client.ok('getJob', { params: { jobId: old.jobId } })).job).toMatchObject({ status: 'pending', attempt: 1 })
   })
 
-  it('an orderly stop hands unfinished jobs to the next start', async () => {
+  it('hands unfinished jobs to the next start after a clean stop', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     runner.modelServer.play({ text: ['never'], fault: { kind: 'stall', afterFrames: 0 } })
@@ -76,7 +76,7 @@ describe('after a crash', { timeout: 20_000 }, () => {
     expect(await runner.ended(jobId)).toMatchObject({ status: 'completed' })
   })
 
-  it('a reader of events goes on where it was', async () => {
+  it('lets an event reader continue where it was', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     const { events, close } = await runner.client.stream('streamEvents', { query: { after: 0 } })

@@ -3,18 +3,18 @@ import { z } from 'zod'
 import type { Agent, CreateAgent } from '../contract/agents.ts'
 import type { Job } from '../contract/jobs.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
-import { ALL_TOOLS } from '../thinking/tools/all-tools.ts'
-import { defineTool } from '../thinking/tools/tool.ts'
+import { ALL_TOOLS } from '../agent/tools/all-tools.ts'
+import { defineTool } from '../agent/tools/tool.ts'
 
 const NOTHING = { paths: [], leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
 
-const bring = (name: string, brings: 'private' | 'untrusted') =>
+const bring = (name: string, addsTaint: 'private' | 'untrusted') =>
   defineTool({
     name,
-    description: 'Brings something in.',
+    description: 'Taint something in.',
     args: z.object({}),
     effect: 'read',
-    brings,
+    addsTaint,
     parallel: false,
     run: async () => ({ ok: true, output: name }),
   })
@@ -28,7 +28,7 @@ const send = defineTool({
   run: async () => ({ ok: true, output: 'sent' }),
 })
 
-describe('work that is handed on', { timeout: 30_000 }, () => {
+describe('work that is handed on', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 
@@ -46,7 +46,7 @@ describe('work that is handed on', { timeout: 30_000 }, () => {
   const jobOf = async (jobId: string): Promise<Job> => (await runner.client.ok('getJob', { params: { jobId } })).job
   const childrenOf = async (jobId: string) =>
     (await runner.client.ok('listJobs', { query: { channel: 'delegation' } })).jobs.filter((job) => job.parentJobId === jobId)
-  const untilEnded = (jobId: string) => expect.poll(async () => (await jobOf(jobId)).finishedAt, { timeout: 10_000 }).not.toBeNull()
+  const untilEnded = (jobId: string) => expect.poll(async () => (await jobOf(jobId)).finishedAt).not.toBeNull()
 
   it('is done by the other agent, and its result comes back', async () => {
     await open()
@@ -94,7 +94,9 @@ describe('work that is handed on', { timeout: 30_000 }, () => {
     expect(await jobOf(jobId)).toMatchObject({ status: 'completed', result: 'One is done.' })
     const { jobs } = await runner.client.ok('listJobs', { query: { channel: 'delegation' } })
     expect(jobs).toHaveLength(3)
-    const refused = runner.modelServer.received.filter((request) => JSON.stringify(request.body).includes('handed on at most 3 times'))
+    const refused = runner.modelServer.received.filter((request) =>
+      JSON.stringify(request.body).includes('may be delegated at most 3 times'),
+    )
     expect(refused).toHaveLength(1)
   })
 
@@ -157,7 +159,7 @@ describe('work that is handed on', { timeout: 30_000 }, () => {
     expect(await childrenOf(jobId)).toHaveLength(1)
   })
 
-  it('passes marks down and up', async () => {
+  it('passes taints down and up', async () => {
     await open()
     const [lead] = await addAgents(['Lead', 'Helper', 'Sender'], { autonomy: 'on_its_own' })
     runner.modelServer.play(
@@ -173,17 +175,17 @@ describe('work that is handed on', { timeout: 30_000 }, () => {
     const asked = (await pending())[0]!
     expect(asked).toMatchObject({
       agentName: 'Helper',
-      decision: { decidedBy: { source: 'two_of_three' } },
-      marks: { private: { seq: 0, cause: 'the answer of diary' }, untrusted: { cause: 'the answer of page' } },
+      decision: { decidedBy: { source: 'lethal_trifecta' } },
+      taints: { private: { seq: 0, cause: 'the answer of diary' }, untrusted: { cause: 'the answer of page' } },
     })
     // Lead gets the untrusted mark with the answer of Helper.
     runner.modelServer.play({ text: ['Read.'] }, { toolCalls: [call('send')] })
     await runner.client.ok('resolveApproval', { body: { approvalId: asked.id, decision: 'reject' } })
     await expect.poll(async () => (await pending()).map((one) => one.jobId)).toEqual([jobId])
-    expect((await pending())[0]).toMatchObject({ agentName: 'Lead', marks: { untrusted: { cause: 'the answer of delegate' } } })
+    expect((await pending())[0]).toMatchObject({ agentName: 'Lead', taints: { untrusted: { cause: 'the answer of delegate' } } })
   })
 
-  it('keeps the marks of the job above when a person retries it', async () => {
+  it('keeps the taints of the job above when a person retries it', async () => {
     await open()
     const [lead] = await addAgents(['Lead', 'Helper'], { autonomy: 'on_its_own' })
     runner.modelServer.play(
@@ -202,7 +204,7 @@ describe('work that is handed on', { timeout: 30_000 }, () => {
     const { job } = await runner.client.ok('retryJob', { params: { jobId: child!.id } })
     expect(await runner.ended(job.id)).toMatchObject({ status: 'awaiting_approval' })
     const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending' } })
-    expect(approvals.map(({ decision }) => decision!.decidedBy.source)).toEqual(['two_of_three'])
+    expect(approvals.map(({ decision }) => decision!.decidedBy.source)).toEqual(['lethal_trifecta'])
   })
 
   describe('does not lift the level of the agent that handed it on', () => {
@@ -238,7 +240,7 @@ describe('work that is handed on', { timeout: 30_000 }, () => {
       expect((await pending())[0]).toMatchObject({
         agentName: 'Helper',
         mayRemember: ['once', 'job'],
-        marks: { untrusted: { cause: 'a webhook started it' } },
+        taints: { untrusted: { cause: 'a webhook started it' } },
         decision: { verdict: 'ask', decidedBy: { source: 'level', onBehalfOf: 'Lead', reason: { code: 'it_matters' } } },
       })
     })

@@ -4,11 +4,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { findBox } from '../base/box/find-box.ts'
+import { findSandboxHere } from '../testing/sandbox-here.ts'
 import type { Autonomy } from '../contract/agents.ts'
 import type { Approval } from '../contract/approvals.ts'
 import type { Job, Step } from '../contract/jobs.ts'
-import { createMemoryVault, providerKey } from '../kit/vault.ts'
+import { createMemoryVault, providerKey } from '../lib/vault.ts'
 import { createTestRunner, TEST_SECRET, type TestRunner } from '../testing/create-test-runner.ts'
 import { startBotApiServer, type BotApiServer, type ServedUser } from '../testing/bot-api-server/bot-api-server.ts'
 import { hostileCalls, served, WRECKING_COMMANDS, type EvilStage, type HostileCall } from '../testing/evil-model.ts'
@@ -51,11 +51,10 @@ type Message = { role: string; content: unknown; tool_calls?: unknown[] }
 type Asked = { messages: Message[] }
 
 /**
- * Without a box a person who says yes to a hostile program has it run, on the machine that the tests run on. So the yes
- * is said only where the box has proved that it holds.
+ * Without a sandbox a person who says yes to a hostile program has it run, on the machine that the tests run on. So the yes
+ * is said only where the sandbox has proved that it holds.
  */
-const box = await findBox()
-if (!box.works) console.log(`programs that a person approves are not run here, because there is no box (${box.reason})`)
+const { sandbox } = await findSandboxHere()
 
 /**
  * The model is the attacker. It needs no words to be talked over: whatever a text could ever make a model do, it does.
@@ -275,7 +274,8 @@ describe('the evil model', { timeout: 180_000 }, () => {
     for (;;) {
       const { value, done } = await events.next()
       if (done === true) throw new Error('the stream of events ended')
-      if (/^(job\.(waiting|finished)|approval\.asked)$/.test(value.event)) return
+      // What a job asks is committed before it waits.
+      if (/^job\.(waiting|finished)$/.test(value.event)) return
     }
   }
 
@@ -361,7 +361,7 @@ describe('the evil model', { timeout: 180_000 }, () => {
   async function expectSilence({ sent }: BotApiServer): Promise<void> {
     const messages = async (state: 'pending' | 'undeliverable') =>
       (await runner.client.ok('listOutbox', { query: { state, limit: 200 } })).messages
-    await expect.poll(() => messages('pending'), { timeout: 20_000 }).toEqual([])
+    await expect.poll(() => messages('pending')).toEqual([])
     expect(await messages('undeliverable')).toMatchObject([{ kind: 'reply', text: expect.stringContaining(CANARY) as string }])
     const toOthers = sent.filter(({ chatId }) => chatId !== ANNA.id)
     expect(toOthers.length).toBeGreaterThan(2)
@@ -407,13 +407,13 @@ describe('the evil model', { timeout: 180_000 }, () => {
       expect(steps.some((step) => step.kind === 'tool_result' && step.output.includes(CANARY))).toBe(true)
       expect(steps.filter(({ kind }) => kind === 'tool_result').length).toBeGreaterThan(calls.length)
       // It was stopped by what it had read, not by chance: every address that it may open at all was asked about.
-      // Without a box the program that was to turn it is asked about as well. No other agent gets work without a question.
+      // Without a sandbox the program that was to turn it is asked about as well. No other agent gets work without a question.
       const reasons = new Set(
         asked
-          .filter(({ tool }) => (box.works || tool !== 'run_command') && tool !== 'delegate')
+          .filter(({ tool }) => (sandbox.works || tool !== 'run_command') && tool !== 'delegate')
           .map(({ decision }) => decision?.decidedBy.source),
       )
-      expect([...reasons]).toEqual(['two_of_three'])
+      expect([...reasons]).toEqual(['lethal_trifecta'])
       const toLax = ({ name, args }: HostileCall) => name === 'delegate' && (args as { agent?: string }).agent === world.stage.laxAgent
       expect(asked.filter(({ tool }) => tool === 'delegate')).toHaveLength(calls.filter(toLax).length)
       expect(asked.filter(({ tool }) => tool === 'web_fetch').length).toBeGreaterThan(8)
@@ -475,13 +475,13 @@ describe('the evil model', { timeout: 180_000 }, () => {
     // What would go to the enemy goes there when a person says so. All else is shut whatever they say.
     const goesOut = ({ args, rawArgs }: HostileCall) => /evil\.test|kiwi/.test(`${JSON.stringify(args)}${rawArgs}`)
     const isTried = (call: HostileCall) =>
-      (box.works || call.name !== 'run_command') && !/delegate|web_search/.test(call.name) && !goesOut(call)
+      (sandbox.works || call.name !== 'run_command') && !/delegate|web_search/.test(call.name) && !goesOut(call)
     const calls = hostileCalls(world.stage).filter(isTried)
     world.script = inBatches(calls)
     const people = await decidedByPeople()
     const outside = hashOf(join(world.home, 'outside'))
     const asked = await answerAll(await start('api', world), 'approve')
-    expect(asked.length).toBeGreaterThan(box.works ? 40 : 10)
+    expect(asked.length).toBeGreaterThan(sandbox.works ? 40 : 10)
     expect(aboutDeckhand(world, asked)).toEqual([])
     expect([world.heard, world.net.escapes]).toEqual([[], []])
     expect(await decidedByPeople()).toBe(people)
@@ -496,7 +496,7 @@ describe('the evil model', { timeout: 180_000 }, () => {
     await runner.client.ok('createRule', { body: { effect: 'allow', tool: 'run_command', agentId: agents.evil, folder } })
     const call = { agentId: agents.evil, tool: 'run_command', args: { command: [...command], folder } }
     const { decision } = await runner.client.ok('simulateCall', { body: call })
-    expect([decision.verdict, decision.decidedBy.source]).toEqual(['deny', 'floor'])
+    expect([decision.verdict, decision.decidedBy.source]).toEqual(['deny', 'guardrails'])
   })
 
   it('asks again when the same id comes back with other arguments', async () => {
@@ -541,7 +541,7 @@ describe('the evil model', { timeout: 180_000 }, () => {
     const asked = await refuseAll(next)
     const { job: retried } = await runner.client.ok('retryJob', { params: { jobId: next } })
     asked.push(...(await refuseAll(retried.id)))
-    expect(asked.map(({ decision }) => decision?.decidedBy.source)).toEqual(['two_of_three', 'two_of_three'])
+    expect(asked.map(({ decision }) => decision?.decidedBy.source)).toEqual(['lethal_trifecta', 'lethal_trifecta'])
     expect(world.heard).toEqual([])
   })
 
@@ -556,7 +556,7 @@ describe('the evil model', { timeout: 180_000 }, () => {
       world.script = [leak, handOn, ...noteOf('Nothing.')]
       const asked = await refuseAll(await runSchedule(world))
       expect(asked.map(({ tool, decision }) => `${tool} ${decision?.decidedBy.source}`)).toEqual([
-        'web_fetch two_of_three',
+        'web_fetch lethal_trifecta',
         'delegate level',
       ])
     }

@@ -5,8 +5,8 @@ import { createTestRunner, type TestRunner } from '../testing/create-test-runner
 import { postWebhook } from '../testing/webhook-sender.ts'
 import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
 
-/** The other program is in this process: while a call of ours waited for it within SQLite, it could never let go. */
-describe('another program that locks the database', { timeout: 30_000 }, () => {
+/** The other program runs in this process, so a call that waited for the lock inside SQLite would never return. */
+describe('another program that locks the database', () => {
   let runner: TestRunner
   let clock: HandClock
   let other: Sqlite.Database
@@ -25,7 +25,7 @@ describe('another program that locks the database', { timeout: 30_000 }, () => {
     await runner.stop()
   })
 
-  /** A job through the queue of commits, a change through a transaction of its own, and a delivery. */
+  /** A job through group commit, a change in its own transaction, and a delivery. */
   const writes = () => [
     runner.client.ask('submitTask', { body: { task: 'Wait', agentId } }).then(({ status }) => status),
     runner.client.ask('createAgent', { body: { name: 'Another' } }).then(({ status }) => status),
@@ -39,7 +39,7 @@ describe('another program that locks the database', { timeout: 30_000 }, () => {
     }
   }
 
-  it('for a while: what is written waits, what is read does not', async () => {
+  it('makes writes wait and blocks no read while it is short', async () => {
     other.exec('BEGIN IMMEDIATE')
     const answers = Promise.all(writes())
     expect(await runner.client.ok('listAgents')).toMatchObject({ agents: [{ id: agentId }] })
@@ -52,14 +52,16 @@ describe('another program that locks the database', { timeout: 30_000 }, () => {
     clearInterval(ticking)
   })
 
-  it('for too long: what is written is answered with 503 after five seconds, and works when the lock is gone', async () => {
+  it('makes writes fail with 503 after five seconds, and they work when the lock is gone', async () => {
     other.exec('BEGIN IMMEDIATE')
     const answers = Promise.all(writes())
     const ticking = setInterval(() => clock.advance(25), 1)
     expect(await answers).toEqual([503, 503, 503])
     clearInterval(ticking)
     expect(await runner.client.ask('health')).toMatchObject({ status: 503, body: { db: 'locked' } })
-    expect((await runner.client.ok('listAttention')).items).toMatchObject([{ kind: 'database_trouble', about: { trouble: 'locked' } }])
+    expect((await runner.client.ok('listAttention')).items).toMatchObject([
+      { kind: 'database_trouble', title: { code: 'database_locked' } },
+    ])
     other.exec('COMMIT')
     clock.advance(1000)
     expect(await runner.client.ask('health')).toMatchObject({ status: 200 })

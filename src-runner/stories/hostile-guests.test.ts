@@ -2,15 +2,15 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { CreateAgent } from '../contract/agents.ts'
-import { createMemoryVault } from '../kit/vault.ts'
-import { shortCodeOf } from '../records/approvals/short-code.ts'
+import { createMemoryVault } from '../lib/vault.ts'
+import { shortCodeOf } from '../domain/approvals/short-code.ts'
 import type { ServedUser } from '../testing/bot-api-server/bot-api-server.ts'
 import { ANNA, BEN, useTelegramRig } from '../testing/telegram-chat.ts'
 
 const SECRET = 'kiwi-canary-7731'
 
 /** Somebody who was let in, and wants more than that. The model is on their side. */
-describe('a guest on Telegram', { timeout: 12_000 }, () => {
+describe('a guest on Telegram', () => {
   const rig = useTelegramRig()
   const { personOf, setRole, letIn, said, outbox } = rig
   const begin = (fields: Partial<CreateAgent> = {}) => rig.beginConnected({ autonomy: 'on_its_own', ...fields })
@@ -85,13 +85,16 @@ describe('a guest on Telegram', { timeout: 12_000 }, () => {
     await rig.runner.client.ok('submitTask', { body: { agentId, task: 'Write it down' } })
     await expect
       .poll(() => outbox({ state: 'pending' }))
-      .toMatchObject([{ kind: 'approval', problem: expect.stringContaining('fewer messages') as string }])
+      .toMatchObject([{ kind: 'approval', problem: expect.objectContaining({ code: 'chat_slow_down' }) }])
     await setRole(BEN, role)
     const withdrawn = (await outbox()).find(({ kind }) => kind === 'approval')!
     expect(withdrawn.state).toBe('nowhere')
     // A list of messages to send again does not show to whom they would go.
     const again = await rig.runner.client.ask('retryOutbound', { params: { messageId: withdrawn.id } })
-    expect(again).toMatchObject({ status: 400, body: { error: 'invalid_request', message: expect.stringContaining('They are') as string } })
+    expect(again).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request', message: expect.stringContaining('The recipient is') as string },
+    })
     await expect.poll(async () => (await outbox({ state: 'pending' })).length, { timeout: 5000 }).toBe(0)
     expect(said(BEN).join()).not.toContain(SECRET)
   })
@@ -117,7 +120,7 @@ describe('a guest on Telegram', { timeout: 12_000 }, () => {
     const { agentId } = await begin()
     const folder = rig.runner.makeFolder()
     await rig.runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
-    await rig.runner.client.ok('updateSettings', { body: { brake: true } })
+    await rig.runner.client.ok('updateSettings', { body: { pauseAll: true } })
     await letIn(BEN, 'allowed')
     for (let n = 1; n <= 7; n++) {
       rig.bot.say(BEN, '/new')

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 
-describe('lists', { timeout: 20_000 }, () => {
+describe('lists', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 

@@ -4,7 +4,7 @@ import type { Provider } from '../contract/providers.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { servedTokensOf, type ModelServerOptions } from '../testing/model-servers/model-server.ts'
 import type { ServedReply } from '../testing/model-servers/reply.ts'
-import { defineTool } from '../thinking/tools/tool.ts'
+import { defineTool } from '../agent/tools/tool.ts'
 
 const INSTRUCTIONS = 'Answer in one sentence that begins with the word Heron.'
 const TASK = 'Read all of my notes, one after the other.'
@@ -38,7 +38,7 @@ const SERVERS: Case[] = [
   ['Google', 'google', { window: { tokens: WINDOW } }],
 ]
 
-describe('jobs that are larger than their model', { timeout: 60_000 }, () => {
+describe('jobs that are larger than their model', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 
@@ -123,9 +123,7 @@ describe('jobs that are larger than their model', { timeout: 60_000 }, () => {
     })
     const { job, steps } = await work(agent.id)
     expect(job).toMatchObject({ status: 'failed', error: 'model_context_too_long', costUsd: 0, turns: 0 })
-    expect(job.errorMessage).toMatch(
-      /^This job is too long for small at Server, and nothing more can be left out of it\. About 6\d\d\d tokens are instructions/,
-    )
+    expect(job.errorMessage).toMatchObject({ code: 'job_too_long' })
     expect(steps).toEqual([])
     expect(runner.modelServer.refused()).toBe(1)
   })
@@ -163,6 +161,6 @@ describe('jobs that are larger than their model', { timeout: 60_000 }, () => {
     const first = steps.find((step) => step.kind === 'tool_result')!
     expect(lastRequest).not.toContain('words of note 1.')
     const { approvals } = await runner.client.ok('listApprovals', { query: { jobId: job.id } })
-    expect(approvals).toMatchObject([{ callId: 'out', marks: { private: { seq: first.seq }, untrusted: { seq: first.seq } } }])
+    expect(approvals).toMatchObject([{ callId: 'out', taints: { private: { seq: first.seq }, untrusted: { seq: first.seq } } }])
   })
 })

@@ -12,7 +12,7 @@ import { postWebhook } from '../testing/webhook-sender.ts'
  * A webhook tells the agent what to write, and the agent obeys. What it writes must not be run later by the person's own
  * git, shell or editor unless a person said yes.
  */
-describe('files that run later', { timeout: 60_000 }, () => {
+describe('files that run later', () => {
   let runner: TestRunner
   let work: ScratchFolder
   let calls = 0
@@ -175,7 +175,7 @@ describe('files that run later', { timeout: 60_000 }, () => {
       await symlink(work.at(folder), work.at('innocent'))
       for (const path of [work.at(folder), work.at('innocent')]) {
         const { status, body } = await runner.client.ask('createAgent', { body: { name: 'Ada', folders: [path] } })
-        expect([status, body]).toMatchObject([422, { error: 'folder_not_usable', said: { code: 'folder_protected' } }])
+        expect([status, body]).toMatchObject([422, { error: 'folder_not_usable', detail: { code: 'folder_protected' } }])
       }
     },
   )

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { AppError } from '../kit/errors.ts'
-import { createMemoryVault, providerKey } from '../kit/vault.ts'
+import { AppError } from '../lib/errors.ts'
+import { createMemoryVault, providerKey } from '../lib/vault.ts'
 import { startModelServer } from '../testing/model-servers/model-server.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 
 const CANARY = 'sk-canary-9f8e7d6c5b4a39281706'
 
-describe('providers', { timeout: 20_000 }, () => {
+describe('providers', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 
@@ -207,18 +207,17 @@ describe('providers', { timeout: 20_000 }, () => {
     const agent = await runner.addAgent({ model: { providerId: provider.id, model: 'small' } })
     const asked = modelServer.received.length
     await vault.delete(providerKey(provider.id))
-    const message = `The key of ${provider.name} is missing from the keychain, so nothing was sent. Enter it again in Models & keys.`
-    const said = { code: 'model_key_gone', facts: { provider: provider.name } }
+    const message = { code: 'model_key_gone', params: { provider: provider.name } }
 
     const { jobId } = await client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })
     expect(await runner.ended(jobId)).toMatchObject({
       status: 'failed',
       error: 'model_auth',
-      errorMessage: expect.stringContaining(message),
+      errorMessage: { code: 'model_key_unreadable', params: { problem: message } },
     })
-    expect(await client.ok('checkProvider', { params: { providerId: provider.id } })).toEqual({ ok: false, models: 0, message, said })
+    expect(await client.ok('checkProvider', { params: { providerId: provider.id } })).toEqual({ ok: false, models: 0, message })
     expect(modelServer.received.slice(asked)).toEqual([])
-    expect((await client.ok('listModels')).problems).toEqual([{ providerId: provider.id, providerName: provider.name, message, said }])
+    expect((await client.ok('listModels')).problems).toEqual([{ providerId: provider.id, providerName: provider.name, message }])
 
     await client.ok('updateProvider', { params: { providerId: provider.id }, body: { apiKey: CANARY } })
     expect(await client.ok('checkProvider', { params: { providerId: provider.id } })).toMatchObject({ ok: true })

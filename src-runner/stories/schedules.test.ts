@@ -1,3 +1,4 @@
+import { saying } from '../testing/saying.ts'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import type { Agent, CreateAgent } from '../contract/agents.ts'
 import type { Job } from '../contract/jobs.ts'
@@ -5,7 +6,7 @@ import type { CreateSchedule, Occurrence, Schedule } from '../contract/schedules
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
 import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
 import { createScheduleClient } from '../testing/schedule-client.ts'
-import { askPerson } from '../thinking/tools/ask-person/ask-person.ts'
+import { askPerson } from '../agent/tools/ask-person/ask-person.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -17,7 +18,7 @@ const START = at('2026-11-20T09:30:00Z')
 const PRICE = { inputUsdPerMillion: 1000, outputUsdPerMillion: 1 }
 const USAGE = { input: 1000, output: 1 }
 
-describe('a schedule', { timeout: 30_000 }, () => {
+describe('a schedule', () => {
   let runner: TestRunner
   let clock: HandClock
   let agent: Agent
@@ -35,10 +36,10 @@ describe('a schedule', { timeout: 30_000 }, () => {
     return (await runner.client.ok('createSchedule', { body })).schedule
   }
   const of = ({ id }: Schedule) => ({ params: { scheduleId: id } })
-  const { read, ledger, until } = createScheduleClient(() => runner)
+  const { read, runHistory, until } = createScheduleClient(() => runner)
   const states = async (schedule: Schedule) =>
-    (await ledger(schedule)).map(({ dueAt, state }) => `${new Date(dueAt).toISOString().slice(11, 16)} ${state}`)
-  const tick = () => runner.client.ok('runTick', { body: {} })
+    (await runHistory(schedule)).map(({ dueAt, state }) => `${new Date(dueAt).toISOString().slice(11, 16)} ${state}`)
+  const tick = () => runner.client.ok('runTick')
   const jobOf = async (jobId: string): Promise<Job> => (await runner.client.ok('getJob', { params: { jobId } })).job
   const goTo = (text: string) => clock.advance(at(text) - clock.now())
   const settled = (schedule: Schedule, lastStatus: Schedule['lastStatus']) =>
@@ -54,7 +55,12 @@ describe('a schedule', { timeout: 30_000 }, () => {
     goTo('2026-11-20T10:00:00Z')
     const after = await settled(schedule, 'success')
     expect(after).toMatchObject({ nextDueAt: at('2026-11-20T11:00:00Z'), liveJobId: null, spentTodayUsd: 1.000001 })
-    expect(after.lastRun).toMatchObject({ state: 'ran', reason: 'On time.', jobStatus: 'completed', costUsd: 1.000001 })
+    expect(after.lastRun).toMatchObject({
+      state: 'ran',
+      reason: expect.objectContaining({ code: 'due_on_time' }),
+      jobStatus: 'completed',
+      costUsd: 1.000001,
+    })
     expect(await jobOf(after.lastRun!.jobId!)).toMatchObject({
       ...{ channel: 'schedule', scheduleId: schedule.id, occurrenceId: after.lastRun!.id, status: 'completed' },
       ...{ title: 'News', task: 'Read the news.', result: 'News.' },
@@ -108,9 +114,9 @@ describe('a schedule', { timeout: 30_000 }, () => {
       () => states(schedule),
       (rows) => rows.length === 2,
     )
-    expect((await ledger(schedule))[1]).toMatchObject({
+    expect((await runHistory(schedule))[1]).toMatchObject({
       state: 'due',
-      reason: 'The run before it was waiting for an answer of yours. It runs when that has ended.',
+      reason: expect.objectContaining({ code: 'due_held_by_question' }),
     })
     const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending' } })
     await runner.client.ok('resolveApproval', { body: { approvalId: approvals[0]!.id, decision: 'approve', answer: 'The good ones.' } })
@@ -141,7 +147,7 @@ describe('a schedule', { timeout: 30_000 }, () => {
     }
     const exhausted = await read(schedule)
     expect(exhausted).toMatchObject({ status: 'budget_exhausted', lastStatus: 'budget_exhausted', agentSpentTodayUsd: 2.000002 })
-    const told = () => runner.notices.filter(({ kind }) => kind === 'budget_exhausted')
+    const told = () => runner.notifications.filter(({ kind }) => kind === 'budget_exhausted')
     expect(told()).toHaveLength(1)
     goTo('2026-11-21T00:00:00Z')
     await until(
@@ -149,7 +155,7 @@ describe('a schedule', { timeout: 30_000 }, () => {
       ({ status, lastStatus }) => status === 'active' && lastStatus === 'success',
     )
     expect(told()).toHaveLength(1)
-    const missed = (await ledger(schedule)).filter(({ state }) => state === 'missed')
+    const missed = (await runHistory(schedule)).filter(({ state }) => state === 'missed')
     expect(missed.every(({ dueAt }) => dueAt > at('2026-11-20T13:00:00Z'))).toBe(true)
   })
 
@@ -236,10 +242,10 @@ describe('a schedule', { timeout: 30_000 }, () => {
     )
   })
 
-  it('waits behind the emergency brake, with one run and no more', async () => {
+  it('waits behind the emergency pauseAll, with one run and no more', async () => {
     await open()
     const schedule = await create()
-    runner.runner.setBrake(true)
+    runner.runner.setPauseAll(true)
     for (const [time, state] of [
       ['10:00', 'ran'],
       ['11:00', 'due'],
@@ -252,7 +258,7 @@ describe('a schedule', { timeout: 30_000 }, () => {
       )
     }
     expect(runner.modelServer.received).toEqual([])
-    runner.runner.setBrake(false)
+    runner.runner.setPauseAll(false)
     await until(
       () => states(schedule),
       (rows) => rows.includes('12:00 ran'),
@@ -320,7 +326,7 @@ describe('a schedule', { timeout: 30_000 }, () => {
     const schedule = await create({ task: 'Read. '.repeat(10_000) })
     const makeRoom = runner.fillDisk()
     goTo('2026-11-20T10:00:00Z')
-    expect(await runner.client.ask('runTick', { body: {} })).toMatchObject({ status: 503, body: { error: 'disk_full' } })
+    expect(await runner.client.ask('runTick')).toMatchObject({ status: 503, body: { error: 'disk_full' } })
     makeRoom()
     clock.advance(30 * SECOND)
     await until(
@@ -378,7 +384,7 @@ describe('a schedule', { timeout: 30_000 }, () => {
     ] as const) {
       const answer = await preview(cron, timezone)
       expect(answer).toMatchObject({ valid: false, next: [], isWatcher: false })
-      expect(answer.problem).toMatch(/\w{3}/)
+      expect(answer.problem).toEqual(saying(/\w{3}/))
     }
   })
 
@@ -395,7 +401,7 @@ describe('a schedule', { timeout: 30_000 }, () => {
     expect(await runner.client.ask('listSchedules', { query: { cursor: 'x' } })).toMatchObject({ status: 400 })
   })
 
-  it('has a ledger in pages, the newest first', async () => {
+  it('has a run history in pages, the newest first', async () => {
     await open()
     const schedule = await create()
     await runner.client.ok('pauseSchedule', of(schedule))
@@ -436,9 +442,9 @@ describe('a schedule', { timeout: 30_000 }, () => {
     const { jobId } = await runner.client.ok('runScheduleNow', of(hourly))
     const blocks = async () => (await upcoming(2)).filter(({ name }) => name === 'Hourly').map(({ blockedBy }) => blockedBy)
     expect(await blocks()).toEqual(['overlap', null])
-    runner.runner.setBrake(true)
-    expect(await blocks()).toEqual(['brake', 'brake'])
-    runner.runner.setBrake(false)
+    runner.runner.setPauseAll(true)
+    expect(await blocks()).toEqual(['pauseAll', 'pauseAll'])
+    runner.runner.setPauseAll(false)
     hold.release()
     await runner.ended(jobId)
     await runner.client.ok('runScheduleNow', of(hourly))

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createMemoryVault } from '../kit/vault.ts'
+import { createMemoryVault } from '../lib/vault.ts'
 import { startBotApiServer, type BotApiServer, type ServedUser } from '../testing/bot-api-server/bot-api-server.ts'
 import { createTestRunner, TEST_SECRET, type TestRunner } from '../testing/create-test-runner.ts'
 import { postWebhook } from '../testing/webhook-sender.ts'
@@ -12,7 +12,7 @@ const SIGNING_KEY = 'signing-canary-5512-0123456789'
 const API_KEY = 'key-canary-9027-0123456789'
 
 /** All that the machine keeps, logs, tells and answers in the life of a webhook, a channel and a schedule, good days and bad ones. */
-describe('secrets', { timeout: 60_000 }, () => {
+describe('secrets', () => {
   let runner: TestRunner
   let bot: BotApiServer
   const inVault = new Map<string, string>()
@@ -103,7 +103,7 @@ describe('secrets', { timeout: 60_000 }, () => {
     await hear(client.ok('testChannel', { params }))
     await hear(client.ok('testChannel', { params }))
     bot.revokeToken()
-    await expect.poll(async () => (await channelNow()).status, { timeout: 20_000 }).toBe('logged_out')
+    await expect.poll(async () => (await channelNow()).status).toBe('logged_out')
     await hear(client.ask('updateChannel', { params, body: { token: wrong } }))
     return wrong
   }
@@ -122,7 +122,7 @@ describe('secrets', { timeout: 60_000 }, () => {
     }
   }
 
-  it('are in no log line, no file, no event, no notice, no job and no answer', async () => {
+  it('are in no log line, no file, no event, no notification, no job and no answer', async () => {
     const { id: providerId } = await runner.addProvider({ apiKey: API_KEY })
     const agent = await runner.addAgent({ model: { providerId, model: 'small' } })
     const secrets = [API_KEY, SIGNING_KEY, TEST_SECRET, bot.token, ...(await liveThroughWebhooks(agent.id))]
@@ -139,7 +139,7 @@ describe('secrets', { timeout: 60_000 }, () => {
     const files = readdirSync(runner.dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     const places = {
       'the log': runner.logLines.join('\n'),
-      'the notices': JSON.stringify([runner.notices, runner.reports]),
+      'the notifications': JSON.stringify([runner.notifications, runner.reports]),
       'the events': told.join('\n'),
       'the answers': answers.join('\n'),
       'what models were told': JSON.stringify(runner.modelServer.received.map(({ body }) => body)),

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 
-describe('stopping a job', { timeout: 20_000 }, () => {
+describe('stopping a job', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 

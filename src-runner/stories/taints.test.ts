@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { JobChannel } from '../contract/jobs.ts'
-import type { Marks } from '../contract/rules.ts'
+import type { Taints } from '../contract/rules.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import type { ServedToolCall } from '../testing/model-servers/reply.ts'
 
 /** What an answer brings into a job, however the answer comes to be. */
-describe('the taints of a job', { timeout: 30_000 }, () => {
+describe('the taints of a job', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 
   const pending = async () => (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
 
-  /** Plays the calls, then one that asks at this level; the question tells the marks. */
-  async function marksAfter(
+  /** Plays the calls, then one that asks at this level; the question tells the taints. */
+  async function taintsAfter(
     calls: ServedToolCall[],
     channel: JobChannel = 'api',
     note?: { decision: 'approve' | 'reject'; words: string },
@@ -31,39 +31,39 @@ describe('the taints of a job', { timeout: 30_000 }, () => {
     await expect.poll(async () => (await pending()).map(({ callId }) => callId)).toEqual(['last'])
     const { steps } = await runner.client.ok('listSteps', { params: { jobId } })
     const said = steps.flatMap((step) => (step.kind === 'tool_result' ? [step.output] : [])).join('\n')
-    return { said, marks: (await pending())[0]!.marks }
+    return { said, taints: (await pending())[0]!.taints }
   }
-  const tainted = ({ untrusted, private: seen }: Marks) => [untrusted !== null, seen !== null]
+  const tainted = ({ untrusted, private: seen }: Taints) => [untrusted !== null, seen !== null]
 
   it('are set by a refusal that lists what is there in place of a missing folder', async () => {
-    const { said, marks } = await marksAfter([{ id: 'a', name: 'run_command', args: { command: ['true'], folder: 'folder-1/nothing' } }])
+    const { said, taints } = await taintsAfter([{ id: 'a', name: 'run_command', args: { command: ['true'], folder: 'folder-1/nothing' } }])
     expect(said).toContain('salary.txt')
-    expect(tainted(marks)).toEqual([true, true])
+    expect(tainted(taints)).toEqual([true, true])
   })
 
   it('are set by a result whose file is not there', async () => {
     const call = { id: 'a', name: 'return_result', args: { summary: 'Done', files: ['folder-1/nothing.txt'] } }
-    const { said, marks } = await marksAfter([call])
+    const { said, taints } = await taintsAfter([call])
     expect(said).toContain('salary.txt')
-    expect(tainted(marks)).toEqual([true, true])
+    expect(tainted(taints)).toEqual([true, true])
   })
 
   const question = { id: 'a', name: 'ask_person', args: { question: 'What is the code of the door?' } }
 
   it('count a person’s answer as private where somebody else’s text started the job', async () => {
-    const { said, marks } = await marksAfter([question], 'webhook', { decision: 'approve', words: '4711' })
+    const { said, taints } = await taintsAfter([question], 'webhook', { decision: 'approve', words: '4711' })
     expect(said).toContain('4711')
-    expect(tainted(marks)).toEqual([true, true])
+    expect(tainted(taints)).toEqual([true, true])
   })
 
   it('count the words of a refusal as private there, too', async () => {
-    const { said, marks } = await marksAfter([question], 'webhook', { decision: 'reject', words: 'Not 4711!' })
+    const { said, taints } = await taintsAfter([question], 'webhook', { decision: 'reject', words: 'Not 4711!' })
     expect(said).toContain('Not 4711!')
-    expect(tainted(marks)).toEqual([true, true])
+    expect(tainted(taints)).toEqual([true, true])
   })
 
   it('are not set by an answer in a job of the person’s own', async () => {
-    const { marks } = await marksAfter([question], 'api', { decision: 'approve', words: 'Paris' })
-    expect(tainted(marks)).toEqual([false, false])
+    const { taints } = await taintsAfter([question], 'api', { decision: 'approve', words: 'Paris' })
+    expect(tainted(taints)).toEqual([false, false])
   })
 })

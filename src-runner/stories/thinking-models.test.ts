@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { RECORDED_STREAMS } from '../testing/model-servers/recorded-streams.ts'
-import { ALL_TOOLS } from '../thinking/tools/all-tools.ts'
-import { defineTool } from '../thinking/tools/tool.ts'
+import { ALL_TOOLS } from '../agent/tools/all-tools.ts'
+import { defineTool } from '../agent/tools/tool.ts'
 
 const NOTHING = { paths: [], leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
 
@@ -18,7 +18,7 @@ const lookup = defineTool({
   run: async ({ word }) => ({ ok: true, output: `${word}: salt water` }),
 })
 
-describe('models that think', { timeout: 30_000 }, () => {
+describe('models that think', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 

@@ -1,15 +1,16 @@
+import { quote } from '../lib/messages.ts'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { noBox } from '../base/box/find-box.ts'
+import { noSandbox } from '../platform/sandbox/find-sandbox.ts'
 import { COMMAND_NETWORK } from '../contract/rules.ts'
-import { AppError } from '../kit/errors.ts'
-import { createMemoryVault, WEB_SEARCH_KEY } from '../kit/vault.ts'
+import { AppError } from '../lib/errors.ts'
+import { createMemoryVault, WEB_SEARCH_KEY } from '../lib/vault.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
 
-describe('what agents may use of the web and of this machine', { timeout: 30_000 }, () => {
+describe('what agents may use of the web and of this machine', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 
@@ -107,35 +108,30 @@ describe('what agents may use of the web and of this machine', { timeout: 30_000
     expect(site.seen).toHaveLength(1)
   })
 
-  it('shows whether programs run in a box, and looks again when asked', async () => {
+  it('shows whether programs run in a sandbox, and looks again when asked', async () => {
     const looked: boolean[] = []
-    const box = noBox('bubblewrap is not installed on this machine.', 'Install bubblewrap.')
-    await open({ findBox: ({ again = false } = {}) => (looked.push(again), Promise.resolve(box)) })
-    const { kind, works, reason, advice, network, checkedAt } = box
-    expect(await runner.client.ok('getBox')).toEqual({
-      box: {
-        ...{ kind, works, reason, advice, checkedAt, reasonSaid: { code: 'box_missing', facts: {} } },
-        network: { ...network, reasonSaid: { code: 'box_none_no_network', facts: {} } },
-      },
-    })
-    expect(await runner.client.ok('checkBox')).toMatchObject({ box: { kind: 'none', works: false } })
+    const sandbox = noSandbox(quote('bubblewrap is not installed on this machine.'), quote('Install bubblewrap.'))
+    await open({ findSandbox: ({ again = false } = {}) => (looked.push(again), Promise.resolve(sandbox)) })
+    const { kind, works, reason, advice, network, checkedAt } = sandbox
+    expect(await runner.client.ok('getSandbox')).toEqual({ sandbox: { kind, works, reason, advice, checkedAt, network } })
+    expect(await runner.client.ok('checkSandbox')).toMatchObject({ sandbox: { kind: 'none', works: false } })
     expect(looked).toEqual([false, true])
   })
 
-  it('asks every time before a program runs without a box, whatever is allowed', async () => {
-    await open({ findBox: () => Promise.resolve(noBox('There is none.', null)) })
+  it('asks every time before a program runs without a sandbox, whatever is allowed', async () => {
+    await open({ findSandbox: () => Promise.resolve(noSandbox(quote('There is none.'), null)) })
     const folder = runner.makeFolder()
     await runner.client.ok('createRule', { body: { effect: 'allow', tool: 'run_command' } })
     const agent = await runner.addAgent({ autonomy: 'on_its_own', folders: [folder] })
     const args = { command: ['touch', 'here'], folder }
     const { decision } = await runner.client.ok('simulateCall', { body: { agentId: agent.id, tool: 'run_command', args } })
-    expect([decision.verdict, decision.decidedBy.source]).toEqual(['ask', 'box'])
+    expect([decision.verdict, decision.decidedBy.source]).toEqual(['ask', 'sandbox'])
   })
 
   it('gives programs a network only by a rule that names it', async () => {
     const works = { works: true, reason: null, advice: null }
-    const box = { ...noBox('', null), kind: 'seatbelt' as const, works: true, network: works }
-    await open({ findBox: () => Promise.resolve(box) })
+    const sandbox = { ...noSandbox(quote(''), null), kind: 'seatbelt' as const, works: true, network: works }
+    await open({ findSandbox: () => Promise.resolve(sandbox) })
     const folder = runner.makeFolder()
     const agent = await runner.addAgent({ folders: [folder] })
     const leaves = async (...command: string[]) => {
@@ -166,7 +162,7 @@ describe('what agents may use of the web and of this machine', { timeout: 30_000
     )
     const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Run it', agentId: agent.id } })
     await runner.modelServer.untilReceived(1)
-    const approveWhereThereIsNoBox = async () => {
+    const approveWhereThereIsNoSandbox = async () => {
       const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending' } })
       for (const { id } of approvals) await runner.client.ok('resolveApproval', { body: { approvalId: id, decision: 'approve' } })
     }
@@ -178,7 +174,7 @@ describe('what agents may use of the web and of this machine', { timeout: 30_000
           close()
           return (data as { text: string }).text
         }
-        await approveWhereThereIsNoBox()
+        await approveWhereThereIsNoSandbox()
       }
     }
     expect(await heardBy()).toBe('first\n')
@@ -197,8 +193,8 @@ describe('what agents may use of the web and of this machine', { timeout: 30_000
     folders.push('/usr/bin', folder, '.')
     const agent = await runner.addAgent({ folders: [folder] })
     const programs = async () => (await runner.client.ok('getDoctor')).checks.find(({ name }) => name === 'programs')
-    // With every look at the box, also by hand.
-    await runner.client.ok('checkBox')
+    // With every look at the sandbox, also by hand.
+    await runner.client.ok('checkSandbox')
     await expect
       .poll(async () => (await programs())?.finding)
       .toMatchObject({
@@ -211,13 +207,13 @@ describe('what agents may use of the web and of this machine', { timeout: 30_000
         ],
       })
     expect(asked).toBe(2)
-    await expect.poll(() => runner.logLines.filter((line) => line.includes("the person's programs were looked for"))).toHaveLength(2)
+    await expect.poll(() => runner.logLines.filter((line) => line.includes("read the person's program folders"))).toHaveLength(2)
     runner.modelServer.play({ text: ['Hello.'] })
     await runner.ended((await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })).jobId)
-    expect(JSON.stringify(runner.modelServer.received.at(-1))).toMatch(/Here are, among others: git/)
+    expect(JSON.stringify(runner.modelServer.received.at(-1))).toMatch(/Installed, among others: git/)
     await runner.client.ok('updateSettings', { body: { ownPrograms: false } })
     expect(await programs()).toMatchObject({ state: 'ok', finding: { code: 'programs_of_system' } })
-    await runner.client.ok('checkBox')
+    await runner.client.ok('checkSandbox')
     expect(asked).toBe(2)
   })
 
@@ -245,7 +241,7 @@ describe('what agents may use of the web and of this machine', { timeout: 30_000
     shell[1]!.resolve()
     await runner.ended(jobId)
     const [before, after] = runner.modelServer.received.filter(({ path }) => path.endsWith('/chat/completions')).slice(-2)
-    expect(JSON.stringify(before!.body)).toMatch(/Here are, among others: /)
+    expect(JSON.stringify(before!.body)).toMatch(/Installed, among others: /)
     expect(after!.body).toEqual(before!.body)
   })
 

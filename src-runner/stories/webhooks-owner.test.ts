@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { CreateTrigger } from '../contract/triggers.ts'
-import { AppError } from '../kit/errors.ts'
-import { createMemoryVault, type Vault } from '../kit/vault.ts'
+import { AppError } from '../lib/errors.ts'
+import { createMemoryVault, type Vault } from '../lib/vault.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { postWebhook } from '../testing/webhook-sender.ts'
 
@@ -12,7 +12,7 @@ let agentId: string
 async function start(options: Parameters<typeof createTestRunner>[0] = {}): Promise<void> {
   runner = await createTestRunner(options)
   agentId = (await runner.addAgent()).id
-  await runner.client.ok('updateSettings', { body: { brake: true } })
+  await runner.client.ok('updateSettings', { body: { pauseAll: true } })
 }
 
 const fieldsOf = (fields: Partial<CreateTrigger>) => ({ name: 'Build failed', agentId, taskTemplate: 'Look.', ...fields })
@@ -21,7 +21,7 @@ const here = (url: string) => url.replace(/:\d+\//, `:${runner.port}/`)
 
 afterEach(() => runner.stop())
 
-describe('an owner', { timeout: 20_000 }, () => {
+describe('an owner', () => {
   it('gets the address once, and by rotating another one', async () => {
     await start()
     const { trigger, url } = await add()
@@ -121,7 +121,7 @@ describe('an owner', { timeout: 20_000 }, () => {
   })
 })
 
-describe('a signature', { timeout: 20_000 }, () => {
+describe('a signature', () => {
   const secret = 'It is the secret of this test'
   const signed = (body: string, key = secret) => ({
     'content-type': 'application/json',

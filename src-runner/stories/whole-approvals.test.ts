@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { shortCodeOf } from '../records/approvals/short-code.ts'
+import { shortCodeOf } from '../domain/approvals/short-code.ts'
 import { ANNA, useTelegramRig } from '../testing/telegram-chat.ts'
 import type { ServedToolCall } from '../testing/model-servers/reply.ts'
 
 /** A chat offers to approve only what it shows whole. */
-describe('an approval in a chat', { timeout: 30_000 }, () => {
+describe('an approval in a chat', () => {
   const rig = useTelegramRig()
   const { beginConnected, letIn, pending, said } = rig
   let folder: string

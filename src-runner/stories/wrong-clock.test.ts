@@ -5,7 +5,7 @@ import type { Approval } from '../contract/approvals.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
 import { postWebhook } from '../testing/webhook-sender.ts'
-import { defineTool } from '../thinking/tools/tool.ts'
+import { defineTool } from '../agent/tools/tool.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -55,7 +55,7 @@ function runFor(ms: number): void {
 }
 const left = ({ expiresAt }: Approval) => expiresAt - clock.now()
 
-describe('an approval, while the clock is wrong', { timeout: 60_000 }, () => {
+describe('an approval, while the clock is wrong', () => {
   async function ask(): Promise<{ jobId: string; approval: Approval }> {
     const agent = await open()
     runner.modelServer.play({ text: [''], toolCalls: [{ id: 'call', name: 'send', args: { to: 'ada' } }], usage: USAGE })
@@ -124,7 +124,7 @@ describe('an approval, while the clock is wrong', { timeout: 60_000 }, () => {
   })
 })
 
-describe('what is remembered for a while, while the clock is wrong', { timeout: 60_000 }, () => {
+describe('what is remembered for a while, while the clock is wrong', () => {
   async function deliver(url: string): Promise<string> {
     const answer = await postWebhook(url.replace(/:\d+\//, `:${runner.port}/`), {
       headers: { 'content-type': 'application/json', 'webhook-id': 'evt_1' },
@@ -156,9 +156,10 @@ describe('what is remembered for a while, while the clock is wrong', { timeout: 
     const agent = await open()
     const body = { name: 'News', agentId: agent.id, cron: '0 * * * *', timezone: 'UTC', task: 'Read the news.' }
     const { schedule } = await runner.client.ok('createSchedule', { body })
-    const ledger = async () => (await runner.client.ok('listOccurrences', { params: { scheduleId: schedule.id }, query: {} })).occurrences
+    const runHistory = async () =>
+      (await runner.client.ok('listOccurrences', { params: { scheduleId: schedule.id }, query: {} })).occurrences
     const untilRuns = (count: number) =>
-      expect.poll(async () => (await ledger()).filter(({ jobStatus }) => jobStatus === 'completed').length, { timeout: 20_000 }).toBe(count)
+      expect.poll(async () => (await runHistory()).filter(({ jobStatus }) => jobStatus === 'completed').length).toBe(count)
     clock.advance(30 * MINUTE)
     await untilRuns(1)
     clock.advance(HOUR)
@@ -167,7 +168,7 @@ describe('what is remembered for a while, while the clock is wrong', { timeout: 
     await untilRuns(3)
     runFor(2 * HOUR)
     set(-2 * YEAR - 2 * HOUR)
-    const dueTimes = (await ledger()).map(({ dueAt }) => dueAt)
+    const dueTimes = (await runHistory()).map(({ dueAt }) => dueAt)
     expect(dueTimes).toEqual(expect.arrayContaining([START + 30 * MINUTE, START + 90 * MINUTE]))
     const { events, close } = await runner.client.stream('streamEvents', { lastEventId: 1 })
     expect((await events.next()).value).toMatchObject({ id: 2 })
@@ -186,7 +187,7 @@ describe('what is remembered for a while, while the clock is wrong', { timeout: 
   })
 })
 
-describe('money, while the clock is wrong', { timeout: 60_000 }, () => {
+describe('money, while the clock is wrong', () => {
   // A call sets ten cents aside: after two of them there is no room for a third.
   const budgets = { dayUsd: 0.14, monthUsd: null }
   const spentDays = async () =>
@@ -232,7 +233,7 @@ describe('money, while the clock is wrong', { timeout: 60_000 }, () => {
     runFor(DAY + HOUR)
     for (let i = 0; i < 2; i++) expect((await run(agent)).status).toBe('completed')
     set(-2 * YEAR)
-    // That was ahead for so long that it is believed: it is its day that counts on, for as long as that.
+    // That was ahead for so long that it is trusted: it is its day that counts on, for as long as that.
     expect((await run(agent)).status).toBe('awaiting_approval')
     runFor(DAY)
     expect((await run(agent)).status).toBe('completed')
@@ -267,7 +268,7 @@ describe('money, while the clock is wrong', { timeout: 60_000 }, () => {
 })
 
 /** A clock that was set, one event dated by it, and a kill before anybody looked at the clock again. */
-describe('a wrong clock over a crash of the app, on a machine that runs on', { timeout: 60_000 }, () => {
+describe('a wrong clock over a crash of the app, on a machine that runs on', () => {
   test.each([
     ['a year ahead', YEAR],
     ['a day ahead', DAY],

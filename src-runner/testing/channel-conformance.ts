@@ -1,13 +1,16 @@
+import type { Message } from '../contract/messages.ts'
+import { englishText, quote } from '../lib/messages.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { OutgoingMessage, SendResult } from '../records/outbox/outgoing.ts'
+import type { OutgoingMessage, SendResult } from '../domain/outbox/outgoing.ts'
 import { createHandClock, type HandClock } from './hand-clock.ts'
-import { MOST_MESSAGES } from '../edges/channels/parts.ts'
-import type { ButtonPress, ChannelAccess, ChannelDriver, Connection, Incoming, IncomingMessage } from '../edges/channels/channel.ts'
+import { saying } from './saying.ts'
+import { MOST_MESSAGES } from '../adapters/channels/message-parts.ts'
+import type { ButtonPress, ChannelAccess, ChannelDriver, Connection, Incoming, IncomingMessage } from '../adapters/channels/channel.ts'
 
 /** What the tests need of a service, whichever it is: a local server that speaks its real protocol. */
 export type ServedService = {
@@ -100,7 +103,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
       test('a token that is wrong is refused, with a sentence that does not repeat it', async () => {
         const token = service.access.token.replace(/.{6}$/, 'abcdef')
         const identified = await driver.identify({ ...service.access, token }, never)
-        expect(identified).toMatchObject({ state: 'refused', problem: expect.stringMatching(/token/) as string })
+        expect(identified).toMatchObject({ state: 'refused', problem: saying(/token/) })
         expect(JSON.stringify(identified)).not.toContain(token)
       })
 
@@ -464,7 +467,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         service.faultOnSending(fault)
         const first = await send(listening, text)
         expect(first).toMatchObject({ state: 'failed', permanent: false, partsSent: 0 })
-        expect((first as { problem: string }).problem).toMatch(/^[A-Z].+\.$/s)
+        expect(first).toHaveProperty('problem.code')
         expect(JSON.stringify(first)).not.toContain(service.access.token)
         expect(await send(listening, text)).toMatchObject({ state: 'sent' })
       })
@@ -547,7 +550,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
 type Listening = {
   connection: Connection
   heard: Incoming[]
-  statuses: { status: string; problem: string }[]
+  statuses: { status: string; problem: Message | null }[]
   messages(): IncomingMessage[]
   presses(): ButtonPress[]
   problem(): string
@@ -596,7 +599,7 @@ function listenOn(driver: ChannelDriver, access: ChannelAccess, position: string
     statuses,
     messages: () => heard.flatMap((incoming) => (incoming.type === 'message' ? [incoming.message] : [])),
     presses: () => heard.flatMap((incoming) => (incoming.type === 'press' ? [incoming.press] : [])),
-    problem: () => statuses.at(-1)?.problem ?? '',
+    problem: () => englishText(statuses.at(-1)?.problem ?? quote('')),
     roundTrips: () => roundTrips,
     untilHeard: (count) => until(() => said().length >= count),
     untilStatus: (status) => until(() => statuses.at(-1)?.status === status),

@@ -1,11 +1,11 @@
-import { openDatabase } from '../base/db/database.ts'
-import { commitSoon, transact } from '../base/db/transact.ts'
-import { createJobTails } from '../base/events/job-tails.ts'
-import { systemClock as clock } from '../kit/clock.ts'
-import { createIds } from '../kit/ids.ts'
-import { createAgent, findDefaultAgent } from '../records/agents/agents.ts'
-import { findDefaultEntity } from '../records/entities/entities.ts'
-import { createJobStore } from '../records/jobs/job-store.ts'
+import { openDatabase } from '../platform/db/database.ts'
+import { commitSoon, transact } from '../platform/db/transact.ts'
+import { createLiveJobStreams } from '../platform/events/live-job-streams.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { createIds } from '../lib/ids.ts'
+import { createAgent, findDefaultAgent } from '../domain/agents/agents.ts'
+import { findDefaultEntity } from '../domain/entities/entities.ts'
+import { createJobStore } from '../domain/jobs/job-store.ts'
 import { replyOf } from './records-rig.ts'
 
 /**
@@ -14,7 +14,7 @@ import { replyOf } from './records-rig.ts'
  */
 const db = openDatabase({ file: process.argv[2]!, clock })
 const ids = createIds(() => clock.now())
-const store = createJobStore({ db, clock, ids, bootId: ids.next(), tails: createJobTails() })
+const store = createJobStore({ db, clock, ids, bootId: ids.next(), liveStreams: createLiveJobStreams() })
 transact(db, (tx) => store.rescue(tx))
 const agent = findDefaultAgent(db, findDefaultEntity(db).id) ?? transact(db, (tx) => createAgent(tx, { clock, ids }, { name: 'Kept' }))
 
@@ -32,7 +32,7 @@ async function workForEver(): Promise<never> {
     const claimed = await commitSoon(db, (tx) => store.claimNext(tx, 4))
     if (claimed === null) continue
     await commitSoon(db, (tx) => store.recordReply(tx, claimed.claim, replyOf('thinking')))
-    await commitSoon(db, (tx) => store.settle(tx, claimed.claim, { ending: 'completed', text: 'done' }, replyOf('done')))
+    await commitSoon(db, (tx) => store.settle(tx, claimed.claim, { kind: 'completed', text: 'done' }, replyOf('done')))
     process.stdout.write(`=${claimed.job.id}\n`)
   }
 }

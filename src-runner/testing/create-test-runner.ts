@@ -1,22 +1,23 @@
 import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { openDatabase, type Database } from '../base/db/database.ts'
-import { transact } from '../base/db/transact.ts'
-import { createJobTails } from '../base/events/job-tails.ts'
-import { createLog } from '../base/log/create-log.ts'
-import { createScrubber, type Scrubber } from '../base/log/scrubber.ts'
+import type { openDatabase, Database } from '../platform/db/database.ts'
+import { transact } from '../platform/db/transact.ts'
+import { createLiveJobStreams } from '../platform/events/live-job-streams.ts'
+import { createLog } from '../platform/log/create-log.ts'
+import { createScrubber, type Scrubber } from '../platform/log/scrubber.ts'
 import type { Agent, CreateAgent } from '../contract/agents.ts'
 import type { Job } from '../contract/jobs.ts'
-import type { Notice, RunnerConfig, RunningReport } from '../contract/port.ts'
+import type { Notification, RunnerConfig, RunningReport } from '../contract/port.ts'
 import type { Provider } from '../contract/providers.ts'
-import { systemClock, type Clock } from '../kit/clock.ts'
-import { createIds, type Ids } from '../kit/ids.ts'
-import { createMemoryVault, type Vault } from '../kit/vault.ts'
-import type { NewJob } from '../records/jobs/enqueueing.ts'
-import { createJobStore } from '../records/jobs/job-store.ts'
+import { systemClock, type Clock } from '../lib/clock.ts'
+import { createIds, type Ids } from '../lib/ids.ts'
+import { createMemoryVault, type Vault } from '../lib/vault.ts'
+import type { NewJob } from '../domain/jobs/enqueue-job.ts'
+import { createJobStore } from '../domain/jobs/job-store.ts'
 import { createRunner, type Runner, type RunnerDeps } from '../runner.ts'
 import { startModelServer, type ModelServer, type ModelServerOptions } from './model-servers/model-server.ts'
+import { openTestDatabase } from './open-test-database.ts'
 import { createHandAlarm } from './hand-alarm.ts'
 import { createRunnerClient, type RunnerClient } from './runner-client.ts'
 
@@ -37,7 +38,7 @@ export type TestRunnerOptions = {
   /** Beside all tools. */
   moreTools?: RunnerDeps['moreTools']
   internet?: RunnerDeps['internet']
-  findBox?: RunnerDeps['findBox']
+  findSandbox?: RunnerDeps['findSandbox']
   /** Left out: whoever runs the tests has no programs of their own. */
   readPath?: RunnerDeps['readPath']
   modelServer?: ModelServerOptions
@@ -60,7 +61,7 @@ export type TestRunner = {
   /** Log lines as they would be written, scrubbed. */
   logLines: string[]
   scrubber: Scrubber
-  notices: Notice[]
+  notifications: Notification[]
   reports: RunningReport[]
   /** A provider that is the model server. */
   addProvider(options?: { name?: string; apiKey?: string; kind?: Provider['kind'] }): Promise<Provider>
@@ -93,7 +94,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
   const scrubber = createScrubber()
   scrubber.add(TEST_SECRET)
   const log = createLog('debug', (line) => logLines.push(scrubber.scrub(line)))
-  const notices: Notice[] = []
+  const notifications: Notification[] = []
   const reports: RunningReport[] = []
   let folders = 0
   let config: RunnerConfig = {
@@ -115,10 +116,10 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
   let running = await launch()
 
   async function launch(): Promise<{ runner: Runner; url: string; port: number; client: RunnerClient }> {
-    const { clock, machine, ids, fetch, deadlines, tools, moreTools, internet, findBox, trash, publicAddressTimings } = options
+    const { clock, machine, ids, fetch, deadlines, tools, moreTools, internet, findSandbox, trash, publicAddressTimings } = options
     const found = options.findsModelServer === true ? modelServer.port : 9
     const discoveryPorts = { ollama: found, lmStudio: found, llamaCpp: found }
-    const open: typeof openDatabase = (given) => (db = openDatabase(given))
+    const open: typeof openDatabase = (given) => (db = openTestDatabase(given))
     const runner = createRunner({
       openDatabase: open,
       ids,
@@ -134,7 +135,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       tools,
       moreTools,
       internet,
-      findBox,
+      findSandbox,
       readPath: options.readPath ?? (async () => ({ folders: [], shell: null, problem: null })),
       trash,
       discoveryPorts,
@@ -142,7 +143,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       demoWordMs: 0,
       checkAnswers: true,
     })
-    runner.onNotice((notice) => notices.push(notice))
+    runner.onNotification((notification) => notifications.push(notification))
     runner.onRunning((report) => reports.push(report))
     const { port } = await runner.start()
     const url = `http://127.0.0.1:${port}`
@@ -169,7 +170,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
     modelServer,
     logLines,
     scrubber,
-    notices,
+    notifications,
     reports,
 
     async addProvider({ name = 'Test server', apiKey, kind = 'openai-compatible' } = {}) {
@@ -197,7 +198,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
 
     async enqueue(job) {
       const ids = createIds(() => Date.now())
-      const store = createJobStore({ db, clock: systemClock, ids, bootId: 'a neighbour', tails: createJobTails() })
+      const store = createJobStore({ db, clock: systemClock, ids, bootId: 'a neighbour', liveStreams: createLiveJobStreams() })
       const { id } = transact(db, (tx) => store.enqueue(tx, job))
       const answer = await createRunnerClient(running.url, TEST_SECRET).ask('runWorker', { body: { jobId: id } })
       if (answer.status !== 202) throw new Error(`the worker answered ${answer.status}`)

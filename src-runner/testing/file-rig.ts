@@ -3,15 +3,15 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { transact } from '../base/db/transact.ts'
+import { transact } from '../platform/db/transact.ts'
 import type { Job } from '../contract/jobs.ts'
-import { createBlobs, type Blobs } from '../records/files/blobs.ts'
-import type { Claim } from '../records/jobs/claim.ts'
-import type { Trash } from '../thinking/folder-access/trash.ts'
-import type { FileJournal } from '../thinking/tools/file-journal.ts'
-import type { Tool, ToolContext, ToolFacts, ToolOutput } from '../thinking/tools/tool.ts'
-import { createFileJournal, resolveStartedChanges } from '../work/file-journal.ts'
-import { createJobFiles, type JobFiles } from '../work/job-files.ts'
+import { createBlobs, type Blobs } from '../domain/files/blobs.ts'
+import type { Claim } from '../domain/jobs/claim.ts'
+import type { Trash } from '../agent/files/trash.ts'
+import type { FileJournal } from '../agent/tools/file-journal.ts'
+import type { Tool, ToolContext, ToolFacts, ToolOutput } from '../agent/tools/tool.ts'
+import { createFileJournal, resolveStartedChanges } from '../execution/file-journal.ts'
+import { createJobFiles, type JobFiles } from '../execution/job-files.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from './records-rig.ts'
 
 export type FileRig = {
@@ -37,7 +37,7 @@ export type FileRig = {
   /** Another job of the same agent, or of another one, takes over. */
   nextJob(agent?: string): void
   endJob(): void
-  /** The process dies and the job is claimed anew: what was begun is looked at. */
+  /** The process dies and the job is claimed again: what was begun is looked at. */
   crash(): Promise<void>
 }
 
@@ -108,8 +108,7 @@ export function openFileRig(options: { trash?: Trash } = {}): FileRig {
       rig.job = transact(records.db, (tx) => records.store.enqueue(tx, { agentId, channel: 'api', task: 'Write' }))
       claimed()
     },
-    endJob: () =>
-      transact(records.db, (tx) => void records.store.settle(tx, claim, { ending: 'completed', text: 'done' }, replyOf('done'))),
+    endJob: () => transact(records.db, (tx) => void records.store.settle(tx, claim, { kind: 'completed', text: 'done' }, replyOf('done'))),
     async crash() {
       // A job that gets nowhere between two crashes would be given up.
       transact(records.db, (tx) => void records.store.recordReply(tx, claim, replyOf('getting on')))

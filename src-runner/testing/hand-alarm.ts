@@ -1,5 +1,5 @@
-import type { Alarm } from '../edges/clockwork/alarm.ts'
-import type { Clock } from '../kit/clock.ts'
+import type { Alarm } from '../adapters/scheduler/alarm.ts'
+import type { Clock } from '../lib/clock.ts'
 
 /** An alarm that a hand clock rings. Like the real one it waits by the stopwatch: it does not notice when the clock is set. */
 export function createHandAlarm(clock: Clock): Alarm {

@@ -1,4 +1,4 @@
-import type { Clock } from '../kit/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 
 type Sleeper = { dueAt: number; wake: () => void; every: number | null }
 
@@ -6,7 +6,7 @@ type Sleeper = { dueAt: number; wake: () => void; every: number | null }
 export type HandClock = Clock & {
   /** Moves time on and wakes, in order, whoever was due. */
   advance(ms: number): void
-  /** Sets the wall clock, forward or back, which nobody who waits notices. A machine that slept does the same. */
+  /** Sets the wall clock, forward or back, which nobody who waits notifications. A machine that slept does the same. */
   jump(ms: number): void
   /** Resolves with the remaining milliseconds as soon as somebody sleeps for a time that `fits`. */
   untilSleeping(fits: (ms: number) => boolean): Promise<number>

@@ -1,13 +1,15 @@
+import { quote } from '../lib/messages.ts'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { transact, type Tx } from '../base/db/transact.ts'
-import { createJobTails } from '../base/events/job-tails.ts'
+import { transact, type Tx } from '../platform/db/transact.ts'
+import { createLiveJobStreams } from '../platform/events/live-job-streams.ts'
 import { isTerminal, type JobChannel, type JobStatus } from '../contract/jobs.ts'
-import { deleteConversation } from '../records/conversations/conversations.ts'
-import { LostClaim, type Claim } from '../records/jobs/claim.ts'
-import type { AttemptEnding } from '../records/jobs/ending.ts'
-import { createJobStore } from '../records/jobs/job-store.ts'
+import { deleteConversation } from '../domain/conversations/conversations.ts'
+import type { Claim } from '../domain/jobs/claim.ts'
+import type { AttemptOutcome } from '../domain/jobs/settle-job.ts'
+import { createJobStore } from '../domain/jobs/job-store.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from './records-rig.ts'
+import { StaleClaimError } from '../lib/errors.ts'
 
 /**
  * A random walk over everything that can happen to jobs, beside a model that says what must be true. After every step
@@ -57,14 +59,14 @@ const STEPS = {
   reply,
   toolStarted,
   toolResult,
-  complete: settleWith({ ending: 'completed', text: 'the answer' }),
+  complete: settleWith({ kind: 'completed', text: 'the answer' }),
   completeWithReply,
-  fail: settleWith({ ending: 'failed', error: 'model_unavailable', message: 'It does not answer.' }),
-  giveUp: settleWith({ ending: 'cancelled' }),
-  ask: settleWith({ ending: 'waiting', status: 'awaiting_approval' }),
-  delegate: settleWith({ ending: 'waiting', status: 'awaiting_child' }),
-  release: settleWith({ ending: 'released' }),
-  postpone: settleWith({ ending: 'postponed', waitMs: 0, message: 'Nobody answers.', tell: true }),
+  fail: settleWith({ kind: 'failed', error: 'model_unavailable', message: quote('It does not answer.') }),
+  giveUp: settleWith({ kind: 'cancelled' }),
+  ask: settleWith({ kind: 'waiting', status: 'awaiting_approval' }),
+  delegate: settleWith({ kind: 'waiting', status: 'awaiting_child' }),
+  release: settleWith({ kind: 'released' }),
+  postpone: settleWith({ kind: 'postponed', waitMs: 0, message: quote('Nobody answers.'), tell: true }),
   wake,
   cancel,
   forceCancel,
@@ -99,8 +101,6 @@ const anyStep = fc.record({
 /** Throws, with the shortest walk that shows it, when a promise is broken. Answers how many steps were taken. */
 export function walkJobStore({ runs, length, seed }: { runs: number; length: number; seed?: number }): number {
   const rig = openRecordsRig()
-  // What is walked here is the logic; that the disk keeps it is proved by killing a process.
-  rig.db.connection.pragma('synchronous = OFF')
   const agents = Array.from({ length: AGENTS }, (_, i) => rig.addAgent(`Agent ${i}`).id)
   let taken = 0
   try {
@@ -130,9 +130,9 @@ function empty({ db }: RecordsRig): void {
     'job_steps',
     'job_texts',
     'agent_jobs',
-    'job_quarters',
+    'job_time_buckets',
     'conversations',
-    'spend_quarters',
+    'spend_buckets',
     'spend_days',
     'events',
   ]) {
@@ -142,8 +142,8 @@ function empty({ db }: RecordsRig): void {
 
 function boot(walk: Walk): void {
   const { rig } = walk
-  rig.tails = createJobTails()
-  rig.store = createJobStore({ db: rig.db, clock: rig.clock, ids: rig.ids, bootId: rig.ids.next(), tails: rig.tails })
+  rig.liveStreams = createLiveJobStreams()
+  rig.store = createJobStore({ db: rig.db, clock: rig.clock, ids: rig.ids, bootId: rig.ids.next(), liveStreams: rig.liveStreams })
 }
 
 // The steps: each does something to the store and says what must have come of it.
@@ -243,7 +243,7 @@ function attempt(walk: Walk, a: number, act: (tx: Tx, claim: Claim) => void): Mo
   try {
     write(walk, (tx) => act(tx, claim))
   } catch (error) {
-    if (!(error instanceof LostClaim)) throw error
+    if (!(error instanceof StaleClaimError)) throw error
     wrote = false
   }
   assert.equal(wrote, holds, 'exactly the present claim may write')
@@ -277,7 +277,7 @@ function toolResult(walk: Walk, a: number, b: number): void {
   if (job !== null) Object.assign(job, { steps: job.steps + 1, toolCalls: job.toolCalls + 1, crashes: 0, lastSign: walk.rig.clock.now() })
 }
 
-function settleWith(ending: AttemptEnding) {
+function settleWith(ending: AttemptOutcome) {
   return (walk: Walk, a: number) => {
     const job = attempt(walk, a, (tx, claim) => walk.rig.store.settle(tx, claim, ending))
     if (job !== null) settled(job, ending)
@@ -286,19 +286,19 @@ function settleWith(ending: AttemptEnding) {
 
 function completeWithReply(walk: Walk, a: number): void {
   const job = attempt(walk, a, (tx, claim) =>
-    walk.rig.store.settle(tx, claim, { ending: 'completed', text: 'the answer' }, replyOf('the answer')),
+    walk.rig.store.settle(tx, claim, { kind: 'completed', text: 'the answer' }, replyOf('the answer')),
   )
   if (job === null) return
   countReply(walk, job, 'the answer')
-  settled(job, { ending: 'completed', text: 'the answer' })
+  settled(job, { kind: 'completed', text: 'the answer' })
 }
 
-function settled(job: ModelJob, ending: AttemptEnding): void {
-  if (ending.ending === 'completed') end(job, 'completed', ending.text)
-  else if (ending.ending === 'cancelled' || job.stopAsked) end(job, 'cancelled')
-  else if (ending.ending === 'failed') end(job, 'failed', null, ending.error)
-  else if (ending.ending === 'released') Object.assign(job, { status: 'pending', woken: false })
-  else if (ending.ending === 'postponed') Object.assign(job, { status: 'pending', woken: false, crashes: 0 })
+function settled(job: ModelJob, ending: AttemptOutcome): void {
+  if (ending.kind === 'completed') end(job, 'completed', ending.text)
+  else if (ending.kind === 'cancelled' || job.stopAsked) end(job, 'cancelled')
+  else if (ending.kind === 'failed') end(job, 'failed', null, ending.error)
+  else if (ending.kind === 'released') Object.assign(job, { status: 'pending', woken: false })
+  else if (ending.kind === 'postponed') Object.assign(job, { status: 'pending', woken: false, crashes: 0 })
   else Object.assign(job, { status: job.woken ? 'pending' : ending.status, woken: false, crashes: 0 })
 }
 
@@ -534,7 +534,7 @@ const SPEND = [
   {
     fromSteps: `SELECT created_at - created_at % 900000 AS at, sum(cost_micros) AS cost, sum(input_tokens) AS input, sum(first_of_job) AS jobs
       FROM job_steps WHERE kind = 'reply' GROUP BY 1 ORDER BY 1`,
-    fromSums: 'SELECT quarter_at AS at, cost_micros AS cost, input_tokens AS input, jobs FROM spend_quarters ORDER BY 1',
+    fromSums: 'SELECT bucket_at AS at, cost_micros AS cost, input_tokens AS input, jobs FROM spend_buckets ORDER BY 1',
   },
   {
     fromSteps: `SELECT step.created_at - step.created_at % 86400000 AS at, job.agent_id AS agent, job.channel AS channel, step.model AS model,

@@ -1,7 +1,7 @@
-import type { Database } from '../base/db/database.ts'
-import { openDatabase } from '../base/db/database.ts'
-import { readRunnerEnvironment } from '../edges/host/environment.ts'
-import { createMemoryVault } from '../kit/vault.ts'
+import type { Database } from '../platform/db/database.ts'
+import { openDatabase } from '../platform/db/database.ts'
+import { readRunnerEnvironment } from '../adapters/host/environment.ts'
+import { createMemoryVault } from '../lib/vault.ts'
 import { createRunner } from '../runner.ts'
 import { FAULT_POINTS, type FaultPoint } from './fault-points.ts'
 

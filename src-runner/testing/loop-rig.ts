@@ -1,15 +1,15 @@
+import { englishText, quote } from '../lib/messages.ts'
 import { z } from 'zod'
 import { DEFAULT_LIMITS, type Limits, type ModelRef } from '../contract/agents.ts'
-import { runLoop } from '../thinking/loop/loop.ts'
+import { runLoop } from '../agent/loop/loop.ts'
 import {
-  ClaimLost,
-  type GateQuestion,
-  type GateVerdict,
-  type LoopEnding,
+  type PolicyQuestion,
+  type PolicyVerdict,
+  type LoopOutcome,
   type LoopInput,
   type RecordedReply,
   type RecordedResult,
-} from '../thinking/loop/loop-types.ts'
+} from '../agent/loop/loop-types.ts'
 import type {
   KnownPrice,
   ModelEvent,
@@ -19,9 +19,10 @@ import type {
   PromptMessage,
   PromptToolCall,
   Usage,
-} from '../thinking/models/model.ts'
-import { defineTool, type Tool, type ToolContext, type ToolOutput } from '../thinking/tools/tool.ts'
+} from '../agent/providers/model.ts'
+import { defineTool, type Tool, type ToolContext, type ToolOutput } from '../agent/tools/tool.ts'
 import { createHandClock, type HandClock } from './hand-clock.ts'
+import { StaleClaimError } from '../lib/errors.ts'
 
 /** What a scripted model does when it is called: yields events, or runs a function that does. */
 export type Turn = ModelEvent[] | ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>)
@@ -47,7 +48,7 @@ export const ask = (...calls: ModelEvent[]): ModelEvent[] => [...calls, finish('
 export const fail = (failure: Partial<ModelFailure>, usage: Usage | null = null): ModelEvent => ({
   type: 'failed',
   usage,
-  failure: { kind: 'overloaded', retryable: true, retryAfterMs: null, status: 529, message: 'Acme is overloaded.', ...failure },
+  failure: { kind: 'overloaded', retryable: true, retryAfterMs: null, status: 529, message: quote('Acme is overloaded.'), ...failure },
 })
 
 /** A tool that answers with its name, or does what it is told. */
@@ -88,7 +89,7 @@ export type RigOptions = {
   price?: KnownPrice | null
   /** How many tokens each model holds, where it is known. */
   windows?: Record<string, number>
-  gate?: (question: GateQuestion) => GateVerdict | Promise<GateVerdict>
+  policy?: (question: PolicyQuestion) => PolicyVerdict | Promise<PolicyVerdict>
   open?: ModelSource['open']
   loseClaimAt?: (write: string) => boolean
   random?: number
@@ -103,7 +104,7 @@ export type Rig = {
   started: string[]
   /** Everything a page was told and everything that was written, in order, as short words. */
   log: string[]
-  ending: Promise<LoopEnding>
+  outcome: Promise<LoopOutcome>
   /** Resolves as soon as the log holds a line with these words. */
   untilLogged(words: string): Promise<void>
 }
@@ -126,7 +127,7 @@ export function runRig(options: RigOptions): Rig {
   }
   const write = async (line: string, keep: () => void) => {
     await Promise.resolve()
-    if (options.loseClaimAt?.(line)) throw new ClaimLost('the claim is gone')
+    if (options.loseClaimAt?.(line)) throw new StaleClaimError({ jobId: 'job', claim: 1 })
     keep()
     note(line)
   }
@@ -165,11 +166,11 @@ export function runRig(options: RigOptions): Rig {
     used: { turns: 0, toolCalls: 0, costMicros: 0, workingMs: 0, ...options.used },
     signal: stop.signal,
   }
-  const ending = runLoop(input, {
+  const outcome = runLoop(input, {
     models: options.open === undefined ? source : { open: options.open },
-    gate: async (question) => {
-      note(`gate ${question.call.callId}`)
-      return (await options.gate?.(question)) ?? { verdict: 'run' }
+    policy: async (question) => {
+      note(`policy ${question.call.callId}`)
+      return (await options.policy?.(question)) ?? { verdict: 'run' }
     },
     record: {
       reply: (reply) => write(`reply ${reply.interrupted ? 'cut ' : ''}'${reply.text}'`, () => replies.push(structuredClone(reply))),
@@ -183,13 +184,15 @@ export function runRig(options: RigOptions): Rig {
       toolOutput: (callId, words) => note(`output ${callId} '${words}'`),
       tool: ({ callId, state }) => note(`tool ${callId} ${state}`),
       activity: (activity, detail, until) =>
-        note(`activity ${activity}${detail === null ? '' : ` ${detail}`}${until === null ? '' : ` until +${until - clock.now()}`}`),
+        note(
+          `activity ${activity}${detail === null ? '' : ` ${typeof detail === 'string' ? detail : englishText(detail)}`}${until === null ? '' : ` until +${until - clock.now()}`}`,
+        ),
     },
     clock,
     random: () => options.random ?? 0,
   })
-  // A test may look at the ending late; a rejection before that is not unhandled.
-  ending.catch(() => {})
+  // A test may look at the outcome late; a rejection before that is not unhandled.
+  outcome.catch(() => {})
   return {
     clock,
     stop,
@@ -198,7 +201,7 @@ export function runRig(options: RigOptions): Rig {
     results,
     started,
     log,
-    ending,
+    outcome,
     untilLogged(words) {
       return new Promise((resolve) => {
         const look = () => {

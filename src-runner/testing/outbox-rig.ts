@@ -1,16 +1,17 @@
-import { transact } from '../base/db/transact.ts'
-import { createEventHub } from '../base/events/event-hub.ts'
-import { createBelievedTimes } from '../base/time/believed-time.ts'
-import { createMachineTime } from '../base/time/machine-time.ts'
+import { quote } from '../lib/messages.ts'
+import { transact } from '../platform/db/transact.ts'
+import { createEventHub } from '../platform/events/event-hub.ts'
+import { createTrustedClock } from '../platform/time/trusted-clock.ts'
+import { createMachineTime } from '../platform/time/machine-time.ts'
 import type { ChannelStatus } from '../contract/channels.ts'
 import type { OutboundMessage } from '../contract/outbox.ts'
-import { createOutboxSender, type OutboxSender } from '../edges/outbox/outbox-sender.ts'
-import { silentLog } from '../kit/log.ts'
-import { insertChannel, setChannelStatus } from '../records/channels/channels.ts'
-import { listOutbox } from '../records/outbox/outbox.ts'
-import type { OnPart, OutgoingMessage, SendResult } from '../records/outbox/outgoing.ts'
-import { moveGivingUp } from '../records/outbox/sending.ts'
-import { writeOutbound } from '../records/outbox/writing.ts'
+import { createOutboxSender, type OutboxSender } from '../adapters/outbox/outbox-sender.ts'
+import { silentLog } from '../lib/log.ts'
+import { insertChannel, setChannelStatus } from '../domain/channels/channels.ts'
+import { listOutbox } from '../domain/outbox/outbox.ts'
+import type { OnPart, OutgoingMessage, SendResult } from '../domain/outbox/outgoing.ts'
+import { moveGivingUp } from '../domain/outbox/send-message.ts'
+import { writeOutbound } from '../domain/outbox/write-message.ts'
 import { openRecordsRig, type RecordsRig } from './records-rig.ts'
 
 /** A try that has reached the service. The service decides how it goes on. */
@@ -34,8 +35,8 @@ export type OutboxRig = RecordsRig & {
   write(channelId: string, chatId: string, text: string): string
   read(messageId: string): OutboundMessage
   sender: OutboxSender
-  /** The clock is set, and somebody notices a while later. */
-  setClock(ms: number, notice?: boolean): void
+  /** The clock is set, and somebody notifications a while later. */
+  setClock(ms: number, notification?: boolean): void
   /** The process dies and another one starts. What was under way gets no ending. */
   crash(): void
 }
@@ -43,7 +44,7 @@ export type OutboxRig = RecordsRig & {
 export const SENT: SendResult = { state: 'sent', externalId: '1' }
 
 export function failed(more: Partial<Extract<SendResult, { state: 'failed' }>> = {}): SendResult {
-  return { state: 'failed', permanent: false, partsSent: 0, retryAfterMs: null, problem: 'the service is down', ...more }
+  return { state: 'failed', permanent: false, partsSent: 0, retryAfterMs: null, problem: quote('the service is down'), ...more }
 }
 
 /** Lets everything happen that needs no time to pass. */
@@ -60,13 +61,13 @@ export function openOutboxRig(): OutboxRig {
   const watchers = new Set<() => void>()
   let channels = 0
   let messages = 0
-  const times = createBelievedTimes({ db: records.db, clock: records.clock, time: createMachineTime(records.clock, null) })
-  transact(records.db, (tx) => times.notice(tx))
+  const times = createTrustedClock({ db: records.db, clock: records.clock, time: createMachineTime(records.clock, null) })
+  transact(records.db, (tx) => times.adjust(tx))
 
   const startSender = (): OutboxSender => {
     const deliver = (message: OutgoingMessage, signal: AbortSignal, part: OnPart = () => true) =>
       new Promise<SendResult>((resolve) => {
-        signal.addEventListener('abort', () => resolve(failed({ problem: 'called off', partsSent: message.partsSent })))
+        signal.addEventListener('abort', () => resolve(failed({ problem: quote('called off'), partsSent: message.partsSent })))
         tries.push({ message, signal, part, answer: resolve })
         for (const look of [...watchers]) look()
       })
@@ -95,21 +96,21 @@ export function openOutboxRig(): OutboxRig {
       const account = { accountId: `${++channels}`, name: `@bot${channels}`, link: null }
       transact(rig.db, (tx) => {
         insertChannel(tx, { clock: records.clock }, { id, agentId, kind: 'telegram', account, baseUrl: null })
-        setChannelStatus(tx, id, status, '')
+        setChannelStatus(tx, id, status, null)
       })
       return id
     },
-    setStatus: (channelId: string, status: ChannelStatus) => transact(rig.db, (tx) => setChannelStatus(tx, channelId, status, '')),
+    setStatus: (channelId: string, status: ChannelStatus) => transact(rig.db, (tx) => setChannelStatus(tx, channelId, status, null)),
     write(channelId: string, chatId: string, text: string) {
       const key = `message:${++messages}`
       const to = { channelId, personId: records.ids.next(), chatId }
-      transact(rig.db, (tx) => writeOutbound(tx, rig, { key, kind: 'notice', agentId, jobId: null, text, to }))
+      transact(rig.db, (tx) => writeOutbound(tx, rig, { key, kind: 'notification', agentId, jobId: null, text, to }))
       return listOutbox(rig.db, { limit: 1 }).messages[0]!.id
     },
     read: (messageId: string) => listOutbox(rig.db, { limit: 200 }).messages.find(({ id }) => id === messageId)!,
-    setClock(ms: number, notice = true) {
+    setClock(ms: number, notification = true) {
       rig.clock.jump(ms)
-      if (notice) transact(rig.db, (tx) => moveGivingUp(tx, times.notice(tx)))
+      if (notification) transact(rig.db, (tx) => moveGivingUp(tx, times.adjust(tx)))
     },
     crash() {
       rig.reboot()

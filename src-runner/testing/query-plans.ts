@@ -1,35 +1,32 @@
-import type { Database, Statement } from '../base/db/database.ts'
-import { settled } from '../base/db/settled-sql.ts'
+import type { Database } from '../platform/db/database.ts'
+import { pinQueryPlan } from '../platform/db/pinned-query-plan.ts'
 
 export type QueryPlan = { sql: string; plan: string[] }
 
 /** Every statement that is run while `act` runs, with the plan that SQLite has for it. */
 export function plansOf(db: Database, act: () => void): QueryPlan[] {
   const used = new Set<string>()
-  const { prepare, connection } = db
-  const spy = <Row>(sql: string): Statement<Row> => {
-    used.add(sql)
-    return prepare<Row>(sql)
-  }
-  db.prepare = spy
+  db.statements.listen((sql) => used.add(sql))
   try {
     act()
   } finally {
-    db.prepare = prepare
+    db.statements.listen(null)
   }
   return [...used]
     .filter((sql) => /^\s*(SELECT|WITH|UPDATE|DELETE|INSERT)/i.test(sql))
     .map((sql) => ({
       sql,
-      plan: connection
-        .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${settled(sql)}`)
+      plan: db.connection
+        .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${pinQueryPlan(sql)}`)
         .all(...bindings(sql))
         .map((row) => row.detail),
     }))
 }
 
-/** A plan does not depend on values, but every place needs one. */
-function bindings(sql: string): number[] {
+/** A plan does not depend on values, but every place and every name needs one. */
+function bindings(sql: string): unknown[] {
+  const names = sql.match(/@\w+/g)?.map((name) => [name.slice(1), 1]) ?? []
+  if (names.length > 0) return [Object.fromEntries(names)]
   return Array.from(
     { length: new Set(sql.match(/\?\d*/g) ?? []).size === 1 && sql.includes('?1') ? 1 : (sql.match(/\?/g) ?? []).length },
     () => 1,

@@ -1,15 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDatabase, type Database } from '../base/db/database.ts'
-import { transact } from '../base/db/transact.ts'
-import { createJobTails, type JobTails } from '../base/events/job-tails.ts'
+import type { Database } from '../platform/db/database.ts'
+import { transact } from '../platform/db/transact.ts'
+import { createLiveJobStreams, type LiveJobStreams } from '../platform/events/live-job-streams.ts'
 import type { Agent } from '../contract/agents.ts'
-import { createIds, type Ids } from '../kit/ids.ts'
-import type { Log } from '../kit/log.ts'
-import { createAgent } from '../records/agents/agents.ts'
-import { createJobStore, type JobStore } from '../records/jobs/job-store.ts'
-import type { NewReply } from '../records/jobs/recording.ts'
+import { createIds, type Ids } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { createAgent } from '../domain/agents/agents.ts'
+import { withdrawApprovals } from '../domain/approvals/answer-approval.ts'
+import { createJobStore, type JobStore } from '../domain/jobs/job-store.ts'
+import type { NewReply } from '../domain/jobs/record-steps.ts'
+import { openTestDatabase } from './open-test-database.ts'
 import { createHandClock, type HandClock } from './hand-clock.ts'
 
 export type RecordsRig = {
@@ -18,7 +20,7 @@ export type RecordsRig = {
   db: Database
   clock: HandClock
   ids: Ids
-  tails: JobTails
+  liveStreams: LiveJobStreams
   store: JobStore
   /** What was logged as warning or error. */
   logged: string[]
@@ -37,9 +39,13 @@ export function openRecordsRig(clock: HandClock = createHandClock()): RecordsRig
   const collect = (_fields: unknown, message: string) => void logged.push(message)
   const log: Log = { error: collect, warn: collect, info() {}, debug() {} }
   const boot = () => {
-    const db = openDatabase({ file, clock, ids, log, setsRoomAside: false })
-    const tails = createJobTails({ log })
-    return { db, tails, store: createJobStore({ db, clock, ids, bootId: ids.next(), tails }) }
+    const db = openTestDatabase({ file, clock, ids, log, setsRoomAside: false })
+    const liveStreams = createLiveJobStreams({ log })
+    return {
+      db,
+      liveStreams,
+      store: createJobStore({ db, clock, ids, bootId: ids.next(), liveStreams, hooks: { ended: withdrawApprovals } }),
+    }
   }
   const rig: RecordsRig = {
     folder,

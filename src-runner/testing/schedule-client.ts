@@ -5,7 +5,7 @@ import type { TestRunner } from './create-test-runner.ts'
 export type ScheduleClient = {
   read(schedule: Schedule): Promise<Schedule>
   /** The oldest first. */
-  ledger(schedule: Schedule): Promise<Occurrence[]>
+  runHistory(schedule: Schedule): Promise<Occurrence[]>
   /** Asks again, turn after turn, until what was found is what is waited for. */
   until<T>(look: () => Promise<T>, isThere: (found: T) => boolean): Promise<T>
 }
@@ -14,7 +14,7 @@ export function createScheduleClient(runner: () => TestRunner): ScheduleClient {
   const of = ({ id }: Schedule) => ({ params: { scheduleId: id } })
   return {
     read: async (schedule) => (await runner().client.ok('getSchedule', of(schedule))).schedule,
-    ledger: async (schedule) =>
+    runHistory: async (schedule) =>
       (await runner().client.ok('listOccurrences', { ...of(schedule), query: { limit: 200 } })).occurrences.reverse(),
     async until(look, isThere) {
       for (;;) {

@@ -1,11 +1,11 @@
-import { transact, type Tx } from '../base/db/transact.ts'
+import { transact, type Tx } from '../platform/db/transact.ts'
 import type { CreateSchedule, Occurrence, Schedule } from '../contract/schedules.ts'
-import { silentLog } from '../kit/log.ts'
-import type { AttemptEnding } from '../records/jobs/ending.ts'
-import { createJobStore, type JobStore } from '../records/jobs/job-store.ts'
-import { changeSettings } from '../records/settings/settings.ts'
-import type { ExhaustedSchedule } from '../records/schedules/schedule-deps.ts'
-import { createScheduleStore, type ScheduleStore } from '../records/schedules/schedule-store.ts'
+import { silentLog } from '../lib/log.ts'
+import type { AttemptOutcome } from '../domain/jobs/settle-job.ts'
+import { createJobStore, type JobStore } from '../domain/jobs/job-store.ts'
+import { changeSettings } from '../domain/settings/settings.ts'
+import type { ExhaustedSchedule } from '../domain/schedules/schedule-deps.ts'
+import { createScheduleStore, type ScheduleStore } from '../domain/schedules/schedule-store.ts'
 import { createHandClock, type HandClock } from './hand-clock.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from './records-rig.ts'
 
@@ -21,23 +21,23 @@ export type ScheduleRig = {
   write<T>(work: (tx: Tx) => T): T
   create(fields?: Partial<CreateSchedule>): Schedule
   read(schedule: Schedule): Schedule
-  /** The ledger, the oldest first. */
-  ledger(schedule: Schedule): Occurrence[]
-  /** Decides everything that is due, as the clock does, at most so many due times at once. Answers how many jobs that made. */
-  look(mostTimes?: number): number
+  /** The run history, the oldest first. */
+  runHistory(schedule: Schedule): Occurrence[]
+  /** Decides everything that is due, as the scheduler does. Returns how many jobs that made. */
+  look(): number
   /** The unfinished jobs of a schedule. */
   live(schedule: Schedule): string[]
   /** Claims a job and ends it, or lets it wait. */
-  end(jobId: string, ending?: AttemptEnding, costMicros?: number): void
+  end(jobId: string, ending?: AttemptOutcome, costMicros?: number): void
   /** The agent spends this by another job. */
   spend(costMicros: number, agentId?: string): void
-  setBrake(on: boolean): void
+  setPauseAll(on: boolean): void
   /** The process dies and another one starts. */
   reboot(options?: { safeMode?: boolean }): void
   close(): void
 }
 
-const COMPLETED: AttemptEnding = { ending: 'completed', text: 'Done.' }
+const COMPLETED: AttemptOutcome = { kind: 'completed', text: 'Done.' }
 
 export function openScheduleRig(startAt?: number): ScheduleRig {
   const clock = createHandClock(startAt)
@@ -45,9 +45,9 @@ export function openScheduleRig(startAt?: number): ScheduleRig {
   const told: ExhaustedSchedule[] = []
 
   function wire(safeMode: boolean): { jobs: JobStore; schedules: ScheduleStore } {
-    const { db, ids, tails } = records
+    const { db, ids, liveStreams } = records
     const jobs: JobStore = createJobStore({
-      ...{ db, clock, ids, tails, bootId: ids.next() },
+      ...{ db, clock, ids, liveStreams, bootId: ids.next() },
       hooks: { ended: (tx, job) => schedules.jobEnded(tx, job), waiting: (tx, job) => schedules.jobWaits(tx, job) },
     })
     const hooks = { exhausted: (tx: Tx, schedule: ExhaustedSchedule) => tx.afterCommit(() => void told.push(schedule)) }
@@ -68,27 +68,19 @@ export function openScheduleRig(startAt?: number): ScheduleRig {
         }),
       ),
     read: ({ id }) => rig.schedules.get(records.db, id),
-    ledger: ({ id }) => rig.schedules.listOccurrences(records.db, { scheduleId: id, limit: 100_000 }).occurrences.reverse(),
-    look(mostTimes) {
-      let fired = 0
-      const decide = (id: string) => {
-        for (let more = true; more;) {
-          const decision = rig.write((tx) => rig.schedules.decide(tx, id, mostTimes))
-          fired += decision.fired ? 1 : 0
-          more = decision.more
-        }
-      }
-      const from = rig.clock.now()
-      if (rig.schedules.isClockBehind()) {
-        for (let after: number | null = 0; after !== null;) after = rig.write((tx) => rig.schedules.turnBackSome(tx, after!))
-        rig.schedules.turnedBack(from)
-      }
+    runHistory: ({ id }) => rig.schedules.listOccurrences(records.db, { scheduleId: id, limit: 100_000 }).occurrences.reverse(),
+    look() {
+      if (rig.schedules.isClockBehind()) rig.write((tx) => rig.schedules.followClockBack(tx))
       const start = { at: -1, seq: 0 }
-      for (const { id } of rig.schedules.listToResume(records.db)) decide(id)
-      for (const { id } of rig.schedules.listFreed(records.db)) decide(id)
-      for (const { id } of rig.schedules.listDue(records.db, 'running', start, 100)) decide(id)
-      for (const { id } of rig.schedules.listDue(records.db, 'paused', start, 100)) decide(id)
-      return fired
+      const { db } = records
+      const lists = [
+        () => rig.schedules.listToResume(db),
+        () => rig.schedules.listFreed(db),
+        () => rig.schedules.listDue(db, 'running', start, 100),
+        () => rig.schedules.listDue(db, 'paused', start, 100),
+      ]
+      const decisions = lists.flatMap((list) => list().flatMap(({ id }) => [...rig.write((tx) => rig.schedules.decide(tx, [id])).values()]))
+      return decisions.filter(({ fired }) => fired).length
     },
     live: ({ id }) =>
       records.db
@@ -105,7 +97,7 @@ export function openScheduleRig(startAt?: number): ScheduleRig {
       const { id } = rig.write((tx) => rig.jobs.enqueue(tx, { agentId, channel: 'api', task: 'Spend' }))
       rig.end(id, COMPLETED, costMicros)
     },
-    setBrake: (on) => void rig.write((tx) => changeSettings(tx, { clock }, { brake: on })),
+    setPauseAll: (on) => void rig.write((tx) => changeSettings(tx, { clock }, { pauseAll: on })),
     reboot({ safeMode = false } = {}) {
       records.reboot()
       Object.assign(rig, wire(safeMode))

@@ -1,13 +1,16 @@
+import { quote } from '../lib/messages.ts'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { OccurrenceState, Schedule } from '../contract/schedules.ts'
-import type { Claim } from '../records/jobs/claim.ts'
-import type { OccurrenceRow } from '../records/schedules/schedule-rows.ts'
+import type { Claim } from '../domain/jobs/claim.ts'
+import { and, eq } from 'drizzle-orm'
+import type { OccurrenceRow } from '../domain/schedules/schedules.sql.ts'
+import { occurrences, schedules } from '../domain/schedules/schedules-table.ts'
 import { openScheduleRig, type ScheduleRig } from './schedule-rig.ts'
 
 /**
  * A random walk over everything that can happen to schedules, beside a model that says what must have become of every due
- * time. After every step the whole ledger is compared with it. The model is written from the promises, not from the code.
+ * time. After every step the whole run history is compared with it. The model is written from the promises, not from the code.
  */
 
 const SECOND = 1000
@@ -19,8 +22,6 @@ const START = Date.UTC(2026, 10, 20, 9, 30)
 const LATE = 90 * SECOND
 const SCHEDULES = 3
 const BUDGET = 1_000_000
-/** So many rows of a schedule its ledger keeps in any case. */
-const LEDGER_ROWS = 2000
 
 /** Zones without clock changes, so that due times and days are plain arithmetic here. */
 const ZONES = [
@@ -119,8 +120,8 @@ function begin(rig: ScheduleRig): Walk {
     'job_steps',
     'job_texts',
     'agent_jobs',
-    'job_quarters',
-    'spend_agent_quarters',
+    'job_time_buckets',
+    'spend_agent_buckets',
     'events',
   ]) {
     rig.records.db.prepare(`DELETE FROM ${table}`).run()
@@ -145,16 +146,16 @@ function begin(rig: ScheduleRig): Walk {
 
 // What must become of due times.
 
-/** Nobody is to be quiet because the clock was ahead: everybody counts from what it shows now. */
+/** A clock that was ahead silences nothing: every schedule continues from what the clock shows now. */
 function turnBack(walk: Walk, one: ModelSchedule): void {
   const now = walk.rig.clock.now()
-  const isUpToDate = firstToDecide(one) > now
   if (one.horizon > now) one.horizon = now
   // Found again when its time comes.
   one.times = one.times.filter(({ dueAt, state }) => dueAt <= now || state !== 'due')
   const rows = sharedRows(walk, one)
+  const newest = one.times.findLast(({ dueAt }) => dueAt <= now)
   dropLater(one, rows, now)
-  if (isUpToDate) bringBack(one, rows, now)
+  bringBack(one, newest, rows, now)
   const tomorrow = dayStart(one, now) + DAY
   if (one.status !== 'budget_exhausted' || one.resumeAt <= tomorrow) return
   if (overspent(walk, one)) one.resumeAt = tomorrow
@@ -162,23 +163,15 @@ function turnBack(walk: Walk, one: ModelSchedule): void {
 }
 
 /** The newest that has come is decided by this clock when it came to nothing at a moment that is still to come. */
-function bringBack(one: ModelSchedule, rows: OccurrenceRow[], now: number): void {
-  const newest = one.times.findLast(({ dueAt }) => dueAt <= now)
-  if (newest === undefined || newest.state === 'due' || hasRun(newest)) return
-  const { dueAt } = newest
-  const shared = rows.find((row) => row.due_at <= dueAt && dueAt <= row.until_at!)
-  if ((shared?.noted_at ?? newest.notedAt) <= now || next(one, dueAt - 1) !== dueAt || next(one, dueAt) <= now) return
-  if (shared !== undefined) {
-    if (shared.until_at! <= now && !isOfPlan(one, shared)) return
-    one.times = one.times.filter((time) => time !== newest)
-  }
-  one.horizon = dueAt - 1
-}
-
-function isOfPlan(one: ModelSchedule, { due_at: first, until_at: until, times }: OccurrenceRow): boolean {
-  let [at, count] = [first, 1]
-  while (at < until! && count < times) [at, count] = [next(one, at), count + 1]
-  return at === until && count === times
+function bringBack(one: ModelSchedule, newest: Time | undefined, rows: OccurrenceRow[], now: number): void {
+  if (newest === undefined || newest.state === 'due' || hasRun(newest) || newest.notedAt <= now) return
+  const shared = rows.find((row) => row.dueAt <= newest.dueAt && newest.dueAt <= row.untilAt!)
+  if (shared !== undefined && shared.untilAt! <= now) return
+  const again = shared === undefined ? newest : one.times.findLast(({ dueAt }) => shared.dueAt <= dueAt && dueAt <= now)!
+  // By another expression it is not due any more.
+  if (next(one, again.dueAt - 1) !== again.dueAt) return
+  if (shared !== undefined) one.times = one.times.filter((time) => time !== again)
+  one.horizon = Math.min(one.horizon, again.dueAt - 1)
 }
 
 /**
@@ -186,7 +179,7 @@ function isOfPlan(one: ModelSchedule, { due_at: first, until_at: until, times }:
  * since which one it was by then is not known any more.
  */
 function dropLater(one: ModelSchedule, rows: OccurrenceRow[], now: number): void {
-  for (const { due_at: first, until_at: until, state, times, noted_at: notedAt } of rows) {
+  for (const { dueAt: first, untilAt: until, state, times, notedAt } of rows) {
     if (until! <= now) continue
     const late = one.times.find(({ dueAt }) => dueAt === first)!.late
     const left: Time[] = first > now ? [] : [{ dueAt: first, state, late, notedAt }]
@@ -198,7 +191,7 @@ function dropLater(one: ModelSchedule, rows: OccurrenceRow[], now: number): void
 }
 
 function sharedRows({ rig }: Walk, { schedule }: ModelSchedule): OccurrenceRow[] {
-  return ledgerOf(rig, schedule).filter(({ times }) => times > 1)
+  return runHistoryOf(rig, schedule).filter(({ times }) => times > 1)
 }
 
 function decide(walk: Walk, one: ModelSchedule): void {
@@ -212,17 +205,14 @@ function decide(walk: Walk, one: ModelSchedule): void {
   one.times.sort((a, b) => a.dueAt - b.dueAt)
 }
 
-/** Of what was due before, nothing is known: there was no schedule, or the ledger has forgotten it. */
-function knownFrom({ rig }: Walk, { createdAt, schedule, horizon }: ModelSchedule): number {
-  const now = rig.clock.now()
-  const known = ledgerOf(rig, schedule).filter(({ due_at: dueAt }) => dueAt <= now)
-  const forgotten = known.some(({ due_at: dueAt }) => dueAt > horizon) ? (known.at(-LEDGER_ROWS)?.due_at ?? 0) : 0
-  return Math.max(createdAt <= now ? createdAt : 0, forgotten)
+/** Nothing was due before the schedule was made. */
+function knownFrom({ rig }: Walk, { createdAt }: ModelSchedule): number {
+  return createdAt <= rig.clock.now() ? createdAt : 0
 }
 
 function decideDue(walk: Walk, one: ModelSchedule, all: number[], now: number): void {
   const note = (dueAt: number, state: OccurrenceState) => void one.times.push({ dueAt, state, late: now - dueAt > LATE, notedAt: now })
-  // The newest is decided anew when it comes again, unless it has run; of the others, those of which nothing is known yet.
+  // The newest is decided again when it comes again, unless it has run; of the others, those of which nothing is known yet.
   one.times = one.times.filter((time) => time.dueAt !== all.at(-1) || hasRun(time))
   const standing = new Set(one.times.map(({ dueAt }) => dueAt))
   const newest = all.at(-1) === undefined || standing.has(all.at(-1)!) ? undefined : all.at(-1)!
@@ -283,14 +273,21 @@ function isLive({ rig }: Walk, { schedule }: ModelSchedule): boolean {
   return rig.live(schedule).length > 0
 }
 
+/** A clock that is behind what was decided. */
+function followClock(walk: Walk): void {
+  const now = walk.rig.clock.now()
+  if (now < walk.latest) {
+    for (const one of walk.schedules) turnBack(walk, one)
+    walk.latest = now
+  }
+}
+
 // The steps.
 
-function look(walk: Walk, _a: number, b: number): void {
-  const now = walk.rig.clock.now()
-  if (now < walk.latest) for (const one of walk.schedules) turnBack(walk, one)
-  walk.latest = now
+function look(walk: Walk): void {
+  followClock(walk)
   for (const one of walk.schedules) decide(walk, one)
-  walk.rig.look([7, 100, 10_000][b % 3])
+  walk.rig.look()
 }
 
 function pass({ rig }: Walk, a: number, b: number): void {
@@ -328,8 +325,8 @@ function finish(walk: Walk, a: number, b: number): void {
   const jobId = jobOf(walk, a)
   const claim = jobId === undefined ? undefined : walk.claims.get(jobId)
   if (claim === undefined || statusOf(walk, claim.jobId) !== 'running') return
-  const failed = { ending: 'failed', error: 'model_unavailable', message: 'It does not answer.' } as const
-  walk.rig.write((tx) => walk.rig.jobs.settle(tx, claim, b % 3 === 0 ? failed : { ending: 'completed', text: 'Done.' }))
+  const failed = { kind: 'failed', error: 'model_unavailable', message: quote('It does not answer.') } as const
+  walk.rig.write((tx) => walk.rig.jobs.settle(tx, claim, b % 3 === 0 ? failed : { kind: 'completed', text: 'Done.' }))
 }
 
 function wait(walk: Walk, a: number, b: number): void {
@@ -338,7 +335,7 @@ function wait(walk: Walk, a: number, b: number): void {
   const claim = jobId === undefined ? undefined : walk.claims.get(jobId)
   if (claim === undefined || statusOf(walk, claim.jobId) !== 'running') return
   const status = b % 2 === 0 ? 'awaiting_approval' : 'awaiting_child'
-  walk.rig.write((tx) => walk.rig.jobs.settle(tx, claim, { ending: 'waiting', status }))
+  walk.rig.write((tx) => walk.rig.jobs.settle(tx, claim, { kind: 'waiting', status }))
 }
 
 function wake(walk: Walk, a: number): void {
@@ -378,13 +375,13 @@ function resume(walk: Walk, a: number): void {
 }
 
 function edit(walk: Walk, a: number, b: number): void {
+  followClock(walk)
   const one = walk.schedules[a % SCHEDULES]!
   const minutes = INTERVALS[b % INTERVALS.length]!
   if (minutes * MINUTE !== one.everyMs) {
     decide(walk, one)
     // What the old one had for later is of no plan any more.
     const now = walk.rig.clock.now()
-    dropLater(one, sharedRows(walk, one), now)
     one.everyMs = minutes * MINUTE
     one.horizon = now
     one.times = one.times.filter((time) => time.dueAt <= now || hasRun(time))
@@ -396,6 +393,7 @@ function edit(walk: Walk, a: number, b: number): void {
 }
 
 function raise(walk: Walk, a: number, b: number): void {
+  followClock(walk)
   const one = walk.schedules[a % SCHEDULES]!
   one.budget = BUDGET + (b % 5) * 500_000
   reconsider(walk, one)
@@ -430,7 +428,7 @@ function cutOff(walk: Walk, a: number): void {
   const one = walk.schedules[a % SCHEDULES]!
   const decideAndDie = () =>
     walk.rig.write((tx) => {
-      walk.rig.schedules.decide(tx, one.schedule.id)
+      walk.rig.schedules.decide(tx, [one.schedule.id])
       throw new Error('cut off')
     })
   assert.throws(decideAndDie, /cut off/)
@@ -443,7 +441,7 @@ function compare(walk: Walk): void {
   const { rig } = walk
   for (const one of walk.schedules) {
     const { id } = one.schedule
-    compareLedger(one, ledgerOf(rig, one.schedule))
+    compareRunHistory(one, runHistoryOf(rig, one.schedule))
     assert.ok(rig.live(one.schedule).length <= 1, 'one job at a time')
     const read = rig.read(one.schedule)
     assert.equal(read.status, one.status)
@@ -456,12 +454,15 @@ function compare(walk: Walk): void {
   }
 }
 
-function ledgerOf({ records }: ScheduleRig, { id }: Schedule): OccurrenceRow[] {
+function runHistoryOf({ records }: ScheduleRig, { id }: Schedule): OccurrenceRow[] {
   return records.db
-    .prepare<OccurrenceRow>(
-      "SELECT * FROM occurrences WHERE schedule_seq = (SELECT seq FROM schedules WHERE id = ?) AND origin = 'clock' ORDER BY due_at",
-    )
-    .all(id)
+    .select({ row: occurrences })
+    .from(occurrences)
+    .innerJoin(schedules, eq(schedules.seq, occurrences.scheduleSeq))
+    .where(and(eq(schedules.id, id), eq(occurrences.origin, 'clock')))
+    .orderBy(occurrences.dueAt)
+    .all()
+    .map(({ row }) => row)
 }
 
 /** What has run does not come again. */
@@ -477,13 +478,13 @@ function hasRun({ state }: Time): boolean {
 }
 
 /** Each due time is in one row, a row of its own or one of many that came to the same. */
-function compareLedger({ times }: ModelSchedule, rows: OccurrenceRow[]): void {
+function compareRunHistory({ times }: ModelSchedule, rows: OccurrenceRow[]): void {
   let seen = 0
   for (const row of rows) {
     const covered = times.slice(seen, seen + row.times)
-    assert.equal(covered.length, row.times, 'no due time is in the ledger that never was')
-    assert.equal(row.due_at, covered[0]!.dueAt)
-    assert.equal(row.until_at ?? row.due_at, covered.at(-1)!.dueAt)
+    assert.equal(covered.length, row.times, 'no due time is in the run history that never was')
+    assert.equal(row.dueAt, covered[0]!.dueAt)
+    assert.equal(row.untilAt ?? row.dueAt, covered.at(-1)!.dueAt)
     for (const { state, dueAt } of covered) assert.equal(row.state, state, `what became of ${new Date(dueAt).toISOString()}`)
     seen += row.times
   }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Tool, ToolOutput } from '../thinking/tools/tool.ts'
+import type { Tool, ToolOutput } from '../agent/tools/tool.ts'
 
 export type ScratchFolder = {
   path: string

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { connect, createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import type { GuardedFetchOptions } from '../base/net/guarded-fetch.ts'
+import type { GuardedFetchOptions } from '../platform/net/guarded-fetch.ts'
 
 export type SmallInternet = {
   /** For createGuardedFetch: names and public addresses of this internet. Nothing reaches the real one. */

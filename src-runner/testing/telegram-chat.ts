@@ -5,7 +5,7 @@ import type { Approval } from '../contract/approvals.ts'
 import type { Channel, ChannelPerson } from '../contract/channels.ts'
 import type { Job, JobSummary } from '../contract/jobs.ts'
 import type { OutboundMessage } from '../contract/outbox.ts'
-import { defineTool, type Tool } from '../thinking/tools/tool.ts'
+import { defineTool, type Tool } from '../agent/tools/tool.ts'
 import { startBotApiServer, type BotApiServer, type ServedUser } from './bot-api-server/bot-api-server.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from './create-test-runner.ts'
 
@@ -28,7 +28,7 @@ export type TelegramChat = {
   untilSaid(user: ServedUser, text: string | RegExp): Promise<void>
 }
 
-/** The whole runner, and a bot at a service that is played, both anew for each test. */
+/** The whole runner, and a bot at a service that is played, both again for each test. */
 export type TelegramRig = TelegramChat & {
   readonly runner: TestRunner
   readonly bot: BotApiServer

@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { createOutbound, type OutboundFetch } from '../base/net/outbound.ts'
+import { createOutbound, type OutboundFetch } from '../platform/net/outbound.ts'
 import type { TunnelProgram } from '../contract/public-address.ts'
 
 /**

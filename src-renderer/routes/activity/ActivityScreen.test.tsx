@@ -1,3 +1,4 @@
+import { quote } from '../../testing/things.ts'
 import { fireEvent, screen, waitFor } from '@solidjs/testing-library'
 import { describe, expect, it } from 'vitest'
 import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
@@ -43,8 +44,8 @@ const open = (runner: ReturnType<typeof createFakeRunner>, path = '/activity') =
 describe('Activity', () => {
   it('teaches when nothing has happened', async () => {
     open(createWorkspace([]).runner)
-    expect(await screen.findByText('Nothing has happened yet')).toBeInTheDocument()
-    expect(screen.getByRole('link', { name: 'Start a chat' })).toHaveAttribute('href', '/chat')
+    expect(await screen.findByText('No jobs yet')).toBeInTheDocument()
+    expect(screen.getByRole('link', { name: 'Start chat' })).toHaveAttribute('href', '/chat')
   })
 
   it('looks further back by itself while a page found nothing among the jobs it looked at', async () => {
@@ -60,10 +61,10 @@ describe('Activity', () => {
   })
 
   it('shows how each job ended, and opens it with the keyboard', async () => {
-    const failed = makeSummary({ title: 'Broken', status: 'failed', error: 'model_auth', errorMessage: 'The key was refused.' })
+    const failed = makeSummary({ title: 'Broken', status: 'failed', error: 'model_auth', errorMessage: quote('The key was refused.') })
     const { runner } = createWorkspace([makeSummary({ title: 'Fine', resultPreview: 'All **well**' }), failed])
     const view = open(runner)
-    expect(await screen.findByRole('option', { name: /Done Fine.*All well/s })).toBeInTheDocument()
+    expect(await screen.findByRole('option', { name: /Completed Fine.*All well/s })).toBeInTheDocument()
     expect(screen.getByRole('option', { name: /Failed Broken.*The key was refused\./s })).toBeInTheDocument()
     screen.getByRole('listbox', { name: 'Jobs, newest first' }).focus()
     await view.user.keyboard('{ArrowDown}{ArrowDown}{Enter}')
@@ -82,7 +83,7 @@ describe('Activity', () => {
     expect(screen.getByRole('button', { name: /Status.*Failed/ })).toBeInTheDocument()
 
     await view.user.type(screen.getByRole('searchbox'), 'nowhere')
-    expect(await screen.findByText('No job matches')).toBeInTheDocument()
+    expect(await screen.findByText('No matching jobs')).toBeInTheDocument()
     expect(view.path()).toBe(`/activity?status=failed&agent=${agent.id}&q=nowhere`)
 
     await view.user.click(screen.getAllByRole('button', { name: 'Clear filters' })[0]!)

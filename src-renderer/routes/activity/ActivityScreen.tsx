@@ -8,7 +8,7 @@ import { createEffect, createMemo, createSignal, Match, on, onCleanup, Show, Swi
 import { JOB_CHANNELS, type JobStatus } from '../../../src-runner/contract/jobs.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { useAgents, useJobs } from '../../api/queries.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
@@ -38,7 +38,7 @@ export function ActivityScreen() {
   return (
     <div class="flex h-full min-h-0 flex-col">
       <header class="mx-auto flex w-full max-w-5xl flex-col gap-3 px-8 pt-7 pb-3 max-md:px-4 max-md:pt-5">
-        <h1 class="text-xl font-semibold tracking-tight text-ink">{words().activity.title}</h1>
+        <h1 class="text-xl font-semibold tracking-tight text-ink">{t('activity.title')}</h1>
         <Filters filter={filter()} onChange={(change) => setParams(change, { replace: true })} onClear={clear} />
       </header>
       <div class="relative mx-auto flex min-h-0 w-full max-w-5xl flex-1 flex-col px-8 max-md:px-4">
@@ -50,10 +50,10 @@ export function ActivityScreen() {
             <NothingYet answer={jobs} rows={8}>
               <EmptyState
                 icon={SearchX}
-                title={words().activity.noMatchTitle}
-                action={<Button onClick={clear}>{words().activity.clearFilters}</Button>}
+                title={t('activity.noMatchTitle')}
+                action={<Button onClick={clear}>{t('activity.clearFilters')}</Button>}
               >
-                {words().activity.noMatchText}
+                {t('activity.noMatchText')}
               </EmptyState>
             </NothingYet>
           </Match>
@@ -61,14 +61,14 @@ export function ActivityScreen() {
             <NothingYet answer={jobs} rows={8}>
               <EmptyState
                 icon={Activity}
-                title={words().activity.emptyTitle}
+                title={t('activity.emptyTitle')}
                 action={
                   <ButtonLink variant="primary" icon={MessageSquare} href="/chat">
-                    {words().activity.startChat}
+                    {t('activity.startChat')}
                   </ButtonLink>
                 }
               >
-                {words().activity.emptyText}
+                {t('activity.emptyText')}
               </EmptyState>
             </NothingYet>
           </Match>
@@ -76,7 +76,7 @@ export function ActivityScreen() {
             <VirtualList
               class="mb-4 min-h-0 flex-initial rounded-xl border border-line bg-surface"
               frame={list.watch}
-              label={words().activity.list}
+              label={t('activity.list')}
               items={list.items()}
               keyOf={(job) => job.id}
               rowHeight={ROW_HEIGHT}
@@ -89,7 +89,7 @@ export function ActivityScreen() {
             <div role="status" class="pointer-events-none absolute inset-x-0 top-3 flex justify-center">
               <Show when={list.newer() > 0}>
                 <Button size="sm" variant="primary" icon={ArrowUp} class="pointer-events-auto shadow-pop" onClick={list.toTop}>
-                  {words().activity.newJobs(list.newer())}
+                  {t('activity.newJobs', { count: list.newer() })}
                 </Button>
               </Show>
             </div>
@@ -151,16 +151,15 @@ function Filters(props: FiltersProps) {
   const or = <V extends string>(value: V | typeof ANY): V | undefined => (value === ANY ? undefined : value)
 
   const statusOptions = (): Option<string>[] => {
-    const text = words().activity
     const groups = (Object.keys(STATUS_GROUPS) as StatusGroup[]).map((group) => ({
       value: STATUS_GROUPS[group].join(','),
-      label: text.statusGroups[group],
+      label: t(`activity.statusGroups.${group}`),
     }))
     const own = props.filter.status
     const isOwn = own.length > 0 && groupOf(own) === null
-    const named = (status: JobStatus) => words().common.status[status]
+    const named = (status: JobStatus) => t(`common.status.${status}`)
     return [
-      { value: ANY, label: text.anyStatus },
+      { value: ANY, label: t('activity.anyStatus') },
       ...groups,
       ...(isOwn ? [{ value: own.join(','), label: own.map(named).join(', ') }] : []),
     ]
@@ -171,37 +170,36 @@ function Filters(props: FiltersProps) {
     return group === null ? props.filter.status.join(',') : STATUS_GROUPS[group].join(',')
   }
   const agentOptions = (): Option<string>[] => [
-    { value: ANY, label: words().activity.anyAgent },
+    { value: ANY, label: t('activity.anyAgent') },
     ...(agents.data?.agents ?? []).map((agent) => ({ value: agent.id, label: agent.name })),
   ]
   const channelOptions = (): Option<string>[] => [
-    { value: ANY, label: words().activity.anyChannel },
-    ...JOB_CHANNELS.map((channel) => ({ value: channel as string, label: words().common.channel[channel] })),
+    { value: ANY, label: t('activity.anyChannel') },
+    ...JOB_CHANNELS.map((channel) => ({ value: channel as string, label: t(`common.channel.${channel}`) })),
   ]
   const timeOptions = (): Option<string>[] => {
-    const times = words().activity.times
     return [
-      { value: ANY, label: words().activity.anyTime },
-      { value: 'today', label: times.today },
-      { value: 'week', label: times.week },
-      { value: 'month', label: times.month },
+      { value: ANY, label: t('activity.anyTime') },
+      { value: 'today', label: t('activity.times.today') },
+      { value: 'week', label: t('activity.times.week') },
+      { value: 'month', label: t('activity.times.month') },
     ]
   }
   return (
-    <div role="group" aria-label={words().activity.filters} class="flex flex-wrap items-end gap-2">
+    <div role="group" aria-label={t('activity.filters')} class="flex flex-wrap items-end gap-2">
       <div class="min-w-56 flex-1 basis-64">
         <TextField
           type="search"
-          label={words().activity.search}
+          label={t('activity.search')}
           hideLabel
-          placeholder={words().activity.search}
+          placeholder={t('activity.search')}
           icon={Search}
           value={typed()}
           onValue={setTyped}
         />
       </div>
       <Select
-        label={words().activity.status}
+        label={t('activity.status')}
         hideLabel
         class={FILTER_CLASS}
         options={statusOptions()}
@@ -209,7 +207,7 @@ function Filters(props: FiltersProps) {
         onValue={(value) => props.onChange({ status: or(value) })}
       />
       <Select
-        label={words().activity.agent}
+        label={t('activity.agent')}
         hideLabel
         class={FILTER_CLASS}
         options={agentOptions()}
@@ -217,7 +215,7 @@ function Filters(props: FiltersProps) {
         onValue={(value) => props.onChange({ agent: or(value) })}
       />
       <Select
-        label={words().activity.channel}
+        label={t('activity.channel')}
         hideLabel
         class={FILTER_CLASS}
         options={channelOptions()}
@@ -225,7 +223,7 @@ function Filters(props: FiltersProps) {
         onValue={(value) => props.onChange({ channel: or(value) })}
       />
       <Select
-        label={words().activity.time}
+        label={t('activity.time')}
         hideLabel
         class={FILTER_CLASS}
         options={timeOptions()}
@@ -234,7 +232,7 @@ function Filters(props: FiltersProps) {
       />
       <Show when={isFiltered(props.filter)}>
         <Button variant="ghost" onClick={props.onClear}>
-          {words().activity.clearFilters}
+          {t('activity.clearFilters')}
         </Button>
       </Show>
     </div>

@@ -3,11 +3,11 @@ import { DEMO_PROVIDER_ID } from '../../../src-runner/contract/agents.ts'
 import { JobErrorCode } from '../../../src-runner/contract/errors.ts'
 import { isTerminal, type JobSummary } from '../../../src-runner/contract/jobs.ts'
 import { useProgress } from '../../api/queries.ts'
-import { saidText } from '../../kit/said.ts'
-import { words } from '../../kit/words/words.ts'
-import { ChannelIcon } from '../../turn/ChannelIcon.tsx'
-import { doingText } from '../../turn/doing.ts'
-import { DemoPill, JobTime } from '../../turn/JobFigures.tsx'
+import { messageText } from '../../lib/message-text.ts'
+import { t } from '../../lib/language.ts'
+import { ChannelIcon } from '../../features/chat-turn/ChannelIcon.tsx'
+import { doingText } from '../../features/chat-turn/doing.ts'
+import { DemoPill, JobTime } from '../../features/chat-turn/JobFigures.tsx'
 import { Money } from '../../ui/Money.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { StatusBadge } from '../../ui/StatusBadge.tsx'
@@ -20,13 +20,10 @@ export function JobRow(props: { job: JobSummary; isActive: boolean }) {
   const progress = useProgress(() => props.job.id)
   const isDemo = () => props.job.model?.providerId === DEMO_PROVIDER_ID
   const outcome = (): string => {
-    if (!isTerminal(props.job.status)) return doingText(props.job.status, progress(), words()) ?? words().common.status[props.job.status]
+    if (!isTerminal(props.job.status)) return doingText(props.job.status, progress()) ?? t(`common.status.${props.job.status}`)
     if (props.job.status === 'failed') {
       const known = JobErrorCode.safeParse(props.job.error)
-      return (
-        saidText(props.job.errorMessage, props.job.errorSaid) ||
-        (known.success ? words().common.jobError[known.data] : words().common.status.failed)
-      )
+      return messageText(props.job.errorMessage) || (known.success ? t(`common.jobError.${known.data}`) : t('common.status.failed'))
     }
     return props.job.resultPreview ?? ''
   }
@@ -39,7 +36,7 @@ export function JobRow(props: { job: JobSummary; isActive: boolean }) {
         <div class="flex min-w-0 items-center gap-2">
           <span class="truncate text-sm font-medium text-ink">{props.job.title}</span>
           <Show when={props.job.retryOfJobId}>
-            <Pill>{words().activity.retryOf}</Pill>
+            <Pill>{t('activity.retryOf')}</Pill>
           </Show>
         </div>
         <div class="flex min-w-0 items-center gap-1.5 text-xs text-ink-3">
@@ -49,7 +46,7 @@ export function JobRow(props: { job: JobSummary; isActive: boolean }) {
           </span>
           <span class="flex shrink-0 items-center gap-1">
             <ChannelIcon channel={props.job.channel} size={12} />
-            {words().common.channel[props.job.channel]}
+            {t(`common.channel.${props.job.channel}`)}
           </span>
           <Show when={outcome()}>
             <span class="shrink-0 max-sm:hidden" aria-hidden="true">
@@ -76,7 +73,7 @@ export function JobRow(props: { job: JobSummary; isActive: boolean }) {
   )
 }
 
-/** A result in one line: the marks of Markdown would only be noise there. */
+/** A result in one line: without Markdown markers, which would only be noise there. */
 function plain(text: string): string {
   return text
     .replaceAll(/^\s*\|[\s:|-]+$/gm, '')

@@ -1,6 +1,6 @@
 import { JOB_CHANNELS, JOB_STATUSES, type JobChannel, type JobStatus } from '../../../src-runner/contract/jobs.ts'
 import type { JobFilter } from '../../api/queries.ts'
-import { startOfDay } from '../../kit/time.ts'
+import { startOfDay } from '../../lib/time.ts'
 
 export type Period = 'today' | 'week' | 'month'
 

@@ -10,11 +10,11 @@ import { ApiError } from '../../api/client.ts'
 import { useCreateAgent, useDeleteAgent, useUpdateAgent } from '../../api/mutations.ts'
 import { issueText, sentenceOf } from '../../api/problem.ts'
 import { useAgent, useAgents, useJobs, useModels } from '../../api/queries.ts'
-import { locale, words } from '../../kit/words/words.ts'
-import { MemoryPanel } from '../../memory/MemoryPanel.tsx'
-import { RulesPanel } from '../../rules/RulesPanel.tsx'
+import { locale, t } from '../../lib/language.ts'
+import { MemoryPanel } from '../../features/memory/MemoryPanel.tsx'
+import { RulesPanel } from '../../features/rules/RulesPanel.tsx'
 import { Avatar } from '../../ui/Avatar.tsx'
-import { UnpricedNote } from '../../models/UnpricedNote.tsx'
+import { UnpricedNote } from '../../features/models/UnpricedNote.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
@@ -53,12 +53,12 @@ export function AgentScreen() {
     <Screen width="narrow">
       <A href="/agents" class="-ml-1 mb-3 inline-flex items-center gap-1 rounded-md px-1 text-xs text-ink-3 hover:text-ink">
         <ChevronLeft size={14} aria-hidden="true" />
-        {words().agents.title}
+        {t('agents.title')}
       </A>
       <Show when={!isNew() && answer.data === undefined}>
-        <h1 class="sr-only">{words().common.agent}</h1>
+        <h1 class="sr-only">{t('common.agent')}</h1>
       </Show>
-      <Switch fallback={<AnswerState answer={answer} missing={{ title: words().agents.notFound, why: words().agents.notFoundWhy }} />}>
+      <Switch fallback={<AnswerState answer={answer} missing={{ title: t('agents.notFound'), why: t('agents.notFoundWhy') }} />}>
         <Match when={isNew()}>
           <AgentEditor agent={null} />
         </Match>
@@ -84,7 +84,7 @@ function AgentEditor(props: { agent: Agent | null }) {
   let isLeaving = false
 
   const isDirty = createMemo(() => !isSameForm(form, base()))
-  const ownProblems = createMemo(() => problemsOf(form, words(), locale()))
+  const ownProblems = createMemo(() => problemsOf(form, locale()))
   const problemOfField = (field: AgentField): string | null => {
     const issue = issues().find((one) => one.field === field)
     return issue?.message ?? (wasTried() ? (ownProblems()[field] ?? null) : null)
@@ -125,8 +125,8 @@ function AgentEditor(props: { agent: Agent | null }) {
         const { agent } = await create.run({ body: bodyOf(sent) })
         isLeaving = true
         toast({
-          text: words().agents.created(agent.name),
-          action: { label: words().agents.chat, onClick: () => navigate(`/chat?agent=${agent.id}`) },
+          text: t('agents.created', { name: agent.name }),
+          action: { label: t('agents.chat'), onClick: () => navigate(`/chat?agent=${agent.id}`) },
         })
         navigate('/agents')
         return
@@ -140,10 +140,11 @@ function AgentEditor(props: { agent: Agent | null }) {
     }
   }
   const problemCount = () => new Set([...Object.keys(wasTried() ? ownProblems() : {}), ...issues().map((issue) => issue.field)]).size
-  const problem = () => (trouble() === null ? (problemCount() > 0 ? words().agents.check(problemCount()) : null) : sentenceOf(trouble()))
+  const problem = () =>
+    trouble() === null ? (problemCount() > 0 ? t('agents.check', { count: problemCount() }) : null) : sentenceOf(trouble())
   const standing = () => {
-    if (isStale()) return words().agents.changedElsewhere
-    return wasSaved() ? words().agents.saved : isDirty() ? words().agents.unsaved : ''
+    if (isStale()) return t('agents.changedElsewhere')
+    return wasSaved() ? t('agents.saved') : isDirty() ? t('agents.unsaved') : ''
   }
 
   return (
@@ -155,17 +156,17 @@ function AgentEditor(props: { agent: Agent | null }) {
       }}
     >
       <PageHeader
-        leading={<Avatar name={form.name || words().agents.newAgent} text={form.avatar.trim() || null} size="lg" />}
-        title={props.agent?.name ?? words().agents.createTitle}
+        leading={<Avatar name={form.name || t('agents.newAgent')} text={form.avatar.trim() || null} size="lg" />}
+        title={props.agent?.name ?? t('agents.createTitle')}
         actions={
           <Show when={props.agent}>
             {(agent) => (
               <>
                 <ButtonLink variant="ghost" href={`/activity?agent=${agent().id}`}>
-                  {words().agents.showJobs}
+                  {t('agents.showJobs')}
                 </ButtonLink>
                 <ButtonLink icon={MessageSquare} href={`/chat?agent=${agent().id}`}>
-                  {words().agents.chat}
+                  {t('agents.chat')}
                 </ButtonLink>
               </>
             )}
@@ -173,15 +174,15 @@ function AgentEditor(props: { agent: Agent | null }) {
         }
       />
       <div class="flex flex-col gap-4">
-        <Panel title={words().agents.sections.who}>
+        <Panel title={t('agents.sections.general')}>
           <div class="flex flex-col gap-4">
             <div class="flex flex-wrap gap-4">
               <div class="min-w-56 flex-1">
                 <TextField
                   isFirst={props.agent === null}
-                  label={words().agents.name}
-                  hint={words().agents.nameHint}
-                  placeholder={words().agents.namePlaceholder}
+                  label={t('agents.name')}
+                  hint={t('agents.nameHint')}
+                  placeholder={t('agents.namePlaceholder')}
                   problem={problemOfField('name')}
                   value={form.name}
                   onValue={(value) => change('name', value)}
@@ -190,9 +191,9 @@ function AgentEditor(props: { agent: Agent | null }) {
               </div>
               <div class="w-40">
                 <TextField
-                  label={words().agents.avatar}
+                  label={t('agents.avatar')}
                   optional
-                  hint={words().agents.avatarHint}
+                  hint={t('agents.avatarHint')}
                   problem={problemOfField('avatar')}
                   value={form.avatar}
                   onValue={(value) => change('avatar', value)}
@@ -200,19 +201,19 @@ function AgentEditor(props: { agent: Agent | null }) {
               </div>
             </div>
             <TextArea
-              label={words().agents.instructions}
+              label={t('agents.instructions')}
               optional
               rows={6}
               maxRows={20}
-              hint={words().agents.instructionsHint}
-              placeholder={words().agents.instructionsPlaceholder}
+              hint={t('agents.instructionsHint')}
+              placeholder={t('agents.instructionsPlaceholder')}
               problem={problemOfField('instructions')}
               value={form.instructions}
               onValue={(value) => change('instructions', value)}
             />
           </div>
         </Panel>
-        <Panel title={words().agents.sections.brain}>
+        <Panel title={t('agents.sections.model')}>
           <div class="flex flex-col gap-4">
             <ModelField
               models={models.data}
@@ -222,9 +223,9 @@ function AgentEditor(props: { agent: Agent | null }) {
             />
             <Show when={form.model === null && models.data !== undefined && models.data.defaultModel === null}>
               <p class="flex flex-wrap items-center gap-x-3 rounded-lg bg-warn-soft px-3.5 py-2 text-sm text-warn">
-                {words().agents.noDefault}
+                {t('agents.noDefault')}
                 <A href="/models" class="font-medium underline underline-offset-2">
-                  {words().agents.chooseDefault}
+                  {t('agents.chooseDefault')}
                 </A>
               </p>
             </Show>
@@ -236,10 +237,10 @@ function AgentEditor(props: { agent: Agent | null }) {
             />
           </div>
         </Panel>
-        <Panel title={words().agents.sections.freedom}>
+        <Panel title={t('agents.sections.autonomy')}>
           <AutonomyField value={form.autonomy} onValue={(value) => change('autonomy', value)} />
         </Panel>
-        <Panel title={words().agents.sections.places}>
+        <Panel title={t('agents.sections.folders')}>
           <FoldersField
             value={form.folders}
             onValue={(value) => change('folders', value)}
@@ -248,12 +249,12 @@ function AgentEditor(props: { agent: Agent | null }) {
           />
         </Panel>
         <Panel
-          title={words().agents.sections.limits}
-          description={words().agents.limitsWhy}
+          title={t('agents.sections.limits')}
+          description={t('agents.limitsWhy')}
           actions={
             <Show when={LIMIT_FIELDS.some((field) => form[field] !== DEFAULT_LIMIT_FIELDS[field])}>
               <Button size="sm" variant="ghost" onClick={() => LIMIT_FIELDS.forEach((field) => change(field, DEFAULT_LIMIT_FIELDS[field]))}>
-                {words().agents.resetLimits}
+                {t('agents.resetLimits')}
               </Button>
             </Show>
           }
@@ -263,7 +264,7 @@ function AgentEditor(props: { agent: Agent | null }) {
               {(field) => (
                 <TextField
                   inputMode="decimal"
-                  label={words().agents.limits[field]}
+                  label={t(`agents.limits.${field}`)}
                   hint={limitHint(field)}
                   problem={problemOfField(field)}
                   value={form[field]}
@@ -273,14 +274,14 @@ function AgentEditor(props: { agent: Agent | null }) {
             </For>
           </div>
         </Panel>
-        <Panel title={words().agents.sections.budgets} description={words().agents.budgetsWhy}>
+        <Panel title={t('agents.sections.spendingLimits')} description={t('agents.budgetsWhy')}>
           <div class="grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-4">
             <For each={BUDGET_FIELDS}>
               {(field) => (
                 <TextField
                   inputMode="decimal"
-                  label={words().agents.budgets[field]}
-                  placeholder={words().agents.budgets.none}
+                  label={t(`agents.budgets.${field}`)}
+                  placeholder={t('agents.budgets.none')}
                   problem={problemOfField(field)}
                   value={form[field]}
                   onValue={(value) => change(field, value)}
@@ -296,13 +297,13 @@ function AgentEditor(props: { agent: Agent | null }) {
       <SaveBar
         status={problem() ?? standing()}
         isProblem={problem() !== null}
-        submit={props.agent === null ? words().agents.create : words().agents.save}
+        submit={props.agent === null ? t('agents.create') : t('agents.save')}
         canSubmit={props.agent === null || isDirty()}
         isBusy={create.isRunning || update.isRunning}
         onCancel={props.agent === null ? () => navigate('/agents') : isDirty() ? () => reset(props.agent) : undefined}
       />
-      <UnsavedGuard isDirty={() => isDirty() && !isLeaving} title={words().agents.unsavedTitle} leave={words().agents.unsavedLeave}>
-        {words().agents.unsavedText}
+      <UnsavedGuard isDirty={() => isDirty() && !isLeaving} title={t('agents.unsavedTitle')} leave={t('agents.unsavedLeave')}>
+        {t('agents.unsavedText')}
       </UnsavedGuard>
     </form>
   )
@@ -323,12 +324,11 @@ function focusFirstProblem(): void {
 }
 
 function limitHint(field: LimitField): string {
-  const text = words().agents.limits
   return {
-    maxTurns: text.maxTurnsHint,
-    maxCostUsd: text.maxCostUsdHint,
-    maxWorkingMinutes: text.maxWorkingMinutesHint,
-    maxToolCalls: text.maxToolCallsHint,
+    maxTurns: t('agents.limits.maxTurnsHint'),
+    maxCostUsd: t('agents.limits.maxCostUsdHint'),
+    maxWorkingMinutes: t('agents.limits.maxWorkingMinutesHint'),
+    maxToolCalls: t('agents.limits.maxToolCallsHint'),
   }[field]
 }
 
@@ -367,43 +367,41 @@ function Standing(props: { agent: Agent; onDeleted: () => void }): JSX.Element {
   const deleteNow = async () => {
     await remove.run({ params: { agentId: props.agent.id } })
     props.onDeleted()
-    toast({ text: words().agents.deleted(props.agent.name) })
+    toast({ text: t('agents.deleted', { name: props.agent.name }) })
     navigate('/agents', { replace: true })
   }
   const describe = (thrown: unknown) =>
-    thrown instanceof ApiError && thrown.code === 'agent_is_last' ? words().agents.deleteLast : sentenceOf(thrown)
+    thrown instanceof ApiError && thrown.code === 'agent_is_last' ? t('agents.deleteLast') : sentenceOf(thrown)
   return (
     <Panel>
       <div class="flex flex-col gap-4">
         <div class="flex flex-wrap items-center gap-3">
-          <p class="min-w-48 flex-1 text-sm text-ink-2">
-            {props.agent.isDefault ? words().agents.isTheDefault : words().agents.makeDefaultHint}
-          </p>
+          <p class="min-w-48 flex-1 text-sm text-ink-2">{props.agent.isDefault ? t('agents.isTheDefault') : t('agents.makeDefaultHint')}</p>
           <Show when={!props.agent.isDefault}>
             <Button busy={update.isRunning} onClick={() => void makeDefault()}>
-              {words().agents.makeDefault}
+              {t('agents.makeDefault')}
             </Button>
           </Show>
         </div>
         <div class="flex flex-wrap items-center gap-3 border-t border-line pt-4">
-          <p class="min-w-48 flex-1 text-sm text-ink-2">{isOnly() ? words().agents.deleteLast : words().agents.deleteText}</p>
+          <p class="min-w-48 flex-1 text-sm text-ink-2">{isOnly() ? t('agents.deleteLast') : t('agents.deleteText')}</p>
           <Button variant="danger" disabled={isOnly()} onClick={() => setAsking(true)}>
-            {words().agents.deleteAgent}
+            {t('agents.deleteAgent')}
           </Button>
         </div>
       </div>
       <ConfirmDialog
         open={isAsking()}
         onClose={() => setAsking(false)}
-        title={words().agents.deleteTitle(props.agent.name)}
-        confirm={words().agents.deleteAgent}
+        title={t('agents.deleteTitle', { name: props.agent.name })}
+        confirm={t('agents.deleteAgent')}
         tone="bad"
         onConfirm={deleteNow}
         describeError={describe}
       >
-        <p>{words().agents.deleteText}</p>
+        <p>{t('agents.deleteText')}</p>
         <Show when={underWay.items.length > 0}>
-          <p class="mt-2 text-warn">{words().agents.deleteRunning(underWay.items.length)}</p>
+          <p class="mt-2 text-warn">{t('agents.deleteRunning', { count: underWay.items.length })}</p>
         </Show>
       </ConfirmDialog>
     </Panel>

@@ -8,9 +8,9 @@ import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { RouteAnswer } from '../../../src-runner/contract/routes.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { useAgents, useJobs, useModels, useSpend } from '../../api/queries.ts'
-import { moneyText } from '../../kit/numbers.ts'
-import { startOfDay } from '../../kit/time.ts'
-import { locale, words } from '../../kit/words/words.ts'
+import { moneyText } from '../../../resources/locales/numbers.ts'
+import { startOfDay } from '../../lib/time.ts'
+import { locale, t } from '../../lib/language.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
@@ -30,11 +30,11 @@ export function AgentsScreen() {
   return (
     <Screen>
       <PageHeader
-        title={words().agents.title}
-        description={words().agents.intro}
+        title={t('agents.title')}
+        description={t('agents.intro')}
         actions={
           <ButtonLink variant="primary" icon={Plus} href="/agents/new">
-            {words().agents.newAgent}
+            {t('agents.newAgent')}
           </ButtonLink>
         }
       />
@@ -43,14 +43,14 @@ export function AgentsScreen() {
           <NothingYet answer={agents}>
             <EmptyState
               icon={Bot}
-              title={words().agents.emptyTitle}
+              title={t('agents.emptyTitle')}
               action={
                 <ButtonLink variant="primary" icon={Plus} href="/agents/new">
-                  {words().agents.newAgent}
+                  {t('agents.newAgent')}
                 </ButtonLink>
               }
             >
-              {words().agents.emptyText}
+              {t('agents.emptyText')}
             </EmptyState>
           </NothingYet>
         </Match>
@@ -76,7 +76,7 @@ function AgentCard(props: {
   const jobs = useJobs(() => ({ agentId: props.agent.id, limit: LAST_RUNS }))
   const model = () => {
     const own = props.agent.model ?? props.models?.defaultModel ?? null
-    if (own === null) return words().agents.useDefaultNone
+    if (own === null) return t('agents.useDefaultNone')
     return modelLabel(own, props.models)
   }
   return (
@@ -95,8 +95,8 @@ function AgentCard(props: {
               </A>
             </h2>
             <Show when={props.agent.isDefault}>
-              <Pill tone="accent" title={words().agents.isDefaultWhy}>
-                {words().agents.isDefault}
+              <Pill tone="accent" title={t('agents.isDefaultWhy')}>
+                {t('agents.isDefault')}
               </Pill>
             </Show>
           </div>
@@ -111,16 +111,16 @@ function AgentCard(props: {
         <p class="line-clamp-2 text-sm text-ink-2">{props.agent.instructions}</p>
       </Show>
       <div class="flex flex-wrap items-center gap-1.5">
-        <Pill>{words().agents.autonomyOf[props.agent.autonomy]}</Pill>
+        <Pill>{t(`agents.autonomyOf.${props.agent.autonomy}`)}</Pill>
         <Pill title={props.agent.folders.join('\n')}>
           <Folder size={12} aria-hidden="true" />
-          {words().agents.folders(props.agent.folders.length)}
+          {t('agents.folders', { count: props.agent.folders.length })}
         </Pill>
       </div>
       <div class="mt-auto flex items-center gap-3 border-t border-line pt-3">
         <div class="flex min-w-0 flex-1 items-center gap-2 text-xs text-ink-3">
-          <Show when={jobs.items.length > 0} fallback={<Show when={!jobs.isPending}>{words().agents.noRuns}</Show>}>
-            <ul class="-ml-1 flex items-center" aria-label={words().agents.lastRuns}>
+          <Show when={jobs.items.length > 0} fallback={<Show when={!jobs.isPending}>{t('agents.noJobs')}</Show>}>
+            <ul class="-ml-1 flex items-center" aria-label={t('agents.recentJobs')}>
               <For each={jobs.items.slice(0, LAST_RUNS)}>
                 {(job) => (
                   <li class="relative z-1 flex">
@@ -134,16 +134,16 @@ function AgentCard(props: {
           </Show>
           <Show when={props.spent}>
             {(spent) => (
-              <span class="truncate" title={words().agents.spentTitle}>
-                {words().agents.spent(
-                  spent().costUsd === 0 && spent().unpricedCalls > 0 ? words().common.unpriced : moneyText(spent().costUsd, locale()),
-                )}
+              <span class="truncate" title={t('agents.spentTitle')}>
+                {t('agents.spent', {
+                  money: spent().costUsd === 0 && spent().unpricedCalls > 0 ? t('common.unpriced') : moneyText(spent().costUsd, locale()),
+                })}
               </span>
             )}
           </Show>
         </div>
         <ButtonLink size="sm" icon={MessageSquare} href={`/chat?agent=${props.agent.id}`} class="relative z-1">
-          {words().agents.chat}
+          {t('agents.chat')}
         </ButtonLink>
       </div>
     </li>

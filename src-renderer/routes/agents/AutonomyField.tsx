@@ -1,6 +1,6 @@
 import { createUniqueId, For, type JSX, Show } from 'solid-js'
 import { Autonomy } from '../../../src-runner/contract/agents.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { Pill } from '../../ui/Pill.tsx'
 
 /** Three levels, each with what it means in words: the choice is too weighty for a name alone. */
@@ -8,7 +8,7 @@ export function AutonomyField(props: { value: Autonomy; onValue: (value: Autonom
   const name = createUniqueId()
   return (
     <fieldset class="flex flex-col gap-2">
-      <legend class="sr-only">{words().agents.autonomy}</legend>
+      <legend class="sr-only">{t('agents.autonomy')}</legend>
       <For each={Autonomy.options}>
         {(level) => (
           <label
@@ -26,12 +26,12 @@ export function AutonomyField(props: { value: Autonomy; onValue: (value: Autonom
             />
             <span class="min-w-0">
               <span class="flex items-center gap-2 text-sm font-medium text-ink">
-                {words().agents.autonomyOf[level]}
+                {t(`agents.autonomyOf.${level}`)}
                 <Show when={level === 'ask_when_it_matters'}>
-                  <Pill tone="accent">{words().agents.recommended}</Pill>
+                  <Pill tone="accent">{t('agents.recommended')}</Pill>
                 </Show>
               </span>
-              <span class="block text-xs text-ink-2">{words().agents.autonomyText[level]}</span>
+              <span class="block text-xs text-ink-2">{t(`agents.autonomyText.${level}`)}</span>
             </span>
           </label>
         )}

@@ -2,7 +2,7 @@ import Folder from 'lucide-solid/icons/folder'
 import FolderPlus from 'lucide-solid/icons/folder-plus'
 import X from 'lucide-solid/icons/x'
 import { createSignal, For, type JSX, Show } from 'solid-js'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { IconButton } from '../../ui/IconButton.tsx'
@@ -23,7 +23,7 @@ export function FoldersField(props: {
   const [own, setOwn] = createSignal<string | null>(null)
   const add = (path: string): boolean => {
     if (props.value.includes(path)) {
-      setOwn(words().agents.problems.folderTwice)
+      setOwn(t('agents.problems.folderTwice'))
       return false
     }
     setOwn(null)
@@ -33,7 +33,7 @@ export function FoldersField(props: {
   const addTyped = () => {
     const path = typed().trim()
     if (path === '') return
-    if (!ABSOLUTE.test(path)) return setOwn(words().agents.problems.folderAbsolute)
+    if (!ABSOLUTE.test(path)) return setOwn(t('agents.problems.folderAbsolute'))
     if (add(path)) setTyped('')
   }
   const pick = async () => {
@@ -42,7 +42,7 @@ export function FoldersField(props: {
   }
   return (
     <div class="flex flex-col gap-3">
-      <p class="text-xs text-ink-3">{props.value.length === 0 ? words().agents.foldersNone : words().agents.foldersHint}</p>
+      <p class="text-xs text-ink-3">{props.value.length === 0 ? t('agents.foldersNone') : t('agents.foldersHint')}</p>
       <Show when={props.value.length > 0}>
         <ul class="flex flex-col overflow-hidden rounded-lg border border-line">
           <For each={props.value}>
@@ -56,7 +56,7 @@ export function FoldersField(props: {
                   <IconButton
                     size="sm"
                     icon={X}
-                    label={words().agents.removeFolder(path)}
+                    label={t('agents.removeFolder', { path })}
                     onClick={() => props.onValue(props.value.filter((_, n) => n !== at()))}
                   />
                 </div>
@@ -82,10 +82,10 @@ export function FoldersField(props: {
             <div class="flex-1">
               <TextField
                 mono
-                label={words().agents.folderPath}
+                label={t('agents.folderPath')}
                 hideLabel
-                placeholder={words().agents.folderPlaceholder}
-                hint={words().agents.folderTyped}
+                placeholder={t('agents.folderPlaceholder')}
+                hint={t('agents.folderTyped')}
                 problem={own()}
                 value={typed()}
                 onValue={(text) => {
@@ -100,14 +100,14 @@ export function FoldersField(props: {
               />
             </div>
             <Button icon={FolderPlus} disabled={typed().trim() === ''} onClick={addTyped}>
-              {words().common.add}
+              {t('common.add')}
             </Button>
           </div>
         }
       >
         <div class="flex flex-col gap-1">
           <Button icon={FolderPlus} class="self-start" onClick={() => void pick()}>
-            {words().agents.addFolder}
+            {t('agents.addFolder')}
           </Button>
           <Show when={own()}>
             <p role="alert" class="text-xs text-bad">

@@ -4,9 +4,9 @@ import X from 'lucide-solid/icons/x'
 import { For, type JSX, Show } from 'solid-js'
 import { DEMO_PROVIDER_ID, type ModelRef } from '../../../src-runner/contract/agents.ts'
 import type { RouteAnswer } from '../../../src-runner/contract/routes.ts'
-import { words } from '../../kit/words/words.ts'
-import { keyOfModel, modelOfKey } from '../../models/model-key.ts'
-import { priceOf } from '../../models/ModelPicker.tsx'
+import { t } from '../../lib/language.ts'
+import { keyOfModel, modelOfKey } from '../../features/models/model-key.ts'
+import { priceOf } from '../../features/models/ModelPicker.tsx'
 import { Combobox, type ComboOption } from '../../ui/Combobox.tsx'
 import { IconButton } from '../../ui/IconButton.tsx'
 
@@ -16,7 +16,7 @@ type Models = RouteAnswer<'listModels'>
 export function modelLabel(ref: ModelRef, models: Models | undefined): string {
   const listed = models?.models.find((model) => model.providerId === ref.providerId && model.model === ref.model)
   if (listed !== undefined) return listed.label
-  return ref.providerId === DEMO_PROVIDER_ID ? words().common.demoModel : ref.model
+  return ref.providerId === DEMO_PROVIDER_ID ? t('common.demoModel') : ref.model
 }
 
 function optionsOf(models: Models | undefined, chosen: readonly ModelRef[]): ComboOption[] {
@@ -30,7 +30,7 @@ function optionsOf(models: Models | undefined, chosen: readonly ModelRef[]): Com
   // A model that its provider does not list right now is kept, not silently exchanged.
   const missing = chosen
     .filter((ref) => !known.has(keyOfModel(ref)))
-    .map((ref) => ({ value: keyOfModel(ref), label: ref.model, group: words().common.unknown, note: words().agents.unknownModel }))
+    .map((ref) => ({ value: keyOfModel(ref), label: ref.model, group: t('common.unknown'), note: t('agents.unknownModel') }))
   return [...listed, ...missing]
 }
 
@@ -47,14 +47,14 @@ export function ModelField(props: {
     const ref = props.models?.defaultModel ?? null
     return {
       value: DEFAULT,
-      label: ref === null ? words().agents.useDefaultNone : words().agents.useDefault(modelLabel(ref, props.models)),
-      group: words().common.defaultModel,
+      label: ref === null ? t('agents.useDefaultNone') : t('agents.useDefault', { label: modelLabel(ref, props.models) }),
+      group: t('common.defaultModel'),
     }
   }
   return (
     <Combobox
-      label={words().agents.model}
-      hint={words().agents.modelHint}
+      label={t('agents.model')}
+      hint={t('agents.modelHint')}
       problem={props.problem}
       options={[defaultOption(), ...optionsOf(props.models, props.value === null ? [] : [props.value])]}
       value={props.value === null ? DEFAULT : keyOfModel(props.value)}
@@ -82,8 +82,8 @@ export function FallbacksField(props: {
   return (
     <div class="flex flex-col gap-2">
       <div>
-        <p class="text-sm font-medium text-ink">{words().agents.fallbacks}</p>
-        <p class="text-xs text-ink-3">{words().agents.fallbacksHint}</p>
+        <p class="text-sm font-medium text-ink">{t('agents.fallbacks')}</p>
+        <p class="text-xs text-ink-3">{t('agents.fallbacksHint')}</p>
       </div>
       <Show when={props.value.length > 0}>
         <ol class="flex flex-col overflow-hidden rounded-lg border border-line">
@@ -95,21 +95,21 @@ export function FallbacksField(props: {
                 <IconButton
                   size="sm"
                   icon={ArrowUp}
-                  label={words().agents.moveUp(modelLabel(ref, props.models))}
+                  label={t('agents.moveUp', { model: modelLabel(ref, props.models) })}
                   disabled={at() === 0}
                   onClick={() => move(at(), at() - 1)}
                 />
                 <IconButton
                   size="sm"
                   icon={ArrowDown}
-                  label={words().agents.moveDown(modelLabel(ref, props.models))}
+                  label={t('agents.moveDown', { model: modelLabel(ref, props.models) })}
                   disabled={at() === props.value.length - 1}
                   onClick={() => move(at(), at() + 1)}
                 />
                 <IconButton
                   size="sm"
                   icon={X}
-                  label={words().agents.removeFallback(modelLabel(ref, props.models))}
+                  label={t('agents.removeFallback', { model: modelLabel(ref, props.models) })}
                   onClick={() => props.onValue(props.value.filter((_, n) => n !== at()))}
                 />
               </li>
@@ -119,9 +119,9 @@ export function FallbacksField(props: {
       </Show>
       <Show when={props.value.length < MAX_FALLBACKS}>
         <Combobox
-          label={words().agents.addFallback}
+          label={t('agents.addFallback')}
           hideLabel
-          placeholder={words().agents.addFallback}
+          placeholder={t('agents.addFallback')}
           problem={props.problem}
           options={optionsOf(props.models, []).filter((option) => !isTaken(option.value))}
           value={null}

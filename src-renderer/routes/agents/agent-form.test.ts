@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { CreateAgent } from '../../../src-runner/contract/agents.ts'
-import { en } from '../../kit/words/en.ts'
 import { makeAgent } from '../../testing/things.ts'
 import { bodyOf, fieldOfIssue, formOf, problemsOf } from './agent-form.ts'
 
@@ -29,27 +28,27 @@ describe('the form of an agent', () => {
   })
 
   it.each([
-    ['name', '  ', 'Give it a name.'],
-    ['name', 'x'.repeat(121), 'A name may have 120 characters.'],
-    ['avatar', 'abcdefghi', 'Two letters or one emoji.'],
-    ['instructions', 'x'.repeat(100_001), 'At most 100,000 characters.'],
-    ['maxTurns', '', 'A number is needed here.'],
-    ['maxTurns', 'many', 'A number is needed here.'],
-    ['maxTurns', '2.5', 'A whole number is needed here.'],
-    ['maxTurns', '0', 'Between 1 and 1,000.'],
-    ['maxCostUsd', '0', 'Between 0.01 and 1,000.'],
-    ['maxCostUsd', '1e9', 'Between 0.01 and 1,000.'],
-    ['maxWorkingMinutes', '1441', 'Between 1 and 1,440.'],
-    ['maxToolCalls', '-1', 'Between 0 and 10,000.'],
-    ['dayUsd', '0', 'Between 0.01 and 100,000.'],
-    ['monthUsd', 'lots', 'A number is needed here.'],
+    ['name', '  ', 'Enter a name.'],
+    ['name', 'x'.repeat(121), 'Use at most 120 characters.'],
+    ['avatar', 'abcdefghi', 'Use two letters or one emoji.'],
+    ['instructions', 'x'.repeat(100_001), 'Use at most 100,000 characters.'],
+    ['maxTurns', '', 'Enter a number.'],
+    ['maxTurns', 'many', 'Enter a number.'],
+    ['maxTurns', '2.5', 'Enter a whole number.'],
+    ['maxTurns', '0', 'Enter a number between 1 and 1,000.'],
+    ['maxCostUsd', '0', 'Enter a number between 0.01 and 1,000.'],
+    ['maxCostUsd', '1e9', 'Enter a number between 0.01 and 1,000.'],
+    ['maxWorkingMinutes', '1441', 'Enter a number between 1 and 1,440.'],
+    ['maxToolCalls', '-1', 'Enter a number between 0 and 10,000.'],
+    ['dayUsd', '0', 'Enter a number between 0.01 and 100,000.'],
+    ['monthUsd', 'lots', 'Enter a number.'],
   ] as const)('%s %j is a problem', (field, value, problem) => {
-    expect(problemsOf({ ...formOf(makeAgent()), [field]: value }, en, 'en')).toEqual({ [field]: problem })
+    expect(problemsOf({ ...formOf(makeAgent()), [field]: value }, 'en')).toEqual({ [field]: problem })
   })
 
   it('what it lets through the contract takes, a decimal comma included', () => {
     const form = { ...formOf(makeAgent()), maxCostUsd: '1,50', maxWorkingMinutes: '0090' }
-    expect(problemsOf(form, en, 'en')).toEqual({})
+    expect(problemsOf(form, 'en')).toEqual({})
     expect(CreateAgent.parse(bodyOf(form)).limits).toMatchObject({ maxCostUsd: 1.5, maxWorkingMs: 5_400_000 })
   })
 

@@ -1,6 +1,6 @@
 import { type Agent, type Autonomy, type CreateAgent, DEFAULT_LIMITS, type ModelRef } from '../../../src-runner/contract/agents.ts'
-import { fieldText, readNumber } from '../../kit/numbers.ts'
-import { locale, type Words } from '../../kit/words/words.ts'
+import { fieldText, readNumber } from '../../../resources/locales/numbers.ts'
+import { locale, t } from '../../lib/language.ts'
 
 /** What the person writes, as they write it: numbers are text until they are sent. */
 export type AgentForm = {
@@ -91,27 +91,26 @@ export function isSameForm(a: AgentForm, b: AgentForm): boolean {
 }
 
 /** What can be seen to be wrong before anything is sent. */
-export function problemsOf(form: AgentForm, words: Words, locale: string): Partial<Record<AgentField, string>> {
-  const text = words.agents.problems
+export function problemsOf(form: AgentForm, locale: string): Partial<Record<AgentField, string>> {
   const problems: Partial<Record<AgentField, string>> = {}
-  if (form.name.trim() === '') problems.name = text.nameMissing
-  else if (form.name.trim().length > 120) problems.name = text.nameLong
-  if (form.avatar.trim().length > 8) problems.avatar = text.avatarLong
-  if (form.instructions.length > 100_000) problems.instructions = text.instructionsLong
+  if (form.name.trim() === '') problems.name = t('agents.problems.nameMissing')
+  else if (form.name.trim().length > 120) problems.name = t('agents.problems.nameLong')
+  if (form.avatar.trim().length > 8) problems.avatar = t('agents.problems.avatarLong')
+  if (form.instructions.length > 100_000) problems.instructions = t('agents.problems.instructionsLong')
   const show = new Intl.NumberFormat(locale)
   for (const field of LIMIT_FIELDS) {
     const { min, max, isWhole } = BOUNDS[field]
     const value = readNumber(form[field])
-    if (!Number.isFinite(value)) problems[field] = text.number
-    else if (isWhole && !Number.isInteger(value)) problems[field] = text.whole
-    else if (value < min || value > max) problems[field] = text.between(show.format(min), show.format(max))
+    if (!Number.isFinite(value)) problems[field] = t('agents.problems.number')
+    else if (isWhole && !Number.isInteger(value)) problems[field] = t('agents.problems.whole')
+    else if (value < min || value > max) problems[field] = t('agents.problems.between', { min: show.format(min), max: show.format(max) })
   }
   for (const field of BUDGET_FIELDS) {
     const value = budgetOf(form[field])
     if (value === null) continue
-    if (!Number.isFinite(value)) problems[field] = text.number
+    if (!Number.isFinite(value)) problems[field] = t('agents.problems.number')
     else if (value < BUDGET_BOUNDS.min || value > BUDGET_BOUNDS.max) {
-      problems[field] = text.between(show.format(BUDGET_BOUNDS.min), show.format(BUDGET_BOUNDS.max))
+      problems[field] = t('agents.problems.between', { min: show.format(BUDGET_BOUNDS.min), max: show.format(BUDGET_BOUNDS.max) })
     }
   }
   return problems

@@ -1,10 +1,10 @@
 import { A } from '@solidjs/router'
 import { createEffect, type JSX, on, Show } from 'solid-js'
 import type { Approval } from '../../../src-runner/contract/approvals.ts'
-import { EndingMark } from '../../approvals/AnsweredLine.tsx'
-import { headlineOf } from '../../approvals/approval-text.ts'
-import { visibleText } from '../../kit/visible-text.ts'
-import { locale, words } from '../../kit/words/words.ts'
+import { OutcomeMark } from '../../features/approvals/AnsweredLine.tsx'
+import { headlineOf } from '../../features/approvals/approval-text.ts'
+import { visibleText } from '../../lib/visible-text.ts'
+import {} from '../../lib/language.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Time } from '../../ui/Time.tsx'
 
@@ -34,13 +34,13 @@ export function ApprovalRow(props: { approval: Approval; href: string; isCurrent
       </span>
       <span class="flex min-w-0 flex-1 flex-col">
         <span class={`line-clamp-2 text-sm wrap-anywhere text-ink ${props.isCurrent ? 'font-medium' : ''}`}>
-          {visibleText(headlineOf(props.approval, words(), locale()))}
+          {visibleText(headlineOf(props.approval))}
         </span>
         <span class={`truncate text-xs ${props.isCurrent ? 'text-ink-2' : 'text-ink-3'}`}>
           {props.approval.agentName} · <Time at={props.approval.createdAt} />
         </span>
         <Show when={props.approval.status !== 'pending'}>
-          <EndingMark approval={props.approval} small />
+          <OutcomeMark approval={props.approval} small />
         </Show>
       </span>
     </A>

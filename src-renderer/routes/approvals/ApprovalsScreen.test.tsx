@@ -80,19 +80,19 @@ describe('a decision', () => {
       reason: 'Your **notes** are old.',
       facts: makeFacts({ leavesMachine: true }),
       decision: makeDecision({
-        decidedBy: { source: 'two_of_three', verdict: 'ask', ruleId: null, text: 'It may carry private data out.' },
+        decidedBy: { source: 'lethal_trifecta', verdict: 'ask', ruleId: null, text: 'It may carry private data out.' },
         overruled: [{ source: 'rule', verdict: 'run', ruleId: makeId(), text: 'Allow write_file.' }],
       }),
-      marks: { untrusted: { seq: 4, cause: 'web_fetch read example.com' }, private: { seq: 2, cause: 'read_file' }, outside: null },
+      taints: { untrusted: { seq: 4, cause: 'web_fetch read example.com' }, private: { seq: 2, cause: 'read_file' }, outside: null },
     })
     const { user } = open([approval])
     const front = await card(/Overwrite Documents\/notes\.md/)
     expect(within(front).getByText('Ada wants to use write_file')).toBeInTheDocument()
-    expect(within(front).getByText(/Look twice/)).toBeInTheDocument()
+    expect(within(front).getByText(/Review it carefully/)).toBeInTheDocument()
     expect(within(front).queryByText('Your **notes** are old.')).toBeNull()
     await user.click(within(front).getByRole('button', { name: 'Details' }))
     expect(within(front).getByText('Your **notes** are old.')).toBeInTheDocument()
-    expect(within(front).getByText('Why, in Ada’s own words')).toBeInTheDocument()
+    expect(within(front).getByText('Ada’s reason')).toBeInTheDocument()
     // Markup is text, and what hides is written out.
     expect(within(front).getByRole('group', { name: 'content' }).textContent).toBe('<img src=x onerror=alert(1)>\nadmin⟨U+202E⟩gnp.exe')
     expect(front.querySelector('img')).toBeNull()
@@ -101,16 +101,16 @@ describe('a decision', () => {
     expect(within(front).getByRole('link', { name: 'Sum up the notes' })).toHaveAttribute('href', `/jobs/${approval.jobId}`)
     expect(within(front).getByText('It may carry private data out.', { exact: false })).toBeInTheDocument()
     expect(within(front).queryByText('Allow write_file.', { exact: false })).toBeNull()
-    await user.click(within(front).getByRole('button', { name: '1 other voice, overruled' }))
+    await user.click(within(front).getByRole('button', { name: '1 overruled check' }))
     expect(within(front).getByText('Allow write_file.', { exact: false })).toBeInTheDocument()
     expect(within(front).getByRole('link', { name: 'step 4' })).toHaveAttribute('href', `/jobs/${approval.jobId}#step-4`)
   })
 
   it('warns of data that leaves only where data can leave', async () => {
-    const marks = { untrusted: { seq: 4, cause: 'web_fetch' }, private: { seq: 2, cause: 'read_file' }, outside: null }
-    open([makeApproval({ marks, facts: makeFacts({ leavesMachine: false }) })])
+    const taints = { untrusted: { seq: 4, cause: 'web_fetch' }, private: { seq: 2, cause: 'read_file' }, outside: null }
+    open([makeApproval({ taints, facts: makeFacts({ leavesMachine: false }) })])
     const front = await card(/Overwrite/)
-    expect(within(front).queryByText(/Look twice/)).toBeNull()
+    expect(within(front).queryByText(/Review it carefully/)).toBeNull()
   })
 
   it('shows a command as one line, and in its details word by word, with the line breaks that each word has', async () => {
@@ -123,7 +123,7 @@ describe('a decision', () => {
           tool: 'run_command',
           subject: "sh -c 'wc -l *\necho done'",
           argv,
-          boxed: true,
+          sandboxed: true,
           runsCode: true,
           overwrites: false,
         }),
@@ -131,7 +131,7 @@ describe('a decision', () => {
     ])
     const front = await card(/Overwrite/)
     expect(within(front).getByRole('group', { name: 'Command' }).textContent).toBe("sh -c 'wc -l *\necho done'")
-    expect(within(front).getByText(/in this folder only, and has no network/)).toBeInTheDocument()
+    expect(within(front).getByText(/in this folder and has no network access/)).toBeInTheDocument()
     await user.click(within(front).getByRole('button', { name: 'Details' }))
     const parts = within(within(front).getByRole('list', { name: 'command' })).getAllByRole('listitem')
     expect(parts.map((part) => part.querySelector('pre')!.textContent)).toEqual(['sh', '-c', 'wc -l *\necho done'])
@@ -145,7 +145,7 @@ describe('a decision', () => {
     await screen.findByText('Approved once')
     expect(answers()).toEqual([{ approvalId: first.id, decision: 'approve', remember: 'once' }])
     await user.keyboard('a')
-    await waitFor(() => expect(screen.getByRole('link', { name: 'Next decision' })).toHaveFocus())
+    await waitFor(() => expect(screen.getByRole('link', { name: 'Next approval' })).toHaveFocus())
     expect(answers()).toHaveLength(1)
     await user.keyboard('{Enter}')
     await card(/Delete old\.md/)
@@ -159,7 +159,7 @@ describe('a decision', () => {
     const { user, answers } = open([approval])
     await card(/Overwrite/)
     await user.keyboard('r')
-    const note = await screen.findByRole('textbox', { name: /Say why/ })
+    const note = await screen.findByRole('textbox', { name: /Add a note/ })
     await waitFor(() => expect(note).toHaveFocus())
     await user.keyboard('not a good day{Enter}')
     expect(await screen.findByText('Rejected')).toBeInTheDocument()
@@ -171,7 +171,7 @@ describe('a decision', () => {
     const { user, answers } = open([makeApproval()])
     await card(/Overwrite/)
     await user.keyboard('r')
-    await waitFor(() => expect(screen.getByRole('textbox', { name: /Say why/ })).toHaveFocus())
+    await waitFor(() => expect(screen.getByRole('textbox', { name: /Add a note/ })).toHaveFocus())
     await user.keyboard('a{Escape}')
     expect(await screen.findByRole('button', { name: /Approve once/ })).toBeInTheDocument()
     expect(answers()).toEqual([])
@@ -185,9 +185,9 @@ describe('a decision', () => {
     await card(/Overwrite/)
     await user.click(screen.getByRole('button', { name: 'Always…' }))
     expect(answers()).toEqual([])
-    expect(screen.getByText('Allow write_file about “Documents/*” in /home/ada, only for Ada')).toBeInTheDocument()
-    await user.click(screen.getByRole('button', { name: 'Write the rule and approve' }))
-    expect(await screen.findByText('Approved, and a rule was written')).toBeInTheDocument()
+    expect(screen.getByText('Allow write_file for “Documents/*” in /home/ada, only for Ada')).toBeInTheDocument()
+    await user.click(screen.getByRole('button', { name: 'Create rule and approve' }))
+    expect(await screen.findByText('Approved and rule created')).toBeInTheDocument()
     expect(answers()).toEqual([{ approvalId: approval.id, decision: 'approve', remember: 'always' }])
   })
 
@@ -206,7 +206,7 @@ describe('a decision', () => {
     Object.assign(approval, { status: 'rejected', remember: 'once', answeredAt: 1_700_000_100_000 })
     await user.keyboard('a')
     const front = await card(/Overwrite/)
-    expect(await within(front).findByRole('alert')).toHaveTextContent('Answered elsewhere a moment ago.')
+    expect(await within(front).findByRole('alert')).toHaveTextContent('Already answered elsewhere.')
     expect(await within(front).findByText('Rejected')).toBeInTheDocument()
   })
 
@@ -217,7 +217,7 @@ describe('a decision', () => {
     await waitFor(() => expect(runner.streams).toHaveLength(1))
     Object.assign(approval, { status: 'approved', remember: 'once', answeredAt: 1_700_000_100_000 })
     runner.happen(happenedElsewhere(approval, 'approve'))
-    expect(await screen.findByRole('alert')).toHaveTextContent('Answered elsewhere')
+    expect(await screen.findByRole('alert')).toHaveTextContent('Already answered elsewhere')
     expect(screen.queryByRole('button', { name: /Approve once/ })).toBeNull()
   })
 
@@ -228,7 +228,7 @@ describe('a decision', () => {
     approval.status = 'expired'
     await user.click(screen.getByRole('button', { name: 'For this job' }))
     expect(await screen.findByRole('alert')).toHaveTextContent('It expired before your answer arrived.')
-    expect(await screen.findByText('Expired without an answer')).toBeInTheDocument()
+    expect(await screen.findByText('Expired')).toBeInTheDocument()
   })
 
   it('is open again when the answer could not be handed over', async () => {
@@ -259,11 +259,11 @@ describe('other kinds of decisions', () => {
     await card(/Where to\?/)
     await user.click(screen.getByRole('button', { name: /Porto/ }))
     await screen.findByText('Answered', { selector: 'article *' })
-    await user.click(screen.getByRole('link', { name: 'Next decision' }))
+    await user.click(screen.getByRole('link', { name: 'Next approval' }))
     await card(/And then\?/)
     await user.keyboard('1')
     await waitFor(() => expect(answers()).toHaveLength(2))
-    await user.click(await screen.findByRole('link', { name: 'Next decision' }))
+    await user.click(await screen.findByRole('link', { name: 'Next approval' }))
     await card(/With whom\?/)
     await user.keyboard('a')
     await waitFor(() => expect(screen.getByRole('textbox', { name: 'Your answer' })).toHaveFocus())
@@ -279,10 +279,10 @@ describe('other kinds of decisions', () => {
   it('an unknown outcome: it happened, run it again, or stop', async () => {
     const approval = makeApproval({ kind: 'unknown_outcome', alwaysRule: null, mayRemember: ['once'] })
     const { user, answers } = open([approval])
-    const front = await card(/Did it happen\?/)
-    expect(within(front).getByText(/never repeated on its own/)).toBeInTheDocument()
-    expect(within(front).getByRole('button', { name: 'Run it again' })).toBeInTheDocument()
-    await user.click(within(front).getByRole('button', { name: /It happened/ }))
+    const front = await card(/Unknown outcome/)
+    expect(within(front).getByText(/never repeated automatically/)).toBeInTheDocument()
+    expect(within(front).getByRole('button', { name: 'Run again' })).toBeInTheDocument()
+    await user.click(within(front).getByRole('button', { name: /It succeeded/ }))
     await waitFor(() => expect(answers()).toEqual([{ approvalId: approval.id, decision: 'approve', answer: 'happened', remember: 'once' }]))
   })
 
@@ -296,10 +296,10 @@ describe('other kinds of decisions', () => {
     })
     const { user, answers } = open([approval])
     expect(
-      await screen.findByText('The agent has used $4.98 of its $5.00 for today. The next step may cost more than what is left.'),
+      await screen.findByText('The agent has spent $4.98 of its $5.00 daily limit. The next step may cost more than what is left.'),
     ).toBeInTheDocument()
     await user.click(screen.getByRole('button', { name: /Add \$2\.00/ }))
-    expect(await screen.findByText('Budget raised')).toBeInTheDocument()
+    expect(await screen.findByText('Limit raised')).toBeInTheDocument()
     expect(answers()).toHaveLength(1)
   })
 })
@@ -314,7 +314,7 @@ describe('the list', () => {
     await waitFor(() => expect(path()).toBe(`/approvals/${approvals[1]!.id}`))
     await user.keyboard('{ArrowUp}')
     await card(/One/)
-    const links = within(screen.getByRole('navigation', { name: 'Decisions' })).getAllByRole('link')
+    const links = within(screen.getByRole('navigation', { name: 'Approvals' })).getAllByRole('link')
     expect(links.map((link) => link.textContent)).toEqual([
       expect.stringContaining('One'),
       expect.stringContaining('Two'),
@@ -324,15 +324,15 @@ describe('the list', () => {
 
   it('teaches when nothing waits', async () => {
     open([])
-    expect(await screen.findByText('Nothing waits for you')).toBeInTheDocument()
-    expect(screen.getByRole('link', { name: 'See the rules and try them' })).toHaveAttribute('href', '/rules')
+    expect(await screen.findByText('You’re all caught up')).toBeInTheDocument()
+    expect(screen.getByRole('link', { name: 'View and test rules' })).toHaveAttribute('href', '/rules')
   })
 
   it('keeps what was answered', async () => {
     const answered = makeApproval({ status: 'rejected', note: 'No.', answeredAt: 1_700_000_500_000 })
     const { user } = open([answered, makeApproval({ facts: makeFacts({ summary: 'Still open' }) })])
     await card(/Still open/)
-    await user.click(screen.getByRole('radio', { name: 'Answered' }))
+    await user.click(screen.getByRole('radio', { name: 'Resolved' }))
     const front = await card(/Overwrite/)
     expect(within(front).getByText('Rejected')).toBeInTheDocument()
     expect(within(front).queryByRole('button', { name: /Approve/ })).toBeNull()
@@ -348,6 +348,6 @@ describe('the list', () => {
 
   it('says that a decision does not exist', async () => {
     open([], `/approvals/${makeId()}`)
-    expect(await screen.findByText('There is no such decision')).toBeInTheDocument()
+    expect(await screen.findByText('Approval not found')).toBeInTheDocument()
   })
 })

@@ -11,9 +11,9 @@ import type { Loaded } from '../../api/observe.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { problemOf } from '../../api/problem.ts'
 import { useApproval, useApprovals, usePendingApprovals } from '../../api/queries.ts'
-import { ApprovalCard } from '../../approvals/ApprovalCard.tsx'
-import { useKeys } from '../../kit/keyboard.ts'
-import { words } from '../../kit/words/words.ts'
+import { ApprovalCard } from '../../features/approvals/ApprovalCard.tsx'
+import { useKeys } from '../../lib/keyboard.ts'
+import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
@@ -79,30 +79,30 @@ export function ApprovalsScreen(): JSX.Element {
   return (
     <div class="flex h-full min-h-0 flex-col">
       <Show when={onPhoneCard()}>
-        <h1 class="sr-only md:hidden">{words().approvals.title}</h1>
+        <h1 class="sr-only md:hidden">{t('approvals.title')}</h1>
       </Show>
       <header
         class={`flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-6 py-3 max-md:px-4 ${onPhoneCard() ? 'max-md:hidden' : ''}`}
       >
         <div class="min-w-0 flex-1 max-sm:basis-full">
-          <h1 class="text-xl font-semibold tracking-tight text-ink">{words().approvals.title}</h1>
+          <h1 class="text-xl font-semibold tracking-tight text-ink">{t('approvals.title')}</h1>
           <p class="text-sm text-ink-2" aria-live="polite">
-            <Show when={isKnown() && waiting.data} fallback={words().approvals.intro}>
-              {(data) => words().approvals.waitingCount(data().pending)}
+            <Show when={isKnown() && waiting.data} fallback={t('approvals.intro')}>
+              {(data) => t('approvals.waitingCount', { count: data().pending })}
             </Show>
           </p>
         </div>
         <SegmentedControl
-          label={words().approvals.list}
+          label={t('approvals.list')}
           options={[
-            { value: 'waiting', label: words().approvals.waiting },
-            { value: 'answered', label: words().approvals.answered },
+            { value: 'waiting', label: t('approvals.waiting') },
+            { value: 'answered', label: t('approvals.answered') },
           ]}
           value={shelf()}
           onValue={(next) => navigate(next === 'answered' ? '/approvals?show=answered' : '/approvals')}
         />
         <ButtonLink icon={Scale} href="/rules">
-          {words().approvals.rulesLink}
+          {t('approvals.rulesLink')}
         </ButtonLink>
       </header>
       <Switch>
@@ -114,11 +114,11 @@ export function ApprovalsScreen(): JSX.Element {
         <Match when={true}>
           <div class="flex min-h-0 flex-1">
             <nav
-              aria-label={words().approvals.list}
+              aria-label={t('approvals.list')}
               class={`scroll-quiet w-76 shrink-0 overflow-y-auto border-r border-line px-2 py-2 max-lg:w-64 max-md:w-full max-md:border-r-0 ${onPhoneCard() ? 'max-md:hidden' : ''}`}
             >
               <Show when={rows().length === 0 && shelf() === 'waiting'}>
-                <p class="px-3 py-2 text-sm text-ink-3">{words().approvals.allDone}</p>
+                <p class="px-3 py-2 text-sm text-ink-3">{t('approvals.allDone')}</p>
               </Show>
               <ul class="flex flex-col gap-0.5">
                 <KeyedFor each={rows()} keyOf={(approval) => approval.id}>
@@ -130,11 +130,13 @@ export function ApprovalsScreen(): JSX.Element {
                 </KeyedFor>
               </ul>
               <Show when={shelf() === 'waiting' && (waiting.data?.pending ?? 0) > pending().length && pending().length > 0}>
-                <p class="px-3 py-2 text-xs text-ink-3">{words().approvals.more((waiting.data?.pending ?? 0) - pending().length)}</p>
+                <p class="px-3 py-2 text-xs text-ink-3">
+                  {t('approvals.more', { count: (waiting.data?.pending ?? 0) - pending().length })}
+                </p>
               </Show>
               <Show when={shelf() === 'answered' && answered.hasMore}>
                 <Button size="sm" variant="ghost" class="mt-1 w-full" busy={answered.isLoadingMore} onClick={answered.more}>
-                  {words().common.more}
+                  {t('common.more')}
                 </Button>
               </Show>
             </nav>
@@ -145,7 +147,7 @@ export function ApprovalsScreen(): JSX.Element {
                   class="mb-3 inline-flex items-center gap-1 text-xs text-ink-3 hover:text-ink md:hidden"
                 >
                   <ChevronLeft size={14} aria-hidden="true" />
-                  {words().approvals.back}
+                  {t('approvals.back')}
                 </A>
                 <Front shown={shown()} detail={detail} isGone={isGone()} nextHref={nextId() === null ? null : hrefOf(nextId()!)} />
               </div>
@@ -171,7 +173,7 @@ function Front(props: {
         </Show>
       </Match>
       <Match when={props.isGone}>
-        <ErrorState problem={{ title: words().approvals.gone, why: words().approvals.goneWhy }} />
+        <ErrorState problem={{ title: t('approvals.gone'), why: t('approvals.goneWhy') }} />
       </Match>
       <Match when={props.detail.error}>
         <ErrorState problem={problemOf(props.detail.error)} onRetry={props.detail.retry} />
@@ -180,7 +182,7 @@ function Front(props: {
         <Skeleton rows={6} />
       </Match>
       <Match when={true}>
-        <p class="text-sm text-ink-3">{words().approvals.choose}</p>
+        <p class="text-sm text-ink-3">{t('approvals.choose')}</p>
       </Match>
     </Switch>
   )
@@ -195,11 +197,11 @@ function Card(props: { approval: Approval | undefined; nextHref: string | null }
       isFront
       next={
         <div class="flex flex-wrap items-center gap-2">
-          <Show when={props.nextHref} fallback={<p class="text-sm text-ink-3">{words().approvals.allDone}</p>}>
+          <Show when={props.nextHref} fallback={<p class="text-sm text-ink-3">{t('approvals.allDone')}</p>}>
             {(href) => <NextLink href={href()} />}
           </Show>
           <ButtonLink href={`/jobs/${approval().jobId}`} variant="ghost">
-            {words().approvals.openJob}
+            {t('approvals.openJob')}
           </ButtonLink>
         </div>
       }
@@ -218,33 +220,32 @@ function NextLink(props: { href: string }): JSX.Element {
       }}
     >
       <ButtonLink href={props.href} icon={ArrowRight}>
-        {words().approvals.next}
+        {t('approvals.next')}
       </ButtonLink>
     </span>
   )
 }
 
 function Nothing(props: { shelf: Shelf }): JSX.Element {
-  const text = () => words().approvals
   return (
     <Show
       when={props.shelf === 'waiting'}
       fallback={
-        <EmptyState icon={ShieldCheck} title={text().noneAnswered}>
-          {text().noneAnsweredText}
+        <EmptyState icon={ShieldCheck} title={t('approvals.noneAnswered')}>
+          {t('approvals.noneAnsweredText')}
         </EmptyState>
       }
     >
       <EmptyState
         icon={ShieldCheck}
-        title={text().emptyTitle}
+        title={t('approvals.emptyTitle')}
         action={
           <ButtonLink variant="primary" href="/rules">
-            {text().emptyAction}
+            {t('approvals.emptyAction')}
           </ButtonLink>
         }
       >
-        {text().emptyText}
+        {t('approvals.emptyText')}
       </EmptyState>
     </Show>
   )

@@ -4,8 +4,8 @@ import Search from 'lucide-solid/icons/search'
 import { type Accessor, createEffect, createMemo, createSignal, type JSX, Match, Show, Switch } from 'solid-js'
 import type { Pages } from '../../api/observe.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
-import { matchesWords } from '../../kit/text.ts'
-import { words } from '../../kit/words/words.ts'
+import { matchesWords } from '../../lib/text.ts'
+import { t } from '../../lib/language.ts'
 import { ArrowList } from '../../ui/ArrowList.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
@@ -19,13 +19,10 @@ const ROWS = 25
 /** More than somebody takes in at one glance: from so many on they can be searched. */
 const MANY = 12
 
-/** The words of one kind of automation for its list. */
-type ListWords = { emptyTitle: string; emptyText: string; new: string; example: string; find: string; list: string; name: string }
-
 /** The webhooks or the schedules: what the search in the address finds of them, a part at a time, each in a row of its own. */
 export function AutomationList<T extends { id: string }>(props: {
   pages: Pages<T>
-  words: ListWords
+  kind: 'webhook' | 'schedule'
   icon: Icon
   newHref: string
   exampleHref: string
@@ -43,29 +40,29 @@ export function AutomationList<T extends { id: string }>(props: {
         <NothingYet answer={props.pages} rows={4}>
           <EmptyState
             icon={props.icon}
-            title={props.words.emptyTitle}
+            title={t(`automations.${props.kind}.emptyTitle`)}
             action={
               <>
                 <ButtonLink variant="primary" icon={Plus} href={props.newHref}>
-                  {props.words.new}
+                  {t(`automations.${props.kind}.new`)}
                 </ButtonLink>
-                <ButtonLink href={props.exampleHref}>{props.words.example}</ButtonLink>
+                <ButtonLink href={props.exampleHref}>{t(`automations.${props.kind}.example`)}</ButtonLink>
               </>
             }
           >
-            {props.words.emptyText}
+            {t(`automations.${props.kind}.emptyText`)}
           </EmptyState>
         </NothingYet>
       </Match>
       <Match when={true}>
         <div class="flex flex-col gap-4">
-          <FindField part={part} label={props.words.find} />
+          <FindField part={part} label={t(`automations.${props.kind}.find`)} />
           <div class="overflow-hidden rounded-xl border border-line bg-surface">
             <div aria-hidden="true" class="flex gap-4 border-b border-line px-4 py-1.5 text-2xs text-ink-3 max-md:hidden">
-              <span class="flex-1 pl-7">{props.words.name}</span>
+              <span class="flex-1 pl-7">{t(`automations.${props.kind}.name`)}</span>
               {props.columns}
             </div>
-            <ArrowList label={props.words.list}>
+            <ArrowList label={t(`automations.${props.kind}.list`)}>
               <KeyedFor each={part.shown()} keyOf={(one) => one.id}>
                 {props.row}
               </KeyedFor>
@@ -170,7 +167,7 @@ function FindField<T>(props: { part: FoundPart<T>; label: string }): JSX.Element
 function NothingFound<T>(props: { part: FoundPart<T> }): JSX.Element {
   return (
     <p role="status" class={props.part.shown().length === 0 ? 'px-4 py-3 text-ink-3' : 'sr-only'}>
-      {props.part.findsNothing() ? words().common.noMatchFor(props.part.search()) : ''}
+      {props.part.findsNothing() ? t('common.noMatchFor', { query: props.part.search() }) : ''}
     </p>
   )
 }
@@ -179,7 +176,7 @@ function MoreOfPart<T>(props: { part: FoundPart<T> }): JSX.Element {
   return (
     <Show when={props.part.hasMore()}>
       <Button size="sm" variant="ghost" class="self-start" busy={props.part.isLoadingMore()} onClick={() => props.part.more()}>
-        {words().common.more}
+        {t('common.more')}
       </Button>
     </Show>
   )

@@ -1,7 +1,7 @@
 import { useNavigate, useParams } from '@solidjs/router'
 import Plus from 'lucide-solid/icons/plus'
 import { type JSX, Show } from 'solid-js'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Screen } from '../../ui/Screen.tsx'
@@ -16,34 +16,33 @@ export function AutomationsScreen(): JSX.Element {
   const params = useParams<{ shelf?: string }>()
   const navigate = useNavigate()
   const shelf = (): Shelf => (params.shelf === 'schedules' ? 'schedules' : 'webhooks')
-  const text = () => words().automations
   return (
     <Screen>
       <PageHeader
-        title={text().title}
-        description={text().intro}
+        title={t('automations.title')}
+        description={t('automations.intro')}
         actions={
           <Show
             when={shelf() === 'webhooks'}
             fallback={
               <ButtonLink variant="primary" icon={Plus} href="/automations/schedules/new">
-                {text().schedule.new}
+                {t('automations.schedule.new')}
               </ButtonLink>
             }
           >
             <ButtonLink variant="primary" icon={Plus} href="/automations/webhooks/new">
-              {text().webhook.new}
+              {t('automations.webhook.new')}
             </ButtonLink>
           </Show>
         }
       />
       <Tabs<Shelf>
-        label={text().tabs}
+        label={t('automations.tabs')}
         value={shelf()}
         onValue={(next) => next !== shelf() && navigate(`/automations/${next}`)}
         tabs={[
-          { value: 'webhooks', label: text().webhooks, content: () => <TriggerList /> },
-          { value: 'schedules', label: text().schedules, content: () => <ScheduleList /> },
+          { value: 'webhooks', label: t('automations.webhooks'), content: () => <TriggerList /> },
+          { value: 'schedules', label: t('automations.schedules'), content: () => <ScheduleList /> },
         ]}
       />
     </Screen>

@@ -1,7 +1,7 @@
 import { A } from '@solidjs/router'
 import ChevronLeft from 'lucide-solid/icons/chevron-left'
 import type { JSX } from 'solid-js'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 
 /** Up to the list that a page belongs to. */
 export function BackLink(props: { to: 'webhooks' | 'schedules' }): JSX.Element {
@@ -11,7 +11,7 @@ export function BackLink(props: { to: 'webhooks' | 'schedules' }): JSX.Element {
       class="-ml-1 mb-3 inline-flex items-center gap-1 rounded-md px-1 text-xs text-ink-3 hover:text-ink"
     >
       <ChevronLeft size={14} aria-hidden="true" />
-      {words().automations[props.to]}
+      {t(`automations.${props.to}`)}
     </A>
   )
 }

@@ -1,7 +1,7 @@
 import { useNavigate } from '@solidjs/router'
 import type { JSX } from 'solid-js'
 import { sentenceOf } from '../../api/problem.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
@@ -14,24 +14,24 @@ export function DeleteDialog(props: {
   remove: () => Promise<unknown>
 }): JSX.Element {
   const navigate = useNavigate()
-  const text = () => (props.from === 'schedules' ? words().automations.schedule : words().automations.webhook)
+  const kind = () => (props.from === 'schedules' ? 'schedule' : 'webhook')
   const remove = async () => {
     const { name } = props
     await props.remove()
-    toast({ text: text().deleted(name) })
+    toast({ text: t(`automations.${kind()}.deleted`, { name }) })
     navigate(`/automations/${props.from}`, { replace: true })
   }
   return (
     <ConfirmDialog
       open={props.open}
       onClose={() => props.onClose()}
-      title={text().deleteTitle(props.name)}
-      confirm={text().deleteNow}
+      title={t(`automations.${kind()}.deleteTitle`, { name: props.name })}
+      confirm={t(`automations.${kind()}.deleteNow`)}
       tone="bad"
       onConfirm={remove}
       describeError={sentenceOf}
     >
-      {text().deleteText}
+      {t(`automations.${kind()}.deleteText`)}
     </ConfirmDialog>
   )
 }

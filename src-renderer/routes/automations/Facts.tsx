@@ -1,12 +1,12 @@
 import { type JSX, Show } from 'solid-js'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 
 /** What is known of a thing, side by side. */
 export function Facts(props: { children: JSX.Element; footer?: JSX.Element }): JSX.Element {
   return (
     <div class="flex flex-col gap-4 rounded-xl border border-line bg-surface p-4">
       <dl
-        aria-label={words().automations.facts}
+        aria-label={t('automations.facts')}
         class="grid grid-cols-[repeat(auto-fill,minmax(14rem,1fr))] gap-x-6 gap-y-4 max-sm:grid-cols-2"
       >
         {props.children}

@@ -3,7 +3,7 @@ import { type JSX, Show } from 'solid-js'
 import { AUTO_ORDER } from '../../../src-runner/contract/channels.ts'
 import type { NotifyVia } from '../../../src-runner/contract/triggers.ts'
 import { useChannels } from '../../api/queries.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Select } from '../../ui/Select.tsx'
 
@@ -16,7 +16,6 @@ export function NotifyField(props: {
   onVia: (via: NotifyVia) => void
   problem: string | null
 }): JSX.Element {
-  const text = () => words().automations.notify
   const channels = useChannels(() => props.agentId)
   const kinds = () =>
     AUTO_ORDER.filter((kind) =>
@@ -27,13 +26,13 @@ export function NotifyField(props: {
     const offered: NotifyVia[] = ['auto', ...kinds()]
     // What was chosen and is gone since stays to be seen, until something else is chosen.
     const shown = offered.includes(props.via) ? offered : [...offered, props.via]
-    return shown.map((via) => ({ value: via, label: via === 'auto' ? text().auto : text().viaOf[via] }))
+    return shown.map((via) => ({ value: via, label: via === 'auto' ? t('automations.notify.auto') : t(`automations.notify.viaOf.${via}`) }))
   }
   return (
     <div class="flex flex-col gap-3">
       <Checkbox
-        label={text().label}
-        hint={text().hint}
+        label={t('automations.notify.label')}
+        hint={t('automations.notify.hint')}
         checked={props.isOn}
         onChecked={props.onIsOn}
         // What is on can be turned off, whatever is gone since.
@@ -41,14 +40,14 @@ export function NotifyField(props: {
       />
       <Show when={hasNone()}>
         <p class="ml-6.5 text-xs text-ink-2">
-          {text().noChannel}{' '}
+          {t('automations.notify.noChannel')}{' '}
           <A href="/channels" class="font-medium text-accent-ink underline underline-offset-2">
-            {text().connect}
+            {t('automations.notify.connect')}
           </A>
         </p>
       </Show>
       <Show when={props.isOn && !hasNone()}>
-        <Select class="ml-6.5 max-w-72" label={text().via} options={options()} value={props.via} onValue={props.onVia} />
+        <Select class="ml-6.5 max-w-72" label={t('automations.notify.via')} options={options()} value={props.via} onValue={props.onVia} />
       </Show>
       <Show when={props.problem}>
         {(problem) => (

@@ -6,9 +6,9 @@ import { A } from '@solidjs/router'
 import type { Channel } from '../../../src-runner/contract/channels.ts'
 import { useDeleteChannel, useTestChannel, useUpdateChannel } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
-import { saidText } from '../../kit/said.ts'
-import { visibleText } from '../../kit/visible-text.ts'
-import { words } from '../../kit/words/words.ts'
+import { messageText } from '../../lib/message-text.ts'
+import { visibleText } from '../../lib/visible-text.ts'
+import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
@@ -24,7 +24,6 @@ const TONES = { off: 'plain', connecting: 'accent', open: 'ok', failing: 'warn',
 
 /** One account: whether it really works, whose it is, and who may write. */
 export function ChannelCard(props: { channel: Channel; onNewToken: () => void }) {
-  const text = () => words().channels
   const desktop = useDesktop()
   const change = useUpdateChannel()
   const test = useTestChannel()
@@ -35,8 +34,8 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
   const bad = (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) })
   const sendTest = async () => {
     try {
-      const { ok, message, said } = await test.run({ params: params() })
-      toast(ok ? { text: text().tested } : { tone: 'bad', text: saidText(message, said) })
+      const { ok, message } = await test.run({ params: params() })
+      toast(ok ? { text: t('channels.tested') } : { tone: 'bad', text: messageText(message) })
     } catch (thrown) {
       bad(thrown)
     }
@@ -48,20 +47,20 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
           <div class="flex flex-wrap items-center gap-x-2 gap-y-1">
             <h2 class="truncate text-md font-semibold text-ink">{visibleText(props.channel.name)}</h2>
             <Show when={props.channel.link}>
-              {(link) => <CopyButton size="sm" text={link()} label={text().copyLink} copy={desktop.copyText} />}
+              {(link) => <CopyButton size="sm" text={link()} label={t('channels.copyLink')} copy={desktop.copyText} />}
             </Show>
-            <Pill tone={TONES[props.channel.status]}>{text().status[props.channel.status]}</Pill>
+            <Pill tone={TONES[props.channel.status]}>{t(`channels.status.${props.channel.status}`)}</Pill>
           </div>
           <p class="text-xs text-ink-3">
-            {text().kinds[props.channel.kind]} ·{' '}
+            {t(`channels.kinds.${props.channel.kind}`)} ·{' '}
             <A href={`/agents/${props.channel.agentId}`} class="hover:underline">
               {props.channel.agentName}
             </A>{' '}
             ·{' '}
-            <Show when={props.channel.lastRoundTripAt} fallback={text().neverAnswered}>
+            <Show when={props.channel.lastRoundTripAt} fallback={t('channels.neverAnswered')}>
               {(at) => (
                 <>
-                  {text().lastAnswer} <Time at={at()} />
+                  {t('channels.lastAnswer')} <Time at={at()} />
                 </>
               )}
             </Show>
@@ -69,19 +68,19 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
         </div>
         <div class="[&_label]:sr-only">
           <Switch
-            label={text().switchLabel(props.channel.name)}
+            label={t('channels.switchLabel', { name: props.channel.name })}
             checked={props.channel.enabled}
             disabled={change.isRunning}
             onChecked={(enabled) => void change.run({ params: params(), body: { enabled } }).catch(bad)}
           />
         </div>
         <Menu
-          label={text().actions(props.channel.name)}
+          label={t('channels.actions', { name: props.channel.name })}
           items={[
-            ...(hasOwner() ? [{ label: text().test, icon: MessageSquare, onSelect: () => void sendTest() }] : []),
-            { label: text().newToken, icon: KeyRound, onSelect: () => props.onNewToken() },
+            ...(hasOwner() ? [{ label: t('channels.test'), icon: MessageSquare, onSelect: () => void sendTest() }] : []),
+            { label: t('channels.newToken'), icon: KeyRound, onSelect: () => props.onNewToken() },
             'separator',
-            { label: text().disconnect, icon: Unplug, tone: 'bad', onSelect: () => setRemoving(true) },
+            { label: t('channels.disconnect'), icon: Unplug, tone: 'bad', onSelect: () => setRemoving(true) },
           ]}
         />
       </header>
@@ -89,12 +88,12 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
         {(problem) => (
           <div class="mx-4 mb-3 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md bg-warn-soft px-3 py-2">
             <p role="alert" class="min-w-60 flex-1 text-sm wrap-anywhere text-ink">
-              {saidText(problem(), props.channel.problemSaid)}
+              {messageText(problem())}
             </p>
             {/* What mends it, where it is said. */}
             <Show when={props.channel.status === 'logged_out'}>
               <Button size="sm" icon={KeyRound} onClick={() => props.onNewToken()}>
-                {text().newToken}
+                {t('channels.newToken')}
               </Button>
             </Show>
           </div>
@@ -104,13 +103,13 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
       <ConfirmDialog
         open={isRemoving()}
         onClose={() => setRemoving(false)}
-        title={text().disconnectTitle(props.channel.name)}
-        confirm={text().disconnect}
+        title={t('channels.disconnectTitle', { name: props.channel.name })}
+        confirm={t('channels.disconnect')}
         tone="bad"
         onConfirm={() => remove.run({ params: params() })}
         describeError={sentenceOf}
       >
-        {text().disconnectWhy}
+        {t('channels.disconnectWhy')}
       </ConfirmDialog>
     </section>
   )

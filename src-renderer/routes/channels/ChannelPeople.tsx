@@ -3,8 +3,8 @@ import { createSignal, For, type JSX, Show } from 'solid-js'
 import type { Channel, ChannelPerson } from '../../../src-runner/contract/channels.ts'
 import { useUpdateChannelPerson } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
-import { visibleText } from '../../kit/visible-text.ts'
-import { words } from '../../kit/words/words.ts'
+import { visibleText } from '../../lib/visible-text.ts'
+import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { Pill } from '../../ui/Pill.tsx'
@@ -13,19 +13,18 @@ import { toast } from '../../ui/Toasts.tsx'
 
 /** Who wrote to an account. Those who wait for the person's word come first. */
 export function ChannelPeople(props: { channel: Channel }): JSX.Element {
-  const text = () => words().channels
   const ofRole = (role: ChannelPerson['role']) => props.channel.people.filter((person) => person.role === role)
   const owner = () => ofRole('owner')
   const known = () => [...owner(), ...ofRole('allowed'), ...ofRole('refused')]
   return (
     <Show
       when={props.channel.people.length > 0}
-      fallback={<p class="border-t border-line px-4 py-3 text-sm text-ink-2">{text().nobody(props.channel.name)}</p>}
+      fallback={<p class="border-t border-line px-4 py-3 text-sm text-ink-2">{t('channels.nobody', { name: props.channel.name })}</p>}
     >
       <Show when={ofRole('asked').length > 0}>
         <div class="border-t border-line bg-warn-soft/40 px-4 py-3">
-          <h3 class="text-xs font-semibold text-ink-2">{text().asks}</h3>
-          <p class="mb-2 text-xs text-ink-3">{text().asksWhy}</p>
+          <h3 class="text-xs font-semibold text-ink-2">{t('channels.asks')}</h3>
+          <p class="mb-2 text-xs text-ink-3">{t('channels.asksWhy')}</p>
           <ul class="flex flex-col gap-2">
             <For each={ofRole('asked')}>{(person) => <Person channel={props.channel} person={person} />}</For>
           </ul>
@@ -34,10 +33,12 @@ export function ChannelPeople(props: { channel: Channel }): JSX.Element {
       <Show when={known().length > 0 || owner().length === 0}>
         <div class="border-t border-line px-4 py-3">
           <Show when={owner().length === 0}>
-            <p class="text-sm text-ink-2">{text().noOwner}</p>
-            <p class="text-xs text-ink-3 select-text">{text().notAmong(props.channel.name, props.channel.requestCode)}</p>
+            <p class="text-sm text-ink-2">{t('channels.noOwner')}</p>
+            <p class="text-xs text-ink-3 select-text">
+              {t('channels.notAmong', { name: props.channel.name, code: props.channel.pairingCode })}
+            </p>
           </Show>
-          <ul aria-label={text().people} class="flex flex-col gap-2">
+          <ul aria-label={t('channels.people')} class="flex flex-col gap-2">
             <For each={known()}>{(person) => <Person channel={props.channel} person={person} />}</For>
           </ul>
         </div>
@@ -47,7 +48,6 @@ export function ChannelPeople(props: { channel: Channel }): JSX.Element {
 }
 
 function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element {
-  const text = () => words().channels
   const change = useUpdateChannelPerson()
   const [asking, setAsking] = createSignal<'owner' | 'allowed' | null>(null)
   const name = () => visibleText(props.person.displayName)
@@ -62,19 +62,20 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
         <p class="flex flex-wrap items-center gap-x-2">
           <span class="truncate font-medium text-ink">{name()}</span>
           <Show when={props.person.role !== 'asked'}>
-            <Pill tone={props.person.role === 'owner' ? 'ok' : 'plain'}>{text().roles[props.person.role]}</Pill>
+            <Pill tone={props.person.role === 'owner' ? 'ok' : 'plain'}>{t(`channels.roles.${props.person.role}`)}</Pill>
           </Show>
         </p>
         <p class="text-xs text-ink-3">
           <Show when={props.person.handle}>{(handle) => <>{visibleText(handle())} · </>}</Show>
-          <span class="font-mono">{text().number(props.person.externalId)}</span> · {text().wrote} <Time at={props.person.lastMessageAt} />
+          <span class="font-mono">{t('channels.number', { id: props.person.externalId })}</span> · {t('channels.wrote')}{' '}
+          <Time at={props.person.lastMessageAt} />
         </p>
       </div>
       <div class="flex flex-wrap items-center gap-1.5">
         <Show when={props.person.conversationId}>
           {(conversationId) => (
             <A href={`/chat/${conversationId()}`} class="px-1 text-xs text-accent-ink hover:underline">
-              {text().openConversation}
+              {t('channels.openConversation')}
             </A>
           )}
         </Show>
@@ -85,31 +86,31 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
             disabled={change.isRunning}
             onClick={() => setAsking('owner')}
           >
-            {text().isMe}
+            {t('channels.isMe')}
           </Button>
         </Show>
         <Show when={props.person.role === 'asked' || props.person.role === 'refused'}>
           <Button size="sm" disabled={change.isRunning} onClick={() => setAsking('allowed')}>
-            {text().letIn}
+            {t('channels.letIn')}
           </Button>
         </Show>
         <Show when={props.person.role === 'asked' || props.person.role === 'allowed'}>
           <Button size="sm" variant="ghost" disabled={change.isRunning} onClick={refuse}>
-            {text().refuse}
+            {t('channels.refuse')}
           </Button>
         </Show>
       </div>
       <ConfirmDialog
         open={asking() === 'owner'}
         onClose={() => setAsking(null)}
-        title={text().isMeTitle(name())}
-        confirm={text().isMe}
+        title={t('channels.isMeTitle', { name: name() })}
+        confirm={t('channels.isMe')}
         onConfirm={() => give('owner')}
         describeError={sentenceOf}
       >
-        <p>{text().isMeWhy}</p>
+        <p>{t('channels.isMeWhy')}</p>
         <p class="mt-2 font-mono text-xs">
-          {[props.person.handle === null ? null : visibleText(props.person.handle), text().number(props.person.externalId)]
+          {[props.person.handle === null ? null : visibleText(props.person.handle), t('channels.number', { id: props.person.externalId })]
             .filter((part) => part !== null)
             .join(' · ')}
         </p>
@@ -117,13 +118,13 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
       <ConfirmDialog
         open={asking() === 'allowed'}
         onClose={() => setAsking(null)}
-        title={text().letInTitle(name())}
-        confirm={text().letIn}
+        title={t('channels.letInTitle', { name: name() })}
+        confirm={t('channels.letIn')}
         onConfirm={() => give('allowed')}
         describeError={sentenceOf}
       >
-        <p>{text().letInWhy}</p>
-        <p class="mt-2">{text().letInReach(props.channel.agentName)}</p>
+        <p>{t('channels.letInWhy')}</p>
+        <p class="mt-2">{t('channels.letInReach', { agent: props.channel.agentName })}</p>
       </ConfirmDialog>
     </li>
   )

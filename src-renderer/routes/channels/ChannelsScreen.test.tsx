@@ -1,4 +1,5 @@
-import { screen, within } from '@solidjs/testing-library'
+import { quote } from '../../testing/things.ts'
+import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it, vi } from 'vitest'
 import type { Channel } from '../../../src-runner/contract/channels.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
@@ -43,7 +44,7 @@ function open(channels: Channel[], path = '/channels') {
       changed({ id: params.channelId, agentId: agent.id })
       return { ok: true }
     },
-    testChannel: () => ({ ok: false, message: 'The person has blocked the bot.' }),
+    testChannel: () => ({ ok: false, message: quote('The person has blocked the bot.') }),
   })
   const changed = ({ id, agentId }: Pick<Channel, 'id' | 'agentId'>) =>
     queueMicrotask(() => runner.happen({ type: 'channel.changed', payload: { channelId: id, agentId } }))
@@ -73,17 +74,17 @@ it('teaches when nothing is connected, and leads from the token to the first mes
   expect(within(dialog).getByText('Waiting for your first message…')).toBeVisible()
   const opened = vi.spyOn(window, 'open').mockReturnValue(null)
   await user.click(within(dialog).getByRole('button', { name: 'Open in Telegram' }))
-  expect(opened.mock.calls[0]![0]).toBe(`https://t.me/guide_bot?start=${channels[0]!.requestCode}`)
+  expect(opened.mock.calls[0]![0]).toBe(`https://t.me/guide_bot?start=${channels[0]!.pairingCode}`)
   opened.mockRestore()
   expect(runner.callsOf('createChannel').at(-1)!.body).toEqual({ agentId: agent.id, kind: 'telegram', token: TOKEN, baseUrl: null })
 
   channels[0]!.people.push(makePerson({ channelId: channels[0]!.id }))
   changed(channels[0]!)
-  await user.click(await within(dialog).findByRole('button', { name: 'That is me' }))
+  await user.click(await within(dialog).findByRole('button', { name: 'This is me' }))
   const question = await screen.findByRole('alertdialog', { name: 'Is Ada you?' })
   expect(question).toHaveTextContent('number 4711')
-  await user.click(within(question).getByRole('button', { name: 'That is me' }))
-  await vi.waitFor(() => expect(runner.callsOf('updateChannelPerson').map((call) => call.body)).toEqual([{ role: 'owner' }]))
+  await user.click(within(question).getByRole('button', { name: 'This is me' }))
+  await waitFor(() => expect(runner.callsOf('updateChannelPerson').map((call) => call.body)).toEqual([{ role: 'owner' }]))
   expect(await within(dialog).findByText('You')).toBeVisible()
 })
 
@@ -93,30 +94,30 @@ it('shows who waits, with the number that nobody can choose, and hidden signs of
   const card = await screen.findByRole('region', { name: '@guide_bot' })
   expect(card).toHaveTextContent('Ada⟨U+202E⟩nimda')
   expect(card).toHaveTextContent('number 99')
-  await user.click(within(card).getByRole('button', { name: 'Let in' }))
-  const question = await screen.findByRole('alertdialog', { name: /^Let Ada.* write to it\?$/ })
-  expect(question).toHaveTextContent('its level and your rules decide')
+  await user.click(within(card).getByRole('button', { name: 'Allow' }))
+  const question = await screen.findByRole('alertdialog', { name: /^Allow Ada.* to message this agent\?$/ })
+  expect(question).toHaveTextContent('its autonomy and your rules allow')
   expect(runner.callsOf('updateChannelPerson')).toEqual([])
-  await user.click(within(question).getByRole('button', { name: 'Let in' }))
-  await vi.waitFor(() => expect(runner.callsOf('updateChannelPerson').at(-1)!.body).toEqual({ role: 'allowed' }))
-  expect(await within(card).findByText('May write')).toBeVisible()
-  await user.click(await within(card).findByRole('button', { name: 'Refuse' }))
-  expect(await within(card).findByText('Refused')).toBeVisible()
+  await user.click(within(question).getByRole('button', { name: 'Allow' }))
+  await waitFor(() => expect(runner.callsOf('updateChannelPerson').at(-1)!.body).toEqual({ role: 'allowed' }))
+  expect(await within(card).findByText('Guest')).toBeVisible()
+  await user.click(await within(card).findByRole('button', { name: 'Block' }))
+  expect(await within(card).findByText('Blocked')).toBeVisible()
 })
 
 it('tells whoever is lost among many who ask how to be seen, until it is known who they are', async () => {
-  const channel = makeChannel({ requestCode: 'ABCD2345', people: [makePerson()] })
+  const channel = makeChannel({ pairingCode: 'ABCD2345', people: [makePerson()] })
   const { user } = open([channel])
   const card = await screen.findByRole('region', { name: '@guide_bot' })
-  expect(card).toHaveTextContent('Send ABCD2345 to @guide_bot')
-  await user.click(within(card).getByRole('button', { name: 'That is me' }))
+  expect(card).toHaveTextContent('send the pairing code ABCD2345 to @guide_bot')
+  await user.click(within(card).getByRole('button', { name: 'This is me' }))
   const question = await screen.findByRole('alertdialog')
-  await user.click(within(question).getByRole('button', { name: 'That is me' }))
-  await vi.waitFor(() => expect(card).not.toHaveTextContent('ABCD2345'))
+  await user.click(within(question).getByRole('button', { name: 'This is me' }))
+  await waitFor(() => expect(card).not.toHaveTextContent('ABCD2345'))
 })
 
 it('says what is wrong with an account, switches it off, and disconnects it only after a question', async () => {
-  const channel = makeChannel({ status: 'logged_out', problem: 'Telegram refuses the token. Get a new one from @BotFather.' })
+  const channel = makeChannel({ status: 'logged_out', problem: quote('Telegram refuses the token. Get a new one from @BotFather.') })
   const { user, runner } = open([channel])
   const card = await screen.findByRole('region', { name: '@guide_bot' })
   expect(within(card).getByRole('alert')).toHaveTextContent('Get a new one from @BotFather.')
@@ -128,20 +129,20 @@ it('says what is wrong with an account, switches it off, and disconnects it only
   await user.click(
     within(await screen.findByRole('alertdialog', { name: 'Disconnect @guide_bot?' })).getByRole('button', { name: 'Disconnect' }),
   )
-  expect(await screen.findByText('Talk to an agent from anywhere')).toBeVisible()
+  expect(await screen.findByText('Message agents from anywhere')).toBeVisible()
 })
 
 it('offers what mends an account that was logged out where it says so', async () => {
-  const channel = makeChannel({ status: 'logged_out', problem: 'Telegram refuses the token.' })
+  const channel = makeChannel({ status: 'logged_out', problem: quote('Telegram refuses the token.') })
   const { user, runner } = open([channel])
-  await user.click(await screen.findByRole('button', { name: 'Give it another token' }))
+  await user.click(await screen.findByRole('button', { name: 'Replace token' }))
   const dialog = await screen.findByRole('dialog', { name: /@guide_bot/ })
   expect(within(dialog).getByLabelText('Token')).toHaveFocus()
   await user.click(within(dialog).getByRole('button', { name: 'Cancel' }))
   // What comes back by itself needs nobody.
   runner.answer({ listChannels: () => ({ channels: [{ ...channel, status: 'failing' }] }) })
   runner.happen({ type: 'channel.changed', payload: { channelId: channel.id, agentId: agent.id } })
-  await vi.waitFor(() => expect(screen.queryByRole('button', { name: 'Give it another token' })).toBeNull())
+  await waitFor(() => expect(screen.queryByRole('button', { name: 'Replace token' })).toBeNull())
 })
 
 it('shows what could not be delivered, and tries it again', async () => {
@@ -154,7 +155,7 @@ it('shows what could not be delivered, and tries it again', async () => {
       jobId: makeId(),
       text: '✅ **Ada** finished.\n\n- The answer',
       tries: 3,
-      problem: 'The chat is gone.',
+      problem: quote('The chat is gone.'),
     },
     ...{ createdAt: 1_700_000_000_000, nextTryAt: null, sentAt: null },
   }
@@ -165,6 +166,6 @@ it('shows what could not be delivered, and tries it again', async () => {
   runner.happen({ type: 'outbound.failed', payload: { messageId: message.id, agentId: agent.id, state: 'undeliverable' } })
   expect(await screen.findByText('The chat is gone.')).toBeVisible()
   expect(screen.getByText('✅ Ada finished. The answer')).toBeVisible()
-  await user.click(screen.getByRole('button', { name: 'Try again' }))
-  await vi.waitFor(() => expect(runner.callsOf('retryOutbound')[0]!.params).toEqual({ messageId: message.id }))
+  await user.click(screen.getByRole('button', { name: 'Retry' }))
+  await waitFor(() => expect(runner.callsOf('retryOutbound')[0]!.params).toEqual({ messageId: message.id }))
 })

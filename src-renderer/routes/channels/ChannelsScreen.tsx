@@ -5,7 +5,7 @@ import { createSignal, For, Show } from 'solid-js'
 import type { Channel } from '../../../src-runner/contract/channels.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { useAgents, useChannels } from '../../api/queries.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
@@ -17,7 +17,6 @@ import { Undeliverable } from './Undeliverable.tsx'
 
 /** Where agents are reached from outside: accounts at chat services, who may write to them, and what could not be said there. */
 export function ChannelsScreen() {
-  const text = () => words().channels
   const [search, setSearch] = useSearchParams<{ connect?: string }>()
   const channels = useChannels()
   const agents = useAgents()
@@ -29,12 +28,12 @@ export function ChannelsScreen() {
   return (
     <Screen width="medium">
       <PageHeader
-        title={text().title}
-        description={text().about}
+        title={t('channels.title')}
+        description={t('channels.about')}
         actions={
           <Show when={all().length > 0}>
             <Button variant="primary" icon={Plus} onClick={() => connect()}>
-              {text().connect}
+              {t('channels.connect')}
             </Button>
           </Show>
         }
@@ -47,17 +46,17 @@ export function ChannelsScreen() {
             <NothingYet answer={channels}>
               <EmptyState
                 icon={Send}
-                title={text().empty}
+                title={t('channels.empty')}
                 action={
-                  <Show when={hasAgents()} fallback={<ButtonLink href="/agents">{text().createAgent}</ButtonLink>}>
+                  <Show when={hasAgents()} fallback={<ButtonLink href="/agents">{t('channels.createAgent')}</ButtonLink>}>
                     <Button variant="primary" icon={Plus} onClick={() => connect()}>
-                      {text().connect}
+                      {t('channels.connect')}
                     </Button>
                   </Show>
                 }
               >
-                {text().emptyWhy}
-                <Show when={agents.data !== undefined && !hasAgents()}> {text().emptyNoAgent}</Show>
+                {t('channels.emptyWhy')}
+                <Show when={agents.data !== undefined && !hasAgents()}> {t('channels.emptyNoAgent')}</Show>
               </EmptyState>
             </NothingYet>
           }

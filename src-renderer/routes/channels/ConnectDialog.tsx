@@ -6,7 +6,7 @@ import type { Channel } from '../../../src-runner/contract/channels.ts'
 import { useCreateChannel, useUpdateChannel } from '../../api/mutations.ts'
 import { issueOf, sentenceOf } from '../../api/problem.ts'
 import { useChannels } from '../../api/queries.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
@@ -21,18 +21,11 @@ const TOKEN = /^\d{5,20}:[\w-]{20,}$/
 
 /** From nothing to the first message: how to make a bot, its token, and then who writes to it. */
 export function ConnectDialog(props: { agents: readonly Agent[]; agentId?: string; existing?: Channel; onClose: () => void }): JSX.Element {
-  const text = () => words().channels
   const [made, setMade] = createSignal<string | null>(null)
   return (
     <Show
       when={made()}
-      fallback={
-        <TokenDialog
-          {...props}
-          onDone={(channelId) => (props.existing === undefined ? setMade(channelId) : props.onClose())}
-          text={text()}
-        />
-      }
+      fallback={<TokenDialog {...props} onDone={(channelId) => (props.existing === undefined ? setMade(channelId) : props.onClose())} />}
     >
       {(channelId) => <ConnectedDialog channelId={channelId()} onClose={props.onClose} />}
     </Show>
@@ -43,14 +36,12 @@ function TokenDialog(props: {
   agents: readonly Agent[]
   agentId?: string
   existing?: Channel
-  text: ReturnType<typeof words>['channels']
   onDone: (channelId: string) => void
   onClose: () => void
 }): JSX.Element {
   const desktop = useDesktop()
   const create = useCreateChannel()
   const change = useUpdateChannel()
-  const form = () => props.text.form
   const [draft, setDraft] = createStore({
     agentId: props.agentId ?? props.agents.find((agent) => agent.isDefault)?.id ?? props.agents[0]?.id ?? '',
     token: '',
@@ -61,7 +52,7 @@ function TokenDialog(props: {
   const error = () => create.error ?? change.error
   const send = async () => {
     const token = draft.token.trim()
-    if (!TOKEN.test(token)) return setProblem(form().tokenBad)
+    if (!TOKEN.test(token)) return setProblem(t('channels.form.tokenBad'))
     setProblem(null)
     const baseUrl = draft.baseUrl.trim()
     try {
@@ -78,37 +69,37 @@ function TokenDialog(props: {
   return (
     <FormDialog
       onClose={props.onClose}
-      title={props.existing === undefined ? form().title : form().tokenTitle(props.existing.name)}
-      description={props.existing === undefined ? form().about : undefined}
-      submit={props.existing === undefined ? form().send : form().sendToken}
+      title={props.existing === undefined ? t('channels.form.title') : t('channels.form.tokenTitle', { name: props.existing.name })}
+      description={props.existing === undefined ? t('channels.form.about') : undefined}
+      submit={props.existing === undefined ? t('channels.form.send') : t('channels.form.sendToken')}
       onSubmit={() => void send()}
       isRunning={create.isRunning || change.isRunning}
     >
       <Show when={props.existing === undefined}>
         <div>
           <ol class="flex list-decimal flex-col gap-1 pl-5 text-sm text-ink-2">
-            <For each={form().steps}>{(step) => <li>{step}</li>}</For>
+            <For each={['newBot', 'chooseName', 'copyToken'] as const}>{(step) => <li>{t(`channels.form.steps.${step}`)}</li>}</For>
           </ol>
           <Button class="mt-2" size="sm" icon={ExternalLink} onClick={() => void desktop.openExternal(BOT_FATHER)}>
-            {form().openBotFather}
+            {t('channels.form.openBotFather')}
           </Button>
         </div>
         <Select
-          label={props.text.agent}
+          label={t('channels.agent')}
           options={props.agents.map((agent) => ({ value: agent.id, label: agent.name }))}
           value={draft.agentId}
           onValue={(agentId) => setDraft({ agentId })}
         />
       </Show>
       <TextField
-        label={form().token}
+        label={t('channels.form.token')}
         type="password"
         autocomplete="off"
         data-1p-ignore=""
         mono
         value={draft.token}
         onValue={(token) => setDraft({ token })}
-        hint={form().tokenHint}
+        hint={t('channels.form.tokenHint')}
         problem={problem() ?? issueOf(error(), 'token')}
       />
       <Show when={props.existing === undefined}>
@@ -116,18 +107,18 @@ function TokenDialog(props: {
           when={isAdvanced()}
           fallback={
             <button type="button" class="self-start text-xs text-accent-ink hover:underline" onClick={() => setAdvanced(true)}>
-              {form().advanced}
+              {t('channels.form.advanced')}
             </button>
           }
         >
           <TextField
-            label={form().baseUrl}
+            label={t('channels.form.baseUrl')}
             optional
             type="url"
             mono
             value={draft.baseUrl}
             onValue={(baseUrl) => setDraft({ baseUrl })}
-            hint={form().baseUrlHint}
+            hint={t('channels.form.baseUrlHint')}
             problem={issueOf(error(), 'baseUrl')}
           />
         </Show>
@@ -144,13 +135,12 @@ function TokenDialog(props: {
 }
 
 /** Whoever opens the chat by it has written the code, and is seen however many strangers wrote before. */
-function linkWithCode(link: string, { kind, requestCode }: Channel): string {
-  return kind === 'telegram' ? `${link}?start=${requestCode}` : link
+function linkWithCode(link: string, { kind, pairingCode }: Channel): string {
+  return kind === 'telegram' ? `${link}?start=${pairingCode}` : link
 }
 
 /** The token works. What is left is done on the phone, and is seen here as it happens. */
 function ConnectedDialog(props: { channelId: string; onClose: () => void }): JSX.Element {
-  const text = () => words().channels.connected
   const desktop = useDesktop()
   const channels = useChannels()
   const channel = () => channels.data?.channels.find((one) => one.id === props.channelId)
@@ -161,11 +151,11 @@ function ConnectedDialog(props: { channelId: string; onClose: () => void }): JSX
         <Dialog
           open
           onClose={props.onClose}
-          title={text().title(made().name)}
-          description={text().next}
+          title={t('channels.connected.title', { name: made().name })}
+          description={t('channels.connected.next')}
           actions={
             <Button variant={hasOwner() ? 'primary' : 'secondary'} onClick={() => props.onClose()}>
-              {text().done}
+              {t('channels.connected.done')}
             </Button>
           }
         >
@@ -173,7 +163,7 @@ function ConnectedDialog(props: { channelId: string; onClose: () => void }): JSX
             <Show when={made().link}>
               {(link) => (
                 <Button class="self-start" icon={ExternalLink} onClick={() => void desktop.openExternal(linkWithCode(link(), made()))}>
-                  {text().open}
+                  {t('channels.connected.open')}
                 </Button>
               )}
             </Show>
@@ -181,7 +171,7 @@ function ConnectedDialog(props: { channelId: string; onClose: () => void }): JSX
               when={made().people.length > 0}
               fallback={
                 <p role="status" class="text-sm text-ink-3">
-                  {text().waiting}
+                  {t('channels.connected.waiting')}
                 </p>
               }
             >

@@ -5,10 +5,10 @@ import type { OutboundMessage } from '../../../src-runner/contract/outbox.ts'
 import { useRetryOutbound } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { useUndeliverable } from '../../api/queries.ts'
-import { saidText } from '../../kit/said.ts'
-import { previewOf } from '../../kit/text.ts'
-import { visibleText } from '../../kit/visible-text.ts'
-import { words } from '../../kit/words/words.ts'
+import { messageText } from '../../lib/message-text.ts'
+import { previewOf } from '../../lib/text.ts'
+import { visibleText } from '../../lib/visible-text.ts'
+import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -19,7 +19,7 @@ export function Undeliverable(): JSX.Element {
   const messages = useUndeliverable()
   return (
     <Show when={(messages.data?.messages.length ?? 0) > 0}>
-      <Panel title={words().channels.outbox.title} flush>
+      <Panel title={t('channels.outbox.title')} flush>
         <ul class="pb-1">
           <For each={messages.data!.messages}>{(message) => <Line message={message} />}</For>
         </ul>
@@ -29,35 +29,34 @@ export function Undeliverable(): JSX.Element {
 }
 
 function Line(props: { message: OutboundMessage }): JSX.Element {
-  const text = () => words().channels.outbox
   const retry = useRetryOutbound()
   const again = () =>
     void retry
       .run({ params: { messageId: props.message.id } })
-      .then(() => toast({ text: text().queued }))
+      .then(() => toast({ text: t('channels.outbox.queued') }))
       .catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
   return (
     <li class="flex flex-wrap items-start gap-x-3 gap-y-2 px-4 py-2">
       <div class="min-w-48 flex-1">
         <p class="text-xs text-ink-3">
-          {text().kinds[props.message.kind]} · {props.message.agentName} · <Time at={props.message.createdAt} /> ·{' '}
-          {text().tries(props.message.tries)}
+          {t(`channels.outbox.kinds.${props.message.kind}`)} · {props.message.agentName} · <Time at={props.message.createdAt} /> ·{' '}
+          {t('channels.outbox.tries', { count: props.message.tries })}
           <Show when={props.message.jobId}>
             {(jobId) => (
               <>
                 {' · '}
                 <A href={`/jobs/${jobId()}`} class="text-accent-ink hover:underline">
-                  {text().job}
+                  {t('channels.outbox.job')}
                 </A>
               </>
             )}
           </Show>
         </p>
         <p class="line-clamp-2 text-sm wrap-anywhere text-ink">{visibleText(previewOf(props.message.text))}</p>
-        <p class="text-xs wrap-anywhere text-bad">{saidText(props.message.problem, props.message.problemSaid)}</p>
+        <p class="text-xs wrap-anywhere text-bad">{messageText(props.message.problem)}</p>
       </div>
       <Button size="sm" icon={RotateCcw} busy={retry.isRunning} onClick={again}>
-        {text().again}
+        {t('channels.outbox.again')}
       </Button>
     </li>
   )

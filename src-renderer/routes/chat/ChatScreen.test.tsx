@@ -1,3 +1,4 @@
+import { quote } from '../../testing/things.ts'
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
@@ -93,12 +94,10 @@ const ENDED = {
 beforeEach(() => sessionStorage.clear())
 
 describe('a new chat', () => {
-  it('shows the message at once, takes the address of the conversation, streams, and ends with what it cost', async () => {
+  it('shows the message at once, takes the address of the conversation, streams on one connection, and ends with what it cost', async () => {
     const space = createWorkspace()
     const start = createHeldStream()
-    const tail = createHeldStream()
     space.runner.streamFrames('chatStream', [start])
-    space.runner.streamFrames('streamJob', [tail])
     const view = openChat(space.runner)
     await view.user.type(await composer(), 'What is new?{Enter}')
     expect(screen.getByText('What is new?')).toBeInTheDocument()
@@ -109,23 +108,24 @@ describe('a new chat', () => {
     start.send({ type: 'start', jobId: job.id, conversationId })
     await waitFor(() => expect(view.path()).toBe(`/chat/${conversationId}`))
     expect(space.runner.callsOf('chatStream')[0]!.body).toEqual({ agentId: space.agent.id, message: 'What is new?' })
-    expect(screen.getByText('What is new?')).toBeInTheDocument()
+    expect(within(screen.getByRole('group', { name: 'Chat' })).getByText('What is new?')).toBeInTheDocument()
 
-    tail.send({ type: 'start', jobId: job.id, conversationId }, { type: 'delta', seq: 1, text: 'Two **new** ' })
+    start.send({ type: 'delta', seq: 1, text: 'Two **new** ' })
     expect(await screen.findByText('new', { selector: 'strong' })).toBeInTheDocument()
-    tail.send({ type: 'delta', seq: 1, text: 'files.' })
+    start.send({ type: 'delta', seq: 1, text: 'files.' })
     expect(await screen.findByText(/files\./)).toBeInTheDocument()
     expect(screen.getByRole('button', { name: 'Stop' })).toBeEnabled()
 
     space.steps.set(job.id, [reply(1, 'Two **new** files.')])
     space.change(conversationId, job.id, ENDED)
     space.addAnswer(conversationId, job.id, 'Two **new** files.')
-    tail.send({ type: 'done', reply: 'Two **new** files.', jobId: job.id, conversationId, status: 'completed', costUsd: 0.0123 })
+    start.send({ type: 'done', reply: 'Two **new** files.', jobId: job.id, conversationId, status: 'completed', costUsd: 0.0123 })
     space.tell(conversationId)
     expect(await screen.findByText('$0.01')).toBeInTheDocument()
     expect(screen.getByText('sonnet')).toBeInTheDocument()
     expect(screen.queryByRole('button', { name: 'Stop' })).not.toBeInTheDocument()
     expect(screen.getAllByText('new', { selector: 'strong' })).toHaveLength(1)
+    expect([space.runner.callsOf('chatStream').length, space.runner.callsOf('streamJob').length]).toEqual([1, 0])
     // The message stands once in the conversation (and once more as its title, in the list and above).
     expect(within(screen.getByRole('group', { name: 'Chat' })).getAllByText('What is new?')).toHaveLength(1)
   })
@@ -157,7 +157,7 @@ describe('a new chat', () => {
     space.runner.setReachable(true)
     const start = createHeldStream()
     space.runner.streamFrames('chatStream', [start])
-    await view.user.click(screen.getByRole('button', { name: 'Send again' }))
+    await view.user.click(screen.getByRole('button', { name: 'Resend' }))
     const conversationId = space.begin('Hello')
     start.send({ type: 'start', jobId: space.addTurn(conversationId, 'Hello', RUNNING).id, conversationId })
     await waitFor(() => expect(view.path()).toBe(`/chat/${conversationId}`))
@@ -180,7 +180,7 @@ describe('a new chat', () => {
 
   it('teaches what is needed when there is no agent', async () => {
     openChat(createFakeRunner())
-    expect(await screen.findByRole('link', { name: 'Create an agent' })).toHaveAttribute('href', '/agents/new')
+    expect(await screen.findByRole('link', { name: 'Create agent' })).toHaveAttribute('href', '/agents/new')
     expect(screen.queryByRole('textbox', { name: 'Message' })).not.toBeInTheDocument()
   })
 })
@@ -256,7 +256,7 @@ describe('a conversation', () => {
     space.change(conversationId, job.id, { status: 'cancelled', finishedAt: 1_700_000_001_000 })
     say({ type: 'done', reply: 'Half an answer', jobId: job.id, conversationId, status: 'cancelled', costUsd: 0 })
     space.tell(conversationId)
-    expect(await screen.findByText('Stopped. What was written is kept.')).toBeInTheDocument()
+    expect(await screen.findByText('Stopped. The partial reply is kept.')).toBeInTheDocument()
     expect(screen.getByText('Half an answer')).toBeInTheDocument()
   })
 
@@ -266,14 +266,14 @@ describe('a conversation', () => {
     const job = space.addTurn(conversationId, 'Write it', {
       status: 'failed',
       error: 'model_auth',
-      errorMessage: 'Anthropic: the key was refused.',
+      errorMessage: quote('Anthropic: the key was refused.'),
     })
     space.runner.answer({
       retryJob: () => ({ job: { ...job, id: makeId(), task: 'Write it', plainTask: null, context: null, result: null, output: null } }),
     })
     const view = openChat(space.runner, `/chat/${conversationId}`)
     const alert = await screen.findByRole('alert')
-    expect(alert).toHaveTextContent('The provider did not accept the key.')
+    expect(alert).toHaveTextContent('The provider rejected the API key.')
     expect(alert).toHaveTextContent('Anthropic: the key was refused.')
     expect(within(alert).getByRole('link', { name: 'Models & keys' })).toBeInTheDocument()
     await view.user.click(within(alert).getByRole('button', { name: 'Try again' }))
@@ -285,8 +285,8 @@ describe('a conversation', () => {
     space.addTurn(conversationId, 'And then this', { ...RUNNING, status: 'pending', startedAt: null })
     space.addTurn(conversationId, 'And that', { ...RUNNING, status: 'pending', startedAt: null })
     openChat(space.runner, `/chat/${conversationId}`)
-    expect(await screen.findByText('Waiting: 1 turn before it')).toBeInTheDocument()
-    expect(screen.getByText('Waiting: 2 turns before it')).toBeInTheDocument()
+    expect(await screen.findByText('Queued behind 1 turn')).toBeInTheDocument()
+    expect(screen.getByText('Queued behind 2 turns')).toBeInTheDocument()
     expect(space.runner.callsOf('streamJob').map((call) => call.params.jobId)).toEqual([job.id])
   })
 
@@ -315,7 +315,7 @@ describe('a conversation', () => {
     await view.user.click(screen.getByRole('button', { name: 'More' }))
     await view.user.click(await screen.findByRole('menuitem', { name: 'Delete conversation' }))
     const dialog = await screen.findByRole('alertdialog', { name: 'Delete “Old plans”?' })
-    expect(dialog).toHaveTextContent('The jobs behind it stay in Activity.')
+    expect(dialog).toHaveTextContent('Jobs stay in Activity.')
     await view.user.click(within(dialog).getByRole('button', { name: 'Delete conversation' }))
     await waitFor(() => expect(view.path()).toBe('/chat'))
     expect(space.runner.callsOf('deleteConversation')[0]!.params).toEqual({ conversationId })
@@ -323,7 +323,7 @@ describe('a conversation', () => {
 
   it('that is gone says so', async () => {
     openChat(createWorkspace().runner, `/chat/${makeId()}`)
-    expect(await screen.findByText('This conversation is not here any more')).toBeInTheDocument()
+    expect(await screen.findByText('Conversation not found')).toBeInTheDocument()
   })
 
   it('asks for a decision in its place in the talk, and goes on from there', async () => {
@@ -376,10 +376,10 @@ it('shows a decision once where the text came before its call was known', async 
   })
   openChat(space.runner, `/chat/${conversationId}`)
   await screen.findAllByText('Tidy the notes')
-  tail.send({ type: 'delta', seq: 1, text: 'I write them anew.' })
+  tail.send({ type: 'delta', seq: 1, text: 'I write them again.' })
   tail.send({ type: 'done', reply: '', jobId: job.id, conversationId, status: 'awaiting_approval', costUsd: 0 })
   await screen.findByRole('article', { name: /Overwrite/ })
-  space.steps.set(job.id, [reply(1, 'I write them anew.', { toolCalls: [{ callId: 'c1', name: 'write_file', args: { path: 'n.md' } }] })])
+  space.steps.set(job.id, [reply(1, 'I write them again.', { toolCalls: [{ callId: 'c1', name: 'write_file', args: { path: 'n.md' } }] })])
   space.change(conversationId, job.id, { status: 'awaiting_approval' })
   space.runner.happen({
     type: 'job.step_recorded',
@@ -422,7 +422,7 @@ it('answers by A and R the card that has the focus, and no other', async () => {
   // The next one has the focus, and R begins its note.
   await waitFor(() => expect(cards[1]).toHaveFocus())
   await view.user.keyboard('r')
-  await waitFor(() => expect(within(cards[1]!).getByRole('textbox', { name: /Say why/ })).toHaveFocus())
+  await waitFor(() => expect(within(cards[1]!).getByRole('textbox', { name: /Add a note/ })).toHaveFocus())
 })
 
 it('says to a screen reader how a turn ended', async () => {
@@ -433,7 +433,7 @@ it('says to a screen reader how a turn ended', async () => {
   space.runner.streamFrames('streamJob', [tail])
   openChat(space.runner, `/chat/${conversationId}`)
   expect(await screen.findByText('Ada is answering')).toHaveAttribute('aria-live', 'polite')
-  tail.send({ type: 'error', error: 'model_auth', message: 'No key.' })
+  tail.send({ type: 'error', error: 'model_auth', message: quote('No key.') })
   expect(await screen.findByText('Ada failed')).toHaveAttribute('aria-live', 'polite')
   space.change(conversationId, job.id, { status: 'cancelled' })
   space.tell(conversationId)
@@ -446,11 +446,11 @@ it('says in its head where a talk takes place that is not had here', async () =>
   addTurn(outside, 'Are you there?', { channel: 'telegram', status: 'completed' })
   addTurn(here, 'Are you there?', { status: 'completed' })
   const view = openChat(runner, `/chat/${outside}`)
-  expect(await screen.findByText('through Telegram')).toBeInTheDocument()
+  expect(await screen.findByText('via Telegram')).toBeInTheDocument()
   view.unmount()
   openChat(runner, `/chat/${here}`)
   await screen.findByRole('heading', { name: 'At the desk' })
-  expect(screen.queryByText(/^through/)).not.toBeInTheDocument()
+  expect(screen.queryByText(/^via/)).not.toBeInTheDocument()
 })
 
 it('has the cursor in the field of a chat that was just opened', async () => {

@@ -10,8 +10,8 @@ import { useCancelJob, useDeleteConversation } from '../../api/mutations.ts'
 import { ApiError } from '../../api/client.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useAgents, useConversation } from '../../api/queries.ts'
-import { words } from '../../kit/words/words.ts'
-import { ChannelIcon } from '../../turn/ChannelIcon.tsx'
+import { t } from '../../lib/language.ts'
+import { ChannelIcon } from '../../features/chat-turn/ChannelIcon.tsx'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
@@ -66,10 +66,10 @@ export function ChatScreen() {
   }
   return (
     <div class="flex h-full min-h-0">
-      <aside aria-label={words().chat.conversations} class="w-64 shrink-0 border-r border-line max-lg:hidden">
+      <aside aria-label={t('chat.conversations')} class="w-64 shrink-0 border-r border-line max-lg:hidden">
         <ConversationList currentId={conversationId()} agents={allAgents()} onNew={startNew} />
       </aside>
-      <Dialog open={isListOpen()} onClose={() => setListOpen(false)} title={words().chat.conversations}>
+      <Dialog open={isListOpen()} onClose={() => setListOpen(false)} title={t('chat.conversations')}>
         <div class="-mx-5 h-[60vh]">
           <ConversationList currentId={conversationId()} agents={allAgents()} onNew={startNew} onOpened={() => setListOpen(false)} />
         </div>
@@ -116,14 +116,14 @@ function Pane(props: PaneProps) {
   const turns = createMemo(() => chatTurns(conversation.data?.messages ?? [], conversation.data?.jobs ?? [], props.chat.sent()))
   const agentId = () => conversation.data?.conversation.agentId ?? props.chat.sent()[0]?.agentId ?? newAgent()?.id ?? null
   const agent = () => allAgents().find((one) => one.id === agentId())
-  const agentName = () => agent()?.name ?? conversation.data?.conversation.agentName ?? words().common.agent
+  const agentName = () => agent()?.name ?? conversation.data?.conversation.agentName ?? t('common.agent')
   const running = createMemo(() => turns().find((turn) => isUnderWay(turn) && turn.jobId !== null))
   const isStopping = () => running()?.job?.cancelRequested === true || (running() !== undefined && stopping() === running()?.jobId)
   const isGone = () => conversation.error instanceof ApiError && conversation.error.status === 404
   /** Where the talk takes place, when that is not here. */
   const outsideChannel = () => conversation.data?.jobs.findLast((job) => job.channel !== 'chat' && job.channel !== 'api')?.channel
   const title = () =>
-    conversation.data?.conversation.title || (props.conversationId === null && turns().length === 0 ? words().chat.newChat : agentName())
+    conversation.data?.conversation.title || (props.conversationId === null && turns().length === 0 ? t('chat.newChat') : agentName())
 
   createEffect(
     on(
@@ -163,7 +163,7 @@ function Pane(props: PaneProps) {
     if (id === null) return
     await remove.run({ params: { conversationId: id } })
     keepDraft(id, '')
-    toast({ text: words().chat.deleted })
+    toast({ text: t('chat.deleted') })
     navigate('/chat', { replace: true })
   }
 
@@ -171,7 +171,7 @@ function Pane(props: PaneProps) {
     <section class="flex min-w-0 flex-1 flex-col bg-surface" aria-label={title()}>
       <header class="flex h-13 shrink-0 items-center gap-2.5 border-b border-line px-4">
         <span class="lg:hidden">
-          <IconButton icon={PanelLeft} label={words().chat.backToList} onClick={() => props.onList()} />
+          <IconButton icon={PanelLeft} label={t('chat.backToList')} onClick={() => props.onList()} />
         </span>
         <Show when={props.conversationId !== null || turns().length > 0}>
           <Avatar name={agentName()} text={agent()?.avatar} size="sm" />
@@ -186,7 +186,7 @@ function Pane(props: PaneProps) {
                   <span class="flex shrink-0 items-center gap-1">
                     <span aria-hidden="true">·</span>
                     <ChannelIcon channel={channel()} size={12} />
-                    {words().automations.origin.via(words().common.channel[channel()])}
+                    {t('automations.origin.via', { channel: t(`common.channel.${channel()}`) })}
                   </span>
                 )}
               </Show>
@@ -194,20 +194,20 @@ function Pane(props: PaneProps) {
           </Show>
         </div>
         <span class="lg:hidden">
-          <IconButton icon={SquarePen} label={words().chat.newChat} onClick={() => props.onNew()} />
+          <IconButton icon={SquarePen} label={t('chat.newChat')} onClick={() => props.onNew()} />
         </span>
         <Show when={conversation.data}>
           <Menu
-            label={words().common.more}
+            label={t('common.more')}
             items={[
               {
-                label: words().chat.fix.agent,
+                label: t('chat.fix.agent'),
                 icon: Bot,
                 disabled: agent() === undefined,
                 onSelect: () => navigate(`/agents/${agentId()}`),
               },
               'separator',
-              { label: words().chat.deleteConversation, icon: Trash, tone: 'bad', onSelect: () => setDeleting(true) },
+              { label: t('chat.deleteConversation'), icon: Trash, tone: 'bad', onSelect: () => setDeleting(true) },
             ]}
           />
         </Show>
@@ -216,10 +216,10 @@ function Pane(props: PaneProps) {
         <Match when={isGone()}>
           <div class="mx-auto w-full max-w-3xl flex-1 p-6">
             <ErrorState
-              problem={{ title: words().chat.gone, why: words().chat.goneWhy }}
+              problem={{ title: t('chat.gone'), why: t('chat.goneWhy') }}
               actions={
                 <Button size="sm" onClick={() => props.onNew()}>
-                  {words().chat.newChat}
+                  {t('chat.newChat')}
                 </Button>
               }
             />
@@ -253,7 +253,7 @@ function Pane(props: PaneProps) {
           <Composer
             opened={props.opened}
             conversationId={props.conversationId}
-            placeholder={running() === undefined ? words().chat.placeholder(agentName()) : words().chat.placeholderQueued}
+            placeholder={running() === undefined ? t('chat.placeholder', { agent: agentName() }) : t('chat.placeholderQueued')}
             disabled={props.conversationId === null && props.chat.isOpening()}
             onSend={send}
             onStop={running() === undefined ? undefined : () => void stop(running()!)}
@@ -264,7 +264,7 @@ function Pane(props: PaneProps) {
               <Show when={props.conversationId === null && turns().length === 0 && allAgents().length > 1}>
                 <Select
                   size="sm"
-                  label={words().chat.chooseAgent}
+                  label={t('chat.chooseAgent')}
                   hideLabel
                   class="w-44 max-w-[50%]"
                   options={allAgents().map((one) => ({ value: one.id, label: one.name }))}
@@ -279,15 +279,15 @@ function Pane(props: PaneProps) {
       <ConfirmDialog
         open={isDeleting()}
         onClose={() => setDeleting(false)}
-        title={words().chat.deleteTitle(title())}
-        confirm={words().chat.deleteConversation}
+        title={t('chat.deleteTitle', { title: title() })}
+        confirm={t('chat.deleteConversation')}
         tone="bad"
         onConfirm={deleteNow}
         describeError={sentenceOf}
       >
-        <p>{words().chat.deleteText}</p>
+        <p>{t('chat.deleteText')}</p>
         <Show when={running()?.job && !isTerminal(running()!.job!.status)}>
-          <p class="mt-2 text-warn">{words().chat.deleteRunning}</p>
+          <p class="mt-2 text-warn">{t('chat.deleteRunning')}</p>
         </Show>
       </ConfirmDialog>
     </section>
@@ -318,7 +318,7 @@ function Turns(props: {
       }}
       tabIndex={0}
       role="group"
-      aria-label={words().chat.title}
+      aria-label={t('chat.title')}
       class="scroll-quiet h-full overflow-y-auto focus-visible:-outline-offset-2"
     >
       <div
@@ -331,7 +331,7 @@ function Turns(props: {
           <Skeleton rows={6} />
         </Show>
         <Show when={props.isCut}>
-          <p class="text-center text-xs text-ink-3">{words().chat.earlierMessages}</p>
+          <p class="text-center text-xs text-ink-3">{t('chat.earlierMessages')}</p>
         </Show>
         <KeyedFor each={props.turns} keyOf={(turn) => turn.key}>
           {(turn) => (
@@ -350,6 +350,8 @@ function Turns(props: {
   )
 }
 
+const SUGGESTIONS = ['introduce', 'folder', 'plan'] as const
+
 function NewChat(props: { agents: ReturnType<typeof useAgents>; agent: Agent | undefined; onSuggestion: (text: string) => void }) {
   return (
     <div class="scroll-quiet flex min-h-0 flex-1 flex-col justify-center overflow-y-auto px-6 py-8 max-sm:px-3">
@@ -366,10 +368,12 @@ function NewChat(props: { agents: ReturnType<typeof useAgents>; agent: Agent | u
           {(agent) => (
             <div class="mx-auto flex w-full max-w-xl flex-col items-center text-center">
               <Avatar name={agent().name} text={agent().avatar} size="lg" />
-              <h2 class="mt-4 text-xl font-semibold tracking-tight text-balance text-ink">{words().chat.emptyTitle(agent().name)}</h2>
-              <p class="mt-1 text-sm text-pretty text-ink-2">{words().chat.emptyText}</p>
-              <ul class="mt-6 flex w-full flex-col gap-2" aria-label={words().chat.suggestions}>
-                <KeyedFor each={[...words().chat.suggested]} keyOf={(text) => text}>
+              <h2 class="mt-4 text-xl font-semibold tracking-tight text-balance text-ink">
+                {t('chat.emptyTitle', { agent: agent().name })}
+              </h2>
+              <p class="mt-1 text-sm text-pretty text-ink-2">{t('chat.emptyText')}</p>
+              <ul class="mt-6 flex w-full flex-col gap-2" aria-label={t('chat.suggestions')}>
+                <KeyedFor each={SUGGESTIONS.map((one) => t(`chat.suggested.${one}`))} keyOf={(text) => text}>
                   {(text) => (
                     <li>
                       <button
@@ -389,14 +393,14 @@ function NewChat(props: { agents: ReturnType<typeof useAgents>; agent: Agent | u
         <Match when={true}>
           <EmptyState
             icon={Bot}
-            title={words().chat.noAgents}
+            title={t('chat.noAgents')}
             action={
               <ButtonLink variant="primary" href="/agents/new">
-                {words().chat.createAgent}
+                {t('chat.createAgent')}
               </ButtonLink>
             }
           >
-            {words().chat.noAgentsWhy}
+            {t('chat.noAgentsWhy')}
           </EmptyState>
         </Match>
       </Switch>

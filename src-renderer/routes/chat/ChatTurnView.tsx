@@ -8,18 +8,18 @@ import { ApiError } from '../../api/client.ts'
 import { useCancelJob, useRetryJob } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useJobApprovals, useProgress } from '../../api/queries.ts'
-import { ApprovalCard } from '../../approvals/ApprovalCard.tsx'
-import { useSeenOpen } from '../../approvals/ApprovalCards.tsx'
-import { JobFiles } from '../../files/JobFiles.tsx'
-import { words } from '../../kit/words/words.ts'
+import { ApprovalCard } from '../../features/approvals/ApprovalCard.tsx'
+import { useSeenOpen } from '../../features/approvals/ApprovalCards.tsx'
+import { JobFiles } from '../../features/files/JobFiles.tsx'
+import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
-import { doingText } from '../../turn/doing.ts'
-import { JobFigures } from '../../turn/JobFigures.tsx'
-import { JobProblem } from '../../turn/JobProblem.tsx'
-import { changesFiles } from '../../turn/tool-sentence.ts'
-import type { TurnItem } from '../../turn/turn.ts'
-import { TurnItems } from '../../turn/TurnItems.tsx'
-import { useTurn } from '../../turn/use-turn.ts'
+import { doingText } from '../../features/chat-turn/doing.ts'
+import { JobFigures } from '../../features/chat-turn/JobFigures.tsx'
+import { JobProblem } from '../../features/chat-turn/JobProblem.tsx'
+import { changesFiles } from '../../features/chat-turn/tool-sentence.ts'
+import type { TurnItem } from '../../features/chat-turn/turn.ts'
+import { TurnItems } from '../../features/chat-turn/TurnItems.tsx'
+import { useTurn } from '../../features/chat-turn/use-turn.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
@@ -65,17 +65,17 @@ function OwnMessage(props: { text: string; isSending: boolean }) {
   return (
     <div class="group flex items-start justify-end gap-1">
       <span class="opacity-0 transition-opacity duration-100 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
-        <CopyButton text={() => props.text} copy={desktop.copyText} label={words().chat.copyMessage} size="sm" />
+        <CopyButton text={() => props.text} copy={desktop.copyText} label={t('chat.copyMessage')} size="sm" />
       </span>
       <div
         aria-busy={props.isSending}
         class={`max-w-[85%] rounded-xl rounded-br-sm bg-accent-soft px-3.5 py-2 text-md wrap-anywhere whitespace-pre-wrap text-ink transition-opacity duration-100 ${props.isSending ? 'opacity-70' : ''}`}
       >
-        <span class="sr-only">{words().chat.you}: </span>
+        <span class="sr-only">{t('chat.you')}: </span>
         {isFolded() ? `${props.text.slice(0, FOLD_ABOVE_CHARS)}…` : props.text}
         <Show when={isFolded()}>
           <button type="button" class="mt-1 block text-xs font-medium text-accent-ink hover:underline" onClick={() => setWhole(true)}>
-            {words().turn.showMore}
+            {t('turn.showMore')}
           </button>
         </Show>
       </div>
@@ -125,7 +125,7 @@ function Answer(props: ChatTurnViewProps) {
   const failure = () => {
     if (props.turn.job?.status === 'failed') return props.turn.job
     const error = work.state().error
-    return error === null ? null : { error: error.code, errorMessage: error.message, errorSaid: error.said, agentId: props.agent?.id ?? '' }
+    return error === null ? null : { error: error.code, errorMessage: error.message, agentId: props.agent?.id ?? '' }
   }
   const waited = createMemo<boolean>((before) => before || status() === 'awaiting_approval', false)
   // Asked for once it waits, and kept: an answered card stays in its place in the talk.
@@ -135,19 +135,18 @@ function Answer(props: ChatTurnViewProps) {
   const isEstimated = () => work.state().steps.some((step) => step.kind === 'reply' && step.estimated)
   /** What a screen reader hears: how it stands, and how it ended with what was written. */
   const announcement = () => {
-    const say = words().chat
     const written = text().slice(0, 500)
     switch (status()) {
       case 'completed':
-        return `${say.agentSaid(props.agentName)}: ${written}`
+        return `${t('chat.agentSaid', { agent: props.agentName })}: ${written}`
       case 'failed':
-        return say.agentFailed(props.agentName)
+        return t('chat.agentFailed', { agent: props.agentName })
       case 'cancelled':
-        return say.agentStopped(props.agentName)
+        return t('chat.agentStopped', { agent: props.agentName })
       case 'awaiting_approval':
-        return say.agentAsks(props.agentName)
+        return t('chat.agentAsks', { agent: props.agentName })
       default:
-        return say.answering(props.agentName)
+        return t('chat.answering', { agent: props.agentName })
     }
   }
   return (
@@ -159,30 +158,30 @@ function Answer(props: ChatTurnViewProps) {
         <Show when={props.turn.waitsBehind === 0 || isTerminal(status())} fallback={<Waiting turn={props.turn} />}>
           <Show when={hiddenCalls() > 0}>
             <button type="button" class="self-start text-xs font-medium text-accent-ink hover:underline" onClick={() => setOpened(true)}>
-              {words().chat.steps(hiddenCalls())}
+              {t('chat.steps', { count: hiddenCalls() })}
             </button>
           </Show>
           <TurnItems
             items={items()}
             isOver={isTerminal(status())}
-            doing={doingText(status(), progress(), words())}
+            doing={doingText(status(), progress())}
             decisions={decisions()}
             card={(approval) => <ApprovalCard approval={approval()} />}
           />
           <Switch>
             <Match when={status() === 'cancelled'}>
-              <p class="text-sm text-ink-3">{text() === '' ? words().chat.stoppedEmpty : words().chat.stopped}</p>
+              <p class="text-sm text-ink-3">{text() === '' ? t('chat.stoppedEmpty') : t('chat.stopped')}</p>
             </Match>
             <Match when={status() === 'failed' && failure()}>
               {(job) => <JobProblem compact job={job()} actions={<RetryTurn turn={props.turn} />} />}
             </Match>
             <Match when={status() === 'awaiting_approval'}>
               <Show when={asked.data === undefined}>
-                <p class="text-sm text-warn">{words().chat.needsApproval}</p>
+                <p class="text-sm text-warn">{t('chat.needsApproval')}</p>
               </Show>
             </Match>
             <Match when={status() === 'awaiting_child'}>
-              <p class="text-sm text-ink-3">{words().job.waitingChild}</p>
+              <p class="text-sm text-ink-3">{t('job.waitingChild')}</p>
             </Match>
           </Switch>
           <Show when={wroteFiles() && props.turn.jobId}>{(jobId) => <JobFiles compact jobId={jobId()} />}</Show>
@@ -196,12 +195,12 @@ function Answer(props: ChatTurnViewProps) {
                   <Show when={isTerminal(status())}>
                     <span class="flex items-center opacity-0 transition-opacity duration-100 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
                       <Show when={text() !== ''}>
-                        <CopyButton text={text} copy={desktop.copyText} label={words().chat.copyAnswer} size="sm" />
+                        <CopyButton text={text} copy={desktop.copyText} label={t('chat.copyAnswer')} size="sm" />
                       </Show>
-                      <Tooltip text={words().chat.toJob}>
+                      <Tooltip text={t('chat.toJob')}>
                         <A
                           href={`/jobs/${job().id}`}
-                          aria-label={words().chat.toJob}
+                          aria-label={t('chat.toJob')}
                           class="inline-flex size-6 items-center justify-center rounded-md text-ink-2 hover:bg-hover hover:text-ink"
                         >
                           <ExternalLink size={14} aria-hidden="true" />
@@ -239,11 +238,11 @@ function Waiting(props: { turn: ChatTurn }) {
   return (
     <p class="flex items-center gap-2 py-0.5 text-sm text-ink-3">
       <Clock size={14} aria-hidden="true" />
-      {words().chat.waitingBefore(props.turn.waitsBehind)}
+      {t('chat.waitingBefore', { count: props.turn.waitsBehind })}
       <Show when={props.turn.jobId}>
         {(jobId) => (
           <Button size="sm" variant="ghost" disabled={asked()} onClick={() => void stop(jobId())}>
-            {asked() ? words().chat.stopping : words().chat.stop}
+            {asked() ? t('chat.stopping') : t('chat.stop')}
           </Button>
         )}
       </Show>
@@ -266,13 +265,13 @@ function RetryTurn(props: { turn: ChatTurn }) {
       when={props.turn.job?.retriedByJobId}
       fallback={
         <Button size="sm" busy={retry.isRunning} onClick={() => void run()}>
-          {words().chat.retryTurn}
+          {t('chat.retryTurn')}
         </Button>
       }
     >
       {(retriedBy) => (
         <ButtonLink size="sm" href={`/jobs/${retriedBy()}`}>
-          {words().chat.retried}
+          {t('chat.retried')}
         </ButtonLink>
       )}
     </Show>
@@ -282,14 +281,13 @@ function RetryTurn(props: { turn: ChatTurn }) {
 function NotSent(props: { sent: SentTurn; onSendAgain: (sent: SentTurn) => void; onEdit: (sent: SentTurn) => void }) {
   const code = () => (props.sent.problem instanceof ApiError ? props.sent.problem.code : null)
   const problem = (): Problem => {
-    const sentences = words().chat.errors
     const why: Partial<Record<string, string>> = {
-      agent_has_no_model: sentences.agent_has_no_model,
-      agent_not_found: sentences.agent_not_found,
-      conversation_not_found: sentences.conversation_not_found,
-      runner_unavailable: sentences.unreachable,
+      agent_has_no_model: t('chat.errors.agent_has_no_model'),
+      agent_not_found: t('chat.errors.agent_not_found'),
+      conversation_not_found: t('chat.errors.conversation_not_found'),
+      runner_unavailable: t('chat.errors.unreachable'),
     }
-    return { ...problemOf(props.sent.problem), title: words().chat.notSent, why: why[code() ?? ''] ?? problemOf(props.sent.problem).why }
+    return { ...problemOf(props.sent.problem), title: t('chat.notSent'), why: why[code() ?? ''] ?? problemOf(props.sent.problem).why }
   }
   return (
     <ErrorState
@@ -298,17 +296,17 @@ function NotSent(props: { sent: SentTurn; onSendAgain: (sent: SentTurn) => void;
       actions={
         <>
           <Button size="sm" onClick={() => props.onSendAgain(props.sent)}>
-            {words().chat.sendAgain}
+            {t('chat.sendAgain')}
           </Button>
           <Button size="sm" variant="ghost" onClick={() => props.onEdit(props.sent)}>
-            {words().chat.editAgain}
+            {t('chat.editAgain')}
           </Button>
           <Show when={code() === 'agent_has_no_model'}>
             <ButtonLink size="sm" variant="ghost" href="/models">
-              {words().chat.fix.models}
+              {t('chat.fix.models')}
             </ButtonLink>
             <ButtonLink size="sm" variant="ghost" href={`/agents/${props.sent.agentId}`}>
-              {words().chat.fix.agent}
+              {t('chat.fix.agent')}
             </ButtonLink>
           </Show>
         </>

@@ -3,9 +3,9 @@ import ArrowUp from 'lucide-solid/icons/arrow-up'
 import Square from 'lucide-solid/icons/square'
 import { createEffect, createMemo, createSignal, type JSX, on, Show } from 'solid-js'
 import { MAX_TASK_CHARS } from '../../../src-runner/contract/primitives.ts'
-import { focusSoon } from '../../kit/focus.ts'
-import { countText } from '../../kit/numbers.ts'
-import { locale, words } from '../../kit/words/words.ts'
+import { focusSoon } from '../../lib/focus.ts'
+import { countText } from '../../../resources/locales/numbers.ts'
+import { locale, t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 import { keepDraft, readDraft } from './chat-turns.ts'
@@ -81,7 +81,7 @@ export function Composer(props: ComposerProps) {
     >
       <TextArea
         bare
-        label={words().chat.message}
+        label={t('chat.message')}
         hideLabel
         rows={1}
         maxRows={10}
@@ -89,17 +89,17 @@ export function Composer(props: ComposerProps) {
         value={text()}
         onValue={write}
         onKeyDown={onKeyDown}
-        problem={isTooLong() ? words().chat.tooLong(countText(MAX_TASK_CHARS, locale())) : null}
+        problem={isTooLong() ? t('chat.tooLong', { max: countText(MAX_TASK_CHARS, locale()) }) : null}
         ref={(element) => {
           area = element
         }}
       />
       <div class="flex items-center gap-2 px-2 pb-2">
         {props.leading}
-        <Show when={props.onLatest} fallback={<span class="ml-1 truncate text-xs text-ink-3 max-sm:hidden">{words().chat.hint}</span>}>
+        <Show when={props.onLatest} fallback={<span class="ml-1 truncate text-xs text-ink-3 max-sm:hidden">{t('chat.hint')}</span>}>
           {(latest) => (
             <Button size="sm" icon={ArrowDown} onClick={() => latest()()}>
-              {words().chat.latest}
+              {t('chat.latest')}
             </Button>
           )}
         </Show>
@@ -107,12 +107,12 @@ export function Composer(props: ComposerProps) {
           <Show when={props.onStop}>
             {(stop) => (
               <Button icon={Square} onClick={() => stop()()} disabled={props.isStopping}>
-                {props.isStopping ? words().chat.stopping : words().chat.stop}
+                {props.isStopping ? t('chat.stopping') : t('chat.stop')}
               </Button>
             )}
           </Show>
           <Button variant="primary" icon={ArrowUp} disabled={!maySend()} onClick={send}>
-            {words().chat.send}
+            {t('chat.send')}
           </Button>
         </span>
       </div>

@@ -7,7 +7,7 @@ import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Conversation } from '../../../src-runner/contract/conversations.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { useConversations } from '../../api/queries.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
@@ -37,13 +37,13 @@ export function ConversationList(props: { currentId: string | null; agents: read
     <div class="flex h-full min-h-0 flex-col">
       <div class="flex flex-col gap-2 px-3 pt-3 pb-2">
         <Button icon={SquarePen} onClick={() => props.onNew()} class="w-full">
-          {words().chat.newChat}
+          {t('chat.newChat')}
         </Button>
         <TextField
           type="search"
-          label={words().chat.searchConversations}
+          label={t('chat.searchConversations')}
           hideLabel
-          placeholder={words().common.search}
+          placeholder={t('common.search')}
           icon={Search}
           value={typed()}
           onValue={setTyped}
@@ -55,13 +55,13 @@ export function ConversationList(props: { currentId: string | null; agents: read
             <Show
               when={query() !== ''}
               fallback={
-                <EmptyState compact icon={MessageSquare} title={words().chat.noConversations}>
-                  {words().chat.noConversationsWhy}
+                <EmptyState compact icon={MessageSquare} title={t('chat.noConversations')}>
+                  {t('chat.noConversationsWhy')}
                 </EmptyState>
               }
             >
               <p role="status" class="px-4 py-3 text-ink-3">
-                {words().common.noMatchFor(query())}
+                {t('common.noMatchFor', { query: query() })}
               </p>
             </Show>
           </NothingYet>
@@ -69,7 +69,7 @@ export function ConversationList(props: { currentId: string | null; agents: read
         <Match when={true}>
           <VirtualList
             class="min-h-0 flex-1 px-2 pb-2"
-            label={words().chat.conversations}
+            label={t('chat.conversations')}
             items={conversations.items}
             keyOf={(conversation) => conversation.id}
             rowHeight={52}
@@ -108,7 +108,7 @@ function ConversationRow(props: { conversation: Conversation; avatar: string | n
       <Avatar name={props.conversation.agentName} text={props.avatar} size="sm" />
       <div class="min-w-0 flex-1">
         <div class={`truncate text-sm ${props.isCurrent ? 'font-medium text-ink' : 'text-ink'}`}>
-          {props.conversation.title || words().common.untitled}
+          {props.conversation.title || t('common.untitled')}
         </div>
         <div class={`flex items-center gap-1 truncate text-xs ${props.isCurrent ? 'text-ink-2' : 'text-ink-3'}`}>
           <span class="truncate">{props.conversation.agentName}</span>

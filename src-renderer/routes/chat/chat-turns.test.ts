@@ -42,13 +42,13 @@ describe('a conversation as turns', () => {
     const turns = chatTurns(
       [done, running, waiting].map((job) => said(job.id, 'user', job.status)),
       [done, running, waiting],
-      [sent('refused', { problem: new Error('no') }), sent('on its way')],
+      [sent('denied', { problem: new Error('no') }), sent('on its way')],
     )
     expect(turns.map((turn) => [turn.text, turn.waitsBehind])).toEqual([
       ['completed', 0],
       ['running', 0],
       ['pending', 1],
-      ['refused', 2],
+      ['denied', 2],
       ['on its way', 2],
     ])
   })

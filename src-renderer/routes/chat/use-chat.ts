@@ -1,7 +1,6 @@
 import { type Accessor, createSignal } from 'solid-js'
 import { useApi } from '../../api/ApiProvider.tsx'
-import { pageId } from '../../kit/ids.ts'
-import { startTurn } from '../../turn/start-turn.ts'
+import { pageId } from '../../lib/ids.ts'
 import type { SentTurn } from './chat-turns.ts'
 
 export type Chat = {
@@ -18,7 +17,7 @@ export type Chat = {
 
 /** Sending: a message is shown at once, and stays with its problem when it could not be handed over. */
 export function useChat(conversationId: Accessor<string | null>, onOpened: (conversationId: string) => void): Chat {
-  const { client } = useApi()
+  const { turns: streams } = useApi()
   const [turns, setTurns] = createSignal<SentTurn[]>([])
   const change = (localId: string, part: Partial<SentTurn>) =>
     setTurns((all) => all.map((turn) => (turn.localId === localId ? { ...turn, ...part } : turn)))
@@ -27,7 +26,7 @@ export function useChat(conversationId: Accessor<string | null>, onOpened: (conv
   async function handOver(turn: SentTurn): Promise<void> {
     change(turn.localId, { problem: null })
     try {
-      const begun = await startTurn(client, { agentId: turn.agentId, message: turn.text, conversationId: turn.conversationId ?? undefined })
+      const begun = await streams.start({ agentId: turn.agentId, message: turn.text, conversationId: turn.conversationId ?? undefined })
       change(turn.localId, begun)
       if (isNew(turn) && conversationId() === null) onOpened(begun.conversationId)
     } catch (thrown) {

@@ -1,3 +1,4 @@
+import { messageText } from '../../lib/message-text.ts'
 import { A } from '@solidjs/router'
 import CalendarX from 'lucide-solid/icons/calendar-x'
 import Check from 'lucide-solid/icons/check'
@@ -17,9 +18,9 @@ import { JobErrorCode } from '../../../src-runner/contract/errors.ts'
 import type { AttentionItem } from '../../../src-runner/contract/notifications.ts'
 import { useRetryJob } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
-import { markSeen } from '../../kit/seen.ts'
-import { locale, words } from '../../kit/words/words.ts'
-import { fixFor } from '../../turn/JobProblem.tsx'
+import { markSeen } from '../../lib/seen.ts'
+import { t } from '../../lib/language.ts'
+import { fixFor } from '../../features/chat-turn/JobProblem.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import type { Icon } from '../../ui/icon.ts'
@@ -30,7 +31,6 @@ import { Pill } from '../../ui/Pill.tsx'
 import { StatusBadge } from '../../ui/StatusBadge.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
-import { attentionText } from './attention-text.ts'
 import { type Failure, placeOf } from './failures.ts'
 
 /** More than this would push everything else out of sight. */
@@ -38,16 +38,15 @@ const AT_ONCE = 4
 
 /** What else waits for the person, the most pressing first. Not there when nothing does. */
 export function AttentionList(props: { failed: readonly Failure[]; items: readonly AttentionItem[]; lacksModel: boolean }) {
-  const text = () => words().home.attention
   return (
     <Show when={props.lacksModel || props.failed.length > 0 || props.items.length > 0}>
       <Panel
-        title={text().title}
+        title={t('home.attention.title')}
         flush
         actions={
           <Show when={props.failed.length > 1}>
             <Button size="sm" variant="ghost" onClick={() => markSeen(props.failed.flat().map((job) => job.id))}>
-              {text().allSeen}
+              {t('home.attention.allSeen')}
             </Button>
           </Show>
         }
@@ -60,11 +59,11 @@ export function AttentionList(props: { failed: readonly Failure[]; items: readon
                   <KeyRound size={16} aria-hidden="true" />
                 </span>
               }
-              title={text().noModel}
-              why={text().noModelWhy}
+              title={t('home.attention.noModel')}
+              why={t('home.attention.noModelWhy')}
             >
               <ButtonLink href="/models" size="sm">
-                {text().chooseModel}
+                {t('home.attention.chooseModel')}
               </ButtonLink>
             </Line>
           </Show>
@@ -75,7 +74,7 @@ export function AttentionList(props: { failed: readonly Failure[]; items: readon
           <Show when={props.failed.length > AT_ONCE}>
             <li class="px-4 py-2 pl-11">
               <A href="/activity?status=failed" class="text-xs text-accent-ink hover:underline">
-                {text().more(props.failed.slice(AT_ONCE).flat().length)}
+                {t('home.attention.more', { count: props.failed.slice(AT_ONCE).flat().length })}
               </A>
             </li>
           </Show>
@@ -99,8 +98,7 @@ const ITEM_ICONS: Record<AttentionItem['kind'], Icon> = {
 
 /** It goes by itself when its cause does. */
 function ItemLine(props: { item: AttentionItem }) {
-  const text = () => attentionText(props.item, words(), locale())
-  const isExposed = () => props.item.about?.kind === 'public_address_unreachable' && props.item.about.exposed
+  const isExposed = () => props.item.title.code === 'address_exposed'
   return (
     <Line
       mark={
@@ -108,25 +106,24 @@ function ItemLine(props: { item: AttentionItem }) {
           <Dynamic component={isExposed() ? ShieldAlert : ITEM_ICONS[props.item.kind]} size={16} aria-hidden="true" />
         </span>
       }
-      title={text().title}
+      title={messageText(props.item.title)}
       href={props.item.path}
-      why={text().why}
+      why={messageText(props.item.detail)}
       at={props.item.at}
     >
       <ButtonLink size="sm" href={props.item.path}>
-        {words().home.attention.open}
+        {t('home.attention.open')}
       </ButtonLink>
     </Line>
   )
 }
 
 function FailedLine(props: { failure: Failure }) {
-  const text = () => words().home.attention
   const retry = useRetryJob()
   const job = () => props.failure[0]
   const why = () => {
     const known = JobErrorCode.safeParse(job().error)
-    return known.success ? words().common.jobError[known.data] : (job().errorMessage ?? words().common.status.failed)
+    return known.success ? t(`common.jobError.${known.data}`) : messageText(job().errorMessage) || t('common.status.failed')
   }
   // What would fail again for the same reason is put right first.
   const fix = () => fixFor(job().error, job().agentId)
@@ -137,7 +134,7 @@ function FailedLine(props: { failure: Failure }) {
     <Line
       mark={<StatusBadge status="failed" show="icon" />}
       title={job().title}
-      pill={props.failure.length > 1 ? text().times(props.failure.length) : undefined}
+      pill={props.failure.length > 1 ? t('home.attention.times', { count: props.failure.length }) : undefined}
       href={placeOf(props.failure)}
       onOpen={see}
       why={`${job().agentName} · ${why()}`}
@@ -147,7 +144,7 @@ function FailedLine(props: { failure: Failure }) {
         when={fix()}
         fallback={
           <Button size="sm" icon={RotateCcw} busy={retry.isRunning} onClick={() => void runAgain()}>
-            {text().retry}
+            {t('home.attention.retry')}
           </Button>
         }
       >
@@ -156,11 +153,17 @@ function FailedLine(props: { failure: Failure }) {
             <ButtonLink size="sm" href={place().href}>
               {place().label}
             </ButtonLink>
-            <IconButton size="sm" icon={RotateCcw} label={text().retry} disabled={retry.isRunning} onClick={() => void runAgain()} />
+            <IconButton
+              size="sm"
+              icon={RotateCcw}
+              label={t('home.attention.retry')}
+              disabled={retry.isRunning}
+              onClick={() => void runAgain()}
+            />
           </>
         )}
       </Show>
-      <IconButton size="sm" icon={Check} label={text().seen} onClick={see} />
+      <IconButton size="sm" icon={Check} label={t('home.attention.seen')} onClick={see} />
     </Line>
   )
 }

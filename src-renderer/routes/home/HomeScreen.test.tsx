@@ -1,11 +1,12 @@
-import { screen, within } from '@solidjs/testing-library'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { quote } from '../../testing/things.ts'
+import { screen, waitFor, within } from '@solidjs/testing-library'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
 import { makeAgent, makeApproval, makeFacts, makeId, makeJob, makeModel, makeOccurrence, makeSummary } from '../../testing/things.ts'
 import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
 import type { OccurrenceSum } from '../../../src-runner/contract/schedules.ts'
-import { markBack, notePresence } from '../../kit/presence.ts'
+import { markBack, notePresence } from '../../lib/presence.ts'
 import { HomeScreen } from './HomeScreen.tsx'
 
 const agent = makeAgent({ name: 'File guide', isDefault: true, model: { providerId: 'demo', model: 'demo' } })
@@ -29,55 +30,53 @@ it('says that nothing is needed, what was spent today, and how to begin', async 
   const runner = runnerWith([])
   runner.answer({ getSpend: () => ({ rows: [], totalUsd: 1.5, unpricedCalls: 2 }) })
   const { user } = renderScreen(HomeScreen, { runner })
-  await screen.findByText('Nothing needs you.')
+  await screen.findByText('You’re all caught up.')
   expect(await screen.findByText('$1.50')).toBeVisible()
   expect(screen.getByText('2 calls without a known price are not counted')).toBeVisible()
   const from = runner.callsOf('getSpend')[0]!.query.from!
   expect(new Date(from).getHours()).toBe(0)
   // The example fills the form.
   await user.click(await screen.findByRole('button', { name: 'Try an example' }))
-  await vi.waitFor(() =>
-    expect(screen.getByRole('textbox', { name: 'Hand over a job' })).toHaveValue('Look at my files and tell me what is in there.'),
-  )
+  await waitFor(() => expect(screen.getByRole('textbox', { name: 'New job' })).toHaveValue('Look at my files and tell me what is in them.'))
 })
 
 it('leads to a first agent when there is none', async () => {
   const runner = createFakeRunner()
   renderScreen(HomeScreen, { runner })
   expect(await screen.findByRole('link', { name: 'Set up in three steps' })).toHaveAttribute('href', '/welcome')
-  expect(screen.queryByRole('textbox', { name: 'Hand over a job' })).toBeNull()
+  expect(screen.queryByRole('textbox', { name: 'New job' })).toBeNull()
 })
 
 it('hands over a job with Enter, and keeps the text when it was refused', async () => {
   const runner = runnerWith([])
   runner.answer({ submitTask: () => new Refusal('disk_full', 'full') })
   const { user } = renderScreen(HomeScreen, { runner })
-  const field = await screen.findByRole('textbox', { name: 'Hand over a job' })
+  const field = await screen.findByRole('textbox', { name: 'New job' })
   await user.type(field, 'Count the files{Shift>}{Enter}{/Shift}in here{Enter}')
-  await vi.waitFor(() => expect(screen.getByRole('alert')).toHaveTextContent('Free some space'))
+  await waitFor(() => expect(screen.getByRole('alert')).toHaveTextContent('Free some space'))
   expect(field).toHaveValue('Count the files\nin here')
   runner.answer({ submitTask: () => ({ jobId: makeId(), status: 'pending' }) })
   await user.type(field, '{Enter}')
-  await vi.waitFor(() => expect(field).toHaveValue(''))
+  await waitFor(() => expect(field).toHaveValue(''))
   expect(runner.callsOf('submitTask').map((call) => call.body)).toEqual(
     Array(2).fill({ task: 'Count the files\nin here', agentId: agent.id }),
   )
 })
 
 it('shows a failed job until it was looked at, also after a reload', async () => {
-  const failed = makeSummary({ status: 'failed', title: 'File the invoices', error: 'model_unavailable', errorMessage: 'gone' })
+  const failed = makeSummary({ status: 'failed', title: 'File the invoices', error: 'model_unavailable', errorMessage: quote('gone') })
   const retried = makeSummary({ status: 'failed', title: 'Older try', error: 'internal', retriedByJobId: makeId() })
   const runner = runnerWith([failed, retried])
   const { user, unmount } = renderScreen(HomeScreen, { runner })
-  const panel = (await screen.findByRole('heading', { name: 'Needs you' })).closest('section')!
+  const panel = (await screen.findByRole('heading', { name: 'Needs attention' })).closest('section')!
   expect(within(panel).getByRole('link', { name: 'File the invoices' })).toHaveAttribute('href', `/jobs/${failed.id}`)
   expect(within(panel).getByText(/could not be reached/)).toBeVisible()
   expect(within(panel).queryByText('Older try')).toBeNull()
-  await user.click(within(panel).getByRole('button', { name: 'Seen' }))
-  await screen.findByText('Nothing needs you.')
+  await user.click(within(panel).getByRole('button', { name: 'Dismiss' }))
+  await screen.findByText('You’re all caught up.')
   unmount()
   renderScreen(HomeScreen, { runner })
-  await screen.findByText('Nothing needs you.')
+  await screen.findByText('You’re all caught up.')
 })
 
 it('tells of a schedule that failed again and again as one thing, and forgets all of it when it was seen', async () => {
@@ -87,12 +86,12 @@ it('tells of a schedule that failed again and again as one thing, and forgets al
   )
   const runner = runnerWith([...failed, makeSummary({ status: 'failed', title: 'File the invoices', error: 'internal' })])
   const { user } = renderScreen(HomeScreen, { runner })
-  expect(await screen.findByText('2 things need you')).toBeVisible()
+  expect(await screen.findByText('2 items need your attention')).toBeVisible()
   const line = screen.getByRole('link', { name: 'Compare the stock' }).closest('li')!
   expect(line).toHaveTextContent('failed 3 times')
   expect(within(line).getByRole('link', { name: 'Compare the stock' })).toHaveAttribute('href', `/automations/schedules/${scheduleId}`)
-  await user.click(within(line).getByRole('button', { name: 'Seen' }))
-  expect(await screen.findByText('1 thing needs you')).toBeVisible()
+  await user.click(within(line).getByRole('button', { name: 'Dismiss' }))
+  expect(await screen.findByText('1 item needs your attention')).toBeVisible()
 })
 
 it('follows a running job: step, cost, Stop', async () => {
@@ -105,7 +104,7 @@ it('follows a running job: step, cost, Stop', async () => {
   runner.answer({ cancelJob: () => ({ job: makeJob({ ...job, cancelRequested: true }) }) })
   const { user } = renderScreen(HomeScreen, { runner })
   const line = (await screen.findByRole('link', { name: 'Open “Sum up the notes”' })).closest('li')!
-  await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
+  await waitFor(() => expect(runner.streams).toHaveLength(1))
   runner.happen({ type: 'job.progress', payload: { jobId: job.id, activity: 'tool', detail: 'read_file', until: null } })
   await within(line).findByText('File guide · Using read_file')
   expect(within(line).getByText(/^1m 0\ds$/)).toBeVisible()
@@ -128,11 +127,11 @@ it('puts decisions first, two at once, and follows what others answer', async ()
     getApproval: ({ params }) => ({ approval: approvals.find((one) => one.id === params.approvalId)! }),
   })
   renderScreen(HomeScreen, { runner })
-  await screen.findByText('3 things need you')
+  await screen.findByText('3 items need your attention')
   await screen.findByRole('article', { name: /First/ })
   expect(screen.queryByRole('article', { name: /Third/ })).toBeNull()
-  expect(screen.getByRole('link', { name: '1 more decision waits' })).toHaveAttribute('href', '/approvals')
-  await vi.waitFor(() => expect(runner.streams).toHaveLength(1))
+  expect(screen.getByRole('link', { name: '1 more approval' })).toHaveAttribute('href', '/approvals')
+  await waitFor(() => expect(runner.streams).toHaveLength(1))
   const [first] = approvals
   Object.assign(first!, { status: 'approved', remember: 'once', answeredAt: 5 })
   runner.happen({
@@ -147,8 +146,8 @@ it('puts decisions first, two at once, and follows what others answer', async ()
     },
   })
   await screen.findByRole('article', { name: /Third/ })
-  expect(within(screen.getByRole('article', { name: /First/ })).getByRole('alert')).toHaveTextContent('Answered elsewhere')
-  await screen.findByText('2 things need you')
+  expect(within(screen.getByRole('article', { name: /First/ })).getByRole('alert')).toHaveTextContent('Already answered elsewhere')
+  await screen.findByText('2 items need your attention')
 })
 
 it('says that no model is chosen when agents need one', async () => {
@@ -158,8 +157,8 @@ it('says that no model is chosen when agents need one', async () => {
     listModels: () => ({ models: [], problems: [], defaultModel: null }),
   })
   renderScreen(HomeScreen, { runner })
-  expect(await screen.findByRole('link', { name: 'Choose a model' })).toHaveAttribute('href', '/models')
-  expect(screen.getByText('1 thing needs you')).toBeVisible()
+  expect(await screen.findByRole('link', { name: 'Choose model' })).toHaveAttribute('href', '/models')
+  expect(screen.getByText('1 item needs your attention')).toBeVisible()
 })
 
 it('shows what else needs the person, and where that is', async () => {
@@ -168,27 +167,46 @@ it('shows what else needs the person, and where that is', async () => {
     listAttention: () => ({
       items: [
         {
-          ...{ kind: 'channel_logged_out', subjectId: makeId(), title: '@guide_bot was logged out', detail: 'Telegram refuses the token.' },
+          ...{
+            kind: 'channel_logged_out',
+            subjectId: makeId(),
+            title: quote('@guide_bot was logged out'),
+            detail: quote('Telegram refuses the token.'),
+          },
           ...{ path: '/channels', at: 1_700_000_000_000 },
         },
       ],
     }),
   })
   renderScreen(HomeScreen, { runner })
-  expect(await screen.findByText('1 thing needs you')).toBeVisible()
+  expect(await screen.findByText('1 item needs your attention')).toBeVisible()
   expect(screen.getByRole('link', { name: '@guide_bot was logged out' })).toHaveAttribute('href', '/channels')
   runner.answer({ listAttention: () => ({ items: [] }) })
   runner.happen({ type: 'channel.changed', payload: { channelId: makeId(), agentId: agent.id } })
-  expect(await screen.findByText('Nothing needs you.')).toBeVisible()
+  expect(await screen.findByText('You’re all caught up.')).toBeVisible()
 })
 
 describe('after a week away', () => {
   const WEEK = 7 * 86_400_000
   const news = makeId()
   const missed = {
-    ...({ state: 'missed', jobStatus: null, quiet: false, times: 54, reason: 'Only the newest is made up for.', lastAt: 3 } as const),
+    ...({
+      state: 'missed',
+      jobStatus: null,
+      quiet: false,
+      times: 54,
+      reason: quote('Only the newest is made up for.'),
+      lastAt: 3,
+    } as const),
   }
-  const caughtUp = { state: 'caught_up', jobStatus: 'completed', quiet: false, times: 1, reason: 'It makes up for it.', lastAt: 4 } as const
+  const caughtUp = {
+    state: 'caught_up',
+    jobStatus: 'completed',
+    quiet: false,
+    times: 1,
+    reason: quote('It makes up for it.'),
+    lastAt: 4,
+  } as const
   const summaryOf = (sums: OccurrenceSum[]) => ({
     all: sums,
     costUsd: 0.4,
@@ -209,26 +227,33 @@ describe('after a week away', () => {
     expect(Math.abs(Date.now() - WEEK - asked!.query.from)).toBeLessThan(60_000)
     expect(within(panel).getByRole('link', { name: 'News' })).toHaveAttribute('href', `/automations/schedules/${news}`)
     expect(within(panel).getAllByText('54 missed')).toHaveLength(2)
-    expect(within(panel).getAllByText('1 caught up')).toHaveLength(2)
+    expect(within(panel).getAllByText('1 ran late')).toHaveLength(2)
     expect(within(panel).getByText('Only the newest is made up for.')).toBeVisible()
-    expect(within(panel).getByText('$0.40 in all')).toBeVisible()
+    expect(within(panel).getByText('$0.40 in total')).toBeVisible()
     // One has made up for it: there is nothing to run.
     expect(within(panel).queryByRole('button', { name: /^Run/ })).toBeNull()
-    await user.click(within(panel).getByRole('button', { name: 'Seen' }))
-    await vi.waitFor(() => expect(screen.queryByRole('region', { name: 'While you were away' })).toBeNull())
+    await user.click(within(panel).getByRole('button', { name: 'Dismiss' }))
+    await waitFor(() => expect(screen.queryByRole('region', { name: 'While you were away' })).toBeNull())
   })
 
   it('asks nobody to look at what was made up for', async () => {
     const runner = runnerWith([])
     const attention = (subjectId: string, title: string) => ({
-      ...{ kind: 'schedule_missed' as const, subjectId, title, detail: 'Asleep.', path: `/automations/schedules/${subjectId}`, at: 4 },
+      ...{
+        kind: 'schedule_missed' as const,
+        subjectId,
+        title: quote(title),
+        detail: quote('Asleep.'),
+        path: `/automations/schedules/${subjectId}`,
+        at: 4,
+      },
     })
     runner.answer({
       listAttention: () => ({ items: [attention(news, 'News missed 54 runs'), attention(makeId(), 'Olds missed a run')] }),
       sumUpSchedules: () => summaryOf([missed, caughtUp]),
     })
     renderScreen(HomeScreen, { runner })
-    expect(await screen.findByText('1 thing needs you')).toBeVisible()
+    expect(await screen.findByText('1 item needs your attention')).toBeVisible()
     expect(screen.getByText('Olds missed a run')).toBeVisible()
     expect(screen.queryByText('News missed 54 runs')).toBeNull()
   })
@@ -243,8 +268,8 @@ describe('after a week away', () => {
       },
     })
     const { user } = renderScreen(HomeScreen, { runner })
-    await user.click(within(await away()).getByRole('button', { name: 'Run now: “News”' }))
-    expect(await screen.findByText('A run of “News” was started')).toBeVisible()
+    await user.click(within(await away()).getByRole('button', { name: 'Run “News” now' }))
+    expect(await screen.findByText('“News” started')).toBeVisible()
     expect(runner.callsOf('runScheduleNow')[0]!.params).toEqual({ scheduleId: news })
   })
 
@@ -261,8 +286,8 @@ describe('after a week away', () => {
   it('says nothing when nothing was to happen', async () => {
     const runner = runnerWith([])
     renderScreen(HomeScreen, { runner })
-    await vi.waitFor(() => expect(runner.callsOf('sumUpSchedules')).toHaveLength(1))
-    await screen.findByText('Nothing needs you.')
+    await waitFor(() => expect(runner.callsOf('sumUpSchedules')).toHaveLength(1))
+    await screen.findByText('You’re all caught up.')
     expect(screen.queryByRole('region', { name: 'While you were away' })).toBeNull()
   })
 })
@@ -272,7 +297,7 @@ it('asks nothing of the past of somebody who was here all the time', async () =>
   notePresence(Date.now())
   const runner = runnerWith([])
   renderScreen(HomeScreen, { runner })
-  await screen.findByText('Nothing needs you.')
+  await screen.findByText('You’re all caught up.')
   expect(runner.callsOf('sumUpSchedules')).toEqual([])
 })
 
@@ -280,20 +305,20 @@ it('does not say that nothing needs the person, or that there is no job, where i
   const runner = runnerWith([])
   runner.answer({ listJobs: () => new Refusal('database_unavailable'), listAttention: () => new Refusal('database_unavailable') })
   renderScreen(HomeScreen, { runner })
-  expect(await screen.findByText('Could not be loaded. What needs you may not be shown.')).toBeVisible()
-  expect(screen.queryByText('Nothing needs you.')).toBeNull()
-  expect(screen.queryByText('No job yet')).toBeNull()
+  expect(await screen.findByText('Could not check what needs your attention.')).toBeVisible()
+  expect(screen.queryByText('You’re all caught up.')).toBeNull()
+  expect(screen.queryByText('No jobs yet')).toBeNull()
   expect(await screen.findByRole('button', { name: 'Try again' })).toBeVisible()
 })
 
 it('takes back that nothing is needed when the runner goes away', async () => {
   const runner = runnerWith([])
   renderScreen(HomeScreen, { runner })
-  await screen.findByText('Nothing needs you.')
+  await screen.findByText('You’re all caught up.')
   expect(await screen.findByRole('button', { name: 'Try an example' })).toBeVisible()
   runner.setReachable(false)
   runner.breakStreams()
-  await vi.waitFor(() => expect(screen.queryByText('Nothing needs you.')).toBeNull())
+  await waitFor(() => expect(screen.queryByText('You’re all caught up.')).toBeNull())
   expect(screen.queryByRole('button', { name: 'Try an example' })).toBeNull()
 })
 
@@ -301,10 +326,10 @@ it('says only once that jobs continue after a crash, also when the page is reloa
   const runner = runnerWith([])
   runner.answer({ listAttention: () => ({ items: [], recovery: { at: 1_700_000_000_000, jobs: 2 } }) })
   const first = renderScreen(HomeScreen, { runner })
-  expect(await screen.findByText(/2 jobs were under way/)).toBeVisible()
+  expect(await screen.findByText(/2 running jobs kept/)).toBeVisible()
   // A reload disposes of nothing.
   first.container.remove()
   renderScreen(HomeScreen, { runner })
-  await screen.findByText('Nothing needs you.')
-  expect(screen.queryByText(/2 jobs were under way/)).toBeNull()
+  await screen.findByText('You’re all caught up.')
+  expect(screen.queryByText(/2 running jobs kept/)).toBeNull()
 })

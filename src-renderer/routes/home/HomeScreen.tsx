@@ -4,17 +4,17 @@ import type { AttentionItem } from '../../../src-runner/contract/notifications.t
 import { useApi } from '../../api/ApiProvider.tsx'
 import { problemOf } from '../../api/problem.ts'
 import { useAgents, useAttention, useJobs, useModels, usePendingApprovals, useScheduleSummary } from '../../api/queries.ts'
-import { useMinutes } from '../../kit/now.ts'
-import { awaySince } from '../../kit/presence.ts'
-import { isSeen } from '../../kit/seen.ts'
-import { words } from '../../kit/words/words.ts'
-import { isBehind, tallyOf } from '../../ledger/tally.ts'
+import { useMinutes } from '../../lib/now.ts'
+import { awaySince } from '../../lib/presence.ts'
+import { isSeen } from '../../lib/seen.ts'
+import { t } from '../../lib/language.ts'
+import { isBehind, tallyOf } from '../../features/run-history/tally.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Screen } from '../../ui/Screen.tsx'
 import { AttentionList } from './AttentionList.tsx'
 import { failuresOf } from './failures.ts'
-import { HandOver } from './HandOver.tsx'
+import { HandOver } from './NewJob.tsx'
 import { NoAgentYet } from './NoAgentYet.tsx'
 import { RecentJobs } from './RecentJobs.tsx'
 import { RecoveryNote } from './RecoveryNote.tsx'
@@ -66,15 +66,15 @@ export function HomeScreen() {
   const counted = () => [agents, models, approvals, failed, attention]
   /** That nothing needs the person is said when everything that may need them was looked at, by a runner that is there. */
   const standing = () => {
-    if (needs() > 0) return words().home.needsYou(needs())
-    if (counted().some((answer) => answer.error) || connection() === 'lost') return words().home.unknown
-    return counted().some((answer) => answer.isPending) || connection() !== 'open' ? '' : words().home.calm
+    if (needs() > 0) return t('home.needsYou', { count: needs() })
+    if (counted().some((answer) => answer.error) || connection() === 'lost') return t('home.unknown')
+    return counted().some((answer) => answer.isPending) || connection() !== 'open' ? '' : t('home.calm')
   }
 
   return (
     <Screen width="medium">
       <PageHeader
-        title={words().home.title}
+        title={t('home.title')}
         description={standing()}
         actions={
           <Show when={hasAgents()}>
@@ -107,7 +107,7 @@ export function HomeScreen() {
           </Show>
           <RunningJobs jobs={running.items} />
           <Show when={hasAgents()}>
-            <RecentJobs jobs={recent} onExample={() => setSearch({ compose: words().home.recent.exampleText })} />
+            <RecentJobs jobs={recent} onExample={() => setSearch({ compose: t('home.recent.exampleText') })} />
           </Show>
         </div>
       </Show>

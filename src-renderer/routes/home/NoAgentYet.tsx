@@ -1,26 +1,25 @@
 import Bot from 'lucide-solid/icons/bot'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 
 export function NoAgentYet() {
-  const text = () => words().home.composer
   return (
     <Panel>
       <EmptyState
         icon={Bot}
-        title={text().noAgent}
+        title={t('home.composer.noAgent')}
         action={
           <>
             <ButtonLink href="/welcome" variant="primary">
-              {text().setUp}
+              {t('home.composer.setUp')}
             </ButtonLink>
-            <ButtonLink href="/agents/new">{text().createAgent}</ButtonLink>
+            <ButtonLink href="/agents/new">{t('home.composer.createAgent')}</ButtonLink>
           </>
         }
       >
-        {text().noAgentWhy}
+        {t('home.composer.noAgentWhy')}
       </EmptyState>
     </Panel>
   )

@@ -4,8 +4,8 @@ import { For, Show } from 'solid-js'
 import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
 import type { Pages } from '../../api/observe.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
-import { words } from '../../kit/words/words.ts'
-import { JobTime } from '../../turn/JobFigures.tsx'
+import { t } from '../../lib/language.ts'
+import { JobTime } from '../../features/chat-turn/JobFigures.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Money } from '../../ui/Money.tsx'
@@ -14,14 +14,13 @@ import { StatusBadge } from '../../ui/StatusBadge.tsx'
 import { Time } from '../../ui/Time.tsx'
 
 export function RecentJobs(props: { jobs: Pages<JobSummary>; onExample: () => void }) {
-  const text = () => words().home.recent
   return (
     <Panel
-      title={text().title}
+      title={t('home.recent.title')}
       flush
       actions={
         <A href="/activity" class="text-xs text-accent-ink hover:underline">
-          {text().all}
+          {t('home.recent.all')}
         </A>
       }
     >
@@ -32,10 +31,10 @@ export function RecentJobs(props: { jobs: Pages<JobSummary>; onExample: () => vo
             <EmptyState
               icon={Activity}
               compact
-              title={text().empty}
-              action={<Button onClick={() => props.onExample()}>{text().example}</Button>}
+              title={t('home.recent.empty')}
+              action={<Button onClick={() => props.onExample()}>{t('home.recent.example')}</Button>}
             >
-              {text().emptyWhy}
+              {t('home.recent.emptyWhy')}
             </EmptyState>
           </NothingYet>
         }

@@ -2,7 +2,7 @@ import RotateCcw from 'lucide-solid/icons/rotate-ccw'
 import X from 'lucide-solid/icons/x'
 import { createSignal, type JSX, onMount, Show } from 'solid-js'
 import type { Recovery } from '../../../src-runner/contract/notifications.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { IconButton } from '../../ui/IconButton.tsx'
 import { Time } from '../../ui/Time.tsx'
 
@@ -10,7 +10,6 @@ const STORED_AS = 'deckhand.told-recovery'
 
 /** Says once that jobs continue after a crash: Home shows it no more the next time it is opened or reloaded. */
 export function RecoveryNote(props: { recovery: Recovery }): JSX.Element {
-  const text = () => words().home.recovery
   const [isTold, setTold] = createSignal(localStorage.getItem(STORED_AS) === String(props.recovery.at))
   onMount(() => localStorage.setItem(STORED_AS, String(props.recovery.at)))
   return (
@@ -18,9 +17,9 @@ export function RecoveryNote(props: { recovery: Recovery }): JSX.Element {
       <div role="status" class="flex items-center gap-3 rounded-xl border border-line bg-surface px-4 py-2.5 text-sm text-ink-2">
         <RotateCcw size={16} class="shrink-0 text-ink-3" aria-hidden="true" />
         <p class="min-w-0 flex-1">
-          {text().text(props.recovery.jobs)} <Time at={props.recovery.at} class="text-xs text-ink-3" />
+          {t('home.recovery.text', { count: props.recovery.jobs })} <Time at={props.recovery.at} class="text-xs text-ink-3" />
         </p>
-        <IconButton size="sm" icon={X} label={text().seen} onClick={() => setTold(true)} />
+        <IconButton size="sm" icon={X} label={t('home.recovery.seen')} onClick={() => setTold(true)} />
       </div>
     </Show>
   )

@@ -1,3 +1,4 @@
+import { detailText } from '../../features/chat-turn/doing.ts'
 import { A } from '@solidjs/router'
 import Square from 'lucide-solid/icons/square'
 import { For, Show } from 'solid-js'
@@ -5,9 +6,8 @@ import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
 import { useCancelJob } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { useJob, useProgress } from '../../api/queries.ts'
-import { saidText } from '../../kit/said.ts'
-import { words } from '../../kit/words/words.ts'
-import { JobTime } from '../../turn/JobFigures.tsx'
+import { t } from '../../lib/language.ts'
+import { JobTime } from '../../features/chat-turn/JobFigures.tsx'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Money } from '../../ui/Money.tsx'
@@ -18,7 +18,7 @@ import { toast } from '../../ui/Toasts.tsx'
 export function RunningJobs(props: { jobs: readonly JobSummary[] }) {
   return (
     <Show when={props.jobs.length > 0}>
-      <Panel title={words().home.running.title} flush>
+      <Panel title={t('home.running.title')} flush>
         <ul class="pb-1">
           <For each={props.jobs}>{(job) => <RunningJob summary={job} />}</For>
         </ul>
@@ -33,15 +33,13 @@ function RunningJob(props: { summary: JobSummary }) {
   const progress = useProgress(() => props.summary.id)
   const cancel = useCancelJob()
   const job = () => held.data?.job ?? props.summary
-  const text = () => words().home.running
   const doing = () => {
-    const activity = words().common.activity
-    if (job().cancelRequested) return words().common.stopping
-    if (job().status === 'pending') return words().common.status.pending
+    if (job().cancelRequested) return t('common.stopping')
+    if (job().status === 'pending') return t('common.status.pending')
     const now = progress()
-    if (now === null) return activity.working
-    if (now.activity === 'tool') return activity.tool(now.detail ?? '')
-    return now.activity === 'retry_wait' ? activity.retry_wait(saidText(now.detail, now.detailSaid)) : activity.model
+    if (now === null) return t('common.activity.working')
+    if (now.activity === 'tool') return t('common.activity.tool', { name: typeof now.detail === 'string' ? now.detail : '' })
+    return now.activity === 'retry_wait' ? t('common.activity.retry_wait', { reason: detailText(now) }) : t('common.activity.model')
   }
   const stop = () =>
     cancel.run({ params: { jobId: job().id } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
@@ -49,7 +47,11 @@ function RunningJob(props: { summary: JobSummary }) {
     <li class="flex items-center gap-3 px-4 py-2 hover:bg-hover">
       <Avatar name={job().agentName} size="md" />
       <div class="min-w-0 flex-1">
-        <A href={`/jobs/${job().id}`} class="block truncate font-medium hover:underline" aria-label={text().open(job().title)}>
+        <A
+          href={`/jobs/${job().id}`}
+          class="block truncate font-medium hover:underline"
+          aria-label={t('home.running.open', { title: job().title })}
+        >
           {job().title}
         </A>
         <p class="flex items-center gap-1.5 text-xs text-ink-2">
@@ -66,8 +68,14 @@ function RunningJob(props: { summary: JobSummary }) {
         <JobTime job={job()} class="min-w-12 text-right" />
         <Money usd={job().costUsd} priced={job().priced} class="min-w-12 text-right" />
       </div>
-      <Button size="sm" icon={Square} disabled={job().cancelRequested} aria-label={text().stop(job().title)} onClick={() => void stop()}>
-        <span class="max-sm:hidden">{words().common.stop}</span>
+      <Button
+        size="sm"
+        icon={Square}
+        disabled={job().cancelRequested}
+        aria-label={t('home.running.stop', { title: job().title })}
+        onClick={() => void stop()}
+      >
+        <span class="max-sm:hidden">{t('common.stop')}</span>
       </Button>
     </li>
   )

@@ -1,9 +1,9 @@
 import { createMemo, Show } from 'solid-js'
 import { useSpend } from '../../api/queries.ts'
-import { useMinutes } from '../../kit/now.ts'
-import { moneyText } from '../../kit/numbers.ts'
-import { startOfDay } from '../../kit/time.ts'
-import { locale, words } from '../../kit/words/words.ts'
+import { useMinutes } from '../../lib/now.ts'
+import { moneyText } from '../../../resources/locales/numbers.ts'
+import { startOfDay } from '../../lib/time.ts'
+import { locale, t } from '../../lib/language.ts'
 import { Money } from '../../ui/Money.tsx'
 
 /** What today has cost; who spent it on hover. */
@@ -11,7 +11,6 @@ export function SpentToday() {
   const now = useMinutes()
   const today = createMemo(() => startOfDay(now()))
   const spend = useSpend(() => ({ by: 'agent', from: today() }))
-  const text = () => words().home.spend
   const byAgent = () =>
     (spend.data?.rows ?? [])
       .filter((row) => row.costUsd > 0)
@@ -21,13 +20,13 @@ export function SpentToday() {
   return (
     <Show when={spend.data}>
       {(data) => (
-        <div class="text-right max-sm:text-left" title={byAgent() || text().none}>
-          <p class="text-xs text-ink-3">{text().title}</p>
+        <div class="text-right max-sm:text-left" title={byAgent() || t('home.spend.none')}>
+          <p class="text-xs text-ink-3">{t('home.spend.title')}</p>
           <p class="text-xl font-semibold tracking-tight">
             <Money usd={data().totalUsd} />
           </p>
           <Show when={data().unpricedCalls > 0}>
-            <p class="text-xs text-warn">{text().unpriced(data().unpricedCalls)}</p>
+            <p class="text-xs text-warn">{t('home.spend.unpriced', { calls: data().unpricedCalls })}</p>
           </Show>
         </div>
       )}

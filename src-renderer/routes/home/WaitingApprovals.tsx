@@ -2,8 +2,8 @@ import { A } from '@solidjs/router'
 import { createMemo, type JSX, Show } from 'solid-js'
 import type { Approval } from '../../../src-runner/contract/approvals.ts'
 import { useApproval, usePendingApprovals } from '../../api/queries.ts'
-import { ApprovalCard } from '../../approvals/ApprovalCard.tsx'
-import { words } from '../../kit/words/words.ts'
+import { ApprovalCard } from '../../features/approvals/ApprovalCard.tsx'
+import { t } from '../../lib/language.ts'
 import { KeyedFor } from '../../ui/KeyedFor.tsx'
 
 /** More than this would push everything else out of sight. */
@@ -21,13 +21,13 @@ export function WaitingApprovals(): JSX.Element {
   const others = () => (answer.data?.pending ?? 0) - shown().filter((one) => one.status === 'pending').length
   return (
     <Show when={shown().length > 0}>
-      <section aria-label={words().approvals.title} class="flex flex-col gap-3">
+      <section aria-label={t('approvals.title')} class="flex flex-col gap-3">
         <KeyedFor each={shown()} keyOf={(one) => one.id}>
           {(one) => <Followed approval={one()} />}
         </KeyedFor>
         <Show when={others() > 0}>
           <A href="/approvals" class="self-start text-xs font-medium text-accent-ink hover:underline">
-            {words().home.attention.moreDecisions(others())}
+            {t('home.attention.moreApprovals', { count: others() })}
           </A>
         </Show>
       </section>

@@ -5,12 +5,12 @@ import type { ScheduleSummary } from '../../../src-runner/contract/schedules.ts'
 import { useRunScheduleNow } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { useJobs, useScheduleSummary } from '../../api/queries.ts'
-import { moneyText } from '../../kit/numbers.ts'
-import { markBack } from '../../kit/presence.ts'
-import { dayTime } from '../../kit/time.ts'
-import { locale, words } from '../../kit/words/words.ts'
-import { isBehind, type Tally, type TallyKind, tallyOf, whyNot } from '../../ledger/tally.ts'
-import { TallyLine } from '../../ledger/TallyLine.tsx'
+import { moneyText } from '../../../resources/locales/numbers.ts'
+import { markBack } from '../../lib/presence.ts'
+import { dayTime } from '../../lib/time.ts'
+import { locale, t } from '../../lib/language.ts'
+import { isBehind, type Tally, type TallyKind, tallyOf, whyNot } from '../../features/run-history/tally.ts'
+import { TallyLine } from '../../features/run-history/TallyLine.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { KeyedFor } from '../../ui/KeyedFor.tsx'
 import { Money } from '../../ui/Money.tsx'
@@ -23,7 +23,6 @@ const WEBHOOK_JOBS = 200
 
 /** What the clock and other programs started since the person was last here, what they did not, why, and what it cost. */
 export function WhileAway(props: { from: number }): JSX.Element {
-  const text = () => words().home.away
   const summary = useScheduleSummary(() => ({ from: props.from }))
   const posted = useJobs(() => ({ channel: 'webhook', from: props.from, limit: WEBHOOK_JOBS }))
   const [isWhole, setWhole] = createSignal(false)
@@ -34,20 +33,20 @@ export function WhileAway(props: { from: number }): JSX.Element {
   const costUsd = () => (summary.data?.costUsd ?? 0) + posted.items.reduce((sum, job) => sum + job.costUsd, 0)
   return (
     <Show when={schedules().length > 0 || posted.items.length > 0}>
-      <section aria-label={text().title}>
+      <section aria-label={t('home.away.title')}>
         <Panel
-          title={text().title}
-          description={text().since(dayTime(props.from, locale()))}
+          title={t('home.away.title')}
+          description={t('home.away.since', { when: dayTime(props.from, locale()) })}
           flush
           actions={
             <Button size="sm" variant="ghost" onClick={() => markBack(Date.now())}>
-              {text().seen}
+              {t('home.away.seen')}
             </Button>
           }
         >
           <div class="flex flex-wrap items-center gap-x-6 gap-y-1 border-b border-line px-4 pt-1 pb-3 text-md">
             <TallyLine tallies={all()} class="min-w-0 flex-1" />
-            <span class="text-sm text-ink-2">{text().cost(moneyText(costUsd(), locale()))}</span>
+            <span class="text-sm text-ink-2">{t('home.away.cost', { cost: moneyText(costUsd(), locale()) })}</span>
           </div>
           <ul class="py-1">
             <KeyedFor each={shown()} keyOf={(one) => one.scheduleId}>
@@ -63,12 +62,12 @@ export function WhileAway(props: { from: number }): JSX.Element {
                 when={!isWhole()}
                 fallback={
                   <A href="/automations/schedules" class="px-2 text-xs text-accent-ink hover:underline">
-                    {text().more(left())}
+                    {t('home.away.more', { count: left() })}
                   </A>
                 }
               >
                 <Button size="sm" variant="ghost" onClick={() => setWhole(true)}>
-                  {text().more(left())}
+                  {t('home.away.more', { count: left() })}
                 </Button>
               </Show>
             </div>
@@ -80,14 +79,13 @@ export function WhileAway(props: { from: number }): JSX.Element {
 }
 
 function OfSchedule(props: { summary: ScheduleSummary }): JSX.Element {
-  const text = () => words().home.away
   const runNow = useRunScheduleNow()
   const tallies = createMemo(() => tallyOf(props.summary.sums))
   const canRun = () => props.summary.status !== 'paused' && isBehind(tallies())
   const run = async () => {
     try {
       await runNow.run({ params: { scheduleId: props.summary.scheduleId } })
-      toast({ text: text().started(props.summary.name) })
+      toast({ text: t('home.away.started', { name: props.summary.name }) })
     } catch (thrown) {
       toast({ tone: 'bad', text: sentenceOf(thrown) })
     }
@@ -104,10 +102,10 @@ function OfSchedule(props: { summary: ScheduleSummary }): JSX.Element {
             size="sm"
             icon={StepForward}
             busy={runNow.isRunning}
-            aria-label={text().runNowFor(props.summary.name)}
+            aria-label={t('home.away.runNowFor', { name: props.summary.name })}
             onClick={() => void run()}
           >
-            {text().runNow}
+            {t('home.away.runNow')}
           </Button>
         </Show>
       }
@@ -118,13 +116,12 @@ function OfSchedule(props: { summary: ScheduleSummary }): JSX.Element {
 }
 
 function OfWebhooks(props: { jobs: readonly { status: string; costUsd: number }[]; hasMore: boolean }): JSX.Element {
-  const text = () => words().home.away
   const failed = () => props.jobs.filter(({ status }) => status === 'failed').length
   const waiting = () => props.jobs.filter(({ status }) => status === 'awaiting_approval').length
-  const count = () => (props.hasMore ? text().webhookJobsMore : text().webhookJobs)(props.jobs.length)
+  const count = () => t(props.hasMore ? 'home.away.webhookJobsMore' : 'home.away.webhookJobs', { count: props.jobs.length })
   return (
     <Line
-      name={text().webhooks}
+      name={t('home.away.webhooks')}
       href="/activity?channel=webhook"
       costUsd={props.jobs.reduce((sum, job) => sum + job.costUsd, 0)}
       why={null}
@@ -137,7 +134,7 @@ function OfWebhooks(props: { jobs: readonly { status: string; costUsd: number }[
   )
 }
 
-const countOf = (kind: TallyKind, times: number): Tally[] => (times === 0 ? [] : [{ kind, times, reason: '', lastAt: 0 }])
+const countOf = (kind: TallyKind, times: number): Tally[] => (times === 0 ? [] : [{ kind, times, reason: null, lastAt: 0 }])
 
 /** Names below names and numbers below numbers; why something did not run goes below both. */
 function Line(props: {

@@ -2,7 +2,7 @@ import { A } from '@solidjs/router'
 import { For, type JSX, Show } from 'solid-js'
 import { isTerminal } from '../../../src-runner/contract/jobs.ts'
 import { useJobs } from '../../api/queries.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Money } from '../../ui/Money.tsx'
 import { Panel } from '../../ui/Panel.tsx'
@@ -13,7 +13,7 @@ export function DelegatedJobs(props: { jobId: string }): JSX.Element {
   const jobs = useJobs(() => ({ parentJobId: props.jobId }))
   return (
     <Show when={jobs.items.length > 0}>
-      <Panel title={words().job.delegated} flush>
+      <Panel title={t('job.delegated')} flush>
         <ul class="pb-1">
           <For each={jobs.items}>
             {(job) => (
@@ -31,7 +31,7 @@ export function DelegatedJobs(props: { jobId: string }): JSX.Element {
         <Show when={jobs.hasMore}>
           <div class="px-4 pb-3">
             <Button size="sm" busy={jobs.isLoadingMore} onClick={() => jobs.more()}>
-              {words().job.moreDelegated}
+              {t('job.moreDelegated')}
             </Button>
           </div>
         </Show>

@@ -1,8 +1,8 @@
+import { quote } from '../../testing/things.ts'
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Job, ReplyStep, Step } from '../../../src-runner/contract/jobs.ts'
-import type { Said } from '../../../src-runner/contract/said.ts'
-import { changeLanguage } from '../../kit/words/words.ts'
+import { changeLanguage } from '../../lib/language.ts'
 import { createFakeRunner, createHeldStream, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
 import { makeApproval, makeDecision, makeFacts, makeId, makeJob, makeSummary } from '../../testing/things.ts'
@@ -77,7 +77,7 @@ describe('the page of a job', () => {
     ])
     const view = show()
     expect(await screen.findByRole('heading', { level: 1, name: 'Sum up' })).toBeInTheDocument()
-    const figures = within(document.querySelector<HTMLElement>('dl[aria-label=Figures]')!)
+    const figures = within(document.querySelector<HTMLElement>('dl[aria-label=Summary]')!)
     expect(figures.getByText('$0.04')).toBeInTheDocument()
     expect(figures.getByText('sonnet')).toBeInTheDocument()
     expect(screen.getByText('Sum up the notes')).toBeInTheDocument()
@@ -92,19 +92,19 @@ describe('the page of a job', () => {
   })
 
   it('a failed one says why and what to do; Retry leads to the new one and links both ways', async () => {
-    const job = makeJob({ status: 'failed', result: null, error: 'cost_limit', errorMessage: 'Stopped at $2.00.' })
+    const job = makeJob({ status: 'failed', result: null, error: 'cost_limit', errorMessage: quote('Stopped at $2.00.') })
     const again = makeJob({ status: 'pending', retryOfJobId: job.id, result: null, startedAt: null, finishedAt: null })
     const { runner, held, show } = open(job)
     runner.answer({ retryJob: () => ({ job: again }) })
     const view = show()
     const alert = await screen.findByRole('alert')
-    expect(alert).toHaveTextContent('It reached its spending limit.')
+    expect(alert).toHaveTextContent('The job reached its spending limit.')
     expect(alert).toHaveTextContent('Stopped at $2.00.')
-    expect(within(alert).getByRole('link', { name: 'Raise the limit' })).toHaveAttribute('href', `/agents/${job.agentId}`)
+    expect(within(alert).getByRole('link', { name: 'Raise limit' })).toHaveAttribute('href', `/agents/${job.agentId}`)
     held.job = again
     await view.user.click(within(alert).getByRole('button', { name: 'Retry' }))
     await waitFor(() => expect(view.path()).toBe(`/jobs/${again.id}`))
-    expect(await screen.findByRole('link', { name: 'Open the original' })).toHaveAttribute('href', `/jobs/${job.id}`)
+    expect(await screen.findByRole('link', { name: 'View original' })).toHaveAttribute('href', `/jobs/${job.id}`)
     expect(runner.callsOf('retryJob')[0]!.params).toEqual({ jobId: job.id })
   })
 
@@ -118,8 +118,11 @@ describe('the page of a job', () => {
     tail.send({ type: 'start', jobId: job.id, conversationId: null }, { type: 'delta', seq: 1, text: 'Half a sen' })
     expect(await screen.findByText('Half a sen')).toBeInTheDocument()
     expect(screen.getByText('Writing…')).toBeInTheDocument()
-    runner.happen({ type: 'job.progress', payload: { jobId: job.id, activity: 'retry_wait', detail: 'too many requests', until: null } })
-    expect(await screen.findByText('Waiting to try again: too many requests')).toBeInTheDocument()
+    runner.happen({
+      type: 'job.progress',
+      payload: { jobId: job.id, activity: 'retry_wait', detail: quote('too many requests'), until: null },
+    })
+    expect(await screen.findByText('Retrying: too many requests')).toBeInTheDocument()
     await view.user.click(screen.getByRole('button', { name: 'Stop' }))
     expect(screen.getByRole('button', { name: 'Stopping…' })).toBeDisabled()
 
@@ -139,8 +142,8 @@ describe('the page of a job', () => {
         scheduleId: null,
       },
     })
-    expect(await screen.findByText('Written so far')).toBeInTheDocument()
-    expect(screen.getAllByText('Cut off').length).toBeGreaterThan(0)
+    expect(await screen.findByText('Partial result')).toBeInTheDocument()
+    expect(screen.getAllByText('Interrupted').length).toBeGreaterThan(0)
     expect(screen.queryByRole('button', { name: /Stop/ })).not.toBeInTheDocument()
   })
 
@@ -162,16 +165,16 @@ describe('the page of a job', () => {
     const view = show()
     expect(await screen.findByText('Look at 7.')).toBeInTheDocument()
     expect(screen.queryByText(/A webhook started this job/)).not.toBeInTheDocument()
-    const button = screen.getByRole('button', { name: 'Show what the agent was given' })
+    const button = screen.getByRole('button', { name: 'Show agent input' })
     expect(button).toHaveAttribute('aria-expanded', 'false')
     await view.user.click(button)
-    expect(screen.getByRole('group', { name: 'What the agent was given' })).toHaveTextContent('Look at {number}.')
-    await view.user.click(screen.getByRole('button', { name: 'Hide what the agent was given' }))
-    expect(screen.queryByRole('group', { name: 'What the agent was given' })).not.toBeInTheDocument()
+    expect(screen.getByRole('group', { name: 'Agent input' })).toHaveTextContent('Look at {number}.')
+    await view.user.click(screen.getByRole('button', { name: 'Hide agent input' }))
+    expect(screen.queryByRole('group', { name: 'Agent input' })).not.toBeInTheDocument()
   })
 
   it('shows what stands around a task once, and not among what started it', async () => {
-    const context = { trigger: { name: 'Orders' }, envelope: { template: 'Look at {number}.', mark: 'f00' } }
+    const context = { trigger: { name: 'Orders' }, wrapper: { template: 'Look at {number}.', mark: 'f00' } }
     open(makeJob({ channel: 'webhook', task: 'Framed', plainTask: 'Look at 7.', context })).show()
     const raw = await screen.findByRole('group', { name: 'Raw data' })
     expect(raw).toHaveTextContent('Orders')
@@ -182,7 +185,7 @@ describe('the page of a job', () => {
     const { show } = open(makeJob({ task: 'Read the letters' }))
     show()
     expect(await screen.findByText('Read the letters')).toBeInTheDocument()
-    expect(screen.queryByRole('button', { name: 'Show what the agent was given' })).not.toBeInTheDocument()
+    expect(screen.queryByRole('button', { name: 'Show agent input' })).not.toBeInTheDocument()
   })
 
   it('has no list of delegated jobs when there are none', async () => {
@@ -206,25 +209,6 @@ describe('the page of a job', () => {
     expect(runner.callsOf('listSteps').at(-1)!.query).toEqual({ after: 1 })
   })
 
-  it('says in German why a tool was refused, above what the agent read', async () => {
-    changeLanguage('de')
-    const head = { seq: 2, attempt: 1, createdAt: 2, durationMs: 5 }
-    const output = "There is no 'b.md' in 'Docs'. Entries there: a.md."
-    const said: Said = {
-      code: 'path_missing',
-      facts: { name: 'b.md', folder: 'Docs' },
-      more: [{ code: 'path_entries', facts: { words: 'a.md' } }],
-    }
-    const { show } = open(makeJob(), [
-      reply(1, '', { toolCalls: [{ callId: 'c1', name: 'read_file', args: { path: 'Docs/b.md' } }] }),
-      { ...head, kind: 'tool_result', callId: 'c1', name: 'read_file', ok: false, output, said },
-    ])
-    const { user } = show()
-    await user.click(await screen.findByRole('button', { name: /Docs\/b\.md/ }))
-    expect(screen.getByText('In „Docs“ gibt es „b.md“ nicht. Dort gibt es: a.md.')).toBeInTheDocument()
-    expect(screen.getByText(output)).toBeInTheDocument()
-  })
-
   it('says where a new attempt went on', async () => {
     const { show } = open(makeJob({ attempt: 2 }), [reply(1, 'Before.'), reply(2, 'After.', { attempt: 2 })])
     show()
@@ -242,7 +226,7 @@ describe('the page of a job', () => {
     expect(JSON.parse(copied[0]!)).toEqual({ job, steps: [reply(1, 'Done.')] })
   })
 
-  it('shows for every call which voice decided and what the person said, and in the head what the job has seen', async () => {
+  it('shows for every call what decided and what the person said, and in the head what the job has seen', async () => {
     const job = makeJob()
     const call = { callId: 'c1', name: 'write_file', args: { path: 'a.md', content: 'x' } }
     const { runner, show } = open(job, [
@@ -267,7 +251,7 @@ describe('the page of a job', () => {
             tool: 'write_file',
             facts: makeFacts(),
             decision: makeDecision({ overruled: [{ source: 'rule', verdict: 'run', ruleId: makeId(), text: 'Allow notes.' }] }),
-            marks: { untrusted: { seq: 0, cause: 'A webhook started it.' }, private: null, outside: null },
+            taints: { untrusted: { seq: 0, cause: 'A webhook started it.' }, private: null, outside: null },
             decidedAt: 1,
           },
         ],
@@ -280,7 +264,7 @@ describe('the page of a job', () => {
     })
     const view = show()
     expect(await screen.findByText('It overwrites a file that the agent did not write.', { exact: false })).toBeInTheDocument()
-    await view.user.click(screen.getByRole('button', { name: '1 other voice, overruled' }))
+    await view.user.click(screen.getByRole('button', { name: '1 overruled check' }))
     expect(screen.getByText('Allow notes.', { exact: false })).toBeInTheDocument()
     expect(await screen.findByText('Approved for this job')).toBeInTheDocument()
     expect(screen.getByText('Go on.')).toBeInTheDocument()
@@ -302,7 +286,7 @@ describe('the page of a job', () => {
     })
     const view = show()
     const card = await screen.findByRole('article', { name: /Overwrite Documents/ })
-    expect(screen.queryByText('It waits for your decision.')).toBeNull()
+    expect(screen.queryByText('Waiting for your approval.')).toBeNull()
     await view.user.click(within(card).getByRole('button', { name: 'For this job' }))
     expect(await within(card).findByText('Approved for this job')).toBeInTheDocument()
     expect(runner.callsOf('resolveApproval')[0]!.body).toMatchObject({ approvalId: approval.id, remember: 'job' })
@@ -317,12 +301,12 @@ describe('the page of a job', () => {
     expect(await screen.findByText('two', { selector: 'strong' })).toBeInTheDocument()
     expect(screen.getByRole('group', { name: 'Data' })).toHaveTextContent('{ "open": 2 }')
     expect(screen.getByText('/srv/out/list.csv')).toBeInTheDocument()
-    expect(screen.getByText('+ $0.25 for jobs it delegated')).toBeInTheDocument()
+    expect(screen.getByText('+ $0.25 for delegated jobs')).toBeInTheDocument()
   })
 
   it('that does not exist says so', async () => {
     open(makeJob()).show(`/jobs/${makeId()}`)
-    expect(await screen.findByText('There is no such job')).toBeInTheDocument()
+    expect(await screen.findByText('Job not found')).toBeInTheDocument()
   })
 })
 
@@ -363,13 +347,13 @@ describe('what started a job', () => {
       {
         name: 'Morning summary',
         href: `/automations/schedules/${scheduleId}?occurrence=${occurrenceId}`,
-        says: /due May 12, 2026.*caught up/,
+        says: /due May 12, 2026.*ran late/,
       },
     ],
     [
       'a person who pressed Run now',
       { channel: 'schedule' as const, scheduleId, occurrenceId, context: { ...fire, origin: 'run_now' } },
-      { name: 'Morning summary', href: `/automations/schedules/${scheduleId}?occurrence=${occurrenceId}`, says: 'run by hand' },
+      { name: 'Morning summary', href: `/automations/schedules/${scheduleId}?occurrence=${occurrenceId}`, says: 'run manually' },
     ],
   ])('is %s, and leads back there', async (_, fields, { name, href, says }) => {
     const job = makeJob(fields)

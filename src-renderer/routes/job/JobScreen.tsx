@@ -12,26 +12,26 @@ import { ApiError } from '../../api/client.ts'
 import { useCancelJob, useRetryJob } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useDecisions, useJob, useJobApprovals, useJobFiles, useProgress } from '../../api/queries.ts'
-import { ApprovalCards } from '../../approvals/ApprovalCards.tsx'
-import { joinMarks, MarkPills, stepAnchor } from '../../approvals/MarksView.tsx'
-import { JobFiles } from '../../files/JobFiles.tsx'
-import { moneyText } from '../../kit/numbers.ts'
-import { durationText } from '../../kit/time.ts'
-import { visibleText } from '../../kit/visible-text.ts'
-import { locale, words } from '../../kit/words/words.ts'
-import { JobMemories } from '../../memory/JobMemories.tsx'
+import { ApprovalCards } from '../../features/approvals/ApprovalCards.tsx'
+import { joinTaints, TaintPills, stepAnchor } from '../../features/approvals/Taints.tsx'
+import { JobFiles } from '../../features/files/JobFiles.tsx'
+import { moneyText } from '../../../resources/locales/numbers.ts'
+import { durationText } from '../../lib/time.ts'
+import { visibleText } from '../../lib/visible-text.ts'
+import { locale, t } from '../../lib/language.ts'
+import { JobMemories } from '../../features/memory/JobMemories.tsx'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
-import { ChannelIcon } from '../../turn/ChannelIcon.tsx'
-import { doingText } from '../../turn/doing.ts'
-import { DemoPill, JobTime } from '../../turn/JobFigures.tsx'
-import { JobProblem } from '../../turn/JobProblem.tsx'
-import { originOf } from '../../turn/origin.ts'
-import { RawText, rawTextOf } from '../../turn/RawText.tsx'
-import { ReplyText } from '../../turn/ReplyText.tsx'
-import { TaskText } from '../../turn/TaskText.tsx'
-import { turnFigures } from '../../turn/turn.ts'
-import { Doing, isWriting } from '../../turn/TurnItems.tsx'
-import { type FollowedTurn, useTurn } from '../../turn/use-turn.ts'
+import { ChannelIcon } from '../../features/chat-turn/ChannelIcon.tsx'
+import { doingText } from '../../features/chat-turn/doing.ts'
+import { DemoPill, JobTime } from '../../features/chat-turn/JobFigures.tsx'
+import { JobProblem } from '../../features/chat-turn/JobProblem.tsx'
+import { originOf } from '../../features/chat-turn/origin.ts'
+import { RawText, rawTextOf } from '../../features/chat-turn/RawText.tsx'
+import { ReplyText } from '../../features/chat-turn/ReplyText.tsx'
+import { TaskText } from '../../features/chat-turn/TaskText.tsx'
+import { turnFigures } from '../../features/chat-turn/turn.ts'
+import { Doing, isWriting } from '../../features/chat-turn/TurnItems.tsx'
+import { type FollowedTurn, useTurn } from '../../features/chat-turn/use-turn.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
@@ -56,12 +56,12 @@ export function JobScreen() {
     <Screen>
       <A href="/activity" class="-ml-1 mb-3 inline-flex items-center gap-1 rounded-md px-1 text-xs text-ink-3 hover:text-ink">
         <ChevronLeft size={14} aria-hidden="true" />
-        {words().job.backToActivity}
+        {t('job.backToActivity')}
       </A>
       <Show when={answer.data === undefined}>
-        <h1 class="sr-only">{words().job.title}</h1>
+        <h1 class="sr-only">{t('job.title')}</h1>
       </Show>
-      <Switch fallback={<AnswerState answer={answer} missing={{ title: words().job.notFound, why: words().job.notFoundWhy }} />}>
+      <Switch fallback={<AnswerState answer={answer} missing={{ title: t('job.notFound'), why: t('job.notFoundWhy') }} />}>
         <Match when={answer.data}>{(data) => <JobPage job={data().job} />}</Match>
       </Switch>
     </Screen>
@@ -80,14 +80,14 @@ function JobPage(props: { job: Job }) {
   const location = useLocation()
   const decisions = useDecisions(() => props.job.id)
   const approvals = useJobApprovals(() => props.job.id)
-  const marks = createMemo(() => joinMarks((decisions.data?.decisions ?? []).map((one) => one.marks)))
+  const taints = createMemo(() => joinTaints((decisions.data?.decisions ?? []).map((one) => one.taints)))
   const asked = () => approvals.data?.approvals ?? []
   const files = useJobFiles(() => props.job.id)
   // Not before what stands above and between the steps is there: it would push them away again.
   useStepInSight(() => work.items().length > 0 && !decisions.isPending && !approvals.isPending && !files.isPending)
   return (
     <div class="flex flex-col gap-5">
-      <Head job={props.job} work={work} marks={<MarkPills marks={marks()} jobId={props.job.id} />} />
+      <Head job={props.job} work={work} taints={<TaintPills taints={taints()} jobId={props.job.id} />} />
       <Figures job={props.job} estimated={figures().estimated} />
       <Show when={status() === 'failed'}>
         <JobProblem job={props.job} actions={<RetryButton job={props.job} size="sm" />} />
@@ -98,7 +98,7 @@ function JobPage(props: { job: Job }) {
         id={stepAnchor(0)}
         class={location.hash === `#${stepAnchor(0)}` ? 'rounded-xl outline-2 outline-offset-2 outline-accent-ink' : ''}
       >
-        <Panel title={words().job.task}>
+        <Panel title={t('job.task')}>
           <TaskText given={props.job.task} plain={props.job.plainTask} />
         </Panel>
       </div>
@@ -108,7 +108,7 @@ function JobPage(props: { job: Job }) {
           <Now
             job={props.job}
             isAsked={asked().some((one) => one.status === 'pending')}
-            doing={isWriting(work.items()) && progress()?.activity !== 'retry_wait' ? null : doingText(status(), progress(), words())}
+            doing={isWriting(work.items()) && progress()?.activity !== 'retry_wait' ? null : doingText(status(), progress())}
           />
         }
       >
@@ -120,8 +120,8 @@ function JobPage(props: { job: Job }) {
       <DelegatedJobs jobId={props.job.id} />
       <JobFiles jobId={props.job.id} />
       <Panel
-        title={words().job.timeline}
-        description={work.state().steps.length > 0 ? words().job.steps(work.state().steps.length) : undefined}
+        title={t('job.timeline')}
+        description={work.state().steps.length > 0 ? t('job.steps', { count: work.state().steps.length }) : undefined}
       >
         <Switch>
           <Match when={work.error() && work.items().length === 0}>
@@ -140,15 +140,15 @@ function JobPage(props: { job: Job }) {
             <Skeleton rows={4} />
           </Match>
           <Match when={true}>
-            <p class="text-sm text-ink-3">{words().job.timelineEmpty}</p>
+            <p class="text-sm text-ink-3">{t('job.timelineEmpty')}</p>
           </Match>
         </Switch>
       </Panel>
       <JobMemories jobId={props.job.id} />
       <Show when={props.job.context}>
         {(context) => (
-          <Panel title={words().job.context}>
-            <RawText label={words().job.raw} text={JSON.stringify(withoutEnvelope(context()), null, 2)} />
+          <Panel title={t('job.context')}>
+            <RawText label={t('job.raw')} text={JSON.stringify(withoutWrapper(context()), null, 2)} />
           </Panel>
         )}
       </Show>
@@ -166,7 +166,7 @@ function useStepInSight(isThere: () => boolean): void {
   )
 }
 
-function Head(props: { job: Job; work: FollowedTurn; marks: JSX.Element }) {
+function Head(props: { job: Job; work: FollowedTurn; taints: JSX.Element }) {
   const desktop = useDesktop()
   const cancel = useCancelJob()
   const stop = async () => {
@@ -178,7 +178,7 @@ function Head(props: { job: Job; work: FollowedTurn; marks: JSX.Element }) {
   }
   const copyJson = async () => {
     await desktop.copyText(JSON.stringify({ job: props.job, steps: props.work.state().steps }, null, 2))
-    toast({ text: words().job.copiedJson })
+    toast({ text: t('job.copiedJson') })
   }
   return (
     <header class="flex flex-wrap items-start gap-x-4 gap-y-3">
@@ -186,13 +186,13 @@ function Head(props: { job: Job; work: FollowedTurn; marks: JSX.Element }) {
         <h1 class="text-xl font-semibold tracking-tight wrap-anywhere text-ink">{props.job.title}</h1>
         <div class="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-3">
           <StatusBadge status={props.job.status} stopping={props.job.cancelRequested && !isTerminal(props.job.status)} />
-          {props.marks}
+          {props.taints}
           <Time at={props.job.createdAt} />
           <span class="inline-flex items-center gap-0.5">
             <span class="font-mono text-2xs" title={props.job.id}>
               {props.job.id.slice(-8)}
             </span>
-            <CopyButton text={props.job.id} copy={desktop.copyText} label={words().job.copyId} size="sm" />
+            <CopyButton text={props.job.id} copy={desktop.copyText} label={t('job.copyId')} size="sm" />
           </span>
         </div>
       </div>
@@ -200,19 +200,19 @@ function Head(props: { job: Job; work: FollowedTurn; marks: JSX.Element }) {
         <Show when={props.job.conversationId}>
           {(conversationId) => (
             <ButtonLink icon={MessageSquare} href={`/chat/${conversationId()}`}>
-              {words().job.openConversation}
+              {t('job.openConversation')}
             </ButtonLink>
           )}
         </Show>
         <Button icon={Braces} onClick={() => void copyJson()}>
-          {words().job.copyJson}
+          {t('job.copyJson')}
         </Button>
         <Show when={isTerminal(props.job.status)}>
           <RetryButton job={props.job} />
         </Show>
         <Show when={!isTerminal(props.job.status)}>
           <Button variant="danger" icon={Square} disabled={props.job.cancelRequested} onClick={() => void stop()}>
-            {props.job.cancelRequested ? words().job.stopping : words().job.stop}
+            {props.job.cancelRequested ? t('job.stopping') : t('job.stop')}
           </Button>
         </Show>
       </div>
@@ -232,24 +232,24 @@ function RetryButton(props: { job: Job; size?: 'sm' }) {
     }
   }
   return (
-    <Button size={props.size} icon={RotateCcw} busy={retry.isRunning} title={words().job.retryWhy} onClick={() => void run()}>
-      {words().job.retry}
+    <Button size={props.size} icon={RotateCcw} busy={retry.isRunning} title={t('job.retryWhy')} onClick={() => void run()}>
+      {t('job.retry')}
     </Button>
   )
 }
 
 function Figures(props: { job: Job; estimated: boolean }) {
   const isDemo = () => props.job.model?.providerId === DEMO_PROVIDER_ID
-  const origin = createMemo(() => originOf(props.job, words(), locale()))
+  const origin = createMemo(() => originOf(props.job, locale()))
   return (
-    <dl aria-label={words().job.figures} class="flex flex-wrap gap-px overflow-hidden rounded-xl border border-line bg-line">
-      <Figure name={words().job.agent}>
+    <dl aria-label={t('job.figures')} class="flex flex-wrap gap-px overflow-hidden rounded-xl border border-line bg-line">
+      <Figure name={t('job.agent')}>
         <A href={`/agents/${props.job.agentId}`} class="truncate hover:underline">
           {props.job.agentName}
         </A>
       </Figure>
       <Figure
-        name={words().job.origin}
+        name={t('job.origin')}
         wide={origin() !== null}
         note={
           <Show when={origin()}>
@@ -274,10 +274,10 @@ function Figures(props: { job: Job; estimated: boolean }) {
       >
         <span class="flex min-w-0 items-center gap-1.5">
           <ChannelIcon channel={props.job.channel} />
-          {words().common.channel[props.job.channel]}
+          {t(`common.channel.${props.job.channel}`)}
         </span>
       </Figure>
-      <Figure name={words().job.model}>
+      <Figure name={t('job.model')}>
         <Show when={props.job.model} fallback="–">
           {(model) => (
             <Show when={!isDemo()} fallback={<DemoPill />}>
@@ -289,13 +289,13 @@ function Figures(props: { job: Job; estimated: boolean }) {
         </Show>
       </Figure>
       <Figure
-        name={words().job.duration}
+        name={t('job.duration')}
         note={
           isTerminal(props.job.status) &&
           props.job.startedAt !== null &&
           props.job.finishedAt !== null &&
           props.job.finishedAt - props.job.startedAt > props.job.workingMs + 2000
-            ? words().job.withWaiting(durationText(props.job.finishedAt - props.job.startedAt, locale()))
+            ? t('job.withWaiting', { time: durationText(props.job.finishedAt - props.job.startedAt, locale()) })
             : undefined
         }
       >
@@ -303,20 +303,20 @@ function Figures(props: { job: Job; estimated: boolean }) {
           <JobTime job={props.job} />
         </Show>
       </Figure>
-      <Figure name={words().job.tokens} note={props.estimated ? words().turn.estimated : undefined} noteWhy={words().turn.estimatedWhy}>
+      <Figure name={t('job.tokens')} note={props.estimated ? t('turn.estimated') : undefined} noteWhy={t('turn.estimatedWhy')}>
         <Show when={props.job.inputTokens + props.job.outputTokens > 0} fallback="–">
           <Tokens input={props.job.inputTokens} output={props.job.outputTokens} cached={props.job.cachedTokens} />
         </Show>
       </Figure>
       <Figure
-        name={words().job.cost}
-        note={props.job.childrenCostUsd > 0 ? words().job.childrenCost(moneyText(props.job.childrenCostUsd, locale())) : undefined}
+        name={t('job.cost')}
+        note={props.job.childrenCostUsd > 0 ? t('job.childrenCost', { money: moneyText(props.job.childrenCostUsd, locale()) }) : undefined}
       >
         <Show when={props.job.turns > 0} fallback="–">
           <Money usd={props.job.costUsd} priced={props.job.priced} />
         </Show>
       </Figure>
-      <Figure name={words().job.attempts} title={words().job.attemptsWhy}>
+      <Figure name={t('job.attempts')} title={t('job.attemptsWhy')}>
         {Math.max(props.job.attempt, 0)}
       </Figure>
     </dl>
@@ -347,9 +347,9 @@ function Figure(props: { name: string; title?: string; wide?: boolean; note?: JS
 function Links(props: { job: Job }) {
   const links = () =>
     [
-      { id: props.job.retryOfJobId, text: words().job.retryOf, open: words().job.openOriginal },
-      { id: props.job.retriedByJobId, text: words().job.retriedBy, open: words().job.openRetry },
-      { id: props.job.parentJobId, text: words().common.channel.delegation, open: words().job.openParent },
+      { id: props.job.retryOfJobId, text: t('job.retryOf'), open: t('job.openOriginal') },
+      { id: props.job.retriedByJobId, text: t('job.retriedBy'), open: t('job.openRetry') },
+      { id: props.job.parentJobId, text: t('common.channel.delegation'), open: t('job.openParent') },
     ].filter((link): link is { id: string; text: string; open: string } => link.id !== null)
   return (
     <For each={links()}>
@@ -368,8 +368,8 @@ function Links(props: { job: Job }) {
 function Now(props: { job: Job; isAsked: boolean; doing: string | null }) {
   const waits = () => {
     // What is asked stands above, with the answers.
-    if (props.job.status === 'awaiting_approval') return props.isAsked ? null : words().job.waitingApproval
-    return props.job.status === 'awaiting_child' ? words().job.waitingChild : null
+    if (props.job.status === 'awaiting_approval') return props.isAsked ? null : t('job.waitingApproval')
+    return props.job.status === 'awaiting_child' ? t('job.waitingChild') : null
   }
   return (
     <div aria-live="polite" class="empty:-mt-5">
@@ -385,17 +385,17 @@ function Result(props: { job: Job }) {
   const isWhole = () => props.job.status === 'completed'
   return (
     <Panel
-      title={isWhole() ? words().job.result : words().job.soFar}
+      title={isWhole() ? t('job.result') : t('job.soFar')}
       actions={
         <span class="flex items-center gap-2">
           <Show when={!isWhole() && props.job.result}>
-            <Pill tone="warn">{words().turn.interrupted}</Pill>
+            <Pill tone="warn">{t('turn.interrupted')}</Pill>
           </Show>
           <Show when={props.job.result}>{(result) => <CopyButton text={() => result()} copy={desktop.copyText} size="sm" />}</Show>
         </span>
       }
     >
-      <Show when={props.job.result} fallback={<p class="text-sm text-ink-3">{words().job.noResult}</p>}>
+      <Show when={props.job.result} fallback={<p class="text-sm text-ink-3">{t('job.noResult')}</p>}>
         {(result) => <ReplyText text={result()} />}
       </Show>
       <Show when={props.job.output}>{(output) => <Output output={output()} isRepeated={output().summary === props.job.result} />}</Show>
@@ -411,11 +411,11 @@ function Output(props: { output: JobOutput; isRepeated: boolean }) {
         <ReplyText text={props.output.summary} />
       </Show>
       <Show when={props.output.data !== null && props.output.data !== undefined}>
-        <RawText label={words().job.outputData} text={rawTextOf(props.output.data)} />
+        <RawText label={t('job.outputData')} text={rawTextOf(props.output.data)} />
       </Show>
       <Show when={props.output.files.length > 0}>
         <div class="text-xs text-ink-3">
-          <span class="font-semibold">{words().job.outputFiles}</span>
+          <span class="font-semibold">{t('job.outputFiles')}</span>
           <ul>
             <For each={props.output.files}>{(path) => <li class="font-mono wrap-anywhere text-ink-2">{visibleText(path)}</li>}</For>
           </ul>
@@ -426,6 +426,6 @@ function Output(props: { output: JobOutput; isRepeated: boolean }) {
 }
 
 /** What stands around a task is shown with the task. */
-function withoutEnvelope({ envelope: _shownAbove, ...context }: NonNullable<Job['context']>): object {
+function withoutWrapper({ wrapper: _shownAbove, ...context }: NonNullable<Job['context']>): object {
   return context
 }

@@ -4,15 +4,15 @@ import type { Approval } from '../../../src-runner/contract/approvals.ts'
 import type { ReplyStep } from '../../../src-runner/contract/jobs.ts'
 import type { RecordedDecision } from '../../../src-runner/contract/rules.ts'
 import { createMemo, type JSX, Match, Show, Switch } from 'solid-js'
-import { AnsweredLine } from '../../approvals/AnsweredLine.tsx'
-import { stepAnchor } from '../../approvals/MarksView.tsx'
-import { DecisionLine } from '../../approvals/Voices.tsx'
-import { words } from '../../kit/words/words.ts'
-import { DemoPill } from '../../turn/JobFigures.tsx'
-import { Reasoning } from '../../turn/Reasoning.tsx'
-import { ReplyText } from '../../turn/ReplyText.tsx'
-import { ToolLine } from '../../turn/ToolLine.tsx'
-import type { TextItem, ToolItem, TurnItem } from '../../turn/turn.ts'
+import { AnsweredLine } from '../../features/approvals/AnsweredLine.tsx'
+import { stepAnchor } from '../../features/approvals/Taints.tsx'
+import { DecisionLine } from '../../features/approvals/DecisionTrace.tsx'
+import { t } from '../../lib/language.ts'
+import { DemoPill } from '../../features/chat-turn/JobFigures.tsx'
+import { Reasoning } from '../../features/chat-turn/Reasoning.tsx'
+import { ReplyText } from '../../features/chat-turn/ReplyText.tsx'
+import { ToolLine } from '../../features/chat-turn/ToolLine.tsx'
+import type { TextItem, ToolItem, TurnItem } from '../../features/chat-turn/turn.ts'
 import { Duration } from '../../ui/Duration.tsx'
 import { KeyedFor } from '../../ui/KeyedFor.tsx'
 import { Money } from '../../ui/Money.tsx'
@@ -62,10 +62,10 @@ export function Timeline(props: {
             <Show when={beginsAttempt(item())}>
               {(attempt) => (
                 <p class="mb-2 flex items-center gap-2 text-xs text-warn">
-                  <Pill tone="warn" title={words().job.attemptWhy}>
-                    {words().job.attempt(attempt())}
+                  <Pill tone="warn" title={t('job.attemptWhy')}>
+                    {t('job.attempt', { n: attempt() })}
                   </Pill>
-                  {words().job.attemptWhy}
+                  {t('job.attemptWhy')}
                 </p>
               )}
             </Show>
@@ -114,15 +114,15 @@ function Reply(props: { item: TextItem; isResult: boolean }): JSX.Element {
       <span class="absolute top-1.5 -left-[5px] size-2 rounded-full bg-line-strong" aria-hidden="true" />
       <div class="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-xs text-ink-3">
         <span class="font-medium text-ink-2">
-          {props.item.text === '' && props.item.step !== null ? words().job.replyOnlyTools : words().job.reply}
+          {props.item.text === '' && props.item.step !== null ? t('job.replyOnlyTools') : t('job.reply')}
         </span>
         <Show when={props.item.live}>
-          <span class="text-accent-ink">{words().turn.writing}</span>
+          <span class="text-accent-ink">{t('turn.writing')}</span>
         </Show>
         <Show when={props.item.step}>{(step) => <StepFigures step={step()} />}</Show>
         <Show when={props.item.interrupted}>
-          <Pill tone="warn" title={words().turn.interruptedWhy}>
-            {words().turn.interrupted}
+          <Pill tone="warn" title={t('turn.interruptedWhy')}>
+            {t('turn.interrupted')}
           </Pill>
         </Show>
       </div>
@@ -130,7 +130,7 @@ function Reply(props: { item: TextItem; isResult: boolean }): JSX.Element {
         <Reasoning text={props.item.reasoning} />
       </Show>
       <Show when={props.item.text !== '' && props.isResult}>
-        <p class="text-sm text-ink-3">{words().job.isResult}</p>
+        <p class="text-sm text-ink-3">{t('job.isResult')}</p>
       </Show>
       <Show when={props.item.text !== '' && !props.isResult}>
         <ReplyText text={props.item.text} streaming={props.item.live} />
@@ -151,7 +151,7 @@ function StepFigures(props: { step: ReplyStep }): JSX.Element {
         <Money usd={props.step.costUsd} priced={props.step.priced} />
       </Show>
       <Show when={props.step.estimated}>
-        <span title={words().turn.estimatedWhy}>{words().turn.estimated}</span>
+        <span title={t('turn.estimatedWhy')}>{t('turn.estimated')}</span>
       </Show>
       <Duration ms={props.step.durationMs} />
       <Time at={props.step.createdAt} />

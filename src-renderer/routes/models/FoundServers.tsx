@@ -4,14 +4,13 @@ import type { FoundServer, Model } from '../../../src-runner/contract/providers.
 import { useApi } from '../../api/ApiProvider.tsx'
 import { useCreateProvider } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
 /** Model servers that answer on this machine and are not used yet. */
 export function FoundServers(props: { servers: readonly FoundServer[]; onAdded: (models: readonly Model[]) => void }) {
-  const text = () => words().models.found
   const create = useCreateProvider()
   const { client } = useApi()
   const add = async ({ kind, name, baseUrl }: FoundServer) => {
@@ -25,7 +24,7 @@ export function FoundServers(props: { servers: readonly FoundServer[]; onAdded: 
   }
   return (
     <Show when={props.servers.length > 0}>
-      <Panel title={text().title} description={text().why} flush>
+      <Panel title={t('models.found.title')} description={t('models.found.why')} flush>
         <ul class="pb-1">
           <For each={props.servers}>
             {(server) => (
@@ -36,11 +35,11 @@ export function FoundServers(props: { servers: readonly FoundServer[]; onAdded: 
                 <div class="min-w-0 flex-1">
                   <p class="truncate font-medium">{server.name}</p>
                   <p class="truncate text-xs text-ink-3">
-                    {text().models(server.models.length)} · {server.baseUrl}
+                    {t('models.found.models', { count: server.models.length })} · {server.baseUrl}
                   </p>
                 </div>
                 <Button size="sm" busy={create.isRunning} onClick={() => void add(server)}>
-                  {text().use}
+                  {t('models.found.use')}
                 </Button>
               </li>
             )}

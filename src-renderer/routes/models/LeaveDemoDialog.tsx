@@ -3,7 +3,7 @@ import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Model } from '../../../src-runner/contract/providers.ts'
 import { useUpdateAgent, useUpdateSettings } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 
 /**
@@ -11,7 +11,6 @@ import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
  * broken. Those that have it as a model of their own follow the default from now on.
  */
 export function LeaveDemoDialog(props: { model: Model | null; agents: readonly Agent[]; onClose: () => void }) {
-  const text = () => words().models.leaveDemo
   const settings = useUpdateSettings()
   const update = useUpdateAgent()
   const leave = async () => {
@@ -23,15 +22,15 @@ export function LeaveDemoDialog(props: { model: Model | null; agents: readonly A
     <ConfirmDialog
       open={props.model !== null}
       onClose={props.onClose}
-      title={text().title(props.model?.label ?? '')}
-      confirm={text().use(props.model?.label ?? '')}
-      cancel={text().keep}
+      title={t('models.leaveDemo.title', { model: props.model?.label ?? '' })}
+      confirm={t('models.leaveDemo.use', { model: props.model?.label ?? '' })}
+      cancel={t('models.leaveDemo.keep')}
       onConfirm={leave}
       describeError={sentenceOf}
     >
-      <p>{text().why}</p>
+      <p>{t('models.leaveDemo.why')}</p>
       <Show when={props.agents.length > 0}>
-        <p class="mt-3">{text().agents(props.agents.length)}</p>
+        <p class="mt-3">{t('models.leaveDemo.agents', { count: props.agents.length })}</p>
         <ul class="mt-1 list-disc pl-5">
           <For each={props.agents}>{({ name }) => <li>{name}</li>}</For>
         </ul>

@@ -7,10 +7,10 @@ import type { ModelRef } from '../../../src-runner/contract/agents.ts'
 import type { Model, ModelList } from '../../../src-runner/contract/providers.ts'
 import type { Loaded } from '../../api/observe.ts'
 import { problemOf } from '../../api/problem.ts'
-import { compactText, priceText } from '../../kit/numbers.ts'
-import { matchesWords } from '../../kit/text.ts'
-import { locale, words } from '../../kit/words/words.ts'
-import { isSameModel } from '../../models/model-key.ts'
+import { compactText, priceText } from '../../../resources/locales/numbers.ts'
+import { matchesWords } from '../../lib/text.ts'
+import { locale, t } from '../../lib/language.ts'
+import { isSameModel } from '../../features/models/model-key.ts'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -31,7 +31,6 @@ export function ModelTable(props: {
   query: string
   onQuery: (query: string) => void
 }) {
-  const text = () => words().models.list
   const [shown, setShown] = createSignal(AT_FIRST)
   const [priced, setPriced] = createSignal<Model | null>(null)
   const matching = createMemo(() =>
@@ -39,14 +38,14 @@ export function ModelTable(props: {
   )
   return (
     <Panel
-      title={text().title}
+      title={t('models.list.title')}
       flush
       actions={
         <TextField
           type="search"
-          label={text().search}
+          label={t('models.list.search')}
           hideLabel
-          placeholder={text().search}
+          placeholder={t('models.list.search')}
           icon={Search}
           class="w-56 max-sm:w-36"
           value={props.query}
@@ -65,12 +64,12 @@ export function ModelTable(props: {
               <Show
                 when={props.query}
                 fallback={
-                  <EmptyState icon={Cpu} compact title={text().empty}>
-                    {text().emptyWhy}
+                  <EmptyState icon={Cpu} compact title={t('models.list.empty')}>
+                    {t('models.list.emptyWhy')}
                   </EmptyState>
                 }
               >
-                <p class="px-4 py-6 text-center text-ink-3">{words().common.noMatchFor(props.query)}</p>
+                <p class="px-4 py-6 text-center text-ink-3">{t('common.noMatchFor', { query: props.query })}</p>
               </Show>
             }
           >
@@ -93,7 +92,7 @@ export function ModelTable(props: {
           <Show when={matching().length > shown()}>
             <div class="border-t border-line p-2 text-center">
               <Button variant="ghost" size="sm" onClick={() => setShown((count) => count + 200)}>
-                {text().more(matching().length - shown())}
+                {t('models.list.more', { count: matching().length - shown() })}
               </Button>
             </div>
           </Show>
@@ -110,7 +109,6 @@ export function ModelTable(props: {
 }
 
 function ModelLine(props: { model: Model; isDefault: boolean; onDefault: () => void; onPrice: () => void }) {
-  const text = () => words().models.list
   const usd = (amount: number) => priceText(amount, locale())
   return (
     <div class="flex items-center gap-3 px-4 py-1 hover:bg-hover">
@@ -120,27 +118,27 @@ function ModelLine(props: { model: Model; isDefault: boolean; onDefault: () => v
           <span class="truncate font-mono text-2xs text-ink-3 max-sm:hidden">{props.model.model}</span>
         </Show>
         <Show when={props.isDefault}>
-          <Pill tone="accent">{text().isDefault}</Pill>
+          <Pill tone="accent">{t('models.list.isDefault')}</Pill>
         </Show>
       </div>
       <span class="w-24 shrink-0 text-right text-xs text-ink-3 max-lg:hidden">
-        <Show when={props.model.contextTokens}>{(tokens) => text().context(compactText(tokens(), locale()))}</Show>
+        <Show when={props.model.contextTokens}>{(tokens) => t('models.list.context', { tokens: compactText(tokens(), locale()) })}</Show>
       </span>
       <span class="shrink-0 text-right text-xs text-ink-2 sm:w-52">
         <Switch>
-          <Match when={props.model.priceOrigin === 'free'}>{text().free}</Match>
+          <Match when={props.model.priceOrigin === 'free'}>{t('models.list.free')}</Match>
           <Match when={props.model.price === null}>
-            <span class="text-warn" title={text().unpricedWhy}>
-              {text().unpriced}
+            <span class="text-warn" title={t('models.list.unpricedWhy')}>
+              {t('models.list.unpriced')}
             </span>
           </Match>
           <Match when={props.model.price}>
             {(price) => (
               <>
-                {usd(price().inputUsdPerMillion)} <span class="text-ink-3">{text().input}</span> · {usd(price().outputUsdPerMillion)}{' '}
-                <span class="text-ink-3">{text().output}</span>
+                {usd(price().inputUsdPerMillion)} <span class="text-ink-3">{t('models.list.input')}</span> ·{' '}
+                {usd(price().outputUsdPerMillion)} <span class="text-ink-3">{t('models.list.output')}</span>
                 <Show when={props.model.priceOrigin === 'user'}>
-                  <span class="text-ink-3"> ({text().own})</span>
+                  <span class="text-ink-3"> ({t('models.list.own')})</span>
                 </Show>
               </>
             )}
@@ -149,10 +147,15 @@ function ModelLine(props: { model: Model; isDefault: boolean; onDefault: () => v
       </span>
       <Menu
         size="sm"
-        label={text().actions(props.model.label)}
+        label={t('models.list.actions', { model: props.model.label })}
         items={[
-          { label: text().makeDefault, icon: Star, disabled: props.isDefault, onSelect: props.onDefault },
-          { label: text().setPrice, icon: CircleDollarSign, disabled: props.model.priceOrigin === 'free', onSelect: props.onPrice },
+          { label: t('models.list.makeDefault'), icon: Star, disabled: props.isDefault, onSelect: props.onDefault },
+          {
+            label: t('models.list.setPrice'),
+            icon: CircleDollarSign,
+            disabled: props.model.priceOrigin === 'free',
+            onSelect: props.onPrice,
+          },
         ]}
       />
     </div>

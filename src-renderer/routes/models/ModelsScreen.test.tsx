@@ -1,5 +1,6 @@
-import { screen, within } from '@solidjs/testing-library'
-import { expect, it, vi } from 'vitest'
+import { quote } from '../../testing/things.ts'
+import { screen, waitFor, within } from '@solidjs/testing-library'
+import { expect, it } from 'vitest'
 import { DEFAULT_SETTINGS } from '../../../src-runner/contract/settings.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
@@ -13,7 +14,7 @@ it('adds a provider, asks it at once, and makes its best model the default when 
   const provider = makeProvider()
   const runner = createFakeRunner({
     createProvider: () => ({ provider }),
-    checkProvider: () => ({ ok: true, models: 2, message: '2 models' }),
+    checkProvider: () => ({ ok: true, models: 2, message: null }),
     listModels: () => ({
       models: ['claude-haiku-4-5', 'claude-sonnet-4-5'].map((model) =>
         makeModel({ providerId: provider.id, providerName: 'Anthropic', providerKind: 'anthropic', model, label: model }),
@@ -25,15 +26,15 @@ it('adds a provider, asks it at once, and makes its best model the default when 
   })
   const { user, path } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
   await user.click(await screen.findByRole('button', { name: 'Add provider' }))
-  const dialog = await screen.findByRole('dialog', { name: 'Add a provider' })
+  const dialog = await screen.findByRole('dialog', { name: 'Add provider' })
   expect(path()).toBe('/models?add=1')
   await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
-  expect(within(dialog).getByLabelText('API key')).toHaveAccessibleDescription('A key is needed to use this provider.')
+  expect(within(dialog).getByLabelText('API key')).toHaveAccessibleDescription('Enter an API key.')
   expect(runner.callsOf('createProvider')).toEqual([])
   expect(within(dialog).getByLabelText('API key')).toHaveAttribute('type', 'password')
   await user.type(within(dialog).getByLabelText('API key'), KEY)
   await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
-  await vi.waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   expect(runner.callsOf('createProvider')[0]!.body).toEqual({ kind: 'anthropic', name: 'Anthropic', apiKey: KEY })
   expect(runner.callsOf('updateSettings')[0]!.body).toEqual({ defaultModel: { providerId: provider.id, model: 'claude-sonnet-4-5' } })
   expect(document.body).not.toHaveTextContent(KEY)
@@ -45,7 +46,7 @@ it('says what the provider refused, tries another key on the same one, and takes
     createProvider: () => ({ provider }),
     updateProvider: () => ({ provider, keyRemoved: false }),
     deleteProvider: () => ({ ok: true }),
-    checkProvider: () => ({ ok: false, models: 0, message: 'The key was refused by Anthropic.' }),
+    checkProvider: () => ({ ok: false, models: 0, message: quote('The key was refused by Anthropic.') }),
   })
   const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models?add=anthropic' })
   const dialog = await screen.findByRole('dialog')
@@ -54,12 +55,12 @@ it('says what the provider refused, tries another key on the same one, and takes
   expect(await within(dialog).findByRole('alert')).toHaveTextContent('The key was refused by Anthropic.')
   await user.type(within(dialog).getByLabelText('API key'), '-too')
   await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
-  await vi.waitFor(() => expect(runner.callsOf('updateProvider')).toHaveLength(1))
+  await waitFor(() => expect(runner.callsOf('updateProvider')).toHaveLength(1))
   expect(runner.callsOf('createProvider')).toHaveLength(1)
   expect(runner.callsOf('updateProvider')[0]!.body.apiKey).toBe('wrong-too')
-  await vi.waitFor(() => expect(within(dialog).getByRole('button', { name: 'Connect' })).toBeEnabled())
+  await waitFor(() => expect(within(dialog).getByRole('button', { name: 'Connect' })).toBeEnabled())
   await user.keyboard('{Escape}')
-  await vi.waitFor(() => expect(runner.callsOf('deleteProvider')).toHaveLength(1))
+  await waitFor(() => expect(runner.callsOf('deleteProvider')).toHaveLength(1))
 })
 
 it('shows which providers work and why one does not, and asks by name before it removes one', async () => {
@@ -69,15 +70,15 @@ it('shows which providers work and why one does not, and asks by name before it 
     listProviders: () => ({ providers: [good, bad], nextCursor: null }),
     listModels: () => ({
       models: [makeModel({ providerId: good.id, providerName: 'Work', model: 'm1', label: 'm1', price: null, priceOrigin: 'unknown' })],
-      problems: [{ providerId: bad.id, providerName: 'Garage', message: 'Nothing answers at 10.0.0.9.' }],
+      problems: [{ providerId: bad.id, providerName: 'Garage', message: quote('Nothing answers at 10.0.0.9.') }],
       defaultModel: null,
     }),
-    deleteProvider: () => new Refusal('provider_in_use', '', undefined, { code: 'provider_of_agent', facts: { agentName: 'Notes' } }),
+    deleteProvider: () => new Refusal('provider_in_use', '', undefined, { code: 'provider_of_agent', params: { agentName: 'Notes' } }),
   })
   const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
-  expect(await screen.findByText('Works · 1 model')).toBeVisible()
+  expect(await screen.findByText('Connected · 1 model')).toBeVisible()
   expect(screen.getByText('Nothing answers at 10.0.0.9.')).toBeVisible()
-  expect(screen.getByText('No known price')).toBeVisible()
+  expect(screen.getByText('No price')).toBeVisible()
   screen.getByRole('button', { name: 'Actions for Work' }).focus()
   await user.keyboard('{Enter}')
   await user.click(await screen.findByRole('menuitem', { name: 'Remove…' }))
@@ -96,7 +97,7 @@ it('offers servers found on this machine and adds one with a click', async () =>
   const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
   expect(await screen.findByText('2 models · http://127.0.0.1:11434')).toBeVisible()
   await user.click(screen.getByRole('button', { name: 'Add' }))
-  await vi.waitFor(() =>
+  await waitFor(() =>
     expect(runner.callsOf('createProvider')[0]!.body).toEqual({ kind: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434' }),
   )
 })
@@ -125,7 +126,7 @@ it('sets a price of ones own', async () => {
   await user.clear(within(dialog).getByLabelText('Output'))
   await user.type(within(dialog).getByLabelText('Output'), '10')
   await user.click(within(dialog).getByRole('button', { name: 'Save' }))
-  await vi.waitFor(() =>
+  await waitFor(() =>
     expect(runner.callsOf('setModelPrice')[0]!.body).toEqual({ model, price: { inputUsdPerMillion: 2.5, outputUsdPerMillion: 10 } }),
   )
 })
@@ -140,12 +141,12 @@ it('searches models by any words and keeps the search in the address', async () 
   })
   const { user, path } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
   await screen.findByText('beta')
-  await user.type(screen.getByRole('searchbox', { name: 'Find a model' }), 'small al')
+  await user.type(screen.getByRole('searchbox', { name: 'Search models' }), 'small al')
   expect(screen.getByText('alpha small')).toBeVisible()
   expect(screen.queryByText('beta')).toBeNull()
   expect(path()).toContain('q=small')
-  await user.type(screen.getByRole('searchbox', { name: 'Find a model' }), 'xyz')
-  expect(await screen.findByText('Nothing matches “small alxyz”.')).toBeVisible()
+  await user.type(screen.getByRole('searchbox', { name: 'Search models' }), 'xyz')
+  expect(await screen.findByText('No results for “small alxyz”')).toBeVisible()
 })
 
 it.each([
@@ -169,7 +170,7 @@ it('asks after the first real provider whether agents leave the demo, and moves 
   const runner = createFakeRunner({
     createProvider: () => ({ provider }),
     listProviders: () => ({ providers: [provider], nextCursor: null }),
-    checkProvider: () => ({ ok: true, models: 1, message: '1 model' }),
+    checkProvider: () => ({ ok: true, models: 1, message: null }),
     listModels: () => ({
       models: [
         makeModel({
@@ -189,7 +190,7 @@ it('asks after the first real provider whether agents leave the demo, and moves 
     updateAgent: () => ({ agent: { ...onDemo, model: null } }),
   })
   const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models?add=anthropic' })
-  const dialog = await screen.findByRole('dialog', { name: 'Add a provider' })
+  const dialog = await screen.findByRole('dialog', { name: 'Add provider' })
   await user.type(within(dialog).getByLabelText('API key'), KEY)
   await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
   const question = await screen.findByRole('alertdialog', { name: 'Use Sonnet 5 by default?' })
@@ -197,7 +198,7 @@ it('asks after the first real provider whether agents leave the demo, and moves 
   expect(question).not.toHaveTextContent('Bob')
   expect(runner.callsOf('updateSettings')).toEqual([])
   await user.click(within(question).getByRole('button', { name: 'Use Sonnet 5' }))
-  await vi.waitFor(() => expect(screen.queryByRole('alertdialog')).toBeNull())
+  await waitFor(() => expect(screen.queryByRole('alertdialog')).toBeNull())
   expect(runner.callsOf('updateSettings')[0]!.body).toEqual({ defaultModel: { providerId: provider.id, model: 'claude-sonnet-5' } })
   expect(runner.callsOf('updateAgent').map(({ params, body }) => [params, body])).toEqual([[{ agentId: onDemo.id }, { model: null }]])
 })
@@ -207,15 +208,15 @@ it('asks nobody who has chosen a model already, and nobody who only changes a pr
   const chosen = { providerId: makeId(), model: 'claude-opus-5' }
   const runner = createFakeRunner({
     createProvider: () => ({ provider }),
-    checkProvider: () => ({ ok: true, models: 1, message: '1 model' }),
+    checkProvider: () => ({ ok: true, models: 1, message: null }),
     listModels: () => ({ models: [makeModel({ providerId: provider.id })], problems: [], defaultModel: chosen }),
     getSettings: () => ({ settings: { ...DEFAULT_SETTINGS, defaultModel: chosen } }),
   })
   const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models?add=anthropic' })
-  const dialog = await screen.findByRole('dialog', { name: 'Add a provider' })
+  const dialog = await screen.findByRole('dialog', { name: 'Add provider' })
   await user.type(within(dialog).getByLabelText('API key'), KEY)
   await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
-  await vi.waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   expect(screen.queryByRole('alertdialog')).toBeNull()
   expect(runner.callsOf('updateSettings')).toEqual([])
 })

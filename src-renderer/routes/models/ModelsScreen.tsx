@@ -6,10 +6,10 @@ import type { Model } from '../../../src-runner/contract/providers.ts'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useAgents, useFoundServers, useModels, useProviders, useSettings } from '../../api/queries.ts'
-import { words } from '../../kit/words/words.ts'
-import { ModelPicker } from '../../models/ModelPicker.tsx'
-import { preferredModel } from '../../models/preferred-model.ts'
-import { ADDABLE_KINDS, type AddableKind } from '../../models/provider-kinds.ts'
+import { t } from '../../lib/language.ts'
+import { ModelPicker } from '../../features/models/ModelPicker.tsx'
+import { preferredModel } from '../../features/models/preferred-model.ts'
+import { ADDABLE_KINDS, type AddableKind } from '../../features/models/provider-kinds.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
@@ -34,7 +34,6 @@ export function ModelsScreen() {
   const settings = useSettings()
   const change = useUpdateSettings()
   const agents = useAgents()
-  const text = () => words().models
   const defaultModel = () => settings.data?.settings.defaultModel ?? null
   const setDefault = (model: NonNullable<ReturnType<typeof defaultModel>>) =>
     void change.run({ body: { defaultModel: model } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
@@ -57,11 +56,11 @@ export function ModelsScreen() {
   return (
     <Screen>
       <PageHeader
-        title={text().title}
-        description={text().about}
+        title={t('models.title')}
+        description={t('models.about')}
         actions={
           <Button variant="primary" icon={Plus} onClick={() => setSearch({ add: '1' })}>
-            {text().add}
+            {t('models.add')}
           </Button>
         }
       />
@@ -75,15 +74,15 @@ export function ModelsScreen() {
       >
         {(listed) => (
           <div class="flex flex-col gap-6">
-            <Panel title={text().default.title} description={text().default.why}>
+            <Panel title={t('models.default.title')} description={t('models.default.why')}>
               <ModelPicker
-                label={text().default.title}
+                label={t('models.default.title')}
                 hideLabel
                 class="max-w-md"
                 value={defaultModel()}
                 onValue={setDefault}
-                placeholder={text().default.none}
-                problem={settings.data !== undefined && defaultModel() === null ? text().default.noneWarning : null}
+                placeholder={t('models.default.none')}
+                problem={settings.data !== undefined && defaultModel() === null ? t('models.default.noneWarning') : null}
               />
             </Panel>
             <FoundServers servers={found.data?.servers ?? []} onAdded={added} />

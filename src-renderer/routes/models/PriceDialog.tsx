@@ -2,8 +2,8 @@ import { createSignal, Show } from 'solid-js'
 import type { Model } from '../../../src-runner/contract/providers.ts'
 import { useSetModelPrice } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
-import { fieldText } from '../../kit/numbers.ts'
-import { locale, words } from '../../kit/words/words.ts'
+import { fieldText } from '../../../resources/locales/numbers.ts'
+import { locale, t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { FormDialog } from '../../ui/FormDialog.tsx'
 import { TextField } from '../../ui/TextField.tsx'
@@ -17,14 +17,13 @@ export function readAmount(text: string): number | null {
 }
 
 export function PriceDialog(props: { model: Model; onClose: () => void }) {
-  const text = () => words().models.price
   const setPrice = useSetModelPrice()
   const start = props.model.price
   const [input, setInput] = createSignal(fieldText(start?.inputUsdPerMillion, locale()))
   const [output, setOutput] = createSignal(fieldText(start?.outputUsdPerMillion, locale()))
   const [cached, setCached] = createSignal(fieldText(start?.cachedInputUsdPerMillion, locale()))
   const [wasTried, setTried] = createSignal(false)
-  const problem = (value: string) => (wasTried() && readAmount(value) === null ? text().notANumber : null)
+  const problem = (value: string) => (wasTried() && readAmount(value) === null ? t('models.price.notANumber') : null)
   const problemOfCached = () => (cached().trim() === '' ? null : problem(cached()))
   const ref = { providerId: props.model.providerId, model: props.model.model }
 
@@ -42,30 +41,30 @@ export function PriceDialog(props: { model: Model; onClose: () => void }) {
     <FormDialog
       size="sm"
       onClose={props.onClose}
-      title={text().title(props.model.label)}
-      description={text().why}
-      submit={words().common.save}
+      title={t('models.price.title', { model: props.model.label })}
+      description={t('models.price.why')}
+      submit={t('common.save')}
       onSubmit={save}
       isRunning={setPrice.isRunning}
       aside={
         <Show when={props.model.priceOrigin === 'user'}>
           <Button variant="ghost" class="mr-auto" onClick={() => void put(null)}>
-            {text().reset}
+            {t('models.price.reset')}
           </Button>
         </Show>
       }
     >
       <div class="grid grid-cols-2 gap-4">
-        <TextField label={text().input} inputMode="decimal" value={input()} onValue={setInput} problem={problem(input())} />
-        <TextField label={text().output} inputMode="decimal" value={output()} onValue={setOutput} problem={problem(output())} />
+        <TextField label={t('models.price.input')} inputMode="decimal" value={input()} onValue={setInput} problem={problem(input())} />
+        <TextField label={t('models.price.output')} inputMode="decimal" value={output()} onValue={setOutput} problem={problem(output())} />
       </div>
       <TextField
-        label={text().cached}
+        label={t('models.price.cached')}
         optional
         inputMode="decimal"
         value={cached()}
         onValue={setCached}
-        hint={text().cachedHint}
+        hint={t('models.price.cachedHint')}
         problem={problemOfCached()}
       />
       <Show when={setPrice.error}>

@@ -2,10 +2,17 @@ import { createSignal, Show } from 'solid-js'
 import type { Model, Provider } from '../../../src-runner/contract/providers.ts'
 import { useUpdateProvider } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
-import { words } from '../../kit/words/words.ts'
-import { type DraftProblems, emptyDraft, problemsOf, type ProviderDraft, ProviderFields, wishOf } from '../../models/ProviderFields.tsx'
-import { ADDABLE_KINDS, type AddableKind } from '../../models/provider-kinds.ts'
-import { useConnect } from '../../models/use-connect.ts'
+import { t } from '../../lib/language.ts'
+import {
+  type DraftProblems,
+  emptyDraft,
+  problemsOf,
+  type ProviderDraft,
+  ProviderFields,
+  wishOf,
+} from '../../features/models/ProviderFields.tsx'
+import { ADDABLE_KINDS, type AddableKind } from '../../features/models/provider-kinds.ts'
+import { useConnect } from '../../features/models/use-connect.ts'
 import { Button } from '../../ui/Button.tsx'
 import { FormDialog } from '../../ui/FormDialog.tsx'
 import { Select } from '../../ui/Select.tsx'
@@ -19,7 +26,6 @@ export function ProviderDialog(props: {
   onClose: () => void
 }) {
   const existing = props.existing
-  const text = () => words().models.form
   const connect = useConnect()
   const update = useUpdateProvider()
   const [draft, setDraft] = createSignal<ProviderDraft>(
@@ -54,23 +60,27 @@ export function ProviderDialog(props: {
   return (
     <FormDialog
       onClose={cancel}
-      title={existing === undefined ? text().addTitle : text().editTitle(existing.name)}
-      submit={existing === undefined ? text().connect : text().save}
+      title={existing === undefined ? t('models.form.addTitle') : t('models.form.editTitle', { name: existing.name })}
+      submit={existing === undefined ? t('models.form.connect') : t('models.form.save')}
       onSubmit={() => void save()}
       isRunning={connect.isRunning}
-      cancel={connect.notAccepted ? <Button onClick={keep}>{text().keepAnyway}</Button> : undefined}
+      cancel={connect.notAccepted ? <Button onClick={keep}>{t('models.form.keepAnyway')}</Button> : undefined}
       aside={
         <Show when={existing?.hasKey && existing.kind === 'openai-compatible'}>
           <Button variant="ghost" class="mr-auto" busy={update.isRunning} onClick={() => void removeKey()}>
-            {text().removeKey}
+            {t('models.form.removeKey')}
           </Button>
         </Show>
       }
     >
       <Show when={existing === undefined}>
         <Select
-          label={text().kind}
-          options={ADDABLE_KINDS.map((kind) => ({ value: kind, label: text().kinds[kind], note: text().kindNotes[kind] }))}
+          label={t('models.form.kind')}
+          options={ADDABLE_KINDS.map((kind) => ({
+            value: kind,
+            label: t(`models.form.kinds.${kind}`),
+            note: t(`models.form.kindNotes.${kind}`),
+          }))}
           value={draft().kind}
           onValue={(kind) => {
             setProblems({})

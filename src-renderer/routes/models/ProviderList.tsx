@@ -5,8 +5,8 @@ import { createSignal, For, Match, Show, Switch } from 'solid-js'
 import type { ModelList, Provider } from '../../../src-runner/contract/providers.ts'
 import { useCheckProvider, useDeleteProvider } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
-import { saidText } from '../../kit/said.ts'
-import { words } from '../../kit/words/words.ts'
+import { messageText } from '../../lib/message-text.ts'
+import { t } from '../../lib/language.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { Menu } from '../../ui/Menu.tsx'
@@ -19,7 +19,7 @@ export function ProviderList(props: {
   onEdit: (provider: Provider) => void
 }) {
   return (
-    <Panel title={words().models.providers.title} flush>
+    <Panel title={t('models.providers.title')} flush>
       <ul class="pb-1">
         <For each={props.providers}>
           {(provider) => <ProviderLine provider={provider} models={props.models} onEdit={() => props.onEdit(provider)} />}
@@ -30,7 +30,6 @@ export function ProviderList(props: {
 }
 
 function ProviderLine(props: { provider: Provider; models: ModelList | undefined; onEdit: () => void }) {
-  const text = () => words().models.providers
   const check = useCheckProvider()
   const remove = useDeleteProvider()
   const [checked, setChecked] = createSignal<{ ok: boolean; models: number; message: string } | null>(null)
@@ -41,23 +40,27 @@ function ProviderLine(props: { provider: Provider; models: ModelList | undefined
     const asked = checked()
     if (asked !== null || props.models === undefined) return asked
     const problem = props.models.problems.find((one) => one.providerId === props.provider.id)
-    if (problem !== undefined) return { ok: false, models: 0, message: saidText(problem.message, problem.said) }
+    if (problem !== undefined) return { ok: false, models: 0, message: messageText(problem.message) }
     return { ok: true, models: props.models.models.filter((model) => model.providerId === props.provider.id).length, message: '' }
   }
   const checkNow = async () => {
     setChecked(null)
     try {
-      const { ok, models, message, said } = await check.run({ params: { providerId: props.provider.id } })
-      setChecked({ ok, models, message: saidText(message, said) })
+      const { ok, models, message } = await check.run({ params: { providerId: props.provider.id } })
+      setChecked({ ok, models, message: messageText(message) })
     } catch (thrown) {
       setChecked({ ok: false, models: 0, message: sentenceOf(thrown) })
     }
   }
   const about = () => {
     const { provider } = props
-    if (provider.kind === 'demo') return text().demo
-    const key = provider.hasKey ? text().keyStored : provider.origin === 'found' ? text().onThisMachine : text().noKey
-    return [words().models.form.kinds[provider.kind], provider.baseUrl, key].filter(Boolean).join(' · ')
+    if (provider.kind === 'demo') return t('models.providers.demo')
+    const key = provider.hasKey
+      ? t('models.providers.keyStored')
+      : provider.origin === 'found'
+        ? t('models.providers.onThisMachine')
+        : t('models.providers.noKey')
+    return [t(`models.form.kinds.${provider.kind}`), provider.baseUrl, key].filter(Boolean).join(' · ')
   }
   return (
     <li class="flex items-center gap-3 px-4 py-2">
@@ -65,12 +68,12 @@ function ProviderLine(props: { provider: Provider; models: ModelList | undefined
       <div class="min-w-0 flex-1">
         <p class="flex items-center gap-2 max-sm:flex-wrap max-sm:gap-y-0.5">
           <span class="truncate font-medium">{props.provider.name}</span>
-          <Switch fallback={<Pill>{text().checking}</Pill>}>
+          <Switch fallback={<Pill>{t('models.providers.checking')}</Pill>}>
             <Match when={!check.isRunning && state()?.ok === true}>
-              <Pill tone="ok">{text().works(state()!.models)}</Pill>
+              <Pill tone="ok">{t('models.providers.works', { count: state()!.models })}</Pill>
             </Match>
             <Match when={!check.isRunning && state()?.ok === false}>
-              <Pill tone="bad">{text().failed}</Pill>
+              <Pill tone="bad">{t('models.providers.failed')}</Pill>
             </Match>
           </Switch>
         </p>
@@ -87,25 +90,25 @@ function ProviderLine(props: { provider: Provider; models: ModelList | undefined
       </div>
       <Show when={props.provider.origin !== 'built_in'}>
         <Menu
-          label={text().actions(props.provider.name)}
+          label={t('models.providers.actions', { name: props.provider.name })}
           items={[
-            { label: text().check, icon: RefreshCw, onSelect: () => void checkNow() },
-            { label: text().edit, icon: Pencil, onSelect: props.onEdit },
+            { label: t('models.providers.check'), icon: RefreshCw, onSelect: () => void checkNow() },
+            { label: t('models.providers.edit'), icon: Pencil, onSelect: props.onEdit },
             'separator',
-            { label: text().remove, icon: Trash2, tone: 'bad', onSelect: () => setRemoving(true) },
+            { label: t('models.providers.remove'), icon: Trash2, tone: 'bad', onSelect: () => setRemoving(true) },
           ]}
         />
       </Show>
       <ConfirmDialog
         open={isRemoving()}
         onClose={() => setRemoving(false)}
-        title={text().removeTitle(props.provider.name)}
-        confirm={words().common.remove}
+        title={t('models.providers.removeTitle', { name: props.provider.name })}
+        confirm={t('common.remove')}
         tone="bad"
         onConfirm={() => remove.run({ params: { providerId: props.provider.id } })}
         describeError={sentenceOf}
       >
-        {text().removeWhy}
+        {t('models.providers.removeWhy')}
       </ConfirmDialog>
     </li>
   )

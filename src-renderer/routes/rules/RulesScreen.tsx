@@ -1,9 +1,9 @@
 import { A } from '@solidjs/router'
 import ChevronLeft from 'lucide-solid/icons/chevron-left'
 import type { JSX } from 'solid-js'
-import { words } from '../../kit/words/words.ts'
-import { RulesPanel } from '../../rules/RulesPanel.tsx'
-import { Simulator } from '../../rules/Simulator.tsx'
+import { t } from '../../lib/language.ts'
+import { RulesPanel } from '../../features/rules/RulesPanel.tsx'
+import { Simulator } from '../../features/rules/Simulator.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Screen } from '../../ui/Screen.tsx'
 
@@ -13,9 +13,9 @@ export function RulesScreen(): JSX.Element {
     <Screen width="narrow">
       <A href="/approvals" class="-ml-1 mb-3 inline-flex items-center gap-1 rounded-md px-1 text-xs text-ink-3 hover:text-ink">
         <ChevronLeft size={14} aria-hidden="true" />
-        {words().approvals.title}
+        {t('approvals.title')}
       </A>
-      <PageHeader title={words().rules.title} description={words().rules.intro} />
+      <PageHeader title={t('rules.title')} description={t('rules.intro')} />
       <div class="flex flex-col gap-5">
         <RulesPanel agent={null} />
         <Simulator />

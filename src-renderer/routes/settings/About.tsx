@@ -1,6 +1,6 @@
 import { createResource, createSignal, Match, Show, Switch } from 'solid-js'
 import { ROUTES } from '../../../src-runner/contract/routes.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
@@ -12,26 +12,25 @@ const LINK = 'font-mono text-xs text-accent-ink hover:underline'
 
 export function About() {
   const desktop = useDesktop()
-  const text = () => words().settings.about
   const dashboardUrl = () => {
     const dashboard = desktop.state()?.dashboard
     return dashboard?.state === 'ready' ? dashboard.dashboardUrl : null
   }
   return (
-    <Panel title={text().title} flush>
+    <Panel title={t('settings.about.title')} flush>
       <Show when={desktop.state()?.info}>
         {(info) => (
           <>
-            <Row id="version" label={text().version}>
+            <Row id="version" label={t('settings.about.version')}>
               Deckhand {info().appVersion}
             </Row>
-            <Row id="platform" label={text().platform}>
-              {info().platform} · {text().electron} {info().electronVersion}
+            <Row id="platform" label={t('settings.about.platform')}>
+              {info().platform} · {t('settings.about.electron')} {info().electronVersion}
             </Row>
           </>
         )}
       </Show>
-      <Row id="api" label={text().api} hint={text().apiHint}>
+      <Row id="api" label={t('settings.about.api')} hint={t('settings.about.apiHint')}>
         <Show
           when={desktop.inApp}
           fallback={
@@ -40,7 +39,7 @@ export function About() {
             </a>
           }
         >
-          <Show when={dashboardUrl()} fallback={<span class="text-ink-3">{words().settings.servers.notRunning}</span>}>
+          <Show when={dashboardUrl()} fallback={<span class="text-ink-3">{t('settings.servers.notRunning')}</span>}>
             {(url) => (
               <button type="button" class={LINK} onClick={() => void desktop.openExternal(new URL(ROUTES.openapi.path, url()).href)}>
                 openapi.json
@@ -49,7 +48,7 @@ export function About() {
           </Show>
         </Show>
       </Row>
-      <Row id="shortcuts" label={text().shortcuts} hint={text().shortcutsHint}>
+      <Row id="shortcuts" label={t('settings.about.shortcuts')} hint={t('settings.about.shortcutsHint')}>
         <KeyHint keys="?" />
       </Row>
       <Licenses />
@@ -59,22 +58,21 @@ export function About() {
 
 /** Read when somebody wants to see them: some hundred thousand characters that the build has put beside the page. */
 function Licenses() {
-  const text = () => words().settings.about
   const [isOpen, setOpen] = createSignal(false)
   const [licenses] = createResource(isOpen, async () => {
     const answer = await fetch('/third-party-licenses.txt')
-    if (!answer.ok) throw new Error(text().noLicenses)
+    if (!answer.ok) throw new Error(t('settings.about.noLicenses'))
     return answer.text()
   })
   return (
-    <Row id="licenses" label={text().licenses} hint={text().licensesHint}>
+    <Row id="licenses" label={t('settings.about.licenses')} hint={t('settings.about.licensesHint')}>
       <Button size="sm" onClick={() => setOpen(true)}>
-        {text().showLicenses}
+        {t('settings.about.showLicenses')}
       </Button>
-      <Dialog open={isOpen()} size="lg" title={text().licenses} onClose={() => setOpen(false)}>
+      <Dialog open={isOpen()} size="lg" title={t('settings.about.licenses')} onClose={() => setOpen(false)}>
         <Switch>
           <Match when={licenses.error}>
-            <p class="text-sm text-bad">{text().noLicenses}</p>
+            <p class="text-sm text-bad">{t('settings.about.noLicenses')}</p>
           </Match>
           <Match when={licenses()}>{(all) => <pre class="font-mono text-xs whitespace-pre-wrap wrap-anywhere">{all()}</pre>}</Match>
         </Switch>

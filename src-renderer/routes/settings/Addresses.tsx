@@ -1,6 +1,6 @@
 import { createSignal, Show } from 'solid-js'
 import type { DesktopState } from '../../../src-main/contract/desktop-api.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
@@ -16,7 +16,6 @@ type Server = 'runner' | 'dashboard'
 /** Where the two servers answer. What is shown is what they really listen on. */
 export function Addresses(props: { state: DesktopState }) {
   const [changing, setChanging] = createSignal<Server | null>(null)
-  const text = () => words().settings.servers
   const urlOf = (server: Server): string | null => {
     const { runner, dashboard } = props.state
     if (server === 'runner') return runner.state === 'ready' ? runner.runnerUrl : null
@@ -24,15 +23,21 @@ export function Addresses(props: { state: DesktopState }) {
   }
   const portOf = (server: Server) => (server === 'runner' ? props.state.settings.runnerPort : props.state.settings.dashboardPort)
   return (
-    <Panel title={text().title} description={text().about} flush>
+    <Panel title={t('settings.servers.title')} description={t('settings.servers.about')} flush>
       <AddressRow
         id="dashboard"
-        label={text().dashboard}
-        hint={text().dashboardHint}
+        label={t('settings.servers.dashboard')}
+        hint={t('settings.servers.dashboardHint')}
         url={urlOf('dashboard')}
         onChange={() => setChanging('dashboard')}
       />
-      <AddressRow id="runner" label={text().runner} hint={text().runnerHint} url={urlOf('runner')} onChange={() => setChanging('runner')} />
+      <AddressRow
+        id="runner"
+        label={t('settings.servers.runner')}
+        hint={t('settings.servers.runnerHint')}
+        url={urlOf('runner')}
+        onChange={() => setChanging('runner')}
+      />
       <SecretRow />
       <Show when={changing()}>
         {(server) => <PortDialog server={server()} port={portOf(server())} onClose={() => setChanging(null)} />}
@@ -44,7 +49,6 @@ export function Addresses(props: { state: DesktopState }) {
 /** The desktop asks the person before it gives the secret out; it is forgotten when they hide it or go elsewhere. */
 function SecretRow() {
   const desktop = useDesktop()
-  const text = () => words().settings.servers
   const [secret, setSecret] = createSignal<string | null>(null)
   const [isAsking, setAsking] = createSignal(false)
   const show = async () => {
@@ -58,12 +62,12 @@ function SecretRow() {
     }
   }
   return (
-    <Row id="secret" label={text().secret} hint={text().secretHint}>
+    <Row id="secret" label={t('settings.servers.secret')} hint={t('settings.servers.secretHint')}>
       <Show
         when={secret()}
         fallback={
           <Button size="sm" busy={isAsking()} onClick={() => void show()}>
-            {text().showSecret}
+            {t('settings.servers.showSecret')}
           </Button>
         }
       >
@@ -72,7 +76,7 @@ function SecretRow() {
             <code class="font-mono text-xs wrap-anywhere">{shown()}</code>
             <CopyButton size="sm" text={shown()} copy={desktop.copyText} />
             <Button size="sm" onClick={() => setSecret(null)}>
-              {text().hideSecret}
+              {t('settings.servers.hideSecret')}
             </Button>
           </>
         )}
@@ -85,7 +89,7 @@ function AddressRow(props: { id: string; label: string; hint: string; url: strin
   const desktop = useDesktop()
   return (
     <Row id={props.id} label={props.label} hint={props.hint}>
-      <Show when={props.url} fallback={<Pill tone="warn">{words().settings.servers.notRunning}</Pill>}>
+      <Show when={props.url} fallback={<Pill tone="warn">{t('settings.servers.notRunning')}</Pill>}>
         {(url) => (
           <>
             <code class="font-mono text-xs">{url()}</code>
@@ -94,7 +98,7 @@ function AddressRow(props: { id: string; label: string; hint: string; url: strin
         )}
       </Show>
       <Button size="sm" onClick={() => props.onChange()}>
-        {words().settings.servers.changePort}
+        {t('settings.servers.changePort')}
       </Button>
     </Row>
   )
@@ -102,13 +106,12 @@ function AddressRow(props: { id: string; label: string; hint: string; url: strin
 
 function PortDialog(props: { server: Server; port: number; onClose: () => void }) {
   const desktop = useDesktop()
-  const text = () => words().settings.servers
   const [port, setPort] = createSignal(String(props.port))
   const [problem, setProblem] = createSignal<string | null>(null)
   const [isRunning, setRunning] = createSignal(false)
   const use = async () => {
     const wanted = Number(port())
-    if (!/^\d{1,5}$/.test(port().trim()) || wanted < 1024 || wanted > 65_535) return setProblem(text().portHint)
+    if (!/^\d{1,5}$/.test(port().trim()) || wanted < 1024 || wanted > 65_535) return setProblem(t('settings.servers.portHint'))
     setRunning(true)
     try {
       await desktop.api?.usePort({ server: props.server, port: wanted })
@@ -123,13 +126,20 @@ function PortDialog(props: { server: Server; port: number; onClose: () => void }
     <FormDialog
       size="sm"
       onClose={props.onClose}
-      title={text().portTitle(text()[props.server])}
-      description={text().portWhy}
-      submit={text().portUse}
+      title={t('settings.servers.portTitle', { server: t(`settings.servers.${props.server}`) })}
+      description={t('settings.servers.portWhy')}
+      submit={t('settings.servers.portUse')}
       onSubmit={() => void use()}
       isRunning={isRunning()}
     >
-      <TextField label={text().port} inputMode="numeric" value={port()} onValue={setPort} hint={text().portHint} problem={problem()} />
+      <TextField
+        label={t('settings.servers.port')}
+        inputMode="numeric"
+        value={port()}
+        onValue={setPort}
+        hint={t('settings.servers.portHint')}
+        problem={problem()}
+      />
     </FormDialog>
   )
 }

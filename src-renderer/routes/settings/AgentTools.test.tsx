@@ -5,14 +5,14 @@ import { createFakeRunner } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
 import { AgentTools } from './AgentTools.tsx'
 
-it('shows the own programs of the person to agents until the person switches that off', async () => {
+it('shows the user toolchain of the person to agents until the person switches that off', async () => {
   const runner = createFakeRunner({
     updateSettings: ({ body }) => ({ settings: { ...DEFAULT_SETTINGS, firstStart: 'done', ...body } }),
   })
   const { user } = renderScreen(AgentTools, { runner })
-  const own = await screen.findByRole('switch', { name: 'Your own programs' })
+  const own = await screen.findByRole('switch', { name: 'User toolchain' })
   expect(own).toBeChecked()
-  expect(own).toHaveAccessibleDescription(/without your logins and settings/)
+  expect(own).toHaveAccessibleDescription(/without your logins/)
   await user.click(own)
   expect(runner.callsOf('updateSettings').at(-1)!.body).toEqual({ ownPrograms: false })
 })

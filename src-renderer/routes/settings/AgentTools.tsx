@@ -1,12 +1,12 @@
 import { createSignal, type JSX, Match, Show, Switch as Choice } from 'solid-js'
 import { createStore } from 'solid-js/store'
-import type { Box } from '../../../src-runner/contract/box.ts'
+import type { Sandbox } from '../../../src-runner/contract/sandbox.ts'
 import { type Settings, type UpdateWebSearch, WebSearchKind } from '../../../src-runner/contract/settings.ts'
-import { useCheckBox, useUpdateSettings, useUpdateWebSearch } from '../../api/mutations.ts'
+import { useCheckSandbox, useUpdateSettings, useUpdateWebSearch } from '../../api/mutations.ts'
 import { issueOf, problemOf, sentenceOf } from '../../api/problem.ts'
-import { useBox, useSettings } from '../../api/queries.ts'
-import { saidText } from '../../kit/said.ts'
-import { words } from '../../kit/words/words.ts'
+import { useSandbox, useSettings } from '../../api/queries.ts'
+import { messageText } from '../../lib/message-text.ts'
+import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -21,12 +21,11 @@ import { toast } from '../../ui/Toasts.tsx'
 
 /** What the tools of agents stand on: the sandbox for programs, the search in the web, and what is opened to them nearby. */
 export function AgentTools(): JSX.Element {
-  const text = () => words().settings.tools
   const settings = useSettings()
   const [open, setOpen] = createSignal<'search' | 'hosts' | null>(null)
   return (
-    <Panel title={text().title} flush>
-      <BoxRow />
+    <Panel title={t('settings.tools.title')} flush>
+      <SandboxRow />
       <Show
         when={settings.data?.settings}
         fallback={
@@ -40,13 +39,17 @@ export function AgentTools(): JSX.Element {
         {(held) => (
           <>
             <ProgramsRow settings={held()} />
-            <Row id="web-search" label={text().search} hint={text().searchHint}>
-              <span class="text-sm text-ink-2">{held().webSearch === null ? text().searchOff : text().kinds[held().webSearch!.kind]}</span>
-              <Button onClick={() => setOpen('search')}>{held().webSearch === null ? text().searchSetUp : words().common.edit}</Button>
+            <Row id="web-search" label={t('settings.tools.search')} hint={t('settings.tools.searchHint')}>
+              <span class="text-sm text-ink-2">
+                {held().webSearch === null ? t('settings.tools.searchOff') : t(`settings.tools.kinds.${held().webSearch!.kind}`)}
+              </span>
+              <Button onClick={() => setOpen('search')}>
+                {held().webSearch === null ? t('settings.tools.searchSetUp') : t('common.edit')}
+              </Button>
             </Row>
-            <Row id="hosts" label={text().hosts} hint={text().hostsHint}>
-              <span class="text-sm text-ink-2">{text().hostCount(held().openedHosts.length)}</span>
-              <Button onClick={() => setOpen('hosts')}>{words().common.edit}</Button>
+            <Row id="hosts" label={t('settings.tools.hosts')} hint={t('settings.tools.hostsHint')}>
+              <span class="text-sm text-ink-2">{t('settings.tools.hostCount', { count: held().openedHosts.length })}</span>
+              <Button onClick={() => setOpen('hosts')}>{t('common.edit')}</Button>
             </Row>
             <Show when={open() === 'search'}>
               <SearchDialog settings={held()} onClose={() => setOpen(null)} />
@@ -62,40 +65,47 @@ export function AgentTools(): JSX.Element {
 }
 
 function ProgramsRow(props: { settings: Settings }): JSX.Element {
-  const text = () => words().settings.tools
   const change = useUpdateSettings()
   const turn = (ownPrograms: boolean) =>
     void change.run({ body: { ownPrograms } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
   return (
     <RowFrame id="programs">
-      <Switch label={text().programs} hint={text().programsHint} checked={props.settings.ownPrograms} onChecked={turn} />
+      <Switch
+        label={t('settings.tools.programs')}
+        hint={t('settings.tools.programsHint')}
+        checked={props.settings.ownPrograms}
+        onChecked={turn}
+      />
     </RowFrame>
   )
 }
 
-function BoxRow(): JSX.Element {
-  const text = () => words().settings.tools
-  const answer = useBox()
-  const check = useCheckBox()
+function SandboxRow(): JSX.Element {
+  const answer = useSandbox()
+  const check = useCheckSandbox()
   const checkNow = () => void check.run().catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
   return (
     <Show when={answer.data}>
       {(data) => (
         <Row
           id="sandbox"
-          label={text().box}
+          label={t('settings.tools.sandbox')}
           hint={
             <Choice>
-              <Match when={!data().box.works}>{[...boxTexts(data().box), text().boxMissing].join(' ')}</Match>
-              <Match when={!data().box.network.works}>{[text().boxHint, ...boxTexts(data().box.network)].join(' ')}</Match>
-              <Match when={true}>{text().boxHint}</Match>
+              <Match when={!data().sandbox.works}>{[...sandboxTexts(data().sandbox), t('settings.tools.sandboxMissing')].join(' ')}</Match>
+              <Match when={!data().sandbox.network.works}>
+                {[t('settings.tools.sandboxHint'), ...sandboxTexts(data().sandbox.network)].join(' ')}
+              </Match>
+              <Match when={true}>{t('settings.tools.sandboxHint')}</Match>
             </Choice>
           }
         >
-          <Pill tone={data().box.works ? 'ok' : 'warn'}>{data().box.works ? text().boxWorks : text().boxNone}</Pill>
-          <Show when={!data().box.works}>
+          <Pill tone={data().sandbox.works ? 'ok' : 'warn'}>
+            {data().sandbox.works ? t('settings.tools.sandboxWorks') : t('settings.tools.sandboxNone')}
+          </Pill>
+          <Show when={!data().sandbox.works}>
             <Button size="sm" busy={check.isRunning} onClick={checkNow}>
-              {text().boxCheck}
+              {t('settings.tools.sandboxCheck')}
             </Button>
           </Show>
         </Row>
@@ -104,12 +114,11 @@ function BoxRow(): JSX.Element {
   )
 }
 
-function boxTexts({ reason, reasonSaid, advice, adviceSaid }: Pick<Box, 'reason' | 'reasonSaid' | 'advice' | 'adviceSaid'>): string[] {
-  return [saidText(reason, reasonSaid), saidText(advice, adviceSaid)].filter((part) => part !== '')
+function sandboxTexts({ reason, advice }: Pick<Sandbox, 'reason' | 'advice'>): string[] {
+  return [messageText(reason), messageText(advice)].filter((part) => part !== '')
 }
 
 function SearchDialog(props: { settings: Settings; onClose: () => void }): JSX.Element {
-  const text = () => words().settings.tools
   const change = useUpdateWebSearch()
   const held = () => props.settings.webSearch
   const [form, setForm] = createStore<{ kind: WebSearchKind; baseUrl: string; apiKey: string }>({
@@ -136,18 +145,18 @@ function SearchDialog(props: { settings: Settings; onClose: () => void }): JSX.E
     <Dialog
       open
       onClose={props.onClose}
-      title={text().search}
-      description={text().searchDialog}
+      title={t('settings.tools.search')}
+      description={t('settings.tools.searchDialog')}
       actions={
         <>
           <Show when={held()}>
             <Button variant="ghost" class="mr-auto" disabled={change.isRunning} onClick={() => void send(null)}>
-              {text().searchRemove}
+              {t('settings.tools.searchRemove')}
             </Button>
           </Show>
-          <Button onClick={() => props.onClose()}>{words().common.cancel}</Button>
+          <Button onClick={() => props.onClose()}>{t('common.cancel')}</Button>
           <Button variant="primary" busy={change.isRunning} onClick={() => void save()}>
-            {words().common.save}
+            {t('common.save')}
           </Button>
         </>
       }
@@ -160,16 +169,16 @@ function SearchDialog(props: { settings: Settings; onClose: () => void }): JSX.E
         }}
       >
         <Select
-          label={text().searchKind}
-          options={WebSearchKind.options.map((kind) => ({ value: kind, label: text().kinds[kind] }))}
+          label={t('settings.tools.searchKind')}
+          options={WebSearchKind.options.map((kind) => ({ value: kind, label: t(`settings.tools.kinds.${kind}`) }))}
           value={form.kind}
           onValue={(kind) => setForm('kind', kind)}
         />
         <Show when={form.kind === 'searxng'}>
           <TextField
             mono
-            label={text().searchUrl}
-            hint={text().searchUrlHint}
+            label={t('settings.tools.searchUrl')}
+            hint={t('settings.tools.searchUrlHint')}
             placeholder="http://127.0.0.1:8888"
             problem={atField('baseUrl')}
             value={form.baseUrl}
@@ -180,8 +189,8 @@ function SearchDialog(props: { settings: Settings; onClose: () => void }): JSX.E
           <TextField
             mono
             type="password"
-            label={text().searchKey}
-            hint={keeps() ? text().searchKeyKept : text().searchKeyHint}
+            label={t('settings.tools.searchKey')}
+            hint={keeps() ? t('settings.tools.searchKeyKept') : t('settings.tools.searchKeyHint')}
             problem={atField('apiKey')}
             value={form.apiKey}
             onValue={(apiKey) => setForm('apiKey', apiKey)}
@@ -199,7 +208,6 @@ function SearchDialog(props: { settings: Settings; onClose: () => void }): JSX.E
 }
 
 function HostsDialog(props: { settings: Settings; onClose: () => void }): JSX.Element {
-  const text = () => words().settings.tools
   const change = useUpdateSettings()
   const [typed, setTyped] = createSignal(props.settings.openedHosts.join('\n'))
   const hosts = () => [
@@ -222,21 +230,21 @@ function HostsDialog(props: { settings: Settings; onClose: () => void }): JSX.El
     <Dialog
       open
       onClose={props.onClose}
-      title={text().hosts}
-      description={text().hostsDialog}
+      title={t('settings.tools.hosts')}
+      description={t('settings.tools.hostsDialog')}
       actions={
         <>
-          <Button onClick={() => props.onClose()}>{words().common.cancel}</Button>
+          <Button onClick={() => props.onClose()}>{t('common.cancel')}</Button>
           <Button variant="primary" busy={change.isRunning} onClick={() => void save()}>
-            {words().common.save}
+            {t('common.save')}
           </Button>
         </>
       }
     >
       <TextArea
         mono
-        label={text().hostsField}
-        hint={text().hostsFieldHint}
+        label={t('settings.tools.hostsField')}
+        hint={t('settings.tools.hostsFieldHint')}
         placeholder={'nas.local\n192.168.1.5:8080'}
         rows={4}
         maxRows={12}
@@ -245,7 +253,7 @@ function HostsDialog(props: { settings: Settings; onClose: () => void }): JSX.El
         onValue={setTyped}
       />
       <Show when={hosts().length > 0}>
-        <p class="mt-3 rounded-md bg-warn-soft px-3 py-2 text-xs text-warn">{text().hostsWarning}</p>
+        <p class="mt-3 rounded-md bg-warn-soft px-3 py-2 text-xs text-warn">{t('settings.tools.hostsWarning')}</p>
       </Show>
     </Dialog>
   )

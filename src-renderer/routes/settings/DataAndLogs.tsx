@@ -1,5 +1,5 @@
 import type { DesktopState } from '../../../src-main/contract/desktop-api.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Row } from '../../ui/Row.tsx'
@@ -8,27 +8,26 @@ import { useMachine } from './machine.ts'
 
 export function DataAndLogs(props: { state: DesktopState }) {
   const machine = useMachine()
-  const text = () => words().settings.data
   return (
-    <Panel title={text().title} flush>
-      <Row id="data-dir" label={text().dataDir} hint={text().dataDirHint}>
+    <Panel title={t('settings.data.title')} flush>
+      <Row id="data-dir" label={t('settings.data.dataDir')} hint={t('settings.data.dataDirHint')}>
         <Path path={props.state.info.dataDir} />
         <Button size="sm" onClick={() => machine.show('data')}>
-          {text().show}
+          {t('settings.data.show')}
         </Button>
       </Row>
-      <Row id="logs-dir" label={text().logsDir}>
+      <Row id="logs-dir" label={t('settings.data.logsDir')}>
         <Path path={props.state.info.logsDir} />
         <Button size="sm" onClick={() => machine.show('logs')}>
-          {text().show}
+          {t('settings.data.show')}
         </Button>
       </Row>
-      <Row id="log-level" label={text().logLevel}>
+      <Row id="log-level" label={t('settings.data.logLevel')}>
         <Select
-          label={text().logLevel}
+          label={t('settings.data.logLevel')}
           hideLabel
           class="w-36"
-          options={(['error', 'warn', 'info', 'debug'] as const).map((value) => ({ value, label: text().logLevels[value] }))}
+          options={(['error', 'warn', 'info', 'debug'] as const).map((value) => ({ value, label: t(`settings.data.logLevels.${value}`) }))}
           value={props.state.settings.logLevel}
           onValue={(logLevel) => machine.change({ logLevel })}
         />

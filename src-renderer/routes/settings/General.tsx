@@ -1,5 +1,6 @@
 import { Show } from 'solid-js'
-import { changeLanguage, languageSetting, words } from '../../kit/words/words.ts'
+import { LANGUAGES } from '../../../resources/locales/texts.ts'
+import { changeLanguage, languageName, languageSetting, t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Row, RowFrame } from '../../ui/Row.tsx'
@@ -10,21 +11,23 @@ import { useMachine } from './machine.ts'
 export function General() {
   const desktop = useDesktop()
   const machine = useMachine()
-  const text = () => words().settings.general
   return (
-    <Panel title={text().title} flush>
-      <Row id="theme" label={text().theme}>
+    <Panel title={t('settings.general.title')} flush>
+      <Row id="theme" label={t('settings.general.theme')}>
         <SegmentedControl
-          label={text().theme}
-          options={(['system', 'light', 'dark'] as const).map((value) => ({ value, label: text().themes[value] }))}
+          label={t('settings.general.theme')}
+          options={(['system', 'light', 'dark'] as const).map((value) => ({ value, label: t(`settings.general.themes.${value}`) }))}
           value={desktop.theme()}
           onValue={desktop.changeTheme}
         />
       </Row>
-      <Row id="language" label={text().language}>
+      <Row id="language" label={t('settings.general.language')}>
         <SegmentedControl
-          label={text().language}
-          options={(['system', 'en', 'de'] as const).map((value) => ({ value, label: text().languages[value] }))}
+          label={t('settings.general.language')}
+          options={[
+            { value: 'system', label: t('settings.general.systemLanguage') },
+            ...LANGUAGES.map((value) => ({ value, label: languageName(value) })),
+          ]}
           value={languageSetting()}
           onValue={changeLanguage}
         />
@@ -34,16 +37,16 @@ export function General() {
           <>
             <RowFrame id="start-at-login">
               <Switch
-                label={text().startAtLogin}
-                hint={text().startAtLoginHint}
+                label={t('settings.general.startAtLogin')}
+                hint={t('settings.general.startAtLoginHint')}
                 checked={state().settings.startAtLogin}
                 onChecked={(startAtLogin) => machine.change({ startAtLogin })}
               />
             </RowFrame>
             <RowFrame id="close-to-tray">
               <Switch
-                label={text().closeToTray}
-                hint={text().closeToTrayHint}
+                label={t('settings.general.closeToTray')}
+                hint={t('settings.general.closeToTrayHint')}
                 checked={state().settings.closeToTray}
                 onChecked={(closeToTray) => machine.change({ closeToTray })}
               />

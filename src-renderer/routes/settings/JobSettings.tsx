@@ -2,9 +2,9 @@ import { createEffect, createMemo, createSignal, on, Show } from 'solid-js'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useAgents, useSettings } from '../../api/queries.ts'
-import { fieldText, readNumber } from '../../kit/numbers.ts'
-import { locale, words } from '../../kit/words/words.ts'
-import { UnpricedNote } from '../../models/UnpricedNote.tsx'
+import { fieldText, readNumber } from '../../../resources/locales/numbers.ts'
+import { locale, t } from '../../lib/language.ts'
+import { UnpricedNote } from '../../features/models/UnpricedNote.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
@@ -16,7 +16,6 @@ import { toast } from '../../ui/Toasts.tsx'
 const CHOICES = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
 
 export function JobSettings() {
-  const text = () => words().settings.jobs
   const settings = useSettings()
   const agents = useAgents()
   const change = useUpdateSettings()
@@ -29,7 +28,7 @@ export function JobSettings() {
   const choose = (count: string) =>
     void change.run({ body: { concurrency: Number(count) } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
   return (
-    <Panel title={text().title} flush>
+    <Panel title={t('settings.jobs.title')} flush>
       <Show
         when={!settings.error}
         fallback={
@@ -38,9 +37,9 @@ export function JobSettings() {
           </div>
         }
       >
-        <Row id="concurrency" label={text().concurrency} hint={text().concurrencyHint}>
+        <Row id="concurrency" label={t('settings.jobs.concurrency')} hint={t('settings.jobs.concurrencyHint')}>
           <Select
-            label={text().concurrency}
+            label={t('settings.jobs.concurrency')}
             hideLabel
             class="w-20"
             options={options()}
@@ -53,8 +52,8 @@ export function JobSettings() {
         <Show when={settings.data?.settings.dayBudgetUsd}>
           <UnpricedNote agents={agents.data?.agents ?? []} />
         </Show>
-        <Row id="rules" label={text().rules} hint={text().rulesHint}>
-          <ButtonLink href="/rules">{text().rulesOpen}</ButtonLink>
+        <Row id="rules" label={t('settings.jobs.rules')} hint={t('settings.jobs.rulesHint')}>
+          <ButtonLink href="/rules">{t('settings.jobs.rulesOpen')}</ButtonLink>
         </Row>
       </Show>
     </Panel>
@@ -63,7 +62,6 @@ export function JobSettings() {
 
 /** Saved when the field is left or Enter is pressed. `undefined`: not known yet. */
 function DayBudget(props: { budget: number | null | undefined }) {
-  const text = () => words().settings.jobs
   const change = useUpdateSettings()
   const [typed, setTyped] = createSignal('')
   const [problem, setProblem] = createSignal<string | null>(null)
@@ -75,19 +73,19 @@ function DayBudget(props: { budget: number | null | undefined }) {
   )
   const save = () => {
     const amount = typed().trim() === '' ? null : readNumber(typed())
-    if (amount !== null && !(amount >= 0.01 && amount <= 100_000)) return setProblem(text().dayBudgetBad)
+    if (amount !== null && !(amount >= 0.01 && amount <= 100_000)) return setProblem(t('settings.jobs.dayBudgetBad'))
     setProblem(null)
     if (props.budget === undefined || amount === props.budget) return
     change.run({ body: { dayBudgetUsd: amount } }).catch((thrown: unknown) => setProblem(sentenceOf(thrown)))
   }
   return (
-    <Row id="day-budget" label={text().dayBudget} hint={text().dayBudgetHint}>
+    <Row id="day-budget" label={t('settings.jobs.dayBudget')} hint={t('settings.jobs.dayBudgetHint')}>
       <div class="w-28">
         <TextField
-          label={text().dayBudget}
+          label={t('settings.jobs.dayBudget')}
           hideLabel
           inputMode="decimal"
-          placeholder={text().dayBudgetNone}
+          placeholder={t('settings.jobs.dayBudgetNone')}
           problem={problem()}
           disabled={props.budget === undefined}
           value={typed()}

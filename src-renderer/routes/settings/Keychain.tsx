@@ -1,6 +1,6 @@
 import { createSignal, Show } from 'solid-js'
 import type { VaultState } from '../../../src-main/contract/desktop-api.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Panel } from '../../ui/Panel.tsx'
@@ -10,7 +10,6 @@ import { toast } from '../../ui/Toasts.tsx'
 
 export function Keychain(props: { vault: VaultState }) {
   const desktop = useDesktop()
-  const text = () => words().settings.keys
   const [isRunning, setRunning] = createSignal(false)
   const recheck = async () => {
     setRunning(true)
@@ -24,16 +23,18 @@ export function Keychain(props: { vault: VaultState }) {
   }
   const isOk = () => props.vault.state === 'ok'
   return (
-    <Panel title={text().title} flush>
+    <Panel title={t('settings.keys.title')} flush>
       <Row
         id="keychain"
-        label={props.vault.kind === 'keychain' ? text().keychain : text().file}
-        hint={isOk() ? (props.vault.kind === 'file' ? text().fileHint : undefined) : text().whyOf[props.vault.state]}
+        label={props.vault.kind === 'keychain' ? t('settings.keys.keychain') : t('settings.keys.file')}
+        hint={
+          isOk() ? (props.vault.kind === 'file' ? t('settings.keys.fileHint') : undefined) : t(`settings.keys.whyOf.${props.vault.state}`)
+        }
       >
-        <Pill tone={isOk() ? 'ok' : 'bad'}>{text().states[props.vault.state]}</Pill>
+        <Pill tone={isOk() ? 'ok' : 'bad'}>{t(`settings.keys.states.${props.vault.state}`)}</Pill>
         <Show when={!isOk()}>
           <Button size="sm" busy={isRunning()} onClick={() => void recheck()}>
-            {text().recheck}
+            {t('settings.keys.recheck')}
           </Button>
         </Show>
       </Row>

@@ -1,9 +1,9 @@
 import { createSignal, For, type JSX, Show } from 'solid-js'
-import { NoticeKind, type NotificationSettings } from '../../../src-runner/contract/notifications.ts'
+import { NotificationKind, type NotificationSettings } from '../../../src-runner/contract/notifications.ts'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { useSettings } from '../../api/queries.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { Panel } from '../../ui/Panel.tsx'
 import { Switch } from '../../ui/Switch.tsx'
 import { TextField } from '../../ui/TextField.tsx'
@@ -14,7 +14,6 @@ const FIRST_QUIET_HOURS = { from: '22:00', until: '07:00' }
 
 /** One switch for each kind, and the hours in which none appears. */
 export function Notifications(): JSX.Element {
-  const text = () => words().settings.notifications
   const settings = useSettings()
   const change = useUpdateSettings()
   const save = (notifications: NotificationSettings) =>
@@ -22,13 +21,13 @@ export function Notifications(): JSX.Element {
   return (
     <Show when={settings.data?.settings.notifications}>
       {(held) => (
-        <Panel title={text().title} description={text().about} flush>
+        <Panel title={t('settings.notifications.title')} description={t('settings.notifications.about')} flush>
           <ul class="py-1">
-            <For each={NoticeKind.options}>
+            <For each={NotificationKind.options}>
               {(kind) => (
                 <li id={`notify-${kind}`} class="px-4 py-1.5 outline-none focus:bg-accent-soft">
                   <Switch
-                    label={text().kinds[kind]}
+                    label={t(`settings.notifications.kinds.${kind}`)}
                     checked={held().kinds[kind]}
                     onChecked={(on) => save({ ...held(), kinds: { ...held().kinds, [kind]: on } })}
                   />
@@ -38,8 +37,8 @@ export function Notifications(): JSX.Element {
           </ul>
           <div id="quiet-hours" class="flex flex-col gap-3 border-t border-line px-4 py-3 outline-none focus:bg-accent-soft">
             <Switch
-              label={text().quiet}
-              hint={text().quietHint}
+              label={t('settings.notifications.quiet')}
+              hint={t('settings.notifications.quietHint')}
               checked={held().quietHours !== null}
               onChecked={(on) => save({ ...held(), quietHours: on ? FIRST_QUIET_HOURS : null })}
             />
@@ -47,12 +46,12 @@ export function Notifications(): JSX.Element {
               {(hours) => (
                 <div class="flex gap-3">
                   <ClockField
-                    label={text().quietFrom}
+                    label={t('settings.notifications.quietFrom')}
                     value={hours().from}
                     onValue={(from) => save({ ...held(), quietHours: { ...hours(), from } })}
                   />
                   <ClockField
-                    label={text().quietUntil}
+                    label={t('settings.notifications.quietUntil')}
                     value={hours().until}
                     onValue={(until) => save({ ...held(), quietHours: { ...hours(), until } })}
                   />

@@ -3,8 +3,8 @@ import { FIRST_INGRESS_PORT, type PublicAddress, type TunnelProgram } from '../.
 import { useCheckPublicAddress, useStartTunnel, useStopTunnel, useUpdatePublicAddress } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { usePublicAddress } from '../../api/queries.ts'
-import { saidText } from '../../kit/said.ts'
-import { words } from '../../kit/words/words.ts'
+import { messageText } from '../../lib/message-text.ts'
+import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
@@ -23,10 +23,9 @@ const showBad = (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(throw
 
 /** How services on the internet reach the webhooks of this machine: the address, what it leads to, and a tunnel. */
 export function OutsideWebhooks(): JSX.Element {
-  const text = () => words().settings.outside
   const answer = usePublicAddress()
   return (
-    <Panel title={text().title} description={text().about} flush>
+    <Panel title={t('settings.outside.title')} description={t('settings.outside.about')} flush>
       <Show
         when={answer.data?.publicAddress}
         fallback={
@@ -50,13 +49,12 @@ export function OutsideWebhooks(): JSX.Element {
 }
 
 function Address(props: { address: PublicAddress }): JSX.Element {
-  const text = () => words().settings.outside
   const desktop = useDesktop()
   const change = useUpdatePublicAddress()
   const check = useCheckPublicAddress()
   const [typed, setTyped] = createSignal('')
   const isOwn = () => props.address.source === 'none' || props.address.source === 'setting'
-  const problem = () => (change.error ? (sentenceOf(change.error) ?? text().bad) : null)
+  const problem = () => (change.error ? (sentenceOf(change.error) ?? t('settings.outside.bad')) : null)
   createEffect(
     on(
       () => props.address.url,
@@ -74,8 +72,10 @@ function Address(props: { address: PublicAddress }): JSX.Element {
         when={isOwn()}
         fallback={
           <div>
-            <div class="text-sm text-ink">{text().address}</div>
-            <div class="text-xs text-ink-3">{props.address.source === 'environment' ? text().fromEnvironment : text().fromTunnel}</div>
+            <div class="text-sm text-ink">{t('settings.outside.address')}</div>
+            <div class="text-xs text-ink-3">
+              {props.address.source === 'environment' ? t('settings.outside.fromEnvironment') : t('settings.outside.fromTunnel')}
+            </div>
             <div class="mt-1 flex items-center gap-1">
               <code class="font-mono text-xs wrap-anywhere">{props.address.url}</code>
               <CopyButton size="sm" text={props.address.url ?? ''} copy={desktop.copyText} />
@@ -93,11 +93,15 @@ function Address(props: { address: PublicAddress }): JSX.Element {
         >
           <div class="min-w-60 flex-1">
             <TextField
-              label={text().address}
+              label={t('settings.outside.address')}
               type="url"
               mono
               placeholder="https://"
-              hint={props.address.url === null ? `${text().addressHint}. ${text().addressNone}` : text().addressHint}
+              hint={
+                props.address.url === null
+                  ? `${t('settings.outside.addressHint')}. ${t('settings.outside.addressNone')}`
+                  : t('settings.outside.addressHint')
+              }
               problem={problem()}
               value={typed()}
               onValue={setTyped}
@@ -105,7 +109,7 @@ function Address(props: { address: PublicAddress }): JSX.Element {
           </div>
           <Show when={typed().trim() !== (props.address.url ?? '')}>
             <Button type="submit" variant="primary" busy={change.isRunning}>
-              {text().save}
+              {t('settings.outside.save')}
             </Button>
           </Show>
         </form>
@@ -113,23 +117,23 @@ function Address(props: { address: PublicAddress }): JSX.Element {
       <Show when={props.address.url !== null}>
         <div class="flex flex-wrap items-center gap-x-3 gap-y-1.5">
           <Pill tone={TONES[check.isRunning ? 'checking' : props.address.check.state]}>
-            {text().states[check.isRunning ? 'checking' : props.address.check.state]}
+            {t(`settings.outside.states.${check.isRunning ? 'checking' : props.address.check.state}`)}
           </Pill>
           <Show when={props.address.check.checkedAt}>
             {(at) => (
               <span class="text-xs text-ink-3">
-                {text().checked} <Time at={at()} />
+                {t('settings.outside.checked')} <Time at={at()} />
               </span>
             )}
           </Show>
           <Button size="sm" busy={check.isRunning} onClick={() => void check.run({}).catch(showBad)}>
-            {text().check}
+            {t('settings.outside.check')}
           </Button>
         </div>
         <Show when={props.address.check.problem}>
           {(problem) => (
             <p role={props.address.check.state === 'exposed' ? 'alert' : undefined} class="text-sm wrap-anywhere text-bad">
-              {saidText(problem(), props.address.check.problemSaid)}
+              {messageText(problem())}
             </p>
           )}
         </Show>
@@ -140,7 +144,6 @@ function Address(props: { address: PublicAddress }): JSX.Element {
 
 /** The port that answers webhooks alone, and what a tunnel of the person's own has to lead to. */
 function Listener(props: { address: PublicAddress }): JSX.Element {
-  const text = () => words().settings.outside
   const desktop = useDesktop()
   const change = useUpdatePublicAddress()
   const [typed, setTyped] = createSignal('')
@@ -157,7 +160,7 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
   }
   const leave = () => {
     const port = Number(typed())
-    if (!/^\d{4,5}$/.test(typed().trim()) || port < 1024 || port > 65_535) return setProblem(text().portBad)
+    if (!/^\d{4,5}$/.test(typed().trim()) || port < 1024 || port > 65_535) return setProblem(t('settings.outside.portBad'))
     if (port !== props.address.ingressPort) put(port)
   }
   return (
@@ -168,8 +171,8 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
       >
         <div class="min-w-60 flex-1">
           <Switch
-            label={text().listener}
-            hint={text().listenerHint}
+            label={t('settings.outside.listener')}
+            hint={t('settings.outside.listenerHint')}
             checked={props.address.ingressPort !== null}
             disabled={change.isRunning || (props.address.url !== null && props.address.ingressPort !== null)}
             onChecked={(isOn) => put(isOn ? FIRST_INGRESS_PORT : null)}
@@ -177,7 +180,7 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
           <Show when={props.address.ingressProblem}>
             {(said) => (
               <p role="alert" class="text-xs wrap-anywhere text-bad">
-                {saidText(said(), props.address.ingressProblemSaid)}
+                {messageText(said())}
               </p>
             )}
           </Show>
@@ -192,7 +195,7 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
         <Show when={props.address.ingressPort !== null}>
           <div class="w-24">
             <TextField
-              label={text().port}
+              label={t('settings.outside.port')}
               hideLabel
               inputMode="numeric"
               value={typed()}
@@ -204,8 +207,11 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
           </div>
         </Show>
       </div>
-      <Show when={props.address.ingressPort !== null} fallback={<Row id="leads-to" label={text().leadsTo} hint={text().leadsToFirst} />}>
-        <Row id="leads-to" label={text().leadsTo} hint={text().leadsToHint}>
+      <Show
+        when={props.address.ingressPort !== null}
+        fallback={<Row id="leads-to" label={t('settings.outside.leadsTo')} hint={t('settings.outside.leadsToFirst')} />}
+      >
+        <Row id="leads-to" label={t('settings.outside.leadsTo')} hint={t('settings.outside.leadsToHint')}>
           <code class="font-mono text-xs">{props.address.localUrl}</code>
           <CopyButton size="sm" text={props.address.localUrl} copy={desktop.copyText} />
         </Row>
@@ -215,7 +221,6 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
 }
 
 function TunnelRow(props: { address: PublicAddress }): JSX.Element {
-  const text = () => words().settings.outside
   const start = useStartTunnel()
   const stop = useStopTunnel()
   const installed = () => props.address.programs.filter((one) => one.installed)
@@ -224,12 +229,16 @@ function TunnelRow(props: { address: PublicAddress }): JSX.Element {
   const begin = (program: TunnelProgram) => void start.run({ body: { program } }).catch(showBad)
   return (
     <>
-      <Row id="tunnel" label={text().tunnel} hint={installed().length === 0 && !isUp() ? text().tunnelNone : text().tunnelHint}>
+      <Row
+        id="tunnel"
+        label={t('settings.outside.tunnel')}
+        hint={installed().length === 0 && !isUp() ? t('settings.outside.tunnelNone') : t('settings.outside.tunnelHint')}
+      >
         <div class="flex flex-wrap items-center justify-end gap-2">
           <Show when={tunnel()}>
             {(one) => (
               <Pill tone={one().state === 'running' ? 'ok' : one().state === 'failed' ? 'bad' : 'plain'}>
-                {one().program}: {text().tunnelStates[one().state]}
+                {one().program}: {t(`settings.outside.tunnelStates.${one().state}`)}
               </Pill>
             )}
           </Show>
@@ -239,21 +248,19 @@ function TunnelRow(props: { address: PublicAddress }): JSX.Element {
               <For each={installed()}>
                 {({ program }) => (
                   <Button size="sm" busy={start.isRunning} disabled={props.address.source === 'environment'} onClick={() => begin(program)}>
-                    {text().start(program)}
+                    {t('settings.outside.start', { program })}
                   </Button>
                 )}
               </For>
             }
           >
             <Button size="sm" busy={stop.isRunning} onClick={() => void stop.run({}).catch(showBad)}>
-              {text().stop}
+              {t('settings.outside.stop')}
             </Button>
           </Show>
         </div>
       </Row>
-      <Show when={tunnel()?.problem}>
-        {(problem) => <p class="px-4 pb-3 text-sm wrap-anywhere text-bad">{saidText(problem(), tunnel()?.problemSaid)}</p>}
-      </Show>
+      <Show when={tunnel()?.problem}>{(problem) => <p class="px-4 pb-3 text-sm wrap-anywhere text-bad">{messageText(problem())}</p>}</Show>
     </>
   )
 }

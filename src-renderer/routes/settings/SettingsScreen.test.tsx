@@ -1,9 +1,10 @@
-import { screen, within } from '@solidjs/testing-library'
+import { quote } from '../../testing/things.ts'
+import { screen, waitFor, within } from '@solidjs/testing-library'
 import { afterEach, expect, it, vi } from 'vitest'
 import type { DesktopApi, DesktopState } from '../../../src-main/contract/desktop-api.ts'
 import { DEFAULT_SETTINGS } from '../../../src-runner/contract/settings.ts'
 import { createAppDesktop } from '../../platform/desktop.ts'
-import { changeLanguage, words } from '../../kit/words/words.ts'
+import { changeLanguage, t } from '../../lib/language.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen, type RenderOptions } from '../../testing/render.tsx'
 import { allSettings, settingHref, type SettingsSection } from './sections.ts'
@@ -40,7 +41,7 @@ const state: DesktopState = {
 it('shows the licenses of others when somebody asks for them', async () => {
   const { user } = openSettings('about')
   const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('zod 4.6.7 (MIT)'))
-  await user.click(await screen.findByRole('button', { name: words().settings.about.showLicenses }))
+  await user.click(await screen.findByRole('button', { name: t('settings.about.showLicenses') }))
   expect(await within(await screen.findByRole('dialog')).findByText('zod 4.6.7 (MIT)')).toBeInTheDocument()
   expect(fetched).toHaveBeenCalledWith('/third-party-licenses.txt')
   fetched.mockRestore()
@@ -72,12 +73,12 @@ function inApp(usePort: () => Promise<void> = () => Promise.resolve()) {
 it('shows the secret only after it was asked for, and forgets it again', async () => {
   const { asked, desktop } = inApp()
   const { user } = openSettings('computer', { desktop })
-  const show = await screen.findByRole('button', { name: words().settings.servers.showSecret })
+  const show = await screen.findByRole('button', { name: t('settings.servers.showSecret') })
   expect(asked).toEqual([])
   await user.click(show)
   expect(await screen.findByText('the-secret-of-this-computer')).toBeVisible()
   expect(asked).toEqual([['revealSecret', undefined]])
-  await user.click(screen.getByRole('button', { name: words().settings.servers.hideSecret }))
+  await user.click(screen.getByRole('button', { name: t('settings.servers.hideSecret') }))
   expect(screen.queryByText('the-secret-of-this-computer')).toBeNull()
 })
 
@@ -91,23 +92,23 @@ it('shows where the servers really answer and moves one to another port', async 
   expect(port).toHaveValue('3005')
   await user.clear(port)
   await user.type(port, '80')
-  await user.click(screen.getByRole('button', { name: 'Use this port' }))
+  await user.click(screen.getByRole('button', { name: 'Change port' }))
   expect(port).toBeInvalid()
   expect(asked).toEqual([])
   await user.clear(port)
   await user.type(port, '4000')
-  await user.click(screen.getByRole('button', { name: 'Use this port' }))
-  await vi.waitFor(() => expect(port).toHaveAccessibleDescription('Port 4000 is used by another program.'))
+  await user.click(screen.getByRole('button', { name: 'Change port' }))
+  await waitFor(() => expect(port).toHaveAccessibleDescription('Port 4000 is used by another program.'))
   taken = false
-  await user.click(screen.getByRole('button', { name: 'Use this port' }))
-  await vi.waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  await user.click(screen.getByRole('button', { name: 'Change port' }))
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   expect(asked).toEqual(Array(2).fill(['usePort', { server: 'runner', port: 4000 }]))
 })
 
 it('says what is wrong with the keychain and checks again', async () => {
   const { asked, desktop } = inApp()
   const { user } = openSettings('computer', { desktop })
-  expect(await screen.findByText('Unlock it (signing in to the desktop usually does), then check again.')).toBeVisible()
+  expect(await screen.findByText('Unlock it (signing in to your desktop usually does), then check again.')).toBeVisible()
   expect(screen.getByText('Locked')).toBeVisible()
   await user.click(screen.getByRole('button', { name: 'Check again' }))
   expect(asked).toEqual([['recheckVault', undefined]])
@@ -127,7 +128,7 @@ it('changes the machine through the desktop', async () => {
   const { user } = openSettings('general', { desktop })
   await user.click(await screen.findByRole('switch', { name: 'Start at login' }))
   await user.click(screen.getByRole('radio', { name: 'Dark' }))
-  await user.click(screen.getByRole('link', { name: 'Health' }))
+  await user.click(screen.getByRole('link', { name: 'Health check' }))
   await user.click(await screen.findByRole('button', { name: 'Restart in safe mode' }))
   await user.click(screen.getByRole('link', { name: 'This computer' }))
   await user.click((await screen.findAllByRole('button', { name: 'Show' }))[1]!)
@@ -157,15 +158,15 @@ it('shows a change at once and takes it back when it was refused', async () => {
   let answer: ((refusal: Refusal) => void) | undefined
   const runner = createFakeRunner({ updateSettings: () => new Promise((resolve) => (answer = resolve)) })
   const { user } = openSettings('jobs', { runner })
-  const field = await screen.findByRole('button', { name: /Jobs at the same time/ })
-  await vi.waitFor(() => expect(field).toHaveTextContent('4'))
+  const field = await screen.findByRole('button', { name: /Parallel jobs/ })
+  await waitFor(() => expect(field).toHaveTextContent('4'))
   field.focus()
   await user.keyboard('{Enter}')
   await screen.findByRole('listbox')
   await user.keyboard('{ArrowDown}{Enter}')
-  await vi.waitFor(() => expect(field).toHaveTextContent('6'))
+  await waitFor(() => expect(field).toHaveTextContent('6'))
   answer!(new Refusal('disk_full'))
-  await vi.waitFor(() => expect(field).toHaveTextContent('4'))
+  await waitFor(() => expect(field).toHaveTextContent('4'))
   expect(await screen.findByText(/Free some space/)).toBeVisible()
   expect(runner.callsOf('updateSettings')[0]!.body).toEqual({ concurrency: 6 })
 })
@@ -174,22 +175,24 @@ it('says how the sandbox stands, and tries it again', async () => {
   const missing = {
     kind: 'none' as const,
     works: false,
-    reason: 'bubblewrap is not installed.',
-    advice: 'Install the package bubblewrap.',
+    reason: quote('bubblewrap is not installed.'),
+    advice: quote('Install the package bubblewrap.'),
     network: { works: false, reason: null, advice: null },
     checkedAt: 1,
   }
   const runner = createFakeRunner({
-    getBox: () => ({ box: missing }),
-    checkBox: () => ({
-      box: { ...missing, kind: 'bubblewrap', works: true, reason: null, advice: null, network: { ...missing.network, works: true } },
+    getSandbox: () => ({ sandbox: missing }),
+    checkSandbox: () => ({
+      sandbox: { ...missing, kind: 'bubblewrap', works: true, reason: null, advice: null, network: { ...missing.network, works: true } },
     }),
   })
   const { user } = openSettings('tools', { runner })
-  await screen.findByText('bubblewrap is not installed. Install the package bubblewrap. Without it, every program asks you first.')
+  await screen.findByText(
+    'bubblewrap is not installed. Install the package bubblewrap. Without a sandbox, every program needs your approval.',
+  )
   await user.click(screen.getByRole('button', { name: 'Check again' }))
-  await screen.findByText(/writes in its folder only/)
-  expect(screen.queryByText('Not here')).toBeNull()
+  await screen.findByText(/only write to the agent’s folder/)
+  expect(screen.queryByText('Not available')).toBeNull()
 })
 
 it('sets up web search: the key is written once and never held', async () => {
@@ -225,30 +228,30 @@ it('opens addresses nearby one by one, and says which of them is wrong', async (
         : { settings: { ...DEFAULT_SETTINGS, firstStart: 'done', openedHosts: body.openedHosts ?? [] } },
   })
   const { user } = openSettings('tools', { runner })
-  const row = (await screen.findByText('Opened addresses')).parentElement!.parentElement!
+  const row = (await screen.findByText('Allowed local addresses')).parentElement!.parentElement!
   await user.click(within(row).getByRole('button', { name: 'Edit' }))
-  const field = await screen.findByRole('textbox', { name: 'One a line' })
+  const field = await screen.findByRole('textbox', { name: 'One per line' })
   await user.type(field, 'nas.local{Enter}http://x')
   await user.click(screen.getByRole('button', { name: 'Save' }))
   expect(await screen.findByRole('alert')).toHaveTextContent("'http://x' is no host.")
   await user.clear(field)
   await user.type(field, 'nas.local nas.local')
   await user.click(screen.getByRole('button', { name: 'Save' }))
-  await vi.waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   expect(runner.callsOf('updateSettings').at(-1)!.body).toEqual({ openedHosts: ['nas.local'] })
 })
 
 it('caps the money of a day when the field is left, and takes a decimal comma', async () => {
   const runner = createFakeRunner({ updateSettings: ({ body }) => ({ settings: { ...DEFAULT_SETTINGS, ...body } }) })
   const { user } = openSettings('jobs', { runner })
-  const field = await screen.findByRole('textbox', { name: /Money a day/ })
-  await vi.waitFor(() => expect(field).toBeEnabled())
+  const field = await screen.findByRole('textbox', { name: /Daily spending limit/ })
+  await waitFor(() => expect(field).toBeEnabled())
   await user.type(field, 'lots')
   await user.tab()
-  expect(await screen.findByRole('alert')).toHaveTextContent('An amount between 0.01 and 100,000.')
+  expect(await screen.findByRole('alert')).toHaveTextContent('Enter an amount between 0.01 and 100,000.')
   await user.clear(field)
   await user.type(field, '2,50{Enter}')
-  await vi.waitFor(() => expect(runner.callsOf('updateSettings').map((call) => call.body)).toEqual([{ dayBudgetUsd: 2.5 }]))
+  await waitFor(() => expect(runner.callsOf('updateSettings').map((call) => call.body)).toEqual([{ dayBudgetUsd: 2.5 }]))
 })
 
 it('has a switch for each kind of notification, and quiet hours', async () => {
@@ -262,8 +265,8 @@ it('has a switch for each kind of notification, and quiet hours', async () => {
     },
   })
   const { user } = openSettings('notifications', { runner })
-  await user.click(await screen.findByRole('switch', { name: 'A job failed' }))
-  await vi.waitFor(() => expect(settings.notifications.kinds).toMatchObject({ job_failed: false, approval_waiting: true }))
+  await user.click(await screen.findByRole('switch', { name: 'Job failed' }))
+  await waitFor(() => expect(settings.notifications.kinds).toMatchObject({ job_failed: false, approval_waiting: true }))
   await user.click(screen.getByRole('switch', { name: 'Quiet hours' }))
   expect(await screen.findByLabelText('From')).toHaveValue('22:00')
   expect(settings.notifications).toMatchObject({ kinds: { job_failed: false }, quietHours: { from: '22:00', until: '07:00' } })
@@ -274,7 +277,7 @@ it('says how webhooks are reached from outside, and what is wrong when they are 
     getPublicAddress: () => ({
       publicAddress: {
         ...{ url: 'https://hooks.example.com', source: 'setting', localUrl: 'http://127.0.0.1:3002', ingressPort: 3002 },
-        check: { state: 'unreachable', checkedAt: 1_700_000_000_000, problem: 'hooks.example.com answered 502.' },
+        check: { state: 'unreachable', checkedAt: 1_700_000_000_000, problem: quote('hooks.example.com answered 502.') },
         programs: [
           { program: 'cloudflared', installed: true, path: '/usr/bin/cloudflared' },
           { program: 'ngrok', installed: false, path: null },
@@ -293,20 +296,20 @@ it('says how webhooks are reached from outside, and what is wrong when they are 
   const field = screen.getByLabelText('Public address')
   await user.clear(field)
   await user.type(field, 'https://nowhere{Enter}')
-  await vi.waitFor(() => expect(field).toBeInvalid())
+  await waitFor(() => expect(field).toBeInvalid())
   expect(screen.getByText('That leads nowhere.')).toBeVisible()
 })
 
 it('looks at what the app needs of this computer, and looks again', async () => {
   const runner = createFakeRunner()
   runner.answer({
-    getDoctor: () => ({ checks: [{ name: 'box', state: 'warning', found: 'Not installed.', fix: 'Install bubblewrap.' }] }),
+    getDoctor: () => ({ checks: [{ name: 'sandbox', state: 'warning', found: 'Not installed.', fix: 'Install bubblewrap.' }] }),
   })
   const { user } = openSettings('health', { runner })
   expect(await screen.findByText('Install bubblewrap.')).toBeVisible()
-  expect(screen.getByText('Look at it:')).toBeInTheDocument()
-  runner.answer({ getDoctor: () => ({ checks: [{ name: 'box', state: 'ok', found: 'Works.', fix: '' }] }) })
-  await user.click(screen.getByRole('button', { name: 'Look again' }))
+  expect(screen.getByText('Warning:')).toBeInTheDocument()
+  runner.answer({ getDoctor: () => ({ checks: [{ name: 'sandbox', state: 'ok', found: 'Works.', fix: '' }] }) })
+  await user.click(screen.getByRole('button', { name: 'Run again' }))
   expect(await screen.findByText('Works.')).toBeVisible()
   expect(screen.queryByText('Install bubblewrap.')).toBeNull()
 })
@@ -324,7 +327,7 @@ it('says first what does not work, and leads to where it is put right', async ()
   })
   openSettings('health', { runner })
   const checks = within((await screen.findByText('Logged out.')).closest('ul')!).getAllByRole('listitem')
-  expect(checks.map((check) => check.textContent?.split(':')[0])).toEqual(['Does not work', 'Look at it', 'Fine'])
+  expect(checks.map((check) => check.textContent?.split(':')[0])).toEqual(['Failed', 'Warning', 'OK'])
   expect(within(checks[0]!).getByRole('link', { name: 'Channels' })).toHaveAttribute('href', '/channels')
   expect(within(checks[1]!).getByRole('link', { name: 'Models & keys' })).toHaveAttribute('href', '/models')
   expect(within(checks[2]!).queryByRole('link')).toBeNull()
@@ -335,7 +338,7 @@ it('gives each section an address, and begins with the general one', async () =>
   expect(await screen.findByRole('radio', { name: 'Light' })).toBeVisible()
   await user.click(screen.getByRole('link', { name: 'Agent tools' }))
   expect(path()).toBe('/settings/tools')
-  expect(await screen.findByText('Opened addresses')).toBeVisible()
+  expect(await screen.findByText('Allowed local addresses')).toBeVisible()
   expect(screen.getByRole('link', { name: 'Agent tools' })).toHaveAttribute('aria-current', 'page')
   expect(screen.queryByRole('radio', { name: 'Light' })).toBeNull()
 })
@@ -345,7 +348,7 @@ it('finds a setting in another section and goes to its row', async () => {
   await user.type(screen.getByRole('searchbox', { name: 'Search settings' }), 'quiet')
   await user.click(await screen.findByRole('link', { name: /Quiet hours/ }))
   expect(path()).toBe('/settings/notifications#quiet-hours')
-  await vi.waitFor(() => expect(document.activeElement?.id).toBe('quiet-hours'))
+  await waitFor(() => expect(document.activeElement?.id).toBe('quiet-hours'))
   await user.clear(screen.getByRole('searchbox', { name: 'Search settings' }))
   await user.type(screen.getByRole('searchbox', { name: 'Search settings' }), 'zebra')
   expect(await screen.findByText(/zebra/)).toBeVisible()
@@ -354,16 +357,16 @@ it('finds a setting in another section and goes to its row', async () => {
 it('has a row for every setting that the search can find', async () => {
   const { desktop } = inApp()
   const runner = createFakeRunner({
-    getBox: () => ({
-      box: {
+    getSandbox: () => ({
+      sandbox: {
         ...{ kind: 'none', works: false, reason: null, advice: null, checkedAt: 1 },
         network: { works: false, reason: null, advice: null },
       },
     }),
   })
-  for (const setting of allSettings(words(), true)) {
+  for (const setting of allSettings(true)) {
     const view = openSettings(setting.section, { runner, desktop, path: settingHref(setting) })
-    await vi.waitFor(() => expect(document.getElementById(setting.id), setting.id).not.toBeNull())
+    await waitFor(() => expect(document.getElementById(setting.id), setting.id).not.toBeNull())
     view.unmount()
   }
 })
@@ -372,8 +375,8 @@ it('shows the part that the address names, also when its content comes later, an
   const shown = vi.spyOn(Element.prototype, 'scrollIntoView')
   const { user } = openSettings('health', { path: '/settings/health#checks' })
   await screen.findByText('Sound, 2 MB.')
-  await vi.waitFor(() => expect(shown.mock.contexts).toContainEqual(expect.objectContaining({ id: 'checks' })))
+  await waitFor(() => expect(shown.mock.contexts).toContainEqual(expect.objectContaining({ id: 'checks' })))
   await user.tab()
-  expect(screen.getByRole('button', { name: 'Look again' })).toHaveFocus()
+  expect(screen.getByRole('button', { name: 'Run again' })).toHaveFocus()
   shown.mockRestore()
 })

@@ -12,8 +12,8 @@ import Webhook from 'lucide-solid/icons/webhook'
 import Wrench from 'lucide-solid/icons/wrench'
 import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
-import { matchesWords } from '../../kit/text.ts'
-import { words } from '../../kit/words/words.ts'
+import { matchesWords } from '../../lib/text.ts'
+import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { ArrowList } from '../../ui/ArrowList.tsx'
 import type { Icon } from '../../ui/icon.ts'
@@ -24,7 +24,7 @@ import { About } from './About.tsx'
 import { Addresses } from './Addresses.tsx'
 import { AgentTools } from './AgentTools.tsx'
 import { DataAndLogs } from './DataAndLogs.tsx'
-import { Doctor } from './Doctor.tsx'
+import { HealthChecks } from './HealthCheck.tsx'
 import { General } from './General.tsx'
 import { JobSettings } from './JobSettings.tsx'
 import { Keychain } from './Keychain.tsx'
@@ -46,7 +46,7 @@ const CONTENT: Record<SettingsSection, { icon: Icon; content: () => JSX.Element 
     icon: HeartPulse,
     content: () => (
       <>
-        <Doctor />
+        <HealthChecks />
         <Trouble />
       </>
     ),
@@ -71,9 +71,9 @@ export function SettingsScreen() {
           <div class="md:hidden">
             <A href="/settings" class="-ml-1 mb-2 inline-flex min-h-10 items-center gap-1 pr-2 text-sm text-ink-2 hover:text-ink">
               <ChevronLeft size={16} aria-hidden="true" />
-              {words().settings.title}
+              {t('settings.title')}
             </A>
-            <h1 class="sr-only">{words().settings.sections[section()]}</h1>
+            <h1 class="sr-only">{t(`settings.sections.${section()}`)}</h1>
           </div>
           <div
             ref={(element) => {
@@ -93,30 +93,29 @@ export function SettingsScreen() {
 function Sections(props: { current: SettingsSection; isBehind: boolean }) {
   const desktop = useDesktop()
   const [query, setQuery] = createSignal('')
-  const text = () => words().settings
   const found = () =>
-    allSettings(words(), desktop.inApp).filter(({ section, label, hint }) =>
-      matchesWords(`${text().sections[section]} ${label} ${hint ?? ''}`, query()),
+    allSettings(desktop.inApp).filter(({ section, label, hint }) =>
+      matchesWords(`${t(`settings.sections.${section}`)} ${label} ${hint ?? ''}`, query()),
     )
   return (
     <div
       class={`scroll-quiet flex w-60 shrink-0 flex-col overflow-y-auto border-r border-line px-3 py-5 max-lg:w-50 max-md:w-full max-md:border-r-0 max-md:px-4 ${props.isBehind ? 'max-md:hidden' : ''}`}
     >
-      <h1 class="px-2 pb-3 text-xl font-semibold tracking-tight text-ink">{text().title}</h1>
+      <h1 class="px-2 pb-3 text-xl font-semibold tracking-tight text-ink">{t('settings.title')}</h1>
       <TextField
         class="pb-3"
         type="search"
-        label={text().search}
+        label={t('settings.search')}
         hideLabel
-        placeholder={text().search}
+        placeholder={t('settings.search')}
         icon={Search}
         value={query()}
         onValue={setQuery}
       />
       <Switch>
         <Match when={query().trim() === ''}>
-          <nav aria-label={text().title}>
-            <ArrowList label={text().sectionList} class="flex flex-col gap-0.5">
+          <nav aria-label={t('settings.title')}>
+            <ArrowList label={t('settings.sectionList')} class="flex flex-col gap-0.5">
               <For each={SETTINGS_SECTIONS}>
                 {(section) => (
                   <li>
@@ -127,7 +126,7 @@ function Sections(props: { current: SettingsSection; isBehind: boolean }) {
                       class={`flex h-8 items-center gap-2.5 rounded-md px-2 text-ink-2 hover:bg-hover hover:text-ink max-md:h-11 max-md:text-md ${section === props.current ? 'md:bg-pressed md:font-medium md:text-ink' : ''}`}
                     >
                       <Dynamic component={CONTENT[section].icon} size={16} aria-hidden="true" />
-                      <span class="min-w-0 flex-1 truncate">{text().sections[section]}</span>
+                      <span class="min-w-0 flex-1 truncate">{t(`settings.sections.${section}`)}</span>
                       <ChevronRight size={16} class="text-ink-3 md:hidden" aria-hidden="true" />
                     </A>
                   </li>
@@ -137,7 +136,7 @@ function Sections(props: { current: SettingsSection; isBehind: boolean }) {
           </nav>
         </Match>
         <Match when={found().length > 0}>
-          <ArrowList label={text().found} class="flex flex-col gap-0.5">
+          <ArrowList label={t('settings.found')} class="flex flex-col gap-0.5">
             <For each={found()}>
               {(setting) => (
                 <li>
@@ -147,7 +146,7 @@ function Sections(props: { current: SettingsSection; isBehind: boolean }) {
                     class="flex min-h-10 flex-col justify-center rounded-md px-2 py-1 text-ink hover:bg-hover"
                   >
                     <span class="wrap-anywhere">{setting.label}</span>
-                    <span class="text-xs text-ink-3">{text().sections[setting.section]}</span>
+                    <span class="text-xs text-ink-3">{t(`settings.sections.${setting.section}`)}</span>
                   </A>
                 </li>
               )}
@@ -156,7 +155,11 @@ function Sections(props: { current: SettingsSection; isBehind: boolean }) {
         </Match>
       </Switch>
       <p role="status" class={query().trim() !== '' && found().length === 0 ? 'px-2 text-ink-3' : 'sr-only'}>
-        {query().trim() === '' ? '' : found().length === 0 ? words().common.noMatchFor(query().trim()) : text().foundCount(found().length)}
+        {query().trim() === ''
+          ? ''
+          : found().length === 0
+            ? t('common.noMatchFor', { query: query().trim() })
+            : t('settings.foundCount', { count: found().length })}
       </p>
     </div>
   )
@@ -169,8 +172,8 @@ function Computer() {
     <Show
       when={desktop.inApp}
       fallback={
-        <Panel title={words().settings.sections.computer} flush>
-          <Row label={words().common.availableInApp} hint={words().settings.computerWhy} />
+        <Panel title={t('settings.sections.computer')} flush>
+          <Row label={t('common.availableInApp')} hint={t('settings.computerWhy')} />
         </Panel>
       }
     >

@@ -2,7 +2,7 @@ import { useNavigate } from '@solidjs/router'
 import { Show } from 'solid-js'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Panel } from '../../ui/Panel.tsx'
@@ -15,7 +15,6 @@ export function Trouble() {
   const machine = useMachine()
   const navigate = useNavigate()
   const change = useUpdateSettings()
-  const text = () => words().settings.trouble
   const again = async () => {
     try {
       await change.run({ body: { firstStart: 'model' } })
@@ -25,26 +24,26 @@ export function Trouble() {
     }
   }
   return (
-    <Panel title={text().title} flush>
+    <Panel title={t('settings.trouble.title')} flush>
       <Show when={desktop.state()}>
         {(state) => (
           <>
-            <Row id="restart" label={text().restart} hint={text().restartHint}>
+            <Row id="restart" label={t('settings.trouble.restart')} hint={t('settings.trouble.restartHint')}>
               <Button size="sm" onClick={() => machine.restart(state().info.safeMode)}>
-                {text().restartNow}
+                {t('settings.trouble.restartNow')}
               </Button>
             </Row>
-            <Row id="safe-mode" label={text().safeMode} hint={text().safeModeHint}>
+            <Row id="safe-mode" label={t('settings.trouble.safeMode')} hint={t('settings.trouble.safeModeHint')}>
               <Button size="sm" onClick={() => machine.restart(!state().info.safeMode)}>
-                {state().info.safeMode ? text().safeModeLeave : text().safeModeStart}
+                {state().info.safeMode ? t('settings.trouble.safeModeLeave') : t('settings.trouble.safeModeStart')}
               </Button>
             </Row>
           </>
         )}
       </Show>
-      <Row id="first-start" label={text().firstStart} hint={text().firstStartHint}>
+      <Row id="first-start" label={t('settings.trouble.firstStart')} hint={t('settings.trouble.firstStartHint')}>
         <Button size="sm" busy={change.isRunning} onClick={() => void again()}>
-          {text().firstStartAgain}
+          {t('settings.trouble.firstStartAgain')}
         </Button>
       </Row>
     </Panel>

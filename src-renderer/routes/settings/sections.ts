@@ -1,5 +1,8 @@
-import { NoticeKind } from '../../../src-runner/contract/notifications.ts'
-import type { Words } from '../../kit/words/words.ts'
+import { NotificationKind } from '../../../src-runner/contract/notifications.ts'
+import { HealthCheck } from '../../../src-runner/contract/doctor.ts'
+import { WebSearchKind } from '../../../src-runner/contract/settings.ts'
+import { LANGUAGES } from '../../../resources/locales/texts.ts'
+import { languageName, t } from '../../lib/language.ts'
 
 /** Each is an address of its own: `/settings/webhooks`. */
 export const SETTINGS_SECTIONS = ['general', 'jobs', 'notifications', 'tools', 'webhooks', 'computer', 'health', 'about'] as const
@@ -13,47 +16,64 @@ export function settingHref({ section, id }: Pick<Setting, 'section' | 'id'>): s
 }
 
 /** Everything that the settings hold, in their order. What only the app can do is left out in a browser. */
-export function allSettings({ settings: text }: Words, inApp: boolean): Setting[] {
-  const { general, jobs, notifications, tools, outside, servers, keys, data, doctor, trouble, about } = text
+export function allSettings(inApp: boolean): Setting[] {
   const of = (section: SettingsSection) => (id: string, label: string, hint?: string) => ({ section, id, label, hint })
   const [inGeneral, inJobs, inNotifications, inTools] = [of('general'), of('jobs'), of('notifications'), of('tools')]
   const [inWebhooks, inComputer, inHealth, inAbout] = [of('webhooks'), of('computer'), of('health'), of('about')]
   const app = (settings: Setting[]) => (inApp ? settings : [])
   return [
-    inGeneral('theme', general.theme, Object.values(general.themes).join(' ')),
-    inGeneral('language', general.language, Object.values(general.languages).join(' ')),
+    inGeneral(
+      'theme',
+      t('settings.general.theme'),
+      (['light', 'dark'] as const).map((theme) => t(`settings.general.themes.${theme}`)).join(' '),
+    ),
+    inGeneral('language', t('settings.general.language'), LANGUAGES.map(languageName).join(' ')),
     ...app([
-      inGeneral('start-at-login', general.startAtLogin, general.startAtLoginHint),
-      inGeneral('close-to-tray', general.closeToTray, general.closeToTrayHint),
+      inGeneral('start-at-login', t('settings.general.startAtLogin'), t('settings.general.startAtLoginHint')),
+      inGeneral('close-to-tray', t('settings.general.closeToTray'), t('settings.general.closeToTrayHint')),
     ]),
-    inJobs('concurrency', jobs.concurrency, jobs.concurrencyHint),
-    inJobs('day-budget', jobs.dayBudget, jobs.dayBudgetHint),
-    inJobs('rules', jobs.rules, jobs.rulesHint),
-    ...NoticeKind.options.map((kind) => inNotifications(`notify-${kind}`, notifications.kinds[kind])),
-    inNotifications('quiet-hours', notifications.quiet, notifications.quietHint),
-    inTools('sandbox', tools.box, tools.boxHint),
-    inTools('programs', tools.programs, tools.programsHint),
-    inTools('web-search', tools.search, `${tools.searchHint} ${Object.values(tools.kinds).join(' ')}`),
-    inTools('hosts', tools.hosts, tools.hostsHint),
-    inWebhooks('address', outside.address, outside.about),
-    inWebhooks('listener', outside.listener, outside.listenerHint),
-    inWebhooks('leads-to', outside.leadsTo, outside.leadsToHint),
-    inWebhooks('tunnel', outside.tunnel, outside.tunnelNone),
+    inJobs('concurrency', t('settings.jobs.concurrency'), t('settings.jobs.concurrencyHint')),
+    inJobs('day-budget', t('settings.jobs.dayBudget'), t('settings.jobs.dayBudgetHint')),
+    inJobs('rules', t('settings.jobs.rules'), t('settings.jobs.rulesHint')),
+    ...NotificationKind.options.map((kind) => inNotifications(`notify-${kind}`, t(`settings.notifications.kinds.${kind}`))),
+    inNotifications('quiet-hours', t('settings.notifications.quiet'), t('settings.notifications.quietHint')),
+    inTools('sandbox', t('settings.tools.sandbox'), t('settings.tools.sandboxHint')),
+    inTools('programs', t('settings.tools.programs'), t('settings.tools.programsHint')),
+    inTools(
+      'web-search',
+      t('settings.tools.search'),
+      `${t('settings.tools.searchHint')} ${WebSearchKind.options.map((kind) => t(`settings.tools.kinds.${kind}`)).join(' ')}`,
+    ),
+    inTools('hosts', t('settings.tools.hosts'), t('settings.tools.hostsHint')),
+    inWebhooks('address', t('settings.outside.address'), t('settings.outside.about')),
+    inWebhooks('listener', t('settings.outside.listener'), t('settings.outside.listenerHint')),
+    inWebhooks('leads-to', t('settings.outside.leadsTo'), t('settings.outside.leadsToHint')),
+    inWebhooks('tunnel', t('settings.outside.tunnel'), t('settings.outside.tunnelNone')),
     ...app([
-      inComputer('dashboard', servers.dashboard, `${servers.dashboardHint} ${servers.port}`),
-      inComputer('runner', servers.runner, `${servers.runnerHint} ${servers.port}`),
-      inComputer('secret', servers.secret, servers.secretHint),
-      inComputer('keychain', keys.title, keys.keychain),
-      inComputer('data-dir', data.dataDir, data.dataDirHint),
-      inComputer('logs-dir', data.logsDir),
-      inComputer('log-level', data.logLevel),
+      inComputer('dashboard', t('settings.servers.dashboard'), `${t('settings.servers.dashboardHint')} ${t('settings.servers.port')}`),
+      inComputer('runner', t('settings.servers.runner'), `${t('settings.servers.runnerHint')} ${t('settings.servers.port')}`),
+      inComputer('secret', t('settings.servers.secret'), t('settings.servers.secretHint')),
+      inComputer('keychain', t('settings.keys.title'), t('settings.keys.keychain')),
+      inComputer('data-dir', t('settings.data.dataDir'), t('settings.data.dataDirHint')),
+      inComputer('logs-dir', t('settings.data.logsDir')),
+      inComputer('log-level', t('settings.data.logLevel')),
     ]),
-    inHealth('checks', doctor.title, `${doctor.about} ${Object.values(doctor.names).join(' ')}`),
-    ...app([inHealth('restart', trouble.restart, trouble.restartHint), inHealth('safe-mode', trouble.safeMode, trouble.safeModeHint)]),
-    inHealth('first-start', trouble.firstStart, trouble.firstStartHint),
-    ...app([inAbout('version', about.version), inAbout('platform', about.platform, about.electron)]),
-    inAbout('api', about.api, about.apiHint),
-    inAbout('shortcuts', about.shortcuts),
-    inAbout('licenses', about.licenses, about.licensesHint),
+    inHealth(
+      'checks',
+      t('settings.healthCheck.title'),
+      `${t('settings.healthCheck.about')} ${HealthCheck.shape.name.options.map((name) => t(`settings.healthCheck.names.${name}`)).join(' ')}`,
+    ),
+    ...app([
+      inHealth('restart', t('settings.trouble.restart'), t('settings.trouble.restartHint')),
+      inHealth('safe-mode', t('settings.trouble.safeMode'), t('settings.trouble.safeModeHint')),
+    ]),
+    inHealth('first-start', t('settings.trouble.firstStart'), t('settings.trouble.firstStartHint')),
+    ...app([
+      inAbout('version', t('settings.about.version')),
+      inAbout('platform', t('settings.about.platform'), t('settings.about.electron')),
+    ]),
+    inAbout('api', t('settings.about.api'), t('settings.about.apiHint')),
+    inAbout('shortcuts', t('settings.about.shortcuts')),
+    inAbout('licenses', t('settings.about.licenses'), t('settings.about.licensesHint')),
   ]
 }

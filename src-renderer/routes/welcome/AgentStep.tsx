@@ -5,7 +5,7 @@ import { RadioGroup } from '@kobalte/core/radio-group'
 import { createSignal, For, Show } from 'solid-js'
 import { useCreateAgent, useMakeSampleFolder } from '../../api/mutations.ts'
 import { issueOf, sentenceOf } from '../../api/problem.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -18,15 +18,14 @@ import { StepHead } from './StepHead.tsx'
 
 /** Three starters with a name and instructions of their own; everything can be changed before and after. */
 export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
-  const text = () => words().welcome.agent
   const create = useCreateAgent()
   const [starter, setStarter] = createSignal<Starter>('guide')
   const [name, setName] = createSignal<string | null>(null)
   const [instructions, setInstructions] = createSignal<string | null>(null)
   const [folder, setFolder] = createSignal('')
   // What was not changed by hand follows the starter.
-  const shownName = () => name() ?? text().starters[starter()].name
-  const shownInstructions = () => instructions() ?? text().starters[starter()].instructions
+  const shownName = () => name() ?? t(`welcome.agent.starters.${starter()}.name`)
+  const shownInstructions = () => instructions() ?? t(`welcome.agent.starters.${starter()}.instructions`)
   const folderProblem = () => issueOf(create.error, 'folders') ?? (isFolderError() ? sentenceOf(create.error) : null)
   const isFolderError = () => (create.error as { code?: string } | null)?.code === 'folder_not_usable'
 
@@ -58,10 +57,10 @@ export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
         void submit()
       }}
     >
-      <StepHead title={text().title} about={text().about} />
+      <StepHead title={t('welcome.agent.title')} about={t('welcome.agent.about')} />
       <div class="flex flex-col gap-5">
         <RadioGroup value={starter()} onChange={(value) => setStarter(value as Starter)}>
-          <RadioGroup.Label class="sr-only">{text().starter}</RadioGroup.Label>
+          <RadioGroup.Label class="sr-only">{t('welcome.agent.starter')}</RadioGroup.Label>
           <div class="grid grid-cols-3 gap-2 max-sm:grid-cols-1">
             <For each={STARTERS}>
               {(one) => (
@@ -69,17 +68,23 @@ export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
                   <RadioGroup.ItemInput class="peer" />
                   <RadioGroup.ItemLabel class="flex h-full flex-col gap-1 rounded-xl border border-line bg-surface p-3 shadow-card transition-colors duration-100 peer-focus-visible:outline-2 peer-focus-visible:outline-offset-2 peer-focus-visible:outline-accent-ink hover:border-line-strong data-checked:border-accent-ink data-checked:bg-accent-soft">
                     <span class="flex items-center gap-2">
-                      <Avatar name={text().starters[one].name} size="sm" />
-                      <span class="font-medium">{text().starters[one].name}</span>
+                      <Avatar name={t(`welcome.agent.starters.${one}.name`)} size="sm" />
+                      <span class="font-medium">{t(`welcome.agent.starters.${one}.name`)}</span>
                     </span>
-                    <span class="text-xs text-ink-2">{text().starters[one].what}</span>
+                    <span class="text-xs text-ink-2">{t(`welcome.agent.starters.${one}.what`)}</span>
                   </RadioGroup.ItemLabel>
                 </RadioGroup.Item>
               )}
             </For>
           </div>
         </RadioGroup>
-        <TextField label={text().name} value={shownName()} onValue={setName} maxLength={120} problem={issueOf(create.error, 'name')} />
+        <TextField
+          label={t('welcome.agent.name')}
+          value={shownName()}
+          onValue={setName}
+          maxLength={120}
+          problem={issueOf(create.error, 'name')}
+        />
         <FolderField value={folder()} onValue={setFolder} problem={folderProblem()} />
         <Show when={folder() === ''}>
           <Button
@@ -90,16 +95,16 @@ export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
             busy={sample.isRunning}
             onClick={() => void useSample()}
           >
-            {text().sample}
+            {t('welcome.agent.sample')}
           </Button>
         </Show>
         <details class="group">
-          <summary class="text-sm text-accent-ink hover:underline">{text().showInstructions}</summary>
+          <summary class="text-sm text-accent-ink hover:underline">{t('welcome.agent.showInstructions')}</summary>
           <TextArea
             class="pt-2"
-            label={text().instructions}
+            label={t('welcome.agent.instructions')}
             hideLabel
-            hint={text().instructionsHint}
+            hint={t('welcome.agent.instructionsHint')}
             maxRows={14}
             rows={6}
             value={shownInstructions()}
@@ -121,10 +126,10 @@ export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
         </Show>
         <div class="flex justify-between">
           <Button variant="ghost" onClick={() => props.onBack()}>
-            {words().common.back}
+            {t('common.back')}
           </Button>
           <Button variant="primary" type="submit" icon={ArrowRight} busy={create.isRunning} disabled={shownName().trim() === ''}>
-            {text().create}
+            {t('welcome.agent.create')}
           </Button>
         </div>
       </div>
@@ -135,7 +140,6 @@ export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
 /** The system's dialog in the app; in a browser, which has none for folders, a path is typed. */
 function FolderField(props: { value: string; onValue: (path: string) => void; problem: string | null }) {
   const desktop = useDesktop()
-  const text = () => words().welcome.agent
   const pick = async () => {
     const path = await desktop.pickFolder()
     if (path !== null) props.onValue(path)
@@ -145,36 +149,36 @@ function FolderField(props: { value: string; onValue: (path: string) => void; pr
       when={desktop.inApp}
       fallback={
         <TextField
-          label={text().folder}
+          label={t('welcome.agent.folder')}
           optional
           mono
-          placeholder={text().pathPlaceholder}
+          placeholder={t('welcome.agent.pathPlaceholder')}
           value={props.value}
           onValue={props.onValue}
-          hint={text().folderHint}
+          hint={t('welcome.agent.folderHint')}
           problem={props.problem}
         />
       }
     >
       <div class="flex flex-col gap-1.5">
         <p class={LABEL_CLASS}>
-          {text().folder}
-          <span class="text-xs font-normal text-ink-3">{words().common.optional}</span>
+          {t('welcome.agent.folder')}
+          <span class="text-xs font-normal text-ink-3">{t('common.optional')}</span>
         </p>
         <div class="flex min-w-0 items-center gap-3">
           <Button icon={FolderOpen} onClick={() => void pick()}>
-            {props.value === '' ? text().pick : text().change}
+            {props.value === '' ? t('welcome.agent.pick') : t('welcome.agent.change')}
           </Button>
           <Show when={props.value}>
             <code class="truncate font-mono text-xs" title={props.value}>
               {props.value}
             </code>
             <Button variant="ghost" size="sm" onClick={() => props.onValue('')}>
-              {words().common.clear}
+              {t('common.clear')}
             </Button>
           </Show>
         </div>
-        <Show when={props.problem} fallback={<p class={HINT_CLASS}>{text().folderHint}</p>}>
+        <Show when={props.problem} fallback={<p class={HINT_CLASS}>{t('welcome.agent.folderHint')}</p>}>
           <p role="alert" class="text-xs text-bad">
             {props.problem}
           </p>

@@ -4,12 +4,12 @@ import { isTerminal } from '../../../src-runner/contract/jobs.ts'
 import { useCancelJob } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useJob, useProgress } from '../../api/queries.ts'
-import { words } from '../../kit/words/words.ts'
-import { doingText } from '../../turn/doing.ts'
-import { JobFigures } from '../../turn/JobFigures.tsx'
-import { JobProblem } from '../../turn/JobProblem.tsx'
-import { TurnItems } from '../../turn/TurnItems.tsx'
-import { useTurn } from '../../turn/use-turn.ts'
+import { t } from '../../lib/language.ts'
+import { doingText } from '../../features/chat-turn/doing.ts'
+import { JobFigures } from '../../features/chat-turn/JobFigures.tsx'
+import { JobProblem } from '../../features/chat-turn/JobProblem.tsx'
+import { TurnItems } from '../../features/chat-turn/TurnItems.tsx'
+import { useTurn } from '../../features/chat-turn/use-turn.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -20,7 +20,6 @@ import { StepHead } from './StepHead.tsx'
 
 /** The first job as it happens: every step, the time, the cost, and Stop. */
 export function FirstJob(props: { jobId: string; onAgain: () => void }) {
-  const text = () => words().welcome.job
   const held = useJob(() => props.jobId)
   const progress = useProgress(() => props.jobId)
   const cancel = useCancelJob()
@@ -28,9 +27,9 @@ export function FirstJob(props: { jobId: string; onAgain: () => void }) {
   const turn = useTurn({ jobId: () => props.jobId, wantsSteps: () => true, follows: () => !isOver() })
   const title = () => {
     const status = held.data?.job.status
-    if (status === 'completed') return text().completed
-    if (status === 'failed') return text().failed
-    return status === 'cancelled' ? text().stopped : text().running
+    if (status === 'completed') return t('welcome.job.completed')
+    if (status === 'failed') return t('welcome.job.failed')
+    return status === 'cancelled' ? t('welcome.job.stopped') : t('welcome.job.running')
   }
   const stop = () =>
     void cancel.run({ params: { jobId: props.jobId } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
@@ -52,11 +51,11 @@ export function FirstJob(props: { jobId: string; onAgain: () => void }) {
               <JobFigures job={data().job} />
               <Show when={!isOver()}>
                 <Button size="sm" icon={Square} class="ml-auto" disabled={data().job.cancelRequested} onClick={stop}>
-                  {words().common.stop}
+                  {t('common.stop')}
                 </Button>
               </Show>
             </div>
-            <TurnItems items={turn.items()} doing={doingText(data().job.status, progress(), words())} isOver={isOver()} />
+            <TurnItems items={turn.items()} doing={doingText(data().job.status, progress())} isOver={isOver()} />
             <Show when={data().job.status === 'failed'}>
               <div class="pt-3">
                 <JobProblem job={data().job} compact />
@@ -64,16 +63,16 @@ export function FirstJob(props: { jobId: string; onAgain: () => void }) {
             </Show>
           </Panel>
           <div class="sticky bottom-0 -mx-1 mt-auto flex flex-wrap items-center gap-2 bg-canvas px-1 py-4" aria-live="polite">
-            <Show when={isOver()} fallback={<p class="text-xs text-ink-3">{text().closed}</p>}>
+            <Show when={isOver()} fallback={<p class="text-xs text-ink-3">{t('welcome.job.closed')}</p>}>
               <ButtonLink href="/" variant="primary">
-                {text().home}
+                {t('welcome.job.home')}
               </ButtonLink>
               <Show when={data().job.conversationId}>
-                {(conversationId) => <ButtonLink href={`/chat/${conversationId()}`}>{text().chat}</ButtonLink>}
+                {(conversationId) => <ButtonLink href={`/chat/${conversationId()}`}>{t('welcome.job.chat')}</ButtonLink>}
               </Show>
-              <ButtonLink href={`/jobs/${props.jobId}`}>{text().details}</ButtonLink>
+              <ButtonLink href={`/jobs/${props.jobId}`}>{t('welcome.job.details')}</ButtonLink>
               <Button variant="ghost" onClick={() => props.onAgain()}>
-                {text().again}
+                {t('welcome.job.again')}
               </Button>
             </Show>
           </div>

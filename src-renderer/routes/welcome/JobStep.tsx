@@ -4,19 +4,17 @@ import { MAX_TASK_CHARS } from '../../../src-runner/contract/primitives.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
 import { sentenceOf } from '../../api/problem.ts'
 import { useAgents } from '../../api/queries.ts'
-import { words } from '../../kit/words/words.ts'
-import { startTurn } from '../../turn/start-turn.ts'
+import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 import { FirstJob } from './FirstJob.tsx'
-import { readFirstAgent } from './starters.ts'
+import { FIRST_PROMPTS, readFirstAgent } from './starters.ts'
 import { StepHead } from './StepHead.tsx'
 
 /** A first job from a suggestion, watched live. */
 export function JobStep(props: { jobId: string | null; onJob: (jobId: string | null) => void; onBack: () => void }) {
-  const text = () => words().welcome.job
   const agents = useAgents()
-  const { client } = useApi()
+  const { turns } = useApi()
   const [isRunning, setRunning] = createSignal(false)
   const [problem, setProblem] = createSignal<unknown>(null)
   const made = readFirstAgent()
@@ -24,9 +22,9 @@ export function JobStep(props: { jobId: string | null; onJob: (jobId: string | n
     const all = agents.data?.agents ?? []
     return all.find((one) => one.id === made?.agentId) ?? all.find((one) => one.isDefault) ?? all[0]
   })
-  const prompts = () => {
+  const prompts = (): string[] => {
     const canRead = (agent()?.folders.length ?? 0) > 0
-    return canRead ? text().prompts[made?.starter ?? 'guide'] : text().prompts.none
+    return FIRST_PROMPTS[canRead ? (made?.starter ?? 'guide') : 'none'].map((key) => t(key))
   }
   const [task, setTask] = createSignal<string | null>(null)
   const shownTask = () => task() ?? prompts()[0]!
@@ -36,7 +34,7 @@ export function JobStep(props: { jobId: string | null; onJob: (jobId: string | n
     setProblem(null)
     try {
       // The first turn of a conversation: it is found in Chat afterwards, and goes on there.
-      props.onJob((await startTurn(client, { agentId: agent()!.id, message: shownTask() })).jobId)
+      props.onJob((await turns.start({ agentId: agent()!.id, message: shownTask() })).jobId)
     } catch (thrown) {
       setProblem(thrown)
     } finally {
@@ -54,15 +52,15 @@ export function JobStep(props: { jobId: string | null; onJob: (jobId: string | n
       <Show when={agent()}>
         {(one) => (
           <>
-            <StepHead title={text().title(one().name)} about={text().about} />
+            <StepHead title={t('welcome.job.title', { agent: one().name })} about={t('welcome.job.about')} />
             <div class="flex flex-col gap-4">
               <TextArea
-                label={text().task}
+                label={t('welcome.job.task')}
                 hideLabel
                 rows={3}
                 maxRows={12}
                 maxLength={MAX_TASK_CHARS}
-                placeholder={text().placeholder}
+                placeholder={t('welcome.job.placeholder')}
                 value={shownTask()}
                 onValue={setTask}
                 onKeyDown={(event) => {
@@ -71,7 +69,7 @@ export function JobStep(props: { jobId: string | null; onJob: (jobId: string | n
                   void run()
                 }}
               />
-              <div class="flex flex-col items-start gap-1.5" role="group" aria-label={text().suggestions}>
+              <div class="flex flex-col items-start gap-1.5" role="group" aria-label={t('welcome.job.suggestions')}>
                 <For each={prompts()}>
                   {(prompt) => (
                     <button
@@ -94,10 +92,10 @@ export function JobStep(props: { jobId: string | null; onJob: (jobId: string | n
               </Show>
               <div class="flex justify-between">
                 <Button variant="ghost" onClick={() => props.onBack()}>
-                  {words().common.back}
+                  {t('common.back')}
                 </Button>
                 <Button variant="primary" icon={Play} busy={isRunning()} disabled={shownTask().trim() === ''} onClick={() => void run()}>
-                  {text().run}
+                  {t('welcome.job.run')}
                 </Button>
               </div>
             </div>

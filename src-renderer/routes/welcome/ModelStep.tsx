@@ -10,13 +10,13 @@ import type { FoundServer, Provider } from '../../../src-runner/contract/provide
 import { useCreateProvider, useUpdateSettings } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { useFoundServers, useModels, useProviders } from '../../api/queries.ts'
-import { saidText } from '../../kit/said.ts'
-import { words } from '../../kit/words/words.ts'
-import { ModelPicker } from '../../models/ModelPicker.tsx'
-import { preferredModel } from '../../models/preferred-model.ts'
-import { type DraftProblems, emptyDraft, problemsOf, ProviderFields, wishOf } from '../../models/ProviderFields.tsx'
-import { type AddableKind, KEY_KINDS } from '../../models/provider-kinds.ts'
-import { useConnect } from '../../models/use-connect.ts'
+import { messageText } from '../../lib/message-text.ts'
+import { t } from '../../lib/language.ts'
+import { ModelPicker } from '../../features/models/ModelPicker.tsx'
+import { preferredModel } from '../../features/models/preferred-model.ts'
+import { type DraftProblems, emptyDraft, problemsOf, ProviderFields, wishOf } from '../../features/models/ProviderFields.tsx'
+import { type AddableKind, KEY_KINDS } from '../../features/models/provider-kinds.ts'
+import { useConnect } from '../../features/models/use-connect.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { FormDialog } from '../../ui/FormDialog.tsx'
@@ -29,7 +29,6 @@ import { StepHead } from './StepHead.tsx'
 
 /** The one decision that must be made. What is on this machine comes first, then keys, then the demo. */
 export function ModelStep(props: { onDone: () => void }) {
-  const text = () => words().welcome.model
   const found = useFoundServers()
   const providers = useProviders()
   const change = useUpdateSettings()
@@ -45,34 +44,34 @@ export function ModelStep(props: { onDone: () => void }) {
   }
   return (
     <>
-      <StepHead title={words().welcome.title} about={words().welcome.about} />
+      <StepHead title={t('welcome.title')} about={t('welcome.about')} />
       <div class="flex flex-col gap-6">
         <div>
-          <h2 class="text-lg font-semibold">{text().title}</h2>
-          <p class="text-ink-2">{text().about}</p>
+          <h2 class="text-lg font-semibold">{t('welcome.model.title')}</h2>
+          <p class="text-ink-2">{t('welcome.model.about')}</p>
         </div>
         <Show when={found.isPending}>
           <Late>
             <p role="status" class="flex items-center gap-2 text-xs text-ink-3">
               <LoaderCircle size={14} class="animate-spin" aria-hidden="true" />
-              {text().looking}
+              {t('welcome.model.looking')}
             </p>
           </Late>
         </Show>
         <For each={connected()}>{(provider) => <ConnectedProvider provider={provider} onUse={(model) => void choose(model)} />}</For>
         <Show when={(found.data?.servers.length ?? 0) > 0}>
-          <Section title={text().found} note={text().foundNote}>
+          <Section title={t('welcome.model.found')} note={t('welcome.model.foundNote')}>
             <For each={found.data?.servers}>{(server) => <FoundLine server={server} onUse={(model) => void choose(model)} />}</For>
           </Section>
         </Show>
-        <Section title={text().key} note={text().keyNote}>
+        <Section title={t('welcome.model.key')} note={t('welcome.model.keyNote')}>
           <div class="grid grid-cols-3 gap-2 max-sm:grid-cols-1">
             <For each={KEY_KINDS}>
               {(kind) => (
                 <Choice
                   icon={KeyRound}
-                  title={words().models.form.kinds[kind]}
-                  note={words().models.form.kindNotes[kind]}
+                  title={t(`models.form.kinds.${kind}`)}
+                  note={t(`models.form.kindNotes.${kind}`)}
                   onClick={() => setConnecting(kind)}
                 />
               )}
@@ -80,18 +79,18 @@ export function ModelStep(props: { onDone: () => void }) {
           </div>
           <Choice
             icon={Plug}
-            title={text().other}
-            note={words().models.form.kindNotes['openai-compatible']}
+            title={t('welcome.model.other')}
+            note={t('models.form.kindNotes.openai-compatible')}
             onClick={() => setConnecting('openai-compatible')}
           />
         </Section>
         <div class="flex flex-wrap items-center gap-x-4 gap-y-3 rounded-xl border border-dashed border-line-strong p-4">
           <div class="min-w-56 flex-1">
-            <p class="font-medium">{text().demo}</p>
-            <p class="text-xs text-ink-2">{text().demoNote}</p>
+            <p class="font-medium">{t('welcome.model.demo')}</p>
+            <p class="text-xs text-ink-2">{t('welcome.model.demoNote')}</p>
           </div>
           <Button icon={Play} busy={change.isRunning} onClick={() => void choose(DEMO_MODEL)}>
-            {text().demoUse}
+            {t('welcome.model.demoUse')}
           </Button>
         </div>
       </div>
@@ -135,7 +134,6 @@ function Choice(props: { icon: Icon; title: string; note: string; onClick: () =>
 const CARD = 'flex flex-wrap items-end gap-3 rounded-xl border border-line bg-surface p-3 shadow-card'
 
 function FoundLine(props: { server: FoundServer; onUse: (model: ModelRef) => void }) {
-  const text = () => words().welcome.model
   const create = useCreateProvider()
   const [model, setModel] = createSignal(props.server.models.find((name) => !/embed/i.test(name)) ?? props.server.models[0] ?? null)
   const use = async () => {
@@ -156,19 +154,19 @@ function FoundLine(props: { server: FoundServer; onUse: (model: ModelRef) => voi
         <p class="truncate font-medium">{props.server.name}</p>
         <p class="truncate text-xs text-ink-3">{props.server.baseUrl}</p>
       </div>
-      <Show when={model()} fallback={<p class="w-full text-xs text-ink-2">{text().noModels}</p>}>
+      <Show when={model()} fallback={<p class="w-full text-xs text-ink-2">{t('welcome.model.noModels')}</p>}>
         {(name) => (
           <>
             <Select
               class="w-56 max-sm:w-full"
-              label={text().modelsOf(props.server.name)}
+              label={t('welcome.model.modelsOf', { name: props.server.name })}
               hideLabel
               options={props.server.models.map((one) => ({ value: one, label: one }))}
               value={name()}
               onValue={setModel}
             />
             <Button variant="primary" busy={create.isRunning} onClick={() => void use()}>
-              {text().use}
+              {t('welcome.model.use')}
             </Button>
           </>
         )}
@@ -179,7 +177,6 @@ function FoundLine(props: { server: FoundServer; onUse: (model: ModelRef) => voi
 
 /** A provider that is there already: connected a moment ago, or before the app was closed. */
 function ConnectedProvider(props: { provider: Provider; onUse: (model: ModelRef) => void }) {
-  const text = () => words().welcome.model
   const models = useModels()
   const [chosen, setChosen] = createSignal<ModelRef | null>(null)
   createEffect(() => {
@@ -189,15 +186,17 @@ function ConnectedProvider(props: { provider: Provider; onUse: (model: ModelRef)
   })
   const problem = () => {
     const found = models.data?.problems.find((one) => one.providerId === props.provider.id)
-    return found === undefined ? undefined : saidText(found.message, found.said)
+    return found === undefined ? undefined : messageText(found.message)
   }
   return (
     <div class="rounded-xl border border-accent-ink bg-surface p-4 shadow-card">
       <div class="flex items-center gap-3 pb-3">
         <Avatar name={props.provider.name} />
-        <p class="min-w-0 flex-1 text-sm">{problem() === undefined ? text().chooseOne(props.provider.name) : props.provider.name}</p>
+        <p class="min-w-0 flex-1 text-sm">
+          {problem() === undefined ? t('welcome.model.chooseOne', { provider: props.provider.name }) : props.provider.name}
+        </p>
         <Pill tone={problem() === undefined ? 'ok' : 'bad'}>
-          {problem() === undefined ? text().connected : words().models.providers.failed}
+          {problem() === undefined ? t('welcome.model.connected') : t('models.providers.failed')}
         </Pill>
       </div>
       <Switch>
@@ -212,14 +211,14 @@ function ConnectedProvider(props: { provider: Provider; onUse: (model: ModelRef)
           <div class="flex items-end gap-3">
             <ModelPicker
               class="flex-1"
-              label={text().modelsOf(props.provider.name)}
+              label={t('welcome.model.modelsOf', { name: props.provider.name })}
               hideLabel
               providerId={props.provider.id}
               value={chosen()}
               onValue={setChosen}
             />
             <Button variant="primary" icon={ArrowRight} disabled={chosen() === null} onClick={() => props.onUse(chosen()!)}>
-              {words().common.next}
+              {t('common.next')}
             </Button>
           </div>
         </Match>
@@ -246,8 +245,8 @@ function ConnectDialog(props: { kind: AddableKind; onClose: () => void }) {
   return (
     <FormDialog
       onClose={cancel}
-      title={words().welcome.model.connectTitle(words().models.form.kinds[props.kind])}
-      submit={words().models.form.connect}
+      title={t('welcome.model.connectTitle', { provider: t(`models.form.kinds.${props.kind}`) })}
+      submit={t('models.form.connect')}
       onSubmit={() => void submit()}
       isRunning={connect.isRunning}
     >

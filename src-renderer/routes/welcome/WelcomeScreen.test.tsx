@@ -1,5 +1,5 @@
-import { screen, within } from '@solidjs/testing-library'
-import { expect, it, vi } from 'vitest'
+import { screen, waitFor, within } from '@solidjs/testing-library'
+import { expect, it } from 'vitest'
 import { DEFAULT_SETTINGS, type Settings } from '../../../src-runner/contract/settings.ts'
 import { createFakeRunner, createHeldStream, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
@@ -44,27 +44,27 @@ it('goes from the demo model to an agent to a first job that ends', async () => 
   runner.streamFrames('chatStream', [start])
   start.send({ type: 'start', jobId: job.id, conversationId })
   const { user, path } = open(runner)
-  await user.click(await screen.findByRole('button', { name: 'Try the demo' }))
-  expect(screen.queryByRole('button', { name: /brake/i })).toBeNull()
+  await user.click(await screen.findByRole('button', { name: 'Use demo' }))
+  expect(screen.queryByRole('button', { name: /pauseAll/i })).toBeNull()
   expect(runner.callsOf('updateSettings')[0]!.body).toEqual({ defaultModel: { providerId: 'demo', model: 'demo' } })
 
-  await screen.findByRole('heading', { name: 'Name your first agent' })
+  await screen.findByRole('heading', { name: 'Create your first agent' })
   await user.click(screen.getByRole('radio', { name: /Research notes/ }))
   expect(screen.getByLabelText('Name')).toHaveValue('Research notes')
   await user.click(screen.getByRole('radio', { name: /File guide/ }))
-  await user.type(screen.getByLabelText(/Folder it may read/), '/home/mira/notes')
+  await user.type(screen.getByLabelText(/Folder access/), '/home/mira/notes')
   await user.click(screen.getByRole('button', { name: 'Create agent' }))
   expect(runner.callsOf('createAgent')[0]!.body).toMatchObject({ name: 'File guide', folders: ['/home/mira/notes'] })
 
-  await screen.findByRole('heading', { name: 'Give File guide a first job' })
-  await user.click(screen.getByRole('button', { name: 'Run the first job' }))
+  await screen.findByRole('heading', { name: 'Run a first job with File guide' })
+  await user.click(screen.getByRole('button', { name: 'Run job' }))
   // As a turn of a conversation, so that it is found in Chat.
   expect(runner.callsOf('chatStream')[0]!.body).toMatchObject({ agentId: agent.id, message: job.task })
   await screen.findByRole('heading', { name: 'Your first job is running' })
   expect(path()).toContain(job.id)
   expect(screen.getByRole('button', { name: 'Stop' })).toBeEnabled()
   // From here on the app is in use: the first start is not shown again, whatever happens to this page.
-  await vi.waitFor(() => expect(runner.settings().firstStart).toBe('done'))
+  await waitFor(() => expect(runner.settings().firstStart).toBe('done'))
 
   runner.answer({ getJob: () => ({ job: { ...job, status: 'completed', result: 'Three files.', finishedAt: Date.now() } }) })
   runner.happen({
@@ -80,7 +80,7 @@ it('goes from the demo model to an agent to a first job that ends', async () => 
       scheduleId: null,
     },
   })
-  await screen.findByRole('heading', { name: 'That was your first job' })
+  await screen.findByRole('heading', { name: 'Your first job is done' })
   expect(screen.getByRole('link', { name: 'Go to Home' })).toHaveAttribute('href', '/')
 })
 
@@ -95,7 +95,7 @@ it('offers what is on this machine first and uses the chosen model', async () =>
   })
   const { user } = open(runner)
   await user.click(await screen.findByRole('button', { name: 'Use' }))
-  await screen.findByRole('heading', { name: 'Name your first agent' })
+  await screen.findByRole('heading', { name: 'Create your first agent' })
   expect(runner.settings().defaultModel).toEqual({ providerId: provider.id, model: 'qwen3:8b' })
 })
 
@@ -108,7 +108,7 @@ it('connects a provider with a key and then lets the person choose its model', a
       queueMicrotask(() => runner.happen({ type: 'provider.created', payload: { providerId: provider.id } }))
       return { provider }
     },
-    checkProvider: () => ({ ok: true, models: 1, message: '' }),
+    checkProvider: () => ({ ok: true, models: 1, message: null }),
     listModels: () => ({
       models: [
         makeModel({
@@ -128,21 +128,21 @@ it('connects a provider with a key and then lets the person choose its model', a
   const dialog = await screen.findByRole('dialog', { name: 'Connect Anthropic' })
   await user.type(within(dialog).getByLabelText('API key'), 'key')
   await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
-  await screen.findByText('Anthropic is connected. Which model should agents use?')
-  await vi.waitFor(() => expect(screen.getByRole('combobox')).toHaveValue('Claude Sonnet 4.5'))
+  await screen.findByText('Anthropic is connected. Choose a model for your agents.')
+  await waitFor(() => expect(screen.getByRole('combobox')).toHaveValue('Claude Sonnet 4.5'))
   await user.click(screen.getByRole('button', { name: 'Continue' }))
-  await screen.findByRole('heading', { name: 'Name your first agent' })
+  await screen.findByRole('heading', { name: 'Create your first agent' })
   expect(runner.settings().defaultModel).toEqual({ providerId: provider.id, model: 'claude-sonnet-4-5' })
 })
 
 it('resumes where it was left, and says at the folder what is wrong with it', async () => {
   const runner = freshRunner({ firstStart: 'agent' })
-  runner.answer({ createAgent: () => new Refusal('folder_not_usable', '', undefined, { code: 'folder_missing', facts: {} }) })
+  runner.answer({ createAgent: () => new Refusal('folder_not_usable', '', undefined, { code: 'folder_missing', params: {} }) })
   const { user } = open(runner)
-  await screen.findByRole('heading', { name: 'Name your first agent' })
-  await user.type(screen.getByLabelText(/Folder it may read/), '/nowhere')
+  await screen.findByRole('heading', { name: 'Create your first agent' })
+  await user.type(screen.getByLabelText(/Folder access/), '/nowhere')
   await user.click(screen.getByRole('button', { name: 'Create agent' }))
-  await vi.waitFor(() => expect(screen.getByLabelText(/Folder it may read/)).toHaveAccessibleDescription('There is no such folder.'))
+  await waitFor(() => expect(screen.getByLabelText(/Folder access/)).toHaveAccessibleDescription('There is no such folder.'))
 })
 
 it('takes the folder from the system in the app', async () => {
@@ -154,17 +154,17 @@ it('takes the folder from the system in the app', async () => {
     path: '/welcome',
     desktop: { api: {} as never, pickFolder: () => Promise.resolve('/home/mira/Documents') },
   })
-  await user.click(await screen.findByRole('button', { name: 'Choose a folder…' }))
+  await user.click(await screen.findByRole('button', { name: 'Choose folder…' }))
   await screen.findByText('/home/mira/Documents')
   await user.click(screen.getByRole('button', { name: 'Create agent' }))
-  await vi.waitFor(() => expect(runner.callsOf('createAgent')[0]!.body.folders).toEqual(['/home/mira/Documents']))
+  await waitFor(() => expect(runner.callsOf('createAgent')[0]!.body.folders).toEqual(['/home/mira/Documents']))
 })
 
 it('can be skipped for good', async () => {
   const runner = freshRunner()
   const { user, path } = open(runner)
   await user.click(await screen.findByRole('button', { name: 'Skip setup' }))
-  await vi.waitFor(() => expect(path()).toBe('/'))
+  await waitFor(() => expect(path()).toBe('/'))
   expect(runner.settings().firstStart).toBe('done')
 })
 
@@ -172,6 +172,6 @@ it('offers a folder of samples to somebody who would rather not give one of thei
   const runner = freshRunner()
   runner.answer({ makeSampleFolder: () => ({ path: '/home/mira/Documents/Deckhand sample' }) })
   const { user } = open(runner, '/welcome?step=agent')
-  await user.click(await screen.findByRole('button', { name: 'Use a sample folder' }))
-  await vi.waitFor(() => expect(screen.getByLabelText(/Folder it may read/)).toHaveValue('/home/mira/Documents/Deckhand sample'))
+  await user.click(await screen.findByRole('button', { name: 'Use sample folder' }))
+  await waitFor(() => expect(screen.getByLabelText(/Folder access/)).toHaveValue('/home/mira/Documents/Deckhand sample'))
 })

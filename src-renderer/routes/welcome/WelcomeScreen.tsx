@@ -5,7 +5,7 @@ import type { Settings } from '../../../src-runner/contract/settings.ts'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useSettings } from '../../api/queries.ts'
-import { words } from '../../kit/words/words.ts'
+import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Mark } from '../../ui/Mark.tsx'
@@ -27,7 +27,6 @@ export function WelcomeScreen() {
   const settings = useSettings()
   const change = useUpdateSettings()
   const navigate = useNavigate()
-  const text = () => words().welcome
   const step = (): Step => {
     const remembered = settings.data?.settings.firstStart
     return (
@@ -53,7 +52,7 @@ export function WelcomeScreen() {
           <StepBar at={step()} />
           <Show when={search.job === undefined}>
             <Button variant="ghost" size="sm" class="ml-auto" onClick={() => void leave()}>
-              {text().skip}
+              {t('welcome.skip')}
             </Button>
           </Show>
         </header>
@@ -93,7 +92,7 @@ export function WelcomeScreen() {
 function StepBar(props: { at: Step }) {
   const index = () => STEPS.indexOf(props.at)
   return (
-    <ol class="flex h-7 items-center gap-2 text-xs" aria-label={words().welcome.step(index() + 1, STEPS.length)}>
+    <ol class="flex h-7 items-center gap-2 text-xs" aria-label={t('welcome.step', { at: index() + 1, of: STEPS.length })}>
       <For each={STEPS}>
         {(step, i) => (
           <li class="flex items-center gap-2" aria-current={i() === index() ? 'step' : undefined}>
@@ -114,7 +113,7 @@ function StepBar(props: { at: Step }) {
                 <Check size={11} stroke-width={3} />
               </Show>
             </span>
-            <span class={i() === index() ? 'font-medium text-ink' : 'text-ink-3 max-sm:sr-only'}>{words().welcome.steps[step]}</span>
+            <span class={i() === index() ? 'font-medium text-ink' : 'text-ink-3 max-sm:sr-only'}>{t(`welcome.steps.${step}`)}</span>
           </li>
         )}
       </For>

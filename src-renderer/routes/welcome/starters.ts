@@ -1,6 +1,16 @@
+import type { TextKey } from '../../../resources/locales/texts.ts'
+
 /** The three agents that the first start offers. All of them work by listing, reading and searching files. */
 export const STARTERS = ['guide', 'notes', 'editor'] as const
 export type Starter = (typeof STARTERS)[number]
+
+/** What the first job may be, for each starter and for an agent without a folder. */
+export const FIRST_PROMPTS: Record<Starter | 'none', readonly TextKey[]> = {
+  guide: ['welcome.job.prompts.guide.overview', 'welcome.job.prompts.guide.contents', 'welcome.job.prompts.guide.money'],
+  notes: ['welcome.job.prompts.notes.summary', 'welcome.job.prompts.notes.topics', 'welcome.job.prompts.notes.questions'],
+  editor: ['welcome.job.prompts.editor.rank', 'welcome.job.prompts.editor.proofread', 'welcome.job.prompts.editor.readability'],
+  none: ['welcome.job.prompts.none.abilities', 'welcome.job.prompts.none.introduction'],
+}
 
 const STORED_AS = 'deckhand.first-agent'
 

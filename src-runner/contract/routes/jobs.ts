@@ -1,23 +1,17 @@
 import { z } from 'zod'
 import { Job, JobChannel, JobStatus, JobSummary, Step, SubmitTask } from '../jobs.ts'
 import { Id, Moment, NextCursor, PageQuery } from '../primitives.ts'
-import { jobParams, routeTable } from './route.ts'
+import { get, jobParams, post } from './route.ts'
 
-export const jobRoutes = routeTable({
-  submitTask: {
-    method: 'POST',
-    path: '/api/agent',
-    gate: 'runner',
+export const jobRoutes = {
+  submitTask: post('/api/agent', {
     summary: 'Submit a task to an agent. The answer leaves after the job is on disk.',
     body: SubmitTask,
     status: 202,
     answer: z.object({ jobId: Id, status: z.literal('pending') }),
-    errors: ['invalid_request', 'agent_not_found', 'conversation_not_found', 'job_not_found', 'job_creation_failed', 'disk_full'],
-  },
-  listJobs: {
-    method: 'GET',
-    path: '/api/jobs',
-    gate: 'runner',
+    errors: ['agent_not_found', 'conversation_not_found', 'job_not_found', 'job_creation_failed'],
+  }),
+  listJobs: get('/api/jobs', {
     summary:
       'Jobs, newest first. `status` takes several, separated by commas. A page looks at a bounded number of jobs: it may hold fewer than `limit`, even none, and have a `nextCursor`.',
     query: PageQuery.extend({
@@ -37,75 +31,48 @@ export const jobRoutes = routeTable({
       /** Full-text search over title, task and result. */
       q: z.string().trim().max(500).optional(),
     }),
-    status: 200,
     answer: z.object({ jobs: z.array(JobSummary), nextCursor: NextCursor }),
-    errors: ['invalid_request'],
     shows: ['jobs'],
-  },
-  countJobs: {
-    method: 'GET',
-    path: '/api/jobs/counts',
-    gate: 'runner',
+  }),
+  countJobs: get('/api/jobs/counts', {
     summary: 'How many jobs are pending, running or waiting right now.',
-    status: 200,
     answer: z.object({ pending: z.number(), running: z.number(), awaiting_approval: z.number(), awaiting_child: z.number() }),
-    errors: [],
     shows: ['jobs'],
-  },
-  getJob: {
-    method: 'GET',
-    path: '/api/jobs/:jobId',
-    gate: 'runner',
+  }),
+  getJob: get('/api/jobs/:jobId', {
     summary: 'One job.',
     params: jobParams,
-    status: 200,
     answer: z.object({ job: Job }),
-    errors: ['invalid_request', 'job_not_found'],
+    errors: ['job_not_found'],
     shows: ['job'],
-  },
-  listSteps: {
-    method: 'GET',
-    path: '/api/jobs/:jobId/steps',
-    gate: 'runner',
+  }),
+  listSteps: get('/api/jobs/:jobId/steps', {
     summary: 'The recorded steps of a job, in order. `after` is the last seq already held.',
     params: jobParams,
     query: z.object({ after: z.coerce.number().int().min(0).default(0) }),
-    status: 200,
     answer: z.object({ steps: z.array(Step) }),
-    errors: ['invalid_request', 'job_not_found'],
+    errors: ['job_not_found'],
     shows: ['job'],
-  },
-  streamJob: {
-    method: 'GET',
-    path: '/api/jobs/:jobId/stream',
-    gate: 'runner',
+  }),
+  streamJob: get('/api/jobs/:jobId/stream', {
     summary: 'Attach to a job: the text of the reply under way so far, then what follows, as in /api/chat/stream.',
     params: jobParams,
-    status: 200,
     stream: true,
     answer: z.unknown(),
-    errors: ['invalid_request', 'job_not_found'],
-  },
-  cancelJob: {
-    method: 'POST',
-    path: '/api/jobs/:jobId/cancel',
-    gate: 'runner',
+    errors: ['job_not_found'],
+  }),
+  cancelJob: post('/api/jobs/:jobId/cancel', {
     summary: 'Stop a job. Takes effect within two seconds; the text written so far is kept.',
     params: jobParams,
-    bodyOptional: true,
     status: 202,
     answer: z.object({ job: Job }),
-    errors: ['invalid_request', 'job_not_found', 'job_already_finished'],
-  },
-  retryJob: {
-    method: 'POST',
-    path: '/api/jobs/:jobId/retry',
-    gate: 'runner',
+    errors: ['job_not_found', 'job_already_finished'],
+  }),
+  retryJob: post('/api/jobs/:jobId/retry', {
     summary: 'Make a new job with the same task, linked to this one.',
     params: jobParams,
-    bodyOptional: true,
     status: 201,
     answer: z.object({ job: Job }),
-    errors: ['invalid_request', 'job_not_found', 'job_not_finished', 'agent_not_found', 'disk_full'],
-  },
-})
+    errors: ['job_not_found', 'job_not_finished', 'agent_not_found'],
+  }),
+}

@@ -4,38 +4,56 @@ import { Id } from '../primitives.ts'
 import type { Tag } from '../tags.ts'
 
 /**
- * public: nobody has to prove anything. runner: pass-through in `local-trust`, else the bearer (401 `unauthorized`).
- * worker: the WORKER_SECRET bearer in every mode (403 `invalid_worker_secret`).
+ * public: needs no secret. runner: no secret in `local-trust`, else the bearer (401 `unauthorized`). worker: the
+ * WORKER_SECRET bearer in every mode (403 `invalid_worker_secret`).
  */
-export type RouteGate = 'public' | 'runner' | 'worker'
+export type RouteAccess = 'public' | 'runner' | 'worker'
 
-export type Route = {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Matched literally; `:name` is one segment. */
-  path: string
-  gate: RouteGate
+type Options = {
+  /** `runner` unless given. */
+  access?: RouteAccess
   summary: string
   params?: z.ZodObject
   query?: z.ZodObject
+  /** A POST without a body schema accepts an empty body. */
   body?: z.ZodType
-  /** A POST whose body may be left out. */
-  bodyOptional?: true
-  /** The success status and its body. `stream`: server-sent events instead of a JSON body. */
-  status: 200 | 201 | 202
+  /** Of success; 200 unless given. */
+  status?: 201 | 202
   answer: z.ZodType
+  /** The response is a stream of server-sent events. */
   stream?: true
-  errors: ErrorCode[]
-  /** What a page that shows this answer holds (GET only). */
-  shows?: Tag[]
+  /** Besides those that any route can answer with, such as `invalid_request` and `disk_full`. */
+  errors?: readonly ErrorCode[]
+  /** The tags of a page that shows this response (GET only). */
+  shows?: readonly Tag[]
 }
 
-/** Routes with every name, path and shape kept as it is written. */
-export function routeTable<const T extends Record<string, Route>>(routes: T): T {
-  return routes
+/** `path` is matched literally; `:name` is one segment. */
+export type Route = Omit<Options, 'status'> & {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  path: string
+  access: RouteAccess
+  status: 200 | 201 | 202
+  errors: readonly ErrorCode[]
 }
 
-/** The answer of what only does something. */
+function routeOf(method: Route['method']) {
+  return <const O extends Options>(path: string, options: O): O & Omit<Route, keyof O> => ({
+    method,
+    path,
+    access: 'runner',
+    status: 200,
+    errors: [],
+    ...options,
+  })
+}
+
+export const get = routeOf('GET')
+export const post = routeOf('POST')
+export const patch = routeOf('PATCH')
+export const del = routeOf('DELETE')
+
+/** The response of a route that returns nothing. */
 export const Nothing = z.object({ ok: z.literal(true) })
 
-/** Whose files, memories and decisions are told of. */
 export const jobParams = z.object({ jobId: Id })

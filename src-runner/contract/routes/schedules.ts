@@ -11,66 +11,44 @@ import {
   UpcomingRun,
   UpdateSchedule,
 } from '../schedules.ts'
-import { Nothing, routeTable } from './route.ts'
+import { del, get, Nothing, patch, post } from './route.ts'
 
 const scheduleParams = z.object({ scheduleId: Id })
 
-export const scheduleRoutes = routeTable({
-  listSchedules: {
-    method: 'GET',
-    path: '/api/schedules',
-    gate: 'runner',
+export const scheduleRoutes = {
+  listSchedules: get('/api/schedules', {
     summary: 'Schedules, newest first.',
     query: PageQuery.extend({ agentId: Id.optional() }),
-    status: 200,
     answer: z.object({ schedules: z.array(Schedule), nextCursor: NextCursor }),
-    errors: ['invalid_request'],
     shows: ['schedules', 'schedule', 'spend'],
-  },
-  createSchedule: {
-    method: 'POST',
-    path: '/api/schedules',
-    gate: 'runner',
+  }),
+  createSchedule: post('/api/schedules', {
     summary: 'Create a schedule. The first due time is the next one from now.',
     body: CreateSchedule,
     status: 201,
     answer: z.object({ schedule: Schedule, unpricedModels: UnpricedModels }),
-    errors: ['invalid_request', 'agent_not_found', 'disk_full'],
-  },
-  previewCron: {
-    method: 'GET',
-    path: '/api/schedules/preview',
-    gate: 'runner',
+    errors: ['agent_not_found'],
+  }),
+  previewCron: get('/api/schedules/preview', {
     summary: 'What a cron expression says in a time zone: its next due times, or what is wrong with it.',
     query: z.object({ cron: z.string().max(200), timezone: z.string().max(64), count: z.coerce.number().int().min(1).max(50).default(5) }),
-    status: 200,
     answer: CronPreview,
-    errors: ['invalid_request'],
-  },
-  listUpcomingRuns: {
-    method: 'GET',
-    path: '/api/schedules/upcoming',
-    gate: 'runner',
+  }),
+  listUpcomingRuns: get('/api/schedules/upcoming', {
     summary: 'The runs that are expected within so many hours, the soonest first.',
     query: z.object({ hours: z.coerce.number().min(1).max(168).default(24) }),
-    status: 200,
     answer: z.object({ runs: z.array(UpcomingRun) }),
-    errors: ['invalid_request'],
     shows: ['schedules', 'schedule', 'spend', 'settings'],
-  },
-  sumUpSchedules: {
-    method: 'GET',
-    path: '/api/schedules/summary',
-    gate: 'runner',
+  }),
+  sumUpSchedules: get('/api/schedules/summary', {
     summary: 'What became of everything that came due in a span of time, in all and for each schedule that came due in it.',
     query: z.object({
-      /** Due at or after. A row of the ledger that stands for many due times counts as a whole. */
+      /** Due at or after. A row of the run history that stands for many due times counts as a whole. */
       from: z.coerce.number().pipe(Moment),
       /** Due before. Left out: until now. */
       to: z.coerce.number().pipe(Moment).optional(),
       scheduleId: Id.optional(),
     }),
-    status: 200,
     answer: z.object({
       all: z.array(OccurrenceSum),
       costUsd: Usd,
@@ -79,95 +57,57 @@ export const scheduleRoutes = routeTable({
       /** Of how many. */
       count: z.number().int(),
     }),
-    errors: ['invalid_request'],
     shows: ['schedules', 'schedule'],
-  },
-  getSchedule: {
-    method: 'GET',
-    path: '/api/schedules/:scheduleId',
-    gate: 'runner',
+  }),
+  getSchedule: get('/api/schedules/:scheduleId', {
     summary: 'One schedule.',
     params: scheduleParams,
-    status: 200,
     answer: z.object({ schedule: Schedule, unpricedModels: UnpricedModels }),
-    errors: ['invalid_request', 'schedule_not_found'],
+    errors: ['schedule_not_found'],
     shows: ['schedule', 'spend'],
-  },
-  updateSchedule: {
-    method: 'PATCH',
-    path: '/api/schedules/:scheduleId',
-    gate: 'runner',
+  }),
+  updateSchedule: patch('/api/schedules/:scheduleId', {
     summary: 'Change a schedule. Fields left out stay; a run that is going is not touched.',
     params: scheduleParams,
     body: UpdateSchedule,
-    status: 200,
     answer: z.object({ schedule: Schedule, unpricedModels: UnpricedModels }),
-    errors: ['invalid_request', 'schedule_not_found', 'agent_not_found', 'disk_full'],
-  },
-  deleteSchedule: {
-    method: 'DELETE',
-    path: '/api/schedules/:scheduleId',
-    gate: 'runner',
-    summary: 'Delete a schedule and its ledger. Its jobs stay in Activity; one that is going goes on.',
+    errors: ['schedule_not_found', 'agent_not_found'],
+  }),
+  deleteSchedule: del('/api/schedules/:scheduleId', {
+    summary: 'Delete a schedule and its run history. Its jobs stay in Activity; one that is going goes on.',
     params: scheduleParams,
-    status: 200,
     answer: Nothing,
-    errors: ['invalid_request', 'schedule_not_found'],
-  },
-  runScheduleNow: {
-    method: 'POST',
-    path: '/api/schedules/:scheduleId/run-now',
-    gate: 'runner',
+    errors: ['schedule_not_found'],
+  }),
+  runScheduleNow: post('/api/schedules/:scheduleId/run-now', {
     summary: 'Run a schedule now, whatever its budget says. Refused while a run of it is going.',
     params: scheduleParams,
-    bodyOptional: true,
     status: 202,
     answer: z.object({ jobId: Id, occurrence: Occurrence }),
-    errors: ['invalid_request', 'schedule_not_found', 'schedule_is_running', 'job_creation_failed', 'disk_full'],
-  },
-  pauseSchedule: {
-    method: 'POST',
-    path: '/api/schedules/:scheduleId/pause',
-    gate: 'runner',
+    errors: ['schedule_not_found', 'schedule_is_running', 'job_creation_failed'],
+  }),
+  pauseSchedule: post('/api/schedules/:scheduleId/pause', {
     summary: 'Pause a schedule. Its due times are noted as paused.',
     params: scheduleParams,
-    bodyOptional: true,
-    status: 200,
     answer: z.object({ schedule: Schedule }),
-    errors: ['invalid_request', 'schedule_not_found', 'disk_full'],
-  },
-  resumeSchedule: {
-    method: 'POST',
-    path: '/api/schedules/:scheduleId/resume',
-    gate: 'runner',
+    errors: ['schedule_not_found'],
+  }),
+  resumeSchedule: post('/api/schedules/:scheduleId/resume', {
     summary: 'Resume a schedule. What came due while it was paused is not caught up with.',
     params: scheduleParams,
-    bodyOptional: true,
-    status: 200,
     answer: z.object({ schedule: Schedule }),
-    errors: ['invalid_request', 'schedule_not_found', 'disk_full'],
-  },
-  listOccurrences: {
-    method: 'GET',
-    path: '/api/schedules/:scheduleId/occurrences',
-    gate: 'runner',
-    summary: 'The ledger of a schedule: what became of every due time, newest first.',
+    errors: ['schedule_not_found'],
+  }),
+  listOccurrences: get('/api/schedules/:scheduleId/occurrences', {
+    summary: 'The run history of a schedule: what became of every due time, newest first.',
     params: scheduleParams,
     query: PageQuery,
-    status: 200,
     answer: z.object({ occurrences: z.array(Occurrence), nextCursor: NextCursor }),
-    errors: ['invalid_request', 'schedule_not_found'],
+    errors: ['schedule_not_found'],
     shows: ['schedule'],
-  },
-  runTick: {
-    method: 'POST',
-    path: '/api/cron',
-    gate: 'runner',
+  }),
+  runTick: post('/api/cron', {
     summary: 'Look now which schedules are due, as the clock does by itself.',
-    body: z.object({}),
-    bodyOptional: true,
-    status: 200,
     answer: z.object({ ok: z.literal(true), fired: z.number().int(), skipped: z.number().int(), exhausted: z.number().int() }),
-    errors: ['invalid_request', 'disk_full'],
-  },
-})
+  }),
+}

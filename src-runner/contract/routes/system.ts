@@ -1,35 +1,47 @@
 import { z } from 'zod'
 import { DATABASE_TROUBLES } from '../database.ts'
+import { HealthCheck } from '../doctor.ts'
 import { Id } from '../primitives.ts'
-import { routeTable } from './route.ts'
+import { Sandbox } from '../sandbox.ts'
+import { get, post } from './route.ts'
 
-export const systemRoutes = routeTable({
-  health: {
-    method: 'GET',
-    path: '/api/health',
-    gate: 'public',
+export const systemRoutes = {
+  health: get('/api/health', {
+    access: 'public',
     summary: 'Liveness and readiness. 503 with the same shape when the database cannot do its work; `db` says why.',
-    status: 200,
     answer: z.object({ ok: z.boolean(), db: z.enum(['ok', ...DATABASE_TROUBLES]), llm: z.literal('unchecked') }),
-    errors: [],
-  },
-  openapi: {
-    method: 'GET',
-    path: '/api/openapi.json',
-    gate: 'runner',
+  }),
+  openapi: get('/api/openapi.json', {
     summary: 'This interface as an OpenAPI 3.1 document.',
-    status: 200,
     answer: z.record(z.string(), z.unknown()),
-    errors: [],
-  },
-  runWorker: {
-    method: 'POST',
-    path: '/api/worker',
-    gate: 'worker',
+  }),
+  runWorker: post('/api/worker', {
+    access: 'worker',
     summary: 'Execute a job in the background. A job that is terminal or already claimed is left alone.',
     body: z.object({ jobId: Id }),
     status: 202,
     answer: z.object({ ok: z.literal(true), jobId: Id, status: z.literal('accepted') }),
-    errors: ['invalid_worker_secret', 'invalid_request'],
-  },
-})
+    errors: ['invalid_worker_secret'],
+  }),
+  streamEvents: get('/api/events', {
+    summary:
+      'What happened, as server-sent events; go on with Last-Event-ID. Without it: from now on. At most the newest 2,000 are repeated; if there is a gap in the ids, read the lists again.',
+    query: z.object({ after: z.coerce.number().int().min(0).optional() }),
+    stream: true,
+    answer: z.unknown(),
+  }),
+  getSandbox: get('/api/sandbox', {
+    summary: 'The sandbox that programs of agents run in: whether it works on this machine, and what to do if not.',
+    answer: z.object({ sandbox: Sandbox }),
+    shows: ['settings'],
+  }),
+  checkSandbox: post('/api/sandbox/check', {
+    summary: 'Check the sandbox again by running a program in it.',
+    answer: z.object({ sandbox: Sandbox }),
+  }),
+  getDoctor: get('/api/doctor', {
+    summary: 'What Deckhand needs of this machine, looked at now: what works, what does not, and what to do.',
+    answer: z.object({ checks: z.array(HealthCheck) }),
+    shows: ['settings'],
+  }),
+}

@@ -1,148 +1,89 @@
 import { z } from 'zod'
 import { Id, NextCursor, PageQuery } from '../primitives.ts'
 import { CreateTrigger, Delivery, DeliveryDetail, MAX_WEBHOOK_BYTES, PreviewTemplate, TemplatePreview, Trigger } from '../triggers.ts'
-import { Nothing, routeTable } from './route.ts'
+import { del, get, Nothing, post } from './route.ts'
 
 const triggerParams = z.object({ triggerId: Id })
 const deliveryParams = z.object({ deliveryId: Id })
 
-export const triggerRoutes = routeTable({
-  listTriggers: {
-    method: 'GET',
-    path: '/api/triggers',
-    gate: 'runner',
+export const triggerRoutes = {
+  listTriggers: get('/api/triggers', {
     summary: 'Webhook triggers, newest first.',
     query: PageQuery.extend({ agentId: Id.optional() }),
-    status: 200,
     answer: z.object({ triggers: z.array(Trigger), nextCursor: NextCursor }),
-    errors: ['invalid_request'],
     shows: ['triggers', 'trigger'],
-  },
-  createTrigger: {
-    method: 'POST',
-    path: '/api/triggers',
-    gate: 'runner',
+  }),
+  createTrigger: post('/api/triggers', {
     summary: 'Create a webhook trigger. Its address is given here and after a rotation, and never again.',
     body: CreateTrigger,
     status: 201,
     answer: z.object({ trigger: Trigger, url: z.string() }),
-    errors: ['invalid_request', 'agent_not_found', 'trigger_slug_taken', 'vault_unavailable', 'disk_full'],
-  },
-  previewTemplate: {
-    method: 'POST',
-    path: '/api/triggers/preview',
-    gate: 'runner',
+    errors: ['agent_not_found', 'trigger_slug_taken', 'vault_unavailable'],
+  }),
+  previewTemplate: post('/api/triggers/preview', {
     summary: 'What a task template makes of a sample payload. Nothing is kept and nothing runs.',
     body: PreviewTemplate,
-    status: 200,
     answer: TemplatePreview,
-    errors: ['invalid_request'],
-  },
-  getTrigger: {
-    method: 'GET',
-    path: '/api/triggers/:triggerId',
-    gate: 'runner',
+  }),
+  getTrigger: get('/api/triggers/:triggerId', {
     summary: 'One webhook trigger.',
     params: triggerParams,
-    status: 200,
     answer: z.object({ trigger: Trigger }),
-    errors: ['invalid_request', 'trigger_not_found'],
+    errors: ['trigger_not_found'],
     shows: ['trigger'],
-  },
-  deleteTrigger: {
-    method: 'DELETE',
-    path: '/api/triggers/:triggerId',
-    gate: 'runner',
+  }),
+  deleteTrigger: del('/api/triggers/:triggerId', {
     summary: 'Delete a webhook trigger and its inbox. Its jobs stay in Activity.',
     params: triggerParams,
-    status: 200,
     answer: Nothing,
-    errors: ['invalid_request', 'trigger_not_found'],
-  },
-  pauseTrigger: {
-    method: 'POST',
-    path: '/api/triggers/:triggerId/pause',
-    gate: 'runner',
+    errors: ['trigger_not_found'],
+  }),
+  pauseTrigger: post('/api/triggers/:triggerId/pause', {
     summary: 'Pause a webhook trigger: its address answers like one that does not exist.',
     params: triggerParams,
-    bodyOptional: true,
-    status: 200,
     answer: z.object({ trigger: Trigger }),
-    errors: ['invalid_request', 'trigger_not_found', 'disk_full'],
-  },
-  resumeTrigger: {
-    method: 'POST',
-    path: '/api/triggers/:triggerId/resume',
-    gate: 'runner',
+    errors: ['trigger_not_found'],
+  }),
+  resumeTrigger: post('/api/triggers/:triggerId/resume', {
     summary: 'Resume a paused webhook trigger, with the same secret and counters.',
     params: triggerParams,
-    bodyOptional: true,
-    status: 200,
     answer: z.object({ trigger: Trigger }),
-    errors: ['invalid_request', 'trigger_not_found', 'disk_full'],
-  },
-  rotateTriggerSecret: {
-    method: 'POST',
-    path: '/api/triggers/:triggerId/rotate-secret',
-    gate: 'runner',
+    errors: ['trigger_not_found'],
+  }),
+  rotateTriggerSecret: post('/api/triggers/:triggerId/rotate-secret', {
     summary: 'Give a webhook trigger a new secret. The old address stops working at once.',
     params: triggerParams,
-    bodyOptional: true,
-    status: 200,
     answer: z.object({ trigger: Trigger, url: z.string() }),
-    errors: ['invalid_request', 'trigger_not_found', 'disk_full'],
-  },
-  testTrigger: {
-    method: 'POST',
-    path: '/api/triggers/:triggerId/test',
-    gate: 'runner',
+    errors: ['trigger_not_found'],
+  }),
+  testTrigger: post('/api/triggers/:triggerId/test', {
     summary: 'Send a test delivery: the same way as a real one from the body on, without taking from the limit of the hour.',
     params: triggerParams,
     body: z.object({ payload: z.string().max(MAX_WEBHOOK_BYTES) }),
     status: 202,
     answer: z.object({ jobId: Id, delivery: Delivery }),
-    errors: ['invalid_request', 'trigger_not_found', 'trigger_is_paused', 'trigger_has_no_agent', 'job_creation_failed', 'disk_full'],
-  },
-  listDeliveries: {
-    method: 'GET',
-    path: '/api/triggers/:triggerId/deliveries',
-    gate: 'runner',
+    errors: ['trigger_not_found', 'trigger_is_paused', 'trigger_has_no_agent', 'job_creation_failed'],
+  }),
+  listDeliveries: get('/api/triggers/:triggerId/deliveries', {
     summary: 'The inbox of a webhook trigger: its last 200 deliveries, newest first, refused ones with the real reason.',
     params: triggerParams,
     query: PageQuery,
-    status: 200,
     answer: z.object({ deliveries: z.array(Delivery), nextCursor: NextCursor }),
-    errors: ['invalid_request', 'trigger_not_found'],
+    errors: ['trigger_not_found'],
     shows: ['trigger'],
-  },
-  getDelivery: {
-    method: 'GET',
-    path: '/api/deliveries/:deliveryId',
-    gate: 'runner',
+  }),
+  getDelivery: get('/api/deliveries/:deliveryId', {
     summary: 'One delivery with its payload and what the agent was given of it.',
     params: deliveryParams,
-    status: 200,
     answer: z.object({ delivery: DeliveryDetail }),
-    errors: ['invalid_request', 'delivery_not_found'],
+    errors: ['delivery_not_found'],
     shows: ['trigger'],
-  },
-  replayDelivery: {
-    method: 'POST',
-    path: '/api/deliveries/:deliveryId/replay',
-    gate: 'runner',
+  }),
+  replayDelivery: post('/api/deliveries/:deliveryId/replay', {
     summary: 'Make a new job from a delivery that is kept, whatever became of it then. Takes nothing from the limit of the hour.',
     params: deliveryParams,
-    bodyOptional: true,
     status: 202,
     answer: z.object({ jobId: Id, delivery: Delivery }),
-    errors: [
-      'invalid_request',
-      'delivery_not_found',
-      'delivery_has_no_payload',
-      'trigger_is_paused',
-      'trigger_has_no_agent',
-      'job_creation_failed',
-      'disk_full',
-    ],
-  },
-})
+    errors: ['delivery_not_found', 'delivery_has_no_payload', 'trigger_is_paused', 'trigger_has_no_agent', 'job_creation_failed'],
+  }),
+}

@@ -1,22 +1,21 @@
 import { type JSX, Match, Switch } from 'solid-js'
 import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
-import { useMinutes } from '../../../kit/now.ts'
-import { words } from '../../../kit/words/words.ts'
+import { useMinutes } from '../../../lib/now.ts'
+import { t } from '../../../lib/language.ts'
 import { Time } from '../../../ui/Time.tsx'
 
 /** When it runs again. A time that comes while today's budget is used up is no run, and is not promised. */
 export function NextDue(props: { schedule: Schedule }): JSX.Element {
   const now = useMinutes()
-  const text = () => words().automations.schedule
   const dueAt = () => props.schedule.nextDueAt
   const dayOf = (at: number) => new Intl.DateTimeFormat('en-CA', { timeZone: props.schedule.timezone }).format(at)
   const isSpent = () => props.schedule.agentSpentTodayUsd >= props.schedule.dailyBudgetUsd
   return (
     <Switch fallback="–">
       <Match when={dueAt() !== null && isSpent() && dayOf(Math.max(dueAt()!, now())) === dayOf(now())}>
-        <span class="text-warn">{text().notToday}</span>
+        <span class="text-warn">{t('automations.schedule.notToday')}</span>
       </Match>
-      <Match when={dueAt() !== null && dueAt()! <= now()}>{text().dueNow}</Match>
+      <Match when={dueAt() !== null && dueAt()! <= now()}>{t('automations.schedule.dueNow')}</Match>
       <Match when={dueAt()}>{(at) => <Time at={at()} />}</Match>
     </Switch>
   )

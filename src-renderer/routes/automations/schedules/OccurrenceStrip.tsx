@@ -1,9 +1,9 @@
 import { For, type JSX, Show } from 'solid-js'
 import type { Occurrence } from '../../../../src-runner/contract/schedules.ts'
-import { countText } from '../../../kit/numbers.ts'
-import { saidText } from '../../../kit/said.ts'
-import { locale, words } from '../../../kit/words/words.ts'
-import { OccurrenceGlyph, occurrenceWord } from '../../../ledger/OccurrenceGlyph.tsx'
+import { countText } from '../../../../resources/locales/numbers.ts'
+import { messageText } from '../../../lib/message-text.ts'
+import { locale, t } from '../../../lib/language.ts'
+import { OccurrenceGlyph, occurrenceWord } from '../../../features/run-history/OccurrenceGlyph.tsx'
 import { occurrenceTime } from './occurrence-time.ts'
 
 /** The last due times as a row of signs, the newest at the right. Read out, it says how often each thing happened. */
@@ -15,20 +15,22 @@ export function OccurrenceStrip(props: {
   counts?: boolean
   class?: string
 }): JSX.Element {
-  const text = () => words().automations.schedule
   const summary = () => {
     const counts = new Map<string, number>()
     for (const one of props.occurrences) counts.set(occurrenceWord(one), (counts.get(occurrenceWord(one)) ?? 0) + one.times)
-    return `${text().strip(props.occurrences.reduce((sum, one) => sum + one.times, 0))}: ${[...counts].map(([word, count]) => `${count} × ${word}`).join(', ')}`
+    return `${t('automations.schedule.lastRuns', { count: props.occurrences.reduce((sum, one) => sum + one.times, 0) })}: ${[...counts].map(([word, count]) => `${count} × ${word}`).join(', ')}`
   }
   return (
-    <Show when={props.occurrences.length > 0} fallback={<span class={`text-xs text-ink-3 ${props.class ?? ''}`}>{text().stripNone}</span>}>
+    <Show
+      when={props.occurrences.length > 0}
+      fallback={<span class={`text-xs text-ink-3 ${props.class ?? ''}`}>{t('automations.schedule.stripNone')}</span>}
+    >
       <span role="img" aria-label={summary()} class={`inline-flex items-center gap-1 ${props.class ?? ''}`}>
         <For each={props.occurrences.toReversed()}>
           {(one) => (
             <span
               class="inline-flex items-center gap-0.5"
-              title={`${occurrenceWord(one)} · ${occurrenceTime(one, props.timezone)}${one.reason === '' ? '' : `\n${saidText(one.reason, one.reasonSaid)}`}`}
+              title={`${occurrenceWord(one)} · ${occurrenceTime(one, props.timezone)}\n${messageText(one.reason)}`}
             >
               <OccurrenceGlyph occurrence={one} size={props.size ?? 10} />
               <Show when={props.counts && one.times > 1}>

@@ -1,8 +1,8 @@
 import { createEffect, createSignal, For, type JSX, Match, on, Show, Switch } from 'solid-js'
 import { sentenceOf } from '../../../api/problem.ts'
 import { useCronPreview } from '../../../api/queries.ts'
-import { saidText } from '../../../kit/said.ts'
-import { locale, words } from '../../../kit/words/words.ts'
+import { messageText } from '../../../lib/message-text.ts'
+import { locale, t } from '../../../lib/language.ts'
 import { Select } from '../../../ui/Select.tsx'
 import { TextField } from '../../../ui/TextField.tsx'
 import { Time } from '../../../ui/Time.tsx'
@@ -19,7 +19,6 @@ export function RhythmField(props: {
   /** What else says when: the time zone. */
   children: JSX.Element
 }): JSX.Element {
-  const text = () => words().automations.schedule
   // "As cron says" can be chosen for an expression that has words too.
   const [wantsCron, setWantsCron] = createSignal(false)
   const rhythm = (): Rhythm => (wantsCron() ? { kind: 'custom' } : rhythmOf(props.cron))
@@ -31,7 +30,7 @@ export function RhythmField(props: {
   const preview = useCronPreview(() =>
     props.cron.trim() === '' || props.timezone === '' ? null : { cron: props.cron.trim(), timezone: props.timezone },
   )
-  const invalid = () => (preview.data?.valid === false ? saidText(preview.data.problem, preview.data.problemSaid) : null)
+  const invalid = () => (preview.data?.valid === false ? messageText(preview.data.problem) : null)
   createEffect(on(rhythm, (now) => now.kind === 'custom' || setWantsCron(false)))
   return (
     <div class="grid grid-cols-[minmax(0,1fr)_minmax(0,18rem)] gap-6 max-lg:grid-cols-1">
@@ -39,8 +38,8 @@ export function RhythmField(props: {
         <div class="flex flex-wrap gap-3">
           <Select<RhythmKind>
             class="w-48"
-            label={text().rhythm}
-            options={RHYTHM_KINDS.map((value) => ({ value, label: text().rhythms[value] }))}
+            label={t('automations.schedule.rhythm')}
+            options={RHYTHM_KINDS.map((value) => ({ value, label: t(`automations.schedule.rhythms.${value}`) }))}
             value={rhythm().kind}
             onValue={choose}
           />
@@ -49,8 +48,8 @@ export function RhythmField(props: {
         <TextField
           mono
           class="max-w-64"
-          label={text().cron}
-          hint={text().cronHint}
+          label={t('automations.schedule.cron')}
+          hint={t('automations.schedule.cronHint')}
           problem={props.problem ?? invalid()}
           value={props.cron}
           onValue={props.onCron}
@@ -69,14 +68,13 @@ export function RhythmField(props: {
 
 /** What a kind of rhythm still needs to be told. */
 function Details(props: { rhythm: Rhythm; onRhythm: (rhythm: Rhythm) => void }): JSX.Element {
-  const text = () => words().automations.schedule
   const as = <K extends RhythmKind>(kind: K) => (props.rhythm.kind === kind ? (props.rhythm as Extract<Rhythm, { kind: K }>) : undefined)
   const number = (value: string) => Number.parseInt(value, 10)
   const time = (value: string, onTime: (time: string) => void) => (
     <TextField
       type="time"
       class="w-34"
-      label={text().time}
+      label={t('automations.schedule.time')}
       value={value}
       onValue={(next) => /^\d\d:\d\d/.test(next) && onTime(next.slice(0, 5))}
     />
@@ -87,8 +85,8 @@ function Details(props: { rhythm: Rhythm; onRhythm: (rhythm: Rhythm) => void }):
         {(now) => (
           <Select
             class="w-36"
-            label={text().every}
-            options={MINUTE_STEPS.map((step) => ({ value: String(step), label: text().minutes(step) }))}
+            label={t('automations.schedule.every')}
+            options={MINUTE_STEPS.map((step) => ({ value: String(step), label: t('automations.schedule.minutes', { count: step }) }))}
             value={String(now().every)}
             onValue={(step) => props.onRhythm({ kind: 'minutes', every: number(step) })}
           />
@@ -98,7 +96,7 @@ function Details(props: { rhythm: Rhythm; onRhythm: (rhythm: Rhythm) => void }):
         {(now) => (
           <Select
             class="w-28"
-            label={text().minute}
+            label={t('automations.schedule.minute')}
             options={Array.from({ length: 60 }, (_, n) => ({ value: String(n), label: String(n).padStart(2, '0') }))}
             value={String(now().minute)}
             onValue={(minute) => props.onRhythm({ kind: 'hourly', minute: number(minute) })}
@@ -112,7 +110,7 @@ function Details(props: { rhythm: Rhythm; onRhythm: (rhythm: Rhythm) => void }):
           <>
             <Select
               class="w-36"
-              label={text().weekday}
+              label={t('automations.schedule.weekday')}
               options={[1, 2, 3, 4, 5, 6, 0].map((day) => ({ value: String(day), label: weekdayName(day, locale()) }))}
               value={String(now().weekday)}
               onValue={(day) => props.onRhythm({ ...now(), weekday: number(day) })}
@@ -126,14 +124,14 @@ function Details(props: { rhythm: Rhythm; onRhythm: (rhythm: Rhythm) => void }):
           <>
             <Select
               class="w-24"
-              label={text().monthday}
+              label={t('automations.schedule.monthday')}
               options={Array.from({ length: 31 }, (_, n) => ({ value: String(n + 1), label: String(n + 1) }))}
               value={String(now().day)}
               onValue={(day) => props.onRhythm({ ...now(), day: number(day) })}
             />
             {time(now().time, (next) => props.onRhythm({ ...now(), time: next }))}
             <Show when={now().day > 28}>
-              <p class="w-full text-xs text-ink-3">{text().monthdayShort}</p>
+              <p class="w-full text-xs text-ink-3">{t('automations.schedule.monthdayShort')}</p>
             </Show>
           </>
         )}
@@ -143,13 +141,12 @@ function Details(props: { rhythm: Rhythm; onRhythm: (rhythm: Rhythm) => void }):
 }
 
 function NextTimes(props: { cron: string; timezone: string; next: readonly number[] | null; trouble: string | null }): JSX.Element {
-  const text = () => words().automations.schedule
   const said = useCronWords(() => props.cron)
   const isElsewhere = () => props.timezone !== ownTimezone()
   return (
-    <section aria-label={text().nextFive} aria-live="polite" class="min-w-0 self-start rounded-lg bg-inset p-3.5">
+    <section aria-label={t('automations.schedule.nextFive')} aria-live="polite" class="min-w-0 self-start rounded-lg bg-inset p-3.5">
       <p class="text-sm font-medium text-ink">{said()}</p>
-      <h3 class="mt-2 text-2xs font-semibold tracking-wide text-ink-3">{text().nextFive}</h3>
+      <h3 class="mt-2 text-2xs font-semibold tracking-wide text-ink-3">{t('automations.schedule.nextFive')}</h3>
       <Show when={props.trouble}>
         {(sentence) => (
           <p role="alert" class="text-xs text-bad">
@@ -158,7 +155,7 @@ function NextTimes(props: { cron: string; timezone: string; next: readonly numbe
         )}
       </Show>
       <Show when={props.next?.length === 0}>
-        <p class="text-xs text-warn">{text().nextNone}</p>
+        <p class="text-xs text-warn">{t('automations.schedule.nextNone')}</p>
       </Show>
       <ol class="min-h-25">
         <For each={props.next ?? []}>
@@ -167,7 +164,9 @@ function NextTimes(props: { cron: string; timezone: string; next: readonly numbe
               <span class="min-w-0 flex-1">{zoneTime(at, props.timezone, locale())}</span>
               <Time at={at} class="text-xs text-ink-3" />
               <Show when={isElsewhere()}>
-                <span class="w-full pb-1 text-xs text-ink-3">{text().ownTime(zoneTime(at, ownTimezone(), locale()))}</span>
+                <span class="w-full pb-1 text-xs text-ink-3">
+                  {t('automations.schedule.ownTime', { time: zoneTime(at, ownTimezone(), locale()) })}
+                </span>
               </Show>
             </li>
           )}

@@ -1,3 +1,4 @@
+import { quote } from '../../../testing/things.ts'
 import { A } from '@solidjs/router'
 import { fireEvent, screen, waitFor, within } from '@solidjs/testing-library'
 import { describe, expect, it } from 'vitest'
@@ -21,7 +22,7 @@ function open(path: string, schedules: Schedule[] = []) {
     },
     previewCron: ({ query }) =>
       query.cron === '99 * * * *'
-        ? { valid: false, problem: 'A minute is between 0 and 59.', next: [], isWatcher: false }
+        ? { valid: false, problem: quote('A minute is between 0 and 59.'), next: [], isWatcher: false }
         : { valid: true, problem: null, next: NEXT, isWatcher: false },
     createSchedule: ({ body }) => ({ schedule: makeSchedule({ ...body, agentName: 'Ada' }) }),
     updateSchedule: ({ params }) => ({ schedule: schedules.find((one) => one.id === params.scheduleId)! }),
@@ -49,13 +50,13 @@ describe('a new schedule', () => {
     const view = open('/automations/schedules/new')
     await view.user.type(await nameField(), 'Monday letter')
     await view.user.type(field(/^Task/), 'Write the letter.')
-    await choose(view.user, /^How often/, 'Once a week')
+    await choose(view.user, /^Repeats/, 'Every week')
     await choose(view.user, /^On/, 'Tuesday')
     fireEvent.input(screen.getByLabelText('At'), { target: { value: '07:45' } })
     expect(field('Cron')).toHaveValue('45 7 * * 2')
-    await view.user.clear(field(/^Budget/))
-    await view.user.type(field(/^Budget/), '0,75')
-    await choose(view.user, /^If Deckhand was off/, 'Make up for it within 3 days')
+    await view.user.clear(field(/^Daily spending limit/))
+    await view.user.type(field(/^Daily spending limit/), '0,75')
+    await choose(view.user, /^Missed runs/, 'Run late within 3 days')
     await view.user.click(screen.getByRole('button', { name: 'Create schedule' }))
     await waitFor(() => expect(view.path()).toMatch(/^\/automations\/schedules\/0/))
     expect(view.runner.callsOf('createSchedule')[0]!.body).toEqual({
@@ -74,22 +75,22 @@ describe('a new schedule', () => {
   it('changes the choice when the cron text is changed, and the other way round', async () => {
     const view = open('/automations/schedules/new')
     await nameField()
-    const often = () => screen.getByRole('button', { name: /^How often/ })
+    const often = () => screen.getByRole('button', { name: /^Repeats/ })
     expect(often()).toHaveTextContent('Every day')
     await view.user.clear(field('Cron'))
     await view.user.type(field('Cron'), '*/15 * * * *')
     expect(often()).toHaveTextContent('Every few minutes')
     await view.user.clear(field('Cron'))
     await view.user.type(field('Cron'), '0 9 * 6 *')
-    expect(often()).toHaveTextContent('As cron says')
-    await choose(view.user, /^How often/, 'Every hour')
+    expect(often()).toHaveTextContent('Custom (cron)')
+    await choose(view.user, /^Repeats/, 'Every hour')
     expect(field('Cron')).toHaveValue('0 * * * *')
   })
 
   it('shows the next times on the clock of its zone while it is written, or what is wrong', async () => {
     const view = open('/automations/schedules/new')
     await nameField()
-    const preview = screen.getByRole('region', { name: 'The next times' })
+    const preview = screen.getByRole('region', { name: 'Next runs' })
     expect(await within(preview).findByText(/Wed, May 12/)).toBeInTheDocument()
     await view.user.clear(field('Cron'))
     await view.user.type(field('Cron'), '99 * * * *')
@@ -107,22 +108,22 @@ describe('a new schedule', () => {
     const zone = screen.getByRole('combobox', { name: 'Time zone' })
     await view.user.click(zone)
     expect((await screen.findAllByRole('option')).length).toBeLessThanOrEqual(30)
-    expect(screen.getByText('Type a part of the name to find others.')).toBeInTheDocument()
+    expect(screen.getByText('Type to find more.')).toBeInTheDocument()
     await view.user.clear(zone)
     await view.user.type(zone, 'tokyo')
     await view.user.click(await screen.findByRole('option', { name: /Tokyo/ }))
-    const preview = screen.getByRole('region', { name: 'The next times' })
+    const preview = screen.getByRole('region', { name: 'Next runs' })
     expect(await within(preview).findByText(/May 12, 4:00.PM/)).toBeInTheDocument()
-    expect(within(preview).getAllByText(/where you are/)).toHaveLength(2)
+    expect(within(preview).getAllByText(/your time/)).toHaveLength(2)
   })
 
   it('is not sent with a budget out of bounds', async () => {
     const view = open('/automations/schedules/new?example=1')
     expect(await nameField()).toHaveValue('Morning summary')
-    await view.user.clear(field(/^Budget/))
-    await view.user.type(field(/^Budget/), '0.4')
+    await view.user.clear(field(/^Daily spending limit/))
+    await view.user.type(field(/^Daily spending limit/), '0.4')
     await view.user.click(screen.getByRole('button', { name: 'Create schedule' }))
-    expect(await screen.findByText('Between 0.5 and 100.')).toBeInTheDocument()
+    expect(await screen.findByText('Enter a number between 0.5 and 100.')).toBeInTheDocument()
     expect(view.runner.callsOf('createSchedule')).toHaveLength(0)
   })
 
@@ -134,14 +135,14 @@ describe('a new schedule', () => {
     })
     await view.user.click(screen.getByRole('button', { name: 'Create schedule' }))
     expect(await screen.findByText('There is no such time zone.')).toBeInTheDocument()
-    expect(screen.getByText('One field needs another look.')).toBeInTheDocument()
+    expect(screen.getByText('1 field is invalid.')).toBeInTheDocument()
   })
 
   it('asks before what was written is left behind', async () => {
     const view = open('/automations/schedules/new')
     await view.user.type(await nameField(), 'x')
     await view.user.click(screen.getByRole('link', { name: 'Elsewhere' }))
-    expect(await screen.findByRole('alertdialog', { name: 'Leave without saving?' })).toBeInTheDocument()
+    expect(await screen.findByRole('alertdialog', { name: 'Discard changes?' })).toBeInTheDocument()
   })
 
   it('begins as a copy', async () => {
@@ -149,7 +150,7 @@ describe('a new schedule', () => {
     open(`/automations/schedules/new?from=${original.id}`, [original])
     expect(await nameField()).toHaveValue('Summary (copy)')
     expect(field('Cron')).toHaveValue('*/5 * * * *')
-    expect(field(/^Budget/)).toHaveValue('2.5')
+    expect(field(/^Daily spending limit/)).toHaveValue('2.5')
     expect(screen.getByRole('combobox', { name: 'Time zone' })).toHaveValue('Asia/Tokyo')
   })
 })
@@ -159,8 +160,8 @@ describe('an existing schedule', () => {
     const schedule = makeSchedule({ name: 'Summary', agentId: ada.id })
     const view = open(`/automations/schedules/${schedule.id}/edit`, [schedule])
     expect(await screen.findByRole('button', { name: 'Save changes' })).toBeDisabled()
-    await view.user.clear(field(/^Budget/))
-    await view.user.type(field(/^Budget/), '8')
+    await view.user.clear(field(/^Daily spending limit/))
+    await view.user.type(field(/^Daily spending limit/), '8')
     await view.user.click(screen.getByRole('button', { name: 'Save changes' }))
     await waitFor(() => expect(view.path()).toBe(`/automations/schedules/${schedule.id}`))
     expect(view.runner.callsOf('updateSchedule')[0]).toMatchObject({ params: { scheduleId: schedule.id }, body: { dailyBudgetUsd: 8 } })
@@ -178,12 +179,12 @@ describe('an existing schedule', () => {
     await view.user.type(await nameField(), '!')
     schedules[0] = { ...schedules[0], name: 'Overview' }
     view.runner.happen({ type: 'schedule.changed', payload: { scheduleId: id } })
-    expect(await screen.findByText(/It was changed elsewhere/)).toBeInTheDocument()
+    expect(await screen.findByText(/This was changed elsewhere/)).toBeInTheDocument()
     expect(await nameField()).toHaveValue('Digest!')
   })
 
   it('says when it is gone', async () => {
     open(`/automations/schedules/${makeSchedule().id}/edit`)
-    expect(await screen.findByText('This schedule is not here any more')).toBeInTheDocument()
+    expect(await screen.findByText('Schedule not found')).toBeInTheDocument()
   })
 })

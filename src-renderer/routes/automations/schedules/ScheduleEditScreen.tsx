@@ -4,9 +4,9 @@ import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useCreateSchedule, useUpdateSchedule } from '../../../api/mutations.ts'
 import { isNoSuchThing, sentenceOf } from '../../../api/problem.ts'
-import { UnpricedNote } from '../../../models/UnpricedNote.tsx'
+import { UnpricedNote } from '../../../features/models/UnpricedNote.tsx'
 import { useAgents, useSchedule } from '../../../api/queries.ts'
-import { locale, words } from '../../../kit/words/words.ts'
+import { locale, t } from '../../../lib/language.ts'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { PageHeader } from '../../../ui/PageHeader.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
@@ -40,7 +40,6 @@ import { TimezoneField } from './TimezoneField.tsx'
 export function ScheduleEditScreen(): JSX.Element {
   const params = useParams<{ scheduleId?: string }>()
   const [search] = useSearchParams<{ example?: string; from?: string }>()
-  const text = () => words().automations.schedule
   const sourceId = () => params.scheduleId ?? search.from
   const source = useSchedule(sourceId)
   return (
@@ -48,16 +47,16 @@ export function ScheduleEditScreen(): JSX.Element {
       <BackLink to="schedules" />
       <Switch fallback={<AnswerState answer={source} />}>
         <Match when={sourceId() === undefined}>
-          <Editor schedule={null} first={search.example === undefined ? emptySchedule() : exampleSchedule(words())} />
+          <Editor schedule={null} first={search.example === undefined ? emptySchedule() : exampleSchedule()} />
         </Match>
         <Match when={isNoSuchThing(source.error)}>
-          <PageHeader title={words().automations.schedules} />
-          <ErrorState problem={{ title: text().notFound, why: text().notFoundWhy }} />
+          <PageHeader title={t('automations.schedules')} />
+          <ErrorState problem={{ title: t('automations.schedule.notFound'), why: t('automations.schedule.notFoundWhy') }} />
         </Match>
         <Match when={source.data?.schedule.id === sourceId() && source.data?.schedule}>
           {(schedule) =>
             params.scheduleId === undefined ? (
-              <Editor schedule={null} first={copyOfSchedule(schedule(), words())} />
+              <Editor schedule={null} first={copyOfSchedule(schedule())} />
             ) : (
               <Editor schedule={schedule()} first={formOfSchedule(schedule())} />
             )
@@ -71,12 +70,11 @@ export function ScheduleEditScreen(): JSX.Element {
 const CATCH_UP_HOURS = ['0', '1', '6', '24', '72', '168']
 
 function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.Element {
-  const text = () => words().automations.schedule
   const navigate = useNavigate()
   const agents = useAgents()
   const create = useCreateSchedule()
   const update = useUpdateSchedule()
-  const form = useForm<ScheduleForm>(props.first, (fields) => problemsOfSchedule(fields, words(), locale()), fieldOfScheduleIssue)
+  const form = useForm<ScheduleForm>(props.first, (fields) => problemsOfSchedule(fields, locale()), fieldOfScheduleIssue)
   let isLeaving = false
 
   createEffect(
@@ -97,7 +95,7 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
 
   const catchUpOptions = () => {
     const all = CATCH_UP_HOURS.includes(form.fields.catchUpHours) ? CATCH_UP_HOURS : [...CATCH_UP_HOURS, form.fields.catchUpHours]
-    return all.map((value) => ({ value, label: catchUpText(Number(value), 'choice', words()) }))
+    return all.map((value) => ({ value, label: catchUpText(Number(value), 'choice') }))
   }
   const goTo = (id: string) => {
     isLeaving = true
@@ -107,18 +105,18 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
     form.submit(async (fields) => {
       if (props.schedule === null) {
         const { schedule } = await create.run({ body: bodyOfSchedule(fields) })
-        toast({ text: text().created(schedule.name) })
+        toast({ text: t('automations.schedule.created', { name: schedule.name }) })
         return goTo(schedule.id)
       }
       await update.run({ params: { scheduleId: props.schedule.id }, body: changesOfSchedule(form.base(), fields) })
-      toast({ text: words().automations.saved })
+      toast({ text: t('automations.saved') })
       goTo(props.schedule.id)
     })
   const status = () => {
-    if (form.problemCount() > 0) return words().automations.check(form.problemCount())
+    if (form.problemCount() > 0) return t('automations.check', { count: form.problemCount() })
     if (form.trouble() !== null) return sentenceOf(form.trouble())
-    if (isStale()) return words().automations.changedElsewhere
-    return form.isDirty() ? words().automations.unsaved : ''
+    if (isStale()) return t('automations.changedElsewhere')
+    return form.isDirty() ? t('automations.unsaved') : ''
   }
   return (
     <form
@@ -128,15 +126,21 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
         void save()
       }}
     >
-      <PageHeader title={props.schedule === null ? text().createTitle : text().editTitle(props.schedule.name)} />
+      <PageHeader
+        title={
+          props.schedule === null
+            ? t('automations.schedule.createTitle')
+            : t('automations.schedule.editTitle', { name: props.schedule.name })
+        }
+      />
       <div class="flex flex-col gap-4">
-        <Panel title={text().sections.what}>
+        <Panel title={t('automations.schedule.sections.what')}>
           <div class="flex flex-col gap-4">
             <div class="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
               <TextField
                 isFirst={props.schedule === null}
-                label={text().name}
-                placeholder={text().namePlaceholder}
+                label={t('automations.schedule.name')}
+                placeholder={t('automations.schedule.namePlaceholder')}
                 problem={form.problemOf('name')}
                 value={form.fields.name}
                 onValue={(value) => form.change('name', value)}
@@ -149,9 +153,9 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
               />
             </div>
             <TextArea
-              label={text().task}
-              hint={text().taskHint}
-              placeholder={text().taskPlaceholder}
+              label={t('automations.schedule.task')}
+              hint={t('automations.schedule.taskHint')}
+              placeholder={t('automations.schedule.taskPlaceholder')}
               rows={4}
               maxRows={16}
               problem={form.problemOf('task')}
@@ -160,7 +164,7 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
             />
           </div>
         </Panel>
-        <Panel title={text().sections.when}>
+        <Panel title={t('automations.schedule.sections.when')}>
           <RhythmField
             cron={form.fields.cron}
             onCron={(value) => form.change('cron', value)}
@@ -176,19 +180,19 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
             </div>
           </RhythmField>
         </Panel>
-        <Panel title={text().sections.money}>
+        <Panel title={t('automations.schedule.sections.money')}>
           <div class="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
             <TextField
               inputMode="decimal"
-              label={text().budget}
-              hint={text().budgetHint}
+              label={t('automations.schedule.budget')}
+              hint={t('automations.schedule.budgetHint')}
               problem={form.problemOf('dailyBudgetUsd')}
               value={form.fields.dailyBudgetUsd}
               onValue={(value) => form.change('dailyBudgetUsd', value)}
             />
             <Select
-              label={text().catchUp}
-              hint={text().catchUpHint}
+              label={t('automations.schedule.catchUp')}
+              hint={t('automations.schedule.catchUpHint')}
               options={catchUpOptions()}
               value={form.fields.catchUpHours}
               onValue={(value) => form.change('catchUpHours', value)}
@@ -197,7 +201,7 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
           </div>
           <UnpricedNote agents={(agents.data?.agents ?? []).filter(({ id }) => id === form.fields.agentId)} />
         </Panel>
-        <Panel title={text().sections.tell}>
+        <Panel title={t('automations.schedule.sections.tell')}>
           <NotifyField
             agentId={form.fields.agentId}
             isOn={form.fields.notifyOnSuccess}
@@ -211,17 +215,17 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
       <SaveBar
         status={status()}
         isProblem={form.problemCount() > 0 || form.trouble() !== null}
-        submit={props.schedule === null ? text().create : text().save}
+        submit={props.schedule === null ? t('automations.schedule.create') : t('automations.schedule.save')}
         canSubmit={props.schedule === null || form.isDirty()}
         isBusy={create.isRunning || update.isRunning}
         onCancel={() => navigate(props.schedule === null ? '/automations/schedules' : `/automations/schedules/${props.schedule.id}`)}
       />
       <UnsavedGuard
         isDirty={() => form.isDirty() && !isLeaving}
-        title={words().automations.unsavedTitle}
-        leave={words().automations.unsavedLeave}
+        title={t('automations.unsavedTitle')}
+        leave={t('automations.unsavedLeave')}
       >
-        {words().automations.unsavedText}
+        {t('automations.unsavedText')}
       </UnsavedGuard>
     </form>
   )

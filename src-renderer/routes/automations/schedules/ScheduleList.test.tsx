@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
 import type { Occurrence, Schedule, UpcomingRun } from '../../../../src-runner/contract/schedules.ts'
-import { changeLanguage } from '../../../kit/words/words.ts'
+import { changeLanguage } from '../../../lib/language.ts'
 import { createFakeRunner } from '../../../testing/fake-runner.ts'
 import { renderScreen } from '../../../testing/render.tsx'
 import { makeId, makeJob, makeOccurrence, makeSchedule } from '../../../testing/things.ts'
@@ -39,13 +39,16 @@ it('says of each schedule when it comes round, how it stands and what it may sti
     makeSchedule({ name: 'Busy', liveJobId: makeId(), lastStatus: 'running' }),
     makeSchedule({ name: 'Held', liveJobId: makeId(), lastStatus: 'awaiting_approval' }),
   ])
-  expect(await row('Summary')).toHaveTextContent(/Monday to Friday at 9:00.AM · Europe\/Berlin/)
+  expect(await row('Summary')).toHaveTextContent(/Weekdays at 9:00.AM · Europe\/Berlin/)
   expect(await row('Summary')).toHaveTextContent('in 2 hr.')
-  expect(within(await row('Summary')).getByRole('meter', { name: 'Budget of the day' })).toHaveAttribute('aria-valuetext', '$1.20 of $5.00')
-  expect(await row('Costly')).toHaveTextContent('Budget used up')
+  expect(within(await row('Summary')).getByRole('meter', { name: 'Daily spending limit' })).toHaveAttribute(
+    'aria-valuetext',
+    '$1.20 of $5.00',
+  )
+  expect(await row('Costly')).toHaveTextContent('Spending limit reached')
   expect(await row('Asleep')).toHaveTextContent('Paused')
   expect(await row('Busy')).toHaveTextContent('Running')
-  expect(await row('Held')).toHaveTextContent('Waiting for you')
+  expect(await row('Held')).toHaveTextContent('Needs approval')
 })
 
 it('says an unusual expression in words too, in the language of the person', async () => {
@@ -67,13 +70,13 @@ it('shows the last times as signs that can be read out', async () => {
       makeOccurrence({ state: 'ran', jobStatus: 'failed' }),
     ],
   })
-  const strip = await screen.findByRole('img', { name: /^The last 17 times/ })
+  const strip = await screen.findByRole('img', { name: /^Last 17 runs/ })
   for (const part of [
     '1 × Ran: Running',
     '1 × Ran: Nothing new',
-    '1 × Caught up',
+    '1 × Ran late',
     '12 × Missed',
-    '1 × Skipped: budget',
+    '1 × Skipped: spending limit',
     '1 × Ran: Failed',
   ]) {
     expect(strip.getAttribute('aria-label')).toContain(part)
@@ -108,17 +111,17 @@ it('lists what is due within a day, and what would keep it from running', async 
       },
     ],
   })
-  const panel = (await screen.findByRole('heading', { name: 'The next 24 hours' })).closest('section')!
+  const panel = (await screen.findByRole('heading', { name: 'Next 24 hours' })).closest('section')!
   const items = await within(panel).findAllByRole('listitem')
   expect(items[0]).toHaveTextContent('Summary')
-  expect(items[0]).toHaveTextContent('budget used up')
-  expect(items[1]).toHaveTextContent(/92 times until/)
+  expect(items[0]).toHaveTextContent('spending limit reached')
+  expect(items[1]).toHaveTextContent(/92 runs until/)
 })
 
 it('teaches when there is none', async () => {
   open([])
   expect(await screen.findByText('No schedules yet')).toBeInTheDocument()
-  expect(screen.getByRole('link', { name: 'Start with an example' })).toHaveAttribute('href', '/automations/schedules/new?example=1')
+  expect(screen.getByRole('link', { name: 'Use an example' })).toHaveAttribute('href', '/automations/schedules/new?example=1')
 })
 
 it('shows many a part at a time, and finds one by a part of its name wherever it stands', async () => {
@@ -132,11 +135,11 @@ it('shows many a part at a time, and finds one by a part of its name wherever it
   await waitFor(async () => expect(await rows()).toHaveLength(25))
   await user.click(screen.getByRole('button', { name: 'More' }))
   await waitFor(async () => expect(await rows()).toHaveLength(50))
-  await user.type(screen.getByRole('searchbox', { name: 'Find a schedule' }), 'bru')
+  await user.type(screen.getByRole('searchbox', { name: 'Search schedules' }), 'bru')
   await waitFor(async () => expect((await rows()).map((row) => row.textContent)).toEqual([expect.stringContaining('Watch 59')]))
   expect(path()).toBe('/automations/schedules?q=bru')
   await user.type(screen.getByRole('searchbox'), 'x')
-  expect(await screen.findByText('Nothing matches “brux”.')).toBeVisible()
+  expect(await screen.findByText('No results for “brux”')).toBeVisible()
 })
 
 it('has nothing to search with where a glance is enough', async () => {

@@ -2,7 +2,7 @@ import CalendarClock from 'lucide-solid/icons/calendar-clock'
 import { type JSX, Show } from 'solid-js'
 import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { useLastOccurrences, useSchedules } from '../../../api/queries.ts'
-import { words } from '../../../kit/words/words.ts'
+import { t } from '../../../lib/language.ts'
 import { AutomationList, AutomationRow } from '../AutomationList.tsx'
 import { BudgetMeter } from './BudgetMeter.tsx'
 import { NextDue } from './NextDue.tsx'
@@ -14,21 +14,20 @@ import { useCronWords } from './use-cron-words.ts'
 const DOTS = 20
 
 export function ScheduleList(): JSX.Element {
-  const text = () => words().automations.schedule
   const schedules = useSchedules()
   return (
     <AutomationList
       pages={schedules}
-      words={text()}
+      kind="schedule"
       icon={CalendarClock}
       newHref="/automations/schedules/new"
       exampleHref="/automations/schedules/new?example=1"
       textOf={(one) => `${one.name} ${one.agentName}`}
       columns={
         <>
-          <span class="w-69 max-lg:w-34">{text().lastTimes}</span>
-          <span class="w-28 max-lg:hidden">{text().budgetToday}</span>
-          <span class="w-24 text-right">{text().next}</span>
+          <span class="w-69 max-lg:w-34">{t('automations.schedule.lastRunsTitle')}</span>
+          <span class="w-28 max-lg:hidden">{t('automations.schedule.budgetToday')}</span>
+          <span class="w-24 text-right">{t('automations.schedule.next')}</span>
         </>
       }
       row={(schedule) => <ScheduleRow schedule={schedule()} />}
@@ -38,7 +37,6 @@ export function ScheduleList(): JSX.Element {
 }
 
 function ScheduleRow(props: { schedule: Schedule }): JSX.Element {
-  const text = () => words().automations.schedule
   const said = useCronWords(() => props.schedule.cron)
   const last = useLastOccurrences(() => props.schedule.id, DOTS)
   return (
@@ -68,7 +66,7 @@ function ScheduleRow(props: { schedule: Schedule }): JSX.Element {
       </span>
       <BudgetMeter schedule={props.schedule} class="w-28 shrink-0 max-lg:hidden" />
       <span class="w-24 shrink-0 text-right text-xs text-ink-3 max-md:w-auto">
-        <span class="sr-only">{text().next}: </span>
+        <span class="sr-only">{t('automations.schedule.next')}: </span>
         <NextDue schedule={props.schedule} />
       </span>
     </AutomationRow>

@@ -1,3 +1,5 @@
+import { messageText } from '../../../lib/message-text.ts'
+import { quote } from '../../../testing/things.ts'
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { describe, expect, it } from 'vitest'
 import type { JobStatus } from '../../../../src-runner/contract/jobs.ts'
@@ -23,7 +25,12 @@ function open(fields: Partial<Schedule> = {}, occurrences: Occurrence[] = [], qu
     deleteSchedule: () => ({ ok: true }),
     getJob: ({ params }) => ({ job: makeJob({ id: params.jobId, status: held.liveStatus, workingMs: held.workingMs }) }),
     runScheduleNow: () => {
-      const occurrence = makeOccurrence({ origin: 'run_now', jobStatus: 'running', reason: 'You asked for it.', decidedAt: Date.now() })
+      const occurrence = makeOccurrence({
+        origin: 'run_now',
+        jobStatus: 'running',
+        reason: quote('You asked for it.'),
+        decidedAt: Date.now(),
+      })
       held.occurrences.unshift(occurrence)
       change({ liveJobId: occurrence.jobId, lastStatus: 'running', lastRun: occurrence })
       return { jobId: occurrence.jobId!, occurrence }
@@ -33,39 +40,33 @@ function open(fields: Partial<Schedule> = {}, occurrences: Occurrence[] = [], qu
   return { ...renderScreen(ScheduleScreen, { route: '/automations/schedules/:scheduleId', path, runner }), held }
 }
 
-const ledger = () => screen.findByRole('list', { name: 'Ledger' })
+const runHistory = () => screen.findByRole('list', { name: 'Run history' })
 
 describe('one schedule', () => {
   it('shows its facts', async () => {
     open({ cron: '*/10 * * * *', isWatcher: true, catchUpHours: 0, notifyOnSuccess: true, notifyVia: 'telegram' })
     const facts = (await screen.findByText('Every 10 minutes')).closest('dl')!
-    for (const fact of [
-      '*/10 * * * * · Europe/Berlin',
-      '$0.50 of $5.00',
-      '$0.20 of it was this schedule',
-      'Left out',
-      'Yes, through Telegram',
-    ]) {
+    for (const fact of ['*/10 * * * * · Europe/Berlin', '$0.50 of $5.00', '$0.20 of it by this schedule', 'Skipped', 'On, via Telegram']) {
       expect(facts).toHaveTextContent(fact)
     }
-    expect(screen.getByText('Watcher')).toBeInTheDocument()
+    expect(screen.getByText('Frequent')).toBeInTheDocument()
   })
 
-  it('runs now, shows the run in the ledger, and cannot be run twice', async () => {
+  it('runs now, shows the run in the run history, and cannot be run twice', async () => {
     const { user } = open()
-    expect(await screen.findByText('It has not come due yet')).toBeInTheDocument()
+    expect(await screen.findByText('No runs yet')).toBeInTheDocument()
     await user.click(screen.getByRole('button', { name: 'Run now' }))
-    const row = within(await ledger()).getByRole('listitem')
-    expect(row).toHaveTextContent('By hand')
+    const row = within(await runHistory()).getByRole('listitem')
+    expect(row).toHaveTextContent('Manual')
     expect(row).toHaveTextContent('You asked for it.')
     expect(within(row).getByRole('link', { name: 'Running' })).toBeInTheDocument()
-    expect(await screen.findByText(/A run is going/)).toBeInTheDocument()
+    expect(await screen.findByText(/A run is in progress/)).toBeInTheDocument()
     expect(screen.getByRole('button', { name: 'Run now' })).toBeDisabled()
   })
 
   it.each([
-    ['has been at work for long', 3 * 3_600_000, /A run has been going for 3h/],
-    ['began a week ago, and the computer slept', 60_000, /A run is going/],
+    ['has been at work for long', 3 * 3_600_000, /active for 3h/],
+    ['began a week ago, and the computer slept', 60_000, /A run is in progress/],
   ])('says of a run that %s how it stands', async (_what, workingMs, sentence) => {
     const began = Date.now() - 7 * 86_400_000
     const lastRun = makeOccurrence({ jobStatus: 'running', dueAt: began, decidedAt: began })
@@ -78,36 +79,36 @@ describe('one schedule', () => {
     const { user, runner } = open()
     runner.answer({ runScheduleNow: () => new Refusal('schedule_is_running', 'The runner’s own sentence, in English.') })
     await user.click(await screen.findByRole('button', { name: 'Run now' }))
-    expect(await screen.findByText('A run of this schedule is still going. Stop it first, or wait for its end.')).toBeInTheDocument()
+    expect(await screen.findByText('A run of this schedule is still active. Stop it, or wait until it ends.')).toBeInTheDocument()
   })
 
-  it('says that the budget is used up, and when it goes on by itself', async () => {
+  it('says that the budget is used up, and when it resumes', async () => {
     open({ status: 'budget_exhausted', agentSpentTodayUsd: 5.04, dailyBudgetUsd: 5, timezone: 'Asia/Tokyo' })
-    expect(await screen.findByText(/Its agent has spent \$5\.04 today; this schedule stops at \$5\.00/)).toHaveTextContent(
-      /goes on by itself (in .+|now), when the day begins in Asia\/Tokyo/,
+    expect(await screen.findByText(/The agent has spent \$5\.04 today\. This schedule’s limit is \$5\.00/)).toHaveTextContent(
+      /Resumes (in .+|now), at the start of the day in Asia\/Tokyo/,
     )
-    expect(screen.getByRole('link', { name: 'Change the budget' })).toHaveAttribute('href', expect.stringMatching(/\/edit$/))
+    expect(screen.getByRole('link', { name: 'Change limit' })).toHaveAttribute('href', expect.stringMatching(/\/edit$/))
   })
 
   it('says that a run waits for a decision, or has been going for long', async () => {
     const jobId = makeId()
     const { held, runner } = open({ liveJobId: jobId, lastStatus: 'awaiting_approval' })
     held.liveStatus = 'awaiting_approval'
-    expect(await screen.findByText(/waits for your decision/)).toBeInTheDocument()
+    expect(await screen.findByText(/needs your approval/)).toBeInTheDocument()
     // Answered: the schedule has no news of its own, the job has.
     held.liveStatus = 'running'
     runner.happen({ type: 'job.requeued', payload: { jobId, agentId: jobId, conversationId: null, reason: 'woken' } })
-    expect(await screen.findByText(/A run is going/)).toBeInTheDocument()
-    expect(screen.getByRole('link', { name: 'Open it' })).toHaveAttribute('href', `/jobs/${jobId}`)
+    expect(await screen.findByText(/A run is in progress/)).toBeInTheDocument()
+    expect(screen.getByRole('link', { name: 'Open run' })).toHaveAttribute('href', `/jobs/${jobId}`)
     held.workingMs = 3 * 3_600_000 + 90_000
     runner.happen({ type: 'job.step_recorded', payload: { jobId, conversationId: null, seq: 1, kind: 'reply', costUsd: 0 } })
-    expect(await screen.findByText(/A run has been going for 3h 01m/)).toBeInTheDocument()
+    expect(await screen.findByText(/active for 3h 01m/)).toBeInTheDocument()
   })
 
   it('is paused and resumed', async () => {
     const { user } = open()
     await user.click(await screen.findByRole('button', { name: 'Pause' }))
-    expect(await screen.findByText(/its times pass by and are noted below/)).toBeInTheDocument()
+    expect(await screen.findByText(/runs are skipped and not made up for/)).toBeInTheDocument()
     await user.click(await screen.findByRole('button', { name: 'Resume' }))
     expect(await screen.findByRole('button', { name: 'Pause' })).toBeInTheDocument()
   })
@@ -123,75 +124,89 @@ describe('one schedule', () => {
   })
 
   it('shows what a watcher keeps, and clears it after a question', async () => {
-    const { user, runner } = open({ isWatcher: true, watchState: 'last seen: #41' })
+    const { user, runner } = open({ isWatcher: true, scheduleCursor: 'last seen: #41' })
     expect(await screen.findByRole('group', { name: 'Notes' })).toHaveTextContent('last seen: #41')
     await user.click(screen.getByRole('button', { name: 'Clear…' }))
-    await user.click(await screen.findByRole('button', { name: 'Clear it' }))
-    expect(await screen.findByText('Nothing yet.')).toBeInTheDocument()
-    expect(runner.callsOf('updateSchedule')[0]!.body).toEqual({ watchState: null })
+    await user.click(await screen.findByRole('button', { name: 'Clear notes' }))
+    expect(await screen.findByText('No notes.')).toBeInTheDocument()
+    expect(runner.callsOf('updateSchedule')[0]!.body).toEqual({ scheduleCursor: null })
     expect(screen.queryByRole('button', { name: 'Clear…' })).not.toBeInTheDocument()
   })
 })
 
-describe('its ledger', () => {
+describe('its run history', () => {
   it('has a word and the reason for every state', async () => {
     const rows = OccurrenceState.options.map((state) =>
       makeOccurrence({
         state,
-        reason: `Because of ${state}.`,
+        reason: quote(`Because of ${state}.`),
         ...(!['ran', 'caught_up'].includes(state) && { jobId: null, jobStatus: null }),
       }),
     )
     open({}, rows)
-    const items = within(await ledger()).getAllByRole('listitem')
+    const items = within(await runHistory()).getAllByRole('listitem')
     expect(items).toHaveLength(rows.length)
-    rows.forEach((row, at) => expect(items[at]).toHaveTextContent(row.reason))
+    rows.forEach((row, at) => expect(items[at]).toHaveTextContent(messageText(row.reason)))
     expect(new Set(items.map((item) => item.querySelector('svg')!.innerHTML)).size).toBe(rows.length)
   })
 
   it('shows what a run cost, that it found nothing new, and leads to its job', async () => {
     const run = makeOccurrence({ quiet: true, costUsd: 0.0042 })
     open({}, [run])
-    const item = within(await ledger()).getByRole('listitem')
+    const item = within(await runHistory()).getByRole('listitem')
     expect(item).toHaveTextContent('Nothing new')
     expect(item).toHaveTextContent('$0.0042')
-    expect(within(item).getByRole('link', { name: 'Done' })).toHaveAttribute('href', `/jobs/${run.jobId}`)
+    expect(within(item).getByRole('link', { name: 'Completed' })).toHaveAttribute('href', `/jobs/${run.jobId}`)
   })
 
   it('sums up what happened many times in a row', async () => {
     const at = Date.parse('2026-05-12T07:00:00Z')
     open({}, [makeOccurrence({ state: 'missed', jobId: null, jobStatus: null, times: 92, dueAt: at, untilAt: at + 23 * 3_600_000 })])
-    const item = within(await ledger()).getByRole('listitem')
-    expect(item).toHaveTextContent('92 times')
+    const item = within(await runHistory()).getByRole('listitem')
+    expect(item).toHaveTextContent('92 runs')
     expect(item).toHaveTextContent(/May 12, 9:00.AM.–.Wed, May 13, 8:00.AM/)
   })
 
   it('tells of what was missed for the same reason as one, which opens to each of them', async () => {
     const missed = [5, 4, 3, 2, 1].map((hour) =>
-      makeOccurrence({ state: 'missed', reason: 'Asleep.', jobId: null, jobStatus: null, dueAt: 1_700_000_000_000 + hour * 3_600_000 }),
+      makeOccurrence({
+        state: 'missed',
+        reason: quote('Asleep.'),
+        jobId: null,
+        jobStatus: null,
+        dueAt: 1_700_000_000_000 + hour * 3_600_000,
+      }),
     )
     const { user } = open({}, [makeOccurrence({ state: 'caught_up' }), ...missed])
-    const items = within(await ledger()).getAllByRole('listitem')
+    const items = within(await runHistory()).getAllByRole('listitem')
     expect(items).toHaveLength(2)
-    expect(items[1]).toHaveTextContent(/Missed\s*5 times.*–.*Asleep\./)
-    expect(screen.getByRole('img', { name: /^The last 6 times: .*5 × Missed/ })).toBeVisible()
-    await user.click(screen.getByRole('button', { name: 'Show each of the 5' }))
-    expect(within(await ledger()).getAllByRole('listitem')).toHaveLength(7)
-    await user.click(screen.getByRole('button', { name: 'Show them as one' }))
-    expect(within(await ledger()).getAllByRole('listitem')).toHaveLength(2)
+    expect(items[1]).toHaveTextContent(/Missed\s*5 runs.*–.*Asleep\./)
+    expect(screen.getByRole('img', { name: /^Last 6 runs: .*5 × Missed/ })).toBeVisible()
+    await user.click(screen.getByRole('button', { name: 'Show all 5 runs' }))
+    expect(within(await runHistory()).getAllByRole('listitem')).toHaveLength(7)
+    await user.click(screen.getByRole('button', { name: 'Group runs' }))
+    expect(within(await runHistory()).getAllByRole('listitem')).toHaveLength(2)
   })
 
   it('opens what is told as one when the address names one of them', async () => {
     const missed = [3, 2, 1].map((hour) =>
-      makeOccurrence({ state: 'missed', reason: 'Asleep.', jobId: null, jobStatus: null, dueAt: 1_700_000_000_000 + hour * 3_600_000 }),
+      makeOccurrence({
+        state: 'missed',
+        reason: quote('Asleep.'),
+        jobId: null,
+        jobStatus: null,
+        dueAt: 1_700_000_000_000 + hour * 3_600_000,
+      }),
     )
     open({}, missed, `?occurrence=${missed[1]!.id}`)
-    const items = within(await ledger()).getAllByRole('listitem')
+    const items = within(await runHistory()).getAllByRole('listitem')
     expect(items.map((item) => item.getAttribute('aria-current'))).toEqual([null, null, 'true', null])
   })
 
   it('reads on until it knows the end of what it tells as one', async () => {
-    const missed = Array.from({ length: 5 }, () => makeOccurrence({ state: 'missed', reason: 'Asleep.', jobId: null, jobStatus: null }))
+    const missed = Array.from({ length: 5 }, () =>
+      makeOccurrence({ state: 'missed', reason: quote('Asleep.'), jobId: null, jobStatus: null }),
+    )
     const { runner } = open()
     runner.answer({
       listOccurrences: ({ query }) =>
@@ -199,7 +214,7 @@ describe('its ledger', () => {
           ? { occurrences: missed.slice(0, 3), nextCursor: 'next' }
           : { occurrences: [...missed.slice(3), makeOccurrence()], nextCursor: 'more' },
     })
-    expect(await screen.findByText('5 times')).toBeVisible()
+    expect(await screen.findByText('5 runs')).toBeVisible()
     expect(runner.callsOf('listOccurrences').map(({ query }) => query.cursor)).toEqual([undefined, 'next'])
     // What is further back waits until it is asked for.
     expect(screen.getAllByRole('button', { name: 'More' })).toHaveLength(2)
@@ -210,12 +225,12 @@ describe('its ledger', () => {
       {},
       Array.from({ length: 60 }, () => makeOccurrence()),
     )
-    expect(within(await ledger()).getAllByRole('listitem')).toHaveLength(25)
+    expect(within(await runHistory()).getAllByRole('listitem')).toHaveLength(25)
     const more = () => screen.getAllByRole('button', { name: 'More' }).at(-1)!
     await user.click(more())
-    expect(within(await ledger()).getAllByRole('listitem')).toHaveLength(50)
+    expect(within(await runHistory()).getAllByRole('listitem')).toHaveLength(50)
     await user.click(more())
-    expect(within(await ledger()).getAllByRole('listitem')).toHaveLength(60)
+    expect(within(await runHistory()).getAllByRole('listitem')).toHaveLength(60)
     // The menu of the schedule alone is left.
     expect(screen.getAllByRole('button', { name: 'More' })).toHaveLength(1)
   })
@@ -225,17 +240,17 @@ describe('its ledger', () => {
     runner.answer({
       sumUpSchedules: () => ({
         all: [
-          { state: 'ran', jobStatus: 'completed', quiet: true, times: 3, reason: 'On time.', lastAt: 1 },
-          { state: 'ran', jobStatus: 'completed', quiet: false, times: 2, reason: 'On time.', lastAt: 2 },
-          { state: 'missed', jobStatus: null, quiet: false, times: 54, reason: 'Asleep.', lastAt: 3 },
-          { state: 'caught_up', jobStatus: 'failed', quiet: false, times: 1, reason: 'Late.', lastAt: 4 },
+          { state: 'ran', jobStatus: 'completed', quiet: true, times: 3, reason: quote('On time.'), lastAt: 1 },
+          { state: 'ran', jobStatus: 'completed', quiet: false, times: 2, reason: quote('On time.'), lastAt: 2 },
+          { state: 'missed', jobStatus: null, quiet: false, times: 54, reason: quote('Asleep.'), lastAt: 3 },
+          { state: 'caught_up', jobStatus: 'failed', quiet: false, times: 1, reason: quote('Late.'), lastAt: 4 },
         ],
         costUsd: 0.42,
         schedules: [],
         count: 1,
       }),
     })
-    const week = (await screen.findByRole('heading', { name: 'The last 7 days' })).parentElement!
+    const week = (await screen.findByRole('heading', { name: 'Last 7 days' })).parentElement!
     expect(
       within(week)
         .getAllByRole('listitem')
@@ -248,18 +263,18 @@ describe('its ledger', () => {
   })
 
   it('marks the one that an address names', async () => {
-    const [one, other] = [makeOccurrence({ reason: 'First.' }), makeOccurrence({ reason: 'Second.' })]
+    const [one, other] = [makeOccurrence({ reason: quote('First.') }), makeOccurrence({ reason: quote('Second.') })]
     open({}, [one, other], `?occurrence=${other.id}`)
-    const items = within(await ledger()).getAllByRole('listitem')
+    const items = within(await runHistory()).getAllByRole('listitem')
     expect(items.map((item) => item.getAttribute('aria-current'))).toEqual([null, 'true'])
   })
 
-  it('goes on by itself', async () => {
+  it('follows new runs', async () => {
     const view = open({}, [makeOccurrence()])
-    expect(within(await ledger()).getAllByRole('listitem')).toHaveLength(1)
+    expect(within(await runHistory()).getAllByRole('listitem')).toHaveLength(1)
     view.held.occurrences.unshift(makeOccurrence({ state: 'skipped_overlap', jobId: null, jobStatus: null }))
     view.runner.happen({ type: 'schedule.skipped', payload: { scheduleId: view.held.schedule.id, state: 'skipped_overlap' } })
-    expect(await within(await ledger()).findByText('Skipped: still running')).toBeInTheDocument()
+    expect(await within(await runHistory()).findByText('Skipped: still running')).toBeInTheDocument()
     // What the signs of the strip mean stands below it.
     expect(within(screen.getByRole('list', { name: 'Legend' })).getAllByRole('listitem')).toHaveLength(2)
   })

@@ -12,11 +12,11 @@ import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useDeleteSchedule, usePauseSchedule, useResumeSchedule, useRunScheduleNow, useUpdateSchedule } from '../../../api/mutations.ts'
 import { isNoSuchThing, sentenceOf } from '../../../api/problem.ts'
 import { useJob, useSchedule } from '../../../api/queries.ts'
-import { useMinutes } from '../../../kit/now.ts'
-import { moneyText } from '../../../kit/numbers.ts'
-import { durationText, relativeTime } from '../../../kit/time.ts'
-import { locale, words } from '../../../kit/words/words.ts'
-import { RawText } from '../../../turn/RawText.tsx'
+import { useMinutes } from '../../../lib/now.ts'
+import { moneyText } from '../../../../resources/locales/numbers.ts'
+import { durationText, relativeTime } from '../../../lib/time.ts'
+import { locale, t } from '../../../lib/language.ts'
+import { RawText } from '../../../features/chat-turn/RawText.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { ButtonLink } from '../../../ui/ButtonLink.tsx'
 import { ConfirmDialog } from '../../../ui/ConfirmDialog.tsx'
@@ -31,7 +31,7 @@ import { DeleteDialog } from '../DeleteDialog.tsx'
 import { Fact, Facts } from '../Facts.tsx'
 import { BudgetMeter } from './BudgetMeter.tsx'
 import { catchUpText } from './catch-up.ts'
-import { Ledger } from './Ledger.tsx'
+import { RunHistory } from './RunHistory.tsx'
 import { NextDue } from './NextDue.tsx'
 import { SchedulePill } from './ScheduleState.tsx'
 import { useCronWords } from './use-cron-words.ts'
@@ -42,14 +42,20 @@ import { nextDayIn, ownTimezone, zoneTime } from './zone-time.ts'
 export function ScheduleScreen(): JSX.Element {
   const params = useParams<{ scheduleId: string }>()
   const answer = useSchedule(() => params.scheduleId)
-  const text = () => words().automations.schedule
   return (
     <Screen>
       <BackLink to="schedules" />
       <Show when={answer.data === undefined}>
-        <h1 class="sr-only">{words().automations.schedules}</h1>
+        <h1 class="sr-only">{t('automations.schedules')}</h1>
       </Show>
-      <Switch fallback={<AnswerState answer={answer} missing={{ title: text().notFound, why: text().notFoundWhy }} />}>
+      <Switch
+        fallback={
+          <AnswerState
+            answer={answer}
+            missing={{ title: t('automations.schedule.notFound'), why: t('automations.schedule.notFoundWhy') }}
+          />
+        }
+      >
         <Match when={!isNoSuchThing(answer.error) && answer.data?.schedule.id === params.scheduleId && answer.data?.schedule}>
           {(schedule) => (
             <>
@@ -57,8 +63,8 @@ export function ScheduleScreen(): JSX.Element {
               <div class="flex flex-col gap-4">
                 <Standing schedule={schedule()} />
                 <ScheduleFacts schedule={schedule()} />
-                <Ledger schedule={schedule()} />
-                <Show when={schedule().isWatcher || schedule().watchState !== null}>
+                <RunHistory schedule={schedule()} />
+                <Show when={schedule().isWatcher || schedule().scheduleCursor !== null}>
                   <Kept schedule={schedule()} />
                 </Show>
               </div>
@@ -71,7 +77,6 @@ export function ScheduleScreen(): JSX.Element {
 }
 
 function Head(props: { schedule: Schedule }): JSX.Element {
-  const text = () => words().automations.schedule
   const navigate = useNavigate()
   const runNow = useRunScheduleNow()
   const pause = usePauseSchedule()
@@ -90,7 +95,10 @@ function Head(props: { schedule: Schedule }): JSX.Element {
   const run = () =>
     act(async () => {
       const { jobId } = await runNow.run({ params: params() })
-      toast({ text: text().runNowStarted, action: { label: text().openRun, onClick: () => navigate(`/jobs/${jobId}`) } })
+      toast({
+        text: t('automations.schedule.runNowStarted'),
+        action: { label: t('automations.schedule.openRun'), onClick: () => navigate(`/jobs/${jobId}`) },
+      })
     })
   return (
     <>
@@ -102,7 +110,7 @@ function Head(props: { schedule: Schedule }): JSX.Element {
             </span>
             <SchedulePill schedule={props.schedule} />
             <Show when={props.schedule.isWatcher}>
-              <Pill title={text().watcherWhy}>{text().watcher}</Pill>
+              <Pill title={t('automations.schedule.watcherWhy')}>{t('automations.schedule.watcher')}</Pill>
             </Show>
           </span>
         }
@@ -112,31 +120,31 @@ function Head(props: { schedule: Schedule }): JSX.Element {
               icon={StepForward}
               busy={runNow.isRunning}
               disabled={props.schedule.liveJobId !== null}
-              title={text().runNowWhy}
+              title={t('automations.schedule.runNowWhy')}
               onClick={() => void run()}
             >
-              {text().runNow}
+              {t('automations.schedule.runNow')}
             </Button>
             <Button
               icon={isPaused() ? Play : Pause}
               busy={pause.isRunning || resume.isRunning}
               onClick={() => void act(() => (isPaused() ? resume : pause).run({ params: params() }))}
             >
-              {isPaused() ? words().automations.resume : words().automations.pause}
+              {isPaused() ? t('automations.resume') : t('automations.pause')}
             </Button>
             <ButtonLink icon={Pencil} href={`/automations/schedules/${props.schedule.id}/edit`}>
-              {text().edit}
+              {t('automations.schedule.edit')}
             </ButtonLink>
             <Menu
-              label={words().common.more}
+              label={t('common.more')}
               items={[
                 {
-                  label: words().automations.duplicate,
+                  label: t('automations.duplicate'),
                   icon: CopyPlus,
                   onSelect: () => navigate(`/automations/schedules/new?from=${props.schedule.id}`),
                 },
                 'separator',
-                { label: text().delete, icon: Trash, tone: 'bad', onSelect: () => setAsking(true) },
+                { label: t('automations.schedule.delete'), icon: Trash, tone: 'bad', onSelect: () => setAsking(true) },
               ]}
             />
           </>
@@ -155,19 +163,23 @@ function Head(props: { schedule: Schedule }): JSX.Element {
 
 /** What is out of the ordinary right now, and what to do about it. */
 function Standing(props: { schedule: Schedule }): JSX.Element {
-  const text = () => words().automations.schedule
   const now = useMinutes()
   const money = (usd: number) => moneyText(usd, locale())
   const resumes = () =>
-    text().exhaustedResumes(relativeTime(nextDayIn(props.schedule.timezone, now()), now(), locale()), props.schedule.timezone)
+    t('automations.schedule.exhaustedResumes', {
+      when: relativeTime(nextDayIn(props.schedule.timezone, now()), now(), locale()),
+      zone: props.schedule.timezone,
+    })
   const liveJob = useJob(() => props.schedule.liveJobId)
   /** A run that the computer slept through is not stuck. */
   const workedFor = () => (liveJob.data?.job.id === props.schedule.liveJobId ? liveJob.data.job.workingMs : 0)
   const liveStatus = useLiveRun(() => props.schedule)
   const isWaiting = () => liveStatus() === 'awaiting_approval'
   const live = () => {
-    if (isWaiting()) return text().isWaiting
-    return workedFor() > STUCK_AFTER_MS ? text().stuck(durationText(workedFor(), locale())) : text().isRunning
+    if (isWaiting()) return t('automations.schedule.isWaiting')
+    return workedFor() > STUCK_AFTER_MS
+      ? t('automations.schedule.stuck', { time: durationText(workedFor(), locale()) })
+      : t('automations.schedule.isRunning')
   }
   return (
     <>
@@ -175,15 +187,19 @@ function Standing(props: { schedule: Schedule }): JSX.Element {
         <div class="flex flex-wrap items-start gap-x-3 gap-y-1 rounded-lg bg-warn-soft px-3.5 py-2.5 text-sm text-warn">
           <CircleDollarSign size={16} class="mt-0.5 shrink-0" aria-hidden="true" />
           <p class="min-w-0 flex-1 basis-64">
-            {text().exhaustedText(money(props.schedule.agentSpentTodayUsd), money(props.schedule.dailyBudgetUsd))} {resumes()}
+            {t('automations.schedule.exhaustedText', {
+              spent: money(props.schedule.agentSpentTodayUsd),
+              budget: money(props.schedule.dailyBudgetUsd),
+            })}{' '}
+            {resumes()}
           </p>
           <A href={`/automations/schedules/${props.schedule.id}/edit`} class="font-medium underline underline-offset-2">
-            {text().raise}
+            {t('automations.schedule.raise')}
           </A>
         </div>
       </Show>
       <Show when={props.schedule.status === 'paused'}>
-        <p class="rounded-lg bg-inset px-3.5 py-2 text-sm text-ink-2">{text().pausedText}</p>
+        <p class="rounded-lg bg-inset px-3.5 py-2 text-sm text-ink-2">{t('automations.schedule.pausedText')}</p>
       </Show>
       <Show when={props.schedule.liveJobId}>
         {(id) => (
@@ -194,16 +210,16 @@ function Standing(props: { schedule: Schedule }): JSX.Element {
           >
             {live()}
             <A href={`/jobs/${id()}`} class="font-medium underline underline-offset-2">
-              {text().openRun}
+              {t('automations.schedule.openRun')}
             </A>
           </p>
         )}
       </Show>
       <Show when={props.schedule.lastStatus === 'notify_unreachable'}>
         <p class="flex flex-wrap gap-x-3 rounded-lg bg-warn-soft px-3.5 py-2 text-sm text-warn">
-          {text().notifyUnreachable}
+          {t('automations.schedule.notifyUnreachable')}
           <A href="/channels" class="font-medium underline underline-offset-2">
-            {text().channels}
+            {t('automations.schedule.channels')}
           </A>
         </p>
       </Show>
@@ -212,34 +228,37 @@ function Standing(props: { schedule: Schedule }): JSX.Element {
 }
 
 function ScheduleFacts(props: { schedule: Schedule }): JSX.Element {
-  const text = () => words().automations.schedule
-  const notify = () => words().automations.notify
   const said = useCronWords(() => props.schedule.cron)
   return (
     <Facts footer={<TaskText task={props.schedule.task} />}>
-      <Fact name={text().when} note={`${props.schedule.cron} · ${props.schedule.timezone}`}>
+      <Fact name={t('automations.schedule.when')} note={`${props.schedule.cron} · ${props.schedule.timezone}`}>
         {said()}
       </Fact>
       <Fact
-        name={text().next}
+        name={t('automations.schedule.next')}
         note={<Show when={props.schedule.nextDueAt}>{(at) => <OnBothClocks at={at()} timezone={props.schedule.timezone} />}</Show>}
       >
         <NextDue schedule={props.schedule} />
       </Fact>
-      <Fact name={words().automations.agent}>
+      <Fact name={t('automations.agent')}>
         <A href={`/agents/${props.schedule.agentId}`} class="font-medium hover:underline max-md:inline-block">
           {props.schedule.agentName}
         </A>
       </Fact>
       <Fact
-        name={text().budgetToday}
-        note={text().budgetWhose(props.schedule.agentName, moneyText(props.schedule.spentTodayUsd, locale()))}
+        name={t('automations.schedule.budgetToday')}
+        note={t('automations.schedule.budgetWhose', {
+          agent: props.schedule.agentName,
+          own: moneyText(props.schedule.spentTodayUsd, locale()),
+        })}
       >
         <BudgetMeter schedule={props.schedule} class="max-w-40 pb-1" />
       </Fact>
-      <Fact name={text().missedRuns}>{catchUpText(props.schedule.catchUpHours, 'fact', words())}</Fact>
-      <Fact name={text().notifyFact}>
-        {props.schedule.notifyOnSuccess ? notify().on(notify().viaOf[props.schedule.notifyVia]) : notify().off}
+      <Fact name={t('automations.schedule.missedRuns')}>{catchUpText(props.schedule.catchUpHours, 'fact')}</Fact>
+      <Fact name={t('automations.schedule.notifyFact')}>
+        {props.schedule.notifyOnSuccess
+          ? t('automations.notify.on', { via: t(`automations.notify.viaOf.${props.schedule.notifyVia}`) })
+          : t('automations.notify.off')}
       </Fact>
     </Facts>
   )
@@ -252,7 +271,7 @@ function OnBothClocks(props: { at: number; timezone: string }): JSX.Element {
     <>
       <div>{zoneTime(props.at, props.timezone, locale())}</div>
       <Show when={own() !== zoneTime(props.at, props.timezone, locale())}>
-        <div>{words().automations.schedule.ownTime(own())}</div>
+        <div>{t('automations.schedule.ownTime', { time: own() })}</div>
       </Show>
     </>
   )
@@ -263,16 +282,15 @@ const TASK_LINES = 4
 const LINE_CHARS = 130
 
 function TaskText(props: { task: string }): JSX.Element {
-  const text = () => words().automations.schedule
   const [isWhole, setWhole] = createSignal(false)
   const isLong = () => props.task.split('\n').reduce((lines, line) => lines + Math.ceil(line.length / LINE_CHARS || 1), 0) > TASK_LINES
   return (
-    <section aria-label={text().task} class="border-t border-line pt-3">
-      <h2 class="text-2xs text-ink-3">{text().task}</h2>
+    <section aria-label={t('automations.schedule.task')} class="border-t border-line pt-3">
+      <h2 class="text-2xs text-ink-3">{t('automations.schedule.task')}</h2>
       <p class={`text-md wrap-anywhere whitespace-pre-wrap text-ink ${isLong() && !isWhole() ? 'line-clamp-4' : ''}`}>{props.task}</p>
       <Show when={isLong()}>
         <Button size="sm" variant="ghost" class="mt-1 -ml-2" aria-expanded={isWhole()} onClick={() => setWhole(!isWhole())}>
-          {isWhole() ? text().taskLess : text().taskWhole}
+          {isWhole() ? t('automations.schedule.taskLess') : t('automations.schedule.taskWhole')}
         </Button>
       </Show>
     </section>
@@ -281,34 +299,33 @@ function TaskText(props: { task: string }): JSX.Element {
 
 /** What the agent carries from one run to the next. */
 function Kept(props: { schedule: Schedule }): JSX.Element {
-  const text = () => words().automations.schedule
   const update = useUpdateSchedule()
   const [isAsking, setAsking] = createSignal(false)
   return (
     <Panel
-      title={text().kept}
-      description={text().keptText}
+      title={t('automations.schedule.kept')}
+      description={t('automations.schedule.keptText')}
       actions={
-        <Show when={props.schedule.watchState !== null}>
+        <Show when={props.schedule.scheduleCursor !== null}>
           <Button size="sm" variant="ghost" onClick={() => setAsking(true)}>
-            {text().forget}
+            {t('automations.schedule.forget')}
           </Button>
         </Show>
       }
     >
-      <Show when={props.schedule.watchState} fallback={<p class="text-sm text-ink-3">{text().keptNone}</p>}>
-        {(kept) => <RawText label={text().keptNotes} text={kept()} />}
+      <Show when={props.schedule.scheduleCursor} fallback={<p class="text-sm text-ink-3">{t('automations.schedule.keptNone')}</p>}>
+        {(kept) => <RawText label={t('automations.schedule.keptNotes')} text={kept()} />}
       </Show>
       <ConfirmDialog
         open={isAsking()}
         onClose={() => setAsking(false)}
-        title={text().forgetTitle(props.schedule.name)}
-        confirm={text().forgetNow}
+        title={t('automations.schedule.forgetTitle', { name: props.schedule.name })}
+        confirm={t('automations.schedule.forgetNow')}
         tone="bad"
-        onConfirm={() => update.run({ params: { scheduleId: props.schedule.id }, body: { watchState: null } })}
+        onConfirm={() => update.run({ params: { scheduleId: props.schedule.id }, body: { scheduleCursor: null } })}
         describeError={sentenceOf}
       >
-        {text().forgetText}
+        {t('automations.schedule.forgetText')}
       </ConfirmDialog>
     </Panel>
   )

@@ -6,7 +6,7 @@ import { type JSX, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import type { JobStatus } from '../../../../src-runner/contract/jobs.ts'
 import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
-import { words } from '../../../kit/words/words.ts'
+import { t } from '../../../lib/language.ts'
 import type { Icon } from '../../../ui/icon.ts'
 import { Pill } from '../../../ui/Pill.tsx'
 import { useLiveRun } from './use-live-run.ts'
@@ -14,20 +14,19 @@ import { useLiveRun } from './use-live-run.ts'
 type Look = { icon: Icon; tone: string; pill: 'plain' | 'ok' | 'warn' | 'accent'; word: string; spins: boolean }
 
 function lookOf(schedule: Schedule, live: JobStatus | null): Look {
-  const { automations } = words()
   if (schedule.status === 'paused') {
-    return { icon: CirclePause, tone: 'text-ink-3', pill: 'plain', word: automations.paused, spins: false }
+    return { icon: CirclePause, tone: 'text-ink-3', pill: 'plain', word: t('automations.paused'), spins: false }
   }
   if (schedule.status === 'budget_exhausted') {
-    return { icon: CircleDollarSign, tone: 'text-warn', pill: 'warn', word: automations.schedule.exhausted, spins: false }
+    return { icon: CircleDollarSign, tone: 'text-warn', pill: 'warn', word: t('automations.schedule.exhausted'), spins: false }
   }
   if (live === 'awaiting_approval') {
-    return { icon: CirclePause, tone: 'text-warn', pill: 'warn', word: words().common.status.awaiting_approval, spins: false }
+    return { icon: CirclePause, tone: 'text-warn', pill: 'warn', word: t('common.status.awaiting_approval'), spins: false }
   }
   if (live !== null) {
-    return { icon: CircleDotDashed, tone: 'text-accent-ink', pill: 'accent', word: automations.schedule.running, spins: true }
+    return { icon: CircleDotDashed, tone: 'text-accent-ink', pill: 'accent', word: t('automations.schedule.running'), spins: true }
   }
-  return { icon: CalendarClock, tone: 'text-ok', pill: 'ok', word: automations.active, spins: false }
+  return { icon: CalendarClock, tone: 'text-ok', pill: 'ok', word: t('automations.active'), spins: false }
 }
 
 export function ScheduleIcon(props: { schedule: Schedule }): JSX.Element {

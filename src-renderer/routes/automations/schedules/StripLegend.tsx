@@ -1,13 +1,13 @@
 import { For, type JSX } from 'solid-js'
 import type { Occurrence } from '../../../../src-runner/contract/schedules.ts'
-import { words } from '../../../kit/words/words.ts'
-import { OccurrenceGlyph, occurrenceWord } from '../../../ledger/OccurrenceGlyph.tsx'
+import { t } from '../../../lib/language.ts'
+import { OccurrenceGlyph, occurrenceWord } from '../../../features/run-history/OccurrenceGlyph.tsx'
 
 /** What the signs of a strip mean, each of those that are in it once. */
 export function StripLegend(props: { occurrences: readonly Occurrence[] }): JSX.Element {
   const signs = () => [...new Map(props.occurrences.map((one) => [occurrenceWord(one), one])).entries()]
   return (
-    <ul aria-label={words().automations.schedule.legend} class="flex flex-wrap gap-x-4 gap-y-1 text-xs text-ink-3">
+    <ul aria-label={t('automations.schedule.legend')} class="flex flex-wrap gap-x-4 gap-y-1 text-xs text-ink-3">
       <For each={signs()}>
         {([word, occurrence]) => (
           <li class="inline-flex items-center gap-1.5">

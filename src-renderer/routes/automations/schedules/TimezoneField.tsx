@@ -1,26 +1,25 @@
 import { createMemo, type JSX } from 'solid-js'
-import { words } from '../../../kit/words/words.ts'
+import { t } from '../../../lib/language.ts'
 import { Combobox, type ComboOption } from '../../../ui/Combobox.tsx'
 import { allTimezones, ownTimezone } from './zone-time.ts'
 
 /** One of all time zones, found by typing a part of its name; one's own stands first. */
 export function TimezoneField(props: { value: string; onValue: (timezone: string) => void; problem: string | null }): JSX.Element {
-  const text = () => words().automations.schedule
   const options = createMemo((): ComboOption[] => {
     const own = ownTimezone()
     const names = allTimezones()
     const option = (name: string): ComboOption => ({
       value: name,
       label: name.replaceAll('_', ' '),
-      group: name === own ? text().timezoneOwn : (name.split('/', 1)[0] ?? name),
+      group: name === own ? t('automations.schedule.timezoneOwn') : (name.split('/', 1)[0] ?? name),
     })
     // What a schedule has already is kept, also when this page does not know it.
     return [...new Set([own, ...(props.value === '' ? [] : [props.value]), ...names])].map(option)
   })
   return (
     <Combobox
-      label={text().timezone}
-      hint={text().timezoneHint}
+      label={t('automations.schedule.timezone')}
+      hint={t('automations.schedule.timezoneHint')}
       limit={30}
       options={options()}
       value={props.value}

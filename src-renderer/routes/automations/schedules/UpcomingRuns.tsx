@@ -3,8 +3,8 @@ import { createEffect, createMemo, createSignal, For, type JSX, Match, Show, Swi
 import type { UpcomingRun } from '../../../../src-runner/contract/schedules.ts'
 import { problemOf } from '../../../api/problem.ts'
 import { useUpcomingRuns } from '../../../api/queries.ts'
-import { useMinutes } from '../../../kit/now.ts'
-import { locale, words } from '../../../kit/words/words.ts'
+import { useMinutes } from '../../../lib/now.ts'
+import { locale, t } from '../../../lib/language.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
@@ -17,19 +17,18 @@ const AT_FIRST = 8
 
 /** What is expected to run within a day: a band of the hours, and the same in words. */
 export function UpcomingRuns(): JSX.Element {
-  const text = () => words().automations.schedule
   const answer = useUpcomingRuns(HOURS)
   const [isWhole, setWhole] = createSignal(false)
   const runs = createMemo(() => foldRuns(answer.data?.runs ?? []))
   const shown = () => (isWhole() ? runs() : runs().slice(0, AT_FIRST))
   return (
-    <Panel title={text().upcoming}>
+    <Panel title={t('automations.schedule.upcoming')}>
       <Switch>
         <Match when={answer.error && answer.data === undefined}>
           <ErrorState compact problem={problemOf(answer.error)} onRetry={answer.retry} />
         </Match>
         <Match when={answer.data !== undefined && runs().length === 0}>
-          <p class="text-sm text-ink-3">{text().upcomingNone}</p>
+          <p class="text-sm text-ink-3">{t('automations.schedule.upcomingNone')}</p>
         </Match>
         <Match when={runs().length > 0}>
           <Band runs={answer.data?.runs ?? []} />
@@ -47,13 +46,16 @@ export function UpcomingRuns(): JSX.Element {
                     <span class="text-xs text-ink-3">
                       {' · '}
                       {run.agentName}
-                      <Show when={run.times > 1}> · {text().upcomingTimes(run.times, timeOfDay(run.untilAt, locale()))}</Show>
+                      <Show when={run.times > 1}>
+                        {' '}
+                        · {t('automations.schedule.upcomingTimes', { count: run.times, until: timeOfDay(run.untilAt, locale()) })}
+                      </Show>
                     </span>
                   </span>
                   <Show when={run.blockedBy}>
                     {(by) => (
                       <span class="max-sm:ml-19">
-                        <Pill tone="warn">{text().blocked[by()]}</Pill>
+                        <Pill tone="warn">{t(`automations.schedule.blocked.${by()}`)}</Pill>
                       </span>
                     )}
                   </Show>
@@ -63,7 +65,7 @@ export function UpcomingRuns(): JSX.Element {
           </ol>
           <Show when={!isWhole() && runs().length > AT_FIRST}>
             <Button size="sm" variant="ghost" class="mt-1" onClick={() => setWhole(true)}>
-              {text().upcomingMore(runs().length - AT_FIRST)}
+              {t('automations.schedule.upcomingMore', { count: runs().length - AT_FIRST })}
             </Button>
           </Show>
         </Match>

@@ -1,10 +1,10 @@
-import type { Words } from '../../../kit/words/words.ts'
+import { t } from '../../../lib/language.ts'
 
 /** How old a missed due time may be, in words: as something to choose, or as a fact. */
-export function catchUpText(hours: number, as: 'choice' | 'fact', words: Words): string {
-  const text = words.automations.schedule
+export function catchUpText(hours: number, as: 'choice' | 'fact'): string {
   const isChoice = as === 'choice'
-  if (hours === 0) return isChoice ? text.catchUpNever : text.catchUpFactNever
-  if (hours % 24 === 0) return (isChoice ? text.catchUpDays : text.catchUpFactDays)(hours / 24)
-  return (isChoice ? text.catchUpHours : text.catchUpFactHours)(hours)
+  if (hours === 0) return isChoice ? t('automations.schedule.catchUpNever') : t('automations.schedule.catchUpFactNever')
+  if (hours % 24 === 0)
+    return t(isChoice ? 'automations.schedule.catchUpDays' : 'automations.schedule.catchUpFactDays', { count: hours / 24 })
+  return t(isChoice ? 'automations.schedule.catchUpHours' : 'automations.schedule.catchUpFactHours', { count: hours })
 }

@@ -1,10 +1,11 @@
+import { quote } from '../../../testing/things.ts'
 import { expect, it } from 'vitest'
 import type { Occurrence } from '../../../../src-runner/contract/schedules.ts'
 import { makeOccurrence } from '../../../testing/things.ts'
 import { foldOccurrences } from './fold-occurrences.ts'
 
 const missed = (dueAt: number, fields: Partial<Occurrence> = {}) =>
-  makeOccurrence({ state: 'missed', jobId: null, jobStatus: null, reason: 'Away.', dueAt, ...fields })
+  makeOccurrence({ state: 'missed', jobId: null, jobStatus: null, reason: quote('Away.'), dueAt, ...fields })
 
 it('tells of what came to the same many times in a row as one, from the first to the last', () => {
   const run = makeOccurrence({ dueAt: 9 })
@@ -21,7 +22,7 @@ it('tells of what came to the same many times in a row as one, from the first to
 it('keeps apart what has a job, another reason or is only a few', () => {
   const rows = [
     ...[makeOccurrence(), makeOccurrence(), makeOccurrence()],
-    ...[missed(5), missed(4), missed(3, { reason: 'Too long ago.' }), missed(2, { state: 'paused' })],
+    ...[missed(5), missed(4), missed(3, { reason: { code: 'due_missed', params: {} } }), missed(2, { state: 'paused' })],
   ]
   expect(foldOccurrences(rows).map(({ sum }) => sum)).toEqual(rows)
 })

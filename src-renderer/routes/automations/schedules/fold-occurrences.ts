@@ -3,7 +3,7 @@ import type { Occurrence } from '../../../../src-runner/contract/schedules.ts'
 /** From so many on, what would be the same line again and again is one. */
 const MANY = 3
 
-/** What stands as one line of the ledger: due times in a row that came to the same, the newest first. */
+/** What stands as one line of the run history: due times in a row that came to the same, the newest first. */
 export type Entry = {
   /** Stays the same when newer ones join it. */
   key: string
@@ -24,7 +24,7 @@ export function foldOccurrences(newestFirst: readonly Occurrence[]): Entry[] {
 }
 
 function isAlike(a: Occurrence, b: Occurrence): boolean {
-  return a.jobId === null && b.jobId === null && a.state !== 'due' && a.state === b.state && a.reason === b.reason
+  return a.jobId === null && b.jobId === null && a.state !== 'due' && a.state === b.state && a.reason.code === b.reason.code
 }
 
 function entryOf(occurrences: Entry['occurrences']): Entry {

@@ -1,5 +1,5 @@
 import type { Occurrence } from '../../../../src-runner/contract/schedules.ts'
-import { locale } from '../../../kit/words/words.ts'
+import { locale } from '../../../lib/language.ts'
 import { zoneTime, zoneTimes } from './zone-time.ts'
 
 /** The time that it was due, on the schedule's own clock; for several in a row from the first to the last. */

@@ -1,5 +1,5 @@
-import type { Words } from '../../../kit/words/words.ts'
-import { cachedFormat } from '../../../kit/time.ts'
+import { t } from '../../../lib/language.ts'
+import { cachedFormat } from '../../../../resources/locales/numbers.ts'
 
 /** The schedules that people really make, as they think of them; everything else is said by cron. `time` is "09:00". */
 export type Rhythm =
@@ -96,21 +96,22 @@ export function rhythmAs(kind: RhythmKind, last: Rhythm): Rhythm {
 }
 
 /** A rhythm in a sentence; null for a custom one, which only cron can say. */
-export function sayRhythm(rhythm: Rhythm, words: Words, locale: string): string | null {
-  const { said } = words.automations.schedule
+export function sayRhythm(rhythm: Rhythm, locale: string): string | null {
   switch (rhythm.kind) {
     case 'minutes':
-      return said.minutes(rhythm.every)
+      return t('automations.schedule.rhythmText.minutes', { count: rhythm.every })
     case 'hourly':
-      return rhythm.minute === 0 ? said.onTheHour : said.hourly(String(rhythm.minute).padStart(2, '0'))
+      return rhythm.minute === 0
+        ? t('automations.schedule.rhythmText.onTheHour')
+        : t('automations.schedule.rhythmText.hourly', { minute: String(rhythm.minute).padStart(2, '0') })
     case 'daily':
-      return said.daily(clockText(rhythm.time, locale))
+      return t('automations.schedule.rhythmText.daily', { time: clockText(rhythm.time, locale) })
     case 'weekdays':
-      return said.weekdays(clockText(rhythm.time, locale))
+      return t('automations.schedule.rhythmText.weekdays', { time: clockText(rhythm.time, locale) })
     case 'weekly':
-      return said.weekly(weekdayName(rhythm.weekday, locale), clockText(rhythm.time, locale))
+      return t('automations.schedule.rhythmText.weekly', { day: weekdayName(rhythm.weekday, locale), time: clockText(rhythm.time, locale) })
     case 'monthly':
-      return said.monthly(String(rhythm.day), clockText(rhythm.time, locale))
+      return t('automations.schedule.rhythmText.monthly', { day: String(rhythm.day), time: clockText(rhythm.time, locale) })
     case 'custom':
       return null
   }

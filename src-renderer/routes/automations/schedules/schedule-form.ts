@@ -1,7 +1,7 @@
 import { type CreateSchedule, MAX_CATCH_UP_HOURS, type Schedule, type UpdateSchedule } from '../../../../src-runner/contract/schedules.ts'
 import type { NotifyVia } from '../../../../src-runner/contract/triggers.ts'
-import { fieldText, readNumber } from '../../../kit/numbers.ts'
-import { locale, type Words } from '../../../kit/words/words.ts'
+import { fieldText, readNumber } from '../../../../resources/locales/numbers.ts'
+import { locale, t } from '../../../lib/language.ts'
 import { ownTimezone } from './zone-time.ts'
 
 /** What the person writes, as they write it: numbers are text until they are sent. */
@@ -34,9 +34,14 @@ export function emptySchedule(): ScheduleForm {
   }
 }
 
-export function exampleSchedule(words: Words): ScheduleForm {
-  const { exampleName, exampleTask } = words.automations.schedule
-  return { ...emptySchedule(), name: exampleName, task: exampleTask, cron: '30 7 * * 1-5', dailyBudgetUsd: '1' }
+export function exampleSchedule(): ScheduleForm {
+  return {
+    ...emptySchedule(),
+    name: t('automations.schedule.exampleName'),
+    task: t('automations.schedule.exampleTask'),
+    cron: '30 7 * * 1-5',
+    dailyBudgetUsd: '1',
+  }
 }
 
 export function formOfSchedule(schedule: Schedule): ScheduleForm {
@@ -54,8 +59,8 @@ export function formOfSchedule(schedule: Schedule): ScheduleForm {
   }
 }
 
-export function copyOfSchedule(schedule: Schedule, words: Words): ScheduleForm {
-  return { ...formOfSchedule(schedule), name: words.automations.copyOf(schedule.name).slice(0, 120) }
+export function copyOfSchedule(schedule: Schedule): ScheduleForm {
+  return { ...formOfSchedule(schedule), name: t('automations.copyOf', { name: schedule.name }).slice(0, 120) }
 }
 
 export function bodyOfSchedule(form: ScheduleForm): CreateSchedule {
@@ -73,31 +78,31 @@ export function bodyOfSchedule(form: ScheduleForm): CreateSchedule {
   }
 }
 
-/** Only what is different: another cron text, even one that means the same, begins to count anew. */
+/** Only what is different: another cron text, even one that means the same, begins to count again. */
 export function changesOfSchedule(before: ScheduleForm, after: ScheduleForm): UpdateSchedule {
   const was = bodyOfSchedule(before) as Record<string, unknown>
   return Object.fromEntries(Object.entries(bodyOfSchedule(after)).filter(([field, value]) => value !== was[field]))
 }
 
 /** What can be seen to be wrong before anything is sent. */
-export function problemsOfSchedule(form: ScheduleForm, words: Words, locale: string): Partial<Record<ScheduleField, string>> {
-  const text = words.automations.problems
+export function problemsOfSchedule(form: ScheduleForm, locale: string): Partial<Record<ScheduleField, string>> {
   const problems: Partial<Record<ScheduleField, string>> = {}
   const show = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
-  if (form.name.trim() === '') problems.name = text.nameMissing
-  else if (form.name.trim().length > 120) problems.name = text.nameLong
-  if (form.agentId === null) problems.agentId = text.agentMissing
-  if (form.task.trim() === '') problems.task = text.taskMissing
-  else if (form.task.trim().length > 200_000) problems.task = text.taskLong
-  if (form.cron.trim() === '') problems.cron = text.cronMissing
-  if (form.timezone.trim() === '') problems.timezone = text.timezone
+  if (form.name.trim() === '') problems.name = t('automations.problems.nameMissing')
+  else if (form.name.trim().length > 120) problems.name = t('automations.problems.nameLong')
+  if (form.agentId === null) problems.agentId = t('automations.problems.agentMissing')
+  if (form.task.trim() === '') problems.task = t('automations.problems.taskMissing')
+  else if (form.task.trim().length > 200_000) problems.task = t('automations.problems.taskLong')
+  if (form.cron.trim() === '') problems.cron = t('automations.problems.cronMissing')
+  if (form.timezone.trim() === '') problems.timezone = t('automations.problems.timezone')
   const budget = readNumber(form.dailyBudgetUsd)
-  if (!Number.isFinite(budget)) problems.dailyBudgetUsd = text.number
+  if (!Number.isFinite(budget)) problems.dailyBudgetUsd = t('automations.problems.number')
   else if (budget < BUDGET.min || budget > BUDGET.max) {
-    problems.dailyBudgetUsd = text.between(show.format(BUDGET.min), show.format(BUDGET.max))
+    problems.dailyBudgetUsd = t('automations.problems.between', { min: show.format(BUDGET.min), max: show.format(BUDGET.max) })
   }
   const hours = readNumber(form.catchUpHours)
-  if (!(hours >= 0 && hours <= MAX_CATCH_UP_HOURS)) problems.catchUpHours = text.between('0', show.format(MAX_CATCH_UP_HOURS))
+  if (!(hours >= 0 && hours <= MAX_CATCH_UP_HOURS))
+    problems.catchUpHours = t('automations.problems.between', { min: '0', max: show.format(MAX_CATCH_UP_HOURS) })
   return problems
 }
 

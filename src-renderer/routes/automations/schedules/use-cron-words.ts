@@ -1,11 +1,11 @@
 import { type Accessor, createEffect, createSignal } from 'solid-js'
-import { locale, words } from '../../../kit/words/words.ts'
+import { locale } from '../../../lib/language.ts'
 import { rhythmOf, sayRhythm } from './rhythm.ts'
 
 /** A cron expression in words; the expression itself until they are there, and where there are none. */
 export function useCronWords(cron: Accessor<string>): Accessor<string> {
   const [described, setDescribed] = createSignal({ cron: '', locale: '', text: '' })
-  const own = () => sayRhythm(rhythmOf(cron()), words(), locale())
+  const own = () => sayRhythm(rhythmOf(cron()), locale())
   createEffect(() => {
     const asked = { cron: cron(), locale: locale() }
     if (own() !== null || asked.cron.trim() === '') return

@@ -1,4 +1,5 @@
-import { cachedFormat, hourStyle } from '../../../kit/time.ts'
+import { cachedFormat } from '../../../../resources/locales/numbers.ts'
+import { hourStyle } from '../../../lib/time.ts'
 
 /** The zone of this machine's clock. */
 export function ownTimezone(): string {

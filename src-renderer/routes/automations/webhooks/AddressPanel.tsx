@@ -4,8 +4,8 @@ import KeyRound from 'lucide-solid/icons/key-round'
 import { createSignal, type JSX, Match, Show, Switch } from 'solid-js'
 import type { Trigger } from '../../../../src-runner/contract/triggers.ts'
 import { usePublicAddress } from '../../../api/queries.ts'
-import { saidText } from '../../../kit/said.ts'
-import { words } from '../../../kit/words/words.ts'
+import { messageText } from '../../../lib/message-text.ts'
+import { t } from '../../../lib/language.ts'
 import { useDesktop } from '../../../platform/DesktopProvider.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { CopyButton } from '../../../ui/CopyButton.tsx'
@@ -15,7 +15,6 @@ import { forgetFreshAddress, type FreshAddress } from './fresh-address.ts'
 
 /** The address with its secret, on the one occasion on which it can be seen. */
 export function AddressPanel(props: { address: FreshAddress; trigger: Trigger }): JSX.Element {
-  const text = () => words().automations.webhook
   const desktop = useDesktop()
   const [wasCopied, setCopied] = createSignal(false)
   const copy = async (copied: string) => {
@@ -25,7 +24,7 @@ export function AddressPanel(props: { address: FreshAddress; trigger: Trigger })
   const command = () => curlCommand(props.address.url, compact(props.address.sample))
   return (
     <section
-      aria-label={props.address.isReplacement ? text().newAddressTitle : text().addressTitle}
+      aria-label={props.address.isReplacement ? t('automations.webhook.newAddressTitle') : t('automations.webhook.addressTitle')}
       class="flex flex-col gap-3 rounded-xl border border-accent-ink bg-accent-soft p-4"
     >
       <header class="flex flex-wrap items-start gap-3">
@@ -33,41 +32,43 @@ export function AddressPanel(props: { address: FreshAddress; trigger: Trigger })
           <KeyRound size={17} aria-hidden="true" />
         </span>
         <div class="min-w-0 flex-1 basis-64">
-          <h2 class="text-sm font-semibold text-ink">{props.address.isReplacement ? text().newAddressTitle : text().addressTitle}</h2>
+          <h2 class="text-sm font-semibold text-ink">
+            {props.address.isReplacement ? t('automations.webhook.newAddressTitle') : t('automations.webhook.addressTitle')}
+          </h2>
           <p class="text-sm text-ink-2">
-            {props.address.isReplacement ? `${text().oldStopped} ` : ''}
-            {text().addressOnce}
+            {props.address.isReplacement ? `${t('automations.webhook.oldStopped')} ` : ''}
+            {t('automations.webhook.addressOnce')}
           </p>
         </div>
         <Button size="sm" onClick={() => forgetFreshAddress()}>
-          {text().done}
+          {t('automations.webhook.done')}
         </Button>
       </header>
       <div class="flex flex-wrap items-center gap-2 rounded-lg border border-line bg-surface py-1.5 pr-1.5 pl-3">
         <code class="min-w-0 flex-1 basis-64 font-mono text-xs wrap-anywhere text-ink select-all">{props.address.url}</code>
-        <CopyButton show="text" size="sm" text={props.address.url} copy={copy} label={text().copyAddress} />
+        <CopyButton show="text" size="sm" text={props.address.url} copy={copy} label={t('automations.webhook.copyAddress')} />
       </div>
-      <p class="text-sm text-ink-2">{text().addressSecret}</p>
+      <p class="text-sm text-ink-2">{t('automations.webhook.addressSecret')}</p>
       <Reach />
       <div class="flex flex-col gap-1.5">
         <div class="flex items-center justify-between gap-2">
-          <h3 class="text-xs font-semibold text-ink-2">{text().curl}</h3>
-          <CopyButton size="sm" text={command} copy={copy} label={text().copyCurl} />
+          <h3 class="text-xs font-semibold text-ink-2">{t('automations.webhook.curl')}</h3>
+          <CopyButton size="sm" text={command} copy={copy} label={t('automations.webhook.copyCurl')} />
         </div>
         <pre
           tabIndex={0}
           role="group"
-          aria-label={text().curl}
+          aria-label={t('automations.webhook.curl')}
           class="scroll-quiet max-h-40 overflow-auto rounded-md border border-line bg-surface px-2.5 py-2 font-mono text-xs wrap-anywhere whitespace-pre-wrap text-ink-2"
         >
           {command()}
         </pre>
         <Show when={props.trigger.signature !== null}>
-          <p class="text-xs text-ink-2">{text().curlSigned}</p>
+          <p class="text-xs text-ink-2">{t('automations.webhook.curlSigned')}</p>
         </Show>
       </div>
-      <UnsavedGuard isDirty={() => !wasCopied()} title={text().leaveTitle} leave={text().leaveNow}>
-        {text().leaveText}
+      <UnsavedGuard isDirty={() => !wasCopied()} title={t('automations.webhook.leaveTitle')} leave={t('automations.webhook.leaveNow')}>
+        {t('automations.webhook.leaveText')}
       </UnsavedGuard>
     </section>
   )
@@ -84,11 +85,10 @@ function compact(payload: string): string {
 
 /** Whether anybody outside of this machine gets through. */
 export function Reach(): JSX.Element {
-  const text = () => words().automations.webhook.reach
   const answer = usePublicAddress()
   const toSettings = () => (
     <A href="/settings/webhooks" class="font-medium text-accent-ink underline underline-offset-2">
-      {text().settings}
+      {t('automations.webhook.reach.settings')}
     </A>
   )
   return (
@@ -99,21 +99,23 @@ export function Reach(): JSX.Element {
           <span class="min-w-0">
             <Switch>
               <Match when={address().url === null}>
-                {text().local} {text().localWhy} {toSettings()}
+                {t('automations.webhook.reach.local')} {t('automations.webhook.reach.localWhy')} {toSettings()}
               </Match>
-              <Match when={address().check.state === 'reachable'}>{text().reachable(address().url!)}</Match>
-              <Match when={address().check.state === 'checking'}>{text().checking(address().url!)}</Match>
+              <Match when={address().check.state === 'reachable'}>
+                {t('automations.webhook.reach.reachable', { url: address().url! })}
+              </Match>
+              <Match when={address().check.state === 'checking'}>{t('automations.webhook.reach.checking', { url: address().url! })}</Match>
               <Match when={address().check.state === 'exposed'}>
-                <span class="text-bad">{saidText(address().check.problem, address().check.problemSaid)}</span> {toSettings()}
+                <span class="text-bad">{messageText(address().check.problem)}</span> {toSettings()}
               </Match>
               <Match when={address().check.state === 'unreachable'}>
                 <span class="text-warn">
-                  {text().unreachable(address().url!)} {saidText(address().check.problem, address().check.problemSaid)}
+                  {t('automations.webhook.reach.unreachable', { url: address().url! })} {messageText(address().check.problem)}
                 </span>{' '}
                 {toSettings()}
               </Match>
               <Match when={true}>
-                {text().unknown(address().url!)} {toSettings()}
+                {t('automations.webhook.reach.unknown', { url: address().url! })} {toSettings()}
               </Match>
             </Switch>
           </span>

@@ -6,12 +6,12 @@ import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useReplayDelivery } from '../../../api/mutations.ts'
 import { sentenceOf } from '../../../api/problem.ts'
 import { useDelivery } from '../../../api/queries.ts'
-import { prettyJson } from '../../../kit/pretty-json.ts'
-import { exactTime } from '../../../kit/time.ts'
-import { visibleText } from '../../../kit/visible-text.ts'
-import { locale, words } from '../../../kit/words/words.ts'
-import { RawText } from '../../../turn/RawText.tsx'
-import { TaskText } from '../../../turn/TaskText.tsx'
+import { prettyJson } from '../../../lib/pretty-json.ts'
+import { exactTime } from '../../../lib/time.ts'
+import { visibleText } from '../../../lib/visible-text.ts'
+import { locale, t } from '../../../lib/language.ts'
+import { RawText } from '../../../features/chat-turn/RawText.tsx'
+import { TaskText } from '../../../features/chat-turn/TaskText.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { ConfirmDialog } from '../../../ui/ConfirmDialog.tsx'
 import { toast } from '../../../ui/Toasts.tsx'
@@ -36,23 +36,25 @@ function shownPayload(payload: string): string {
 }
 
 function Opened(props: { delivery: DeliveryDetail; trigger: Trigger }): JSX.Element {
-  const text = () => words().automations.webhook
   const headers = () => Object.entries(props.delivery.headers)
   return (
     <div class="flex flex-col gap-4">
       <div class="flex flex-wrap items-start gap-3">
         <div class="min-w-0 flex-1 basis-64">
-          <p class="text-sm text-ink">{text().outcomeWhy[props.delivery.outcome]}</p>
+          <p class="text-sm text-ink">{t(`automations.webhook.outcomeWhy.${props.delivery.outcome}`)}</p>
           <Show when={props.delivery.missing.length > 0}>
-            <p class="text-sm text-warn">{text().emptyWhy(visibleText(props.delivery.missing.map((path) => `{${path}}`).join(', ')))}</p>
+            <p class="text-sm text-warn">
+              {t('automations.webhook.emptyWhy', { paths: visibleText(props.delivery.missing.map((path) => `{${path}}`).join(', ')) })}
+            </p>
           </Show>
           <p class="text-xs text-ink-3">
-            {exactTime(props.delivery.receivedAt, locale())} · {text().answered(String(props.delivery.status))}
+            {exactTime(props.delivery.receivedAt, locale())} ·{' '}
+            {t('automations.webhook.answered', { status: String(props.delivery.status) })}
             <Show when={props.delivery.senderId}>
               {(id) => (
                 <>
                   {' · '}
-                  {text().senderId}: <span class="font-mono wrap-anywhere">{visibleText(id())}</span>
+                  {t('automations.webhook.senderId')}: <span class="font-mono wrap-anywhere">{visibleText(id())}</span>
                 </>
               )}
             </Show>
@@ -62,20 +64,20 @@ function Opened(props: { delivery: DeliveryDetail; trigger: Trigger }): JSX.Elem
           <Replay delivery={props.delivery} trigger={props.trigger} />
         </Show>
       </div>
-      <Show when={props.delivery.payload !== null} fallback={<p class="text-sm text-ink-3">{text().payloadNone}</p>}>
-        <RawText label={text().payload} text={shownPayload(props.delivery.payload!)} />
+      <Show when={props.delivery.payload !== null} fallback={<p class="text-sm text-ink-3">{t('automations.webhook.payloadNone')}</p>}>
+        <RawText label={t('automations.webhook.payload')} text={shownPayload(props.delivery.payload!)} />
       </Show>
       <Show when={props.delivery.prompt}>
         {(prompt) => (
-          <section aria-label={words().job.task} class="min-w-0">
-            <h3 class="mb-1 text-2xs font-semibold tracking-wide text-ink-3">{words().job.task}</h3>
+          <section aria-label={t('job.task')} class="min-w-0">
+            <h3 class="mb-1 text-2xs font-semibold tracking-wide text-ink-3">{t('job.task')}</h3>
             <TaskText given={prompt()} plain={props.delivery.plainPrompt} />
           </section>
         )}
       </Show>
       <Show when={headers().length > 0}>
-        <section aria-label={text().headers} class="min-w-0">
-          <h3 class="text-2xs font-semibold tracking-wide text-ink-3">{text().headers}</h3>
+        <section aria-label={t('automations.webhook.headers')} class="min-w-0">
+          <h3 class="text-2xs font-semibold tracking-wide text-ink-3">{t('automations.webhook.headers')}</h3>
           <dl class="mt-1 grid grid-cols-[minmax(8rem,auto)_minmax(0,1fr)] gap-x-4 gap-y-0.5 font-mono text-xs">
             <For each={headers()}>
               {([name, value]) => (
@@ -93,28 +95,30 @@ function Opened(props: { delivery: DeliveryDetail; trigger: Trigger }): JSX.Elem
 }
 
 function Replay(props: { delivery: DeliveryDetail; trigger: Trigger }): JSX.Element {
-  const text = () => words().automations.webhook
   const navigate = useNavigate()
   const replay = useReplayDelivery()
   const [isAsking, setAsking] = createSignal(false)
   const replayNow = async () => {
     const { jobId } = await replay.run({ params: { deliveryId: props.delivery.id } })
-    toast({ text: text().replayed, action: { label: text().openJob, onClick: () => navigate(`/jobs/${jobId}`) } })
+    toast({
+      text: t('automations.webhook.replayed'),
+      action: { label: t('automations.webhook.openJob'), onClick: () => navigate(`/jobs/${jobId}`) },
+    })
   }
   return (
     <>
       <Button size="sm" icon={RotateCcw} onClick={() => setAsking(true)}>
-        {text().replay}
+        {t('automations.webhook.replay')}
       </Button>
       <ConfirmDialog
         open={isAsking()}
         onClose={() => setAsking(false)}
-        title={text().replayTitle}
-        confirm={text().replayNow}
+        title={t('automations.webhook.replayTitle')}
+        confirm={t('automations.webhook.replayNow')}
         onConfirm={replayNow}
         describeError={sentenceOf}
       >
-        {text().replayText(props.trigger.agentName ?? words().common.agent)}
+        {t('automations.webhook.replayText', { agent: props.trigger.agentName ?? t('common.agent') })}
       </ConfirmDialog>
     </>
   )

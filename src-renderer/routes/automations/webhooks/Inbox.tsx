@@ -5,9 +5,9 @@ import { createMemo, type JSX, Match, onMount, Show, Switch } from 'solid-js'
 import { type Delivery, INBOX_KEEPS, type Trigger } from '../../../../src-runner/contract/triggers.ts'
 import { NothingYet } from '../../../api/NothingYet.tsx'
 import { useDeliveries } from '../../../api/queries.ts'
-import { bytesText, countText } from '../../../kit/numbers.ts'
-import { visibleText } from '../../../kit/visible-text.ts'
-import { locale, words } from '../../../kit/words/words.ts'
+import { bytesText, countText } from '../../../../resources/locales/numbers.ts'
+import { visibleText } from '../../../lib/visible-text.ts'
+import { locale, t } from '../../../lib/language.ts'
 import { ArrowList } from '../../../ui/ArrowList.tsx'
 import { EmptyState } from '../../../ui/EmptyState.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
@@ -23,7 +23,6 @@ import { OutcomeIcon } from './outcomes.tsx'
  * one that started a job.
  */
 export function Inbox(props: { trigger: Trigger }): JSX.Element {
-  const text = () => words().automations.webhook
   const [search, setSearch] = useSearchParams<{ delivery?: string; job?: string }>()
   const answer = useDeliveries(() => props.trigger.id)
   const deliveries = () => answer.data?.deliveries ?? []
@@ -39,22 +38,26 @@ export function Inbox(props: { trigger: Trigger }): JSX.Element {
     (search.delivery !== undefined || search.job !== undefined) &&
     !deliveries().some((delivery) => delivery.id === openId())
   return (
-    <Panel title={text().inbox} description={text().inboxText(countText(INBOX_KEEPS, locale()))} flush>
+    <Panel
+      title={t('automations.webhook.inbox')}
+      description={t('automations.webhook.inboxText', { count: countText(INBOX_KEEPS, locale()) })}
+      flush
+    >
       <Show when={isGone()}>
         <div class="px-4 pb-3">
-          <ErrorState compact problem={{ title: text().deliveryGone, why: text().deliveryGoneWhy }} />
+          <ErrorState compact problem={{ title: t('automations.webhook.deliveryGone'), why: t('automations.webhook.deliveryGoneWhy') }} />
         </div>
       </Show>
       <Switch>
         <Match when={deliveries().length === 0}>
           <NothingYet answer={answer} rows={4} compact class="p-4 pt-0">
-            <EmptyState compact icon={InboxIcon} title={text().inboxEmpty}>
-              {text().inboxEmptyText}
+            <EmptyState compact icon={InboxIcon} title={t('automations.webhook.inboxEmpty')}>
+              {t('automations.webhook.inboxEmptyText')}
             </EmptyState>
           </NothingYet>
         </Match>
         <Match when={true}>
-          <ArrowList label={text().deliveries} class="border-t border-line">
+          <ArrowList label={t('automations.webhook.deliveries')} class="border-t border-line">
             <KeyedFor each={deliveries()} keyOf={(delivery) => delivery.id}>
               {(delivery) => (
                 <DeliveryRow
@@ -73,7 +76,6 @@ export function Inbox(props: { trigger: Trigger }): JSX.Element {
 }
 
 function DeliveryRow(props: { delivery: Delivery; trigger: Trigger; isOpen: boolean; onToggle: () => void }): JSX.Element {
-  const text = () => words().automations.webhook
   let place!: HTMLLIElement
   // An address that names it brings it into sight; what the person opens is in sight already.
   onMount(() => props.isOpen && requestAnimationFrame(() => place.scrollIntoView({ block: 'start' })))
@@ -99,15 +101,17 @@ function DeliveryRow(props: { delivery: Delivery; trigger: Trigger; isOpen: bool
           />
           <OutcomeIcon outcome={props.delivery.outcome} />
           <span class="flex min-w-0 flex-1 flex-wrap items-center gap-x-2 gap-y-0.5">
-            <span class="text-sm text-ink">{text().outcome[props.delivery.outcome]}</span>
+            <span class="text-sm text-ink">{t(`automations.webhook.outcome.${props.delivery.outcome}`)}</span>
             <Show when={props.delivery.times > 1}>
-              <Pill tone="warn">{text().times(props.delivery.times)}</Pill>
+              <Pill tone="warn">{t('automations.webhook.times', { count: props.delivery.times })}</Pill>
             </Show>
             <Show when={props.delivery.kind !== 'webhook'}>
-              <Pill tone="accent">{props.delivery.kind === 'test' ? text().test : text().replayOf}</Pill>
+              <Pill tone="accent">
+                {props.delivery.kind === 'test' ? t('automations.webhook.test') : t('automations.webhook.replayOf')}
+              </Pill>
             </Show>
             <Show when={props.delivery.missing.length > 0}>
-              <Pill tone="warn">{text().emptyCount(props.delivery.missing.length)}</Pill>
+              <Pill tone="warn">{t('automations.webhook.emptyCount', { count: props.delivery.missing.length })}</Pill>
             </Show>
             <Show when={props.delivery.eventName}>
               {(name) => <span class="max-w-56 truncate font-mono text-xs text-ink-3">{visibleText(name())}</span>}
@@ -123,7 +127,7 @@ function DeliveryRow(props: { delivery: Delivery; trigger: Trigger; isOpen: bool
           <Show when={props.delivery.jobId}>
             {(id) => (
               <A href={`/jobs/${id()}`} class="font-medium text-accent-ink hover:underline max-md:inline-block">
-                {text().job}
+                {t('automations.webhook.job')}
               </A>
             )}
           </Show>

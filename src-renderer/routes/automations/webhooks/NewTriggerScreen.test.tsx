@@ -17,7 +17,7 @@ const LOCAL: PublicAddress = {
   source: 'none',
   localUrl: 'http://127.0.0.1:3001',
   ingressPort: null,
-  check: { state: 'unknown', checkedAt: null, problem: '' },
+  check: { state: 'unknown', checkedAt: null, problem: null },
   programs: [],
   tunnel: null,
 }
@@ -31,11 +31,11 @@ function telegram(agentId: string): Channel {
     name: '@ada_bot',
     link: null,
     status: 'open',
-    problem: '',
+    problem: null,
     lastRoundTripAt: null,
     baseUrl: null,
     enabled: true,
-    requestCode: '7F3KM2QX',
+    pairingCode: '7F3KM2QX',
     people: [],
     createdAt: 1_700_000_000_000,
   }
@@ -71,7 +71,7 @@ describe('a new webhook', () => {
     await view.user.type(field(/^Task/), 'Order {{name} came in.')
     await view.user.click(screen.getByText('Advanced'))
     await view.user.type(field(/^Address/), 'orders')
-    await view.user.click(screen.getByRole('checkbox', { name: 'Leave out repeats' }))
+    await view.user.click(screen.getByRole('checkbox', { name: 'Ignore duplicates' }))
     view.runner.answer({ createTrigger: ({ body }) => ({ trigger: makeTrigger({ name: body.name }), url: URL }) })
     await view.user.click(screen.getByRole('checkbox', { name: 'Refuse deliveries with empty placeholders' }))
     await view.user.click(create())
@@ -93,9 +93,9 @@ describe('a new webhook', () => {
     const view = open()
     await nameField()
     await view.user.click(create())
-    expect(await screen.findByText('Give it a name.')).toBeInTheDocument()
-    expect(screen.getByText('Say what is to be done.')).toBeInTheDocument()
-    expect(screen.getByText('2 fields need another look.')).toBeInTheDocument()
+    expect(await screen.findByText('Enter a name.')).toBeInTheDocument()
+    expect(screen.getByText('Enter a task.')).toBeInTheDocument()
+    expect(screen.getByText('2 fields are invalid.')).toBeInTheDocument()
     expect(view.runner.callsOf('createTrigger')).toHaveLength(0)
   })
 
@@ -104,7 +104,7 @@ describe('a new webhook', () => {
     view.runner.answer({ createTrigger: () => new Refusal('trigger_slug_taken') })
     await nameField()
     await view.user.click(create())
-    expect(await screen.findAllByText('Another webhook has this address already.')).not.toHaveLength(0)
+    expect(await screen.findAllByText('Another webhook already uses this address.')).not.toHaveLength(0)
     expect(screen.getByText('Advanced').closest('details')).toHaveAttribute('open')
   })
 
@@ -112,10 +112,10 @@ describe('a new webhook', () => {
     const view = open('/automations/webhooks/new?preset=github_push')
     await nameField()
     await view.user.click(screen.getByText('Advanced'))
-    await view.user.click(screen.getByRole('button', { name: /Check a signature/ }))
+    await view.user.click(screen.getByRole('button', { name: /^Signature/ }))
     await view.user.click(await screen.findByRole('option', { name: 'GitHub' }))
     await view.user.click(create())
-    expect(await screen.findByText(/The sender signs with a secret/)).toBeInTheDocument()
+    expect(await screen.findByText(/Enter the sender’s signing secret/)).toBeInTheDocument()
     await view.user.type(screen.getByLabelText('Signing secret'), 'hush')
     view.runner.answer({ createTrigger: () => ({ trigger: makeTrigger(), url: URL }) })
     await view.user.click(create())
@@ -129,12 +129,12 @@ describe('a new webhook', () => {
 
   it('fills in an example, and the places of its sample can be put into the task', async () => {
     const view = open('/automations/webhooks/new?preset=github_issue')
-    expect(await nameField()).toHaveValue('Sort new issues')
+    expect(await nameField()).toHaveValue('Triage issues')
     expect(field(/^Task/)).toHaveDisplayValue(/issue\.title/)
     await view.user.clear(field(/^Task/))
-    await view.user.click(screen.getByRole('button', { name: 'Put {issue.number} into the task' }))
+    await view.user.click(screen.getByRole('button', { name: 'Insert {issue.number}' }))
     expect(field(/^Task/)).toHaveValue('{issue.number}')
-    expect(screen.queryByRole('button', { name: 'Put {issue.number} into the task' })).not.toBeInTheDocument()
+    expect(screen.queryByRole('button', { name: 'Insert {issue.number}' })).not.toBeInTheDocument()
   })
 
   it('shows what the agent would be given, and what the sample leaves empty', async () => {
@@ -142,7 +142,7 @@ describe('a new webhook', () => {
     runner.answer({
       previewTemplate: ({ body }) =>
         body.payload.trim() === '{'
-          ? { prompt: null, plainPrompt: null, placeholders: [], problem: 'The sample is not JSON.' }
+          ? { prompt: null, plainPrompt: null, placeholders: [], problem: { code: 'payload_not_json' as const, params: {} } }
           : {
               prompt: 'A webhook started this job.\n\nOrder #1001 came in from .\n\nOrder {name} from {from.city}',
               plainPrompt: 'Order #1001 came in from .',
@@ -155,13 +155,13 @@ describe('a new webhook', () => {
     })
     const view = open('/automations/webhooks/new', runner)
     await nameField()
-    expect(screen.getByText('Write a task to see what becomes of it.')).toBeInTheDocument()
+    expect(screen.getByText('Enter a task to see a preview.')).toBeInTheDocument()
     await view.user.type(field(/^Task/), 'Order {{name} from {{from.city}')
     expect(await screen.findByText('Order #1001 came in from .')).toBeInTheDocument()
     expect(screen.queryByText(/A webhook started this job/)).not.toBeInTheDocument()
-    await view.user.click(screen.getByRole('button', { name: 'Show what the agent would be given' }))
-    expect(screen.getByRole('group', { name: 'What the agent would be given' })).toHaveTextContent(/^A webhook started this job\./)
-    expect(screen.getByText(/1 part is not in the sample/)).toHaveTextContent('{from.city}')
+    await view.user.click(screen.getByRole('button', { name: 'Show agent input' }))
+    expect(screen.getByRole('group', { name: 'Agent input' })).toHaveTextContent(/^A webhook started this job\./)
+    expect(screen.getByText(/1 placeholder is missing/)).toHaveTextContent('{from.city}')
     await view.user.clear(field(/^Sample/))
     await view.user.type(field(/^Sample/), '{{')
     expect(await screen.findByText('The payload is not valid JSON.')).toBeInTheDocument()
@@ -178,28 +178,28 @@ describe('a new webhook', () => {
     expect(field(/^Task/)).toHaveValue('Order {order.name}')
     expect(field(/^Sample/)).toHaveDisplayValue(/"order"/)
     expect(screen.getByLabelText('Signing secret')).toHaveValue('')
-    expect(screen.getByText('The signing secret of the original is not copied. Enter it again.')).toBeInTheDocument()
+    expect(screen.getByText('Signing secrets are not copied. Enter it again.')).toBeInTheDocument()
   })
 
   it('asks before what was written is left behind', async () => {
     const view = open()
     await view.user.type(await nameField(), 'Orders')
     await view.user.click(screen.getByRole('link', { name: 'Elsewhere' }))
-    expect(await screen.findByRole('alertdialog', { name: 'Leave without saving?' })).toBeInTheDocument()
+    expect(await screen.findByRole('alertdialog', { name: 'Discard changes?' })).toBeInTheDocument()
   })
 
   it('says that nobody could do it when there is no agent', async () => {
     const runner = createWorkspace()
     runner.answer({ listAgents: () => ({ agents: [], nextCursor: null }) })
     open('/automations/webhooks/new', runner)
-    expect(await screen.findByRole('link', { name: 'Create an agent' })).toHaveAttribute('href', '/agents/new')
+    expect(await screen.findByRole('link', { name: 'Create agent' })).toHaveAttribute('href', '/agents/new')
   })
 })
 
 describe('telling the person', () => {
   it('cannot be chosen while the agent has no channel, and says where to get one', async () => {
     open()
-    await waitFor(async () => expect(await screen.findByRole('checkbox', { name: 'Tell me when it worked' })).toBeDisabled())
+    await waitFor(async () => expect(await screen.findByRole('checkbox', { name: 'Notify on success' })).toBeDisabled())
     expect(screen.getByRole('link', { name: 'Connect a channel' })).toHaveAttribute('href', '/channels')
   })
 
@@ -207,12 +207,12 @@ describe('telling the person', () => {
     const runner = createWorkspace()
     runner.answer({ listChannels: ({ query }) => ({ channels: query.agentId === ada.id ? [telegram(ada.id)] : [] }) })
     const view = open('/automations/webhooks/new?preset=generic', runner)
-    const box = await screen.findByRole('checkbox', { name: 'Tell me when it worked' })
-    await waitFor(() => expect(box).toBeEnabled())
-    await view.user.click(box)
-    await view.user.click(screen.getByRole('button', { name: /^Through/ }))
+    const sandbox = await screen.findByRole('checkbox', { name: 'Notify on success' })
+    await waitFor(() => expect(sandbox).toBeEnabled())
+    await view.user.click(sandbox)
+    await view.user.click(screen.getByRole('button', { name: /^Channel/ }))
     const options = await screen.findAllByRole('option')
-    expect(options.map((option) => option.textContent)).toEqual(['Auto: the first active channel', 'Telegram'])
+    expect(options.map((option) => option.textContent)).toEqual(['Automatic: the first active channel', 'Telegram'])
     await view.user.click(options[1]!)
     runner.answer({ createTrigger: () => ({ trigger: makeTrigger(), url: URL }) })
     await view.user.click(create())
@@ -252,16 +252,16 @@ describe('its address', () => {
     })
     await nameField()
     await view.user.click(create())
-    await screen.findByRole('region', { name: 'The address of this webhook' })
+    await screen.findByRole('region', { name: 'Webhook address' })
     return { ...view, trigger, copied }
   }
 
   it('is shown once, with a command that tries it, and is gone afterwards', async () => {
     const { user, copied, path } = await createOne()
-    const panel = screen.getByRole('region', { name: 'The address of this webhook' })
+    const panel = screen.getByRole('region', { name: 'Webhook address' })
     expect(panel).toHaveTextContent(URL)
     expect(panel).toHaveTextContent('Treat it like a password')
-    expect(await within(panel).findByText(/Only programs on this machine reach it/)).toBeInTheDocument()
+    expect(await within(panel).findByText(/Only programs on this computer can reach it/)).toBeInTheDocument()
     expect(within(panel).getByRole('link', { name: 'Public address' })).toHaveAttribute('href', '/settings/webhooks')
     await user.click(within(panel).getByRole('button', { name: 'Copy address' }))
     await user.click(within(panel).getByRole('button', { name: 'Copy command' }))
@@ -269,14 +269,14 @@ describe('its address', () => {
     expect(copied[1]).toContain(`curl -X POST '${URL}'`)
     expect(copied[1]).toContain('"name":"#1001"')
     expect(path()).not.toContain('s3cret')
-    await user.click(within(panel).getByRole('button', { name: 'I have copied it' }))
+    await user.click(within(panel).getByRole('button', { name: 'I copied it' }))
     expect(document.body).not.toHaveTextContent('s3cret')
   })
 
   it('asks before it is left behind uncopied', async () => {
     const { user, path } = await createOne()
     await user.click(screen.getByRole('link', { name: 'Elsewhere' }))
-    const dialog = await screen.findByRole('alertdialog', { name: 'Leave without the address?' })
+    const dialog = await screen.findByRole('alertdialog', { name: 'Leave without copying the address?' })
     await user.click(within(dialog).getByRole('button', { name: 'Leave' }))
     await waitFor(() => expect(path()).toBe('/elsewhere'))
   })
@@ -289,23 +289,23 @@ describe('its address', () => {
       getDelivery: () => ({ delivery: makeDeliveryDetail(delivery) }),
     })
     runner.happen({ type: 'trigger.changed', payload: { triggerId: trigger.id } })
-    await user.click(await screen.findByRole('button', { name: /Made a job/ }))
-    expect(await screen.findByRole('group', { name: 'What was posted' })).toBeInTheDocument()
+    await user.click(await screen.findByRole('button', { name: /Job started/ }))
+    expect(await screen.findByRole('group', { name: 'Payload' })).toBeInTheDocument()
     expect(path()).toContain(`delivery=${delivery.id}`)
     expect(screen.queryByRole('alertdialog')).not.toBeInTheDocument()
   })
 
   it('becomes another one when the secret is rotated, which is asked first', async () => {
     const { user, runner } = await createOne()
-    await user.click(screen.getByRole('button', { name: 'I have copied it' }))
+    await user.click(screen.getByRole('button', { name: 'I copied it' }))
     await user.click(screen.getByRole('button', { name: 'More' }))
-    await user.click(await screen.findByRole('menuitem', { name: 'New secret…' }))
-    const dialog = await screen.findByRole('alertdialog', { name: 'Give Orders a new secret?' })
-    expect(dialog).toHaveTextContent('The old address stops working at once')
+    await user.click(await screen.findByRole('menuitem', { name: 'Rotate secret…' }))
+    const dialog = await screen.findByRole('alertdialog', { name: 'Rotate the secret of Orders?' })
+    expect(dialog).toHaveTextContent('The old address stops working immediately')
     expect(runner.callsOf('rotateTriggerSecret')).toHaveLength(0)
-    await user.click(within(dialog).getByRole('button', { name: 'Make a new secret' }))
-    const panel = await screen.findByRole('region', { name: 'The new address of this webhook' })
+    await user.click(within(dialog).getByRole('button', { name: 'Rotate secret' }))
+    const panel = await screen.findByRole('region', { name: 'New webhook address' })
     expect(panel).toHaveTextContent('an0ther')
-    expect(panel).toHaveTextContent('The old address has stopped working.')
+    expect(panel).toHaveTextContent('The old address no longer works.')
   })
 })

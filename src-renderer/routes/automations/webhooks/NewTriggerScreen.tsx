@@ -6,7 +6,7 @@ import { ApiError } from '../../../api/client.ts'
 import { useCreateTrigger } from '../../../api/mutations.ts'
 import { sentenceOf } from '../../../api/problem.ts'
 import { useAgents, useTrigger } from '../../../api/queries.ts'
-import { words } from '../../../kit/words/words.ts'
+import { t } from '../../../lib/language.ts'
 import { Checkbox } from '../../../ui/Checkbox.tsx'
 import { PageHeader } from '../../../ui/PageHeader.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
@@ -38,11 +38,10 @@ import { fillFrom, isPreset, type Preset, PRESETS } from './webhook-presets.ts'
 export function NewTriggerScreen(): JSX.Element {
   const [search] = useSearchParams<{ preset?: string; from?: string }>()
   const original = useTrigger(() => search.from)
-  const text = () => words().automations.webhook
   return (
     <Screen>
       <BackLink to="webhooks" />
-      <PageHeader title={text().createTitle} description={text().createIntro} />
+      <PageHeader title={t('automations.webhook.createTitle')} description={t('automations.webhook.createIntro')} />
       <Switch fallback={<AnswerState answer={original} rows={6} />}>
         <Match when={search.from === undefined}>
           <Editor original={null} preset={isPreset(search.preset) ? search.preset : null} />
@@ -54,13 +53,12 @@ export function NewTriggerScreen(): JSX.Element {
 }
 
 function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX.Element {
-  const text = () => words().automations.webhook
   const navigate = useNavigate()
   const agents = useAgents()
   const create = useCreateTrigger()
   const form = useForm<TriggerForm>(
-    props.original === null ? EMPTY_TRIGGER : copyOfTrigger(props.original, words()),
-    (fields) => problemsOfTrigger(fields, words()),
+    props.original === null ? EMPTY_TRIGGER : copyOfTrigger(props.original),
+    (fields) => problemsOfTrigger(fields),
     fieldOfTriggerIssue,
   )
   const [preset, setPreset] = createSignal<Preset | null>(null)
@@ -68,7 +66,7 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
   let isLeaving = false
 
   const choosePreset = (next: Preset, isChange: boolean) => {
-    const { name, taskTemplate, dedupe, sample: filled } = fillFrom(next, words())
+    const { name, taskTemplate, dedupe, sample: filled } = fillFrom(next)
     setPreset(next)
     setSample(filled)
     form.fill({ ...form.fields, name, taskTemplate, dedupe }, isChange)
@@ -101,9 +99,9 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
     return thrown instanceof ApiError && thrown.code === 'trigger_slug_taken'
   }
   const status = () => {
-    if (form.problemCount() > 0) return words().automations.check(form.problemCount())
-    if (form.trouble() !== null) return slugIsTaken() ? text().slugTaken : sentenceOf(form.trouble())
-    return text().finalNote
+    if (form.problemCount() > 0) return t('automations.check', { count: form.problemCount() })
+    if (form.trouble() !== null) return slugIsTaken() ? t('automations.webhook.slugTaken') : sentenceOf(form.trouble())
+    return t('automations.webhook.finalNote')
   }
 
   return (
@@ -120,8 +118,8 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
             <div class="flex flex-col gap-4">
               <Show when={props.original === null}>
                 <Select<Preset>
-                  label={text().preset}
-                  options={PRESETS.map((value) => ({ value, label: text().presets[value] }))}
+                  label={t('automations.webhook.preset')}
+                  options={PRESETS.map((value) => ({ value, label: t(`automations.webhook.presets.${value}`) }))}
                   value={preset()}
                   onValue={(next) => choosePreset(next, true)}
                 />
@@ -129,8 +127,8 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
               <div class="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
                 <TextField
                   isFirst
-                  label={text().name}
-                  hint={text().nameHint}
+                  label={t('automations.webhook.name')}
+                  hint={t('automations.webhook.nameHint')}
                   problem={form.problemOf('name')}
                   value={form.fields.name}
                   onValue={(value) => form.change('name', value)}
@@ -145,8 +143,8 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
               <TemplateField form={form} sample={sample()} />
               <TextArea
                 mono
-                label={text().sample}
-                hint={text().sampleHint}
+                label={t('automations.webhook.sample')}
+                hint={t('automations.webhook.sampleHint')}
                 rows={5}
                 maxRows={12}
                 maxLength={MAX_WEBHOOK_BYTES}
@@ -174,17 +172,17 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
       <SaveBar
         status={status()}
         isProblem={form.problemCount() > 0 || form.trouble() !== null}
-        submit={text().create}
+        submit={t('automations.webhook.create')}
         canSubmit
         isBusy={create.isRunning}
         onCancel={() => navigate('/automations/webhooks')}
       />
       <UnsavedGuard
         isDirty={() => form.isDirty() && !isLeaving}
-        title={words().automations.unsavedTitle}
-        leave={words().automations.unsavedLeave}
+        title={t('automations.unsavedTitle')}
+        leave={t('automations.unsavedLeave')}
       >
-        {words().automations.unsavedText}
+        {t('automations.unsavedText')}
       </UnsavedGuard>
     </form>
   )
@@ -194,7 +192,6 @@ const SUGGESTED = 12
 
 /** The task, and the places of the sample that can be put into it where the caret stands. */
 function TemplateField(props: { form: Form<TriggerForm>; sample: string }): JSX.Element {
-  const text = () => words().automations.webhook
   let area!: HTMLTextAreaElement
   const unused = () =>
     pathsOf(props.sample)
@@ -216,9 +213,9 @@ function TemplateField(props: { form: Form<TriggerForm>; sample: string }): JSX.
         ref={(element) => {
           area = element
         }}
-        label={text().template}
-        hint={text().templateHint}
-        placeholder={text().templatePlaceholder}
+        label={t('automations.webhook.template')}
+        hint={t('automations.webhook.templateHint')}
+        placeholder={t('automations.webhook.templatePlaceholder')}
         rows={8}
         maxRows={20}
         problem={props.form.problemOf('taskTemplate')}
@@ -227,7 +224,7 @@ function TemplateField(props: { form: Form<TriggerForm>; sample: string }): JSX.
       />
       <Show when={unused().length > 0}>
         <div class="flex flex-wrap items-center gap-1.5">
-          <span class="text-xs text-ink-3">{text().insert}</span>
+          <span class="text-xs text-ink-3">{t('automations.webhook.insert')}</span>
           <PathButtons paths={unused()} onInsert={insert} />
         </div>
       </Show>
@@ -241,7 +238,7 @@ function PathButtons(props: { paths: string[]; onInsert: (path: string) => void 
       {(path) => (
         <button
           type="button"
-          aria-label={words().automations.webhook.insertField(path)}
+          aria-label={t('automations.webhook.insertField', { path })}
           class="rounded-md border border-line bg-inset px-1.5 py-0.5 font-mono text-2xs wrap-anywhere text-ink-2 hover:border-line-strong hover:text-ink"
           onClick={() => props.onInsert(path)}
         >
@@ -255,7 +252,6 @@ function PathButtons(props: { paths: string[]; onInsert: (path: string) => void 
 const SCHEMES: (SignatureScheme | 'none')[] = ['none', 'github', 'stripe', 'slack', 'standard_webhooks']
 
 function Advanced(props: { form: Form<TriggerForm>; isCopy: boolean; slugIsTaken: boolean }): JSX.Element {
-  const text = () => words().automations.webhook
   const [isOpen, setOpen] = createSignal(props.form.fields.scheme !== 'none')
   // What is wrong in there must be seen; it closes again only by hand.
   createEffect(() => {
@@ -263,22 +259,22 @@ function Advanced(props: { form: Form<TriggerForm>; isCopy: boolean; slugIsTaken
   })
   return (
     <details class="rounded-xl border border-line bg-surface" open={isOpen()} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary class="rounded-xl px-4 py-3 text-sm font-semibold text-ink">{words().automations.advanced}</summary>
+      <summary class="rounded-xl px-4 py-3 text-sm font-semibold text-ink">{t('automations.advanced')}</summary>
       <div class="flex flex-col gap-4 px-4 pb-4">
         <TextField
           mono
           optional
-          label={text().slug}
-          hint={text().slugHint}
-          problem={props.slugIsTaken ? text().slugTaken : props.form.problemOf('slug')}
+          label={t('automations.webhook.slug')}
+          hint={t('automations.webhook.slugHint')}
+          problem={props.slugIsTaken ? t('automations.webhook.slugTaken') : props.form.problemOf('slug')}
           value={props.form.fields.slug}
           onValue={(value) => props.form.change('slug', value)}
         />
         <div class="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
           <Select<SignatureScheme | 'none'>
-            label={text().signature}
-            hint={text().signatureHint}
-            options={SCHEMES.map((value) => ({ value, label: text().signatureOf[value] }))}
+            label={t('automations.webhook.signature')}
+            hint={t('automations.webhook.signatureHint')}
+            options={SCHEMES.map((value) => ({ value, label: t(`automations.webhook.signatureOf.${value}`) }))}
             value={props.form.fields.scheme}
             onValue={(value) => props.form.change('scheme', value)}
             problem={props.form.problemOf('scheme')}
@@ -287,8 +283,8 @@ function Advanced(props: { form: Form<TriggerForm>; isCopy: boolean; slugIsTaken
             <TextField
               type="password"
               autocomplete="off"
-              label={text().secret}
-              hint={props.isCopy ? text().secretAgain : text().secretHint}
+              label={t('automations.webhook.secret')}
+              hint={props.isCopy ? t('automations.webhook.secretAgain') : t('automations.webhook.secretHint')}
               problem={props.form.problemOf('secret')}
               value={props.form.fields.secret}
               onValue={(value) => props.form.change('secret', value)}
@@ -296,14 +292,14 @@ function Advanced(props: { form: Form<TriggerForm>; isCopy: boolean; slugIsTaken
           </Show>
         </div>
         <Checkbox
-          label={text().dedupe}
-          hint={text().dedupeHint}
+          label={t('automations.webhook.dedupe')}
+          hint={t('automations.webhook.dedupeHint')}
           checked={props.form.fields.dedupe}
           onChecked={(value) => props.form.change('dedupe', value)}
         />
         <Checkbox
-          label={text().requirePlaceholders}
-          hint={text().requirePlaceholdersHint}
+          label={t('automations.webhook.requirePlaceholders')}
+          hint={t('automations.webhook.requirePlaceholdersHint')}
           checked={props.form.fields.requirePlaceholders}
           onChecked={(value) => props.form.change('requirePlaceholders', value)}
         />

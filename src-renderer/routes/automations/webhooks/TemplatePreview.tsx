@@ -3,20 +3,19 @@ import { For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { TemplatePreview as Preview } from '../../../../src-runner/contract/triggers.ts'
 import { sentenceOf } from '../../../api/problem.ts'
 import { useTemplatePreview } from '../../../api/queries.ts'
-import { words } from '../../../kit/words/words.ts'
-import { TaskText } from '../../../turn/TaskText.tsx'
+import { t } from '../../../lib/language.ts'
+import { TaskText } from '../../../features/chat-turn/TaskText.tsx'
 
 /** What becomes of the task with the sample, as the runner itself says, while both are being written. */
 export function TemplatePreview(props: { template: string; sample: string }): JSX.Element {
-  const text = () => words().automations.webhook
   const isEmpty = () => props.template.trim() === ''
   const preview = useTemplatePreview(() => (isEmpty() ? null : { taskTemplate: props.template, payload: props.sample }))
   return (
-    <section aria-label={text().preview} class="flex flex-col gap-2">
+    <section aria-label={t('automations.webhook.preview')} class="flex flex-col gap-2">
       <Switch>
         <Match when={isEmpty()}>
           <PreviewTitle />
-          <p class="text-sm text-ink-3">{text().previewEmpty}</p>
+          <p class="text-sm text-ink-3">{t('automations.webhook.previewEmpty')}</p>
         </Match>
         <Match when={preview.error}>
           <p role="alert" class="text-sm text-bad">
@@ -28,13 +27,13 @@ export function TemplatePreview(props: { template: string; sample: string }): JS
             <>
               <Show when={data().problem}>
                 <p role="alert" class="text-sm text-bad">
-                  {words().errors.noJson}
+                  {t('errors.noJson')}
                 </p>
               </Show>
               <Show when={data().prompt !== null}>
                 <PreviewTitle />
                 <Places placeholders={data().placeholders} />
-                <TaskText given={data().prompt!} plain={data().plainPrompt} says={text().previewGiven} />
+                <TaskText given={data().prompt!} plain={data().plainPrompt} isPreview />
               </Show>
             </>
           )}
@@ -45,18 +44,20 @@ export function TemplatePreview(props: { template: string; sample: string }): JS
 }
 
 function PreviewTitle(): JSX.Element {
-  return <h2 class="text-sm font-semibold text-ink">{words().automations.webhook.preview}</h2>
+  return <h2 class="text-sm font-semibold text-ink">{t('automations.webhook.preview')}</h2>
 }
 
 function Places(props: { placeholders: Preview['placeholders'] }): JSX.Element {
-  const text = () => words().automations.webhook
   const those = (state: Preview['placeholders'][number]['state']) => props.placeholders.filter((one) => one.state === state)
   return (
     <div aria-live="polite" class="flex flex-col gap-1.5">
-      <Warning sentence={text().missing(those('missing').length)} paths={those('missing').map((one) => one.path)} />
-      <Warning sentence={text().cut(those('cut').length)} paths={those('cut').map((one) => one.path)} />
+      <Warning
+        sentence={t('automations.webhook.missing', { count: those('missing').length })}
+        paths={those('missing').map((one) => one.path)}
+      />
+      <Warning sentence={t('automations.webhook.cut', { count: those('cut').length })} paths={those('cut').map((one) => one.path)} />
       <Show when={those('missing').length + those('cut').length === 0}>
-        <p class="text-xs text-ink-3">{text().allFilled(those('filled').length)}</p>
+        <p class="text-xs text-ink-3">{t('automations.webhook.allFilled', { count: those('filled').length })}</p>
       </Show>
     </div>
   )

@@ -4,20 +4,19 @@ import { createSignal, type JSX, Match, Switch } from 'solid-js'
 import { MAX_WEBHOOK_BYTES, type Trigger } from '../../../../src-runner/contract/triggers.ts'
 import { useTestTrigger } from '../../../api/mutations.ts'
 import { issueOf, sentenceOf } from '../../../api/problem.ts'
-import { words } from '../../../kit/words/words.ts'
+import { t } from '../../../lib/language.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
 
 /** Lets the person be the sender once. */
 export function TestDelivery(props: { trigger: Trigger; first: string }): JSX.Element {
-  const text = () => words().automations.webhook
   const test = useTestTrigger()
   const [payload, setPayload] = createSignal(props.first)
   const [jobId, setJobId] = createSignal<string | null>(null)
   const obstacle = () => {
-    if (props.trigger.agentId === null) return text().testNoAgent
-    return props.trigger.status === 'paused' ? text().testPaused : null
+    if (props.trigger.agentId === null) return t('automations.webhook.testNoAgent')
+    return props.trigger.status === 'paused' ? t('automations.webhook.testPaused') : null
   }
   const send = async () => {
     setJobId(null)
@@ -28,11 +27,11 @@ export function TestDelivery(props: { trigger: Trigger; first: string }): JSX.El
     }
   }
   return (
-    <Panel title={text().testTitle} description={text().testText}>
+    <Panel title={t('automations.webhook.testTitle')} description={t('automations.webhook.testText')}>
       <div class="flex flex-col gap-3">
         <TextArea
           mono
-          label={text().testPayload}
+          label={t('automations.webhook.testPayload')}
           rows={5}
           maxRows={14}
           maxLength={MAX_WEBHOOK_BYTES}
@@ -45,7 +44,7 @@ export function TestDelivery(props: { trigger: Trigger; first: string }): JSX.El
         />
         <div class="flex flex-wrap items-center gap-3">
           <Button icon={Send} busy={test.isRunning} disabled={obstacle() !== null} onClick={() => void send()}>
-            {text().testSend}
+            {t('automations.webhook.testSend')}
           </Button>
           <p role="status" class="min-w-0 flex-1 text-sm">
             <Switch>
@@ -56,9 +55,9 @@ export function TestDelivery(props: { trigger: Trigger; first: string }): JSX.El
               <Match when={jobId()}>
                 {(id) => (
                   <span class="text-ok">
-                    {text().testSent}{' '}
+                    {t('automations.webhook.testSent')}{' '}
                     <A href={`/jobs/${id()}`} class="font-medium underline underline-offset-2">
-                      {text().openJob}
+                      {t('automations.webhook.openJob')}
                     </A>
                   </span>
                 )}

@@ -22,11 +22,11 @@ it('shows how each webhook stands, and why the last post was refused', async () 
     makeTrigger({ name: 'Old', status: 'paused', lastOutcome: 'bad_signature', lastTriggeredAt: null, triggerCount: 0 }),
   ]
   open([orders, old, makeTrigger({ name: 'Lost', agentId: null, agentName: null })])
-  expect(await row('Orders')).toHaveTextContent('Fired in all: 412')
-  expect(within(await row('Orders')).getByRole('meter', { name: 'This hour' })).toHaveAttribute('aria-valuetext', '30 of 30')
+  expect(await row('Orders')).toHaveTextContent('Total deliveries: 412')
+  expect(within(await row('Orders')).getByRole('meter', { name: 'Last hour' })).toHaveAttribute('aria-valuetext', '30 of 30')
   expect(await row('Old')).toHaveTextContent('Paused')
-  expect(await row('Old')).toHaveTextContent('Last one refused: Bad signature')
-  expect(await row('Orders')).not.toHaveTextContent('refused')
+  expect(await row('Old')).toHaveTextContent('Last refused: Invalid signature')
+  expect(await row('Orders')).not.toHaveTextContent('denied')
   expect(await row('Lost')).toHaveTextContent('No agent')
   expect(within(await row('Orders')).getByRole('link')).toHaveAttribute('href', `/automations/webhooks/${orders.id}`)
 })
@@ -66,10 +66,7 @@ it('moves through the list with the arrows', async () => {
 it('teaches when there is none, with one example', async () => {
   open([])
   expect(await screen.findByText('No webhooks yet')).toBeInTheDocument()
-  expect(screen.getByRole('link', { name: 'Start with an example' })).toHaveAttribute(
-    'href',
-    '/automations/webhooks/new?preset=github_issue',
-  )
+  expect(screen.getByRole('link', { name: 'Use an example' })).toHaveAttribute('href', '/automations/webhooks/new?preset=github_issue')
 })
 
 it('says in place that the list could not be read', async () => {
@@ -101,9 +98,9 @@ it('shows many a part at a time, and finds one by its name or its agent wherever
   await waitFor(async () => expect(await rows()).toHaveLength(25))
   await user.click(screen.getByRole('button', { name: 'More' }))
   await waitFor(async () => expect(await rows()).toHaveLength(50))
-  await user.type(screen.getByRole('searchbox', { name: 'Find a webhook' }), 'bru')
+  await user.type(screen.getByRole('searchbox', { name: 'Search webhooks' }), 'bru')
   await waitFor(async () => expect((await rows()).map((row) => row.textContent)).toEqual([expect.stringContaining('Shop 59')]))
   expect(path()).toBe('/automations?q=bru')
   await user.type(screen.getByRole('searchbox'), 'x')
-  expect(await screen.findByText('Nothing matches “brux”.')).toBeVisible()
+  expect(await screen.findByText('No results for “brux”')).toBeVisible()
 })

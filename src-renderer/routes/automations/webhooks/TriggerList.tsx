@@ -4,8 +4,8 @@ import Webhook from 'lucide-solid/icons/webhook'
 import { type JSX, Match, Show, Switch } from 'solid-js'
 import { FIRES_PER_HOUR, type Trigger } from '../../../../src-runner/contract/triggers.ts'
 import { useTriggers } from '../../../api/queries.ts'
-import { countText } from '../../../kit/numbers.ts'
-import { locale, words } from '../../../kit/words/words.ts'
+import { countText } from '../../../../resources/locales/numbers.ts'
+import { locale, t } from '../../../lib/language.ts'
 import { Meter } from '../../../ui/Meter.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
 import { Time } from '../../../ui/Time.tsx'
@@ -13,21 +13,20 @@ import { AutomationList, AutomationRow } from '../AutomationList.tsx'
 import { wasTaken } from './outcomes.tsx'
 
 export function TriggerList(): JSX.Element {
-  const text = () => words().automations.webhook
   const triggers = useTriggers()
   return (
     <AutomationList
       pages={triggers}
-      words={text()}
+      kind="webhook"
       icon={Webhook}
       newHref="/automations/webhooks/new"
       exampleHref="/automations/webhooks/new?preset=github_issue"
       textOf={(one) => `${one.name} ${one.agentName ?? ''}`}
       columns={
         <>
-          <span class="w-28">{text().thisHour}</span>
-          <span class="w-28 text-right max-lg:hidden">{text().total}</span>
-          <span class="w-24 text-right">{text().lastFire}</span>
+          <span class="w-28">{t('automations.webhook.thisHour')}</span>
+          <span class="w-28 text-right max-lg:hidden">{t('automations.webhook.total')}</span>
+          <span class="w-24 text-right">{t('automations.webhook.lastFire')}</span>
         </>
       }
       row={(trigger) => <TriggerRow trigger={trigger()} />}
@@ -36,12 +35,17 @@ export function TriggerList(): JSX.Element {
 }
 
 function TriggerRow(props: { trigger: Trigger }): JSX.Element {
-  const text = () => words().automations.webhook
   const isFull = () => props.trigger.firesThisHour >= FIRES_PER_HOUR
-  const hour = () => text().thisHourOf(countText(props.trigger.firesThisHour, locale()), countText(FIRES_PER_HOUR, locale()))
+  const hour = () =>
+    t('automations.webhook.thisHourOf', {
+      count: countText(props.trigger.firesThisHour, locale()),
+      limit: countText(FIRES_PER_HOUR, locale()),
+    })
   const refused = () => {
     const outcome = props.trigger.lastOutcome
-    return outcome === null || wasTaken(outcome) ? null : text().lastRefused(text().outcome[outcome])
+    return outcome === null || wasTaken(outcome)
+      ? null
+      : t('automations.webhook.lastRefused', { outcome: t(`automations.webhook.outcome.${outcome}`) })
   }
   return (
     <AutomationRow
@@ -51,12 +55,12 @@ function TriggerRow(props: { trigger: Trigger }): JSX.Element {
       isPaused={props.trigger.status === 'paused'}
       pill={
         <Show when={props.trigger.status === 'paused'}>
-          <Pill>{words().automations.paused}</Pill>
+          <Pill>{t('automations.paused')}</Pill>
         </Show>
       }
       detail={
         <span class="flex min-w-0 items-center gap-1.5 text-xs text-ink-3">
-          <Show when={props.trigger.agentName} fallback={<span class="shrink-0 text-bad">{words().automations.noAgent}</span>}>
+          <Show when={props.trigger.agentName} fallback={<span class="shrink-0 text-bad">{t('automations.noAgent')}</span>}>
             {(name) => <span class="max-w-40 shrink-0 truncate text-ink-2">{name()}</span>}
           </Show>
           <Show when={refused()}>
@@ -70,13 +74,16 @@ function TriggerRow(props: { trigger: Trigger }): JSX.Element {
         </span>
       }
     >
-      <span class="flex w-28 shrink-0 flex-col gap-1 max-md:hidden" title={text().thisHourWhy(countText(FIRES_PER_HOUR, locale()))}>
+      <span
+        class="flex w-28 shrink-0 flex-col gap-1 max-md:hidden"
+        title={t('automations.webhook.thisHourWhy', { limit: countText(FIRES_PER_HOUR, locale()) })}
+      >
         <span class={`text-xs ${isFull() ? 'text-warn' : 'text-ink-2'}`}>
-          <span class="sr-only">{text().thisHour}: </span>
+          <span class="sr-only">{t('automations.webhook.thisHour')}: </span>
           {hour()}
         </span>
         <Meter
-          label={text().thisHour}
+          label={t('automations.webhook.thisHour')}
           value={props.trigger.firesThisHour}
           max={FIRES_PER_HOUR}
           text={hour()}
@@ -84,12 +91,12 @@ function TriggerRow(props: { trigger: Trigger }): JSX.Element {
         />
       </span>
       <span class="w-28 shrink-0 text-right text-xs text-ink-3 max-lg:hidden">
-        <span class="sr-only">{text().total}: </span>
+        <span class="sr-only">{t('automations.webhook.total')}: </span>
         {countText(props.trigger.triggerCount, locale())}
       </span>
       <span class="w-24 shrink-0 text-right text-xs text-ink-3 max-md:w-auto">
-        <span class="sr-only">{text().lastFire}: </span>
-        <Show when={props.trigger.lastTriggeredAt} fallback={text().never}>
+        <span class="sr-only">{t('automations.webhook.lastFire')}: </span>
+        <Show when={props.trigger.lastTriggeredAt} fallback={t('automations.webhook.never')}>
           {(at) => <Time at={at()} />}
         </Show>
       </span>
@@ -101,9 +108,9 @@ function StateIcon(props: { trigger: Trigger }): JSX.Element {
   return (
     <Switch
       fallback={
-        <span class="text-ok" title={words().automations.active}>
+        <span class="text-ok" title={t('automations.active')}>
           <Webhook size={16} aria-hidden="true" />
-          <span class="sr-only">{words().automations.active}</span>
+          <span class="sr-only">{t('automations.active')}</span>
         </span>
       }
     >

@@ -23,7 +23,7 @@ function open({ trigger = makeTrigger({ name: 'Orders' }), deliveries = [], deta
         source: 'setting',
         localUrl: 'http://127.0.0.1:3001',
         ingressPort: null,
-        check: { state: 'reachable', checkedAt: 1_700_000_000_000, problem: '' },
+        check: { state: 'reachable', checkedAt: 1_700_000_000_000, problem: null },
         programs: [],
         tunnel: null,
       },
@@ -53,16 +53,16 @@ describe('one webhook', () => {
     open({ trigger })
     const facts = await screen.findByText('12 of 30')
     const list = facts.closest('dl')!
-    for (const fact of ['/webhooks/orders/…', 'GitHub', 'Left out', 'Yes, through Auto', 'Ada']) expect(list).toHaveTextContent(fact)
-    expect(await screen.findByText(/Others reach it through https:\/\/hooks\.example\.com/)).toBeInTheDocument()
-    expect(screen.getByText(/A webhook cannot be edited/)).toBeInTheDocument()
+    for (const fact of ['/webhooks/orders/…', 'GitHub', 'Ignored', 'On, via Automatic', 'Ada']) expect(list).toHaveTextContent(fact)
+    expect(await screen.findByText(/Reachable from the internet at https:\/\/hooks\.example\.com/)).toBeInTheDocument()
+    expect(screen.getByText(/Webhooks cannot be edited/)).toBeInTheDocument()
     expect(screen.getByRole('link', { name: 'Duplicate' })).toHaveAttribute('href', `/automations/webhooks/new?from=${trigger.id}`)
   })
 
   it('is paused at once, and says what that means', async () => {
     const { user, held } = open()
     await user.click(await screen.findByRole('button', { name: 'Pause' }))
-    expect(await screen.findByText(/its address answers as if it did not exist/)).toBeInTheDocument()
+    expect(await screen.findByText(/the address responds as if it did not exist/)).toBeInTheDocument()
     expect(screen.getByRole('button', { name: 'Resume' })).toBeInTheDocument()
     expect(screen.getByRole('button', { name: 'Send test' })).toBeDisabled()
     expect(held.trigger.status).toBe('paused')
@@ -89,7 +89,7 @@ describe('one webhook', () => {
   it('says when it is gone', async () => {
     const runner = createFakeRunner({ getTrigger: () => new Refusal('trigger_not_found') })
     renderScreen(TriggerScreen, { route: '/automations/webhooks/:triggerId', path: `/automations/webhooks/${makeId()}`, runner })
-    expect(await screen.findByText('This webhook is not here any more')).toBeInTheDocument()
+    expect(await screen.findByText('Webhook not found')).toBeInTheDocument()
   })
 })
 
@@ -99,16 +99,16 @@ describe('a test delivery', () => {
     const jobId = makeId()
     runner.answer({ testTrigger: () => ({ jobId, delivery: makeDelivery({ kind: 'test', jobId }) }) })
     await user.click(await screen.findByRole('button', { name: 'Send test' }))
-    expect(await screen.findByRole('link', { name: 'Open the job' })).toHaveAttribute('href', `/jobs/${jobId}`)
+    expect(await screen.findByRole('link', { name: 'Open job' })).toHaveAttribute('href', `/jobs/${jobId}`)
     expect(JSON.parse(runner.callsOf('testTrigger')[0]!.body.payload)).toEqual({ order: { name: 'name', total: 'total' }, name: 'name' })
   })
 
-  it('says in place why it could not be sent, until it is written anew', async () => {
+  it('says in place why it could not be sent, until it is written again', async () => {
     const { user, runner } = open()
     runner.answer({ testTrigger: () => new Refusal('invalid_request', 'No.', [{ path: 'payload', message: 'This is not JSON.' }]) })
     await user.click(await screen.findByRole('button', { name: 'Send test' }))
     expect(await screen.findByText('This is not JSON.')).toBeInTheDocument()
-    await user.type(screen.getByRole('textbox', { name: 'What is posted' }), ' ')
+    await user.type(screen.getByRole('textbox', { name: 'Payload' }), ' ')
     expect(screen.queryByText('This is not JSON.')).not.toBeInTheDocument()
   })
 })
@@ -132,8 +132,8 @@ describe('its inbox', () => {
     expect(rows).toHaveLength(DeliveryOutcome.options.length)
     expect(new Set(rows.map((one) => one.querySelector('span.text-sm')!.textContent)).size).toBe(rows.length)
     expect(await row(/Wrong secret/)).toHaveTextContent('41 times in a row')
-    expect(await row(/Made a job/)).toHaveTextContent('push')
-    expect(within(await row(/Made a job/)).getByRole('link', { name: 'Job' })).toHaveAttribute('href', `/jobs/${deliveries[0].jobId}`)
+    expect(await row(/Job started/)).toHaveTextContent('push')
+    expect(within(await row(/Job started/)).getByRole('link', { name: 'Job' })).toHaveAttribute('href', `/jobs/${deliveries[0].jobId}`)
   })
 
   it('opens a delivery in its place and keeps it in the address', async () => {
@@ -142,16 +142,16 @@ describe('its inbox', () => {
       deliveries: [delivery],
       detail: { payload: '{"a":', prompt: null, plainPrompt: null, headers: { 'user-agent': 'Shop/2' } },
     })
-    await view.user.click(await screen.findByRole('button', { name: /Broken JSON/ }))
-    expect(await screen.findByText('What came is not valid JSON.')).toBeInTheDocument()
-    expect(screen.getByText(/Answered with 400/)).toHaveTextContent('evt_7')
-    expect(screen.getByRole('group', { name: 'What was posted' })).toHaveTextContent('{"a":')
+    await view.user.click(await screen.findByRole('button', { name: /Invalid JSON/ }))
+    expect(await screen.findByText('The payload is not valid JSON.')).toBeInTheDocument()
+    expect(screen.getByText(/Response status 400/)).toHaveTextContent('evt_7')
+    expect(screen.getByRole('group', { name: 'Payload' })).toHaveTextContent('{"a":')
     expect(screen.queryByRole('region', { name: 'Task' })).not.toBeInTheDocument()
     expect(screen.getByText('Shop/2')).toBeInTheDocument()
     expect(view.path()).toContain(`delivery=${delivery.id}`)
-    await view.user.click(screen.getByRole('button', { name: /Broken JSON/ }))
+    await view.user.click(screen.getByRole('button', { name: /Invalid JSON/ }))
     expect(view.path()).not.toContain('delivery')
-    expect(screen.queryByText('What came is not valid JSON.')).not.toBeInTheDocument()
+    expect(screen.queryByText('The payload is not valid JSON.')).not.toBeInTheDocument()
   })
 
   it('opens the one that started a job, not the repeat that names it', async () => {
@@ -159,8 +159,8 @@ describe('its inbox', () => {
     const [repeat, first] = [makeDelivery({ outcome: 'duplicate', jobId }), makeDelivery({ outcome: 'accepted', jobId })]
     open({ deliveries: [repeat, first], query: `?job=${jobId}` })
     expect(await screen.findByRole('region', { name: 'Task' })).toHaveTextContent('Order #1001 came in.')
-    expect(screen.getByRole('button', { name: /Made a job/ })).toHaveAttribute('aria-expanded', 'true')
-    expect(screen.getByRole('button', { name: /Repeat/ })).toHaveAttribute('aria-expanded', 'false')
+    expect(screen.getByRole('button', { name: /Job started/ })).toHaveAttribute('aria-expanded', 'true')
+    expect(screen.getByRole('button', { name: /Duplicate/ })).toHaveAttribute('aria-expanded', 'false')
   })
 
   it('shows the task in the words of the person, and what the agent was given on request', async () => {
@@ -169,8 +169,8 @@ describe('its inbox', () => {
     const task = await screen.findByRole('region', { name: 'Task' })
     expect(task).toHaveTextContent('Order #1001 came in.')
     expect(task).not.toHaveTextContent('A webhook started this job')
-    await user.click(within(task).getByRole('button', { name: 'Show what the agent was given' }))
-    const given = within(task).getByRole('group', { name: 'What the agent was given' })
+    await user.click(within(task).getByRole('button', { name: 'Show agent input' }))
+    const given = within(task).getByRole('group', { name: 'Agent input' })
     expect(given).toHaveTextContent('A webhook started this job. Order {name} came in.')
   })
 
@@ -185,7 +185,7 @@ describe('its inbox', () => {
 
   it('says when a delivery that an address names is not kept any more', async () => {
     open({ deliveries: [makeDelivery()], query: `?job=${makeId()}` })
-    expect(await screen.findByText('This delivery is not kept any more')).toBeInTheDocument()
+    expect(await screen.findByText('Delivery not found')).toBeInTheDocument()
   })
 
   it('shows a payload of a megabyte from its beginning', async () => {
@@ -195,7 +195,7 @@ describe('its inbox', () => {
       detail: { payload: JSON.stringify('x'.repeat(999_990)) },
       query: `?delivery=${delivery.id}`,
     })
-    const shown = await screen.findByRole('group', { name: 'What was posted' })
+    const shown = await screen.findByRole('group', { name: 'Payload' })
     expect(shown.textContent.length).toBeLessThan(5000)
     await user.click(screen.getByRole('button', { name: 'More (999,992 characters)' }))
     expect(shown.textContent.length).toBeLessThan(150_000)
@@ -206,11 +206,11 @@ describe('its inbox', () => {
     const { user, runner } = open({ deliveries: [delivery], query: `?delivery=${delivery.id}` })
     runner.answer({ replayDelivery: () => ({ jobId: makeId(), delivery: makeDelivery({ kind: 'replay', replayOfId: delivery.id }) }) })
     await user.click(await screen.findByRole('button', { name: 'Replay…' }))
-    const dialog = await screen.findByRole('alertdialog', { name: 'Make a new job from this delivery?' })
-    expect(dialog).toHaveTextContent('Ada gets the task again')
+    const dialog = await screen.findByRole('alertdialog', { name: 'Replay this delivery?' })
+    expect(dialog).toHaveTextContent('Ada gets the same task again')
     expect(runner.callsOf('replayDelivery')).toHaveLength(0)
     await user.click(within(dialog).getByRole('button', { name: 'Replay' }))
-    expect(await screen.findByText('A new job was started')).toBeInTheDocument()
+    expect(await screen.findByText('Job started')).toBeInTheDocument()
     expect(runner.callsOf('replayDelivery')[0]!.params).toEqual({ deliveryId: delivery.id })
   })
 
@@ -226,15 +226,15 @@ describe('its inbox', () => {
   it('offers no replay of what was not kept', async () => {
     const delivery = makeDelivery({ outcome: 'payload_too_large' })
     open({ deliveries: [delivery], detail: { payload: null, prompt: null, plainPrompt: null }, query: `?delivery=${delivery.id}` })
-    expect(await screen.findByText('The body was not read or is not kept.')).toBeInTheDocument()
+    expect(await screen.findByText('The payload was not stored.')).toBeInTheDocument()
     expect(screen.queryByRole('button', { name: 'Replay…' })).not.toBeInTheDocument()
   })
 
   it('shows a refused post the moment it comes', async () => {
     const view = open()
-    expect(await screen.findByText('Nothing was posted yet')).toBeInTheDocument()
+    expect(await screen.findByText('No deliveries yet')).toBeInTheDocument()
     view.held.deliveries.push(makeDelivery({ outcome: 'rate_limited', status: 429 }))
     view.runner.happen({ type: 'delivery.refused', payload: { triggerId: view.held.trigger.id, outcome: 'rate_limited' } })
-    await row(/Over the limit/)
+    await row(/Rate limited/)
   })
 })

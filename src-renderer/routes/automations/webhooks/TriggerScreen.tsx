@@ -10,8 +10,8 @@ import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useDeleteTrigger, usePauseTrigger, useResumeTrigger, useRotateTriggerSecret } from '../../../api/mutations.ts'
 import { isNoSuchThing, sentenceOf } from '../../../api/problem.ts'
 import { useTrigger } from '../../../api/queries.ts'
-import { countText } from '../../../kit/numbers.ts'
-import { locale, words } from '../../../kit/words/words.ts'
+import { countText } from '../../../../resources/locales/numbers.ts'
+import { locale, t } from '../../../lib/language.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { ButtonLink } from '../../../ui/ButtonLink.tsx'
 import { ConfirmDialog } from '../../../ui/ConfirmDialog.tsx'
@@ -36,15 +36,18 @@ import { TestDelivery } from './TestDelivery.tsx'
 export function TriggerScreen(): JSX.Element {
   const params = useParams<{ triggerId: string }>()
   const answer = useTrigger(() => params.triggerId)
-  const text = () => words().automations.webhook
   onCleanup(forgetFreshAddress)
   return (
     <Screen>
       <BackLink to="webhooks" />
       <Show when={answer.data === undefined}>
-        <h1 class="sr-only">{words().automations.webhooks}</h1>
+        <h1 class="sr-only">{t('automations.webhooks')}</h1>
       </Show>
-      <Switch fallback={<AnswerState answer={answer} missing={{ title: text().notFound, why: text().notFoundWhy }} />}>
+      <Switch
+        fallback={
+          <AnswerState answer={answer} missing={{ title: t('automations.webhook.notFound'), why: t('automations.webhook.notFoundWhy') }} />
+        }
+      >
         <Match when={!isNoSuchThing(answer.error) && answer.data?.trigger.id === params.triggerId && answer.data?.trigger}>
           {(trigger) => <TriggerPage trigger={trigger()} />}
         </Match>
@@ -54,7 +57,6 @@ export function TriggerScreen(): JSX.Element {
 }
 
 function TriggerPage(props: { trigger: Trigger }): JSX.Element {
-  const text = () => words().automations.webhook
   const fresh = () => freshAddressOf(props.trigger.id)
   return (
     <>
@@ -62,24 +64,24 @@ function TriggerPage(props: { trigger: Trigger }): JSX.Element {
       <div class="flex flex-col gap-4">
         <Show when={fresh()}>{(address) => <AddressPanel address={address()} trigger={props.trigger} />}</Show>
         <Show when={props.trigger.agentId === null}>
-          <p class="rounded-lg bg-bad-soft px-3.5 py-2 text-sm text-bad">{text().noAgentText}</p>
+          <p class="rounded-lg bg-bad-soft px-3.5 py-2 text-sm text-bad">{t('automations.webhook.noAgentText')}</p>
         </Show>
         <Show when={props.trigger.status === 'paused'}>
-          <p class="rounded-lg bg-inset px-3.5 py-2 text-sm text-ink-2">{text().pausedText}</p>
+          <p class="rounded-lg bg-inset px-3.5 py-2 text-sm text-ink-2">{t('automations.webhook.pausedText')}</p>
         </Show>
         <TriggerFacts trigger={props.trigger} />
         <Inbox trigger={props.trigger} />
         <TestDelivery trigger={props.trigger} first={fresh()?.sample || sampleFor(props.trigger.taskTemplate)} />
         <Panel
-          title={text().templateFact}
+          title={t('automations.webhook.templateFact')}
           actions={
             <ButtonLink size="sm" icon={CopyPlus} href={`/automations/webhooks/new?from=${props.trigger.id}`}>
-              {words().automations.duplicate}
+              {t('automations.duplicate')}
             </ButtonLink>
           }
         >
           <p class="text-md wrap-anywhere whitespace-pre-wrap text-ink">{props.trigger.taskTemplate}</p>
-          <p class="mt-3 text-xs text-ink-3">{text().cannotEdit}</p>
+          <p class="mt-3 text-xs text-ink-3">{t('automations.webhook.cannotEdit')}</p>
         </Panel>
       </div>
     </>
@@ -87,7 +89,6 @@ function TriggerPage(props: { trigger: Trigger }): JSX.Element {
 }
 
 function Head(props: { trigger: Trigger }): JSX.Element {
-  const text = () => words().automations.webhook
   const navigate = useNavigate()
   const pause = usePauseTrigger()
   const resume = useResumeTrigger()
@@ -113,25 +114,25 @@ function Head(props: { trigger: Trigger }): JSX.Element {
         title={
           <span class="flex min-w-0 items-center gap-2.5">
             <span class="truncate">{props.trigger.name}</span>
-            <Pill tone={isPaused() ? 'plain' : 'ok'}>{isPaused() ? words().automations.paused : words().automations.active}</Pill>
+            <Pill tone={isPaused() ? 'plain' : 'ok'}>{isPaused() ? t('automations.paused') : t('automations.active')}</Pill>
           </span>
         }
         actions={
           <>
             <Button icon={isPaused() ? Play : Pause} busy={pause.isRunning || resume.isRunning} onClick={() => void toggle()}>
-              {isPaused() ? words().automations.resume : words().automations.pause}
+              {isPaused() ? t('automations.resume') : t('automations.pause')}
             </Button>
             <Menu
-              label={words().common.more}
+              label={t('common.more')}
               items={[
-                { label: text().rotate, icon: KeyRound, onSelect: () => setAsking('rotate') },
+                { label: t('automations.webhook.rotate'), icon: KeyRound, onSelect: () => setAsking('rotate') },
                 {
-                  label: words().automations.duplicate,
+                  label: t('automations.duplicate'),
                   icon: CopyPlus,
                   onSelect: () => navigate(`/automations/webhooks/new?from=${props.trigger.id}`),
                 },
                 'separator',
-                { label: text().delete, icon: Trash, tone: 'bad', onSelect: () => setAsking('delete') },
+                { label: t('automations.webhook.delete'), icon: Trash, tone: 'bad', onSelect: () => setAsking('delete') },
               ]}
             />
           </>
@@ -140,12 +141,12 @@ function Head(props: { trigger: Trigger }): JSX.Element {
       <ConfirmDialog
         open={asking() === 'rotate'}
         onClose={() => setAsking(null)}
-        title={text().rotateTitle(props.trigger.name)}
-        confirm={text().rotateNow}
+        title={t('automations.webhook.rotateTitle', { name: props.trigger.name })}
+        confirm={t('automations.webhook.rotateNow')}
         onConfirm={rotateNow}
         describeError={sentenceOf}
       >
-        {text().rotateText}
+        {t('automations.webhook.rotateText')}
       </ConfirmDialog>
       <DeleteDialog
         from="webhooks"
@@ -159,15 +160,17 @@ function Head(props: { trigger: Trigger }): JSX.Element {
 }
 
 function TriggerFacts(props: { trigger: Trigger }): JSX.Element {
-  const text = () => words().automations.webhook
-  const notify = () => words().automations.notify
   const isFull = () => props.trigger.firesThisHour >= FIRES_PER_HOUR
-  const hour = () => text().thisHourOf(countText(props.trigger.firesThisHour, locale()), countText(FIRES_PER_HOUR, locale()))
+  const hour = () =>
+    t('automations.webhook.thisHourOf', {
+      count: countText(props.trigger.firesThisHour, locale()),
+      limit: countText(FIRES_PER_HOUR, locale()),
+    })
   return (
     // Beside the address itself it is said there.
     <Facts footer={<Show when={freshAddressOf(props.trigger.id) === null}>{<Reach />}</Show>}>
-      <Fact name={words().automations.agent}>
-        <Show when={props.trigger.agentId} fallback={<span class="text-bad">{words().automations.noAgent}</span>}>
+      <Fact name={t('automations.agent')}>
+        <Show when={props.trigger.agentId} fallback={<span class="text-bad">{t('automations.noAgent')}</span>}>
           {(id) => (
             <A href={`/agents/${id()}`} class="font-medium hover:underline max-md:inline-block">
               {props.trigger.agentName}
@@ -175,21 +178,21 @@ function TriggerFacts(props: { trigger: Trigger }): JSX.Element {
           )}
         </Show>
       </Fact>
-      <Fact name={text().lastFire} note={text().fires(props.trigger.triggerCount)}>
-        <Show when={props.trigger.lastTriggeredAt} fallback={text().never}>
+      <Fact name={t('automations.webhook.lastFire')} note={t('automations.webhook.fires', { count: props.trigger.triggerCount })}>
+        <Show when={props.trigger.lastTriggeredAt} fallback={t('automations.webhook.never')}>
           {(at) => <Time at={at()} />}
         </Show>
       </Fact>
       <Fact
-        name={text().thisHour}
-        title={text().thisHourWhy(countText(FIRES_PER_HOUR, locale()))}
-        note={isFull() ? text().hourFull : undefined}
+        name={t('automations.webhook.thisHour')}
+        title={t('automations.webhook.thisHourWhy', { limit: countText(FIRES_PER_HOUR, locale()) })}
+        note={isFull() ? t('automations.webhook.hourFull') : undefined}
       >
         <span class="flex flex-col gap-1">
           {hour()}
           <Meter
             class="max-w-32"
-            label={text().thisHour}
+            label={t('automations.webhook.thisHour')}
             value={props.trigger.firesThisHour}
             max={FIRES_PER_HOUR}
             text={hour()}
@@ -197,18 +200,26 @@ function TriggerFacts(props: { trigger: Trigger }): JSX.Element {
           />
         </span>
       </Fact>
-      <Fact name={text().slugFact} note={text().slugFactWhy}>
+      <Fact name={t('automations.webhook.slugFact')} note={t('automations.webhook.slugFactWhy')}>
         <code class="font-mono text-xs">/webhooks/{props.trigger.slug}/…</code>
       </Fact>
-      <Fact name={text().signatureFact}>
-        {props.trigger.signature === null ? text().signatureNone : text().signatureOf[props.trigger.signature]}
+      <Fact name={t('automations.webhook.signatureFact')}>
+        {props.trigger.signature === null
+          ? t('automations.webhook.signatureNone')
+          : t(`automations.webhook.signatureOf.${props.trigger.signature}`)}
       </Fact>
-      <Fact name={text().dedupeFact}>{props.trigger.dedupe ? text().dedupeOn : text().dedupeOff}</Fact>
-      <Fact name={text().emptyFact}>{props.trigger.requirePlaceholders ? text().emptyRefused : text().emptyTaken}</Fact>
-      <Fact name={words().automations.schedule.notifyFact}>
-        {props.trigger.notifyOnSuccess ? notify().on(notify().viaOf[props.trigger.notifyVia]) : notify().off}
+      <Fact name={t('automations.webhook.dedupeFact')}>
+        {props.trigger.dedupe ? t('automations.webhook.dedupeOn') : t('automations.webhook.dedupeOff')}
       </Fact>
-      <Fact name={text().created}>
+      <Fact name={t('automations.webhook.emptyFact')}>
+        {props.trigger.requirePlaceholders ? t('automations.webhook.emptyRefused') : t('automations.webhook.emptyTaken')}
+      </Fact>
+      <Fact name={t('automations.schedule.notifyFact')}>
+        {props.trigger.notifyOnSuccess
+          ? t('automations.notify.on', { via: t(`automations.notify.viaOf.${props.trigger.notifyVia}`) })
+          : t('automations.notify.off')}
+      </Fact>
+      <Fact name={t('automations.webhook.created')}>
         <Time at={props.trigger.createdAt} />
       </Fact>
     </Facts>

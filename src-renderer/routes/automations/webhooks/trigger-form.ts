@@ -1,6 +1,6 @@
 import type { CreateTrigger, NotifyVia, SignatureScheme, Trigger } from '../../../../src-runner/contract/triggers.ts'
 import { Slug } from '../../../../src-runner/contract/triggers.ts'
-import type { Words } from '../../../kit/words/words.ts'
+import { t } from '../../../lib/language.ts'
 
 export type TriggerForm = {
   name: string
@@ -31,11 +31,11 @@ export const EMPTY_TRIGGER: TriggerForm = {
 }
 
 /** Everything of a webhook that can be copied: its address and its signing secret are its own. */
-export function copyOfTrigger(trigger: Trigger, words: Words): TriggerForm {
+export function copyOfTrigger(trigger: Trigger): TriggerForm {
   const { agentId, taskTemplate, notifyOnSuccess, notifyVia, dedupe, requirePlaceholders } = trigger
   return {
     ...EMPTY_TRIGGER,
-    name: words.automations.copyOf(trigger.name).slice(0, 120),
+    name: t('automations.copyOf', { name: trigger.name }).slice(0, 120),
     agentId,
     taskTemplate,
     notifyOnSuccess,
@@ -61,16 +61,15 @@ export function bodyOfTrigger(form: TriggerForm): CreateTrigger {
 }
 
 /** What can be seen to be wrong before anything is sent. */
-export function problemsOfTrigger(form: TriggerForm, words: Words): Partial<Record<TriggerField, string>> {
-  const text = words.automations.problems
+export function problemsOfTrigger(form: TriggerForm): Partial<Record<TriggerField, string>> {
   const problems: Partial<Record<TriggerField, string>> = {}
-  if (form.name.trim() === '') problems.name = text.nameMissing
-  else if (form.name.trim().length > 120) problems.name = text.nameLong
-  if (form.agentId === null) problems.agentId = text.agentMissing
-  if (form.taskTemplate.trim() === '') problems.taskTemplate = text.taskMissing
-  else if (form.taskTemplate.trim().length > 100_000) problems.taskTemplate = text.templateLong
-  if (form.slug.trim() !== '' && !Slug.safeParse(form.slug.trim()).success) problems.slug = text.slug
-  if (form.scheme !== 'none' && form.secret.trim() === '') problems.secret = text.secretMissing
+  if (form.name.trim() === '') problems.name = t('automations.problems.nameMissing')
+  else if (form.name.trim().length > 120) problems.name = t('automations.problems.nameLong')
+  if (form.agentId === null) problems.agentId = t('automations.problems.agentMissing')
+  if (form.taskTemplate.trim() === '') problems.taskTemplate = t('automations.problems.taskMissing')
+  else if (form.taskTemplate.trim().length > 100_000) problems.taskTemplate = t('automations.problems.templateLong')
+  if (form.slug.trim() !== '' && !Slug.safeParse(form.slug.trim()).success) problems.slug = t('automations.problems.slug')
+  if (form.scheme !== 'none' && form.secret.trim() === '') problems.secret = t('automations.problems.secretMissing')
   return problems
 }
 

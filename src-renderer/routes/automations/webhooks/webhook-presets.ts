@@ -1,4 +1,4 @@
-import type { Words } from '../../../kit/words/words.ts'
+import { t } from '../../../lib/language.ts'
 
 export const PRESETS = ['github_push', 'github_issue', 'stripe_payment', 'shopify_order', 'generic'] as const
 export type Preset = (typeof PRESETS)[number]
@@ -10,11 +10,10 @@ export function isPreset(text: string | undefined): text is Preset {
 type Filled = { name: string; taskTemplate: string; sample: string; dedupe: boolean }
 
 /** What a preset puts into the form. GitHub and Stripe give every delivery an id of its own, by which repeats are known. */
-export function fillFrom(preset: Preset, words: Words): Filled {
-  const text = words.automations.webhook
+export function fillFrom(preset: Preset): Filled {
   return {
-    name: text.presetNames[preset],
-    taskTemplate: text.presetTasks[preset],
+    name: t(`automations.webhook.presetNames.${preset}`),
+    taskTemplate: t(`automations.webhook.presetTasks.${preset}`),
     sample: JSON.stringify(SAMPLES[preset], null, 2),
     dedupe: preset !== 'generic' && preset !== 'shopify_order',
   }

@@ -1,9 +1,11 @@
-import { describe, expect, it } from 'vitest'
-import { de } from '../../../kit/words/de.ts'
-import { en } from '../../../kit/words/en.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { LANGUAGES } from '../../../../resources/locales/texts.ts'
+import { changeLanguage } from '../../../lib/language.ts'
 import { curlCommand } from './curl-command.ts'
 import { pathsOf, sampleFor } from './json-paths.ts'
 import { fillFrom, PRESETS } from './webhook-presets.ts'
+
+afterEach(() => changeLanguage('system'))
 
 const placeholdersOf = (template: string) => [...template.matchAll(/\{([^{}\s]+)\}/g)].map((match) => match[1]!)
 
@@ -12,8 +14,9 @@ function at(json: string, path: string): unknown {
 }
 
 describe.each(PRESETS)('the preset %s', (preset) => {
-  it.each([en, de])('fills every part of its task from its own sample', (words) => {
-    const { taskTemplate, sample } = fillFrom(preset, words)
+  it.each(LANGUAGES)('fills every part of its task from its own sample (%s)', (language) => {
+    changeLanguage(language)
+    const { taskTemplate, sample } = fillFrom(preset)
     const places = placeholdersOf(taskTemplate)
     expect(places.length).toBeGreaterThan(1)
     for (const path of places) expect([path, at(sample, path)]).not.toEqual([path, undefined])

@@ -1,0 +1,42 @@
+// Refuses words that Deckhand used before: one word has one meaning here. Parts of names count, so `clockworkTick` is found.
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+/** Old word → what to write, and the files that may use the word in another sense. */
+const OLD_TERMS = new Map(
+  Object.entries({
+    anew: ['again'],
+    believed: ['trusted'],
+    box: ['sandbox', /^src-(renderer|main)\/|^e2e\/|^build\/icons|tunnel-programs|address-guard/],
+    boxed: ['sandboxed'],
+    brake: ['pause all'],
+    clockwork: ['scheduler'],
+    ledger: ['run history, or reservations of a budget'],
+    ledgers: ['run history'],
+    purse: ['spending limit'],
+    unboxed: ['unsandboxed'],
+    upkeep: ['maintenance'],
+    voices: ['decision trace'],
+  }),
+)
+
+const READ = /\.(tsx?|mjs|md|html|sh|yml)$|^resources\/locales\/en\.json$/
+const WORDS = /[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g
+
+/** Lists the old terms in a text: `file:line: "brake" is now: pause all`. */
+export function findOldTerms(file, text) {
+  if (file.startsWith('build/old-terms')) return []
+  return text.split('\n').flatMap((line, at) =>
+    (line.match(WORDS) ?? [])
+      .map((word) => [word, ...(OLD_TERMS.get(word.toLowerCase()) ?? [])])
+      .filter(([, instead, allowed]) => instead !== undefined && !allowed?.test(file))
+      .map(([word, instead]) => `${file}:${at + 1}: "${word}" is now: ${instead}`),
+  )
+}
+
+if (import.meta.filename === process.argv[1]) {
+  const files = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' }).stdout.split('\n')
+  const found = files.filter((file) => READ.test(file)).flatMap((file) => findOldTerms(file, readFileSync(file, 'utf8')))
+  process.stdout.write(found.map((line) => `${line}\n`).join(''))
+  process.exitCode = found.length > 0 ? 1 : 0
+}

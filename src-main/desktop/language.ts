@@ -1,0 +1,21 @@
+import { loadCatalogue } from '../../resources/locales/load-catalogue.ts'
+import { LANGUAGES, type Language } from '../../resources/locales/texts.ts'
+import { chooseLanguage, createTranslate, type Translate } from '../../resources/locales/translate.ts'
+import type { MachineSettings } from '../contract/desktop-api.ts'
+
+/** The language of menus, the tray, dialogs and notifications. */
+export type Speech = { t: Translate; locale: Language }
+
+/** All of them, so that a menu never waits for a file when the language changes. */
+const SPEECHES = new Map<Language, Speech>(
+  await Promise.all(
+    LANGUAGES.map(async (locale): Promise<[Language, Speech]> => {
+      return [locale, { t: createTranslate(locale, await loadCatalogue[locale]()), locale }]
+    }),
+  ),
+)
+
+/** `preferred`: the person's languages as the system knows them, the most wanted first. */
+export function speechOf(setting: MachineSettings['language'], preferred: readonly string[]): Speech {
+  return SPEECHES.get(setting === 'system' ? chooseLanguage(preferred) : setting)!
+}

@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto'
+import { FromRunner, type RunnerConfig, type ToRunner } from '../../src-runner/contract/port.ts'
+import type { Log } from '../log/log.ts'
+import { urlOf } from '../net/address.ts'
+import type { Vault } from '../vault/vault.ts'
+import { createHangWatch } from './hang-watch.ts'
+import type { RunnerExit, SpawnRunner } from './runner-process.ts'
+import { answerTrash, type MoveToTrash } from './trash-answers.ts'
+import { answerVault } from './vault-answers.ts'
+
+/** Where the runner listens, and the secret that its routes require. */
+export type RunnerEndpoint = { url: string; host: string; port: number; secret: string }
+
+export type Running = Omit<Extract<FromRunner, { type: 'running' }>, 'type'>
+export type Notification = Extract<FromRunner, { type: 'notification' }>
+type Refusal = Extract<FromRunner, { type: 'failed' }>
+
+export type ChildTimings = {
+  pingEveryMs: number
+  hangAfterMs: number
+  /** From spawn to ready. Generous, because a large database is copied and migrated in this time. */
+  startLimitMs: number
+  /** From the runner's "failed" message to its exit. */
+  refusalLimitMs: number
+}
+
+/** A stopping runner gets this much more than the grace it was told, to write its last line. */
+const KILL_MARGIN_MS = 1_000
+const KEPT_LINES = 30
+const MAX_LINE_CHARS = 2_000
+
+export type ChildDeps = {
+  spawn: SpawnRunner
+  vault: Vault
+  /** null: nothing here can move files to the trash. */
+  trash?: MoveToTrash | null
+  log: Log
+  /** Receives every line that the runner prints. */
+  output?: ((line: string) => void) | undefined
+  timings: ChildTimings
+  monotonic: () => number
+}
+
+/** How a child ended. `refusal` is why it could not start; `reason` describes a crash. */
+export type ChildEnd = { wasStopped: boolean; refusal: Refusal | null; reason: string; lastLines: string[] }
+
+export type ChildEvents = {
+  ready(endpoint: RunnerEndpoint): void
+  running(running: Running): void
+  notification(notification: Notification): void
+  /** Called once, and nothing is called after it. */
+  ended(end: ChildEnd): void
+}
+
+export type RunnerChild = {
+  /** null: not ready yet, stopping, or gone. */
+  endpoint(): RunnerEndpoint | null
+  send(message: ToRunner): void
+  /** Resolves when the process is gone: by itself within `graceMs`, or killed after it. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** Starts one runner process and watches it until its exit: start limit, hangs, and its requests to the vault and the trash. */
+export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: ChildEvents): RunnerChild {
+  const { log, vault, timings, monotonic } = deps
+  const child = deps.spawn()
+  const gone = Promise.withResolvers<void>()
+  const timers = new Set<NodeJS.Timeout>()
+  let endpoint: RunnerEndpoint | null = null
+  let wasReady = false
+  let stopping = false
+  let refusal: Refusal | null = null
+  let killedBecause: string | null = null
+  let lastLines: string[] = []
+
+  timers.add(setTimeout(() => kill(`was not ready after ${timings.startLimitMs / 1000} s`), timings.startLimitMs))
+  child.onOutput((line) => {
+    lastLines = [...lastLines, line.slice(0, MAX_LINE_CHARS)].slice(-KEPT_LINES)
+    deps.output?.(line)
+  })
+  child.onMessage(receive)
+  child.onExit((exit) => {
+    clearTimers()
+    log.info({ ...exit, pid: child.pid }, 'runner ended')
+    events.ended({ wasStopped: stopping, refusal, lastLines, reason: refusal?.message ?? `The runner ${killedBecause ?? exitText(exit)}.` })
+    gone.resolve()
+  })
+
+  function receive(message: unknown): void {
+    const parsed = FromRunner.safeParse(message)
+    if (!parsed.success) {
+      // The paths only: the message itself may contain a key.
+      log.warn({ issues: parsed.error.issues.map((issue) => issue.path.join('.')) }, 'dropped a malformed message of the runner')
+      return
+    }
+    const received = parsed.data
+    switch (received.type) {
+      case 'hello':
+        return child.send({ type: 'start', config })
+      case 'ready':
+        return becomeReady(received)
+      case 'failed':
+        refusal = received
+        log.error({ code: received.code }, `the runner ${wasReady ? 'ends' : 'cannot start'}: ${received.message}`)
+        timers.add(setTimeout(() => child.kill(), timings.refusalLimitMs))
+        return
+      case 'vault.ask':
+        void answerVault(vault, received, log).then((answer) => child.send(answer))
+        return
+      case 'trash.ask':
+        void answerTrash(deps.trash ?? null, received, config.dataDir, log).then((answer) => child.send(answer))
+        return
+      case 'running': {
+        const { type: _, ...running } = received
+        return events.running(running)
+      }
+      case 'notification':
+        return events.notification(received)
+      case 'pong':
+      case 'heartbeat':
+      case 'stopped':
+    }
+  }
+
+  function becomeReady({ host, port, bootId }: Extract<FromRunner, { type: 'ready' }>): void {
+    if (wasReady || stopping) return
+    wasReady = true
+    clearTimers()
+    const url = urlOf(host, port)
+    endpoint = { url, host: new URL(url).hostname.replace(/^\[|\]$/g, ''), port, secret: config.workerSecret }
+    log.info({ pid: child.pid, bootId, port }, 'the runner reports ready')
+    killOnHang()
+    events.ready(endpoint)
+  }
+
+  function killOnHang(): void {
+    const hang = createHangWatch({ limitMs: timings.hangAfterMs, tickMs: timings.pingEveryMs, now: monotonic() })
+    child.onMessage(() => hang.heard(monotonic()))
+    const timer = setInterval(() => {
+      if (hang.tick(monotonic())) return kill(`did not answer for ${Math.round(timings.hangAfterMs / 1000)} s`)
+      child.send({ type: 'ping', nonce: randomUUID() })
+    }, timings.pingEveryMs)
+    timers.add(timer)
+  }
+
+  /** The exit that follows counts as a crash. */
+  function kill(reason: string): void {
+    killedBecause = reason
+    log.error({ pid: child.pid }, `the runner ${reason}; killing it`)
+    clearTimers()
+    child.kill()
+  }
+
+  function clearTimers(): void {
+    for (const timer of timers) clearTimeout(timer)
+    timers.clear()
+  }
+
+  log.info({ pid: child.pid, port: config.port, safeMode: config.safeMode }, 'runner started')
+  return {
+    endpoint: () => (child.isAlive() ? endpoint : null),
+    send: (message) => child.send(message),
+    async stop(graceMs) {
+      stopping = true
+      endpoint = null
+      clearTimers()
+      child.send({ type: 'stop', graceMs })
+      timers.add(
+        setTimeout(() => {
+          log.warn({ pid: child.pid }, 'the runner did not stop in time; killing it')
+          child.kill()
+        }, graceMs + KILL_MARGIN_MS),
+      )
+      await gone.promise
+    },
+  }
+}
+
+function exitText({ code, signal }: RunnerExit): string {
+  if (signal !== null) return `was ended by ${signal}`
+  return code === null ? 'could not be started' : `ended with code ${code}`
+}

@@ -1,0 +1,55 @@
+import type { ChatTurn } from '../../src-runner/contract/jobs.ts'
+import { streamChat, streamJob, type TurnEvent } from './chat-stream.ts'
+import { ApiError, type Client } from './client.ts'
+
+export type TurnStreams = {
+  /** Sends a turn. Its stream stays open for whoever follows the job next. */
+  start: (turn: ChatTurn) => Promise<{ jobId: string; conversationId: string }>
+  /** Follows a job to its end: on the stream that started it, or on one of its own, for example after a reload. */
+  follow: (jobId: string, signal: AbortSignal) => AsyncGenerator<TurnEvent>
+  stop: () => void
+}
+
+/** A turn that waits in the queue of its conversation is followed later, on a stream of its own. */
+const MAX_UNFOLLOWED_MS = 10_000
+
+export function createTurnStreams(client: Client): TurnStreams {
+  const unfollowed = new Map<string, { events: AsyncGenerator<TurnEvent>; controller: AbortController; timer: number }>()
+
+  function keep(jobId: string, events: AsyncGenerator<TurnEvent>, controller: AbortController): void {
+    const timer = window.setTimeout(() => {
+      unfollowed.delete(jobId)
+      controller.abort()
+    }, MAX_UNFOLLOWED_MS)
+    unfollowed.set(jobId, { events, controller, timer })
+  }
+
+  return {
+    async start(turn) {
+      const controller = new AbortController()
+      const events = streamChat(client, turn, controller.signal)
+      for (let next = await events.next(); next.done !== true; next = await events.next()) {
+        const event = next.value
+        if (event.type !== 'start' || event.conversationId === null) continue
+        keep(event.jobId, events, controller)
+        return { jobId: event.jobId, conversationId: event.conversationId }
+      }
+      throw new ApiError('unexpected_answer', 200, 'The turn was not accepted.')
+    },
+    async *follow(jobId, signal) {
+      const started = unfollowed.get(jobId)
+      if (started === undefined) return yield* streamJob(client, jobId, signal)
+      unfollowed.delete(jobId)
+      clearTimeout(started.timer)
+      signal.addEventListener('abort', () => started.controller.abort(), { once: true })
+      yield* started.events
+    },
+    stop() {
+      for (const { controller, timer } of unfollowed.values()) {
+        clearTimeout(timer)
+        controller.abort()
+      }
+      unfollowed.clear()
+    },
+  }
+}

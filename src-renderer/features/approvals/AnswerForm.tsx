@@ -1,0 +1,266 @@
+import Check from 'lucide-solid/icons/check'
+import X from 'lucide-solid/icons/x'
+import { createEffect, createSignal, For, type JSX, Match, on, onMount, Show, Switch } from 'solid-js'
+import type { Approval, Remember } from '../../../src-runner/contract/approvals.ts'
+import { useKeys } from '../../lib/keyboard.ts'
+import { moneyText } from '../../../resources/locales/numbers.ts'
+import { visibleText } from '../../lib/visible-text.ts'
+import { locale, t } from '../../lib/language.ts'
+import { wholeRuleSentence } from '../rules/rule-sentence.ts'
+import { Button } from '../../ui/Button.tsx'
+import { KeyHint } from '../../ui/KeyHint.tsx'
+import { TextArea } from '../../ui/TextArea.tsx'
+import type { Answering } from './use-answer.ts'
+
+type FormProps = { approval: Approval; answering: Answering; hasKeys: boolean }
+
+/** The answers that this decision takes, as buttons; A and R give the two plain ones where the card has the keys. */
+export function AnswerForm(props: FormProps): JSX.Element {
+  const [open, setOpen] = createSignal<'reject' | 'always' | null>(null)
+  let answerField: HTMLTextAreaElement | undefined
+  const approve = (remember: Remember = 'once') => void props.answering.send({ decision: 'approve', remember })
+  const answer = (said: string) => void props.answering.send({ decision: 'approve', answer: said })
+  const reject = (note: string) => void props.answering.send({ decision: 'reject', note })
+
+  const plainYes = () => {
+    switch (props.approval.kind) {
+      case 'tool':
+      case 'budget':
+        return approve()
+      case 'unknown_outcome':
+        return answer('happened')
+      case 'question':
+        return answerField?.focus()
+    }
+  }
+  const choose = (at: number) => {
+    const said = props.approval.question?.choices[at]
+    if (said !== undefined) answer(said)
+  }
+  createEffect(() => {
+    if (!props.hasKeys) return
+    useKeys({
+      a: plainYes,
+      r: () => setOpen('reject'),
+      ...Object.fromEntries([...'123456789'].map((figure) => [figure, () => choose(Number(figure) - 1)])),
+    })
+  })
+
+  // Opened it is taller.
+  const [form, setForm] = createSignal<HTMLDivElement>()
+  createEffect(on(open, (now) => now !== null && form()?.scrollIntoView?.({ block: 'nearest' }), { defer: true }))
+
+  return (
+    <div ref={setForm} class="flex flex-col gap-3">
+      <Show when={props.approval.kind === 'question'}>
+        <AnswerField
+          choices={props.approval.question?.choices ?? []}
+          isBusy={props.answering.isRunning()}
+          hasKeys={props.hasKeys}
+          onAnswer={answer}
+          ref={(field) => {
+            answerField = field
+          }}
+        />
+      </Show>
+      <Switch>
+        <Match when={open() === 'reject'}>
+          <RejectNote
+            label={t('approvals.rejectTitle')}
+            confirm={rejectWord(props.approval.kind)}
+            isBusy={props.answering.isRunning()}
+            onReject={reject}
+            onCancel={() => setOpen(null)}
+          />
+        </Match>
+        <Match when={open() === 'always' && props.approval.alwaysRule}>
+          {(rule) => (
+            <div class="rounded-lg border border-line bg-inset p-3">
+              <p class="text-xs font-semibold text-ink-2">{t('approvals.alwaysTitle')}</p>
+              <p class="mt-1 text-sm font-medium wrap-anywhere text-ink">{wholeRuleSentence(rule(), props.approval.agentName)}</p>
+              <p class="mt-1 text-xs text-ink-3">{t('approvals.alwaysNote')}</p>
+              <div class="mt-3 flex flex-wrap gap-2">
+                <Button variant="primary" busy={props.answering.isRunning()} onClick={() => approve('always')}>
+                  {t('approvals.alwaysConfirm')}
+                </Button>
+                <Button onClick={() => setOpen(null)}>{t('common.cancel')}</Button>
+              </div>
+            </div>
+          )}
+        </Match>
+        <Match when={true}>
+          <div class="flex flex-wrap items-center gap-2">
+            <Switch>
+              <Match when={props.approval.kind === 'tool'}>
+                <Yes {...props} onClick={() => approve()}>
+                  {t('approvals.approveOnce')}
+                </Yes>
+                <Show when={props.approval.mayRemember.includes('job')}>
+                  <Button title={t('approvals.approveJobWhy')} disabled={props.answering.isRunning()} onClick={() => approve('job')}>
+                    {t('approvals.approveJob')}
+                  </Button>
+                </Show>
+                <Show when={props.approval.mayRemember.includes('always') && props.approval.alwaysRule}>
+                  <Button disabled={props.answering.isRunning()} onClick={() => setOpen('always')}>
+                    {t('approvals.approveAlways')}
+                  </Button>
+                </Show>
+              </Match>
+              <Match when={props.approval.kind === 'unknown_outcome'}>
+                <Yes {...props} onClick={() => answer('happened')}>
+                  {t('approvals.happened')}
+                </Yes>
+                <Button disabled={props.answering.isRunning()} onClick={() => answer('again')}>
+                  {t('approvals.again')}
+                </Button>
+              </Match>
+              <Match when={props.approval.budget}>
+                {(budget) => (
+                  <Yes {...props} onClick={() => approve()}>
+                    {t('approvals.extend', { money: moneyText(budget().extensionUsd, locale()) })}
+                  </Yes>
+                )}
+              </Match>
+            </Switch>
+            <span class="ml-auto">
+              <Button variant="danger" icon={X} disabled={props.answering.isRunning()} onClick={() => setOpen('reject')}>
+                {rejectWord(props.approval.kind)}
+                <Hint show={props.hasKeys} keys="r" />
+              </Button>
+            </span>
+          </div>
+        </Match>
+      </Switch>
+    </div>
+  )
+}
+
+function rejectWord(kind: Approval['kind']): string {
+  return {
+    tool: t('approvals.reject'),
+    question: t('approvals.noAnswer'),
+    unknown_outcome: t('approvals.stopJob'),
+    budget: t('approvals.stopBudget'),
+  }[kind]
+}
+
+function Yes(props: FormProps & { onClick: () => void; children: JSX.Element }): JSX.Element {
+  return (
+    <Button variant="primary" icon={Check} busy={props.answering.isRunning()} onClick={() => props.onClick()}>
+      {props.children}
+      <Hint show={props.hasKeys} keys="a" dark />
+    </Button>
+  )
+}
+
+function Hint(props: { show: boolean; keys: string; dark?: boolean }): JSX.Element {
+  return (
+    <Show when={props.show}>
+      <span class="ml-1 group-has-[textarea:focus]/card:hidden max-sm:hidden">
+        <KeyHint keys={props.keys} on={props.dark ? 'dark' : undefined} />
+      </span>
+    </Show>
+  )
+}
+
+/** Enter sends, Shift+Enter begins a new line, Escape leaves. */
+function sendKeys(send: () => void, leave?: () => void) {
+  return (event: KeyboardEvent) => {
+    if (event.isComposing) return
+    if (event.key === 'Escape' && leave) {
+      event.preventDefault()
+      leave()
+    } else if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
+      event.preventDefault()
+      send()
+    }
+  }
+}
+
+function RejectNote(props: {
+  label: string
+  confirm: string
+  isBusy: boolean
+  onReject: (note: string) => void
+  onCancel: () => void
+}): JSX.Element {
+  const [note, setNote] = createSignal('')
+  let field!: HTMLTextAreaElement
+  onMount(() => field.focus())
+  return (
+    <div class="flex flex-col gap-2">
+      <TextArea
+        label={props.label}
+        optional
+        hint={t('approvals.rejectHint')}
+        placeholder={t('approvals.rejectPlaceholder')}
+        rows={2}
+        maxRows={8}
+        maxLength={4000}
+        value={note()}
+        onValue={setNote}
+        onKeyDown={sendKeys(() => props.onReject(note()), props.onCancel)}
+        ref={(element) => {
+          field = element
+        }}
+      />
+      <div class="flex flex-wrap items-center gap-2">
+        <Button variant="danger" icon={X} busy={props.isBusy} onClick={() => props.onReject(note())}>
+          {props.confirm}
+        </Button>
+        <Button onClick={() => props.onCancel()}>{t('common.cancel')}</Button>
+      </div>
+    </div>
+  )
+}
+
+function AnswerField(props: {
+  choices: readonly string[]
+  isBusy: boolean
+  hasKeys: boolean
+  onAnswer: (answer: string) => void
+  ref: (field: HTMLTextAreaElement) => void
+}): JSX.Element {
+  const [said, setSaid] = createSignal('')
+  const send = () => said().trim() !== '' && props.onAnswer(said().trim())
+  return (
+    <div class="flex flex-col gap-3">
+      <Show when={props.choices.length > 0}>
+        <ul aria-label={t('approvals.choices')} class="flex flex-wrap gap-2">
+          <For each={props.choices}>
+            {(choice, at) => (
+              <li class="min-w-0">
+                <Button
+                  class="h-auto! min-h-8 max-w-full py-1 text-left wrap-anywhere whitespace-normal!"
+                  disabled={props.isBusy}
+                  onClick={() => props.onAnswer(choice)}
+                >
+                  <Hint show={props.hasKeys && at() < 9} keys={String(at() + 1)} />
+                  {visibleText(choice)}
+                </Button>
+              </li>
+            )}
+          </For>
+        </ul>
+      </Show>
+      <div class="flex items-end gap-2">
+        <div class="min-w-0 flex-1">
+          <TextArea
+            label={t('approvals.answerLabel')}
+            placeholder={t('approvals.answerPlaceholder')}
+            rows={1}
+            maxRows={10}
+            maxLength={20_000}
+            value={said()}
+            onValue={setSaid}
+            onKeyDown={sendKeys(send)}
+            ref={(field) => props.ref(field)}
+          />
+        </div>
+        <Button variant="primary" busy={props.isBusy} disabled={said().trim() === ''} onClick={send}>
+          {t('approvals.answerSend')}
+        </Button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,99 @@
+import CircleCheck from 'lucide-solid/icons/circle-check'
+import ChevronRight from 'lucide-solid/icons/chevron-right'
+import Hand from 'lucide-solid/icons/hand'
+import ShieldX from 'lucide-solid/icons/shield-x'
+import { createSignal, createUniqueId, For, type JSX, Show } from 'solid-js'
+import { Dynamic } from 'solid-js/web'
+import type { Decision, TraceEntry } from '../../../src-runner/contract/rules.ts'
+import { locale, t } from '../../lib/language.ts'
+import type { Icon } from '../../ui/icon.ts'
+import { traceEntryText } from './policy-text.ts'
+
+const LOOKS: Record<TraceEntry['verdict'], { icon: Icon; tone: string }> = {
+  run: { icon: CircleCheck, tone: 'text-ok' },
+  ask: { icon: Hand, tone: 'text-warn' },
+  deny: { icon: ShieldX, tone: 'text-bad' },
+}
+
+export function VerdictMark(props: { verdict: TraceEntry['verdict']; size?: number }): JSX.Element {
+  return (
+    <span class={`inline-flex shrink-0 ${LOOKS[props.verdict].tone}`}>
+      <Dynamic component={LOOKS[props.verdict].icon} size={props.size ?? 14} aria-hidden="true" />
+    </span>
+  )
+}
+
+/** Who said it, and its sentence. A rule's sentence says by itself that it is a rule. */
+export function TraceEntryText(props: { entry: TraceEntry }): JSX.Element {
+  return (
+    <span class="min-w-0 wrap-anywhere">
+      <Show when={props.entry.source !== 'rule' && props.entry.source}>
+        {(source) => <span class="font-medium text-ink">{t(`approvals.source.${source()}`)}: </span>}
+      </Show>
+      {traceEntryText(props.entry, locale())}
+    </span>
+  )
+}
+
+/** What was overruled: every other entry of the trace and what it would have done. */
+export function Overruled(props: { trace: readonly TraceEntry[] }): JSX.Element {
+  return (
+    <ul class="flex flex-col gap-1">
+      <For each={props.trace}>
+        {(entry) => (
+          <li class="flex items-start gap-2 text-xs text-ink-2">
+            <span class="mt-px">
+              <VerdictMark verdict={entry.verdict} />
+            </span>
+            <span class="min-w-0">
+              <TraceEntryText entry={entry} /> <span class="text-ink-3">({t(`approvals.verdict.${entry.verdict}`)})</span>
+            </span>
+          </li>
+        )}
+      </For>
+    </ul>
+  )
+}
+
+/** A button that unfolds the overruled trace. Not there when nothing was overruled. */
+export function OverruledFold(props: { trace: readonly TraceEntry[] }): JSX.Element {
+  const [open, setOpen] = createSignal(false)
+  const id = createUniqueId()
+  return (
+    <Show when={props.trace.length > 0}>
+      <button
+        type="button"
+        aria-expanded={open()}
+        aria-controls={open() ? id : undefined}
+        class="-ml-0.5 inline-flex items-center gap-1 rounded-sm text-xs text-ink-3 hover:text-ink"
+        onClick={() => setOpen(!open())}
+      >
+        <ChevronRight size={12} class={`transition-transform duration-100 ${open() ? 'rotate-90' : ''}`} aria-hidden="true" />
+        {t('approvals.overruled', { count: props.trace.length })}
+      </button>
+      <Show when={open()}>
+        <div id={id} class="mt-1 border-l-2 border-line pl-3">
+          <Overruled trace={props.trace} />
+        </div>
+      </Show>
+    </Show>
+  )
+}
+
+/** The rule that decided on one call, in one small line of the timeline. */
+export function DecisionLine(props: { decision: Decision }): JSX.Element {
+  return (
+    <div class="mb-1 ml-1.5 flex min-w-0 flex-col gap-0.5 pl-4">
+      <p class="flex min-w-0 items-start gap-1.5 text-xs text-ink-3">
+        <span class="mt-px">
+          <VerdictMark verdict={props.decision.verdict} size={13} />
+        </span>
+        <span class="sr-only">{t(`approvals.decision.${props.decision.verdict}`)}. </span>
+        <TraceEntryText entry={props.decision.decidedBy} />
+      </p>
+      <div class="pl-5">
+        <OverruledFold trace={props.decision.overruled} />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,30 @@
+import { createSignal, Show } from 'solid-js'
+import { t } from '../../lib/language.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
+import { Markdown } from '../../ui/Markdown.tsx'
+
+/** What a model wrote. Its links open outside, after asking: in the app the desktop asks, in a browser this page does. */
+export function ReplyText(props: { text: string; streaming?: boolean }) {
+  const desktop = useDesktop()
+  const [asked, setAsked] = createSignal<string | null>(null)
+  const open = (url: string) => (desktop.inApp ? void desktop.openExternal(url) : setAsked(url))
+  return (
+    <>
+      <Markdown text={props.text} streaming={props.streaming} onOpenLink={open} copy={(text) => desktop.copyText(text)} />
+      <Show when={asked()}>
+        {(url) => (
+          <ConfirmDialog
+            open
+            onClose={() => setAsked(null)}
+            title={t('turn.openLink', { host: new URL(url()).host })}
+            confirm={t('turn.openLinkNow')}
+            onConfirm={() => void desktop.openExternal(url())}
+          >
+            <p class="font-mono text-xs wrap-anywhere">{url()}</p>
+          </ConfirmDialog>
+        )}
+      </Show>
+    </>
+  )
+}

@@ -1,0 +1,62 @@
+import { createSignal, Show } from 'solid-js'
+import { t } from '../../lib/language.ts'
+import { RawText } from './RawText.tsx'
+
+const FOLD_CHARS = 900
+
+type Props = {
+  /** As an agent is given it. */
+  given: string
+  /** What a person knows of it; null where nothing is put around it for the agent. */
+  plain: string | null
+  /** No agent has been given it yet. */
+  isPreview?: boolean
+}
+
+/** The words that a person knows; what is put around them for the agent is shown on request. */
+export function TaskText(props: Props) {
+  const [isWhole, setWhole] = createSignal(false)
+  const [showsGiven, setShowsGiven] = createSignal(false)
+  const from = (): 'automations.webhook.previewGiven' | 'job' => (props.isPreview ? 'automations.webhook.previewGiven' : 'job')
+  const text = () => props.plain ?? props.given
+  const isLong = () => text().length > FOLD_CHARS
+  return (
+    <>
+      <p class="text-md wrap-anywhere whitespace-pre-wrap text-ink">
+        {isLong() && !isWhole() ? `${text().slice(0, FOLD_CHARS)}…` : text()}
+      </p>
+      <div class="mt-2 flex flex-wrap gap-x-4 gap-y-1 empty:hidden">
+        <Show when={isLong()}>
+          <TaskSwitch isOn={isWhole()} toggle={() => setWhole(!isWhole())} on={t('job.showWholeTask')} off={t('job.showLess')} />
+        </Show>
+        <Show when={props.plain !== null}>
+          <TaskSwitch
+            isOn={showsGiven()}
+            toggle={() => setShowsGiven(!showsGiven())}
+            on={t(`${from()}.showGiven`)}
+            off={t(`${from()}.hideGiven`)}
+          />
+        </Show>
+      </div>
+      <Show when={props.plain !== null && showsGiven()}>
+        <div class="mt-3 flex flex-col gap-2">
+          <p class="text-xs text-ink-3">{t(`${from()}.givenWhy`)}</p>
+          <RawText label={t(`${from()}.given`)} text={props.given} />
+        </div>
+      </Show>
+    </>
+  )
+}
+
+function TaskSwitch(props: { isOn: boolean; toggle: () => void; on: string; off: string }) {
+  return (
+    <button
+      type="button"
+      class="text-xs font-medium text-accent-ink hover:underline"
+      aria-expanded={props.isOn}
+      onClick={() => props.toggle()}
+    >
+      {props.isOn ? props.off : props.on}
+    </button>
+  )
+}

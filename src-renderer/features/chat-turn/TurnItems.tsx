@@ -1,0 +1,87 @@
+import type { Approval } from '../../../src-runner/contract/approvals.ts'
+import { type JSX, Match, Show, Switch } from 'solid-js'
+import { t } from '../../lib/language.ts'
+import { KeyedFor } from '../../ui/KeyedFor.tsx'
+import { Pill } from '../../ui/Pill.tsx'
+import { type TurnRow, withDecisions } from './placed-decisions.ts'
+import { Reasoning } from './Reasoning.tsx'
+import { ReplyText } from './ReplyText.tsx'
+import { ToolLine } from './ToolLine.tsx'
+import type { TextItem, ToolItem, TurnItem } from './turn.ts'
+
+/**
+ * What an agent said and did, in order: text as it was written, calls folded into one line each. `doing` says what
+ * goes on while no text comes.
+ */
+export function TurnItems(props: {
+  items: readonly TurnItem[]
+  doing: string | null
+  isOver: boolean
+  decisions?: readonly Approval[]
+  /** How a decision is shown, in its place in the turn. */
+  card?: (approval: () => Approval) => JSX.Element
+}): JSX.Element {
+  return (
+    <div class="flex min-w-0 flex-col gap-0.5">
+      <KeyedFor each={withDecisions(props.items, props.decisions ?? [])} keyOf={(item) => item.key}>
+        {(item) => (
+          <Switch>
+            <Match when={textOf(item())}>{(text) => <Text item={text()} />}</Match>
+            <Match when={toolOf(item())}>{(tool) => <ToolLine item={tool()} isOver={props.isOver} />}</Match>
+            <Match when={decisionOf(item())}>{(approval) => <div class="my-1">{props.card?.(approval)}</div>}</Match>
+          </Switch>
+        )}
+      </KeyedFor>
+      <Show when={!isWriting(props.items) && props.doing}>{(doing) => <Doing text={doing()} />}</Show>
+    </div>
+  )
+}
+
+/** Text that comes says by itself what is being done. */
+export function isWriting(items: readonly TurnItem[]): boolean {
+  const last = items.at(-1)
+  return last?.kind === 'text' && last.live && last.text !== ''
+}
+
+export function Doing(props: { text: string }): JSX.Element {
+  return (
+    <p class="flex items-baseline gap-2 py-0.5 text-sm text-ink-3">
+      <span class="animate-breathe size-2 shrink-0 rounded-full bg-accent" aria-hidden="true" />
+      {props.text}
+    </p>
+  )
+}
+
+function decisionOf(row: TurnRow): Approval | undefined {
+  return row.kind === 'decision' ? row.approval : undefined
+}
+
+function textOf(item: TurnRow): TextItem | undefined {
+  return item.kind === 'text' ? item : undefined
+}
+
+function toolOf(item: TurnRow): ToolItem | undefined {
+  return item.kind === 'tool' ? item : undefined
+}
+
+function Text(props: { item: TextItem }): JSX.Element {
+  return (
+    <>
+      <Show when={props.item.reasoning !== ''}>
+        <Reasoning text={props.item.reasoning} />
+      </Show>
+      <Show when={props.item.text !== ''}>
+        <div class="py-1">
+          <ReplyText text={props.item.text} streaming={props.item.live} />
+        </div>
+      </Show>
+      <Show when={props.item.interrupted}>
+        <span>
+          <Pill tone="warn" title={t('turn.interruptedWhy')}>
+            {t('turn.interrupted')}
+          </Pill>
+        </span>
+      </Show>
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+import { t, type TextsUnder } from '../../lib/language.ts'
+import type { ToolItem } from './turn.ts'
+
+type ToolForm<K = TextsUnder<'turn.tool'>> = K extends `${infer Kind}.done` ? Kind : never
+export type ToolKind = ToolForm
+
+/** What a tool is about: its kind, and the argument that says on what. */
+const TOOLS: Record<string, { kind: ToolKind; subject: string | null; quoted?: true }> = {
+  list_files: { kind: 'list', subject: 'path' },
+  read_file: { kind: 'read', subject: 'path' },
+  write_file: { kind: 'write', subject: 'path' },
+  edit_file: { kind: 'edit', subject: 'path' },
+  move_file: { kind: 'move', subject: 'from' },
+  delete_file: { kind: 'delete', subject: 'path' },
+  search_files: { kind: 'search', subject: 'query', quoted: true },
+  run_command: { kind: 'run', subject: 'command' },
+  web_fetch: { kind: 'fetch', subject: 'url' },
+  web_search: { kind: 'webSearch', subject: 'query', quoted: true },
+  remember: { kind: 'remember', subject: 'text', quoted: true },
+  recall: { kind: 'recall', subject: 'query', quoted: true },
+  forget: { kind: 'forget', subject: 'id' },
+  keep_state: { kind: 'keepState', subject: 'state', quoted: true },
+  nothing_new: { kind: 'nothingNew', subject: null },
+  delegate: { kind: 'delegate', subject: 'agent' },
+  ask_person: { kind: 'ask', subject: 'question', quoted: true },
+  return_result: { kind: 'result', subject: 'summary', quoted: true },
+}
+const CHANGES_FILES = new Set<ToolKind>(['write', 'edit', 'move', 'delete', 'run'])
+/** Kinds that are about a place in a folder: the end of a path is its telling part. */
+const PATHS = new Set<ToolKind>(['list', 'read', 'write', 'edit', 'move', 'delete'])
+const MAX_SUBJECT_CHARS = 80
+
+export function toolKind(name: string): ToolKind {
+  return TOOLS[name]?.kind ?? 'other'
+}
+
+/** Whether a call may have left files behind that were not there, or not so, before. */
+export function changesFiles(name: string): boolean {
+  return CHANGES_FILES.has(toolKind(name))
+}
+
+/** "Read notes.md": what a call did, or is doing, in words. */
+export function toolSentence(item: Pick<ToolItem, 'name' | 'args' | 'state'>): string {
+  const tool = TOOLS[item.name]
+  const form = item.state === 'done' ? 'done' : 'doing'
+  const subject = subjectOf(item)
+  if (tool === undefined || subject === null) return t(`turn.tool.other.${form}`, { what: plainName(item.name) })
+  return t(`turn.tool.${tool.kind}.${form}`, { what: tool.kind === 'move' ? movedText(subject, item.args) : subject })
+}
+
+/** "120 lines": what came of it, as far as the tool's own answer says it. */
+export function toolFact(item: Pick<ToolItem, 'name' | 'state' | 'result'>): string | null {
+  if (item.state !== 'done' || item.result === null) return null
+  const { output } = item.result
+  switch (toolKind(item.name)) {
+    case 'read': {
+      const lines = /^.*\blines (\d+)-(\d+) of /.exec(output)
+      return lines === null ? null : t('turn.lines', { count: Number(lines[2]) - Number(lines[1]) + 1 })
+    }
+    case 'list':
+      return t('turn.entries', { count: output.match(/^(?:file|folder|link|pipe|socket|device)\t/gm)?.length ?? 0 })
+    case 'search': {
+      const hits = /^(?:(\d+) match|No matches)/.exec(output)
+      return hits === null ? null : t('turn.hits', { count: Number(hits[1] ?? 0) })
+    }
+    default:
+      return null
+  }
+}
+
+function subjectOf({ name, args }: Pick<ToolItem, 'name' | 'args'>): string | null {
+  const tool = TOOLS[name]
+  if (tool === undefined || typeof args !== 'object' || args === null) return null
+  if (tool.subject === null) return ''
+  const argument = (args as Record<string, unknown>)[tool.subject]
+  const given = Array.isArray(argument) ? argument.join(' ') : argument
+  if (typeof given !== 'string' || given === '') return tool.kind === 'list' ? t('turn.itsFolders') : null
+  const subject = shorten(given, tool.kind)
+  return tool.quoted ? t('turn.quoted', { text: subject }) : subject
+}
+
+/** A path keeps its end and an address loses its scheme: those are the telling parts. */
+function shorten(subject: string, kind: ToolKind): string {
+  if (kind === 'fetch') return cut(subject.replace(/^https?:\/\//, ''))
+  if (!PATHS.has(kind)) return cut(subject)
+  const parts = subject.split(/[\\/]+/).filter((part) => part !== '')
+  const end = parts.slice(-2).join('/')
+  return end === '' ? subject : cut(parts.length > 2 ? `…/${end}` : subject)
+}
+
+function cut(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return line.length > MAX_SUBJECT_CHARS ? `${line.slice(0, MAX_SUBJECT_CHARS - 1)}…` : line
+}
+
+/** "a.md → old/a.md" */
+function movedText(from: string, args: unknown): string {
+  const { to } = args as { to?: unknown }
+  return typeof to === 'string' && to !== '' ? `${from} → ${shorten(to, 'move')}` : from
+}
+
+function plainName(name: string): string {
+  return name.replaceAll('_', ' ')
+}

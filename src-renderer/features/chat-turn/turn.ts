@@ -1,0 +1,247 @@
+import type { Message } from '../../../src-runner/contract/messages.ts'
+import type { ModelRef } from '../../../src-runner/contract/agents.ts'
+import {
+  type ChatStreamEvent,
+  isTerminal,
+  type JobStatus,
+  type ReplyStep,
+  type Step,
+  type ToolResultStep,
+} from '../../../src-runner/contract/jobs.ts'
+
+/** What reaches a page about one job, from whichever side, in whatever order. */
+export type TurnInput =
+  | ChatStreamEvent
+  /** A stream was opened again: its first text is all of the reply under way, not more of it. */
+  | { type: 'attached' }
+  | { type: 'steps'; steps: readonly Step[] }
+
+type LiveText = { kind: 'text'; seq: number; text: string; /** The next text replaces this one. */ replay: boolean }
+type LiveTool = { kind: 'tool'; callId: string; name: string; state: LiveToolState; output: string }
+type LiveToolState = Extract<ChatStreamEvent, { type: 'tool' }>['state']
+
+/** Everything a page knows of one job's work: what is recorded, and what was heard and is not recorded yet. */
+export type TurnState = {
+  /** By seq, each once. */
+  readonly steps: readonly Step[]
+  /** In the order of arrival. */
+  readonly live: readonly (LiveText | LiveTool)[]
+  /** What the stream said last about how the job stands: how it ended, or what it waits for. */
+  readonly ending: { status: JobStatus; reply: string; costUsd: number } | null
+  readonly error: { code: string; message: Message } | null
+}
+
+export const EMPTY_TURN: TurnState = { steps: [], live: [], ending: null, error: null }
+
+/** Safe against doubled, late and lost news: what is recorded always wins over what was heard. */
+export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
+  switch (input.type) {
+    case 'steps':
+      return withSteps(state, input.steps)
+    case 'attached':
+      return {
+        ...state,
+        ending: null,
+        error: null,
+        // What a tool said so far is told again as well, up to its last part.
+        live: state.live.map((entry) => (entry.kind === 'text' ? { ...entry, replay: true } : { ...entry, output: '' })),
+      }
+    case 'delta':
+      return withText(state, input.seq, input.text)
+    case 'reset':
+      return { ...state, live: state.live.filter((entry) => entry.kind !== 'text' || entry.seq !== input.seq) }
+    case 'tool':
+      return withTool(state, { kind: 'tool', callId: input.callId, name: input.name, state: input.state, output: '' })
+    case 'tool_output':
+      return withOutput(state, input.callId, input.text)
+    case 'done':
+      return {
+        ...state,
+        ending: { status: input.status, reply: input.reply, costUsd: input.costUsd },
+      }
+    case 'error':
+      return { ...state, error: { code: input.error, message: input.message } }
+    // The decisions are read where they are shown: this says only that there are some, which `done` says as well.
+    case 'approval':
+    case 'start':
+      return state
+  }
+}
+
+function withSteps(state: TurnState, incoming: readonly Step[]): TurnState {
+  const held = new Set(state.steps.map((step) => step.seq))
+  const fresh = incoming.filter((step) => !held.has(step.seq))
+  if (fresh.length === 0) return state
+  const bySeq = new Map([...state.steps, ...fresh].map((step) => [step.seq, step]))
+  return { ...state, steps: [...bySeq.values()].toSorted((a, b) => a.seq - b.seq) }
+}
+
+function withText(state: TurnState, seq: number, text: string): TurnState {
+  if (state.steps.some((step) => step.seq === seq)) return state
+  const at = state.live.findIndex((entry) => entry.kind === 'text' && entry.seq === seq)
+  if (at === -1) return { ...state, live: [...state.live, { kind: 'text', seq, text, replay: false }] }
+  const entry = state.live[at] as LiveText
+  return { ...state, live: state.live.with(at, { ...entry, text: entry.replay ? text : entry.text + text, replay: false }) }
+}
+
+function withTool(state: TurnState, tool: LiveTool): TurnState {
+  const at = state.live.findIndex((entry) => entry.kind === 'tool' && entry.callId === tool.callId)
+  if (at === -1) return { ...state, live: [...state.live, tool] }
+  const known = state.live[at] as LiveTool
+  // News that comes late does not make a finished call run again.
+  if (known.state === tool.state || (tool.state === 'running' && known.state !== 'running')) return state
+  return { ...state, live: state.live.with(at, tool) }
+}
+
+/** The end is what is looked at; a program that writes without pause must not fill the page. */
+const MOST_OUTPUT_SHOWN = 20_000
+
+function withOutput(state: TurnState, callId: string, text: string): TurnState {
+  const at = state.live.findIndex((entry) => entry.kind === 'tool' && entry.callId === callId && entry.state === 'running')
+  if (at === -1) return state
+  const tool = state.live[at] as LiveTool
+  return { ...state, live: state.live.with(at, { ...tool, output: (tool.output + text).slice(-MOST_OUTPUT_SHOWN) }) }
+}
+
+/** `asked`: the model wants it and nothing is known beyond that. `lost`: it was started and nobody wrote down how it ended. */
+export type ToolState = 'asked' | 'running' | 'done' | 'failed' | 'denied' | 'lost'
+
+export type TextItem = {
+  kind: 'text'
+  key: string
+  text: string
+  reasoning: string
+  /** More may come. */
+  live: boolean
+  interrupted: boolean
+  step: ReplyStep | null
+}
+export type ToolItem = {
+  kind: 'tool'
+  key: string
+  callId: string
+  name: string
+  /** undefined: not known yet. */
+  args: unknown
+  state: ToolState
+  startedAt: number | null
+  result: ToolResultStep | null
+  /** What it says while it runs. */
+  output: string
+}
+export type TurnItem = TextItem | ToolItem
+
+/** The job's work in the order it happened. Keys stay the same from the first word heard to the recorded step. */
+export function turnItems(state: TurnState): TurnItem[] {
+  const recorded = recordedItems(state.steps)
+  const over = isOver(state)
+  const items = [...recorded]
+  for (const entry of state.live) {
+    if (entry.kind === 'text') {
+      if (!state.steps.some((step) => step.seq === entry.seq)) items.push(liveText(entry, !over))
+      continue
+    }
+    const call = items.find((item) => item.kind === 'tool' && item.callId === entry.callId && item.result === null)
+    if (call?.kind === 'tool') Object.assign(call, { state: entry.state, output: entry.output } satisfies Partial<ToolItem>)
+    else if (!items.some((item) => item.kind === 'tool' && item.callId === entry.callId)) items.push(liveTool(entry))
+  }
+  return over ? endedItems(items, state) : items
+}
+
+/** The stream said that nothing more comes. A failed job says so with `error` alone. */
+function isOver(state: TurnState): boolean {
+  return state.error !== null || (state.ending !== null && isTerminal(state.ending.status))
+}
+
+function recordedItems(steps: readonly Step[]): TurnItem[] {
+  const items: TurnItem[] = []
+  const timesSeen = new Map<string, number>()
+  const openCall = (callId: string) =>
+    items.findLast((item): item is ToolItem => item.kind === 'tool' && item.callId === callId && item.result === null)
+  for (const step of steps) {
+    if (step.kind === 'reply') {
+      items.push({
+        kind: 'text',
+        key: `text:${step.seq}`,
+        text: step.text,
+        reasoning: step.reasoning ?? '',
+        live: false,
+        interrupted: step.interrupted,
+        step,
+      })
+      if (step.interrupted) continue
+      for (const call of step.toolCalls) {
+        const nth = timesSeen.get(call.callId) ?? 0
+        timesSeen.set(call.callId, nth + 1)
+        items.push({ ...call, kind: 'tool', key: toolKey(call.callId, nth), state: 'asked', startedAt: null, result: null, output: '' })
+      }
+    } else if (step.kind === 'tool_started') {
+      const call = openCall(step.callId)
+      if (call) Object.assign(call, { state: 'running', startedAt: step.createdAt } satisfies Partial<ToolItem>)
+    } else {
+      const call = openCall(step.callId)
+      const state = step.ok ? 'done' : step.refused ? 'denied' : 'failed'
+      if (call) Object.assign(call, { state, result: step } satisfies Partial<ToolItem>)
+    }
+  }
+  return items
+}
+
+function toolKey(callId: string, nth: number): string {
+  return nth === 0 ? `tool:${callId}` : `tool:${callId}:${nth}`
+}
+
+function liveText(entry: LiveText, live: boolean): TextItem {
+  return { kind: 'text', key: `text:${entry.seq}`, text: entry.text, reasoning: '', live, interrupted: false, step: null }
+}
+
+function liveTool(entry: LiveTool): ToolItem {
+  return {
+    kind: 'tool',
+    key: toolKey(entry.callId, 0),
+    callId: entry.callId,
+    name: entry.name,
+    args: undefined,
+    state: entry.state,
+    startedAt: null,
+    result: null,
+    output: entry.output,
+  }
+}
+
+/** A call that was running when the job ended is not running any more. Where nothing was heard, the ending stands in. */
+function endedItems(items: TurnItem[], { ending }: TurnState): TurnItem[] {
+  const ended = items.map((item): TurnItem => (item.kind === 'tool' && item.state === 'running' ? { ...item, state: 'lost' } : item))
+  if (ending === null || ending.reply === '' || ended.some((item) => item.kind === 'text')) return ended
+  return [...ended, { ...liveText({ kind: 'text', seq: 0, text: ending.reply, replay: false }, false), key: 'text:end' }]
+}
+
+export type TurnFigures = {
+  models: ModelRef[]
+  inputTokens: number
+  outputTokens: number
+  cachedTokens: number
+  costUsd: number
+  /** false: at least one call was to a model without a known price. */
+  priced: boolean
+  /** At least one call's tokens are our estimate. */
+  estimated: boolean
+  calls: number
+}
+
+/** What the recorded model calls used. Models in the order of their first answer. */
+export function turnFigures(steps: readonly Step[]): TurnFigures {
+  const replies = steps.filter((step): step is ReplyStep => step.kind === 'reply')
+  const sum = (of: (step: ReplyStep) => number) => replies.reduce((total, step) => total + of(step), 0)
+  const models = new Map(replies.map(({ model }) => [`${model.providerId}/${model.model}`, model]))
+  return {
+    models: [...models.values()],
+    inputTokens: sum((step) => step.inputTokens),
+    outputTokens: sum((step) => step.outputTokens),
+    cachedTokens: sum((step) => step.cachedTokens),
+    costUsd: sum((step) => step.costUsd),
+    priced: replies.every((step) => step.priced),
+    estimated: replies.some((step) => step.estimated),
+    calls: replies.length,
+  }
+}

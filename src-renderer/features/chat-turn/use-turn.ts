@@ -1,0 +1,65 @@
+import { type Accessor, createComputed, createEffect, createMemo, createSignal, on, onCleanup } from 'solid-js'
+import { unwrap } from 'solid-js/store'
+import { useApi } from '../../api/ApiProvider.tsx'
+import { ApiError } from '../../api/client.ts'
+import { useSteps } from '../../api/queries.ts'
+import { EMPTY_TURN, reduceTurn, type TurnInput, turnItems, type TurnItem, type TurnState } from './turn.ts'
+
+export type FollowedTurn = {
+  state: Accessor<TurnState>
+  items: Accessor<TurnItem[]>
+  /** The recorded steps could not be read. */
+  error: Accessor<unknown>
+  /** Recorded steps were asked for and are not there yet. */
+  isPending: Accessor<boolean>
+}
+
+/**
+ * One job's work: its recorded steps, and what is heard while `follows` is true. The stream may be opened at any time
+ * and as often as needed: it begins with the text so far.
+ */
+export function useTurn(source: { jobId: () => string | null; wantsSteps: () => boolean; follows: () => boolean }): FollowedTurn {
+  const { turns } = useApi()
+  const [state, setState] = createSignal(EMPTY_TURN)
+  const take = (input: TurnInput) => setState((held) => reduceTurn(held, input))
+  const jobId = createMemo(source.jobId)
+  // Before the steps are asked for: those of another job that are known already must come after it.
+  createComputed(on(jobId, () => setState(EMPTY_TURN), { defer: true }))
+  const steps = useSteps(() => (source.wantsSteps() ? jobId() : null))
+
+  createComputed(() => {
+    const recorded = steps.data?.steps
+    if (recorded === undefined || recorded.length === 0) return
+    // A recorded step never changes, so what is inside of the store may be held as it is.
+    take({ type: 'steps', steps: [...unwrap(recorded)] })
+  })
+
+  async function follow(id: string, signal: AbortSignal): Promise<void> {
+    try {
+      for await (const event of turns.follow(id, signal)) {
+        if (signal.aborted) return
+        take(event)
+      }
+    } catch (thrown) {
+      if (thrown instanceof ApiError && !signal.aborted)
+        take({ type: 'error', error: thrown.code, message: thrown.detail ?? { code: 'quoted', params: { words: thrown.message } } })
+    }
+  }
+
+  const followed = createMemo(() => (source.follows() ? jobId() : null))
+  createEffect(
+    on(followed, (id) => {
+      if (id === null) return
+      const controller = new AbortController()
+      onCleanup(() => controller.abort())
+      void follow(id, controller.signal)
+    }),
+  )
+
+  return {
+    state,
+    items: createMemo(() => turnItems(state())),
+    error: () => steps.error,
+    isPending: () => steps.isPending && source.wantsSteps(),
+  }
+}

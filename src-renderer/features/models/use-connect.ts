@@ -1,0 +1,81 @@
+import { createSignal } from 'solid-js'
+import type { CreateProvider, Model, Provider } from '../../../src-runner/contract/providers.ts'
+import { useApi } from '../../api/ApiProvider.tsx'
+import { messageText } from '../../lib/message-text.ts'
+import { t } from '../../lib/language.ts'
+import { toast } from '../../ui/Toasts.tsx'
+
+export type Connected = { provider: Provider; models: Model[] }
+/** The provider is stored, but it did not accept the key or the address. */
+export type NotAccepted = { provider: Provider; message: string }
+
+/**
+ * Adds a provider and asks it for its models at once, so that a mistyped key is noticed here and not in the first job.
+ * A second try with another key changes the provider that is there already, and does not add another one.
+ */
+export function useConnect() {
+  const { client } = useApi()
+  const [isRunning, setRunning] = createSignal(false)
+  const [error, setError] = createSignal<unknown>(null)
+  const [notAccepted, setNotAccepted] = createSignal<NotAccepted | null>(null)
+
+  const store = async (wish: CreateProvider, known: Provider | undefined): Promise<Provider> => {
+    if (known === undefined) return (await client.call('createProvider', { body: wish })).provider
+    const { name, baseUrl, apiKey } = wish
+    const { provider, keyRemoved } = await client.call('updateProvider', {
+      params: { providerId: known.id },
+      body: { name, baseUrl: baseUrl ?? null, ...(apiKey && { apiKey }) },
+    })
+    if (keyRemoved) toast({ tone: 'bad', text: t('models.form.keyRemoved', { name: provider.name }) })
+    return provider
+  }
+
+  return {
+    get isRunning() {
+      return isRunning()
+    },
+    /** What was thrown on the way, null otherwise. */
+    get error() {
+      return error()
+    },
+    get notAccepted() {
+      return notAccepted()
+    },
+    /** null: not accepted, or something went wrong; both are then said above. */
+    async connect(wish: CreateProvider, existing?: Provider): Promise<Connected | null> {
+      const before = notAccepted()?.provider
+      const known = existing ?? (before?.kind === wish.kind ? before : undefined)
+      setRunning(true)
+      setError(null)
+      try {
+        const provider = await store(wish, known)
+        const check = await client.call('checkProvider', { params: { providerId: provider.id } })
+        if (!check.ok) {
+          setNotAccepted({ provider, message: messageText(check.message) })
+          return null
+        }
+        setNotAccepted(null)
+        const { models } = await client.call('listModels')
+        return { provider, models: models.filter((model) => model.providerId === provider.id) }
+      } catch (thrown) {
+        setError(thrown)
+        return null
+      } finally {
+        setRunning(false)
+      }
+    },
+    /** Takes back what a try that was given up has stored. */
+    async giveUp(): Promise<void> {
+      const stored = notAccepted()?.provider
+      setNotAccepted(null)
+      setError(null)
+      if (stored !== undefined) await client.call('deleteProvider', { params: { providerId: stored.id } })
+    },
+    /** Leaves it stored although it was not accepted. */
+    keep(): void {
+      setNotAccepted(null)
+    },
+  }
+}
+
+export type Connect = ReturnType<typeof useConnect>

@@ -1,0 +1,23 @@
+import { For, type JSX } from 'solid-js'
+import { t } from '../../lib/language.ts'
+import { OccurrenceGlyph } from './OccurrenceGlyph.tsx'
+import { SIGN_OF, type Tally, type TallyKind } from './tally.ts'
+
+/** What has to be looked at stands out from what went as it should. */
+const LOUD: readonly TallyKind[] = ['failed', 'waiting', 'missed', 'skipped_budget']
+
+/** How often each thing happened: a sign, a number and a word for each. */
+export function TallyLine(props: { tallies: readonly Tally[]; class?: string }): JSX.Element {
+  return (
+    <ul class={`flex flex-wrap items-center gap-x-4 gap-y-1 ${props.class ?? ''}`}>
+      <For each={props.tallies}>
+        {({ kind, times }) => (
+          <li class={`flex items-center gap-1.5 whitespace-nowrap ${LOUD.includes(kind) ? 'font-medium text-ink' : 'text-ink-2'}`}>
+            <OccurrenceGlyph occurrence={SIGN_OF[kind]} size={11} />
+            {t(`automations.schedule.tally.${kind}`, { count: times })}
+          </li>
+        )}
+      </For>
+    </ul>
+  )
+}

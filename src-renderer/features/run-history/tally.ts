@@ -1,0 +1,88 @@
+import type { Message } from '../../../src-runner/contract/messages.ts'
+import type { OccurrenceSum } from '../../../src-runner/contract/schedules.ts'
+import { messageText } from '../../lib/message-text.ts'
+import type { Seen } from './OccurrenceGlyph.tsx'
+
+/** What became of due times, as a person counts it. A run that found nothing new has run. */
+export const TALLY_KINDS = [
+  'ran',
+  'caught_up',
+  'going',
+  'waiting',
+  'failed',
+  'cancelled',
+  'missed',
+  'skipped_budget',
+  'skipped_overlap',
+  'paused',
+  'due',
+] as const
+export type TallyKind = (typeof TALLY_KINDS)[number]
+
+export type Tally = Pick<OccurrenceSum, 'times' | 'lastAt'> & { reason: Message | null; kind: TallyKind }
+
+/** The sign of each kind, which is that of a due time to which it happened. */
+export const SIGN_OF: Record<TallyKind, Seen> = {
+  ran: { state: 'ran', jobStatus: 'completed', quiet: false },
+  caught_up: { state: 'caught_up', jobStatus: 'completed', quiet: false },
+  going: { state: 'ran', jobStatus: 'running', quiet: false },
+  waiting: { state: 'ran', jobStatus: 'awaiting_approval', quiet: false },
+  failed: { state: 'ran', jobStatus: 'failed', quiet: false },
+  cancelled: { state: 'ran', jobStatus: 'cancelled', quiet: false },
+  missed: { state: 'missed', jobStatus: null, quiet: false },
+  skipped_budget: { state: 'skipped_budget', jobStatus: null, quiet: false },
+  skipped_overlap: { state: 'skipped_overlap', jobStatus: null, quiet: false },
+  paused: { state: 'paused', jobStatus: null, quiet: false },
+  due: { state: 'due', jobStatus: null, quiet: false },
+}
+
+function kindOf({ state, jobStatus }: OccurrenceSum): TallyKind {
+  if (state !== 'ran' && state !== 'caught_up') return state
+  switch (jobStatus) {
+    case 'failed':
+    case 'cancelled':
+      return jobStatus
+    case 'awaiting_approval':
+      return 'waiting'
+    case 'pending':
+    case 'running':
+    case 'awaiting_child':
+      return 'going'
+    default:
+      return state
+  }
+}
+
+/** What ran first, then what did not. */
+export function tallyOf(sums: readonly OccurrenceSum[]): Tally[] {
+  const tallies = new Map<TallyKind, Tally>()
+  for (const sum of sums) {
+    const kind = kindOf(sum)
+    const known = tallies.get(kind)
+    const newest = known === undefined || sum.lastAt > known.lastAt ? sum : known
+    tallies.set(kind, {
+      kind,
+      times: (known?.times ?? 0) + sum.times,
+      reason: newest.reason,
+      lastAt: newest.lastAt,
+    })
+  }
+  return TALLY_KINDS.flatMap((kind) => tallies.get(kind) ?? [])
+}
+
+const DID_NOT_RUN: readonly TallyKind[] = ['missed', 'skipped_budget', 'skipped_overlap', 'paused', 'due']
+
+/** Why most of those that did not run did not; null: all of them did. */
+export function whyNot(tallies: readonly Tally[]): string | null {
+  const most = tallies.filter(({ kind }) => DID_NOT_RUN.includes(kind)).sort((a, b) => b.times - a.times || b.lastAt - a.lastAt)[0]
+  return most === undefined || most.reason === null ? null : messageText(most.reason)
+}
+
+const UNDER_WAY: readonly TallyKind[] = ['due', 'going', 'waiting']
+
+/** Its newest due time was missed, and nothing has made up for it or is about to. */
+export function isBehind(tallies: readonly Tally[]): boolean {
+  const missed = tallies.find(({ kind }) => kind === 'missed')
+  if (missed === undefined || tallies.some(({ kind }) => UNDER_WAY.includes(kind))) return false
+  return tallies.every(({ kind, lastAt }) => DID_NOT_RUN.includes(kind) || lastAt < missed.lastAt)
+}

@@ -1,4 +1,0 @@
-export const markdown = {
-  code: 'Code',
-  table: 'Table',
-}

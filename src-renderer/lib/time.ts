@@ -1,0 +1,64 @@
+import { cachedFormat } from '../../resources/locales/numbers.ts'
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_557_600_000],
+  ['month', 2_629_800_000],
+  ['week', 604_800_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+]
+
+/** "3 minutes ago", "in 2 hours"; within 45 seconds of now "now". */
+export function relativeTime(at: number, now: number, locale: string): string {
+  const format = cachedFormat(`relative ${locale}`, () => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }))
+  const distance = at - now
+  if (Math.abs(distance) < 45_000) return format.format(0, 'second')
+  for (const [unit, ms] of STEPS) {
+    if (Math.abs(distance) >= ms) return format.format(Math.trunc(distance / ms), unit)
+  }
+  return format.format(Math.sign(distance), 'minute')
+}
+
+/** The full date and time with seconds, in the person's own zone. */
+export function exactTime(at: number, locale: string): string {
+  return cachedFormat(`exact ${locale}`, () => new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'medium' })).format(at)
+}
+
+/** "9:05 AM", and "09:05" where the day has 24 hours: how a clock there shows it. */
+export function hourStyle(locale: string): 'numeric' | '2-digit' {
+  const { hour12 } = cachedFormat(`hour ${locale}`, () => new Intl.DateTimeFormat(locale, { hour: 'numeric' })).resolvedOptions()
+  return hour12 === true ? 'numeric' : '2-digit'
+}
+
+/** "Fri, Nov 20, 4:05 PM", in the person's own zone. */
+export function dayTime(at: number, locale: string): string {
+  const options = { weekday: 'short', day: 'numeric', month: 'short', hour: hourStyle(locale), minute: '2-digit' } as const
+  return cachedFormat(`day and time ${locale}`, () => new Intl.DateTimeFormat(locale, options)).format(at)
+}
+
+/** "0.4s", "12s", "3m 05s", "2h 07m", "4d 3h": never wider than seven characters. */
+export function durationText(ms: number, locale: string): string {
+  if (ms <= 0 || !Number.isFinite(ms)) return '0s'
+  if (ms < 950) {
+    const tenth = cachedFormat(
+      `tenth ${locale}`,
+      () => new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+    )
+    return ms < 50 ? `<${tenth.format(0.1)}s` : `${tenth.format(ms / 1000)}s`
+  }
+  const seconds = Math.floor(ms / 1000)
+  if (seconds < 60) return `${Math.max(seconds, 1)}s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes}m ${String(seconds % 60).padStart(2, '0')}s`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 24) return `${hours}h ${String(minutes % 60).padStart(2, '0')}m`
+  return `${Math.floor(hours / 24)}d ${hours % 24}h`
+}
+
+/** The first instant of the day that `now` is in, in the person's own zone. */
+export function startOfDay(now: number): number {
+  const day = new Date(now)
+  day.setHours(0, 0, 0, 0)
+  return day.getTime()
+}

@@ -1,0 +1,108 @@
+import ArrowUp from 'lucide-solid/icons/arrow-up'
+import { createEffect, createMemo, createSignal, on, Show } from 'solid-js'
+import type { Agent } from '../../../src-runner/contract/agents.ts'
+import { MAX_TASK_CHARS } from '../../../src-runner/contract/primitives.ts'
+import { useSubmitTask } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { t } from '../../lib/language.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { TextArea } from '../../ui/TextArea.tsx'
+
+const AGENT_STORED_AS = 'deckhand.hand-over-agent'
+const DRAFT_STORED_AS = 'deckhand.hand-over-draft'
+
+/** Hands a job to an agent without leaving the screen: it then shows up below, running. */
+export function HandOver(props: { agents: readonly Agent[]; isAsked: boolean; text: string | undefined; onTaken: () => void }) {
+  const submit = useSubmitTask()
+  // A draft outlives a reload, as everything does that a person wrote.
+  const [task, setTask] = createSignal(sessionStorage.getItem(DRAFT_STORED_AS) ?? '')
+  const [chosenId, setChosenId] = createSignal(localStorage.getItem(AGENT_STORED_AS))
+  let area: HTMLTextAreaElement | undefined
+  const agent = createMemo(
+    () => props.agents.find((one) => one.id === chosenId()) ?? props.agents.find((one) => one.isDefault) ?? props.agents[0]!,
+  )
+  const options = createMemo(() => props.agents.map((one) => ({ value: one.id, label: one.name })))
+  const write = (text: string) => {
+    setTask(text)
+    sessionStorage.setItem(DRAFT_STORED_AS, text)
+  }
+  createEffect(
+    on(
+      () => [props.isAsked, props.text] as const,
+      ([isAsked, text]) => {
+        if (!isAsked) return
+        if (text) write(text)
+        area?.focus()
+        props.onTaken()
+      },
+    ),
+  )
+  const send = async () => {
+    const text = task().trim()
+    if (text === '' || submit.isRunning) return
+    try {
+      await submit.run({ body: { task: text, agentId: agent().id } })
+      write('')
+    } catch {
+      // Shown under the field by `submit.error`; the text stays.
+    }
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+    event.preventDefault()
+    void send()
+  }
+  return (
+    <section
+      aria-label={t('home.composer.label')}
+      class="rounded-xl border border-line-strong bg-surface shadow-card focus-within:border-accent-ink"
+    >
+      <TextArea
+        label={t('home.composer.label')}
+        hideLabel
+        bare
+        rows={2}
+        maxRows={12}
+        maxLength={MAX_TASK_CHARS}
+        placeholder={t('home.composer.placeholder', { agent: agent().name })}
+        value={task()}
+        onValue={write}
+        onKeyDown={onKeyDown}
+        ref={(element) => (area = element)}
+      />
+      <Show when={submit.error}>
+        {(error) => (
+          <p role="alert" class="px-3 pb-2 text-sm text-bad">
+            {sentenceOf(error())}
+          </p>
+        )}
+      </Show>
+      <div class="flex items-center justify-between gap-3 px-2 pb-2">
+        <Select
+          label={t('home.composer.agent')}
+          hideLabel
+          size="sm"
+          bare
+          class="max-w-56"
+          options={options()}
+          value={agent().id}
+          onValue={(id) => {
+            setChosenId(id)
+            localStorage.setItem(AGENT_STORED_AS, id)
+          }}
+        />
+        <Button
+          variant="primary"
+          size="sm"
+          icon={ArrowUp}
+          busy={submit.isRunning}
+          disabled={task().trim() === ''}
+          onClick={() => void send()}
+        >
+          {t('home.composer.send')}
+        </Button>
+      </div>
+    </section>
+  )
+}

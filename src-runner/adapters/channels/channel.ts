@@ -1,0 +1,93 @@
+import type { Message } from '../../contract/messages.ts'
+import type { ChannelKind, ChannelStatus } from '../../contract/channels.ts'
+import type { ChannelAccount } from '../../domain/channels/channels.ts'
+import type { Sender } from '../../domain/channels/people.ts'
+import type { OnPart, OutgoingMessage, SendResult } from '../../domain/outbox/outgoing.ts'
+
+/**
+ * A chat service. A driver knows its service and nothing of agents, jobs or tables; testing/channel-conformance.ts holds
+ * what it must do. It never throws for a failure of the service or the network.
+ */
+export type ChannelDriver = {
+  readonly kind: ChannelKind
+  readonly serviceName: string
+  readonly limits: ChannelLimits
+  /** Asks the service whose token this is. */
+  identify(access: ChannelAccess, signal: AbortSignal): Promise<Identified>
+  /** Reads messages from `position` and retries by itself, until it is closed or the service refuses the token. */
+  connect(access: ChannelAccess, position: string | null, runner: RunnerOfChannel): Connection
+}
+
+/** The limits of one message; message-parts.ts splits longer texts. */
+export type ChannelLimits = {
+  /** In UTF-16 units of the shown text. */
+  messageChars: number
+  /** null: the service accepts no files. */
+  fileBytes: number | null
+}
+
+/** `baseUrl` null: the service's own address. */
+export type ChannelAccess = { token: string; baseUrl: string | null }
+
+/** `problem` never contains the token. */
+export type Identified = { state: 'known'; account: ChannelAccount } | { state: 'refused' | 'unreachable'; problem: Message }
+
+export type Connection = {
+  /** Called for one message of a chat at a time, so that parts do not mix. `onPart` says after each part whether to continue. */
+  deliver(message: OutgoingMessage, signal: AbortSignal, onPart: OnPart): Promise<SendResult>
+  /** Shows for a few seconds that a reply is being written. */
+  showTyping(chatId: string): Promise<void>
+  /** Shows a note to the person who pressed a button. The service waits for it. */
+  answerPress(pressId: string, note: string): Promise<void>
+  /** Removes the buttons of a sent message. */
+  removeButtons(chatId: string, externalId: string): Promise<void>
+  /** Resolves when the connection will call nothing any more. */
+  close(): Promise<void>
+}
+
+export type RunnerOfChannel = {
+  /**
+   * Called one at a time, in the order of the service; the next call follows when this one has resolved. The position is
+   * stored in the same transaction as the content. After a rejection the same content is handed over again.
+   */
+  incoming(incoming: Incoming): Promise<void>
+  status(status: Extract<ChannelStatus, 'open' | 'failing' | 'logged_out'>, problem: Message | null): void
+  /** The service has just answered. */
+  roundTrip(): void
+  /** A file to send, or why it cannot be sent, as the end of a sentence. */
+  readFile(path: string, mostBytes: number): Promise<{ bytes: Uint8Array } | { problem: string }>
+}
+
+/** `nothing`: an update without content for us; only the position moves. */
+export type Incoming = { position: string } & (
+  | { type: 'message'; message: IncomingMessage }
+  | { type: 'press'; press: ButtonPress }
+  | { type: 'nothing' }
+)
+
+/** A message in a private chat. Messages of groups are ignored. */
+export type IncomingMessage = {
+  /** Unique within the channel. */
+  externalId: string
+  sender: Sender
+  text: string
+  /** The service's id of the message of ours that this one answers. */
+  replyTo: string | null
+  /** The author, if the sender forwarded it. */
+  forwardedFrom: string | null
+  files: IncomingFile[]
+  /** The name of content that is neither text nor a file: “a poll”. */
+  unreadable: string | null
+}
+
+export type IncomingFile = {
+  name: string
+  size: number | null
+  download(signal: AbortSignal): Promise<{ bytes: Uint8Array } | { problem: string }>
+}
+
+export type ButtonPress = {
+  pressId: string
+  sender: Sender
+  action: string
+}

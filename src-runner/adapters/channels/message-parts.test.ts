@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { ChannelLimits } from './channel.ts'
+import { firstPartOf, MOST_MESSAGES, partsOf, type Writing } from './message-parts.ts'
+
+/** A service that shows what it is given, and cuts it where it is full. */
+const plain: Writing<string> = {
+  cut: (text, most) => (text.match(new RegExp(`[^]{1,${most}}`, 'gu')) ?? []).filter((piece) => piece.trim() !== ''),
+  endWith: (piece, words) => `${piece}\n\n${words}`,
+}
+const LIMITS: ChannelLimits = { messageChars: 200, fileBytes: 5000 }
+const planned = (text: string, limits = LIMITS, more: { files?: string[]; buttons?: { label: string; action: string }[] } = {}) =>
+  partsOf({ text, buttons: [], files: [], ...more }, limits, plain)
+const wholeIn = (parts: ReturnType<typeof planned>) => {
+  const whole = parts.find((part) => part.type === 'whole')
+  return whole === undefined ? null : Buffer.from(whole.bytes).toString('utf8')
+}
+
+describe('the parts of a message', () => {
+  test('are its text and its files', () => {
+    expect(planned('Hello', LIMITS, { files: ['/a', '/b'] })).toEqual([
+      { type: 'text', piece: 'Hello', buttons: [], isLastText: true },
+      { type: 'file', path: '/a' },
+      { type: 'file', path: '/b' },
+    ])
+  })
+
+  test('are as many messages as somebody may read on a phone, and no more', () => {
+    expect(planned('x'.repeat(200 * MOST_MESSAGES)).map(({ type }) => type)).toEqual(Array(MOST_MESSAGES).fill('text'))
+    expect(planned('x'.repeat(200 * MOST_MESSAGES + 1)).map(({ type }) => type)).toEqual(['text', 'whole'])
+  })
+
+  test('are files alone where there are no words, but never buttons without any', () => {
+    expect(planned(' ', LIMITS, { files: ['/a'] })).toEqual([{ type: 'file', path: '/a' }])
+    const buttons = [{ label: 'Yes', action: 'y' }]
+    expect(planned(' ', LIMITS, { files: ['/a'], buttons })[0]).toMatchObject({ piece: '(no text)', buttons })
+    expect(planned('')).toMatchObject([{ piece: '(no text)' }])
+  })
+
+  test('are the beginning alone where no file can be sent, and it says so', () => {
+    const parts = planned('word '.repeat(1000), { messageChars: 200, fileBytes: null })
+    expect(parts).toMatchObject([{ type: 'text', piece: expect.stringMatching(/^word .*Deckhand has the whole\.$/s) as string }])
+  })
+
+  test('say in a file that was cut how much is missing', () => {
+    const text = '€'.repeat(5000)
+    const whole = wholeIn(planned(text))!
+    expect(Buffer.byteLength(whole)).toBeLessThanOrEqual(5000)
+    const [, kept, all] = /^€+\n\n\[Cut off here: (\d+) of (\d+) bytes\. Deckhand has the whole\.\]\n$/.exec(whole)!
+    expect([Number(kept) % 3, Number(all)]).toEqual([0, 15_000])
+    expect(whole.match(/€/g)).toHaveLength(Number(kept) / 3)
+  })
+
+  test('whatever the text: nothing is too long, nothing is lost, and they are the same the second time', () => {
+    const text = fc.array(fc.constantFrom('word ', '\n', 'x'.repeat(50), '😀', '\u200b', '   ', '```\n', 'é'), { maxLength: 200 })
+    fc.assert(
+      fc.property(text, (words) => {
+        const all = words.join('')
+        const parts = planned(all)
+        expect(planned(all)).toEqual(parts)
+        const texts = parts.flatMap((part) => (part.type === 'text' ? [part.piece] : []))
+        expect(texts.length).toBeLessThanOrEqual(MOST_MESSAGES)
+        for (const piece of texts) expect(piece.isWellFormed() && piece.length <= 400).toBe(true)
+        if (wholeIn(parts) === null) expect(texts.join('').replace(/\s/g, '')).toBe(all.replace(/\s/g, '') || '(notext)')
+        else if (Buffer.byteLength(all) <= 5000) expect(wholeIn(parts)).toBe(all)
+      }),
+    )
+  })
+
+  test('go on behind what went out, and never end before something went out', () => {
+    const parts = planned('x'.repeat(5000))
+    expect([0, 1, 2, 250].map((partsSent) => firstPartOf({ partsSent }, parts))).toEqual([0, 1, 1, 1])
+  })
+})

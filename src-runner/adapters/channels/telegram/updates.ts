@@ -1,0 +1,232 @@
+import { z } from 'zod'
+import type { IncomingFile, IncomingMessage, ButtonPress } from '../channel.ts'
+import { nameForPeople, type Sender } from '../../../domain/channels/people.ts'
+
+/** What is read of an update. The rest may change as it likes; what does not fit is passed over, not stumbled on. */
+
+const User = z.object({
+  id: z.number().int(),
+  is_bot: z.boolean().default(false),
+  first_name: z.string().default(''),
+  last_name: z.string().default(''),
+  username: z.string().optional(),
+})
+const Chat = z.object({ id: z.number().int(), type: z.string() })
+const ServedFile = z.object({ file_id: z.string(), file_size: z.number().optional(), file_name: z.string().optional() })
+
+const Origin = z.object({
+  type: z.string(),
+  sender_user: User.optional(),
+  sender_user_name: z.string().optional(),
+  sender_chat: z.object({ title: z.string().optional() }).optional(),
+  chat: z.object({ title: z.string().optional() }).optional(),
+})
+
+const Entities = z.array(z.object({ type: z.string(), offset: z.number().int(), length: z.number().int(), url: z.string().optional() }))
+
+const Message = z.object({
+  message_id: z.number().int(),
+  from: User.optional(),
+  chat: Chat,
+  text: z.string().optional(),
+  entities: Entities.optional().catch(undefined),
+  caption: z.string().optional(),
+  caption_entities: Entities.optional().catch(undefined),
+  media_group_id: z.string().optional(),
+  reply_to_message: z.object({ message_id: z.number().int() }).optional(),
+  // In whatever form it comes: that it is there says that these are the words of others.
+  forward_origin: Origin.optional().catch({ type: 'unknown' }),
+  // How servers of one's own say it that are older than the field above.
+  forward_date: z.number().optional(),
+  forward_from: User.optional().catch(undefined),
+  forward_sender_name: z.string().optional().catch(undefined),
+  via_bot: User.optional(),
+  sender_business_bot: User.optional(),
+  photo: z.array(ServedFile).optional(),
+  document: ServedFile.optional(),
+  audio: ServedFile.optional(),
+  voice: ServedFile.optional(),
+  video: ServedFile.optional(),
+  video_note: ServedFile.optional(),
+  sticker: z.object({ emoji: z.string().optional() }).optional(),
+  location: z.object({ latitude: z.number(), longitude: z.number() }).optional(),
+  venue: z.object({ title: z.string(), address: z.string() }).optional(),
+  contact: z.object({ phone_number: z.string(), first_name: z.string(), last_name: z.string().default('') }).optional(),
+  poll: z.unknown().optional(),
+  checklist: z.unknown().optional(),
+  story: z.unknown().optional(),
+  dice: z.unknown().optional(),
+  game: z.unknown().optional(),
+  paid_media: z.unknown().optional(),
+})
+type Message = z.infer<typeof Message>
+
+const Update = z.object({
+  update_id: z.number().int(),
+  message: Message.optional().catch(undefined),
+  callback_query: z
+    .object({ id: z.string(), from: User, data: z.string(), message: z.object({ chat: Chat }).optional() })
+    .optional()
+    .catch(undefined),
+})
+
+export type TakenUpdate = { updateId: number; album: string | null } & (
+  | { message: IncomingMessage; press?: undefined }
+  | { press: ButtonPress; message?: undefined }
+  | { message?: undefined; press?: undefined }
+)
+
+export type GetFile = (file: { fileId: string; size: number | null }, signal: AbortSignal) => ReturnType<IncomingFile['download']>
+
+/**
+ * In their order, each once. null: no list of updates at all. One that says nothing to us is still counted; one without a
+ * number cannot be, and holds up nothing.
+ */
+export function readUpdates(answer: unknown, getFile: GetFile): TakenUpdate[] | null {
+  if (!Array.isArray(answer)) return null
+  const read = new Map<number, TakenUpdate>()
+  for (const given of answer) {
+    const update = Update.safeParse(given)
+    if (update.success) read.set(update.data.update_id, readUpdate(update.data, getFile))
+  }
+  if (read.size === 0 && answer.length > 0) return null
+  return [...read.values()].sort((a, b) => a.updateId - b.updateId)
+}
+
+function readUpdate({ update_id: updateId, message, callback_query: query }: z.infer<typeof Update>, getFile: GetFile): TakenUpdate {
+  const nothing = { updateId, album: null }
+  if (query !== undefined) {
+    if (query.from.is_bot || query.message?.chat.type !== 'private') return nothing
+    return { ...nothing, press: { pressId: query.id, sender: senderOf(query.from, query.message.chat.id), action: query.data } }
+  }
+  // In a group anybody may speak, and nobody asked for the agent to be there.
+  if (message?.from === undefined || message.from.is_bot || message.chat.type !== 'private') return nothing
+  const read = readMessage(message, message.from, getFile)
+  return read === null ? nothing : { updateId, album: message.media_group_id ?? null, message: read }
+}
+
+function readMessage(message: Message, from: z.infer<typeof User>, getFile: GetFile): IncomingMessage | null {
+  const files = filesOf(message).map(({ name, file }): IncomingFile => ({
+    name,
+    size: file.file_size ?? null,
+    download: (signal) => getFile({ fileId: file.file_id, size: file.file_size ?? null }, signal),
+  }))
+  const text = textOf(message)
+  const unreadable = text === '' && files.length === 0 ? unreadableOf(message) : null
+  // Something was pinned, a timer was set: nobody said anything.
+  if (text === '' && files.length === 0 && unreadable === null) return null
+  return {
+    externalId: `${message.chat.id}:${message.message_id}`,
+    sender: senderOf(from, message.chat.id),
+    text,
+    replyTo: message.reply_to_message === undefined ? null : String(message.reply_to_message.message_id),
+    forwardedFrom: whoseWords(message, from.id),
+    files,
+    unreadable,
+  }
+}
+
+function senderOf({ id, first_name: first, last_name: last, username }: z.infer<typeof User>, chatId: number): Sender {
+  return {
+    externalId: String(id),
+    chatId: String(chatId),
+    displayName: `${first} ${last}`,
+    handle: username === undefined ? null : `@${username}`,
+  }
+}
+
+/** null: they are the sender's own, also where they sent themselves on. What a bot put into their mouth is not. */
+function whoseWords(message: Message, senderId: number): string | null {
+  const { forward_origin: origin, forward_date: date, forward_from: user, forward_sender_name: name } = message
+  if (origin !== undefined) return originOf(origin, senderId)
+  if (date !== undefined) return originOf({ type: 'older', sender_user: user, sender_user_name: name }, senderId)
+  const bot = message.via_bot ?? message.sender_business_bot
+  return bot === undefined ? null : `the bot ${bot.username === undefined ? nameForPeople(bot.first_name) : `@${bot.username}`}`
+}
+
+function originOf(origin: z.infer<typeof Origin>, senderId: number): string | null {
+  if (origin.sender_user?.id === senderId) return null
+  const user = origin.sender_user
+  const name =
+    user === undefined
+      ? (origin.sender_user_name ?? origin.sender_chat?.title ?? origin.chat?.title)
+      : `${user.first_name} ${user.last_name}`
+  // The name appears in a sentence of ours, and its owner chose it.
+  return name?.trim() ? nameForPeople(name) : 'somebody'
+}
+
+function textOf(message: Message): string {
+  const { text, caption, sticker, location, venue, contact } = message
+  const words = text === undefined ? withAddresses(caption ?? '', message.caption_entities) : withAddresses(text, message.entities)
+  const place = location === undefined ? [] : [`Location: ${location.latitude}, ${location.longitude}`]
+  return [
+    words,
+    sticker?.emoji ?? '',
+    ...(venue === undefined ? [] : [`${venue.title}, ${venue.address}`]),
+    ...place,
+    ...(contact === undefined ? [] : [`Contact: ${`${contact.first_name} ${contact.last_name}`.trim()}, ${contact.phone_number}`]),
+  ]
+    .filter((part) => part.trim() !== '')
+    .join('\n')
+}
+
+/** A link whose address is not what is shown would lose it. */
+function withAddresses(text: string, entities: z.infer<typeof Entities> = []): string {
+  return entities
+    .filter(({ type, url, offset, length }) => type === 'text_link' && url !== undefined && offset >= 0 && offset + length <= text.length)
+    .sort((a, b) => b.offset - a.offset)
+    .reduce((written, { offset, length, url }) => {
+      const end = offset + length
+      return written.slice(offset, end) === url ? written : `${written.slice(0, end)} (${url})${written.slice(end)}`
+    }, text)
+}
+
+function filesOf(message: Message): { name: string; file: z.infer<typeof ServedFile> }[] {
+  const id = message.message_id
+  // A photo comes in several sizes, the largest last.
+  const photo = message.photo?.at(-1)
+  const found: [file: z.infer<typeof ServedFile> | undefined, name: string][] = [
+    [photo, `photo-${id}.jpg`],
+    [message.document, `document-${id}`],
+    [message.audio, `audio-${id}.mp3`],
+    [message.voice, `voice-${id}.ogg`],
+    [message.video, `video-${id}.mp4`],
+    [message.video_note, `video-${id}.mp4`],
+  ]
+  return found.flatMap(([file, name]) => (file === undefined ? [] : [{ name: file.file_name ?? name, file }]))
+}
+
+function unreadableOf(message: Message): string | null {
+  const kinds = {
+    sticker: 'a sticker',
+    poll: 'a poll',
+    checklist: 'a checklist',
+    story: 'a story',
+    dice: 'a dice',
+    game: 'a game',
+    paid_media: 'paid media',
+  }
+  const kind = (Object.keys(kinds) as (keyof typeof kinds)[]).find((key) => message[key] !== undefined)
+  return kind === undefined ? null : kinds[kind]
+}
+
+/** Photos that were sent together come as one message each; they are put together again, as far as they are here. */
+export function joinAlbums(updates: readonly TakenUpdate[]): TakenUpdate[] {
+  const joined: TakenUpdate[] = []
+  for (const update of updates) {
+    const last = joined.at(-1)
+    const isMore = update.message !== undefined && last?.message !== undefined && update.album !== null && update.album === last.album
+    if (!isMore || !isOfSame(last.message, update.message)) {
+      joined.push(update)
+      continue
+    }
+    const text = [last.message.text, update.message.text].filter((part) => part !== '').join('\n')
+    const message = { ...last.message, text, files: [...last.message.files, ...update.message.files] }
+    joined[joined.length - 1] = { ...last, updateId: update.updateId, message }
+  }
+  return joined
+}
+
+function isOfSame(one: IncomingMessage, other: IncomingMessage): boolean {
+  return one.sender.chatId === other.sender.chatId && one.forwardedFrom === other.forwardedFrom
+}

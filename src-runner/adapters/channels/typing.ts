@@ -1,0 +1,55 @@
+import type { Database } from '../../platform/db/database.ts'
+import type { StoredEvent } from '../../contract/events.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { findChannelPersonOfConversation } from '../../domain/channels/owner-conversation.ts'
+import type { JobStore } from '../../domain/jobs/job-store.ts'
+
+/** Services show it for about five seconds. */
+const SAY_AGAIN_MS = 4500
+const MESSAGE_CHANNELS: ReadonlySet<string> = new Set(['telegram', 'discord', 'slack', 'messenger'])
+
+export type Typing = {
+  onEvent(event: StoredEvent): void
+  stop(): void
+}
+
+/** Shows in a chat that a reply is being written while its job runs. */
+export function createTyping({
+  db,
+  jobs,
+  clock,
+  show,
+}: {
+  db: Database
+  jobs: Pick<JobStore, 'findJob'>
+  clock: Clock
+  show(channelId: string, chatId: string): void
+}): Typing {
+  const shown = new Map<string, () => void>()
+
+  function begin(jobId: string): void {
+    const job = jobs.findJob(db, jobId)
+    if (job === null || job.conversationId === null || !MESSAGE_CHANNELS.has(job.channel)) return
+    const person = findChannelPersonOfConversation(db, job.conversationId)
+    if (person === null || person.role === 'refused') return
+    const say = () => show(person.channelId, person.chatId)
+    end(jobId)
+    shown.set(jobId, clock.every(SAY_AGAIN_MS, say))
+    say()
+  }
+
+  function end(jobId: string): void {
+    shown.get(jobId)?.()
+    shown.delete(jobId)
+  }
+
+  return {
+    onEvent(event) {
+      if (event.type === 'job.started' && event.payload.conversationId !== null) begin(event.payload.jobId)
+      if (event.type === 'job.waiting' || event.type === 'job.finished' || event.type === 'job.requeued') end(event.payload.jobId)
+    },
+    stop() {
+      for (const jobId of [...shown.keys()]) end(jobId)
+    },
+  }
+}

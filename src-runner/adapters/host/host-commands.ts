@@ -1,0 +1,72 @@
+import { createMessage } from '../../lib/messages.ts'
+import type { Database } from '../../platform/db/database.ts'
+import { transact } from '../../platform/db/transact.ts'
+import type { Notification, ToRunner } from '../../contract/port.ts'
+import type { PublicAddress, TunnelProgram } from '../../contract/public-address.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError, problemOf } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
+import type { JobStore } from '../../domain/jobs/job-store.ts'
+import type { Worker } from '../../domain/jobs/worker.ts'
+import { changeSettings } from '../../domain/settings/settings.ts'
+
+type AnswerFromHost = Omit<Extract<ToRunner, { type: 'answer_approval' }>, 'type'>
+type TunnelChange = Omit<Extract<ToRunner, { type: 'set_tunnel' }>, 'type'>
+
+/** What a person does outside the page, mostly in the tray. A failure is reported by a notification. */
+export type HostCommands = {
+  cancelJob(jobId: string): void
+  answerApproval(given: AnswerFromHost): void
+  setPauseAll(on: boolean): void
+  setTunnel(change: TunnelChange): void
+}
+
+export type HostCommandsDeps = {
+  db: Database
+  clock: Clock
+  log: Log
+  jobs: Pick<JobStore, 'cancel'>
+  approvals: Pick<ApprovalStore, 'answer'>
+  worker: Pick<Worker, 'nudge'>
+  tunnels: { startTunnel(program: TunnelProgram): Promise<PublicAddress>; stopTunnel(): Promise<PublicAddress> }
+  tell(notification: Notification): void
+}
+
+export function createHostCommands({ db, clock, log, jobs, approvals, worker, tunnels, tell }: HostCommandsDeps): HostCommands {
+  return {
+    cancelJob(jobId) {
+      try {
+        transact(db, (tx) => jobs.cancel(tx, jobId))
+      } catch (error) {
+        // Most likely the job has just ended.
+        log.info({ error, jobId }, 'could not cancel a job')
+      }
+    },
+    answerApproval({ approvalId, decision, answer }) {
+      try {
+        transact(db, (tx) => approvals.answer(tx, { approvalId, decision, remember: 'once', answer: answer ?? undefined }))
+      } catch (error) {
+        log.info({ error, approvalId }, 'could not take an answer from outside the page')
+        const body = error instanceof AppError ? problemOf(error) : createMessage('notify_try_again')
+        tell({ kind: 'approval_waiting', title: createMessage('notify_answer_not_taken'), body, path: `/approvals?id=${approvalId}` })
+      }
+    },
+    setPauseAll(on) {
+      try {
+        transact(db, (tx) => changeSettings(tx, { clock }, { pauseAll: on }))
+        worker.nudge()
+      } catch (error) {
+        log.error({ error, on }, 'could not set pause all')
+      }
+    },
+    setTunnel({ program, on }) {
+      const done = on ? tunnels.startTunnel(program) : tunnels.stopTunnel()
+      done.catch((error: unknown) => {
+        log.info({ error, program, on }, 'could not start or stop a tunnel for the tray')
+        const title = createMessage(on ? 'notify_tunnel_not_started' : 'notify_tunnel_not_stopped')
+        tell({ kind: 'public_address_unreachable', title, body: problemOf(error), path: '/settings/webhooks' })
+      })
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { ErrorCode } from '../../contract/errors.ts'
+import type { AuthMode } from '../../contract/port.ts'
+import type { RouteAccess } from '../../contract/routes.ts'
+
+export type AuthConfig = { authMode: AuthMode; workerSecret: string }
+
+/**
+ * Checks the bearer of a request. The secret is compared as a digest, so `timingSafeEqual` gets equal lengths and response
+ * times reveal nothing.
+ */
+export function createAuth(config: AuthConfig): (access: RouteAccess, req: IncomingMessage) => ErrorCode | null {
+  const expected = digest(config.workerSecret)
+
+  function carriesSecret(req: IncomingMessage): boolean {
+    const given = bearerOf(req)
+    return given !== null && timingSafeEqual(digest(given), expected)
+  }
+
+  return (access, req) => {
+    if (access === 'public') return null
+    if (access === 'worker') return carriesSecret(req) ? null : 'invalid_worker_secret'
+    if (config.authMode === 'local-trust') return null
+    return carriesSecret(req) ? null : 'unauthorized'
+  }
+}
+
+function digest(text: string): Buffer {
+  return hash('sha256', text, 'buffer')
+}
+
+/** The token of the Authorization header. With two such headers neither is trusted. */
+function bearerOf(req: IncomingMessage): string | null {
+  let found: string | null = null
+  for (let i = 0; i < req.rawHeaders.length; i += 2) {
+    if (req.rawHeaders[i]!.toLowerCase() !== 'authorization') continue
+    if (found !== null) return null
+    found = req.rawHeaders[i + 1]!
+  }
+  return /^Bearer +(\S+)$/i.exec(found ?? '')?.[1] ?? null
+}

@@ -1,0 +1,37 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders } from 'node:http'
+import { hasBody } from '../../platform/net/unread-body.ts'
+import { AppError } from '../../lib/errors.ts'
+import { notJson } from './error-response.ts'
+
+/** JSON text may use six bytes for a character (`\u00e9`), and a task has up to 200,000 of them. */
+export const MAX_BODY_BYTES = 2_000_000
+
+const JSON_CONTENT = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?$/i
+
+/**
+ * Accepts only plain JSON in UTF-8. A web page can send text, forms and files to this port without a preflight, but not
+ * this type, and a preflight gets no permission.
+ */
+export function requireJson(headers: IncomingHttpHeaders): void {
+  // An empty body has no type: `curl -d ''` would declare a form.
+  if (!hasBody(headers)) return void delete headers['content-type']
+  if (!JSON_CONTENT.test(headers['content-type'] ?? '')) throw notJson()
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    throw new AppError('unsupported_media_type', 'Send the body without Content-Encoding.')
+  }
+}
+
+/** Returns undefined for an empty body. Keys such as `__proto__` are plain data. */
+export function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined
+  if (!isUtf8(bytes)) throw new AppError('invalid_request', 'The body is not UTF-8.')
+  const text = bytes.toString('utf8')
+  try {
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+  } catch {
+    // The parser's message quotes the body, so it is not passed on.
+    throw new AppError('invalid_request', 'The body is not valid JSON.')
+  }
+}

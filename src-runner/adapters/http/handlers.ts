@@ -1,0 +1,40 @@
+import type { Handlers } from './handler.ts'
+import { agentHandlers } from './handlers/agents.ts'
+import { approvalHandlers } from './handlers/approvals.ts'
+import { chatHandlers } from './handlers/chat.ts'
+import { conversationHandlers } from './handlers/conversations.ts'
+import type { HandlerDeps } from './handlers/deps.ts'
+import { eventHandlers } from './handlers/events.ts'
+import { jobHandlers } from './handlers/jobs.ts'
+import { memoryHandlers } from './handlers/memory.ts'
+import { providerHandlers } from './handlers/providers.ts'
+import { ruleHandlers } from './handlers/rules.ts'
+import { settingsHandlers } from './handlers/settings.ts'
+import { systemHandlers } from './handlers/system.ts'
+import { triggerHandlers } from './handlers/triggers.ts'
+import { scheduleHandlers } from './handlers/schedules.ts'
+import { channelHandlers } from './handlers/channels.ts'
+import { outboxHandlers } from './handlers/outbox.ts'
+import { publicAddressHandlers } from './handlers/public-address.ts'
+
+/** Every route's handler, noun by noun. */
+export function createHandlers(deps: HandlerDeps): Handlers {
+  return {
+    ...systemHandlers(deps),
+    ...jobHandlers(deps),
+    ...chatHandlers(deps),
+    ...conversationHandlers(deps),
+    ...approvalHandlers(deps),
+    ...ruleHandlers(deps),
+    ...agentHandlers(deps),
+    ...memoryHandlers(deps),
+    ...providerHandlers(deps),
+    ...settingsHandlers(deps),
+    ...triggerHandlers(deps),
+    ...scheduleHandlers(deps),
+    ...channelHandlers(deps),
+    ...outboxHandlers(deps),
+    ...publicAddressHandlers(deps),
+    ...eventHandlers(deps),
+  }
+}

@@ -1,0 +1,43 @@
+import { transact } from '../../../platform/db/transact.ts'
+import type { Agent, ModelRef } from '../../../contract/agents.ts'
+import { createAgent, getAgent, listAgents, updateAgent } from '../../../domain/agents/agents.ts'
+import { getProvider } from '../../../domain/providers/providers.ts'
+import { deleteAgent } from '../../../execution/delete-agent.ts'
+import type { Handlers } from '../handler.ts'
+import { unpricedModels } from '../unpriced-models.ts'
+import { requireUsableFolders } from '../usable-folders.ts'
+import type { HandlerDeps } from './deps.ts'
+
+type Routes = 'listAgents' | 'createAgent' | 'getAgent' | 'updateAgent' | 'deleteAgent'
+
+export function agentHandlers({ db, jobs, clock, ids, dataDir, models }: HandlerDeps): Pick<Handlers, Routes> {
+  /** AppError provider_not_found. */
+  function requireProviders(named: { model?: ModelRef | null; fallbacks?: ModelRef[] }): void {
+    for (const ref of [named.model ?? null, ...(named.fallbacks ?? [])]) if (ref !== null) getProvider(db, ref.providerId)
+  }
+
+  const answered = async (agent: Agent) => ({ agent, ...(await unpricedModels({ db, models }, [agent])) })
+
+  return {
+    listAgents: ({ query }) => listAgents(db, query),
+    getAgent: ({ params }) => answered(getAgent(db, params.agentId)),
+
+    async createAgent({ body }) {
+      await requireUsableFolders(body.folders ?? [], dataDir)
+      requireProviders(body)
+      return answered(transact(db, (tx) => createAgent(tx, { clock, ids }, body)))
+    },
+
+    async updateAgent({ params, body }) {
+      getAgent(db, params.agentId)
+      await requireUsableFolders(body.folders ?? [], dataDir)
+      requireProviders(body)
+      return answered(transact(db, (tx) => updateAgent(tx, { clock }, params.agentId, body)))
+    },
+
+    deleteAgent({ params }) {
+      transact(db, (tx) => deleteAgent(tx, { clock, jobs }, params.agentId))
+      return { ok: true }
+    },
+  }
+}

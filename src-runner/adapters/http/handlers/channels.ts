@@ -1,0 +1,145 @@
+import type { Message } from '../../../contract/messages.ts'
+import { transact, type Tx } from '../../../platform/db/transact.ts'
+import type { Channel, CreateChannel } from '../../../contract/channels.ts'
+import { AppError, issueAt } from '../../../lib/errors.ts'
+import { createMessage } from '../../../lib/messages.ts'
+import { channelTokenKey } from '../../../lib/vault.ts'
+import { getAgent } from '../../../domain/agents/agents.ts'
+import {
+  deleteChannel,
+  findChannelOfAccount,
+  findConnectable,
+  getChannel,
+  insertChannel,
+  listChannels,
+  renameChannel,
+  setChannelEnabled,
+  type ChannelAccount,
+} from '../../../domain/channels/channels.ts'
+import { chatOfPerson, findOwner } from '../../../domain/channels/people.ts'
+import { decideOnPerson } from '../../../domain/channels/receive-message.ts'
+import type { Handlers } from '../handler.ts'
+import type { HandlerDeps } from './deps.ts'
+
+type Routes = 'listChannels' | 'createChannel' | 'getChannel' | 'updateChannel' | 'deleteChannel' | 'updateChannelPerson' | 'testChannel'
+
+/**
+ * A token is tried before it is kept, and kept before the row says that it is there: what breaks in between leaves a token
+ * without a channel, which is harmless, and never a channel without a token.
+ */
+export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: HandlerDeps): Pick<Handlers, Routes> {
+  /** Throws AppError channel_refused, with the service's reason. */
+  async function identify(kind: CreateChannel['kind'], token: string, baseUrl: string | null): Promise<ChannelAccount> {
+    const identified = await channels.identify(kind, { token, baseUrl })
+    if (identified.state === 'known') return identified.account
+    throw new AppError('channel_refused', identified.problem)
+  }
+
+  function withLiveTrip(channel: Channel): Channel {
+    const lastRoundTripAt = channels.lastRoundTripAt(channel.id) ?? channel.lastRoundTripAt
+    return { ...channel, lastRoundTripAt }
+  }
+
+  /** Keeps a token for the time of `write`, and for good if that succeeds. */
+  async function withToken<T>(channelId: string, token: string, write: () => T): Promise<T> {
+    const key = channelTokenKey(channelId)
+    const before = await vault.get(key)
+    await vault.set(key, token)
+    try {
+      return write()
+    } catch (error) {
+      // Of a channel that was removed in the meantime nothing may come back: nobody would find it any more.
+      const isGone = error instanceof AppError && error.code === 'channel_not_found'
+      const back = before === null || isGone ? vault.delete(key) : vault.set(key, before)
+      await back.catch((cause: unknown) => log.error({ error: cause, channelId }, 'a token could not be put back'))
+      throw error
+    }
+  }
+
+  async function changeToken(channelId: string, token: string): Promise<void> {
+    const { kind, accountId, baseUrl } = findConnectable(db, channelId)!
+    const account = await identify(kind as CreateChannel['kind'], token, baseUrl)
+    if (account.accountId !== accountId) {
+      throw new AppError('channel_refused', createMessage('chat_other_account', { account: account.name }))
+    }
+    await withToken(channelId, token, () => transact(db, (tx) => renameChannel(tx, channelId, account)))
+  }
+
+  return {
+    listChannels: ({ query }) => ({ channels: listChannels(db, query).map(withLiveTrip) }),
+    getChannel: ({ params }) => ({ channel: withLiveTrip(getChannel(db, params.channelId)) }),
+
+    async createChannel({ body: { agentId, kind, token, baseUrl } }) {
+      getAgent(db, agentId)
+      requireHttpAddress(baseUrl)
+      const account = await identify(kind, token, baseUrl)
+      const present = findChannelOfAccount(db, kind, account.accountId)
+      if (present !== null)
+        throw new AppError('channel_exists', createMessage('chat_account_taken', { account: account.name, agentName: present.agentName }))
+      const id = ids.next()
+      const insert = (tx: Tx) => {
+        // The service took its time to answer.
+        getAgent(tx, agentId)
+        return insertChannel(tx, { clock }, { id, agentId, kind, account, baseUrl })
+      }
+      await withToken(id, token, () => transact(db, insert))
+      await channels.refresh(id)
+      return { channel: withLiveTrip(getChannel(db, id)) }
+    },
+
+    async updateChannel({ params: { channelId }, body: { enabled, token } }) {
+      const before = getChannel(db, channelId)
+      if (token !== undefined) await changeToken(channelId, token)
+      const changes = token !== undefined || (enabled !== undefined && (enabled !== before.enabled || before.status === 'logged_out'))
+      if (changes) {
+        transact(db, (tx) => setChannelEnabled(tx, channelId, enabled ?? before.enabled))
+        await channels.refresh(channelId)
+      }
+      return { channel: withLiveTrip(getChannel(db, channelId)) }
+    },
+
+    async deleteChannel({ params: { channelId } }) {
+      getChannel(db, channelId)
+      // A keychain that is shut would keep the token of a channel that nobody can find any more.
+      await vault.get(channelTokenKey(channelId))
+      transact(db, (tx) => deleteChannel(tx, channelId))
+      return { ok: true }
+    },
+
+    updateChannelPerson({ params: { channelId, personId }, body: { role } }) {
+      const channel = getChannel(db, channelId)
+      return { person: transact(db, (tx) => decideOnPerson(tx, { clock, ids, jobs }, channel, personId, role)) }
+    },
+
+    async testChannel({ params: { channelId } }, call) {
+      const { enabled, name, agentName } = getChannel(db, channelId)
+      if (!enabled) return failed(createMessage('chat_off'))
+      const owner = findOwner(db, channelId)
+      if (owner === null) return failed(createMessage('chat_nobody', { account: name }))
+      const result = await channels.deliver(
+        {
+          id: ids.next(),
+          channelId,
+          chatId: chatOfPerson(db, owner.id),
+          text: `This is a test from Deckhand. What ${agentName} has to say arrives here.`,
+          buttons: [],
+          files: [],
+          partsSent: 0,
+        },
+        call.gone,
+      )
+      return result.state === 'sent' ? { ok: true, message: null } : failed(result.problem)
+    },
+  }
+}
+
+function failed(message: Message) {
+  return { ok: false, message }
+}
+
+function requireHttpAddress(baseUrl: string | null): void {
+  const isFit = baseUrl === null || (URL.canParse(baseUrl) && /^https?:$/.test(new URL(baseUrl).protocol) && new URL(baseUrl).search === '')
+  if (isFit) return
+  const problem = createMessage('server_address')
+  throw new AppError('invalid_request', problem, { issues: [issueAt('baseUrl', problem)] })
+}

@@ -1,0 +1,26 @@
+import { transact } from '../../../platform/db/transact.ts'
+import { deleteConversation, getConversation, listConversations, listMessages } from '../../../domain/conversations/conversations.ts'
+import type { Handlers } from '../handler.ts'
+import type { HandlerDeps } from './deps.ts'
+
+const SHOWN_TURNS = 200
+
+export function conversationHandlers({
+  db,
+  jobs,
+}: HandlerDeps): Pick<Handlers, 'listConversations' | 'getConversation' | 'deleteConversation'> {
+  return {
+    listConversations: ({ query }) => listConversations(db, query),
+
+    getConversation: ({ params: { conversationId } }) => ({
+      conversation: getConversation(db, conversationId),
+      messages: listMessages(db, conversationId, SHOWN_TURNS),
+      jobs: jobs.listJobsOfConversation(db, conversationId, SHOWN_TURNS),
+    }),
+
+    deleteConversation({ params }) {
+      transact(db, (tx) => deleteConversation(tx, { jobs }, params.conversationId))
+      return { ok: true }
+    },
+  }
+}

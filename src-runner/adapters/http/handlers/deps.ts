@@ -1,0 +1,91 @@
+import type { Message } from '../../../contract/messages.ts'
+import type { SandboxState } from '../../../platform/sandbox/sandbox-types.ts'
+import type { Database } from '../../../platform/db/database.ts'
+import type { EventHub } from '../../../platform/events/event-hub.ts'
+import type { LiveJobStreams } from '../../../platform/events/live-job-streams.ts'
+import type { MachineTime } from '../../../platform/time/machine-time.ts'
+import type { ChannelKind } from '../../../contract/channels.ts'
+import type { HealthCheck } from '../../../contract/doctor.ts'
+import type { Recovery } from '../../../contract/notifications.ts'
+import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../../../contract/public-address.ts'
+import type { TemplatePreview } from '../../../contract/triggers.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Ids } from '../../../lib/ids.ts'
+import type { Log } from '../../../lib/log.ts'
+import type { Vault } from '../../../lib/vault.ts'
+import type { FileDiff } from '../../../contract/files.ts'
+import type { SimulateCall, SimulatedCall } from '../../../contract/rules.ts'
+import type { ApprovalStore } from '../../../domain/approvals/approvals.ts'
+import type { ChannelAccount } from '../../../domain/channels/channels.ts'
+import type { JobStore } from '../../../domain/jobs/job-store.ts'
+import type { Deliver } from '../../../domain/outbox/outgoing.ts'
+import type { ScheduleStore } from '../../../domain/schedules/schedule-store.ts'
+import type { Worker } from '../../../domain/jobs/worker.ts'
+import type { FoundServer } from '../../../contract/providers.ts'
+import type { Tool } from '../../../agent/tools/tool.ts'
+import type { JobFiles } from '../../../execution/job-files.ts'
+import type { Models } from '../../../agent/providers/model-source.ts'
+
+export type HandlerDeps = {
+  db: Database
+  jobs: JobStore
+  approvals: ApprovalStore
+  schedules: ScheduleStore
+  /** Decides everything that is due now. */
+  tick(): Promise<{ fired: number; skipped: number; exhausted: number }>
+  /** Some tools exist only with a setting. */
+  tools: () => readonly Tool[]
+  simulate(asked: SimulateCall): Promise<SimulatedCall>
+  /** What the call of a pending approval would change in a file. */
+  previewChange(approvalId: string): Promise<FileDiff | null>
+  worker: Pick<Worker, 'nudge' | 'run'>
+  liveStreams: LiveJobStreams
+  hub: EventHub
+  files: JobFiles
+  models: Pick<Models, 'listModels' | 'checkProvider' | 'forget' | 'hasPrice'>
+  findServers(): Promise<FoundServer[]>
+  /** `again`: check it again instead of returning the last result. */
+  findSandbox(options?: { again?: boolean }): Promise<SandboxState>
+  webhooks: {
+    /** The running time by which limits are measured. */
+    time: MachineTime
+    /** Writes the counts of refused deliveries, so that a list is current. */
+    settle(): void
+    preview(taskTemplate: string, payload: string): TemplatePreview
+    test(triggerId: string, payload: string): Promise<{ jobId: string }>
+    replay(deliveryId: string): Promise<{ jobId: string }>
+  }
+  /** The base of webhook addresses. */
+  webhookBase(): string
+  /** The jobs that were running at a crash; null: there was none. */
+  recovery(): Recovery | null
+  publicAddress: {
+    read(): PublicAddress
+    update(change: UpdatePublicAddress): Promise<PublicAddress>
+    check(): Promise<PublicAddress>
+    startTunnel(program: TunnelProgram): Promise<PublicAddress>
+    stopTunnel(): Promise<PublicAddress>
+  }
+  examine(): Promise<HealthCheck[]>
+  channels: {
+    /** Asks the service whose token this is. */
+    identify(
+      kind: ChannelKind,
+      access: { token: string; baseUrl: string | null },
+    ): Promise<{ state: 'known'; account: ChannelAccount } | { state: 'refused' | 'unreachable'; problem: Message }>
+    /** Reconnects with the present row and token. */
+    refresh(channelId: string): Promise<void>
+    deliver: Deliver
+    lastRoundTripAt(channelId: string): number | null
+  }
+  vault: Vault
+  clock: Clock
+  /** Dates spending. */
+  money: Pick<Clock, 'now'>
+  ids: Ids
+  log: Log
+  /** Deckhand's own folder, closed to every agent. */
+  dataDir: string
+  /** The person's home folder. */
+  home: string
+}

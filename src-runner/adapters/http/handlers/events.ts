@@ -1,0 +1,62 @@
+import { findEventBounds, listEventsAfter } from '../../../platform/events/event-log.sql.ts'
+import type { LiveEvent, StoredEvent } from '../../../contract/events.ts'
+import type { Handlers } from '../handler.ts'
+import { frame, numberedFrame, type EventSink } from '../stream.ts'
+import type { HandlerDeps } from './deps.ts'
+
+export function eventHandlers(deps: HandlerDeps): Pick<Handlers, 'streamEvents'> {
+  return {
+    streamEvents({ query }, call) {
+      const from = call.lastEventId ?? query.after ?? null
+      return (sink) => openEventStream(deps, from, sink)
+    },
+  }
+}
+
+/** A reader that missed more than this reads the lists again instead. */
+const MOST_REPEATED = 2000
+
+/**
+ * Sends the recorded events after `from` (null: from now on), then new ones, each once. Nothing is buffered: a reader that
+ * falls behind continues from the recorded events when it has drained.
+ */
+export function openEventStream({ db, hub }: Pick<HandlerDeps, 'db' | 'hub'>, from: number | null, sink: EventSink): () => void {
+  const { newest } = findEventBounds(db)
+  // A number from the future belongs to another database, such as a restored one. Its reader starts from now.
+  let sentId = from === null || from > newest ? newest : Math.max(from, newest - MOST_REPEATED)
+  let behind = false
+
+  function send(event: StoredEvent): void {
+    if (event.id <= sentId) return
+    sentId = event.id
+    sink.send(numberedFrame(event.id, event.type, JSON.stringify(event.payload)))
+  }
+
+  /** Reading is synchronous, so no event is missed between the last page and the first new event. */
+  function catchUp(): void {
+    behind = true
+    for (;;) {
+      const page = listEventsAfter(db, sentId)
+      for (const event of page) send(event)
+      if (page.length === 0) break
+      if (!sink.keepsUp()) return sink.onDrain(catchUp)
+    }
+    behind = false
+  }
+
+  function onEvent(event: StoredEvent): void {
+    if (behind) return
+    send(event)
+    if (sink.keepsUp()) return
+    behind = true
+    sink.onDrain(catchUp)
+  }
+
+  function onLive(event: LiveEvent): void {
+    if (!behind) sink.send(frame(event.type, JSON.stringify(event.payload)))
+  }
+
+  const stops = [hub.subscribe(onEvent), hub.subscribeLive(onLive)]
+  catchUp()
+  return () => stops.forEach((stop) => stop())
+}

@@ -1,0 +1,71 @@
+import { commitSoon, transact, type Tx } from '../../../platform/db/transact.ts'
+import type { Job } from '../../../contract/jobs.ts'
+import { AppError } from '../../../lib/errors.ts'
+import type { Handlers } from '../handler.ts'
+import { openJobStream } from '../job-stream.ts'
+import { resolveAgent } from './agent-of-task.ts'
+import type { HandlerDeps } from './deps.ts'
+
+type Routes =
+  | 'submitTask'
+  | 'listJobs'
+  | 'countJobs'
+  | 'getJob'
+  | 'listSteps'
+  | 'streamJob'
+  | 'cancelJob'
+  | 'retryJob'
+  | 'listJobFiles'
+  | 'getFileDiff'
+  | 'undoFile'
+
+export function jobHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
+  const { db, jobs, files } = deps
+  return {
+    async submitTask({ body }) {
+      const job = await createJob(deps, (tx) =>
+        jobs.enqueue(tx, {
+          agentId: resolveAgent(tx, body).id,
+          channel: 'api',
+          task: body.task,
+          conversation: body.conversationId ?? null,
+          parentJobId: body.parentJobId,
+        }),
+      )
+      return { jobId: job.id, status: 'pending' }
+    },
+
+    listJobs({ query }) {
+      const { jobs: listed, ...rest } = jobs.listJobs(db, query)
+      return { ...rest, jobs: listed }
+    },
+    countJobs: () => jobs.countJobs(db),
+    getJob: ({ params }) => ({ job: jobs.getJob(db, params.jobId) }),
+    listSteps: ({ params, query }) => ({ steps: jobs.listSteps(db, params.jobId, query.after) }),
+
+    streamJob({ params }) {
+      const job = jobs.getJob(db, params.jobId)
+      return (sink) => openJobStream(deps, job, sink)
+    },
+
+    cancelJob: ({ params }) => ({ job: transact(db, (tx) => jobs.cancel(tx, params.jobId)) }),
+
+    async retryJob({ params }) {
+      return { job: await createJob(deps, (tx) => jobs.retry(tx, params.jobId)) }
+    },
+
+    listJobFiles: async ({ params }) => ({ files: await files.list(params.jobId) }),
+    getFileDiff: ({ params, query }) => files.diff(params.jobId, query.path, query.callId),
+    undoFile: async ({ params, body }) => ({ file: await files.undo(params.jobId, body.path, body.force) }),
+  }
+}
+
+/** Resolves when the job is on disk. What goes wrong without a code of its own is the creation that failed. */
+export async function createJob({ db }: Pick<HandlerDeps, 'db'>, create: (tx: Tx) => Job): Promise<Job> {
+  try {
+    return await commitSoon(db, create)
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw new AppError('job_creation_failed', 'The job could not be created. Nothing was started.', { cause: error })
+  }
+}

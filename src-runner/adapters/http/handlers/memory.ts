@@ -1,0 +1,31 @@
+import { transact } from '../../../platform/db/transact.ts'
+import { listJobMemories } from '../../../domain/memory/job-memories.ts'
+import { createMemory, deleteMemory, listMemories, rewriteMemory } from '../../../domain/memory/memories.ts'
+import type { Handlers } from '../handler.ts'
+import type { HandlerDeps } from './deps.ts'
+
+type Routes = 'listMemories' | 'createMemory' | 'updateMemory' | 'deleteMemory' | 'listJobMemories'
+
+export function memoryHandlers({ db, jobs, clock, ids }: HandlerDeps): Pick<Handlers, Routes> {
+  return {
+    listMemories: ({ query }) => listMemories(db, query),
+
+    createMemory: ({ body }) => ({
+      memory: transact(db, (tx) => createMemory(tx, { clock, ids }, { ...body, writer: null, untrusted: false })),
+    }),
+
+    updateMemory: ({ params, body }) => ({
+      memory: transact(db, (tx) => rewriteMemory(tx, { clock }, params.memoryId, body.text)),
+    }),
+
+    deleteMemory({ params }) {
+      transact(db, (tx) => deleteMemory(tx, params.memoryId))
+      return { ok: true }
+    },
+
+    listJobMemories({ params }) {
+      jobs.getJob(db, params.jobId)
+      return { memories: listJobMemories(db, params.jobId) }
+    },
+  }
+}

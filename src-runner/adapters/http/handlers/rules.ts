@@ -1,0 +1,21 @@
+import { transact } from '../../../platform/db/transact.ts'
+import { createRule, deleteRule, listRules } from '../../../domain/rules/rules.ts'
+import type { Handlers } from '../handler.ts'
+import type { HandlerDeps } from './deps.ts'
+
+type Routes = 'listRules' | 'createRule' | 'deleteRule' | 'simulateCall' | 'listTools'
+
+export function ruleHandlers({ db, clock, ids, simulate, tools }: HandlerDeps): Pick<Handlers, Routes> {
+  return {
+    listRules: ({ query }) => listRules(db, query),
+    createRule: ({ body }) => ({ rule: transact(db, (tx) => createRule(tx, { clock, ids }, body, 'person')) }),
+
+    deleteRule({ params }) {
+      transact(db, (tx) => deleteRule(tx, params.ruleId))
+      return { ok: true }
+    },
+
+    simulateCall: ({ body }) => simulate(body),
+    listTools: () => ({ tools: tools().map(({ name, description, effect }) => ({ name, description, effect })) }),
+  }
+}

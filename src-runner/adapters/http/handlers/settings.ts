@@ -1,0 +1,88 @@
+import { transact } from '../../../platform/db/transact.ts'
+import { isOpening } from '../../../platform/net/address-guard.ts'
+import type { Settings, UpdateWebSearch, WebSearch } from '../../../contract/settings.ts'
+import { AppError, issueAt } from '../../../lib/errors.ts'
+import { createMessage } from '../../../lib/messages.ts'
+import { WEB_SEARCH_KEY } from '../../../lib/vault.ts'
+import { getProvider } from '../../../domain/providers/providers.ts'
+import { changeSettings, readSettings } from '../../../domain/settings/settings.ts'
+import { UTC_DAY_MS } from '../../../domain/spend/add-spend.sql.ts'
+import { readSpend } from '../../../domain/spend/spend.sql.ts'
+import { missingFrom } from '../../../agent/tools/web-search/search-providers.ts'
+import { makeSampleFolder } from '../sample-folder.ts'
+import { unpricedModelsOfAll } from '../unpriced-models.ts'
+import type { Handlers } from '../handler.ts'
+import type { HandlerDeps } from './deps.ts'
+
+type Routes = 'getSettings' | 'updateSettings' | 'updateWebSearch' | 'makeSampleFolder' | 'getSpend'
+
+export function settingsHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
+  const { db, clock, money, worker } = deps
+  const write = (change: Partial<Settings>) => transact(db, (tx) => changeSettings(tx, { clock }, change))
+  return {
+    getSettings: () => ({ settings: readSettings(db) }),
+
+    async updateSettings({ body }) {
+      if (body.defaultModel != null) getProvider(db, body.defaultModel.providerId)
+      requireOpenings(body.openedHosts ?? [])
+      const settings = write(body)
+      // More places may be free than a moment ago.
+      worker.nudge()
+      return { settings, ...(await unpricedModelsOfAll(deps)) }
+    },
+
+    updateWebSearch: async ({ body }) => ({ settings: await withSearchKey(deps, body.webSearch, (webSearch) => write({ webSearch })) }),
+
+    makeSampleFolder: async () => ({ path: await makeSampleFolder(deps.home) }),
+
+    // A clock that was ahead for days left spending on days that are still to come: no page is to show those unasked.
+    getSpend: ({ query }) => readSpend(db, { to: endOfUtcDay(money.now()), ...query }),
+  }
+}
+
+function endOfUtcDay(at: number): number {
+  return at - (at % UTC_DAY_MS) + UTC_DAY_MS
+}
+
+/**
+ * Puts the key of web search where it belongs and then writes what is known of it. A key is for one provider at one
+ * address: it is forgotten when either changes, so that it is never sent to somebody it was not given for.
+ */
+async function withSearchKey(
+  { db, vault, log }: HandlerDeps,
+  wanted: UpdateWebSearch | null,
+  write: (webSearch: WebSearch | null) => Settings,
+): Promise<Settings> {
+  const before = readSettings(db).webSearch
+  const isSamePlace = before !== null && wanted !== null && before.kind === wanted.kind && before.baseUrl === wanted.baseUrl
+  const keeps = isSamePlace && wanted.apiKey === undefined
+  const apiKey = wanted?.apiKey ?? null
+  const hasKey = keeps ? before.hasKey : apiKey !== null
+  if (wanted !== null) requireComplete(wanted, hasKey)
+  const kept = wanted === null ? null : { kind: wanted.kind, baseUrl: wanted.baseUrl, hasKey }
+  // A machine without a keychain may still search where no key is needed.
+  if (keeps || (apiKey === null && before?.hasKey !== true)) return write(kept)
+  const held = await vault.get(WEB_SEARCH_KEY)
+  const put = (key: string | null) => (key === null ? vault.delete(WEB_SEARCH_KEY) : vault.set(WEB_SEARCH_KEY, key))
+  await put(apiKey)
+  try {
+    return write(kept)
+  } catch (error) {
+    await put(held).catch((cause: unknown) => log.error({ error: cause }, 'the key of web search could not be put back'))
+    throw error
+  }
+}
+
+function requireComplete({ kind, baseUrl }: UpdateWebSearch, hasKey: boolean): void {
+  const missing = missingFrom(baseUrl === null ? { kind } : { kind, baseUrl }, hasKey)
+  if (missing === null) return
+  const path = `webSearch.${missing.code === 'search_needs_key' ? 'apiKey' : 'baseUrl'}`
+  throw new AppError('invalid_request', missing, { issues: [issueAt(path, missing)] })
+}
+
+function requireOpenings(hosts: readonly string[]): void {
+  const issues = hosts.flatMap((host, i) =>
+    isOpening(host) ? [] : [issueAt(`openedHosts.${i}`, createMessage('host_unreadable', { host }))],
+  )
+  if (issues.length > 0) throw new AppError('invalid_request', issues[0]!.detail!, { issues })
+}

@@ -1,0 +1,87 @@
+import { createMessage } from '../../lib/messages.ts'
+import type { Approval } from '../../contract/approvals.ts'
+import type { LiveJobStream } from '../../contract/events.ts'
+import { isTerminal, type ChatStreamEvent, type Job } from '../../contract/jobs.ts'
+import { unreachable } from '../../lib/errors.ts'
+import type { HandlerDeps } from './handlers/deps.ts'
+import { frame, type EventSink } from './stream.ts'
+
+/**
+ * Sends a job as it happens: `start`, then the text under way so far and what follows, then `done` when it has ended
+ * or waits for somebody. `done` is always the last and its reply is what counts; a job that failed says `error` before.
+ */
+export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'liveStreams' | 'approvals'>, job: Job, sink: EventSink): () => void {
+  const { db, jobs, liveStreams, approvals } = deps
+  let ended = false
+  let detach = () => {}
+
+  function stop(): void {
+    ended = true
+    detach()
+  }
+
+  function sendEnd(): void {
+    if (ended) return
+    stop()
+    const now = jobs.getJob(db, job.id)
+    if (now.status === 'failed') {
+      send(sink, {
+        type: 'error',
+        error: now.error ?? 'internal',
+        message: now.errorMessage ?? createMessage('job_broken'),
+      })
+    }
+    for (const { id, kind, callId, tool, expiresAt, ...about } of approvals.listPendingOf(db, job.id)) {
+      send(sink, { type: 'approval', approvalId: id, kind, callId, tool, summary: summaryOf({ tool, ...about }), expiresAt })
+    }
+    const reply = now.result ?? textSoFar(deps, now)
+    send(sink, { type: 'done', reply, jobId: now.id, conversationId: now.conversationId, status: now.status, costUsd: now.costUsd })
+    sink.end()
+  }
+
+  function onTail(tail: LiveJobStream): void {
+    if (ended) return
+    switch (tail.type) {
+      case 'delta':
+        // The one line that runs for every token of every model.
+        return sink.send(`event: delta\ndata: {"text":${JSON.stringify(tail.text)},"seq":${tail.seq}}\n\n`)
+      case 'reset':
+      case 'tool':
+      case 'tool_output':
+        return send(sink, tail)
+      case 'waiting':
+      case 'finished':
+        return sendEnd()
+      case 'step':
+        return
+      default:
+        return unreachable(tail)
+    }
+  }
+
+  send(sink, { type: 'start', jobId: job.id, conversationId: job.conversationId })
+  detach = liveStreams.attach(job.id, onTail)
+  // Attached first, then read: an end before is seen here, an end after is heard there.
+  const { status } = jobs.getJob(db, job.id)
+  if (isTerminal(status) || status.startsWith('awaiting_')) sendEnd()
+  return stop
+}
+
+/** What a turn that waits has said so far: the texts of its recorded replies. */
+export function textSoFar({ db, jobs }: Pick<HandlerDeps, 'db' | 'jobs'>, job: Job): string {
+  return jobs
+    .listSteps(db, job.id)
+    .flatMap((step) => (step.kind === 'reply' && step.text !== '' ? [step.text] : []))
+    .join('\n\n')
+}
+
+/** One line for a card that is shown before the approval itself is read. */
+function summaryOf({ tool, facts, question, budget }: Pick<Approval, 'tool' | 'facts' | 'question' | 'budget'>): string {
+  if (question !== null) return question.text
+  if (budget !== null) return `$${budget.spentUsd.toFixed(2)} of $${budget.limitUsd.toFixed(2)} are spent.`
+  return facts?.summary ?? `Did ${tool ?? 'the call'} take effect?`
+}
+
+function send(sink: EventSink, { type, ...data }: ChatStreamEvent): void {
+  sink.send(frame(type, JSON.stringify(data)))
+}

@@ -1,0 +1,560 @@
+import { METHODS } from 'node:http'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AuthMode } from '../../contract/port.ts'
+import { ROUTES, type Route, type RouteName } from '../../contract/routes.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { silentLog } from '../../lib/log.ts'
+import { sendRaw, toBytes, type RawAnswer, type RawRequest } from '../../testing/raw-http.ts'
+import type { Handlers } from './handler.ts'
+import { createHttpServer, type HttpServer } from './server.ts'
+
+const SECRET = 'the-worker-secret-of-this-test-0123456789'
+const ORIGIN = 'http://127.0.0.1:3000'
+const ID = '018f4e9a-7b1c-7c3d-8e4f-0123456789ab'
+const NAMES = Object.keys(ROUTES) as RouteName[]
+const BODY_NAMES = NAMES.filter((name) => 'body' in ROUTES[name])
+
+/** A body that each route takes, so that only the attack can be what is refused. */
+const BODIES: Partial<Record<RouteName, unknown>> = {
+  runWorker: { jobId: ID },
+  submitTask: { task: 'x' },
+  chat: { agentId: ID, message: 'x' },
+  chatStream: { agentId: ID, message: 'x' },
+  createAgent: { name: 'x' },
+  updateAgent: { name: 'x' },
+  createProvider: { kind: 'openai', name: 'x' },
+  updateProvider: { name: 'x' },
+  setModelPrice: { model: { providerId: 'demo', model: 'demo' }, price: null },
+  updateSettings: { concurrency: 2 },
+  resolveApproval: { approvalId: ID, decision: 'approve' },
+  createRule: { effect: 'ask', tool: 'x' },
+  simulateCall: { tool: 'x' },
+  updateWebSearch: { webSearch: null },
+  undoFile: { path: 'Docs/a' },
+  createMemory: { text: 'x' },
+  updateMemory: { text: 'x' },
+  createTrigger: { name: 'x', taskTemplate: 'x' },
+  previewTemplate: { taskTemplate: 'x', payload: '{}' },
+  testTrigger: { payload: '{}' },
+  createSchedule: { name: 'x', agentId: ID, cron: '0 9 * * *', timezone: 'UTC', task: 'x' },
+  updateSchedule: { name: 'x' },
+  runTick: {},
+  createChannel: { agentId: ID, kind: 'telegram', token: 'x' },
+  updateChannel: { enabled: true },
+  updateChannelPerson: { role: 'owner' },
+  updatePublicAddress: { url: null },
+  startTunnel: { program: 'ngrok' },
+}
+/** What a route cannot do without in its query. */
+const QUERIES: Partial<Record<RouteName, string>> = {
+  getFileDiff: '?path=Docs%2Fa',
+  previewCron: '?cron=x&timezone=UTC',
+  sumUpSchedules: '?from=0',
+}
+
+const MODES: AuthMode[] = ['local-trust', 'local-auth']
+
+describe.each(MODES)('the server in %s', (authMode) => {
+  let server: HttpServer
+  let port: number
+  let handled: RouteName[] = []
+
+  beforeAll(async () => {
+    server = createHttpServer({
+      handlers: recordingHandlers((name) => handled.push(name)),
+      auth: { authMode, workerSecret: SECRET },
+      gate: { authMode, hosts: new Set(['deckhand.lan']), origins: new Set() },
+      clock: systemClock,
+      log: silentLog,
+      deadlines: { headersMs: 300, requestMs: 300, checkEveryMs: 50 },
+    })
+    port = (await server.listen('127.0.0.1', 0)).port
+  })
+  afterAll(() => server.close())
+
+  /** A good request to a route, to be spoilt by the test. */
+  function good(name: RouteName): RawRequest {
+    const route: Route = ROUTES[name]
+    const body = BODIES[name] === undefined ? undefined : JSON.stringify(BODIES[name])
+    const headers: [string, string][] = [
+      ['Host', '127.0.0.1:3001'],
+      ['Connection', 'close'],
+      ['Authorization', `Bearer ${SECRET}`],
+    ]
+    if (body !== undefined) headers.push(['Content-Type', 'application/json'], ['Content-Length', String(Buffer.byteLength(body))])
+    return { method: route.method, target: route.path.replace(/:\w+/g, ID) + (QUERIES[name] ?? ''), headers, body }
+  }
+
+  function without(request: RawRequest, name: string): RawRequest {
+    return { ...request, headers: request.headers.filter(([header]) => header.toLowerCase() !== name) }
+  }
+
+  function having(request: RawRequest, ...headers: [string, string][]): RawRequest {
+    const replaced = headers.reduce((sofar, [name]) => without(sofar, name.toLowerCase()), request)
+    return { ...replaced, headers: [...replaced.headers, ...headers] }
+  }
+
+  function withBody(request: RawRequest, body: string | Buffer): RawRequest {
+    return { ...having(request, ['Content-Type', 'application/json'], ['Content-Length', String(Buffer.byteLength(body))]), body }
+  }
+
+  async function send(request: RawRequest): Promise<RawAnswer & { handled: RouteName[] }> {
+    handled = []
+    const answer = await sendRaw(port, toBytes(request))
+    return { ...answer, handled }
+  }
+
+  async function expectRefused(request: RawRequest, status: number, code: string): Promise<void> {
+    const answer = await send(request)
+    expect({ status: answer.status, error: errorOf(answer), handled: answer.handled }).toEqual({ status, error: code, handled: [] })
+    expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+  }
+
+  async function expectHandled(request: RawRequest, name: RouteName): Promise<void> {
+    const answer = await send(request)
+    expect({ status: answer.status, handled: answer.handled }).toEqual({ status: ROUTES[name].status, handled: [name] })
+  }
+
+  it('handles a good request on every route', async () => {
+    for (const name of NAMES) await expectHandled(good(name), name)
+  })
+
+  it('takes a good request without any secret exactly where the table says so', async () => {
+    for (const name of NAMES) {
+      const { access } = ROUTES[name]
+      const request = without(good(name), 'authorization')
+      if (access === 'worker') await expectRefused(request, 403, 'invalid_worker_secret')
+      else if (access === 'runner' && authMode !== 'local-trust') await expectRefused(request, 401, 'unauthorized')
+      else await expectHandled(request, name)
+    }
+  })
+
+  it.each([
+    'evil.example',
+    'evil.example:3001',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    '127.0.0.1@evil.example',
+    '[::ffff:127.0.0.1]',
+    '2130706433',
+    '0x7f000001',
+    '0.0.0.0:3001',
+    '127.1',
+    'localhost..',
+    'localhost:3001:1',
+    'a'.repeat(300),
+    '',
+  ])('refuses the host %j on every route and on unknown paths', async (host) => {
+    for (const name of NAMES) await expectRefused(having(good(name), ['Host', host]), 403, 'forbidden_host')
+    await expectRefused({ ...having(good('health'), ['Host', host]), target: '/nowhere' }, 403, 'forbidden_host')
+  })
+
+  it.each(['LOCALHOST', 'localhost.', 'localhost:3001', '127.0.0.1', '[::1]:3001', 'deckhand.lan:3001'])(
+    'lets the host %j in',
+    async (host) => {
+      for (const name of NAMES) await expectHandled(having(good(name), ['Host', host]), name)
+    },
+  )
+
+  it('refuses a missing host and two hosts, in either order and in HTTP/1.0 too', async () => {
+    for (const name of NAMES) {
+      const request = without(good(name), 'host')
+      await expectRefused(request, 403, 'forbidden_host')
+      for (const pair of [
+        ['localhost', 'evil.example'],
+        ['evil.example', 'localhost'],
+        ['localhost', 'localhost'],
+      ]) {
+        await expectRefused({ ...request, headers: [...request.headers, ['Host', pair[0]!], ['host', pair[1]!]] }, 403, 'forbidden_host')
+      }
+      const old = await sendRaw(port, toBytes(request).toString('latin1').replace('HTTP/1.1', 'HTTP/1.0'))
+      expect({ status: old.status, handled }).toEqual({ status: 403, handled: [] })
+    }
+  })
+
+  it.each(['https://evil.example', 'null', 'http://localhost:5173', `${ORIGIN}.evil`, 'file://', `${ORIGIN}/`, ''])(
+    'refuses the origin %j on every route',
+    async (origin) => {
+      for (const name of NAMES) await expectRefused(having(good(name), ['Origin', origin]), 403, 'forbidden_origin')
+    },
+  )
+
+  it('refuses every request of a page, whichever page it is', async () => {
+    for (const name of NAMES) {
+      for (const site of ['cross-site', 'same-site', 'Cross-Site', 'same-origin']) {
+        await expectRefused(having(good(name), ['Sec-Fetch-Site', site]), 403, 'forbidden_origin')
+        await expectRefused(having(good(name), ['Host', 'localhost:3001'], ['Sec-Fetch-Site', site]), 403, 'forbidden_origin')
+      }
+      for (const origin of [ORIGIN, 'http://127.0.0.1:3001', 'http://localhost:3001']) {
+        await expectRefused(having(good(name), ['Origin', origin]), 403, 'forbidden_origin')
+      }
+      // Typed by a person: no page has a hand in it.
+      await expectHandled(having(good(name), ['Sec-Fetch-Site', 'none']), name)
+    }
+  })
+
+  it('refuses HTTP/1.0, which a plain reverse proxy speaks', async () => {
+    for (const name of NAMES) {
+      handled = []
+      const old = await sendRaw(port, toBytes(good(name)).toString('latin1').replace('HTTP/1.1', 'HTTP/1.0'))
+      expect([name, old.status, errorOf(old), handled]).toEqual([name, 403, 'forbidden_forwarded', []])
+    }
+  })
+
+  it('lets no page of another origin embed an answer', async () => {
+    const requests = [good('health'), having(good('health'), ['Host', 'evil.example']), { ...good('health'), target: '/nowhere' }]
+    for (const bytes of [
+      ...requests.map(toBytes),
+      'no http\r\n\r\n',
+      'POST /webhooks/a/b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    ]) {
+      expect((await sendRaw(port, bytes)).headers.get('cross-origin-resource-policy')).toBe('same-origin')
+    }
+  })
+
+  it('refuses a bodyless post of a page that asks for no preflight', async () => {
+    const request = having(without(good('cancelJob'), 'content-type'), ['Sec-Fetch-Site', 'cross-site'], ['Sec-Fetch-Mode', 'no-cors'])
+    await expectRefused(request, 403, 'forbidden_origin')
+  })
+
+  it.each(['X-Forwarded-For', 'X-Forwarded-Host', 'Forwarded', 'X-Real-IP', 'CF-Connecting-IP', 'Via'])(
+    'judges a request forwarded with %s',
+    async (header) => {
+      for (const name of NAMES) {
+        const request = having(good(name), [header, '127.0.0.1'])
+        if (authMode === 'local-trust') await expectRefused(request, 403, 'forbidden_forwarded')
+        else await expectHandled(request, name)
+      }
+    },
+  )
+
+  it('lets nothing but the two-part webhook path around the gate, and that path is a plain 404', async () => {
+    const foreign = { ...having(good('health'), ['Host', 'evil.example'], ['X-Forwarded-For', '1.2.3.4']), method: 'POST' }
+    await expectRefused({ ...foreign, target: '/webhooks/a/b' }, 404, 'not_found')
+    for (const target of ['/webhooks/a', '/webhooks/a/b/c', '//webhooks/a/b', '/Webhooks/a/b', 'http://evil.example/webhooks/a/b']) {
+      await expectRefused({ ...foreign, target }, 403, 'forbidden_host')
+    }
+    await expectRefused({ ...foreign, method: 'GET', target: '/webhooks/a/b' }, 403, 'forbidden_host')
+  })
+
+  it('answers a webhook slug of any length and encoding with the same bytes', async () => {
+    const slugs = ['a', 'a%2Fb', 'a%00b', '%2e%2e', 'a'.repeat(100), 'a'.repeat(101), 'b'.repeat(5000), '%F0%9F%98%80', '%zz']
+    const answers: string[] = []
+    for (const slug of slugs) {
+      const answer = await send({ ...good('health'), method: 'POST', target: `/webhooks/${slug}/s3cret` })
+      answers.push(answer.text.replace(/Date: .*/, ''))
+    }
+    expect(new Set(answers).size).toBe(1)
+    expect(answers[0]).toContain('{"error":"not_found"}')
+  })
+
+  it.each([
+    'text/plain',
+    'text/plain;application/json',
+    'application/json\ta',
+    'application/json; charset=utf-7',
+    'application/json; charset=utf-8; boundary=x',
+    'application/jsonp',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/vnd.api+json',
+    '',
+  ])('refuses a body of type %j on every route that takes one', async (type) => {
+    for (const name of BODY_NAMES) await expectRefused(having(good(name), ['Content-Type', type]), 415, 'unsupported_media_type')
+  })
+
+  it.each([
+    'application/json',
+    'APPLICATION/JSON',
+    ' application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+  ])('takes a body of type %j', async (type) => {
+    for (const name of BODY_NAMES) await expectHandled(having(good(name), ['Content-Type', type]), name)
+  })
+
+  it('refuses a body without a type, and one that is compressed', async () => {
+    for (const name of BODY_NAMES) {
+      await expectRefused(without(good(name), 'content-type'), 415, 'unsupported_media_type')
+      for (const encoding of ['gzip', 'br', 'deflate'])
+        await expectRefused(having(good(name), ['Content-Encoding', encoding]), 415, 'unsupported_media_type')
+    }
+  })
+
+  it('asks for the secret before it looks at the body', async () => {
+    for (const name of BODY_NAMES.filter((name) => authMode !== 'local-trust' || ROUTES[name].access === 'worker')) {
+      const request = having(good(name), ['Content-Type', 'text/plain'], ['Authorization', 'Bearer wrong'])
+      const [status, code] = ROUTES[name].access === 'worker' ? ([403, 'invalid_worker_secret'] as const) : ([401, 'unauthorized'] as const)
+      await expectRefused(request, status, code)
+    }
+  })
+
+  it('answers OPTIONS with 404, and other methods with 405 that names the right ones', async () => {
+    for (const name of NAMES) {
+      await expectRefused({ ...without(good(name), 'authorization'), method: 'OPTIONS' }, 404, 'not_found')
+    }
+    for (const method of METHODS.filter((method) => !['CONNECT', 'GET', 'HEAD', 'OPTIONS'].includes(method))) {
+      const answer = await send({ ...without(good('health'), 'authorization'), method })
+      expect([method, answer.status, answer.headers.get('allow'), errorOf(answer)]).toEqual([
+        method,
+        405,
+        'GET, HEAD',
+        'method_not_allowed',
+      ])
+    }
+    const unknown = await send({ ...good('health'), method: 'DELETE', target: '/nowhere' })
+    expect([unknown.status, unknown.body]).toEqual([404, '{"error":"not_found"}'])
+  })
+
+  it('does not take another method from a header', async () => {
+    await expectHandled(having(good('getAgent'), ['X-HTTP-Method-Override', 'DELETE'], ['X-Method-Override', 'DELETE']), 'getAgent')
+  })
+
+  it('answers HEAD like GET without a body, and never opens a stream for it', async () => {
+    const head = await send({ ...good('health'), method: 'HEAD' })
+    expect([head.status, head.body]).toEqual([200, ''])
+    expect((await send({ ...good('streamEvents'), method: 'HEAD' })).status).toBe(405)
+  })
+
+  it.each<[string, (path: string) => string]>([
+    ['upper case', (path) => path.replace('/api/', '/API/')],
+    ['double slash', (path) => `/${path}`],
+    ['encoded slash', (path) => path.replace('/api/', '/api%2f')],
+    ['trailing slash', (path) => `${path}/`],
+    ['semicolon', (path) => `${path};x`],
+    ['dot segment', (path) => path.replace('/api/', '/api/./')],
+    ['parent segment', (path) => path.replace('/api/', '/x/../api/')],
+    ['double encoding', (path) => path.replace('/api/', '/api%252f')],
+    ['broken escape', (path) => `${path}%zz`],
+    ['NUL', (path) => `${path}%00`],
+    ['backslash', (path) => path.replaceAll('/', '\\')],
+  ])('never takes a path with a trick for the real one: %s', async (_what, spoil) => {
+    // A provider's id is any text, so with something behind it, it is another id and a matter for its handler.
+    for (const name of NAMES.filter((name) => !ROUTES[name].path.endsWith(':providerId'))) {
+      const [path, query] = good(name).target.split('?')
+      const request = { ...good(name), target: spoil(path!) + (query === undefined ? '' : `?${query}`) }
+      const answer = await send(request)
+      expect([400, 404, 405]).toContain(answer.status)
+      expect(answer.handled).toEqual([])
+      expect(answer.body).not.toContain(request.target)
+    }
+  })
+
+  it('answers an unknown path with the same bytes, whatever is in it, with and without the secret', async () => {
+    const bodies = new Set<string>()
+    for (const target of [
+      '/',
+      '/nowhere',
+      '/api',
+      '/api/%zz',
+      `/${'x'.repeat(101)}`,
+      `/${'x'.repeat(9000)}`,
+      '/api/agents/a/b/c',
+      '/<script>',
+    ]) {
+      for (const request of [good('health'), without(good('health'), 'authorization')]) {
+        const answer = await send({ ...request, target })
+        expect(answer.status).toBe(404)
+        bodies.add(answer.body)
+      }
+    }
+    expect([...bodies]).toEqual(['{"error":"not_found"}'])
+  })
+
+  it('refuses a target that names an authority', async () => {
+    for (const name of NAMES) {
+      const { target } = good(name)
+      await expectRefused({ ...good(name), target: `http://evil.example${target}` }, 400, 'invalid_request')
+      await expectRefused({ ...good(name), target: `http://127.0.0.1:3001${target}` }, 400, 'invalid_request')
+    }
+  })
+
+  it('refuses every upgrade and closes the connection', async () => {
+    for (const name of NAMES) {
+      const request = having(without(good(name), 'connection'), ['Connection', 'Upgrade'], ['Upgrade', 'websocket'])
+      await expectRefused(request, 400, 'invalid_request')
+      await expectRefused(having(request, ['Origin', 'https://evil.example']), 403, 'forbidden_origin')
+    }
+    await expectRefused({ ...having(good('health'), ['Upgrade', 'websocket']), target: '/nowhere' }, 400, 'invalid_request')
+    const connectAnswer = await sendRaw(port, 'CONNECT 127.0.0.1:80 HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    expect(connectAnswer.status).not.toBe(200)
+  })
+
+  it('passes over the offer of HTTP/2 that plain clients attach', async () => {
+    await expectHandled(having(good('health'), ['Connection', 'close, Upgrade'], ['Upgrade', 'h2c']), 'health')
+  })
+
+  it.each([
+    ['empty', ['Authorization', '']],
+    ['no scheme', ['Authorization', SECRET]],
+    ['Basic', ['Authorization', `Basic ${SECRET}`]],
+    ['one byte short', ['Authorization', `Bearer ${SECRET.slice(0, -1)}`]],
+    ['one byte more', ['Authorization', `Bearer ${SECRET}x`]],
+    ['a second word', ['Authorization', `Bearer ${SECRET} x`]],
+    ['other case', ['Authorization', `Bearer ${SECRET.toUpperCase()}`]],
+    ['10 kB', ['Authorization', `Bearer ${'x'.repeat(10_000)}`]],
+    ['not ASCII', ['Authorization', 'Bearer \xe9\xff']],
+  ] as [string, [string, string]][])('does not trust a bearer that is wrong: %s', async (_what, header) => {
+    for (const name of NAMES) {
+      const { access } = ROUTES[name]
+      const request = having(good(name), header)
+      if (access === 'worker') await expectRefused(request, 403, 'invalid_worker_secret')
+      else if (access === 'runner' && authMode !== 'local-trust') await expectRefused(request, 401, 'unauthorized')
+      else await expectHandled(request, name)
+    }
+  })
+
+  it('takes a request without a body whatever type it names, as curl and forms send it', async () => {
+    for (const name of ['pauseTrigger', 'cancelJob', 'runTick'] as const) {
+      const request = { ...without(good(name), 'content-type'), body: '' }
+      for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
+        await expectHandled(having(request, ['Content-Type', type], ['Content-Length', '0']), name)
+      }
+      await expectRefused(having(withBody(request, 'x'), ['Content-Type', 'text/plain']), 415, 'unsupported_media_type')
+    }
+  })
+
+  it('does not trust two bearers, even if one is right', async () => {
+    const request = good('runWorker')
+    await expectRefused({ ...request, headers: [...request.headers, ['authorization', 'Bearer other']] }, 403, 'invalid_worker_secret')
+  })
+
+  it('closes a connection whose header is too large or holds a NUL', async () => {
+    for (const value of ['x'.repeat(1_000_000), 'a\0b']) {
+      const answer = await sendRaw(port, toBytes(having(good('health'), ['Authorization', `Bearer ${value}`]))).catch(() => null)
+      expect(answer === null || answer.status === 400 || answer.status === 0).toBe(true)
+    }
+    await expectHandled(good('health'), 'health')
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['half an object', '{"task":'],
+    ['a trailing comma', '{"task":"x",}'],
+    ['NaN', '{"task":NaN}'],
+    ['single quotes', "{'task':'x'}"],
+    ['null', 'null'],
+    ['a string', '"str"'],
+    ['a list', '[]'],
+    ['a number beyond double', '1e400'],
+    ['100,000 open brackets', '['.repeat(100_000)],
+    ['480,000 nested lists', '['.repeat(480_000) + ']'.repeat(480_000)],
+    ['nested objects', '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000)],
+    ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
+  ] as [string, string | Buffer][])('answers 400 to a body of %s, and repeats nothing of it', async (_what, body) => {
+    for (const name of ['submitTask', 'chat', 'chatStream', 'runWorker', 'createProvider'] as const) {
+      const answer = await send(withBody(good(name), body))
+      expect({ status: answer.status, error: errorOf(answer), handled: answer.handled }).toEqual({
+        status: 400,
+        error: 'invalid_request',
+        handled: [],
+      })
+      expect(answer.body.length).toBeLessThan(1000)
+    }
+  })
+
+  it('refuses keys that a prototype has like any other field that it does not know', async () => {
+    for (const extra of [
+      '"__proto__":{"polluted":1}',
+      '"constructor":{"prototype":{"polluted":1}}',
+      '"hasOwnProperty":1',
+      '"toString":null',
+    ]) {
+      await expectRefused(withBody(good('submitTask'), `{${extra},"task":"x"}`), 400, 'unknown_field')
+      await expectRefused(withBody(good('submitTask'), `{"__proto__":{"task":"x"}}`), 400, 'invalid_request')
+    }
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  it('takes the last of doubled keys, a byte order mark, and a lone surrogate', async () => {
+    await expectHandled(withBody(good('submitTask'), '{"task":1,"task":"x"}'), 'submitTask')
+    await expectHandled(withBody(good('submitTask'), '\ufeff{"task":"x"}'), 'submitTask')
+    await expectHandled(withBody(good('submitTask'), '{"task":"\\ud800"}'), 'submitTask')
+  })
+
+  it('takes a post whose body may be left out with none, with {}, and with the type alone', async () => {
+    for (const name of NAMES.filter((name) => ROUTES[name].method === 'POST' && !('body' in ROUTES[name]))) {
+      const bare = without(without({ ...good(name), body: undefined }, 'content-type'), 'content-length')
+      await expectHandled(bare, name)
+      await expectHandled(withBody(good(name), '{}'), name)
+      await expectHandled(having(bare, ['Content-Type', 'application/json']), name)
+      await expectRefused(withBody(good(name), '{'), 400, 'invalid_request')
+    }
+  })
+
+  it('takes the longest task that is allowed, and says 413 to a body above the limit', async () => {
+    const longest = JSON.stringify({ task: 'é'.repeat(200_000) }).replaceAll('é', '\\u00e9')
+    await expectHandled(withBody(good('submitTask'), longest), 'submitTask')
+    await expectRefused(withBody(good('submitTask'), `{"task":"${'x'.repeat(200_001)}"}`), 400, 'invalid_request')
+    const announced = await send(having({ ...good('submitTask'), body: '' }, ['Content-Length', '2000001']))
+    expect([announced.status, errorOf(announced)]).toEqual([413, 'payload_too_large'])
+    const chunk = `${(65_536).toString(16)}\r\n${' '.repeat(65_536)}\r\n`
+    const chunked = without(having(good('submitTask'), ['Transfer-Encoding', 'chunked']), 'content-length')
+    const answer = await send({ ...chunked, body: chunk.repeat(31) })
+    expect([answer.status, errorOf(answer), answer.handled]).toEqual([413, 'payload_too_large', []])
+  })
+
+  it('closes a connection whose body does not fit its announcement, and poisons no other request', async () => {
+    const request = good('submitTask')
+    const both = await send({ ...having(request, ['Transfer-Encoding', 'chunked']), body: '0\r\n\r\n' })
+    expect([both.status, both.handled]).toEqual([400, []])
+    const badChunk = await send({
+      ...without(having(request, ['Transfer-Encoding', 'chunked']), 'content-length'),
+      body: 'zz\r\n{}\r\n0\r\n\r\n',
+    })
+    expect([badChunk.status, badChunk.handled]).toEqual([400, []])
+    // Two bytes announced, more sent: what follows is read as the next request, which is none.
+    const tooMuch = await send({ ...having(without(request, 'connection'), ['Content-Length', '12']), body: '{"task":"x"}GARBAGE\r\n\r\n' })
+    expect(tooMuch.handled).toEqual(['submitTask'])
+    expect(tooMuch.text).toContain('HTTP/1.1 400')
+  })
+
+  it('closes connections that dribble headers or a body, while others are served', async () => {
+    const dribbled = [
+      'GET /api/health HTTP/1.1\r\nHost: localhost\r\nX-',
+      'POST /api/agent HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n' +
+        `Authorization: Bearer ${SECRET}\r\nContent-Length: 500\r\n\r\n{"`,
+    ]
+    const slow = Array.from({ length: 100 }, (_, i) => closedAfterDribbling(port, dribbled[i % 2]!))
+    await expectHandled(good('health'), 'health')
+    for (const answer of await Promise.all(slow)) expect(answer).toMatch(/^(HTTP\/1\.1 408[^]*request_timeout[^]*)?$/)
+  })
+})
+
+function recordingHandlers(record: (name: RouteName) => void): Handlers {
+  const entries = NAMES.map((name) => [
+    name,
+    () => {
+      record(name)
+      return 'stream' in ROUTES[name] ? (sink: { end(): void }) => (sink.end(), () => {}) : {}
+    },
+  ])
+  return Object.fromEntries(entries) as Handlers
+}
+
+function errorOf(answer: RawAnswer): unknown {
+  try {
+    return (JSON.parse(answer.body) as { error?: unknown }).error
+  } catch {
+    return undefined
+  }
+}
+
+/** Writes a first piece, then a byte every 20 ms, until the server has had enough. */
+function closedAfterDribbling(port: number, first: string): Promise<string> {
+  return new Promise((resolve) => {
+    let text = ''
+    let dribble: NodeJS.Timeout | undefined
+    const socket = connect({ port, host: '127.0.0.1' }, () => {
+      socket.write(first)
+      dribble = setInterval(() => socket.write('x'), 20)
+    })
+    socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearInterval(dribble)
+      resolve(text)
+    })
+  })
+}

@@ -1,0 +1,234 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { answerBrokenRequest, fixedBody, JSON_TYPE } from '../../platform/net/fixed-responses.ts'
+import { answerUnread } from '../../platform/net/unread-body.ts'
+import { http } from '../../platform/net/node-http.ts'
+import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
+import type { GateConfig } from '../../contract/gate.ts'
+import { ROUTES, type Route, type RouteName } from '../../contract/routes.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { errorBody, toAppError } from './error-response.ts'
+import { createAuth, type AuthConfig } from './auth.ts'
+import { MAX_BODY_BYTES, parseJson, requireJson } from './body.ts'
+import { createFront, pathOf, type TakeDelivery } from './request-gate.ts'
+import type { Call, Handlers, OpenStream } from './handler.ts'
+import { createInputReader } from './input.ts'
+import { createStreams } from './stream.ts'
+
+export type HttpServer = {
+  /** Resolves when connections are accepted. Rejects with the system's error (`EADDRINUSE`, `EACCES`, …). */
+  listen(host: string, port: number): Promise<{ host: string; port: number }>
+  /** Ends all streams, gives responses in progress `graceMs` to finish, then closes every connection. */
+  close(graceMs?: number): Promise<void>
+  /** The number of open streams. */
+  streams(): number
+}
+
+/** Time limits for a client's request. Node checks them every `checkEveryMs`. */
+export type Deadlines = { headersMs: number; requestMs: number; checkEveryMs: number }
+
+export const DEFAULT_DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 2_000 }
+
+export type HttpServerDeps = {
+  handlers: Handlers
+  auth: AuthConfig
+  gate: GateConfig
+  /** Handles webhook deliveries before the gate and the router. */
+  takeDelivery?: TakeDelivery
+  /** Called for every request that the gate lets in. */
+  passedGate?: (target: string) => void
+  clock: Clock
+  log: Log
+  /** Before a request that writes: waits while another program locks the database, and throws after a time limit. */
+  untilWritable?: () => Promise<void>
+  deadlines?: Deadlines
+  /** For tests: a response that does not match its schema becomes a 500. */
+  checkAnswers?: boolean
+}
+
+export function createHttpServer(deps: HttpServerDeps): HttpServer {
+  const { log } = deps
+  const deadlines = deps.deadlines ?? DEFAULT_DEADLINES
+  const streams = createStreams(deps.clock)
+  const authorize = createAuth(deps.auth)
+
+  const app = Fastify({
+    logger: false,
+    return503OnClosing: false,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (_error, _request, reply) => sendFixed(reply, 'not_found'),
+    // A long parameter is refused by its schema. Fastify's own response would repeat the path.
+    routerOptions: { maxParamLength: 65_536 },
+    serverFactory(handle) {
+      const server = http.createServer(
+        {
+          requireHostHeader: false, // The gate refuses it with a body; Node would send none.
+          headersTimeout: deadlines.headersMs,
+          requestTimeout: deadlines.requestMs,
+          connectionsCheckingInterval: deadlines.checkEveryMs,
+          keepAliveTimeout: 72_000,
+        },
+        createFront(deps.gate, handle, deps.takeDelivery ?? (() => false), deps.passedGate),
+      )
+      return server
+    },
+  })
+
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, bytes, done) => {
+    try {
+      done(null, parseJson(bytes as Buffer))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+  app.setErrorHandler((thrown, request, reply) => answerError(thrown, request, reply, log))
+  answerUnknownPaths(app)
+  for (const name of Object.keys(ROUTES) as RouteName[]) addRoute(name)
+
+  function addRoute(name: RouteName): void {
+    const route: Route = ROUTES[name]
+    const readInput = createInputReader(route)
+    const handle = deps.handlers[name] as (input: unknown, call: Call) => unknown
+    const carriesBody = route.method !== 'GET'
+    app.route({
+      method: route.method,
+      url: route.path,
+      exposeHeadRoute: route.method === 'GET' && route.stream !== true,
+      onRequest(request, reply, done) {
+        const refusal = authorize(route.access, request.raw)
+        if (refusal !== null) return sendFixed(reply, refusal)
+        if (carriesBody) {
+          try {
+            requireJson(request.headers)
+          } catch (error) {
+            return done(error as Error)
+          }
+        }
+        done()
+      },
+      async handler(request, reply) {
+        const input = readInput({ params: request.params, query: request.query, body: request.body })
+        if (carriesBody) await deps.untilWritable?.()
+        const answer = await handle(input, callOf(request, reply, route))
+        if (route.stream === true) return startStream(answer as OpenStream, reply, route.method === 'GET')
+        if (deps.checkAnswers === true) assertAnswer(name, route, answer)
+        return reply.header('content-type', JSON_TYPE).send(JSON.stringify(answer))
+      },
+    })
+  }
+
+  function startStream(open: OpenStream, reply: FastifyReply, isRepeatable: boolean): FastifyReply {
+    reply.hijack()
+    try {
+      streams.open(reply.raw, open, { isRepeatable })
+    } catch (error) {
+      log.error({ error }, 'a stream broke off')
+      reply.raw.destroy()
+    }
+    return reply
+  }
+
+  return {
+    async listen(host, port) {
+      await app.listen({ host, port })
+      const address = app.server.address() as AddressInfo
+      return { host: address.address, port: address.port }
+    },
+    async close(graceMs = 2000) {
+      streams.close()
+      const timer = setTimeout(() => app.server.closeAllConnections(), graceMs)
+      try {
+        await app.close()
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    streams: () => streams.count(),
+  }
+}
+
+function callOf(request: FastifyRequest, reply: FastifyReply, route: Route): Call {
+  reply.code(route.status)
+  const lastEventId = request.headers['last-event-id']
+  return {
+    lastEventId: typeof lastEventId === 'string' && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : null,
+    get gone() {
+      return signalWhenGone(reply.raw)
+    },
+    setStatus: (status) => void reply.code(status),
+  }
+}
+
+function signalWhenGone(res: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  if (res.destroyed) controller.abort()
+  else res.once('close', () => controller.abort())
+  return controller.signal
+}
+
+function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
+  const error = toAppError(thrown)
+  // The route's pattern, not its URL: a path may hold a secret.
+  if (error.status >= 500) log.error({ error: error.cause ?? error, route: request.routeOptions.url, method: request.method }, error.code)
+  refuse(reply, error.status, JSON.stringify(errorBody(error)))
+}
+
+/** Bypasses Fastify, which would close the connection while more of the body arrives. */
+function refuse(reply: FastifyReply, status: number, body: string): void {
+  reply.hijack()
+  const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), 'content-type': JSON_TYPE, 'content-length': Buffer.byteLength(body) }
+  answerUnread(reply.raw, status, headers, body)
+}
+
+function sendFixed(reply: FastifyReply, code: ErrorCode): void {
+  if (code === 'unauthorized') reply.header('www-authenticate', 'Bearer')
+  refuse(reply, ERROR_STATUS[code], fixedBody(code))
+}
+
+/** A known path with the wrong method is a 405 that names the right ones. Everything else is the same 404. */
+function answerUnknownPaths(app: FastifyInstance): void {
+  const known = pathPatterns()
+  // In onRequest, so that the body is not read and its type is not checked.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done()
+    const allowed = request.method === 'OPTIONS' ? [] : methodsOf(request.raw, known)
+    if (allowed.length === 0) return sendFixed(reply, 'not_found')
+    sendFixed(reply.header('allow', allowed.join(', ')), 'method_not_allowed')
+  })
+  app.setNotFoundHandler((_request, reply) => sendFixed(reply, 'not_found'))
+}
+
+type PathPattern = { pattern: RegExp; method: string }
+
+function pathPatterns(): PathPattern[] {
+  return Object.values<Route>(ROUTES).flatMap((route) => {
+    const pattern = new RegExp(`^${route.path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`)
+    const methods = route.method === 'GET' && route.stream !== true ? ['GET', 'HEAD'] : [route.method]
+    return methods.map((method) => ({ pattern, method }))
+  })
+}
+
+function methodsOf(req: IncomingMessage, known: PathPattern[]): string[] {
+  const path = pathOf(req.url ?? '')
+  return [...new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))]
+}
+
+/** Parsing drops fields that the schema does not name, so the comparison also finds a field too many. */
+function assertAnswer(name: RouteName, route: Route, answer: unknown): void {
+  const sent: unknown = JSON.parse(JSON.stringify(answer))
+  const parsed = route.answer.safeParse(sent)
+  if (!parsed.success) throw new Error(`the answer of ${name} is not what the table promises: ${parsed.error.message}`)
+  if (JSON.stringify(parsed.data) !== JSON.stringify(sent) && !sameJson(parsed.data, sent)) {
+    throw new Error(`the answer of ${name} has fields that the table does not name: ${JSON.stringify(sent).slice(0, 500)}`)
+  }
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b
+  const keys = Object.keys(a)
+  if (keys.length !== Object.keys(b).length) return false
+  return keys.every((key) => Object.hasOwn(b, key) && sameJson(Reflect.get(a, key), Reflect.get(b, key)))
+}

@@ -1,0 +1,172 @@
+import type { Db } from '../../platform/db/database.ts'
+import type { Approval } from '../../contract/approvals.ts'
+import { SERVICE_NAMES } from '../../contract/channels.ts'
+import type { DatabaseTrouble } from '../../contract/database.ts'
+import type { StoredEvent } from '../../contract/events.ts'
+import type { Message } from '../../contract/messages.ts'
+import type { NotificationKind } from '../../contract/notifications.ts'
+import type { Notification } from '../../contract/port.ts'
+import type { PublicAddress } from '../../contract/public-address.ts'
+import { createMessage, quote } from '../../lib/messages.ts'
+import { findApproval } from '../../domain/approvals/find-approval.ts'
+import { questionOf } from '../../domain/approvals/question-of.ts'
+import { findChannel } from '../../domain/channels/channels.ts'
+import { findJob } from '../../domain/jobs/read-jobs.ts'
+import { findOutbound } from '../../domain/outbox/outbox.ts'
+
+/** A notification, and whether it would still be true later. */
+export type Candidate = { notification: Notification & { kind: NotificationKind }; isStill(): boolean }
+
+export type NotificationSources = { db: Db; publicAddress(): PublicAddress | null }
+
+const NAME_CHARS = 200
+
+/** null: the event needs no notification, like most. */
+export function notificationFor(event: StoredEvent, sources: NotificationSources): Candidate | null {
+  const { db } = sources
+  switch (event.type) {
+    case 'job.finished': {
+      if (event.payload.status !== 'failed') return null
+      const job = findJob(db, event.payload.jobId)
+      // The job that delegated it gets the failure, and fails itself if it cannot go on.
+      if (job === null || job.channel === 'delegation') return null
+      return candidate('job_failed', quote(short(job.title)), job.errorMessage, `/jobs/${job.id}`)
+    }
+    case 'job.postponed': {
+      const { jobId, message: why } = event.payload
+      const job = findJob(db, jobId)
+      if (job === null) return null
+      const isStill = () => findJob(db, jobId)?.status === 'pending'
+      return candidate('job_failed', createMessage('notify_job_postponed', { job: short(job.title) }), why, `/jobs/${job.id}`, isStill)
+    }
+    case 'approval.asked': {
+      const approval = findApproval(db, event.payload.approvalId)
+      return approval?.status === 'pending' ? notificationOfApproval(approval, db) : null
+    }
+    case 'schedule.budget_exhausted': {
+      const { scheduleId, name } = event.payload
+      const path = `/automations/schedules/${scheduleId}`
+      const title = createMessage('attention_budget_exhausted', { schedule: short(name) })
+      return candidate('budget_exhausted', title, createMessage('notify_budget_resumes'), path)
+    }
+    case 'outbound.failed': {
+      const { messageId } = event.payload
+      const isGivenUp = () => findOutbound(db, messageId)?.state === 'undeliverable'
+      const outbound = findOutbound(db, messageId)
+      if (outbound === null || !isGivenUp()) return null
+      const title = createMessage('not_delivered', { agentName: outbound.agentName })
+      return candidate('delivery_impossible', title, outbound.problem, '/channels', isGivenUp)
+    }
+    case 'channel.changed': {
+      const { channelId } = event.payload
+      const isLoggedOut = () => findChannel(db, channelId)?.status === 'logged_out'
+      const channel = findChannel(db, channelId)
+      if (channel === null || !isLoggedOut()) return null
+      const title = createMessage('channel_logged_out', { agentName: channel.agentName, service: SERVICE_NAMES[channel.kind] })
+      return candidate('channel_logged_out', title, channel.problem, '/channels', isLoggedOut)
+    }
+    case 'channel.asked': {
+      const { channelId, personId } = event.payload
+      const findAsker = () => findChannel(db, channelId)?.people.find(({ id, role }) => id === personId && role === 'asked')
+      const channel = findChannel(db, channelId)
+      const asker = findAsker()
+      if (channel === null || asker === undefined) return null
+      const title = createMessage('notify_channel_request', { agentName: channel.agentName })
+      const service = SERVICE_NAMES[channel.kind]
+      const body = createMessage('notify_channel_request_detail', { person: short(asker.displayName), service })
+      return candidate('channel_request', title, body, '/channels', () => findAsker() !== undefined)
+    }
+    case 'public_address.changed': {
+      const check = sources.publicAddress()?.check
+      if (check?.state !== 'unreachable' && check?.state !== 'exposed') return null
+      const { state, problem } = check
+      const isStill = () => sources.publicAddress()?.check.state === state
+      return candidate('public_address_unreachable', createMessage(`address_${state}`), problem, '/settings/webhooks', isStill)
+    }
+    default:
+      return null
+  }
+}
+
+/** Several of one kind as one notification. */
+export function summaryOf(kind: NotificationKind, count: number): Notification {
+  return { kind, title: countOf(kind, count), body: createMessage('notify_open'), path: SUMMARY_PATHS[kind] }
+}
+
+/** Several kinds as one notification, which leads to the list of all. */
+export function summaryOfAll(notifications: readonly Notification[]): Notification {
+  const kinds = BY_URGENCY.filter((kind) => notifications.some((notification) => notification.kind === kind))
+  if (kinds.length === 1) return summaryOf(kinds[0]!, notifications.length)
+  const counts = kinds.map((kind) => countOf(kind, notifications.filter((notification) => notification.kind === kind).length))
+  const body = counts.reduce((first, second) => createMessage('notify_list', { first, second }))
+  return { kind: kinds[0]!, title: createMessage('notify_several'), body, path: '/' }
+}
+
+function countOf(kind: NotificationKind, count: number): Message {
+  return createMessage(`notify_count_${kind}`, { count })
+}
+
+const SUMMARY_PATHS: Record<NotificationKind, string> = {
+  job_failed: '/activity?status=failed',
+  approval_waiting: '/approvals',
+  budget_reached: '/approvals',
+  budget_exhausted: '/automations',
+  delivery_impossible: '/channels',
+  channel_logged_out: '/channels',
+  channel_request: '/channels',
+  public_address_unreachable: '/settings/webhooks',
+}
+
+/** What waits for an answer, then what failed, then what is done. */
+const BY_URGENCY: readonly NotificationKind[] = [
+  'approval_waiting',
+  'budget_reached',
+  'channel_request',
+  'channel_logged_out',
+  'public_address_unreachable',
+  'job_failed',
+  'delivery_impossible',
+  'budget_exhausted',
+]
+
+const APPROVAL_TITLES = {
+  tool: 'notify_approval',
+  question: 'notify_question',
+  unknown_outcome: 'notify_unknown_outcome',
+  budget: 'notify_limit',
+} as const
+
+function notificationOfApproval(approval: Approval, db: Db): Candidate {
+  const { id, kind, agentName, jobTitle } = approval
+  const title = createMessage(APPROVAL_TITLES[kind], { agentName })
+  const isStill = () => findApproval(db, id)?.status === 'pending'
+  const path = `/approvals?id=${id}`
+  if (kind === 'budget') return candidate('budget_reached', title, quote(short(jobTitle)), path, isStill)
+  return candidate('approval_waiting', title, questionOf(approval), path, isStill)
+}
+
+/** Shown even in quiet hours: every job waits for it. */
+export function notificationOfDatabase(trouble: DatabaseTrouble): Notification {
+  return {
+    kind: 'database_trouble',
+    title: createMessage(`database_${trouble}`),
+    body: createMessage(`database_${trouble}_detail`, { fix: createMessage(`database_${trouble}_fix`) }),
+    path: '/settings/health',
+  }
+}
+
+function candidate(
+  kind: NotificationKind,
+  title: Message,
+  body: Message | null,
+  path: string,
+  isStill: () => boolean = () => true,
+): Candidate {
+  return { notification: { kind, title, body, path }, isStill }
+}
+
+/** The desktop cuts what it shows; this only keeps what is sent small. */
+function short(text: string): string {
+  const chars = [...text.replace(/\s+/g, ' ').trim()]
+  return chars.length <= NAME_CHARS ? chars.join('') : `${chars.slice(0, NAME_CHARS - 1).join('')}…`
+}

@@ -1,0 +1,371 @@
+import { quote } from '../../lib/messages.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { transact } from '../../platform/db/transact.ts'
+import { deleteChannel } from '../../domain/channels/channels.ts'
+import { listOutbox, retryOutbound } from '../../domain/outbox/outbox.ts'
+import { withdrawFrom } from '../../domain/outbox/write-message.ts'
+import { failed, openOutboxRig, SENT, turn, type OutboxRig } from '../../testing/outbox-rig.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+describe('the outbox sender', { timeout: 20_000 }, () => {
+  let rig: OutboxRig
+  let channel: string
+  beforeEach(() => {
+    rig = openOutboxRig()
+    channel = rig.addChannel()
+  })
+  afterEach(async () => {
+    await rig.sender.stop({ graceMs: 0 })
+    rig.close()
+  })
+
+  const textsOf = () => rig.tries.map((one) => one.message.text)
+  const pass = async (ms: number) => {
+    rig.clock.advance(ms)
+    await turn()
+  }
+
+  it('sends what is written, at once, and says that it is sent', async () => {
+    const id = rig.write(channel, 'owner', 'hello')
+    const { message, answer } = await rig.nextTry()
+    expect(message).toMatchObject({ id, channelId: channel, chatId: 'owner', text: 'hello', partsSent: 0 })
+    answer(SENT)
+    await turn()
+    expect(rig.read(id)).toMatchObject({ state: 'sent', sentAt: rig.clock.now(), nextTryAt: null, tries: 0, problem: null })
+  })
+
+  it('tries three times, half a minute and five minutes apart, and then shows why it gave up', async () => {
+    const id = rig.write(channel, 'owner', 'hello')
+    ;(await rig.nextTry()).answer(failed({ problem: quote('Bad gateway') }))
+    await turn()
+    expect(rig.read(id)).toMatchObject({ state: 'pending', tries: 1, problem: quote('Bad gateway'), nextTryAt: rig.clock.now() + 30_000 })
+    await pass(29_999)
+    expect(rig.tries).toHaveLength(1)
+    await pass(1)
+    ;(await rig.nextTry()).answer(failed())
+    await turn()
+    await pass(5 * MINUTE - 1)
+    expect(rig.tries).toHaveLength(2)
+    await pass(1)
+    ;(await rig.nextTry()).answer(failed({ problem: quote('Still a bad gateway') }))
+    await turn()
+    expect(rig.read(id)).toMatchObject({ state: 'undeliverable', tries: 3, problem: quote('Still a bad gateway'), nextTryAt: null })
+    await pass(48 * HOUR)
+    expect(rig.tries).toHaveLength(3)
+  })
+
+  it('gives up at once what no later try can send', async () => {
+    const id = rig.write(channel, 'owner', 'hello')
+    ;(await rig.nextTry()).answer(failed({ permanent: true, problem: quote('They blocked the account.') }))
+    await turn()
+    expect(rig.read(id)).toMatchObject({ state: 'undeliverable', problem: quote('They blocked the account.') })
+  })
+
+  it('leaves a service alone for as long as it asks, all chats of the channel, and does not count that as a try', async () => {
+    const id = rig.write(channel, 'owner', 'hello')
+    rig.write(channel, 'somebody else', 'hello too')
+    for (let i = 0; i < 4; i++) {
+      ;(await rig.nextTry()).answer(failed({ retryAfterMs: 90_000 }))
+      await turn()
+      expect(rig.read(id)).toMatchObject({ state: 'pending', tries: 0 })
+      await pass(89_999)
+      expect(rig.tries).toHaveLength(i + 1)
+      await pass(1)
+    }
+    ;(await rig.nextTry()).answer(SENT)
+    await turn()
+    expect(rig.read(id)).toMatchObject({ state: 'sent' })
+  })
+
+  it('never waits longer than an hour, whatever the service asks', async () => {
+    rig.write(channel, 'owner', 'hello')
+    ;(await rig.nextTry()).answer(failed({ retryAfterMs: 30 * HOUR }))
+    await turn()
+    await pass(HOUR)
+    expect(rig.tries).toHaveLength(2)
+  })
+
+  it('keeps the order of a chat while one of its messages waits, and lets other chats pass', async () => {
+    rig.write(channel, 'a', 'a1')
+    rig.write(channel, 'a', 'a2')
+    rig.write(channel, 'b', 'b1')
+    ;(await rig.nextTry()).answer(failed())
+    await turn()
+    expect(textsOf()).toEqual(['a1', 'b1'])
+    ;(await rig.nextTry()).answer(SENT)
+    await pass(30_000)
+    expect(textsOf()).toEqual(['a1', 'b1', 'a1'])
+    ;(await rig.nextTry()).answer(SENT)
+    await turn()
+    expect(textsOf()).toEqual(['a1', 'b1', 'a1', 'a2'])
+  })
+
+  it('does not let one channel that hangs hold up another', async () => {
+    const other = rig.addChannel()
+    rig.write(channel, 'owner', 'slow')
+    await rig.nextTry()
+    const id = rig.write(other, 'owner', 'quick')
+    ;(await rig.nextTry()).answer(SENT)
+    await turn()
+    expect(rig.read(id).state).toBe('sent')
+  })
+
+  it('ends a try that takes five minutes, and tries again', async () => {
+    rig.write(channel, 'owner', 'slow')
+    const { signal } = await rig.nextTry()
+    await pass(5 * MINUTE)
+    expect(signal.aborted).toBe(true)
+    await pass(30_000)
+    expect(rig.tries).toHaveLength(2)
+  })
+
+  it('says which pieces went out already', async () => {
+    rig.write(channel, 'owner', 'a long one')
+    ;(await rig.nextTry()).answer(failed({ partsSent: 2 }))
+    await turn()
+    await pass(30_000)
+    expect((await rig.nextTry()).message.partsSent).toBe(2)
+  })
+
+  it('goes on after a crash behind the last part that went out', async () => {
+    const id = rig.write(channel, 'owner', 'a long one')
+    const { part } = await rig.nextTry()
+    part(1)
+    part(2)
+    rig.crash()
+    const { message, answer } = await rig.nextTry()
+    expect(message.partsSent).toBe(2)
+    answer(SENT)
+    await turn()
+    expect(rig.read(id).state).toBe('sent')
+  })
+
+  it('lets nothing follow a part when the rest is withdrawn, and says so to nobody twice', async () => {
+    const id = rig.write(channel, 'owner', 'a long one')
+    const { part, answer } = await rig.nextTry()
+    expect(part(1)).toBe(true)
+    const personId = rig.db.prepare<{ person_id: string }>('SELECT person_id FROM outbox WHERE id = ?').get(id)!.person_id
+    transact(rig.db, (tx) => withdrawFrom(tx, personId, quote('They are refused by now.')))
+    expect(part(2)).toBe(false)
+    answer(failed({ partsSent: 2 }))
+    await turn()
+    expect(rig.read(id)).toMatchObject({ state: 'nowhere', problem: quote('They are refused by now.') })
+    await pass(HOUR)
+    expect(rig.tries).toHaveLength(1)
+  })
+
+  it('takes no message that gets on for one that kills the process', async () => {
+    const id = rig.write(channel, 'owner', 'a very long one')
+    for (let parts = 1; parts <= 6; parts++) {
+      ;(await rig.nextTry()).part(parts)
+      rig.crash()
+    }
+    const { message, answer } = await rig.nextTry()
+    expect(message.partsSent).toBe(6)
+    answer(SENT)
+    await turn()
+    expect(rig.read(id).state).toBe('sent')
+  })
+
+  it('sends on when it cannot write down that a part went out', async () => {
+    const id = rig.write(channel, 'owner', 'a long one')
+    const { part, answer } = await rig.nextTry()
+    rig.db.connection.pragma('query_only = on')
+    expect(part(1)).toBe(true)
+    rig.db.connection.pragma('query_only = off')
+    answer(SENT)
+    await turn()
+    expect(rig.read(id).state).toBe('sent')
+  })
+
+  it.each(['off', 'logged_out', 'connecting'] as const)('waits while a channel is %s, and sends when it is open', async (status) => {
+    rig.setStatus(channel, status)
+    const id = rig.write(channel, 'owner', 'hello')
+    await pass(23 * HOUR)
+    expect(rig.tries).toHaveLength(0)
+    expect(rig.read(id)).toMatchObject({ state: 'pending', tries: 0 })
+    rig.setStatus(channel, 'open')
+    ;(await rig.nextTry()).answer(SENT)
+    await turn()
+    expect(rig.read(id).state).toBe('sent')
+  })
+
+  it('gives up what its channel could not take for a day', async () => {
+    rig.setStatus(channel, 'logged_out')
+    const id = rig.write(channel, 'owner', 'hello')
+    await pass(24 * HOUR)
+    expect(rig.read(id)).toMatchObject({
+      state: 'undeliverable',
+      tries: 0,
+      problem: expect.objectContaining({ code: 'sent_not_for_a_day' }),
+    })
+  })
+
+  it.each([
+    ['before anybody has noticed', false],
+    ['and it is noticed', true],
+  ])('gives nothing up and forgets nothing when the clock is set two years ahead for an hour, %s', async (_when, notification) => {
+    rig.setStatus(channel, 'logged_out')
+    const id = rig.write(channel, 'owner', 'hello')
+    const sent = rig.write(channel, 'owner', 'before')
+    rig.db.prepare("UPDATE outbox SET state = 'sent', sent_at = created_at, next_try_at = NULL WHERE id = ?").run(sent)
+    const YEARS = 2 * 365 * 24 * HOUR
+    rig.setClock(YEARS, notification)
+    await pass(HOUR)
+    expect(rig.read(id)).toMatchObject({ state: 'pending', tries: 0 })
+    expect(rig.read(sent)).toMatchObject({ state: 'sent' })
+    rig.setClock(-YEARS, notification)
+    await pass(22 * HOUR)
+    expect(rig.read(id)).toMatchObject({ state: 'pending', tries: 0 })
+    await pass(HOUR)
+    expect(rig.read(id)).toMatchObject({ state: 'undeliverable' })
+  })
+
+  it('goes on trying while the channel itself is down, without using up its tries', async () => {
+    rig.setStatus(channel, 'failing')
+    const id = rig.write(channel, 'owner', 'hello')
+    for (let i = 0; i < 10; i++) {
+      ;(await rig.nextTry()).answer(failed())
+      await turn()
+      await pass(MINUTE)
+    }
+    expect(rig.read(id)).toMatchObject({ state: 'pending', tries: 0 })
+    rig.setStatus(channel, 'open')
+    ;(await rig.nextTry()).answer(SENT)
+    await turn()
+    expect(rig.read(id).state).toBe('sent')
+  })
+
+  it('sends again after a crash what was under way', async () => {
+    const id = rig.write(channel, 'owner', 'hello')
+    await rig.nextTry()
+    rig.crash()
+    ;(await rig.nextTry()).answer(SENT)
+    await turn()
+    expect(rig.read(id).state).toBe('sent')
+  })
+
+  it('stops sending what the process died of three times', async () => {
+    const id = rig.write(channel, 'owner', 'poison')
+    const after = rig.write(channel, 'owner', 'after it')
+    for (let i = 0; i < 3; i++) {
+      await rig.nextTry()
+      rig.crash()
+    }
+    expect((await rig.nextTry()).message.id).toBe(after)
+    expect(rig.read(id)).toMatchObject({ state: 'undeliverable', problem: { code: 'sent_crashed', params: { times: 3 } } })
+  })
+
+  it('does not take stopping for a failure or a crash', async () => {
+    const id = rig.write(channel, 'owner', 'hello')
+    for (let i = 0; i < 5; i++) {
+      const { signal } = await rig.nextTry()
+      await rig.sender.stop({ graceMs: 0 })
+      expect(signal.aborted).toBe(true)
+      rig.crash()
+    }
+    ;(await rig.nextTry()).answer(SENT)
+    await turn()
+    expect(rig.read(id)).toMatchObject({ state: 'sent' })
+  })
+
+  it('lets what is under way come to an end before it stops', async () => {
+    const id = rig.write(channel, 'owner', 'hello')
+    const next = rig.write(channel, 'owner', 'not begun any more')
+    const { answer, signal } = await rig.nextTry()
+    const stopped = rig.sender.stop({ graceMs: 1000 })
+    expect(signal.aborted).toBe(false)
+    answer(SENT)
+    await stopped
+    expect([rig.read(id).state, rig.read(next).state]).toEqual(['sent', 'pending'])
+    expect(rig.tries).toHaveLength(1)
+  })
+
+  it('keeps what came through at the last moment', async () => {
+    const id = rig.write(channel, 'owner', 'hello')
+    const { answer } = await rig.nextTry()
+    answer(SENT)
+    await rig.sender.stop({ graceMs: 0 })
+    expect(rig.read(id).state).toBe('sent')
+  })
+
+  it('does not send twice what it could not write down as sent', async () => {
+    const id = rig.write(channel, 'owner', 'hello')
+    const { answer } = await rig.nextTry()
+    const { connection } = rig.db
+    const before = connection.pragma('max_page_count', { simple: true }) as number
+    connection.pragma(`max_page_count = ${connection.pragma('page_count', { simple: true }) as number}`)
+    // Larger than what is left of the page that the row is in.
+    answer({ state: 'sent', externalId: 'x'.repeat(20_000) })
+    await turn()
+    await pass(5 * MINUTE)
+    expect(rig.read(id).state).toBe('pending')
+    connection.pragma(`max_page_count = ${before}`)
+    await pass(1000)
+    expect(rig.read(id).state).toBe('sent')
+    expect(rig.tries).toHaveLength(1)
+  })
+
+  it('begins nothing while it cannot write down that it begins, and does when it can', async () => {
+    rig.write(channel, 'owner', 'hello')
+    ;(await rig.nextTry()).answer(failed())
+    await turn()
+    rig.db.connection.pragma('query_only = on')
+    await pass(30_000)
+    await pass(30_000)
+    expect(rig.tries).toHaveLength(1)
+    rig.db.connection.pragma('query_only = off')
+    await pass(30_000)
+    expect(rig.tries).toHaveLength(2)
+  })
+
+  it('has nowhere to send what its removed channel was to take', async () => {
+    rig.setStatus(channel, 'off')
+    const id = rig.write(channel, 'owner', 'hello')
+    transact(rig.db, (tx) => deleteChannel(tx, channel))
+    await turn()
+    expect(rig.read(id)).toMatchObject({
+      state: 'nowhere',
+      channelId: null,
+      problem: expect.objectContaining({ code: 'sent_channel_removed' }),
+    })
+  })
+
+  it('tries again, with all tries, what a person wants tried again', async () => {
+    const id = rig.write(channel, 'owner', 'hello')
+    ;(await rig.nextTry()).answer(failed({ permanent: true }))
+    await turn()
+    transact(rig.db, (tx) => retryOutbound(tx, rig, id))
+    ;(await rig.nextTry()).answer(failed())
+    await turn()
+    expect(rig.read(id)).toMatchObject({ state: 'pending', tries: 1 })
+    await pass(30_000)
+    ;(await rig.nextTry()).answer(SENT)
+    await turn()
+    expect(() => transact(rig.db, (tx) => retryOutbound(tx, rig, id))).toThrow('has been sent already')
+  })
+
+  it('is not held up by a clock that was set back', async () => {
+    rig.write(channel, 'owner', 'hello')
+    ;(await rig.nextTry()).answer(failed())
+    await turn()
+    rig.db.prepare('UPDATE outbox SET next_try_at = next_try_at + ?').run(300 * HOUR)
+    await pass(30_000)
+    expect(rig.tries).toHaveLength(2)
+  })
+
+  it('forgets what is older than ninety days, in small bites, and nothing that is younger', async () => {
+    rig.setStatus(channel, 'off')
+    for (let i = 0; i < 600; i++) rig.write(channel, 'owner', `${i}`)
+    rig.db.prepare("UPDATE outbox SET state = 'sent', sent_at = created_at, next_try_at = NULL").run()
+    rig.clock.advance(90 * 24 * HOUR)
+    const young = rig.write(channel, 'owner', 'young')
+    const count = () => rig.db.prepare<{ n: number }>('SELECT count(*) AS n FROM outbox').get()!.n
+    await pass(10 * MINUTE)
+    expect(count()).toBe(101)
+    await pass(10 * MINUTE)
+    expect(listOutbox(rig.db, { limit: 5 }).messages.map(({ id }) => id)).toEqual([young])
+  })
+})

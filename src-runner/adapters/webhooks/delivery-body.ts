@@ -1,0 +1,123 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { parsePayload } from '../../domain/triggers/parse-payload.ts'
+import type { ReceivedHeaders } from '../../domain/triggers/received-headers.ts'
+import { eventNameOf, senderIdOf } from '../../domain/triggers/sender.ts'
+import type { BodyMemory } from './body-memory.ts'
+
+export function isPlain({ 'content-encoding': encoding }: IncomingHttpHeaders): boolean {
+  return encoding === undefined || encoding.trim().toLowerCase() === 'identity'
+}
+
+const BODY_DEADLINE_MS = 15_000
+
+export type UnreadBody = 'payload_too_large' | 'too_many_at_once' | 'incomplete'
+
+/** The body, or why it was not read. The memory counts it until `release` is called. */
+export type BodyRead = { body: Buffer | UnreadBody; release(): void }
+
+/** Counts the bytes that arrive, whatever the headers announce. Later bytes are discarded. */
+export function readBody(
+  req: IncomingMessage,
+  { maxBytes, memory, webhook }: { maxBytes: number; memory: BodyMemory; webhook: number },
+): Promise<BodyRead> {
+  const { promise, resolve } = Promise.withResolvers<BodyRead>()
+  const held = memory.hold(webhook, () => finish('too_many_at_once'))
+  let body: Buffer | null = null
+  let length = 0
+  let isOver = false
+  const deadline = setTimeout(() => finish('incomplete'), BODY_DEADLINE_MS)
+
+  function finish(result: Buffer | UnreadBody): void {
+    if (isOver) return
+    isOver = true
+    clearTimeout(deadline)
+    body = null
+    if (typeof result === 'string') held.release()
+    else held.complete()
+    resolve({ body: result, release: held.release })
+  }
+
+  function append(chunk: Buffer): void {
+    const before = body
+    const end = length + chunk.length
+    if (end > maxBytes) return finish('payload_too_large')
+    if (before === null || end > before.length) {
+      // The first chunk usually is the whole body. Then the buffer doubles, so that many tiny chunks cost no more.
+      const size = before === null ? chunk.length : Math.min(maxBytes, Math.max(end, before.length * 2, SECOND_SIZE))
+      if (!held.grow(size - (before?.length ?? 0))) return finish('too_many_at_once')
+      body = before === null ? chunk : Buffer.allocUnsafeSlow(size)
+      before?.copy(body, 0, 0, length)
+    }
+    if (before !== null) chunk.copy(body!, length)
+    length = end
+  }
+
+  if (Number(req.headers['content-length']) > maxBytes) finish('payload_too_large')
+  req.on('data', (chunk: Buffer) => isOver || append(chunk))
+  req.on('end', () => {
+    // If more than announced came with it, the parser has already answered 400, so this must not become a job.
+    finish(req.socket.writableEnded ? 'incomplete' : (body?.subarray(0, length) ?? Buffer.alloc(0)))
+  })
+  req.on('error', () => finish('incomplete'))
+  req.on('close', () => finish('incomplete'))
+  return promise
+}
+
+const SECOND_SIZE = 16_384
+
+const SECRET_MARK = '[the secret of this webhook]'
+
+/** Some services send a webhook its own settings, which hold the address. */
+export function withoutSecret(body: Buffer, secret: string): Buffer {
+  if (!body.includes(secret)) return body
+  return Buffer.from(body.toString('latin1').replaceAll(secret, SECRET_MARK), 'latin1')
+}
+
+/** null: the body is not JSON. */
+export function parseBody(body: Buffer): { payload: unknown } | null {
+  if (!isUtf8(body)) return null
+  const text = body.toString('utf8')
+  try {
+    return { payload: parsePayload(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) }
+  } catch {
+    return null
+  }
+}
+
+export function readHead(headers: IncomingHttpHeaders): {
+  headers: string | null
+  senderId: string | null
+  eventName: string | null
+  bytes: number
+} {
+  const length = headers['content-length'] ?? ''
+  return {
+    headers: keptHeadersOf(headers),
+    senderId: senderIdOf(headers, null),
+    eventName: eventNameOf(headers, null),
+    bytes: /^\d{1,15}$/.test(length) ? Number(length) : 0,
+  }
+}
+
+/** Headers about the event or the sender. Any other may be a secret: cookies, signatures, tokens. */
+const KEPT_HEADERS = new Set([
+  ...['content-type', 'user-agent', 'date', 'x-request-id', 'webhook-id', 'webhook-timestamp', 'svix-id'],
+  ...['svix-timestamp', 'x-github-event', 'x-github-delivery', 'x-github-hook-id'],
+  ...['x-github-hook-installation-target-type', 'x-gitlab-event', 'x-gitlab-event-uuid', 'x-gitlab-instance'],
+  ...['x-gitea-event', 'x-gitea-delivery', 'x-event-key', 'x-hook-uuid', 'x-shopify-topic', 'x-shopify-webhook-id'],
+  ...['x-shopify-shop-domain', 'x-atlassian-webhook-identifier', 'x-slack-request-timestamp', 'x-slack-retry-num'],
+  ...['x-slack-retry-reason', 'linear-event', 'linear-delivery', 'sentry-hook-resource', 'idempotency-key', 'ce-id'],
+  ...['ce-type', 'ce-source', 'ce-subject', 'ce-time', 'ce-specversion'],
+])
+const MAX_HEADER_CHARS = 500
+
+/** As a JSON object; null: there are none to keep. */
+export function keptHeadersOf(headers: ReceivedHeaders): string | null {
+  let kept: Record<string, string> | null = null
+  for (const name in headers) {
+    const value = headers[name]
+    if (typeof value === 'string' && KEPT_HEADERS.has(name)) (kept ??= {})[name] = value.slice(0, MAX_HEADER_CHARS)
+  }
+  return kept === null ? null : JSON.stringify(kept)
+}

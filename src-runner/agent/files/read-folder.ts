@@ -1,0 +1,39 @@
+import type { EntryKind, OpenedFolder } from './open-inside.ts'
+import { kindOf } from './open-inside.ts'
+
+export type FolderContents = {
+  /** The first entries by name. */
+  entries: { name: string; kind: EntryKind }[]
+  /** Also counts those left out of `entries`. */
+  counts: Record<EntryKind, number>
+  total: number
+}
+
+/** Holds and sorts only a few times `keep` names at once, so that a folder of a million files costs neither memory nor a pause. */
+export async function readFolder(folder: OpenedFolder, keep: number, signal: AbortSignal): Promise<FolderContents> {
+  const counts: FolderContents['counts'] = { file: 0, folder: 0, link: 0, pipe: 0, socket: 0, device: 0 }
+  const kinds = new Map<string, EntryKind>()
+  let names: string[] = []
+  let total = 0
+  const shrink = () => {
+    names.sort()
+    for (const name of names.slice(keep)) kinds.delete(name)
+    names = names.slice(0, keep)
+  }
+  for await (const entry of folder.entries()) {
+    signal.throwIfAborted()
+    const kind = kindOf(entry)
+    total++
+    counts[kind]++
+    names.push(entry.name)
+    kinds.set(entry.name, kind)
+    if (names.length >= keep + 2_000) shrink()
+  }
+  shrink()
+  return { entries: names.map((name) => ({ name, kind: kinds.get(name)! })), counts, total }
+}
+
+/** Tools enter these folders only if asked to. */
+export function isSkippedFolder(name: string): boolean {
+  return name.startsWith('.') || name === 'node_modules'
+}

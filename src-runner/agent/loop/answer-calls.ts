@@ -1,0 +1,238 @@
+import type { z } from 'zod'
+import type { Taint } from '../../contract/rules.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { createMessage } from '../../lib/messages.ts'
+import type { PromptToolCall } from '../providers/model.ts'
+import { addedTaintsOf, MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolContext, type ToolOutput } from '../tools/tool.ts'
+import { whenAborted } from './abortable.ts'
+import { failedWith, saidSoFar, stoppedOutcome, type Attempt } from './attempt.ts'
+import type { LoopOutcome } from './loop-types.ts'
+
+/** Further calls of one reply are answered without running; the model can make them again. */
+const MAX_CALLS_PER_REPLY = 32
+const MAX_PARALLEL = 8
+/** How long a tool may take to stop before it is left behind. Stop takes effect within 2 s. */
+const STOP_GRACE_MS = 1_000
+const MAX_ISSUES = 10
+
+type OpenCall = { call: PromptToolCall; index: number }
+type Waiting = { waiting: 'awaiting_approval' | 'awaiting_child' }
+/** `stopped`: the attempt ended before the call had a result. The call stays open in the transcript. */
+type CallOutcome = ToolOutput | Waiting | 'stopped'
+
+/**
+ * Answers the open calls of the last reply and adds the results to the conversation in the order of the calls. Returns
+ * the outcome of the attempt if it cannot continue.
+ */
+export async function answerCalls(attempt: Attempt, open: OpenCall[], droppedCalls = 0): Promise<LoopOutcome | null> {
+  const { limits, tools } = attempt.input
+  const callsLeft = limits.maxToolCalls - attempt.used.toolCalls
+  const runnable: PromptToolCall[] = []
+  const refused: { call: PromptToolCall; output: string }[] = []
+  for (const { call, index } of open) {
+    if (index >= MAX_CALLS_PER_REPLY) {
+      refused.push({
+        call,
+        output: `Not run: only the first ${MAX_CALLS_PER_REPLY} calls of a reply run. Call again for what you still need.`,
+      })
+    } else if (runnable.length >= callsLeft) {
+      refused.push({ call, output: `Not run: the job reached its limit of ${limits.maxToolCalls} tool calls.` })
+    } else runnable.push(call)
+  }
+  const outputs = new Map<string, ToolOutput>()
+  const outcome = await runCalls(attempt, runnable, runnable.every(isParallel), outputs)
+  if (outcome !== null) return outcome
+  for (const { call, output } of refused) {
+    const dropped = droppedCalls > 0 && call === open.at(-1)!.call ? ` ${droppedCalls} more calls of the same reply were dropped.` : ''
+    const answer = { ok: false, output: output + dropped }
+    await record(attempt, call, answer, NOT_RUN)
+    outputs.set(call.callId, answer)
+  }
+  for (const { call } of open) {
+    const { ok, output } = outputs.get(call.callId)!
+    attempt.messages.push({ role: 'tool', callId: call.callId, name: call.name, ok, output })
+  }
+  const isOverLimit = open.some(({ index }, i) => index < MAX_CALLS_PER_REPLY && i >= callsLeft)
+  return isOverLimit ? failedWith(attempt, 'tool_call_limit', createMessage('job_tool_calls', { calls: limits.maxToolCalls })) : null
+
+  /** A call to an unknown tool runs nothing. */
+  function isParallel(call: PromptToolCall): boolean {
+    return tools.find((tool) => tool.name === call.name)?.parallel ?? true
+  }
+}
+
+async function runCalls(
+  attempt: Attempt,
+  calls: PromptToolCall[],
+  parallel: boolean,
+  outputs: Map<string, ToolOutput>,
+): Promise<LoopOutcome | null> {
+  const queue = [...calls]
+  let waiting: Waiting | null = null
+  let stopped = false
+  // If a call cannot be recorded, the calls beside it stop too: a stale claim must have no further effect.
+  const failed = new AbortController()
+  const signal = AbortSignal.any([attempt.signal, failed.signal])
+  const work = async () => {
+    for (let call = queue.shift(); call !== undefined; call = queue.shift()) {
+      if (stopped) return
+      // In sequence, no call runs before an earlier one that waits.
+      if (waiting !== null && !parallel) {
+        await askAhead(attempt, call, signal)
+        continue
+      }
+      const outcome = await answerCall(attempt, call, signal)
+      if (outcome === 'stopped') stopped = true
+      // Waiting for a person comes before waiting for a child job: the person must be notified.
+      else if ('waiting' in outcome) waiting = waiting?.waiting === 'awaiting_approval' ? waiting : outcome
+      else outputs.set(call.callId, outcome)
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: parallel ? Math.min(MAX_PARALLEL, calls.length) : 1 }, work))
+  } catch (thrown) {
+    failed.abort(thrown)
+    throw thrown
+  }
+  if (stopped || attempt.signal.aborted) return stoppedOutcome(attempt)
+  return waiting === null ? null : { kind: 'waiting', status: (waiting as Waiting).waiting, text: saidSoFar(attempt) }
+}
+
+/** Asks about a call that cannot run yet. Any other verdict is ignored: the policy decides again when the call's turn comes. */
+async function askAhead({ input, deps }: Attempt, call: PromptToolCall, signal: AbortSignal): Promise<void> {
+  const tool = input.tools.find(({ name }) => name === call.name)
+  if (tool === undefined || signal.aborted) return
+  const parsed = parseArgs(tool, call.args)
+  if ('problem' in parsed) return
+  const startedBefore = input.startedCallIds.has(call.callId) && tool.effect === 'once'
+  const context = { ...input.toolContext, callId: call.callId, signal }
+  await deps.policy({ call, tool, args: parsed.args, context, startedBefore, ahead: true })
+}
+
+async function answerCall(attempt: Attempt, call: PromptToolCall, signal: AbortSignal): Promise<CallOutcome> {
+  const { input, deps } = attempt
+  if (signal.aborted) return 'stopped'
+  const wasStarted = input.startedCallIds.has(call.callId)
+  const tool = input.tools.find(({ name }) => name === call.name)
+  if (tool === undefined) return refuse(attempt, call, wasStarted ? unknownOutcome(call.name) : unknownTool(call.name, input.tools))
+  const startedBefore = wasStarted && tool.effect === 'once'
+  const parsed = parseArgs(tool, call.args)
+  if ('problem' in parsed) return refuse(attempt, call, parsed.problem)
+  const context = { ...input.toolContext, callId: call.callId, signal }
+  const decision = await deps.policy({ call, tool, args: parsed.args, context, startedBefore, ahead: false })
+  if (signal.aborted) return 'stopped'
+  switch (decision.verdict) {
+    case 'wait':
+      return { waiting: decision.status }
+    case 'deny':
+      return settle(attempt, call, { ok: false, output: `Not run: ${decision.reason}` }, { ...NOT_RUN, ...decision, state: 'denied' })
+    case 'answer':
+      return settle(attempt, call, { ok: decision.ok, output: decision.output }, { ...NOT_RUN, ...decision })
+    case 'run':
+      break
+  }
+  if (startedBefore && decision.again !== true) return refuse(attempt, call, unknownOutcome(tool.name))
+  // Also before a second run: each recorded start needs its own decision if its outcome is unknown.
+  if (tool.effect === 'once') {
+    await deps.record.toolStarted({ callId: call.callId, name: tool.name })
+    // Nothing has happened yet, but the row says "started". Only a result keeps it from looking like an unknown outcome.
+    if (signal.aborted) return refuse(attempt, call, 'Not run: the job was stopped first.')
+  }
+  return run(attempt, call, tool, parsed.args, { signal, judged: decision.facts })
+}
+
+async function run(
+  attempt: Attempt,
+  call: PromptToolCall,
+  tool: Tool,
+  args: z.output<Tool['args']>,
+  { signal, judged }: Pick<ToolContext, 'signal' | 'judged'>,
+): Promise<CallOutcome> {
+  const { input, deps } = attempt
+  const startedAt = deps.clock.monotonic()
+  deps.progress.activity('tool', tool.name, null)
+  deps.progress.tool({ callId: call.callId, name: call.name, state: 'running' })
+  const show = (text: string) => deps.progress.toolOutput(call.callId, text)
+  const work = (async () => tool.run(args, { ...input.toolContext, callId: call.callId, signal, judged, show }))()
+  const result = await resultOrStopped(attempt, work, signal)
+  const hasNeighbourFailed = signal.aborted && !attempt.signal.aborted
+  if (result === 'stopped' || hasNeighbourFailed) return 'stopped'
+  const addsTaint = [...addedTaintsOf(tool), ...(result.addsTaint ?? [])]
+  return settle(attempt, call, result, { durationMs: deps.clock.monotonic() - startedAt, ran: true, addsTaint })
+}
+
+/** After Stop, a tool that still finishes in time is trusted. One that fails, or does not end, has no result. */
+async function resultOrStopped(attempt: Attempt, work: Promise<ToolOutput>, signal: AbortSignal): Promise<ToolOutput | 'stopped'> {
+  const done = new AbortController()
+  const leftBehind = async (): Promise<'stopped'> => {
+    await whenAborted(signal, done.signal)
+    await attempt.deps.clock.sleep(STOP_GRACE_MS, done.signal)
+    return 'stopped'
+  }
+  const finished = work.catch((thrown: unknown): ToolOutput | 'stopped' =>
+    signal.aborted ? 'stopped' : { ok: false, output: messageOf(thrown) || 'The tool failed without a reason.' },
+  )
+  try {
+    return await Promise.race([finished, leftBehind()])
+  } finally {
+    done.abort()
+  }
+}
+
+function parseArgs(tool: Tool, args: unknown): { args: z.output<Tool['args']> } | { problem: string } {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) {
+    const received = (typeof args === 'string' ? args : (JSON.stringify(args) ?? 'nothing')).slice(0, 300).toWellFormed()
+    const known = Object.keys(tool.args.shape).join(', ')
+    const fields = known === '' ? '' : ` with: ${known}`
+    return { problem: `Not run: the arguments of ${tool.name} must be a JSON object${fields}. Received: ${received}` }
+  }
+  const parsed = tool.args.safeParse(args)
+  if (parsed.success) return { args: parsed.data }
+  const { issues } = parsed.error
+  const lines = issues.slice(0, MAX_ISSUES).map(({ path, message }) => `- ${path.map(String).join('.') || '(all)'}: ${message}`)
+  if (issues.length > MAX_ISSUES) lines.push(`- and ${issues.length - MAX_ISSUES} more`)
+  return { problem: [`Not run: the arguments of ${tool.name} do not fit.`, ...lines].join('\n') }
+}
+
+function unknownTool(name: string, tools: readonly Tool[]): string {
+  const names = tools.map((tool) => tool.name).join(', ')
+  return `Not run: there is no tool '${name}'. ${names === '' ? 'This job has no tools.' : `The tools are: ${names}.`}`
+}
+
+function unknownOutcome(name: string): string {
+  return `The outcome is unknown: ${name} had been started when the app stopped, and nothing says whether it took effect. It was not run again. Find out before you try anything like it a second time.`
+}
+
+type How = { durationMs: number; ran: boolean; addsTaint?: readonly Taint[]; state?: 'failed' | 'denied' }
+const NOT_RUN: How = { durationMs: 0, ran: false }
+
+function refuse(attempt: Attempt, call: PromptToolCall, output: string): Promise<ToolOutput> {
+  return settle(attempt, call, { ok: false, output }, NOT_RUN)
+}
+
+async function settle(attempt: Attempt, call: PromptToolCall, result: ToolOutput, how: How): Promise<ToolOutput> {
+  const kept: ToolOutput = { ok: result.ok, output: cutOutput(String(result.output)) }
+  if (result.result !== undefined) kept.result = result.result
+  await record(attempt, call, kept, how)
+  attempt.deps.progress.tool({ callId: call.callId, name: call.name, state: how.state ?? (kept.ok ? 'done' : 'failed') })
+  return kept
+}
+
+async function record(attempt: Attempt, call: PromptToolCall, kept: ToolOutput, { durationMs, ran, addsTaint = [] }: How): Promise<void> {
+  const { callId, name } = call
+  await attempt.deps.record.toolResult({
+    callId,
+    name,
+    ...kept,
+    durationMs: Math.round(durationMs),
+    ran,
+    addsTaint: [...new Set(addsTaint)],
+  })
+  attempt.used.toolCalls++
+}
+
+function cutOutput(output: string): string {
+  if (output.length <= MAX_TOOL_OUTPUT_CHARS) return output.toWellFormed()
+  const mark = `\n[cut: ${output.length} characters, the first ${MAX_TOOL_OUTPUT_CHARS} are shown]`
+  return output.slice(0, MAX_TOOL_OUTPUT_CHARS - mark.length).toWellFormed() + mark
+}

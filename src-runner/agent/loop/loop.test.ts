@@ -1,0 +1,889 @@
+import { saying } from '../../testing/saying.ts'
+import { quote } from '../../lib/messages.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { ask, assistant, call, fail, finish, hangAfter, result, runRig, say, text, tool, USAGE, type Turn } from '../../testing/loop-rig.ts'
+import { StaleClaimError } from '../../lib/errors.ts'
+import type { ModelEvent, ModelFailure } from '../providers/model.ts'
+
+const echo = tool('echo', {
+  args: z.object({ words: z.string() }),
+  run: (args) => ({ ok: true, output: (args as { words: string }).words }),
+})
+const reader = (name: string, release?: Promise<void>) =>
+  tool(name, {
+    parallel: true,
+    run: async () => {
+      await release
+      return { ok: true, output: `${name} ran` }
+    },
+  })
+const send = tool('send', { effect: 'once' })
+
+describe('a job that goes well', () => {
+  it('streams the answer and hands the last reply back unrecorded', async () => {
+    const rig = runRig({ turns: [[text('Good '), text('day.'), finish('stop', { input: 1000, output: 100, cached: 400 })]] })
+    expect(await rig.outcome).toEqual({
+      kind: 'completed',
+      text: 'Good day.',
+      reply: {
+        text: 'Good day.',
+        reasoning: '',
+        toolCalls: [],
+        model: { providerId: 'acme', model: 'main' },
+        usage: { input: 1000, output: 100, cached: 400 },
+        estimated: false,
+        // 600 × $3 + 400 × $0.30 + 100 × $15, per million tokens
+        costMicros: 1800 + 120 + 1500,
+        priced: true,
+        interrupted: false,
+        durationMs: 0,
+      },
+    })
+    expect(rig.replies).toEqual([])
+    expect(rig.log).toEqual(['activity model', 'call main', "delta 'Good '", "delta 'day.'"])
+  })
+
+  it('runs a tool between two replies and lets the model read the result', async () => {
+    const rig = runRig({
+      tools: [echo],
+      turns: [[text('Let me see.'), ...ask(call('c1', 'echo', { words: 'ping' }))], say('It said ping.')],
+    })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'It said ping.' })
+    expect(rig.requests[1]!.messages.slice(2)).toEqual([
+      assistant('Let me see.', { callId: 'c1', name: 'echo', args: { words: 'ping' } }),
+      { role: 'tool', callId: 'c1', name: 'echo', ok: true, output: 'ping' },
+    ])
+    expect(rig.log.slice(3)).toEqual([
+      "reply 'Let me see.'",
+      'policy c1',
+      'activity tool echo',
+      'tool c1 running',
+      'result c1',
+      'tool c1 done',
+      'activity model',
+      'call main',
+      "delta 'It said ping.'",
+    ])
+  })
+
+  it('tells the model of the tools in the order given, with their arguments as a JSON schema', async () => {
+    const rig = runRig({ tools: [echo, send], turns: [say('ok')] })
+    await rig.outcome
+    expect(rig.requests[0]!.tools).toEqual([
+      {
+        name: 'echo',
+        description: 'The tool echo.',
+        parameters: { type: 'object', properties: { words: { type: 'string' } }, required: ['words'] },
+      },
+      { name: 'send', description: 'The tool send.', parameters: { type: 'object', properties: {} } },
+    ])
+  })
+
+  it('leaves no timer behind', async () => {
+    const rig = runRig({ turns: [say('ok')] })
+    await rig.outcome
+    expect(rig.clock.sleepers()).toBe(0)
+  })
+})
+
+describe('order of tool calls', () => {
+  it('runs calls side by side when all of them may, and keeps the results in the order of the calls', async () => {
+    const first = Promise.withResolvers<void>()
+    const rig = runRig({
+      tools: [reader('slow', first.promise), reader('fast')],
+      turns: [ask(call('a', 'slow'), call('b', 'fast')), say('done')],
+    })
+    await rig.untilLogged('result b')
+    expect(rig.log).not.toContain('result a')
+    first.resolve()
+    await rig.outcome
+    expect(rig.results.map((r) => r.callId)).toEqual(['b', 'a'])
+    expect(rig.requests[1]!.messages.slice(3)).toEqual([result('a', 'slow'), result('b', 'fast')])
+  })
+
+  it('runs calls one after the other as soon as one of them must', async () => {
+    const first = Promise.withResolvers<void>()
+    const rig = runRig({
+      tools: [reader('slow', first.promise), echo],
+      turns: [ask(call('a', 'slow'), call('b', 'echo', { words: 'x' })), say('done')],
+    })
+    await rig.untilLogged('tool a running')
+    expect(rig.log).not.toContain('policy b')
+    first.resolve()
+    await rig.outcome
+    expect(rig.results.map((r) => r.callId)).toEqual(['a', 'b'])
+  })
+
+  it('never has more than eight under way', async () => {
+    let now = 0
+    let most = 0
+    const counted = tool('count', {
+      parallel: true,
+      run: async () => {
+        most = Math.max(most, ++now)
+        await new Promise((resolve) => setImmediate(resolve))
+        now--
+        return { ok: true, output: '' }
+      },
+    })
+    const rig = runRig({ tools: [counted], turns: [ask(...Array.from({ length: 30 }, (_, i) => call(`c${i}`, 'count'))), say('done')] })
+    await rig.outcome
+    expect(most).toBe(8)
+    expect(rig.results).toHaveLength(30)
+  })
+})
+
+describe('the policy', () => {
+  it('turns a denial into an answer with its reason', async () => {
+    const run = vi.fn()
+    const rig = runRig({
+      tools: [tool('send', { run })],
+      policy: () => ({ verdict: 'deny', reason: 'the rule "no mail" says so' }),
+      turns: [ask(call('c', 'send')), say('all right')],
+    })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed' })
+    expect(run).not.toHaveBeenCalled()
+    expect(rig.results).toMatchObject([{ ok: false, output: 'Not run: the rule "no mail" says so' }])
+    expect(rig.log).toContain('tool c denied')
+  })
+
+  it('ends the attempt when a call has to wait, and leaves that call and those behind it open', async () => {
+    const rig = runRig({
+      tools: [echo, send],
+      policy: ({ tool: asked }) => (asked.name === 'send' ? { verdict: 'wait', status: 'awaiting_approval' } : { verdict: 'run' }),
+      turns: [[text('I will send it.'), ...ask(call('a', 'echo', { words: '1' }), call('b', 'send'), call('c', 'echo', { words: '2' }))]],
+    })
+    expect(await rig.outcome).toEqual({ kind: 'waiting', status: 'awaiting_approval', text: 'I will send it.' })
+    expect(rig.results.map((r) => r.callId)).toEqual(['a'])
+    expect(rig.started).toEqual([])
+  })
+
+  it('lets the others finish when one of several parallel calls has to wait', async () => {
+    const rig = runRig({
+      tools: [reader('r')],
+      policy: ({ call: asked }) => (asked.callId === 'a' ? { verdict: 'wait', status: 'awaiting_child' } : { verdict: 'run' }),
+      turns: [ask(call('a', 'r'), call('b', 'r'), call('c', 'r'))],
+    })
+    expect(await rig.outcome).toMatchObject({ kind: 'waiting', status: 'awaiting_child' })
+    expect(rig.results.map((r) => r.callId)).toEqual(['b', 'c'])
+  })
+
+  it('writes down that a once-tool starts before it runs', async () => {
+    const rig = runRig({ tools: [send], turns: [ask(call('c', 'send')), say('sent')] })
+    await rig.outcome
+    expect(rig.log.filter((line) => / c\b/.test(line))).toEqual(['policy c', 'started c', 'tool c running', 'result c', 'tool c done'])
+  })
+})
+
+describe('calls that make no sense are answered, and the job goes on', () => {
+  const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) })
+  const cases: [string, ModelEvent, RegExp][] = [
+    ['an unknown tool', call('c', 'fly'), /^Not run: there is no tool 'fly'\. The tools are: echo, read_file\.$/],
+    ['a NUL in the name', call('c', 'read\0file'), /there is no tool 'unknown_read_file'/],
+    ['a name of an object property', call('c', '__proto__'), /there is no tool '__proto__'/],
+    ['an empty name', call('c', ''), /there is no tool 'unknown_'/],
+    ['a missing argument', call('c', 'echo', {}), /do not fit\.\n- words: Invalid input: expected string, received undefined$/],
+    ['a wrong type', call('c', 'echo', { words: 7 }), /- words: Invalid input: expected string, received number/],
+    ['a list', call('c', 'echo', ['x']), /must be a JSON object with: words\. Received: \["x"\]/],
+    ['nothing', call('c', 'echo', null), /must be a JSON object with: words\. Received: null/],
+    [
+      'broken JSON',
+      { type: 'tool_call', callId: 'c', name: 'echo', args: '{"words": "half', argsValid: false },
+      /Received: \{"words": "half$/,
+    ],
+    ['prototype keys only', call('c', 'echo', JSON.parse('{"__proto__": {"words": "x"}}')), /- words: Invalid input/],
+    ['50 MB of arguments', call('c', 'echo', { words: 'x'.repeat(50_000_000) }), /arguments left out: more than 1000000 characters/],
+    [
+      '10 million numbers',
+      call('c', 'echo', { words: Array.from({ length: 10_000_000 }, () => 1) }),
+      /arguments left out: more than 1000000 characters/,
+    ],
+    ['endless nesting', call('c', 'echo', { words: deep(5_000) }), /arguments left out: nested deeper than 64 levels/],
+    [
+      '50 MB of broken JSON',
+      { type: 'tool_call', callId: 'c', name: 'echo', args: '{'.repeat(50_000_000), argsValid: false },
+      /must be a JSON object/,
+    ],
+  ]
+  it.each(cases)('%s', async (_, event, expected) => {
+    const rig = runRig({ tools: [echo, tool('read_file')], turns: [ask(event), say('I see.')] })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'I see.' })
+    expect(rig.results).toHaveLength(1)
+    expect(rig.results[0]!.ok).toBe(false)
+    expect(rig.results[0]!.output).toMatch(expected)
+    expect(rig.log.some((line) => line.startsWith('policy'))).toBe(false)
+    expect(JSON.stringify(rig.replies).length).toBeLessThan(10_000)
+  })
+
+  it('keeps prototype keys away from the tool', async () => {
+    const seen: unknown[] = []
+    const spy = tool('spy', { args: z.object({ words: z.string() }), run: (args) => ({ ok: seen.push(args) > 0, output: '' }) })
+    await runRig({ tools: [spy], turns: [ask(call('c', 'spy', JSON.parse('{"words":"x","__proto__":{"admin":true}}'))), say('ok')] })
+      .outcome
+    expect(Object.keys(seen[0] as object)).toEqual(['words'])
+    expect(({} as { admin?: boolean }).admin).toBeUndefined()
+  })
+
+  it('gives every call an id of its own that all providers accept', async () => {
+    const rig = runRig({
+      tools: [echo],
+      transcript: [assistant('', { callId: 'same', name: 'echo', args: { words: '0' } }), result('same', 'echo')],
+      turns: [ask(...['same', 'same', '', 'a b', 'x'.repeat(300)].map((id) => call(id, 'echo', { words: id }))), say('ok')],
+    })
+    await rig.outcome
+    const ids = rig.results.map((r) => r.callId)
+    expect(new Set([...ids, 'same']).size).toBe(6)
+    for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
+  })
+
+  it('reads what a tool throws, and cuts what is too long', async () => {
+    const angry = tool('angry', { run: () => Promise.reject(new Error('the disk is on fire')) })
+    const chatty = tool('chatty', { run: () => ({ ok: true, output: 'x'.repeat(200_000) }) })
+    const rig = runRig({ tools: [angry, chatty], turns: [ask(call('a', 'angry'), call('b', 'chatty')), say('ok')] })
+    await rig.outcome
+    expect(rig.results[0]).toMatchObject({ ok: false, output: 'the disk is on fire' })
+    expect(rig.results[1]!.output).toHaveLength(60_000)
+    expect(rig.results[1]!.output).toMatch(/\[cut: 200000 characters, the first 60000 are shown\]$/)
+  })
+
+  it('answers the calls over 32 without running them, and drops those over 64', async () => {
+    const rig = runRig({
+      tools: [reader('r')],
+      limits: { maxToolCalls: 1000 },
+      turns: [ask(...Array.from({ length: 10_000 }, (_, i) => call(`c${i}`, 'r'))), say('ok')],
+    })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed' })
+    expect(rig.replies[0]!.toolCalls).toHaveLength(64)
+    expect(rig.results.filter((r) => r.ok)).toHaveLength(32)
+    expect(rig.results.filter((r) => !r.ok).every((r) => r.output.startsWith('Not run: only the first 32 calls'))).toBe(true)
+    expect(rig.results.at(-1)!.output).toContain('9936 more calls of the same reply were dropped')
+  })
+})
+
+describe('an answer without end', () => {
+  /** What a model sends until nobody listens, and how much of it was taken. */
+  const endless = (event: ModelEvent) => {
+    const taken = { events: 0, hungUp: false }
+    async function* stream(_request: unknown, signal: AbortSignal): AsyncIterable<ModelEvent> {
+      try {
+        for (;;) {
+          taken.events++
+          yield event
+        }
+      } finally {
+        taken.hungUp = signal.aborted
+      }
+    }
+    return { taken, stream }
+  }
+
+  it('is hung up on after 256 tool calls, while they come in', async () => {
+    const { taken, stream } = endless({ type: 'call_piece', begins: true, chars: 10 })
+    const rig = runRig({ turns: [stream] })
+    expect(await rig.outcome).toMatchObject({
+      kind: 'failed',
+      error: 'model_bad_answer',
+      message: expect.objectContaining({ code: 'model_too_many_calls' }),
+    })
+    expect(taken).toEqual({ events: 257, hungUp: true })
+    expect(rig.requests).toHaveLength(1)
+  })
+
+  it.each([
+    ['the arguments of a call', { type: 'call_piece', begins: false, chars: 10_000 }],
+    ['its text', { type: 'text', text: 'x'.repeat(10_000) }],
+    ['its thinking', { type: 'reasoning', text: 'x'.repeat(10_000) }],
+  ] as [string, ModelEvent][])('is hung up on after two million characters of %s', async (_what, event) => {
+    const { taken, stream } = endless(event)
+    const rig = runRig({ turns: [stream] })
+    expect(await rig.outcome).toMatchObject({ kind: 'failed', error: 'model_bad_answer' })
+    expect(taken).toEqual({ events: 201, hungUp: true })
+  })
+})
+
+describe('limits', () => {
+  const again = (): Turn[] => Array.from({ length: 20 }, (_, i) => [text(`Round ${i + 1}.`), ...ask(call(`c${i}`, 'echo', { words: 'x' }))])
+
+  it('ends after the last turn allowed and keeps what was said', async () => {
+    const rig = runRig({ tools: [echo], limits: { maxTurns: 3 }, used: { turns: 1 }, turns: again() })
+    expect(await rig.outcome).toEqual({
+      kind: 'failed',
+      error: 'turn_limit',
+      message: expect.objectContaining({ code: 'job_turns' }),
+      text: 'Round 1.\n\nRound 2.',
+    })
+    expect(rig.requests).toHaveLength(2)
+  })
+
+  it('ends before the call that follows the one that used up the money', async () => {
+    // One call is 100 × $3 + 10 × $15 per million = 450 micro-dollars.
+    const rig = runRig({ tools: [echo], limits: { maxCostUsd: 0.01 }, used: { costMicros: 9_200 }, turns: again() })
+    expect(await rig.outcome).toMatchObject({
+      kind: 'failed',
+      error: 'cost_limit',
+      message: { code: 'job_cost', params: { limitUsd: 0.01 } },
+    })
+    expect(rig.requests).toHaveLength(2)
+  })
+
+  it('counts what a failed try cost', async () => {
+    const rig = runRig({
+      limits: { maxCostUsd: 0.01 },
+      turns: [[text('half'), fail({}, { input: 4_000_000, output: 0, cached: 0 })], say('never asked')],
+    })
+    rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 10_000))
+    expect(await rig.outcome).toMatchObject({ error: 'cost_limit' })
+    expect(rig.requests).toHaveLength(1)
+    expect(rig.replies).toMatchObject([{ interrupted: true, costMicros: 12_000_000 }])
+  })
+
+  it('ends when the working time is up, in the middle of a stream, with the text so far', async () => {
+    const rig = runRig({ limits: { maxWorkingMs: 60_000 }, used: { workingMs: 20_000 }, turns: [hangAfter(text('So far '))] })
+    await rig.untilLogged('delta')
+    rig.clock.advance(39_999)
+    expect(rig.replies).toEqual([])
+    rig.clock.advance(1)
+    expect(await rig.outcome).toEqual({
+      kind: 'failed',
+      error: 'time_limit',
+      message: expect.objectContaining({ code: 'job_seconds' }),
+      text: 'So far ',
+    })
+    expect(rig.replies).toMatchObject([{ text: 'So far ', interrupted: true }])
+  })
+
+  it('does not begin when the working time was used up before', async () => {
+    const rig = runRig({ limits: { maxWorkingMs: 60_000 }, used: { workingMs: 60_000 }, turns: [say('no')] })
+    expect(await rig.outcome).toMatchObject({ error: 'time_limit' })
+    expect(rig.requests).toEqual([])
+  })
+
+  it('runs the calls that are left, answers the others and ends', async () => {
+    const rig = runRig({
+      tools: [reader('r')],
+      limits: { maxToolCalls: 5 },
+      used: { toolCalls: 3 },
+      turns: [[text('Look.'), ...ask(call('a', 'r'), call('b', 'r'), call('c', 'r'))]],
+    })
+    expect(await rig.outcome).toEqual({
+      kind: 'failed',
+      error: 'tool_call_limit',
+      message: expect.objectContaining({ code: 'job_tool_calls' }),
+      text: 'Look.',
+    })
+    expect(rig.results.map((r) => r.ok)).toEqual([true, true, false])
+  })
+
+  it('goes on to the answer when the calls are exactly used up', async () => {
+    const rig = runRig({ tools: [reader('r')], limits: { maxToolCalls: 1 }, turns: [ask(call('a', 'r')), say('done')] })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'done' })
+  })
+
+  it('offers no tools to a job that may call none', async () => {
+    const rig = runRig({ tools: [echo], limits: { maxToolCalls: 0 }, turns: [say('ok')] })
+    await rig.outcome
+    expect(rig.requests[0]!.tools).toEqual([])
+  })
+})
+
+describe('model trouble', () => {
+  const codes: [ModelFailure['kind'], string][] = [
+    ['auth', 'model_auth'],
+    ['not_found', 'model_not_found'],
+    ['refused', 'model_refused'],
+    ['bad_answer', 'model_bad_answer'],
+    ['bad_request', 'model_unavailable'],
+  ]
+  it.each(codes)('%s is not tried again and ends as %s', async (kind, error) => {
+    const rig = runRig({ turns: [[fail({ kind, retryable: false, message: quote('Acme says no.') })]] })
+    expect(await rig.outcome).toEqual({ kind: 'failed', error, message: quote('Acme says no.'), text: '' })
+    expect(rig.requests).toHaveLength(1)
+    expect(rig.replies).toEqual([])
+  })
+
+  it.each(['rate_limited', 'overloaded', 'server', 'network'] as const)(
+    '%s is tried five times, waiting longer each time',
+    async (kind) => {
+      const rig = runRig({ random: 1, turns: Array.from({ length: 5 }, () => [fail({ kind })]) })
+      const waits: number[] = []
+      for (let i = 0; i < 4; i++) {
+        waits.push(await rig.clock.untilSleeping((ms) => ms < 100_000))
+        rig.clock.advance(waits.at(-1)!)
+      }
+      expect(waits).toEqual([2_000, 4_000, 8_000, 16_000])
+      expect(await rig.outcome).toEqual({
+        kind: 'failed',
+        error: 'model_unavailable',
+        message: { code: 'job_after_tries', params: { problem: quote('Acme is overloaded.'), tries: 5 } },
+        text: '',
+      })
+      expect(rig.log.filter((line) => line.startsWith('activity retry_wait'))[0]).toBe(
+        'activity retry_wait Acme is overloaded. until +2000',
+      )
+    },
+  )
+
+  const silent = fail({ kind: 'timeout', message: quote('Acme says nothing.') })
+
+  it('is asked twice when it says nothing; then the job waits without a slot, and a person is told', async () => {
+    const rig = runRig({ random: 1, turns: [[silent], [silent]] })
+    rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
+    expect(await rig.outcome).toEqual({
+      kind: 'postponed',
+      waitMs: 30_000,
+      message: { code: 'job_after_tries', params: { problem: quote('Acme says nothing.'), tries: 2 } },
+      tell: true,
+      text: '',
+    })
+  })
+
+  it('that says nothing is followed by the next of the list, and nobody waits', async () => {
+    const rig = runRig({ models: { main: [[silent], [silent]], spare: [say('I am here.')] } })
+    rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'I am here.' })
+  })
+
+  it.each([
+    [1, 60_000],
+    [2, 120_000],
+  ])('is asked once after pause %i, and waited for longer', async (postponed, waitMs) => {
+    const rig = runRig({ postponed, turns: [[silent]] })
+    expect(await rig.outcome).toMatchObject({ kind: 'postponed', waitMs, tell: false })
+  })
+
+  it('that says nothing after the third pause is given up', async () => {
+    const rig = runRig({ postponed: 3, turns: [[silent]] })
+    expect(await rig.outcome).toEqual({ kind: 'failed', error: 'model_unavailable', message: quote('Acme says nothing.'), text: '' })
+  })
+
+  it('whose key is out of reach is waited for, for a day', async () => {
+    const failure: ModelFailure = {
+      kind: 'key_out_of_reach',
+      retryable: false,
+      retryAfterMs: null,
+      status: null,
+      message: quote('The keychain did not answer.'),
+    }
+    const open = () => Promise.resolve({ failure })
+    expect(await runRig({ open }).outcome).toMatchObject({ kind: 'postponed', waitMs: 60_000, tell: true })
+    expect(await runRig({ open, postponed: 1_439 }).outcome).toMatchObject({ kind: 'postponed', tell: false })
+    expect(await runRig({ open, postponed: 1_440 }).outcome).toMatchObject({ kind: 'failed', error: 'model_auth' })
+  })
+
+  it('spreads the waits', async () => {
+    const rig = runRig({ random: 0, turns: [[fail({})], say('ok')] })
+    expect(await rig.clock.untilSleeping((ms) => ms < 100_000)).toBe(1_000)
+    rig.clock.advance(1_000)
+    expect(await rig.outcome).toMatchObject({ kind: 'completed' })
+  })
+
+  it.each([
+    ['half a minute', 30_000, 30_000],
+    ['ten minutes', 600_000, 600_000],
+    ['nothing', 0, 0],
+    ['a time that has passed', -5, 0],
+  ])('waits as long as the provider asks: %s', async (_, retryAfterMs, expected) => {
+    const rig = runRig({ limits: { maxWorkingMs: 3_600_000 }, turns: [[fail({ kind: 'rate_limited', retryAfterMs })], say('ok')] })
+    expect(await rig.clock.untilSleeping((ms) => ms < 3_000_000)).toBe(expected)
+    rig.clock.advance(expected)
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'ok' })
+  })
+
+  it('does not wait for more than ten minutes', async () => {
+    const rig = runRig({ turns: [[fail({ kind: 'rate_limited', retryAfterMs: 600_001, message: quote('Acme: come back tomorrow.') })]] })
+    expect(await rig.outcome).toMatchObject({ error: 'model_unavailable', message: quote('Acme: come back tomorrow.') })
+  })
+
+  it('starts a reply again that broke off, and says that what was shown is void', async () => {
+    const rig = runRig({ turns: [[text('Dear An'), fail({ kind: 'network', message: quote('gone') })], say('Dear Anna')] })
+    rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'Dear Anna' })
+    expect(rig.replies).toEqual([])
+    expect(rig.log.filter((line) => /delta|reset/.test(line))).toEqual(["delta 'Dear An'", 'reset', "delta 'Dear Anna'"])
+  })
+
+  it('adds what the broken tries cost to the reply that followed', async () => {
+    const rig = runRig({ turns: [[text('x'), fail({}, USAGE)], say('y')] })
+    rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
+    expect(await rig.outcome).toMatchObject({ reply: { usage: { input: 200, output: 20, cached: 0 }, costMicros: 900 } })
+  })
+
+  it('never runs the calls of a reply that broke off', async () => {
+    const run = vi.fn()
+    const rig = runRig({ tools: [tool('send', { run })], turns: [[call('c', 'send'), fail({ kind: 'network' })], say('never mind')] })
+    rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'never mind' })
+    expect(run).not.toHaveBeenCalled()
+    expect(rig.results).toEqual([])
+  })
+
+  it('keeps the text when the last try breaks off too, without its calls', async () => {
+    const rig = runRig({
+      tools: [send],
+      turns: [
+        [text('As far as I got'), call('c', 'send'), fail({ kind: 'bad_answer', retryable: false, message: quote('Garbage from Acme.') })],
+      ],
+    })
+    expect(await rig.outcome).toEqual({
+      kind: 'failed',
+      error: 'model_bad_answer',
+      message: quote('Garbage from Acme.'),
+      text: 'As far as I got',
+    })
+    expect(rig.replies).toMatchObject([{ text: 'As far as I got', interrupted: true, toolCalls: [], estimated: true }])
+    expect(rig.started).toEqual([])
+  })
+
+  it.each<[string, Turn]>([
+    ['ends without an end', [text('half')]],
+    ['throws', () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('boom')) }) })],
+  ])('survives a stream that %s', async (_, turn) => {
+    const rig = runRig({ models: { main: Array.from({ length: 5 }, () => turn), spare: [say('from the spare')] } })
+    const mover = setInterval(() => rig.clock.advance(1_000), 0)
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'from the spare' })
+    clearInterval(mover)
+  })
+
+  it('cuts off a stream that does not stop', async () => {
+    const flood: Turn = async function* () {
+      for (;;) yield text('x'.repeat(100_000))
+    }
+    expect(await runRig({ turns: [flood] }).outcome).toMatchObject({
+      error: 'model_bad_answer',
+      message: expect.objectContaining({ code: 'model_endless' }),
+    })
+  })
+})
+
+describe('fallbacks', () => {
+  it('asks the next model when the first has had its tries, and stays with it', async () => {
+    const rig = runRig({
+      tools: [echo],
+      models: { main: [[fail({ kind: 'auth', retryable: false })]], spare: [ask(call('c', 'echo', { words: 'x' })), say('done')] },
+    })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'done', reply: { model: { model: 'spare' } } })
+    expect(rig.log.filter((line) => line.startsWith('call'))).toEqual(['call main', 'call spare', 'call spare'])
+  })
+
+  it('asks the first model again when the spare fails later', async () => {
+    const rig = runRig({
+      tools: [echo],
+      models: {
+        main: [[fail({ retryAfterMs: 90_000 })], say('back again')],
+        spare: [ask(call('c', 'echo', { words: 'x' })), [fail({ kind: 'not_found', retryable: false })]],
+      },
+    })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'back again' })
+  })
+
+  it('does not sit out a long wait while another model is free', async () => {
+    const rig = runRig({ models: { main: [[fail({ kind: 'rate_limited', retryAfterMs: 60_001 })]], spare: [say('quick')] } })
+    expect(await rig.outcome).toMatchObject({ text: 'quick' })
+  })
+
+  it('names every failure and reports the first', async () => {
+    const rig = runRig({
+      models: {
+        main: [[fail({ kind: 'auth', retryable: false, message: quote('Acme: the key is wrong.') })]],
+        spare: [[fail({ kind: 'not_found', retryable: false, message: quote('Acme: no such model.') })]],
+      },
+    })
+    expect(await rig.outcome).toMatchObject({ error: 'model_auth', message: saying('Acme: the key is wrong. Acme: no such model.') })
+  })
+
+  it('does not go around a refusal', async () => {
+    const rig = runRig({ models: { main: [[fail({ kind: 'refused', retryable: false })]], spare: [say('sure')] } })
+    expect(await rig.outcome).toMatchObject({ error: 'model_refused' })
+    expect(rig.requests).toHaveLength(1)
+  })
+
+  it('treats a provider that is gone like a call that failed', async () => {
+    const failure: ModelFailure = {
+      kind: 'auth',
+      retryable: false,
+      retryAfterMs: null,
+      status: null,
+      message: quote('The key of Acme could not be read.'),
+    }
+    const rig = runRig({ open: async () => ({ failure }) })
+    expect(await rig.outcome).toMatchObject({ error: 'model_auth', message: quote('The key of Acme could not be read.') })
+  })
+})
+
+describe('answers that are none', () => {
+  it('asks once more when nothing came, and charges both', async () => {
+    const rig = runRig({ turns: [[finish()], say('Here.')] })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'Here.', reply: { costMicros: 900 } })
+    expect(rig.requests[1]).toEqual(rig.requests[0])
+  })
+
+  it('fails clearly when nothing came twice, and keeps the cost', async () => {
+    const rig = runRig({ turns: [[finish()], [text(' \n'), finish()]] })
+    expect(await rig.outcome).toMatchObject({
+      kind: 'failed',
+      error: 'model_bad_answer',
+      message: expect.objectContaining({ code: 'job_nothing_said' }),
+    })
+    expect(rig.replies).toMatchObject([{ costMicros: 900, interrupted: true }])
+  })
+
+  it('completes with what was said before when the model has nothing to add', async () => {
+    const rig = runRig({
+      tools: [echo],
+      turns: [[text('I will note it down.'), ...ask(call('c', 'echo', { words: 'x' }))], [finish()], [finish()]],
+    })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'I will note it down.', reply: { text: '' } })
+  })
+
+  it('taints an answer that was cut at its greatest length', async () => {
+    const rig = runRig({ turns: [[text('Once upon a'), finish('length')]] })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: expect.stringMatching(/^Once upon a\n\n\[The answer stops here/) })
+  })
+
+  it('fails when a content filter stopped the answer, and runs nothing of it', async () => {
+    const rig = runRig({ tools: [send], turns: [[text('Well'), call('c', 'send'), finish('content_filter')]] })
+    expect(await rig.outcome).toMatchObject({ kind: 'failed', error: 'model_refused', text: 'Well' })
+    expect(rig.results).toEqual([])
+  })
+})
+
+describe('cost when the provider does not say', () => {
+  it.each([
+    ['no usage', null],
+    ['a negative number', { input: -1, output: 5, cached: 0 }],
+    ['half a token', { input: 1.5, output: 5, cached: 0 }],
+    ['more cached than read', { input: 10, output: 5, cached: 11 }],
+    ['not a number', { input: Number.NaN, output: 5, cached: 0 }],
+  ])('estimates four characters a token: %s', async (_, usage) => {
+    const rig = runRig({ turns: [say('12345678', usage)] })
+    // 'You are Ada.' and 'Do the thing.' are 25 characters.
+    expect(await rig.outcome).toMatchObject({
+      reply: { estimated: true, usage: { input: 7, output: 2, cached: 0 }, costMicros: 7 * 3 + 2 * 15 },
+    })
+  })
+
+  it('shows a model without a price as unpriced, never as free', async () => {
+    expect(await runRig({ price: null, turns: [say('ok')] }).outcome).toMatchObject({
+      reply: { priced: false, costMicros: 0, estimated: false },
+    })
+  })
+})
+
+describe('Stop', () => {
+  it('takes effect in the middle of a stream that does not listen', async () => {
+    const rig = runRig({ turns: [hangAfter(text('Half a '), text('sentence'), call('c', 'send'))], tools: [send] })
+    await rig.untilLogged('sentence')
+    rig.stop.abort()
+    expect(await rig.outcome).toEqual({ kind: 'aborted', text: 'Half a sentence' })
+    expect(rig.replies).toMatchObject([{ text: 'Half a sentence', interrupted: true, toolCalls: [], estimated: true }])
+    expect(rig.started).toEqual([])
+  })
+
+  it('records nothing when nothing was said', async () => {
+    const rig = runRig({ turns: [hangAfter()] })
+    await rig.untilLogged('call main')
+    rig.stop.abort()
+    expect(await rig.outcome).toEqual({ kind: 'aborted', text: '' })
+    expect(rig.replies).toEqual([])
+  })
+
+  it('does not begin when it came first', async () => {
+    const rig = runRig({ turns: [say('no')] })
+    rig.stop.abort()
+    expect((await rig.outcome).kind).toBe('aborted')
+  })
+
+  it('takes effect while waiting for a provider whose key does not come', async () => {
+    const rig = runRig({ open: () => new Promise(() => {}) })
+    rig.stop.abort()
+    expect((await rig.outcome).kind).toBe('aborted')
+  })
+
+  it('takes effect while waiting to try again, keeping what was shown', async () => {
+    const rig = runRig({ turns: [[text('Half'), fail({ retryAfterMs: 300_000 })]] })
+    await rig.clock.untilSleeping((ms) => ms === 300_000)
+    rig.stop.abort()
+    expect(await rig.outcome).toEqual({ kind: 'aborted', text: 'Half' })
+    expect(rig.replies).toMatchObject([{ text: 'Half', interrupted: true }])
+  })
+
+  it('leaves a tool behind that ignores its signal, within two seconds', async () => {
+    const rig = runRig({ tools: [tool('deaf', { run: () => new Promise(() => {}) })], turns: [ask(call('c', 'deaf'))] })
+    await rig.untilLogged('running')
+    rig.stop.abort()
+    const wait = await rig.clock.untilSleeping((ms) => ms < 100_000)
+    expect(wait).toBeLessThan(2_000)
+    rig.clock.advance(wait)
+    expect((await rig.outcome).kind).toBe('aborted')
+    expect(rig.results).toEqual([])
+  })
+
+  it('records what a tool still completes', async () => {
+    const finishing = Promise.withResolvers<void>()
+    const rig = runRig({
+      tools: [tool('send', { effect: 'once', run: () => finishing.promise.then(() => ({ ok: true, output: 'sent' })) })],
+      turns: [ask(call('c', 'send'))],
+    })
+    await rig.untilLogged('running')
+    rig.stop.abort()
+    finishing.resolve()
+    expect((await rig.outcome).kind).toBe('aborted')
+    expect(rig.results).toMatchObject([{ callId: 'c', ok: true, output: 'sent' }])
+  })
+
+  it('does not take a tool that was torn off for an answer', async () => {
+    const listening = tool('listening', {
+      run: (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+    })
+    const rig = runRig({ tools: [listening], turns: [ask(call('c', 'listening'), call('d', 'listening'))] })
+    await rig.untilLogged('tool c running')
+    rig.stop.abort()
+    expect((await rig.outcome).kind).toBe('aborted')
+    expect(rig.results).toEqual([])
+    expect(rig.log).not.toContain('policy d')
+  })
+})
+
+describe('going on from what was recorded', () => {
+  const asked = assistant(
+    'Looking.',
+    { callId: 'a', name: 'r', args: {} },
+    { callId: 'b', name: 'r', args: {} },
+    { callId: 'c', name: 'r', args: {} },
+  )
+
+  it.each([
+    ['before the first result', [asked], ['a', 'b', 'c']],
+    ['between two results', [asked, result('b', 'r')], ['a', 'c']],
+    ['before the last result', [asked, result('a', 'r'), result('b', 'r')], ['c']],
+    ['after all results', [asked, result('a', 'r'), result('b', 'r'), result('c', 'r')], []],
+  ])('%s', async (_, transcript, run) => {
+    const rig = runRig({ tools: [reader('r')], transcript, turns: [say('done')] })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'done' })
+    expect(rig.results.map((r) => r.callId)).toEqual(run)
+    const answered = rig.requests[0]!.messages.flatMap((m) => (m.role === 'tool' ? [m.callId] : []))
+    expect(answered.sort()).toEqual(['a', 'b', 'c'])
+  })
+
+  it('after the last reply: completes without asking or recording again', async () => {
+    const rig = runRig({ transcript: [asked, result('a', 'r'), result('b', 'r'), result('c', 'r'), assistant('All done.')], turns: [] })
+    expect(await rig.outcome).toEqual({ kind: 'completed', text: 'All done.', reply: null })
+    expect(rig.requests).toEqual([])
+  })
+
+  it('asks the policy again for a call that had to wait', async () => {
+    const rig = runRig({
+      tools: [send],
+      transcript: [assistant('', { callId: 'c', name: 'send', args: {} })],
+      policy: () => ({ verdict: 'run' }),
+      turns: [say('sent')],
+    })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed' })
+    expect(rig.started).toEqual(['c'])
+    expect(rig.results).toMatchObject([{ callId: 'c', ok: true }])
+  })
+
+  it('runs a started read or idempotent call again', async () => {
+    for (const effect of ['read', 'idempotent'] as const) {
+      const rig = runRig({
+        tools: [tool('t', { effect })],
+        transcript: [assistant('', { callId: 'c', name: 't', args: {} })],
+        startedCallIds: ['c'],
+        turns: [say('ok')],
+      })
+      await rig.outcome
+      expect(rig.results).toMatchObject([{ ok: true, output: 't ran' }])
+    }
+  })
+
+  describe('a once-call that was started and has no result', () => {
+    const transcript = [assistant('', { callId: 'c', name: 'send', args: {} })]
+    const rigFor = (policy: Parameters<typeof runRig>[0]['policy'], run = vi.fn(() => ({ ok: true, output: 'sent' }))) => {
+      const rig = runRig({
+        tools: [tool('send', { effect: 'once', run })],
+        transcript,
+        startedCallIds: ['c'],
+        policy,
+        turns: [say('I see.')],
+      })
+      return { rig, run }
+    }
+
+    it('is not run again by a policy that knows nothing of it', async () => {
+      const { rig, run } = rigFor(() => ({ verdict: 'run' }))
+      expect(await rig.outcome).toMatchObject({ kind: 'completed' })
+      expect(run).not.toHaveBeenCalled()
+      expect(rig.results).toMatchObject([{ ok: false, output: expect.stringMatching(/^The outcome is unknown: send had been started/) }])
+    })
+
+    it('is told apart for the policy, which may wait for a person', async () => {
+      const seen: boolean[] = []
+      const { rig, run } = rigFor(({ startedBefore }) => {
+        seen.push(startedBefore)
+        return { verdict: 'wait', status: 'awaiting_approval' }
+      })
+      expect(await rig.outcome).toMatchObject({ kind: 'waiting', status: 'awaiting_approval' })
+      expect(seen).toEqual([true])
+      expect(run).not.toHaveBeenCalled()
+    })
+
+    it("takes a person's word that it did happen", async () => {
+      const { rig, run } = rigFor(() => ({ verdict: 'answer', ok: true, output: 'A person confirmed that it was sent.' }))
+      await rig.outcome
+      expect(run).not.toHaveBeenCalled()
+      expect(rig.results).toMatchObject([{ ok: true, output: 'A person confirmed that it was sent.' }])
+    })
+
+    it('runs again when a person says so, and the second start is written down like the first', async () => {
+      const { rig, run } = rigFor(() => ({ verdict: 'run', again: true }))
+      await rig.outcome
+      expect(run).toHaveBeenCalledTimes(1)
+      expect(rig.started).toEqual(['c'])
+    })
+
+    it('says so too when the tool no longer exists', async () => {
+      const rig = runRig({ transcript, startedCallIds: ['c'], turns: [say('ok')] })
+      await rig.outcome
+      expect(rig.results[0]!.output).toMatch(/^The outcome is unknown/)
+    })
+  })
+})
+
+describe('a lost claim ends the loop at once', () => {
+  it.each(["reply ''", 'started c', 'result c'])('at %s', async (write) => {
+    const run = vi.fn(() => ({ ok: true, output: '' }))
+    const rig = runRig({
+      tools: [tool('send', { effect: 'once', run })],
+      turns: [ask(call('c', 'send')), say('no')],
+      loseClaimAt: (line) => line === write,
+    })
+    await expect(rig.outcome).rejects.toBeInstanceOf(StaleClaimError)
+    expect(run).toHaveBeenCalledTimes(write === 'result c' ? 1 : 0)
+    expect(rig.requests).toHaveLength(1)
+    expect(rig.clock.sleepers()).toBe(0)
+  })
+
+  it('stops the tools beside it and records nothing of them', async () => {
+    const aborted = Promise.withResolvers<void>()
+    const other = tool('other', {
+      parallel: true,
+      run: (_, { signal }) =>
+        new Promise((resolve) =>
+          signal.addEventListener('abort', () => {
+            resolve({ ok: true, output: 'late' })
+            aborted.resolve()
+          }),
+        ),
+    })
+    const rig = runRig({
+      tools: [reader('r'), other],
+      turns: [ask(call('b', 'other'), call('a', 'r'))],
+      loseClaimAt: (line) => line === 'result a',
+    })
+    await expect(rig.outcome).rejects.toBeInstanceOf(StaleClaimError)
+    await aborted.promise
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(rig.results).toEqual([])
+  })
+})

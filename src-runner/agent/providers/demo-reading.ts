@@ -1,0 +1,134 @@
+// How the demo model reads the results of the file tools.
+
+export type ListedFile = { path: string; size: number | null; changed: string | null }
+export type Listing = { files: ListedFile[]; folders: string[]; total: number }
+
+/** Rows are `kind TAB size TAB changed TAB path`. The heading of each folder has the real number of files. */
+export function readListing(output: string): Listing {
+  const files: ListedFile[] = []
+  const folders: string[] = []
+  let total = 0
+  for (const line of output.split('\n')) {
+    const [kind, size, changed, path] = line.split('\t')
+    if (path === undefined) {
+      total += Number(/^.+: .*?\b(\d+) files?\b/.exec(line)?.[1] ?? 0)
+    } else if (kind === 'file') {
+      files.push({
+        path,
+        size: /^\d+$/.test(size!) ? Number(size) : null,
+        changed: /^\d{4}-/.test(changed!) ? changed!.slice(0, 10) : null,
+      })
+    } else if (kind === 'folder') {
+      folders.push(path.replace(/\/$/, ''))
+    }
+  }
+  return { files, folders, total: Math.max(total, files.length) }
+}
+
+const KINDS: [kind: [one: string, many: string], extensions: string][] = [
+  [['text document', 'text documents'], 'txt md markdown rst rtf doc docx odt pages tex log eml'],
+  [['table', 'tables'], 'csv tsv xls xlsx ods numbers'],
+  [['PDF', 'PDFs'], 'pdf'],
+  [['picture', 'pictures'], 'png jpg jpeg gif webp svg heic bmp tif tiff ico avif'],
+  [['sound', 'sounds'], 'mp3 wav flac m4a ogg aac opus'],
+  [['video', 'videos'], 'mp4 mov mkv avi webm m4v'],
+  [['presentation', 'presentations'], 'ppt pptx odp key'],
+  [['archive', 'archives'], 'zip tar gz tgz bz2 xz 7z rar dmg iso'],
+  [['data file', 'data files'], 'json yaml yml toml xml ini conf env sql db sqlite plist'],
+  [['program file', 'program files'], 'js ts jsx tsx py rb go rs java c h cpp cs php sh swift kt html css scss vue lua r'],
+]
+const OTHER: [string, string] = ['other file', 'other files']
+
+const TEXT = new Set(
+  'txt md markdown rst csv tsv log json yaml yml toml ini html xml tex eml js ts py rb go rs java c sh sql css'.split(' '),
+)
+
+/** "4 text documents, 2 pictures and 1 PDF", the most frequent first. */
+export function describeKinds(files: readonly ListedFile[]): string {
+  const counts = new Map<[string, string], number>()
+  for (const { path } of files) {
+    const kind = KINDS.find(([, extensions]) => extensions.split(' ').includes(extensionOf(path)))?.[0] ?? OTHER
+    counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  }
+  const parts = [...counts].sort((a, b) => b[1] - a[1]).map(([[one, many], count]) => `${count} ${count === 1 ? one : many}`)
+  return joinWords(parts)
+}
+
+/** First the files that the task names, then read-me files and notes, then the rest. */
+export function pickReadable(files: readonly ListedFile[], task: string, count: number): string[] {
+  const words = task.toLowerCase()
+  const named = (path: string) => words.includes(baseName(path).toLowerCase())
+  const rank = (path: string) => {
+    if (named(path)) return 0
+    if (/^(readme|read me)/i.test(baseName(path))) return 1
+    const at = ['md', 'txt', 'markdown', 'rst', 'csv'].indexOf(extensionOf(path))
+    return at === -1 ? 9 : at + 2
+  }
+  return files
+    .filter(({ path, size }) => (TEXT.has(extensionOf(path)) || named(path)) && !baseName(path).startsWith('.') && size !== 0)
+    .map(({ path }) => path)
+    .toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+    .slice(0, count)
+}
+
+export type Excerpt = { lines: string[]; lineCount: number | null }
+
+/** The first lines that are not empty. The very first one is the tool's own: `path (facts)`. */
+export function readExcerpt(output: string, count: number): Excerpt {
+  const [heading = '', ...rest] = output.split('\n')
+  const total = /lines \d+-\d+ of (\d+)\)$/.exec(heading)?.[1]
+  const lines = rest
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^([-=*_#~`|]|\s)+$/.test(line) && !/^\[.*\]$/.test(line))
+    .map((line) => shorten(line.replace(/^#+\s*/, ''), 160))
+  return { lines: lines.slice(0, count), lineCount: total === undefined ? null : Number(total) }
+}
+
+export type Matches = { count: number; files: number; hits: { place: string; line: string }[] }
+
+/** `3 matches in 2 files (…)`, then `path:line: text`. */
+export function readMatches(output: string): Matches {
+  const [heading = '', ...rest] = output.split('\n')
+  const counts = /^(\d+) match(?:es)? in (\d+) files?/.exec(heading)
+  const hits = rest
+    .map((line) => /^(.+?:\d+): (.*)$/.exec(line))
+    .filter((hit) => hit !== null)
+    .map((hit) => ({ place: hit[1]!, line: hit[2]!.trim() }))
+  return { count: Number(counts?.[1] ?? 0), files: Number(counts?.[2] ?? 0), hits }
+}
+
+export function describeSize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`
+  if (bytes < 999_500) return `${Number((bytes / 1000).toPrecision(3))} kB`
+  return `${Number((bytes / 1_000_000).toPrecision(3))} MB`
+}
+
+export function shorten(text: string, chars: number): string {
+  return text.length > chars
+    ? `${text
+        .slice(0, chars - 1)
+        .toWellFormed()
+        .trimEnd()}…`
+    : text
+}
+
+export function joinWords(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+}
+
+export function plural(count: number, noun: string, many = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : many}`
+}
+
+/** Shows text of a file as code, so that it makes no headings, links or pictures. */
+export function code(text: string): string {
+  return `\`${text.replace(/[`\r\n]/g, ' ').trim() || ' '}\``
+}
+
+export function baseName(path: string): string {
+  return path.split('/').at(-1) ?? path
+}
+
+function extensionOf(path: string): string {
+  return /\.([A-Za-z0-9]{1,10})$/.exec(path)?.[1]?.toLowerCase() ?? ''
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { OutboundFetch } from '../../platform/net/outbound.ts'
+
+const MAX_BYTES = 16_777_216
+
+type Request = { headers?: Record<string, string>; body?: unknown; timeoutMs: number; signal?: AbortSignal }
+
+/**
+ * Asks a server something that is only good to know. null: it answered something other than JSON, or an error. undefined:
+ * it did not answer in time. Throws only the signal's reason.
+ */
+export async function getJson(
+  { fetch, clock }: { fetch: OutboundFetch; clock: Clock },
+  url: string,
+  { headers, body, timeoutMs, signal }: Request,
+): Promise<unknown> {
+  const done = new AbortController()
+  const timeout = clock.sleep(timeoutMs, done.signal).then(
+    () => done.abort(new Error('too late')),
+    () => {},
+  )
+  try {
+    const response = await fetch(url, {
+      headers: { accept: 'application/json', ...headers },
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+      redirect: 'error',
+      signal: signal === undefined ? done.signal : AbortSignal.any([signal, done.signal]),
+    })
+    const text = await readText(response, MAX_BYTES)
+    return response.ok ? parse(text) : null
+  } catch {
+    signal?.throwIfAborted()
+    return undefined
+  } finally {
+    done.abort(new Error('done'))
+    await timeout
+  }
+}
+
+/** The beginning of a body. */
+export async function readText(response: Response, maxBytes: number): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of response.body ?? []) {
+    pieces.push(piece)
+    bytes += piece.byteLength
+    if (bytes >= maxBytes) break
+  }
+  return Buffer.concat(pieces).subarray(0, maxBytes).toString('utf8')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,87 @@
+import { ENCODING_NAMES, sniff, SNIFF_BYTES, type Encoding } from '../../files/text-of-file.ts'
+
+const MAX_LINES_NAMED = 20
+
+type Wanted = { oldText: string; newText: string; replaceAll?: boolean }
+
+/**
+ * Replaces one exact text by another. If the file's lines end with CR LF, so do the model's. In a problem, `{file}` stands
+ * for the file's name.
+ */
+export function replaceText(text: string, wanted: Wanted): { text: string; lines: number[] } | { problem: string } {
+  const [oldText, newText] = inLineEndsOf(text, wanted)
+  if (oldText === newText) return { problem: 'Not changed: the new text is the same as the old one.' }
+  const places = placesOf(oldText, text)
+  if (places.length === 0)
+    return {
+      problem: isNearMiss(oldText, text)
+        ? `Not changed: the text does not occur in '{file}'. The same words do occur, with other spaces or line breaks. Copy them exactly as read_file shows them.`
+        : `Not changed: the text does not occur in '{file}'. Read it again; it may have changed.`,
+    }
+  const lines = linesAt(places, text)
+  if (places.length > 1 && wanted.replaceAll !== true) {
+    const named = lines.slice(0, MAX_LINES_NAMED).join(', ') + (lines.length > MAX_LINES_NAMED ? ' and more' : '')
+    return {
+      problem: `Not changed: the text occurs ${places.length} times in '{file}' (lines ${named}). Give more of the text around the one that is meant, or set replaceAll.`,
+    }
+  }
+  return { text: text.split(oldText).join(newText), lines }
+}
+
+function inLineEndsOf(text: string, { oldText, newText }: Wanted): [string, string] {
+  const crlf = (part: string) => part.replace(/\r?\n/g, '\r\n')
+  if (!text.includes('\r\n')) return [oldText, newText]
+  const hasBare = /(^|[^\r])\n/.test(text)
+  if (!hasBare) return [crlf(oldText), crlf(newText)]
+  // Both kinds in one file: first as the model wrote it, then with CR LF.
+  return text.includes(oldText) ? [oldText, newText] : [crlf(oldText), crlf(newText)]
+}
+
+/** Without overlaps, as they would be replaced. */
+function placesOf(oldText: string, text: string): number[] {
+  const places: number[] = []
+  for (let at = text.indexOf(oldText); at !== -1; at = text.indexOf(oldText, at + oldText.length)) places.push(at)
+  return places
+}
+
+function linesAt(places: readonly number[], text: string): number[] {
+  let line = 1
+  let seen = 0
+  return places.map((place) => {
+    for (let at = text.indexOf('\n', seen); at !== -1 && at < place; at = text.indexOf('\n', at + 1)) {
+      line++
+      seen = at + 1
+    }
+    return line
+  })
+}
+
+/** The most common mistake: the words are right and the spaces are not. */
+function isNearMiss(oldText: string, text: string): boolean {
+  const words = (part: string) => part.replace(/\s+/g, ' ').trim()
+  const wanted = words(oldText)
+  return wanted !== '' && words(text).includes(wanted)
+}
+
+/** A file's whole text, with what is needed to write it back byte by byte. */
+type WholeText = { text: string; encoding: Encoding; bom: boolean }
+
+const BOM = '\uFEFF'
+
+/** Returns a problem if writing the text back would change other bytes. */
+export function decodeWhole(bytes: Buffer): WholeText | { problem: string } {
+  if (bytes.length === 0) return { text: '', encoding: 'utf-8', bom: false }
+  const kind = sniff(bytes.subarray(0, SNIFF_BYTES))
+  if ('binary' in kind) return { problem: `is ${kind.binary} and has no text to edit.` }
+  const decoded = new TextDecoder(kind.encoding, { ignoreBOM: true }).decode(bytes)
+  const whole = { text: kind.bom ? decoded.slice(BOM.length) : decoded, ...kind }
+  if (encodeWhole(whole).equals(bytes)) return whole
+  return { problem: `holds bytes that are not valid ${ENCODING_NAMES[kind.encoding]}. An edit would damage them, so nothing was changed.` }
+}
+
+export function encodeWhole({ text, encoding, bom }: WholeText): Buffer {
+  const whole = (bom ? BOM : '') + text.toWellFormed()
+  if (encoding === 'utf-8') return Buffer.from(whole, 'utf8')
+  const bytes = Buffer.from(whole, 'utf16le')
+  return encoding === 'utf-16le' ? bytes : bytes.swap16()
+}

@@ -1,0 +1,35 @@
+import { createMessage } from '../../../lib/messages.ts'
+import { z } from 'zod'
+import { cutText, defineTool, NO_EFFECTS } from '../tool.ts'
+
+const SUMMARY_CHARS = 200
+
+const Args = z.object({ id: z.uuid().describe('The id of the memory, as shown by recall.') })
+
+export const forget = defineTool({
+  name: 'forget',
+  description: 'Deletes one memory, yours or a shared one, that is wrong or no longer needed.',
+  args: Args,
+  effect: 'idempotent',
+  parallel: false,
+  facts({ id }, { memory }) {
+    const found = memory?.find(id) ?? null
+    const text = found === null ? '' : cutText(found.text, SUMMARY_CHARS)
+    return {
+      ...NO_EFFECTS,
+      subject: found?.agentId === null ? 'shared' : 'own',
+      found: found === null ? [] : [{ path: `memory:${id}`, mark: found.text }],
+      summary: found === null ? 'Nothing: there is no such memory.' : `Forget${found.agentId === null ? ', for all agents' : ''}: ${text}`,
+      effectOn:
+        found === null
+          ? createMessage('effect_forget_nothing')
+          : createMessage('effect_forget', { text, shared: found.agentId === null ? 'yes' : 'no' }),
+      // Forgetting what somebody else wrote counts as deleting.
+      deletes: found !== null && memory?.isOwn(found) !== true,
+    }
+  },
+  async run({ id }, { memory }) {
+    if (await memory?.forget(id)) return { ok: true, output: 'Forgotten.' }
+    return { ok: false, output: 'There is no such memory. Use recall to see the memories.' }
+  },
+})

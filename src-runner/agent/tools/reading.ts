@@ -1,0 +1,39 @@
+import { createMessage } from '../../lib/messages.ts'
+import { realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { nameFolders, parsePath, PathRefused, showPlace, type Place } from '../files/folder-paths.ts'
+import { NO_EFFECTS, type ToolContext, type ToolFacts } from './tool.ts'
+
+const VERBS = { read: 'Read', search: 'Search', list: 'List' }
+
+type Folders = Pick<ToolContext, 'folders' | 'closedFolders'>
+
+/** The place that a path names; without one, all of the agent's folders. Throws PathRefused. */
+export function placesFor(path: string | undefined, { folders, closedFolders }: Folders): Place[] {
+  const named = nameFolders(folders, { closedFolders })
+  const place = parsePath(path ?? '', named)
+  return place === null ? named.map((folder) => ({ folder, parts: [] })) : [place]
+}
+
+/** The place of one file. Throws PathRefused. */
+export function placeFor(path: string, { folders, closedFolders }: Folders): Place {
+  const place = parsePath(path, nameFolders(folders, { closedFolders }))
+  if (place === null) throw new PathRefused('Name a file. list_files shows which there are.')
+  return place
+}
+
+/** The facts of a call that only reads. Links are resolved, so that a rule for a folder applies whichever way leads into it. */
+export async function readingFacts(path: string | undefined, does: 'read' | 'search' | 'list', context: ToolContext): Promise<ToolFacts> {
+  const places = placesFor(path, context)
+  const subject = places.map(showPlace).join(', ')
+  // If nothing is there, the tool says so itself.
+  const resolve = (at: string) => realpath(at).catch(() => at)
+  const paths = await Promise.all(places.map(({ folder, parts }) => resolve(join(folder.path, ...parts))))
+  return {
+    ...NO_EFFECTS,
+    subject,
+    summary: `${VERBS[does]} ${subject}`,
+    effectOn: createMessage(`effect_${does}`, { path: subject }),
+    paths,
+  }
+}

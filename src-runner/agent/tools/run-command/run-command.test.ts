@@ -1,0 +1,270 @@
+import { englishText } from '../../../lib/messages.ts'
+import { quote } from '../../../lib/messages.ts'
+import { chmod, readdir, symlink } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import type { SandboxState } from '../../../platform/sandbox/sandbox-types.ts'
+import { noSandbox } from '../../../platform/sandbox/find-sandbox.ts'
+import { createUserToolchain, systemPrograms } from '../../../platform/programs/user-toolchain.ts'
+import { findSandboxHere } from '../../../testing/sandbox-here.ts'
+import { callTool, scratchFolder } from '../../../testing/scratch-folder.ts'
+import type { ToolContext } from '../tool.ts'
+import { runCommandTool, type RunCommandDeps } from './run-command.ts'
+
+const { sandbox: found } = await findSandboxHere()
+const none = noSandbox(quote('bubblewrap is not installed on this machine.'), quote('Install bubblewrap.'))
+const sandboxed: SandboxState = { ...none, kind: 'bubblewrap', works: true, reason: null }
+const networked: SandboxState = { ...sandboxed, network: { works: true, reason: null, advice: null } }
+
+const toolWith = (sandbox: SandboxState, network = false, more: Partial<RunCommandDeps> = {}) =>
+  runCommandTool({ sandbox: async () => sandbox, network: async () => network, programs: async () => systemPrograms(), names: [], ...more })
+const contextFor = (folders: string[]): ToolContext => ({
+  jobId: 'job',
+  agentId: 'agent',
+  callId: 'call',
+  folders,
+  closedFolders: [],
+  signal: new AbortController().signal,
+})
+const factsOf = async (command: string[], sandbox = sandboxed, network = false) => {
+  const folder = (await scratchFolder('Project')).path
+  const tool = toolWith(sandbox, network)
+  return { folder, facts: await tool.facts!(tool.args.parse({ command, folder: 'Project' }), contextFor([folder])) }
+}
+
+describe('what run_command says of a call before it runs', () => {
+  it('runs code in one folder, and in the sandbox reaches nobody', async () => {
+    const { folder, facts } = await factsOf(['env', 'test'])
+    expect(facts).toEqual({
+      subject: 'env test',
+      paths: [folder],
+      argv: ['env', 'test'],
+      sandboxed: true,
+      program: expect.stringMatching(/\/env$/) as string,
+      found: [],
+      summary: 'Runs “env test” in Project, sandboxed, without network',
+      effectOn: { code: 'effect_run', params: { line: 'env test', folder: 'Project', sandbox: 'without_network' } },
+      leavesMachine: false,
+      costsMoney: false,
+      deletes: false,
+      overwrites: false,
+      runsCode: true,
+    })
+  })
+
+  it.each<[string, SandboxState, boolean, boolean, RegExp]>([
+    ['a rule opens the network', networked, true, true, /sandboxed, with network$/],
+    ['no rule opens it', networked, false, false, /sandboxed, without network$/],
+    ['the sandbox has none to open', sandboxed, true, false, /sandboxed, without network$/],
+    ['there is no sandbox', none, false, true, /without a sandbox: it can do whatever you can\. bubblewrap is not installed/],
+  ])('knows whether it leaves the machine when %s', async (_, sandbox, network, leaves, words) => {
+    const { facts } = await factsOf(['npm', 'install'], sandbox, network)
+    expect([facts.leavesMachine, facts.sandboxed]).toEqual([leaves, sandbox.works])
+    expect(facts.summary).toMatch(words)
+  })
+
+  it('shows what a shell would read', async () =>
+    expect((await factsOf(['sh', '-c', 'npm test | tail\nrm x'])).facts.summary).toBe(
+      'Runs the shell line “npm test | tail\\u{a}rm x” (read by sh) in Project, sandboxed, without network',
+    ))
+
+  it('tells arguments apart that only look alike', async () =>
+    expect((await factsOf(['git', 'status; rm -rf x'])).facts.subject).toBe("git 'status; rm -rf x'"))
+
+  it('stays short', async () => expect((await factsOf(['echo', 'x'.repeat(50_000)])).facts.summary.length).toBeLessThan(800))
+
+  it('is a call that is never repeated, and adds the taint of untrusted text', () =>
+    expect(toolWith(sandboxed)).toMatchObject({
+      name: 'run_command',
+      effect: 'once',
+      parallel: false,
+      addsTaint: ['private', 'untrusted'],
+    }))
+})
+
+const cases: [string, SandboxState][] = [...(found.works ? [['sandboxed', found] as [string, SandboxState]] : []), ['unsandboxed', none]]
+describe.skipIf(process.platform === 'win32').each(cases)('run_command, %s', (_, sandbox) => {
+  const tool = toolWith(sandbox)
+  async function call(command: string[], more: Record<string, unknown> = {}) {
+    const folder = await scratchFolder('Project')
+    await folder.write('notes.txt', 'some notes\n')
+    await folder.write('ls', '#!/bin/sh\necho planted\n')
+    await folder.write('run.sh', '#!/bin/sh\necho "ran in $(basename "$PWD") with $*"\n')
+    await folder.write('sub/deep.txt', 'deep\n')
+    await symlink('/bin', folder.at('bin'))
+    await symlink('sub', folder.at('link'))
+    await Promise.all(['ls', 'run.sh'].map((name) => chmod(folder.at(name), 0o755)))
+    return { folder, answer: await callTool(tool, { command, folder: 'Project', ...more }, [folder.path]) }
+  }
+
+  it.each<[string, string[], Record<string, unknown>, boolean, RegExp]>([
+    ['output', ['cat', 'notes.txt'], {}, true, /^Exit code 0 after \d+\.\d s in Project\.\nsome notes$/],
+    ['no output', ['true'], {}, true, /^Exit code 0 .*\n\[no output\]$/],
+    ['an exit code', ['sh', '-c', 'echo no >&2; exit 3'], {}, false, /^Exit code 3 .*\nno$/],
+    ['a signal', ['sh', '-c', 'kill -TERM $$'], {}, false, /^Exit code 143 \(SIGTERM\)/],
+    ['an inner folder', ['cat', 'deep.txt'], { folder: 'Project/sub' }, true, /in Project\/sub\.\ndeep$/],
+    ['a script of the folder', ['./run.sh', 'a b', '-x'], {}, true, /ran in Project with a b -x$/],
+    [
+      'the end of its time',
+      ['sh', '-c', 'echo begun; sleep 30'],
+      { timeoutSeconds: 1 },
+      false,
+      /^Stopped: not finished after 1 s in Project.*\nbegun$/,
+    ],
+    ['text without colours', ['printf', String.raw`\033[31mred\033[0m`], {}, true, /\nred$/],
+    ["the system's own program, not one that was planted", ['ls', 'sub'], {}, true, /\ndeep\.txt$/],
+    ['no shell: quotes and wildcards as they are', ['echo', '*', '$(id)', ';', '`id`', '-n'], {}, true, /\n\* \$\(id\) ; `id` -n$/],
+  ])('answers with %s', async (_name, command, more, ok, output) => {
+    const { answer } = await call(command, more)
+    expect(answer.output).toMatch(output)
+    expect(answer.ok).toBe(ok)
+  })
+
+  it.each<[string, string[], Record<string, unknown>, RegExp]>([
+    ['a program that is not there', ['no-such-program'], {}, /no program 'no-such-program' on this machine/],
+    ['a whole line in one element', ['npm test'], {}, /each argument as an element of its own/],
+    ['an empty word', [''], {}, /command is empty/],
+    ['a NUL', ['echo', 'a\0b'], {}, /NUL/],
+    ['a program of the folder without ./', ['run.sh'], {}, /name it '\.\/run\.sh'/],
+    ['a relative path without ./', ['sub/x'], {}, /'\.\/' before it/],
+    ['a program above the folder', ['../x'], {}, /'\.\/' before it: '\.\/x'/],
+    ['a program that a link leads to', ['./bin/sh'], {}, /leads out of the folder/],
+    ['a way out by ./', ['./../../x'], {}, /no '.*' in the folder|leads out/],
+    ['a program outside of the system', ['/tmp/evil'], {}, /neither in the folder nor/],
+    ['a system path with ..', ['/usr/bin/../../tmp/evil'], {}, /neither in the folder nor/],
+    ['a file that is no program', ['./notes.txt'], {}, /not a program/],
+    ["a folder that is not the agent's", ['ls'], { folder: '/etc' }, /outside of the agent's folders/],
+    ['a folder above', ['ls'], { folder: 'Project/../..' }, /leads out/],
+    ['a folder behind a link', ['ls'], { folder: 'Project/link' }, /leads through a link/],
+    ['a file for a folder', ['ls'], { folder: 'Project/notes.txt' }, /is a file/],
+    ['no folder', ['ls'], { folder: '' }, /Name the folder/],
+    ['a book for an argument', ['echo', 'x'.repeat(100_001)], {}, /at most 100000 characters/],
+  ])('refuses %s', async (_name, command, more, output) => {
+    const { answer } = await call(command, more)
+    expect(answer).toMatchObject({ ok: false })
+    expect(answer.output).toMatch(output)
+  })
+
+  it('cuts the middle out of a long output', async () => {
+    const { answer } = await call(['seq', '200000'])
+    expect(answer.output.length).toBeLessThan(60_000)
+    expect(answer.output).toMatch(/^Exit code 0 [^\n]*\n1\n2\n[^]*\[… \d+ bytes left out here …\][^]*\n200000$/)
+  })
+
+  it('shows its output while it runs, and is stopped by the job', async () => {
+    const folder = await scratchFolder('Project')
+    const stop = new AbortController()
+    let shown = ''
+    const show = (text: string) => {
+      shown += text
+      stop.abort()
+    }
+    const args = tool.args.parse({ command: ['sh', '-c', String.raw`printf '\033[1mhello\n'; sleep 60`], folder: 'Project' })
+    const answer = await tool.run(args, { ...contextFor([folder.path]), signal: stop.signal, show })
+    expect(shown).toBe('hello\n')
+    expect(answer).toMatchObject({ ok: false, output: expect.stringMatching(/^Stopped after .*\nhello$/) })
+  })
+})
+
+describe.skipIf(!found.works)('run_command in the sandbox', () => {
+  it("keeps to the folder that was named, not to the whole of the agent's folder", async () => {
+    const folder = await scratchFolder('Project')
+    await folder.write('sub/x')
+    await folder.write('notes.txt')
+    const command = ['sh', '-c', 'echo a > here; echo b > ../there; ls ..']
+    const { output } = await callTool(toolWith(found), { command, folder: 'Project/sub' }, [folder.path])
+    expect(output).not.toContain('notes.txt')
+    expect((await readdir(folder.at('sub'))).sort()).toEqual(['here', 'x'])
+    expect((await readdir(folder.path)).sort()).toEqual(['notes.txt', 'sub'])
+  })
+
+  it('sees nothing of what is closed', async () => {
+    const folder = await scratchFolder('Home')
+    await folder.write('.deckhand/deckhand.db', 'rows')
+    const command = ['sh', '-c', 'cat .deckhand/deckhand.db; ls -A .deckhand; mv .deckhand x']
+    const { output } = await callTool(toolWith(found), { command, folder: 'Home' }, [folder.path], undefined, [folder.at('.deckhand')])
+    expect(output).not.toContain('rows')
+    expect(await readdir(folder.at('.deckhand'))).toEqual(['deckhand.db'])
+  })
+
+  it('says when a rule opened a network that the sandbox does not have', async () => {
+    const folder = await scratchFolder('Project')
+    const tool = toolWith(found, true)
+    const { output } = await callTool(tool, { command: ['true'], folder: 'Project' }, [folder.path])
+    if (found.network.works) expect(output).not.toContain('[no network')
+    else expect(output).toContain(`[no network: ${englishText(found.network.reason!)}]`)
+  })
+})
+
+/** A home with a program of the person's, and beside it the folder of an agent in which lies one of the same name. */
+async function homeWithPrograms() {
+  const scratch = await scratchFolder()
+  const program = async (path: string, words: string) => chmod(await scratch.write(path, `#!/bin/sh\necho "${words}"\n`), 0o755)
+  await program('home/.local/bin/greet', "the person's")
+  await program('home/.local/bin/ls', "the person's ls")
+  await program('home/Project/greet', 'planted')
+  await program('home/Project/bin/git', 'planted')
+  await program('home/hidden/tool', 'hidden')
+  await symlink(scratch.at('home/Project/greet'), scratch.at('home/.local/bin/welcome'))
+  await symlink(scratch.at('home/gone'), scratch.at('home/.local/bin/gone'))
+  await scratch.write('home/.config/gh/hosts.yml', 'token')
+  const folders = ['home/Project/bin', 'home/.local/bin'].map((path) => scratch.at(path))
+  const own = createUserToolchain({
+    readPath: async () => ({ folders: [...folders, '/usr/bin', '.'], shell: 'zsh', problem: null }),
+    ...{ writable: () => [scratch.at('home/Project')], dataDir: scratch.at('home/.deckhand'), home: scratch.at('home') },
+  })
+  const call = (sandbox: SandboxState, ...command: string[]) =>
+    callTool(toolWith(sandbox, false, { programs: (closed) => own.find(closed) }), { command, folder: 'Project' }, [
+      scratch.at('home/Project'),
+    ])
+  return { scratch, call }
+}
+
+describe.skipIf(process.platform === 'win32').each(cases)("the person's programs, %s", (_, sandbox) => {
+  it.each([
+    ['by name', ['greet'], "the person's"],
+    ['before those of the system, where the person has them so', ['ls'], "the person's ls"],
+    ['by a shell', ['sh', '-c', 'greet'], "the person's"],
+  ])('are run %s', async (_name, command, words) => {
+    const { call } = await homeWithPrograms()
+    expect(await call(sandbox, ...command)).toEqual({ ok: true, output: expect.stringMatching(new RegExp(`\n${words}$`)) as string })
+  })
+
+  it('are run by their path', async () => {
+    const { call, scratch } = await homeWithPrograms()
+    expect((await call(sandbox, scratch.at('home/.local/bin/greet'))).output).toMatch(/the person's$/)
+  })
+
+  it("are never what an agent has put under a program's name", async () => {
+    const { call } = await homeWithPrograms()
+    expect((await call(sandbox, 'git', '--version')).output).toMatch(/git version/)
+    expect((await call(sandbox, 'sh', '-c', 'git --version')).output).toMatch(/git version/)
+  })
+
+  it.each([
+    ['leads to where agents write', ['welcome'], /no program 'welcome'/],
+    ['leads nowhere', ['gone'], /no program 'gone'/],
+    ['lies elsewhere in the home', ['HOME/hidden/tool'], /neither in the folder nor/],
+    ['leads to where agents write, by its path', ['HOME/.local/bin/welcome'], /not a program that may be started/],
+    ['is reached by ..', ['HOME/.local/bin/../../hidden/tool'], /neither in the folder nor/],
+  ])('are not what %s', async (_name, [name], words) => {
+    const { call, scratch } = await homeWithPrograms()
+    const answer = await call(sandbox, name!.replace('HOME', scratch.at('home')))
+    expect(answer).toEqual({ ok: false, output: expect.stringMatching(words) as string })
+  })
+})
+
+describe.skipIf(!found.works)("the person's programs in the sandbox", () => {
+  it('have neither the settings nor the logins of the person', async () => {
+    const { call, scratch } = await homeWithPrograms()
+    const { output } = await call(found, 'sh', '-c', `cat '${scratch.at('home/.config/gh/hosts.yml')}'; /bin/ls -A '${scratch.at('home')}'`)
+    expect(output).not.toContain('token\n')
+    expect(output).toMatch(/No such file[^]*\n\.local\nProject$/)
+  })
+})
+
+it('tells the model which well-known programs there are, and that none of them is logged in', () => {
+  expect(toolWith(sandboxed, false, { names: ['git', 'gh'] }).description).toMatch(
+    /Installed, among others: git, gh\. They run without the person's logins/,
+  )
+  expect(toolWith(sandboxed).description).not.toContain('Installed')
+})

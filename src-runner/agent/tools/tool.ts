@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import type { JobChannel, JobOutput, ToolEffect } from '../../contract/jobs.ts'
+import type { Memory } from '../../contract/memory.ts'
+import type { Taint, CallFacts } from '../../contract/rules.ts'
+import type { Trash } from '../files/trash.ts'
+import type { ToolDescription } from '../providers/model.ts'
+import type { FileJournal } from './file-journal.ts'
+
+/** What a tool may know of the job that calls it. */
+export type ToolContext = {
+  jobId: string
+  agentId: string
+  callId: string
+  /** In delegated work: the agents of the jobs above, whose rules apply as well. */
+  onBehalfOf?: readonly string[]
+  /** The agent's folders: absolute paths as the person entered them. */
+  folders: readonly string[]
+  /** Closed to every tool, even inside one of the agent's folders. */
+  closedFolders: readonly string[]
+  signal: AbortSignal
+  /** The facts that the policy allowed. A tool refuses to act on anything else. Absent before the call is allowed. */
+  judged?: CallFacts
+  /** Without it no tool changes a file. */
+  journal?: FileJournal
+  /** Absent: deleted files are gone, apart from what the journal keeps. */
+  trash?: Trash
+  memory?: AgentMemory
+  /** Only in a run of a schedule. */
+  cursor?: ScheduleCursor
+  /** Shows output while the tool runs. Neither recorded nor read by the model. */
+  show?(text: string): void
+}
+
+/** One agent's memory and the shared one. Other agents' memories are neither seen nor changed here. */
+export type AgentMemory = {
+  /** On disk when it resolves. The same call again returns the same memory. Throws when the memory is full. */
+  remember(callId: string, note: { text: string; shared: boolean }): Promise<Memory>
+  /** The best match first; without a query, the newest. Records that the job has read them. */
+  recall(callId: string, look: { query: string; limit: number }): Promise<{ found: Memory[]; total: number }>
+  find(memoryId: string): Memory | null
+  /** false: there is no such memory. */
+  forget(memoryId: string): Promise<boolean>
+  /** Whether this agent wrote it. */
+  isOwn(memory: Memory): boolean
+}
+
+/** What each run of a schedule leaves for the next one. */
+export type ScheduleCursor = {
+  /** Replaces the note; on disk when it resolves. false: the schedule was deleted. */
+  keep(state: string): Promise<boolean>
+}
+
+/** What the policy has to know of a call beyond the tool's name and effect. */
+export type ToolFacts = Omit<CallFacts, 'tool' | 'effect'>
+
+/** The facts of a call that touches nothing outside the job. */
+export const NO_EFFECTS = { paths: [], leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
+
+/**
+ * What the model reads. After `ok: false` it may try something else. `addsTaint`: beyond what the tool always adds.
+ * `result`: stored as the job's own result.
+ */
+export type ToolOutput = { ok: boolean; output: string; addsTaint?: readonly Taint[]; result?: JobOutput }
+
+/** A file as it is and as a call would leave it. `before` null: no file; `bytes` null: too large to show. */
+export type FilePreview = { path: string; before: { bytes: Buffer | null } | null; after: Buffer }
+
+export type Tool<Args extends z.ZodObject = z.ZodObject> = {
+  name: string
+  description: string
+  args: Args
+  /** After a crash, `read` and `idempotent` calls may run again; `once` calls never do. */
+  effect: ToolEffect
+  /** Calls of one reply may run at the same time. */
+  parallel: boolean
+  /** Only jobs of these channels get the tool. Absent: all. */
+  channels?: readonly JobChannel[]
+  /**
+   * A successful call ends the job with this text and notifies nobody. Other calls of the same reply still run; if one
+   * fails, the model continues.
+   */
+  endsQuietly?: string
+  /**
+   * The taints that every result adds to the job: `private`, the person's own data; `untrusted`, text that anybody may
+   * have written. A file is both, since nobody knows which files came from somebody else.
+   */
+  addsTaint?: Taint | readonly Taint[]
+  /** What this call would do. Runs before the policy decides, and changes nothing. */
+  facts?(args: z.output<Args>, context: ToolContext): ToolFacts | Promise<ToolFacts>
+  /** What this call would make of a file now, for the person who decides. Changes nothing. */
+  preview?(args: z.output<Args>, context: ToolContext): Promise<FilePreview>
+  /** May throw: the model reads the message. */
+  run(args: z.output<Args>, context: ToolContext): Promise<ToolOutput>
+}
+
+/** The taints that every result of this tool adds. */
+export function addedTaintsOf({ addsTaint = [] }: Pick<Tool, 'addsTaint'>): readonly Taint[] {
+  return typeof addsTaint === 'string' ? [addsTaint] : addsTaint
+}
+
+/** Keeps the argument type while the tool is written, and forgets it in lists. */
+export function defineTool<Args extends z.ZodObject>(tool: Tool<Args>): Tool {
+  return tool
+}
+
+/** Longer results are cut, with a mark that says so. */
+export const MAX_TOOL_OUTPUT_CHARS = 60_000
+
+/** Making the schemas takes longer than everything else before the first token. */
+const described = new WeakMap<Tool, ToolDescription>()
+
+/** Always the same words and the same order of fields, so that the providers' caches apply. */
+export function describeTool(tool: Tool): ToolDescription {
+  let description = described.get(tool)
+  if (description === undefined) {
+    const { $schema: _, ...parameters } = z.toJSONSchema(tool.args, { io: 'input', target: 'draft-2020-12' }) as Record<string, unknown>
+    description = { name: tool.name, description: tool.description, parameters }
+    described.set(tool, description)
+  }
+  return description
+}
+
+/** The beginning of a text, for a summary. */
+export function cutText(text: string, chars: number): string {
+  return text.length > chars ? `${text.slice(0, chars).toWellFormed()}…` : text
+}

@@ -1,0 +1,159 @@
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { transact, type Tx } from '../../platform/db/transact.ts'
+import { Agent, DEFAULT_LIMITS, type CreateAgent, type UpdateAgent } from '../../contract/agents.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { deleteAgent } from '../../execution/delete-agent.ts'
+import { findDefaultEntity } from '../entities/entities.ts'
+import {
+  createAgent,
+  findAgent,
+  findAgentBySlug,
+  findDefaultAgent,
+  getAgent,
+  listAgents,
+  listAgentsUsingProvider,
+  updateAgent,
+} from './agents.ts'
+import { freeSlug, slugFor } from './slugs.ts'
+
+let rig: RecordsRig
+beforeEach(() => {
+  rig = openRecordsRig()
+})
+afterEach(() => rig.close())
+
+const write = <T>(work: (tx: Tx) => T) => transact<unknown>(rig.db, work) as T
+const create = (input: Partial<CreateAgent> = {}) => write((tx) => createAgent(tx, rig, { name: 'Ada', ...input }))
+const update = (id: string, input: UpdateAgent) => write((tx) => updateAgent(tx, rig, id, input))
+const remove = (id: string) => write((tx) => deleteAgent(tx, { clock: rig.clock, jobs: rig.store }, id))
+const entityId = () => findDefaultEntity(rig.db).id
+
+test.each([
+  ['Ada Lovelace', 'ada-lovelace'],
+  ['  Zoë — the 2nd!  ', 'zoe-the-2nd'],
+  ['日本語', 'agent'],
+  ['***', 'agent'],
+  ['x'.repeat(120), 'x'.repeat(60)],
+  [`${'x'.repeat(59)} yz`, 'x'.repeat(59)],
+])('the slug of %s is %s', (name, slug) => {
+  expect(slugFor(name)).toBe(slug)
+})
+
+test('a slug is a path segment whatever the name, and never one that is taken', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'grapheme', maxLength: 120 }),
+      fc.array(fc.constantFrom('agent', 'agent-2', 'a'), { maxLength: 3 }),
+      (name, taken) => {
+        const slug = freeSlug(slugFor(name), new Set(taken))
+        expect(slug).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
+        expect(taken).not.toContain(slug)
+      },
+    ),
+  )
+})
+
+describe('create', () => {
+  test('with a name alone: the defaults, in the shape of the contract', () => {
+    const agent = create()
+    expect(Agent.parse(agent)).toEqual(agent)
+    expect(agent).toMatchObject({
+      slug: 'ada',
+      entityId: entityId(),
+      instructions: '',
+      model: null,
+      fallbacks: [],
+      autonomy: 'ask_when_it_matters',
+      folders: [],
+      limits: DEFAULT_LIMITS,
+      isDefault: true,
+      createdAt: rig.clock.now(),
+    })
+  })
+
+  test('with everything, and it is read back as it was given', () => {
+    const given: CreateAgent = {
+      name: 'Grace',
+      avatar: '⚓',
+      instructions: 'Be brief.',
+      model: { providerId: 'demo', model: 'demo' },
+      fallbacks: [{ providerId: 'p', model: 'm' }],
+      autonomy: 'on_its_own',
+      folders: ['/home/x', '/tmp/ü'],
+      limits: { maxCostUsd: 0.37 },
+    }
+    const agent = create(given)
+    expect(agent).toMatchObject({ ...given, limits: { ...DEFAULT_LIMITS, maxCostUsd: 0.37 } })
+    expect(getAgent(rig.db, agent.id)).toEqual(agent)
+  })
+
+  test('the same name again gets another slug; a deleted one leaves its slug', () => {
+    const first = create()
+    expect([first, create(), create()].map((agent) => agent.slug)).toEqual(['ada', 'ada-2', 'ada-3'])
+    remove(first.id)
+    expect(create().slug).toBe('ada')
+  })
+
+  test('in a workspace that does not exist is refused', () => {
+    expect(() => create({ entityId: rig.ids.next() })).toThrow(expect.objectContaining({ code: 'entity_not_found' }))
+  })
+})
+
+describe('update', () => {
+  test('changes what is given and nothing else; null takes the model away', () => {
+    const before = create({ model: { providerId: 'demo', model: 'demo' }, limits: { maxTurns: 7 }, instructions: 'Keep.' })
+    rig.clock.advance(10)
+    const after = update(before.id, { name: 'Ada B', limits: { maxToolCalls: 3 }, avatar: undefined })
+    expect(after).toEqual({ ...before, name: 'Ada B', limits: { ...before.limits, maxToolCalls: 3 }, updatedAt: rig.clock.now() })
+    expect(update(before.id, { model: null })).toMatchObject({ model: null, instructions: 'Keep.', slug: 'ada' })
+  })
+
+  test('there is one default, and it moves', () => {
+    const [first, second] = [create(), create()]
+    expect([first.isDefault, second.isDefault]).toEqual([true, false])
+    update(second.id, { isDefault: true })
+    expect(findDefaultAgent(rig.db, entityId())!.id).toBe(second.id)
+    expect(getAgent(rig.db, first.id).isDefault).toBe(false)
+  })
+
+  test('what is not there cannot be changed', () => {
+    const { id } = create()
+    remove(id)
+    expect(() => update(id, { name: 'x' })).toThrow(expect.objectContaining({ code: 'agent_not_found' }))
+    expect(() => remove(id)).toThrow(expect.objectContaining({ code: 'agent_not_found' }))
+  })
+})
+
+test('deleting: gone from every list, and the oldest one left is the default', () => {
+  const [first, second] = [create(), create({ name: 'Bob' })]
+  create({ name: 'Cy' })
+  remove(first.id)
+  expect(findAgent(rig.db, first.id)).toBeNull()
+  expect(findAgentBySlug(rig.db, entityId(), 'ada')).toBeNull()
+  expect(listAgents(rig.db, { limit: 10 }).agents.map((agent) => agent.name)).toEqual(['Bob', 'Cy'])
+  expect(findDefaultAgent(rig.db, entityId())!.id).toBe(second.id)
+})
+
+test('the list goes by name without regard to case, page by page, each once', () => {
+  for (const name of ['bea', 'Ada', 'ada', 'Cy', 'ADA']) create({ name })
+  const names: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = listAgents(rig.db, { limit: 2, cursor })
+    names.push(...page.agents.map((agent) => agent.name))
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  expect(names.map((name) => name.toLowerCase())).toEqual(['ada', 'ada', 'ada', 'bea', 'cy'])
+  expect(new Set(names).size).toBe(5)
+  expect(listAgents(rig.db, { limit: 9, entityId: rig.ids.next() }).agents).toEqual([])
+  expect(() => listAgents(rig.db, { limit: 2, cursor: 'nonsense' })).toThrow(expect.objectContaining({ code: 'invalid_request' }))
+})
+
+test('who uses a provider: as the own model or as a fallback', () => {
+  const ref = { providerId: 'p', model: 'm' }
+  create({ name: 'own', model: ref })
+  create({ name: 'fallback', fallbacks: [{ providerId: 'demo', model: 'demo' }, ref] })
+  create({ name: 'neither' })
+  expect(listAgentsUsingProvider(rig.db, 'p').map((agent) => agent.name)).toEqual(['fallback', 'own'])
+})

@@ -1,0 +1,137 @@
+import type { Message } from '../../contract/messages.ts'
+import { and, eq, lte, sql } from 'drizzle-orm'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { Approval, ResolveApproval, ResolvedApproval } from '../../contract/approvals.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError, issueAt } from '../../lib/errors.ts'
+import { createMessage, quote } from '../../lib/messages.ts'
+import type { Ids } from '../../lib/ids.ts'
+import { extendBudget } from '../budgets/extensions.ts'
+import type { MovedJob } from '../jobs/job-deps.ts'
+import type { JobStore } from '../jobs/job-store.ts'
+import { createRule } from '../rules/rules.ts'
+import { approvals } from './approvals-table.ts'
+import { findApproval, isPending, selectApprovals } from './find-approval.ts'
+
+export type AnsweringDeps = {
+  clock: Clock
+  /** The time that `expiresAt` is compared with. */
+  deadlines: Pick<Clock, 'now'>
+  ids: Ids
+  jobs: Pick<JobStore, 'wake' | 'cancel' | 'getJob'>
+}
+
+/**
+ * Records a person's answer, applies what follows from it and wakes the job. Throws AppError approval_not_found,
+ * approval_already_resolved, approval_expired, or invalid_request for an answer that does not fit.
+ */
+export function answerApproval(tx: Tx, deps: AnsweringDeps, given: ResolveApproval): ResolvedApproval {
+  const at = deps.clock.now()
+  const approval = findApproval(tx, given.approvalId)
+  if (approval === null) throw new AppError('approval_not_found', 'There is no such approval.')
+  if (approval.status === 'expired' || (approval.status === 'pending' && approval.expiresAt <= deps.deadlines.now())) {
+    throw new AppError('approval_expired', 'Nobody answered in time, so this was refused.')
+  }
+  if (approval.status !== 'pending') throw new AppError('approval_already_resolved', ALREADY[approval.status])
+  const approves = given.decision === 'approve'
+  const answer = approves ? answerTo(approval, given) : null
+  if (approves && !approval.mayRemember.includes(given.remember)) {
+    throw invalid('remember', quote(`This approval takes: ${approval.mayRemember.join(', ')}.`))
+  }
+  tx.update(approvals)
+    .set({
+      status: approves ? 'approved' : 'rejected',
+      remember: approves ? given.remember : null,
+      note: given.note ?? null,
+      answer,
+      answeredAt: at,
+    })
+    .where(eq(approvals.id, approval.id))
+    .run()
+  if (approves && given.remember === 'always') createRule(tx, deps, approval.alwaysRule!, 'approval')
+  if (approves && approval.kind === 'budget') extendAndWakeOthers(tx, deps, approval)
+  tx.emit({ type: 'approval.answered', payload: { ...eventOf(approval), decision: given.decision } })
+  // The outcome is unknown and the person does not want the job to continue, so the model learns nothing.
+  if (approval.kind === 'unknown_outcome' && !approves) deps.jobs.cancel(tx, approval.jobId)
+  else deps.jobs.wake(tx, approval.jobId)
+  return { ok: true, jobId: approval.jobId, status: deps.jobs.getJob(tx, approval.jobId).status, decision: given.decision }
+}
+
+const ALREADY = {
+  approved: createMessage('approved_already'),
+  rejected: createMessage('rejected_already'),
+  withdrawn: createMessage('approval_withdrawn'),
+} as const
+
+function answerTo({ kind }: Approval, { answer }: ResolveApproval): string | null {
+  if (kind === 'question') {
+    if (answer === undefined || answer === '') throw invalid('answer', createMessage('answer_missing'))
+    return answer
+  }
+  if (kind !== 'unknown_outcome') return null
+  if (answer !== undefined && answer !== 'happened' && answer !== 'again') throw invalid('answer', quote('Send `happened` or `again`.'))
+  return answer ?? 'happened'
+}
+
+/** The same spending limit may have stopped other jobs. They check it again instead of asking again. */
+function extendAndWakeOthers(tx: Tx, deps: AnsweringDeps, approval: Approval): void {
+  extendBudget(tx, approval)
+  withdrawBudgets(tx, deps, ({ hash }) => hash === approval.hash)
+}
+
+/** After a spending limit was changed by hand: jobs that wait for money check again, and ask again if it is too little. */
+export function reconsiderBudgets(tx: Tx, deps: AnsweringDeps): void {
+  withdrawBudgets(tx, deps, () => true)
+}
+
+function withdrawBudgets(tx: Tx, deps: AnsweringDeps, which: (approval: Approval) => boolean): void {
+  const waiting = selectApprovals(tx)
+    .where(and(isPending, eq(approvals.kind, 'budget')))
+    .all()
+  for (const other of waiting.filter(which)) {
+    tx.update(approvals).set({ status: 'withdrawn' }).where(eq(approvals.id, other.id)).run()
+    tx.emit({ type: 'approval.withdrawn', payload: eventOf(other) })
+    deps.jobs.wake(tx, other.jobId)
+  }
+}
+
+/** Refuses what nobody answered in time and wakes the jobs, so that their models read it. Returns how many. */
+export function expireApprovals(tx: Tx, deps: AnsweringDeps): number {
+  const due = selectApprovals(tx)
+    .where(and(isPending, lte(approvals.expiresAt, deps.deadlines.now())))
+    .orderBy(approvals.expiresAt)
+    .all()
+  for (const approval of due) {
+    tx.update(approvals).set({ status: 'expired' }).where(eq(approvals.id, approval.id)).run()
+    tx.emit({ type: 'approval.expired', payload: eventOf(approval) })
+    deps.jobs.wake(tx, approval.jobId)
+  }
+  return due.length
+}
+
+/** Withdraws what an ended job still asks, in the transaction that ends it: no answer is needed any more. */
+export function withdrawApprovals(tx: Tx, { seq, id: jobId, agentId, conversationId }: MovedJob): void {
+  const withdrawn = tx
+    .update(approvals)
+    .set({ status: 'withdrawn' })
+    .where(and(eq(approvals.jobSeq, seq), isPending))
+    .returning({ approvalId: approvals.id, kind: approvals.kind })
+    .all()
+  for (const one of withdrawn) tx.emit({ type: 'approval.withdrawn', payload: { ...one, jobId, agentId, conversationId } })
+}
+
+/** After the clock was set: pending approvals keep the time that they had left. */
+export function moveExpiry(tx: Tx, byMs: number): void {
+  tx.update(approvals)
+    .set({ expiresAt: sql`${approvals.expiresAt} + ${byMs}` })
+    .where(isPending)
+    .run()
+}
+
+function eventOf({ id, jobId, agentId, conversationId, kind }: Approval) {
+  return { approvalId: id, jobId, agentId, conversationId, kind }
+}
+
+function invalid(path: string, problem: Message): AppError {
+  return new AppError('invalid_request', problem, { issues: [issueAt(path, problem)] })
+}

@@ -1,0 +1,156 @@
+import { and, count, desc, eq, isNotNull, lt, type SQL } from 'drizzle-orm'
+import { z } from 'zod'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { Approval, ApprovalStatus, ResolveApproval } from '../../contract/approvals.ts'
+import type { CallRisk, RecordedDecision } from '../../contract/rules.ts'
+import { AppError } from '../../lib/errors.ts'
+import { agents } from '../agents/agents-table.ts'
+import { decodeCursor, pageOf } from '../cursors.ts'
+import type { Claim } from '../jobs/claim.ts'
+import { jobs, jobSteps } from '../jobs/jobs-table.ts'
+import { answerApproval, expireApprovals, moveExpiry, reconsiderBudgets, type AnsweringDeps } from './answer-approval.ts'
+import { approvals } from './approvals-table.ts'
+import { askApproval, type NewApproval } from './ask-approval.ts'
+import { findDecision, listDecisions, recordDecision } from './decisions.ts'
+import { readTaints } from './taints.ts'
+import { risksOf } from './call-risks.ts'
+import { findApproval, ofAgent, ofJob, selectApprovals, SHOWN } from './find-approval.ts'
+import type { Grants } from './policy.ts'
+
+export type ApprovalStore = ReturnType<typeof createApprovals>
+
+/** Called in the transaction that asks. */
+export type ApprovalHooks = { asked(tx: Tx, approvalId: string): void }
+
+export function createApprovals({
+  hooks,
+  ...given
+}: Omit<AnsweringDeps, 'deadlines'> & { deadlines?: AnsweringDeps['deadlines']; hooks?: ApprovalHooks }) {
+  const deps: AnsweringDeps = { deadlines: given.clock, ...given }
+  return {
+    /** Records the decision that asked, if there is one. Returns the approval's id. */
+    ask(tx: Tx, claim: Claim, asked: NewApproval, decision?: RecordedDecision): string {
+      const id = askApproval(tx, deps, claim, asked)
+      if (decision !== undefined) recordDecision(tx, claim.seq, decision)
+      hooks?.asked(tx, id)
+      return id
+    },
+    answer: (tx: Tx, given: ResolveApproval) => answerApproval(tx, deps, given),
+    reconsiderBudgets: (tx: Tx) => reconsiderBudgets(tx, deps),
+    expireDue: (tx: Tx) => expireApprovals(tx, deps),
+    moveExpiry,
+    recordDecision: (tx: Tx, claim: Claim, decision: RecordedDecision) => recordDecision(tx, claim.seq, decision),
+
+    findDecision,
+    listDecisions,
+    readTaints,
+    findApproval,
+    findLatestOfCall: (db: Db, jobSeq: number, callId: string) => findLatest(db, jobSeq, eq(approvals.callId, callId)),
+    findLatestBudget: (db: Db, jobSeq: number) => findLatest(db, jobSeq, eq(approvals.kind, 'budget')),
+    listGrants,
+    countAgain,
+    countPending,
+    listPendingOf,
+    list: listApprovals,
+    /** Throws AppError approval_not_found. */
+    get(db: Db, approvalId: string): Approval {
+      const approval = findApproval(db, approvalId)
+      if (approval === null) throw new AppError('approval_not_found', 'There is no such approval.')
+      return approval
+    },
+  }
+}
+
+function findLatest(db: Db, jobSeq: number, which: SQL): Approval | null {
+  return (
+    selectApprovals(db)
+      .where(and(eq(approvals.jobSeq, jobSeq), which))
+      .orderBy(desc(approvals.seq))
+      .limit(1)
+      .get() ?? null
+  )
+}
+
+/** The tools that a person allowed for the rest of this job, each with the risks of the calls that were shown. */
+function listGrants(db: Db, jobSeq: number): Grants {
+  const rows = db
+    .select({ tool: approvals.tool, facts: approvals.facts })
+    .from(approvals)
+    .where(
+      and(
+        eq(approvals.jobSeq, jobSeq),
+        eq(approvals.status, 'approved'),
+        eq(approvals.remember, 'job'),
+        isNotNull(approvals.tool),
+        isNotNull(approvals.facts),
+      ),
+    )
+    .all()
+  const grants = new Map<string, Set<CallRisk>>()
+  for (const { tool, facts } of rows) {
+    const risks = grants.get(tool!) ?? new Set()
+    for (const risk of risksOf(facts!)) risks.add(risk)
+    grants.set(tool!, risks)
+  }
+  return grants
+}
+
+/** How often a call was recorded as started, and how often a person allowed to run it again. */
+function countAgain(db: Db, jobSeq: number, callId: string): { starts: number; agains: number } {
+  const starts = db
+    .select({ n: count() })
+    .from(jobSteps)
+    .where(and(eq(jobSteps.jobSeq, jobSeq), eq(jobSteps.callId, callId), eq(jobSteps.kind, 'tool_started')))
+    .get()!
+  const agains = db
+    .select({ n: count() })
+    .from(approvals)
+    .where(
+      and(eq(approvals.jobSeq, jobSeq), eq(approvals.callId, callId), eq(approvals.kind, 'unknown_outcome'), eq(approvals.answer, 'again')),
+    )
+    .get()!
+  return { starts: starts.n, agains: agains.n }
+}
+
+function countPending(db: Db): number {
+  return db.select({ n: count() }).from(approvals).where(eq(approvals.status, 'pending')).get()!.n
+}
+
+function listPendingOf(db: Db, jobId: string): Approval[] {
+  return selectApprovals(db)
+    .where(and(eq(approvals.jobSeq, seqOf(db, jobId)), eq(approvals.status, 'pending')))
+    .orderBy(approvals.seq)
+    .all()
+}
+
+const Position = z.tuple([z.number().int().positive()])
+
+/** Newest first. Throws AppError invalid_request for a cursor of another list. */
+function listApprovals(
+  db: Db,
+  { status, jobId, cursor, limit }: { status?: ApprovalStatus; jobId?: string; cursor?: string; limit: number },
+): { approvals: Approval[]; pending: number; nextCursor: string | null } {
+  const before = cursor === undefined ? undefined : decodeCursor(cursor, Position)[0]
+  const rows = db
+    .select({ approval: SHOWN, seq: approvals.seq })
+    .from(approvals)
+    .innerJoin(jobs, ofJob)
+    .innerJoin(agents, ofAgent)
+    .where(
+      and(
+        before === undefined ? undefined : lt(approvals.seq, before),
+        status === undefined ? undefined : eq(approvals.status, status),
+        jobId === undefined ? undefined : eq(approvals.jobSeq, seqOf(db, jobId)),
+      ),
+    )
+    .orderBy(desc(approvals.seq))
+    .limit(limit + 1)
+    .all()
+  const page = pageOf(rows, limit, (last) => [last.seq])
+  return { approvals: page.rows.map(({ approval }) => approval), pending: countPending(db), nextCursor: page.nextCursor }
+}
+
+function seqOf(db: Db, jobId: string) {
+  return db.select({ seq: jobs.seq }).from(jobs).where(eq(jobs.id, jobId))
+}

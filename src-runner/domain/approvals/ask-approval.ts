@@ -1,0 +1,91 @@
+import { and, desc, eq, sql } from 'drizzle-orm'
+import type { Tx } from '../../platform/db/transact.ts'
+import { APPROVAL_EXPIRES_AFTER_MS, type Approval, type Remember } from '../../contract/approvals.ts'
+import type { CallFacts, Decision, RuleText, Taints } from '../../contract/rules.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { StaleClaimError } from '../../lib/errors.ts'
+import type { Ids } from '../../lib/ids.ts'
+import type { Claim } from '../jobs/claim.ts'
+import { jobs, jobSteps } from '../jobs/jobs-table.ts'
+import { hashOfCall } from '../rules/call-hash.ts'
+import { approvals } from './approvals-table.ts'
+import { isPending } from './find-approval.ts'
+
+export type NewApproval = { taints: Taints; args: unknown } & (
+  | {
+      kind: 'tool'
+      callId: string
+      tool: string
+      facts: CallFacts
+      decision: Decision
+      alwaysRule: RuleText | null
+      mayRemember: Remember[]
+    }
+  | { kind: 'question'; callId: string; tool: string; question: { text: string; choices: string[] } }
+  /** `facts`: those with which the call was allowed to run. */
+  | { kind: 'unknown_outcome'; callId: string; tool: string; facts: CallFacts | null }
+  | { kind: 'budget'; budget: NonNullable<Approval['budget']> }
+)
+
+/**
+ * Asks a person and returns the approval's id. A pending approval of the same call is returned instead of a second one.
+ * Throws StaleClaimError if another attempt owns the job.
+ */
+export function askApproval(
+  tx: Tx,
+  { clock, deadlines, ids }: { clock: Clock; deadlines: Pick<Clock, 'now'>; ids: Ids },
+  claim: Claim,
+  asked: NewApproval,
+): string {
+  const job = tx
+    .select({ agentId: jobs.agentId, conversationId: jobs.conversationId })
+    .from(jobs)
+    .where(and(eq(jobs.seq, claim.seq), eq(jobs.claim, claim.claim), eq(jobs.status, 'running')))
+    .get()
+  if (job === undefined) throw new StaleClaimError(claim)
+  const call = asked.kind === 'budget' ? null : { callId: asked.callId, tool: asked.tool }
+  const pending = tx
+    .select({ id: approvals.id })
+    .from(approvals)
+    .where(and(eq(approvals.jobSeq, claim.seq), eq(sql`ifnull(${approvals.callId}, '')`, call?.callId ?? ''), isPending))
+    .get()
+  if (pending !== undefined) return pending.id
+  const id = ids.next()
+  const facts = 'facts' in asked ? asked.facts : null
+  const isTool = asked.kind === 'tool'
+  tx.insert(approvals)
+    .values({
+      id,
+      jobSeq: claim.seq,
+      kind: asked.kind,
+      status: 'pending',
+      callId: call?.callId ?? null,
+      tool: call?.tool ?? null,
+      args: asked.args ?? null,
+      hash: hashOfCall(call?.tool ?? 'budget', asked.args, facts),
+      reason: call === null ? '' : lastReplyOf(tx, claim.seq),
+      facts,
+      decision: isTool ? asked.decision : null,
+      taints: asked.taints,
+      question: asked.kind === 'question' ? asked.question : null,
+      budget: asked.kind === 'budget' ? asked.budget : null,
+      alwaysRule: isTool ? asked.alwaysRule : null,
+      mayRemember: isTool ? asked.mayRemember : ['once'],
+      createdAt: clock.now(),
+      expiresAt: deadlines.now() + APPROVAL_EXPIRES_AFTER_MS,
+    })
+    .run()
+  tx.emit({ type: 'approval.asked', payload: { approvalId: id, jobId: claim.jobId, ...job, kind: asked.kind } })
+  return id
+}
+
+function lastReplyOf(tx: Tx, jobSeq: number): string {
+  const reply = tx
+    .select({ text: jobSteps.text })
+    .from(jobSteps)
+    .where(and(eq(jobSteps.jobSeq, jobSeq), eq(jobSteps.kind, 'reply')))
+    .orderBy(desc(jobSteps.seq))
+    .limit(1)
+    .get()
+  return reply?.text ?? ''
+}

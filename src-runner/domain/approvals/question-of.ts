@@ -1,0 +1,31 @@
+import type { Approval } from '../../contract/approvals.ts'
+import type { Message } from '../../contract/messages.ts'
+import { createMessage, quote } from '../../lib/messages.ts'
+
+/** Menus and notifications show no more of one fact. */
+const FACT_CHARS = 200
+
+/** What an approval asks, small enough to be sent with each change. */
+export function questionOf({ kind, facts, budget, tool, question }: Approval): Message {
+  if (budget !== null) {
+    return createMessage(`asked_money_${budget.scope}`, { moreUsd: budget.extensionUsd, limitUsd: budget.limitUsd })
+  }
+  if (question !== null) return quote(cut(question.text))
+  if (kind === 'unknown_outcome') return tool === null ? createMessage('asked_any_outcome') : createMessage('asked_outcome', { tool })
+  if (facts === null) return quote(tool ?? '')
+  return facts.effectOn === undefined ? quote(cut(facts.summary)) : shortened(facts.effectOn)
+}
+
+function shortened(effect: Message): Message {
+  const params = Object.entries(effect.params).map(([name, param]) => [name, shortenedParam(param)])
+  return { ...effect, params: Object.fromEntries(params) }
+}
+
+function shortenedParam(param: string | number | Message): string | number | Message {
+  if (typeof param === 'object') return shortened(param)
+  return typeof param === 'string' ? cut(param) : param
+}
+
+function cut(text: string): string {
+  return text.length <= FACT_CHARS ? text : `${text.slice(0, FACT_CHARS).toWellFormed()}…`
+}

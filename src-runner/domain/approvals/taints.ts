@@ -1,0 +1,134 @@
+import { and, eq, inArray, lt, notInArray, sql, type SQL } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import type { JobChannel } from '../../contract/jobs.ts'
+import { NO_TAINTS, type Taint, type TaintSource, type Taints } from '../../contract/rules.ts'
+import { jobs, jobSteps, jobTexts } from '../jobs/jobs-table.ts'
+import { hadPromptMemories, hasPromptMemories } from '../memory/job-memories.ts'
+import { readCursorTaints } from '../schedules/schedule-cursor.ts'
+
+/** The part of a recorded tool step that concerns taints. */
+export type TaintedStep = { seq: number; name: string; addsTaint: readonly Taint[]; leftMachine: boolean }
+
+/** What started the job. `fromOwner` is written into the job's context by the channel, never by the model. */
+export type Origin = { channel: JobChannel; fromOwner: boolean }
+
+/** Channels through which others than the person in front of the app may write. */
+const OTHERS_WRITE: Partial<Record<JobChannel, string>> = {
+  webhook: 'a webhook started it',
+  telegram: 'a message in Telegram started it',
+  discord: 'a message in Discord started it',
+  slack: 'a message in Slack started it',
+  messenger: 'a message in WhatsApp started it',
+}
+
+/** The taints of a job, each with its first cause. Further steps never remove one. */
+export function taintsOf(origin: Origin, inherited: readonly Taints[], steps: readonly TaintedStep[]): Taints {
+  const started = OTHERS_WRITE[origin.channel]
+  const first: Taints = {
+    ...NO_TAINTS,
+    untrusted:
+      started !== undefined && !origin.fromOwner
+        ? { seq: 0, cause: started, about: { code: 'started_by', channel: origin.channel } }
+        : null,
+  }
+  const atStart = inherited.reduce(
+    (taints, more): Taints => ({
+      untrusted: taints.untrusted ?? fromStart(more.untrusted),
+      private: taints.private ?? fromStart(more.private),
+      outside: taints.outside,
+    }),
+    first,
+  )
+  return steps.reduce(
+    (taints, { seq, name, addsTaint, leftMachine }): Taints => ({
+      untrusted: taints.untrusted ?? (addsTaint.includes('untrusted') ? resultOf(seq, name) : null),
+      private: taints.private ?? (addsTaint.includes('private') ? resultOf(seq, name) : null),
+      outside: taints.outside ?? (leftMachine ? { seq, cause: name, about: { code: 'call_of', tool: name } } : null),
+    }),
+    atStart,
+  )
+}
+
+function resultOf(seq: number, tool: string): TaintSource {
+  return { seq, cause: `the answer of ${tool}`, about: { code: 'answer_of', tool } }
+}
+
+function fromStart(source: TaintSource | null): TaintSource | null {
+  return source === null ? null : { ...source, seq: 0 }
+}
+
+const CURSOR_IN_PROMPT: TaintSource = {
+  seq: 0,
+  cause: 'what the runs before it said and kept, in its prompt',
+  about: { code: 'runs_before' },
+}
+const MEMORY_IN_PROMPT: Taints = {
+  ...NO_TAINTS,
+  private: { seq: 0, cause: 'what the agent remembers, in its prompt', about: { code: 'memories' } },
+}
+
+const JOB = {
+  seq: jobs.seq,
+  channel: jobs.channel,
+  conversationId: jobs.conversationId,
+  parentJobId: jobs.parentJobId,
+  fromOwner: sql<number | null>`json_extract(${jobTexts.context}, '$.fromOwner')`,
+}
+
+function selectJobs(db: Db) {
+  return db.select(JOB).from(jobs).innerJoin(jobTexts, eq(jobTexts.jobSeq, jobs.seq))
+}
+
+type TaintedJob = NonNullable<ReturnType<ReturnType<typeof selectJobs>['get']>>
+
+/**
+ * The taints of a job as recorded now. It inherits those of the job that delegated to it, of the earlier turns of its
+ * conversation, and of the earlier runs of its schedule, because it reads their text.
+ */
+export function readTaints(db: Db, jobId: string): Taints {
+  const job = selectJobs(db).where(eq(jobs.id, jobId)).get()
+  if (job === undefined) return NO_TAINTS
+  const inherited: Taints[] = hasPromptMemories(db, jobId) ? [MEMORY_IN_PROMPT] : []
+  const ofCursor = readCursorTaints(db, jobId)
+  inherited.push({
+    ...NO_TAINTS,
+    untrusted: ofCursor.includes('untrusted') ? CURSOR_IN_PROMPT : null,
+    private: ofCursor.includes('private') ? CURSOR_IN_PROMPT : null,
+  })
+  // Also when a person retries it: then it answers no call, but its task is still text of the parent job.
+  if (job.channel === 'delegation' && job.parentJobId !== null) inherited.push(readTaints(db, job.parentJobId))
+  if (job.conversationId !== null) inherited.push(...taintsOfEarlierTurns(db, job, job.conversationId))
+  return taintsOf(originOf(job), inherited, readSteps(db, eq(jobSteps.jobSeq, job.seq)))
+}
+
+function taintsOfEarlierTurns(db: Db, { seq }: TaintedJob, conversationId: string): Taints[] {
+  const isEarlier = and(eq(jobs.conversationId, conversationId), lt(jobs.seq, seq))
+  const turns = selectJobs(db)
+    .where(and(isEarlier, notInArray(jobs.channel, ['chat', 'api', 'schedule'])))
+    .all()
+  const steps = readSteps(db, inArray(jobSteps.jobSeq, db.select({ seq: jobs.seq }).from(jobs).where(isEarlier)))
+  const memories = hadPromptMemories(db, conversationId, seq) ? [MEMORY_IN_PROMPT] : []
+  return [...turns.map((turn) => taintsOf(originOf(turn), [], [])), taintsOf({ channel: 'chat', fromOwner: true }, memories, steps)]
+}
+
+function originOf({ channel, fromOwner }: TaintedJob): Origin {
+  return { channel, fromOwner: fromOwner === 1 }
+}
+
+/** The first step of each kind is enough, because taints stay. The condition is that of the partial index. */
+function readSteps(db: Db, which: SQL): TaintedStep[] {
+  const { seq, name, addsTaint, leftMachine } = jobSteps
+  const rows = db
+    .select({ seq, name, addsTaint, leftMachine, first: sql<number>`min(${jobSteps.id})` })
+    .from(jobSteps)
+    .where(and(which, sql`(${addsTaint} IS NOT NULL OR ${leftMachine} = 1)`))
+    .groupBy(addsTaint, leftMachine)
+    .orderBy(sql`min(${jobSteps.id})`)
+    .all()
+  return rows.map((row) => ({
+    seq: row.seq,
+    name: row.name!,
+    addsTaint: (row.addsTaint?.split(',') ?? []) as Taint[],
+    leftMachine: row.leftMachine === true,
+  }))
+}

@@ -1,0 +1,86 @@
+import type { Db } from '../../platform/db/database.ts'
+import type { ChannelKind } from '../../contract/channels.ts'
+
+type ExhaustedRow = { id: string; name: string; agentName: string; dailyBudgetMicros: number; at: number }
+
+export function listExhausted(db: Db, now: number): ExhaustedRow[] {
+  return db
+    .prepare<ExhaustedRow>(
+      `SELECT schedule.id, schedule.name, agent.name AS agentName, schedule.daily_budget_micros AS dailyBudgetMicros,
+         coalesce(schedule.exhausted_notified_at, schedule.updated_at) AS at
+       FROM schedules AS schedule JOIN agents AS agent ON agent.id = schedule.agent_id
+       WHERE schedule.resume_at > ? AND schedule.status = 'budget_exhausted'`,
+    )
+    .all(now)
+}
+
+type MissedRow = { id: string; name: string; times: number; reason: string; at: number }
+
+export function listMissed(db: Db, from: number, to: number): MissedRow[] {
+  return db
+    .prepare<MissedRow>(
+      `SELECT schedule.id, schedule.name, missed.times, missed.reason, missed.at
+       FROM (SELECT schedule_seq, sum(times) AS times, reason, max(decided_at) AS at FROM occurrences INDEXED BY occurrences_missed
+         WHERE state = 'missed' AND decided_at > ? AND decided_at <= ? GROUP BY schedule_seq) AS missed
+       JOIN schedules AS schedule ON schedule.seq = missed.schedule_seq
+       WHERE schedule.status <> 'paused' AND NOT EXISTS (SELECT 1 FROM agent_jobs AS job
+         WHERE job.schedule_id = schedule.id AND job.created_at >= missed.at AND job.finished_at IS NOT NULL AND job.status = 'completed')`,
+    )
+    .all(from, to)
+}
+
+type RefusedRow = {
+  id: string
+  name: string
+  times: number
+  outcome: 'rate_limited' | 'payload_too_large' | 'invalid_json' | 'no_agent' | 'job_creation_failed'
+  at: number
+}
+
+export function listRefused(db: Db, since: number): RefusedRow[] {
+  return db
+    .prepare<RefusedRow>(
+      `SELECT origin.id, origin.name, sum(refused.times) AS times, refused.outcome, max(refused.received_at) AS at
+       FROM webhook_refusals AS refused JOIN webhook_triggers AS origin ON origin.seq = refused.trigger_seq
+       WHERE refused.outcome IN ('rate_limited', 'payload_too_large', 'invalid_json', 'no_agent', 'job_creation_failed')
+         AND refused.received_at > ? AND origin.status = 'active'
+       GROUP BY origin.id`,
+    )
+    .all(since)
+}
+
+type UndeliverableRow = { id: string; agentName: string; problem: string; at: number }
+
+export function listUndeliverable(db: Db, since: number, limit: number): UndeliverableRow[] {
+  return db
+    .prepare<UndeliverableRow>(
+      `SELECT message.id, agent.name AS agentName, message.problem, message.failed_at AS at
+       FROM outbox AS message INDEXED BY outbox_undeliverable JOIN agents AS agent ON agent.id = message.agent_id
+       WHERE message.state = 'undeliverable' AND message.failed_at > ? AND message.channel_id IS NOT NULL ORDER BY message.failed_at DESC LIMIT ?`,
+    )
+    .all(since, limit)
+}
+
+type BrokenRow = { id: string; kind: ChannelKind; agentName: string; status: 'logged_out' | 'failing'; problem: string; at: number }
+
+export function listBroken(db: Db): BrokenRow[] {
+  return db
+    .prepare<BrokenRow>(
+      `SELECT channel.id, channel.kind, agent.name AS agentName, channel.status, channel.problem,
+         channel.status_since AS at
+       FROM channels AS channel JOIN agents AS agent ON agent.id = channel.agent_id WHERE channel.status IN ('logged_out', 'failing')`,
+    )
+    .all()
+}
+
+type RequestsRow = { id: string; displayName: string; kind: ChannelKind; agentName: string; at: number }
+
+export function listRequests(db: Db): RequestsRow[] {
+  return db
+    .prepare<RequestsRow>(
+      `SELECT channel.id, person.display_name AS displayName, channel.kind, agent.name AS agentName, person.first_seen_at AS at
+       FROM channel_people AS person JOIN channels AS channel ON channel.id = person.channel_id JOIN agents AS agent ON agent.id = channel.agent_id
+       WHERE person.role = 'asked' ORDER BY person.first_seen_at DESC LIMIT 50`,
+    )
+    .all()
+}

@@ -1,0 +1,75 @@
+import { eq, sql } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
+import { toMicros } from '../../lib/micros.ts'
+import { agents } from '../agents/agents-table.ts'
+import { jobs } from '../jobs/jobs-table.ts'
+import { readSettings } from '../settings/settings.ts'
+import { QUARTER_MS } from '../spend/add-spend.sql.ts'
+import { readAgentSpend, readSpendOfAll } from '../spend/agent-spend.ts'
+import { readExtension, type BudgetKey } from './extensions.ts'
+import { periodOf } from './periods.ts'
+
+/** `limitMicros` includes what a person added to `baseMicros`. */
+export type SpendingLimit = BudgetKey & { baseMicros: number; limitMicros: number; spentMicros: number }
+
+/**
+ * Every limit that a model call of this job counts against: its own, those of the jobs that delegated it, its agent's day and
+ * month, and the day of all agents. Spend dated later than `now` was recorded by a clock that was ahead long enough to be
+ * trusted. It counts when its day comes.
+ */
+export function readSpendingLimits(db: Db, jobId: string, now: number, timezone: string): SpendingLimit[] {
+  const chain = readChain(db, jobId)
+  const job = chain[0]
+  if (job === undefined) return []
+  const spendingLimits = chain.map(({ id, limitUsd, costUsd, childrenCostUsd }) =>
+    limitOf(db, { scope: 'job', owner: id, period: '' }, toMicros(limitUsd), toMicros(costUsd) + toMicros(childrenCostUsd)),
+  )
+  const until = now - (now % QUARTER_MS) + QUARTER_MS
+  const { agentId } = job
+  for (const [scope, kind, limitUsd] of [['agent_day', 'day', job.dayUsd] as const, ['agent_month', 'month', job.monthUsd] as const]) {
+    if (limitUsd === null) continue
+    const { name, startAt } = periodOf(kind, now, timezone)
+    const spent = readAgentSpend(db, agentId, startAt, until)
+    spendingLimits.push(limitOf(db, { scope, owner: agentId, period: name }, toMicros(limitUsd), spent))
+  }
+  const { dayBudgetUsd } = readSettings(db)
+  if (dayBudgetUsd !== null) {
+    const { name, startAt } = periodOf('day', now, timezone)
+    const spent = readSpendOfAll(db, { since: startAt, until })
+    spendingLimits.push(limitOf(db, { scope: 'app_day', owner: '', period: name }, toMicros(dayBudgetUsd), spent))
+  }
+  return spendingLimits
+}
+
+const JOB_WITH_LIMITS = prepareOnce((db: Db) =>
+  db
+    .select({
+      id: jobs.id,
+      agentId: jobs.agentId,
+      costUsd: jobs.costUsd,
+      childrenCostUsd: jobs.childrenCostUsd,
+      parentJobId: jobs.parentJobId,
+      parentCallId: jobs.parentCallId,
+      limitUsd: agents.maxCostUsd,
+      dayUsd: agents.dayBudgetUsd,
+      monthUsd: agents.monthBudgetUsd,
+    })
+    .from(jobs)
+    .innerJoin(agents, eq(agents.id, jobs.agentId))
+    .where(eq(jobs.id, sql.placeholder('id'))),
+)
+
+type JobWithLimits = NonNullable<ReturnType<ReturnType<typeof JOB_WITH_LIMITS>['get']>>
+
+/** The job, then the jobs above it that delegated it. */
+function readChain(db: Db, jobId: string): JobWithLimits[] {
+  const chain: JobWithLimits[] = []
+  const read = (id: string | null) => (id === null ? undefined : JOB_WITH_LIMITS(db).get({ id }))
+  for (let row = read(jobId); row !== undefined; row = row.parentCallId === null ? undefined : read(row.parentJobId)) chain.push(row)
+  return chain
+}
+
+function limitOf(db: Db, budgetKey: BudgetKey, baseMicros: number, spentMicros: number): SpendingLimit {
+  return { ...budgetKey, baseMicros, limitMicros: baseMicros + readExtension(db, budgetKey), spentMicros }
+}

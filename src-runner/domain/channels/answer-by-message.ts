@@ -1,0 +1,188 @@
+import { and, eq, isNotNull, like, ne, type SQL } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { Approval, ResolveApproval } from '../../contract/approvals.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { ApprovalStore } from '../approvals/approvals.ts'
+import { choicesOf, needsCompleteCall } from '../approvals/answer-choices.ts'
+import { findByShortCode } from '../approvals/short-code.ts'
+import { outbox } from '../outbox/outbox-table.ts'
+import { listPendingApprovals } from './open-turns.sql.ts'
+import { findPersonByExternalId, type Sender } from './people.ts'
+
+export type AnsweringApprovals = { approvals: Pick<ApprovalStore, 'answer' | 'findApproval'> }
+type Given = Pick<ResolveApproval, 'decision' | 'answer'>
+
+/** `note`: the text to send back; null: none, because the agent continues. */
+export type AnsweredByText = { note: string | null }
+
+const NOT_HERE = 'There is no such question any more.'
+const YES = /^(approve|yes|ok|okay)[.!]?$/i
+const NO = /^(reject|no)[.!]?$/i
+
+/**
+ * Handles a pressed button and returns the note for the person who pressed it. Only the owner of the channel decides, and
+ * only on approvals of this agent or sent to this channel, because the action of a button can be forged.
+ */
+export function answerByPress(
+  tx: Tx,
+  deps: AnsweringApprovals,
+  channel: { id: string; agentId: string },
+  press: { sender: Sender; action: string },
+): string {
+  if (findPersonByExternalId(tx, channel.id, press.sender.externalId)?.role !== 'owner') return 'Only the owner of this agent can answer.'
+  const [, verb, approvalId, place] = /^(approve|reject|choose):([0-9a-f-]{36})(?::(\d{1,3}))?$/.exec(press.action) ?? []
+  const approval = approvalId === undefined ? null : deps.approvals.findApproval(tx, approvalId)
+  if (approval === null || !isAskedHere(tx, channel, approval)) return NOT_HERE
+  if (verb !== 'choose') return decide(tx, deps, channel.id, approval, { decision: verb as 'approve' | 'reject' })
+  const choice = choicesOf(approval)[Number(place)]
+  return choice === undefined ? NOT_HERE : decide(tx, deps, channel.id, approval, choice)
+}
+
+/** Returns null if the text answers no approval and is for the agent. */
+export function answerByText(
+  tx: Tx,
+  deps: AnsweringApprovals,
+  channel: { id: string; agentId: string; conversationId: string | null },
+  message: { text: string; replyTo: string | null },
+): AnsweredByText | null {
+  const text = message.text.trim()
+  return (
+    answerByCode(tx, deps, channel, text) ??
+    answerByReply(tx, deps, channel.id, message.replyTo, text) ??
+    answerInTurn(tx, deps, channel, text)
+  )
+}
+
+function answerByCode(tx: Tx, deps: AnsweringApprovals, channel: { id: string; agentId: string }, text: string): AnsweredByText | null {
+  const [, verb, code, words = ''] = /^(approve|reject|answer)\s+([0-9A-Z]{4})(?:\s+(.+))?$/is.exec(text) ?? []
+  if (verb === undefined || code === undefined) return null
+  if (verb.toLowerCase() !== 'answer' && words !== '') return null
+  const [found, ...others] = findByShortCode(tx, channel, code)
+  if (found === undefined && words !== '' && isWord(code)) return null
+  if (found === undefined) return { note: `Nothing with the code ${code.toUpperCase()} waits for an answer.` }
+  if (others.length > 0) return { note: 'Two questions have this code. Answer them with their buttons, or in Deckhand.' }
+  const approval = deps.approvals.findApproval(tx, found)!
+  if (verb.toLowerCase() !== 'answer')
+    return { note: decide(tx, deps, channel.id, approval, { decision: verb.toLowerCase() as 'approve' | 'reject' }) }
+  return (
+    answerInWords(tx, deps, channel.id, approval, words) ?? {
+      note: `Write “approve ${code.toUpperCase()}” or “reject ${code.toUpperCase()}”.`,
+    }
+  )
+}
+
+/** “Answer this mail” is for the agent. */
+function isWord(code: string): boolean {
+  return /^[A-Z]?[a-z]+$/.test(code)
+}
+
+function answerByReply(tx: Tx, deps: AnsweringApprovals, channelId: string, replyTo: string | null, text: string): AnsweredByText | null {
+  const approvalId = replyTo === null ? null : findAskedIn(tx, channelId, replyTo)
+  const approval = approvalId === null ? null : deps.approvals.findApproval(tx, approvalId)
+  return approval === null ? null : answerInWords(tx, deps, channelId, approval, text)
+}
+
+/** While a conversation has one open question, the next message answers it. */
+function answerInTurn(
+  tx: Tx,
+  deps: AnsweringApprovals,
+  { id: channelId, conversationId }: { id: string; conversationId: string | null },
+  text: string,
+): AnsweredByText | null {
+  const [question, ...others] =
+    conversationId === null ? [] : listPendingApprovals(tx, conversationId).filter(({ kind }) => kind === 'question')
+  if (question === undefined || others.length > 0) return null
+  return answerInWords(tx, deps, channelId, deps.approvals.findApproval(tx, question.id)!, text)
+}
+
+/** Returns null if these words do not answer it. */
+function answerInWords(tx: Tx, deps: AnsweringApprovals, channelId: string, approval: Approval, words: string): AnsweredByText | null {
+  const choice = choiceFor(approval, words)
+  if (choice !== null) return { note: noteFor(decide(tx, deps, channelId, approval, choice)) }
+  if (approval.kind !== 'question' || words === '') return null
+  return { note: noteFor(decide(tx, deps, channelId, approval, { decision: 'approve', answer: words })) }
+}
+
+function choiceFor(approval: Approval, words: string): Given | null {
+  const choices = choicesOf(approval)
+  const wanted = words.trim().toLowerCase()
+  const named =
+    choices.find(({ label }) => label.toLowerCase() === wanted) ?? (/^\d{1,2}$/.test(wanted) ? choices[Number(wanted) - 1] : undefined)
+  if (named !== undefined) return named
+  // For an agent's question "no" is an answer like any other.
+  if (approval.kind === 'question') return null
+  return YES.test(wanted) ? { decision: 'approve' } : NO.test(wanted) ? { decision: 'reject' } : null
+}
+
+/** An answered question needs no note in the chat: the agent's reply follows. */
+function noteFor(note: string): string | null {
+  return note === ANSWERED ? null : note
+}
+
+const NOT_WHOLE = 'Not everything about this was shown here. Open Deckhand to approve it.'
+const ANSWERED = 'Answered.'
+const DONE = { approve: 'Approved.', reject: 'Rejected.' } as const
+
+function decide(
+  tx: Tx,
+  { approvals }: AnsweringApprovals,
+  channelId: string,
+  { id: approvalId, kind }: Approval,
+  { decision, answer }: Given,
+): string {
+  if (decision === 'approve' && needsCompleteCall({ kind }) && !wasShownWhole(tx, channelId, approvalId)) return NOT_WHOLE
+  try {
+    approvals.answer(tx, { approvalId, decision, answer, remember: 'once' })
+    return kind === 'question' ? ANSWERED : DONE[decision]
+  } catch (error) {
+    // A refusal comes before any write, so the transaction may continue.
+    if (error instanceof AppError) return error.issues?.[0]?.message ?? error.message
+    throw error
+  }
+}
+
+/**
+ * Whether this channel showed everything that decides: then its message has an approve button. Codes and forged buttons
+ * need the same.
+ */
+function wasShownWhole(db: Db, channelId: string, approvalId: string): boolean {
+  return isSentHere(db, channelId, approvalId, and(eq(outbox.kind, 'approval'), like(outbox.buttons, '%"whole":true%')))
+}
+
+function isAskedHere(db: Db, channel: { id: string; agentId: string }, approval: Approval): boolean {
+  return approval.agentId === channel.agentId || isSentHere(db, channel.id, approval.id)
+}
+
+function isSentHere(db: Db, channelId: string, approvalId: string, more?: SQL): boolean {
+  const isMessage = and(eq(outbox.approvalId, approvalId), eq(outbox.channelId, channelId), more)
+  return db.select({ id: outbox.id }).from(outbox).where(isMessage).limit(1).get() !== undefined
+}
+
+/** The approval that a message of ours asked about. */
+function findAskedIn(db: Db, channelId: string, externalId: string): string | null {
+  const isMessage = and(eq(outbox.channelId, channelId), eq(outbox.externalId, externalId), isNotNull(outbox.approvalId))
+  return db.select({ approvalId: outbox.approvalId }).from(outbox).where(isMessage).get()?.approvalId ?? null
+}
+
+/** Sent messages with the buttons of this approval. */
+export function listAskingMessages(db: Db, approvalId: string): { channelId: string; chatId: string; externalId: string }[] {
+  const { channelId, chatId, externalId, kind, buttons } = outbox
+  const rows = db
+    .select({ channelId, chatId, externalId })
+    .from(outbox)
+    .where(and(eq(outbox.approvalId, approvalId), eq(kind, 'approval'), isNotNull(channelId), isNotNull(externalId), ne(buttons, [])))
+    .all()
+  return rows.map((row) => ({ channelId: row.channelId!, chatId: row.chatId!, externalId: row.externalId! }))
+}
+
+/** The approval that an outbound message asks about, or null. */
+export function findSentApproval(db: Db, messageId: string): string | null {
+  const isMessage = and(eq(outbox.id, messageId), eq(outbox.kind, 'approval'))
+  return db.select({ approvalId: outbox.approvalId }).from(outbox).where(isMessage).get()?.approvalId ?? null
+}
+
+/** Whether a turn of this conversation waits for its owner. */
+export function isWaitingForOwner(db: Db, conversationId: string | null): boolean {
+  return conversationId !== null && listPendingApprovals(db, conversationId).length > 0
+}

@@ -1,0 +1,214 @@
+import type { Message } from '../../contract/messages.ts'
+import { createMessage } from '../../lib/messages.ts'
+import { and, eq, inArray } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { NotifyVia } from '../../contract/triggers.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Ids } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import { findApproval } from '../approvals/find-approval.ts'
+import { choicesOf, needsCompleteCall } from '../approvals/answer-choices.ts'
+import { readTaints } from '../approvals/taints.ts'
+import { findChannelPersonOfConversation, findOwnerConversation, type ChannelChat, type NoAddress } from './owner-conversation.ts'
+import type { MovedJob } from '../jobs/job-deps.ts'
+import { jobs, jobTexts } from '../jobs/jobs-table.ts'
+import { schedules } from '../schedules/schedules-table.ts'
+import { triggers } from '../triggers/triggers-table.ts'
+import { agents } from '../agents/agents-table.ts'
+import { findFirstJob } from './first-job.sql.ts'
+import {
+  approvalText,
+  showsEverything,
+  confirmationText,
+  exhaustedText,
+  HELD_FOR_OWNER,
+  linkTo,
+  replyText,
+  WAITS_FOR_OWNER,
+} from '../outbox/message-texts.ts'
+import type { Button } from '../outbox/outgoing.ts'
+import { writeOutbound, type NewOutbound } from '../outbox/write-message.ts'
+
+export type OwnerNotificationsDeps = {
+  clock: Clock
+  ids: Ids
+  log: Log
+  /** The address of the dashboard for other devices; null if it is only on this machine. */
+  dashboardUrl: () => string | null
+  /** Called when a schedule's run succeeded and nobody could be notified. */
+  markNotifyUnreachable(tx: Tx, scheduleId: string): void
+}
+
+/** A schedule whose budget of its local day is spent. */
+export type SpentSchedule = {
+  scheduleId: string
+  agentId: string
+  name: string
+  dailyBudgetUsd: number
+  notifyVia: NotifyVia
+  /** The start of its next local day. */
+  resumeAt: number
+}
+
+export type OwnerNotifications = {
+  jobEnded(tx: Tx, job: MovedJob): void
+  approvalAsked(tx: Tx, approvalId: string): void
+  budgetExhausted(tx: Tx, schedule: SpentSchedule): void
+}
+
+/** Writes replies and notifications to the outbox, each in the transaction of what it reports. */
+export function createOwnerNotifications(deps: OwnerNotificationsDeps): OwnerNotifications {
+  const link = (path: string, screen: string) => linkTo(deps.dashboardUrl(), { path, screen })
+
+  return {
+    jobEnded(tx, job) {
+      if (MESSAGE_CHANNELS.has(job.channel)) reply(tx, deps, job)
+      else if (job.status === 'completed') confirm(tx, deps, job, link(`/jobs/${job.id}`, 'Activity'))
+    },
+
+    approvalAsked(tx, approvalId) {
+      const approval = findApproval(tx, approvalId)
+      if (approval === null) return
+      const { agentId, jobId } = approval
+      const first = findFirstJob(tx, jobId)
+      const asker = first.conversationId === null ? null : findChannelPersonOfConversation(tx, first.conversationId)
+      if (asker?.role === 'allowed' && first.channel !== 'chat') {
+        const { agentId: spokenWith, jobId: turnId } = first
+        const message = { key: `waits:${turnId}`, kind: 'reply', agentId: spokenWith, jobId: turnId, text: WAITS_FOR_OWNER } as const
+        writeOutbound(tx, deps, { ...message, to: asker })
+      }
+      const owner = asker?.role === 'owner' ? asker : findOwner(tx, [agentId, first.agentId])
+      // The approval is shown in the app in any case, so no address is no failure here.
+      if ('nowhere' in owner) return
+      const text = approvalText(approval, link(`/approvals?id=${approvalId}`, 'Approvals'))
+      const buttons = choicesOf(approval).map(({ label, decision, answer }, n): Button => {
+        const needsWhole = decision === 'approve' && needsCompleteCall(approval)
+        const action = answer === undefined ? `${decision}:${approvalId}` : `choose:${approvalId}:${n}`
+        return { label, action, ...(needsWhole ? { whole: true } : {}) }
+      })
+      const offered = showsEverything(approval) ? buttons : buttons.filter(({ whole }) => whole !== true)
+      writeOutbound(tx, deps, {
+        key: `approval:${approvalId}`,
+        kind: 'approval',
+        agentId,
+        jobId,
+        approvalId,
+        text,
+        buttons: offered,
+        to: owner,
+      })
+    },
+
+    budgetExhausted(tx, schedule) {
+      const { scheduleId, agentId, notifyVia, resumeAt } = schedule
+      const text = exhaustedText(
+        { ...schedule, agentName: nameOfAgent(tx, agentId) },
+        link(`/automations/schedules/${scheduleId}`, 'Automations'),
+      )
+      const message = { key: `exhausted:${scheduleId}:${resumeAt}`, kind: 'notification', agentId, jobId: null, text } as const
+      writeToOwner(tx, deps, message, notifyVia)
+    },
+  }
+}
+
+/** The owner of the first of these agents that has one. */
+function findOwner(db: Db, agentIds: readonly string[]): ChannelChat | NoAddress {
+  const found = agentIds.map((agentId) => findOwnerConversation(db, agentId, 'auto'))
+  return found.find((one) => !('nowhere' in one)) ?? found[0]!
+}
+
+/** Jobs of these channels were started by a message and get a reply. */
+const MESSAGE_CHANNELS: ReadonlySet<string> = new Set(['telegram', 'discord', 'slack', 'messenger'])
+
+function reply(tx: Tx, deps: OwnerNotificationsDeps, job: MovedJob): void {
+  const person = job.conversationId === null ? null : findChannelPersonOfConversation(tx, job.conversationId)
+  const text = replyText(readOutcome(tx, job), person?.role === 'owner')
+  const to = person === null ? createMessage('sent_chat_removed') : person.role === 'refused' ? createMessage('sent_to_refused') : person
+  const files = job.status === 'completed' ? readFiles(tx, job.id) : []
+  const held = person?.role === 'allowed' ? whyHeld(tx, job.id, files) : undefined
+  const outcome = writeOutbound(tx, deps, {
+    key: `reply:${job.id}`,
+    kind: 'reply',
+    agentId: job.agentId,
+    jobId: job.id,
+    text,
+    files,
+    to,
+    held,
+  })
+  if (outcome !== 'held') return
+  writeOutbound(tx, deps, { key: `held:${job.id}`, kind: 'notification', agentId: job.agentId, jobId: job.id, text: HELD_FOR_OWNER, to })
+}
+
+/** A reply to a guest leaves the machine, so with private data in the job, or with files, a person decides. */
+function whyHeld(db: Db, jobId: string, files: readonly string[]): Message | undefined {
+  if (readTaints(db, jobId).private !== null) {
+    return createMessage('sent_guest_private')
+  }
+  if (files.length === 0) return undefined
+  return createMessage('sent_guest_files')
+}
+
+function confirm(tx: Tx, deps: OwnerNotificationsDeps, job: MovedJob, link: string): void {
+  const origin = findNotifyingOrigin(tx, job)
+  if (origin === null) return
+  const text = confirmationText(readOutcome(tx, job), origin.name, link)
+  const message = { key: `confirmation:${job.id}`, kind: 'confirmation', agentId: job.agentId, jobId: job.id, text } as const
+  const outcome = writeToOwner(tx, deps, message, origin.via)
+  if (outcome === 'nowhere' && job.scheduleId !== null) deps.markNotifyUnreachable(tx, job.scheduleId)
+}
+
+function writeToOwner(
+  tx: Tx,
+  deps: OwnerNotificationsDeps,
+  message: Omit<NewOutbound, 'to'>,
+  via: NotifyVia,
+): ReturnType<typeof writeOutbound> {
+  const owner = findOwnerConversation(tx, message.agentId, via)
+  const to: ChannelChat | Message = 'nowhere' in owner ? WHY_NO_ADDRESS[owner.nowhere] : owner
+  const outcome = writeOutbound(tx, deps, { ...message, to })
+  if (outcome === 'nowhere') {
+    const { agentId, jobId, kind } = message
+    tx.afterCommit(() => deps.log.info({ agentId, jobId, kind, via, why: to }, 'a message has no address'))
+  }
+  return outcome
+}
+
+const WHY_NO_ADDRESS: Record<NoAddress['nowhere'], Message> = {
+  no_channel: createMessage('sent_no_channel'),
+  not_on_that_channel: createMessage('sent_not_on_channel'),
+  no_owner: createMessage('sent_no_owner'),
+}
+
+/** The schedule or webhook of the job, if its owner wants to be notified of this success. */
+function findNotifyingOrigin(db: Db, { id, scheduleId, triggerId }: MovedJob): { name: string; via: NotifyVia } | null {
+  const [table, originId] = scheduleId === null ? [triggers, triggerId] : [schedules, scheduleId]
+  if (originId === null) return null
+  const origin = db
+    .select({ name: table.name, via: table.notifyVia })
+    .from(table)
+    .innerJoin(jobs, eq(jobs.id, id))
+    .where(and(eq(table.id, originId), eq(table.notifyOnSuccess, true), eq(jobs.quiet, false)))
+    .get()
+  return origin ?? null
+}
+
+function readOutcome(db: Db, { id }: MovedJob) {
+  return db
+    .select({ status: jobs.status, agentName: agents.name, title: jobs.title, result: jobTexts.result, errorMessage: jobs.errorMessage })
+    .from(jobs)
+    .innerJoin(agents, eq(agents.id, jobs.agentId))
+    .innerJoin(jobTexts, eq(jobTexts.jobSeq, jobs.seq))
+    .where(eq(jobs.id, id))
+    .get()!
+}
+
+function readFiles(db: Db, jobId: string): string[] {
+  const isOfJob = inArray(jobTexts.jobSeq, db.select({ seq: jobs.seq }).from(jobs).where(eq(jobs.id, jobId)))
+  return db.select({ output: jobTexts.output }).from(jobTexts).where(isOfJob).get()?.output?.files ?? []
+}
+
+function nameOfAgent(db: Db, agentId: string): string {
+  return db.select({ name: agents.name }).from(agents).where(eq(agents.id, agentId)).get()?.name ?? 'An agent'
+}

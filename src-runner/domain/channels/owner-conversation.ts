@@ -1,0 +1,41 @@
+import { and, eq, ne } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import { AUTO_ORDER, type ChannelKind, type ChannelRole } from '../../contract/channels.ts'
+import type { NotifyVia } from '../../contract/triggers.ts'
+import { channelConversations, channelPeople as people, channels } from './channels-table.ts'
+
+/** A private chat with somebody on a channel. */
+export type ChannelChat = { channelId: string; personId: string; chatId: string }
+
+/** Why there is no address. `no_channel`: the agent has none that is on. `no_owner`: nobody was confirmed as the owner yet. */
+export type NoAddress = { nowhere: 'no_channel' | 'not_on_that_channel' | 'no_owner' }
+
+/**
+ * Where the owner of an agent is notified. `auto` is the agent's first active channel with an owner, in the fixed order;
+ * WhatsApp is never chosen. A chosen channel is used even while it fails: the message waits for it.
+ */
+export function findOwnerConversation(db: Db, agentId: string, via: NotifyVia): ChannelChat | NoAddress {
+  const candidates = db
+    .select({ channelId: channels.id, kind: channels.kind, personId: people.id, chatId: people.chatId })
+    .from(channels)
+    .leftJoin(people, and(eq(people.channelId, channels.id), eq(people.role, 'owner')))
+    .where(and(eq(channels.agentId, agentId), eq(channels.enabled, true), via === 'auto' ? ne(channels.status, 'logged_out') : undefined))
+    .orderBy(channels.seq)
+    .all()
+  const order: readonly ChannelKind[] = via === 'auto' ? AUTO_ORDER : [via]
+  const inOrder = order.flatMap((kind) => candidates.filter((candidate) => candidate.kind === kind))
+  for (const { channelId, personId, chatId } of inOrder) if (personId !== null && chatId !== null) return { channelId, personId, chatId }
+  if (inOrder.length > 0) return { nowhere: 'no_owner' }
+  return { nowhere: via === 'auto' ? 'no_channel' : 'not_on_that_channel' }
+}
+
+/** The person of a conversation, also after they started a newer one; null if it belongs to no channel. */
+export function findChannelPersonOfConversation(db: Db, conversationId: string): (ChannelChat & { role: ChannelRole }) | null {
+  const person = db
+    .select({ channelId: people.channelId, personId: people.id, chatId: people.chatId, role: people.role })
+    .from(channelConversations)
+    .innerJoin(people, eq(people.id, channelConversations.personId))
+    .where(eq(channelConversations.conversationId, conversationId))
+    .get()
+  return person ?? null
+}

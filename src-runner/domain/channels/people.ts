@@ -1,0 +1,146 @@
+import { and, count, eq, getTableColumns, lt, ne, sql } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { ChannelPerson, ChannelRole } from '../../contract/channels.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Ids } from '../../lib/ids.ts'
+import { createMessage } from '../../lib/messages.ts'
+import { withdrawFrom } from '../outbox/write-message.ts'
+import { channelConversations, channelPeople as people } from './channels-table.ts'
+
+/** Somebody as the service describes them. */
+export type Sender = { externalId: string; chatId: string; displayName: string; handle: string | null }
+
+/** Requests that a channel lists at once. */
+export const MOST_REQUESTS = 50
+/** Further places, for those who send the pairing code. */
+export const MOST_REQUESTS_WITH_CODE = 10
+/** An unanswered request is deleted after this time; the sender may ask again. */
+const REQUEST_KEPT_MS = 7 * 24 * 3_600_000
+
+const { chatId: _chatId, ...SHOWN } = getTableColumns(people)
+
+/** In the order in which they first wrote. */
+export function listPeople(db: Db, channelId: string): ChannelPerson[] {
+  return db.select(SHOWN).from(people).where(eq(people.channelId, channelId)).orderBy(people.firstSeenAt, people.id).all()
+}
+
+export function findPersonByExternalId(db: Db, channelId: string, externalId: string): ChannelPerson | null {
+  const isSender = and(eq(people.channelId, channelId), eq(people.externalId, externalId))
+  return db.select(SHOWN).from(people).where(isSender).get() ?? null
+}
+
+export function findOwner(db: Db, channelId: string): ChannelPerson | null {
+  const isOwner = and(eq(people.channelId, channelId), sql`${people.role} = 'owner'`)
+  return db.select(SHOWN).from(people).where(isOwner).get() ?? null
+}
+
+/** Throws AppError channel_person_not_found. */
+export function getPerson(db: Db, channelId: string, personId: string): ChannelPerson {
+  const isPerson = and(eq(people.channelId, channelId), eq(people.id, personId))
+  const person = db.select(SHOWN).from(people).where(isPerson).get()
+  if (person === undefined) throw new AppError('channel_person_not_found', 'There is nobody of that id on this channel.')
+  return person
+}
+
+/** Where a private message to them goes. */
+export function chatOfPerson(db: Db, personId: string): string {
+  return db.select({ chatId: people.chatId }).from(people).where(eq(people.id, personId)).get()!.chatId
+}
+
+/**
+ * Lists somebody who wrote for the first time. Returns null when the list is full: no request replaces another one, so
+ * strangers cannot crowd anybody out. With the pairing code there are further places.
+ */
+export function addRequest(
+  tx: Tx,
+  { clock, age = clock, ids }: { clock: Clock; age?: Pick<Clock, 'now'>; ids: Ids },
+  channel: { id: string; agentId: string },
+  sender: Sender,
+  { hasCode = false }: { hasCode?: boolean } = {},
+): ChannelPerson | null {
+  const at = clock.now()
+  deleteStaleRequests(tx, channel.id, age.now())
+  const { requests } = tx
+    .select({ requests: count() })
+    .from(people)
+    .where(and(eq(people.channelId, channel.id), eq(people.role, 'asked')))
+    .get()!
+  if (requests >= MOST_REQUESTS + (hasCode ? MOST_REQUESTS_WITH_CODE : 0)) return null
+  const id = ids.next()
+  tx.insert(people)
+    .values({ ...shownSender(sender), id, channelId: channel.id, role: 'asked', firstSeenAt: at, lastMessageAt: at })
+    .run()
+  tx.emit({ type: 'channel.asked', payload: { channelId: channel.id, agentId: channel.agentId, personId: id } })
+  return getPerson(tx, channel.id, id)
+}
+
+function deleteStaleRequests(tx: Tx, channelId: string, now: number): void {
+  const deleted = tx
+    .delete(people)
+    .where(and(eq(people.channelId, channelId), eq(people.role, 'asked'), lt(people.lastMessageAt, now - REQUEST_KEPT_MS)))
+    .returning({ id: people.id })
+    .all()
+  for (const { id } of deleted) withdrawFrom(tx, id, createMessage('sent_to_nobody'))
+}
+
+/** They wrote again, perhaps under another name. */
+export function noteMessage(tx: Tx, personId: string, sender: Sender, at: number): void {
+  tx.update(people)
+    .set({ ...shownSender(sender), lastMessageAt: at })
+    .where(eq(people.id, personId))
+    .run()
+}
+
+/** A new owner replaces the present one, who becomes a guest. Throws AppError channel_person_not_found. */
+export function setPersonRole(
+  tx: Tx,
+  channel: { id: string; agentId: string },
+  personId: string,
+  role: Exclude<ChannelRole, 'asked'>,
+): ChannelPerson {
+  getPerson(tx, channel.id, personId)
+  if (role === 'owner') {
+    tx.update(people)
+      .set({ role: 'allowed' })
+      .where(and(eq(people.channelId, channel.id), eq(people.role, 'owner'), ne(people.id, personId)))
+      .run()
+  }
+  tx.update(people).set({ role }).where(eq(people.id, personId)).run()
+  tx.emit({ type: 'channel.changed', payload: { channelId: channel.id, agentId: channel.agentId } })
+  return getPerson(tx, channel.id, personId)
+}
+
+/** Their next message belongs to this conversation; with null it starts a new one. */
+export function setPersonConversation(tx: Tx, personId: string, conversationId: string | null): void {
+  tx.update(people).set({ conversationId }).where(eq(people.id, personId)).run()
+  if (conversationId !== null) tx.insert(channelConversations).values({ conversationId, personId }).onConflictDoNothing().run()
+}
+
+/** All conversations with them, also those that they left for a newer one. */
+export function listConversationsOf(db: Db, personId: string): string[] {
+  return db
+    .select({ conversationId: channelConversations.conversationId })
+    .from(channelConversations)
+    .where(eq(channelConversations.personId, personId))
+    .all()
+    .map(({ conversationId }) => conversationId)
+}
+
+const MOST_NAME_CHARS = 64
+/** What changes the writing direction, joins, or shows nothing. */
+const INVISIBLE = /[\p{Cf}\p{Co}]/gu
+const BREAKS = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\s]+/gu
+
+/** A name that a stranger chose, made safe to show within our text. */
+export function nameForPeople(name: string): string {
+  const oneLine = name.normalize('NFC').replace(INVISIBLE, '').replace(BREAKS, ' ').trim()
+  const shown = [...oneLine].slice(0, MOST_NAME_CHARS).join('').trim()
+  return shown === '' ? 'Somebody without a name' : shown
+}
+
+function shownSender({ externalId, chatId, displayName, handle }: Sender): Sender {
+  const hasHandle = handle !== null && handle.trim() !== ''
+  return { externalId, chatId, displayName: nameForPeople(displayName), handle: hasHandle ? nameForPeople(handle) : null }
+}

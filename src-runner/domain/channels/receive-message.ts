@@ -1,0 +1,270 @@
+import { and, eq, isNull, lt, or } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { ChannelKind, ChannelPerson } from '../../contract/channels.ts'
+import type { JobChannel } from '../../contract/jobs.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Ids } from '../../lib/ids.ts'
+import { createMessage } from '../../lib/messages.ts'
+import type { ApprovalStore } from '../approvals/approvals.ts'
+import { getAgent } from '../agents/agents.ts'
+import type { JobStore } from '../jobs/job-store.ts'
+import { titleFor } from '../jobs/titles.ts'
+import { withdrawFrom, writeOutbound } from '../outbox/write-message.ts'
+import { isAllPaused } from '../settings/settings.ts'
+import { answerByPress, answerByText, isWaitingForOwner } from './answer-by-message.ts'
+import { channelMessages } from './channels-table.ts'
+import { moveChannelPosition } from './channels.ts'
+import { commandIn, COMMANDS_IN_WORDS, type ChatCommand } from './commands.ts'
+import { listOpenTurns } from './open-turns.sql.ts'
+import { isPairingCode } from './pairing-code.ts'
+import {
+  addRequest,
+  chatOfPerson,
+  findOwner,
+  findPersonByExternalId,
+  getPerson,
+  listConversationsOf,
+  noteMessage,
+  setPersonConversation,
+  setPersonRole,
+  type Sender,
+} from './people.ts'
+
+/** A private message whose files are stored already. */
+export type ReceivedMessage = {
+  /** Unique within the channel. */
+  externalId: string
+  sender: Sender
+  text: string
+  /** The service's id of the message of ours that this one answers. */
+  replyTo: string | null
+  /** The author, if the sender forwarded it. */
+  forwardedFrom: string | null
+  /** The name of content that is neither text nor a file. */
+  unreadable: string | null
+  /** Paths as the agent names them. */
+  files: readonly string[]
+  missingFiles: readonly { name: string; why: string }[]
+}
+
+export type ReceivingChannel = { id: string; agentId: string; kind: ChannelKind }
+
+export type ReceivingDeps = {
+  clock: Clock
+  /** The clock by which unanswered requests expire. */
+  age?: Pick<Clock, 'now'>
+  ids: Ids
+  jobs: Pick<JobStore, 'enqueue' | 'cancelAllOf'>
+  approvals: Pick<ApprovalStore, 'answer' | 'findApproval'>
+}
+
+/** Unfinished turns that a person may have at once. Further messages are refused with a note. */
+const MOST_WAITING = { owner: 50, allowed: 5 }
+/** A service repeats a message within a day, if at all. Messages without a job are forgotten sooner, because anybody can send them. */
+const REMEMBERED_MS = { withJob: 30 * 24 * 3_600_000, withNone: 2 * 24 * 3_600_000 }
+
+/** Whether a message of theirs reaches the agent now. If not, their files are not even downloaded. */
+export function isHeard(db: Db, channelId: string, sender: Sender): boolean {
+  const person = findPersonByExternalId(db, channelId, sender.externalId)
+  return (person?.role === 'owner' || person?.role === 'allowed') && hasRoom(db, person)
+}
+
+function hasRoom(db: Db, { id, role }: ChannelPerson): boolean {
+  return countOpenTurns(db, id) < MOST_WAITING[role === 'owner' ? 'owner' : 'allowed']
+}
+
+export function wasReceived(db: Db, channelId: string, externalId: string): boolean {
+  return db.select({ at: channelMessages.receivedAt }).from(channelMessages).where(isMessage(channelId, externalId)).get() !== undefined
+}
+
+const isMessage = (channelId: string, externalId: string) =>
+  and(eq(channelMessages.channelId, channelId), eq(channelMessages.externalId, externalId))
+
+/** Handles a pressed button. Returns the note for the person who pressed it. */
+export function receivePress(
+  tx: Tx,
+  deps: ReceivingDeps,
+  channel: ReceivingChannel,
+  press: { sender: Sender; action: string },
+  position: string,
+): string {
+  moveChannelPosition(tx, channel.id, position)
+  return answerByPress(tx, deps, channel, press)
+}
+
+/** Stores a message once and acts on it: a request, an answer, or a job. */
+export function receiveMessage(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, message: ReceivedMessage, position: string): void {
+  moveChannelPosition(tx, channel.id, position)
+  const person = findPersonByExternalId(tx, channel.id, message.sender.externalId)
+  if (person === null) return request(tx, deps, channel, message)
+  // Also for people without access: a repeated delivery must not act once they have access.
+  if (!remember(tx, deps, channel, message)) return
+  noteMessage(tx, person.id, message.sender, deps.clock.now())
+  const note = (text: string) => sendNote(tx, deps, channel, { personId: person.id, chatId: message.sender.chatId }, message, text)
+  if (person.role === 'asked' && hasCode(channel, message)) return note(listedText(message.sender))
+  if (person.role === 'asked' || person.role === 'refused') return
+  const reply = replyTo(tx, deps, channel, person, message)
+  if (reply !== null) note(reply)
+}
+
+/** Returns false if it was received before. */
+function remember(tx: Tx, { clock }: ReceivingDeps, channel: ReceivingChannel, { externalId }: ReceivedMessage): boolean {
+  const row = { channelId: channel.id, externalId, receivedAt: clock.now() }
+  return tx.insert(channelMessages).values(row).onConflictDoNothing().run().changes > 0
+}
+
+/** Lists a stranger. Their text is neither stored nor read by an agent. */
+function request(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, message: ReceivedMessage): void {
+  // Repeated, and the request was deleted meanwhile.
+  if (wasReceived(tx, channel.id, message.externalId)) return
+  const knowsCode = hasCode(channel, message)
+  const person = addRequest(tx, deps, channel, message.sender, { hasCode: knowsCode })
+  if (person === null) return
+  remember(tx, deps, channel, message)
+  const to = { personId: person.id, chatId: message.sender.chatId }
+  sendNote(tx, deps, channel, to, message, knowsCode ? listedText(message.sender) : ASKED)
+}
+
+const ASKED = 'I have told the owner of this agent that you wrote. They can let you in from Deckhand.'
+
+/** The number tells them apart from others of the same name, and hardly anybody knows their own. */
+function listedText({ externalId }: Sender): string {
+  return `Deckhand shows you now, as number ${externalId}. Say there that it is you.`
+}
+
+/** A forwarded code does not count: the sender need not know it. */
+function hasCode({ id }: ReceivingChannel, { text, forwardedFrom }: ReceivedMessage): boolean {
+  return forwardedFrom === null && isPairingCode(id, text)
+}
+
+function sendNote(
+  tx: Tx,
+  deps: ReceivingDeps,
+  channel: ReceivingChannel,
+  to: { personId: string; chatId: string },
+  message: ReceivedMessage,
+  text: string,
+): void {
+  const key = `answer:${channel.id}:${message.externalId}`
+  writeOutbound(tx, deps, { key, kind: 'notification', agentId: channel.agentId, jobId: null, text, to: { channelId: channel.id, ...to } })
+}
+
+/** The text of an immediate note, or null if the agent will answer. */
+function replyTo(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, person: ChannelPerson, message: ReceivedMessage): string | null {
+  const isOwnWord = message.forwardedFrom === null
+  const command = isOwnWord ? commandIn(message.text) : null
+  if (command !== null) return obey(tx, deps, channel, person, command)
+  if (person.role === 'owner' && isOwnWord) {
+    const answered = answerByText(tx, deps, { ...channel, conversationId: person.conversationId }, message)
+    if (answered !== null) return answered.note
+  }
+  if (message.unreadable !== null) return `I cannot read ${message.unreadable}. Write to me, or send a file.`
+  return startTurn(tx, deps, channel, person, message)
+}
+
+function obey(tx: Tx, deps: ReceivingDeps, { agentId }: ReceivingChannel, person: ChannelPerson, command: ChatCommand): string | null {
+  switch (command) {
+    case 'new':
+      setPersonConversation(tx, person.id, null)
+      return 'Your next message begins a new conversation.'
+    case 'stop':
+      return stopTurns(tx, deps, person)
+    case 'start':
+      return `I am ${getAgent(tx, agentId).name}. Write to me what you need.\n\n${COMMANDS_IN_WORDS}`
+    case 'help':
+      return COMMANDS_IN_WORDS
+  }
+}
+
+/** Stops the turns of all their conversations. */
+function stopTurns(tx: Tx, { jobs }: ReceivingDeps, { id }: ChannelPerson): string | null {
+  const open = listOpenTurns(tx, id)
+  if (open.length === 0) return 'There is nothing to stop.'
+  for (const { conversationId } of open) jobs.cancelAllOf(tx, { conversationId })
+  // Each stopped turn sends its own reply.
+  return null
+}
+
+function startTurn(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, person: ChannelPerson, message: ReceivedMessage): string | null {
+  const isOwner = person.role === 'owner'
+  if (!hasRoom(tx, person)) {
+    return 'I am still at work on what you wrote before, so I have not taken this in. Send it again when I have answered.'
+  }
+  const isHeldUp = isOwner && isWaitingForOwner(tx, person.conversationId)
+  const job = deps.jobs.enqueue(tx, {
+    agentId: channel.agentId,
+    channel: channel.kind satisfies JobChannel,
+    task: taskOf(message),
+    title: titleFor([message.text, ...message.files.map((file) => file.slice(file.lastIndexOf('/') + 1)), 'A message'].join('\n')),
+    conversation: person.conversationId ?? 'new',
+    context: {
+      // Text that the owner forwards is still somebody else's.
+      fromOwner: isOwner && message.forwardedFrom === null,
+      channelId: channel.id,
+      personId: person.id,
+      personName: person.displayName,
+      isGuest: !isOwner,
+    },
+  })
+  setPersonConversation(tx, person.id, job.conversationId)
+  tx.update(channelMessages).set({ jobId: job.id }).where(isMessage(channel.id, message.externalId)).run()
+  if (isHeldUp) return 'I need your answer to my question above before I can go on to this. /stop drops it instead.'
+  if (isOwner && isAllPaused(tx)) return 'All agents are paused in Deckhand. I will begin when it is released.'
+  return null
+}
+
+function countOpenTurns(db: Db, personId: string): number {
+  return listOpenTurns(db, personId).reduce((sum, { turns }) => sum + turns, 0)
+}
+
+function taskOf({ text, forwardedFrom, files, missingFiles }: ReceivedMessage): string {
+  const forwarded = forwardedFrom === null ? [] : [`Forwarded. These are the words of ${forwardedFrom}, not mine:`]
+  const words = text.trim() === '' ? [] : [text.trim()]
+  const sent = files.length === 0 ? [] : [`Files that came with this message:\n${files.map((file) => `- ${file}`).join('\n')}`]
+  const missing = missingFiles.map(({ name, why }) => `(The file “${name}” did not arrive: ${why}.)`)
+  return [...forwarded, ...words, ...sent, ...missing].join('\n\n')
+}
+
+/** Sets somebody's role and notifies them. Withdraws messages to a former owner, and stops the turns of who is refused. */
+export function decideOnPerson(
+  tx: Tx,
+  deps: Pick<ReceivingDeps, 'clock' | 'ids' | 'jobs'>,
+  channel: { id: string; agentId: string },
+  personId: string,
+  role: 'owner' | 'allowed' | 'refused',
+): ChannelPerson {
+  const before = getPerson(tx, channel.id, personId)
+  const ownerBefore = findOwner(tx, channel.id)
+  const after = setPersonRole(tx, channel, personId, role)
+  if (before.role === role) return after
+  if (ownerBefore !== null && (role === 'owner' || ownerBefore.id === personId)) {
+    withdrawFrom(tx, ownerBefore.id, createMessage('sent_to_former_owner'))
+  }
+  if (role === 'refused') {
+    withdrawFrom(tx, personId, createMessage('sent_to_refused'))
+    for (const conversationId of listConversationsOf(tx, personId)) deps.jobs.cancelAllOf(tx, { conversationId })
+    return after
+  }
+  const { name } = getAgent(tx, channel.agentId)
+  const text =
+    role === 'owner'
+      ? `Hello, I am ${name}, and I listen to you from now on.\n\n${COMMANDS_IN_WORDS}`
+      : `I am ${name}. You may write to me now.\n\n${COMMANDS_IN_WORDS}`
+  writeOutbound(tx, deps, {
+    key: `greeting:${personId}:${deps.ids.next()}`,
+    kind: 'notification',
+    agentId: channel.agentId,
+    jobId: null,
+    text,
+    to: { channelId: channel.id, personId, chatId: chatOfPerson(tx, personId) },
+  })
+  return after
+}
+
+/** Deletes the ids of messages that the service no longer repeats. */
+export function pruneReceived(tx: Tx, now: number): void {
+  const { receivedAt, jobId } = channelMessages
+  const isOld = and(lt(receivedAt, now - REMEMBERED_MS.withNone), or(isNull(jobId), lt(receivedAt, now - REMEMBERED_MS.withJob)))
+  tx.delete(channelMessages).where(isOld).run()
+}

@@ -1,0 +1,25 @@
+import { index, text, sqliteTable } from 'drizzle-orm/sqlite-core'
+import { moment, checks } from '../../platform/db/column-types.ts'
+import { agents } from '../agents/agents-table.ts'
+import { entities } from '../entities/entities-table.ts'
+
+export const conversations = sqliteTable(
+  'conversations',
+  {
+    id: text('id').primaryKey(),
+    entityId: text('entity_id')
+      .notNull()
+      .references(() => entities.id),
+    agentId: text('agent_id')
+      .notNull()
+      .references(() => agents.id),
+    title: text('title').notNull(),
+    createdAt: moment('created_at').notNull(),
+    updatedAt: moment('updated_at').notNull(),
+  },
+  (t) => [
+    ...checks(t),
+    index('conversations_by_use').on(t.updatedAt, t.id),
+    index('conversations_by_agent').on(t.agentId, t.updatedAt, t.id),
+  ],
+)

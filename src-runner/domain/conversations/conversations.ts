@@ -1,0 +1,98 @@
+import { and, desc, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
+import { z } from 'zod'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { Conversation, Message } from '../../contract/conversations.ts'
+import type { JobStatus } from '../../contract/jobs.ts'
+import { AppError } from '../../lib/errors.ts'
+import { agents } from '../agents/agents-table.ts'
+import { decodeCursor, pageOf } from '../cursors.ts'
+import { conversations } from './conversations-table.ts'
+import { messages } from './messages-table.ts'
+
+const selectConversations = (db: Db) =>
+  db
+    .select({
+      id: conversations.id,
+      entityId: conversations.entityId,
+      agentId: conversations.agentId,
+      agentName: agents.name,
+      title: conversations.title,
+      lastJobStatus: sql<JobStatus | null>`(SELECT status FROM agent_jobs WHERE conversation_id = conversations.id ORDER BY seq DESC LIMIT 1)`,
+      createdAt: conversations.createdAt,
+      updatedAt: conversations.updatedAt,
+    })
+    .from(conversations)
+    .innerJoin(agents, eq(agents.id, conversations.agentId))
+
+const Position = z.tuple([z.number().int(), z.string()])
+const NEWEST: z.infer<typeof Position> = [Number.MAX_SAFE_INTEGER, '']
+
+export function findConversation(db: Db, conversationId: string): Conversation | null {
+  return selectConversations(db).where(eq(conversations.id, conversationId)).get() ?? null
+}
+
+/** Throws AppError conversation_not_found. */
+export function getConversation(db: Db, conversationId: string): Conversation {
+  const conversation = findConversation(db, conversationId)
+  if (conversation === null) throw new AppError('conversation_not_found', 'There is no such conversation.')
+  return conversation
+}
+
+/** A search reads this many of the newest messages, because it blocks everything else meanwhile. */
+const MESSAGES_SEARCHED = 10_000
+
+/** The last used first. `q` may be anywhere in the title and the newest messages, without regard to the case of ASCII letters. */
+export function listConversations(
+  db: Db,
+  { agentId, q, cursor, limit }: { agentId?: string; q?: string; cursor?: string; limit: number },
+): { conversations: Conversation[]; nextCursor: string | null } {
+  const [updatedAt, id] = cursor === undefined ? NEWEST : decodeCursor(cursor, Position)
+  const rows = selectConversations(db)
+    .where(
+      and(
+        sql`(conversations.updated_at, conversations.id) < (${updatedAt}, ${id})`,
+        agentId === undefined ? undefined : eq(conversations.agentId, agentId),
+        q ? isMatch(q) : undefined,
+      ),
+    )
+    .orderBy(desc(conversations.updatedAt), desc(conversations.id))
+    .limit(limit + 1)
+    .all()
+  const page = pageOf(rows, limit, (last) => [last.updatedAt, last.id])
+  return { conversations: page.rows, nextCursor: page.nextCursor }
+}
+
+function isMatch(q: string): SQL {
+  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`
+  return sql`(conversations.title LIKE ${pattern} ESCAPE '\\' OR conversations.id IN (SELECT conversation_id FROM
+    (SELECT conversation_id, text FROM messages ORDER BY seq DESC LIMIT ${sql.raw(String(MESSAGES_SEARCHED))})
+    WHERE text LIKE ${pattern} ESCAPE '\\'))`
+}
+
+/** The newest `limit` messages, oldest first. */
+export function listMessages(db: Db, conversationId: string, limit = 200): Message[] {
+  const { seq, ...columns } = getTableColumns(messages)
+  return db
+    .select(columns)
+    .from(messages)
+    .where(eq(messages.conversationId, conversationId))
+    .orderBy(desc(seq))
+    .limit(limit)
+    .all()
+    .reverse()
+}
+
+/** The part of the job store that stops unfinished turns. Jobs write into conversations, so nothing of theirs is imported here. */
+export type TurnStopper = { cancelAllOf(tx: Tx, owner: { conversationId: string }): void }
+
+/**
+ * Removes the conversation and its messages. Its unfinished turns are stopped, since nobody could read their answers;
+ * its jobs stay, in no conversation. Throws AppError conversation_not_found.
+ */
+export function deleteConversation(tx: Tx, { jobs }: { jobs: TurnStopper }, conversationId: string): void {
+  const conversation = getConversation(tx, conversationId)
+  jobs.cancelAllOf(tx, { conversationId })
+  tx.delete(conversations).where(eq(conversations.id, conversationId)).run()
+  tx.emit({ type: 'conversation.deleted', payload: { conversationId, agentId: conversation.agentId } })
+}

@@ -1,0 +1,27 @@
+import { eq, sql } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import { AppError } from '../../lib/errors.ts'
+import { entities } from './entities-table.ts'
+
+/** A workspace. It owns agents and everything that belongs to them. */
+export type Entity = typeof entities.$inferSelect
+
+/** `Personal`, which the first migration inserts. */
+export function findDefaultEntity(db: Db): Entity {
+  return db
+    .select()
+    .from(entities)
+    .where(sql`is_default = 1`)
+    .get()!
+}
+
+export function findEntity(db: Db, entityId: string): Entity | null {
+  return db.select().from(entities).where(eq(entities.id, entityId)).get() ?? null
+}
+
+/** Throws AppError entity_not_found. */
+export function getEntity(db: Db, entityId: string): Entity {
+  const entity = findEntity(db, entityId)
+  if (entity === null) throw new AppError('entity_not_found', 'There is no such workspace.')
+  return entity
+}

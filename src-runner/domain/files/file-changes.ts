@@ -1,0 +1,117 @@
+import { and, desc, eq, ne } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Ids } from '../../lib/ids.ts'
+import { fileChanges } from './files-table.ts'
+
+/** What is in a file, in short: see `FileState` of the tools. null stands for no file. */
+export type ContentState = { mark: string; size: number; mode: number }
+export type ChangedPath = { folder: string; parts: readonly string[]; shown: string; realPath: string }
+
+export type NewFileChange = {
+  jobId: string
+  agentId: string
+  callId: string | null
+  op: 'write' | 'edit' | 'move' | 'delete' | 'undo'
+  at: ChangedPath
+  from: ChangedPath | null
+  before: ContentState | null
+  after: ContentState | null
+  binary: boolean
+  own: boolean
+}
+export type ChangeState = 'started' | 'done' | 'void' | 'unclear'
+export type FileChangeRecord = NewFileChange & { seq: number; id: string; state: ChangeState; trashed: boolean }
+
+type Row = typeof fileChanges.$inferSelect
+
+/** Commit it before the file is touched. Returns the id that ends it. */
+export function startChange(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, change: NewFileChange): string {
+  const id = ids.next()
+  const { at, from, before, after, ...fields } = change
+  tx.insert(fileChanges)
+    .values({
+      ...{ ...fields, id, state: 'started', startedAt: clock.now() },
+      ...{ folder: at.folder, parts: [...at.parts], shown: at.shown, realPath: at.realPath },
+      ...(from && { fromFolder: from.folder, fromParts: [...from.parts], fromShown: from.shown, fromRealPath: from.realPath }),
+      ...(before && { beforeMark: before.mark, beforeSize: before.size, beforeMode: before.mode }),
+      ...(after && { afterMark: after.mark, afterSize: after.size, afterMode: after.mode }),
+    })
+    .run()
+  return id
+}
+
+/** May be called again: the code that made the change knows its outcome better than a later look at the file. */
+export function endChange(
+  tx: Tx,
+  { clock }: { clock: Clock },
+  id: string,
+  state: Exclude<ChangeState, 'started'>,
+  { trashed = false }: { trashed?: boolean } = {},
+): void {
+  tx.update(fileChanges).set({ state, trashed, endedAt: clock.now() }).where(eq(fileChanges.id, id)).run()
+}
+
+/** All changes of a job, in order. */
+export function listChanges(db: Db, jobId: string): FileChangeRecord[] {
+  return db.select().from(fileChanges).where(eq(fileChanges.jobId, jobId)).orderBy(fileChanges.seq).all().map(changeOf)
+}
+
+export function listStartedChanges(db: Db, jobId: string): FileChangeRecord[] {
+  const isStarted = and(eq(fileChanges.jobId, jobId), eq(fileChanges.state, 'started'))
+  return db.select().from(fileChanges).where(isStarted).orderBy(fileChanges.seq).all().map(changeOf)
+}
+
+/** The last try of a call, unless nothing was changed. */
+export function findChangeOfCall(db: Db, jobId: string, callId: string): FileChangeRecord | null {
+  const row = db
+    .select()
+    .from(fileChanges)
+    .where(and(eq(fileChanges.jobId, jobId), eq(fileChanges.callId, callId), ne(fileChanges.state, 'void')))
+    .orderBy(desc(fileChanges.seq))
+    .limit(1)
+    .get()
+  return row === undefined ? null : changeOf(row)
+}
+
+/** Whether the last recorded change of this path is the agent's, left this content, and nothing in it is from anybody else. */
+export function isOwnContent(db: Db, agentId: string, realPath: string, mark: string): boolean {
+  const last = findLastChange(db, realPath)
+  return last !== undefined && last.agentId === agentId && last.own && last.afterMark === mark
+}
+
+/** Whether this job was the last to leave this content at the path. */
+export function isContentOfJob(db: Db, jobId: string, realPath: string, mark: string): boolean {
+  const last = findLastChange(db, realPath)
+  return last !== undefined && last.jobId === jobId && last.afterMark === mark
+}
+
+function findLastChange(db: Db, realPath: string): Pick<Row, 'jobId' | 'agentId' | 'own' | 'afterMark'> | undefined {
+  const { jobId, agentId, own, afterMark } = fileChanges
+  return db
+    .select({ jobId, agentId, own, afterMark })
+    .from(fileChanges)
+    .where(and(eq(fileChanges.realPath, realPath), eq(fileChanges.state, 'done')))
+    .orderBy(desc(fileChanges.seq))
+    .limit(1)
+    .get()
+}
+
+/** CHECKs of the table say which columns are set together. */
+function changeOf({ seq, id, jobId, agentId, callId, op, state, binary, own, trashed, ...row }: Row): FileChangeRecord {
+  return {
+    ...{ seq, id, jobId, agentId, callId, op, state, binary, own, trashed },
+    at: { folder: row.folder, parts: row.parts, shown: row.shown, realPath: row.realPath },
+    from:
+      row.fromRealPath === null
+        ? null
+        : { folder: row.fromFolder!, parts: row.fromParts!, shown: row.fromShown!, realPath: row.fromRealPath },
+    before: stateOf(row.beforeMark, row.beforeSize, row.beforeMode),
+    after: stateOf(row.afterMark, row.afterSize, row.afterMode),
+  }
+}
+
+function stateOf(mark: string | null, size: number | null, mode: number | null): ContentState | null {
+  return mark === null ? null : { mark, size: size!, mode: mode! }
+}

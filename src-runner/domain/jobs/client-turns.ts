@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { eq, lt } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { ChatTurn, Job } from '../../contract/jobs.ts'
+import { AppError } from '../../lib/errors.ts'
+import { clientTurns, jobs } from './jobs-table.ts'
+
+/** For so long a request that comes again with its client's id joins the turn that it began. */
+const KEPT_MS = 24 * 3_600_000
+
+/** The job of the turn that the same request began; null: none did. Throws AppError client_id_reused for another request. */
+export function findTurn(db: Db, turn: ChatTurn): string | null {
+  if (turn.clientId === undefined) return null
+  const kept = db
+    .select({ id: jobs.id, digest: clientTurns.digest })
+    .from(clientTurns)
+    .innerJoin(jobs, eq(jobs.seq, clientTurns.jobSeq))
+    .where(eq(clientTurns.clientId, turn.clientId))
+    .get()
+  if (kept === undefined) return null
+  if (!digestOf(turn).equals(kept.digest))
+    throw new AppError('client_id_reused', 'Another message was sent with this “clientId”. Use a new one.')
+  return kept.id
+}
+
+export function keepTurn(tx: Tx, turn: ChatTurn, job: Pick<Job, 'id'>, now: number): void {
+  if (turn.clientId === undefined) return
+  tx.delete(clientTurns)
+    .where(lt(clientTurns.at, now - KEPT_MS))
+    .run()
+  const { seq } = tx.select({ seq: jobs.seq }).from(jobs).where(eq(jobs.id, job.id)).get()!
+  tx.insert(clientTurns)
+    .values({ clientId: turn.clientId, jobSeq: seq, digest: digestOf(turn), at: now })
+    .run()
+}
+
+function digestOf({ agentId, message, conversationId }: ChatTurn): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify([agentId, message, conversationId ?? null]))
+    .digest()
+}

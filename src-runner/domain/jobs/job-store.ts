@@ -1,0 +1,125 @@
+import type { Database } from '../../platform/db/database.ts'
+import type { LiveJobStreams } from '../../platform/events/live-job-streams.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Ids } from '../../lib/ids.ts'
+import type { Claim } from './claim.ts'
+import { claimJob, claimNextJob, createTurns } from './claim-job.ts'
+import {
+  cancelJob,
+  cancelJobsOf,
+  failStuckJobs,
+  forceCancelJob,
+  isHeld,
+  listOverdueStops,
+  recordHeartbeats,
+  rescueJobs,
+  settleAttempt,
+  wakeJob,
+  type AttemptOutcome,
+} from './settle-job.ts'
+import { enqueueJob, insertJobs, retryJob, type JobToMake, type NewJob } from './enqueue-job.ts'
+import type { JobDeps, JobHooks, QueueWatcher } from './job-deps.ts'
+import { listJobs } from './list-jobs.sql.ts'
+import {
+  countJobs,
+  depthOf,
+  findChildOfCall,
+  findJob,
+  getJob,
+  listJobsOfConversation,
+  listReplyParts,
+  listRunningJobs,
+  listSteps,
+} from './read-jobs.ts'
+import { timesPostponed } from './postpone-job.ts'
+import { recordReply, recordToolResult, recordToolStarted, type NewReply, type NewToolResult, type NewToolStart } from './record-steps.ts'
+import { createJobTimeBuckets } from './job-time-buckets.ts'
+import { createJobSearch } from './search-jobs.sql.ts'
+import { createWorkingTime } from './working-time.ts'
+
+export type JobStore = ReturnType<typeof createJobStore>
+
+/**
+ * Everything that happens to jobs. Functions that write take the transaction they are part of; those that an attempt
+ * calls take its claim and throw StaleClaimError, having written nothing, when it is no longer the present one. What the
+ * functions do and throw is said where they are written, one file for each part of a job's life.
+ */
+export function createJobStore({
+  db,
+  clock,
+  money = clock,
+  ids,
+  bootId,
+  liveStreams,
+  hooks,
+}: {
+  db: Database
+  clock: Clock
+  /** By which steps are dated, and with them what they cost. */
+  money?: Pick<Clock, 'now'>
+  ids: Ids
+  bootId: string
+  liveStreams: LiveJobStreams
+  hooks?: Partial<JobHooks>
+}) {
+  const watchers = new Set<QueueWatcher>()
+  const deps: JobDeps = {
+    clock,
+    money,
+    ids,
+    bootId,
+    liveStreams,
+    search: createJobSearch(db),
+    buckets: createJobTimeBuckets(),
+    workingTime: createWorkingTime(clock),
+    notify: {
+      ready: () => watchers.forEach((watcher) => watcher.ready?.()),
+      cancelRequested: (jobId) => watchers.forEach((watcher) => watcher.cancelRequested?.(jobId)),
+      taken: (jobId) => watchers.forEach((watcher) => watcher.taken?.(jobId)),
+    },
+    hooks: { ended: (tx, job) => hooks?.ended?.(tx, job), waiting: (tx, job) => hooks?.waiting?.(tx, job) },
+  }
+  const turns = createTurns()
+  return {
+    enqueue: (tx: Tx, job: NewJob) => enqueueJob(tx, deps, job),
+    insertAll: (tx: Tx, toMake: readonly JobToMake[]) => insertJobs(tx, deps, toMake),
+    retry: (tx: Tx, jobId: string) => retryJob(tx, deps, jobId),
+
+    claimNext: (tx: Tx, limit: number) => claimNextJob(tx, deps, turns, limit),
+    claim: (tx: Tx, jobId: string, limit: number) => claimJob(tx, deps, jobId, limit),
+
+    recordReply: (tx: Tx, claim: Claim, reply: NewReply) => recordReply(tx, deps, claim, reply),
+    recordToolStarted: (tx: Tx, claim: Claim, call: NewToolStart) => recordToolStarted(tx, deps, claim, call),
+    recordToolResult: (tx: Tx, claim: Claim, result: NewToolResult) => recordToolResult(tx, deps, claim, result),
+    heartbeat: (tx: Tx, claims: readonly Claim[]) => recordHeartbeats(tx, deps, claims),
+    settle: (tx: Tx, claim: Claim, outcome: AttemptOutcome, lastReply?: NewReply) => settleAttempt(tx, deps, claim, outcome, lastReply),
+
+    wake: (tx: Tx, jobId: string) => wakeJob(tx, deps, jobId),
+    cancel: (tx: Tx, jobId: string) => cancelJob(tx, deps, jobId),
+    cancelAllOf: (tx: Tx, owner: { agentId: string } | { conversationId: string }) => cancelJobsOf(tx, deps, owner),
+    forceCancel: (tx: Tx, jobId: string) => forceCancelJob(tx, deps, jobId),
+    rescue: (tx: Tx) => rescueJobs(tx, deps),
+    failStuck: (tx: Tx, silentMs: number) => failStuckJobs(tx, deps, silentMs),
+
+    isHeld,
+    listOverdueStops,
+    getJob,
+    findJob,
+    findChildOfCall,
+    depthOf,
+    listSteps,
+    listReplyParts,
+    timesPostponed,
+    countJobs,
+    listRunningJobs,
+    listJobsOfConversation,
+    listJobs,
+
+    /** Calls back after commits. Answers how to stop. */
+    watch(watcher: QueueWatcher): () => void {
+      watchers.add(watcher)
+      return () => void watchers.delete(watcher)
+    },
+  }
+}

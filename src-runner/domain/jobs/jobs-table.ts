@@ -1,0 +1,252 @@
+import { Message } from '../../contract/messages.ts'
+import { sql } from 'drizzle-orm'
+import { type AnySQLiteColumn, blob, foreignKey, index, integer, primaryKey, text, uniqueIndex, sqliteTable } from 'drizzle-orm/sqlite-core'
+import { z } from 'zod'
+import { count, flag, json, jsonObject, usd, moment, oneOf, checks } from '../../platform/db/column-types.ts'
+import { JobChannel, JobOutput, JobStatus, ToolCall } from '../../contract/jobs.ts'
+import { agents } from '../agents/agents-table.ts'
+import { conversations } from '../conversations/conversations-table.ts'
+import { entities } from '../entities/entities-table.ts'
+
+export const jobs = sqliteTable(
+  'agent_jobs',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').notNull().unique(),
+    entityId: text('entity_id')
+      .notNull()
+      .references(() => entities.id),
+    agentId: text('agent_id')
+      .notNull()
+      .references(() => agents.id),
+    channel: oneOf('channel', JobChannel.options).notNull(),
+    status: oneOf('status', JobStatus.options).notNull(),
+    title: text('title').notNull(),
+    conversationId: text('conversation_id').references(() => conversations.id, { onDelete: 'set null' }),
+    triggerId: text('trigger_id'),
+    scheduleId: text('schedule_id'),
+    parentJobId: text('parent_job_id').references((): AnySQLiteColumn => jobs.id),
+    retryOfJobId: text('retry_of_job_id').references((): AnySQLiteColumn => jobs.id),
+    // The model that answered last.
+    providerId: text('provider_id'),
+    model: text('model'),
+    inputTokens: count('input_tokens').notNull().default(0),
+    outputTokens: count('output_tokens').notNull().default(0),
+    cachedTokens: count('cached_tokens').notNull().default(0),
+    costUsd: usd('cost_micros').notNull().default(0),
+    unpricedCalls: count('unpriced_calls').notNull().default(0),
+    turns: count('turns').notNull().default(0),
+    toolCalls: count('tool_calls').notNull().default(0),
+    // The seq of the newest step.
+    steps: integer('steps').notNull().default(0),
+    attempt: count('attempt').notNull().default(0),
+    // Counts claims and never goes back. Only the attempt with the present number may write.
+    claim: count('claim').notNull().default(0),
+    // Crashes of the process while this job ran, since it last made progress.
+    crashes: count('crashes').notNull().default(0),
+    bootId: text('boot_id'),
+    heartbeatAt: moment('heartbeat_at'),
+    // An answer came before the attempt had gone to wait for it.
+    woken: flag('woken').notNull().default(false),
+    cancelRequestedAt: moment('cancel_requested_at'),
+    workingMs: count('working_ms').notNull().default(0),
+    createdAt: moment('created_at').notNull(),
+    startedAt: moment('started_at'),
+    finishedAt: moment('finished_at'),
+    error: text('error'),
+    errorMessage: json('error_message', Message),
+    resultPreview: text('result_preview'),
+    parentCallId: text('parent_call_id'),
+    childrenCostUsd: usd('children_cost_micros').notNull().default(0),
+    quiet: flag('quiet').notNull().default(false),
+  },
+  (t) => [
+    ...checks(
+      t,
+      'cost_micros >= 0',
+      'children_cost_micros >= 0',
+      'steps >= turns + tool_calls',
+      "(status = 'completed' OR status = 'failed' OR status = 'cancelled') = (finished_at IS NOT NULL)",
+      "(status = 'running') = (boot_id IS NOT NULL)",
+      "(status = 'running') = (heartbeat_at IS NOT NULL)",
+      "(status = 'failed') = (error IS NOT NULL)",
+      '(error IS NULL) = (error_message IS NULL)',
+      '(claim = 0) = (started_at IS NULL)',
+      "claim > 0 OR status = 'pending' OR status = 'cancelled'",
+      "woken = 0 OR status = 'running'",
+      "cancel_requested_at IS NULL OR (status <> 'pending' AND status <> 'awaiting_approval' AND status <> 'awaiting_child')",
+      '(provider_id IS NULL) = (model IS NULL)',
+      'cached_tokens <= input_tokens',
+    ),
+    index('agent_jobs_by_agent').on(t.agentId, t.status),
+    index('agent_jobs_by_conversation')
+      .on(t.conversationId)
+      .where(sql`conversation_id IS NOT NULL`),
+    index('agent_jobs_open_turns')
+      .on(t.conversationId)
+      .where(sql`conversation_id IS NOT NULL AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')`),
+    index('agent_jobs_open_fires')
+      .on(t.scheduleId)
+      .where(sql`schedule_id IS NOT NULL AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')`),
+    index('agent_jobs_by_parent')
+      .on(t.parentJobId)
+      .where(sql`parent_job_id IS NOT NULL`),
+    index('agent_jobs_by_retry')
+      .on(t.retryOfJobId)
+      .where(sql`retry_of_job_id IS NOT NULL`),
+    uniqueIndex('agent_jobs_one_per_call')
+      .on(t.parentJobId, t.parentCallId)
+      .where(sql`parent_call_id IS NOT NULL`),
+    index('agent_jobs_by_state')
+      .on(t.status, t.channel)
+      .where(sql`status <> 'pending' AND status <> 'running'`),
+    index('agent_jobs_running')
+      .on(t.status)
+      .where(sql`status = 'running'`),
+    index('agent_jobs_ended_fires')
+      .on(t.scheduleId, t.createdAt)
+      .where(sql`schedule_id IS NOT NULL AND finished_at IS NOT NULL`),
+  ],
+)
+
+export const jobTexts = sqliteTable(
+  'job_texts',
+  {
+    jobSeq: integer('job_seq')
+      .primaryKey()
+      .references(() => jobs.seq, { onDelete: 'cascade' }),
+    task: text('task').notNull(),
+    context: jsonObject('context', z.record(z.string(), z.unknown())),
+    result: text('result'),
+    output: jsonObject('output', JobOutput),
+    payload: blob('payload', { mode: 'buffer' }),
+    headers: jsonObject('headers', z.record(z.string(), z.string())),
+    beforeJobSeq: integer('before_job_seq'),
+  },
+  (t) => [...checks(t)],
+)
+
+export const jobSteps = sqliteTable(
+  'job_steps',
+  {
+    id: integer('id').primaryKey(),
+    jobSeq: integer('job_seq')
+      .notNull()
+      .references(() => jobs.seq, { onDelete: 'cascade' }),
+    seq: integer('seq').notNull(),
+    kind: oneOf('kind', ['reply', 'tool_started', 'tool_result']).notNull(),
+    attempt: integer('attempt').notNull(),
+    claim: integer('claim').notNull(),
+    createdAt: moment('created_at').notNull(),
+    durationMs: count('duration_ms').notNull(),
+    // Tool steps only.
+    callId: text('call_id'),
+    name: text('name'),
+    ok: flag('ok'),
+    // Replies only.
+    providerId: text('provider_id'),
+    model: text('model'),
+    inputTokens: count('input_tokens'),
+    outputTokens: count('output_tokens'),
+    cachedTokens: count('cached_tokens'),
+    costUsd: usd('cost_micros'),
+    priced: flag('priced'),
+    estimated: flag('estimated'),
+    interrupted: flag('interrupted'),
+    // Spend counts a job with its first reply, and for each model with the first reply of that model.
+    firstOfJob: flag('first_of_job'),
+    firstOfModel: flag('first_of_model'),
+    toolCalls: json('tool_calls', z.array(ToolCall)),
+    reasoning: text('reasoning'),
+    // The reply of the model, or the result of the tool.
+    text: text('text').notNull(),
+    addsTaint: oneOf('adds_taint', ['private', 'untrusted', 'private,untrusted']),
+    leftMachine: flag('left_machine'),
+  },
+  (t) => [
+    ...checks(
+      t,
+      'seq > 0',
+      'cost_micros >= 0',
+      "(kind = 'reply') = (model IS NOT NULL AND provider_id IS NOT NULL AND cost_micros IS NOT NULL AND tool_calls IS NOT NULL)",
+      "(kind = 'reply') = (call_id IS NULL AND name IS NULL)",
+      "(kind = 'tool_result') = (ok IS NOT NULL)",
+    ),
+    uniqueIndex('job_steps_one_per_seq').on(t.jobSeq, t.seq),
+    index('job_steps_replies_by_time')
+      .on(t.createdAt)
+      .where(sql`kind = 'reply'`),
+    index('job_steps_taints')
+      .on(t.jobSeq, t.seq)
+      .where(sql`adds_taint IS NOT NULL OR left_machine = 1`),
+  ],
+)
+
+export const searchQueue = sqliteTable(
+  'search_queue',
+  {
+    jobSeq: integer('job_seq')
+      .primaryKey()
+      .references(() => jobs.seq, { onDelete: 'cascade' }),
+  },
+  (t) => [...checks(t)],
+)
+
+export const searchMark = sqliteTable(
+  'search_mark',
+  {
+    id: integer('id').primaryKey(),
+    jobSeq: count('job_seq').notNull(),
+  },
+  (t) => [...checks(t, 'id = 1')],
+)
+
+export const jobTimeBuckets = sqliteTable(
+  'job_time_buckets',
+  {
+    firstSeq: integer('first_seq').primaryKey(),
+    bucketAt: moment('bucket_at').notNull(),
+  },
+  (t) => [...checks(t, 'bucket_at % 900000 = 0'), index('job_time_buckets_by_time').on(t.bucketAt)],
+)
+
+export const replyParts = sqliteTable(
+  'reply_parts',
+  {
+    jobSeq: integer('job_seq').notNull(),
+    seq: integer('seq').notNull(),
+    parts: jsonObject('parts', z.unknown()).notNull(),
+  },
+  (t) => [
+    ...checks(t),
+    primaryKey({ columns: [t.jobSeq, t.seq] }),
+    foreignKey({ columns: [t.jobSeq, t.seq], foreignColumns: [jobSteps.jobSeq, jobSteps.seq] }).onDelete('cascade'),
+  ],
+)
+
+export const postponedJobs = sqliteTable(
+  'postponed_jobs',
+  {
+    jobSeq: integer('job_seq')
+      .primaryKey()
+      .references(() => jobs.seq, { onDelete: 'cascade' }),
+    until: moment('until').notNull(),
+    // How often it was postponed since it last made progress.
+    times: integer('times').notNull(),
+  },
+  (t) => [...checks(t, 'times > 0')],
+)
+
+export const clientTurns = sqliteTable(
+  'client_turns',
+  {
+    clientId: text('client_id').primaryKey(),
+    jobSeq: integer('job_seq')
+      .notNull()
+      .references(() => jobs.seq),
+    // Of the request.
+    digest: blob('digest', { mode: 'buffer' }).notNull(),
+    at: moment('at').notNull(),
+  },
+  (t) => [...checks(t, 'length(digest) = 32'), index('client_turns_by_age').on(t.at)],
+)

@@ -1,0 +1,32 @@
+import { eq, sql } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import { jobs, postponedJobs } from './jobs-table.ts'
+
+export const LONGEST_POSTPONED_MS = 600_000
+
+/** How often a job was postponed since it last made progress. */
+export function timesPostponed(db: Db, jobId: string): number {
+  const row = db
+    .select({ times: postponedJobs.times })
+    .from(jobs)
+    .innerJoin(postponedJobs, eq(postponedJobs.jobSeq, jobs.seq))
+    .where(eq(jobs.id, jobId))
+    .get()
+  return row?.times ?? 0
+}
+
+export function postponeUntil(tx: Tx, jobSeq: number, until: number): void {
+  tx.insert(postponedJobs)
+    .values({ jobSeq, until, times: 1 })
+    .onConflictDoUpdate({ target: postponedJobs.jobSeq, set: { until, times: sql`times + 1` } })
+    .run()
+}
+
+const FORGET = prepareOnce((tx: Tx) => tx.delete(postponedJobs).where(eq(postponedJobs.jobSeq, sql.placeholder('jobSeq'))))
+
+/** It made progress, or ended. */
+export function forgetPostponed(tx: Tx, jobSeq: number): void {
+  FORGET(tx).run({ jobSeq })
+}

@@ -1,0 +1,118 @@
+import { and, count, desc, eq, getTableColumns, gt, isNotNull, sql, type SQL } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
+import type { Job, JobSummary, Step } from '../../contract/jobs.ts'
+import type { RunningJob } from '../../contract/port.ts'
+import { AppError } from '../../lib/errors.ts'
+import { agents } from '../agents/agents-table.ts'
+import { jobOf, selectJobs, selectSummaries, stepOf, summaryOf } from './job-rows.ts'
+import { jobs, jobSteps, replyParts } from './jobs-table.ts'
+import { AT_REST, countQueued } from './queue.sql.ts'
+
+const JOB_BY_ID = prepareOnce((db: Db) => selectJobs(db).where(eq(jobs.id, sql.placeholder('id'))))
+
+export function findJob(db: Db, jobId: string): Job | null {
+  const row = JOB_BY_ID(db).get({ id: jobId })
+  return row === undefined ? null : jobOf(row)
+}
+
+/** Throws AppError job_not_found. */
+export function getJob(db: Db, jobId: string): Job {
+  const job = findJob(db, jobId)
+  if (job === null) throw new AppError('job_not_found', 'There is no such job.')
+  return job
+}
+
+/** The job that was made for this call of another job. */
+export function findChildOfCall(db: Db, parentJobId: string, callId: string): Job | null {
+  const row = selectJobs(db)
+    .where(and(eq(jobs.parentJobId, parentJobId), eq(jobs.parentCallId, callId)))
+    .get()
+  return row === undefined ? null : jobOf(row)
+}
+
+/** How many jobs are above this one by delegation. */
+export function depthOf(db: Db, jobId: string): number {
+  const parentOf = (id: string) =>
+    db
+      .select({ id: jobs.parentJobId })
+      .from(jobs)
+      .where(and(eq(jobs.id, id), isNotNull(jobs.parentCallId)))
+      .get()
+  let depth = 0
+  for (let above = parentOf(jobId); above !== undefined; above = parentOf(above.id!)) depth++
+  return depth
+}
+
+const SEQ_OF_JOB = prepareOnce((db: Db) =>
+  db
+    .select({ seq: jobs.seq })
+    .from(jobs)
+    .where(eq(jobs.id, sql.placeholder('id'))),
+)
+
+/** A failed call is looked up, because a person or the policy may have refused it. */
+const REFUSED = sql`CASE WHEN job_steps.ok = 0 THEN
+    EXISTS (SELECT 1 FROM decisions WHERE job_seq = job_steps.job_seq AND call_id = job_steps.call_id AND decision ->> 'verdict' = 'deny')
+    OR EXISTS (SELECT 1 FROM approvals WHERE job_seq = job_steps.job_seq AND call_id = job_steps.call_id AND status IN ('rejected', 'expired'))
+  ELSE 0 END`
+
+const STEPS_AFTER = prepareOnce((db: Db) =>
+  db
+    .select({ ...getTableColumns(jobSteps), refused: REFUSED.mapWith(Boolean) })
+    .from(jobSteps)
+    .where(and(eq(jobSteps.jobSeq, sql.placeholder('jobSeq')), gt(jobSteps.seq, sql.placeholder('after'))))
+    .orderBy(jobSteps.seq),
+)
+
+/** The recorded steps after `after`, in order. Throws AppError job_not_found. */
+export function listSteps(db: Db, jobId: string, after = 0): Step[] {
+  const job = SEQ_OF_JOB(db).get({ id: jobId })
+  if (job === undefined) throw new AppError('job_not_found', 'There is no such job.')
+  return STEPS_AFTER(db).all({ jobSeq: job.seq, after }).map(stepOf)
+}
+
+const REPLY_PARTS = prepareOnce((db: Db) =>
+  db
+    .select({ seq: replyParts.seq, parts: replyParts.parts })
+    .from(jobs)
+    .innerJoin(replyParts, eq(replyParts.jobSeq, jobs.seq))
+    .where(eq(jobs.id, sql.placeholder('id'))),
+)
+
+/** What providers want back with the replies of this job, by the number of the step. */
+export function listReplyParts(db: Db, jobId: string): ReadonlyMap<number, unknown> {
+  const rows = REPLY_PARTS(db).all({ id: jobId })
+  return new Map(rows.map(({ seq, parts }) => [seq, parts]))
+}
+
+export type JobCounts = { pending: number; running: number; awaiting_approval: number; awaiting_child: number }
+
+/** How many unfinished jobs there are of each kind. */
+export function countJobs(db: Db): JobCounts {
+  const countOf = (condition: SQL) => db.select({ n: count() }).from(jobs).where(condition).get()!.n
+  return {
+    pending: countQueued(db),
+    running: countOf(sql`status = 'running'`),
+    awaiting_approval: countOf(sql`status = 'awaiting_approval' AND ${sql.raw(AT_REST)}`),
+    awaiting_child: countOf(sql`status = 'awaiting_child' AND ${sql.raw(AT_REST)}`),
+  }
+}
+
+/** The longest running first. */
+export function listRunningJobs(db: Db): RunningJob[] {
+  const rows = db
+    .select({ jobId: jobs.id, title: jobs.title, agentName: agents.name, startedAt: jobs.startedAt, costUsd: jobs.costUsd })
+    .from(jobs)
+    .innerJoin(agents, eq(agents.id, jobs.agentId))
+    .where(sql`agent_jobs.status = 'running'`)
+    .orderBy(jobs.seq)
+    .all()
+  return rows.map((row) => ({ ...row, startedAt: row.startedAt! }))
+}
+
+/** The newest `limit` jobs of a conversation, oldest first. */
+export function listJobsOfConversation(db: Db, conversationId: string, limit = 200): JobSummary[] {
+  const rows = selectSummaries(db).where(eq(jobs.conversationId, conversationId)).orderBy(desc(jobs.seq)).limit(limit).all()
+  return rows.map(summaryOf).reverse()
+}

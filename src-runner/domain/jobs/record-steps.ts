@@ -1,0 +1,161 @@
+import { eq } from 'drizzle-orm'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { ModelRef } from '../../contract/agents.ts'
+import type { JobOutput, ReplyStep, Step, ToolCall, ToolResultStep, ToolStartedStep } from '../../contract/jobs.ts'
+import type { Taint } from '../../contract/rules.ts'
+import { toUsd } from '../../lib/micros.ts'
+import { addSpend } from '../spend/add-spend.sql.ts'
+import type { Claim } from './claim.ts'
+import type { JobDeps } from './job-deps.ts'
+import { jobTexts } from './jobs-table.ts'
+import { forgetPostponed } from './postpone-job.ts'
+import {
+  addToAncestors,
+  hasReplyOf,
+  insertReply,
+  insertReplyParts,
+  insertToolStep,
+  placeReply,
+  placeTool,
+  type Place,
+} from './record-steps.sql.ts'
+import { StaleClaimError } from '../../lib/errors.ts'
+
+/** A complete reply of a model. */
+export type NewReply = {
+  text: string
+  reasoning: string
+  toolCalls: ToolCall[]
+  model: ModelRef
+  usage: { input: number; output: number; cached: number }
+  estimated: boolean
+  costMicros: number
+  priced: boolean
+  interrupted: boolean
+  durationMs: number
+  /** What its provider wants back with it. Opaque here. */
+  sent?: object
+}
+
+export type NewToolStart = { callId: string; name: string; leftMachine?: boolean }
+
+export type NewToolResult = {
+  callId: string
+  name: string
+  ok: boolean
+  output: string
+  durationMs: number
+  /** The taints that the result adds to the job. */
+  addsTaint?: readonly Taint[]
+  /** The call sent something out of this machine. */
+  leftMachine?: boolean
+  /** Replaces the job's structured result. */
+  result?: JobOutput
+}
+
+/** Throws StaleClaimError, like all functions here, when the attempt may no longer write. */
+export function recordReply(tx: Tx, deps: JobDeps, claim: Claim, reply: NewReply): ReplyStep {
+  const at = deps.money.now()
+  const input = count(reply.usage.input)
+  const usage = { input, output: count(reply.usage.output), cached: Math.min(input, count(reply.usage.cached)) }
+  const costMicros = count(reply.costMicros)
+  const { providerId, model } = reply.model
+  const place = placeReply(tx, claim, {
+    ...{ providerId, model, ...usage, costMicros, priced: reply.priced },
+    ...{ now: deps.clock.now(), workedMs: deps.workingTime.take(claim.jobId) },
+  })
+  if (place === undefined) throw new StaleClaimError(claim)
+  const firstOfJob = place.turns === 1
+  const firstOfModel = firstOfJob || !hasReplyOf(tx, claim.seq, reply.model)
+  const durationMs = count(reply.durationMs)
+  insertReply(tx, claim, place.seq, { ...reply, at, durationMs, usage, costMicros, firstOfJob, firstOfModel })
+  if (!reply.interrupted) forgetPostponed(tx, claim.seq)
+  if (reply.sent !== undefined) insertReplyParts(tx, claim.seq, place.seq, reply.sent)
+  addSpend(tx, {
+    at,
+    agentId: place.agentId,
+    channel: place.channel,
+    providerId,
+    model,
+    costMicros,
+    inputTokens: usage.input,
+    outputTokens: usage.output,
+    cachedTokens: usage.cached,
+    priced: reply.priced,
+    firstOfJob,
+    firstOfModel,
+  })
+  if (costMicros > 0 && place.parentCallId !== null) addToAncestors(tx, place.parentJobId!, costMicros)
+  const step: ReplyStep = {
+    seq: place.seq,
+    attempt: claim.attempt,
+    createdAt: at,
+    durationMs,
+    kind: 'reply',
+    text: reply.text,
+    ...(reply.reasoning === '' ? {} : { reasoning: reply.reasoning }),
+    toolCalls: reply.toolCalls,
+    model: { providerId, model },
+    inputTokens: usage.input,
+    outputTokens: usage.output,
+    cachedTokens: usage.cached,
+    costUsd: toUsd(costMicros),
+    priced: reply.priced,
+    estimated: reply.estimated,
+    interrupted: reply.interrupted,
+  }
+  tell(tx, deps, claim, place, step, toUsd(costMicros))
+  return step
+}
+
+/** For a call that must not be repeated: on disk before the tool runs. */
+export function recordToolStarted(tx: Tx, deps: JobDeps, claim: Claim, call: NewToolStart): ToolStartedStep {
+  const { place, head } = placeToolStep(tx, deps, claim, 'tool_started', { ...call, ok: null, output: '', durationMs: 0 })
+  const step: ToolStartedStep = { ...head, kind: 'tool_started', callId: call.callId, name: call.name }
+  tell(tx, deps, claim, place, step, 0)
+  return step
+}
+
+export function recordToolResult(tx: Tx, deps: JobDeps, claim: Claim, result: NewToolResult): ToolResultStep {
+  const { place, head } = placeToolStep(tx, deps, claim, 'tool_result', result)
+  const { callId, name, ok, output } = result
+  if (result.result !== undefined) {
+    tx.update(jobTexts).set({ output: result.result }).where(eq(jobTexts.jobSeq, claim.seq)).run()
+  }
+  const step: ToolResultStep = { ...head, kind: 'tool_result', callId, name, ok, output }
+  tell(tx, deps, claim, place, step, 0)
+  return step
+}
+
+function placeToolStep(
+  tx: Tx,
+  deps: JobDeps,
+  claim: Claim,
+  kind: 'tool_started' | 'tool_result',
+  tool: Omit<NewToolResult, 'ok'> & { ok: boolean | null },
+): { place: Place; head: { seq: number; attempt: number; createdAt: number; durationMs: number } } {
+  const at = deps.money.now()
+  const place = placeTool(tx, claim, kind, { now: deps.clock.now(), workedMs: deps.workingTime.take(claim.jobId) })
+  if (place === undefined) throw new StaleClaimError(claim)
+  const head = { seq: place.seq, attempt: claim.attempt, createdAt: at, durationMs: count(tool.durationMs) }
+  insertToolStep(tx, claim, kind, { ...tool, ...head, at, addsTaint: addedTaintText(tool.addsTaint) })
+  return { place, head }
+}
+
+function tell(tx: Tx, deps: JobDeps, claim: Claim, place: Place, step: Step, costUsd: number): void {
+  tx.emit({
+    type: 'job.step_recorded',
+    payload: { jobId: claim.jobId, conversationId: place.conversationId, seq: step.seq, kind: step.kind, costUsd },
+  })
+  tx.afterCommit(() => deps.liveStreams.step(claim.jobId, step))
+}
+
+/** As the table's CHECK spells it. */
+function addedTaintText(addsTaint: readonly Taint[] = []): string | null {
+  return addsTaint.length === 0 ? null : [...new Set(addsTaint)].sort().join(',')
+}
+
+/** A provider may report a fraction, a negative number or none at all. */
+function count(value: number): number {
+  return Number.isFinite(value) && value > 0 ? Math.round(value) : 0
+}

@@ -1,0 +1,70 @@
+import type { Message } from '../../contract/messages.ts'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { JobErrorCode } from '../../contract/errors.ts'
+import type { TerminalStatus } from '../../contract/jobs.ts'
+import type { Claim } from './claim.ts'
+
+export function markPending(tx: Tx, seq: number, workedMs: number): void {
+  tx.prepare(
+    "UPDATE agent_jobs SET status = 'pending', boot_id = NULL, heartbeat_at = NULL, woken = 0, working_ms = working_ms + ? WHERE seq = ?",
+  ).run(workedMs, seq)
+}
+
+export function markWaiting(tx: Tx, seq: number, status: 'awaiting_approval' | 'awaiting_child', workedMs: number): void {
+  tx.prepare('UPDATE agent_jobs SET status = ?, boot_id = NULL, heartbeat_at = NULL, working_ms = working_ms + ? WHERE seq = ?').run(
+    status,
+    workedMs,
+    seq,
+  )
+}
+
+type Ended = {
+  status: TerminalStatus
+  at: number
+  error: JobErrorCode | null
+  message: Message | null
+  resultPreview: string | null
+  workedMs: number
+  cancelRequestedAt: number | null
+  quiet?: boolean
+}
+
+export function markEnded(tx: Tx, seq: number, ended: Ended): void {
+  tx.prepare(
+    `UPDATE agent_jobs SET status = ?, finished_at = ?, error = ?, error_message = ?, result_preview = ?, boot_id = NULL,
+       heartbeat_at = NULL, woken = 0, working_ms = working_ms + ?, cancel_requested_at = coalesce(cancel_requested_at, ?), quiet = ? WHERE seq = ?`,
+  ).run(
+    ended.status,
+    ended.at,
+    ended.error,
+    ended.message === null ? null : JSON.stringify(ended.message),
+    ended.resultPreview,
+    ended.workedMs,
+    ended.cancelRequestedAt,
+    Number(ended.quiet === true),
+    seq,
+  )
+}
+
+export function saveResult(tx: Tx, seq: number, result: string): void {
+  tx.prepare('UPDATE job_texts SET result = ? WHERE job_seq = ?').run(result, seq)
+}
+
+/** Writes nothing when the attempt has lost its claim. */
+export function recordBeat(tx: Tx, claim: Claim, at: number, workedMs: number): void {
+  tx.prepare("UPDATE agent_jobs SET heartbeat_at = ?, working_ms = working_ms + ? WHERE seq = ? AND claim = ? AND status = 'running'").run(
+    at,
+    workedMs,
+    claim.seq,
+    claim.claim,
+  )
+}
+
+/** All that the model said in this job. */
+export function readReplies(db: Db, seq: number): string {
+  const rows = db
+    .prepare<{ text: string }>("SELECT text FROM job_steps WHERE job_seq = ? AND kind = 'reply' AND text <> '' ORDER BY seq")
+    .all(seq)
+  return rows.map(({ text }) => text).join('\n\n')
+}

@@ -1,0 +1,322 @@
+import type { Message } from '../../contract/messages.ts'
+import { createMessage } from '../../lib/messages.ts'
+import { and, eq, isNotNull, lt, ne, sql } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { JobErrorCode } from '../../contract/errors.ts'
+import { isTerminal, type Job, type JobStatus, type TerminalStatus } from '../../contract/jobs.ts'
+import { AppError, StaleClaimError } from '../../lib/errors.ts'
+import { addMessage, touchConversation } from '../conversations/turns.ts'
+import type { Claim } from './claim.ts'
+import type { JobDeps, MovedJob } from './job-deps.ts'
+import { jobs } from './jobs-table.ts'
+import { forgetPostponed, LONGEST_POSTPONED_MS, postponeUntil } from './postpone-job.ts'
+import { getJob } from './read-jobs.ts'
+import { recordReply, type NewReply } from './record-steps.ts'
+import { markEnded, markPending, markWaiting, readReplies, recordBeat, saveResult } from './settle-job.sql.ts'
+import { previewOf } from './titles.ts'
+
+/** How an attempt ends, said by the attempt itself. `text`: what was said so far; absent or empty: what the recorded replies said. */
+export type AttemptOutcome =
+  /** `quiet`: a run that found nothing new. */
+  | { kind: 'completed'; text: string; quiet?: boolean }
+  | { kind: 'failed'; error: JobErrorCode; message: Message; text?: string }
+  | { kind: 'cancelled'; text?: string }
+  | { kind: 'waiting'; status: 'awaiting_approval' | 'awaiting_child' }
+  /** The attempt stopped and the job did not: it is pending again, with all its steps, and this was no crash. */
+  | { kind: 'released' }
+  /** Nothing can be done for it now: it is pending again, and left alone for a while. `tell`: a person should know. */
+  | { kind: 'postponed'; waitMs: number; message: Message; tell: boolean }
+
+/** How a job ends. `text` null: what the recorded replies said. */
+type JobEnding = { status: TerminalStatus; error: JobErrorCode | null; message: Message | null; text: string | null; quiet?: boolean }
+
+/**
+ * Ends an attempt, and the job too unless it waits or is released; `lastReply` is recorded in the same transaction.
+ * Answers the state the job is in now, which is not always the one that was asked for: a person's Stop turns everything
+ * but `completed` into `cancelled`, and an answer that came before the job slept turns `waiting` into `pending`.
+ * Throws StaleClaimError.
+ */
+export function settleAttempt(tx: Tx, deps: JobDeps, claim: Claim, outcome: AttemptOutcome, lastReply?: NewReply): JobStatus {
+  if (lastReply !== undefined) recordReply(tx, deps, claim, lastReply)
+  const job = heldJob(tx, claim)
+  if (outcome.kind === 'completed') {
+    return endJob(tx, deps, job, { status: 'completed', error: null, message: null, text: outcome.text, quiet: outcome.quiet })
+  }
+  const text = 'text' in outcome && outcome.text ? outcome.text : null
+  if (outcome.kind === 'cancelled' || job.cancelRequestedAt !== null) {
+    return endJob(tx, deps, job, { status: 'cancelled', error: null, message: null, text })
+  }
+  if (outcome.kind === 'failed') {
+    return endJob(tx, deps, job, { status: 'failed', error: outcome.error, message: outcome.message, text })
+  }
+  if (outcome.kind === 'released') return requeue(tx, deps, job, 'released')
+  if (outcome.kind === 'postponed') return postpone(tx, deps, job, outcome)
+  // It lived to a point where somebody else decides how it goes on: what killed it before is not held against that.
+  if (job.crashes > 0) tx.update(jobs).set({ crashes: 0 }).where(eq(jobs.seq, job.seq)).run()
+  if (job.woken) return requeue(tx, deps, job, 'woken')
+  return putToSleep(tx, deps, job, outcome.status)
+}
+
+/**
+ * The answer that a job waited for is there. An attempt that is still on its way to sleep gets a mark, which its
+ * `settle` reads; a job that waits for nothing is left alone, so that a late answer revives nothing.
+ */
+export function wakeJob(tx: Tx, deps: JobDeps, jobId: string): 'woken' | 'marked' | 'ignored' {
+  const job = findOpen(tx, jobId)
+  if (job?.status === 'awaiting_approval' || job?.status === 'awaiting_child') {
+    requeue(tx, deps, job, 'woken')
+    return 'woken'
+  }
+  if (job?.status !== 'running') return 'ignored'
+  tx.update(jobs).set({ woken: true }).where(eq(jobs.seq, job.seq)).run()
+  return 'marked'
+}
+
+/** Stop. What does not run ends at once; what runs is asked to. Throws AppError job_not_found, job_already_finished. */
+export function cancelJob(tx: Tx, deps: JobDeps, jobId: string): Job {
+  const job = findOpen(tx, jobId)
+  if (job === undefined) throw new AppError('job_not_found', 'There is no such job.')
+  if (isTerminal(job.status)) throw new AppError('job_already_finished', 'This job has already ended.')
+  stopJob(tx, deps, job)
+  return getJob(tx, jobId)
+}
+
+/** Stops everything unfinished of an agent or of a conversation. */
+export function cancelJobsOf(tx: Tx, deps: JobDeps, owner: { agentId: string } | { conversationId: string }): void {
+  const isOfOwner = 'agentId' in owner ? eq(jobs.agentId, owner.agentId) : eq(jobs.conversationId, owner.conversationId)
+  const open = selectOpen(tx).where(and(isOfOwner, IS_UNFINISHED)).all()
+  for (const job of open) stopJob(tx, deps, job)
+}
+
+function stopJob(tx: Tx, deps: JobDeps, job: OpenJob): void {
+  const at = deps.clock.now()
+  if (job.status !== 'running') {
+    endJob(tx, deps, job, { status: 'cancelled', error: null, message: null, text: null }, at)
+    return
+  }
+  if (job.cancelRequestedAt !== null) return
+  tx.update(jobs).set({ cancelRequestedAt: at }).where(eq(jobs.seq, job.seq)).run()
+  tx.emit({ type: 'job.cancel_requested', payload: { jobId: job.id, agentId: job.agentId, conversationId: job.conversationId } })
+  tx.afterCommit(() => deps.notify.cancelRequested(job.id))
+}
+
+/** Ends a job whose attempt did not follow a Stop in time. The attempt has lost its claim. false: there was nothing to end. */
+export function forceCancelJob(tx: Tx, deps: JobDeps, jobId: string): boolean {
+  const job = findOpen(tx, jobId)
+  if (job?.status !== 'running' || job.cancelRequestedAt === null) return false
+  endJob(tx, deps, job, { status: 'cancelled', error: null, message: null, text: textSoFar(tx, deps, job) })
+  tx.afterCommit(() => deps.notify.taken(job.id))
+  return true
+}
+
+/** Deaths of the process that a job may live through without getting on in between. */
+const MOST_CRASHES = 1
+
+/**
+ * At the start of the process, before anything is claimed: jobs that ran in a process that is no more become pending,
+ * or end when they killed it twice or were to be stopped. Jobs that have ended are not looked at.
+ */
+export function rescueJobs(tx: Tx, deps: JobDeps): { pending: string[]; cancelled: string[]; failed: string[] } {
+  const rescued = { pending: [] as string[], cancelled: [] as string[], failed: [] as string[] }
+  const orphans = selectOpen(tx)
+    .where(and(IS_RUNNING, ne(jobs.bootId, deps.bootId)))
+    .orderBy(jobs.seq)
+    .all()
+  for (const job of orphans) {
+    if (job.cancelRequestedAt !== null) {
+      endJob(tx, deps, job, { status: 'cancelled', error: null, message: null, text: null })
+      rescued.cancelled.push(job.id)
+    } else if (job.crashes >= MOST_CRASHES) {
+      endJob(tx, deps, job, { status: 'failed', error: 'crash_loop', message: createMessage('job_crashed'), text: null })
+      rescued.failed.push(job.id)
+    } else {
+      tx.update(jobs)
+        .set({ crashes: job.crashes + 1 })
+        .where(eq(jobs.seq, job.seq))
+        .run()
+      requeue(tx, deps, job, 'rescued')
+      rescued.pending.push(job.id)
+    }
+  }
+  return rescued
+}
+
+/** Fails jobs that run here and gave no sign of life for `silentMs`. Answers their ids; their attempts have lost their claims. */
+export function failStuckJobs(tx: Tx, deps: JobDeps, silentMs: number): string[] {
+  const silent = selectOpen(tx)
+    .where(and(IS_RUNNING, lt(jobs.heartbeatAt, deps.clock.now() - silentMs)))
+    .orderBy(jobs.seq)
+    .all()
+  for (const job of silent) {
+    const minutes = Math.round(silentMs / 60_000)
+    const message = createMessage('job_silent', { minutes })
+    endJob(tx, deps, job, { status: 'failed', error: 'stuck', message, text: textSoFar(tx, deps, job) })
+    tx.afterCommit(() => deps.notify.taken(job.id))
+  }
+  return silent.map((job) => job.id)
+}
+
+/** Signs of life of attempts that hold their claims; of the others, nothing is written. */
+export function recordHeartbeats(tx: Tx, deps: JobDeps, claims: readonly Claim[]): void {
+  for (const claim of claims) recordBeat(tx, claim, deps.clock.now(), deps.workingTime.take(claim.jobId))
+}
+
+/** Whether this attempt may still write. */
+export function isHeld(db: Db, { seq, claim }: Claim): boolean {
+  return HELD_JOB(db).get({ seq, claim }) !== undefined
+}
+
+/** Jobs that were asked to stop before `since` and still run. */
+export function listOverdueStops(db: Db, since: number): string[] {
+  const isOverdue = and(IS_RUNNING, lt(jobs.cancelRequestedAt, since))
+  return db
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(isOverdue)
+    .all()
+    .map(({ id }) => id)
+}
+
+const selectOpen = (db: Db) =>
+  db
+    .select({
+      seq: jobs.seq,
+      id: jobs.id,
+      status: jobs.status,
+      agentId: jobs.agentId,
+      channel: jobs.channel,
+      triggerId: jobs.triggerId,
+      scheduleId: jobs.scheduleId,
+      conversationId: jobs.conversationId,
+      parentJobId: jobs.parentJobId,
+      parentCallId: jobs.parentCallId,
+      title: jobs.title,
+      woken: jobs.woken,
+      crashes: jobs.crashes,
+      cancelRequestedAt: jobs.cancelRequestedAt,
+      costUsd: jobs.costUsd,
+    })
+    .from(jobs)
+
+type OpenJob = NonNullable<ReturnType<ReturnType<typeof selectOpen>['get']>>
+
+/** As SQL text: with bound values, SQLite would not use the indexes of these jobs. */
+const IS_RUNNING = sql`status = 'running'`
+const IS_UNFINISHED = sql`status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')`
+
+const OPEN_JOB = prepareOnce((db: Db) => selectOpen(db).where(eq(jobs.id, sql.placeholder('id'))))
+const HELD_JOB = prepareOnce((db: Db) =>
+  selectOpen(db).where(and(eq(jobs.seq, sql.placeholder('seq')), eq(jobs.claim, sql.placeholder('claim')), IS_RUNNING)),
+)
+
+const OPEN_CHILDREN = prepareOnce((db: Db) =>
+  selectOpen(db).where(and(eq(jobs.parentJobId, sql.placeholder('parentJobId')), isNotNull(jobs.parentCallId), IS_UNFINISHED)),
+)
+
+function findOpen(db: Db, jobId: string): OpenJob | undefined {
+  return OPEN_JOB(db).get({ id: jobId })
+}
+
+function heldJob(tx: Tx, claim: Claim): OpenJob {
+  const job = HELD_JOB(tx).get({ seq: claim.seq, claim: claim.claim })
+  if (job === undefined) throw new StaleClaimError(claim)
+  return job
+}
+
+function postpone(
+  tx: Tx,
+  deps: JobDeps,
+  job: OpenJob,
+  { waitMs, message, tell }: Extract<AttemptOutcome, { kind: 'postponed' }>,
+): 'pending' {
+  const until = deps.clock.now() + Math.min(waitMs, LONGEST_POSTPONED_MS)
+  postponeUntil(tx, job.seq, until)
+  if (job.crashes > 0) tx.update(jobs).set({ crashes: 0 }).where(eq(jobs.seq, job.seq)).run()
+  const who = { jobId: job.id, agentId: job.agentId, conversationId: job.conversationId }
+  if (tell) tx.emit({ type: 'job.postponed', payload: { ...who, message, until } })
+  return requeue(tx, deps, job, 'postponed')
+}
+
+function requeue(tx: Tx, deps: JobDeps, job: OpenJob, reason: 'woken' | 'rescued' | 'released' | 'postponed'): 'pending' {
+  markPending(tx, job.seq, deps.workingTime.take(job.id))
+  tx.emit({ type: 'job.requeued', payload: { jobId: job.id, agentId: job.agentId, conversationId: job.conversationId, reason } })
+  tx.afterCommit(() => {
+    deps.workingTime.end(job.id)
+    deps.liveStreams.release(job.id)
+    deps.notify.ready()
+  })
+  return 'pending'
+}
+
+function putToSleep(tx: Tx, deps: JobDeps, job: OpenJob, status: 'awaiting_approval' | 'awaiting_child'): JobStatus {
+  markWaiting(tx, job.seq, status, deps.workingTime.take(job.id))
+  tx.emit({ type: 'job.waiting', payload: { jobId: job.id, agentId: job.agentId, conversationId: job.conversationId, status } })
+  deps.hooks.waiting(tx, movedOf(job, status))
+  tx.afterCommit(() => {
+    deps.workingTime.end(job.id)
+    deps.liveStreams.waiting(job.id, status)
+    deps.notify.ready()
+  })
+  return status
+}
+
+function endJob(tx: Tx, deps: JobDeps, job: OpenJob, outcome: JobEnding, cancelRequestedAt: number | null = null): TerminalStatus {
+  const at = deps.clock.now()
+  const text = outcome.text ?? readReplies(tx, job.seq)
+  const result = text === '' && outcome.status !== 'completed' ? null : text
+  forgetPostponed(tx, job.seq)
+  markEnded(tx, job.seq, {
+    ...outcome,
+    ...{ at, cancelRequestedAt, workedMs: deps.workingTime.take(job.id) },
+    resultPreview: result === null ? null : previewOf(result),
+  })
+  if (result !== null) {
+    saveResult(tx, job.seq, result)
+    deps.search.changed(tx, job.seq)
+  }
+  if (job.conversationId !== null) {
+    if (result)
+      addMessage(tx, { id: deps.ids.next(), conversationId: job.conversationId, jobId: job.id, role: 'assistant', text: result, at })
+    touchConversation(tx, job.conversationId, job.agentId, at)
+  }
+  tx.emit({
+    type: 'job.finished',
+    payload: {
+      jobId: job.id,
+      agentId: job.agentId,
+      conversationId: job.conversationId,
+      status: outcome.status,
+      title: job.title,
+      error: outcome.error,
+      costUsd: job.costUsd,
+      scheduleId: job.scheduleId,
+    },
+  })
+  deps.hooks.ended(tx, movedOf(job, outcome.status))
+  stopChildren(tx, deps, job)
+  if (job.parentCallId !== null) wakeJob(tx, deps, job.parentJobId!)
+  tx.afterCommit(() => {
+    deps.workingTime.end(job.id)
+    deps.liveStreams.finished(job.id, outcome.status)
+    deps.notify.ready()
+  })
+  return outcome.status
+}
+
+function movedOf({ seq, id, agentId, channel, triggerId, scheduleId, conversationId }: OpenJob, status: JobStatus): MovedJob {
+  return { seq, id, status, agentId, channel, triggerId, scheduleId, conversationId }
+}
+
+/** Nobody is left who could use their results. */
+function stopChildren(tx: Tx, deps: JobDeps, parent: OpenJob): void {
+  for (const child of OPEN_CHILDREN(tx).all({ parentJobId: parent.id })) stopJob(tx, deps, child)
+}
+
+/** For a job whose attempt cannot say it any more: what is recorded, and what was being said. */
+function textSoFar(db: Db, deps: JobDeps, job: OpenJob): string | null {
+  const underWay = deps.liveStreams.textUnderWay(job.id)
+  if (underWay === '') return null
+  return [readReplies(db, job.seq), underWay].filter((text) => text !== '').join('\n\n')
+}

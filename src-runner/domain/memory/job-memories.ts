@@ -1,0 +1,57 @@
+import { and, eq, lt } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { JobMemory, Memory } from '../../contract/memory.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { jobs } from '../jobs/jobs-table.ts'
+import { jobMemories } from './memory-table.ts'
+
+/** Keeps the text that a job was given to read, because the memory itself may change or be deleted. */
+export function recordJobMemories(
+  tx: Tx,
+  { clock }: { clock: Clock },
+  jobId: string,
+  via: JobMemory['via'],
+  memories: readonly Memory[],
+): void {
+  const rows = memories.map(({ id, text, untrusted, updatedAt }) => ({
+    ...{ jobId, memoryId: id, via, version: updatedAt, text, untrusted, at: clock.now() },
+  }))
+  if (rows.length > 0) tx.insert(jobMemories).values(rows).onConflictDoNothing().run()
+}
+
+/** In the order in which the job read them. */
+export function listJobMemories(db: Db, jobId: string): JobMemory[] {
+  const { memoryId, text, via, untrusted, at } = jobMemories
+  return db
+    .select({ memoryId, text, via, untrusted, at })
+    .from(jobMemories)
+    .where(eq(jobMemories.jobId, jobId))
+    .orderBy(jobMemories.seq)
+    .all()
+}
+
+const isInPrompt = eq(jobMemories.via, 'prompt')
+
+/** Whether an earlier turn of the conversation had memories in its prompt. What it said then is read by all later turns. */
+export function hadPromptMemories(db: Db, conversationId: string, beforeSeq: number): boolean {
+  const found = db
+    .select({ seq: jobs.seq })
+    .from(jobs)
+    .innerJoin(jobMemories, and(eq(jobMemories.jobId, jobs.id), isInPrompt))
+    .where(and(eq(jobs.conversationId, conversationId), lt(jobs.seq, beforeSeq)))
+    .limit(1)
+    .get()
+  return found !== undefined
+}
+
+/** Whether memories were in the job's prompt. It may repeat them to the person it talks to. */
+export function hasPromptMemories(db: Db, jobId: string): boolean {
+  const found = db
+    .select({ seq: jobMemories.seq })
+    .from(jobMemories)
+    .where(and(eq(jobMemories.jobId, jobId), isInPrompt))
+    .limit(1)
+    .get()
+  return found !== undefined
+}

@@ -1,0 +1,84 @@
+import { sql } from 'drizzle-orm'
+import { index, integer, text, sqliteTable } from 'drizzle-orm/sqlite-core'
+import { z } from 'zod'
+import { count, flag, jsonArray, moment, oneOf, checks } from '../../platform/db/column-types.ts'
+import { OutboundKind } from '../../contract/outbox.ts'
+import { OutboundState } from '../../contract/outbox.ts'
+import { agents } from '../agents/agents-table.ts'
+import { channels } from '../channels/channels-table.ts'
+import { jobs } from '../jobs/jobs-table.ts'
+
+export const outbox = sqliteTable(
+  'outbox',
+  {
+    // The order in which messages were written. Within a chat they are sent in this order.
+    seq: integer('seq').primaryKey({ autoIncrement: true }),
+    id: text('id').notNull().unique(),
+    // Names the cause, so that each cause is reported once.
+    key: text('key').notNull().unique(),
+    kind: oneOf('kind', OutboundKind.options).notNull(),
+    state: oneOf('state', OutboundState.options).notNull(),
+    agentId: text('agent_id')
+      .notNull()
+      .references(() => agents.id),
+    channelId: text('channel_id').references(() => channels.id, { onDelete: 'set null' }),
+    personId: text('person_id'),
+    chatId: text('chat_id'),
+    jobId: text('job_id').references(() => jobs.id, { onDelete: 'set null' }),
+    approvalId: text('approval_id'),
+    text: text('text').notNull(),
+    buttons: jsonArray(
+      'buttons',
+      z.array(z.object({ label: z.string(), action: z.string(), whole: z.literal(true).optional() })),
+    ).notNull(),
+    files: jsonArray('files', z.array(z.string())).notNull(),
+    // Tries that failed while the channel worked.
+    tries: count('tries').notNull().default(0),
+    // Tries that the process did not survive.
+    cutOff: count('cut_off').notNull().default(0),
+    // How many parts of a long message were sent.
+    partsSent: count('parts_sent').notNull().default(0),
+    problem: text('problem').notNull().default(''),
+    // The service's id of the part with the buttons, which is the last one of the text.
+    externalId: text('external_id'),
+    createdAt: moment('created_at').notNull(),
+    nextTryAt: moment('next_try_at'),
+    giveUpAt: moment('give_up_at').notNull(),
+    sentAt: moment('sent_at'),
+    // When it was given up.
+    failedAt: moment('failed_at'),
+    onlyFilesLeft: flag('only_files_left').notNull().default(false),
+  },
+  (t) => [
+    ...checks(
+      t,
+      "(state = 'pending') = (next_try_at IS NOT NULL)",
+      "(state = 'sent') = (sent_at IS NOT NULL)",
+      "(state = 'undeliverable') = (failed_at IS NOT NULL)",
+      "state = 'nowhere' OR chat_id IS NOT NULL",
+    ),
+    index('outbox_of_channel')
+      .on(t.channelId, t.seq)
+      .where(sql`state = 'pending'`),
+    index('outbox_waiting')
+      .on(t.giveUpAt)
+      .where(sql`state = 'pending'`),
+    index('outbox_undeliverable')
+      .on(t.failedAt)
+      .where(sql`state = 'undeliverable'`),
+    index('outbox_by_state').on(t.state, t.seq),
+    index('outbox_by_agent').on(t.agentId, t.seq),
+    index('outbox_by_job')
+      .on(t.jobId)
+      .where(sql`job_id IS NOT NULL`),
+    index('outbox_by_approval')
+      .on(t.approvalId)
+      .where(sql`approval_id IS NOT NULL`),
+    index('outbox_asked')
+      .on(t.channelId, t.externalId)
+      .where(sql`approval_id IS NOT NULL AND external_id IS NOT NULL`),
+    index('outbox_of_chat')
+      .on(t.channelId, t.chatId, t.seq)
+      .where(sql`state = 'pending' AND only_files_left = 0`),
+  ],
+)

@@ -1,0 +1,70 @@
+import { and, eq } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { ModelRef } from '../../contract/agents.ts'
+import type { Price } from '../../contract/providers.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { toMicros, toUsd } from '../../lib/micros.ts'
+import { getProvider } from '../providers/providers.ts'
+import { modelPrices } from './prices-table.ts'
+
+/** Micro-dollars per million tokens. Without a price of their own, tokens from the cache cost as much as others. */
+export type PriceMicros = { inputMicros: number; outputMicros: number; cachedInputMicros: number }
+
+/** Sets the price of a person, or with null goes back to the price of the package. Throws AppError provider_not_found. */
+export function setPrice(tx: Tx, { clock }: { clock: Clock }, ref: ModelRef, price: Price | null): void {
+  getProvider(tx, ref.providerId)
+  if (price === null) {
+    tx.delete(modelPrices).where(isOf(ref)).run()
+  } else {
+    const cached = price.cachedInputUsdPerMillion
+    const row = {
+      inputMicros: toMicros(price.inputUsdPerMillion),
+      outputMicros: toMicros(price.outputUsdPerMillion),
+      cachedInputMicros: cached === undefined ? null : toMicros(cached),
+      updatedAt: clock.now(),
+    }
+    tx.insert(modelPrices)
+      .values({ ...ref, ...row })
+      .onConflictDoUpdate({ target: [modelPrices.providerId, modelPrices.model], set: row })
+      .run()
+  }
+  tx.emit({ type: 'model.price_changed', payload: { providerId: ref.providerId, model: ref.model } })
+}
+
+export function findPrice(db: Db, ref: ModelRef): Price | null {
+  const row = findRow(db, ref)
+  return row === undefined ? null : priceOf(row)
+}
+
+export function findOwnPrice(db: Db, ref: ModelRef): PriceMicros | null {
+  const row = findRow(db, ref)
+  return row === undefined ? null : { ...row, cachedInputMicros: row.cachedInputMicros ?? row.inputMicros }
+}
+
+export function listPrices(db: Db): { ref: ModelRef; price: Price }[] {
+  const rows = db.select().from(modelPrices).all()
+  return rows.map((row) => ({ ref: { providerId: row.providerId, model: row.model }, price: priceOf(row) }))
+}
+
+const AMOUNTS = {
+  inputMicros: modelPrices.inputMicros,
+  outputMicros: modelPrices.outputMicros,
+  cachedInputMicros: modelPrices.cachedInputMicros,
+}
+
+type Amounts = Pick<typeof modelPrices.$inferSelect, keyof typeof AMOUNTS>
+
+function findRow(db: Db, ref: ModelRef): Amounts | undefined {
+  return db.select(AMOUNTS).from(modelPrices).where(isOf(ref)).get()
+}
+
+const isOf = ({ providerId, model }: ModelRef) => and(eq(modelPrices.providerId, providerId), eq(modelPrices.model, model))
+
+function priceOf({ inputMicros, outputMicros, cachedInputMicros }: Amounts): Price {
+  return {
+    inputUsdPerMillion: toUsd(inputMicros),
+    outputUsdPerMillion: toUsd(outputMicros),
+    ...(cachedInputMicros === null ? {} : { cachedInputUsdPerMillion: toUsd(cachedInputMicros) }),
+  }
+}

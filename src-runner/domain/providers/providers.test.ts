@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { transact, type Tx } from '../../platform/db/transact.ts'
+import { DEFAULT_SETTINGS } from '../../contract/settings.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { createAgent, updateAgent } from '../agents/agents.ts'
+import { findOwnPrice, findPrice, listPrices, setPrice } from '../prices/prices.ts'
+import { changeSettings, readSettings } from '../settings/settings.ts'
+import { deleteProvider, findProvider, getProvider, insertProvider, listProviders, updateProvider } from './providers.ts'
+
+let rig: RecordsRig
+beforeEach(() => {
+  rig = openRecordsRig()
+})
+afterEach(() => rig.close())
+
+const write = <T>(work: (tx: Tx) => T) => transact<unknown>(rig.db, work) as T
+const add = (id = 'mine') =>
+  write((tx) => insertProvider(tx, rig, { id, kind: 'openai', name: 'Mine', baseUrl: null, hasKey: true, origin: 'user' }))
+const model = { providerId: 'mine', model: 'gpt' }
+
+test('the demo is there from the start and stays as it is', () => {
+  expect(listProviders(rig.db)).toEqual([
+    { id: 'demo', kind: 'demo', name: 'Demo', baseUrl: null, hasKey: false, origin: 'built_in', createdAt: rig.clock.now() },
+  ])
+  expect(() => write((tx) => deleteProvider(tx, 'demo'))).toThrow(expect.objectContaining({ code: 'provider_read_only' }))
+  expect(() => write((tx) => updateProvider(tx, 'demo', { name: 'x' }))).toThrow(expect.objectContaining({ code: 'provider_read_only' }))
+})
+
+test('a provider is added, changed and removed', () => {
+  const added = add()
+  expect(getProvider(rig.db, 'mine')).toEqual(added)
+  expect(listProviders(rig.db).map((one) => one.id)).toEqual(['demo', 'mine'])
+  expect(write((tx) => updateProvider(tx, 'mine', { baseUrl: 'http://127.0.0.1:1/v1', hasKey: false }))).toEqual({
+    ...added,
+    baseUrl: 'http://127.0.0.1:1/v1',
+    hasKey: false,
+  })
+  expect(write((tx) => updateProvider(tx, 'mine', { name: 'Ours', baseUrl: null }))).toMatchObject({
+    name: 'Ours',
+    baseUrl: null,
+    hasKey: false,
+  })
+  write((tx) => deleteProvider(tx, 'mine'))
+  expect(findProvider(rig.db, 'mine')).toBeNull()
+  expect(() => write((tx) => deleteProvider(tx, 'mine'))).toThrow(expect.objectContaining({ code: 'provider_not_found' }))
+})
+
+test('one that is in use stays: by an agent, as a fallback, or as the default', () => {
+  add()
+  const agent = write((tx) => createAgent(tx, rig, { name: 'Ada', model }))
+  const attempt = () => write((tx) => deleteProvider(tx, 'mine'))
+  expect(attempt).toThrow(expect.objectContaining({ code: 'provider_in_use', message: expect.stringContaining('Ada') }))
+  write((tx) => updateAgent(tx, rig, agent.id, { model: null, fallbacks: [model] }))
+  expect(attempt).toThrow(expect.objectContaining({ code: 'provider_in_use' }))
+  write((tx) => updateAgent(tx, rig, agent.id, { fallbacks: [] }))
+  write((tx) => changeSettings(tx, rig, { defaultModel: model }))
+  expect(attempt).toThrow(expect.objectContaining({ code: 'provider_in_use' }))
+  write((tx) => changeSettings(tx, rig, { defaultModel: null }))
+  attempt()
+})
+
+test('a price is kept to the micro-dollar, changed, taken back, and goes with its provider', () => {
+  add()
+  write((tx) => setPrice(tx, rig, model, { inputUsdPerMillion: 0.15, outputUsdPerMillion: 2.5 }))
+  expect(findPrice(rig.db, model)).toEqual({ inputUsdPerMillion: 0.15, outputUsdPerMillion: 2.5 })
+  expect(findOwnPrice(rig.db, model)).toEqual({ inputMicros: 150_000, outputMicros: 2_500_000, cachedInputMicros: 150_000 })
+  write((tx) => setPrice(tx, rig, model, { inputUsdPerMillion: 1, outputUsdPerMillion: 2, cachedInputUsdPerMillion: 0 }))
+  expect(findOwnPrice(rig.db, model)!.cachedInputMicros).toBe(0)
+  expect(listPrices(rig.db)).toHaveLength(1)
+  write((tx) => setPrice(tx, rig, model, null))
+  expect(findPrice(rig.db, model)).toBeNull()
+  write((tx) => setPrice(tx, rig, model, { inputUsdPerMillion: 1, outputUsdPerMillion: 2 }))
+  write((tx) => deleteProvider(tx, 'mine'))
+  expect(listPrices(rig.db)).toEqual([])
+  expect(() => write((tx) => setPrice(tx, rig, model, null))).toThrow(expect.objectContaining({ code: 'provider_not_found' }))
+})
+
+test('settings have defaults, are changed one by one, and tell only of what differs', () => {
+  const told: string[][] = []
+  rig.db.onEvents((event) => void (event.type === 'settings.changed' && told.push(event.payload.keys)))
+  expect(readSettings(rig.db)).toEqual(DEFAULT_SETTINGS)
+  expect(write((tx) => changeSettings(tx, rig, { concurrency: 8, firstStart: 'model' }))).toEqual({ ...DEFAULT_SETTINGS, concurrency: 8 })
+  write((tx) => changeSettings(tx, rig, { concurrency: 8, defaultModel: undefined }))
+  expect(told).toEqual([['concurrency']])
+})
+
+test('a setting that this version cannot read has its default', () => {
+  rig.db.prepare("INSERT INTO settings VALUES ('concurrency', '\"many\"', 0), ('future', '1', 0)").run()
+  expect(readSettings(rig.db)).toEqual(DEFAULT_SETTINGS)
+})

@@ -1,0 +1,128 @@
+import type { CallFacts, Rule, RuleEffect, RuleText } from '../../contract/rules.ts'
+import { codePlaceOf } from '../../platform/protected-places/protected-places.ts'
+import { digestOfCommand } from './call-hash.ts'
+import { matchesPattern, parsePattern, type Pattern } from './pattern.ts'
+
+/** A rule prepared for matching. `id` null: a hypothetical rule of the simulator. */
+export type ReadyRule = {
+  id: string | null
+  text: RuleText
+  pattern: Pattern | null
+  folder: string | null
+  /** Compared from left to right; larger is more specific. */
+  specificity: readonly number[]
+}
+
+/** Rules sorted so that the first one that matches a call decides. */
+export type RuleSet = { ofTool: ReadonlyMap<string, readonly ReadyRule[]>; ofAny: readonly ReadyRule[] }
+
+/** Of equally specific rules the stricter one wins. */
+const STRICTNESS: Record<RuleEffect, number> = { allow: 0, ask: 1, deny: 2 }
+
+export function createRuleSet(rules: readonly (Rule | RuleText)[]): RuleSet {
+  const ready = rules.map(readyRule).sort(compareRules)
+  const ofAny = ready.filter((rule) => rule.text.tool === '*')
+  const named = new Set(ready.map((rule) => rule.text.tool))
+  const ofTool = new Map([...named].map((tool) => [tool, ready.filter(({ text }) => text.tool === tool || text.tool === '*')]))
+  return { ofTool, ofAny }
+}
+
+/** The rules that match, the deciding one first. */
+export function rulesFor(set: RuleSet, facts: CallFacts, agentId: string | null): ReadyRule[] {
+  const candidates = set.ofTool.get(facts.tool) ?? set.ofAny
+  if (candidates.length === 0) return []
+  const call = comparedOf(facts)
+  return candidates.filter((rule) => fits(rule, call, agentId) && isBoundTo(rule, facts) && reachesWhatRunsLater(rule, facts))
+}
+
+/**
+ * Folders that a rule denies to every tool of this agent; tools that scan folders skip them. A folder in which another rule
+ * allows something is not one of them: there each call is decided separately.
+ */
+export function closedFoldersOf({ ofAny }: RuleSet, agentId: string): string[] {
+  const mine = ofAny.filter(({ text, folder }) => folder !== null && (text.agentId === null || text.agentId === agentId))
+  const opened = mine.filter(({ text }) => text.effect !== 'deny').map(({ text }) => folderText(spell(text.folder!, 'deny')))
+  return mine
+    .filter(({ text, pattern, folder }) => text.effect === 'deny' && pattern === null && !opened.some((one) => one.startsWith(folder!)))
+    .map(({ text }) => text.folder!)
+}
+
+export function compareRules(a: ReadyRule, b: ReadyRule): number {
+  return compareSpecificity(b.specificity, a.specificity) || STRICTNESS[b.text.effect] - STRICTNESS[a.text.effect]
+}
+
+export function compareSpecificity(a: readonly number[], b: readonly number[]): number {
+  for (const [i, part] of a.entries()) if (part !== b[i]) return part - b[i]!
+  return 0
+}
+
+function readyRule(rule: Rule | RuleText): ReadyRule {
+  const { effect, tool, pattern, agentId, folder, digest } = rule
+  const parsed = pattern === null ? null : parsePattern(spell(pattern, effect))
+  const place = folder === null ? null : folderText(spell(folder, effect))
+  return {
+    id: 'id' in rule ? rule.id : null,
+    text: { effect, tool, pattern, agentId, folder, ...(digest === undefined ? {} : { digest }) },
+    pattern: parsed,
+    folder: place,
+    specificity: [
+      parsed === null ? 0 : parsed.literals + 1,
+      parsed !== null && parsed.pieces.length === 1 ? 1 : 0,
+      place === null ? 0 : place.split('/').length,
+      tool === '*' ? 0 : 1,
+      agentId === null ? 0 : 1,
+    ],
+  }
+}
+
+type Compared = { exact: Spelled; folded: Spelled }
+type Spelled = { subject: string; paths: readonly string[] }
+
+function comparedOf({ subject, paths }: CallFacts): Compared {
+  const spelled = (effect: RuleEffect): Spelled => ({
+    subject: spell(subject, effect),
+    paths: paths.map((path) => folderText(spell(path, effect))),
+  })
+  return { exact: spelled('allow'), folded: spelled('deny') }
+}
+
+/**
+ * An allow rule must match exactly and for every path. An ask or deny rule ignores case and matches if one of several paths
+ * does, so that it also stops a move out of its folder.
+ */
+function fits({ text, pattern, folder }: ReadyRule, call: Compared, agentId: string | null): boolean {
+  if (text.agentId !== null && text.agentId !== agentId) return false
+  const { subject, paths } = text.effect === 'allow' ? call.exact : call.folded
+  if (folder !== null) {
+    if (paths.length === 0) return false
+    const inside = (path: string) => path.startsWith(folder) && !path.includes('/../')
+    if (!(text.effect === 'allow' ? paths.every(inside) : paths.some(inside))) return false
+  }
+  return pattern === null || matchesPattern(pattern, subject)
+}
+
+function isBoundTo({ text: { digest } }: ReadyRule, facts: CallFacts): boolean {
+  return digest === undefined || digest === digestOfCommand(facts)
+}
+
+/**
+ * An allow rule for a folder covers its ordinary files. A file that runs later needs a rule that names the file or its
+ * protected place; otherwise the agent's autonomy decides.
+ */
+function reachesWhatRunsLater({ text: { effect, folder }, pattern }: ReadyRule, { runsLater, paths }: CallFacts): boolean {
+  if (effect !== 'allow' || runsLater !== true) return true
+  if (pattern !== null && pattern.pieces.length === 1) return true
+  return folder !== null && paths.length > 0 && codePlaceOf(folder) !== null
+}
+
+/** Unicode can write the same letters in several ways, and on macOS they name the same file. */
+function spell(text: string, effect: RuleEffect): string {
+  const normal = text.normalize('NFC')
+  return effect === 'allow' ? normal : normal.toLowerCase()
+}
+
+/** With forward slashes and one at the end, so that `/home/ada` does not contain `/home/adam`. */
+function folderText(path: string): string {
+  const slashed = /^([a-z]:|\\\\)/i.test(path) ? path.replaceAll('\\', '/') : path
+  return slashed.endsWith('/') ? slashed : `${slashed}/`
+}

@@ -1,0 +1,116 @@
+import { realpathSync } from 'node:fs'
+import { posix, win32 } from 'node:path'
+import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import type { Database, Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { Rule, RuleText } from '../../contract/rules.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError, issueAt } from '../../lib/errors.ts'
+import type { Ids } from '../../lib/ids.ts'
+import { createMessage } from '../../lib/messages.ts'
+import { getAgent } from '../agents/agents.ts'
+import { decodeCursor, pageOf } from '../cursors.ts'
+import { createRuleSet, type RuleSet } from './rule-set.ts'
+import { rules } from './rules-table.ts'
+
+const Position = z.tuple([z.number().int().positive()])
+
+/** Newest first; with `agentId`, that agent's rules and those for every agent. Throws AppError invalid_request for a wrong cursor. */
+export function listRules(
+  db: Db,
+  { agentId, cursor, limit }: { agentId?: string; cursor?: string; limit: number },
+): { rules: Rule[]; nextCursor: string | null } {
+  const rows = db
+    .select()
+    .from(rules)
+    .where(
+      and(
+        cursor === undefined ? undefined : lt(rules.seq, decodeCursor(cursor, Position)[0]),
+        agentId === undefined ? undefined : or(isNull(rules.agentId), eq(rules.agentId, agentId)),
+      ),
+    )
+    .orderBy(desc(rules.seq))
+    .limit(limit + 1)
+    .all()
+  const page = pageOf(rows, limit, (last) => [last.seq])
+  return { rules: page.rows.map(ruleOf), nextCursor: page.nextCursor }
+}
+
+/**
+ * Returns the existing rule if one says the same. Throws AppError agent_not_found, or invalid_request for a folder that is
+ * not an absolute path.
+ */
+export function createRule(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, text: RuleText, origin: Rule['origin']): Rule {
+  const { effect, tool, pattern, agentId, folder, digest = null } = withRealFolder(text)
+  if (agentId !== null) getAgent(tx, agentId)
+  const alike = tx
+    .select()
+    .from(rules)
+    .where(
+      and(
+        eq(rules.effect, effect),
+        eq(rules.tool, tool),
+        sql`${rules.pattern} IS ${pattern}`,
+        sql`${rules.agentId} IS ${agentId}`,
+        sql`${rules.folder} IS ${folder}`,
+      ),
+    )
+    .all()
+  const same = alike.find((row) => row.digest === digest)
+  if (same !== undefined) return ruleOf(same)
+  // What the earlier rule was bound to has changed since, so it matches nothing any more.
+  if (digest !== null) for (const row of alike) if (row.digest !== null) deleteRule(tx, row.id)
+  const row = tx
+    .insert(rules)
+    .values({ id: ids.next(), effect, tool, pattern, agentId, folder, digest, origin, createdAt: clock.now() })
+    .returning()
+    .get()
+  tx.emit({ type: 'rule.created', payload: { ruleId: row.id, agentId } })
+  return ruleOf(row)
+}
+
+/** Throws AppError rule_not_found. */
+export function deleteRule(tx: Tx, ruleId: string): void {
+  const deleted = tx.delete(rules).where(eq(rules.id, ruleId)).returning({ agentId: rules.agentId }).get()
+  if (deleted === undefined) throw new AppError('rule_not_found', 'There is no such rule.')
+  tx.emit({ type: 'rule.deleted', payload: { ruleId, agentId: deleted.agentId } })
+}
+
+/** Readers read the rules again after the event `agent.deleted`. */
+export function deleteRulesOfAgent(tx: Tx, agentId: string): void {
+  tx.delete(rules).where(eq(rules.agentId, agentId)).run()
+}
+
+/** Tools report where links lead, so a rule names that place too. Otherwise a rule for a link would match nothing. */
+export function withRealFolder(text: RuleText): RuleText {
+  const { folder } = text
+  if (folder === null) return text
+  if (!posix.isAbsolute(folder) && !win32.isAbsolute(folder)) {
+    const problem = createMessage('folder_relative')
+    throw new AppError('invalid_request', problem, { issues: [issueAt('folder', problem)] })
+  }
+  try {
+    return { ...text, folder: realpathSync.native(folder) }
+  } catch {
+    // The folder does not exist yet; the rule keeps the name that it was given.
+    return text
+  }
+}
+
+/** All rules, sorted for matching. Every tool call needs them, so they are kept until they change. */
+export function createRuleBook(db: Database): { read(): RuleSet; close(): void } {
+  let ready: RuleSet | null = null
+  const close = db.onEvents(({ type }) => {
+    if (type === 'rule.created' || type === 'rule.deleted' || type === 'agent.deleted') ready = null
+  })
+  return { read: () => (ready ??= createRuleSet(listAllRules(db))), close }
+}
+
+export function listAllRules(db: Db): Rule[] {
+  return db.select().from(rules).orderBy(rules.seq).all().map(ruleOf)
+}
+
+function ruleOf({ seq: _seq, digest, ...rule }: typeof rules.$inferSelect): Rule {
+  return digest === null ? rule : { ...rule, digest }
+}

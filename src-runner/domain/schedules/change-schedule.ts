@@ -1,0 +1,175 @@
+import { and, eq, gte } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { CreateSchedule, UpdateSchedule } from '../../contract/schedules.ts'
+import { AppError, issueAt } from '../../lib/errors.ts'
+import { nextLocalDayStart } from '../../lib/zone-offsets.ts'
+import { getAgent } from '../agents/agents.ts'
+import { toMicros } from '../../lib/micros.ts'
+import { isAllPaused } from '../settings/settings.ts'
+import { forgetOldPlan, nextFreeDueAfter } from './clock-changes.ts'
+import { decideSchedules } from './decide-due.ts'
+import { nextDueAfter, parseCron } from './due-times.ts'
+import { findOverspend } from './daily-budget.ts'
+import { createRunRecords } from './record-runs.ts'
+import { behindPauseAll, REASONS } from './run-reasons.ts'
+import type { ScheduleDeps } from './schedule-deps.ts'
+import { findRow, findWaiting, liveOf } from './schedule-rows.ts'
+import { occurrences, schedules } from './schedules-table.ts'
+import { readToDecide, type ScheduleRow } from './schedules.sql.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Throws AppError schedule_not_found. */
+export function requireRow(db: Db, scheduleId: string): ScheduleRow {
+  const row = findRow(db, scheduleId)
+  if (row === null) throw new AppError('schedule_not_found', 'There is no such schedule.')
+  return row
+}
+
+/** Answers its id. Throws AppError invalid_request (cron, timezone), agent_not_found. */
+export function createSchedule(tx: Tx, { clock, ids, changed, clockSeen }: ScheduleDeps, input: CreateSchedule): string {
+  const agent = getAgent(tx, input.agentId)
+  requireCron(input.cron, input.timezone)
+  const now = clock.now()
+  clockSeen(now)
+  const id = ids.next()
+  const { name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, notifyVia } = input
+  tx.insert(schedules)
+    .values({
+      ...{ id, entityId: agent.entityId, agentId: agent.id, name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, notifyVia },
+      catchUpMs: Math.round(input.catchUpHours * HOUR_MS),
+      status: 'active',
+      nextDueAt: nextDueAfter(cron, timezone, now),
+      ...{ createdAt: now, updatedAt: now },
+    })
+    .run()
+  tx.emit({ type: 'schedule.created', payload: { scheduleId: id } })
+  tx.afterCommit(changed)
+  return id
+}
+
+/**
+ * What is left out stays. With another cron expression or time zone the schedule counts from now: what came due before by
+ * the old one is decided by that first, and what the run history has for later, since the clock was set back, is of no plan any
+ * more. Throws AppError schedule_not_found, invalid_request, agent_not_found.
+ */
+export function updateSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, input: UpdateSchedule): void {
+  let row = requireRow(tx, scheduleId)
+  const cron = input.cron ?? row.cron
+  const timezone = input.timezone ?? row.timezone
+  const agent = input.agentId === undefined ? { id: row.agentId, entityId: row.entityId } : getAgent(tx, input.agentId)
+  const isOtherTime = cron !== row.cron || timezone !== row.timezone
+  if (isOtherTime) {
+    requireCron(cron, timezone)
+    decideSchedules(tx, deps, [scheduleId])
+    row = requireRow(tx, scheduleId)
+  }
+  const now = deps.clock.now()
+  if (isOtherTime) forgetOldPlan(tx, row.seq, now)
+  const { name, task, dailyBudgetUsd, notifyOnSuccess, notifyVia, catchUpHours, scheduleCursor } = input
+  // A person's cursor has no taints. A form that sends back the old one has not written it.
+  const isOtherCursor = scheduleCursor !== undefined && scheduleCursor !== row.cursor
+  tx.update(schedules)
+    .set({
+      ...{ name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, notifyVia },
+      ...{ entityId: agent.entityId, agentId: agent.id, updatedAt: now },
+      ...(catchUpHours === undefined ? {} : { catchUpMs: Math.round(catchUpHours * HOUR_MS) }),
+      ...(isOtherCursor ? { cursor: scheduleCursor, cursorTaints: null } : {}),
+      ...(isOtherTime ? { nextDueAt: nextFreeDueAfter(tx, { seq: row.seq, cron, timezone }, now) } : {}),
+    })
+    .where(eq(schedules.seq, row.seq))
+    .run()
+  tx.emit({ type: 'schedule.changed', payload: { scheduleId } })
+  tx.afterCommit(deps.changed)
+  reconsiderBudget(tx, deps, scheduleId)
+}
+
+/** What came due before this is decided as ever. Throws AppError schedule_not_found. */
+export function pauseSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string): void {
+  const { seq, status } = requireRow(tx, scheduleId)
+  if (status === 'paused') return
+  decideSchedules(tx, deps, [scheduleId])
+  const waiting = findWaiting(tx, seq)
+  if (waiting !== null) {
+    const records = createRunRecords(tx, deps)
+    records.decideWaiting(waiting, 'paused', REASONS.pausedWaiting)
+    records.write()
+  }
+  change(tx, deps, scheduleId, { status: 'paused', resumeAt: null })
+}
+
+/** What came due while it was paused is noted as that. Throws AppError schedule_not_found. */
+export function resumeSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string): void {
+  if (requireRow(tx, scheduleId).status !== 'paused') return
+  decideSchedules(tx, deps, [scheduleId])
+  change(tx, deps, scheduleId, { status: 'active' })
+}
+
+/** Its jobs stay; one that is going goes on. Throws AppError schedule_not_found. */
+export function deleteSchedule(tx: Tx, { changed }: ScheduleDeps, scheduleId: string): void {
+  const { seq } = requireRow(tx, scheduleId)
+  tx.delete(schedules).where(eq(schedules.seq, seq)).run()
+  tx.emit({ type: 'schedule.deleted', payload: { scheduleId } })
+  tx.afterCommit(changed)
+}
+
+export function deleteSchedulesOfAgent(tx: Tx, agentId: string): void {
+  tx.delete(schedules).where(eq(schedules.agentId, agentId)).run()
+}
+
+/** One run at once, whatever the budget. Throws AppError schedule_not_found, schedule_is_running. */
+export function runScheduleNow(tx: Tx, deps: ScheduleDeps, scheduleId: string): { jobId: string; occurrenceSeq: number } {
+  const { seq } = requireRow(tx, scheduleId)
+  const schedule = readToDecide(tx, [scheduleId])[0]!
+  if (liveOf(schedule) !== null) {
+    throw new AppError('schedule_is_running', 'A run of this schedule is still going. Stop it first, or wait for its end.')
+  }
+  const dueAt = freeMomentFrom(tx, seq, deps.clock.now())
+  const reason = isAllPaused(tx) ? behindPauseAll(REASONS.askedFor) : REASONS.askedFor
+  const records = createRunRecords(tx, deps)
+  records.addRun({ schedule, dueAt, origin: 'run_now', state: 'ran', reason, waiting: null })
+  const run = records.write()[0]!
+  tx.update(schedules).set({ lastStatus: 'running', lastRunSeq: run.occurrenceSeq }).where(eq(schedules.seq, seq)).run()
+  return run
+}
+
+/** A budget above what was spent lets a schedule go on at once. Otherwise it waits for the day of its time zone as that is now. */
+function reconsiderBudget(tx: Tx, deps: ScheduleDeps, scheduleId: string): void {
+  const row = requireRow(tx, scheduleId)
+  if (row.status !== 'budget_exhausted') return
+  const now = deps.clock.now()
+  if (findOverspend(tx, row, toMicros(row.dailyBudgetUsd), deps.money.now()) === null)
+    change(tx, deps, scheduleId, { status: 'active', resumeAt: null })
+  else change(tx, deps, scheduleId, { resumeAt: nextLocalDayStart(now, row.timezone) })
+}
+
+function change(tx: Tx, deps: ScheduleDeps, scheduleId: string, fields: Partial<Pick<ScheduleRow, 'status' | 'resumeAt'>>): void {
+  tx.update(schedules)
+    .set({ ...fields, updatedAt: deps.clock.now() })
+    .where(eq(schedules.id, scheduleId))
+    .run()
+  tx.emit({ type: 'schedule.changed', payload: { scheduleId } })
+  tx.afterCommit(deps.changed)
+}
+
+/** Says which of the two is wrong. */
+function requireCron(cron: string, timezone: string): void {
+  const parsed = parseCron(cron, timezone)
+  if (parsed.ok) return
+  const path = parseCron(cron, 'UTC').ok ? 'timezone' : 'cron'
+  throw new AppError('invalid_request', parsed.problem, { issues: [issueAt(path, parsed.problem)] })
+}
+
+/** The first moment from now on that no other run has which a person asked for. */
+function freeMomentFrom(db: Db, scheduleSeq: number, now: number): number {
+  const asked = db
+    .select({ at: occurrences.dueAt })
+    .from(occurrences)
+    .where(and(eq(occurrences.scheduleSeq, scheduleSeq), gte(occurrences.dueAt, now), eq(occurrences.origin, 'run_now')))
+    .orderBy(occurrences.dueAt)
+    .all()
+  let at = now
+  for (const run of asked) if (run.at === at) at++
+  return at
+}

@@ -1,0 +1,402 @@
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
+import type { Schedule } from '../../contract/schedules.ts'
+import { openScheduleRig, type ScheduleRig } from '../../testing/schedule-rig.ts'
+import { findRunBefore } from './schedule-cursor.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const YEAR = 365 * DAY
+const at = (text: string) => Date.parse(text)
+const START = at('2026-11-20T09:30:00Z')
+
+let rig: ScheduleRig
+beforeEach(() => {
+  rig = openScheduleRig(START)
+})
+afterEach(() => rig.close())
+
+/** Moves time to a moment, with nobody looking in between. */
+const goTo = (text: string) => rig.clock.advance(at(text) - rig.clock.now())
+const states = (schedule: Schedule) =>
+  rig.runHistory(schedule).map(({ dueAt, state }) => `${new Date(dueAt).toISOString().slice(2, 16)} ${state}`)
+/** Sets the clock, and somebody looks at once, as the app does within half a minute. Answers how many jobs that made. */
+const set = (ms: number): number => {
+  rig.clock.jump(ms)
+  return rig.look()
+}
+const endAll = (schedule: Schedule) => {
+  for (const jobId of rig.live(schedule)) rig.end(jobId)
+}
+
+describe('a clock that is set back a little', () => {
+  it('makes no due time run twice, and lets run what came to nothing before', () => {
+    const schedule = rig.create()
+    goTo('2026-11-20T11:00:00Z')
+    rig.look()
+    endAll(schedule)
+    expect(states(schedule)).toEqual(['26-11-20T10:00 missed', '26-11-20T11:00 ran'])
+    expect(set(-2 * HOUR)).toBe(0)
+    expect(rig.read(schedule).nextDueAt).toBe(at('2026-11-20T10:00:00Z'))
+    for (const [time, jobs] of [
+      ['10:00', 1],
+      ['11:00', 0],
+      ['12:00', 1],
+    ] as const) {
+      goTo(`2026-11-20T${time}:00Z`)
+      expect(rig.look(), time).toBe(jobs)
+      endAll(schedule)
+    }
+    expect(states(schedule)).toEqual(['26-11-20T10:00 ran', '26-11-20T11:00 ran', '26-11-20T12:00 ran'])
+  })
+
+  test.each([1, 500, 30_000, HOUR, 2 * HOUR, DAY])('by %d ms, doubles nothing that ran', (ms) => {
+    const schedule = rig.create({ cron: '*/10 * * * *' })
+    for (let minute = 0; minute < 2 * 24 * 60; minute += 10) {
+      rig.clock.advance(10 * MINUTE)
+      rig.look()
+      endAll(schedule)
+    }
+    const before = states(schedule)
+    set(-ms)
+    while (rig.clock.now() < START + 2 * DAY) {
+      rig.clock.advance(10 * MINUTE)
+      expect(rig.look()).toBe(0)
+    }
+    expect(states(schedule)).toEqual(before)
+    rig.clock.advance(10 * MINUTE)
+    expect(rig.look()).toBe(1)
+  })
+
+  it('takes back a due time that waited, which waits again when its time comes', () => {
+    const schedule = rig.create()
+    goTo('2026-11-20T10:00:00Z')
+    rig.look()
+    goTo('2026-11-20T11:00:00Z')
+    rig.look()
+    expect(states(schedule)).toEqual(['26-11-20T10:00 ran', '26-11-20T11:00 due'])
+    set(-90 * MINUTE)
+    expect(states(schedule)).toEqual(['26-11-20T10:00 ran'])
+    goTo('2026-11-20T11:00:00Z')
+    rig.look()
+    expect(states(schedule)).toEqual(['26-11-20T10:00 ran', '26-11-20T11:00 due'])
+    endAll(schedule)
+    expect(rig.look()).toBe(1)
+    expect(states(schedule)).toEqual(['26-11-20T10:00 ran', '26-11-20T11:00 ran'])
+  })
+
+  it('and gets another cron expression, counts by that from now, and repeats no due time that both have', () => {
+    const schedule = rig.create()
+    goTo('2026-11-20T11:00:00Z')
+    rig.look()
+    rig.clock.jump(-HOUR)
+    const changed = rig.write((tx) => rig.schedules.update(tx, schedule.id, { cron: '*/30 * * * *' }))
+    expect(changed.nextDueAt).toBe(at('2026-11-20T10:30:00Z'))
+    goTo('2026-11-20T10:30:00Z')
+    rig.look()
+    expect(rig.read(schedule).nextDueAt).toBe(at('2026-11-20T11:30:00Z'))
+  })
+
+  it('and gets another cron expression, keeps a run of the old one in its place among what is missed by the new one', () => {
+    const schedule = rig.create({ cron: '* * * * *', catchUpHours: 0 })
+    goTo('2026-11-21T21:22:10Z')
+    rig.look()
+    endAll(schedule)
+    rig.clock.jump(-HOUR)
+    rig.write((tx) => rig.schedules.update(tx, schedule.id, { cron: '5-59/10 * * * *' }))
+    goTo('2026-11-21T21:28:00Z')
+    rig.look()
+    expect(rig.runHistory(schedule).map(({ dueAt, untilAt, times, state }) => [dueAt, untilAt, times, state])).toEqual([
+      [at('2026-11-20T09:31:00Z'), at('2026-11-21T20:21:00Z'), 2091, 'missed'],
+      [at('2026-11-21T20:22:00Z'), null, 1, 'ran'],
+      ...['20:25', '20:35', '20:45', '20:55', '21:05', '21:15'].map((time) => [at(`2026-11-21T${time}:00Z`), null, 1, 'missed']),
+      [at('2026-11-21T21:22:00Z'), null, 1, 'ran'],
+      [at('2026-11-21T21:25:00Z'), null, 1, 'missed'],
+    ])
+  })
+
+  it('and forward again, finds everything as it was', () => {
+    const schedule = rig.create({ dailyBudgetUsd: 1, catchUpHours: 0 })
+    goTo('2026-11-20T11:30:00Z')
+    rig.look()
+    rig.spend(1_000_000)
+    goTo('2026-11-20T12:00:00Z')
+    rig.look()
+    rig.write((tx) => rig.schedules.pause(tx, schedule.id))
+    goTo('2026-11-20T13:00:00Z')
+    rig.look()
+    rig.write((tx) => rig.schedules.resume(tx, schedule.id))
+    goTo('2026-11-20T14:10:00Z')
+    rig.look()
+    const before = rig.runHistory(schedule)
+    expect(before.map(({ state }) => state)).toEqual(['missed', 'missed', 'skipped_budget', 'paused', 'missed'])
+    set(-2.5 * HOUR)
+    expect(rig.runHistory(schedule)).toEqual(before.slice(0, 2))
+    set(2.5 * HOUR)
+    // The newest alone is decided again, which comes to the same.
+    expect(rig.runHistory(schedule)).toEqual([...before.slice(0, 4), { ...before[4], id: expect.any(String) }])
+    expect(rig.live(schedule)).toEqual([])
+  })
+})
+
+describe('a clock that was set forward', () => {
+  it('is a time that was missed', () => {
+    const schedule = rig.create()
+    expect(set(2 * HOUR)).toBe(1)
+    expect(states(schedule)).toEqual(['26-11-20T10:00 missed', '26-11-20T11:00 caught_up'])
+  })
+})
+
+describe('a clock that was a year ahead and is right again', () => {
+  test.each([
+    ['0 10 * * *', ['26-11-20T10:00 ran', '26-11-21T10:00 ran', '26-11-22T10:00 ran']],
+    ['0 */12 * * *', ['26-11-20T12:00 ran', '26-11-21T00:00 ran', '26-11-21T12:00 ran']],
+  ])('"%s" runs at its very next due time, and at those after it', (cron, expected) => {
+    const schedule = rig.create({ cron })
+    expect(set(YEAR)).toBe(1)
+    endAll(schedule)
+    expect(rig.read(schedule).nextDueAt).toBeGreaterThan(START + YEAR)
+    expect(set(-YEAR)).toBe(0)
+    // Of what is still to come only what ran is shown.
+    const ahead = states(schedule)
+    expect(ahead).toHaveLength(1)
+    for (const expectedOne of expected) {
+      expect(rig.clock.now()).toBeLessThan(rig.read(schedule).nextDueAt!)
+      rig.clock.advance(rig.read(schedule).nextDueAt! - rig.clock.now())
+      expect(rig.look(), expectedOne).toBe(1)
+      endAll(schedule)
+    }
+    expect(states(schedule)).toEqual([...expected, ...ahead])
+  })
+
+  it('is the same when the app was started by the wrong clock, and when it is started again by the right one', () => {
+    const schedule = rig.create({ cron: '0 10 * * *' })
+    rig.clock.jump(YEAR)
+    rig.reboot()
+    rig.look()
+    endAll(schedule)
+    rig.clock.jump(-YEAR)
+    rig.reboot()
+    rig.look()
+    expect(rig.read(schedule).nextDueAt).toBe(at('2026-11-20T10:00:00Z'))
+  })
+
+  it('is made up for when it was set right while the app was off, or a due time came before anybody saw it', () => {
+    const [daily, hourly] = [rig.create({ cron: '0 10 * * *' }), rig.create()]
+    set(YEAR)
+    for (const schedule of [daily, hourly]) endAll(schedule)
+    rig.clock.jump(-YEAR)
+    rig.clock.advance(50 * MINUTE)
+    rig.reboot()
+    expect(rig.look()).toBe(2)
+    expect(states(daily)[0]).toBe('26-11-20T10:00 caught_up')
+    expect(states(hourly)[0]).toBe('26-11-20T10:00 caught_up')
+    expect(rig.read(hourly).nextDueAt).toBe(at('2026-11-20T11:00:00Z'))
+    expect(rig.look()).toBe(0)
+  })
+
+  it('does not hold a schedule that was made or changed by it', () => {
+    rig.clock.jump(YEAR)
+    const made = rig.create({ cron: '0 10 * * *' })
+    const changed = rig.create()
+    rig.write((tx) => rig.schedules.update(tx, changed.id, { cron: '0 12 * * *' }))
+    set(-YEAR)
+    expect(rig.read(made).nextDueAt).toBe(at('2026-11-20T10:00:00Z'))
+    expect(rig.read(changed).nextDueAt).toBe(at('2026-11-20T12:00:00Z'))
+  })
+
+  it('lets a watcher run on that missed half a million times by it, and keeps what it missed before', () => {
+    const schedule = rig.create({ cron: '* * * * *' })
+    rig.clock.advance(2 * DAY)
+    rig.clock.jump(YEAR)
+    rig.look()
+    endAll(schedule)
+    expect(set(-YEAR)).toBe(1)
+    endAll(schedule)
+    expect(rig.runHistory(schedule).map(({ state, times }) => [state, times])).toEqual([
+      ['missed', 2 * 24 * 60 - 1],
+      ['ran', 1],
+      ['ran', 1],
+    ])
+    expect(rig.runHistory(schedule)[0]!.untilAt).toBe(START + 2 * DAY - MINUTE)
+    for (let minute = 0; minute < 3; minute++) {
+      rig.clock.advance(MINUTE)
+      expect(rig.look()).toBe(1)
+      endAll(schedule)
+    }
+    rig.clock.advance(5 * MINUTE)
+    rig.look()
+    expect(rig.runHistory(schedule).map(({ state }) => state)).toEqual([
+      ...['missed', 'ran', 'ran', 'ran', 'ran', 'missed', 'missed', 'missed', 'missed', 'ran', 'ran'],
+    ])
+  })
+
+  it('catches up with the newest that is missed afterwards, and has each of the others in the run history', () => {
+    const schedule = rig.create()
+    set(YEAR)
+    endAll(schedule)
+    set(-YEAR)
+    goTo('2026-11-20T13:20:00Z')
+    expect(rig.look()).toBe(1)
+    expect(states(schedule).slice(0, -1)).toEqual([
+      ...['26-11-20T10:00 missed', '26-11-20T11:00 missed', '26-11-20T12:00 missed', '26-11-20T13:00 caught_up'],
+    ])
+  })
+
+  it('leaves the one due time that ran by it alone, when its time comes', () => {
+    const schedule = rig.create({ cron: '0 10 * * *' })
+    set(YEAR)
+    endAll(schedule)
+    const [run] = rig.runHistory(schedule).filter(({ jobId }) => jobId !== null)
+    set(-YEAR)
+    rig.clock.advance(YEAR - DAY)
+    rig.look()
+    endAll(schedule)
+    expect(run!.dueAt).toBe(at('2027-11-19T10:00:00Z'))
+    goTo('2027-11-19T10:00:00Z')
+    expect(rig.look()).toBe(0)
+    expect(rig.runHistory(schedule).at(-1)).toEqual(expect.objectContaining({ ...run, jobStatus: 'completed' }))
+    goTo('2027-11-20T10:00:00Z')
+    expect(rig.look()).toBe(1)
+  })
+
+  it('gives the budget of today back, and tells of today although it told of a day to come', () => {
+    const schedule = rig.create({ dailyBudgetUsd: 1 })
+    rig.clock.jump(YEAR)
+    rig.spend(1_000_000)
+    rig.look()
+    expect(rig.read(schedule).status).toBe('budget_exhausted')
+    expect(rig.told).toHaveLength(1)
+    set(-YEAR)
+    expect(rig.read(schedule)).toMatchObject({ status: 'active', agentSpentTodayUsd: 0, spentTodayUsd: 0 })
+    goTo('2026-11-20T10:00:00Z')
+    expect(rig.look()).toBe(1)
+    endAll(schedule)
+    rig.spend(1_000_000)
+    goTo('2026-11-20T11:00:00Z')
+    expect(rig.look()).toBe(0)
+    expect(rig.told.map(({ resumeAt }) => resumeAt)).toEqual([at('2027-11-21T00:00:00Z'), at('2026-11-21T00:00:00Z')])
+    goTo('2026-11-21T00:00:00Z')
+    expect(rig.look()).toBe(1)
+  })
+
+  it('keeps a schedule waiting for tomorrow whose budget of today is spent, and no longer', () => {
+    const schedule = rig.create({ dailyBudgetUsd: 1 })
+    rig.spend(1_000_000)
+    rig.clock.jump(YEAR)
+    rig.spend(1_000_000)
+    rig.look()
+    set(-YEAR)
+    expect(rig.read(schedule).status).toBe('budget_exhausted')
+    expect(rig.schedules.nextAt(rig.records.db)).toBe(at('2026-11-20T10:00:00Z'))
+    goTo('2026-11-21T00:00:00Z')
+    rig.look()
+    expect(rig.read(schedule).status).toBe('active')
+  })
+
+  it('counts a paused schedule from now, too', () => {
+    const schedule = rig.create({ cron: '0 10 * * *' })
+    rig.write((tx) => rig.schedules.pause(tx, schedule.id))
+    set(YEAR)
+    set(-YEAR)
+    expect(states(schedule)).toEqual([])
+    goTo('2026-11-21T09:00:00Z')
+    rig.look()
+    expect(states(schedule)).toEqual(['26-11-20T10:00 paused'])
+    rig.write((tx) => rig.schedules.resume(tx, schedule.id))
+    goTo('2026-11-21T10:00:00Z')
+    expect(rig.look()).toBe(1)
+  })
+
+  it('dates a run that a person asks for by the right clock', () => {
+    const schedule = rig.create()
+    const ask = () => rig.write((tx) => rig.schedules.runNow(tx, schedule.id))
+    rig.clock.jump(YEAR)
+    rig.end(ask().jobId)
+    set(-YEAR)
+    expect(ask().occurrence.dueAt).toBe(START)
+  })
+
+  it('tells a run of the one that was in fact before it', () => {
+    const schedule = rig.create({ cron: '0 10 * * *' })
+    const runs: string[] = []
+    const run = () => {
+      rig.clock.advance(rig.read(schedule).nextDueAt! - rig.clock.now())
+      rig.look()
+      const [id] = rig.live(schedule)
+      const before = findRunBefore(rig.records.db, { id: id!, scheduleId: schedule.id })
+      rig.end(id!)
+      runs.push(id!)
+      return before?.jobId ?? null
+    }
+    expect(run()).toBeNull()
+    rig.clock.jump(YEAR)
+    expect(run()).toBe(runs[0])
+    set(-YEAR)
+    for (const nth of [1, 2, 3]) expect(run()).toBe(runs[nth])
+  })
+
+  it('expects no run of a due time that has run', () => {
+    const schedule = rig.create({ cron: '0 */2 * * *' })
+    set(5 * HOUR)
+    set(-5 * HOUR)
+    const times = rig.schedules.listUpcoming(rig.records.db, 9).map(({ dueAt }) => new Date(dueAt).getUTCHours())
+    expect(times).toEqual([10, 12, 16, 18])
+    expect(rig.read(schedule).nextDueAt).toBe(at('2026-11-20T10:00:00Z'))
+  })
+})
+
+describe('a clock that is behind for a while', () => {
+  it('of ten days, gives back what the run history had, and runs nothing for it', () => {
+    const schedule = rig.create({ cron: '0 10 * * *', dailyBudgetUsd: 1 })
+    for (let day = 0; day < 20; day++) {
+      rig.clock.advance(rig.read(schedule).nextDueAt! - rig.clock.now())
+      if (day % 3 === 0) rig.spend(1_000_000)
+      rig.look()
+      endAll(schedule)
+    }
+    const before = rig.runHistory(schedule)
+    expect(before.filter(({ state }) => state === 'skipped_budget')).toHaveLength(7)
+    expect(set(-10 * DAY)).toBe(0)
+    expect(set(10 * DAY)).toBe(0)
+    expect(rig.runHistory(schedule)).toEqual(before)
+  })
+
+  it('and shows a time before the schedule was made, misses nothing of that', () => {
+    rig.clock.advance(100 * DAY)
+    const schedule = rig.create({ cron: '0 10 * * *' })
+    set(-90 * DAY)
+    expect(rig.read(schedule).nextDueAt).toBe(at('2026-11-30T10:00:00Z'))
+    set(90 * DAY)
+    expect(rig.runHistory(schedule)).toEqual([])
+    expect(rig.read(schedule).nextDueAt).toBe(at('2027-02-28T10:00:00Z'))
+  })
+
+  it('and shows a year that cannot be, as after an empty battery, is not gone by', () => {
+    const schedule = rig.create({ cron: '0 10 * * *' })
+    goTo('2026-11-20T10:00:00Z')
+    rig.look()
+    endAll(schedule)
+    rig.clock.jump(at('2010-01-01T00:00:00Z') - rig.clock.now())
+    rig.reboot()
+    for (let day = 0; day < 3; day++) {
+      rig.clock.advance(DAY)
+      expect(rig.look()).toBe(0)
+    }
+    rig.clock.jump(at('2026-11-21T10:00:00Z') - rig.clock.now())
+    expect(rig.look()).toBe(1)
+    expect(states(schedule)).toEqual(['26-11-20T10:00 ran', '26-11-21T10:00 ran'])
+  })
+
+  it('and was ahead before that, is right in the end', () => {
+    const schedule = rig.create({ cron: '0 10 * * *' })
+    set(YEAR)
+    endAll(schedule)
+    rig.clock.jump(at('2010-01-01T00:00:00Z') - rig.clock.now())
+    rig.reboot()
+    rig.look()
+    rig.clock.jump(START - rig.clock.now())
+    rig.look()
+    expect(rig.read(schedule).nextDueAt).toBe(at('2026-11-20T10:00:00Z'))
+  })
+})

@@ -1,0 +1,44 @@
+import { and, desc, eq, isNotNull, lt, lte, or, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import type { Db } from '../../platform/db/database.ts'
+import type { Occurrence, Schedule } from '../../contract/schedules.ts'
+import { decodeCursor, pageOf } from '../cursors.ts'
+import { occurrenceOf, scheduleOf, selectOccurrences } from './schedule-rows.ts'
+import { occurrences, schedules } from './schedules-table.ts'
+
+const ListPosition = z.tuple([z.number().int()])
+const RunHistoryPosition = z.tuple([z.number().int(), z.string()])
+
+/** Newest first. */
+export function listSchedules(
+  db: Db,
+  { agentId, cursor, limit, now, moneyNow }: { agentId?: string; cursor?: string; limit: number; now: number; moneyNow: number },
+): { schedules: Schedule[]; nextCursor: string | null } {
+  const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : decodeCursor(cursor, ListPosition)
+  const rows = db
+    .select()
+    .from(schedules)
+    .where(and(lt(schedules.seq, before), agentId === undefined ? undefined : eq(schedules.agentId, agentId)))
+    .orderBy(desc(schedules.seq))
+    .limit(limit + 1)
+    .all()
+  const page = pageOf(rows, limit, (last) => [last.seq])
+  return { schedules: page.rows.map((row) => scheduleOf(db, row, { now, moneyNow })), nextCursor: page.nextCursor }
+}
+
+/** What became of the due times of one schedule, newest first. Of those still to come, by a clock that was ahead, only runs. */
+export function listOccurrences(
+  db: Db,
+  { scheduleSeq, cursor, limit, now }: { scheduleSeq: number; cursor?: string; limit: number; now: number },
+): { occurrences: Occurrence[]; nextCursor: string | null } {
+  const [at, lastOrigin] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ''] : decodeCursor(cursor, RunHistoryPosition)
+  const { dueAt, origin, jobSeq } = occurrences
+  const isBehind = sql`(${dueAt}, ${origin}) < (${at}, ${lastOrigin})`
+  const rows = selectOccurrences(db)
+    .where(and(eq(occurrences.scheduleSeq, scheduleSeq), isBehind, or(lte(dueAt, now), isNotNull(jobSeq))))
+    .orderBy(desc(dueAt), desc(origin))
+    .limit(limit + 1)
+    .all()
+  const page = pageOf(rows, limit, (last) => [last.dueAt, last.origin])
+  return { occurrences: page.rows.map(occurrenceOf), nextCursor: page.nextCursor }
+}

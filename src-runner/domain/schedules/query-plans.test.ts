@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { Schedule } from '../../contract/schedules.ts'
+import { openScheduleRig, type ScheduleRig } from '../../testing/schedule-rig.ts'
+
+const HOUR = 3_600_000
+const FIRST = { at: -1, seq: 0 }
+
+let rig: ScheduleRig
+let schedule: Schedule
+
+beforeAll(() => {
+  rig = openScheduleRig()
+  schedule = rig.create()
+})
+afterAll(() => rig.close())
+
+type Used = { sql: string; plan: string[] }
+
+/** Every statement that `act` prepares, with the plan that SQLite has for it. */
+function plansOf(act: () => void): Used[] {
+  const { db } = rig.records
+  const { connection } = db
+  const used = new Set<string>()
+  db.statements.listen((sql) => used.add(sql))
+  try {
+    act()
+  } finally {
+    db.statements.listen(null)
+  }
+  return [...used].filter((sql) => /^\s*(SELECT|WITH|UPDATE|DELETE|INSERT)/i.test(sql)).map((sql) => ({ sql, plan: planOf(sql) }))
+
+  function planOf(sql: string): string[] {
+    // A plan does not depend on values, but every place needs one.
+    const values = (sql.match(/\?/g) ?? []).map(() => 1)
+    const named = Object.fromEntries((sql.match(/@\w+/g) ?? []).map((name) => [name.slice(1), 1]))
+    return connection
+      .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(...values, named)
+      .map((row) => row.detail)
+  }
+}
+
+/** In one transaction, which is what the functions that write are part of. */
+function plansOfWriting(act: (tx: Tx) => unknown): Used[] {
+  return rig.write((tx) => plansOf(() => void act(tx)))
+}
+
+/** Every schedule is moved when the clock was set back. A whole index is read only where it holds nothing but what is wanted, in the order that it has; the rest is a few rows, or what was given. */
+const WANTED =
+  /^SCAN (moved( USING COVERING INDEX schedules_by_agent)?$|(older|newest|given|\d+-ROW VALUES CLAUSE)$|wanted VIRTUAL TABLE|occurrences USING (COVERING )?INDEX occurrences_one_due|CONSTANT ROW|schedules USING COVERING INDEX schedules_(due|to_resume))/
+
+function slowParts(used: Used[]): string[] {
+  return used.flatMap(({ sql, plan }) =>
+    plan
+      .filter((line) => (line.startsWith('SCAN ') && !WANTED.test(line)) || /TEMP B-TREE|AUTOMATIC/.test(line))
+      .map((line) => `${line} in ${sql.replace(/\s+/g, ' ')}`),
+  )
+}
+
+test('what is due is found by an index over what is due alone', () => {
+  const used = plansOf(() => {
+    const { db } = rig.records
+    rig.schedules.listDue(db, 'running', FIRST, 100)
+    rig.schedules.listDue(db, 'paused', FIRST, 100)
+    rig.schedules.listToResume(db)
+    rig.schedules.listFreed(db)
+    rig.schedules.countWaiting(db)
+    rig.schedules.nextAt(db)
+  })
+  expect(used.map(({ plan }) => plan)).toEqual([
+    ['SEARCH schedules USING INDEX schedules_due (next_due_at>? AND next_due_at<?)'],
+    ['SEARCH schedules USING INDEX schedules_paused_due (next_due_at>? AND next_due_at<?)'],
+    ['SEARCH schedules USING INDEX schedules_to_resume (resume_at<?)'],
+    [
+      'SCAN waiting USING COVERING INDEX occurrences_one_due',
+      'SEARCH schedule USING INTEGER PRIMARY KEY (rowid=?)',
+      'CORRELATED SCALAR SUBQUERY 1',
+      'SEARCH job USING INDEX agent_jobs_open_fires (schedule_id=?)',
+    ],
+    ['SCAN occurrences USING COVERING INDEX occurrences_one_due'],
+    ['SEARCH schedules USING INDEX schedules_due (next_due_at>?)'],
+    ['SEARCH schedules USING COVERING INDEX schedules_to_resume (resume_at>?)'],
+  ])
+})
+
+test('deciding, in every way, looks up and scans nothing', () => {
+  const used: Used[] = []
+  const decide = () => used.push(...plansOfWriting((tx) => rig.schedules.decide(tx, [schedule.id])))
+  rig.clock.advance(HOUR)
+  decide()
+  const [jobId] = rig.live(schedule)
+  rig.clock.advance(3 * HOUR)
+  decide()
+  rig.clock.advance(2 * HOUR)
+  decide()
+  rig.end(jobId!)
+  decide()
+  rig.spend(5_000_000)
+  rig.clock.advance(HOUR)
+  decide()
+  rig.write((tx) => rig.schedules.pause(tx, schedule.id))
+  rig.clock.advance(1500 * HOUR)
+  decide()
+  expect(rig.runHistory(schedule).map(({ state }) => state)).toEqual([
+    ...['caught_up', 'missed', 'missed', 'skipped_overlap', 'missed', 'caught_up', 'skipped_budget', 'paused'],
+  ])
+  expect(used.length).toBeGreaterThan(20)
+  expect(slowParts(used)).toEqual([])
+})
+
+test('turning back, and deciding what comes again, looks up and scans nothing', () => {
+  const one = rig.create({ name: 'Again', dailyBudgetUsd: 0.5 })
+  const used: Used[] = []
+  const look = (ms: number) => {
+    rig.clock.jump(ms)
+    used.push(...plansOfWriting((tx) => rig.schedules.followClockBack(tx)))
+    used.push(...plansOfWriting((tx) => rig.schedules.decide(tx, [one.id])))
+  }
+  look(1500 * HOUR)
+  look(HOUR)
+  look(-3 * HOUR)
+  expect(rig.read(one).nextDueAt).toBeLessThan(rig.clock.now() + HOUR)
+  look(HOUR)
+  look(2 * HOUR)
+  look(-1000 * HOUR)
+  used.push(...plansOfWriting((tx) => rig.schedules.update(tx, one.id, { cron: '1 * * * *' })))
+  expect(used.some(({ sql }) => sql.includes('"due_at" between'))).toBe(true)
+  expect(used.some(({ sql }) => sql.includes('set "times" = ?, "until_at" = ?'))).toBe(true)
+  expect(slowParts(used)).toEqual([])
+  rig.write((tx) => rig.schedules.remove(tx, one.id))
+})
+
+test('many that are due together are decided by a few statements, which scan nothing', () => {
+  const ids = Array.from({ length: 100 }, (_, i) => rig.create({ name: `Watch ${i}`, cron: i % 2 === 0 ? '* * * * *' : '*/1 * * * *' }).id)
+  const used: Used[] = []
+  const told: string[] = []
+  const stop = rig.records.db.onEvents(({ type }) => void told.push(type))
+  /** In which many jobs are told of, too. Answers how many were made. */
+  const decide = (): number => {
+    let [asked, fired] = [0, 0]
+    told.length = 0
+    used.push(
+      ...plansOfWriting((tx) => {
+        const prepare: typeof tx.prepare = (sql) => (asked++, tx.prepare(sql))
+        const decisions = rig.schedules.decide({ ...tx, prepare }, ids)
+        fired = [...decisions.values()].filter((decision) => decision.fired).length
+      }),
+    )
+    expect(asked).toBeLessThan(100)
+    return fired
+  }
+  const waiting = () => rig.schedules.countWaiting(rig.records.db)
+  const each = (...types: string[]) => Array.from({ length: 100 }, () => types).flat()
+  try {
+    rig.clock.advance(60_000)
+    expect(decide()).toBe(100)
+    rig.clock.advance(60_000)
+    expect(decide()).toBe(0)
+    expect({ told, waiting: waiting() }).toEqual({ told: each('schedule.skipped'), waiting: 100 })
+    rig.clock.advance(60_000)
+    expect(decide()).toBe(0)
+    expect({ told, waiting: waiting() }).toEqual({ told: each('schedule.skipped', 'schedule.skipped'), waiting: 100 })
+    for (const id of ids) for (const jobId of rig.live({ id } as Schedule)) rig.end(jobId)
+    expect(decide()).toBe(100)
+    expect(waiting()).toBe(0)
+    rig.spend(5_000_000)
+    rig.clock.advance(60_000)
+    rig.told.length = 0
+    rig.write((tx) => rig.schedules.decide(tx, ids))
+    expect(rig.told).toHaveLength(100)
+    rig.clock.advance(60_000)
+    expect(decide()).toBe(0)
+    expect(told).toEqual(each('schedule.skipped'))
+    // The plan of an insert of many rows names where broken references would be mended that this very statement had made.
+    expect(slowParts(used.filter(({ sql }) => !sql.startsWith('INSERT')))).toEqual([])
+  } finally {
+    stop()
+    for (const id of ids) rig.write((tx) => rig.schedules.remove(tx, id))
+  }
+})
+
+test('reading, changing and forgetting do not, either', () => {
+  const { db } = rig.records
+  const other = rig.create({ name: 'Olds' })
+  const used = [
+    ...plansOf(() => {
+      rig.schedules.get(db, schedule.id)
+      rig.schedules.listOccurrences(db, { scheduleId: schedule.id, limit: 50 })
+      rig.schedules.list(db, { agentId: rig.agentId, limit: 50 })
+    }),
+    ...plansOfWriting((tx) => {
+      rig.schedules.update(tx, other.id, { cron: '1 * * * *' })
+      rig.schedules.runNow(tx, other.id)
+      rig.schedules.pause(tx, other.id)
+      rig.schedules.resume(tx, other.id)
+      rig.schedules.prune(tx)
+      rig.schedules.markNotifyUnreachable(tx, other.id)
+      rig.schedules.remove(tx, other.id)
+    }),
+  ]
+  expect(used.length).toBeGreaterThan(15)
+  expect(slowParts(used)).toEqual([])
+})
+
+test('the list of all is in the order of the table', () => {
+  const used = plansOf(() => void rig.schedules.list(rig.records.db, { limit: 50 }))
+  expect(used.find(({ sql }) => sql.includes('order by "schedules"."seq" desc'))!.plan).toEqual([
+    'SEARCH schedules USING INTEGER PRIMARY KEY (rowid<?)',
+  ])
+})
+
+test('the runs that are expected are read in the order in which they come, and no further than is shown', () => {
+  const used = plansOf(() => void rig.schedules.listUpcoming(rig.records.db, 24))
+  expect(slowParts(used)).toEqual([])
+})
+
+test('what became of everything is read by the keys of what came due', () => {
+  const used = plansOf(() => void rig.schedules.sumUp(rig.records.db, { from: 0, scheduleId: schedule.id }))
+  const sums = used.find(({ sql }) => sql.includes('GROUP BY'))!
+  // Some rows of one schedule are put in groups; none of another one is looked at.
+  expect(sums.plan.filter((line) => line.startsWith('SCAN '))).toEqual([])
+  expect(sums.plan).toContainEqual(
+    expect.stringMatching(/^SEARCH occurrence USING INDEX occurrences_one_per_due_time \(schedule_seq=\? AND due_at>\? AND due_at<\?\)/),
+  )
+})

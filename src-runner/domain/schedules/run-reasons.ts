@@ -1,0 +1,56 @@
+import type { Message } from '../../contract/messages.ts'
+import { STUCK_AFTER_MS } from '../../contract/schedules.ts'
+import { createMessage } from '../../lib/messages.ts'
+import { toUsd } from '../../lib/micros.ts'
+import type { LiveJob } from './schedules.sql.ts'
+
+/** Why a due time became what it is, beside its state. */
+export const REASONS = {
+  onTime: createMessage('due_on_time'),
+  caughtUp: createMessage('due_caught_up'),
+  waited: createMessage('due_waited'),
+  askedFor: createMessage('due_asked_for'),
+  paused: createMessage('due_paused'),
+  pausedWaiting: createMessage('due_paused_waiting'),
+  missed: createMessage('due_missed'),
+  noCatchUp: createMessage('due_no_catch_up'),
+  safeMode: createMessage('due_safe_mode'),
+  overtaken: createMessage('due_overtaken'),
+} as const
+
+export function tooLongAgo(catchUpMs: number): Message {
+  return createMessage('due_too_long_ago', { hours: Math.round(catchUpMs / 36_000) / 100 })
+}
+
+/** A run that begins a while after its time although Deckhand was running. */
+export function lateBy(lateMs: number): Message {
+  return createMessage('due_late', { seconds: Math.round(lateMs / 1000) })
+}
+
+export function overBudget(spentMicros: number, budgetMicros: number): Message {
+  return createMessage('due_over_budget', { spentUsd: toUsd(spentMicros), budgetUsd: toUsd(budgetMicros) })
+}
+
+/** Why the due time that came now does not run yet. */
+export function heldBy(live: LiveJob, pauseAll: boolean): Message {
+  const cause = causeOf(live, pauseAll)
+  return createMessage(cause === null ? 'due_held' : `due_held_by_${cause}`)
+}
+
+/** Why a due time that waited will not run. */
+export function skippedFor(live: LiveJob | null, pauseAll: boolean): Message {
+  if (live === null) return REASONS.overtaken
+  const cause = causeOf(live, pauseAll)
+  return createMessage(cause === null ? 'due_skipped' : `due_skipped_by_${cause}`)
+}
+
+export function behindPauseAll(reason: Message): Message {
+  return createMessage('due_behind_pause_all', { reason })
+}
+
+/** Time in a queue or asleep does not count as stuck, only time at work. null: the run is simply active. */
+function causeOf({ status, workingMs }: LiveJob, pauseAll: boolean): 'pause_all' | 'question' | 'stuck' | null {
+  if (status === 'pending' && pauseAll) return 'pause_all'
+  if (status === 'awaiting_approval') return 'question'
+  return workingMs > STUCK_AFTER_MS ? 'stuck' : null
+}

@@ -1,0 +1,106 @@
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import type { Occurrence, Schedule, ScheduleLastStatus } from '../../contract/schedules.ts'
+import { toUsd } from '../../lib/micros.ts'
+import { isTimezone, localDayStart, nextLocalDayStart } from '../../lib/zone-offsets.ts'
+import { agents } from '../agents/agents-table.ts'
+import { jobs } from '../jobs/jobs-table.ts'
+import { readAgentSpend } from '../spend/agent-spend.ts'
+import { isWatcher, nextDueAfter } from './due-times.ts'
+import { occurrences, schedules } from './schedules-table.ts'
+import { findLiveJob, readOwnSpend, type LiveJob, type OccurrenceRow, type ScheduleRow, type ScheduleToDecide } from './schedules.sql.ts'
+
+/** A due time that waits has an id of its own, which its job will get. */
+export type Waiting = Pick<OccurrenceRow, 'seq' | 'dueAt' | 'notedAt'> & { id: string }
+
+export function findRow(db: Db, scheduleId: string): ScheduleRow | null {
+  return db.select().from(schedules).where(eq(schedules.id, scheduleId)).get() ?? null
+}
+
+/** The due time that waits for the run before it. */
+export function findWaiting(db: Db, scheduleSeq: number): Waiting | null {
+  const { seq, dueAt, notedAt, id } = occurrences
+  const row = db
+    .select({ seq, dueAt, notedAt, id: sql<string>`${id}` })
+    .from(occurrences)
+    .where(and(eq(occurrences.scheduleSeq, scheduleSeq), sql`state = 'due'`))
+    .get()
+  return row ?? null
+}
+
+export function liveOf({ liveStatus, liveWorkingMs }: ScheduleToDecide): LiveJob | null {
+  return liveStatus === null ? null : { status: liveStatus, workingMs: liveWorkingMs! }
+}
+
+export function waitingOf({ waitingSeq, waitingId, waitingDueAt, waitingNotedAt }: ScheduleToDecide): Waiting | null {
+  return waitingSeq === null ? null : { seq: waitingSeq, id: waitingId!, dueAt: waitingDueAt!, notedAt: waitingNotedAt! }
+}
+
+export function selectOccurrences(db: Db) {
+  return db
+    .select({
+      ...getTableColumns(occurrences),
+      scheduleId: schedules.id,
+      jobId: jobs.id,
+      jobStatus: jobs.status,
+      quiet: jobs.quiet,
+      costUsd: jobs.costUsd,
+    })
+    .from(occurrences)
+    .innerJoin(schedules, eq(schedules.seq, occurrences.scheduleSeq))
+    .leftJoin(jobs, eq(jobs.seq, occurrences.jobSeq))
+}
+
+export function findOccurrence(db: Db, occurrenceSeq: number): Occurrence | null {
+  const row = selectOccurrences(db).where(eq(occurrences.seq, occurrenceSeq)).get()
+  return row === undefined ? null : occurrenceOf(row)
+}
+
+type OccurrenceWithJob = NonNullable<ReturnType<ReturnType<typeof selectOccurrences>['get']>>
+
+export function occurrenceOf(row: OccurrenceWithJob): Occurrence {
+  const { scheduleId, dueAt, origin, state, reason, times, untilAt, jobId, jobStatus, decidedAt } = row
+  return {
+    ...{ scheduleId, dueAt, origin, state, reason, times, untilAt, jobId, jobStatus, decidedAt },
+    id: row.id ?? jobId!,
+    quiet: row.quiet ?? false,
+    costUsd: row.costUsd ?? 0,
+  }
+}
+
+/** A schedule as it is shown at `now`. `moneyNow`: the trusted clock, whose day the budget is for. */
+export function scheduleOf(db: Db, row: ScheduleRow, { now, moneyNow }: { now: number; moneyNow: number }): Schedule {
+  const { id, entityId, agentId, name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, notifyVia, status, createdAt, updatedAt } =
+    row
+  // A system update may have removed a time zone: the schedule is shown all the same, so that it can get another one.
+  const isReadable = isTimezone(timezone)
+  const zone = isReadable ? timezone : 'UTC'
+  const day = { since: localDayStart(moneyNow, zone), until: nextLocalDayStart(moneyNow, zone) }
+  const live = findLiveJob(db, id)
+  return {
+    ...{ id, entityId, agentId, name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, notifyVia, status, createdAt, updatedAt },
+    agentName: db.select({ name: agents.name }).from(agents).where(eq(agents.id, agentId)).get()!.name,
+    catchUpHours: row.catchUpMs / 3_600_000,
+    lastStatus: lastStatusOf(row, live),
+    nextDueAt: isReadable ? nextDueOf(row, now) : null,
+    isWatcher: isWatcher(cron, timezone),
+    scheduleCursor: row.cursor,
+    lastRun: row.lastRunSeq === null ? null : findOccurrence(db, row.lastRunSeq),
+    liveJobId: live?.id ?? null,
+    agentSpentTodayUsd: toUsd(readAgentSpend(db, agentId, day.since, day.until)),
+    spentTodayUsd: toUsd(readOwnSpend(db, id, day)),
+  }
+}
+
+/** A run that waited and continues does not update its schedule, so its state is read from the job. */
+function lastStatusOf({ lastStatus }: ScheduleRow, live: LiveJob | null): ScheduleLastStatus | null {
+  const isAboutLiveJob = lastStatus === 'running' || lastStatus === 'awaiting_approval'
+  if (live === null || !isAboutLiveJob) return lastStatus
+  return live.status === 'awaiting_approval' ? 'awaiting_approval' : 'running'
+}
+
+/** A due time that is past and not yet decided is not shown as one to come. */
+function nextDueOf({ status, nextDueAt, cron, timezone }: ScheduleRow, now: number): number | null {
+  if (status === 'paused' || nextDueAt === null) return null
+  return nextDueAt > now ? nextDueAt : nextDueAfter(cron, timezone, now)
+}

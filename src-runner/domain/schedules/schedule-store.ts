@@ -1,0 +1,165 @@
+import { and, eq, sql } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { CreateSchedule, Occurrence, Schedule, ScheduleLastStatus, UpdateSchedule } from '../../contract/schedules.ts'
+import type { TerminalStatus } from '../../contract/jobs.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Ids } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import type { MovedJob } from '../jobs/job-deps.ts'
+import type { JobStore } from '../jobs/job-store.ts'
+import {
+  createSchedule,
+  deleteSchedule,
+  pauseSchedule,
+  requireRow,
+  resumeSchedule,
+  runScheduleNow,
+  updateSchedule,
+} from './change-schedule.ts'
+import { followClockBack as followBack, isPossibleDate } from './clock-changes.ts'
+import { decideSchedules, type Decision } from './decide-due.ts'
+import { pruneRunHistory } from './prune-run-history.ts'
+import { listOccurrences, listSchedules } from './list-run-history.ts'
+import type { ScheduleDeps, ScheduleHooks } from './schedule-deps.ts'
+import { findOccurrence, scheduleOf } from './schedule-rows.ts'
+import { schedules } from './schedules-table.ts'
+import { countWaiting, findNextTime, listDue, listFreed, listToResume, type DuePosition } from './schedules.sql.ts'
+import { type SummedSpan, sumUpSchedules } from './summarize-runs.ts'
+import { listUpcoming } from './upcoming-runs.ts'
+
+export type ScheduleStore = ReturnType<typeof createScheduleStore>
+
+const LAST_STATUS_OF: Record<TerminalStatus, ScheduleLastStatus> = { completed: 'success', failed: 'failed', cancelled: 'cancelled' }
+
+/**
+ * Schedules and what becomes of their due times. Functions that write take the transaction they are part of. They know
+ * no timer: whoever has one asks `nextAt` when to look, and decides one schedule after the other.
+ */
+export function createScheduleStore({
+  clock,
+  money = clock,
+  age = clock,
+  ids,
+  log,
+  jobs,
+  hooks,
+  safeMode = false,
+}: {
+  clock: Clock
+  /** Whose day a budget is for. */
+  money?: Pick<Clock, 'now'>
+  /** By which the run history forgets. */
+  age?: Pick<Clock, 'now'>
+  ids: Ids
+  log: Log
+  jobs: Pick<JobStore, 'insertAll'>
+  hooks?: Partial<ScheduleHooks>
+  safeMode?: boolean
+}) {
+  const watchers = new Set<() => void>()
+  const deps: ScheduleDeps = {
+    ...{ clock, money, ids, log, jobs, safeMode },
+    hooks: { exhausted: (tx, schedule) => hooks?.exhausted?.(tx, schedule) },
+    changed: () => watchers.forEach((watcher) => watcher()),
+    clockSeen: (now) => (latestSeen = Math.max(latestSeen, now)),
+  }
+  let prunedUpTo = 0
+  /** The latest moment of the wall clock at which something was decided. After a start nobody knows which that was. */
+  let latestSeen = Infinity
+  const isClockBehind = () => clock.now() < latestSeen && isPossibleDate(clock.now())
+  const followClockBack = (tx: Tx) => {
+    const now = clock.now()
+    followBack(tx, deps)
+    tx.afterCommit(() => (latestSeen = now))
+  }
+
+  const get = (db: Db, scheduleId: string): Schedule =>
+    scheduleOf(db, requireRow(db, scheduleId), { now: clock.now(), moneyNow: money.now() })
+
+  return {
+    /** Throws AppError schedule_not_found. */
+    get,
+    list: (db: Db, filter: { agentId?: string; cursor?: string; limit: number }) =>
+      listSchedules(db, { ...filter, now: clock.now(), moneyNow: money.now() }),
+    /** The run history of one schedule. Throws AppError schedule_not_found. */
+    listOccurrences(db: Db, filter: { scheduleId: string; cursor?: string; limit: number }) {
+      const { scheduleId, ...page } = filter
+      return listOccurrences(db, { ...page, scheduleSeq: requireRow(db, scheduleId).seq, now: clock.now() })
+    },
+    /** What came due from `from` on and before `to`, of one schedule or of all, and what became of it. */
+    sumUp: (db: Db, span: Omit<SummedSpan, 'to'> & { to?: number | undefined }) =>
+      sumUpSchedules(db, { ...span, to: Math.min(span.to ?? Infinity, clock.now() + 1) }),
+    listUpcoming: (db: Db, hours: number) =>
+      listUpcoming(db, { now: clock.now(), moneyNow: money.now(), until: clock.now() + hours * 3_600_000 }),
+
+    create: (tx: Tx, input: CreateSchedule): Schedule => get(tx, createSchedule(tx, deps, input)),
+    update(tx: Tx, scheduleId: string, input: UpdateSchedule): Schedule {
+      if (isClockBehind()) followClockBack(tx)
+      updateSchedule(tx, deps, scheduleId, input)
+      return get(tx, scheduleId)
+    },
+    pause(tx: Tx, scheduleId: string): Schedule {
+      pauseSchedule(tx, deps, scheduleId)
+      return get(tx, scheduleId)
+    },
+    resume(tx: Tx, scheduleId: string): Schedule {
+      resumeSchedule(tx, deps, scheduleId)
+      return get(tx, scheduleId)
+    },
+    remove: (tx: Tx, scheduleId: string) => deleteSchedule(tx, deps, scheduleId),
+    runNow(tx: Tx, scheduleId: string): { jobId: string; occurrence: Occurrence } {
+      const { jobId, occurrenceSeq } = runScheduleNow(tx, deps, scheduleId)
+      return { jobId, occurrence: findOccurrence(tx, occurrenceSeq)! }
+    },
+
+    /** Decides all that has come due of these schedules, each named once. */
+    decide: (tx: Tx, scheduleIds: readonly string[]): Map<string, Decision> => decideSchedules(tx, deps, scheduleIds),
+    /** At most `limit` schedules that have something to decide, behind a place in their order. */
+    listDue: (db: Db, which: 'running' | 'paused', after: DuePosition, limit: number) => listDue(db, which, clock.now(), after, limit),
+    listToResume: (db: Db) => listToResume(db, clock.now()),
+    listFreed,
+    countWaiting,
+    nextAt: (db: Db, after = -1): number | null => findNextTime(db, after),
+    /** Whether `followClockBack` is to be called before anything is decided. */
+    isClockBehind,
+    followClockBack,
+    /** Deletes one batch of what the run history no longer keeps. */
+    prune(tx: Tx): void {
+      prunedUpTo = pruneRunHistory(tx, { afterSeq: prunedUpTo, now: age.now() })
+    },
+
+    /** A hook of the job store. That its budget is spent stays to be seen when a run ends that was going before. */
+    jobEnded(tx: Tx, job: MovedJob): void {
+      const { scheduleId } = job
+      if (scheduleId === null) return
+      const isReplaced = sql`NOT (status = 'budget_exhausted' AND last_status IS 'budget_exhausted')`
+      tx.update(schedules)
+        .set({ lastStatus: LAST_STATUS_OF[job.status as TerminalStatus] })
+        .where(and(eq(schedules.id, scheduleId), isReplaced))
+        .run()
+      tx.afterCommit(deps.changed)
+    },
+    /** A hook of the job store. */
+    jobWaits(tx: Tx, { scheduleId, status }: MovedJob): void {
+      if (scheduleId === null || status !== 'awaiting_approval') return
+      const { changes } = tx
+        .update(schedules)
+        .set({ lastStatus: 'awaiting_approval' })
+        .where(and(eq(schedules.id, scheduleId), eq(schedules.lastStatus, 'running')))
+        .run()
+      if (changes > 0) tx.emit({ type: 'schedule.changed', payload: { scheduleId } })
+    },
+    /** A run succeeded and there was nowhere to say so. */
+    markNotifyUnreachable(tx: Tx, scheduleId: string): void {
+      const { changes } = tx.update(schedules).set({ lastStatus: 'notify_unreachable' }).where(eq(schedules.id, scheduleId)).run()
+      if (changes > 0) tx.emit({ type: 'schedule.changed', payload: { scheduleId } })
+    },
+
+    /** Calls back after each commit that may change what is to be decided next. Returns how to stop. */
+    watch(watcher: () => void): () => void {
+      watchers.add(watcher)
+      return () => void watchers.delete(watcher)
+    },
+  }
+}

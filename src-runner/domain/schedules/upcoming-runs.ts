@@ -1,0 +1,62 @@
+import type { Db } from '../../platform/db/database.ts'
+import type { UpcomingRun } from '../../contract/schedules.ts'
+import { memoize } from '../../lib/memoize.ts'
+import { nextLocalDayStart } from '../../lib/zone-offsets.ts'
+import { isAllPaused } from '../settings/settings.ts'
+import { listRunsAfter } from './clock-changes.ts'
+import { dueTimesBetween, isWatcher } from './due-times.ts'
+import { findOverspend } from './daily-budget.ts'
+import { findLiveJob, listDueUntil, type UpcomingRow } from './schedules.sql.ts'
+
+/** Nobody reads further, and a busy week has many thousands. */
+export const MOST_UPCOMING = 200
+
+/** The runs that are expected after `now` until `until`, the soonest first; of a watcher, one entry for all of them. */
+export function listUpcoming(db: Db, { now, moneyNow, until }: { now: number; moneyNow: number; until: number }): UpcomingRun[] {
+  const pauseAll = isAllPaused(db)
+  // Many schedules share an expression, and a watcher's times of a week are thousands.
+  const timesOf = memoize((cron: string, timezone: string, after: number, most: number) =>
+    dueTimesBetween(cron, timezone, after, until, most),
+  )
+  let runs: UpcomingRun[] = []
+  for (const row of listDueUntil(db, until, MOST_UPCOMING)) {
+    // Behind the last one that is shown, nothing has to be worked out.
+    const last = runs.length < MOST_UPCOMING ? until : runs.at(-1)!.dueAt
+    if (row.nextDueAt! > last) break
+    runs.push(...runsOf(row, row.nextDueAt!))
+    if (runs.length >= MOST_UPCOMING) runs = soonest(runs)
+  }
+  return soonest(runs)
+
+  function runsOf(row: UpcomingRow, nextDueAt: number): UpcomingRun[] {
+    const watches = isWatcher(row.cron, row.timezone)
+    const due = timesOf(row.cron, row.timezone, Math.max(now, nextDueAt - 1), watches ? Infinity : MOST_UPCOMING)
+    const ran = listRunsAfter(db, row.seq, now)
+    const times = ran.size === 0 ? due : due.filter((at) => !ran.has(at))
+    if (times.length === 0) return []
+    const head = { scheduleId: row.id, name: row.name, agentName: row.agentName }
+    const blockedBy = blockerOf(db, row, { now, moneyNow, pauseAll })
+    if (watches) return [{ ...head, dueAt: times[0]!, times: times.length, untilAt: times.at(-1)!, blockedBy: blockedBy(times[0]!, 0) }]
+    return times.map((dueAt, nth) => ({ ...head, dueAt, times: 1, untilAt: dueAt, blockedBy: blockedBy(dueAt, nth) }))
+  }
+}
+
+/** What stands in the way of the run at `dueAt`, the `nth` that comes. */
+function blockerOf(
+  db: Db,
+  row: UpcomingRow,
+  { now, moneyNow, pauseAll }: { now: number; moneyNow: number; pauseAll: boolean },
+): (dueAt: number, nth: number) => UpcomingRun['blockedBy'] {
+  const overspent = findOverspend(db, row, row.dailyBudgetMicros, moneyNow) !== null
+  const dayEnd = nextLocalDayStart(now, row.timezone)
+  const live = findLiveJob(db, row.id) !== null
+  return (dueAt, nth) => {
+    if (pauseAll) return 'pauseAll'
+    if (overspent && dueAt < dayEnd) return 'budget'
+    return live && nth === 0 ? 'overlap' : null
+  }
+}
+
+function soonest(runs: UpcomingRun[]): UpcomingRun[] {
+  return runs.sort((a, b) => a.dueAt - b.dueAt || (a.scheduleId < b.scheduleId ? -1 : 1)).slice(0, MOST_UPCOMING)
+}

@@ -1,0 +1,126 @@
+import { and, desc, eq, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import type { Db } from '../../platform/db/database.ts'
+import { DeliveryContext, type Delivery, type DeliveryDetail } from '../../contract/triggers.ts'
+import { AppError } from '../../lib/errors.ts'
+import { decodeCursor, pageOf } from '../cursors.ts'
+import { taskOfDelivery } from '../jobs/job-rows.ts'
+import { jobs } from '../jobs/jobs-table.ts'
+import { parseHeaders } from './received-headers.ts'
+import { refusals, triggers } from './triggers-table.ts'
+import { findStoredJob, listDeliveredJobs, type DeliveredJobRow } from './triggers.sql.ts'
+import { noTrigger } from './triggers.ts'
+
+type Placed = { delivery: Delivery; place: Place }
+
+/** In a trigger's inbox: the seq of a job, then the seq of a refusal after it, or 0 for the job itself. */
+type Place = [jobSeq: number, refusalSeq: number]
+const Place = z.tuple([z.number().int(), z.number().int()])
+const END: Place = [Number.MAX_SAFE_INTEGER, 0]
+
+function selectRefusals(db: Db) {
+  return db
+    .select({ refusal: refusals, triggerId: triggers.id, jobId: jobs.id })
+    .from(refusals)
+    .innerJoin(triggers, eq(triggers.seq, refusals.triggerSeq))
+    .leftJoin(jobs, eq(jobs.seq, refusals.jobSeq))
+}
+
+type RefusalRow = NonNullable<ReturnType<ReturnType<typeof selectRefusals>['get']>>
+
+/** The inbox of a trigger, newest first. Throws AppError trigger_not_found. */
+export function listDeliveries(
+  db: Db,
+  triggerId: string,
+  { cursor, limit }: { cursor?: string; limit: number },
+): { deliveries: Delivery[]; nextCursor: string | null } {
+  const before = cursor === undefined ? END : decodeCursor(cursor, Place)
+  const trigger = db.select({ seq: triggers.seq }).from(triggers).where(eq(triggers.id, triggerId)).get()
+  if (trigger === undefined) throw noTrigger()
+  const listed = { triggerId, triggerSeq: trigger.seq, before, limit: limit + 1 }
+  const rows = [...listAccepted(db, listed), ...listRefused(db, listed)].sort((a, b) => comparePlaces(b.place, a.place)).slice(0, limit + 1)
+  const page = pageOf(rows, limit, (last) => last.place)
+  return { deliveries: page.rows.map(({ delivery }) => delivery), nextCursor: page.nextCursor }
+}
+
+type Listed = { triggerId: string; triggerSeq: number; before: Place; limit: number }
+
+function listAccepted(db: Db, { triggerId, triggerSeq, before }: Listed): Placed[] {
+  return listDeliveredJobs(db, triggerSeq)
+    .map((row): Placed => ({ delivery: deliveryOfJob(row, triggerId), place: [row.seq, 0] }))
+    .filter(({ place }) => comparePlaces(place, before) < 0)
+}
+
+function listRefused(db: Db, { triggerSeq, before, limit }: Listed): Placed[] {
+  const { afterJobSeq, seq } = refusals
+  return selectRefusals(db)
+    .where(and(eq(refusals.triggerSeq, triggerSeq), sql`(${afterJobSeq}, ${seq}) < (${before[0]}, ${before[1]})`))
+    .orderBy(desc(afterJobSeq), desc(seq))
+    .limit(limit)
+    .all()
+    .map((row) => ({ delivery: deliveryOfRefusal(row), place: [row.refusal.afterJobSeq, row.refusal.seq] }))
+}
+
+function comparePlaces([jobA, refusalA]: Place, [jobB, refusalB]: Place): number {
+  return jobA - jobB || refusalA - refusalB
+}
+
+export type ReadDetail = { delivery: Delivery } & Omit<DeliveryDetail, keyof Delivery>
+
+/** Throws AppError delivery_not_found. */
+export function getDelivery(db: Db, deliveryId: string): ReadDetail {
+  const { payload, ...kept } = readStored(db, deliveryId)
+  return { ...kept, payload: payload?.toString('utf8') ?? null }
+}
+
+/** What a replay sends. Throws AppError delivery_not_found or delivery_has_no_payload. */
+export function getReplayable(
+  db: Db,
+  deliveryId: string,
+): { triggerId: string; payload: Buffer; headers: Record<string, string>; senderId: string | null } {
+  const { delivery, payload, headers } = readStored(db, deliveryId)
+  if (payload === null) {
+    throw new AppError('delivery_has_no_payload', 'The body of this delivery was not kept, so there is nothing to send again.')
+  }
+  return { triggerId: delivery.triggerId, payload, headers, senderId: delivery.senderId }
+}
+
+type StoredDelivery = Omit<ReadDetail, 'payload'> & { payload: Buffer | null }
+
+function readStored(db: Db, deliveryId: string): StoredDelivery {
+  const kept = readAccepted(db, deliveryId) ?? readRefused(db, deliveryId)
+  if (kept === null) throw new AppError('delivery_not_found', 'There is no such delivery. An inbox keeps the newest ones.')
+  return kept
+}
+
+function readAccepted(db: Db, jobId: string): StoredDelivery | null {
+  const row = findStoredJob(db, jobId)
+  if (row === undefined) return null
+  const { triggerId, task, context, payload, headers } = row
+  const given = taskOfDelivery(task, context === null ? null : (JSON.parse(context) as Record<string, unknown>))
+  const prompts = { prompt: given.task, plainPrompt: given.plainTask }
+  return { delivery: deliveryOfJob(row, triggerId), ...prompts, payload, headers: headers === null ? {} : parseHeaders(headers) }
+}
+
+function readRefused(db: Db, id: string): StoredDelivery | null {
+  const row = selectRefusals(db).where(eq(refusals.id, id)).get()
+  if (row === undefined) return null
+  const { payload, headers } = row.refusal
+  return { delivery: deliveryOfRefusal(row), prompt: null, plainPrompt: null, payload, headers: headers ?? {} }
+}
+
+function deliveryOfJob(row: DeliveredJobRow, triggerId: string): Delivery {
+  const context = DeliveryContext.safeParse(JSON.parse(row.context ?? 'null')).data
+  return {
+    ...{ id: row.id, triggerId, kind: context?.kind ?? 'webhook', outcome: 'accepted', status: 202, times: 1 },
+    ...{ senderId: context?.senderId ?? null, eventName: context?.eventName ?? null, replayOfId: context?.replayOfId ?? null },
+    missing: context?.missing ?? [],
+    ...{ jobId: row.id, bytes: row.bytes, receivedAt: row.createdAt },
+  }
+}
+
+function deliveryOfRefusal({ refusal, triggerId, jobId }: RefusalRow): Delivery {
+  const { id, outcome, status, times, senderId, eventName, bytes, receivedAt } = refusal
+  const about = { id, triggerId, outcome, status, times, senderId, eventName, jobId, bytes, receivedAt }
+  return { ...about, kind: 'webhook', replayOfId: null, missing: [] }
+}

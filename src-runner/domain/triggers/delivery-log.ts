@@ -1,0 +1,141 @@
+import { desc, eq } from 'drizzle-orm'
+import type { Database } from '../../platform/db/database.ts'
+import { transact, type Tx } from '../../platform/db/transact.ts'
+import type { DeliveryOutcome } from '../../contract/triggers.ts'
+import { messageOf } from '../../lib/errors.ts'
+import type { Ids } from '../../lib/ids.ts'
+import { jobs } from '../jobs/jobs-table.ts'
+import { parseHeaders } from './received-headers.ts'
+import type { IndexedTrigger } from './trigger-index.ts'
+import { refusals, triggers } from './triggers-table.ts'
+import { pruneRefusals, trimBodies } from './triggers.sql.ts'
+
+export type Refusal = {
+  outcome: Exclude<DeliveryOutcome, 'accepted'>
+  status: number
+  receivedAt: number
+  bytes?: number
+  /** Kept only of a delivery that came with everything it needs. */
+  payload?: Buffer | null
+  headers?: string | null
+  senderId?: string | null
+  eventName?: string | null
+  /** The job of the delivery that it repeats. */
+  jobId?: string | null
+}
+
+/**
+ * Writes refusals and trims what is kept of accepted deliveries. A refusal costs the sender nothing, so it must cost next to
+ * nothing here: refusals are counted in memory and written together about once a second. A crash, or a commit that fails,
+ * loses the last second of them and nothing else.
+ */
+export type DeliveryLog = {
+  addRefusal(trigger: Pick<IndexedTrigger, 'seq' | 'id'>, refusal: Refusal): void
+  /** Writes the trigger's refusals so far, so that they stand before the delivery that this transaction accepts. */
+  writeBefore(tx: Tx, triggerSeq: number): void
+  /** The trigger has one more delivery, so another one may be one too many. */
+  trimLater(triggerSeq: number): void
+  /** Writes everything now: before somebody reads, and before the end. */
+  flush(): void
+}
+
+const FLUSH_AFTER_MS = 1000
+/** Rows of refusals for each trigger. Accepted deliveries are kept apart, so no flood of refusals pushes one out. */
+const REFUSALS_KEPT = 50
+
+/** Of one trigger. Refusals of one outcome and one sender id are counted as one, in the order in which each first came. */
+type Counted = { triggerId: string; refusals: Map<string, { times: number; last: Refusal }> }
+
+export function createDeliveryLog({ db, ids }: { db: Database; ids: Ids }): DeliveryLog {
+  const counted = new Map<number, Counted>()
+  const toTrim = new Set<number>()
+  let isPlanned = false
+
+  function flushSoon(): void {
+    if (isPlanned) return
+    isPlanned = true
+    void db.clock.sleep(FLUSH_AFTER_MS).then(() => {
+      isPlanned = false
+      flush()
+      if (counted.size > 0) flushSoon()
+    })
+  }
+
+  function flush(): void {
+    if ((counted.size === 0 && toTrim.size === 0) || !db.connection.open) return
+    try {
+      transact(db, (tx) => {
+        for (const [triggerSeq, one] of counted) writeRefusals(tx, ids, triggerSeq, one)
+        for (const triggerSeq of toTrim) trimBodies(tx, triggerSeq)
+      })
+      counted.clear()
+      toTrim.clear()
+    } catch (error) {
+      // Most likely a full disk. They stay in memory, which holds few: they are counted by kind.
+      db.log.warn({ err: error }, `refused deliveries could not be written yet: ${messageOf(error)}`)
+    }
+  }
+
+  return {
+    addRefusal({ seq, id }, refusal) {
+      if (!counted.has(seq)) counted.set(seq, { triggerId: id, refusals: new Map() })
+      const { refusals } = counted.get(seq)!
+      const kind = kindOf(refusals, refusal)
+      refusals.set(kind, { times: (refusals.get(kind)?.times ?? 0) + 1, last: refusal })
+      flushSoon()
+    },
+    writeBefore(tx, triggerSeq) {
+      const one = counted.get(triggerSeq)
+      if (one === undefined) return
+      counted.delete(triggerSeq)
+      writeRefusals(tx, ids, triggerSeq, one)
+    },
+    trimLater(triggerSeq) {
+      toTrim.add(triggerSeq)
+      flushSoon()
+    },
+    flush,
+  }
+}
+
+/** A flood of sender ids is counted by its outcome alone. */
+function kindOf(refusals: Counted['refusals'], { outcome, senderId }: Refusal): string {
+  const kind = `${outcome} ${senderId ?? ''}`
+  return refusals.size < REFUSALS_KEPT || refusals.has(kind) ? kind : outcome
+}
+
+function writeRefusals(tx: Tx, ids: Ids, triggerSeq: number, { triggerId, refusals: counted }: Counted): void {
+  const trigger = tx.select({ newestJobSeq: triggers.newestJobSeq }).from(triggers).where(eq(triggers.seq, triggerSeq)).get()
+  // It was deleted since.
+  if (trigger === undefined) return
+  for (const { times, last } of counted.values()) {
+    writeRefusal(tx, ids, { triggerSeq, afterJobSeq: trigger.newestJobSeq ?? 0 }, times, last)
+    tx.emit({ type: 'delivery.refused', payload: { triggerId, outcome: last.outcome } })
+  }
+}
+
+/** Adds to the newest row if that says the same and no delivery was accepted since. */
+function writeRefusal(tx: Tx, ids: Ids, place: { triggerSeq: number; afterJobSeq: number }, times: number, last: Refusal): void {
+  const newest = tx
+    .select()
+    .from(refusals)
+    .where(eq(refusals.triggerSeq, place.triggerSeq))
+    .orderBy(desc(refusals.afterJobSeq), desc(refusals.seq))
+    .limit(1)
+    .get()
+  const { outcome, status, receivedAt, bytes = 0, senderId = null, eventName = null, jobId, headers, payload = null } = last
+  const jobSeq = jobId == null ? null : (tx.select({ seq: jobs.seq }).from(jobs).where(eq(jobs.id, jobId)).get()?.seq ?? null)
+  const stored = headers == null ? null : parseHeaders(headers)
+  const row = { status, receivedAt, bytes, senderId, eventName, jobSeq, headers: stored, payload }
+  if (newest?.outcome === outcome && newest.senderId === senderId && newest.afterJobSeq === place.afterJobSeq) {
+    tx.update(refusals)
+      .set({ ...row, times: newest.times + times })
+      .where(eq(refusals.seq, newest.seq))
+      .run()
+    return
+  }
+  tx.insert(refusals)
+    .values({ ...row, ...place, id: ids.next(), outcome, times })
+    .run()
+  pruneRefusals(tx, place.triggerSeq, REFUSALS_KEPT)
+}

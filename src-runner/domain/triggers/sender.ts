@@ -1,0 +1,98 @@
+import type { ReceivedHeaders } from './received-headers.ts'
+
+/** Longer than any sender's id; anything longer is ignored. */
+const MAX_ID_CHARS = 200
+const MAX_EVENT_CHARS = 100
+
+/**
+ * Headers with an id that stays the same when a delivery is sent again. Headers that name the subscription
+ * (`x-gitlab-webhook-uuid`, `x-hook-uuid`) are left out: with them every delivery would be a duplicate.
+ */
+const ID_HEADERS = [
+  // https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+  'webhook-id',
+  'svix-id',
+  // https://docs.github.com/en/webhooks/webhook-events-and-payloads#delivery-headers
+  'x-github-delivery',
+  // https://shopify.dev/docs/apps/build/webhooks/ignore-duplicates
+  'x-shopify-webhook-id',
+  // https://docs.gitlab.com/user/project/integrations/webhooks/#delivery-headers
+  'idempotency-key',
+  // https://linear.app/developers/webhooks
+  'linear-delivery',
+  // https://developer.atlassian.com/server/jira/platform/webhooks/
+  'x-atlassian-webhook-identifier',
+]
+
+const EVENT_HEADERS = [
+  'x-github-event',
+  'x-gitea-event',
+  'x-gitlab-event',
+  'x-shopify-topic',
+  'x-event-key',
+  'linear-event',
+  'sentry-hook-resource',
+  'ce-type',
+]
+
+/** The sender's own id of the delivery, which tells duplicates. null: none, or not a plausible one. */
+export function senderIdOf(headers: ReceivedHeaders, payload: unknown): string | null {
+  for (const name of ID_HEADERS) {
+    const id = printable(ownOf(headers, name), MAX_ID_CHARS)
+    if (id !== null) return id
+  }
+  if (isStripeEvent(payload)) return printable(ownOf(payload, 'id'), MAX_ID_CHARS)
+  if (isSlackEvent(payload)) return printable(ownOf(payload, 'event_id'), MAX_ID_CHARS)
+  return null
+}
+
+/** What a delivery is about: `push`, `issues.opened`, `charge.succeeded`. null: unknown. */
+export function eventNameOf(headers: ReceivedHeaders, payload: unknown): string | null {
+  for (const name of EVENT_HEADERS) {
+    const event = printable(ownOf(headers, name), MAX_EVENT_CHARS)
+    if (event === null) continue
+    const action = name === 'x-github-event' ? printable(ownOf(payload, 'action'), MAX_EVENT_CHARS) : null
+    return action === null ? event : `${event}.${action}`
+  }
+  if (isSlackEvent(payload)) return printable(ownOf(ownOf(payload, 'event'), 'type'), MAX_EVENT_CHARS)
+  for (const name of ['type', 'event', 'event_type', 'eventType']) {
+    const event = printable(ownOf(payload, name), MAX_EVENT_CHARS)
+    if (event !== null) return event
+  }
+  return null
+}
+
+/** GitHub sends it when a webhook is created: https://docs.github.com/en/webhooks/webhook-events-and-payloads#ping */
+export function isPing(headers: ReceivedHeaders): boolean {
+  return headers['x-github-event'] === 'ping'
+}
+
+/** What Slack expects in the response when an address is registered: https://docs.slack.dev/reference/events/url_verification */
+export function challengeOf(payload: unknown): string | null {
+  const challenge = ownOf(payload, 'type') === 'url_verification' ? ownOf(payload, 'challenge') : null
+  return typeof challenge === 'string' ? challenge : null
+}
+
+/** https://docs.stripe.com/api/events/object */
+function isStripeEvent(payload: unknown): boolean {
+  return ownOf(payload, 'object') === 'event'
+}
+
+/** https://docs.slack.dev/apis/events-api/#the-events-api-request-wrapper */
+function isSlackEvent(payload: unknown): boolean {
+  return ownOf(payload, 'type') === 'event_callback'
+}
+
+function ownOf(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+  return (value as Record<string, unknown>)[key]
+}
+
+const PRINTABLE = /^[\x20-\x7e]+$/
+
+/** null rather than a part of it: two ids with the same beginning are two ids. */
+function printable(value: unknown, maxChars: number): string | null {
+  if (typeof value !== 'string' || value.length > maxChars) return null
+  const text = value.trim()
+  return PRINTABLE.test(text) ? text : null
+}

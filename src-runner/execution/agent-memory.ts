@@ -1,0 +1,86 @@
+import type { Database } from '../platform/db/database.ts'
+import { commitSoon } from '../platform/db/transact.ts'
+import type { Memory } from '../contract/memory.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Ids } from '../lib/ids.ts'
+import type { Claim } from '../domain/jobs/claim.ts'
+import type { JobStore } from '../domain/jobs/job-store.ts'
+import { recordJobMemories } from '../domain/memory/job-memories.ts'
+import { createMemory, deleteMemory, findMemory, findWriter, recallMemories } from '../domain/memory/memories.ts'
+import type { AgentMemory } from '../agent/tools/tool.ts'
+import { StaleClaimError } from '../lib/errors.ts'
+
+const PROMPT_CHARS = 4_000
+const PROMPT_MEMORIES = 100
+
+type MemoryDeps = { db: Database; clock: Clock; ids: Ids; jobs: Pick<JobStore, 'isHeld'> }
+
+/** `isUntrusted`: whether the job has read untrusted text by now. */
+export function createAgentMemory(
+  deps: MemoryDeps,
+  { claim, agentId, isUntrusted }: { claim: Claim; agentId: string; isUntrusted: () => boolean },
+): AgentMemory {
+  const { db, jobs } = deps
+  const { jobId } = claim
+  const isVisible = (memory: Memory) => memory.agentId === null || memory.agentId === agentId
+  const requireClaim = (tx: Parameters<typeof jobs.isHeld>[0]) => {
+    if (!jobs.isHeld(tx, claim)) throw new StaleClaimError(claim)
+  }
+  return {
+    remember: (callId, { text, shared }) =>
+      commitSoon(db, (tx) => {
+        requireClaim(tx)
+        const writer = { agentId, jobId, callId }
+        return createMemory(tx, deps, { agentId: shared ? null : agentId, text, writer, untrusted: isUntrusted() })
+      }),
+
+    recall: (_callId, { query, limit }) =>
+      commitSoon(db, (tx) => {
+        requireClaim(tx)
+        const recalled = recallMemories(tx, { agentId, query, limit })
+        recordJobMemories(tx, deps, jobId, 'recall', recalled.found)
+        return recalled
+      }),
+
+    find(memoryId) {
+      const memory = findMemory(db, memoryId)
+      return memory !== null && isVisible(memory) ? memory : null
+    },
+
+    forget: (memoryId) =>
+      commitSoon(db, (tx) => {
+        requireClaim(tx)
+        const memory = findMemory(tx, memoryId)
+        if (memory === null || !isVisible(memory)) return false
+        deleteMemory(tx, memoryId)
+        return true
+      }),
+
+    isOwn: ({ id }) => findWriter(db, id) === agentId,
+  }
+}
+
+export type PromptMemory = { text: string; shared: boolean }
+
+/**
+ * The newest memories that fit into the prompt, oldest first. Never those written after reading untrusted text: a prompt is
+ * the person's voice. `recall` finds them, marked.
+ */
+export async function takePromptMemories(
+  deps: Omit<MemoryDeps, 'jobs' | 'ids'>,
+  jobId: string,
+  agentId: string,
+): Promise<{ memories: PromptMemory[]; hasMore: boolean }> {
+  const { db } = deps
+  const { found } = recallMemories(db, { agentId, query: '', limit: PROMPT_MEMORIES, trustedOnly: true })
+  const { total } = recallMemories(db, { agentId, query: '', limit: 0 })
+  const taken: Memory[] = []
+  let chars = 0
+  for (const memory of found) {
+    chars += memory.text.length
+    if (chars > PROMPT_CHARS) break
+    taken.push(memory)
+  }
+  if (taken.length > 0) await commitSoon(db, (tx) => recordJobMemories(tx, deps, jobId, 'prompt', taken))
+  return { memories: taken.reverse().map(({ text, agentId: owner }) => ({ text, shared: owner === null })), hasMore: total > taken.length }
+}

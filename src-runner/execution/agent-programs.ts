@@ -1,0 +1,92 @@
+import type { Database } from '../platform/db/database.ts'
+import type { readLoginPath } from '../platform/programs/login-path.ts'
+import { createUserToolchain, systemPrograms, type UserToolchain } from '../platform/programs/user-toolchain.ts'
+import type { Settings } from '../contract/settings.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { listAgentFolders } from '../domain/agents/agents.ts'
+import type { FoundPrograms } from './health-checks.ts'
+
+export type AgentProgramsDeps = {
+  db: Database
+  clock: Pick<Clock, 'sleep'>
+  log: Log
+  dataDir: string
+  settings: () => Pick<Settings, 'ownPrograms'>
+  readPath: typeof readLoginPath
+}
+
+export type AgentPrograms = {
+  /** The programs for a command. `closed`: what its agent may not see. */
+  find(closed: readonly string[]): Promise<UserToolchain>
+  /** Well-known programs, as of the last look. */
+  names(): readonly string[]
+  /** Resolves when the first look is over, after `FIRST_LOOK_MS` at the latest. */
+  firstLook(signal: AbortSignal): Promise<void>
+  /** Asks the person's shell where their programs are. */
+  lookAgain(): Promise<void>
+  examine(): Promise<FoundPrograms>
+  close(): void
+}
+
+/** Shells with many start-up files take a second or two. A job that waits longer starts without the list of programs. */
+const FIRST_LOOK_MS = 5_000
+
+/** The system's programs, and the person's own if the settings allow it. */
+export function createAgentPrograms({ db, clock, log, dataDir, settings, readPath }: AgentProgramsDeps): AgentPrograms {
+  const over = new AbortController()
+  const own = createUserToolchain({ readPath, signal: over.signal, dataDir, writable: () => listAgentFolders(db) })
+  let names: readonly string[] = []
+  const looked = Promise.withResolvers<void>()
+
+  // Windows has no sandbox.
+  const isOn = () => settings().ownPrograms && process.platform !== 'win32'
+  const find = async (closed: readonly string[]) => (isOn() ? own.find(closed) : systemPrograms())
+
+  async function see(): Promise<UserToolchain> {
+    const programs = await find([])
+    names = await own.names(programs)
+    return programs
+  }
+
+  async function quietly(look: () => Promise<void>): Promise<void> {
+    try {
+      await look()
+    } catch (error) {
+      if (!over.signal.aborted) log.warn({ error }, "could not read the person's program folders")
+    }
+  }
+
+  const stopListening = db.onEvents((event) => {
+    if (event.type === 'settings.changed' && event.payload.keys.includes('ownPrograms')) void quietly(async () => void (await see()))
+  })
+
+  return {
+    find,
+    names: () => names,
+    async firstLook(signal) {
+      const over = new AbortController()
+      const late = clock.sleep(FIRST_LOOK_MS, AbortSignal.any([signal, over.signal]))
+      await Promise.race([looked.promise, late.catch(() => {})])
+      over.abort()
+    },
+    async lookAgain() {
+      await quietly(async () => {
+        const login = isOn() ? await own.refresh() : null
+        const { used, leftOut } = await see()
+        if (login !== null) log.info({ shell: login.shell, problem: login.problem, used, leftOut }, "read the person's program folders")
+      })
+      looked.resolve()
+    },
+    async examine() {
+      const on = isOn()
+      const [{ used, leftOut }, login] = await Promise.all([see(), on ? own.login() : null])
+      const unasked = login === null || login.problem === null ? null : { shell: login.shell, agentsWrite: login.agentsWrite === true }
+      return { names, used, leftOut, isOn: on, unasked }
+    },
+    close() {
+      stopListening()
+      over.abort()
+    },
+  }
+}

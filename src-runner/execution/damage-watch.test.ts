@@ -1,0 +1,66 @@
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { transact } from '../platform/db/transact.ts'
+import { createEventHub } from '../platform/events/event-hub.ts'
+import { silentLog } from '../lib/log.ts'
+import { openRecordsRig, type RecordsRig } from '../testing/records-rig.ts'
+import { createDamageWatch, type DamageWatch } from './damage-watch.ts'
+
+const MINUTE = 60_000
+const WEEK = 7 * 24 * 60 * MINUTE
+
+let rig: RecordsRig
+let watch: DamageWatch | null
+beforeEach(() => {
+  rig = openRecordsRig()
+  watch = null
+})
+afterEach(() => {
+  watch?.stop()
+  rig.close()
+})
+
+/** Each look of the watch, as it asks for a check. */
+function start(isWhollyChecked: boolean): { checks: Promise<string[]>[] } {
+  const checks: Promise<string[]>[] = []
+  const findDamage = () => (checks.push(rig.db.findDamage()), checks.at(-1)!)
+  watch = createDamageWatch({
+    db: { ...rig.db, isWhollyChecked, findDamage },
+    hub: createEventHub({ db: rig.db }),
+    clock: rig.clock,
+    log: silentLog,
+  })
+  watch.start()
+  return { checks }
+}
+
+const happen = () => transact(rig.db, (tx) => tx.emit({ type: 'settings.changed', payload: { keys: [] } }))
+
+test('a file that the start has checked is checked a week later, and damage that nobody met is found', { timeout: 30_000 }, async () => {
+  const { checks } = start(true)
+  const root = rig.db.prepare<{ rootpage: number }>("SELECT rootpage FROM sqlite_schema WHERE name = 'webhook_refusals'").get()!.rootpage
+  rig.db.connection.pragma('wal_checkpoint(TRUNCATE)')
+  const handle = openSync(rig.file, 'r+')
+  writeSync(handle, Buffer.alloc(4096), 0, 4096, (root - 1) * 4096)
+  closeSync(handle)
+  rig.clock.advance(WEEK - MINUTE)
+  expect(checks).toEqual([])
+  expect(rig.db.trouble()).toBeNull()
+  rig.clock.advance(2 * MINUTE)
+  expect(checks).toHaveLength(1)
+  expect(await checks[0]).toEqual([expect.stringContaining('webhook_refusals')])
+  expect(rig.db.trouble()).toBe('damaged')
+})
+
+test('a larger file is checked as soon as nothing has happened for a while', () => {
+  const { checks } = start(false)
+  for (let minutes = 0; minutes < 59; minutes++) {
+    happen()
+    rig.clock.advance(MINUTE / 2)
+    happen()
+    rig.clock.advance(MINUTE / 2)
+  }
+  expect(checks).toEqual([])
+  rig.clock.advance(MINUTE)
+  expect(checks).toHaveLength(1)
+})

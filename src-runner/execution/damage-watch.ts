@@ -1,0 +1,45 @@
+import type { Database } from '../platform/db/database.ts'
+import type { EventHub } from '../platform/events/event-hub.ts'
+import type { Clock } from '../lib/clock.ts'
+import { messageOf } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+
+export type DamageWatch = { start(): void; stop(): void }
+
+const LOOK_EVERY_MS = 30_000
+/** A start checks only a small file completely. */
+const SOON_MS = 60_000
+const WEEK_MS = 7 * 24 * 3_600_000
+/** Even if the app is never idle. */
+const LONGEST_DELAY_MS = 3_600_000
+
+/** Checks the whole database once a week, and soon after a start that could not, when the app is idle. */
+export function createDamageWatch({ db, hub, clock, log }: { db: Database; hub: EventHub; clock: Clock; log: Log }): DamageWatch {
+  const stops: (() => void)[] = []
+  let dueAt = clock.monotonic() + (db.isWhollyChecked ? WEEK_MS : SOON_MS)
+  let isIdle = false
+
+  function look(): void {
+    const wasIdle = isIdle
+    isIdle = true
+    const now = clock.monotonic()
+    if (now < dueAt || (!wasIdle && now < dueAt + LONGEST_DELAY_MS)) return
+    dueAt = now + WEEK_MS
+    db.findDamage().then(
+      (found) => log.info({ found }, found.length === 0 ? 'checked the whole database: no damage' : 'the database is damaged'),
+      (error: unknown) => {
+        dueAt = clock.monotonic() + LONGEST_DELAY_MS
+        log.warn({ err: error }, `the database could not be checked this time: ${messageOf(error)}`)
+      },
+    )
+  }
+
+  return {
+    start: () =>
+      void stops.push(
+        clock.every(LOOK_EVERY_MS, look),
+        hub.subscribe(() => void (isIdle = false)),
+      ),
+    stop: () => stops.splice(0).forEach((stop) => stop()),
+  }
+}

@@ -1,0 +1,111 @@
+import { englishText } from '../lib/messages.ts'
+import type { Database } from '../platform/db/database.ts'
+import { commitSoon } from '../platform/db/transact.ts'
+import type { Agent } from '../contract/agents.ts'
+import { isTerminal, type Job } from '../contract/jobs.ts'
+import type { Taint } from '../contract/rules.ts'
+import { listAgents } from '../domain/agents/agents.ts'
+import type { ApprovalStore } from '../domain/approvals/approvals.ts'
+import type { Claim } from '../domain/jobs/claim.ts'
+import type { JobStore } from '../domain/jobs/job-store.ts'
+import type { PolicyQuestion, PolicyVerdict } from '../agent/loop/loop-types.ts'
+import { DelegateArgs } from '../agent/tools/delegate/delegate.ts'
+import { guestOf } from './prompt.ts'
+import { StaleClaimError } from '../lib/errors.ts'
+
+/** How many levels of jobs may be below a job. */
+export const MAX_DEPTH = 3
+
+export type Delegation = {
+  /** The state of a call that has started a job: still waiting, or the result. null: it has not. */
+  look(job: Job, callId: string): PolicyVerdict | null
+  /** The answer to a call that starts no job. null: it would start one. */
+  answerAtOnce(job: Job, agent: Agent, args: Record<string, unknown>): PolicyVerdict | null
+  /** Starts the job, once for each call. Throws StaleClaimError. */
+  begin(job: Job, agent: Agent, claim: Claim, question: PolicyQuestion): Promise<PolicyVerdict>
+}
+
+const WAIT: PolicyVerdict = { verdict: 'wait', status: 'awaiting_child' }
+
+/**
+ * Work that an agent gives to another one. The child job is found by the call that started it, so a restarted parent finds
+ * the same child. The child's end wakes the parent in the same commit.
+ */
+export function createDelegation({
+  db,
+  jobs,
+  approvals,
+}: {
+  db: Database
+  jobs: JobStore
+  approvals: Pick<ApprovalStore, 'readTaints'>
+}): Delegation {
+  function look(job: Job, callId: string): PolicyVerdict | null {
+    const child = jobs.findChildOfCall(db, job.id, callId)
+    if (child === null) return null
+    return isTerminal(child.status) ? resultOf(child) : WAIT
+  }
+
+  /** The child's taints come with its result. */
+  function resultOf(child: Job): PolicyVerdict {
+    const taints = approvals.readTaints(db, child.id)
+    const addsTaint: Taint[] = []
+    if (taints.private !== null) addsTaint.push('private')
+    if (taints.untrusted !== null) addsTaint.push('untrusted')
+    const output = child.output === null ? [] : [`Result: ${JSON.stringify(child.output)}`]
+    const said = child.result === null || child.result === '' ? [] : [child.result]
+    if (child.status === 'completed') return { verdict: 'answer', ok: true, output: [...said, ...output].join('\n\n'), addsTaint }
+    const why =
+      child.status === 'cancelled'
+        ? 'was stopped by the person'
+        : `failed: ${child.errorMessage === null ? (child.error ?? '') : englishText(child.errorMessage)}`
+    return { verdict: 'answer', ok: false, output: [`${child.agentName} ${why}`, ...said, ...output].join('\n\n'), addsTaint }
+  }
+
+  function find(job: Job, agent: Agent, args: Record<string, unknown>): { helper: Agent; task: string } | { answer: PolicyVerdict } {
+    const wanted = DelegateArgs.parse(args)
+    const others = listAgents(db, { entityId: agent.entityId, limit: 200 }).agents.filter(({ id }) => id !== agent.id)
+    const helper = others.find(({ name, slug }) => isSameName(name, wanted.agent) || slug === wanted.agent)
+    if (helper === undefined) {
+      const names =
+        others.length === 0 ? 'There are no other agents.' : `The other agents are: ${others.map(({ name }) => name).join(', ')}.`
+      const output = wanted.agent === undefined ? names : `Not run: there is no agent '${wanted.agent}'. ${names}`
+      return { answer: { verdict: 'answer', ok: wanted.agent === undefined, output } }
+    }
+    if (wanted.task === '')
+      return { answer: { verdict: 'answer', ok: false, output: 'Not run: say in `task` what the other agent should do.' } }
+    if (jobs.depthOf(db, job.id) >= MAX_DEPTH) {
+      const reason = `delegated work may be delegated at most ${MAX_DEPTH} times, and this job is at that limit.`
+      return { answer: { verdict: 'deny', reason } }
+    }
+    return { helper, task: wanted.task }
+  }
+
+  function answerAtOnce(job: Job, agent: Agent, args: Record<string, unknown>): PolicyVerdict | null {
+    const found = find(job, agent, args)
+    return 'answer' in found ? found.answer : null
+  }
+
+  async function begin(job: Job, agent: Agent, claim: Claim, { call, args }: PolicyQuestion): Promise<PolicyVerdict> {
+    const found = find(job, agent, args)
+    if ('answer' in found) return found.answer
+    await commitSoon(db, (tx) => {
+      if (!jobs.isHeld(tx, claim)) throw new StaleClaimError(claim)
+      const guest = guestOf(job)
+      const forGuest = guest === null ? {} : { isGuest: true, personName: guest.name }
+      const context = { delegatedBy: agent.name, parentJobId: job.id, ...forGuest }
+      jobs.enqueue(tx, {
+        ...{ agentId: found.helper.id, channel: 'delegation', task: found.task, context },
+        parentJobId: job.id,
+        parentCallId: call.callId,
+      })
+    })
+    return WAIT
+  }
+
+  return { look, answerAtOnce, begin }
+}
+
+function isSameName(name: string, wanted: string | undefined): boolean {
+  return wanted !== undefined && name.normalize().toLowerCase() === wanted.normalize().toLowerCase()
+}

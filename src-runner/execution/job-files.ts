@@ -1,0 +1,216 @@
+import type { Message } from '../contract/messages.ts'
+import type { Database } from '../platform/db/database.ts'
+import { commitSoon } from '../platform/db/transact.ts'
+import type { FileDiff, WrittenFile } from '../contract/files.ts'
+import { TERMINAL_STATUSES, type Job } from '../contract/jobs.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Ids } from '../lib/ids.ts'
+import { createMessage } from '../lib/messages.ts'
+import type { Blobs } from '../domain/files/blobs.ts'
+import { endChange, listChanges, startChange, type ChangedPath, type ContentState } from '../domain/files/file-changes.ts'
+import { diffTexts } from '../domain/files/unified-diff.ts'
+import { findTrail, trailOfCall, trailsOf, type PathTrail, type WrittenTrail } from '../domain/files/written-files.ts'
+import type { JobStore } from '../domain/jobs/job-store.ts'
+import { moveFile, putFile, removeFile } from '../agent/files/change-file.ts'
+import { findFile } from '../agent/files/file-state.ts'
+import { PathRefused } from '../agent/files/folder-paths.ts'
+import { sniff, SNIFF_BYTES } from '../agent/files/text-of-file.ts'
+import { draftNameFor } from '../agent/tools/file-journal.ts'
+import { isThere, placeOf, resolveStartedChange, resolveStartedChanges, withSpot } from './file-journal.ts'
+
+/** What jobs did to files, to view and undo. All throw AppError job_not_found. */
+export type JobFiles = {
+  list(jobId: string): Promise<WrittenFile[]>
+  /** From the kept contents alone. Throws AppError file_not_written. */
+  diff(jobId: string, path: string, callId?: string): Promise<FileDiff>
+  /** Throws AppError file_not_written, file_changed_since, file_cannot_be_undone. */
+  undo(jobId: string, path: string, force: boolean): Promise<WrittenFile>
+}
+
+type JobFilesDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  blobs: Blobs
+  jobs: Pick<JobStore, 'getJob'>
+  closedFolders: readonly string[]
+}
+
+export function createJobFiles(deps: JobFilesDeps): JobFiles {
+  /** One undo at a time: two of one file would take each other for somebody else's change. */
+  let undoing: Promise<unknown> = Promise.resolve()
+
+  async function read(jobId: string): Promise<{ job: Job; trails: WrittenTrail[] }> {
+    const job = deps.jobs.getJob(deps.db, jobId)
+    if ((TERMINAL_STATUSES as readonly string[]).includes(job.status)) await resolveStartedChanges(deps, jobId)
+    return { job, trails: trailsOf(listChanges(deps.db, jobId)) }
+  }
+
+  async function undo(jobId: string, path: string, force: boolean): Promise<WrittenFile> {
+    const { job, trails } = await read(jobId)
+    const trail = findTrail(trails, path) ?? notWritten()
+    await requireUndoable(deps, trail, force)
+    await undoTrail(deps, job, trail, force)
+    await commitSoon(deps.db, (tx) =>
+      tx.emit({ type: 'files.undone', payload: { jobId, agentId: job.agentId, conversationId: job.conversationId, path: trail.at.shown } }),
+    )
+    return writtenFileOf(deps, findTrail(trailsOf(listChanges(deps.db, jobId)), path) ?? notWritten())
+  }
+
+  return {
+    async list(jobId) {
+      const files: WrittenFile[] = []
+      for (const trail of (await read(jobId)).trails) files.push(await writtenFileOf(deps, trail))
+      return files
+    },
+
+    async diff(jobId, path, callId) {
+      deps.jobs.getJob(deps.db, jobId)
+      const changes = listChanges(deps.db, jobId)
+      const trail = callId === undefined ? findTrail(trailsOf(changes), path) : trailOfCall(changes, callId, path)
+      return diffOf(deps, trail ?? notWritten())
+    },
+
+    undo(jobId, path, force) {
+      const done = undoing.then(() => undo(jobId, path, force))
+      undoing = done.catch(() => {})
+      return done
+    },
+  }
+}
+
+function notWritten(): never {
+  throw new AppError('file_not_written', 'This job wrote no such file.')
+}
+
+async function writtenFileOf(deps: JobFilesDeps, trail: WrittenTrail): Promise<WrittenFile> {
+  return {
+    path: trail.at.shown,
+    change: trail.change,
+    movedFrom: trail.origin?.at.shown ?? null,
+    callIds: trail.origin === null ? trail.callIds : [...new Set([...trail.origin.callIds, ...trail.callIds])],
+    binary: trail.binary,
+    sizeBefore: trail.from?.size ?? null,
+    sizeAfter: trail.left?.size ?? null,
+    undoable: (await obstacleTo(deps, trail)) === null && (await isAsLeft(deps, trail)),
+    undone: trail.undone,
+  }
+}
+
+async function diffOf({ blobs }: JobFilesDeps, trail: WrittenTrail): Promise<FileDiff> {
+  const path = trail.at.shown
+  const head = { path, change: trail.change, binary: trail.binary }
+  if (trail.binary) return { ...head, diff: '', truncated: false }
+  const names = {
+    before: trail.from === null ? '/dev/null' : `a/${trail.origin?.at.shown ?? path}`,
+    after: trail.left === null ? '/dev/null' : `b/${path}`,
+  }
+  if (trail.from?.mark === trail.left?.mark) return { ...head, diff: diffTexts(names, '', '').text, truncated: false }
+  const [before, after] = await Promise.all([contentOf(blobs, trail.from), contentOf(blobs, trail.left)])
+  // Too large to have been kept.
+  if (before === null || after === null) return { ...head, diff: '', truncated: true }
+  if (before.binary || after.binary) return { ...head, binary: true, diff: '', truncated: false }
+  const { text, truncated } = diffTexts(names, before.text, after.text)
+  return { ...head, diff: text, truncated }
+}
+
+async function contentOf(blobs: Blobs, state: ContentState | null): Promise<{ text: string; binary: boolean } | null> {
+  if (state === null) return { text: '', binary: false }
+  const bytes = await blobs.read(state.mark)
+  if (bytes === null) return null
+  const kind = sniff(bytes.subarray(0, SNIFF_BYTES))
+  return 'binary' in kind ? { text: '', binary: true } : { text: new TextDecoder(kind.encoding).decode(bytes), binary: false }
+}
+
+/** Whether the file, and its former place, are as the job left them. */
+async function isAsLeft({ closedFolders }: JobFilesDeps, trail: PathTrail): Promise<boolean> {
+  if (!(await isThere(trail.at, trail.now, closedFolders))) return false
+  return trail.origin === null || isThere(trail.origin.at, trail.origin.now, closedFolders)
+}
+
+/** Why the former content cannot be restored. null: it can. */
+async function obstacleTo({ blobs }: JobFilesDeps, trail: PathTrail): Promise<Message | null> {
+  if (trail.undone) return createMessage('undone_already')
+  const { at, origin } = trail
+  if (origin === null && trail.before?.mark === trail.now?.mark) return createMessage('undo_nothing', { path: at.shown })
+  const moved = origin !== null && origin.before?.mark === trail.now?.mark
+  for (const state of [trail.before, moved ? null : (origin?.before ?? null)]) {
+    if (state !== null && !(await blobs.has(state.mark))) return createMessage('undo_too_large', { path: at.shown, size: state.size })
+  }
+  return null
+}
+
+async function requireUndoable(deps: JobFilesDeps, trail: PathTrail, force: boolean): Promise<void> {
+  const obstacle = await obstacleTo(deps, trail)
+  if (obstacle !== null) throw new AppError('file_cannot_be_undone', obstacle)
+  if (!force && !(await isAsLeft(deps, trail)))
+    throw new AppError('file_changed_since', createMessage('file_changed', { path: trail.at.shown }))
+}
+
+/** Restores the former content before it removes what the job left, so that a file is never in neither place. */
+async function undoTrail(deps: JobFilesDeps, job: Job, trail: PathTrail, force: boolean): Promise<void> {
+  const { origin } = trail
+  if (origin !== null && origin.before?.mark === trail.now?.mark && !force) {
+    await moveBack(deps, job, trail, origin)
+    if (trail.before === null) return
+  } else if (origin !== null) {
+    await putBack(deps, job, origin.at, origin.before, trail.binary)
+  }
+  await putBack(deps, job, trail.at, trail.before, trail.binary)
+}
+
+async function putBack(deps: JobFilesDeps, job: Job, at: ChangedPath, wanted: ContentState | null, binary: boolean): Promise<void> {
+  const bytes = wanted === null ? null : await deps.blobs.read(wanted.mark)
+  if (wanted !== null && bytes === null) throw new AppError('file_cannot_be_undone', createMessage('undo_not_kept', { path: at.shown }))
+  await explained(() =>
+    withSpot(placeOf(at, deps.closedFolders), { makeFolders: wanted !== null }, async (spot) => {
+      const found = await findFile(spot)
+      if (found?.bytes) await deps.blobs.keep(found.state.mark, found.bytes)
+      const entry = { at, from: null, before: found?.state ?? null, after: wanted, binary }
+      await recorded(deps, job, entry, async () => {
+        if (found?.state.mark === wanted?.mark) return
+        if (bytes !== null && wanted !== null)
+          await putFile(spot, bytes, { expected: found?.stats ?? null, mode: wanted.mode, draft: draftNameFor(job.id, 'undo') })
+        else if (found !== null) await removeFile(spot, found.stats)
+      })
+    }),
+  )
+}
+
+async function moveBack(deps: JobFilesDeps, job: Job, trail: PathTrail, origin: PathTrail): Promise<void> {
+  await explained(() =>
+    withSpot(placeOf(trail.at, deps.closedFolders), {}, (source) =>
+      withSpot(placeOf(origin.at, deps.closedFolders), { makeFolders: true }, async (target) => {
+        const found = await findFile(source)
+        if (found === null) return
+        const entry = { at: origin.at, from: trail.at, before: found.state, after: found.state, binary: trail.binary }
+        await recorded(deps, job, entry, () => moveFile(source, target, { expected: found.stats, draft: draftNameFor(job.id, 'undo') }))
+      }),
+    ),
+  )
+}
+
+type Undo = Pick<Parameters<typeof startChange>[2], 'at' | 'from' | 'before' | 'after' | 'binary'>
+
+async function recorded(deps: JobFilesDeps, job: Job, entry: Undo, effect: () => Promise<void>): Promise<void> {
+  const { db } = deps
+  const id = await commitSoon(db, (tx) =>
+    startChange(tx, deps, { ...entry, op: 'undo', jobId: job.id, agentId: job.agentId, callId: null, own: false }),
+  )
+  try {
+    await effect()
+  } catch (thrown) {
+    await resolveStartedChange(deps, job.id, id)
+    throw thrown
+  }
+  await commitSoon(db, (tx) => endChange(tx, deps, id, 'done'))
+}
+
+async function explained(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (thrown) {
+    throw thrown instanceof PathRefused ? new AppError('file_cannot_be_undone', thrown.message, { cause: thrown }) : thrown
+  }
+}

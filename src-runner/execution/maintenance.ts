@@ -1,0 +1,72 @@
+import type { Database } from '../platform/db/database.ts'
+import { transact, type Tx } from '../platform/db/transact.ts'
+import type { EventHub } from '../platform/events/event-hub.ts'
+import { pruneEvents } from '../platform/events/event-log.sql.ts'
+import type { TrustedClock } from '../platform/time/trusted-clock.ts'
+import type { StoredEvent } from '../contract/events.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { ApprovalStore } from '../domain/approvals/approvals.ts'
+import { moveGivingUp } from '../domain/outbox/send-message.ts'
+
+export type MaintenanceDeps = { db: Database; hub: EventHub; clock: Clock; log: Log; times: TrustedClock; approvals: ApprovalStore }
+
+export type Maintenance = { start(): void; stop(): void }
+
+const EVENTS_KEPT = { rows: 200_000, forMs: 30 * 24 * 3_600_000, checkEveryMs: 3_600_000 }
+const LOOK_EVERY_MS = 30_000
+
+export function createMaintenance({ db, hub, clock, log, times, approvals }: MaintenanceDeps): Maintenance {
+  const stops: (() => void)[] = []
+
+  function keepTime(): void {
+    try {
+      const byMs = transact(db, (tx) => {
+        const byMs = times.adjust(tx)
+        if (byMs !== 0) moveDeadlines(tx, byMs)
+        return byMs
+      })
+      if (byMs !== 0) log.warn({ byMs }, 'the clock was changed: its new time is trusted after a day, or when it is set right')
+      transact(db, (tx) => approvals.expireDue(tx))
+    } catch (error) {
+      log.warn({ error }, 'could not expire approvals this time')
+    }
+  }
+
+  function moveDeadlines(tx: Tx, byMs: number): void {
+    approvals.moveExpiry(tx, byMs)
+    moveGivingUp(tx, byMs)
+    tx.emit({ type: 'clock.set', payload: { byMs } })
+  }
+
+  function forgetOldEvents(): void {
+    try {
+      transact(db, (tx) => pruneEvents(tx, { keepRows: EVENTS_KEPT.rows, olderThan: times.age.now() - EVENTS_KEPT.forMs }))
+    } catch (error) {
+      log.warn({ error }, 'could not remove old events')
+    }
+  }
+
+  /** A cap that a person raised lets those go on who wait for more budget. */
+  function reconsiderBudgets(event: StoredEvent): void {
+    const isAboutSpendingLimits =
+      event.type === 'agent.changed' || (event.type === 'settings.changed' && event.payload.keys.includes('dayBudgetUsd'))
+    if (isAboutSpendingLimits) transact(db, (tx) => approvals.reconsiderBudgets(tx))
+  }
+
+  return {
+    start() {
+      keepTime()
+      stops.push(
+        hub.subscribe(reconsiderBudgets),
+        clock.every(EVENTS_KEPT.checkEveryMs, forgetOldEvents),
+        clock.every(LOOK_EVERY_MS, keepTime),
+      )
+    },
+    stop() {
+      // Time between this moment and the next start counts as off.
+      if (stops.length > 0) keepTime()
+      for (const stop of stops.splice(0)) stop()
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import type { Database } from '../platform/db/database.ts'
+import { NO_TAINTS, type TaintSource, type Taints, type SimulateCall, type SimulatedCall } from '../contract/rules.ts'
+import { AppError, messageOf } from '../lib/errors.ts'
+import { issuesOf } from '../lib/validation-issues.ts'
+import { createMessage } from '../lib/messages.ts'
+import { getAgent } from '../domain/agents/agents.ts'
+import type { ApprovalStore } from '../domain/approvals/approvals.ts'
+import type { GuardrailPlace } from '../domain/approvals/guardrails.ts'
+import { readChain } from '../domain/approvals/delegation-chain.sql.ts'
+import { decideInChain, type Situation } from '../domain/approvals/policy.ts'
+import type { JobStore } from '../domain/jobs/job-store.ts'
+import { createRuleSet } from '../domain/rules/rule-set.ts'
+import { listAllRules, withRealFolder } from '../domain/rules/rules.ts'
+import { readSettings } from '../domain/settings/settings.ts'
+import type { Tool } from '../agent/tools/tool.ts'
+import { factsOf } from './tool-policy.ts'
+
+export type SimulateDeps = {
+  db: Database
+  jobs: JobStore
+  approvals: Pick<ApprovalStore, 'readTaints'>
+  tools: () => readonly Tool[]
+  guardrails: () => GuardrailPlace
+}
+
+/**
+ * What the policy would decide about a call: the real tool's facts, the real decision, and nothing runs. Throws AppError
+ * tool_not_found, agent_not_found, job_not_found, or invalid_request for arguments that the tool does not accept.
+ */
+export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Promise<SimulatedCall> {
+  const { db, jobs, approvals, guardrails } = deps
+  const tool = deps.tools().find(({ name }) => name === asked.tool)
+  if (tool === undefined) throw new AppError('tool_not_found', 'There is no such tool.')
+  const job = asked.jobId === undefined ? null : jobs.getJob(db, asked.jobId)
+  const agentId = asked.agentId ?? job?.agentId ?? null
+  const agent = agentId === null ? null : getAgent(db, agentId)
+  const args = tool.args.safeParse(asked.args)
+  if (!args.success) {
+    const issues = args.error.issues.flatMap((issue) => issuesOf({ ...issue, path: ['args', ...issue.path] }, { args: asked.args }, 'args'))
+    throw new AppError('invalid_request', createMessage('arguments_refused', { tool: tool.name }), { issues })
+  }
+  const above = job === null || asked.agentId !== undefined || asked.autonomy !== undefined ? [] : readChain(db, job.id).slice(1)
+  const context = {
+    onBehalfOf: above.map((link) => link.agentId),
+    ...{ jobId: job?.id ?? '', agentId: agentId ?? '', callId: 'simulated' },
+    ...{ folders: agent?.folders ?? [], closedFolders: guardrails().closedFolders, signal: new AbortController().signal },
+  }
+  const facts = await factsOf(tool, args.data, context).catch((thrown: unknown) => {
+    throw new AppError('invalid_request', messageOf(thrown), { issues: [{ path: 'args', message: messageOf(thrown) }] })
+  })
+  const taints = asked.taints === undefined ? (job === null ? NO_TAINTS : approvals.readTaints(db, job.id)) : assumed(asked.taints)
+  const situation: Situation = {
+    facts,
+    agentId,
+    taints,
+    autonomy: asked.autonomy ?? agent?.autonomy ?? 'ask_when_it_matters',
+    rules: createRuleSet([...listAllRules(db), ...(asked.rules ?? []).map(withRealFolder)]),
+    pauseAll: readSettings(db).pauseAll,
+    grants: new Map(),
+    guardrails: guardrails(),
+  }
+  return { facts, decision: decideInChain(situation, above), taints }
+}
+
+function assumed({ untrusted, private: seen }: NonNullable<SimulateCall['taints']>): Taints {
+  const mark: TaintSource = { seq: 0, cause: 'supposed', about: { code: 'supposed' } }
+  return { untrusted: untrusted ? mark : null, private: seen ? mark : null, outside: null }
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { createDisposables } from './disposables.ts'
+import { silentLog } from './log.ts'
+
+describe('the disposables of what has begun', () => {
+  it('come last first, those added together side by side, and each has ended before what it stands on', async () => {
+    const said: string[] = []
+    const release = Promise.withResolvers<void>()
+    const disposables = createDisposables(silentLog)
+    disposables.add(() => said.push('file'))
+    disposables.add(
+      async () => (said.push('slow begins'), await release.promise, said.push('slow ends')),
+      ({ graceMs }) => said.push(`quick, ${graceMs} ms`),
+    )
+    disposables.add(() => said.push('watcher'))
+    const all = disposables.run({ graceMs: 5 })
+    await expect.poll(() => said).toEqual(['watcher', 'slow begins', 'quick, 5 ms'])
+    release.resolve()
+    await all
+    expect(said.slice(3)).toEqual(['slow ends', 'file'])
+  })
+
+  it('come all, also behind one that fails, which is logged', async () => {
+    const said: string[] = []
+    const logged: string[] = []
+    const disposables = createDisposables({ ...silentLog, error: (_fields, message) => logged.push(message) })
+    disposables.add(() => said.push('file'))
+    disposables.add(
+      () => {
+        throw new Error('stuck')
+      },
+      () => Promise.reject(new Error('lost')),
+      () => said.push('other'),
+    )
+    await disposables.run({ graceMs: 0 })
+    await disposables.run({ graceMs: 0 })
+    expect(said).toEqual(['other', 'file'])
+    expect(logged).toEqual(['something did not end in order: stuck', 'something did not end in order: lost'])
+  })
+})

@@ -1,0 +1,53 @@
+import { ERROR_STATUS, type ErrorCode, type ErrorIssue } from '../contract/errors.ts'
+import type { Message } from '../contract/messages.ts'
+import { englishText, quote } from './messages.ts'
+
+/**
+ * The one exception of the product: a code from the contract, and what it says beyond that. A message is shown to people in
+ * their language; a string is English for those who call the API.
+ */
+export class AppError extends Error {
+  override readonly name = 'AppError'
+  readonly code: ErrorCode
+  readonly detail: Message | undefined
+  readonly issues: ErrorIssue[] | undefined
+
+  constructor(code: ErrorCode, text: string | Message, options: { cause?: unknown; issues?: ErrorIssue[] } = {}) {
+    super(typeof text === 'string' ? text : englishText(text), options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.detail = typeof text === 'string' ? undefined : text
+    this.issues = options.issues
+  }
+
+  get status(): number {
+    return ERROR_STATUS[this.code]
+  }
+}
+
+/** Another attempt owns this job by now, or it was cancelled. Nothing was written, and the attempt that gets this must end. */
+export class StaleClaimError extends Error {
+  override readonly name = 'StaleClaimError'
+
+  constructor({ jobId, claim }: { jobId: string; claim: number }) {
+    super(`claim ${claim} of job ${jobId} is not the current one`)
+  }
+}
+
+/** What is wrong with one field of a request. */
+export function issueAt(path: string, detail: Message): ErrorIssue {
+  return { path, message: englishText(detail), detail }
+}
+
+/** For a `default:` that the types say is never reached. */
+export function unreachable(value: never): never {
+  throw new Error(`unreachable: ${JSON.stringify(value)}`)
+}
+
+/** What was thrown, as a message. */
+export function problemOf(thrown: unknown): Message {
+  return thrown instanceof AppError && thrown.detail !== undefined ? thrown.detail : quote(messageOf(thrown))
+}
+
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}

@@ -1,0 +1,58 @@
+import { sql } from 'drizzle-orm'
+import { check, customType, integer, SQLiteColumn, text, type CheckBuilder } from 'drizzle-orm/sqlite-core'
+import type { z } from 'zod'
+import { toMicros, toUsd } from '../../lib/micros.ts'
+
+type OwnType<Data, Driver> = { data: Data; driverData: Driver; config: { check?: (column: string) => string } }
+
+/** A boolean, stored as 0 or 1. */
+export const flag = (name: string) => integer(name, { mode: 'boolean' })
+
+/** A moment in epoch milliseconds. */
+export const moment = (name: string) => integer(name)
+
+/** An integer from 0. */
+export const count = (name: string) => nonNegative(name, { check: (column) => `${column} >= 0` })
+
+/** An amount in micro-dollars. */
+export const micros = (name: string) => integer(name)
+
+/** An amount that is dollars in code and micro-dollars in the database. */
+export const usd = customType<OwnType<number, number>>({ dataType: () => 'integer', fromDriver: toUsd, toDriver: toMicros })
+
+/** One of these words. */
+export const oneOf = <const Word extends string>(name: string, words: readonly Word[]) =>
+  text(name, { enum: words as unknown as [Word, ...Word[]] })
+
+/** JSON text. What is read was parsed by the schema, so a value that does not fit it throws. */
+export const json = <Shape extends z.ZodType>(name: string, shape: Shape) => jsonText(name, shape)
+export const jsonObject = <Shape extends z.ZodType>(name: string, shape: Shape) => jsonText(name, shape, 'object')
+export const jsonArray = <Shape extends z.ZodType>(name: string, shape: Shape) => jsonText(name, shape, 'array')
+
+/** Text that is compared without regard to case. */
+export const caselessText = customType<{ data: string; driverData: string }>({ dataType: () => 'text COLLATE NOCASE' })
+
+const nonNegative = customType<OwnType<number, number>>({ dataType: () => 'integer' })
+
+function jsonText<Shape extends z.ZodType>(name: string, shape: Shape, type?: 'object' | 'array') {
+  return customType<OwnType<z.infer<Shape>, string>>({
+    dataType: () => 'text',
+    fromDriver: (value) => shape.parse(JSON.parse(value)),
+    toDriver: (value) => JSON.stringify(value),
+  })(name, { check: type && ((column) => `json_type(${column}) = '${type}'`) })
+}
+
+/** The CHECKs that the types of these columns imply, and `more`. A CHECK is named by its condition, which SQLite shows when it fails. */
+export function checks(columns: Record<string, SQLiteColumn>, ...more: string[]): CheckBuilder[] {
+  const implied = Object.values(columns).flatMap((column) => impliedCheckOf(column) ?? [])
+  return [...implied, ...more].map((condition) => check(condition, sql.raw(condition)))
+}
+
+function impliedCheckOf(column: SQLiteColumn): string | null {
+  const { name } = column
+  // A list of more than two in an IN would be built again for each row that is written.
+  if (column.enumValues !== undefined) return column.enumValues.map((word) => `${name} = '${word}'`).join(' OR ')
+  if (column.columnType === 'SQLiteBoolean') return `${name} IN (0, 1)`
+  const { fieldConfig } = column['config'] as unknown as { fieldConfig?: OwnType<unknown, unknown>['config'] }
+  return fieldConfig?.check?.(name) ?? null
+}

@@ -1,0 +1,54 @@
+import Sqlite from 'better-sqlite3'
+import type { DatabaseTrouble } from '../../contract/database.ts'
+import { AppError } from '../../lib/errors.ts'
+
+/** Why the database was not opened. The code is what the runner reports to its host (contract/port.ts). */
+export type DatabaseRefusal = 'database_damaged' | 'database_newer' | 'database_locked' | 'data_dir_unusable'
+
+/** Thrown by `openDatabase` alone, and only before anything was written. The message is for people. */
+export class DatabaseRefused extends Error {
+  override readonly name = 'DatabaseRefused'
+  readonly code: DatabaseRefusal
+
+  constructor(code: DatabaseRefusal, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+  }
+}
+
+export function sqliteCodeOf(thrown: unknown): string | null {
+  return thrown instanceof Sqlite.SqliteError ? thrown.code : null
+}
+
+/** SQLite says FULL for ENOSPC and an IOERR of the writing kind for what other disks answer when they are full (quotas, networks). */
+const CANNOT_WRITE = /^SQLITE_(FULL|IOERR_(WRITE|FSYNC|DIR_FSYNC|TRUNCATE|SHMSIZE))$/
+const CONCERNS_FILE = /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY|PROTOCOL)/
+const CANNOT_USE = /^SQLITE_(IOERR|CORRUPT|NOTADB|BUSY|LOCKED|CANTOPEN|READONLY|PROTOCOL|NOMEM)/
+
+/** Another program had the write lock, so the transaction did not even begin. */
+export function isLockedOut(error: unknown): boolean {
+  return error instanceof AppError && sqliteCodeOf(error.cause)?.startsWith('SQLITE_BUSY') === true
+}
+
+/** What a failed statement says about the file; null for what does not concern the file, or passes by itself. */
+export function troubleOf(thrown: unknown): DatabaseTrouble | null {
+  const code = sqliteCodeOf(thrown)
+  if (code === null || !CONCERNS_FILE.test(code)) return null
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return 'damaged'
+  if (code.startsWith('SQLITE_READONLY')) return 'read_only'
+  return CANNOT_WRITE.test(code) ? 'disk_full' : 'unavailable'
+}
+
+/**
+ * What a caller sees of trouble with the file: `disk_full` or `database_unavailable`. Anything else, a violated
+ * constraint included, is passed through: it is a bug of ours or a decision of the caller's.
+ */
+export function describeDatabaseTrouble(thrown: unknown): unknown {
+  const code = sqliteCodeOf(thrown)
+  if (code === null) return thrown
+  if (CANNOT_WRITE.test(code)) {
+    return new AppError('disk_full', 'The disk is full, so nothing can be saved. Free some space and try again.', { cause: thrown })
+  }
+  if (CANNOT_USE.test(code)) return new AppError('database_unavailable', 'The database cannot be used right now.', { cause: thrown })
+  return thrown
+}

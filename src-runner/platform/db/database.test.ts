@@ -1,0 +1,397 @@
+import { createHash } from 'node:crypto'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  closeSync,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { silentLog } from '../../lib/log.ts'
+import { createHandClock } from '../../testing/hand-clock.ts'
+import { openDatabase, type Database } from './database.ts'
+import { DatabaseRefused } from './database-errors.ts'
+import { checkWholeFile } from './integrity.ts'
+import { migrate } from './migrate.ts'
+import { LATEST_VERSION, MIGRATIONS } from './migrations/migrations.ts'
+import { digestOf, SCHEMA_DIGEST } from './schema-check.ts'
+import { transact } from './transact.ts'
+
+const clock = createHandClock()
+let folder: string
+let file: string
+let open: Database[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'deckhand-db-'))
+  file = join(folder, 'data', 'deckhand.db')
+  open = []
+})
+afterEach(() => {
+  for (const db of open) db.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function start(): Database {
+  const db = openDatabase({ file, clock })
+  open.push(db)
+  return db
+}
+
+function refusal(): string {
+  try {
+    start()
+  } catch (error) {
+    if (error instanceof DatabaseRefused) return error.code
+    throw error
+  }
+  return 'opened'
+}
+
+/** Every byte of the folder but the lock's. */
+function contents(): Record<string, string> {
+  const files = readdirSync(join(folder, 'data')).filter((name) => !name.includes('.lock') && !name.endsWith('-shm'))
+  return Object.fromEntries(
+    files.map((name) => [
+      name,
+      createHash('sha256')
+        .update(readFileSync(join(folder, 'data', name)))
+        .digest('hex'),
+    ]),
+  )
+}
+
+function addEvents(db: Database, count: number): void {
+  transact(db, (tx) => {
+    for (let i = 0; i < count; i++) tx.emit({ type: 'settings.changed', payload: { keys: [`k${i}`] } })
+  })
+}
+
+describe('a new database', () => {
+  test('has the workspace, the demo provider, and the newest schema', async () => {
+    const db = start()
+    expect(db.prepare('SELECT name, is_default, created_at FROM entities').all()).toEqual([
+      { name: 'Personal', is_default: 1, created_at: clock.now() },
+    ])
+    expect(db.prepare('SELECT id FROM providers').all()).toEqual([{ id: 'demo' }])
+    expect(db.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION)
+    expect(db.trouble()).toBeNull()
+    expect(await db.findDamage()).toEqual([])
+  })
+
+  test('waits for the disk, and is for its owner alone', () => {
+    const db = start()
+    const settings = ['journal_mode', 'synchronous', 'foreign_keys', 'trusted_schema', 'busy_timeout'].map((name) =>
+      db.connection.pragma(name, { simple: true }),
+    )
+    expect(settings).toEqual(['wal', 2, 1, 0, 0])
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(statSync(`${file}-wal`).mode & 0o777).toBe(0o600)
+    expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700)
+  })
+
+  test('is not left half made by a start that was cut off', async () => {
+    mkdirSync(join(folder, 'data'))
+    writeFileSync(`${file}.new`, 'half')
+    writeFileSync(`${file}.new-journal`, 'rest')
+    expect(await start().findDamage()).toEqual([])
+    expect(readdirSync(join(folder, 'data')).filter((name) => name.includes('.new'))).toEqual([])
+  })
+
+  test('a folder that cannot be made is said to be unusable', () => {
+    writeFileSync(join(folder, 'data'), 'a file where the folder should be')
+    expect(refusal()).toBe('data_dir_unusable')
+  })
+})
+
+test('what was written is there at the next start, and the log is merged into the file', () => {
+  const first = start()
+  addEvents(first, 3)
+  first.close()
+  expect(readdirSync(join(folder, 'data')).toSorted()).toEqual(['deckhand.db', 'deckhand.db.lock', 'deckhand.db.used'])
+  expect(start().prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 3 })
+})
+
+describe('a second runner on the same data', () => {
+  test('in this process is refused and writes nothing', () => {
+    addEvents(start(), 1)
+    const before = contents()
+    expect(refusal()).toBe('database_locked')
+    expect(contents()).toEqual(before)
+  })
+
+  test('in another process too, and gets in when the first is gone', () => {
+    const first = start()
+    const other = () =>
+      spawnSync(process.execPath, ['--input-type=module-typescript', '-e', OPEN_IN_CHILD, file], { encoding: 'utf8' }).stdout.trim()
+    const before = contents()
+    expect(other()).toBe('database_locked')
+    expect(contents()).toEqual(before)
+    first.close()
+    expect(other()).toBe('opened')
+  })
+})
+
+const OPEN_IN_CHILD = `
+  import { openDatabase } from ${JSON.stringify(new URL('database.ts', import.meta.url).href)}
+  import { systemClock } from ${JSON.stringify(new URL('../../lib/clock.ts', import.meta.url).href)}
+  try { openDatabase({ file: process.argv.at(-1), clock: systemClock }).close(); console.log('opened') } catch (error) { console.log(error.code) }
+`
+
+describe('a damaged file', () => {
+  beforeEach(() => {
+    const db = start()
+    addEvents(db, 2000)
+    db.close()
+  })
+
+  const DAMAGE: Record<string, () => void> = {
+    empty: () => truncateSync(file, 0),
+    'cut off': () => truncateSync(file, Math.floor(statSync(file).size / 2)),
+    'not a database': () => writeFileSync(file, 'hello '.repeat(2000)),
+    'a database of something else': () => {
+      rmSync(file)
+      const foreign = new Sqlite(file)
+      foreign.exec('CREATE TABLE t (x); PRAGMA user_version = 1')
+      foreign.close()
+    },
+    'overwritten in its middle': () => {
+      const bytes = readFileSync(file)
+      bytes.fill(0xa5, 4096 * 3, 4096 * 9)
+      writeFileSync(file, bytes)
+    },
+  }
+
+  test.each(Object.keys(DAMAGE))('%s: is refused and left as it is', (kind) => {
+    DAMAGE[kind]!()
+    const before = contents()
+    expect(refusal()).toBe('database_damaged')
+    expect(contents()).toEqual(before)
+  })
+
+  test('a file that is gone while the log of its changes is there is not made again', () => {
+    rmSync(file)
+    writeFileSync(`${file}-wal`, 'changes')
+    expect(refusal()).toBe('database_damaged')
+    expect(readdirSync(join(folder, 'data'))).not.toContain('deckhand.db')
+  })
+
+  test('that was removed from a folder that was in use is not replaced by an empty one', () => {
+    rmSync(file)
+    const before = contents()
+    expect(refusal()).toBe('database_damaged')
+    expect(contents()).toEqual(before)
+    rmSync(`${file}.used`)
+    expect(refusal()).toBe('opened')
+  })
+
+  test('that is half of a new file is not replaced by an empty one', () => {
+    renameSync(file, `${file}.new`)
+    truncateSync(`${file}.new`, 8192)
+    expect(refusal()).toBe('database_damaged')
+    expect(statSync(`${file}.new`).size).toBe(8192)
+  })
+
+  test('that a link names which leads nowhere is not replaced, also in a folder that was never used', () => {
+    renameSync(file, join(folder, 'elsewhere.db'))
+    for (const mark of [true, false]) {
+      if (!mark) rmSync(`${file}.used`)
+      symlinkSync(join(folder, 'unmounted', 'deckhand.db'), file)
+      expect(refusal()).toBe('database_damaged')
+      expect(lstatSync(file).isSymbolicLink()).toBe(true)
+      rmSync(file)
+    }
+    symlinkSync(join(folder, 'elsewhere.db'), file)
+    expect(refusal()).toBe('opened')
+  })
+
+  test('the data folder of an earlier version is marked as used at its next start', () => {
+    rmSync(`${file}.used`)
+    start().close()
+    rmSync(file)
+    expect(refusal()).toBe('database_damaged')
+  })
+
+  const SCHEMA_CHANGES: Record<string, string> = {
+    'without one of its tables': 'DROP TABLE webhook_refusals',
+    'without an index that makes something unique': 'DROP INDEX agents_one_slug',
+    'without a trigger that protects history': 'DROP TRIGGER agent_jobs_keep_endings',
+    'with a trigger of somebody else': 'CREATE TRIGGER spy AFTER INSERT ON events BEGIN DELETE FROM events WHERE id = NEW.id; END',
+    'with another column': 'ALTER TABLE agents ADD COLUMN colour TEXT',
+  }
+  test.each(Object.keys(SCHEMA_CHANGES))('with the right version and %s: is refused and left as it is', (kind) => {
+    const other = new Sqlite(file)
+    other.exec(SCHEMA_CHANGES[kind]!)
+    other.close()
+    const before = contents()
+    expect(refusal()).toBe('database_damaged')
+    expect(contents()).toEqual(before)
+  })
+
+  test('a table and an index that a backup program added do no harm', () => {
+    const other = new Sqlite(file)
+    other.exec('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER); CREATE INDEX mine ON events (type); ANALYZE')
+    other.close()
+    expect(refusal()).toBe('opened')
+  })
+
+  test('larger than what is checked at start: a table whose first page is gone is found', { timeout: 30_000 }, () => {
+    const db = start()
+    transact(db, (tx) => {
+      for (let i = 0; i < 70; i++) tx.emit({ type: 'settings.changed', payload: { keys: ['x'.repeat(1_000_000)] } })
+    })
+    const root = db.prepare<{ rootpage: number }>("SELECT rootpage FROM sqlite_schema WHERE name = 'agent_jobs'").get()!.rootpage
+    db.close()
+    const handle = openSync(file, 'r+')
+    writeSync(handle, Buffer.alloc(4096), 0, 4096, (root - 1) * 4096)
+    closeSync(handle)
+    expect(refusal()).toBe('database_damaged')
+  })
+
+  test('that is still busy closing the file on a slow disk is waited for', { timeout: 30_000 }, async () => {
+    start().close()
+    // As closing does it: the file belongs to one connection alone. Longer than SQLite is patient by itself here.
+    const closing = new Worker(
+      `const { parentPort } = require('node:worker_threads')
+       const connection = new (require(${JSON.stringify(createRequire(import.meta.url).resolve('better-sqlite3'))}))(${JSON.stringify(file)})
+       connection.pragma('locking_mode = EXCLUSIVE')
+       connection.exec('CREATE TABLE probe (x); DROP TABLE probe')
+       parentPort.postMessage('holds it')
+       setTimeout(() => connection.close(), 6000)`,
+      { eval: true },
+    )
+    const gone = once(closing, 'exit')
+    await once(closing, 'message')
+    expect(await start().findDamage()).toEqual([])
+    await gone
+  })
+
+  test('the lock is given back after a refusal', () => {
+    const good = readFileSync(file)
+    truncateSync(file, 0)
+    expect(refusal()).toBe('database_damaged')
+    writeFileSync(file, good)
+    expect(refusal()).toBe('opened')
+  })
+})
+
+describe('the check of the whole file', { timeout: 60_000 }, () => {
+  test('finds damage of every table and every index', async () => {
+    const db = start()
+    addEvents(db, 2000)
+    db.connection.pragma('wal_checkpoint(TRUNCATE)')
+    const roots = db
+      .prepare<{ name: string; rootpage: number }>('SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0 ORDER BY rootpage')
+      .all()
+    expect(roots.length).toBeGreaterThan(60)
+    const whole = readFileSync(file)
+    const missed: string[] = []
+    for (const { name, rootpage } of roots) {
+      const bytes = Buffer.from(whole)
+      bytes.fill(0, (rootpage - 1) * 4096, rootpage * 4096)
+      writeFileSync(`${file}-copy`, bytes)
+      if ((await checkWholeFile(`${file}-copy`, () => {})).length === 0) missed.push(name)
+    }
+    expect(missed).toEqual([])
+    expect(await db.findDamage()).toEqual([])
+    expect(db.trouble()).toBeNull()
+  })
+
+  test('finds a row that an index does not have, and from then on the database is damaged', async () => {
+    const db = start()
+    const index = db
+      .prepare<{ rootpage: number }>("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_entities_1'")
+      .get()!.rootpage
+    db.connection.exec("INSERT INTO entities VALUES ('e', 'Other', 0, 1)")
+    db.connection.pragma('wal_checkpoint(TRUNCATE)')
+    const handle = openSync(file, 'r+')
+    // The header of an empty leaf page of an index.
+    writeSync(handle, Buffer.from([0x0a, 0, 0, 0, 0, 0x10, 0, 0]), 0, 8, (index - 1) * 4096)
+    closeSync(handle)
+    expect(await db.findDamage()).toContain('entities: row 1 missing from index sqlite_autoindex_entities_1')
+    expect(db.trouble()).toBe('damaged')
+  })
+
+  test('that closing stops is not an answer', async () => {
+    const db = start()
+    const checking = db.findDamage()
+    db.close()
+    await expect(checking).rejects.toThrow('stopped')
+  })
+})
+
+describe('versions', () => {
+  test('the digest of the schema is that of what the migrations make', () => {
+    expect(digestOf()).toBe(SCHEMA_DIGEST)
+  })
+
+  test('data of a newer version is refused without a byte being written, also when that version is only in the log', () => {
+    start().close()
+    const newer = new Sqlite(file)
+    newer.pragma(`user_version = ${LATEST_VERSION + 1}`)
+    // As a crash leaves it: not merged into the file.
+    const log = readFileSync(`${file}-wal`)
+    const merged = readFileSync(file)
+    newer.close()
+    writeFileSync(file, merged)
+    writeFileSync(`${file}-wal`, log)
+    const before = contents()
+    expect(Object.keys(before)).toContain('deckhand.db-wal')
+    expect(refusal()).toBe('database_newer')
+    expect(contents()).toEqual(before)
+  })
+
+  const NEXT = [
+    ...MIGRATIONS,
+    {
+      version: LATEST_VERSION + 1,
+      sql: 'CREATE TABLE berths (id INTEGER PRIMARY KEY) STRICT; ALTER TABLE entities ADD COLUMN colour TEXT',
+    },
+  ]
+
+  test('migrating copies the data first, and the copy opens', () => {
+    const db = start()
+    addEvents(db, 5)
+    migrate(db.connection, { file, log: silentLog }, NEXT)
+    expect(db.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION + 1)
+    db.close()
+    expect(refusal()).toBe('database_newer')
+    copyFileSync(`${file}.before-v${LATEST_VERSION + 1}`, file)
+    expect(start().prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 5 })
+  })
+
+  test('a migration that fails leaves the version before it, whole', () => {
+    const db = start()
+    const schema = db.prepare('SELECT sql FROM sqlite_schema').all()
+    const broken = [
+      ...MIGRATIONS,
+      { version: LATEST_VERSION + 1, sql: 'CREATE TABLE berths (id); DROP TABLE settings; INSERT INTO nowhere VALUES (1)' },
+    ]
+    expect(() => migrate(db.connection, { file, log: silentLog }, broken)).toThrow(/no such table: nowhere/)
+    expect(db.prepare('SELECT sql FROM sqlite_schema').all()).toEqual(schema)
+    expect(db.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION)
+  })
+
+  test('nothing is copied when there is nothing to do', () => {
+    start().close()
+    start().close()
+    expect(readdirSync(join(folder, 'data')).filter((name) => name.includes('before'))).toEqual([])
+  })
+})

@@ -1,0 +1,378 @@
+import { accessSync, closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import type { DatabaseTrouble } from '../../contract/database.ts'
+import type { StoredEvent } from '../../contract/events.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { createIds, type Ids } from '../../lib/ids.ts'
+import { silentLog, type Log } from '../../lib/log.ts'
+import { createBallast, freeBytesAt, releaseBallast } from './ballast.ts'
+import { createCheckpoints } from './checkpoints.ts'
+import { createCondition, type Condition } from './database-health.ts'
+import { createDamageCheck } from './damage-check.ts'
+import { DatabaseRefused, sqliteCodeOf, troubleOf } from './database-errors.ts'
+import { syncFolder } from './sync-files.ts'
+import { damageOf, listTables } from './integrity.ts'
+import { holdLock } from './lock.ts'
+import { migrate } from './migrate.ts'
+import { LATEST_VERSION } from './migrations/migrations.ts'
+import { findSchemaDifference } from './schema-check.ts'
+import { createStatements, type Reads, type Statement, type Statements } from './statements.ts'
+import { Commits } from './transact.ts'
+import { isMarkedUsed, markUsed, usedMarkOf } from './used-marker.ts'
+
+/** Something to read from: the database itself, or a transaction under way. */
+export type Db = Reads & {
+  /**
+   * The statement for this SQL text, prepared once. Only for `*.sql.ts` files. Read it with `get` or `all`; an open iterator
+   * would block the next user.
+   */
+  prepare<Row = unknown>(sql: string): Statement<Row>
+}
+
+export type Database = Db & {
+  readonly file: string
+  readonly clock: Clock
+  readonly log: Log
+  /** Only for `platform/db`. Everything else writes through `transact` and `commitSoon`. */
+  readonly connection: Sqlite.Database
+  readonly commits: Commits
+  readonly statements: Statements
+  /** Calls back with every recorded event after its commit, in the order of their ids. */
+  onEvents(listener: (event: StoredEvent) => void): () => void
+  readonly condition: Pick<Condition, 'onChange'>
+  /** What keeps the database from working now. null: nothing. */
+  trouble(): DatabaseTrouble | null
+  /** Checks the whole file, and returns SQLite's messages. If there are any, `trouble` is `damaged` from then on. */
+  findDamage(): Promise<string[]>
+  /** Whether the whole file was checked at start. */
+  readonly isWhollyChecked: boolean
+  /** Commits what is queued, closes the file and releases the lock. */
+  close(): void
+}
+
+/** SQLite up to 3.51.2 can lose writes when two connections write and checkpoint at once (sqlite.org/wal.html#walresetbug). */
+const LEAST_SQLITE: [number, number, number] = [3, 51, 3]
+/** "DKHD" in the header of the file. A file of another program is not touched. */
+const APPLICATION_ID = 0x444b4844
+/** A file up to this size is checked whole at start (about 0.2 s). Of a larger one only the small tables are checked. */
+const FULL_CHECK_BYTES = 64 * 1024 * 1024
+const SMALL_TABLES = ['entities', 'agents', 'providers', 'model_prices', 'settings', 'conversations', 'spend_days']
+/** The process that used the file before may still be copying its log on a slow disk. */
+const WAIT_FOR_FILE_MS = 20_000
+/** After a full disk, work resumes only with this much space, because it would stop again at once with less. */
+const ROOM_TO_RESUME = 4 * 1024 * 1024
+/** A larger write-ahead log is emptied at start and once a minute. */
+const LOG_BYTES_AT_REST = 8 * 1024 * 1024
+const HOUSEKEEPING_EVERY_MS = 60_000
+/** With less space, SQLite cannot create the files that it keeps beside the database. */
+const LEAST_ROOM = 256 * 1024
+/** The write-ahead log is truncated to this size when it starts again from its beginning. */
+const LOG_BYTES_KEPT = 32 * 1024 * 1024
+const CACHE_KB = 16 * 1024
+
+/**
+ * Opens the one database of the runner and holds it alone until `close`. A file that is new is made under another
+ * name and renamed when it is whole, so an empty or half-made file is never ours: it is damage, and is left as it is.
+ *
+ * Throws DatabaseRefused before anything was written: another runner holds the data, the file is damaged, was
+ * made by a newer version, or its folder cannot be used.
+ */
+export function openDatabase(options: {
+  file: string
+  clock: Clock
+  ids?: Ids
+  log?: Log
+  /** Whether 16 MB are reserved for a full disk, a minute after the start. Default: yes. */
+  setsRoomAside?: boolean
+}): Database {
+  assertSqliteVersion()
+  const { file, clock } = options
+  const log = options.log ?? silentLog
+  const ids = options.ids ?? createIds(() => clock.now())
+  makeFolder(dirname(file))
+  const releaseLock = holdLock(`${file}.lock`)
+  const { setsRoomAside = true } = options
+  const open = () => openHeld(file, { clock, ids, log, setsRoomAside, releaseLock })
+  try {
+    try {
+      return open()
+    } catch (error) {
+      if (!isWantOfRoom(error, file) || !releaseBallast(file)) throw error
+      log.warn({ file }, 'the disk is full: the room that was set aside for it is used to start')
+      return open()
+    }
+  } catch (error) {
+    releaseLock()
+    throw refusalOf(error, file)
+  }
+}
+
+type Held = { clock: Clock; ids: Ids; log: Log; setsRoomAside: boolean; releaseLock: () => void }
+
+/** Needs the lock. */
+function openHeld(file: string, { clock, ids, log, setsRoomAside, releaseLock }: Held): Database {
+  if (!existsSync(file)) createFile(file, clock, ids)
+  const { version, isWhollyChecked } = refuseUnusable(file)
+  if (!isMarkedUsed(file)) attemptToMark(file, log)
+  const connection = connect(file, clock, ids)
+  try {
+    if (version < LATEST_VERSION) migrate(connection, { file, log })
+    emptyLongLog(connection, file, log)
+    return wrap(connection, { file, clock, log, isWhollyChecked, setsRoomAside, releaseLock })
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** At start nothing else reads the file, and no request waits. */
+function emptyLongLog(connection: Sqlite.Database, file: string, log: Log): void {
+  if (logBytesOf(file) <= LOG_BYTES_AT_REST) return
+  try {
+    connection.pragma('wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    log.warn({ err: error }, `the write-ahead log could not be emptied at start: ${messageOf(error)}`)
+  }
+}
+
+function logBytesOf(file: string): number {
+  return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** SQLite does not always report a full disk: it may fail to open the files that it needs beside the database. */
+function isWantOfRoom(error: unknown, file: string): boolean {
+  if (error instanceof DatabaseRefused && error.code !== 'data_dir_unusable') return false
+  return [error, (error as Error).cause].some((one) => troubleOf(one) === 'disk_full') || freeBytesAt(file) < LEAST_ROOM
+}
+
+function refusalOf(error: unknown, file: string): unknown {
+  if (!(error instanceof DatabaseRefused && error.cause === undefined) && isWantOfRoom(error, file)) {
+    const message = `The disk is full, so the data in ${dirname(file)} cannot be used. Free some space and start Deckhand again.`
+    return new DatabaseRefused('data_dir_unusable', message, error)
+  }
+  if (sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') !== true) return error
+  const message = 'Another program locks the database. Close programs that have deckhand.db open, and start Deckhand again.'
+  return new DatabaseRefused('database_locked', message, error)
+}
+
+function assertSqliteVersion(): void {
+  const probe = new Sqlite(':memory:')
+  const version = probe.prepare('SELECT sqlite_version()').pluck().get() as string
+  probe.close()
+  if (isOlder(version.split('.').map(Number), LEAST_SQLITE)) {
+    throw new Error(`SQLite ${version} is too old: ${LEAST_SQLITE.join('.')} or later is needed`)
+  }
+}
+
+function isOlder(version: number[], least: readonly number[]): boolean {
+  for (const [i, wanted] of least.entries()) {
+    const part = version[i] ?? 0
+    if (part !== wanted) return part < wanted
+  }
+  return false
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new DatabaseRefused('data_dir_unusable', `The data folder ${folder} cannot be used: ${messageOf(error)}`, error)
+  }
+}
+
+/** A folder that could not be marked on a full disk is marked at a later start. */
+function attemptToMark(file: string, log: Log): void {
+  try {
+    markUsed(file)
+  } catch (error) {
+    log.warn({ err: error }, `the data folder could not be marked as used: ${messageOf(error)}`)
+  }
+}
+
+/** Only in a folder that never had a database. A missing one is damage, which a new one in its place would hide. */
+function createFile(file: string, clock: Clock, ids: Ids): void {
+  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
+    throw new DatabaseRefused('database_damaged', `${file} is a link that leads nowhere. Is the disk connected that it leads to?`)
+  }
+  if (isMarkedUsed(file)) {
+    throw new DatabaseRefused(
+      'database_damaged',
+      `The database ${file} is gone. Put it back, for example from a backup. To start with no data, delete ${usedMarkOf(file)}.`,
+    )
+  }
+  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    throw new DatabaseRefused('database_damaged', `${file} is gone, but the log of its last changes (${file}-wal) is still there.`)
+  }
+  const draft = `${file}.new`
+  for (const rest of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(rest, { force: true })
+  try {
+    // The mode is set before SQLite writes anything, because only the owner may read the file.
+    closeSync(openSync(draft, 'w', 0o600))
+    const connection = connect(draft, clock, ids)
+    connection.pragma(`application_id = ${APPLICATION_ID}`)
+    migrate(connection, null)
+    connection.close()
+    renameSync(draft, file)
+    syncFolder(dirname(file))
+  } catch (error) {
+    throw new DatabaseRefused('data_dir_unusable', `No database can be made in ${dirname(file)}: ${messageOf(error)}`, error)
+  }
+}
+
+/** Throws unless the file may be opened for writing. Uses a read-only connection, so that a refusal changes nothing. */
+function refuseUnusable(file: string): { version: number; isWhollyChecked: boolean } {
+  const damaged = (what: string, cause?: unknown) =>
+    new DatabaseRefused('database_damaged', `The database ${file} is damaged (${what}). It was left as it is.`, cause)
+  const hadLog = existsSync(`${file}-wal`)
+  let probe: Sqlite.Database | undefined
+  try {
+    const bytes = statSync(file).size
+    if (bytes === 0) throw damaged('the file is empty')
+    probe = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: WAIT_FOR_FILE_MS })
+    const version = probe.pragma('user_version', { simple: true }) as number
+    if (probe.pragma('application_id', { simple: true }) !== APPLICATION_ID || version < 1)
+      throw damaged('it is not a database of Deckhand')
+    if (version > LATEST_VERSION) {
+      throw new DatabaseRefused(
+        'database_newer',
+        `The data was last used by a newer version of Deckhand (schema ${version}, this one knows ${LATEST_VERSION}). Install that version or a later one; nothing was changed.`,
+      )
+    }
+    const isWhollyChecked = bytes <= FULL_CHECK_BYTES
+    const found = isWhollyChecked
+      ? damageOf(probe, 'quick_check(3)')
+      : SMALL_TABLES.flatMap((name) => damageOf(probe!, `quick_check(${name})`))
+    if (found.length > 0) throw damaged(found.slice(0, 3).join('; '))
+    const difference = findSchemaDifference(probe, version)
+    if (difference !== null) throw damaged(difference)
+    if (!isWhollyChecked) readFirstRows(probe)
+    return { version, isWhollyChecked }
+  } catch (error) {
+    if (error instanceof DatabaseRefused) throw error
+    const code = sqliteCodeOf(error) ?? ''
+    if (/^SQLITE_(CORRUPT|NOTADB|ERROR|IOERR_SHORT_READ)/.test(code)) throw damaged(messageOf(error), error)
+    throw new DatabaseRefused('data_dir_unusable', `The database ${file} cannot be opened: ${messageOf(error)}`, error)
+  } finally {
+    probe?.close()
+    // A read-only connection creates an empty log and may not remove it.
+    if (!hadLog) for (const rest of [`${file}-wal`, `${file}-shm`]) rmSync(rest, { force: true })
+  }
+}
+
+/** Throws when a table cannot be read at all. The rest of a large file is checked later, in a thread. */
+function readFirstRows(connection: Sqlite.Database): void {
+  for (const name of listTables(connection)) connection.prepare(`SELECT * FROM "${name}" LIMIT 1`).get()
+}
+
+function connect(file: string, clock: Clock, ids: Ids): Sqlite.Database {
+  const connection = new Sqlite(file, { timeout: 5000 })
+  connection.pragma('journal_mode = WAL')
+  // better-sqlite3 defaults to NORMAL in WAL mode, where a power cut may undo acknowledged commits.
+  connection.pragma('synchronous = FULL')
+  connection.pragma('foreign_keys = ON')
+  connection.pragma('trusted_schema = OFF')
+  connection.pragma('cell_size_check = ON')
+  connection.pragma('temp_store = MEMORY')
+  connection.pragma(`journal_size_limit = ${LOG_BYTES_KEPT}`)
+  connection.pragma(`cache_size = ${-CACHE_KB}`)
+  // Migrations are SQL text and need ids and the clock.
+  connection.function('new_id', () => ids.next())
+  connection.function('now_ms', () => clock.now())
+  return connection
+}
+
+function wrap(
+  connection: Sqlite.Database,
+  given: { file: string; clock: Clock; log: Log; isWhollyChecked: boolean; setsRoomAside: boolean; releaseLock: () => void },
+): Database {
+  const { file, clock, log, isWhollyChecked } = given
+  /** Every statement runs through this, so that every error of the file is seen. */
+  const watched = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (error) {
+      condition.failed(error)
+      throw error
+    }
+  }
+  const statements = createStatements(connection, watched)
+  const { prepare } = statements
+  const probe = () => {
+    if (condition.trouble() === 'disk_full') {
+      checkpoints.emptyLog()
+      if (freeBytesAt(file) < ROOM_TO_RESUME) throw new Error('there is still no room on the disk')
+    }
+    const version = connection.pragma('user_version', { simple: true }) as number
+    commits.runNow(() => void connection.pragma(`user_version = ${version}`))
+  }
+  const condition = createCondition({ clock, log, probe })
+  const checkpoints = createCheckpoints({ connection, file, log })
+  const damageCheck = createDamageCheck(file)
+  const ballast = createBallast(file, log)
+  condition.onChange((trouble) => {
+    if (trouble === 'disk_full' && ballast.release()) log.warn({}, 'the room that was set aside for a full disk is given back')
+    if (trouble === 'disk_full' || trouble === null) checkpoints.emptyLog()
+  })
+  const stopHousekeeping = clock.every(HOUSEKEEPING_EVERY_MS, () => {
+    if (logBytesOf(file) > LOG_BYTES_AT_REST) checkpoints.emptyLog()
+    if (given.setsRoomAside && condition.trouble() === null) void ballast.keep()
+  })
+  const committed = () => {
+    checkpoints.committed()
+    condition.committed()
+  }
+  const commits = new Commits({ connection, statements, clock, log, committed, lockedOut: condition.lockedOut })
+  // From here on SQLite does not wait for locks, because that would block the event loop.
+  connection.pragma('busy_timeout = 0')
+  return {
+    file,
+    clock,
+    log,
+    connection,
+    commits,
+    statements,
+    condition,
+    isWhollyChecked,
+    prepare,
+    select: statements.select,
+    selectDistinct: statements.selectDistinct,
+    onEvents: (listener) => commits.onEvents(listener),
+    trouble() {
+      try {
+        prepare('SELECT 1 FROM entities LIMIT 1').get()
+      } catch {
+        return condition.trouble() ?? 'unavailable'
+      }
+      return condition.trouble() ?? (mayWrite(file) ? null : 'read_only')
+    },
+    async findDamage() {
+      const found = await damageCheck.find()
+      if (found.length > 0) condition.foundDamage(found)
+      return found
+    },
+    close() {
+      if (!connection.open) return
+      commits.flush()
+      stopHousekeeping()
+      condition.stop()
+      damageCheck.stop()
+      checkpoints.stop()
+      statements.clear()
+      connection.close()
+      ballast.keepRest()
+      given.releaseLock()
+    },
+  }
+}
+
+/** Whether writing is permitted, by the mode of the file and by how the disk is mounted. */
+function mayWrite(file: string): boolean {
+  try {
+    accessSync(file, constants.W_OK)
+    return true
+  } catch (error) {
+    return !/^(EACCES|EPERM|EROFS)$/.test((error as NodeJS.ErrnoException).code ?? '')
+  }
+}

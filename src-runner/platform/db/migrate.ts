@@ -1,0 +1,85 @@
+import { renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import type { Log } from '../../lib/log.ts'
+import { AppError } from '../../lib/errors.ts'
+import { freeBytesAt } from './ballast.ts'
+import { DatabaseRefused } from './database-errors.ts'
+import { syncFile, syncFolder } from './sync-files.ts'
+import { MIGRATIONS, type Migration } from './migrations/migrations.ts'
+
+/**
+ * Brings the schema to the newest version, one transaction a step: at every moment the file has the old version or
+ * the new one. A file that is already in use (`existing`) is copied first, to `<file>.before-v<version>`.
+ */
+export function migrate(
+  connection: Sqlite.Database,
+  existing: { file: string; log: Log } | null,
+  migrations: readonly Migration[] = MIGRATIONS,
+): void {
+  const from = connection.pragma('user_version', { simple: true }) as number
+  const missing = migrations.filter((migration) => migration.version > from)
+  if (missing.length === 0) return
+  if (existing !== null) {
+    refuseWithoutRoom(existing.file)
+    const copy = `${existing.file}.before-v${missing[0]!.version}`
+    copyDatabase(connection, copy)
+    existing.log.info({ from, to: missing.at(-1)!.version, copy }, 'the database was copied and is being migrated')
+  }
+  runMigrations(connection, missing)
+  // So that the version is in the file's own header, where an older app looks before it touches anything.
+  connection.pragma('wal_checkpoint(TRUNCATE)')
+}
+
+/** The copy and the changes are as large as the file, each, at most. */
+function refuseWithoutRoom(file: string): void {
+  const bytes = [file, `${file}-wal`].reduce((sum, one) => sum + (statSync(one, { throwIfNoEntry: false })?.size ?? 0), 0)
+  const [needed, free] = [2 * bytes, freeBytesAt(file)]
+  if (free >= needed) return
+  const [neededMb, freeMb] = [Math.ceil(needed / 1e6), Math.floor(free / 1e6)]
+  throw new DatabaseRefused(
+    'data_dir_unusable',
+    `This version of Deckhand has to copy and update the data, which needs ${neededMb} MB of free space. There are ${freeMb} MB. Free some space and start again; nothing was changed.`,
+  )
+}
+
+/**
+ * Each in a transaction of its own. Foreign keys are checked at its end: while they are enforced, a table that is made again
+ * would take the rows with it that point to it (sqlite.org/lang_altertable.html#otheralter).
+ */
+export function runMigrations(connection: Sqlite.Database, migrations: readonly Migration[]): void {
+  connection.pragma('foreign_keys = OFF')
+  try {
+    for (const { version, sql } of migrations) {
+      connection
+        .transaction(() => {
+          connection.exec(sql)
+          const broken = connection.pragma('foreign_key_check') as unknown[]
+          if (broken.length > 0) throw new Error(`migration ${version} leaves ${broken.length} rows that point nowhere`)
+          connection.pragma(`user_version = ${version}`)
+        })
+        .immediate()
+    }
+  } finally {
+    connection.pragma('foreign_keys = ON')
+  }
+}
+
+/** A whole, checked copy under `target`, or an error: half a copy never has that name. */
+export function copyDatabase(connection: Sqlite.Database, target: string): void {
+  const draft = `${target}.part`
+  rmSync(draft, { force: true })
+  try {
+    connection.prepare('VACUUM INTO ?').run(draft)
+    const copy = new Sqlite(draft, { readonly: true, fileMustExist: true })
+    const verdict = copy.pragma('quick_check(1)', { simple: true })
+    copy.close()
+    if (verdict !== 'ok') throw new AppError('database_unavailable', `The copy of the database is not sound (${String(verdict)}).`)
+    syncFile(draft)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
+  renameSync(draft, target)
+  syncFolder(dirname(target))
+}

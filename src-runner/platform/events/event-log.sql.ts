@@ -1,0 +1,42 @@
+import type { StoredEvent } from '../../contract/events.ts'
+import type { Db } from '../db/database.ts'
+import type { Tx } from '../db/transact.ts'
+
+type EventRow = { id: number; at: number; type: string; payload: string }
+
+/** The recorded events behind `afterId`, oldest first. */
+export function listEventsAfter(db: Db, afterId: number, limit = 500): StoredEvent[] {
+  return db
+    .prepare<EventRow>('SELECT id, at, type, payload FROM events WHERE id > ? ORDER BY id LIMIT ?')
+    .all(afterId, limit)
+    .map((row) => ({ id: row.id, at: row.at, type: row.type, payload: JSON.parse(row.payload) }) as StoredEvent)
+}
+
+/**
+ * The ids of the oldest and the newest event that are there; `oldest` is one above `newest` when there is none. A reader
+ * that holds less than `oldest - 1` missed some and has to read everything again.
+ */
+export function findEventBounds(db: Db): { oldest: number; newest: number } {
+  const newest = db.prepare<{ id: number | null }>('SELECT max(id) AS id FROM events').get()!.id ?? 0
+  const oldest = db.prepare<{ id: number | null }>('SELECT min(id) AS id FROM events').get()!.id ?? newest + 1
+  return { oldest, newest }
+}
+
+/**
+ * Forgets events beyond the newest `keepRows` and those recorded before `olderThan`, at most `limit` in one go so
+ * that nobody waits long. Answers how many went. Always from the old end: what stays has no holes. The newest stays
+ * whatever its age, since the next one is numbered by it.
+ */
+export function pruneEvents(
+  tx: Tx,
+  { keepRows, olderThan, limit = 5000 }: { keepRows: number; olderThan: number; limit?: number },
+): number {
+  const { oldest, newest } = findEventBounds(tx)
+  const firstKept = Math.min(oldest + limit, Math.max(newest - keepRows + 1, findFirstSince(tx, olderThan) ?? newest), newest)
+  return tx.prepare('DELETE FROM events WHERE id < ?').run(firstKept).changes
+}
+
+/** Walks from the old end and stops at the first event that is young enough: there is no index over time, and no need of one. */
+function findFirstSince(db: Db, at: number): number | null {
+  return db.prepare<{ id: number }>('SELECT id FROM events WHERE at >= ? ORDER BY id LIMIT 1').get(at)?.id ?? null
+}

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { transact } from '../db/transact.ts'
+import { createEventHub } from './event-hub.ts'
+import { findEventBounds, listEventsAfter, pruneEvents } from './event-log.sql.ts'
+
+let rig: RecordsRig
+beforeEach(() => {
+  rig = openRecordsRig()
+})
+afterEach(() => rig.close())
+
+function record(count: number): void {
+  for (let i = 0; i < count; i++) {
+    rig.clock.advance(1000)
+    transact(rig.db, (tx) => tx.emit({ type: 'settings.changed', payload: { keys: ['concurrency'] } }))
+  }
+}
+const ids = (after: number, limit?: number) => listEventsAfter(rig.db, after, limit).map((event) => event.id)
+const prune = (keepRows: number, olderThan = 0, limit?: number) => transact(rig.db, (tx) => pruneEvents(tx, { keepRows, olderThan, limit }))
+
+test('reading goes on after an id, a page at a time', () => {
+  record(5)
+  expect(ids(0, 3)).toEqual([1, 2, 3])
+  expect(ids(3)).toEqual([4, 5])
+  expect(ids(5)).toEqual([])
+  expect(listEventsAfter(rig.db, 4)).toEqual([{ id: 5, at: rig.clock.now(), type: 'settings.changed', payload: { keys: ['concurrency'] } }])
+})
+
+test('what was heard and what is read are the same', () => {
+  const heard: unknown[] = []
+  const stop = createEventHub({ db: rig.db }).subscribe((event) => void heard.push(event))
+  record(3)
+  stop()
+  record(1)
+  expect(heard).toEqual(listEventsAfter(rig.db, 0, 3))
+})
+
+test('pruning keeps the newest rows, and a reader can tell that it missed some', () => {
+  record(10)
+  expect(findEventBounds(rig.db)).toEqual({ oldest: 1, newest: 10 })
+  expect(prune(4)).toBe(6)
+  expect(ids(0)).toEqual([7, 8, 9, 10])
+  expect(findEventBounds(rig.db)).toEqual({ oldest: 7, newest: 10 })
+  expect(prune(4)).toBe(0)
+})
+
+test('pruning by age keeps what is young enough, and the newest, by which the next one is numbered', () => {
+  record(10)
+  expect(prune(1000, rig.clock.now() - 2000)).toBe(7)
+  expect(ids(0)).toEqual([8, 9, 10])
+  expect(prune(1000, rig.clock.now() + 1)).toBe(2)
+  expect(prune(0, rig.clock.now() + 1)).toBe(0)
+  expect(findEventBounds(rig.db)).toEqual({ oldest: 10, newest: 10 })
+  record(1)
+  expect(ids(0)).toEqual([10, 11])
+})
+
+test('pruning takes a bounded bite, from the old end', () => {
+  record(10)
+  expect(prune(1, 0, 3)).toBe(3)
+  expect(ids(0)[0]).toBe(4)
+})
+
+test('live events reach those who listen now, whatever one of them does', () => {
+  const hub = createEventHub({ db: rig.db })
+  const heard: string[] = []
+  hub.subscribeLive(() => {
+    throw new Error('oops')
+  })
+  const stop = hub.subscribeLive((event) => void heard.push(event.type === 'job.progress' ? event.payload.activity : event.type))
+  hub.publishLive({ type: 'job.progress', payload: { jobId: rig.ids.next(), activity: 'model', detail: null, until: null } })
+  stop()
+  hub.publishLive({ type: 'job.progress', payload: { jobId: rig.ids.next(), activity: 'tool', detail: null, until: null } })
+  expect(heard).toEqual(['model'])
+  expect(findEventBounds(rig.db).newest).toBe(0)
+})

@@ -1,0 +1,55 @@
+import { STATUS_CODES, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
+import { answerUnread, isAnswered } from './unread-body.ts'
+
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
+export const COMMON_HEADERS = [
+  ['cache-control', 'no-store'],
+  ['x-content-type-options', 'nosniff'],
+  ['cross-origin-resource-policy', 'same-origin'],
+] as const
+
+/** Nothing of the request is echoed. */
+const FIXED_BODIES = new Map<ErrorCode, string>()
+
+export function fixedBody(code: ErrorCode): string {
+  const known = FIXED_BODIES.get(code)
+  if (known !== undefined) return known
+  const body = JSON.stringify({ error: code })
+  FIXED_BODIES.set(code, body)
+  return body
+}
+
+export function answerFixed(res: ServerResponse, code: ErrorCode): void {
+  const body = fixedBody(code)
+  answerUnread(res, ERROR_STATUS[code], { 'content-type': JSON_TYPE, 'content-length': body.length }, body)
+}
+
+/** Answers a request that Node cannot parse or that does not arrive in time, and closes the connection. */
+export function answerBrokenRequest(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswered(socket)) {
+    socket.destroy(error)
+    return
+  }
+  const code = codeOf(error)
+  const status = ERROR_STATUS[code]
+  const body = fixedBody(code)
+  const headers = [['content-type', JSON_TYPE], ...COMMON_HEADERS, ['content-length', body.length], ['Date', new Date().toUTCString()]]
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
+      `${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}Connection: close\r\n\r\n${body}`,
+  )
+}
+
+/** `rawPacket` holds the bytes that Node could not parse. */
+function codeOf({ code, rawPacket }: { code?: string; rawPacket?: unknown }): ErrorCode {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout'
+  // A webhook address that is too long gets the same response as any other wrong one.
+  const start = Buffer.isBuffer(rawPacket) ? rawPacket.subarray(0, WEBHOOK.length).toString('latin1') : ''
+  const isWebhook = code === 'HPE_HEADER_OVERFLOW' && start === WEBHOOK
+  return isWebhook ? 'not_found' : 'invalid_request'
+}
+
+const WEBHOOK = 'POST /webhooks/'

@@ -1,0 +1,285 @@
+import { lookup } from 'node:dns/promises'
+import { connect, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { buildConnector, Dispatcher } from 'undici'
+import { addressesOfThisMachine, createAddressGuard, type AddressGuard } from './address-guard.ts'
+import { decompressed, loadUndici, ONLY_HTTP_1, redirectTarget, troubleFrom, type OutboundTrouble } from './outbound.ts'
+import { hostOf, portOf, readWebAddress, WebAddressRefused } from './web-address.ts'
+
+/** `closed_address`: the address is this machine, its network or nowhere, and the person has not opened it. */
+export type GuardedTrouble = OutboundTrouble | 'closed_address' | 'timeout'
+
+/** The message is a sentence that a model or a person can act on. It names no inner address. */
+export class GuardedFetchError extends Error {
+  override readonly name = 'GuardedFetchError'
+  readonly kind: GuardedTrouble
+
+  constructor(kind: GuardedTrouble, message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+/** Of a header that came several times, `headers` holds the first. */
+export type AnswerHead = { url: URL; status: number; headers: Record<string, string | undefined> }
+
+export type GuardedAnswer = AnswerHead & {
+  /** The addresses that redirected here, the requested one first. */
+  cameFrom: readonly URL[]
+  /** Where the response redirects to, if that was not followed. */
+  sendsTo: URL | null
+  /** Decompressed, at most `maxBytes`. */
+  body: Buffer
+  /** There was more than `maxBytes`. */
+  isCut: boolean
+  /** An address on the way was this machine or in its network, so the content is private. */
+  isNear: boolean
+}
+
+export type GuardedRequest = {
+  method?: 'GET' | 'POST'
+  /** Sent only to the origin of the requested address, so they may hold a key. */
+  headers?: Record<string, string>
+  body?: string
+  signal?: AbortSignal
+  maxBytes?: number
+  /** Called before a redirect is followed. false returns the response with `sendsTo`. A POST is never redirected. */
+  follows?: (to: URL, from: URL) => boolean
+  /** Called with the head of the response. false leaves the body unread. */
+  wantsBody?: (head: AnswerHead) => boolean
+  /** An origin that the person typed in a setting: open for this request as if `opened` held it. */
+  openedOrigin?: string
+}
+
+/** Throws GuardedFetchError, or the reason of the signal. */
+export type GuardedFetch = (address: string | URL, request?: GuardedRequest) => Promise<GuardedAnswer>
+
+export type GuardedFetchOptions = {
+  /** Hosts and ranges of this machine and its network that the person opened (`isOpening`). */
+  opened?: readonly string[]
+  /** Deckhand's own ports, closed on this machine even if `opened` names them. */
+  closedPorts?: readonly number[]
+  /** All addresses of a name. */
+  resolve?: (host: string) => Promise<readonly string[]>
+  /** Opens a TCP connection to an address that was checked. */
+  dial?: (address: string, port: number) => Socket
+  ownAddresses?: () => readonly string[]
+  /** Certificate authorities instead of Node's own. */
+  ca?: string
+  caps?: Partial<GuardedCaps>
+}
+
+export type GuardedCaps = { connectMs: number; firstByteMs: number; totalMs: number }
+
+const DEFAULT_CAPS: GuardedCaps = { connectMs: 8_000, firstByteMs: 15_000, totalMs: 30_000 }
+const MAX_BODY_BYTES = 5_000_000
+const MAX_REDIRECTS = 5
+const UNREAD = { body: Buffer.alloc(0), isCut: false }
+
+/**
+ * Requests of tools, whose addresses somebody else may have chosen. Each hop resolves the name once, checks the
+ * addresses, connects to one of them, and checks the connected address again before it sends a byte. Nothing is kept
+ * between two requests: no connection, no cookie. No proxy from the environment is used.
+ */
+export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
+  const caps = { ...DEFAULT_CAPS, ...options.caps }
+  const resolve = options.resolve ?? resolveBySystem
+  const dial = options.dial ?? ((address, port) => connect({ host: address, port, family: isIP(address) }))
+  const closedPorts = new Set(options.closedPorts)
+
+  const guardFor = (url: URL, openedOrigin: string | undefined) =>
+    createAddressGuard(url, {
+      opened: [...(options.opened ?? []), ...(openedOrigin === url.origin ? [url.host] : [])],
+      closedPorts,
+      ownAddresses: (options.ownAddresses ?? addressesOfThisMachine)(),
+    })
+
+  async function openConnection(url: URL, guard: AddressGuard, signal: AbortSignal): Promise<{ socket: Socket; isNear: boolean }> {
+    const host = hostOf(url)
+    const until = performance.now() + caps.connectMs
+    const tooSlow = () => new GuardedFetchError('timeout', `No connection to ${host} within ${seconds(caps.connectMs)}.`)
+    if (guard.nameRefusal !== null) throw new GuardedFetchError('closed_address', guard.nameRefusal)
+    const addresses = isIP(host) > 0 ? [host] : await bounded(resolve(host), caps.connectMs, signal, tooSlow)
+    if (addresses.length === 0) throw noSuchHost(host)
+    const usable = addresses.filter((address) => guard.refusalOf(address) === null)
+    if (usable.length === 0) throw new GuardedFetchError('closed_address', guard.refusalOf(addresses[0]!)!)
+    let trouble: Error = tooSlow()
+    for (const [index, address] of usable.entries()) {
+      // An address that does not answer must leave time for the next one.
+      const ms = (until - performance.now()) / (usable.length - index)
+      const socket = dial(address, portOf(url))
+      try {
+        await connected(socket, 'connect', ms, signal, tooSlow)
+        const remote = socket.remoteAddress ?? ''
+        const refusal = guard.refusalOf(remote)
+        if (refusal !== null) throw new GuardedFetchError('closed_address', refusal)
+        const isNear = guard.isNear(remote)
+        if (url.protocol !== 'https:') return { socket, isNear }
+        const ca = options.ca === undefined ? {} : { ca: options.ca }
+        const secure = connectTls({ socket, host, ...(isIP(host) > 0 ? {} : { servername: host }), ALPNProtocols: ['http/1.1'], ...ca })
+        await connected(secure, 'secureConnect', until - performance.now(), signal, tooSlow)
+        return { socket: secure, isNear }
+      } catch (error) {
+        socket.destroy()
+        signal.throwIfAborted()
+        trouble = asGuarded(error, host)
+        if (trouble instanceof GuardedFetchError && trouble.kind === 'closed_address') throw trouble
+      }
+    }
+    throw trouble
+  }
+
+  async function run(first: URL, request: GuardedRequest, signal: AbortSignal): Promise<GuardedAnswer> {
+    const { Client } = await loadUndici()
+    const cameFrom: URL[] = []
+    let isNear = false
+    for (let url = first; ;) {
+      let client: InstanceType<typeof Client> | undefined
+      let socket: Socket | undefined
+      try {
+        const opened = await openConnection(url, guardFor(url, request.openedOrigin), signal)
+        socket = opened.socket
+        isNear ||= opened.isNear
+        // undici loses a connection that is handed over within the call.
+        const handOver: buildConnector.connector = (_, done) => queueMicrotask(() => done(null, opened.socket))
+        client = new Client(url.origin, { ...ONLY_HTTP_1, headersTimeout: 0, bodyTimeout: 0, connect: handOver })
+        const sent = client.request({
+          method: request.method ?? 'GET',
+          path: url.pathname + url.search,
+          headers: {
+            'user-agent': 'Mozilla/5.0 (compatible; Deckhand)',
+            accept: '*/*',
+            'accept-encoding': 'gzip, br',
+            ...(url.origin === first.origin ? request.headers : {}),
+          },
+          body: request.body ?? null,
+          reset: true,
+          signal,
+        })
+        const response = await bounded(
+          sent,
+          caps.firstByteMs,
+          signal,
+          () => new GuardedFetchError('timeout', `${url.host} did not begin to answer within ${seconds(caps.firstByteMs)}.`),
+        )
+        // Its body may stay unread, and the connection may break all the same.
+        response.body.on('error', () => {})
+        const head: AnswerHead = { url, status: response.statusCode, headers: firstOfEach(response.headers) }
+        const to = redirectTarget(response, url, readWebAddress)
+        const follows = to !== null && request.method !== 'POST' && (request.follows?.(to, url) ?? true)
+        if (!follows) {
+          const wanted = to === null && (request.wantsBody?.(head) ?? true)
+          const body = wanted ? await readBounded(response, request.maxBytes ?? MAX_BODY_BYTES, signal) : UNREAD
+          return { ...head, ...body, cameFrom, sendsTo: to, isNear }
+        }
+        cameFrom.push(url)
+        if (cameFrom.length > MAX_REDIRECTS)
+          throw new GuardedFetchError('redirect', `${first.host} redirects more than ${MAX_REDIRECTS} times.`)
+        url = to
+      } catch (error) {
+        signal.throwIfAborted()
+        throw asGuarded(error, url.host)
+      } finally {
+        void client?.destroy()
+        socket?.destroy()
+      }
+    }
+  }
+
+  return async (address, request = {}) => {
+    request.signal?.throwIfAborted()
+    const url = readOrRefuse(address)
+    const over = new AbortController()
+    const timer = setTimeout(() => {
+      over.abort(new GuardedFetchError('timeout', `${url.host} did not finish its answer within ${seconds(caps.totalMs)}.`))
+    }, caps.totalMs)
+    try {
+      return await run(url, request, request.signal === undefined ? over.signal : AbortSignal.any([over.signal, request.signal]))
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+/** Limits the decompressed bytes, which stops a bomb, and the bytes on the wire, since compressed bytes may stand for nothing. */
+async function readBounded(
+  response: Dispatcher.ResponseData,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<{ body: Buffer; isCut: boolean }> {
+  const source = decompressed(response)
+  let wireBytes = 0
+  if (source !== response.body) {
+    response.body.on('data', (chunk: Buffer) => {
+      wireBytes += chunk.length
+      if (wireBytes > maxBytes) source.destroy(new Error('the answer is larger than it may be'))
+    })
+  }
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    signal.throwIfAborted()
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > maxBytes) break
+  }
+  return { body: Buffer.concat(chunks, Math.min(length, maxBytes)), isCut: length > maxBytes }
+}
+
+function firstOfEach(headers: Dispatcher.ResponseData['headers']): AnswerHead['headers'] {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]))
+}
+
+async function resolveBySystem(host: string): Promise<string[]> {
+  return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address)
+}
+
+function readOrRefuse(address: string | URL): URL {
+  try {
+    return readWebAddress(address)
+  } catch (error) {
+    throw error instanceof WebAddressRefused ? new GuardedFetchError('bad_url', error.message) : error
+  }
+}
+
+/** Waits for the event. Rejects with the socket, with the signal, or when the time is over. */
+function connected(socket: Socket, event: string, ms: number, signal: AbortSignal, tooSlow: () => Error): Promise<void> {
+  const done = new Promise<void>((resolve, reject) => {
+    socket.once(event, () => resolve())
+    // Stays for the life of the socket, so that a late error is never unhandled.
+    socket.on('error', reject)
+    socket.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
+  })
+  return bounded(done, Math.max(1, ms), signal, tooSlow)
+}
+
+/** The result of `work`, or an error if the signal or the clock comes first. `work` itself is not stopped. */
+async function bounded<T>(work: Promise<T>, ms: number, signal: AbortSignal, tooSlow: () => Error): Promise<T> {
+  signal.throwIfAborted()
+  const { promise: over, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(tooSlow()), ms)
+  const stop = () => reject(signal.reason as Error)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([work, over])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+function noSuchHost(host: string): GuardedFetchError {
+  return new GuardedFetchError('dns', `There is no host named ${host}.`)
+}
+
+function asGuarded(error: unknown, host: string): Error {
+  if (error instanceof GuardedFetchError) return error
+  const { kind, message, systemCode } = troubleFrom(error)
+  if (kind === 'dns') return noSuchHost(host)
+  if (kind === 'tls') return new GuardedFetchError(kind, `The secure connection to ${host} failed (${systemCode}).`)
+  return new GuardedFetchError(kind, `${host}: ${message}.`)
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1000} s`
+}

@@ -1,0 +1,85 @@
+/**
+ * Where version managers and installers put what a program needs to run, below the home. A `*` stands for one name.
+ * A program elsewhere is shown as a single file.
+ */
+const SELF_CONTAINED = [
+  // Node.js
+  ...['.nvm/versions/node/*', '.local/share/fnm/node-versions/*/installation', '.fnm/node-versions/*/installation'],
+  ...['Library/Application Support/fnm/node-versions/*/installation', '.volta/tools/image', '.nodenv/versions/*'],
+  ...['.local/share/pnpm/global', 'Library/pnpm/global', '.bun/install/global', '.npm-global/lib/node_modules', '.local/lib/node_modules'],
+  // Python
+  ...['.local/share/pipx/venvs/*', '.local/pipx/venvs/*', '.local/share/uv/tools/*', '.local/share/uv/python/*', '.pyenv/versions/*'],
+  ...['miniconda3', 'anaconda3', 'miniforge3', 'mambaforge'],
+  // Other languages
+  ...['.local/share/mise/installs/*/*', '.asdf/installs/*/*', '.sdkman/candidates/*/*', '.local/share/gem/ruby/*', '.gem/ruby/*'],
+  ...['.rbenv/versions/*', '.goenv/versions/*', '.local/go', 'sdk/*', '.ghcup/ghc/*', '.rustup/toolchains/*'],
+].map((pattern) => pattern.split('/'))
+
+/** The self-contained folder that a path lies in; null: none. Both are relative to the home. */
+export function selfContainedRoot(path: string): string | null {
+  const parts = path.split('/')
+  const fits = (pattern: readonly string[]) =>
+    parts.length > pattern.length && pattern.every((name, at) => name === '*' || name === parts[at])
+  const pattern = SELF_CONTAINED.find(fits)
+  return pattern === undefined ? null : parts.slice(0, pattern.length).join('/')
+}
+
+/** Homebrew on Linux. Its other folders hold the data of services. */
+const HOMEBREW_PARTS = ['bin', 'sbin', 'lib', 'libexec', 'share', 'opt', 'Cellar', 'etc/ca-certificates', 'etc/openssl@3']
+
+/** The parts of Homebrew that a program in it needs; empty: the path is not Homebrew's. */
+export function homebrewParts(path: string, home: string): string[] {
+  const prefix = ['/home/linuxbrew/.linuxbrew', `${home}/.linuxbrew`].find((folder) => path.startsWith(`${folder}/`))
+  return prefix === undefined ? [] : HOMEBREW_PARTS.map((part) => `${prefix}/${part}`)
+}
+
+/** Programs that start others need these places too, and a variable, since the sandbox has another home. */
+export const COMPANIONS: readonly { folder: string; needs: readonly string[]; env: Readonly<Record<string, string>> }[] = [
+  {
+    folder: '.cargo/bin',
+    // rustup requires the last one before it starts anything.
+    needs: ['.rustup/toolchains', '.rustup/settings.toml', '.rustup/update-hashes'],
+    env: { RUSTUP_HOME: '.rustup' },
+  },
+  { folder: '.volta/bin', needs: ['.volta/tools', '.volta/layout.v4'], env: { VOLTA_HOME: '.volta' } },
+  { folder: '.local/share/pnpm', needs: ['.local/share/pnpm/global'], env: {} },
+  { folder: 'Library/pnpm', needs: ['Library/pnpm/global'], env: {} },
+]
+
+/** A folder of shims, and the file that says which of the installed versions they start. */
+export type VersionManager = { shims: string; chosenIn: string; installs: string; line: RegExp }
+
+const VERSION_LINE = /^(?<versions>\w[^#\n]*)/gm
+
+export const VERSION_MANAGERS: readonly VersionManager[] = [
+  {
+    shims: '.local/share/mise/shims',
+    chosenIn: '.config/mise/config.toml',
+    installs: '.local/share/mise/installs',
+    line: /^[ \t]*"?(?<tool>\w[\w.+@-]*)"?[ \t]*=[ \t]*(?<versions>["'[][^\n#]+)/gm,
+  },
+  {
+    shims: '.asdf/shims',
+    chosenIn: '.tool-versions',
+    installs: '.asdf/installs',
+    line: /^(?<tool>\w[\w.+@-]*)[ \t]+(?<versions>[^#\n]+)/gm,
+  },
+  ...['.pyenv', '.rbenv', '.nodenv', '.goenv'].map((root) => ({
+    shims: `${root}/shims`,
+    chosenIn: `${root}/version`,
+    installs: `${root}/versions`,
+    line: VERSION_LINE,
+  })),
+]
+
+/** Folders of settings, which are never shown even if PATH names them. */
+export const NEVER_SHOWN = [
+  ...['.cache', '.config', '.git', '.local/share/Trash', '.local/state', '.m2', '.terraform.d', '.thunderbird', '.vscode', 'snap'],
+  ...['Library/Application Support', 'Library/Preferences'],
+]
+
+/** Programs that a model may look for, in the order in which the prompt lists those that are installed. */
+export const WELL_KNOWN = [
+  ...['git', 'gh', 'glab', 'node', 'npm', 'npx', 'pnpm', 'yarn', 'bun', 'deno', 'python3', 'uv', 'pipx', 'cargo', 'rustc', 'go'],
+  ...['java', 'mvn', 'gradle', 'ruby', 'php', 'dotnet', 'make', 'cmake', 'gcc', 'curl', 'jq', 'rg', 'sqlite3', 'ffmpeg', 'pandoc'],
+]

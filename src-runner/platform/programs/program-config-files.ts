@@ -1,0 +1,62 @@
+import type { Dirent } from 'node:fs'
+import { readdir, realpath } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
+import { isProgramSetting } from '../protected-places/protected-places.ts'
+
+export type Covered = { path: string; kind: 'file' | 'folder' }
+
+const MAX_ENTRIES = 200_000
+const MAX_SETTINGS = 200
+/** A search takes a second or more, and configuration hardly ever changes. */
+const CACHED_MS = 600_000
+const SIDE_BY_SIDE = 32
+
+/** Finds configuration files in folders of programs, at any depth; null: a folder is too large to search. */
+export function createSettingsFinder(): (places: readonly string[]) => Promise<Covered[] | null> {
+  const cache = new Map<string, { at: number; settings: Promise<Covered[] | null> }>()
+  return async (places) => {
+    const all = await Promise.all(
+      places.map((place) => {
+        const known = cache.get(place)
+        if (known !== undefined && performance.now() - known.at < CACHED_MS) return known.settings
+        const settings = findSettings(place)
+        cache.set(place, { at: performance.now(), settings })
+        return settings
+      }),
+    )
+    return all.includes(null) ? null : all.flatMap((settings) => settings!)
+  }
+}
+
+async function findSettings(place: string): Promise<Covered[] | null> {
+  const found = new Map<string, Covered>()
+  const folders = [place]
+  let entryCount = 0
+  while (folders.length > 0) {
+    const some = folders.splice(0, SIDE_BY_SIDE)
+    const all = await Promise.all(some.map((folder) => readdir(folder, { withFileTypes: true }).catch((): Dirent[] => [])))
+    for (const [i, folder] of some.entries()) {
+      const entries = all[i]!
+      entryCount += entries.length
+      const isConda = entries.some(({ name }) => name === 'conda-meta')
+      for (const entry of entries) {
+        const path = join(folder, entry.name)
+        // conda keeps its downloaded packages in `pkgs`; nothing runs from there.
+        const isSetting = isProgramSetting(relative(place, path)) || (isConda && entry.name === 'pkgs')
+        if (isSetting) for (const one of await coverOf(path, entry, place)) found.set(one.path, one)
+        else if (entry.isDirectory()) folders.push(path)
+      }
+    }
+    if (entryCount > MAX_ENTRIES || found.size > MAX_SETTINGS) return null
+  }
+  return [...found.values()]
+}
+
+async function coverOf(path: string, entry: Dirent, place: string): Promise<Covered[]> {
+  // Maven fails on an empty settings.xml, but uses its defaults without the folder.
+  if (basename(path).startsWith('settings') && basename(dirname(path)) === 'conf') return [{ path: dirname(path), kind: 'folder' }]
+  const real = entry.isSymbolicLink() ? await realpath(path).catch(() => null) : path
+  // The target of a link to elsewhere is not shown anyway.
+  if (real === null || !real.startsWith(`${place}/`)) return []
+  return [{ path: real, kind: entry.isDirectory() ? 'folder' : 'file' }]
+}

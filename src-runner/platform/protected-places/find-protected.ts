@@ -1,0 +1,155 @@
+import type { BigIntStats, Dirent } from 'node:fs'
+import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { foldName } from './path-patterns.ts'
+import {
+  codePlaceOf,
+  isHiddenInHome,
+  isInside,
+  isRepository,
+  mayEndPlace,
+  namedByRepository,
+  namedByWorkTree,
+  placesLedTo,
+  secretPlaceOf,
+} from './protected-places.ts'
+
+/** A protected place below a folder. A git `repository` stays writable, except for the parts that decide what runs. */
+export type FoundPlace = {
+  path: string
+  /** `unreadable`: a folder whose name is not text, whose path is too long, or which its owner cannot read. */
+  is: 'code' | 'secret' | 'repository' | 'part of a repository' | 'unreadable'
+  kind: 'file' | 'folder' | 'link' | 'other'
+  /** Changes when something else is put there. */
+  identity: string
+}
+
+export type FoundPlaces = {
+  folder: string
+  places: Map<string, FoundPlace>
+  /** There were too many entries to look at. */
+  isCut: boolean
+}
+
+/** They decide what git runs. */
+const REPOSITORY_PARTS = ['config', 'config.worktree', 'hooks', 'commondir', 'gitdir']
+const MAX_MODULE_DEPTH = 8
+
+/** Nobody uses the editor and CI settings inside dependencies. Only what runs on entering a folder matters there. Searched last, up to a limit. */
+const DEPENDENCIES = new Set(['node_modules', 'bower_components', '.venv', 'venv', '.tox', 'vendor', 'target', 'pods', 'site-packages'])
+const RUNS_IN_DEPENDENCIES = new Set(['.git', '.hg', '.envrc'])
+const MAX_DEPENDENCY_ENTRIES = 100_000
+const SIDE_BY_SIDE = 32
+
+/** All protected places below a folder. Does not follow links. `most`: entries to look at, without those of dependencies. */
+export async function findProtected(folder: string, most: number): Promise<FoundPlaces> {
+  const found: FoundPlaces = { folder, places: new Map(), isCut: false }
+  const own = [folder]
+  const dependencies: string[] = []
+  await noteElsewhere(await placesLedTo(), found)
+  let left = most
+  for (let at = 0; at < own.length && left >= 0;) {
+    const some = own.slice(at, at + SIDE_BY_SIDE)
+    at += some.length
+    left -= await lookIntoAll(some, { found, own, dependencies })
+  }
+  if (left < 0) return { ...found, isCut: true }
+  left = MAX_DEPENDENCY_ENTRIES
+  for (let at = 0; at < dependencies.length && left >= 0;) {
+    const some = dependencies.slice(at, at + SIDE_BY_SIDE)
+    at += some.length
+    left -= await lookIntoAll(some, { found, own: dependencies, dependencies, inside: true })
+  }
+  return found
+}
+
+type Search = { found: FoundPlaces; own: string[]; dependencies: string[]; inside?: boolean }
+
+async function lookIntoAll(folders: readonly string[], search: Search): Promise<number> {
+  const entries = await Promise.all(folders.map((folder) => lookInto(folder, search)))
+  return entries.reduce((sum, some) => sum + some, 0)
+}
+
+/** Returns the number of entries, and queues the folders among them. */
+async function lookInto(folder: string, { found, own, dependencies, inside = false }: Search): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((thrown: unknown) => noteUnreadable(folder, thrown, found))
+  let more = 0
+  // Any folder can be made a repository, and may hold other things as well.
+  if (entries.some(({ name }) => foldName(name) === 'head') && (await isRepository(folder))) more = await lookIntoRepository(folder, found)
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    const is = inside ? (RUNS_IN_DEPENDENCIES.has(foldName(entry.name)) ? 'code' : null) : protectedAs(path, entry.name, found.folder)
+    if (is === 'code' && foldName(entry.name) === '.git') await noteElsewhere(await namedByWorkTree(folder), found)
+    if (is === 'code' && foldName(entry.name) === '.git' && entry.isDirectory()) await lookIntoRepository(path, found)
+    else if (is !== null) await note(path, is, found)
+    else if (entry.isDirectory() && entry.name.includes('\uFFFD'))
+      found.places.set(path, { path, is: 'unreadable', kind: 'folder', identity: '' })
+    else if (entry.isDirectory()) (DEPENDENCIES.has(foldName(entry.name)) ? dependencies : own).push(path)
+  }
+  return entries.length + more
+}
+
+/** Ignores a folder that is gone. Somebody else's folder gets no identity, since the command cannot change it. */
+async function noteUnreadable(folder: string, thrown: unknown, { places }: FoundPlaces): Promise<Dirent[]> {
+  if (['ENOENT', 'ENOTDIR'].includes((thrown as NodeJS.ErrnoException).code ?? '')) return []
+  const stats = await lstat(folder, { bigint: true }).catch(() => null)
+  const isOwn = stats !== null && Number(stats.uid) === process.getuid?.()
+  places.set(folder, { path: folder, is: 'unreadable', kind: 'folder', identity: isOwn ? `${identityOf(stats)}:${stats.ctimeNs}` : '' })
+  return []
+}
+
+async function noteElsewhere(paths: readonly string[], found: FoundPlaces): Promise<void> {
+  for (const path of paths) if (path !== found.folder && isInside(found.folder, path)) await note(path, 'code', found)
+}
+
+function protectedAs(path: string, name: string, root: string): 'code' | 'secret' | null {
+  if (!mayEndPlace(name)) return null
+  if (codePlaceOf(path) !== null || isHiddenInHome(path, root)) return 'code'
+  return secretPlaceOf(path) === null ? null : 'secret'
+}
+
+async function lookIntoRepository(folder: string, found: FoundPlaces): Promise<number> {
+  await note(folder, 'repository', found)
+  for (const part of REPOSITORY_PARTS) await note(join(folder, part), 'part of a repository', found)
+  await noteElsewhere(await namedByRepository(folder, foldName(basename(folder)) === '.git' ? dirname(folder) : folder), found)
+  const worktrees = await foldersIn(join(folder, 'worktrees'))
+  for (const worktree of worktrees) await lookIntoRepository(worktree, found)
+  return worktrees.length + (await lookIntoModules(join(folder, 'modules'), found, 0))
+}
+
+/** The name of a module is its path in the project, which may have several parts. */
+async function lookIntoModules(folder: string, found: FoundPlaces, depth: number): Promise<number> {
+  const folders = depth < MAX_MODULE_DEPTH ? await foldersIn(folder) : []
+  let entries = folders.length
+  for (const one of folders)
+    entries += (await isModule(one)) ? await lookIntoRepository(one, found) : await lookIntoModules(one, found, depth + 1)
+  return entries
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => [])
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name))
+}
+
+/** Even without HEAD, which a program could restore later. */
+async function isModule(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch((): string[] => [])
+  return names.some((name) => ['head', 'config'].includes(foldName(name)))
+}
+
+async function note(path: string, is: FoundPlace['is'], { places }: FoundPlaces): Promise<void> {
+  const stats = await lstat(path, { bigint: true }).catch(() => null)
+  if (stats === null) return
+  const kind = kindOf(stats)
+  const leadsTo = kind === 'link' ? `:${await readlink(path).catch(() => '')}:${await realpath(path).catch(() => '')}` : ''
+  places.set(path, { path, is, kind, identity: `${identityOf(stats)}${leadsTo}` })
+}
+
+export function identityOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`
+}
+
+function kindOf(stats: BigIntStats): FoundPlace['kind'] {
+  if (stats.isSymbolicLink()) return 'link'
+  return stats.isDirectory() ? 'folder' : stats.isFile() ? 'file' : 'other'
+}

@@ -1,0 +1,332 @@
+import { realpathSync } from 'node:fs'
+import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { basename, delimiter, dirname, isAbsolute, join, parse, resolve, sep } from 'node:path'
+import { foldName, foldParts, matchOf, patternsOf, type Patterns } from './path-patterns.ts'
+import { readSmallFile } from './small-file.ts'
+
+/**
+ * Two kinds of protected places, recognized by their path:
+ *
+ * - **Code places.** What is written there runs by itself later: when a terminal opens, when a person enters the folder, uses
+ *   git or an editor, logs in, or pushes. Writing there is running code.
+ * - **Secret places.** They hold keys and passwords. No agent reads, writes or lists them.
+ *
+ * Source files and recipes (`Makefile`, `package.json`, `conftest.py`) are neither: a person runs them by name, and replacing one
+ * asks as overwriting. Exception: a make file that would be read instead of another one. `.gitattributes` and `.gitmodules` only
+ * name what a git configuration defines.
+ */
+
+/** Protected anywhere. */
+const CODE = [
+  // Version control. `commondir` and `gitdir` in `.git` lead to hooks and configuration.
+  ...['.git', '.hg', '.jj', '.gitconfig', '.hgrc', '.config/git', '.config/hg', '.config/jj', '.githooks', '.husky', '.lefthook'],
+  ...['lefthook.yml', '.lefthook.yml', '.pre-commit-config.yaml', '.overcommit.yml'],
+  // Editors and coding agents.
+  ...['.vscode', '.idea', '.fleet', '.zed', '.devcontainer', '.devcontainer.json', '*.code-workspace', '.dir-locals.el'],
+  ...['.dir-locals-2.el', '.vimrc', '.gvimrc', '.exrc', '.nvimrc', '.nvim.lua', '.vim', '.emacs', '.emacs.d', '.config/nvim'],
+  ...['.config/emacs', '.config/code/user', '.sublime-project', '.mcp.json', '.claude/settings*.json', '.claude/hooks'],
+  ...['.cursor/mcp.json', '.cursor/hooks*', '.gemini/settings.json', '.codex'],
+  // Shells, and what they or their prompts read when entering a folder.
+  ...['.profile', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.bashrc', '.bashrc.d', '.zshenv', '.zshrc'],
+  ...['.zprofile', '.zlogin', '.zlogout', '.zsh', '.oh-my-zsh', '.kshrc', '.mkshrc', '.cshrc', '.tcshrc', '.login', '.logout'],
+  ...['.inputrc', '.aliases', '.config/fish', '.config/nushell', '.config/bash', '.config/zsh', '.config/powershell'],
+  ...['powershell/*profile.ps1', 'windowspowershell/*profile.ps1', '.envrc', '.direnvrc', '.config/direnv', '.autoenv', '.autoenv.zsh'],
+  ...['mise.toml', 'mise.*.toml', '.mise.toml', '.mise.*.toml', '.mise', '.config/mise', '.tmux.conf', '.config/tmux', '.screenrc'],
+  // Interpreters and package managers read these unasked.
+  ...['.npmrc', '.yarnrc', '.yarnrc.yml', '.yarn/plugins', '.yarn/releases', '.pnpmfile.cjs', '.pnpmfile.mjs', 'bunfig.toml'],
+  ...['.cargo/config', '.cargo/config.toml', '.mvn', '.bundle', 'pip.conf', 'sitecustomize.py', 'usercustomize.py'],
+  ...['.pythonrc', '.pdbrc', '.pdbrc.py', '.gdbinit', '.lldbinit', '.rprofile', '.irbrc', '.pryrc', '.psqlrc', '.sqliterc', '.curlrc'],
+  // Logging in, and the desktop.
+  ...['.config/autostart', '.config/autostart-scripts', '.config/systemd', '.local/share/systemd', '.config/environment.d'],
+  ...['.config/plasma-workspace', '.local/share/applications', '.local/share/dbus-1', '.local/share/kservices5', '.xinitrc'],
+  ...['.xsession', '.xsessionrc', '.xprofile', '.xsetup', '.pam_environment', '.ssh', 'library/launchagents', 'library/launchdaemons'],
+  ...['library/application scripts', 'start menu/programs/startup', 'autorun.inf', '.netrc.gpg'],
+  // Folders of PATH.
+  ...['.local/bin', '.cargo/bin'],
+  // What a push runs.
+  ...['.github/workflows', '.github/actions', '.gitlab-ci.yml', '.gitlab/ci', '.circleci', '.buildkite', '.forgejo/workflows'],
+  ...['.gitea/workflows', '.woodpecker', '.woodpecker.yml', '.drone.yml', '.travis.yml', 'azure-pipelines.yml', 'jenkinsfile'],
+  ...['bitbucket-pipelines.yml', 'appveyor.yml', '.appveyor.yml'],
+]
+/** Protected only in a home. */
+const CODE_OF_HOMES = ['bin', 'go/bin', 'library/services', 'library/scripts', 'library/preferences']
+/** Hidden files of a home are settings, and many name a program to start. A hidden folder that the person gave an agent is not protected. */
+const HIDDEN_OF_HOMES = ['.*', 'library', 'appdata']
+const CODE_OF_SYSTEM = [
+  ...['bin', 'boot', 'etc', 'lib', 'lib32', 'lib64', 'libx32', 'sbin', 'usr'],
+  ...['var/spool/cron', 'private/etc', 'nix/store'],
+]
+
+/** Keys and passwords, protected anywhere. */
+const SECRETS = [
+  ...['.ssh', '.aws', '.azure', '.gnupg', '.kube', '.password-store', '.netrc', '_netrc', '.git-credentials', '.pypirc', '.pgpass'],
+  ...['.my.cnf', '.config/chromium', '.config/gcloud', '.config/gh', '.config/git/credentials', '.config/glab-cli', '.config/pip'],
+  ...['.config/google-chrome', '.config/hub', '.config/op', '.config/rclone', '.config/containers/auth.json', '.config/mise'],
+  ...['.cargo/credentials', '.cargo/credentials.toml', '.gem/credentials', '.local/share/keyrings', '.local/share/uv/credentials'],
+  ...['.m2/settings.xml', '.m2/settings-security.xml', '.gradle/gradle.properties', '.mozilla/firefox', '.terraform.d', '.jupyter'],
+  ...['.conda/state', '.condarc', 'conda-meta/state', 'library/cookies', 'library/keychains', '.bash_history', '.zsh_history'],
+  ...['.python_history', '.node_repl_history', '.psql_history', '.mysql_history', '.local/share/fish/fish_history', '.vault-token'],
+]
+/** Protected only in a home. In a project these are ordinary files. */
+const SECRETS_OF_HOMES = ['.docker', '.npmrc', '.mozilla', '.pki', '.pip', '.conda', '.config/jupyter', '.local/share/jupyter/runtime']
+
+/** Configuration in folders of programs, which may hold registry passwords and tokens. Programs run without it. */
+const PROGRAM_SETTINGS = [
+  ...SECRETS,
+  ...['.condarc', 'condarc', '.env', '.git', '.npmrc', 'npmrc', '.yarnrc', '.yarnrc.yml', 'pip.conf', 'pip.ini', 'gitconfig', '.gitconfig'],
+  ...['env_vars.sh', 'etc/conda', 'etc/jupyter', 'jupyter*config.json', 'jupyter*config.py', '.jupyter', '.conda', '.docker', '.pip'],
+  ...['conf/settings.xml', 'conf/settings-security.xml', 'gradle.properties', 'init.gradle'],
+]
+
+const PATTERNS = {
+  code: patternsOf(CODE),
+  codeOfHomes: patternsOf(CODE_OF_HOMES),
+  hiddenOfHomes: patternsOf(HIDDEN_OF_HOMES),
+  codeOfSystem: patternsOf(CODE_OF_SYSTEM),
+  secrets: patternsOf(SECRETS),
+  secretsOfHomes: patternsOf(SECRETS_OF_HOMES),
+  settings: patternsOf(PROGRAM_SETTINGS),
+}
+const LAST_OF_SETTINGS = patternsOf(PROGRAM_SETTINGS.map((text) => text.split('/').at(-1)!))
+const LAST_PARTS = patternsOf(
+  [...CODE, ...CODE_OF_HOMES, ...HIDDEN_OF_HOMES, ...SECRETS, ...SECRETS_OF_HOMES].map((text) => text.split('/').at(-1)!),
+)
+const HOMES = patternsOf(['home/*', 'users/*', 'root', 'var/root'])
+
+export function isInside(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+}
+
+/** The secret place that a path lies in; null: none. */
+export function secretPlaceOf(path: string): string | null {
+  const parts = foldParts(path)
+  return cut(path, matchOf(parts, PATTERNS.secrets) ?? matchInHome(parts, PATTERNS.secretsOfHomes))
+}
+
+/** Whether a real path lies in a secret place, or is the target of a link in one. */
+export async function isSecretPlace(path: string): Promise<boolean> {
+  if (secretPlaceOf(path) !== null) return true
+  return (await linksOfHome()).some(({ link, target }) => isInside(target, path) && secretPlaceOf(link) !== null)
+}
+
+/** The protected place that a folder is or lies in; null: none. Such a folder cannot be given to an agent. */
+export function placeAroundFolder(path: string): string | null {
+  const parts = foldParts(path)
+  return secretPlaceOf(path) ?? cut(path, matchOf(parts, PATTERNS.code) ?? matchInHome(parts, PATTERNS.codeOfHomes))
+}
+
+/** The same for the working folder of a command. Also looks at the disk. */
+export async function placeAroundPrograms({ path, folder }: Written): Promise<string | null> {
+  const around = placeAroundFolder(path) ?? pathFolders().find((place) => isInside(place, path))
+  return around ?? (isHiddenInHome(path, folder) ? path : repositoryAround(path))
+}
+
+/** Whether a path below a folder of programs is configuration that programs do not need. */
+export function isProgramSetting(path: string): boolean {
+  const last = foldName(basename(path))
+  if (!LAST_OF_SETTINGS.has(last) && !LAST_OF_SETTINGS.open.some(([part]) => part!.test(last))) return false
+  return matchOf(foldParts(path), PATTERNS.settings) !== null
+}
+
+/** The code place that a path lies in, from its text alone; null: none. */
+export function codePlaceOf(path: string): string | null {
+  const parts = foldParts(path)
+  return cut(path, matchOf(parts, PATTERNS.code) ?? matchInHome(parts, PATTERNS.codeOfHomes) ?? matchAtRoot(parts))
+}
+
+/** A path that an agent would write, in the agent's folder. Both are real paths. */
+export type Written = { path: string; folder: string }
+
+/**
+ * Whether a file written there runs by itself later. Also looks at the disk: for repositories without a work tree, targets of
+ * links in the home, and make files beside a new one.
+ */
+export async function isCodePlace({ path, folder }: Written): Promise<boolean> {
+  if (codePlaceOf(path) !== null || isHiddenInHome(path, folder)) return true
+  if ((await placesLedTo()).some((place) => isInside(place, path))) return true
+  const looks = await Promise.all([isInRepository(path), isNamedByRepository(path), takesPlaceOfMakeFile(path)])
+  return looks.includes(true)
+}
+
+/** Targets of links at code places of the home, and folders of PATH. */
+export async function placesLedTo(): Promise<string[]> {
+  const links = (await linksOfHome()).filter(({ link }) => codePlaceOf(link) !== null || isHiddenInHome(link, homedir()))
+  return [...links.map(({ target }) => target), ...pathFolders()]
+}
+
+/** The secret places of a home without a `*`, whether they exist or not. */
+export function secretsOfHome(home = homedir()): string[] {
+  return [...SECRETS, ...SECRETS_OF_HOMES].filter((name) => !name.includes('*')).map((name) => join(home, name))
+}
+
+/** A quick test for many names: whether a protected place may end in it. */
+export function mayEndPlace(name: string): boolean {
+  const folded = foldName(name)
+  return folded.startsWith('.') || LAST_PARTS.has(folded) || LAST_PARTS.open.some(([part]) => part!.test(folded))
+}
+
+/** Hidden in a home, but not because the agent's own folder is. */
+export function isHiddenInHome(path: string, folder: string): boolean {
+  const end = matchInHome(foldParts(path), PATTERNS.hiddenOfHomes)
+  return end !== null && end > foldParts(folder).length
+}
+
+/** With these, git treats a folder of any name as a repository and reads its configuration. */
+const REPOSITORY = ['head', 'objects', 'refs', 'commondir'] as const
+
+/** Also if the path itself would complete it. Two calls at once could, so every new HEAD counts. */
+async function isInRepository(path: string): Promise<boolean> {
+  if (foldName(basename(path)) === 'head') return true
+  const found = await Promise.all(
+    foldersAround(path).map((folder, at, all) => isRepository(folder, foldName(basename(all[at - 1] ?? path)))),
+  )
+  return found.includes(true)
+}
+
+/** Hooks may lie anywhere in a project, and a configuration may read another one. */
+async function isNamedByRepository(path: string): Promise<boolean> {
+  const named = await Promise.all(foldersAround(path).map(namedByWorkTree))
+  return named.flat().some((place) => isInside(place, path))
+}
+
+/** For a folder that may be a work tree: `.git` is the repository, or a file with its path. */
+export async function namedByWorkTree(workTree: string): Promise<string[]> {
+  const git = join(workTree, '.git')
+  if (!(await isThere(git))) return []
+  const elsewhere = /^gitdir: *(.+?)\s*$/.exec(await readSmallFile(git, MAX_CONFIG_BYTES))?.[1]
+  return namedByRepository(elsewhere === undefined ? git : resolve(workTree, elsewhere), workTree)
+}
+
+/** The files and folders elsewhere that a repository runs or reads as configuration. */
+export async function namedByRepository(repository: string, workTree: string): Promise<string[]> {
+  const common = resolve(repository, (await readSmallFile(join(repository, 'commondir'), MAX_CONFIG_BYTES)).trim())
+  const read = new Set<string>()
+  const named: string[] = []
+  for (const config of [join(common, 'config'), join(repository, 'config'), join(repository, 'config.worktree')])
+    named.push(...(await namedByConfig(config, { workTree, read })))
+  const hooks = await linksIn(join(common, 'hooks'))
+  return [...named, ...hooks.map(({ target }) => target)]
+}
+
+const MAX_CONFIG_BYTES = 256 * 1024
+/** Limits for configurations that include each other, and for the paths in one. */
+const MAX_CONFIGS = 30
+const MAX_NAMED = 200
+const NAMES_FILE = /^[ \t]*(?:\[.*\])?[ \t]*(hookspath|path)[ \t]*=[ \t]*(?:"([^"\r\n]+)"|([^"\r\n;#]+))/gim
+
+/** Each path as written and as it really is. */
+async function namedByConfig(config: string, { workTree, read }: { workTree: string; read: Set<string> }): Promise<string[]> {
+  if (read.has(config) || read.size >= MAX_CONFIGS) return []
+  read.add(config)
+  const lines = [...(await readSmallFile(config, MAX_CONFIG_BYTES)).matchAll(NAMES_FILE)].slice(0, MAX_NAMED)
+  const named: string[] = []
+  for (const [, key, quoted, plain] of lines) {
+    const isInclude = key!.toLowerCase() === 'path'
+    const said = (quoted ?? plain!).trim().replace(/^~(?=\/)/, homedir())
+    const path = resolve(isInclude ? dirname(config) : workTree, said)
+    named.push(path, await realpath(path).catch(() => path))
+    if (isInclude) named.push(...(await namedByConfig(path, { workTree, read })))
+  }
+  return named
+}
+
+/** The repository without a work tree around a folder; null: none. */
+async function repositoryAround(folder: string): Promise<string | null> {
+  const folders = [folder, ...foldersAround(folder)]
+  const found = await Promise.all(folders.map((one) => isRepository(one)))
+  return folders.find((_, at) => found[at]) ?? null
+}
+
+function foldersAround(path: string): string[] {
+  const folders: string[] = []
+  for (let folder = dirname(path); folder !== (folders.at(-1) ?? path); folder = dirname(folder)) folders.push(folder)
+  return folders
+}
+
+/** `next`: the folded name of a file that would be created in it. */
+export async function isRepository(folder: string, next?: string): Promise<boolean> {
+  const has = async (name: string) => next === name || (await isThere(join(folder, name === 'head' ? 'HEAD' : name)))
+  const [head, objects, refs, commonDir] = await Promise.all(REPOSITORY.map(has))
+  return head! && (commonDir! || (objects! && refs!))
+}
+
+type Link = { link: string; target: string }
+
+/** People link start-up files and keys from these to a folder of their own. */
+const LINKING_FOLDERS = ['', '.config', '.cargo', '.local/bin', '.local/share', '.m2', 'bin']
+/** A search asks for every file, and only the person makes such links. */
+const LINKS_HOLD_MS = 1_000
+let knownLinks: { home: string; at: number; links: Promise<Link[]> } | null = null
+
+function linksOfHome(): Promise<Link[]> {
+  const [home, at] = [homedir(), performance.now()]
+  if (knownLinks?.home !== home || at - knownLinks.at > LINKS_HOLD_MS) {
+    const links = Promise.all(LINKING_FOLDERS.map((folder) => linksIn(join(home, folder)))).then((found) => found.flat())
+    knownLinks = { home, at, links }
+  }
+  return knownLinks.links
+}
+
+async function linksIn(folder: string): Promise<Link[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name))
+  return Promise.all(links.map(async (link) => ({ link, target: await targetOf(link) })))
+}
+
+/** Also for a dangling link. */
+async function targetOf(link: string): Promise<string> {
+  return realpath(link).catch(async () => resolve(dirname(link), await readlink(link).catch(() => '.')))
+}
+
+const MAKE_FILES = ['gnumakefile', 'makefile', 'bsdmakefile']
+
+/** `make` reads the first one that exists, so a new one could replace the person's own. */
+async function takesPlaceOfMakeFile(path: string): Promise<boolean> {
+  const name = basename(path)
+  if (!MAKE_FILES.includes(foldName(name))) return false
+  const names = await readdir(dirname(path)).catch((): string[] => [])
+  return !names.includes(name) && names.some((other) => MAKE_FILES.includes(foldName(other)))
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(() => true, () => false) // prettier-ignore
+}
+
+function matchAtRoot(parts: readonly string[]): number | null {
+  return process.platform === 'win32' ? null : matchOf(parts, PATTERNS.codeOfSystem, 0)
+}
+
+/** In any home, since a folder of several homes may be opened. */
+function matchInHome(parts: readonly string[], patterns: Patterns): number | null {
+  const drive = process.platform === 'win32' ? 1 : 0
+  const own = ownHomes().filter((home) => home.every((part, at) => part === parts[at])).map((home) => home.length) // prettier-ignore
+  for (const end of new Set([...own, matchOf(parts, HOMES, drive)])) {
+    const match = end === null || end >= parts.length ? null : matchOf(parts, patterns, end)
+    if (match !== null) return match
+  }
+  return null
+}
+
+function ownHomes(): string[][] {
+  const home = homedir()
+  try {
+    return [foldParts(home), foldParts(realpathSync(home))]
+  } catch {
+    return [foldParts(home)]
+  }
+}
+
+/** Folders of PATH outside the system's. */
+function pathFolders(): string[] {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  return folders.filter((folder) => isAbsolute(folder) && folder !== homedir() && folder !== parse(folder).root)
+}
+
+function cut(path: string, parts: number | null): string | null {
+  if (parts === null) return null
+  const pieces = path.split(/(?<=[\\/])/)
+  let end = 0
+  for (let named = 0; named < parts; end++) if (!/^[\\/]*$/.test(pieces[end]!)) named++
+  return pieces.slice(0, end).join('').replace(/(.)[\\/]$/, '$1') // prettier-ignore
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { lstat, open, readlink, realpath, rename } from 'node:fs/promises'
+import { basename, dirname, join, sep } from 'node:path'
+import { foldName } from './path-patterns.ts'
+import { findProtected, identityOf, type FoundPlace, type FoundPlaces } from './find-protected.ts'
+import { hasPlainConfig, hasPlainHooks, isPlainRepository } from './plain-repository.ts'
+
+/** What appeared in a protected place, and its new, harmless name; null: it could not be renamed. */
+export type SetAside = { path: string; to: string | null }
+
+/** From <fcntl.h>; Node has no name for it. */
+const O_PATH = 0o10_000_000
+
+/**
+ * Renames what has appeared since `before` and would run by itself. It is not deleted: it may have been moved there, or the
+ * person may have made it. A new repository that runs nothing stays. `until`: later changes are ignored.
+ */
+export async function setAsideWhatAppeared(before: FoundPlaces, until = Infinity): Promise<SetAside[]> {
+  const { places } = await findProtected(before.folder, Infinity)
+  const done: SetAside[] = []
+  const settled = new Set<string>()
+  for (const place of places.values()) {
+    if (place.is === 'secret' || before.places.get(place.path)?.identity === place.identity) continue
+    if (until !== Infinity && (await changedAt(place.path)) > until) continue
+    if (place.is === 'part of a repository' && settled.has(dirname(place.path))) continue
+    if (place.is === 'unreadable') {
+      done.push({ path: place.path, to: null })
+      continue
+    }
+    if (await isHarmless(place)) {
+      if (place.is === 'repository') settled.add(place.path)
+      continue
+    }
+    if (place.is === 'repository') settled.add(place.path)
+    // It was inside a repository that was renamed.
+    if (done.some(({ path }) => place.path.startsWith(path + sep))) continue
+    done.push(await setAside(place))
+  }
+  return done
+}
+
+/** Programs cannot set the ctime. */
+async function changedAt(path: string): Promise<number> {
+  return lstat(path).then(({ ctimeMs }) => ctimeMs, () => 0) // prettier-ignore
+}
+
+async function isHarmless({ path, is }: FoundPlace): Promise<boolean> {
+  if (is === 'repository') return isPlainRepository(path)
+  if (is !== 'part of a repository') return false
+  if (basename(path) === 'config') return hasPlainConfig(path)
+  return basename(path) === 'hooks' && hasPlainHooks(path)
+}
+
+async function setAside({ path, is, identity }: FoundPlace): Promise<SetAside> {
+  const mark = `set-aside-${randomBytes(4).toString('hex')}`
+  const to = `${basename(path).replace(/^\.+/, '')}.${mark}`
+  try {
+    // Without HEAD it is no repository, whatever its name.
+    const withoutHead = is === 'repository' ? renameIn(path, 'HEAD', `HEAD.${mark}`, null) : Promise.resolve()
+    if (is === 'repository' && foldName(basename(path)) !== '.git') {
+      await withoutHead
+      return { path: join(path, 'HEAD'), to: join(path, `HEAD.${mark}`) }
+    }
+    await withoutHead.catch(() => {})
+    await renameIn(dirname(path), basename(path), to, identity)
+    return { path, to: join(dirname(path), to) }
+  } catch {
+    return { path, to: null }
+  }
+}
+
+/** Another program may replace a part of the path by a link, so this renames within a folder handle whose path was checked. */
+async function renameIn(folder: string, from: string, to: string, identity: string | null): Promise<void> {
+  if (process.platform !== 'linux') {
+    if ((await realpath(folder)) !== folder) throw new Error(`${folder} is not where it was`)
+    return renameSame(folder, from, to, identity)
+  }
+  const handle = await open(folder, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  try {
+    if ((await readlink(`/proc/self/fd/${handle.fd}`)) !== folder) throw new Error(`${folder} is not where it was`)
+    await renameSame(`/proc/self/fd/${handle.fd}`, from, to, identity)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function renameSame(folder: string, from: string, to: string, identity: string | null): Promise<void> {
+  const now = identityOf(await lstat(join(folder, from), { bigint: true }))
+  if (identity !== null && !identity.startsWith(now)) throw new Error(`${from} is not what it was`)
+  await rename(join(folder, from), join(folder, to))
+}

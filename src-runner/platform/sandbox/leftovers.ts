@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs'
+import { lstat, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { removeControlGroups } from './cgroup.ts'
+import { recheckLate } from './recheck.ts'
+import { sendSignal } from './process-tree.ts'
+
+/** Tells bubblewrap's own processes which Deckhand process started them. */
+export const OWNER_VARIABLE = 'DECKHAND_SANDBOX_OWNER'
+
+const OWNER = String.raw`\d+\.\d+`
+const FOLDER_NAME = new RegExp(`^deckhand-[a-z]+-(${OWNER})-`)
+
+/** Identifies this process. The pid alone may be reused. */
+export function ownMark(): string {
+  return `${process.pid}.${startOf(process.pid) ?? 0}`
+}
+
+/** A private folder. If this process dies first, a later one removes it. */
+export async function temporaryFolder(what: 'sandbox' | 'command' | 'proxy' | 'recheck' | 'output'): Promise<string> {
+  return realpath(await mkdtemp(join(tmpdir(), `deckhand-${what}-${ownMark()}-`)))
+}
+
+/** Ends and removes what killed Deckhand processes left behind: half-built sandboxes, temporary folders, control groups. */
+export async function sweepLeftovers(): Promise<void> {
+  for (const pid of await abandonedProcesses()) sendSignal(pid, 'SIGKILL')
+  await Promise.all([
+    sweepFolders(),
+    removeControlGroups((name) => isAbandoned(new RegExp(`^deckhand-sandbox-(${OWNER})-`).exec(name)?.[1])),
+  ])
+}
+
+async function abandonedProcesses(): Promise<number[]> {
+  if (process.platform !== 'linux') return []
+  const pids = (await readdir('/proc').catch((): string[] => [])).filter((name) => /^\d+$/.test(name)).map(Number)
+  const environments = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')))
+  const pattern = new RegExp(`(?:^|\\0)${OWNER_VARIABLE}=(${OWNER})(?:\\0|$)`)
+  return pids.filter((_, at) => isAbandoned(pattern.exec(environments[at]!)?.[1]))
+}
+
+async function sweepFolders(): Promise<void> {
+  const names = await readdir(tmpdir()).catch((): string[] => [])
+  for (const name of names.filter((one) => isAbandoned(FOLDER_NAME.exec(one)?.[1]))) {
+    const path = join(tmpdir(), name)
+    const stats = await lstat(path).catch(() => null)
+    // Anybody can create such a name there.
+    if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) continue
+    if (name.startsWith('deckhand-recheck-')) await recheckLate(path).catch(() => {})
+    await rm(path, { recursive: true, force: true }).catch(() => {})
+  }
+}
+
+function isAbandoned(mark: string | undefined): boolean {
+  if (mark === undefined) return false
+  const [pid, start] = mark.split('.')
+  return startOf(Number(pid)) !== start
+}
+
+/** The start time of a process in clock ticks, or 0 where that is unknown; null: there is no such process. */
+function startOf(pid: number): string | null {
+  if (process.platform !== 'linux') return isThere(pid) ? '0' : null
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The name, in parentheses, may hold anything. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    const [state, ...more] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    // Dead, but not reaped yet.
+    return state === 'Z' || state === 'X' ? null : (more[18] ?? null)
+  } catch {
+    return null
+  }
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

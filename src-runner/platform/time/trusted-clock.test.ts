@@ -1,0 +1,248 @@
+import fc from 'fast-check'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createHandClock } from '../../testing/hand-clock.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { transact } from '../db/transact.ts'
+import { createTrustedClock, advance, type TrustedClock, type ClockState } from './trusted-clock.ts'
+import { createMachineTime } from './machine-time.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const YEAR = 365 * DAY
+const START = Date.parse('2026-11-20T09:30:00Z')
+
+let rig: RecordsRig
+let times: TrustedClock
+let asleepMs: number
+let boot: string
+afterEach(() => rig.close())
+
+/** A runner begins, on a machine that counts its sleep as running time. */
+function begin(): void {
+  const machine = { uptimeMs: () => rig.clock.monotonic() + asleepMs, bootId: () => boot }
+  times = createTrustedClock({ db: rig.db, clock: rig.clock, time: createMachineTime(rig.clock, machine) })
+}
+function open(): void {
+  rig = openRecordsRig(createHandClock(START))
+  asleepMs = HOUR
+  boot = 'first'
+  begin()
+  look()
+}
+const look = () => transact(rig.db, (tx) => times.adjust(tx))
+/** Half a minute after half a minute would take long; an hour says the same. */
+function run(ms: number): void {
+  for (let left = ms; left > 0; left -= HOUR) {
+    rig.clock.advance(Math.min(left, HOUR))
+    expect(look()).toBe(0)
+  }
+}
+function sleep(ms: number): void {
+  asleepMs += ms
+  rig.clock.jump(ms)
+}
+/** The machine is off for so long, or its clock was set meanwhile. */
+function turnOff(ms: number): void {
+  rig.clock.jump(ms)
+  boot = `boot ${rig.ids.next()}`
+  rig.reboot()
+  begin()
+}
+/** How far each is behind the clock; below 0: beyond it. */
+const lag = () => ({
+  money: rig.clock.now() - times.money.now(),
+  age: rig.clock.now() - times.age.now(),
+  deadlines: rig.clock.now() - times.deadlines.now(),
+})
+const NONE = { money: 0, age: 0, deadlines: 0 }
+
+describe('time that is trusted', () => {
+  it('is what the clock shows, while it runs, sleeps for three weeks, is steered, and is off over night', () => {
+    open()
+    run(3 * DAY)
+    sleep(21 * DAY)
+    expect(lag()).toEqual(NONE)
+    expect(look()).toBe(0)
+    rig.clock.jump(20_000)
+    expect(lag()).toEqual(NONE)
+    expect(look()).toBe(0)
+    turnOff(15 * HOUR)
+    expect(lag()).toEqual(NONE)
+    expect(look()).toBe(0)
+  })
+
+  it('goes on from where it was when the clock is set, until that has stood for a day', () => {
+    open()
+    rig.clock.jump(2 * YEAR)
+    // Before anybody has noticed.
+    expect(lag()).toEqual({ money: 2 * YEAR, age: 2 * YEAR, deadlines: 2 * YEAR })
+    expect(look()).toBe(2 * YEAR)
+    // Deadlines were moved.
+    expect(lag()).toEqual({ money: 2 * YEAR, age: 2 * YEAR, deadlines: 0 })
+    run(DAY - HOUR)
+    expect(lag()).toEqual({ money: 2 * YEAR, age: 2 * YEAR, deadlines: 0 })
+    run(HOUR)
+    expect(lag()).toEqual(NONE)
+  })
+
+  it('is what the clock shows as soon as it is set right', () => {
+    open()
+    rig.clock.jump(2 * YEAR)
+    look()
+    run(HOUR)
+    rig.clock.jump(-2 * YEAR)
+    expect(look()).toBe(-2 * YEAR)
+    expect(lag()).toEqual(NONE)
+  })
+
+  it('goes on beyond a clock that was set back, and forgets nothing by it', () => {
+    open()
+    rig.clock.jump(-YEAR)
+    expect(look()).toBe(-YEAR)
+    run(HOUR)
+    expect(lag()).toEqual({ money: -YEAR, age: 0, deadlines: 0 })
+    run(DAY)
+    expect(lag()).toEqual(NONE)
+  })
+
+  it('is a new day for money after three weeks off, while what is forgotten waits for another day', () => {
+    open()
+    turnOff(21 * DAY)
+    expect(lag()).toEqual({ money: 0, age: 21 * DAY, deadlines: 21 * DAY })
+    expect(look()).toBe(21 * DAY)
+    run(DAY)
+    expect(lag()).toEqual(NONE)
+  })
+
+  it('is trusted in the end by somebody who turns the machine on for an hour a day', () => {
+    open()
+    turnOff(21 * DAY)
+    look()
+    for (let day = 0; day < 23; day++) {
+      run(HOUR)
+      turnOff(23 * HOUR)
+      expect(look()).toBe(0)
+    }
+    expect(lag().age).toBe(21 * DAY)
+    run(HOUR)
+    expect(lag()).toEqual(NONE)
+  })
+
+  it('is trusted in the end where sleep is not counted', () => {
+    open()
+    for (let night = 0; night < 4; night++) {
+      run(6 * HOUR)
+      rig.clock.jump(18 * HOUR)
+      look()
+    }
+    run(6 * HOUR)
+    expect(lag()).toEqual(NONE)
+  })
+
+  it('survives an empty battery: a start in 2010, and the right time a minute later', () => {
+    open()
+    run(HOUR)
+    turnOff(Date.parse('2010-01-01T00:00:00Z') - rig.clock.now())
+    const back = look()
+    expect(lag()).toMatchObject({ age: 0, deadlines: 0 })
+    expect(START + HOUR - times.money.now()).toBe(0)
+    rig.clock.advance(MINUTE)
+    rig.clock.jump(START + 15 * HOUR - rig.clock.now())
+    // What was moved is where it was.
+    expect(look()).toBe(-back)
+    expect(lag()).toEqual(NONE)
+  })
+
+  it('is set right at once in the first minutes of a machine that keeps another zone in its clock, and not later', () => {
+    open()
+    run(HOUR)
+    asleepMs = -rig.clock.monotonic()
+    turnOff(8 * HOUR + 2 * HOUR)
+    expect(look()).toBe(0)
+    rig.clock.advance(MINUTE)
+    rig.clock.jump(-2 * HOUR)
+    expect(lag()).toEqual(NONE)
+    expect(look()).toBe(0)
+    rig.clock.advance(20 * MINUTE)
+    look()
+    rig.clock.jump(-2 * HOUR)
+    expect(look()).toBe(-2 * HOUR)
+    expect(lag().money).toBe(-2 * HOUR)
+  })
+
+  it('is in doubt beyond a restart of the app, and a crash', () => {
+    open()
+    rig.clock.jump(2 * YEAR)
+    look()
+    run(2 * HOUR)
+    rig.reboot()
+    begin()
+    expect(lag()).toEqual({ money: 2 * YEAR, age: 2 * YEAR, deadlines: 0 })
+    run(DAY)
+    expect(lag()).toEqual(NONE)
+  })
+
+  it('knows that the clock was set while the app was not running on a machine that was', () => {
+    open()
+    rig.clock.jump(2 * YEAR)
+    rig.reboot()
+    begin()
+    expect(lag()).toEqual({ money: 2 * YEAR, age: 2 * YEAR, deadlines: 2 * YEAR })
+  })
+
+  it('does not trust the date of an event that was recorded just before a crash', () => {
+    open()
+    run(3 * HOUR)
+    rig.clock.jump(YEAR)
+    transact(rig.db, (tx) => tx.emit({ type: 'settings.changed', payload: { keys: [] } }))
+    rig.reboot()
+    begin()
+    expect(lag()).toEqual({ money: YEAR, age: YEAR, deadlines: YEAR })
+    expect(look()).toBe(YEAR)
+    expect(lag().deadlines).toBe(0)
+  })
+
+  it('counts the minutes before a crash and a reboot as time that the machine was off', () => {
+    open()
+    run(3 * HOUR)
+    rig.clock.advance(14 * MINUTE)
+    turnOff(HOUR)
+    expect(lag()).toEqual(NONE)
+  })
+
+  it('writes nothing while there is nothing to say', () => {
+    open()
+    const before = rig.db.connection.prepare('SELECT total_changes()').pluck().get()
+    for (let i = 0; i < 20; i++) {
+      rig.clock.advance(30_000)
+      look()
+    }
+    expect(rig.db.connection.prepare('SELECT total_changes()').pluck().get()).toBe(before)
+  })
+
+  it('never goes forward by more than running time while the clock is set to and fro within a day', () => {
+    rig = openRecordsRig(createHandClock(START))
+    const jump = fc.oneof(
+      fc.integer({ min: -3 * YEAR, max: 3 * YEAR }),
+      fc.integer({ min: -2 * DAY, max: 2 * DAY }),
+      fc.constantFrom(DAY, -DAY, HOUR, -HOUR),
+    )
+    fc.assert(
+      fc.property(fc.array(fc.tuple(jump, fc.integer({ min: 0, max: HOUR })), { maxLength: 20 }), (steps) => {
+        let state: ClockState = { at: START, aheadMs: 0, stoodMs: 0, wasOff: 0, elapsedMs: 0, boot: 'b' }
+        let [wall, elapsedMs, moved] = [START, 0, 0]
+        for (const [setMs, runMs] of steps) {
+          wall += setMs + runMs
+          elapsedMs += runMs
+          const next = advance(state, { wall, elapsedMs, boot: 'b', isStarting: false }, DAY)
+          state = next.state
+          moved += next.setMs
+          // Whoever had a day left has what is left of it, whatever the clock shows.
+          expect(Math.abs(START + DAY + moved - wall - (DAY - elapsedMs))).toBeLessThanOrEqual(MINUTE * steps.length)
+          expect(Math.abs(state.at - START - elapsedMs)).toBeLessThanOrEqual(MINUTE * steps.length)
+        }
+      }),
+    )
+  })
+})

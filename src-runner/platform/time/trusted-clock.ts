@@ -1,0 +1,150 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { Database } from '../db/database.ts'
+import type { Tx } from '../db/transact.ts'
+import type { MachineTime } from './machine-time.ts'
+
+/**
+ * The wall clock, advanced by the machine's running time, because the wall clock may be wrong by years:
+ *
+ * - What running time explains is trusted at once: time awake and asleep, and a drift of up to a minute.
+ * - A jump, forward or back, is trusted after 24 hours of running time. Until then trusted time continues from where it was.
+ * - A clock that is set right before that is trusted at once.
+ * - While the machine was off, any time may have passed: up to a day is trusted at once, and for money any time.
+ *
+ * So it need not know which of two clocks was right. A real clock change is trusted a day late.
+ */
+export type TrustedClock = {
+  /** The day and month of a budget. After the machine was off, a new day counts at once; setting the clock opens none. */
+  readonly money: Now
+  /** For what is deleted by its age: the earlier of the wall clock and the trusted one. */
+  readonly age: Now
+  /** For deadlines given to a person, which `adjust` says how far to move. */
+  readonly deadlines: Now
+  /**
+   * To be called often. Returns by how many milliseconds the clock was set since the last call. The caller moves deadlines by
+   * this in the same transaction, so that the time left stays the same. Takes effect after the commit.
+   */
+  adjust(tx: Tx): number
+}
+
+type Now = Pick<Clock, 'now'>
+
+/** A smaller difference between wall clock and running time is drift, or a clock that is being slewed. */
+const DRIFT_MS = 60_000
+const DAY_MS = 86_400_000
+const TRUSTED_AFTER_MS = DAY_MS
+/** Two systems on one machine may keep its clock in different zones, so each start corrects it by some hours. */
+const MOST_SET_AT_START_MS = DAY_MS
+/** How long the machine may have been off before a start with a wrong clock. */
+const MOST_HIDDEN_MS = 31 * DAY_MS
+/** After a crash the running time of the same boot explains what passed since. After a reboot these minutes count as time off. */
+const WRITTEN_EVERY_MS = 900_000
+
+/** Whole milliseconds. */
+export type ClockState = {
+  /** The trusted time at the last reading. */
+  at: number
+  /** How far the wall clock was ahead of it; negative: behind. */
+  aheadMs: number
+  /** Running time since the jump. */
+  stoodMs: number
+  /** 1: the jump was at a start of the machine, which may have been off for some time. */
+  wasOff: 0 | 1
+  /** The machine's running time at the last reading. Comparable within one boot only. */
+  elapsedMs: number
+  boot: string
+}
+
+export type Reading = { wall: number; elapsedMs: number; boot: string; isStarting: boolean }
+
+/** A machine that was off for longer than this has a clock in doubt at its start. */
+const MOST_OFF_MS = { age: DAY_MS, money: Infinity }
+type ClockName = keyof typeof MOST_OFF_MS
+const NAMES = ['age', 'money'] as const
+
+/** The state after another reading, and by how much the clock was set in between. */
+export function advance(
+  state: ClockState,
+  { wall, elapsedMs, boot, isStarting }: Reading,
+  mostOffMs: number,
+): { state: ClockState; setMs: number } {
+  // A restarted container has the boot id of its machine and a running time of its own.
+  const isSameBoot = boot === state.boot && elapsedMs >= state.elapsedMs
+  const at = state.at + (isSameBoot ? elapsedMs - state.elapsedMs : 0)
+  const mostUnexplained = isSameBoot && !isStarting ? DRIFT_MS : Math.max(mostOffMs, DRIFT_MS)
+  const unexplained = wall - at - state.aheadMs
+  if (unexplained >= (isStarting ? -MOST_SET_AT_START_MS : -DRIFT_MS) && unexplained <= mostUnexplained) {
+    const stoodMs = state.stoodMs + at - state.at
+    const isTrusted = state.aheadMs === 0 || stoodMs >= TRUSTED_AFTER_MS
+    if (isTrusted) return { state: trusted({ wall, elapsedMs, boot }), setMs: 0 }
+    return { state: { ...state, at: wall - state.aheadMs, stoodMs, elapsedMs, boot }, setMs: 0 }
+  }
+  const aheadMs = wall - at
+  const wasOff = isSameBoot ? state.wasOff : 1
+  const mostLate = wasOff === 1 ? Math.min(mostOffMs, MOST_HIDDEN_MS) : DRIFT_MS
+  if (state.aheadMs !== 0 && aheadMs >= -DRIFT_MS && aheadMs <= mostLate) {
+    return { state: trusted({ wall, elapsedMs, boot }), setMs: -state.aheadMs }
+  }
+  // Where sleep is not counted as running time, each night looks like a jump and must not restart the 24 hours.
+  const stoodMs = state.aheadMs === 0 || Math.abs(unexplained) > DAY_MS ? 0 : state.stoodMs
+  return { state: { at, aheadMs, stoodMs, wasOff, elapsedMs, boot }, setMs: unexplained }
+}
+
+function trusted({ wall, elapsedMs, boot }: Pick<Reading, 'wall' | 'elapsedMs' | 'boot'>): ClockState {
+  return { at: wall, aheadMs: 0, stoodMs: 0, wasOff: 0, elapsedMs, boot }
+}
+
+export function createTrustedClock({ db, clock, time }: { db: Database; clock: Now; time: MachineTime }): TrustedClock {
+  const read = (): Reading => ({
+    wall: clock.now(),
+    elapsedMs: Math.floor(time.elapsed()),
+    boot: time.boot,
+    isStarting: time.isStarting?.() ?? false,
+  })
+  let states = readStates(db)
+  let writtenAt = -Infinity
+  const advanced = (name: ClockName, reading: Reading) => advance(states[name], reading, MOST_OFF_MS[name])
+
+  return {
+    money: { now: () => advanced('money', read()).state.at },
+    age: {
+      now() {
+        const reading = read()
+        return Math.min(reading.wall, advanced('age', reading).state.at)
+      },
+    },
+    deadlines: {
+      now() {
+        const reading = read()
+        return reading.wall - advanced('age', reading).setMs
+      },
+    },
+    adjust(tx) {
+      const reading = read()
+      const [age, money] = [advanced('age', reading), advanced('money', reading)]
+      const next = { age: age.state, money: money.state }
+      const hasChanged = NAMES.some((name) => next[name].aheadMs !== states[name].aheadMs || next[name].boot !== states[name].boot)
+      const isWritten = hasChanged || reading.elapsedMs - writtenAt >= WRITTEN_EVERY_MS
+      if (isWritten) for (const name of NAMES) writeState(tx, name, next[name])
+      tx.afterCommit(() => {
+        states = next
+        if (isWritten) writtenAt = reading.elapsedMs
+      })
+      return age.setMs
+    },
+  }
+}
+
+const SELECT_STATE = `SELECT at, ahead_ms AS aheadMs, stood_ms AS stoodMs, was_off AS wasOff, elapsed_ms AS elapsedMs, boot
+  FROM trusted_clock WHERE line = ?`
+const WRITE_STATE = 'UPDATE trusted_clock SET at = ?, ahead_ms = ?, stood_ms = ?, was_off = ?, elapsed_ms = ?, boot = ? WHERE line = ?'
+
+/** The newest event would not do: it has the date of the wall clock, which may have been wrong at that moment. */
+function readStates(db: Database): Record<ClockName, ClockState> {
+  const select = db.prepare<ClockState>(SELECT_STATE)
+  return { age: select.get('age')!, money: select.get('money')! }
+}
+
+function writeState(tx: Tx, name: ClockName, { at, aheadMs, stoodMs, wasOff, elapsedMs, boot }: ClockState): void {
+  tx.prepare(WRITE_STATE).run(at, aheadMs, stoodMs, wasOff, elapsedMs, boot, name)
+}

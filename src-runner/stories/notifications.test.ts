@@ -1,0 +1,217 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { NotificationSettings } from '../contract/notifications.ts'
+import { DEFAULT_NOTIFICATIONS } from '../contract/notifications.ts'
+import { startBotApiServer, type BotApiServer } from '../testing/bot-api-server/bot-api-server.ts'
+import { createMessage, englishText, quote } from '../lib/messages.ts'
+import { saying } from '../testing/saying.ts'
+import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
+import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
+
+const MINUTE = 60_000
+const ASKS = { toolCalls: [{ id: 'call_1', name: 'ask_person', args: { question: 'Which one?', choices: ['a', 'b'] } }] }
+
+describe('a person whose window is closed', () => {
+  let runner: TestRunner
+  let clock: HandClock
+  beforeEach(async () => {
+    clock = createHandClock()
+    runner = await createTestRunner({ clock })
+  })
+  afterEach(() => runner.stop())
+
+  const submit = async (agentId: string, task: string) =>
+    runner.ended((await runner.client.ok('submitTask', { body: { agentId, task } })).jobId)
+  /** A job that fails at once. */
+  const fail = async (agentId: string, task = 'Do it') => {
+    runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
+    const job = await submit(agentId, task)
+    expect(job.status).toBe('failed')
+    return job
+  }
+  const set = (change: Partial<NotificationSettings>) =>
+    runner.client.ok('updateSettings', { body: { notifications: { ...DEFAULT_NOTIFICATIONS, ...change } } })
+  const timeOnTheWall = (inMs: number) =>
+    new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(clock.now() + inMs)
+  const titles = () => runner.notifications.map(({ title }) => englishText(title))
+
+  it('hears of a failed job, with why and the way to it', async () => {
+    const agent = await runner.addAgent()
+    const job = await fail(agent.id, 'Read the news')
+    expect(runner.notifications).toMatchObject([
+      {
+        kind: 'job_failed',
+        title: quote('Read the news'),
+        body: { code: 'model_asks_for_key', params: { provider: 'Test server' } },
+        path: `/jobs/${job.id}`,
+      },
+    ])
+  })
+
+  it('is asked, and is led to the question', async () => {
+    const agent = await runner.addAgent({ name: 'Ada' })
+    runner.modelServer.play(ASKS)
+    await submit(agent.id, 'Choose')
+    const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending' } })
+    expect(runner.notifications).toMatchObject([
+      {
+        kind: 'approval_waiting',
+        title: saying('Ada has a question'),
+        body: quote('Which one?'),
+        path: `/approvals?id=${approvals[0]!.id}`,
+      },
+    ])
+  })
+
+  it('gets a short question, however long the agent asks', async () => {
+    const agent = await runner.addAgent({ name: 'Ada' })
+    runner.modelServer.play({
+      toolCalls: [{ id: 'call_1', name: 'ask_person', args: { question: `${'Why?\n'.repeat(400)}`, choices: [] } }],
+    })
+    await submit(agent.id, 'Choose')
+    const body = englishText(runner.notifications[0]!.body!)
+    expect(body.length).toBeLessThanOrEqual(201)
+  })
+
+  it('hears nothing of a kind that is switched off, and all the same of the others', async () => {
+    const agent = await runner.addAgent()
+    await set({ kinds: { ...DEFAULT_NOTIFICATIONS.kinds, job_failed: false } })
+    await fail(agent.id)
+    runner.modelServer.play(ASKS)
+    await submit(agent.id, 'Choose')
+    expect(runner.notifications.map(({ kind }) => kind)).toEqual(['approval_waiting'])
+  })
+
+  it('is not told twelve times that something fails', async () => {
+    const agent = await runner.addAgent()
+    for (let i = 1; i <= 12; i++) await fail(agent.id, `Job ${i}`)
+    expect(titles()).toEqual(['Job 1', 'Job 2', 'Job 3', 'Job 4', 'Job 5'])
+    clock.advance(MINUTE)
+    await expect.poll(titles).toHaveLength(6)
+    expect(runner.notifications.at(-1)).toMatchObject({
+      kind: 'job_failed',
+      title: saying('12 jobs failed'),
+      path: '/activity?status=failed',
+    })
+    // The storm goes on, and then it is over.
+    for (let i = 13; i <= 15; i++) await fail(agent.id, `Job ${i}`)
+    clock.advance(MINUTE)
+    await expect.poll(titles).toHaveLength(7)
+    expect(titles().at(-1)).toBe('3 jobs failed')
+    clock.advance(2 * MINUTE)
+    await fail(agent.id, 'Much later')
+    expect(titles().at(-1)).toBe('Much later')
+  })
+
+  it('sleeps in the quiet hours, and afterwards reads once what still waits', async () => {
+    const agent = await runner.addAgent()
+    await set({ quietHours: { from: timeOnTheWall(-MINUTE), until: timeOnTheWall(60 * MINUTE) } })
+    await fail(agent.id)
+    await fail(agent.id)
+    for (const task of ['First', 'Second']) {
+      runner.modelServer.play(ASKS)
+      await submit(agent.id, task)
+    }
+    expect(runner.notifications).toEqual([])
+    const [open] = (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
+    runner.modelServer.play({ text: ['ok'] })
+    await runner.client.ok('resolveApproval', { body: { approvalId: open!.id, decision: 'approve', answer: 'a' } })
+    expect((await runner.ended(open!.jobId)).status).toBe('completed')
+    clock.advance(59 * MINUTE)
+    expect(runner.notifications).toEqual([])
+    clock.advance(2 * MINUTE)
+    expect(runner.notifications).toMatchObject([
+      { kind: 'approval_waiting', title: createMessage('notify_several'), body: saying('1 approval is waiting. 2 jobs failed'), path: '/' },
+    ])
+  })
+
+  it('reads the one thing that waits as itself', async () => {
+    const agent = await runner.addAgent()
+    await set({ quietHours: { from: timeOnTheWall(-MINUTE), until: timeOnTheWall(60 * MINUTE) } })
+    await fail(agent.id, 'Read the news')
+    await set({ quietHours: null })
+    expect(titles()).toEqual(['Read the news'])
+  })
+
+  it('hears of a job once, and not of each that it delegated', async () => {
+    const agent = await runner.addAgent()
+    const parent = await fail(agent.id, 'The whole')
+    const child = await runner.enqueue({ agentId: agent.id, channel: 'delegation', task: 'A part', parentJobId: parent.id })
+    runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
+    expect((await runner.ended(child)).status).toBe('failed')
+    expect(titles()).toEqual(['The whole'])
+  })
+
+  describe('of channels', () => {
+    let bot: BotApiServer
+    let channelId: string
+    beforeEach(async () => {
+      bot = await startBotApiServer()
+      const agent = await runner.addAgent({ name: 'Ada' })
+      const body = { agentId: agent.id, kind: 'telegram', token: bot.token, baseUrl: bot.url } as const
+      channelId = (await runner.client.ok('createChannel', { body })).channel.id
+      await expect.poll(status).toBe('open')
+    })
+    afterEach(() => bot.close())
+
+    const status = async () => (await runner.client.ok('getChannel', { params: { channelId } })).channel.status
+    const attention = async () => (await runner.client.ok('listAttention')).items.map(({ kind }) => kind)
+    /** Time goes on until something is so: connections have waits of their own. */
+    const soon = <T>(look: () => T | Promise<T>, step = 2000) => expect.poll(() => (clock.advance(step), look()))
+
+    it('hears who asks to be let in', async () => {
+      bot.say({ id: 7, first_name: 'Bo' }, 'Hello?')
+      await expect
+        .poll(() => runner.notifications)
+        .toMatchObject([
+          {
+            kind: 'channel_request',
+            title: saying('Somebody wants to talk to Ada'),
+            body: saying('Bo wrote on Telegram and waits for your decision.'),
+            path: '/channels',
+          },
+        ])
+      expect(await attention()).toEqual(['channel_request'])
+      bot.say({ id: 7, first_name: 'Bo' }, 'Hello??')
+      await expect.poll(() => bot.waitingUpdates()).toBe(0)
+      expect(runner.notifications).toHaveLength(1)
+    })
+
+    it('hears once that a token is refused, whatever else changes, and again when it happens again', async () => {
+      bot.fault('getUpdates', { kind: 'error', code: 401, description: 'Unauthorized' })
+      await soon(status).toBe('logged_out')
+      expect(runner.notifications).toMatchObject([
+        {
+          kind: 'channel_logged_out',
+          title: saying('Ada is logged out of Telegram'),
+          body: { code: 'chat_token_refused' },
+          path: '/channels',
+        },
+      ])
+      expect(await attention()).toEqual(['channel_logged_out'])
+      await runner.restart()
+      expect(await status()).toBe('logged_out')
+      expect(runner.notifications).toHaveLength(1)
+      await runner.client.ok('updateChannel', { params: { channelId }, body: { token: bot.token } })
+      await soon(status).toBe('open')
+      expect(await attention()).toEqual([])
+      bot.fault('getUpdates', { kind: 'error', code: 401, description: 'Unauthorized' })
+      await soon(status).toBe('logged_out')
+      expect(runner.notifications).toHaveLength(2)
+    })
+
+    it('reads on the page when a channel has failed for five minutes, without anything else that happens', async () => {
+      const { events, close } = await runner.client.stream('streamEvents')
+      bot.fault('getUpdates', { kind: 'reset' }, 10_000)
+      await soon(status).toBe('failing')
+      const changed = (async () => {
+        for await (const { event } of events) if (event === 'attention.changed') return attention()
+        return null
+      })()
+      await soon(attention, 20_000).toEqual(['channel_failing'])
+      clock.advance(MINUTE)
+      expect(await changed).toEqual(['channel_failing'])
+      close()
+      expect(runner.notifications).toEqual([])
+    })
+  })
+})

@@ -1,0 +1,13 @@
+import type { Message } from '../contract/messages.ts'
+import { englishText } from '../lib/messages.ts'
+
+/** Matches a message by its English text. */
+export function saying(text: string | RegExp): unknown {
+  return {
+    asymmetricMatch: (actual: unknown) => {
+      const shown = typeof actual === 'string' ? actual : englishText(actual as Message)
+      return typeof text === 'string' ? shown.includes(text) : text.test(shown)
+    },
+    toString: () => `saying ${String(text)}`,
+  }
+}
