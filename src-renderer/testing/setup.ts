@@ -14,6 +14,8 @@ await Promise.all(LANGUAGES.map((language) => loadTexts(language)))
 // Files share the modules of the page, and so what these remember.
 afterEach(() => {
   cleanup()
+  // What Kobalte says to screen readers stays for seconds in the page that files share.
+  for (const said of document.querySelectorAll('[data-live-announcer] [role=log]')) said.replaceChildren()
   dismissAllToasts()
   changeLanguage('system')
   const keys = Object.keys(localStorage)
