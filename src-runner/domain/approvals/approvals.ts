@@ -1,6 +1,7 @@
-import { and, count, desc, eq, isNotNull, lt, type SQL } from 'drizzle-orm'
+import { and, count, desc, eq, isNotNull, lt, sql, type SQL } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { Approval, ApprovalStatus, ResolveApproval } from '../../contract/approvals.ts'
 import type { CallRisk, RecordedDecision } from '../../contract/rules.ts'
@@ -46,8 +47,8 @@ export function createApprovals({
     listDecisions,
     readTaints,
     findApproval,
-    findLatestOfCall: (db: Db, jobSeq: number, callId: string) => findLatest(db, jobSeq, eq(approvals.callId, callId)),
-    findLatestBudget: (db: Db, jobSeq: number) => findLatest(db, jobSeq, eq(approvals.kind, 'budget')),
+    findLatestOfCall: (db: Db, jobSeq: number, callId: string): Approval | null => LATEST_OF_CALL(db).get({ jobSeq, callId }) ?? null,
+    findLatestBudget: (db: Db, jobSeq: number): Approval | null => LATEST_BUDGET(db).get({ jobSeq }) ?? null,
     listGrants,
     countAgain,
     countPending,
@@ -62,15 +63,15 @@ export function createApprovals({
   }
 }
 
-function findLatest(db: Db, jobSeq: number, which: SQL): Approval | null {
-  return (
+const prepareLatest = (which: SQL) =>
+  prepareOnce((db: Db) =>
     selectApprovals(db)
-      .where(and(eq(approvals.jobSeq, jobSeq), which))
+      .where(and(eq(approvals.jobSeq, sql.placeholder('jobSeq')), which))
       .orderBy(desc(approvals.seq))
-      .limit(1)
-      .get() ?? null
+      .limit(1),
   )
-}
+const LATEST_OF_CALL = prepareLatest(eq(approvals.callId, sql.placeholder('callId')))
+const LATEST_BUDGET = prepareLatest(eq(approvals.kind, 'budget'))
 
 /** The tools that a person allowed for the rest of this job, each with the risks of the calls that were shown. */
 function listGrants(db: Db, jobSeq: number): Grants {

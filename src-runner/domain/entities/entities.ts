@@ -1,18 +1,22 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import { AppError } from '../../lib/errors.ts'
 import { entities } from './entities-table.ts'
 
 /** A workspace. It owns agents and everything that belongs to them. */
 export type Entity = typeof entities.$inferSelect
 
-/** `Personal`, which the first migration inserts. */
-export function findDefaultEntity(db: Db): Entity {
-  return db
+const DEFAULT_ENTITY = prepareOnce((db: Db) =>
+  db
     .select()
     .from(entities)
-    .where(sql`is_default = 1`)
-    .get()!
+    .where(sql`is_default = 1`),
+)
+
+/** `Personal`, which the first migration inserts. */
+export function findDefaultEntity(db: Db): Entity {
+  return DEFAULT_ENTITY(db).get()!
 }
 
 export function findEntity(db: Db, entityId: string): Entity | null {

@@ -1,5 +1,6 @@
-import { and, desc, eq, ne } from 'drizzle-orm'
+import { and, desc, eq, ne, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
@@ -58,9 +59,16 @@ export function listChanges(db: Db, jobId: string): FileChangeRecord[] {
   return db.select().from(fileChanges).where(eq(fileChanges.jobId, jobId)).orderBy(fileChanges.seq).all().map(changeOf)
 }
 
+const STARTED_CHANGES = prepareOnce((db: Db) =>
+  db
+    .select()
+    .from(fileChanges)
+    .where(and(eq(fileChanges.jobId, sql.placeholder('jobId')), eq(fileChanges.state, 'started')))
+    .orderBy(fileChanges.seq),
+)
+
 export function listStartedChanges(db: Db, jobId: string): FileChangeRecord[] {
-  const isStarted = and(eq(fileChanges.jobId, jobId), eq(fileChanges.state, 'started'))
-  return db.select().from(fileChanges).where(isStarted).orderBy(fileChanges.seq).all().map(changeOf)
+  return STARTED_CHANGES(db).all({ jobId }).map(changeOf)
 }
 
 /** The last try of a call, unless nothing was changed. */

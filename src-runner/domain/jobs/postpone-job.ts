@@ -6,15 +6,17 @@ import { jobs, postponedJobs } from './jobs-table.ts'
 
 export const LONGEST_POSTPONED_MS = 600_000
 
-/** How often a job was postponed since it last made progress. */
-export function timesPostponed(db: Db, jobId: string): number {
-  const row = db
+const TIMES_POSTPONED = prepareOnce((db: Db) =>
+  db
     .select({ times: postponedJobs.times })
     .from(jobs)
     .innerJoin(postponedJobs, eq(postponedJobs.jobSeq, jobs.seq))
-    .where(eq(jobs.id, jobId))
-    .get()
-  return row?.times ?? 0
+    .where(eq(jobs.id, sql.placeholder('jobId'))),
+)
+
+/** How often a job was postponed since it last made progress. */
+export function timesPostponed(db: Db, jobId: string): number {
+  return TIMES_POSTPONED(db).get({ jobId })?.times ?? 0
 }
 
 export function postponeUntil(tx: Tx, jobSeq: number, until: number): void {

@@ -1,6 +1,7 @@
 import { and, count, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { Memory } from '../../contract/memory.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -101,6 +102,35 @@ export function listMemories(
   return { memories: page.rows.map(memoryOf), nextCursor: page.nextCursor }
 }
 
+const expressionParam = sql.placeholder('expression')
+
+/** Reads the memories of an agent and the shared ones: those that match best, or the newest. */
+const prepareRecall = (isMatching: boolean) => {
+  const isReadable = and(
+    or(eq(memories.agentId, sql.placeholder('agentId')), isNull(memories.agentId)),
+    or(eq(memories.untrusted, false), sql`${sql.placeholder('trustedOnly')} = 0`),
+    isMatching ? sql`memory_search MATCH ${expressionParam}` : undefined,
+  )
+  const isIndexed = sql`memory_search.rowid = memories.seq`
+  const order = isMatching ? [sql`bm25(memory_search)`] : []
+  const found = prepareOnce((db: Db) => {
+    const selected = db.select(COLUMNS).from(memories).$dynamic()
+    if (isMatching) void selected.innerJoin(sql`memory_search`, isIndexed)
+    return selected
+      .where(isReadable)
+      .orderBy(...order, desc(memories.seq))
+      .limit(sql.placeholder('limit'))
+  })
+  const total = prepareOnce((db: Db) => {
+    const counted = db.select({ total: count() }).from(memories).$dynamic()
+    if (isMatching) void counted.innerJoin(sql`memory_search`, isIndexed)
+    return counted.where(isReadable)
+  })
+  return { found, total }
+}
+const MATCHING = prepareRecall(true)
+const NEWEST = prepareRecall(false)
+
 /**
  * What an agent remembers about something: its own memories and the shared ones with any of the words. The best matches come
  * first, of equal ones the newest. Without a word to look for: the newest.
@@ -110,22 +140,9 @@ export function recallMemories(
   { agentId, query, limit, trustedOnly = false }: { agentId: string; query: string; limit: number; trustedOnly?: boolean },
 ): { found: Memory[]; total: number } {
   const expression = expressionFor(query, 'OR')
-  const isReadable = and(
-    or(eq(memories.agentId, agentId), isNull(memories.agentId)),
-    trustedOnly ? eq(memories.untrusted, false) : undefined,
-    expression === null ? undefined : sql`memory_search MATCH ${expression}`,
-  )
-  const selected = db.select(COLUMNS).from(memories).$dynamic()
-  const counted = db.select({ total: count() }).from(memories).$dynamic()
-  const isIndexed = sql`memory_search.rowid = memories.seq`
-  if (expression !== null) for (const read of [selected, counted]) void read.innerJoin(sql`memory_search`, isIndexed)
-  const order = expression === null ? [] : [sql`bm25(memory_search)`]
-  const found = selected
-    .where(isReadable)
-    .orderBy(...order, desc(memories.seq))
-    .limit(limit)
-    .all()
-  return { found, total: counted.where(isReadable).get()!.total }
+  const { found, total } = expression === null ? NEWEST : MATCHING
+  const values = { agentId, expression, trustedOnly: trustedOnly ? 1 : 0 }
+  return { found: found(db).all({ ...values, limit }), total: total(db).get(values)!.total }
 }
 
 function findMemoryOfCall(db: Db, { jobId, callId }: { jobId: string; callId: string }): Memory | undefined {

@@ -1,5 +1,6 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { ModelRef } from '../../contract/agents.ts'
 import type { Price } from '../../contract/providers.ts'
@@ -55,8 +56,15 @@ const AMOUNTS = {
 
 type Amounts = Pick<typeof modelPrices.$inferSelect, keyof typeof AMOUNTS>
 
-function findRow(db: Db, ref: ModelRef): Amounts | undefined {
-  return db.select(AMOUNTS).from(modelPrices).where(isOf(ref)).get()
+const AMOUNTS_OF_MODEL = prepareOnce((db: Db) =>
+  db
+    .select(AMOUNTS)
+    .from(modelPrices)
+    .where(and(eq(modelPrices.providerId, sql.placeholder('providerId')), eq(modelPrices.model, sql.placeholder('model')))),
+)
+
+function findRow(db: Db, { providerId, model }: ModelRef): Amounts | undefined {
+  return AMOUNTS_OF_MODEL(db).get({ providerId, model })
 }
 
 const isOf = ({ providerId, model }: ModelRef) => and(eq(modelPrices.providerId, providerId), eq(modelPrices.model, model))

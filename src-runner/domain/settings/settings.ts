@@ -6,10 +6,12 @@ import { DEFAULT_SETTINGS, Settings } from '../../contract/settings.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { settings } from './settings-table.ts'
 
+const ALL_SETTINGS = prepareOnce((db: Db) => db.select({ key: settings.key, value: settings.value }).from(settings))
+
 /** A setting that was never changed, or whose stored value this version does not accept, has its default. */
 export function readSettings(db: Db): Settings {
   const values: Record<string, unknown> = { ...DEFAULT_SETTINGS }
-  for (const { key, value } of db.select({ key: settings.key, value: settings.value }).from(settings).all()) {
+  for (const { key, value } of ALL_SETTINGS(db).all()) {
     const parsed = Settings.shape[key as keyof Settings]?.safeParse(JSON.parse(value))
     if (parsed?.success) values[key] = parsed.data
   }
