@@ -31,7 +31,8 @@ export type Outbound = {
 }
 
 /** Loads with the first request: loading takes about 70 ms of CPU, which the start does not have to pay. */
-export const loadUndici = () => import('undici')
+let undici: Promise<typeof import('undici')> | undefined
+export const loadUndici = () => (undici ??= import('undici'))
 
 export const MAX_HEADER_BYTES = 32_768
 const IDLE_CONNECTION_MS = 30_000
