@@ -18,9 +18,9 @@ await begin(async () => {
   await setUp(['window', 'sandbox', 'tests'])
   const sandbox = await capture(projectNode, ['build/sandbox-state.ts'])
 
-  // Checks and build fill the time in which tests wait for processes. Windows come last: they show the build, alone.
-  const [before, unit] = await Promise.all([checksThenBuild(), suite('unit, story and wire tests', vitest)])
-  const suites = [...before, unit, await suite('window tests', playwright)]
+  // Each suite spends half of its time waiting for processes, so the others run beside it. Windows show the build.
+  const [unit, others] = await Promise.all([suite('unit, story and wire tests', vitest), checksThenBuildThenWindows()])
+  const suites = [unit, ...others]
 
   const total = (key) => suites.reduce((sum, counts) => sum + (counts[key] ?? 0), 0)
   const seconds = Math.round((performance.now() - started) / 1000)
@@ -38,9 +38,9 @@ await begin(async () => {
   process.exitCode = total('failed') > 0 ? 1 : 0
 })
 
-async function checksThenBuild() {
+async function checksThenBuildThenWindows() {
   const { check } = await import('./check.mjs')
-  return [await suite('checks', check), await suite('build', buildOnce)]
+  return [await suite('checks', check), await suite('build', buildOnce), await suite('window tests', playwright)]
 }
 
 async function suite(name, runSuite) {
@@ -84,7 +84,10 @@ async function playwright() {
     process.stdout.write(`${error.message}\n`)
     return { passed: 0, failed: 1 }
   }
-  const code = await run(command[0], command.slice(1), { env: { PLAYWRIGHT_JSON_OUTPUT_FILE: report }, limitMs: LIMIT_MS })
+  // Shown when it is complete: the other suite writes at the same time.
+  const log = join(results, 'playwright.log')
+  const code = await run(command[0], command.slice(1), { env: { PLAYWRIGHT_JSON_OUTPUT_FILE: report }, limitMs: LIMIT_MS, log })
+  process.stdout.write(readFileSync(log, 'utf8'))
   return counted(code, report, ({ stats, suites }) => ({
     passed: stats.expected,
     failed: stats.unexpected + stats.flaky,

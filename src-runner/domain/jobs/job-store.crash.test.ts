@@ -8,7 +8,7 @@ import { openDatabase } from '../../platform/db/database.ts'
 import { systemClock } from '../../lib/clock.ts'
 
 const CHILD = fileURLToPath(new URL('../../testing/crash-child.ts', import.meta.url))
-const KILLS = Number(process.env['KILLS'] ?? 20)
+const KILLS = Number(process.env['KILLS'] ?? 8)
 
 let folder: string
 beforeEach(() => {
