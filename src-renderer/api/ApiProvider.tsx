@@ -1,9 +1,10 @@
-import { type Query, QueryClient, QueryClientProvider } from '@tanstack/solid-query'
+import { QueryClient, QueryClientProvider, type QueryFilters } from '@tanstack/solid-query'
 import { type Accessor, createContext, createSignal, type JSX, onCleanup, onMount, useContext } from 'solid-js'
 import { ApiError, type Client, createClient } from './client.ts'
 import { type Connection, followEvents } from './events.ts'
 import { createLive, type Live } from './live.ts'
 import { createStaleBatch } from './stale-batch.ts'
+import { keepStep, stepsKey } from './steps.ts'
 import { isTouched, staleTagsOf } from './tags.ts'
 import { createTurnStreams, type TurnStreams } from './turn-streams.ts'
 
@@ -47,31 +48,35 @@ export function createQueries(): QueryClient {
  * Fetches shown queries again and marks the others as stale. The cache would keep the answer of a first fetch that is under
  * way, although it may be from before the event, so that one is fetched again once it has arrived.
  */
-function refresh(queries: QueryClient, isMeant: (query: Query) => boolean): void {
-  for (const query of queries.getQueryCache().findAll({ predicate: isMeant })) {
+function refresh(queries: QueryClient, meant: QueryFilters = {}): void {
+  for (const query of queries.getQueryCache().findAll(meant)) {
     if (query.state.data !== undefined || query.state.fetchStatus === 'idle') continue
     const again = () => void queries.invalidateQueries({ queryKey: query.queryKey, exact: true })
     query.promise?.then(again, again)
   }
-  void queries.invalidateQueries({ predicate: isMeant })
+  void queries.invalidateQueries(meant)
 }
 
 export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
   const client = props.client ?? createClient()
   const queries = createQueries()
   const live = createLive()
-  const turns = createTurnStreams(client)
+  const turns = createTurnStreams(client, {
+    keepStep: (jobId, step) => keepStep(queries, jobId, step),
+    fetchSteps: (jobId) => refresh(queries, { queryKey: stepsKey(jobId), exact: true }),
+  })
   const [connection, setConnection] = createSignal<Connection>('connecting')
   const staleBatch = createStaleBatch((stale) => {
-    refresh(queries, ({ meta }) => isTouched((meta?.tags as string[] | undefined) ?? [], stale))
+    refresh(queries, { predicate: ({ meta }) => isTouched((meta?.tags as string[] | undefined) ?? [], stale) })
   })
+  const isStreamed = (tag: string) => tag.startsWith('steps:') && turns.isFollowed(tag.slice('steps:'.length))
   let nudge = () => {}
 
   onMount(() => {
     const stream = followEvents(client, {
       onRecorded(event) {
         live.takeRecorded(event)
-        staleBatch.mark(staleTagsOf(event))
+        staleBatch.mark(staleTagsOf(event).filter((tag) => !isStreamed(tag)))
       },
       onLive(event) {
         live.takeLive(event)
@@ -82,7 +87,7 @@ export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
         if (next !== 'open') return
         // What was read before the stream was open may have changed in between; live events are not repeated.
         live.forget()
-        refresh(queries, () => true)
+        refresh(queries)
       },
     })
     nudge = stream.nudge

@@ -85,7 +85,7 @@ export type ObserveOptions = {
   isOutside?: boolean
 }
 
-/** An answer that only ever grows: asking again asks for what came after what is held. */
+/** For an answer that only ever grows: fetching again fetches what comes after the held part, and joins the two. */
 export type Growth<A> = { after: (held: A) => Record<string, unknown>; join: (held: A, more: A) => A }
 
 /** Holds the answer of a GET route, refreshed by events. `null` as the request: nothing to ask for yet. */
@@ -101,10 +101,14 @@ export function useRoute<N extends JsonRoute>(
     return queries.defaultQueryOptions<RouteAnswer<N>>({
       queryKey: [name, asked],
       queryFn: async ({ signal, queryKey }) => {
-        const held = options.grows && queries.getQueryData<RouteAnswer<N>>(queryKey)
-        if (held === undefined) return (await callLoosely(name, asked, { signal })) as RouteAnswer<N>
-        const more = await callLoosely(name, { ...asked, query: { ...asked?.query, ...options.grows!.after(held) } }, { signal })
-        return options.grows!.join(held, more as RouteAnswer<N>)
+        const { grows } = options
+        const held = () => grows && queries.getQueryData<RouteAnswer<N>>(queryKey)
+        const before = held()
+        const rest = before && { ...asked, query: { ...asked?.query, ...grows!.after(before) } }
+        const fetched = (await callLoosely(name, rest ?? asked, { signal })) as RouteAnswer<N>
+        // Read again: more may have come on a stream in the meantime.
+        const now = held()
+        return now === undefined ? fetched : grows!.join(now, fetched)
       },
       enabled: asked !== null,
       meta: { tags: tagsOf(name, asked?.params) },

@@ -10,6 +10,7 @@ import { INBOX_KEEPS, type Trigger } from '../../src-runner/contract/triggers.ts
 import { useApi } from './ApiProvider.tsx'
 import type { Progress } from './live.ts'
 import { type Loaded, type Pages, usePages, useRoute } from './observe.ts'
+import { joinSteps, lastWithoutGap } from './steps.ts'
 import { useWhileWriting, type Written } from './while-writing.ts'
 
 /** Ids come as functions, so that a screen whose URL changes asks for the next thing by itself. */
@@ -47,12 +48,12 @@ export function useJob(jobId: Given): Loaded<RouteAnswer<'getJob'>> {
   return useRoute('getJob', () => withId(jobId, (id) => ({ params: { jobId: id } })))
 }
 
-/** Steps are only ever added, so each news of one fetches that one and not the whole job again. */
+/** Steps are only ever added, so a fetch asks for the new ones alone. */
 export function useSteps(jobId: Given): Loaded<RouteAnswer<'listSteps'>> {
   return useRoute('listSteps', () => withId(jobId, (id) => ({ params: { jobId: id } })), {
     grows: {
-      after: ({ steps }) => ({ after: steps.at(-1)?.seq ?? 0 }),
-      join: (held, more) => ({ steps: [...held.steps, ...more.steps] }),
+      after: ({ steps }) => ({ after: lastWithoutGap(steps) }),
+      join: (held, more) => ({ steps: [...joinSteps(held.steps, more.steps)] }),
     },
   })
 }

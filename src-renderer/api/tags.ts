@@ -5,6 +5,7 @@ import { STALE_AFTER, type Tag } from '../../src-runner/contract/tags.ts'
 /** Tags that name one thing, and the route parameter that says which. */
 const NAMED_BY: Partial<Record<Tag, string>> = {
   job: 'jobId',
+  steps: 'jobId',
   conversation: 'conversationId',
   trigger: 'triggerId',
   schedule: 'scheduleId',

@@ -1,4 +1,4 @@
-import type { ChatTurn } from '../../src-runner/contract/jobs.ts'
+import { type ChatTurn, isTerminal, type Step } from '../../src-runner/contract/jobs.ts'
 import { streamChat, streamJob, type TurnEvent } from './chat-stream.ts'
 import { ApiError, type Client } from './client.ts'
 
@@ -7,13 +7,22 @@ export type TurnStreams = {
   start: (turn: ChatTurn) => Promise<{ jobId: string; conversationId: string }>
   /** Follows a job to its end: on the stream that started it, or on one of its own, for example after a reload. */
   follow: (jobId: string, signal: AbortSignal) => AsyncGenerator<TurnEvent>
+  /** Its stream brings each new step, so the page need not fetch it. */
+  isFollowed: (jobId: string) => boolean
   stop: () => void
+}
+
+export type StepSink = {
+  keepStep: (jobId: string, step: Step) => void
+  /** Steps may have been recorded that no stream brought. */
+  fetchSteps: (jobId: string) => void
 }
 
 /** A turn that waits in the queue of its conversation is followed later, on a stream of its own. */
 const MAX_UNFOLLOWED_MS = 10_000
 
-export function createTurnStreams(client: Client): TurnStreams {
+export function createTurnStreams(client: Client, steps: StepSink): TurnStreams {
+  const followed = new Set<string>()
   const unfollowed = new Map<string, { events: AsyncGenerator<TurnEvent>; controller: AbortController; timer: number }>()
 
   function keep(jobId: string, events: AsyncGenerator<TurnEvent>, controller: AbortController): void {
@@ -22,6 +31,15 @@ export function createTurnStreams(client: Client): TurnStreams {
       controller.abort()
     }, MAX_UNFOLLOWED_MS)
     unfollowed.set(jobId, { events, controller, timer })
+  }
+
+  function takeStream(jobId: string, signal: AbortSignal): AsyncGenerator<TurnEvent> {
+    const started = unfollowed.get(jobId)
+    if (started === undefined) return streamJob(client, jobId, signal)
+    unfollowed.delete(jobId)
+    clearTimeout(started.timer)
+    signal.addEventListener('abort', () => started.controller.abort(), { once: true })
+    return started.events
   }
 
   return {
@@ -37,13 +55,24 @@ export function createTurnStreams(client: Client): TurnStreams {
       throw new ApiError('unexpected_answer', 200, 'The turn was not accepted.')
     },
     async *follow(jobId, signal) {
-      const started = unfollowed.get(jobId)
-      if (started === undefined) return yield* streamJob(client, jobId, signal)
-      unfollowed.delete(jobId)
-      clearTimeout(started.timer)
-      signal.addEventListener('abort', () => started.controller.abort(), { once: true })
-      yield* started.events
+      let last: TurnEvent | undefined
+      followed.add(jobId)
+      // After the end, the job stays followed until its reader knows the end too: late events of its steps come before that.
+      signal.addEventListener('abort', () => followed.delete(jobId), { once: true })
+      try {
+        for await (const event of takeStream(jobId, signal)) {
+          if (event.type === 'attached') steps.fetchSteps(jobId)
+          if (event.type === 'step') steps.keepStep(jobId, event.step)
+          last = event
+          yield event
+        }
+      } finally {
+        const isWhole = last?.type === 'done'
+        if (!isWhole || !isTerminal(last.status)) followed.delete(jobId)
+        if (!isWhole) steps.fetchSteps(jobId)
+      }
     },
+    isFollowed: (jobId) => followed.has(jobId),
     stop() {
       for (const { controller, timer } of unfollowed.values()) {
         clearTimeout(timer)

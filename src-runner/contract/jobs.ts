@@ -202,6 +202,8 @@ export const ChatStreamEvent = z.discriminatedUnion('type', [
   }),
   /** More of what a call that still runs says: to be looked at, neither recorded nor read by the model. */
   z.object({ type: z.literal('tool_output'), callId: z.string(), text: z.string() }),
+  /** A step was recorded. The steps before the stream was opened are not sent: `GET /api/jobs/:jobId/steps` lists them. */
+  z.object({ type: z.literal('step'), step: Step }),
   /** The turn waits for a person. One for each open approval, before `done`. */
   z.object({
     type: z.literal('approval'),

@@ -7,6 +7,7 @@ import type { RecordedEventType } from './events.ts'
 export const TAGS = [
   'jobs',
   'job',
+  'steps',
   'agents',
   'conversations',
   'conversation',
@@ -44,7 +45,12 @@ const approval: StaleTag[] = [{ tag: 'approvals' }, { tag: 'job', by: 'jobId' },
 export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'job.created': [...job, { tag: 'conversations' }, { tag: 'trigger', by: 'triggerId' }, { tag: 'schedule', by: 'scheduleId' }],
   'job.started': job,
-  'job.step_recorded': [{ tag: 'job', by: 'jobId' }, { tag: 'conversation', by: 'conversationId' }, { tag: 'spend' }],
+  'job.step_recorded': [
+    { tag: 'job', by: 'jobId' },
+    { tag: 'steps', by: 'jobId' },
+    { tag: 'conversation', by: 'conversationId' },
+    { tag: 'spend' },
+  ],
   'job.waiting': [...job, { tag: 'conversations' }],
   'job.requeued': job,
   'job.postponed': job,

@@ -49,6 +49,33 @@ describe('a chat', () => {
     expect(events.filter((event) => event.type === 'done')).toHaveLength(1)
   })
 
+  it('streams each recorded step once, as the list of steps has it, between its text and the next', async () => {
+    runner = await createTestRunner()
+    const agent = await runner.addAgent({ folders: [runner.makeFolder({ 'a.txt': 'alpha' })] })
+    await runner.client.ok('createRule', { body: { agentId: agent.id, effect: 'deny', tool: 'list_files' } })
+    runner.modelServer.play(
+      {
+        text: ['Reading.'],
+        toolCalls: [
+          { id: 'call_1', name: 'read_file', args: { path: 'folder-1/a.txt' } },
+          { id: 'call_2', name: 'list_files', args: { path: 'folder-1' } },
+        ],
+      },
+      { text: ['It says alpha.'] },
+    )
+    const events = await runner.client.turn('chatStream', { body: { agentId: agent.id, message: 'Read it' } })
+    const { jobId } = events[0] as Extract<ChatStreamEvent, { type: 'start' }>
+    const { steps } = await runner.client.ok('listSteps', { params: { jobId } })
+    expect(events.flatMap((event) => (event.type === 'step' ? [event.step] : []))).toEqual(steps)
+    expect(steps.find((step) => step.kind === 'tool_result' && step.callId === 'call_2')).toMatchObject({ ok: false, refused: true })
+    const order = events.flatMap((event) =>
+      event.type === 'delta' ? [event.text] : event.type === 'step' ? [`${event.step.seq} ${event.step.kind}`] : [],
+    )
+    expect(order.filter((entry) => !entry.includes('tool'))).toEqual(['Reading.', '1 reply', 'It says alpha.', '4 reply'])
+    const again = await runner.client.turn('streamJob', { params: { jobId } })
+    expect(again.map((event) => event.type)).toEqual(['start', 'done'])
+  })
+
   it('gives a page that comes back the text so far and the rest, nothing twice and nothing missing', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()

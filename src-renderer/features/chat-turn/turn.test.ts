@@ -76,6 +76,7 @@ describe('a turn as it is shown', () => {
     ['nothing yet', [{ type: 'start', jobId: JOB, conversationId: CONVERSATION }], []],
     ['text grows', [delta(1, 'Hel'), delta(1, 'lo')], ['Hello…']],
     ['a recorded reply is whole', [delta(1, 'Hel'), steps(reply(1, 'Hello'))], ['Hello']],
+    ['a step from the stream', [delta(1, 'Hel'), { type: 'step', step: reply(1, 'Hello') }, delta(2, 'You')], ['Hello', 'You…']],
     ['text of a recorded step is ignored', [steps(reply(1, 'Hello')), delta(1, 'Hel'), delta(1, 'lo')], ['Hello']],
     [
       'after a reload the first text is all of it',
@@ -211,6 +212,7 @@ describe('any job, heard in any way', () => {
             hear(moment.say)
             if (moment.say.type === 'tool' && die === 1) hear(moment.say)
           }
+          if ('record' in moment && die > 2) hear({ type: 'step', step: moment.record })
           if (die > 6) hear({ type: 'steps', steps: recorded.slice(dice.next().value! % (recorded.length + 1)) })
         }
         if (dice.next().value! < 5) hear(done('completed', last))

@@ -8,6 +8,7 @@ import {
   type Step,
   type ToolResultStep,
 } from '../../../src-runner/contract/jobs.ts'
+import { joinSteps } from '../../api/steps.ts'
 
 /** What reaches a page about one job, from whichever side, in whatever order. */
 export type TurnInput =
@@ -38,6 +39,8 @@ export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
   switch (input.type) {
     case 'steps':
       return withSteps(state, input.steps)
+    case 'step':
+      return withSteps(state, [input.step])
     case 'attached':
       return {
         ...state,
@@ -69,11 +72,8 @@ export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
 }
 
 function withSteps(state: TurnState, incoming: readonly Step[]): TurnState {
-  const held = new Set(state.steps.map((step) => step.seq))
-  const fresh = incoming.filter((step) => !held.has(step.seq))
-  if (fresh.length === 0) return state
-  const bySeq = new Map([...state.steps, ...fresh].map((step) => [step.seq, step]))
-  return { ...state, steps: [...bySeq.values()].toSorted((a, b) => a.seq - b.seq) }
+  const steps = joinSteps(state.steps, incoming)
+  return steps === state.steps ? state : { ...state, steps }
 }
 
 function withText(state: TurnState, seq: number, text: string): TurnState {

@@ -15,17 +15,24 @@ export type FollowedTurn = {
 }
 
 /**
- * One job's work: its recorded steps, and what is heard while `follows` is true. The stream may be opened at any time
- * and as often as needed: it begins with the text so far.
+ * One job's work: its recorded steps, and the live stream while `follows` is true. The stream begins with the text so far
+ * and carries each new step. The steps before are fetched once the stream is open, so that none falls in between; a turn
+ * that this page started has none.
  */
 export function useTurn(source: { jobId: () => string | null; wantsSteps: () => boolean; follows: () => boolean }): FollowedTurn {
   const { turns } = useApi()
   const [state, setState] = createSignal(EMPTY_TURN)
   const take = (input: TurnInput) => setState((held) => reduceTurn(held, input))
   const jobId = createMemo(source.jobId)
-  // Before the steps are asked for: those of another job that are known already must come after it.
+  // Created before the query of the steps, so that it does not discard steps of the next job that the page holds already.
   createComputed(on(jobId, () => setState(EMPTY_TURN), { defer: true }))
-  const steps = useSteps(() => (source.wantsSteps() ? jobId() : null))
+  const followed = createMemo(() => (source.follows() ? jobId() : null))
+  const [opened, setOpened] = createSignal<string | null>(null)
+  const ready = createMemo<string | null>((before) => {
+    const id = jobId()
+    return id === before || followed() === null || opened() === id ? id : null
+  }, null)
+  const steps = useSteps(() => (source.wantsSteps() ? ready() : null))
 
   createComputed(() => {
     const recorded = steps.data?.steps
@@ -38,15 +45,16 @@ export function useTurn(source: { jobId: () => string | null; wantsSteps: () => 
     try {
       for await (const event of turns.follow(id, signal)) {
         if (signal.aborted) return
+        if (event.type === 'attached' || event.type === 'step') setOpened(id)
         take(event)
       }
     } catch (thrown) {
-      if (thrown instanceof ApiError && !signal.aborted)
-        take({ type: 'error', error: thrown.code, message: thrown.detail ?? { code: 'quoted', params: { words: thrown.message } } })
+      if (!(thrown instanceof ApiError) || signal.aborted) return
+      setOpened(id)
+      take({ type: 'error', error: thrown.code, message: thrown.detail ?? { code: 'quoted', params: { words: thrown.message } } })
     }
   }
 
-  const followed = createMemo(() => (source.follows() ? jobId() : null))
   createEffect(
     on(followed, (id) => {
       if (id === null) return

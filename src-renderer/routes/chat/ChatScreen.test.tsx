@@ -116,7 +116,7 @@ describe('a new chat', () => {
     expect(await screen.findByText(/files\./)).toBeInTheDocument()
     expect(screen.getByRole('button', { name: 'Stop' })).toBeEnabled()
 
-    space.steps.set(job.id, [reply(1, 'Two **new** files.')])
+    start.send({ type: 'step', step: reply(1, 'Two **new** files.') })
     space.change(conversationId, job.id, ENDED)
     space.addAnswer(conversationId, job.id, 'Two **new** files.')
     start.send({ type: 'done', reply: 'Two **new** files.', jobId: job.id, conversationId, status: 'completed', costUsd: 0.0123 })
@@ -126,6 +126,7 @@ describe('a new chat', () => {
     expect(screen.queryByRole('button', { name: 'Stop' })).not.toBeInTheDocument()
     expect(screen.getAllByText('new', { selector: 'strong' })).toHaveLength(1)
     expect([space.runner.callsOf('chatStream').length, space.runner.callsOf('streamJob').length]).toEqual([1, 0])
+    expect(space.runner.callsOf('listSteps')).toEqual([])
     // The message stands once in the conversation (and once more as its title, in the list and above).
     expect(within(screen.getByRole('group', { name: 'Chat' })).getAllByText('What is new?')).toHaveLength(1)
   })

@@ -196,8 +196,38 @@ describe('the page of a job', () => {
     expect(screen.queryByRole('heading', { name: 'Delegated jobs' })).not.toBeInTheDocument()
   })
 
-  it('a new step is fetched alone, not with all that came before', async () => {
+  it('takes new steps of a running job from the stream, without a fetch', async () => {
     const job = makeJob({ status: 'running', result: null, finishedAt: null })
+    const { runner, show } = open(job, [reply(1, 'First.')])
+    const stream = createHeldStream()
+    runner.streamFrames('streamJob', [stream])
+    show()
+    await screen.findByText('First.')
+    await waitFor(() => expect(runner.streams).toHaveLength(1))
+    await waitFor(() => expect(runner.callsOf('getJob')).toHaveLength(2))
+    const fetches = runner.callsOf('listSteps').length
+    runner.happen({ type: 'job.step_recorded', payload: { jobId: job.id, conversationId: null, seq: 2, kind: 'reply', costUsd: 0.02 } })
+    await waitFor(() => expect(runner.callsOf('getJob')).toHaveLength(3))
+    stream.send({ type: 'step', step: reply(2, 'Second.') })
+    expect(await screen.findByText('Second.')).toBeInTheDocument()
+    expect(runner.callsOf('listSteps')).toHaveLength(fetches)
+  })
+
+  it('fetches the step that is missing between the held ones and one from the stream', async () => {
+    const job = makeJob({ status: 'running', result: null, finishedAt: null })
+    const { runner, held, show } = open(job, [reply(1, 'First.')])
+    const stream = createHeldStream()
+    runner.streamFrames('streamJob', [stream])
+    show()
+    await screen.findByText('First.')
+    held.steps = [...held.steps, reply(2, 'Second.'), reply(3, 'Third.')]
+    stream.send({ type: 'step', step: reply(3, 'Third.') })
+    for (const text of ['Second.', 'Third.']) expect(await screen.findByText(text)).toBeInTheDocument()
+    expect(runner.callsOf('listSteps').at(-1)!.query).toEqual({ after: 1 })
+  })
+
+  it('fetches a new step of a job without a stream alone, not with all that came before', async () => {
+    const job = makeJob({ status: 'awaiting_approval', result: null, finishedAt: null })
     const { runner, held, show } = open(job, [reply(1, 'First.')])
     show()
     await screen.findByText('First.')

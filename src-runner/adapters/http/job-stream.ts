@@ -7,8 +7,9 @@ import type { HandlerDeps } from './handlers/deps.ts'
 import { frame, type EventSink } from './stream.ts'
 
 /**
- * Sends a job as it happens: `start`, then the text under way so far and what follows, then `done` when it has ended
- * or waits for somebody. `done` is always the last and its reply is what counts; a job that failed says `error` before.
+ * Sends a job as it happens: `start`, then the reply under way so far, then each delta, tool call and recorded step, and
+ * `done` when the job has ended or waits for somebody. `done` is always last, and its reply is authoritative. A failed
+ * job sends `error` before it.
  */
 export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'liveStreams' | 'approvals'>, job: Job, sink: EventSink): () => void {
   const { db, jobs, liveStreams, approvals } = deps
@@ -53,7 +54,8 @@ export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'liveStrea
       case 'finished':
         return sendEnd()
       case 'step':
-        return
+        // Read back, because only the database knows whether a failed call was refused.
+        return send(sink, { type: 'step', step: jobs.listSteps(db, job.id, tail.step.seq - 1)[0] ?? tail.step })
       default:
         return unreachable(tail)
     }

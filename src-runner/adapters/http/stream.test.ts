@@ -83,6 +83,17 @@ describe('a stream', () => {
     expect(server.streams()).toBe(0)
   })
 
+  it('keeps a reader that is sent one frame of more than a megabyte', async () => {
+    let sink: EventSink | undefined
+    const { port, server } = await serve((opened) => ((sink = opened), () => {}))
+    const reader = read(port)
+    await expect.poll(() => server.streams()).toBe(1)
+    sink!.send(frame('step', JSON.stringify('x'.repeat(2 * LOST_READER_BYTES))))
+    await expect.poll(() => reader.text().length).toBeGreaterThan(2 * LOST_READER_BYTES)
+    sink!.send(frame('done', '{}'))
+    await expect.poll(() => reader.text().endsWith('event: done\ndata: {}\n\n\r\n')).toBe(true)
+  })
+
   it('lets a reader go that leaves four heartbeats unread', async () => {
     let sink: EventSink | undefined
     const { port, server, clock } = await serve((opened) => ((sink = opened), () => {}))

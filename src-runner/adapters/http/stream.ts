@@ -101,7 +101,9 @@ function openReader(res: ServerResponse, { isRepeatable }: StreamOptions, forget
   const sink: EventSink = {
     send(text) {
       if (closed) return
-      if (!res.write(text) && res.writableLength > LOST_READER_BYTES) res.destroy()
+      // Checked before the write, so that one long frame, such as a recorded step, disconnects nobody.
+      if (res.writableLength > LOST_READER_BYTES) res.destroy()
+      else res.write(text)
     },
     keepsUp: () => res.writableLength <= SLOW_READER_BYTES,
     onDrain: (listener) => void res.once('drain', () => closed || listener()),

@@ -52,7 +52,7 @@ export const jobRoutes = {
     query: z.object({ after: z.coerce.number().int().min(0).default(0) }),
     answer: z.object({ steps: z.array(Step) }),
     errors: ['job_not_found'],
-    shows: ['job'],
+    shows: ['steps'],
   }),
   streamJob: get('/api/jobs/:jobId/stream', {
     summary: 'Attach to a job: the text of the reply under way so far, then what follows, as in /api/chat/stream.',
