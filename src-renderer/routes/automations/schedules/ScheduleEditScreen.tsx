@@ -20,7 +20,7 @@ import { UnsavedGuard } from '../../../ui/UnsavedGuard.tsx'
 import { AgentField } from '../AgentField.tsx'
 import { BackLink } from '../BackLink.tsx'
 import { NotifyField } from '../NotifyField.tsx'
-import { useForm } from '../use-form.ts'
+import { useForm } from '../../../features/forms/use-form.ts'
 import { catchUpText } from './catch-up.ts'
 import { RhythmField } from './RhythmField.tsx'
 import {
