@@ -86,10 +86,6 @@ function budgetOf(text: string): number | null {
   return text.trim() === '' ? null : readNumber(text)
 }
 
-export function isSameForm(a: AgentForm, b: AgentForm): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
-}
-
 /** What can be seen to be wrong before anything is sent. */
 export function problemsOf(form: AgentForm, locale: string): Partial<Record<AgentField, string>> {
   const problems: Partial<Record<AgentField, string>> = {}

@@ -1,6 +1,7 @@
 import { A } from '@solidjs/router'
-import { type JSX, Show } from 'solid-js'
+import { createEffect, type JSX, on, Show } from 'solid-js'
 import { useAgents } from '../../api/queries.ts'
+import type { Form } from '../../features/forms/use-form.ts'
 import { t } from '../../lib/language.ts'
 import { Select } from '../../ui/Select.tsx'
 
@@ -28,5 +29,21 @@ export function AgentField(props: { value: string | null; onValue: (agentId: str
         problem={props.problem}
       />
     </Show>
+  )
+}
+
+/** Chooses the default agent in a form that names none yet. */
+export function useDefaultAgent<F extends { agentId: string | null }>(form: Form<F>): void {
+  const agents = useAgents()
+  createEffect(
+    on(
+      () => agents.data?.agents,
+      (known) => {
+        if (form.fields.agentId !== null || known === undefined) return
+        const agent = known.find(({ isDefault }) => isDefault) ?? known[0]
+        if (agent === undefined) return
+        form.fill({ ...form.fields, agentId: agent.id }, form.isDirty())
+      },
+    ),
   )
 }

@@ -1,25 +1,24 @@
 import { useNavigate, useParams, useSearchParams } from '@solidjs/router'
-import { createEffect, createMemo, type JSX, Match, on, Switch } from 'solid-js'
+import { type JSX, Match, Switch } from 'solid-js'
 import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useCreateSchedule, useUpdateSchedule } from '../../../api/mutations.ts'
-import { isNoSuchThing, sentenceOf } from '../../../api/problem.ts'
+import { isNoSuchThing } from '../../../api/problem.ts'
 import { UnpricedNote } from '../../../features/models/UnpricedNote.tsx'
 import { useAgents, useSchedule } from '../../../api/queries.ts'
 import { locale, t } from '../../../lib/language.ts'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { PageHeader } from '../../../ui/PageHeader.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
-import { SaveBar } from '../../../ui/SaveBar.tsx'
 import { Screen } from '../../../ui/Screen.tsx'
 import { Select } from '../../../ui/Select.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
 import { TextField } from '../../../ui/TextField.tsx'
 import { toast } from '../../../ui/Toasts.tsx'
-import { UnsavedGuard } from '../../../ui/UnsavedGuard.tsx'
-import { AgentField } from '../AgentField.tsx'
+import { AgentField, useDefaultAgent } from '../AgentField.tsx'
 import { BackLink } from '../BackLink.tsx'
 import { NotifyField } from '../NotifyField.tsx'
+import { EditorForm } from '../../../features/forms/EditorForm.tsx'
 import { useForm } from '../../../features/forms/use-form.ts'
 import { catchUpText } from './catch-up.ts'
 import { RhythmField } from './RhythmField.tsx'
@@ -74,57 +73,39 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
   const agents = useAgents()
   const create = useCreateSchedule()
   const update = useUpdateSchedule()
-  const form = useForm<ScheduleForm>(props.first, (fields) => problemsOfSchedule(fields, locale()), fieldOfScheduleIssue)
-  let isLeaving = false
-
-  createEffect(
-    on(
-      () => agents.data?.agents,
-      (known) => {
-        if (form.fields.agentId !== null || known === undefined) return
-        const guess = known.find((agent) => agent.isDefault) ?? known[0]
-        if (guess !== undefined && !form.isDirty()) form.fill({ ...form.fields, agentId: guess.id })
-        else if (guess !== undefined) form.change('agentId', guess.id)
-      },
-    ),
-  )
-  // What was changed elsewhere shows up here, unless somebody is writing.
-  const stored = createMemo(() => (props.schedule === null ? null : JSON.stringify(formOfSchedule(props.schedule))))
-  createEffect(on(stored, (now) => now !== null && !form.isDirty() && form.fill(JSON.parse(now) as ScheduleForm), { defer: true }))
-  const isStale = () => stored() !== null && form.isDirty() && stored() !== JSON.stringify(form.base())
+  const form = useForm<ScheduleForm>({
+    first: props.first,
+    check: (fields) => problemsOfSchedule(fields, locale()),
+    fieldOfIssue: fieldOfScheduleIssue,
+    stored: () => props.schedule && formOfSchedule(props.schedule),
+  })
+  useDefaultAgent(form)
 
   const catchUpOptions = () => {
     const all = CATCH_UP_HOURS.includes(form.fields.catchUpHours) ? CATCH_UP_HOURS : [...CATCH_UP_HOURS, form.fields.catchUpHours]
     return all.map((value) => ({ value, label: catchUpText(Number(value), 'choice') }))
   }
-  const goTo = (id: string) => {
-    isLeaving = true
-    navigate(`/automations/schedules/${id}`, { replace: props.schedule === null })
-  }
+  const goTo = (id: string) => navigate(`/automations/schedules/${id}`, { replace: props.schedule === null })
   const save = () =>
     form.submit(async (fields) => {
       if (props.schedule === null) {
         const { schedule } = await create.run({ body: bodyOfSchedule(fields) })
         toast({ text: t('automations.schedule.created', { name: schedule.name }) })
-        return goTo(schedule.id)
+        return () => goTo(schedule.id)
       }
-      await update.run({ params: { scheduleId: props.schedule.id }, body: changesOfSchedule(form.base(), fields) })
-      toast({ text: t('automations.saved') })
-      goTo(props.schedule.id)
+      const scheduleId = props.schedule.id
+      await update.run({ params: { scheduleId }, body: changesOfSchedule(form.base(), fields) })
+      toast({ text: t('common.form.saved') })
+      return () => goTo(scheduleId)
     })
-  const status = () => {
-    if (form.problemCount() > 0) return t('automations.check', { count: form.problemCount() })
-    if (form.trouble() !== null) return sentenceOf(form.trouble())
-    if (isStale()) return t('automations.changedElsewhere')
-    return form.isDirty() ? t('automations.unsaved') : ''
-  }
   return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save()
-      }}
+    <EditorForm
+      form={form}
+      isNew={props.schedule === null}
+      submit={props.schedule === null ? t('automations.schedule.create') : t('automations.schedule.save')}
+      isBusy={create.isRunning || update.isRunning}
+      onSave={() => void save()}
+      onCancel={() => navigate(props.schedule === null ? '/automations/schedules' : `/automations/schedules/${props.schedule.id}`)}
     >
       <PageHeader
         title={
@@ -212,21 +193,6 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
           />
         </Panel>
       </div>
-      <SaveBar
-        status={status()}
-        isProblem={form.problemCount() > 0 || form.trouble() !== null}
-        submit={props.schedule === null ? t('automations.schedule.create') : t('automations.schedule.save')}
-        canSubmit={props.schedule === null || form.isDirty()}
-        isBusy={create.isRunning || update.isRunning}
-        onCancel={() => navigate(props.schedule === null ? '/automations/schedules' : `/automations/schedules/${props.schedule.id}`)}
-      />
-      <UnsavedGuard
-        isDirty={() => form.isDirty() && !isLeaving}
-        title={t('automations.unsavedTitle')}
-        leave={t('automations.unsavedLeave')}
-      >
-        {t('automations.unsavedText')}
-      </UnsavedGuard>
-    </form>
+    </EditorForm>
   )
 }

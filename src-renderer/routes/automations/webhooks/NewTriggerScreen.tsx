@@ -1,24 +1,23 @@
 import { useNavigate, useSearchParams } from '@solidjs/router'
-import { createEffect, createSignal, For, type JSX, Match, on, Show, Switch } from 'solid-js'
+import { createEffect, createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
 import { MAX_WEBHOOK_BYTES, type SignatureScheme, type Trigger } from '../../../../src-runner/contract/triggers.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
 import { ApiError } from '../../../api/client.ts'
 import { useCreateTrigger } from '../../../api/mutations.ts'
 import { sentenceOf } from '../../../api/problem.ts'
-import { useAgents, useTrigger } from '../../../api/queries.ts'
+import { useTrigger } from '../../../api/queries.ts'
 import { t } from '../../../lib/language.ts'
 import { Checkbox } from '../../../ui/Checkbox.tsx'
 import { PageHeader } from '../../../ui/PageHeader.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
-import { SaveBar } from '../../../ui/SaveBar.tsx'
 import { Screen } from '../../../ui/Screen.tsx'
 import { Select } from '../../../ui/Select.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
 import { TextField } from '../../../ui/TextField.tsx'
-import { UnsavedGuard } from '../../../ui/UnsavedGuard.tsx'
-import { AgentField } from '../AgentField.tsx'
+import { AgentField, useDefaultAgent } from '../AgentField.tsx'
 import { BackLink } from '../BackLink.tsx'
 import { NotifyField } from '../NotifyField.tsx'
+import { EditorForm } from '../../../features/forms/EditorForm.tsx'
 import { type Form, useForm } from '../../../features/forms/use-form.ts'
 import { keepFreshAddress } from './fresh-address.ts'
 import { pathsOf, sampleFor } from './json-paths.ts'
@@ -54,16 +53,14 @@ export function NewTriggerScreen(): JSX.Element {
 
 function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX.Element {
   const navigate = useNavigate()
-  const agents = useAgents()
   const create = useCreateTrigger()
-  const form = useForm<TriggerForm>(
-    props.original === null ? EMPTY_TRIGGER : copyOfTrigger(props.original),
-    (fields) => problemsOfTrigger(fields),
-    fieldOfTriggerIssue,
-  )
+  const form = useForm<TriggerForm>({
+    first: props.original === null ? EMPTY_TRIGGER : copyOfTrigger(props.original),
+    check: problemsOfTrigger,
+    fieldOfIssue: fieldOfTriggerIssue,
+  })
   const [preset, setPreset] = createSignal<Preset | null>(null)
   const [sample, setSample] = createSignal(props.original === null ? '' : sampleFor(props.original.taskTemplate))
-  let isLeaving = false
 
   const choosePreset = (next: Preset, isChange: boolean) => {
     const { name, taskTemplate, dedupe, sample: filled } = fillFrom(next)
@@ -74,43 +71,29 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
   if (props.original === null) choosePreset(props.preset ?? 'generic', false)
   if (props.original === null && props.preset === null) form.fill({ ...form.fields, name: '', taskTemplate: '' })
 
-  // The agent that is asked when nobody says which is a good guess here too.
-  createEffect(
-    on(
-      () => agents.data?.agents,
-      (known) => {
-        if (form.fields.agentId !== null || known === undefined) return
-        const guess = known.find((agent) => agent.isDefault) ?? known[0]
-        if (guess !== undefined && !form.isDirty()) form.fill({ ...form.fields, agentId: guess.id })
-        else if (guess !== undefined) form.change('agentId', guess.id)
-      },
-    ),
-  )
+  useDefaultAgent(form)
 
   const save = () =>
     form.submit(async (fields) => {
       const { trigger, url } = await create.run({ body: bodyOfTrigger(fields) })
-      isLeaving = true
       keepFreshAddress({ triggerId: trigger.id, url, sample: sample(), isReplacement: false })
-      navigate(`/automations/webhooks/${trigger.id}`, { replace: true })
+      return () => navigate(`/automations/webhooks/${trigger.id}`, { replace: true })
     })
   const slugIsTaken = () => {
     const thrown = form.trouble()
     return thrown instanceof ApiError && thrown.code === 'trigger_slug_taken'
   }
-  const status = () => {
-    if (form.problemCount() > 0) return t('automations.check', { count: form.problemCount() })
-    if (form.trouble() !== null) return slugIsTaken() ? t('automations.webhook.slugTaken') : sentenceOf(form.trouble())
-    return t('automations.webhook.finalNote')
-  }
 
   return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save()
-      }}
+    <EditorForm
+      form={form}
+      isNew
+      submit={t('automations.webhook.create')}
+      isBusy={create.isRunning}
+      onSave={() => void save()}
+      onCancel={() => navigate('/automations/webhooks')}
+      note={t('automations.webhook.finalNote')}
+      describeTrouble={(thrown) => (slugIsTaken() ? t('automations.webhook.slugTaken') : sentenceOf(thrown))}
     >
       <div class="grid grid-cols-[minmax(0,1fr)_minmax(0,24rem)] items-start gap-4 max-lg:grid-cols-1">
         <div class="flex min-w-0 flex-col gap-4">
@@ -169,22 +152,7 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
           </Panel>
         </div>
       </div>
-      <SaveBar
-        status={status()}
-        isProblem={form.problemCount() > 0 || form.trouble() !== null}
-        submit={t('automations.webhook.create')}
-        canSubmit
-        isBusy={create.isRunning}
-        onCancel={() => navigate('/automations/webhooks')}
-      />
-      <UnsavedGuard
-        isDirty={() => form.isDirty() && !isLeaving}
-        title={t('automations.unsavedTitle')}
-        leave={t('automations.unsavedLeave')}
-      >
-        {t('automations.unsavedText')}
-      </UnsavedGuard>
-    </form>
+    </EditorForm>
   )
 }
 
