@@ -32,7 +32,7 @@ export function MoreSheet(props: { open: boolean; onClose: () => void; onPalette
           <Search size={18} aria-hidden="true" />
           {t('shell.searchOrGo')}
         </button>
-        <PauseAllButton class={item} onPulled={() => props.onClose()} />
+        <PauseAllButton class={item} onPaused={() => props.onClose()} />
       </nav>
     </Dialog>
   )

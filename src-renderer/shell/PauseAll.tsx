@@ -9,7 +9,7 @@ import { ConfirmDialog } from '../ui/ConfirmDialog.tsx'
 import { toast } from '../ui/Toasts.tsx'
 
 /** Pausing takes effect at once; resuming asks first. */
-export type PauseAll = { isOn: () => boolean; isKnown: () => boolean; pull: () => void; release: () => Promise<unknown> }
+export type PauseAll = { isOn: () => boolean; isKnown: () => boolean; pause: () => void; resume: () => Promise<unknown> }
 
 export function usePauseAll(): PauseAll {
   const settings = useSettings()
@@ -17,13 +17,13 @@ export function usePauseAll(): PauseAll {
   return {
     isOn: () => settings.data?.settings.pauseAll === true,
     isKnown: () => settings.data !== undefined,
-    pull: () => void change.run({ body: { pauseAll: true } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) })),
-    release: () => change.run({ body: { pauseAll: false } }),
+    pause: () => void change.run({ body: { pauseAll: true } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) })),
+    resume: () => change.run({ body: { pauseAll: false } }),
   }
 }
 
-/** In sight on every screen. While pause all is on, the banner says so and this is gone. */
-export function PauseAllButton(props: { class: string; onPulled?: () => void }): JSX.Element {
+/** Visible on every screen, except while pause all is on: then the banner says so. */
+export function PauseAllButton(props: { class: string; onPaused?: () => void }): JSX.Element {
   const pauseAll = usePauseAll()
   return (
     <Show when={pauseAll.isKnown() && !pauseAll.isOn()}>
@@ -32,8 +32,8 @@ export function PauseAllButton(props: { class: string; onPulled?: () => void }):
         title={t('shell.pauseAll.pauseWhy')}
         class={`text-left ${props.class}`}
         onClick={() => {
-          pauseAll.pull()
-          props.onPulled?.()
+          pauseAll.pause()
+          props.onPaused?.()
         }}
       >
         <OctagonX size={16} class="shrink-0 text-bad" aria-hidden="true" />
@@ -43,7 +43,7 @@ export function PauseAllButton(props: { class: string; onPulled?: () => void }):
   )
 }
 
-/** The red line above everything while pause all is on. */
+/** The red bar above everything while pause all is on. */
 export function PauseAllBanner(): JSX.Element {
   const pauseAll = usePauseAll()
   return <Show when={pauseAll.isOn()}>{<PausedAll pauseAll={pauseAll} />}</Show>
@@ -67,7 +67,7 @@ function PausedAll(props: { pauseAll: PauseAll }): JSX.Element {
         onClose={() => setAsking(false)}
         title={t('shell.pauseAll.resumeTitle')}
         confirm={t('shell.pauseAll.resumeNow')}
-        onConfirm={() => props.pauseAll.release()}
+        onConfirm={() => props.pauseAll.resume()}
         describeError={sentenceOf}
       >
         <p>{t('shell.pauseAll.resumeText')}</p>

@@ -65,7 +65,7 @@ export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Comman
     action('add-provider', t('shell.palette.addProvider'), Plus, go('/models?add=1')),
     action('failed', t('shell.palette.failedJobs'), CircleX, go('/activity?status=failed')),
     action('rules', t('shell.palette.rules'), Scale, go('/rules')),
-    ...(deps.pauseAll.isOn() ? [] : [action('pauseAll', t('shell.palette.pauseAllOn'), OctagonX, deps.pauseAll.pull)]),
+    ...(deps.pauseAll.isOn() ? [] : [action('pauseAll', t('shell.palette.pauseAllOn'), OctagonX, deps.pauseAll.pause)]),
     action('shortcuts', t('shell.palette.shortcuts'), Keyboard, deps.showShortcuts, '?'),
     action('light', t('shell.palette.themeLight'), Sun, () => deps.changeTheme('light')),
     action('dark', t('shell.palette.themeDark'), Moon, () => deps.changeTheme('dark')),

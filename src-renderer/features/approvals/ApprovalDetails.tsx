@@ -1,38 +1,24 @@
 import { A } from '@solidjs/router'
-import ChevronRight from 'lucide-solid/icons/chevron-right'
-import { createSignal, createUniqueId, For, type JSX, Show } from 'solid-js'
+import { For, type JSX, Show } from 'solid-js'
 import type { Approval } from '../../../src-runner/contract/approvals.ts'
 import type { CallFacts } from '../../../src-runner/contract/rules.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { t } from '../../lib/language.ts'
+import { Fold } from '../../ui/Fold.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { Arguments } from './Arguments.tsx'
-import { MarksList, taintNames } from './Taints.tsx'
+import { TaintList, taintNames } from './Taints.tsx'
 import { OverruledFold, VerdictMark, TraceEntryText } from './DecisionTrace.tsx'
 
-/** Everything else that is known of a decision, folded away. */
+/** Everything else about a decision, folded away. */
 export function ApprovalDetails(props: { approval: Approval }): JSX.Element {
-  const [open, setOpen] = createSignal(false)
-  const id = createUniqueId()
   return (
-    <div>
-      <button
-        type="button"
-        aria-expanded={open()}
-        aria-controls={open() ? id : undefined}
-        class="-ml-1 flex min-h-6 items-center gap-1 rounded-md px-1 text-xs text-ink-3 hover:bg-hover hover:text-ink max-md:min-h-10 pointer-coarse:min-h-10"
-        onClick={() => setOpen(!open())}
-      >
-        <ChevronRight size={13} class={`transition-transform duration-100 ${open() ? 'rotate-90' : ''}`} aria-hidden="true" />
-        {t('approvals.details')}
-      </button>
-      <Show when={open()}>
-        <div id={id} class="mt-2 flex flex-col gap-4 border-t border-line pt-3">
-          <Opened approval={props.approval} />
-        </div>
-      </Show>
-    </div>
+    <Fold label={t('approvals.details')}>
+      <div class="mt-2 flex flex-col gap-4 border-t border-line pt-3">
+        <Opened approval={props.approval} />
+      </div>
+    </Fold>
   )
 }
 
@@ -73,7 +59,7 @@ function Opened(props: { approval: Approval }): JSX.Element {
         </Show>
         <Show when={taintNames(props.approval.taints).length > 0}>
           <Fact name={t('approvals.taintTitle')}>
-            <MarksList taints={props.approval.taints} jobId={props.approval.jobId} />
+            <TaintList taints={props.approval.taints} jobId={props.approval.jobId} />
           </Fact>
         </Show>
         <Fact name={t('approvals.asked')}>

@@ -1,11 +1,11 @@
 import CircleCheck from 'lucide-solid/icons/circle-check'
-import ChevronRight from 'lucide-solid/icons/chevron-right'
 import Hand from 'lucide-solid/icons/hand'
 import ShieldX from 'lucide-solid/icons/shield-x'
-import { createSignal, createUniqueId, For, type JSX, Show } from 'solid-js'
+import { For, type JSX, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import type { Decision, TraceEntry } from '../../../src-runner/contract/rules.ts'
 import { locale, t } from '../../lib/language.ts'
+import { Fold } from '../../ui/Fold.tsx'
 import type { Icon } from '../../ui/icon.ts'
 import { traceEntryText } from './policy-text.ts'
 
@@ -35,7 +35,7 @@ export function TraceEntryText(props: { entry: TraceEntry }): JSX.Element {
   )
 }
 
-/** What was overruled: every other entry of the trace and what it would have done. */
+/** The overruled entries of a trace, and what each would have done. */
 export function Overruled(props: { trace: readonly TraceEntry[] }): JSX.Element {
   return (
     <ul class="flex flex-col gap-1">
@@ -55,27 +55,15 @@ export function Overruled(props: { trace: readonly TraceEntry[] }): JSX.Element 
   )
 }
 
-/** A button that unfolds the overruled trace. Not there when nothing was overruled. */
+/** The same, folded away. Shows nothing when nothing was overruled. */
 export function OverruledFold(props: { trace: readonly TraceEntry[] }): JSX.Element {
-  const [open, setOpen] = createSignal(false)
-  const id = createUniqueId()
   return (
     <Show when={props.trace.length > 0}>
-      <button
-        type="button"
-        aria-expanded={open()}
-        aria-controls={open() ? id : undefined}
-        class="-ml-0.5 inline-flex items-center gap-1 rounded-sm text-xs text-ink-3 hover:text-ink"
-        onClick={() => setOpen(!open())}
-      >
-        <ChevronRight size={12} class={`transition-transform duration-100 ${open() ? 'rotate-90' : ''}`} aria-hidden="true" />
-        {t('approvals.overruled', { count: props.trace.length })}
-      </button>
-      <Show when={open()}>
-        <div id={id} class="mt-1 border-l-2 border-line pl-3">
+      <Fold label={t('approvals.overruled', { count: props.trace.length })}>
+        <div class="mt-1 border-l-2 border-line pl-3">
           <Overruled trace={props.trace} />
         </div>
-      </Show>
+      </Fold>
     </Show>
   )
 }

@@ -10,17 +10,17 @@ import type { Icon } from '../../ui/icon.ts'
 import { Pill } from '../../ui/Pill.tsx'
 import { causeText } from './policy-text.ts'
 
-type MarkName = keyof Taints
-const NAMES: MarkName[] = ['untrusted', 'private', 'outside']
-const ICONS: Record<MarkName, Icon> = { untrusted: ShieldAlert, private: Eye, outside: Globe }
+type TaintName = keyof Taints
+const NAMES: TaintName[] = ['untrusted', 'private', 'outside']
+const ICONS: Record<TaintName, Icon> = { untrusted: ShieldAlert, private: Eye, outside: Globe }
 
-export function taintNames(taints: Taints): MarkName[] {
+export function taintNames(taints: Taints): TaintName[] {
   return NAMES.filter((name) => taints[name] !== null)
 }
 
-/** Taints are only ever added, so the union is how a job stands. */
+/** Taints are only ever added, so a job has the union of them. */
 export function joinTaints(all: readonly Taints[]): Taints {
-  const first = (name: MarkName) => all.find((taints) => taints[name] !== null)?.[name] ?? null
+  const first = (name: TaintName) => all.find((taints) => taints[name] !== null)?.[name] ?? null
   return { untrusted: first('untrusted'), private: first('private'), outside: first('outside') }
 }
 
@@ -28,13 +28,13 @@ export function stepHref(jobId: string, seq: number): string {
   return `/jobs/${jobId}#${stepAnchor(seq)}`
 }
 
-/** The id of a step on the page of its job; 0 is what started it. */
+/** The id of a step on the page of its job. 0 stands for what started the job. */
 export function stepAnchor(seq: number): string {
   return seq === 0 ? 'started-by' : `step-${seq}`
 }
 
-/** What the job has seen and done so far, each with its cause and the way to it. */
-export function MarksList(props: { taints: Taints; jobId: string }): JSX.Element {
+/** The taints of a job, each with its cause and a link to the step that added it. */
+export function TaintList(props: { taints: Taints; jobId: string }): JSX.Element {
   return (
     <Show when={taintNames(props.taints).length > 0}>
       <ul class="flex flex-col gap-1">
@@ -65,7 +65,7 @@ export function MarksList(props: { taints: Taints; jobId: string }): JSX.Element
   )
 }
 
-/** The same as a word each, for a head; the cause on hover. */
+/** One pill for each taint of a job, with the cause on hover. */
 export function TaintPills(props: { taints: Taints; jobId: string }): JSX.Element {
   return (
     <For each={taintNames(props.taints)}>

@@ -1,5 +1,4 @@
 import Brain from 'lucide-solid/icons/brain'
-import ChevronRight from 'lucide-solid/icons/chevron-right'
 import CircleSlash from 'lucide-solid/icons/circle-slash'
 import CircleHelp from 'lucide-solid/icons/circle-question-mark'
 import FilePen from 'lucide-solid/icons/file-pen'
@@ -22,6 +21,7 @@ import { Dynamic } from 'solid-js/web'
 import { visibleText } from '../../lib/visible-text.ts'
 import { t } from '../../lib/language.ts'
 import { Duration } from '../../ui/Duration.tsx'
+import { FoldIcon } from '../../ui/Fold.tsx'
 import type { Icon } from '../../ui/icon.ts'
 import { RawText, rawTextOf } from './RawText.tsx'
 import { toolFact, type ToolKind, toolKind, toolSentence } from './tool-sentence.ts'
@@ -107,7 +107,7 @@ export function ToolLine(props: { item: ToolItem; /** The job has ended: what wa
           <Show when={(props.item.result?.durationMs ?? 0) >= WORTH_SAYING_MS}>
             <Duration ms={props.item.result!.durationMs} />
           </Show>
-          <ChevronRight size={13} class={`transition-transform duration-100 ${open() ? 'rotate-90' : ''}`} aria-hidden="true" />
+          <FoldIcon open={open()} />
         </span>
       </button>
       <Show when={props.item.state === 'running' && props.item.output !== ''}>

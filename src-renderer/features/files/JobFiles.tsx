@@ -1,4 +1,3 @@
-import ChevronRight from 'lucide-solid/icons/chevron-right'
 import Undo2 from 'lucide-solid/icons/undo-2'
 import { createSignal, createUniqueId, For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { WrittenFile } from '../../../src-runner/contract/files.ts'
@@ -12,6 +11,7 @@ import { visibleText } from '../../lib/visible-text.ts'
 import { locale, t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
+import { FoldIcon } from '../../ui/Fold.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { toast } from '../../ui/Toasts.tsx'
@@ -64,11 +64,7 @@ function FileLine(props: { jobId: string; file: WrittenFile; compact?: boolean }
           class="flex min-w-0 flex-1 items-center gap-2 rounded-sm py-0.5 text-left hover:text-ink"
           onClick={() => setOpen(!open())}
         >
-          <ChevronRight
-            size={13}
-            class={`shrink-0 text-ink-3 transition-transform duration-100 ${open() ? 'rotate-90' : ''}`}
-            aria-hidden="true"
-          />
+          <FoldIcon open={open()} />
           <Pill tone={TONES[changeOf(props.file)]}>{t(`files.change.${changeOf(props.file)}`)}</Pill>
           <span class={`min-w-0 font-mono text-xs wrap-anywhere ${props.file.undone ? 'text-ink-3 line-through' : 'text-ink'}`}>
             {visibleText(props.file.path)}

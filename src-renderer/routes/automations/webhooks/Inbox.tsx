@@ -1,5 +1,4 @@
 import { A, useSearchParams } from '@solidjs/router'
-import ChevronRight from 'lucide-solid/icons/chevron-right'
 import InboxIcon from 'lucide-solid/icons/inbox'
 import { createMemo, type JSX, Match, onMount, Show, Switch } from 'solid-js'
 import { type Delivery, INBOX_KEEPS, type Trigger } from '../../../../src-runner/contract/triggers.ts'
@@ -11,6 +10,7 @@ import { locale, t } from '../../../lib/language.ts'
 import { ArrowList } from '../../../ui/ArrowList.tsx'
 import { EmptyState } from '../../../ui/EmptyState.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { FoldIcon } from '../../../ui/Fold.tsx'
 import { KeyedFor } from '../../../ui/KeyedFor.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
@@ -94,11 +94,7 @@ function DeliveryRow(props: { delivery: Delivery; trigger: Trigger; isOpen: bool
           class="flex min-w-0 flex-1 items-center gap-3 py-2 pl-3 text-left -outline-offset-2"
           onClick={() => props.onToggle()}
         >
-          <ChevronRight
-            size={14}
-            class={`shrink-0 text-ink-3 transition-transform duration-100 ${props.isOpen ? 'rotate-90' : ''}`}
-            aria-hidden="true"
-          />
+          <FoldIcon open={props.isOpen} />
           <OutcomeIcon outcome={props.delivery.outcome} />
           <span class="flex min-w-0 flex-1 flex-wrap items-center gap-x-2 gap-y-0.5">
             <span class="text-sm text-ink">{t(`automations.webhook.outcome.${props.delivery.outcome}`)}</span>
