@@ -3,7 +3,7 @@ import Clock from 'lucide-solid/icons/clock'
 import ExternalLink from 'lucide-solid/icons/panel-right-open'
 import { createMemo, createSignal, Match, Show, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
-import { isTerminal, type JobStatus } from '../../../src-runner/contract/jobs.ts'
+import { isTerminal, type JobStatus, type JobSummary } from '../../../src-runner/contract/jobs.ts'
 import { ApiError } from '../../api/client.ts'
 import { useCancelJob, useRetryJob } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
@@ -33,13 +33,13 @@ export type ChatTurnViewProps = {
   turn: ChatTurn
   agentName: string
   agent: Agent | undefined
-  /** Near enough to the end for its steps to be read without being asked for. */
+  /** Near the end of the conversation: its steps are fetched at once, not on request. */
   isRecent: boolean
   onSendAgain: (sent: SentTurn) => void
   onEdit: (sent: SentTurn) => void
 }
 
-/** One turn: what the person said, what the agent did and answered, what it used. */
+/** One turn: the person's message, what the agent did and answered, and the cost. */
 export function ChatTurnView(props: ChatTurnViewProps) {
   return (
     <article class="flex flex-col gap-3">
@@ -84,11 +84,10 @@ function OwnMessage(props: { text: string; isSending: boolean }) {
 }
 
 function Answer(props: ChatTurnViewProps) {
-  const desktop = useDesktop()
   const [opened, setOpened] = createSignal(false)
   const progress = useProgress(() => props.turn.jobId)
   const isOpen = () => props.turn.job === null || !isTerminal(props.turn.job.status)
-  // Once it was listened to, what was heard stays on the page after the end.
+  // Once the stream was followed, what it said stays on the page after the end.
   const heard = createMemo<boolean>((before) => before || (isOpen() && props.turn.jobId !== null), false)
   const work = useTurn({
     jobId: () => props.turn.jobId,
@@ -128,27 +127,11 @@ function Answer(props: ChatTurnViewProps) {
     return error === null ? null : { error: error.code, errorMessage: error.message, agentId: props.agent?.id ?? '' }
   }
   const waited = createMemo<boolean>((before) => before || status() === 'awaiting_approval', false)
-  // Asked for once it waits, and kept: an answered card stays in its place in the talk.
+  // Fetched once the turn waits, and kept: an answered card stays in its place.
   const asked = useJobApprovals(() => (waited() ? props.turn.jobId : null))
   const decisions = useSeenOpen(() => asked.data?.approvals ?? [])
   const wroteFiles = createMemo(() => items().some((item) => item.kind === 'tool' && item.state === 'done' && changesFiles(item.name)))
   const isEstimated = () => work.state().steps.some((step) => step.kind === 'reply' && step.estimated)
-  /** What a screen reader hears: how it stands, and how it ended with what was written. */
-  const announcement = () => {
-    const written = text().slice(0, 500)
-    switch (status()) {
-      case 'completed':
-        return `${t('chat.agentSaid', { agent: props.agentName })}: ${written}`
-      case 'failed':
-        return t('chat.agentFailed', { agent: props.agentName })
-      case 'cancelled':
-        return t('chat.agentStopped', { agent: props.agentName })
-      case 'awaiting_approval':
-        return t('chat.agentAsks', { agent: props.agentName })
-      default:
-        return t('chat.answering', { agent: props.agentName })
-    }
-  }
   return (
     <div class="group flex gap-3">
       <span class="mt-0.5 max-sm:hidden">
@@ -168,57 +151,83 @@ function Answer(props: ChatTurnViewProps) {
             decisions={decisions()}
             card={(approval) => <ApprovalCard approval={approval()} />}
           />
-          <Switch>
-            <Match when={status() === 'cancelled'}>
-              <p class="text-sm text-ink-3">{text() === '' ? t('chat.stoppedEmpty') : t('chat.stopped')}</p>
-            </Match>
-            <Match when={status() === 'failed' && failure()}>
-              {(job) => <JobProblem compact job={job()} actions={<RetryTurn turn={props.turn} />} />}
-            </Match>
-            <Match when={status() === 'awaiting_approval'}>
-              <Show when={asked.data === undefined}>
-                <p class="text-sm text-warn">{t('chat.needsApproval')}</p>
-              </Show>
-            </Match>
-            <Match when={status() === 'awaiting_child'}>
-              <p class="text-sm text-ink-3">{t('job.waitingChild')}</p>
-            </Match>
-          </Switch>
+          <TurnEnd turn={props.turn} status={status()} failure={failure()} isEmpty={text() === ''} hasCards={asked.data !== undefined} />
           <Show when={wroteFiles() && props.turn.jobId}>{(jobId) => <JobFiles compact jobId={jobId()} />}</Show>
-          <Show when={props.turn.job}>
-            {(job) => (
-              <Show when={job().startedAt !== null}>
-                <div class="-ml-1 flex min-h-6 flex-wrap items-center gap-1">
-                  <span class="pl-1">
-                    <JobFigures job={job()} estimated={isEstimated()} />
-                  </span>
-                  <Show when={isTerminal(status())}>
-                    <span class="flex items-center opacity-0 transition-opacity duration-100 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
-                      <Show when={text() !== ''}>
-                        <CopyButton text={text} copy={desktop.copyText} label={t('chat.copyAnswer')} size="sm" />
-                      </Show>
-                      <Tooltip text={t('chat.toJob')}>
-                        <A
-                          href={`/jobs/${job().id}`}
-                          aria-label={t('chat.toJob')}
-                          class="inline-flex size-6 items-center justify-center rounded-md text-ink-2 hover:bg-hover hover:text-ink"
-                        >
-                          <ExternalLink size={14} aria-hidden="true" />
-                        </A>
-                      </Tooltip>
-                    </span>
-                  </Show>
-                </div>
-              </Show>
-            )}
+          <Show when={props.turn.job?.startedAt != null && props.turn.job}>
+            {(job) => <TurnFooter job={job()} text={text()} isEstimated={isEstimated()} isOver={isTerminal(status())} />}
           </Show>
         </Show>
         <Show when={heard()}>
           <p class="sr-only" aria-live="polite">
-            {announcement()}
+            {announcementOf(status(), props.agentName, text())}
           </p>
         </Show>
       </div>
+    </div>
+  )
+}
+
+/** What a screen reader says of a turn: its state, and once it has completed, the beginning of the answer. */
+function announcementOf(status: JobStatus, agent: string, text: string): string {
+  switch (status) {
+    case 'completed':
+      return `${t('chat.agentSaid', { agent })}: ${text.slice(0, 500)}`
+    case 'failed':
+      return t('chat.agentFailed', { agent })
+    case 'cancelled':
+      return t('chat.agentStopped', { agent })
+    case 'awaiting_approval':
+      return t('chat.agentAsks', { agent })
+    default:
+      return t('chat.answering', { agent })
+  }
+}
+
+type Failure = Pick<JobSummary, 'error' | 'errorMessage' | 'agentId'>
+
+/** Why a turn has stopped: for good, or to wait. */
+function TurnEnd(props: { turn: ChatTurn; status: JobStatus; failure: Failure | null; isEmpty: boolean; hasCards: boolean }) {
+  return (
+    <Switch>
+      <Match when={props.status === 'cancelled'}>
+        <p class="text-sm text-ink-3">{props.isEmpty ? t('chat.stoppedEmpty') : t('chat.stopped')}</p>
+      </Match>
+      <Match when={props.status === 'failed' && props.failure}>
+        {(job) => <JobProblem compact job={job()} actions={<RetryTurn turn={props.turn} />} />}
+      </Match>
+      <Match when={props.status === 'awaiting_approval' && !props.hasCards}>
+        <p class="text-sm text-warn">{t('chat.needsApproval')}</p>
+      </Match>
+      <Match when={props.status === 'awaiting_child'}>
+        <p class="text-sm text-ink-3">{t('job.waitingChild')}</p>
+      </Match>
+    </Switch>
+  )
+}
+
+function TurnFooter(props: { job: JobSummary; text: string; isEstimated: boolean; isOver: boolean }) {
+  const desktop = useDesktop()
+  return (
+    <div class="-ml-1 flex min-h-6 flex-wrap items-center gap-1">
+      <span class="pl-1">
+        <JobFigures job={props.job} estimated={props.isEstimated} />
+      </span>
+      <Show when={props.isOver}>
+        <span class="flex items-center opacity-0 transition-opacity duration-100 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
+          <Show when={props.text !== ''}>
+            <CopyButton text={() => props.text} copy={desktop.copyText} label={t('chat.copyAnswer')} size="sm" />
+          </Show>
+          <Tooltip text={t('chat.toJob')}>
+            <A
+              href={`/jobs/${props.job.id}`}
+              aria-label={t('chat.toJob')}
+              class="inline-flex size-6 items-center justify-center rounded-md text-ink-2 hover:bg-hover hover:text-ink"
+            >
+              <ExternalLink size={14} aria-hidden="true" />
+            </A>
+          </Tooltip>
+        </span>
+      </Show>
     </div>
   )
 }

@@ -1,0 +1,165 @@
+import { createEffect, createMemo, createSignal, Match, on, Show, Switch } from 'solid-js'
+import type { Agent } from '../../../src-runner/contract/agents.ts'
+import { ApiError } from '../../api/client.ts'
+import { useCancelJob } from '../../api/mutations.ts'
+import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { type useAgents, useConversation } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+import { type ChatTurn, chatTurns, isUnderWay, type SentTurn } from './chat-turns.ts'
+import { ChatHeader } from './ChatHeader.tsx'
+import { TurnList } from './TurnList.tsx'
+import { Composer } from './Composer.tsx'
+import { NewChat } from './NewChat.tsx'
+import type { Chat } from './use-chat.ts'
+import { useFollowBottom } from './use-follow-bottom.ts'
+
+type PaneProps = {
+  opened: unknown
+  conversationId: string | null
+  urlAgentId: string | null
+  agents: ReturnType<typeof useAgents>
+  chat: Chat
+  onList: () => void
+  onNew: () => void
+}
+
+/** One conversation, or a new one: its turns, and the field to write in. */
+export function ChatPane(props: PaneProps) {
+  const conversation = useConversation(() => props.conversationId)
+  const [chosenId, setChosenId] = createSignal<string | null>(null)
+  const [fill, setFill] = createSignal<{ text: string; nonce: number } | null>(null)
+  const [stopping, setStopping] = createSignal<string | null>(null)
+  const cancel = useCancelJob()
+  const follow = useFollowBottom()
+
+  const allAgents = () => props.agents.data?.agents ?? []
+  const newAgent = createMemo((): Agent | undefined => {
+    const wanted = chosenId() ?? props.urlAgentId
+    return allAgents().find((agent) => agent.id === wanted) ?? allAgents().find((agent) => agent.isDefault) ?? allAgents()[0]
+  })
+  const turns = createMemo(() => chatTurns(conversation.data?.messages ?? [], conversation.data?.jobs ?? [], props.chat.sent()))
+  const agentId = () => conversation.data?.conversation.agentId ?? props.chat.sent()[0]?.agentId ?? newAgent()?.id ?? null
+  const agent = () => allAgents().find((one) => one.id === agentId())
+  const agentName = () => agent()?.name ?? conversation.data?.conversation.agentName ?? t('common.agent')
+  const running = createMemo(() => turns().find((turn) => isUnderWay(turn) && turn.jobId !== null))
+  const isStopping = () => running()?.job?.cancelRequested === true || (running() !== undefined && stopping() === running()?.jobId)
+  const isGone = () => conversation.error instanceof ApiError && conversation.error.status === 404
+  const title = () =>
+    conversation.data?.conversation.title || (props.conversationId === null && turns().length === 0 ? t('chat.newChat') : agentName())
+
+  createEffect(
+    on(
+      () => props.urlAgentId,
+      () => setChosenId(null),
+    ),
+  )
+  createEffect(
+    on(
+      () => props.conversationId,
+      () => follow.toBottom(),
+    ),
+  )
+
+  const send = (text: string) => {
+    const id = agentId()
+    if (id === null) return
+    props.chat.send(id, text)
+    follow.toBottom()
+  }
+  const stop = async (turn: ChatTurn) => {
+    if (turn.jobId === null) return
+    setStopping(turn.jobId)
+    try {
+      await cancel.run({ params: { jobId: turn.jobId } })
+    } catch (thrown) {
+      setStopping(null)
+      if (!(thrown instanceof ApiError && thrown.code === 'job_already_finished')) toast({ text: sentenceOf(thrown), tone: 'bad' })
+    }
+  }
+  const edit = (sent: SentTurn) => {
+    props.chat.forget(sent)
+    setFill({ text: sent.text, nonce: Date.now() })
+  }
+
+  return (
+    <section class="flex min-w-0 flex-1 flex-col bg-surface" aria-label={title()}>
+      <ChatHeader
+        title={title()}
+        agent={agent()}
+        agentName={agentName()}
+        conversation={conversation.data}
+        hasTurns={turns().length > 0}
+        onList={props.onList}
+        onNew={props.onNew}
+      />
+      <Switch>
+        <Match when={isGone()}>
+          <div class="mx-auto w-full max-w-3xl flex-1 p-6">
+            <ErrorState
+              problem={{ title: t('chat.gone'), why: t('chat.goneWhy') }}
+              actions={
+                <Button size="sm" onClick={() => props.onNew()}>
+                  {t('chat.newChat')}
+                </Button>
+              }
+            />
+          </div>
+        </Match>
+        <Match when={conversation.error && conversation.data === undefined}>
+          <div class="mx-auto w-full max-w-3xl flex-1 p-6">
+            <ErrorState problem={problemOf(conversation.error)} onRetry={conversation.retry} />
+          </div>
+        </Match>
+        <Match when={props.conversationId === null && turns().length === 0}>
+          <NewChat agents={props.agents} agent={newAgent()} onSuggestion={(text) => setFill({ text, nonce: Date.now() })} />
+        </Match>
+        <Match when={true}>
+          <div class="relative min-h-0 flex-1">
+            <TurnList
+              turns={turns()}
+              isLoading={props.conversationId !== null && conversation.isPending && turns().length === 0}
+              isCut={(conversation.data?.messages.length ?? 0) >= 200}
+              follow={follow}
+              agentName={agentName()}
+              agent={agent()}
+              onSendAgain={props.chat.sendAgain}
+              onEdit={edit}
+            />
+          </div>
+        </Match>
+      </Switch>
+      <Show when={!isGone() && agentId() !== null}>
+        <div class="mx-auto w-full max-w-3xl px-6 pb-4 max-sm:px-3 max-sm:pb-3">
+          <Composer
+            opened={props.opened}
+            conversationId={props.conversationId}
+            placeholder={running() === undefined ? t('chat.placeholder', { agent: agentName() }) : t('chat.placeholderQueued')}
+            disabled={props.conversationId === null && props.chat.isOpening()}
+            onSend={send}
+            onStop={running() === undefined ? undefined : () => void stop(running()!)}
+            isStopping={isStopping()}
+            fill={fill()}
+            onLatest={follow.isAway() ? follow.toBottom : undefined}
+            leading={
+              <Show when={props.conversationId === null && turns().length === 0 && allAgents().length > 1}>
+                <Select
+                  size="sm"
+                  label={t('chat.chooseAgent')}
+                  hideLabel
+                  class="w-44 max-w-[50%]"
+                  options={allAgents().map((one) => ({ value: one.id, label: one.name }))}
+                  value={newAgent()?.id ?? null}
+                  onValue={setChosenId}
+                />
+              </Show>
+            }
+          />
+        </div>
+      </Show>
+    </section>
+  )
+}
