@@ -1,4 +1,4 @@
-import { createMemo, createSignal, For, type JSX, Match, on, createEffect, Show, Switch } from 'solid-js'
+import { createMemo, createSignal, For, type JSX, on, createEffect, Show } from 'solid-js'
 import { createStore } from 'solid-js/store'
 import type { SimulatedCall } from '../../../src-runner/contract/rules.ts'
 import { ApiError } from '../../api/client.ts'
@@ -15,9 +15,9 @@ import { Panel } from '../../ui/Panel.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 import { TextField } from '../../ui/TextField.tsx'
-import { argsOf, fieldsOf } from './tool-fields.ts'
+import { argsOf, fieldsOf, type ToolField } from './tool-fields.ts'
 
-/** "Would this be asked?" The runner's own decision about a call that is only supposed. */
+/** Shows what the policy would decide about a call, without making it. */
 export function Simulator(): JSX.Element {
   const agents = useAgents()
   const tools = useTools()
@@ -33,21 +33,14 @@ export function Simulator(): JSX.Element {
   const allAgents = () => agents.data?.agents ?? []
   const chosenAgent = () => agentId() ?? allAgents().find((agent) => agent.isDefault)?.id ?? allAgents()[0]?.id ?? null
   const fields = createMemo(() => (tool() === null ? [] : fieldsOf(tool()!)))
-  // What was answered is about exactly what was asked.
+  // A decision is shown only for the call that it was made about.
   createEffect(
     on([chosenAgent, tool, raw, () => JSON.stringify([values, taints])], () => {
       setAnswer(null)
       setThrown(null)
     }),
   )
-  const rawArgs = (): Record<string, unknown> | null => {
-    try {
-      const parsed: unknown = JSON.parse(raw())
-      return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as Record<string, unknown>) : null
-    } catch {
-      return null
-    }
-  }
+  const rawArgs = () => objectOf(raw())
   const args = () => {
     const known = fields()
     return known === null ? rawArgs() : argsOf(known, values)
@@ -99,8 +92,9 @@ export function Simulator(): JSX.Element {
           </Show>
         </div>
         <Show when={tool()} keyed>
-          <Switch>
-            <Match when={fields() === null}>
+          <Show
+            when={fields()}
+            fallback={
               <TextArea
                 mono
                 label={t('rules.simulator.raw')}
@@ -109,37 +103,21 @@ export function Simulator(): JSX.Element {
                 value={raw()}
                 onValue={setRaw}
               />
-            </Match>
-            <Match when={true}>
-              <For each={fields()}>
+            }
+          >
+            {(known) => (
+              <For each={known()}>
                 {(field) => (
-                  <Show
-                    when={field.kind === 'text'}
-                    fallback={
-                      <TextField
-                        mono
-                        label={t(`rules.simulator.fields.${field.label}`)}
-                        placeholder={field.example === undefined ? undefined : t(`rules.simulator.examples.${field.example}`)}
-                        problem={issue(field.argument)}
-                        value={values[field.argument] ?? ''}
-                        onValue={(value) => setValues(field.argument, value)}
-                      />
-                    }
-                  >
-                    <TextArea
-                      mono
-                      label={t(`rules.simulator.fields.${field.label}`)}
-                      rows={2}
-                      maxRows={8}
-                      problem={issue(field.argument)}
-                      value={values[field.argument] ?? ''}
-                      onValue={(value) => setValues(field.argument, value)}
-                    />
-                  </Show>
+                  <ArgumentField
+                    field={field}
+                    problem={issue(field.argument)}
+                    value={values[field.argument] ?? ''}
+                    onValue={(value) => setValues(field.argument, value)}
+                  />
                 )}
               </For>
-            </Match>
-          </Switch>
+            )}
+          </Show>
         </Show>
         <fieldset class="flex flex-wrap gap-x-6 gap-y-2">
           <legend class="pb-1.5 text-sm font-medium text-ink">{t('rules.simulator.assumeTaints')}</legend>
@@ -159,6 +137,38 @@ export function Simulator(): JSX.Element {
         </div>
       </form>
     </Panel>
+  )
+}
+
+/** The object that a JSON text holds, or null. */
+function objectOf(json: string): Record<string, unknown> | null {
+  try {
+    const parsed: unknown = JSON.parse(json)
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}
+
+function ArgumentField(props: { field: ToolField; problem: string | null; value: string; onValue: (value: string) => void }): JSX.Element {
+  const label = () => t(`rules.simulator.fields.${props.field.label}`)
+  const placeholder = () => props.field.example && t(`rules.simulator.examples.${props.field.example}`)
+  return (
+    <Show
+      when={props.field.kind === 'text'}
+      fallback={
+        <TextField
+          mono
+          label={label()}
+          placeholder={placeholder()}
+          problem={props.problem}
+          value={props.value}
+          onValue={props.onValue}
+        />
+      }
+    >
+      <TextArea mono label={label()} rows={2} maxRows={8} problem={props.problem} value={props.value} onValue={props.onValue} />
+    </Show>
   )
 }
 

@@ -4,11 +4,10 @@ import type { Approval } from '../../../src-runner/contract/approvals.ts'
 import { OutcomeMark } from '../../features/approvals/AnsweredLine.tsx'
 import { headlineOf } from '../../features/approvals/approval-text.ts'
 import { visibleText } from '../../lib/visible-text.ts'
-import {} from '../../lib/language.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Time } from '../../ui/Time.tsx'
 
-/** A decision in the list: what it is about, who asks, since when. */
+/** An approval in the list: what it is about, which agent asks, and since when. */
 export function ApprovalRow(props: { approval: Approval; href: string; isCurrent: boolean }): JSX.Element {
   let place!: HTMLSpanElement
   createEffect(

@@ -7,7 +7,7 @@ import { createComputed, createMemo, createSignal, type JSX, Match, on, onMount,
 import type { Approval } from '../../../src-runner/contract/approvals.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
 import { ApiError } from '../../api/client.ts'
-import type { Loaded } from '../../api/observe.ts'
+import type { Loaded, Pages } from '../../api/observe.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { problemOf } from '../../api/problem.ts'
 import { useApproval, useApprovals, usePendingApprovals } from '../../api/queries.ts'
@@ -26,8 +26,8 @@ import { ApprovalRow } from './ApprovalRow.tsx'
 type Shelf = 'waiting' | 'answered'
 
 /**
- * What waits for a decision at the left, the one in front at the right. An answered card stays until the person moves
- * on: a second press of a key or button never meets a decision that was not read yet.
+ * The list of approvals at the left, one of them at the right. An answered card stays until the person moves on, so that
+ * pressing a key or button twice never answers an approval that was not read.
  */
 export function ApprovalsScreen(): JSX.Element {
   const params = useParams<{ approvalId?: string }>()
@@ -37,7 +37,7 @@ export function ApprovalsScreen(): JSX.Element {
   const waiting = usePendingApprovals()
   const answered = useApprovals(() => (shelf() === 'answered' ? {} : null))
 
-  // The soonest to expire first; what is new comes in at the end, and nothing moves under the finger.
+  // The soonest to expire comes first. New ones come last, so that no row moves under the finger.
   const pending = createMemo(() =>
     (waiting.data?.approvals ?? []).filter((approval) => approval.status === 'pending').toSorted((a, b) => a.expiresAt - b.expiresAt),
   )
@@ -67,7 +67,7 @@ export function ApprovalsScreen(): JSX.Element {
     if (target !== undefined) navigate(hrefOf(target.id), { replace: true, scroll: false })
   }
   useKeys({ ArrowDown: () => move(1), ArrowUp: () => move(-1) })
-  // A notification outside of the window names its decision this way.
+  // A notification of the system opens its approval this way.
   onMount(() => search.id !== undefined && navigate(`/approvals/${search.id}`, { replace: true }))
 
   const isGone = () => heldId() !== null && shown() === undefined && detail.error instanceof ApiError && detail.error.status === 404
@@ -78,33 +78,7 @@ export function ApprovalsScreen(): JSX.Element {
 
   return (
     <div class="flex h-full min-h-0 flex-col">
-      <Show when={onPhoneCard()}>
-        <h1 class="sr-only md:hidden">{t('approvals.title')}</h1>
-      </Show>
-      <header
-        class={`flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-6 py-3 max-md:px-4 ${onPhoneCard() ? 'max-md:hidden' : ''}`}
-      >
-        <div class="min-w-0 flex-1 max-sm:basis-full">
-          <h1 class="text-xl font-semibold tracking-tight text-ink">{t('approvals.title')}</h1>
-          <p class="text-sm text-ink-2" aria-live="polite">
-            <Show when={isKnown() && waiting.data} fallback={t('approvals.intro')}>
-              {(data) => t('approvals.waitingCount', { count: data().pending })}
-            </Show>
-          </p>
-        </div>
-        <SegmentedControl
-          label={t('approvals.list')}
-          options={[
-            { value: 'waiting', label: t('approvals.waiting') },
-            { value: 'answered', label: t('approvals.answered') },
-          ]}
-          value={shelf()}
-          onValue={(next) => navigate(next === 'answered' ? '/approvals?show=answered' : '/approvals')}
-        />
-        <ButtonLink icon={Scale} href="/rules">
-          {t('approvals.rulesLink')}
-        </ButtonLink>
-      </header>
+      <ScreenHeader shelf={shelf()} pending={isKnown() ? waiting.data?.pending : undefined} onPhoneCard={onPhoneCard()} />
       <Switch>
         <Match when={isEmpty()}>
           <NothingYet answer={shelf() === 'waiting' ? waiting : answered} class="mx-auto w-full max-w-3xl p-6">
@@ -117,9 +91,6 @@ export function ApprovalsScreen(): JSX.Element {
               aria-label={t('approvals.list')}
               class={`scroll-quiet w-76 shrink-0 overflow-y-auto border-r border-line px-2 py-2 max-lg:w-64 max-md:w-full max-md:border-r-0 ${onPhoneCard() ? 'max-md:hidden' : ''}`}
             >
-              <Show when={rows().length === 0 && shelf() === 'waiting'}>
-                <p class="px-3 py-2 text-sm text-ink-3">{t('approvals.allDone')}</p>
-              </Show>
               <ul class="flex flex-col gap-0.5">
                 <KeyedFor each={rows()} keyOf={(approval) => approval.id}>
                   {(approval) => (
@@ -129,15 +100,8 @@ export function ApprovalsScreen(): JSX.Element {
                   )}
                 </KeyedFor>
               </ul>
-              <Show when={shelf() === 'waiting' && (waiting.data?.pending ?? 0) > pending().length && pending().length > 0}>
-                <p class="px-3 py-2 text-xs text-ink-3">
-                  {t('approvals.more', { count: (waiting.data?.pending ?? 0) - pending().length })}
-                </p>
-              </Show>
-              <Show when={shelf() === 'answered' && answered.hasMore}>
-                <Button size="sm" variant="ghost" class="mt-1 w-full" busy={answered.isLoadingMore} onClick={answered.more}>
-                  {t('common.more')}
-                </Button>
+              <Show when={shelf() === 'waiting'} fallback={<MoreAnswered answered={answered} />}>
+                <ListEnd shown={pending().length} pending={waiting.data?.pending ?? 0} />
               </Show>
             </nav>
             <div class={`scroll-quiet min-w-0 flex-1 overflow-y-auto ${onPhoneCard() ? '' : 'max-md:hidden'}`}>
@@ -156,6 +120,63 @@ export function ApprovalsScreen(): JSX.Element {
         </Match>
       </Switch>
     </div>
+  )
+}
+
+function ScreenHeader(props: { shelf: Shelf; /** undefined: not known. */ pending: number | undefined; onPhoneCard: boolean }): JSX.Element {
+  const navigate = useNavigate()
+  return (
+    <>
+      <Show when={props.onPhoneCard}>
+        <h1 class="sr-only md:hidden">{t('approvals.title')}</h1>
+      </Show>
+      <header
+        class={`flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-6 py-3 max-md:px-4 ${props.onPhoneCard ? 'max-md:hidden' : ''}`}
+      >
+        <div class="min-w-0 flex-1 max-sm:basis-full">
+          <h1 class="text-xl font-semibold tracking-tight text-ink">{t('approvals.title')}</h1>
+          <p class="text-sm text-ink-2" aria-live="polite">
+            {props.pending === undefined ? t('approvals.intro') : t('approvals.waitingCount', { count: props.pending })}
+          </p>
+        </div>
+        <SegmentedControl
+          label={t('approvals.list')}
+          options={[
+            { value: 'waiting', label: t('approvals.waiting') },
+            { value: 'answered', label: t('approvals.answered') },
+          ]}
+          value={props.shelf}
+          onValue={(next) => navigate(next === 'answered' ? '/approvals?show=answered' : '/approvals')}
+        />
+        <ButtonLink icon={Scale} href="/rules">
+          {t('approvals.rulesLink')}
+        </ButtonLink>
+      </header>
+    </>
+  )
+}
+
+/** Below the list: that nothing waits, or how many more wait than are shown. */
+function ListEnd(props: { shown: number; pending: number }): JSX.Element {
+  return (
+    <Switch>
+      <Match when={props.shown === 0}>
+        <p class="px-3 py-2 text-sm text-ink-3">{t('approvals.allDone')}</p>
+      </Match>
+      <Match when={props.pending > props.shown}>
+        <p class="px-3 py-2 text-xs text-ink-3">{t('approvals.more', { count: props.pending - props.shown })}</p>
+      </Match>
+    </Switch>
+  )
+}
+
+function MoreAnswered(props: { answered: Pages<Approval> }): JSX.Element {
+  return (
+    <Show when={props.answered.hasMore}>
+      <Button size="sm" variant="ghost" class="mt-1 w-full" busy={props.answered.isLoadingMore} onClick={props.answered.more}>
+        {t('common.more')}
+      </Button>
+    </Show>
   )
 }
 
@@ -188,7 +209,7 @@ function Front(props: {
   )
 }
 
-/** One card, one decision: another decision is another card, with nothing left over of the first. */
+/** The card of one approval. It keeps the approval while the list is fetched again. */
 function Card(props: { approval: Approval | undefined; nextHref: string | null }): JSX.Element {
   const approval = createMemo<Approval>((held) => props.approval ?? held, props.approval!)
   return (
@@ -209,7 +230,7 @@ function Card(props: { approval: Approval | undefined; nextHref: string | null }
   )
 }
 
-/** Takes the focus that the pressed button left behind, so that Enter goes on. */
+/** Takes the focus after an answer, so that Enter opens the next approval. */
 function NextLink(props: { href: string }): JSX.Element {
   let place!: HTMLSpanElement
   onMount(() => queueMicrotask(() => document.activeElement === document.body && place.querySelector('a')?.focus()))

@@ -128,8 +128,8 @@ function Answer(props: ChatTurnViewProps) {
   }
   const waited = createMemo<boolean>((before) => before || status() === 'awaiting_approval', false)
   // Fetched once the turn waits, and kept: an answered card stays in its place.
-  const asked = useJobApprovals(() => (waited() ? props.turn.jobId : null))
-  const decisions = useSeenOpen(() => asked.data?.approvals ?? [])
+  const approvals = useJobApprovals(() => (waited() ? props.turn.jobId : null))
+  const decisions = useSeenOpen(() => approvals.data?.approvals ?? [])
   const wroteFiles = createMemo(() => items().some((item) => item.kind === 'tool' && item.state === 'done' && changesFiles(item.name)))
   const isEstimated = () => work.state().steps.some((step) => step.kind === 'reply' && step.estimated)
   return (
@@ -151,9 +151,9 @@ function Answer(props: ChatTurnViewProps) {
             decisions={decisions()}
             card={(approval) => <ApprovalCard approval={approval()} />}
           />
-          <TurnEnd turn={props.turn} status={status()} failure={failure()} isEmpty={text() === ''} hasCards={asked.data !== undefined} />
+          <TurnEnd turn={props.turn} status={status()} failure={failure()} isEmpty={text() === ''} hasCards={approvals.data !== undefined} />
           <Show when={wroteFiles() && props.turn.jobId}>{(jobId) => <JobFiles compact jobId={jobId()} />}</Show>
-          <Show when={props.turn.job?.startedAt != null && props.turn.job}>
+          <Show when={props.turn.job?.startedAt && props.turn.job}>
             {(job) => <TurnFooter job={job()} text={text()} isEstimated={isEstimated()} isOver={isTerminal(status())} />}
           </Show>
         </Show>
@@ -234,13 +234,13 @@ function TurnFooter(props: { job: JobSummary; text: string; isEstimated: boolean
 
 function Waiting(props: { turn: ChatTurn }) {
   const cancel = useCancelJob()
-  const [asked, setAsked] = createSignal(false)
+  const [isStopping, setStopping] = createSignal(false)
   const stop = async (jobId: string) => {
-    setAsked(true)
+    setStopping(true)
     try {
       await cancel.run({ params: { jobId } })
     } catch (thrown) {
-      setAsked(false)
+      setStopping(false)
       toast({ text: sentenceOf(thrown), tone: 'bad' })
     }
   }
@@ -250,8 +250,8 @@ function Waiting(props: { turn: ChatTurn }) {
       {t('chat.waitingBefore', { count: props.turn.waitsBehind })}
       <Show when={props.turn.jobId}>
         {(jobId) => (
-          <Button size="sm" variant="ghost" disabled={asked()} onClick={() => void stop(jobId())}>
-            {asked() ? t('chat.stopping') : t('chat.stop')}
+          <Button size="sm" variant="ghost" disabled={isStopping()} onClick={() => void stop(jobId())}>
+            {isStopping() ? t('chat.stopping') : t('chat.stop')}
           </Button>
         )}
       </Show>
