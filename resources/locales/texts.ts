@@ -49,6 +49,13 @@ export type TextParams = {
   'common.model': NoParams
   'common.agent': NoParams
   'common.name': NoParams
+  'common.form.invalid': { count: number }
+  'common.form.unsaved': NoParams
+  'common.form.saved': NoParams
+  'common.form.changedElsewhere': NoParams
+  'common.form.unsavedTitle': NoParams
+  'common.form.unsavedText': NoParams
+  'common.form.discard': NoParams
   'common.status.pending': NoParams
   'common.status.running': NoParams
   'common.status.awaiting_approval': NoParams
@@ -564,13 +571,6 @@ export type TextParams = {
   'automations.noAgents': NoParams
   'automations.createAgent': NoParams
   'automations.advanced': NoParams
-  'automations.unsavedTitle': NoParams
-  'automations.unsavedText': NoParams
-  'automations.unsavedLeave': NoParams
-  'automations.unsaved': NoParams
-  'automations.saved': NoParams
-  'automations.check': { count: number }
-  'automations.changedElsewhere': NoParams
   'automations.problems.nameMissing': NoParams
   'automations.problems.nameLong': NoParams
   'automations.problems.agentMissing': NoParams
@@ -946,7 +946,6 @@ export type TextParams = {
   'agents.create': NoParams
   'agents.save': NoParams
   'agents.created': { name: string }
-  'agents.saved': NoParams
   'agents.sections.general': NoParams
   'agents.sections.model': NoParams
   'agents.sections.autonomy': NoParams
@@ -1013,12 +1012,6 @@ export type TextParams = {
   'agents.deleteRunning': { count: number }
   'agents.deleteLast': NoParams
   'agents.deleted': { name: string }
-  'agents.unsavedTitle': NoParams
-  'agents.unsavedText': NoParams
-  'agents.unsavedLeave': NoParams
-  'agents.unsaved': NoParams
-  'agents.check': { count: number }
-  'agents.changedElsewhere': NoParams
   'agents.problems.nameMissing': NoParams
   'agents.problems.nameLong': NoParams
   'agents.problems.avatarLong': NoParams

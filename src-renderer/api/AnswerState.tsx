@@ -4,10 +4,10 @@ import { Skeleton } from '../ui/Skeleton.tsx'
 import type { Loaded } from './observe.ts'
 import { isNoSuchThing, problemOf } from './problem.ts'
 
-/** In the place of what was asked for: that there is no such thing, why it cannot be shown, or that it is on its way. */
+/** Stands in for data that is not there: not found, failed to load, or loading. */
 export function AnswerState(props: {
   answer: Pick<Loaded<unknown>, 'error' | 'retry'>
-  /** What to say where nothing has this id. Left out: what is said of any error. */
+  /** Shown when nothing has this id. Without it, that is an error like any other. */
   missing?: Problem
   rows?: number
   compact?: boolean

@@ -12,9 +12,9 @@ export type Api = {
   client: Client
   live: Live
   turns: TurnStreams
-  /** Whether the page hears of what happens. */
+  /** The state of the event stream. */
   connection: Accessor<Connection>
-  /** Try to connect now: it is known that the runner is back. */
+  /** Connects now instead of after the wait, for when the runner is known to be back. */
   nudge: () => void
 }
 
@@ -26,7 +26,7 @@ export function useApi(): Api {
   return api
 }
 
-/** Data stays fresh through events, so nothing is fetched twice on its own; loopback works without a network. */
+/** Events keep the data fresh, so nothing is refetched by time or focus. Loopback works without a network. */
 export function createQueries(): QueryClient {
   return new QueryClient({
     defaultOptions: {
@@ -45,8 +45,8 @@ export function createQueries(): QueryClient {
 }
 
 /**
- * Fetches shown queries again and marks the others as stale. The cache would keep the answer of a first fetch that is under
- * way, although it may be from before the event, so that one is fetched again once it has arrived.
+ * Refetches the queries in use and marks the others as stale. A first fetch that is under way may have been answered before
+ * the event, and the cache would keep that answer, so such a query is fetched again once it has arrived.
  */
 function refresh(queries: QueryClient, meant: QueryFilters = {}): void {
   for (const query of queries.getQueryCache().findAll(meant)) {
@@ -85,7 +85,7 @@ export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
       onConnection(next) {
         setConnection(next)
         if (next !== 'open') return
-        // What was read before the stream was open may have changed in between; live events are not repeated.
+        // Data fetched before the stream was open may have changed since, and live events are not repeated.
         live.forget()
         refresh(queries)
       },

@@ -7,14 +7,14 @@ import type { Loaded } from './observe.ts'
 import { problemOf } from './problem.ts'
 
 /**
- * In the place of a list without rows: that it is loading, that it could not be loaded, or, only once both are ruled out and
- * the runner is there, that it is empty.
+ * Stands in for a list without rows: loading, failed to load, or empty. It says "empty" only when the list was loaded and
+ * the runner is connected.
  */
 export function NothingYet(props: {
   answer: Pick<Loaded<unknown>, 'error' | 'isPending' | 'retry'>
   rows?: number
   compact?: boolean
-  /** Of the frame around what is not the empty state. */
+  /** For the loading and the error state. */
   class?: string
   children: JSX.Element
 }): JSX.Element {

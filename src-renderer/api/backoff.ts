@@ -1,4 +1,4 @@
-/** How long to wait before try number `attempt` (0, 1, 2 …): soon at first, never more than five seconds. */
+/** How long to wait before try number `attempt` (0, 1, 2 …): from 0.25 s up to 5 s. */
 export function backoffMs(attempt: number, random: () => number = Math.random): number {
   const ceiling = Math.min(5000, 250 * 2 ** attempt)
   return Math.round(ceiling * (0.7 + 0.3 * random()))

@@ -4,16 +4,16 @@ import { ApiError, type Client } from './client.ts'
 import { readSse } from './sse.ts'
 
 /**
- * What a turn tells while it runs. `attached` is the page's own: the connection was made again, and the text of the
- * reply under way comes again from its beginning, so what was shown of it must be dropped first.
+ * The events of a turn. `attached` is added here: a new stream was opened, and the current reply comes again from its
+ * beginning, so the text shown so far must be replaced.
  */
 export type TurnEvent = ChatStreamEvent | { type: 'attached'; jobId: string }
 
 type Pause = (ms: number, signal: AbortSignal) => Promise<void>
 
 /**
- * Starts a turn and follows it to its end. A connection that breaks is made again with the running job, so the turn
- * is never sent twice. Ends after `done` (a failed turn says `error` before it), or quietly when the signal aborts (the turn itself goes on).
+ * Starts a turn and follows it to its end. After a broken connection it follows the running job, so the turn is never sent
+ * twice. Ends after `done` (a failed turn sends `error` before it), or when the signal aborts; the turn itself goes on.
  * Throws an `ApiError` when the turn was not accepted.
  */
 export async function* streamChat(client: Client, turn: ChatTurn, signal: AbortSignal, wait: Pause = pause): AsyncGenerator<TurnEvent> {
@@ -26,7 +26,7 @@ export async function* streamChat(client: Client, turn: ChatTurn, signal: AbortS
     }
   } catch (thrown) {
     if (signal.aborted) return
-    // Not accepted, or lost before it was known whether it was: both are for the person to decide.
+    // The turn was refused, or it is unknown whether it was accepted. The person decides whether to send it again.
     if (jobId === null) throw thrown
   }
   if (signal.aborted) return
@@ -34,7 +34,7 @@ export async function* streamChat(client: Client, turn: ChatTurn, signal: AbortS
   yield* streamJob(client, jobId, signal, wait)
 }
 
-/** Follows a job that is there already, for example after a reload. Begins with `attached`, again after each break. */
+/** Follows an existing job, for example after a reload. Yields `attached` first, and again after each break. */
 export async function* streamJob(client: Client, jobId: string, signal: AbortSignal, wait: Pause = pause): AsyncGenerator<TurnEvent> {
   for (let attempt = 0; !signal.aborted; attempt++) {
     try {
@@ -56,7 +56,7 @@ export async function* streamJob(client: Client, jobId: string, signal: AbortSig
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ChatStreamEvent> {
   for await (const { event, data } of readSse(body)) {
     const parsed = ChatStreamEvent.safeParse({ ...asObject(data), type: event })
-    // An event of a kind this page does not know yet is none of its business.
+    // Events that this page does not know are skipped.
     if (parsed.success) yield parsed.data
   }
 }

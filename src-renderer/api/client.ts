@@ -2,16 +2,16 @@ import { ERROR_STATUS, type ErrorBody, type ErrorCode, type ErrorIssue } from '.
 import { ROUTES, type Route, type RouteAnswer, type RouteName, type RouteRequest } from '../../src-runner/contract/routes.ts'
 import type { Message } from '../../src-runner/contract/messages.ts'
 
-/** Codes of the contract, and one for an answer that none of our servers gives. */
+/** The codes of the contract, and one for a response that none of our servers sends. */
 export type ApiErrorCode = ErrorCode | 'unexpected_answer'
 
-/** Whatever went wrong on the way to the runner or in it. `status` is 0 when nothing answered. */
+/** A request failed, on the way to the runner or in it. `status` is 0 when there was no response. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: ApiErrorCode
   readonly status: number
   readonly issues: readonly ErrorIssue[]
-  /** What the runner says beyond the code. */
+  /** The runner's message, if it has one beyond the code. */
   readonly detail: Message | undefined
 
   constructor(code: ApiErrorCode, status: number, message: string, issues: readonly ErrorIssue[] = [], detail?: Message) {
@@ -103,7 +103,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   if (typeof code === 'string' && code in ERROR_STATUS) {
     return new ApiError(code as ErrorCode, response.status, body?.message ?? '', body?.issues ?? [], body?.detail)
   }
-  // A proxy or a server that is just going down: 502, 503 and 504 mean that nobody is behind it right now.
+  // From a proxy or a server that is stopping: 502, 503 and 504 mean that the runner is not there.
   const isGone = [502, 503, 504].includes(response.status)
   return new ApiError(isGone ? 'runner_unavailable' : 'unexpected_answer', response.status, body?.message ?? '')
 }

@@ -12,12 +12,12 @@ export type EventStreamListener = {
   onConnection: (connection: Connection) => void
 }
 
-/** The runner sends a comment every 15 seconds: a stream quiet for longer than two of them is dead (after sleep, say). */
+/** The runner sends a comment every 15 seconds. A stream that misses two of them is dead, for example after sleep. */
 const QUIET_MS = 40_000
 
 /**
- * Follows `GET /api/events` until stopped. After a break it goes on with the last id it saw, so nothing recorded is
- * missed. The answered `nudge` cuts a wait short, for when it is known that the runner is back.
+ * Follows `GET /api/events` until stopped. After a break it resumes after the last id, so no recorded event is missed.
+ * `nudge` ends the wait before the next try, for when the runner is known to be back.
  */
 export function followEvents(client: Client, listener: EventStreamListener, wait = pause): { stop: () => void; nudge: () => void } {
   const whole = new AbortController()
@@ -54,7 +54,7 @@ export function followEvents(client: Client, listener: EventStreamListener, wait
     let attempt = 0
     listener.onConnection('connecting')
     while (!whole.signal.aborted) {
-      // Every failure has the same answer here: say that the connection is lost, and try again.
+      // Whatever failed: report the connection as lost, and try again.
       await readOnce(() => {
         attempt = 0
       }).catch(() => undefined)
@@ -70,7 +70,7 @@ export function followEvents(client: Client, listener: EventStreamListener, wait
 
 type Parsed = { kind: 'recorded'; event: RecordedEvent } | { kind: 'live'; event: LiveEvent }
 
-/** null for an event of a kind, or in a shape, that this page does not know. */
+/** Returns null for an event whose type or shape this page does not know. */
 export function parseEvent({ event = 'message', data }: EventSourceMessage): Parsed | null {
   let payload: unknown
   try {

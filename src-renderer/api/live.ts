@@ -11,7 +11,7 @@ export type Progress = {
 }
 
 export type Live = {
-  /** null: nothing was heard of this job since the page listens. */
+  /** null: no live event of this job has arrived. */
   progressOf: (jobId: string) => Progress | null
   takeLive: (event: LiveEvent) => void
   takeRecorded: (event: RecordedEvent) => void
@@ -20,7 +20,7 @@ export type Live = {
 
 const ENDS_PROGRESS = new Set<RecordedEvent['type']>(['job.finished', 'job.waiting', 'job.requeued'])
 
-/** The ephemeral half of the truth: what is going on right now, gone when it is over. */
+/** Keeps the last live event of each running job. */
 export function createLive(now: () => number = () => Date.now()): Live {
   const [progress, setProgress] = createStore<Record<string, Progress>>({})
   return {

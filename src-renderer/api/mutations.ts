@@ -13,10 +13,10 @@ export type Action<N extends JsonRoute> = {
   readonly reset: () => void
 }
 
-/** A change in the cache made before the runner answered; the answered function takes it back. */
+/** Changes the cache before the runner responds. Returns a function that undoes the change. */
 type Foresee<N extends JsonRoute> = (queries: QueryClient, request: RouteRequest<N>) => () => void
 
-/** What the pages show afterwards follows from the events that the change caused. */
+/** Calls a route that changes something. The events of the change refresh the page. */
 export function useAction<N extends JsonRoute>(name: N, foresee?: Foresee<N>): Action<N> {
   const { client } = useApi()
   const queries = useQueryClient()
@@ -85,7 +85,7 @@ export const useSimulateCall = () => useAction('simulateCall')
 export const useUpdateWebSearch = () => useAction('updateWebSearch')
 export const useSetModelPrice = () => useAction('setModelPrice')
 
-/** Stop is shown as asked for at once; the runner needs up to two seconds. */
+/** Shows the job as stopping at once; the runner needs up to two seconds. */
 export const useCancelJob = () =>
   useAction('cancelJob', (queries, { params: { jobId } }) => {
     const key = ['getJob', { params: { jobId } }]
@@ -94,7 +94,7 @@ export const useCancelJob = () =>
     return () => void queries.setQueryData(key, before)
   })
 
-/** Answered at once, wherever the decision is shown; what the runner says of it replaces that. */
+/** Shows the approval as answered at once, wherever it is shown, until the runner's data replaces it. */
 export const useResolveApproval = () =>
   useAction('resolveApproval', (queries, { body }) => {
     const status = body.decision === 'approve' ? ('approved' as const) : ('rejected' as const)
@@ -114,20 +114,20 @@ export const useResolveApproval = () =>
       (held) => held && { approval: answered(held.approval) },
     )
     queries.setQueriesData<Partial<RouteAnswer<'listApprovals'>>>({ queryKey: ['listApprovals'] }, (held) => {
-      // The other shape under this name is a list in pages, which holds what was answered earlier.
+      // Under the same name there are also paged lists, of approvals that were answered before.
       if (held?.approvals === undefined || held.pending === undefined) return held
       const approvals = held.approvals.map(answered)
       const isHeld = approvals.some((approval, at) => approval !== held.approvals![at])
       return { ...held, approvals, pending: isHeld ? Math.max(0, held.pending - 1) : held.pending }
     })
-    // Refused: somebody else was first, or it is too late. Only the runner knows how it stands now.
+    // Somebody else was first, or it is too late: only the runner knows its state.
     return () => {
       void queries.invalidateQueries({ queryKey: ['getApproval'] })
       void queries.invalidateQueries({ queryKey: ['listApprovals'] })
     }
   })
 
-/** A rule is gone from the list at once. */
+/** Removes the rule from the list at once. */
 export const useDeleteRule = () =>
   useAction('deleteRule', (queries, { params: { ruleId } }) => {
     queries.setQueriesData<InfiniteData<RouteAnswer<'listRules'>>>(
@@ -139,7 +139,7 @@ export const useDeleteRule = () =>
 
 export const useMakeSampleFolder = () => useAction('makeSampleFolder')
 
-/** What trying found replaces what was known: nothing else tells of it. */
+/** Checks the sandbox and keeps the result. No event announces it. */
 export function useCheckSandbox(): { run: () => Promise<void>; readonly isRunning: boolean } {
   const queries = useQueryClient()
   const check = useAction('checkSandbox')
@@ -153,7 +153,7 @@ export function useCheckSandbox(): { run: () => Promise<void>; readonly isRunnin
   }
 }
 
-/** A setting changes under the finger that changes it. */
+/** Shows the new settings at once. */
 export const useUpdateSettings = () =>
   useAction('updateSettings', (queries, { body }) => {
     const key = ['getSettings', {}]
@@ -171,6 +171,6 @@ const triggerIs = (status: 'active' | 'paused') => (queries: QueryClient, reques
 export const usePauseTrigger = () => useAction('pauseTrigger', triggerIs('paused'))
 export const useResumeTrigger = () => useAction('resumeTrigger', triggerIs('active'))
 
-/** What it is after that (active, or out of budget) and when it is due only the runner knows. */
+/** Only the runner knows the state after resuming (active, or over budget) and the next due time. */
 export const usePauseSchedule = () => useAction('pauseSchedule')
 export const useResumeSchedule = () => useAction('resumeSchedule')

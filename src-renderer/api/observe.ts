@@ -14,14 +14,14 @@ import type { JsonRoute } from './client.ts'
 import { tagsOf } from './tags.ts'
 
 /**
- * The answer of a route as the page holds it. Reading never suspends: a screen decides itself what to show while
- * `data` is undefined. Rows keep their identity by `id`, so a list updates in place.
+ * The data of a route. Reading it never suspends: a screen decides what to show while `data` is undefined. Rows keep their
+ * identity by `id`, so a list updates in place.
  */
 export type Loaded<T> = {
   readonly data: T | undefined
-  /** Why there is no data, or why it could not be refreshed. */
+  /** Why the data could not be fetched or refreshed. */
   readonly error: unknown
-  /** Nothing to show yet and nothing went wrong. */
+  /** There is neither data nor an error yet. */
   readonly isPending: boolean
   readonly retry: () => void
 }
@@ -38,7 +38,7 @@ export type Pages<T> = {
 }
 
 type AnyRequest = { params?: Record<string, string>; query?: Record<string, unknown> }
-/** Name and request belong together by the types of the hooks below; inside, a generic name cannot prove it. */
+/** The hooks below check that name and request fit together. TypeScript cannot prove it for a generic name. */
 type LooseCall = (name: JsonRoute, request: AnyRequest | null, options: { signal: AbortSignal }) => Promise<unknown>
 type State<T> = { data: T | undefined; error: unknown; isPending: boolean; hasMore: boolean; isLoadingMore: boolean }
 type Result = {
@@ -51,14 +51,14 @@ type Result = {
 }
 
 /**
- * Solid's own adapter reads data through a resource, which suspends whole screens; this one is a store fed by the
- * same observer. The copy is needed: `reconcile` writes into what it was given, which must not be the cache.
+ * Solid's own adapter reads data through a resource, which suspends whole screens. This store is fed by the same observer.
+ * It gets a copy, because `reconcile` writes into its argument, which must not be the cache.
  */
 function createResultStore<T>(first: Result) {
   const [state, setState] = createStore<State<T>>(toState<T>(first))
   const take = (result: Result) => {
     const { data, ...rest } = toState<T>(result)
-    // In one step: a screen must never see "no error, not pending" without the data that says so.
+    // In one batch, so that no screen sees "no error, not pending" without the data.
     batch(() => {
       setState(rest)
       if (data === undefined) setState('data', undefined)
@@ -79,16 +79,16 @@ function toState<T>(result: Result): State<T> {
 }
 
 export type ObserveOptions = {
-  /** Show the last answer while the next one (another filter, say) is on its way. */
+  /** Shows the previous data while the next is fetched, for example after a change of the filter. */
   keepPrevious?: boolean
-  /** Depends on more than our events (servers on this machine): asked again whenever it is looked at again. */
+  /** Changes without an event of ours (servers on this machine): fetched again on every mount and focus. */
   isOutside?: boolean
 }
 
 /** For an answer that only ever grows: fetching again fetches what comes after the held part, and joins the two. */
 export type Growth<A> = { after: (held: A) => Record<string, unknown>; join: (held: A, more: A) => A }
 
-/** Holds the answer of a GET route, refreshed by events. `null` as the request: nothing to ask for yet. */
+/** Holds the data of a GET route, refreshed by events. A `null` request fetches nothing. */
 export function useRoute<N extends JsonRoute>(
   name: N,
   request: () => RouteRequest<N> | null,
@@ -143,7 +143,7 @@ export function useRoute<N extends JsonRoute>(
   }
 }
 
-/** Holds a keyset-paged list. `pick` takes the rows out of one page; `params` says of which thing the list is. */
+/** Holds a keyset-paged list. `pick` returns the rows of a page; `params` are the parameters of the path. */
 export function usePages<N extends JsonRoute, T>(
   name: N,
   query: () => Record<string, unknown> | null,

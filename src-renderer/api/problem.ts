@@ -5,7 +5,7 @@ import { t } from '../lib/language.ts'
 import type { Problem } from '../ui/ErrorState.tsx'
 import { ApiError } from './client.ts'
 
-/** What to show for something that was thrown: what happened, why, what to do next. */
+/** What to show for a thrown value: what happened, why, and what to do next. */
 export function problemOf(thrown: unknown): Problem {
   if (!(thrown instanceof ApiError))
     return { title: t('common.error.title'), why: thrown instanceof Error ? thrown.message : String(thrown) }
@@ -33,21 +33,21 @@ export function sentenceOf(thrown: unknown): string {
   return problemOf(thrown).why
 }
 
-/** What is wrong with one field of the body that was sent, or null. */
+/** The issue that the runner found in one field of the body, or null. */
 export function issueOf(thrown: unknown, path: string): string | null {
   if (!(thrown instanceof ApiError)) return null
   const found = thrown.issues.find((issue) => issue.path === path || issue.path === `body.${path}` || issue.path.startsWith(`${path}.`))
   return found === undefined ? null : issueText(found)
 }
 
-/** What is wrong with a field, in the language of the page. */
+/** An issue of a field, in the language of the page. */
 export function issueText({ message, kind, limit, detail }: ErrorIssue): string {
   if (detail !== undefined) return messageText(detail)
   if (kind === undefined) return visibleText(message)
   return t(`errors.issues.${kind}`, { limit: limit ?? 0 })
 }
 
-/** Codes that say too little by themselves: who refused says why, in words of its own. */
+/** Codes that say too little: the provider's or the runner's own message is shown instead. */
 const SAID_BY_OTHERS: ReadonlySet<string> = new Set(['provider_refused', 'channel_refused', 'invalid_request', 'file_cannot_be_undone'])
 
 function whyOf({ code, message, detail }: ApiError): string {
@@ -56,7 +56,7 @@ function whyOf({ code, message, detail }: ApiError): string {
   return t(`errors.codes.${code}`)
 }
 
-/** Nothing has this id, or it is none at all. */
+/** Nothing has this id, or it is not a valid id. */
 export function isNoSuchThing(thrown: unknown): boolean {
   return thrown instanceof ApiError && (thrown.status === 404 || thrown.status === 400)
 }

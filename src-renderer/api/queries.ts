@@ -13,7 +13,7 @@ import { type Loaded, type Pages, usePages, useRoute } from './observe.ts'
 import { joinSteps, lastWithoutGap } from './steps.ts'
 import { useWhileWriting, type Written } from './while-writing.ts'
 
-/** Ids come as functions, so that a screen whose URL changes asks for the next thing by itself. */
+/** Ids are functions, so that a screen fetches the next thing when its URL changes. */
 type Given = () => string | null | undefined
 
 export type JobFilter = {
@@ -48,7 +48,7 @@ export function useJob(jobId: Given): Loaded<RouteAnswer<'getJob'>> {
   return useRoute('getJob', () => withId(jobId, (id) => ({ params: { jobId: id } })))
 }
 
-/** Steps are only ever added, so a fetch asks for the new ones alone. */
+/** Steps are only ever added, so a refetch fetches the new ones alone. */
 export function useSteps(jobId: Given): Loaded<RouteAnswer<'listSteps'>> {
   return useRoute('listSteps', () => withId(jobId, (id) => ({ params: { jobId: id } })), {
     grows: {
@@ -104,10 +104,10 @@ export function useSpend(query: () => NonNullable<RouteRequest<'getSpend'>['quer
   return useRoute('getSpend', () => ({ query: query() }), { keepPrevious: true })
 }
 
-/** So many decisions are held at once; whoever has more sees them come up while answering. */
+/** How many approvals are fetched at once. More of them follow as these are answered. */
 const PENDING_AT_ONCE = 100
 
-/** What waits for the person. One query for the whole app: the badge, the title, Home and the screen itself. */
+/** The pending approvals. The badge, the title, Home and the screen itself share this query. */
 export function usePendingApprovals(): Loaded<RouteAnswer<'listApprovals'>> {
   return useRoute('listApprovals', () => ({ query: { status: 'pending' as const, limit: PENDING_AT_ONCE } }))
 }
@@ -120,7 +120,7 @@ export function useJobApprovals(jobId: Given): Loaded<RouteAnswer<'listApprovals
   return useRoute('listApprovals', () => withId(jobId, (id) => ({ query: { jobId: id, limit: PENDING_AT_ONCE } })))
 }
 
-/** What an open approval would make of a file as it is now. */
+/** What approving would change in the file as it is now. */
 export function useApprovalPreview(approvalId: Given): Loaded<RouteAnswer<'previewApproval'>> {
   return useRoute('previewApproval', () => withId(approvalId, (id) => ({ params: { approvalId: id } })))
 }
@@ -133,7 +133,7 @@ export function useDecisions(jobId: Given): Loaded<RouteAnswer<'listDecisions'>>
   return useRoute('listDecisions', () => withId(jobId, (id) => ({ params: { jobId: id } })))
 }
 
-/** With an agent: the rules that hold for it, those for everyone included. */
+/** All rules, or with an agent id the rules that apply to that agent. */
 export function useRules(agentId: () => string | null): Pages<Rule> {
   return usePages(
     'listRules',
@@ -146,12 +146,12 @@ export function useJobFiles(jobId: Given): Loaded<RouteAnswer<'listJobFiles'>> {
   return useRoute('listJobFiles', () => withId(jobId, (id) => ({ params: { jobId: id } })))
 }
 
-/** One file from before the job to what the job left. */
+/** The changes of a job to one file. */
 export function useFileDiff(file: () => { jobId: string; path: string }): Loaded<RouteAnswer<'getFileDiff'>> {
   return useRoute('getFileDiff', () => ({ params: { jobId: file().jobId }, query: { path: file().path } }))
 }
 
-/** `shared`: what all agents share. */
+/** The memories of an agent; `shared` as the id: those of all agents. */
 export function useMemories(filter: () => { agentId: string; q?: string }): Pages<Memory> {
   return usePages('listMemories', filter, (page) => page.memories)
 }
@@ -178,12 +178,12 @@ export function useChannels(agentId: Given = () => undefined): Loaded<RouteAnswe
   return useRoute('listChannels', () => ({ query: { agentId: agentId() ?? undefined } }))
 }
 
-/** Messages that were given up, the newest first. */
+/** Messages that could not be delivered, the newest first. */
 export function useUndeliverable(): Loaded<RouteAnswer<'listOutbox'>> {
   return useRoute('listOutbox', () => ({ query: { state: 'undeliverable' as const, limit: 20 } }))
 }
 
-/** What needs the person besides approvals and failed jobs. */
+/** What needs attention besides approvals and failed jobs. */
 export function useAttention(): Loaded<RouteAnswer<'listAttention'>> {
   return useRoute('listAttention', () => ({}))
 }
@@ -208,7 +208,7 @@ export function useTrigger(triggerId: Given): Loaded<RouteAnswer<'getTrigger'>> 
   return useRoute('getTrigger', () => withId(triggerId, (id) => ({ params: { triggerId: id } })))
 }
 
-/** The whole inbox: it keeps no more than one page holds. */
+/** The whole inbox, which fits into one page. */
 export function useDeliveries(triggerId: Given): Loaded<RouteAnswer<'listDeliveries'>> {
   return useRoute('listDeliveries', () => withId(triggerId, (id) => ({ params: { triggerId: id }, query: { limit: INBOX_KEEPS } })))
 }
@@ -217,7 +217,7 @@ export function useDelivery(deliveryId: Given): Loaded<RouteAnswer<'getDelivery'
   return useRoute('getDelivery', () => withId(deliveryId, (id) => ({ params: { deliveryId: id } })))
 }
 
-/** What a task becomes with a sample payload, while either is being written. */
+/** The task that a template and a sample payload make, while the person types either. */
 export function useTemplatePreview(
   written: () => { taskTemplate: string; payload: string } | null,
 ): Written<RouteAnswer<'previewTemplate'>> {
@@ -239,7 +239,7 @@ export function useSchedule(scheduleId: Given): Loaded<RouteAnswer<'getSchedule'
   return useRoute('getSchedule', () => withId(scheduleId, (id) => ({ params: { scheduleId: id } })))
 }
 
-/** The newest due times, for a strip of them. */
+/** The newest scheduled runs. */
 export function useLastOccurrences(scheduleId: Given, limit: number): Loaded<RouteAnswer<'listOccurrences'>> {
   return useRoute('listOccurrences', () => withId(scheduleId, (id) => ({ params: { scheduleId: id }, query: { limit } })))
 }
@@ -253,7 +253,7 @@ export function useOccurrences(scheduleId: Given): Pages<Occurrence> {
   )
 }
 
-/** What became of everything that came due since `from`; of one schedule when one is named. null: nothing to ask for. */
+/** How all runs since `from` ended, for all schedules or for one. A null span fetches nothing. */
 export function useScheduleSummary(span: () => { from: number; scheduleId?: string } | null): Loaded<RouteAnswer<'sumUpSchedules'>> {
   return useRoute('sumUpSchedules', () => {
     const asked = span()
@@ -265,7 +265,7 @@ export function useUpcomingRuns(hours: number): Loaded<RouteAnswer<'listUpcoming
   return useRoute('listUpcomingRuns', () => ({ query: { hours } }))
 }
 
-/** When a cron expression is due, while it is being written. */
+/** The next runs of a cron expression, while the person types it. */
 export function useCronPreview(written: () => { cron: string; timezone: string } | null): Written<RouteAnswer<'previewCron'>> {
   return useWhileWriting('previewCron', () => {
     const query = written()

@@ -1,6 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 
-/** Reads the server-sent events of a response body to its end. `onBytes` is called for everything that arrives, comments included. */
+/** Reads the server-sent events of a response body to its end. `onBytes` is called whenever anything arrives, also a comment. */
 export async function* readSse(body: ReadableStream<Uint8Array>, onBytes?: () => void): AsyncGenerator<EventSourceMessage> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

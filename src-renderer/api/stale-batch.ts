@@ -1,15 +1,15 @@
-/** Never more often than this, so that a burst of events lets a refetch finish before the next one begins. */
+/** The shortest time between two flushes, so that in a burst of events a refetch can finish before the next begins. */
 const LEAST_GAP_MS = 200
 
 export type StaleBatch = {
   mark: (tags: readonly string[]) => void
-  /** Hands nothing over any more: the page has gone. */
+  /** Flushes nothing from now on: the page is gone. */
   stop: () => void
 }
 
 /**
- * Collects stale tags and hands them over once per frame, and at most five times a second. A hidden page gets no
- * frames, so it asks for nothing until it is looked at again.
+ * Collects stale tags and flushes them with the next frame, at most five times a second. A hidden page gets no frames, so it
+ * fetches nothing until it is visible again.
  */
 export function createStaleBatch(
   flush: (tags: ReadonlySet<string>) => void,

@@ -11,7 +11,7 @@ const NAMED_BY: Partial<Record<Tag, string>> = {
   schedule: 'scheduleId',
 }
 
-/** What a query holds: `jobs`, or `job:<id>` where the route is about one thing. */
+/** The tags of a query: `jobs`, or `job:<id>` for a route about one thing. */
 export function tagsOf(name: RouteName, params: Record<string, string> | undefined): string[] {
   const route: Route = ROUTES[name]
   return (route.shows ?? []).map((tag) => {
@@ -21,7 +21,7 @@ export function tagsOf(name: RouteName, params: Record<string, string> | undefin
   })
 }
 
-/** What an event makes stale, in the same words. An event about no conversation makes no conversation stale. */
+/** The tags that an event makes stale. An event without a conversation makes no conversation stale. */
 export function staleTagsOf(event: RecordedEvent): string[] {
   const payload = event.payload as Record<string, unknown>
   return STALE_AFTER[event.type].flatMap(({ tag, by }) => {
@@ -31,7 +31,7 @@ export function staleTagsOf(event: RecordedEvent): string[] {
   })
 }
 
-/** Whether a query with these tags is touched: `job` alone touches every `job:<id>`, and the other way round. */
+/** Whether a query with these tags is stale. `job` alone matches every `job:<id>`, and the other way round. */
 export function isTouched(held: readonly string[], stale: ReadonlySet<string>): boolean {
   return held.some(
     (tag) =>

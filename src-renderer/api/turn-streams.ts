@@ -3,9 +3,9 @@ import { streamChat, streamJob, type TurnEvent } from './chat-stream.ts'
 import { ApiError, type Client } from './client.ts'
 
 export type TurnStreams = {
-  /** Sends a turn. Its stream stays open for whoever follows the job next. */
+  /** Sends a turn. Its stream stays open until `follow` takes it over. */
   start: (turn: ChatTurn) => Promise<{ jobId: string; conversationId: string }>
-  /** Follows a job to its end: on the stream that started it, or on one of its own, for example after a reload. */
+  /** Follows a job to its end: on the stream that started it, or on a new one, for example after a reload. */
   follow: (jobId: string, signal: AbortSignal) => AsyncGenerator<TurnEvent>
   /** Its stream brings each new step, so the page need not fetch it. */
   isFollowed: (jobId: string) => boolean
@@ -18,7 +18,7 @@ export type StepSink = {
   fetchSteps: (jobId: string) => void
 }
 
-/** A turn that waits in the queue of its conversation is followed later, on a stream of its own. */
+/** How long a stream waits for `follow`. A turn that is queued for longer is followed on a new stream. */
 const MAX_UNFOLLOWED_MS = 10_000
 
 export function createTurnStreams(client: Client, steps: StepSink): TurnStreams {
@@ -55,7 +55,7 @@ export function createTurnStreams(client: Client, steps: StepSink): TurnStreams 
       throw new ApiError('unexpected_answer', 200, 'The turn was not accepted.')
     },
     async *follow(jobId, signal) {
-      let last: TurnEvent | undefined
+      let done: Extract<TurnEvent, { type: 'done' }> | undefined
       followed.add(jobId)
       // After the end, the job stays followed until its reader knows the end too: late events of its steps come before that.
       signal.addEventListener('abort', () => followed.delete(jobId), { once: true })
@@ -63,13 +63,12 @@ export function createTurnStreams(client: Client, steps: StepSink): TurnStreams 
         for await (const event of takeStream(jobId, signal)) {
           if (event.type === 'attached') steps.fetchSteps(jobId)
           if (event.type === 'step') steps.keepStep(jobId, event.step)
-          last = event
+          if (event.type === 'done') done = event
           yield event
         }
       } finally {
-        const isWhole = last?.type === 'done'
-        if (!isWhole || !isTerminal(last.status)) followed.delete(jobId)
-        if (!isWhole) steps.fetchSteps(jobId)
+        if (done === undefined) steps.fetchSteps(jobId)
+        if (done === undefined || !isTerminal(done.status)) followed.delete(jobId)
       }
     },
     isFollowed: (jobId) => followed.has(jobId),

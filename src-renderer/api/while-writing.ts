@@ -3,15 +3,15 @@ import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes
 import { useApi } from './ApiProvider.tsx'
 import type { JsonRoute } from './client.ts'
 
-/** The answer to what stood in a form a moment ago. It stays until the next one is there, so that nothing flickers while typing. */
+/** The data for the last input. It stays until the next data arrives, so that nothing flickers while typing. */
 export type Written<T> = { readonly data: T | undefined; readonly error: unknown }
 
-/** Long enough that a word is written in between, short enough to feel live. */
+/** Long enough to type a word, short enough to feel live. */
 const PAUSE_MS = 200
 
 /**
- * Asks about something that is being written: after a pause, and only about what was written last. Nothing of it is
- * kept: what is half written is never asked for again. `null` as the request: nothing to ask about.
+ * Fetches data for input that the person is typing: after a pause, and only for the last input. It is not cached, because
+ * half-typed input does not come again. A `null` request fetches nothing.
  */
 export function useWhileWriting<N extends JsonRoute>(name: N, request: () => RouteRequest<N> | null): Written<RouteAnswer<N>> {
   const call = useApi().client.call as (name: N, request: RouteRequest<N>, options: { signal: AbortSignal }) => Promise<RouteAnswer<N>>

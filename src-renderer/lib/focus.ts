@@ -1,6 +1,6 @@
-/** After whatever is on its way now: a screen that is being put together, a dialog that closes. */
+/** Focuses an element after the current changes, such as a closing dialog, are done. */
 export function focusSoon(element: () => HTMLElement | undefined): void {
-  // On a touch screen the focus would open the keyboard over what is to be read first.
+  // On a touch screen the focus would open the keyboard and cover the screen.
   if (globalThis.matchMedia?.('(pointer: coarse)').matches === true) return
   queueMicrotask(() => element()?.focus({ preventScroll: true }))
 }

@@ -2,7 +2,7 @@ import { onCleanup, onMount } from 'solid-js'
 
 export const isApple = /mac|iphone|ipad/i.test(navigator.platform)
 
-/** Whether keys pressed here are text that is being written. */
+/** Whether keys pressed here type text. */
 export function isWriting(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true
@@ -10,8 +10,8 @@ export function isWriting(target: EventTarget | null): boolean {
 }
 
 /**
- * Whether the event is this combination. Written as `Mod+k`, `Shift+?`, `Enter`: `Mod` is Command on Apple machines
- * and Control elsewhere. Shift is not compared for signs (`?`), since layouts differ in whether they need it.
+ * Whether the event is this combination, such as `Mod+k`, `Shift+?` or `Enter`. `Mod` is Command on Apple machines and
+ * Control elsewhere. Shift is ignored for punctuation (`?`), because keyboard layouts differ in whether they need it.
  */
 export function isCombo(event: KeyboardEvent, combo: string): boolean {
   const parts = combo.split('+')
@@ -37,7 +37,7 @@ export function comboKeys(combo: string): string[] {
 export type KeyMap = Record<string, (event: KeyboardEvent) => void>
 
 /**
- * Handles combinations while the component is there. Plain keys are left alone while somebody writes or a dialog is
+ * Handles key combinations while the component is mounted. Plain keys are ignored while the person types or a dialog is
  * open; combinations with `Mod` work everywhere.
  */
 export function useKeys(keys: KeyMap): void {

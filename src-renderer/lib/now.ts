@@ -1,8 +1,8 @@
 import { type Accessor, createSignal, onCleanup } from 'solid-js'
 
 /**
- * One clock for the whole page: however many times are shown, one timer runs, and none while nothing shows a time.
- * Two paces, because "3 minutes ago" need not change every second.
+ * One timer for all times that the page shows, and none while it shows no time. There are two paces, because
+ * "3 minutes ago" need not change every second.
  */
 function createPace(everyMs: number): () => Accessor<number> {
   const [now, setNow] = createSignal(Date.now())
@@ -20,7 +20,7 @@ function createPace(everyMs: number): () => Accessor<number> {
   }
 }
 
-/** The time, refreshed every second: for elapsed times of what is running. */
+/** The current time, refreshed every second, for elapsed times. */
 export const useSeconds = createPace(1000)
-/** The time, refreshed every 20 seconds: for "how long ago". */
+/** The current time, refreshed every 20 seconds, for relative times. */
 export const useMinutes = createPace(20_000)

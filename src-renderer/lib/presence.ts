@@ -1,15 +1,15 @@
 import { createSignal, onCleanup, onMount } from 'solid-js'
 
 const STORED_AS = 'deckhand.presence'
-/** Whoever has not touched the window for so long was away. */
+/** A person who has not used the window for this long was away. */
 export const AWAY_MS = 6 * 3_600_000
-/** More often it need not be written down. */
+/** How often presence is stored at most. */
 const EVERY_MS = 30_000
 
 type Presence = {
   /** When the person last pressed or typed something in the window. */
   at: number
-  /** Since when they were away, until they say that they have seen what happened. */
+  /** The start of their last absence, until they dismiss its summary. */
   awayFrom: number | null
 }
 
@@ -29,7 +29,7 @@ function write(next: Presence): void {
   setPresence(next)
 }
 
-/** The person is here. After a long while, that is the end of an absence. */
+/** Notes that the person is here. After a long time without a note, this ends an absence. */
 export function notePresence(now: number): void {
   const known = read()
   if (known !== null && now >= known.at && now - known.at < EVERY_MS) return
@@ -37,7 +37,7 @@ export function notePresence(now: number): void {
   write({ at: now, awayFrom: known?.awayFrom ?? (wasAway ? known.at : null) })
 }
 
-/** Since when the person has been away, or was and has not said yet that they have seen what happened; null: never. */
+/** The start of the current absence, or of the last one until its summary is dismissed. null: there is none. */
 export function awaySince(now: number): number | null {
   const known = presence()
   if (known === null) return null
@@ -50,7 +50,7 @@ export function markBack(now: number): void {
 
 const SIGNS_OF_LIFE = ['pointerdown', 'keydown', 'wheel'] as const
 
-/** Notifications that somebody is at the window. A pointer that only lies over it says nothing: the page moving under it looks the same. */
+/** Events that show that somebody uses the window. Pointer moves do not count: content moving under a still pointer looks the same. */
 export function usePresence(): void {
   const note = () => notePresence(Date.now())
   onMount(() => {
@@ -61,5 +61,5 @@ export function usePresence(): void {
   })
 }
 
-// Another window of the same browser is where the person is.
+// The person is at another window of the same browser.
 addEventListener('storage', (event) => event.key === STORED_AS && setPresence(read()))

@@ -1,8 +1,8 @@
 const STEP = '  '
 
 /**
- * JSON in lines with every token as it was: parsing and writing it again would round long numbers and drop a key that
- * stands twice. Text that is not JSON comes back as it is.
+ * Indents JSON without changing a token. Parsing and printing it would round long numbers and drop repeated keys. Returns
+ * text that is not JSON as it is.
  */
 export function prettyJson(text: string): string {
   try {
@@ -10,7 +10,7 @@ export function prettyJson(text: string): string {
   } catch {
     return text
   }
-  // A string, a number or word, or one of the signs around them; spaces between tokens match nothing.
+  // A string, a number or word, or a punctuation character. Spaces between tokens match nothing.
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? []
   let depth = 0
   let out = ''

@@ -1,7 +1,7 @@
 import { createSignal } from 'solid-js'
 
 const STORED_AS = 'deckhand.seen-jobs'
-/** Enough for weeks of failures; the oldest are forgotten first. */
+/** Enough for weeks of failures. The oldest are dropped first. */
 const MOST = 500
 
 function read(): string[] {
@@ -15,7 +15,7 @@ function read(): string[] {
 
 const [seen, setSeen] = createSignal<ReadonlySet<string>>(new Set(read()))
 
-/** Whether this person has looked at a failed job, so that it need not ask for attention again. */
+/** Whether the person has seen a failed job, so that it needs no more attention. */
 export function isSeen(jobId: string): boolean {
   return seen().has(jobId)
 }
@@ -26,5 +26,5 @@ export function markSeen(jobIds: readonly string[]): void {
   setSeen(new Set(all))
 }
 
-// Another window of the same browser has looked at it.
+// Marked in another window of the same browser.
 addEventListener('storage', (event) => event.key === STORED_AS && setSeen(new Set(read())))

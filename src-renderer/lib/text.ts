@@ -17,14 +17,14 @@ export function initialsOf(name: string): string {
   return letters.map((word) => [...word][0]!.toLocaleUpperCase()).join('')
 }
 
-/** A small number that is always the same for the same text. */
+/** A small hash of the text. */
 export function hashOf(text: string): number {
   let hash = 2166136261
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 16777619)
   return hash >>> 0
 }
 
-/** What a Markdown text says, in one line and without its taints: enough to know which text it is. */
+/** A Markdown text as one line without its markup, for a preview. */
 export function previewOf(markdown: string): string {
   return markdown
     .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+[.)])\s+/gm, '')

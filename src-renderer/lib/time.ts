@@ -25,7 +25,7 @@ export function exactTime(at: number, locale: string): string {
   return cachedFormat(`exact ${locale}`, () => new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'medium' })).format(at)
 }
 
-/** "9:05 AM", and "09:05" where the day has 24 hours: how a clock there shows it. */
+/** "9:05 AM", or "09:05" where clocks count 24 hours. */
 export function hourStyle(locale: string): 'numeric' | '2-digit' {
   const { hour12 } = cachedFormat(`hour ${locale}`, () => new Intl.DateTimeFormat(locale, { hour: 'numeric' })).resolvedOptions()
   return hour12 === true ? 'numeric' : '2-digit'
@@ -37,7 +37,7 @@ export function dayTime(at: number, locale: string): string {
   return cachedFormat(`day and time ${locale}`, () => new Intl.DateTimeFormat(locale, options)).format(at)
 }
 
-/** "0.4s", "12s", "3m 05s", "2h 07m", "4d 3h": never wider than seven characters. */
+/** "0.4s", "12s", "3m 05s", "2h 07m", "4d 3h": at most seven characters. */
 export function durationText(ms: number, locale: string): string {
   if (ms <= 0 || !Number.isFinite(ms)) return '0s'
   if (ms < 950) {

@@ -1,6 +1,6 @@
 /**
- * Signs that take no room, turn the direction of writing around, or steer a terminal: with them a text can read
- * differently from what it is. Line breaks and tabs are what they look like, and so are the joiners inside an emoji.
+ * Characters that are invisible, change the writing direction, or control a terminal. With them a text can look different
+ * from what it is. Line breaks, tabs and the joiners inside an emoji are left alone.
  */
 const HIDDEN = new RegExp(
   [
@@ -12,7 +12,7 @@ const HIDDEN = new RegExp(
   'gu',
 )
 
-/** The text with every hidden sign written out, `⟨U+202E⟩`, so that what is read is what there is. */
+/** The text with every hidden character written out, such as `⟨U+202E⟩`. */
 export function visibleText(text: string): string {
   return text
     .replaceAll('\r\n', '\n')

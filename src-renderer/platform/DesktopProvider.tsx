@@ -12,7 +12,7 @@ declare global {
 export type DesktopContext = Desktop & {
   /** Whether this is the app's own window. */
   inApp: boolean
-  /** null in a browser, and in the app until the desktop has answered. */
+  /** null in a browser, and in the app until the desktop has sent its state. */
   state: Accessor<DesktopState | null>
   theme: Accessor<Theme>
   changeTheme: (theme: Theme) => void

@@ -3,18 +3,18 @@ import type { DesktopApi, DesktopCommand, DesktopState, MachineSettings } from '
 export type Theme = MachineSettings['theme']
 
 /**
- * What the page may ask of whatever it runs in: the app's own window, or a browser. `state` is null in a browser,
- * where the machine is not ours to show; what needs it is then shown as available in the app.
+ * What the page can do through the app's window or a browser. In a browser `state` is null: the machine is not ours to
+ * show, and such abilities are shown as available in the app.
  */
 export type Desktop = {
   /** The full interface of the app's window; null in a browser. */
   readonly api: DesktopApi | null
   onState: (listener: (state: DesktopState) => void) => () => void
   onCommand: (listener: (command: DesktopCommand) => void) => () => void
-  /** null: the person closed the dialog, or there is none here. */
+  /** Returns null when the person closed the dialog, or in a browser, which has none. */
   pickFolder: () => Promise<string | null>
   copyText: (text: string) => Promise<void>
-  /** Opens outside. In the app the desktop asks first; in a browser the page has asked already. */
+  /** Opens an address in the browser. In the app, the desktop asks first; in a browser, the page has asked before. */
   openExternal: (url: string) => Promise<boolean>
   readTheme: () => Theme
   writeTheme: (theme: Theme) => Promise<void>
@@ -22,7 +22,7 @@ export type Desktop = {
 
 const THEME_STORED_AS = 'deckhand.theme'
 
-/** Remembered in the page too, so that the first paint has the right colours before the desktop answered. */
+/** Also stored in the page, so that the first paint has the right colours before the desktop has sent its state. */
 function readStoredTheme(): Theme {
   const stored = localStorage.getItem(THEME_STORED_AS)
   return stored === 'light' || stored === 'dark' ? stored : 'system'
@@ -69,7 +69,7 @@ export function createBrowserDesktop(): Desktop {
   }
 }
 
-/** Over plain http from another machine the clipboard interface does not exist; the old command still works there. */
+/** Over plain http from another machine there is no clipboard API, but the old command still works. */
 async function writeClipboard(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
   const area = document.createElement('textarea')

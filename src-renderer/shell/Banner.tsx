@@ -13,14 +13,14 @@ export type Notification = {
   tone: 'calm' | 'warn' | 'bad'
   text: string
   detail?: string
-  /** What can be done about it, the best first. */
+  /** The best comes first. */
   actions: { label: string; do: NotificationAction }[]
 }
 const FAILURES: readonly TextsUnder<'shell.banner.failedBy'>[] = [
   ...(['crash_loop', 'database_damaged', 'database_newer', 'database_locked', 'data_dir_unusable', 'config_invalid'] as const),
   'vault_unavailable',
 ]
-/** The desktop's message begins with it, because in a log it stands alone. Here the title says it. */
+/** The desktop's message begins with this sentence for the log. Here the title says the same. */
 const CRASH_LOOP = 'The runner crashed three times in five minutes.'
 
 export type NotificationAction =
@@ -29,7 +29,7 @@ export type NotificationAction =
   | { type: 'logs' }
   | { type: 'recheckVault' }
 
-/** What the machine needs somebody to know, the gravest first. In a browser nothing is known of the machine. */
+/** Problems of the app on this machine, the gravest first. None in a browser, which does not know the machine. */
 export function notificationsFor(state: DesktopState | null): Notification[] {
   if (state === null) return []
   const notifications: Notification[] = []
@@ -88,7 +88,7 @@ export function notificationsFor(state: DesktopState | null): Notification[] {
   }
   if (vault.state !== 'ok') {
     const recheck = { label: t('shell.banner.recheck'), do: { type: 'recheckVault' } as const }
-    // Of a file only its own sentence says which one.
+    // For a file, only the vault's own message names it.
     const detail = vault.kind === 'keychain' ? t(`settings.keys.whyOf.${vault.state}`) : vault.message
     notifications.push({ key: 'vault', tone: 'warn', text: t('shell.banner.vault'), detail, actions: [recheck] })
   }
@@ -100,7 +100,7 @@ export function notificationsFor(state: DesktopState | null): Notification[] {
 }
 
 const TONES = { calm: 'bg-inset text-ink-2', warn: 'bg-warn-soft text-warn', bad: 'bg-bad-soft text-bad' }
-/** A connection that is back within this time was not worth a word, nor a jump of the page. */
+/** A shorter loss of the connection is not shown, because the banner would make the page jump. */
 const LOST_AFTER_MS = 1500
 
 export function Banner() {

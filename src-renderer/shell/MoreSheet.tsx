@@ -7,7 +7,7 @@ import { Dialog } from '../ui/Dialog.tsx'
 import { PauseAllButton } from './PauseAll.tsx'
 import { SCREENS } from './screens.ts'
 
-/** What the bar of a phone has no room for. */
+/** The screens and actions that do not fit into the bar of a phone. */
 export function MoreSheet(props: { open: boolean; onClose: () => void; onPalette: () => void }) {
   const item = 'flex h-11 w-full items-center gap-3 rounded-md px-2 text-md hover:bg-hover'
   return (

@@ -13,7 +13,7 @@ import { Mark } from '../ui/Mark.tsx'
 import { PauseAllButton } from './PauseAll.tsx'
 import { type ScreenLink, SCREENS } from './screens.ts'
 
-/** A screen is current on its own address and on those below it; the job page belongs to Activity, the rules to Approvals. */
+/** A screen is current on its own path and on those below it. Jobs belong to Activity, rules to Approvals. */
 function useIsCurrent() {
   const location = useLocation()
   return (path: string) => {
@@ -73,7 +73,7 @@ function SideLink(props: { screen: ScreenLink; isCurrent: boolean }) {
   )
 }
 
-/** How many decisions wait for the person. */
+/** The number of pending approvals. */
 function Waiting(props: { class?: string }) {
   const approvals = usePendingApprovals()
   return (
@@ -102,7 +102,7 @@ function SideItem(props: { href: string; icon: Icon; text: string; isCurrent: bo
   )
 }
 
-/** How much is under way, on every screen. */
+/** The number of running and queued jobs. */
 function RunningJobs() {
   const counts = useJobCounts()
   const { connection } = useApi()

@@ -20,7 +20,7 @@ import { PhoneNavigation, SideNavigation } from './Navigation.tsx'
 import { focusSearch, useSearchKeys } from './search-keys.ts'
 import { ShortcutsDialog } from './ShortcutsDialog.tsx'
 
-/** The frame around every screen. First start stands alone in it, without navigation. */
+/** The frame around every screen. The first start has no navigation. */
 export function Shell(props: RouteSectionProps) {
   const navigate = useNavigate()
   const location = useLocation()
@@ -93,7 +93,7 @@ export function Shell(props: RouteSectionProps) {
   )
 }
 
-/** "(2) Deckhand": seen in the title bar and among the tabs of a browser, also while the window is behind others. */
+/** Shows "(2) Deckhand" as the title, which is visible also when the window is behind others. */
 function useCountInTitle(): void {
   const approvals = usePendingApprovals()
   createEffect(() => {
@@ -102,7 +102,7 @@ function useCountInTitle(): void {
   })
 }
 
-/** A fresh installation begins with the first start; who has left it is not sent there again. */
+/** A fresh installation opens the first start, unless the person has left it. */
 function useFirstStart(): void {
   const settings = useSettings()
   const navigate = useNavigate()
@@ -122,7 +122,7 @@ function useFirstStart(): void {
 
 function Crashed(props: { thrown: unknown; reset: () => void }) {
   const location = useLocation()
-  // Going somewhere else must not keep the broken screen's message.
+  // Leaving the broken screen removes its error.
   createEffect(
     on(
       () => location.pathname,

@@ -23,7 +23,7 @@ import { SCREENS } from './screens.ts'
 
 export type CommandDeps = { go: (path: string) => void; changeTheme: (theme: Theme) => void; showShortcuts: () => void; pauseAll: PauseAll }
 
-/** Everything the command palette can do: each screen, each agent, each action. */
+/** The commands of the palette: screens, settings, agents and actions. */
 export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Command[] {
   const go = (path: string) => () => deps.go(path)
   const action = (id: string, label: string, icon: Command['icon'], run: () => void, keys?: string): Command => ({

@@ -4,7 +4,7 @@ import { SCREENS } from './screens.ts'
 
 const SECOND_KEY_WITHIN_MS = 1200
 
-/** `g` and then a letter goes to a screen. */
+/** Pressing `g` and then a letter opens a screen. */
 export function useGoKeys(go: (path: string) => void, now: () => number = () => performance.now()): void {
   let startedAt = Number.NEGATIVE_INFINITY
   const onKeyDown = (event: KeyboardEvent) => {
@@ -15,7 +15,7 @@ export function useGoKeys(go: (path: string) => void, now: () => number = () => 
     const screen = isSecond ? SCREENS.find((one) => one.key === event.key) : undefined
     if (screen === undefined) return
     event.preventDefault()
-    // The single keys (`c` for a new chat) must not hear the second one as well.
+    // The letter must not also act as a single key, such as `c` for a new chat.
     event.stopImmediatePropagation()
     go(screen.path)
   }

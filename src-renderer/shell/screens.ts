@@ -10,14 +10,14 @@ import Zap from 'lucide-solid/icons/zap'
 import type { TextsUnder } from '../lib/language.ts'
 import type { Icon } from '../ui/icon.ts'
 
-/** The places of the app, in the order of the navigation. A new screen is one line here and one route in app.tsx. */
+/** The screens in the order of the navigation. A new screen is one line here and one route in app.tsx. */
 export type ScreenLink = {
   path: string
   icon: Icon
   name: TextsUnder<'shell.nav'>
   /** Pressed after `g`. */
   key: string
-  /** Stands in the bar at the bottom of a phone; the rest is behind "More". */
+  /** In the bar at the bottom of a phone. The others are under "More". */
   onPhone: boolean
 }
 

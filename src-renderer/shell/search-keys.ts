@@ -1,12 +1,12 @@
 import { onCleanup, onMount } from 'solid-js'
 
 const FIELD = 'main input[type=search]'
-/** What a list offers to the keyboard: a list that moves by itself, or its rows. */
+/** What takes the focus below the field: a list that handles keys itself, or the rows of one that does not. */
 const ENTRY = 'main [role=listbox], main [data-row]'
 
 /**
- * Between the search field of a screen and the list below it: the arrow down goes into the list, the arrow up leaves its
- * first row, and Escape goes back to the field, which a second one empties and a third one leaves.
+ * Moves between the search field of a screen and the list below it. Arrow down enters the list, arrow up leaves its first
+ * row. Escape returns to the field, then empties it, then leaves it.
  */
 export function useSearchKeys(): void {
   const onKeyDown = (event: KeyboardEvent) => {
@@ -41,7 +41,7 @@ function inField(event: KeyboardEvent, field: HTMLInputElement): void {
   }
 }
 
-/** The search field of the screen in front, if it has one. */
+/** Focuses the search field of the current screen, if it has one. */
 export function focusSearch(): void {
   const field = document.querySelector<HTMLInputElement>(FIELD)
   field?.focus()

@@ -6,12 +6,12 @@ import { ROUTES, type Route, type RouteAnswer, type RouteInput, type RouteName }
 import { DEFAULT_SETTINGS } from '../../src-runner/contract/settings.ts'
 import type { JsonRoute } from '../api/client.ts'
 
-/** An answer that is not a success. */
+/** An error response. */
 export class Refusal {
   readonly code: ErrorCode
   readonly message: string | undefined
   readonly issues: ErrorIssue[] | undefined
-  /** What the message says, where it is one of the runner's own. */
+  /** The runner's message, if it has one. */
   readonly detail: Message | undefined
   constructor(code: ErrorCode, message?: string, issues?: ErrorIssue[], detail?: Message) {
     this.code = code
@@ -25,24 +25,24 @@ export type Answers = { [N in JsonRoute]?: (input: RouteInput<N>) => RouteAnswer
 
 export type FakeRunner = {
   fetch: typeof fetch
-  /** Sets or replaces answers. */
+  /** Sets or replaces the responses of routes. */
   answer: (answers: Answers) => void
-  /** Requests that arrived, oldest first. */
+  /** The requests so far, the oldest first. */
   calls: { name: RouteName; input: { params: unknown; query: unknown; body: unknown } }[]
   callsOf: <N extends RouteName>(name: N) => RouteInput<N>[]
-  /** Tells all event streams what happened. */
+  /** Sends an event to all event streams. */
   happen: (event: RecordedEvent | LiveEvent) => void
-  /** What the next event streams asked to go on from; null for a fresh one. */
+  /** The event streams so far, with the event id that each resumed after; null for a fresh one. */
   streams: { lastEventId: string | null; isOpen: boolean }[]
   /** Breaks all open event streams, as a restart does. */
   breakStreams: () => void
-  /** While false nothing answers at all. */
+  /** While false, every request fails. */
   setReachable: (reachable: boolean) => void
-  /** The frames that chat and job streams send: all at once and then the end, or as a held stream says. */
+  /** The frames of the next chat or job streams, each sent at once and then ended, or held streams. */
   streamFrames: (name: 'chatStream' | 'streamJob', connections: (string[] | HeldStream)[]) => void
 }
 
-/** A chat or job stream that says what the test says, when the test says it. */
+/** A chat or job stream whose events the test sends. */
 export type HeldStream = { body: ReadableStream<Uint8Array>; send: (...events: ChatStreamEvent[]) => void; break: () => void }
 
 export function createHeldStream(): HeldStream {
@@ -64,8 +64,8 @@ export function createHeldStream(): HeldStream {
 const encoder = new TextEncoder()
 
 /**
- * A runner that speaks the contract: requests are parsed with the routes' schemas, answers checked against them, so a
- * test cannot pass with a shape that the real runner would not send.
+ * A runner for tests. It parses requests and responses with the schemas of the contract, so a test cannot pass with a shape
+ * that the real runner would not send.
  */
 export function createFakeRunner(first: Answers = {}): FakeRunner {
   let answers: Answers = { ...DEFAULTS, ...first }
@@ -180,7 +180,7 @@ export function createFakeRunner(first: Answers = {}): FakeRunner {
 
 function findRoute(method: string, path: string): [RouteName, Record<string, string>] {
   const segments = path.split('/')
-  // Routes without parameters first: /api/jobs/counts is not a job.
+  // Routes without parameters come first, because /api/jobs/counts is not a job.
   const names = (Object.keys(ROUTES) as RouteName[]).toSorted((a, b) => ROUTES[a].path.split(':').length - ROUTES[b].path.split(':').length)
   for (const name of names) {
     const route: Route = ROUTES[name]
@@ -193,7 +193,7 @@ function findRoute(method: string, path: string): [RouteName, Record<string, str
   throw new Error(`no route for ${method} ${path}`)
 }
 
-/** A set-up workspace with nothing in it. */
+/** The responses of an empty workspace. */
 const DEFAULTS: Answers = {
   countJobs: () => ({ pending: 0, running: 0, awaiting_approval: 0, awaiting_child: 0 }),
   listJobs: () => ({ jobs: [], nextCursor: null }),

@@ -10,18 +10,18 @@ import { Toasts } from '../ui/Toasts.tsx'
 import { createFakeRunner, type FakeRunner } from './fake-runner.ts'
 
 export type RenderOptions = {
-  /** The route that the screen stands on, and the address to open: `/jobs/:jobId` and `/jobs/1`. */
+  /** The route of the screen and the path to open, such as `/jobs/:jobId` and `/jobs/1`. */
   route?: string
   path?: string
   runner?: FakeRunner
   desktop?: Partial<Desktop>
-  /** Other screens, by their routes, for what leads from one to another. */
+  /** More screens by their routes, for tests that navigate. */
   more?: Record<string, Component>
 }
 
 export type Rendered = ReturnType<typeof render> & { runner: FakeRunner; user: UserEvent; path: () => string }
 
-/** Shows a screen as the app does: with the real client, cache, events and router, against a fake runner. */
+/** Renders a screen with the real client, cache, events and router, against a fake runner. */
 export function renderScreen(screen: Component, options: RenderOptions = {}): Rendered {
   const runner = options.runner ?? createFakeRunner()
   const history = createMemoryHistory()
@@ -43,7 +43,7 @@ export function renderScreen(screen: Component, options: RenderOptions = {}): Re
   return Object.assign(view, { runner, user: userEvent.setup(), path: () => history.get() })
 }
 
-/** Shows a part of the design system alone. */
+/** Renders a part of the design system alone. */
 export function renderPart(part: () => JSX.Element): ReturnType<typeof render> & { user: UserEvent } {
   return Object.assign(render(part), { user: userEvent.setup() })
 }

@@ -5,16 +5,16 @@ import { LANGUAGES } from '../../resources/locales/texts.ts'
 import { changeLanguage, loadTexts } from '../lib/language.ts'
 import { dismissAllToasts } from '../ui/Toasts.tsx'
 
-// Ends what would never come, and is not to be what a busy machine is late for.
+// Long enough for a busy machine. It only ends waits that would never end.
 configure({ asyncUtilTimeout: 60_000 })
 
-// A test may change the language and look at once.
+// A test may change the language and check the texts at once.
 await Promise.all(LANGUAGES.map((language) => loadTexts(language)))
 
-// Files share the modules of the page, and so what these remember.
+// Test files share the page's modules, and so their state.
 afterEach(() => {
   cleanup()
-  // What Kobalte says to screen readers stays for seconds in the page that files share.
+  // Kobalte's announcements for screen readers stay in the page for seconds.
   for (const said of document.querySelectorAll('[data-live-announcer] [role=log]')) said.replaceChildren()
   dismissAllToasts()
   changeLanguage('system')
@@ -24,7 +24,7 @@ afterEach(() => {
   for (const key of keys) dispatchEvent(new StorageEvent('storage', { key }))
 })
 
-// What jsdom leaves out because it has no layout.
+// Parts of the DOM that jsdom lacks, because it has no layout.
 globalThis.ResizeObserver ??= class {
   observe() {}
   unobserve() {}
@@ -40,7 +40,7 @@ window.matchMedia ??= (query: string) =>
     addListener() {},
     removeListener() {},
   })
-// A listed scroller without layout is zero high and would show no rows.
+// Without a layout, a virtual list has no height and would show no rows.
 for (const [height, width] of [
   ['offsetHeight', 'offsetWidth'],
   ['clientHeight', 'clientWidth'],

@@ -10,12 +10,12 @@ import type { Delivery, DeliveryDetail, Trigger } from '../../src-runner/contrac
 
 let last = 0
 
-/** A UUID that says which thing it is when a test fails. */
-/** Words that are shown as they are. */
+/** A message that is shown as it is. */
 export function quote(words: string): Message {
   return { code: 'quoted', params: { words } }
 }
 
+/** Returns a new UUID on each call. */
 export function makeId(): string {
   return `00000000-0000-7000-8000-${String(++last).padStart(12, '0')}`
 }

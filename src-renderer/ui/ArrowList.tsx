@@ -1,8 +1,8 @@
 import type { JSX } from 'solid-js'
 
 /**
- * A short list of links or buttons, one in each row. All of them are tab stops; arrows, Home and End move between them.
- * The row's link or button is the first element that carries `data-row`.
+ * A short list with a link or button in each row. All of them are tab stops; arrows, Home and End move between them.
+ * The link or button of a row has the attribute `data-row`.
  */
 export function ArrowList(props: { label: string; class?: string; children: JSX.Element }): JSX.Element {
   let list!: HTMLUListElement
@@ -18,7 +18,7 @@ export function ArrowList(props: { label: string; class?: string; children: JSX.
     target.focus()
   }
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- its rows hold the focus; the list only hears their arrows
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- its rows have the focus; the list only handles their arrow keys
     <ul
       ref={(element) => {
         list = element

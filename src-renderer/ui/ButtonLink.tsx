@@ -3,7 +3,7 @@ import { Show, splitProps } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import { type ButtonLook, buttonClass } from './Button.tsx'
 
-/** Goes somewhere, so it is a link, but looks like a button. */
+/** A link that looks like a button. */
 export function ButtonLink(props: ButtonLook & AnchorProps) {
   const [own, rest] = splitProps(props, ['variant', 'size', 'icon', 'class', 'children'])
   return (

@@ -16,12 +16,12 @@ export type ComboboxProps = FieldProps & {
   onValue: (value: string | null) => void
   placeholder?: string
   disabled?: boolean
-  /** So many are listed at most; the rest is found by typing more. For lists so long that drawing them would be felt. */
+  /** The most options listed at once, for lists that would be slow to render. Typing more finds the rest. */
   limit?: number
   class?: string
 }
 
-/** One of many, found by typing; all of them until something else than the chosen one is typed. Options of the same group stand under its name. */
+/** Choice of one of many by typing. Lists all options until the text differs from the chosen one. Options are grouped by name. */
 export function Combobox(props: ComboboxProps) {
   const [isEmpty, setEmpty] = createSignal(false)
   const groups = (): Group[] => {
@@ -36,7 +36,7 @@ export function Combobox(props: ComboboxProps) {
   const chosen = () => props.options.find((option) => option.value === props.value) ?? null
   const matches = (option: ComboOption, query: string) => matchesWords(`${option.group} ${option.label} ${option.value}`, query)
   let listed: { query: string; options: ComboOption[]; values: Set<string> } | undefined
-  /** Kobalte asks of each option alone, so which ones are within the limit is worked out once for each query. */
+  /** Kobalte filters each option by itself, so the options within the limit are computed once for each query. */
   const isListed = (option: ComboOption, typed: string) => {
     const query = typed === chosen()?.label ? '' : typed
     if (props.limit === undefined) return matches(option, query)
@@ -46,7 +46,7 @@ export function Combobox(props: ComboboxProps) {
     }
     return listed.values.has(option.value)
   }
-  // Kobalte's own are always English.
+  // Kobalte's own texts are always English.
   const announcements = () =>
     ({
       triggerLabel: t('common.combobox.show'),

@@ -1,4 +1,4 @@
-// Kobalte's AlertDialog is the Dialog object with another Content put into it: importing it would make every dialog an alert.
+// Importing Kobalte's AlertDialog replaces the Content of its Dialog object, which would make every dialog an alert dialog.
 import { Dialog as Kobalte } from '@kobalte/core/dialog'
 import { createSignal, type JSX, Show } from 'solid-js'
 import { t } from '../lib/language.ts'
@@ -16,14 +16,14 @@ export type ConfirmDialogProps = {
   /** Left out: "Cancel". */
   cancel?: string
   tone?: 'plain' | 'bad'
-  /** The dialog closes when it resolves; when it rejects, the dialog stays and shows why. */
+  /** When it resolves, the dialog closes. When it rejects, the dialog shows why and stays open. */
   onConfirm: () => Promise<unknown> | void
-  /** The sentence for whatever `onConfirm` threw. */
+  /** The sentence for an error of `onConfirm`. */
   describeError?: (thrown: unknown) => string
 }
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  // Onto Cancel: Enter by habit must not delete anything.
+  // Cancel gets the focus, so that pressing Enter by habit deletes nothing.
   const focus = createDialogFocus((dialog) => dialog.querySelector('button'))
   const [busy, setBusy] = createSignal(false)
   const [problem, setProblem] = createSignal<string | null>(null)

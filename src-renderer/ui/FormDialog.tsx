@@ -3,16 +3,16 @@ import { t } from '../lib/language.ts'
 import { Button } from './Button.tsx'
 import { Dialog, type DialogProps } from './Dialog.tsx'
 
-/** A dialog that asks for something: fields, a way out, and one button that sends them, as Enter does. */
+/** A dialog with fields. Its button, or Enter, sends them. */
 export function FormDialog(
   props: Pick<DialogProps, 'title' | 'description' | 'size' | 'onClose'> & {
-    /** What the button says that sends it. */
+    /** The label of the button that sends the fields. */
     submit: string
     onSubmit: () => void
     isRunning: boolean
-    /** In place of the button that closes it. */
+    /** Replaces the button that closes the dialog. */
     cancel?: JSX.Element
-    /** Something else that can be done, on the other side. */
+    /** Another action, on the other side. */
     aside?: JSX.Element
     children: JSX.Element
   },

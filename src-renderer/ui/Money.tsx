@@ -2,7 +2,7 @@ import { Show } from 'solid-js'
 import { moneyText } from '../../resources/locales/numbers.ts'
 import { locale, t } from '../lib/language.ts'
 
-/** What was spent. Not priced: said so, never shown as nothing. */
+/** A cost. An unpriced one is shown as such, never as zero. */
 export function Money(props: { usd: number; priced?: boolean; class?: string }) {
   const priced = () => props.priced !== false
   return (

@@ -1,6 +1,6 @@
 import { type JSX, Show } from 'solid-js'
 
-/** The head of a screen: its name, a line about it, and what can be done. */
+/** The header of a screen: its name, a line about it, and its actions. */
 export function PageHeader(props: { title: JSX.Element; description?: JSX.Element; actions?: JSX.Element; leading?: JSX.Element }) {
   return (
     <header class="flex min-h-16 flex-wrap items-center gap-x-4 gap-y-3 pb-5">

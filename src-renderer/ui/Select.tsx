@@ -14,12 +14,12 @@ export type SelectProps<V extends string> = FieldProps & {
   placeholder?: string
   disabled?: boolean
   size?: 'sm' | 'md'
-  /** No border of its own, where something around it has one. */
+  /** Without a border, inside something that has one. */
   bare?: boolean
   class?: string
 }
 
-/** One of a few; `onValue` hears only of a change (Kobalte also reports a value that it was given). For more than a dozen use `Combobox`. */
+/** Choice of one of up to a dozen; use `Combobox` for more. `onValue` is called only for a change; Kobalte also reports set values. */
 export function Select<V extends string>(props: SelectProps<V>) {
   const chosen = () => props.options.find((option) => option.value === props.value) ?? null
   return (

@@ -1,7 +1,7 @@
 import { createSignal, For, type JSX, onCleanup, onMount, Show } from 'solid-js'
 import { t } from '../lib/language.ts'
 
-/** Below this a placeholder would only flicker. */
+/** A placeholder for a shorter time would only flicker. */
 export const SKELETON_AFTER_MS = 300
 
 /** Shows its content only when it has been there for 300 ms. */
@@ -14,7 +14,7 @@ export function Late(props: { children: JSX.Element }) {
   return <Show when={late()}>{props.children}</Show>
 }
 
-/** Bars in the place of text or rows to come. */
+/** Bars in place of text or rows that load. */
 export function Skeleton(props: { rows?: number; class?: string }) {
   return (
     <div class={props.class} role="status" aria-label={t('common.loading')}>

@@ -1,7 +1,7 @@
 import { Switch as Kobalte } from '@kobalte/core/switch'
 import { Show } from 'solid-js'
 
-/** A setting that takes effect at once. The words stand at the left, the switch at the right, and a press anywhere turns it. */
+/** A setting that takes effect at once. The label is at the left, the switch at the right; pressing either toggles it. */
 export function Switch(props: {
   label: string
   hint?: string

@@ -3,7 +3,7 @@ import { For, type JSX, Show } from 'solid-js'
 
 export type Tab<V extends string> = { value: V; label: string; count?: number; content: () => JSX.Element }
 
-/** Tabs of one thing. What is chosen belongs into the URL, so it comes in and goes out. */
+/** Tabs. The chosen one belongs in the URL, so it is passed in. */
 export function Tabs<V extends string>(props: { label: string; tabs: Tab<V>[]; value: V; onValue: (value: V) => void; class?: string }) {
   return (
     <Kobalte value={props.value} onChange={(value) => props.onValue(value as V)} class={`flex min-h-0 flex-col ${props.class ?? ''}`}>

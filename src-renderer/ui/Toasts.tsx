@@ -12,7 +12,7 @@ const [toasts, setToasts] = createSignal<Shown[]>([])
 const READING_MS = 6000
 let lastId = 0
 
-/** Tells of something that happened elsewhere. What happened where the person looks is said there, in place. */
+/** Announces something that happened elsewhere. Results of what the person looks at are shown in place. */
 export function toast(next: Toast): void {
   const id = ++lastId
   setToasts((shown) => [...shown.slice(-3), { ...next, id }])
@@ -27,7 +27,7 @@ export function dismissAllToasts(): void {
   setToasts([])
 }
 
-/** Stands once in the page. */
+/** Rendered once in the page. */
 export function Toasts() {
   return (
     <Portal>

@@ -2,7 +2,7 @@ import { Tooltip as Kobalte } from '@kobalte/core/tooltip'
 import { type JSX, Show } from 'solid-js'
 import { KeyHint } from './KeyHint.tsx'
 
-/** A word of explanation on hover and focus. Never the only place where something is said. */
+/** A short explanation on hover and focus. Never the only place that says something. */
 export function Tooltip(props: { text: JSX.Element; keys?: string; children: JSX.Element; class?: string }) {
   return (
     <Kobalte openDelay={400} closeDelay={50} gutter={6} ignoreSafeArea>

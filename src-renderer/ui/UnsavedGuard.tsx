@@ -2,12 +2,12 @@ import { type BeforeLeaveEventArgs, useBeforeLeave } from '@solidjs/router'
 import { createSignal, type JSX, onCleanup, onMount } from 'solid-js'
 import { ConfirmDialog } from './ConfirmDialog.tsx'
 
-/** Another part of the same page is chosen: nothing is left behind. */
+/** The new address is a part of the same page, so no changes are lost. */
 function staysOn({ from, to }: BeforeLeaveEventArgs): boolean {
   return typeof to === 'string' && new URL(to, `http://page${from.pathname}`).pathname === from.pathname
 }
 
-/** Leaving with unsaved changes is asked about, in the page and when the window closes. */
+/** Asks before unsaved changes are left, in the page and when the window closes. */
 export function UnsavedGuard(props: { isDirty: () => boolean; title: string; leave: string; children: JSX.Element }): JSX.Element {
   const [leave, setLeave] = createSignal<(() => void) | null>(null)
   useBeforeLeave((event) => {

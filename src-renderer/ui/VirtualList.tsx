@@ -11,18 +11,18 @@ export type VirtualListProps<T> = {
   row: (item: T, isActive: () => boolean) => JSX.Element
   /** Enter or click. */
   onOpen?: (item: T) => void
-  /** Called near the end; the list says when there is more. */
+  /** Called near the end of the list while there is more. */
   onMore?: () => void
   hasMore?: boolean
   isLoadingMore?: boolean
-  /** The element that scrolls, for a screen that needs to know where the person is. */
+  /** The element that scrolls, for a screen that needs the scroll position. */
   frame?: (frame: HTMLDivElement) => void
   class?: string
 }
 
 /**
- * A long list that keeps only what is in sight in the page. It is one tab stop: arrows, Home, End and Page keys move,
- * Enter opens. Rows have a fixed height, so nothing shifts while it scrolls.
+ * A long list that renders only the visible rows. It is one tab stop: arrows, Home, End and the Page keys move, Enter opens.
+ * Rows have a fixed height, so nothing shifts while it scrolls.
  */
 export function VirtualList<T>(props: VirtualListProps<T>) {
   let frame!: HTMLDivElement
@@ -38,7 +38,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
       const item = props.items[index]
       return item === undefined ? index : props.keyOf(item)
     },
-    // What the first paint and a page without layout (a test) go by.
+    // For the first paint, and for tests, which have no layout.
     initialRect: { width: 800, height: 600 },
   })
   const activeIndex = () => props.items.findIndex((item) => props.keyOf(item) === activeKey())
@@ -52,12 +52,12 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     virtualizer.scrollToIndex(bounded)
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    // Keys on a button or link inside of a row are that button's.
+    // Keys on a button or link inside a row belong to it.
     if (event.target !== frame && (event.target as HTMLElement).role !== 'option') return
     const page = Math.max(1, Math.floor(frame.clientHeight / props.rowHeight) - 1)
     const steps: Record<string, () => void> = {
       ArrowDown: () => moveTo(activeIndex() + 1),
-      // On the first row it is left to whoever is above the list.
+      // On the first row, the key belongs to what is above the list.
       ...(activeIndex() > 0 && { ArrowUp: () => moveTo(activeIndex() - 1) }),
       PageDown: () => moveTo(activeIndex() + page),
       PageUp: () => moveTo(activeIndex() - page),
@@ -106,7 +106,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
             return (
               <Show when={item()} keyed>
                 {(shown) => (
-                  // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the list itself holds the focus and hears the keys
+                  // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the list itself has the focus and handles the keys
                   <div
                     ref={(row) => {
                       row.style.height = `${props.rowHeight}px`

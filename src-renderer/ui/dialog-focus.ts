@@ -1,8 +1,8 @@
 import { untrack } from 'solid-js'
 
 /**
- * Where the focus goes when a dialog opens and where it returns to. Our dialogs are opened by state, not by a trigger of
- * their own, so what had the focus before has to be remembered here.
+ * Moves the focus into a dialog that opens, and back when it closes. Our dialogs open by state, without a trigger of their
+ * own, so the element that had the focus is remembered here.
  */
 export function createDialogFocus(chooseFirst: (dialog: HTMLElement) => HTMLElement | null) {
   let before: Element | null = null
@@ -11,7 +11,7 @@ export function createDialogFocus(chooseFirst: (dialog: HTMLElement) => HTMLElem
       const dialog = event.currentTarget as HTMLElement
       before = document.activeElement
       event.preventDefault()
-      // Kobalte sends this event from inside an effect: whatever a field reads when it gets the focus would make that
+      // Kobalte sends this event from inside an effect: a signal that a field reads on focus would make that
       // effect run again, which closes and opens the scope.
       untrack(() => {
         const first = chooseFirst(dialog)
@@ -29,7 +29,7 @@ export function createDialogFocus(chooseFirst: (dialog: HTMLElement) => HTMLElem
   }
 }
 
-/** The first field of a dialog's body; never Close, which would be the first of its buttons. */
+/** The first field of a dialog's body; never Close, which is its first button. */
 export function firstField(dialog: HTMLElement): HTMLElement | null {
   return dialog.querySelector<HTMLElement>('[data-dialog-body] :is(input, textarea, select, [aria-haspopup=listbox]):not(:disabled)')
 }

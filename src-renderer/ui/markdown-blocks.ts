@@ -1,19 +1,19 @@
 import { Lexer, Marked, type Token, type Tokens } from 'marked'
 
-/** A top-level block: code is kept as text so that it can grow without being built again; the rest is HTML, not yet trusted. */
+/** A top-level block. Code is kept as text, so that it can grow without being rendered again. The rest is untrusted HTML. */
 export type MarkdownBlock = { kind: 'html'; html: string } | { kind: 'code'; lang: string; text: string }
 
 export type MarkdownBlocks = {
   /**
-   * The blocks of `text`. While `finished` is false and the text only grows, a block that another one follows is
-   * never parsed again. Blocks that did not change are the same objects as in the answer before.
+   * The blocks of `text`. While `finished` is false and the text only grows, only the last block is parsed again. Blocks
+   * that did not change are the same objects as in the last result.
    */
   update(text: string, finished: boolean): readonly MarkdownBlock[]
 }
 
 type Links = Lexer['tokens']['links']
 
-/** The only HTML a model may write itself; everything else it writes as HTML is shown as the text it is. */
+/** The only HTML tags that a model may write. Any other HTML is shown as text. */
 const HARMLESS_TAG = /^<(?:br *\/?|\/?(?:kbd|sub|sup))>$/i
 const HTML_COMMENT = /^<!--[\s\S]*?-->\s*$/
 const FENCE_LANGUAGE = /^[\w+#.-]{1,30}/

@@ -20,25 +20,25 @@ purifier.addHook('afterSanitizeAttributes', (node) => {
   }
   node.setAttribute('href', address)
   node.setAttribute('rel', 'noopener noreferrer nofollow')
-  // Where a link leads is seen before it is followed, whatever its text claims.
+  // The title shows where a link leads, whatever its text claims.
   node.setAttribute('title', address)
 })
 
 /**
- * The HTML as nodes that can do nothing: a short list of text elements, links to http and https alone, no style, no
- * handler, no id, nothing that fetches. The only way text of a model becomes elements.
+ * The HTML as inert nodes: a short list of text elements, links to http and https only, no style, no handler, no id, nothing
+ * that fetches. A model's text becomes elements only through this function.
  */
 export function sanitiseHtml(html: string): DocumentFragment {
   const fragment: DocumentFragment | null = purifier.sanitize(html, {
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ATTRIBUTES,
-    // The pattern below is held against every attribute but these.
+    // The pattern below is checked for every attribute except these.
     ADD_URI_SAFE_ATTR: ['align', 'start'],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     ALLOWED_URI_REGEXP: /^https?:\/\//i,
     RETURN_DOM_FRAGMENT: true,
   })
-  // A <frameset> leaves DOMPurify without a body, and so without an answer.
+  // For a <frameset> DOMPurify has no body and returns nothing.
   return fragment ?? document.createDocumentFragment()
 }

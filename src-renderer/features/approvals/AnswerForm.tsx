@@ -14,7 +14,7 @@ import type { Answering } from './use-answer.ts'
 
 type FormProps = { approval: Approval; answering: Answering; hasKeys: boolean }
 
-/** The answers that this decision takes, as buttons; A and R give the two plain ones where the card has the keys. */
+/** The buttons for answering an approval. While the card has the keys, A approves and R rejects. */
 export function AnswerForm(props: FormProps): JSX.Element {
   const [open, setOpen] = createSignal<'reject' | 'always' | null>(null)
   let answerField: HTMLTextAreaElement | undefined
@@ -46,7 +46,7 @@ export function AnswerForm(props: FormProps): JSX.Element {
     })
   })
 
-  // Opened it is taller.
+  // An opened form is taller.
   const [form, setForm] = createSignal<HTMLDivElement>()
   createEffect(on(open, (now) => now !== null && form()?.scrollIntoView?.({ block: 'nearest' }), { defer: true }))
 
@@ -163,7 +163,7 @@ function Hint(props: { show: boolean; keys: string; dark?: boolean }): JSX.Eleme
   )
 }
 
-/** Enter sends, Shift+Enter begins a new line, Escape leaves. */
+/** Enter sends, Shift+Enter starts a new line, Escape leaves. */
 function sendKeys(send: () => void, leave?: () => void) {
   return (event: KeyboardEvent) => {
     if (event.isComposing) return

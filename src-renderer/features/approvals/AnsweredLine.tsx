@@ -19,7 +19,7 @@ const LOOKS: Record<ApprovalStatus, { icon: Icon; tone: string }> = {
   withdrawn: { icon: CircleSlash, tone: 'text-ink-3' },
 }
 
-/** How a decision ended: a shape and a few words. */
+/** The outcome of an approval: an icon and a few words. */
 export function OutcomeMark(props: { approval: Approval; small?: boolean }): JSX.Element {
   return (
     <span
@@ -31,7 +31,7 @@ export function OutcomeMark(props: { approval: Approval; small?: boolean }): JSX
   )
 }
 
-/** The same with what the person said, as a line of its own. */
+/** The outcome with the person's answer or note. */
 export function AnsweredLine(props: { approval: Approval; compact?: boolean }): JSX.Element {
   return (
     <div role="status" class={`flex min-w-0 flex-col gap-1 ${props.compact ? 'text-xs' : 'text-sm'}`}>
@@ -61,7 +61,7 @@ function Said(props: { name: string; text: string }): JSX.Element {
   )
 }
 
-/** Why an answer was not the one that counted, or could not be handed over, where it was given. */
+/** Why the person's answer did not count, or could not be sent. */
 export function OutcomeNote(props: { outcome: Outcome | null; approval: Approval }): JSX.Element {
   const note = (): { title: string; why: string } | null => {
     if (props.outcome === null || props.outcome.kind === 'mine') return null

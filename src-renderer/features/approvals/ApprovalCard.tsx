@@ -27,22 +27,22 @@ const ICONS: Record<Approval['kind'], Icon> = { tool: Hand, question: CircleHelp
 
 export type ApprovalCardProps = {
   approval: Approval
-  /** The screen is about this decision alone: its keys work wherever the focus is. Elsewhere the card needs the focus. */
+  /** The screen is about this approval: its keys work wherever the focus is. Otherwise the card needs the focus. */
   isFront?: boolean
-  /** Where to go once it is answered. Left out: the focus goes to the next open card. */
+  /** Shown once it is answered. Without it, the focus moves to the next open card. */
   next?: JSX.Element
 }
 
 /**
- * One decision, wherever it is shown: what would happen in one sentence, exactly what would run, what is risky about it, and
- * the answers. Everything else is under Details. It stays in place once answered and says how it ended.
+ * An approval: its effect in one sentence, exactly what would run, the worst risk, and the answers. Everything else is under
+ * Details. Once answered, the card stays in place and shows the outcome.
  */
 export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
   const answering = useAnswer(() => props.approval)
   const [hasFocus, setFocus] = createSignal(false)
   let card!: HTMLElement
   const isOpen = () => props.approval.status === 'pending'
-  // Answered while somebody looked at it, and not from here.
+  // Answered elsewhere while it was shown here.
   const wasOpen = untrack(isOpen)
   const outcome = (): Outcome | null => {
     const own = answering.outcome()
@@ -108,7 +108,7 @@ function askerLine(approval: Approval): string {
 
 const CHANGES_A_FILE = new Set(['write_file', 'edit_file'])
 
-/** Exactly what would run, in its shortest whole form: the command, the change of the file, else the arguments. */
+/** Exactly what would run, as short as possible: the command, the diff of the file, or the arguments. */
 function What(props: { approval: Approval }): JSX.Element {
   const isCall = () => props.approval.kind === 'tool' || props.approval.kind === 'unknown_outcome'
   return (
@@ -141,7 +141,7 @@ function Command(props: { line: string }): JSX.Element {
   )
 }
 
-/** What would change in the file as it is now. Where that cannot be told, or not as a whole, the arguments say what is wanted. */
+/** The diff against the file as it is now. If it is unknown or truncated, the arguments are shown instead. */
 function FileChange(props: { approval: Approval }): JSX.Element {
   const preview = useApprovalPreview(() => props.approval.id)
   const change = () => {

@@ -3,7 +3,7 @@ import type { Approval } from '../../../src-runner/contract/approvals.ts'
 import { KeyedFor } from '../../ui/KeyedFor.tsx'
 import { ApprovalCard } from './ApprovalCard.tsx'
 
-/** What waits, and what was seen waiting here: an answered card says how it ended instead of vanishing. */
+/** Pending approvals, and those that were pending here: an answered card shows its outcome instead of vanishing. */
 export function useSeenOpen(approvals: () => readonly Approval[]): () => Approval[] {
   const seen = new Set<string>()
   return createMemo(() => {
@@ -14,7 +14,7 @@ export function useSeenOpen(approvals: () => readonly Approval[]): () => Approva
   })
 }
 
-/** The decisions of a job, each as its card. */
+/** The approvals of a job as cards. */
 export function ApprovalCards(props: { approvals: readonly Approval[] }): JSX.Element {
   const shown = useSeenOpen(() => props.approvals)
   return (

@@ -5,8 +5,8 @@ import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 
 /**
- * The arguments of a call, all of them and as they are: one by one under their names, texts with their own line breaks,
- * everything else as JSON. Nothing is folded away or drawn as markup, and signs that hide are written out.
+ * All arguments of a call under their names: strings with their line breaks, everything else as JSON. Nothing is folded away
+ * or rendered as markup, and hidden characters are written out.
  */
 export function Arguments(props: { args: unknown; compact?: boolean }): JSX.Element {
   const entries = (): [string, unknown][] => {
@@ -74,7 +74,7 @@ function Value(props: { name: string; value: unknown; compact?: boolean }): JSX.
   )
 }
 
-/** A command, say: read word by word, since as JSON its line breaks and quotes would have to be decoded in the head. */
+/** A list of strings, such as a command, is shown word by word, because escaped JSON is hard to read. */
 function isListOfTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.length > 0 && value.every((part) => typeof part === 'string')
 }

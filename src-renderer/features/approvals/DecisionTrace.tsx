@@ -23,7 +23,7 @@ export function VerdictMark(props: { verdict: TraceEntry['verdict']; size?: numb
   )
 }
 
-/** Who said it, and its sentence. A rule's sentence says by itself that it is a rule. */
+/** The source of a trace entry and its sentence. The sentence of a rule names the rule itself. */
 export function TraceEntryText(props: { entry: TraceEntry }): JSX.Element {
   return (
     <span class="min-w-0 wrap-anywhere">
@@ -68,7 +68,7 @@ export function OverruledFold(props: { trace: readonly TraceEntry[] }): JSX.Elem
   )
 }
 
-/** The rule that decided on one call, in one small line of the timeline. */
+/** The trace entry that decided on a call, as a small line of the timeline. */
 export function DecisionLine(props: { decision: Decision }): JSX.Element {
   return (
     <div class="mb-1 ml-1.5 flex min-w-0 flex-col gap-0.5 pl-4">

@@ -8,7 +8,7 @@ import { visibleText } from '../../lib/visible-text.ts'
 
 type Asked = Pick<Approval, 'kind' | 'agentName' | 'tool' | 'facts' | 'question' | 'budget'>
 
-/** What is to be decided, in one line: the effect in words, the question, the limit. */
+/** An approval in one line: the effect of the call, the question, or the limit. */
 export function headlineOf(approval: Asked): string {
   switch (approval.kind) {
     case 'question':
@@ -25,7 +25,7 @@ export function headlineOf(approval: Asked): string {
   }
 }
 
-/** The same at the head of a card, under which the command stands by itself. */
+/** The same for the head of a card, which shows the command separately. */
 export function sentenceOf(approval: Approval): string {
   const effect = approval.facts === null ? undefined : runOf(approval.facts)
   if (commandOf(approval) === null || effect === undefined) return headlineOf(approval)
@@ -35,7 +35,7 @@ export function sentenceOf(approval: Approval): string {
     : t('approvals.runShellIn', { folder: folder!, shell: shell! })
 }
 
-/** What a call would do, in one line. */
+/** The effect of a call in one line. */
 export function effectText({ effectOn, summary }: Pick<CallFacts, 'effectOn' | 'summary'>): string {
   return effectOn === undefined ? visibleText(summary) : messageText(effectOn)
 }
@@ -47,13 +47,13 @@ function runOf({ effectOn }: CallFacts): Run | undefined {
   return typeof effect === 'object' && (effect.code === 'effect_run' || effect.code === 'effect_run_shell') ? effect : undefined
 }
 
-/** The whole command line of a call that runs a program. */
+/** The full command line of a call that runs a program, or null. */
 export function commandOf({ kind, facts }: Pick<Approval, 'kind' | 'facts'>): string | null {
   const isCall = kind === 'tool' || kind === 'unknown_outcome'
   return isCall && facts?.argv !== undefined ? facts.subject : null
 }
 
-/** Whether the head of the card says all that the arguments say. */
+/** Whether the head of the card contains all arguments. */
 export function isSaidWhole(approval: Approval): boolean {
   const { args } = approval
   if (typeof args !== 'object' || args === null) return args === null || args === undefined
@@ -63,7 +63,7 @@ export function isSaidWhole(approval: Approval): boolean {
 
 export type Risk = { text: string; /** Worth a second look. */ isHigh: boolean }
 
-/** What is risky about a call, the worst alone. null: nothing that the sentence above does not say. */
+/** The worst risk of a call, or null when the headline already says everything. */
 export function riskOf(approval: Approval, locale: string): Risk | null {
   if (approval.budget !== null) return { text: budgetSentence(approval.budget, locale), isHigh: false }
   if (approval.kind === 'unknown_outcome') return { text: t('approvals.outcomeText'), isHigh: false }
@@ -89,12 +89,12 @@ export function riskOf(approval: Approval, locale: string): Risk | null {
   return taints.untrusted === null ? null : low(t('approvals.risk.untrusted'))
 }
 
-/** Whether anything can leave the machine by this call. */
+/** Whether the call can send anything out of the machine. */
 function canLeave({ leavesMachine, runsCode, sandboxed }: CallFacts): boolean {
   return leavesMachine || (runsCode && sandboxed !== true)
 }
 
-/** How a decision ended, in a few words. */
+/** The outcome of an approval in a few words. */
 export function endingOf(approval: Pick<Approval, 'kind' | 'status' | 'remember' | 'answer'>): string {
   if (approval.status === 'expired' || approval.status === 'withdrawn') return t(`approvals.done.${approval.status}`)
   const isYes = approval.status === 'approved'

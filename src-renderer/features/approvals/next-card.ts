@@ -1,6 +1,6 @@
 /**
- * The focus goes on from a card that was just answered: to the next open one, else to the field of the talk, else to the card,
- * which says how it ended. Where the person has gone elsewhere meanwhile, it stays.
+ * Moves the focus on from a card that was just answered: to the next open card, else to the composer, else to the card, which
+ * shows the outcome. It leaves the focus alone if the person has moved it elsewhere.
  */
 export function focusNextCard(card: HTMLElement): void {
   queueMicrotask(() => {

@@ -4,7 +4,7 @@ import { ApiError } from '../../api/client.ts'
 import { useResolveApproval } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 
-/** How the person's answer ended. `elsewhere` and `too_late`: it was not the one that counted. */
+/** What came of the person's answer. `elsewhere` and `too_late`: it did not count. */
 export type Outcome = { kind: 'mine' } | { kind: 'elsewhere' } | { kind: 'too_late' } | { kind: 'failed'; why: string }
 
 export type Answer = Pick<ResolveApproval, 'decision'> & Partial<Pick<ResolveApproval, 'note' | 'remember' | 'answer'>>
@@ -15,7 +15,7 @@ export type Answering = {
   outcome: () => Outcome | null
 }
 
-/** Answers one decision and knows what came of it. A second answer while the first is on its way is not sent. */
+/** Answers an approval. A second answer is not sent while the first is under way. */
 export function useAnswer(approval: () => Approval): Answering {
   const resolve = useResolveApproval()
   const [outcome, setOutcome] = createSignal<Outcome | null>(null)

@@ -9,7 +9,7 @@ import { Dynamic } from 'solid-js/web'
 import type { JobChannel } from '../../../src-runner/contract/jobs.ts'
 import type { Icon } from '../../ui/icon.ts'
 
-/** No logos of other companies: their names tell the channels apart. */
+/** No logos of other companies; the names tell the channels apart. */
 const ICONS: Record<JobChannel, Icon> = {
   chat: MessageSquare,
   api: Send,
@@ -22,7 +22,7 @@ const ICONS: Record<JobChannel, Icon> = {
   delegation: Bot,
 }
 
-/** The sign of what a job came in through; the word stands beside it. */
+/** The icon of a job's channel. The name stands beside it. */
 export function ChannelIcon(props: { channel: JobChannel; size?: number }): JSX.Element {
   return (
     <span class="inline-flex shrink-0 text-ink-3">

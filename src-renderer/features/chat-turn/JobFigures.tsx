@@ -12,7 +12,7 @@ type Figures = Pick<
   'model' | 'inputTokens' | 'outputTokens' | 'cachedTokens' | 'costUsd' | 'priced' | 'startedAt' | 'workingMs' | 'workingSince'
 >
 
-/** Model, tokens, cost and time of a job in one quiet line. */
+/** Model, tokens, cost and time of a job in one line. */
 export function JobFigures(props: { job: Figures; estimated?: boolean }): JSX.Element {
   const isDemo = () => props.job.model?.providerId === DEMO_PROVIDER_ID
   return (
@@ -40,7 +40,7 @@ export function JobFigures(props: { job: Figures; estimated?: boolean }): JSX.El
   )
 }
 
-/** How long a job has worked, counting on while it does. The time in which it waits does not count. */
+/** The working time of a job, counting while it works. Waiting does not count. */
 export function JobTime(props: { job: Pick<Figures, 'startedAt' | 'workingMs' | 'workingSince'>; class?: string }): JSX.Element {
   return (
     <Show when={props.job.startedAt}>

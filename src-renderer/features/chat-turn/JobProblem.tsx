@@ -12,7 +12,7 @@ const MODEL_TROUBLE = new Set<string>(['agent_has_no_model', 'model_auth', 'mode
 const AGENT_TROUBLE = new Set<string>(['model_not_found', 'model_context_too_long'])
 const LIMITS = new Set<string>(['turn_limit', 'cost_limit', 'time_limit', 'tool_call_limit'])
 
-/** Where the cause of a failed job can be put right, if it can. */
+/** The page on which the cause of a failed job can be fixed, or null. */
 export function fixFor(code: string | null, agentId: string): Fix | null {
   if (code === null) return null
   if (MODEL_TROUBLE.has(code)) return { label: t('job.fix.models'), href: '/models' }
@@ -21,7 +21,7 @@ export function fixFor(code: string | null, agentId: string): Fix | null {
   return null
 }
 
-/** Why a job failed, in words, with what to do about it. */
+/** Why a job failed, and what to do about it. */
 export function JobProblem(props: {
   job: Pick<Job | JobSummary, 'error' | 'errorMessage' | 'agentId'>
   actions?: JSX.Element

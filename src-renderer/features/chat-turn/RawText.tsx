@@ -4,10 +4,10 @@ import { t } from '../../lib/language.ts'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 
 const FIRST_CHARS = 4000
-/** So much more with each press: a page that is given a megabyte of text at once stands still. */
+/** How much more each press shows. A megabyte of text at once would freeze the page. */
 const MORE_CHARS = 100_000
 
-/** A text exactly as it was, under its name; a long one opens with its beginning and goes on in portions. */
+/** A text exactly as it is, with a label. A long text is shown in parts. */
 export function RawText(props: { label: string; text: string }) {
   const desktop = useDesktop()
   const [shownChars, setShownChars] = createSignal(FIRST_CHARS)
@@ -40,7 +40,7 @@ export function RawText(props: { label: string; text: string }) {
   )
 }
 
-/** Arguments or any other data as text: JSON in lines, a text as it is. */
+/** Any data as text: indented JSON, or a string as it is. */
 export function rawTextOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')
 }

@@ -1,7 +1,7 @@
 import { t } from '../../lib/language.ts'
 import { Fold } from '../../ui/Fold.tsx'
 
-/** What the model thought before it answered: folded, because the answer is what counts. */
+/** The model's reasoning, folded away. */
 export function Reasoning(props: { text: string }) {
   return (
     <Fold label={t('turn.reasoning')}>

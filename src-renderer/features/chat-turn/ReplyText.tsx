@@ -4,7 +4,7 @@ import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { Markdown } from '../../ui/Markdown.tsx'
 
-/** What a model wrote. Its links open outside, after asking: in the app the desktop asks, in a browser this page does. */
+/** A model's text. Opening a link asks first: in the app the desktop asks, in a browser this component. */
 export function ReplyText(props: { text: string; streaming?: boolean }) {
   const desktop = useDesktop()
   const [asked, setAsked] = createSignal<string | null>(null)

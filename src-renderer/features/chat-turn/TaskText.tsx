@@ -5,15 +5,15 @@ import { RawText } from './RawText.tsx'
 const FOLD_CHARS = 900
 
 type Props = {
-  /** As an agent is given it. */
+  /** The agent's input. */
   given: string
-  /** What a person knows of it; null where nothing is put around it for the agent. */
+  /** The person's own text, or null when the agent's input adds nothing to it. */
   plain: string | null
-  /** No agent has been given it yet. */
+  /** No agent has received it yet. */
   isPreview?: boolean
 }
 
-/** The words that a person knows; what is put around them for the agent is shown on request. */
+/** The person's own text of a task. The agent's whole input is shown on request. */
 export function TaskText(props: Props) {
   const [isWhole, setWhole] = createSignal(false)
   const [showsGiven, setShowsGiven] = createSignal(false)

@@ -59,7 +59,7 @@ const STATE_TONES: Record<ToolItem['state'], string> = {
 
 const LINES_SHOWN = 12
 
-/** The last lines of what a program says, while it runs; all of it stands in the answer afterwards. */
+/** The last lines of a running program's output. Afterwards, the result holds all of it. */
 function RunningOutput(props: { text: string }) {
   const lastLines = () => visibleText(props.text.trimEnd().split('\n').slice(-LINES_SHOWN).join('\n'))
   return (
@@ -73,11 +73,11 @@ function RunningOutput(props: { text: string }) {
   )
 }
 
-/** A call that took less was simply quick. */
+/** Shorter durations are not shown. */
 const WORTH_SAYING_MS = 100
 
-/** One call, one line: what it did in words. Opened, it shows exactly what was asked and answered. */
-export function ToolLine(props: { item: ToolItem; /** The job has ended: what waited is not run any more. */ isOver: boolean }) {
+/** A tool call as one line of text. Unfolded, it shows the exact arguments and the output. */
+export function ToolLine(props: { item: ToolItem; /** The job has ended, so a waiting call does not run any more. */ isOver: boolean }) {
   const [open, setOpen] = createSignal(false)
   const detailsId = createUniqueId()
   const stateWord = () => t(`turn.toolState.${props.isOver && props.item.state === 'asked' ? 'skipped' : props.item.state}`)

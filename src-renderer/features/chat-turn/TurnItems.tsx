@@ -10,15 +10,14 @@ import { ToolLine } from './ToolLine.tsx'
 import type { TextItem, ToolItem, TurnItem } from './turn.ts'
 
 /**
- * What an agent said and did, in order: text as it was written, calls folded into one line each. `doing` says what
- * goes on while no text comes.
+ * What an agent said and did, in order: its text, and each tool call as one line. `doing` is shown while no text comes.
  */
 export function TurnItems(props: {
   items: readonly TurnItem[]
   doing: string | null
   isOver: boolean
   decisions?: readonly Approval[]
-  /** How a decision is shown, in its place in the turn. */
+  /** Renders an approval in its place in the turn. */
   card?: (approval: () => Approval) => JSX.Element
 }): JSX.Element {
   return (
@@ -37,7 +36,7 @@ export function TurnItems(props: {
   )
 }
 
-/** Text that comes says by itself what is being done. */
+/** Whether the model is writing text. Then nothing else says what the job does. */
 export function isWriting(items: readonly TurnItem[]): boolean {
   const last = items.at(-1)
   return last?.kind === 'text' && last.live && last.text !== ''

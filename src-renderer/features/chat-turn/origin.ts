@@ -4,24 +4,24 @@ import { DeliveryContext } from '../../../src-runner/contract/triggers.ts'
 import { cachedFormat } from '../../../resources/locales/numbers.ts'
 import { t } from '../../lib/language.ts'
 
-/** The webhook or schedule that started a job, and where that can be looked at. */
+/** The webhook or schedule that started a job. */
 export type Origin = {
   name: string
-  /** To the very delivery or due time. */
+  /** Links to the delivery or the scheduled run. */
   href: string
-  /** What there is to say of it beyond its name. */
+  /** More about it: the name of the event, or the due time. */
   note: string | null
-  /** What a person should know of it, such as placeholders that stayed empty. */
+  /** A warning, such as placeholders that stayed empty. */
   warning: string | null
 }
 
-/** null: nobody but a person or another agent started it. */
+/** Returns null when a person or another agent started the job. */
 export function originOf(job: Job, locale: string): Origin | null {
   if (job.channel === 'webhook' && job.triggerId !== null) {
     const context = DeliveryContext.safeParse(job.context).data
     return {
       name: context?.trigger.name ?? t('common.channel.webhook'),
-      // Without a context the inbox finds the delivery by the job.
+      // Without a context, the inbox finds the delivery by the job.
       href: `/automations/webhooks/${job.triggerId}?${context === undefined ? `job=${job.id}` : `delivery=${context.deliveryId}`}`,
       note: context?.eventName ?? null,
       warning:

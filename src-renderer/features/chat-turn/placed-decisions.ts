@@ -3,7 +3,7 @@ import type { TurnItem } from './turn.ts'
 
 export type TurnRow = TurnItem | { kind: 'decision'; key: string; approval: Approval }
 
-/** Each decision once: under the call that it is about, and at the end while that is not known or where there is none. */
+/** Places each approval once: under its call, or at the end when it has none or the call is not known yet. */
 export function withDecisions(items: readonly TurnItem[], approvals: readonly Approval[]): TurnRow[] {
   const placed = new Set<string>()
   const rowOf = (approval: Approval): TurnRow => ({ kind: 'decision', key: `decision:${approval.id}`, approval })
@@ -15,7 +15,7 @@ export function withDecisions(items: readonly TurnItem[], approvals: readonly Ap
   return [...rows, ...approvals.filter(({ id }) => !placed.has(id)).map(rowOf)]
 }
 
-/** Some providers number their calls again in each reply: one that was answered before the question is another call. */
+/** Some providers repeat call ids in each reply: a call with a result from before the approval is another call. */
 function isAbout(approval: Approval, item: TurnItem): boolean {
   if (item.kind !== 'tool' || approval.callId !== item.callId) return false
   return item.result === null || item.result.createdAt >= approval.createdAt

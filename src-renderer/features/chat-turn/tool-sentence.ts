@@ -4,7 +4,7 @@ import type { ToolItem } from './turn.ts'
 type ToolForm<K = TextsUnder<'turn.tool'>> = K extends `${infer Kind}.done` ? Kind : never
 export type ToolKind = ToolForm
 
-/** What a tool is about: its kind, and the argument that says on what. */
+/** The kind of each tool, and the argument that names its subject. */
 const TOOLS: Record<string, { kind: ToolKind; subject: string | null; quoted?: true }> = {
   list_files: { kind: 'list', subject: 'path' },
   read_file: { kind: 'read', subject: 'path' },
@@ -26,7 +26,7 @@ const TOOLS: Record<string, { kind: ToolKind; subject: string | null; quoted?: t
   return_result: { kind: 'result', subject: 'summary', quoted: true },
 }
 const CHANGES_FILES = new Set<ToolKind>(['write', 'edit', 'move', 'delete', 'run'])
-/** Kinds that are about a place in a folder: the end of a path is its telling part. */
+/** Kinds whose subject is a path, of which the end is shown. */
 const PATHS = new Set<ToolKind>(['list', 'read', 'write', 'edit', 'move', 'delete'])
 const MAX_SUBJECT_CHARS = 80
 
@@ -34,12 +34,12 @@ export function toolKind(name: string): ToolKind {
   return TOOLS[name]?.kind ?? 'other'
 }
 
-/** Whether a call may have left files behind that were not there, or not so, before. */
+/** Whether a call of this tool may have changed files. */
 export function changesFiles(name: string): boolean {
   return CHANGES_FILES.has(toolKind(name))
 }
 
-/** "Read notes.md": what a call did, or is doing, in words. */
+/** A call as a phrase: "Read notes.md", or while it runs, "Reading notes.md". */
 export function toolSentence(item: Pick<ToolItem, 'name' | 'args' | 'state'>): string {
   const tool = TOOLS[item.name]
   const form = item.state === 'done' ? 'done' : 'doing'
@@ -48,7 +48,7 @@ export function toolSentence(item: Pick<ToolItem, 'name' | 'args' | 'state'>): s
   return t(`turn.tool.${tool.kind}.${form}`, { what: tool.kind === 'move' ? movedText(subject, item.args) : subject })
 }
 
-/** "120 lines": what came of it, as far as the tool's own answer says it. */
+/** A fact from the output of a call, such as "120 lines", or null. */
 export function toolFact(item: Pick<ToolItem, 'name' | 'state' | 'result'>): string | null {
   if (item.state !== 'done' || item.result === null) return null
   const { output } = item.result
@@ -79,7 +79,7 @@ function subjectOf({ name, args }: Pick<ToolItem, 'name' | 'args'>): string | nu
   return tool.quoted ? t('turn.quoted', { text: subject }) : subject
 }
 
-/** A path keeps its end and an address loses its scheme: those are the telling parts. */
+/** Keeps the end of a path, and drops the scheme of an address. */
 function shorten(subject: string, kind: ToolKind): string {
   if (kind === 'fetch') return cut(subject.replace(/^https?:\/\//, ''))
   if (!PATHS.has(kind)) return cut(subject)

@@ -10,10 +10,10 @@ import {
 } from '../../../src-runner/contract/jobs.ts'
 import { joinSteps } from '../../api/steps.ts'
 
-/** What reaches a page about one job, from whichever side, in whatever order. */
+/** News about one job, from the stream or from a fetch, in any order. */
 export type TurnInput =
   | ChatStreamEvent
-  /** A stream was opened again: its first text is all of the reply under way, not more of it. */
+  /** A new stream was opened. Its first text is the whole current reply so far, not a continuation. */
   | { type: 'attached' }
   | { type: 'steps'; steps: readonly Step[] }
 
@@ -21,20 +21,20 @@ type LiveText = { kind: 'text'; seq: number; text: string; /** The next text rep
 type LiveTool = { kind: 'tool'; callId: string; name: string; state: LiveToolState; output: string }
 type LiveToolState = Extract<ChatStreamEvent, { type: 'tool' }>['state']
 
-/** Everything a page knows of one job's work: what is recorded, and what was heard and is not recorded yet. */
+/** What the page knows of one job: its recorded steps, and live news that is not recorded yet. */
 export type TurnState = {
   /** By seq, each once. */
   readonly steps: readonly Step[]
   /** In the order of arrival. */
   readonly live: readonly (LiveText | LiveTool)[]
-  /** What the stream said last about how the job stands: how it ended, or what it waits for. */
+  /** The last `done` of the stream: the job ended, or waits. */
   readonly ending: { status: JobStatus; reply: string; costUsd: number } | null
   readonly error: { code: string; message: Message } | null
 }
 
 export const EMPTY_TURN: TurnState = { steps: [], live: [], ending: null, error: null }
 
-/** Safe against doubled, late and lost news: what is recorded always wins over what was heard. */
+/** Tolerates repeated, late and lost news: recorded steps always win over live news. */
 export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
   switch (input.type) {
     case 'steps':
@@ -46,7 +46,7 @@ export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
         ...state,
         ending: null,
         error: null,
-        // What a tool said so far is told again as well, up to its last part.
+        // The output of running tools comes again too.
         live: state.live.map((entry) => (entry.kind === 'text' ? { ...entry, replay: true } : { ...entry, output: '' })),
       }
     case 'delta':
@@ -64,7 +64,7 @@ export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
       }
     case 'error':
       return { ...state, error: { code: input.error, message: input.message } }
-    // The decisions are read where they are shown: this says only that there are some, which `done` says as well.
+    // Approvals are fetched where they are shown, and `done` says that there are some.
     case 'approval':
     case 'start':
       return state
@@ -88,12 +88,12 @@ function withTool(state: TurnState, tool: LiveTool): TurnState {
   const at = state.live.findIndex((entry) => entry.kind === 'tool' && entry.callId === tool.callId)
   if (at === -1) return { ...state, live: [...state.live, tool] }
   const known = state.live[at] as LiveTool
-  // News that comes late does not make a finished call run again.
+  // Late news does not make a finished call run again.
   if (known.state === tool.state || (tool.state === 'running' && known.state !== 'running')) return state
   return { ...state, live: state.live.with(at, tool) }
 }
 
-/** The end is what is looked at; a program that writes without pause must not fill the page. */
+/** Only the end of an output is kept, because a program may write without end. */
 const MOST_OUTPUT_SHOWN = 20_000
 
 function withOutput(state: TurnState, callId: string, text: string): TurnState {
@@ -103,7 +103,7 @@ function withOutput(state: TurnState, callId: string, text: string): TurnState {
   return { ...state, live: state.live.with(at, { ...tool, output: (tool.output + text).slice(-MOST_OUTPUT_SHOWN) }) }
 }
 
-/** `asked`: the model wants it and nothing is known beyond that. `lost`: it was started and nobody wrote down how it ended. */
+/** `asked`: the model made the call, and nothing else is known. `lost`: it was started, and no outcome was recorded. */
 export type ToolState = 'asked' | 'running' | 'done' | 'failed' | 'denied' | 'lost'
 
 export type TextItem = {
@@ -126,12 +126,12 @@ export type ToolItem = {
   state: ToolState
   startedAt: number | null
   result: ToolResultStep | null
-  /** What it says while it runs. */
+  /** Its output while it runs. */
   output: string
 }
 export type TurnItem = TextItem | ToolItem
 
-/** The job's work in the order it happened. Keys stay the same from the first word heard to the recorded step. */
+/** The items of a job in order. The key of an item stays the same from its first live news to the recorded step. */
 export function turnItems(state: TurnState): TurnItem[] {
   const recorded = recordedItems(state.steps)
   const over = isOver(state)
@@ -148,7 +148,7 @@ export function turnItems(state: TurnState): TurnItem[] {
   return over ? endedItems(items, state) : items
 }
 
-/** The stream said that nothing more comes. A failed job says so with `error` alone. */
+/** Whether the stream said that the job has ended. For a failed job, `error` is enough. */
 function isOver(state: TurnState): boolean {
   return state.error !== null || (state.ending !== null && isTerminal(state.ending.status))
 }
@@ -209,7 +209,7 @@ function liveTool(entry: LiveTool): ToolItem {
   }
 }
 
-/** A call that was running when the job ended is not running any more. Where nothing was heard, the ending stands in. */
+/** The items after the end: no call is running any more, and without any text the reply of `done` is shown. */
 function endedItems(items: TurnItem[], { ending }: TurnState): TurnItem[] {
   const ended = items.map((item): TurnItem => (item.kind === 'tool' && item.state === 'running' ? { ...item, state: 'lost' } : item))
   if (ending === null || ending.reply === '' || ended.some((item) => item.kind === 'text')) return ended
@@ -222,14 +222,14 @@ export type TurnFigures = {
   outputTokens: number
   cachedTokens: number
   costUsd: number
-  /** false: at least one call was to a model without a known price. */
+  /** false: at least one call used a model without a known price. */
   priced: boolean
-  /** At least one call's tokens are our estimate. */
+  /** true: the tokens of at least one call are estimated. */
   estimated: boolean
   calls: number
 }
 
-/** What the recorded model calls used. Models in the order of their first answer. */
+/** Sums up the recorded model calls. Models are in the order of their first reply. */
 export function turnFigures(steps: readonly Step[]): TurnFigures {
   const replies = steps.filter((step): step is ReplyStep => step.kind === 'reply')
   const sum = (of: (step: ReplyStep) => number) => replies.reduce((total, step) => total + of(step), 0)

@@ -8,9 +8,9 @@ import { EMPTY_TURN, reduceTurn, type TurnInput, turnItems, type TurnItem, type 
 export type FollowedTurn = {
   state: Accessor<TurnState>
   items: Accessor<TurnItem[]>
-  /** The recorded steps could not be read. */
+  /** Why the recorded steps could not be fetched. */
   error: Accessor<unknown>
-  /** Recorded steps were asked for and are not there yet. */
+  /** The recorded steps are still being fetched. */
   isPending: Accessor<boolean>
 }
 
@@ -37,7 +37,7 @@ export function useTurn(source: { jobId: () => string | null; wantsSteps: () => 
   createComputed(() => {
     const recorded = steps.data?.steps
     if (recorded === undefined || recorded.length === 0) return
-    // A recorded step never changes, so what is inside of the store may be held as it is.
+    // A recorded step never changes, so the objects inside the store can be kept.
     take({ type: 'steps', steps: [...unwrap(recorded)] })
   })
 

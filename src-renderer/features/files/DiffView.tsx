@@ -3,15 +3,15 @@ import { visibleText } from '../../lib/visible-text.ts'
 import { t } from '../../lib/language.ts'
 import { type DiffLine, parseDiff } from './unified-diff.ts'
 
-/** So many lines stand in the page at first: more of them slow it down and are rarely read. */
+/** How many lines are shown at first. More slow the page down and are rarely read. */
 const FIRST_LINES = 400
 
 const LOOKS = { same: '', add: 'bg-ok-soft', remove: 'bg-bad-soft' }
 const SIGNS = { same: ' ', add: '+', remove: '−' }
 const SIGN_TONES = { same: '', add: 'text-ok', remove: 'text-bad' }
 
-/** What changed in a text, line by line with the numbers of both sides; a sign as well as a colour says which way. */
-export function DiffView(props: { path: string; diff: string; /** The most of it in sight at once. */ height?: string }): JSX.Element {
+/** A diff with the line numbers of both sides. A sign and a colour mark each change. */
+export function DiffView(props: { path: string; diff: string; /** A class for the maximum height. */ height?: string }): JSX.Element {
   const parsed = createMemo(() => parseDiff(props.diff))
   const [all, setAll] = createSignal(false)
   const lines = () => (all() ? parsed().lines : parsed().lines.slice(0, FIRST_LINES))

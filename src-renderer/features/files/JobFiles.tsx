@@ -20,7 +20,7 @@ import { DiffView } from './DiffView.tsx'
 type Change = WrittenFile['change'] | 'moved'
 const TONES: Record<Change, 'ok' | 'accent' | 'bad' | 'plain'> = { added: 'ok', modified: 'accent', deleted: 'bad', moved: 'plain' }
 
-/** The files that a job changed, each with what changed in it and the way back. Not there when it changed none. */
+/** The files that a job changed, each with its diff and an undo. Shows nothing when there are none. */
 export function JobFiles(props: { jobId: string; compact?: boolean }): JSX.Element {
   const answer = useJobFiles(() => props.jobId)
   const files = () => answer.data?.files ?? []
@@ -119,7 +119,7 @@ function FileChanges(props: { jobId: string; file: WrittenFile }): JSX.Element {
   )
 }
 
-/** Undo asks first. A file that somebody changed since is put back only after a second question that says what is lost. */
+/** Undo asks first. For a file that was changed since, it asks a second time and says what is lost. */
 function UndoButton(props: { jobId: string; file: WrittenFile }): JSX.Element {
   const undo = useUndoFile()
   const [isAsking, setAsking] = createSignal(false)

@@ -1,11 +1,11 @@
-/** A line of a diff as it is shown. `gap`: lines in between that did not change. */
+/** A line of a diff. `gap` stands for unchanged lines that are left out. */
 export type DiffLine =
   | {
       kind: 'same' | 'add' | 'remove'
       before: number | null
       after: number | null
       text: string
-      /** The file ends here, without a line end. */ noEnd: boolean
+      /** The file ends here without a newline. */ noEnd: boolean
     }
   | { kind: 'gap'; text: string }
 
@@ -13,7 +13,7 @@ export type ParsedDiff = { lines: DiffLine[]; added: number; removed: number }
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$/
 
-/** Lines of a unified diff with their numbers. Counted by the hunks' own heads, so that a line `--- a` inside of a text stays a line. */
+/** Parses a unified diff. It counts lines by the hunk headers, so that a text line `--- a` is not taken for a header. */
 export function parseDiff(diff: string): ParsedDiff {
   const parsed: ParsedDiff = { lines: [], added: 0, removed: 0 }
   let before = 0

@@ -5,7 +5,7 @@ import { t } from '../../lib/language.ts'
 import { Panel } from '../../ui/Panel.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 
-/** What a job was given of the agent's memory, as it read it then. Not there when it was given none. */
+/** The memories that a job received, as they were then. Shows nothing when there were none. */
 export function JobMemories(props: { jobId: string }): JSX.Element {
   const answer = useJobMemories(() => props.jobId)
   const memories = () => answer.data?.memories ?? []

@@ -28,7 +28,7 @@ type Shelf = 'own' | 'shared'
 const SEARCH_AFTER_MS = 180
 const NAMED_BY_CHARS = 40
 
-/** What an agent remembers, its own and what all share: read, searched, changed, added and deleted by the person. */
+/** The memories of an agent and those of all agents, to search, add, edit and delete. */
 export function MemoryPanel(props: { agent: Agent }): JSX.Element {
   const [shelf, setShelf] = createSignal<Shelf>('own')
   const [typed, setTyped] = createSignal('')

@@ -8,7 +8,7 @@ import { Combobox, type ComboOption } from '../../ui/Combobox.tsx'
 import type { FieldProps } from '../../ui/field.ts'
 import { keyOfModel, modelOfKey } from './model-key.ts'
 
-/** What a model costs, in a few words. */
+/** The price of a model in a few words. */
 export function priceOf(model: Model): string {
   if (model.priceOrigin === 'free') return t('models.picker.free')
   if (model.price === null) return t('common.unpriced')
@@ -26,7 +26,7 @@ export type ModelPickerProps = FieldProps & {
   class?: string
 }
 
-/** Finds a model among all providers by typing. A chosen model that is not listed right now stays chosen. */
+/** Choice of a model of any provider by typing. A chosen model that is not listed now stays chosen. */
 export function ModelPicker(props: ModelPickerProps) {
   const models = useModels()
   const options = createMemo((): ComboOption[] => {

@@ -19,7 +19,7 @@ export function emptyDraft(kind: AddableKind): ProviderDraft {
 
 export type DraftProblems = { name?: string; baseUrl?: string; apiKey?: string }
 
-/** What the person can see is missing, before anything is sent. A stored key need not be typed again. */
+/** The problems that can be found before anything is sent. A stored key need not be typed again. */
 export function problemsOf(draft: ProviderDraft, hasKey: boolean): DraftProblems {
   const problems: DraftProblems = {}
   const url = draft.baseUrl.trim()
@@ -46,9 +46,9 @@ export function ProviderFields(props: {
   onDraft: (draft: ProviderDraft) => void
   problems: DraftProblems
   connect: Connect
-  /** The provider that is changed; absent for a new one. */
+  /** The provider to change; undefined for a new one. */
   existing?: Provider
-  /** Only what cannot be left out. */
+  /** Only the required fields. */
   brief?: boolean
 }) {
   const desktop = useDesktop()

@@ -4,7 +4,7 @@ import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { useModels, useSettings } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
 
-/** Says beside a limit in money which models of these agents have no price, so that it cannot hold their calls. */
+/** Warns beside a spending limit that models of these agents have no price, so that the limit does not cover them. */
 export function UnpricedNote(props: { agents: readonly Pick<Agent, 'model' | 'fallbacks'>[] }) {
   const models = useModels()
   const settings = useSettings()

@@ -1,6 +1,6 @@
 import type { ModelRef } from '../../../src-runner/contract/agents.ts'
 
-/** A model as one text, for lists of choices. A model's own id may contain slashes; a provider's cannot. */
+/** A model as one string, for lists of options. A model id may contain slashes; a provider id cannot. */
 export function keyOfModel(model: ModelRef): string {
   return `${model.providerId}/${model.model}`
 }

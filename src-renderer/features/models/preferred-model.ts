@@ -1,10 +1,10 @@
 import type { Model, ProviderKind } from '../../../src-runner/contract/providers.ts'
 
-/** Models that answer with something else than text, or only with help. */
+/** Models that do not answer with text, or need other input. */
 const NOT_FOR_WORK =
   /embed|rerank|moderation|whisper|tts|audio|realtime|transcri|speech|image|vision-preview|dall-?e|sora|veo|imagen|lyria|aqa|guard|ocr|instruct\b.*base/i
 
-/** What most people want first of a provider: capable enough to use tools well, and not the dearest. */
+/** The families to prefer: good with tools, and not the most expensive. */
 const USUAL: Partial<Record<ProviderKind, RegExp[]>> = {
   anthropic: [/sonnet/i, /opus/i, /haiku/i],
   openai: [/^gpt-\d+(\.\d+)?$/, /^gpt-\d+(\.\d+)?-mini$/, /^gpt-\d/, /^o\d/],
@@ -13,13 +13,13 @@ const USUAL: Partial<Record<ProviderKind, RegExp[]>> = {
 
 const collator = new Intl.Collator('en', { numeric: true })
 
-/** By version, then by the date at the end: `sonnet-4-5-20250929` is newer than `sonnet-4-20250514`. */
+/** Compares by version, then by the date at the end: `sonnet-4-5-20250929` is newer than `sonnet-4-20250514`. */
 function byNewest(a: Model, b: Model): number {
   const version = (model: Model) => model.model.replace(/-\d{8}$/, '')
   return collator.compare(version(b), version(a)) || collator.compare(b.model, a.model)
 }
 
-/** The model to offer first; a person changes it with one click. null when there is none that can work. */
+/** The model to suggest, or null when none is suitable. */
 export function preferredModel(models: readonly Model[]): Model | null {
   const able = models.filter((model) => !NOT_FOR_WORK.test(model.model))
   for (const pattern of USUAL[models[0]?.providerKind ?? 'demo'] ?? []) {

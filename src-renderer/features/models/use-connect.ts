@@ -10,8 +10,8 @@ export type Connected = { provider: Provider; models: Model[] }
 export type NotAccepted = { provider: Provider; message: string }
 
 /**
- * Adds a provider and asks it for its models at once, so that a mistyped key is noticed here and not in the first job.
- * A second try with another key changes the provider that is there already, and does not add another one.
+ * Adds a provider and fetches its models at once, so that a mistyped key is noticed here and not in the first job. Another
+ * try changes the stored provider instead of adding a second one.
  */
 export function useConnect() {
   const { client } = useApi()
@@ -34,14 +34,14 @@ export function useConnect() {
     get isRunning() {
       return isRunning()
     },
-    /** What was thrown on the way, null otherwise. */
+    /** The error of the last try, or null. */
     get error() {
       return error()
     },
     get notAccepted() {
       return notAccepted()
     },
-    /** null: not accepted, or something went wrong; both are then said above. */
+    /** Returns null when the provider did not accept it, or on an error; see the fields above. */
     async connect(wish: CreateProvider, existing?: Provider): Promise<Connected | null> {
       const before = notAccepted()?.provider
       const known = existing ?? (before?.kind === wish.kind ? before : undefined)
@@ -64,14 +64,14 @@ export function useConnect() {
         setRunning(false)
       }
     },
-    /** Takes back what a try that was given up has stored. */
+    /** Deletes the provider that an abandoned try has stored. */
     async giveUp(): Promise<void> {
       const stored = notAccepted()?.provider
       setNotAccepted(null)
       setError(null)
       if (stored !== undefined) await client.call('deleteProvider', { params: { providerId: stored.id } })
     },
-    /** Leaves it stored although it was not accepted. */
+    /** Keeps the stored provider although it did not accept the key. */
     keep(): void {
       setNotAccepted(null)
     },

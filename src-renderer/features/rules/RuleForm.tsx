@@ -17,7 +17,7 @@ type RuleFields = { effect: RuleEffect; tool: string; pattern: string; folder: s
 
 const EFFECTS: RuleEffect[] = ['allow', 'ask', 'deny']
 
-/** A new rule, with what it will say in words before it is written. `agent`: on that agent's page. */
+/** The form for a new rule, with a preview of its sentence. `agent` is set on that agent's page. */
 export function RuleForm(props: {
   agents: readonly Agent[]
   tools: readonly ToolInfo[]
@@ -61,7 +61,7 @@ export function RuleForm(props: {
   const onKey = (event: KeyboardEvent) => {
     if (event.key === 'Escape') return props.onDone()
     if (event.key !== 'Enter' || event.isComposing) return
-    // On an agent's page the form around this one is the agent's.
+    // On an agent's page, Enter would save the agent's form around this one.
     event.preventDefault()
     void save()
   }

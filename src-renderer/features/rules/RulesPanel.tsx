@@ -25,7 +25,7 @@ const EXAMPLE: Partial<RuleText> = { effect: 'allow', tool: 'run_command', patte
 
 type Group = { key: string; title: string; rules: Rule[] }
 
-/** All rules, or with an agent those that hold for it. What is deleted can be brought back for a moment. */
+/** All rules, or those that apply to an agent. Deleting a rule can be undone for a moment. */
 export function RulesPanel(props: { agent: Agent | null }): JSX.Element {
   const agents = useAgents()
   const tools = useTools()

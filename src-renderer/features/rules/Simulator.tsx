@@ -157,14 +157,7 @@ function ArgumentField(props: { field: ToolField; problem: string | null; value:
     <Show
       when={props.field.kind === 'text'}
       fallback={
-        <TextField
-          mono
-          label={label()}
-          placeholder={placeholder()}
-          problem={props.problem}
-          value={props.value}
-          onValue={props.onValue}
-        />
+        <TextField mono label={label()} placeholder={placeholder()} problem={props.problem} value={props.value} onValue={props.onValue} />
       }
     >
       <TextArea mono label={label()} rows={2} maxRows={8} problem={props.problem} value={props.value} onValue={props.onValue} />

@@ -2,10 +2,10 @@ import { COMMAND_NETWORK, type RuleText } from '../../../src-runner/contract/rul
 import { t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 
-/** Whom the sentence says the rule is for. `none`: the place where it is shown says so. */
+/** Whom the sentence names. `none`: its place on the screen already says so. */
 export type RuleScope = 'none' | 'everyone' | 'thisAgent' | { agent: string }
 
-/** A rule as a person would say it. */
+/** A rule as a sentence. */
 export function ruleSentence(rule: RuleText, scope: RuleScope = 'none'): string {
   return t('rules.sentence', {
     effect: rule.effect,
@@ -20,7 +20,7 @@ export function ruleSentence(rule: RuleText, scope: RuleScope = 'none'): string 
   })
 }
 
-/** The same, saying also whom it is for. */
+/** The same with the agents that the rule applies to. */
 export function wholeRuleSentence(rule: RuleText, agentName: string): string {
   return ruleSentence(rule, rule.agentId === null ? 'everyone' : { agent: agentName })
 }

@@ -2,7 +2,7 @@ import type { TextsUnder } from '../../lib/language.ts'
 
 type FieldName = TextsUnder<'rules.simulator.fields'>
 
-/** One argument of a tool in the simulator. `argv`: a command line that is taken apart at its spaces and quotes. */
+/** One argument of a tool in the simulator. `argv`: a command line that is split at spaces and quotes. */
 export type ToolField = {
   argument: string
   label: FieldName
@@ -40,12 +40,12 @@ const FIELDS: Record<string, ToolField[]> = {
   return_result: [{ argument: 'summary', label: 'summary', kind: 'text' }],
 }
 
-/** null: a tool that this page does not know, whose arguments are written as JSON. */
+/** Returns null for a tool that this page does not know; its arguments are typed as JSON. */
 export function fieldsOf(tool: string): ToolField[] | null {
   return FIELDS[tool] ?? null
 }
 
-/** The arguments as the tool takes them. What is left empty is left out. */
+/** The arguments as the tool takes them, without the empty ones. */
 export function argsOf(fields: readonly ToolField[], values: Readonly<Record<string, string>>): Record<string, unknown> {
   return Object.fromEntries(
     fields.flatMap(({ argument, kind }) => {
@@ -56,7 +56,7 @@ export function argsOf(fields: readonly ToolField[], values: Readonly<Record<str
   )
 }
 
-/** A command line as its words: quotes hold words together, a backslash takes the next sign as it is. */
+/** Splits a command line into words. Quotes keep words together; a backslash escapes the next character. */
 export function splitCommand(line: string): string[] {
   const found: string[] = []
   let word: string | null = null

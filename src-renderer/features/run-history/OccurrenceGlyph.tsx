@@ -2,12 +2,12 @@ import { type JSX, Match, Switch } from 'solid-js'
 import type { Occurrence } from '../../../src-runner/contract/schedules.ts'
 import { t } from '../../lib/language.ts'
 
-/** What of a due time its sign tells. */
+/** The fields of a run that its glyph shows. */
 export type Seen = Pick<Occurrence, 'state' | 'jobStatus' | 'quiet'>
 
 type Shape = 'disc' | 'small' | 'triangle' | 'cross' | 'slashed' | 'ring' | 'square' | 'diamond' | 'bars' | 'dashes' | 'target' | 'held'
 
-/** What became of a due time, and for one that ran, what became of the run. Each has a shape of its own; the colour only helps. */
+/** Each outcome has its own shape, so that nobody needs the colour. */
 function lookOf(occurrence: Seen): { shape: Shape; tone: string } {
   switch (occurrence.state) {
     case 'ran':
@@ -40,7 +40,7 @@ function lookOf(occurrence: Seen): { shape: Shape; tone: string } {
   }
 }
 
-/** The small sign of one due time. What it means stands in words beside it or in its label. */
+/** The glyph of one scheduled run. The text beside it, or its label, says what it means. */
 export function OccurrenceGlyph(props: { occurrence: Seen; size?: number }): JSX.Element {
   const look = () => lookOf(props.occurrence)
   return (
@@ -99,7 +99,7 @@ export function OccurrenceGlyph(props: { occurrence: Seen; size?: number }): JSX
   )
 }
 
-/** What became of a due time in a word, with how the run stands where that says more. */
+/** The state of a scheduled run in a word, with the status of its job where that says more. */
 export function occurrenceWord(occurrence: Seen): string {
   const word = t(`automations.schedule.state.${occurrence.state}`)
   const { jobStatus } = occurrence

@@ -3,10 +3,10 @@ import { t } from '../../lib/language.ts'
 import { OccurrenceGlyph } from './OccurrenceGlyph.tsx'
 import { SIGN_OF, type Tally, type TallyKind } from './tally.ts'
 
-/** What has to be looked at stands out from what went as it should. */
+/** Outcomes that need attention stand out. */
 const LOUD: readonly TallyKind[] = ['failed', 'waiting', 'missed', 'skipped_budget']
 
-/** How often each thing happened: a sign, a number and a word for each. */
+/** How often each outcome occurred: a glyph, a number and a word. */
 export function TallyLine(props: { tallies: readonly Tally[]; class?: string }): JSX.Element {
   return (
     <ul class={`flex flex-wrap items-center gap-x-4 gap-y-1 ${props.class ?? ''}`}>

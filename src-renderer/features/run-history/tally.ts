@@ -3,7 +3,7 @@ import type { OccurrenceSum } from '../../../src-runner/contract/schedules.ts'
 import { messageText } from '../../lib/message-text.ts'
 import type { Seen } from './OccurrenceGlyph.tsx'
 
-/** What became of due times, as a person counts it. A run that found nothing new has run. */
+/** The outcomes of scheduled runs, as a person counts them. A no-op result counts as a run. */
 export const TALLY_KINDS = [
   'ran',
   'caught_up',
@@ -21,7 +21,7 @@ export type TallyKind = (typeof TALLY_KINDS)[number]
 
 export type Tally = Pick<OccurrenceSum, 'times' | 'lastAt'> & { reason: Message | null; kind: TallyKind }
 
-/** The sign of each kind, which is that of a due time to which it happened. */
+/** A run of each kind, for its glyph. */
 export const SIGN_OF: Record<TallyKind, Seen> = {
   ran: { state: 'ran', jobStatus: 'completed', quiet: false },
   caught_up: { state: 'caught_up', jobStatus: 'completed', quiet: false },
@@ -53,7 +53,7 @@ function kindOf({ state, jobStatus }: OccurrenceSum): TallyKind {
   }
 }
 
-/** What ran first, then what did not. */
+/** Runs that took place come first. */
 export function tallyOf(sums: readonly OccurrenceSum[]): Tally[] {
   const tallies = new Map<TallyKind, Tally>()
   for (const sum of sums) {
@@ -72,7 +72,7 @@ export function tallyOf(sums: readonly OccurrenceSum[]): Tally[] {
 
 const DID_NOT_RUN: readonly TallyKind[] = ['missed', 'skipped_budget', 'skipped_overlap', 'paused', 'due']
 
-/** Why most of those that did not run did not; null: all of them did. */
+/** The reason of most runs that did not take place, or null when all did. */
 export function whyNot(tallies: readonly Tally[]): string | null {
   const most = tallies.filter(({ kind }) => DID_NOT_RUN.includes(kind)).sort((a, b) => b.times - a.times || b.lastAt - a.lastAt)[0]
   return most === undefined || most.reason === null ? null : messageText(most.reason)
@@ -80,7 +80,7 @@ export function whyNot(tallies: readonly Tally[]): string | null {
 
 const UNDER_WAY: readonly TallyKind[] = ['due', 'going', 'waiting']
 
-/** Its newest due time was missed, and nothing has made up for it or is about to. */
+/** The newest run was missed, and no later run replaces it. */
 export function isBehind(tallies: readonly Tally[]): boolean {
   const missed = tallies.find(({ kind }) => kind === 'missed')
   if (missed === undefined || tallies.some(({ kind }) => UNDER_WAY.includes(kind))) return false

@@ -23,7 +23,7 @@ const SEARCH_AFTER_MS = 200
 const ANY = 'any'
 const FILTER_CLASS = 'w-36 max-sm:w-auto max-sm:min-w-[45%] max-sm:flex-1'
 
-/** Everything that happened, newest first. */
+/** All jobs, the newest first. */
 export function ActivityScreen() {
   const [params, setParams] = useSearchParams<ActivityParams>()
   const navigate = useNavigate()
@@ -31,7 +31,7 @@ export function ActivityScreen() {
   const jobs = useJobs(() => jobFilterOf(filter(), Date.now()))
   const list = useSteadyTop(() => jobs.items)
   const clear = () => setParams({ status: undefined, agent: undefined, channel: undefined, time: undefined, q: undefined })
-  // A page that found nothing among the jobs it looked at says that there are older ones.
+  // A search stops after a number of jobs. A page without a match still says that there are older jobs.
   const looksOn = () => jobs.items.length === 0 && jobs.hasMore && jobs.error === null
   createEffect(() => looksOn() && !jobs.isLoadingMore && jobs.more())
   createEffect(on(filter, () => list.toTop(), { defer: true }))
@@ -100,7 +100,7 @@ export function ActivityScreen() {
   )
 }
 
-/** Somebody who reads further down is not moved by what is new: it waits above until they want to see it. */
+/** New jobs do not move the list under a person who reads further down. They wait above until the person asks for them. */
 function useSteadyTop<T extends { createdAt: number }>(all: () => readonly T[]) {
   const [heldAt, setHeldAt] = createSignal<number | null>(null)
   let frame: HTMLElement | undefined

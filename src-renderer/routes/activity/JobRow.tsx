@@ -15,7 +15,7 @@ import { Time } from '../../ui/Time.tsx'
 
 export const ROW_HEIGHT = 58
 
-/** One job: how it stands, what it was about, what came of it, what it took. */
+/** A job in a list: its status, title, result and cost. */
 export function JobRow(props: { job: JobSummary; isActive: boolean }) {
   const progress = useProgress(() => props.job.id)
   const isDemo = () => props.job.model?.providerId === DEMO_PROVIDER_ID
@@ -73,7 +73,7 @@ export function JobRow(props: { job: JobSummary; isActive: boolean }) {
   )
 }
 
-/** A result in one line: without Markdown markers, which would only be noise there. */
+/** A result in one line, without Markdown markup. */
 function plain(text: string): string {
   return text
     .replaceAll(/^\s*\|[\s:|-]+$/gm, '')

@@ -4,7 +4,7 @@ import { startOfDay } from '../../lib/time.ts'
 
 export type Period = 'today' | 'week' | 'month'
 
-/** What the person asked to see. It lives in the address, so that it can be kept, shared and gone back to. */
+/** The filter of the list. It is kept in the URL, so that it can be bookmarked and gone back to. */
 export type ActivityFilter = { status: JobStatus[]; agent: string | null; channel: JobChannel | null; time: Period | null; q: string }
 
 export type ActivityParams = { status?: string; agent?: string; channel?: string; time?: string; q?: string }
@@ -21,7 +21,7 @@ export type StatusGroup = keyof typeof STATUS_GROUPS
 const PERIODS: readonly string[] = ['today', 'week', 'month'] satisfies Period[]
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Reads an address that anybody may have typed: what it does not understand is left out. */
+/** Reads the filter from a URL, which may be typed by hand: unknown values are left out. */
 export function readFilter(params: ActivityParams): ActivityFilter {
   const statuses = (params.status ?? '').split(',')
   return {
@@ -44,7 +44,7 @@ export function groupOf(status: readonly JobStatus[]): StatusGroup | null {
 
 const DAYS_BEFORE: Record<Period, number> = { today: 0, week: 6, month: 29 }
 
-/** What the runner is asked for. Days begin in the zone of the person. */
+/** The filter of the request. Days begin in the person's time zone. */
 export function jobFilterOf(filter: ActivityFilter, now: number): JobFilter {
   return {
     status: filter.status,

@@ -8,7 +8,7 @@ import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 
-/** Where this agent is reached besides here. */
+/** The chat accounts of an agent. */
 export function AgentChannels(props: { agentId: string }): JSX.Element {
   const channels = useChannels(() => props.agentId)
   return (

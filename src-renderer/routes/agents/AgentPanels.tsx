@@ -95,7 +95,11 @@ export function LimitsPanel(props: PanelProps): JSX.Element {
       description={t('agents.limitsWhy')}
       actions={
         <Show when={LIMIT_FIELDS.some((field) => props.form.fields[field] !== DEFAULT_LIMIT_FIELDS[field])}>
-          <Button size="sm" variant="ghost" onClick={() => LIMIT_FIELDS.forEach((field) => props.form.change(field, DEFAULT_LIMIT_FIELDS[field]))}>
+          <Button
+            size="sm"
+            variant="ghost"
+            onClick={() => LIMIT_FIELDS.forEach((field) => props.form.change(field, DEFAULT_LIMIT_FIELDS[field]))}
+          >
             {t('agents.resetLimits')}
           </Button>
         </Show>

@@ -3,7 +3,7 @@ import { Autonomy } from '../../../src-runner/contract/agents.ts'
 import { t } from '../../lib/language.ts'
 import { Pill } from '../../ui/Pill.tsx'
 
-/** Three levels, each with what it means in words: the choice is too weighty for a name alone. */
+/** The autonomy levels, each with an explanation. */
 export function AutonomyField(props: { value: Autonomy; onValue: (value: Autonomy) => void }): JSX.Element {
   const name = createUniqueId()
   return (

@@ -11,7 +11,7 @@ import { TextField } from '../../ui/TextField.tsx'
 /** Absolute on any system: `/home/me`, `C:\\Users\\me`, `\\\\server\\share`. */
 const ABSOLUTE = /^(?:\/|[a-z]:[\\/]|\\\\)/i
 
-/** The folders an agent may see: chosen in the system's dialog in the app, typed in a browser. */
+/** The folders of an agent: chosen in the system's dialog in the app, typed in a browser. */
 export function FoldersField(props: {
   value: readonly string[]
   onValue: (value: string[]) => void

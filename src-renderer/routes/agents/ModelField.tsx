@@ -12,7 +12,7 @@ import { IconButton } from '../../ui/IconButton.tsx'
 
 type Models = RouteAnswer<'listModels'>
 
-/** What a model is called: the provider's name for it where it gives one. */
+/** The provider's name of a model, if it has one, or the id. */
 export function modelLabel(ref: ModelRef, models: Models | undefined): string {
   const listed = models?.models.find((model) => model.providerId === ref.providerId && model.model === ref.model)
   if (listed !== undefined) return listed.label
@@ -27,7 +27,7 @@ function optionsOf(models: Models | undefined, chosen: readonly ModelRef[]): Com
     note: priceOf(model),
   }))
   const known = new Set(listed.map((option) => option.value))
-  // A model that its provider does not list right now is kept, not silently exchanged.
+  // A model that its provider does not list now is kept.
   const missing = chosen
     .filter((ref) => !known.has(keyOfModel(ref)))
     .map((ref) => ({ value: keyOfModel(ref), label: ref.model, group: t('common.unknown'), note: t('agents.unknownModel') }))
@@ -36,7 +36,7 @@ function optionsOf(models: Models | undefined, chosen: readonly ModelRef[]): Com
 
 const DEFAULT = 'default'
 
-/** One model, or the default one of the workspace. */
+/** One model, or the default model. */
 export function ModelField(props: {
   models: Models | undefined
   value: ModelRef | null
@@ -65,7 +65,7 @@ export function ModelField(props: {
 
 const MAX_FALLBACKS = 5
 
-/** The models to try when the first cannot be reached, in order. */
+/** The models to try, in order, when the first is unavailable. */
 export function FallbacksField(props: {
   models: Models | undefined
   value: readonly ModelRef[]

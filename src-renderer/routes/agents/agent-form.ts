@@ -2,7 +2,7 @@ import { type Agent, type Autonomy, type CreateAgent, DEFAULT_LIMITS, type Model
 import { fieldText, readNumber } from '../../../resources/locales/numbers.ts'
 import { locale, t } from '../../lib/language.ts'
 
-/** What the person writes, as they write it: numbers are text until they are sent. */
+/** The fields as the person types them: numbers are text until they are sent. */
 export type AgentForm = {
   name: string
   avatar: string
@@ -15,7 +15,7 @@ export type AgentForm = {
   maxCostUsd: string
   maxWorkingMinutes: string
   maxToolCalls: string
-  /** Empty: no cap. */
+  /** Empty: no limit. */
   dayUsd: string
   monthUsd: string
 }
@@ -86,7 +86,7 @@ function budgetOf(text: string): number | null {
   return text.trim() === '' ? null : readNumber(text)
 }
 
-/** What can be seen to be wrong before anything is sent. */
+/** The problems that can be found before anything is sent. */
 export function problemsOf(form: AgentForm, locale: string): Partial<Record<AgentField, string>> {
   const problems: Partial<Record<AgentField, string>> = {}
   if (form.name.trim() === '') problems.name = t('agents.problems.nameMissing')
@@ -112,7 +112,7 @@ export function problemsOf(form: AgentForm, locale: string): Partial<Record<Agen
   return problems
 }
 
-/** Which field of the form an issue of the runner is about. */
+/** The field that an issue of the runner is about. */
 export function fieldOfIssue(path: string): AgentField | null {
   const [first, second] = path.replace(/^body\./, '').split('.')
   if (first === 'limits') return second === 'maxWorkingMs' ? 'maxWorkingMinutes' : (LIMIT_FIELDS.find((field) => field === second) ?? null)

@@ -123,7 +123,11 @@ export function ApprovalsScreen(): JSX.Element {
   )
 }
 
-function ScreenHeader(props: { shelf: Shelf; /** undefined: not known. */ pending: number | undefined; onPhoneCard: boolean }): JSX.Element {
+function ScreenHeader(props: {
+  shelf: Shelf
+  /** undefined: not known. */ pending: number | undefined
+  onPhoneCard: boolean
+}): JSX.Element {
   const navigate = useNavigate()
   return (
     <>

@@ -5,7 +5,7 @@ import type { Form } from '../../features/forms/use-form.ts'
 import { t } from '../../lib/language.ts'
 import { Select } from '../../ui/Select.tsx'
 
-/** Who does the work. Without any agent: the way to one. */
+/** The agent that does the work, or a link to create one. */
 export function AgentField(props: { value: string | null; onValue: (agentId: string) => void; problem: string | null }): JSX.Element {
   const agents = useAgents()
   return (

@@ -14,21 +14,21 @@ import type { Icon } from '../../ui/icon.ts'
 import { KeyedFor } from '../../ui/KeyedFor.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 
-/** Rows at first, and as many again whenever somebody wants to see more. */
+/** How many rows are shown at first and with each press of More. */
 const ROWS = 25
-/** More than somebody takes in at one glance: from so many on they can be searched. */
+/** From this many on, there is a search. */
 const MANY = 12
 
-/** The webhooks or the schedules: what the search in the address finds of them, a part at a time, each in a row of its own. */
+/** A list of webhooks or schedules with a search, which is kept in the URL. */
 export function AutomationList<T extends { id: string }>(props: {
   pages: Pages<T>
   kind: 'webhook' | 'schedule'
   icon: Icon
   newHref: string
   exampleHref: string
-  /** What is searched. */
+  /** The text that the search looks in. */
   textOf: (one: T) => string
-  /** Titles of the columns behind the name. */
+  /** The titles of the columns after the name. */
   columns: JSX.Element
   row: (one: Accessor<T>) => JSX.Element
   below?: JSX.Element
@@ -77,7 +77,7 @@ export function AutomationList<T extends { id: string }>(props: {
   )
 }
 
-/** One of them, with its icon and its name in front; the rest of the columns are its children. */
+/** A row: its icon, its name, and the other columns as children. */
 export function AutomationRow(props: {
   href: string
   icon: JSX.Element
@@ -129,7 +129,7 @@ function createFoundPart<T>(pages: Pages<T>, textOf: (one: T) => string): FoundP
     return name === '' ? pages.items : pages.items.filter((one) => matchesWords(textOf(one), name))
   })
   const shown = () => found().slice(0, wanted())
-  // What was not read yet cannot be found.
+  // The search needs all pages.
   createEffect(() => wish() !== '' && pages.hasMore && !pages.isLoadingMore && pages.error === null && pages.more())
   return {
     shown,
@@ -163,7 +163,7 @@ function FindField<T>(props: { part: FoundPart<T>; label: string }): JSX.Element
   )
 }
 
-/** Said where the rows would be, and heard by those who do not see that there are none. */
+/** Says that there are no rows, also to screen readers. */
 function NothingFound<T>(props: { part: FoundPart<T> }): JSX.Element {
   return (
     <p role="status" class={props.part.shown().length === 0 ? 'px-4 py-3 text-ink-3' : 'sr-only'}>

@@ -11,7 +11,7 @@ import { TriggerList } from './webhooks/TriggerList.tsx'
 
 type Shelf = 'webhooks' | 'schedules'
 
-/** What starts work without a person: other programs, and the clock. */
+/** Webhooks and schedules. */
 export function AutomationsScreen(): JSX.Element {
   const params = useParams<{ shelf?: string }>()
   const navigate = useNavigate()

@@ -3,7 +3,7 @@ import ChevronLeft from 'lucide-solid/icons/chevron-left'
 import type { JSX } from 'solid-js'
 import { t } from '../../lib/language.ts'
 
-/** Up to the list that a page belongs to. */
+/** A link to the list that a page belongs to. */
 export function BackLink(props: { to: 'webhooks' | 'schedules' }): JSX.Element {
   return (
     <A

@@ -5,7 +5,7 @@ import { t } from '../../lib/language.ts'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
-/** Asks before an automation is removed for good. Once it is, says so in the list that it was in. */
+/** Asks before an automation is deleted, then returns to its list and confirms it there. */
 export function DeleteDialog(props: {
   from: 'webhooks' | 'schedules'
   name: string

@@ -1,7 +1,7 @@
 import { type JSX, Show } from 'solid-js'
 import { t } from '../../lib/language.ts'
 
-/** What is known of a thing, side by side. */
+/** A list of facts, side by side. */
 export function Facts(props: { children: JSX.Element; footer?: JSX.Element }): JSX.Element {
   return (
     <div class="flex flex-col gap-4 rounded-xl border border-line bg-surface p-4">

@@ -7,7 +7,7 @@ import { t } from '../../lib/language.ts'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Select } from '../../ui/Select.tsx'
 
-/** Whether a run that ended well is told of, and where. Only channels that the agent has are offered. */
+/** Whether to notify about successful runs, and through which of the agent's channels. */
 export function NotifyField(props: {
   agentId: string | null
   isOn: boolean
@@ -24,7 +24,7 @@ export function NotifyField(props: {
   const hasNone = () => channels.data !== undefined && kinds().length === 0
   const options = () => {
     const offered: NotifyVia[] = ['auto', ...kinds()]
-    // What was chosen and is gone since stays to be seen, until something else is chosen.
+    // A chosen channel that is gone stays listed until another is chosen.
     const shown = offered.includes(props.via) ? offered : [...offered, props.via]
     return shown.map((via) => ({ value: via, label: via === 'auto' ? t('automations.notify.auto') : t(`automations.notify.viaOf.${via}`) }))
   }
@@ -35,7 +35,7 @@ export function NotifyField(props: {
         hint={t('automations.notify.hint')}
         checked={props.isOn}
         onChecked={props.onIsOn}
-        // What is on can be turned off, whatever is gone since.
+        // It can be turned off even when the channel is gone.
         disabled={hasNone() && !props.isOn}
       />
       <Show when={hasNone()}>

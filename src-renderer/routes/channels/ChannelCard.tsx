@@ -22,7 +22,7 @@ import { ChannelPeople } from './ChannelPeople.tsx'
 
 const TONES = { off: 'plain', connecting: 'accent', open: 'ok', failing: 'warn', logged_out: 'bad' } as const
 
-/** One account: whether it really works, whose it is, and who may write. */
+/** One account: whether it works, its owner, and who may write. */
 export function ChannelCard(props: { channel: Channel; onNewToken: () => void }) {
   const desktop = useDesktop()
   const change = useUpdateChannel()

@@ -11,7 +11,7 @@ import { Pill } from '../../ui/Pill.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
-/** Who wrote to an account. Those who wait for the person's word come first. */
+/** The people who wrote to an account. Those who wait for an answer come first. */
 export function ChannelPeople(props: { channel: Channel }): JSX.Element {
   const ofRole = (role: ChannelPerson['role']) => props.channel.people.filter((person) => person.role === role)
   const owner = () => ofRole('owner')
@@ -51,7 +51,7 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
   const change = useUpdateChannelPerson()
   const [asking, setAsking] = createSignal<'owner' | 'allowed' | null>(null)
   const name = () => visibleText(props.person.displayName)
-  // Once it is known who the person is, somebody else is hardly them as well.
+  // Once there is an owner, another one is unlikely.
   const hasOwner = () => props.channel.people.some((person) => person.role === 'owner')
   const give = (role: 'owner' | 'allowed' | 'refused') =>
     change.run({ params: { channelId: props.channel.id, personId: props.person.id }, body: { role } })

@@ -15,7 +15,7 @@ import { ChannelCard } from './ChannelCard.tsx'
 import { ConnectDialog } from './ConnectDialog.tsx'
 import { Undeliverable } from './Undeliverable.tsx'
 
-/** Where agents are reached from outside: accounts at chat services, who may write to them, and what could not be said there. */
+/** The accounts at chat services, who may write to them, and the messages that could not be delivered. */
 export function ChannelsScreen() {
   const [search, setSearch] = useSearchParams<{ connect?: string }>()
   const channels = useChannels()
@@ -23,7 +23,7 @@ export function ChannelsScreen() {
   const [newTokenFor, setNewTokenFor] = createSignal<Channel | null>(null)
   const all = () => channels.data?.channels ?? []
   const hasAgents = () => (agents.data?.agents.length ?? 0) > 0
-  // In the address, so that "Connect" elsewhere can name the agent.
+  // In the URL, so that "Connect" on another screen can name the agent.
   const connect = (agentId = '') => setSearch({ connect: agentId === '' ? '1' : agentId })
   return (
     <Screen width="medium">

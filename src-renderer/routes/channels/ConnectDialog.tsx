@@ -16,10 +16,10 @@ import { TextField } from '../../ui/TextField.tsx'
 import { ChannelPeople } from './ChannelPeople.tsx'
 
 const BOT_FATHER = 'https://t.me/BotFather'
-/** What BotFather answers: the number of the bot, a colon, and the secret. */
+/** A token of BotFather: the number of the bot, a colon, and the secret. */
 const TOKEN = /^\d{5,20}:[\w-]{20,}$/
 
-/** From nothing to the first message: how to make a bot, its token, and then who writes to it. */
+/** Connects a bot: how to create it, its token, and the first person who writes to it. */
 export function ConnectDialog(props: { agents: readonly Agent[]; agentId?: string; existing?: Channel; onClose: () => void }): JSX.Element {
   const [made, setMade] = createSignal<string | null>(null)
   return (
@@ -63,7 +63,7 @@ function TokenDialog(props: {
       const body = { agentId: draft.agentId, kind: 'telegram' as const, token, baseUrl: baseUrl === '' ? null : baseUrl }
       props.onDone((await create.run({ body })).channel.id)
     } catch {
-      // Shown in the form.
+      // The form shows the error.
     }
   }
   return (
@@ -134,12 +134,12 @@ function TokenDialog(props: {
   )
 }
 
-/** Whoever opens the chat by it has written the code, and is seen however many strangers wrote before. */
+/** A link to the chat that sends the pairing code. With it, a person is shown however many strangers wrote before. */
 function linkWithCode(link: string, { kind, pairingCode }: Channel): string {
   return kind === 'telegram' ? `${link}?start=${pairingCode}` : link
 }
 
-/** The token works. What is left is done on the phone, and is seen here as it happens. */
+/** The token works. The rest is done on the phone and shown here as it happens. */
 function ConnectedDialog(props: { channelId: string; onClose: () => void }): JSX.Element {
   const desktop = useDesktop()
   const channels = useChannels()

@@ -14,7 +14,7 @@ import { Panel } from '../../ui/Panel.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
-/** What an agent wanted to say and could not. Not there when everything arrived. */
+/** Messages that could not be delivered. Shows nothing when there are none. */
 export function Undeliverable(): JSX.Element {
   const messages = useUndeliverable()
   return (

@@ -151,9 +151,15 @@ function Answer(props: ChatTurnViewProps) {
             decisions={decisions()}
             card={(approval) => <ApprovalCard approval={approval()} />}
           />
-          <TurnEnd turn={props.turn} status={status()} failure={failure()} isEmpty={text() === ''} hasCards={approvals.data !== undefined} />
+          <TurnEnd
+            turn={props.turn}
+            status={status()}
+            failure={failure()}
+            isEmpty={text() === ''}
+            hasCards={approvals.data !== undefined}
+          />
           <Show when={wroteFiles() && props.turn.jobId}>{(jobId) => <JobFiles compact jobId={jobId()} />}</Show>
-          <Show when={props.turn.job?.startedAt && props.turn.job}>
+          <Show when={props.turn.job?.startedAt ? props.turn.job : null}>
             {(job) => <TurnFooter job={job()} text={text()} isEstimated={isEstimated()} isOver={isTerminal(status())} />}
           </Show>
         </Show>

@@ -11,25 +11,25 @@ import { TextArea } from '../../ui/TextArea.tsx'
 import { keepDraft, readDraft } from './chat-turns.ts'
 
 export type ComposerProps = {
-  /** Changes whenever a chat is opened, also the same one again: the cursor is then in the field. */
+  /** Changes whenever a chat is opened, also the same one again. The field then gets the focus. */
   opened: unknown
   conversationId: string | null
   placeholder: string
-  /** A message cannot be handed over right now. */
+  /** No message can be sent now. */
   disabled?: boolean
   onSend: (text: string) => void
-  /** There is something to stop. */
+  /** Set while a turn runs. */
   onStop?: () => void
   isStopping?: boolean
-  /** The person reads further up: leads back to the newest. */
+  /** Scrolls to the newest turn. Set while the person reads further up. */
   onLatest?: (() => void) | undefined
-  /** At the left of the buttons: the agent of a new chat. */
+  /** At the left of the buttons, for the agent of a new chat. */
   leading?: JSX.Element
-  /** Puts a text into the field: a suggestion, or a message to be changed. */
+  /** Puts a text into the field: a suggestion, or a message to edit. */
   fill?: { text: string; nonce: number } | null
 }
 
-/** Enter sends, Shift+Enter makes a new line. What is not sent is kept for each conversation. */
+/** The field for a message. Enter sends, Shift+Enter starts a new line. Drafts are kept for each conversation. */
 export function Composer(props: ComposerProps) {
   const [text, setText] = createSignal('')
   let area: HTMLTextAreaElement | undefined
@@ -39,7 +39,7 @@ export function Composer(props: ComposerProps) {
       (id) => setText(readDraft(id)),
     ),
   )
-  // A chat that was just opened is for writing, wherever it was opened from.
+  // Opening a chat focuses its field, wherever it was opened from.
   createEffect(
     on(
       () => props.opened,

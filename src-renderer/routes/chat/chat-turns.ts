@@ -1,11 +1,11 @@
 import type { Message } from '../../../src-runner/contract/conversations.ts'
 import { isTerminal, type JobSummary } from '../../../src-runner/contract/jobs.ts'
 
-/** A turn that the person sent and that the conversation does not show yet. */
+/** A sent turn that is not in the record of the conversation yet. */
 export type SentTurn = {
   localId: string
   agentId: string
-  /** null: it opens a new conversation, and which one is not known yet. */
+  /** null: it creates a new conversation, whose id is not known yet. */
   conversationId: string | null
   /** null: not accepted yet. */
   jobId: string | null
@@ -21,15 +21,15 @@ export type ChatTurn = {
   jobId: string | null
   text: string
   at: number
-  /** What the messages hold of the answer: enough to show a turn without reading its steps. */
+  /** The answer's messages: enough to show a turn without its steps. */
   answers: string[]
   job: JobSummary | null
   sent: SentTurn | null
-  /** 0: its turn; n: so many turns of this conversation come first. */
+  /** How many turns of this conversation come first. */
   waitsBehind: number
 }
 
-/** The conversation as turns: what is recorded, then what was sent and is not recorded yet. */
+/** The turns of a conversation: the recorded ones, then those that were sent and are not recorded yet. */
 export function chatTurns(messages: readonly Message[], jobs: readonly JobSummary[], sent: readonly SentTurn[]): ChatTurn[] {
   const jobOf = new Map(jobs.map((job) => [job.id, job]))
   const sentAs = new Map(sent.filter((turn) => turn.jobId !== null).map((turn) => [turn.jobId, turn]))
@@ -77,7 +77,7 @@ export function isUnderWay(turn: Pick<ChatTurn, 'job' | 'sent'>): boolean {
   return turn.job !== null && !isTerminal(turn.job.status)
 }
 
-/** Messages of a conversation keep their drafts while the window is open, each for itself. */
+/** Each conversation keeps its draft while the window is open. */
 const DRAFT = 'deckhand.draft.'
 
 export function readDraft(conversationId: string | null): string {

@@ -1,2 +1,2 @@
-/** A new chat with the cursor in its field, also from a chat that is open already. */
+/** Opens a new chat with the focus in its field, also from another chat. */
 export const NEW_CHAT = '/chat?write=1'

@@ -4,18 +4,18 @@ import { pageId } from '../../lib/ids.ts'
 import type { SentTurn } from './chat-turns.ts'
 
 export type Chat = {
-  /** What was sent in the conversation in front and is not in its record yet. */
+  /** Sent turns of this conversation that are not in its record yet. */
   sent: Accessor<SentTurn[]>
-  /** A new conversation is being opened: the next message has to wait until it is known which. */
+  /** A new conversation is being created. The next message waits until its id is known. */
   isOpening: Accessor<boolean>
   send: (agentId: string, text: string) => void
   sendAgain: (turn: SentTurn) => void
   forget: (turn: SentTurn) => void
-  /** Leaves what was tried in a new conversation behind. */
+  /** Forgets failed turns of a new conversation. */
   forgetNew: () => void
 }
 
-/** Sending: a message is shown at once, and stays with its problem when it could not be handed over. */
+/** Sends messages. A message is shown at once, and stays with its error if it could not be sent. */
 export function useChat(conversationId: Accessor<string | null>, onOpened: (conversationId: string) => void): Chat {
   const { turns: streams } = useApi()
   const [turns, setTurns] = createSignal<SentTurn[]>([])

@@ -1,25 +1,25 @@
 import { type Accessor, createSignal, onCleanup } from 'solid-js'
 
-/** So near to the end, a person is taken to read the newest. */
+/** Within this distance of the end, the person reads the newest. */
 const NEAR_PX = 48
 
-/** So that it is seen where a card begins. */
+/** Space above a card, so that its top edge is visible. */
 const ABOVE_DECISION_PX = 12
 
 export type FollowBottom = {
-  /** The person scrolled up to read: the stream must not pull the page away. */
+  /** The person has scrolled up to read, so the stream must not scroll the page. */
   isAway: Accessor<boolean>
   toBottom: () => void
-  /** For the element that scrolls and the one inside that grows. */
+  /** Takes the element that scrolls and the growing one inside it. */
   watch: (scroller: HTMLElement, content: HTMLElement) => void
 }
 
-/** Keeps the end of a growing text, or the decision that it waits for, in sight, unless somebody reads further up. */
+/** Keeps the end of a growing chat, or its first open approval, visible unless the person reads further up. */
 export function useFollowBottom(): FollowBottom {
   const [isAway, setAway] = createSignal(false)
   let frame: HTMLElement | undefined
   let lastTop = 0
-  /** The end, or as far towards it as the first open decision stays whole. */
+  /** The end, or the position at which the first open approval is fully visible. */
   const end = (scroller: HTMLElement): number => {
     const bottom = scroller.scrollHeight - scroller.clientHeight
     const decision = scroller.querySelector('[data-decision=open]')
@@ -41,12 +41,12 @@ export function useFollowBottom(): FollowBottom {
       const onScroll = () => {
         const { scrollTop } = scroller
         if (end(scroller) - scrollTop <= NEAR_PX) setAway(false)
-        // Far from the end is also where the text has grown since the last frame: only who went up is away.
+        // The text may have grown since the last frame, so only scrolling up counts as being away.
         else if (scrollTop < lastTop) setAway(true)
         lastTop = scrollTop
       }
       const sizes = new ResizeObserver(() => {
-        // Neither a reader further up nor one below an open decision is taken away from what they read.
+        // Does not move a person who reads further up, or below an open approval.
         if (!isAway() && scroller.scrollTop - end(scroller) <= NEAR_PX) toBottom()
       })
       sizes.observe(content)

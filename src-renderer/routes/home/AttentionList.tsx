@@ -33,10 +33,10 @@ import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { type Failure, placeOf } from './failures.ts'
 
-/** More than this would push everything else out of sight. */
+/** More would push everything else out of sight. */
 const AT_ONCE = 4
 
-/** What else waits for the person, the most pressing first. Not there when nothing does. */
+/** What else needs attention, the most urgent first. Shows nothing when there is nothing. */
 export function AttentionList(props: { failed: readonly Failure[]; items: readonly AttentionItem[]; lacksModel: boolean }) {
   return (
     <Show when={props.lacksModel || props.failed.length > 0 || props.items.length > 0}>
@@ -96,7 +96,7 @@ const ITEM_ICONS: Record<AttentionItem['kind'], Icon> = {
   database_trouble: Database,
 }
 
-/** It goes by itself when its cause does. */
+/** Disappears with its cause. */
 function ItemLine(props: { item: AttentionItem }) {
   const isExposed = () => props.item.title.code === 'address_exposed'
   return (
@@ -125,7 +125,7 @@ function FailedLine(props: { failure: Failure }) {
     const known = JobErrorCode.safeParse(job().error)
     return known.success ? t(`common.jobError.${known.data}`) : messageText(job().errorMessage) || t('common.status.failed')
   }
-  // What would fail again for the same reason is put right first.
+  // A job that would fail again for the same reason has its fix first.
   const fix = () => fixFor(job().error, job().agentId)
   const see = () => markSeen(props.failure.map(({ id }) => id))
   const runAgain = () =>
@@ -168,13 +168,13 @@ function FailedLine(props: { failure: Failure }) {
   )
 }
 
-/** A phone has no room beside it, so there it may take two lines. */
+/** On a phone, a title may take two lines. */
 const TITLE = 'font-medium sm:truncate max-sm:line-clamp-2'
 
 function Line(props: {
   mark: JSX.Element
   title: string
-  /** A word beside the title. */
+  /** A short text beside the title. */
   pill?: string | undefined
   why: string
   href?: string

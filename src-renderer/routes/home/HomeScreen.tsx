@@ -26,13 +26,13 @@ import { WhileAway } from './WhileAway.tsx'
 const WEEK_MS = 7 * 86_400_000
 const HOUR_MS = 3_600_000
 
-/** What needs me, what is running, what happened; and the place to hand over the next job. */
+/** What needs attention, what runs, what happened, and the field for a new job. */
 export function HomeScreen() {
   const now = useMinutes()
   const [search, setSearch] = useSearchParams<{ compose?: string }>()
   const agents = useAgents()
   const models = useModels()
-  // Moves on by the hour, so that the question stays the same one.
+  // Rounded to the hour, so that the query stays the same.
   const weekAgo = createMemo(() => Math.floor((now() - WEEK_MS) / HOUR_MS) * HOUR_MS)
   const running = useJobs(() => ({ status: ['running', 'pending'], limit: 50 }))
   const approvals = usePendingApprovals()
@@ -52,7 +52,7 @@ export function HomeScreen() {
     const from = since()
     return from === null ? null : { from }
   })
-  // What was missed and made up for is told by the report of the absence, and needs nobody.
+  // A missed run that was caught up needs no attention; "While you were away" reports it.
   const madeUpFor = createMemo(
     () => new Set((summary.data?.schedules ?? []).filter(({ sums }) => !isBehind(tallyOf(sums))).map(({ scheduleId }) => scheduleId)),
   )
@@ -64,7 +64,7 @@ export function HomeScreen() {
   const isReady = () => agents.data !== undefined
   const { connection } = useApi()
   const counted = () => [agents, models, approvals, failed, attention]
-  /** That nothing needs the person is said when everything that may need them was looked at, by a runner that is there. */
+  /** Says "all caught up" only when everything was loaded and the runner is connected. */
   const standing = () => {
     if (needs() > 0) return t('home.needsYou', { count: needs() })
     if (counted().some((answer) => answer.error) || connection() === 'lost') return t('home.unknown')

@@ -12,10 +12,10 @@ import { TextArea } from '../../ui/TextArea.tsx'
 const AGENT_STORED_AS = 'deckhand.hand-over-agent'
 const DRAFT_STORED_AS = 'deckhand.hand-over-draft'
 
-/** Hands a job to an agent without leaving the screen: it then shows up below, running. */
+/** Runs a job without leaving the screen. It then appears below, running. */
 export function HandOver(props: { agents: readonly Agent[]; isAsked: boolean; text: string | undefined; onTaken: () => void }) {
   const submit = useSubmitTask()
-  // A draft outlives a reload, as everything does that a person wrote.
+  // A draft survives a reload.
   const [task, setTask] = createSignal(sessionStorage.getItem(DRAFT_STORED_AS) ?? '')
   const [chosenId, setChosenId] = createSignal(localStorage.getItem(AGENT_STORED_AS))
   let area: HTMLTextAreaElement | undefined
@@ -45,7 +45,7 @@ export function HandOver(props: { agents: readonly Agent[]; isAsked: boolean; te
       await submit.run({ body: { task: text, agentId: agent().id } })
       write('')
     } catch {
-      // Shown under the field by `submit.error`; the text stays.
+      // The field shows `submit.error` and keeps the text.
     }
   }
   const onKeyDown = (event: KeyboardEvent) => {

@@ -8,7 +8,7 @@ import { Time } from '../../ui/Time.tsx'
 
 const STORED_AS = 'deckhand.told-recovery'
 
-/** Says once that jobs continue after a crash: Home shows it no more the next time it is opened or reloaded. */
+/** Says once that jobs continue after a crash. It is gone when Home is opened or reloaded again. */
 export function RecoveryNote(props: { recovery: Recovery }): JSX.Element {
   const [isTold, setTold] = createSignal(localStorage.getItem(STORED_AS) === String(props.recovery.at))
   onMount(() => localStorage.setItem(STORED_AS, String(props.recovery.at)))

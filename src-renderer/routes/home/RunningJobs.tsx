@@ -14,7 +14,7 @@ import { Money } from '../../ui/Money.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
-/** What is under way, each with its step, time, cost and Stop. */
+/** The running jobs, each with its step, time, cost and Stop. */
 export function RunningJobs(props: { jobs: readonly JobSummary[] }) {
   return (
     <Show when={props.jobs.length > 0}>
@@ -28,7 +28,7 @@ export function RunningJobs(props: { jobs: readonly JobSummary[] }) {
 }
 
 function RunningJob(props: { summary: JobSummary }) {
-  // The list says which jobs run; what each has cost by now is told by the job itself, step by step.
+  // The list says which jobs run. The job itself has its cost so far.
   const held = useJob(() => props.summary.id)
   const progress = useProgress(() => props.summary.id)
   const cancel = useCancelJob()

@@ -6,7 +6,7 @@ import { startOfDay } from '../../lib/time.ts'
 import { locale, t } from '../../lib/language.ts'
 import { Money } from '../../ui/Money.tsx'
 
-/** What today has cost; who spent it on hover. */
+/** The cost of today, with the agents on hover. */
 export function SpentToday() {
   const now = useMinutes()
   const today = createMemo(() => startOfDay(now()))

@@ -6,10 +6,10 @@ import { ApprovalCard } from '../../features/approvals/ApprovalCard.tsx'
 import { t } from '../../lib/language.ts'
 import { KeyedFor } from '../../ui/KeyedFor.tsx'
 
-/** More than this would push everything else out of sight. */
+/** More would push everything else out of sight. */
 const AT_ONCE = 2
 
-/** The decisions that expire first, ready to be answered here; an answered card stays and says how it ended. */
+/** The approvals that expire first, to answer here. An answered card stays and shows the outcome. */
 export function WaitingApprovals(): JSX.Element {
   const answer = usePendingApprovals()
   const shown = createMemo<Approval[]>((before) => {
@@ -35,7 +35,7 @@ export function WaitingApprovals(): JSX.Element {
   )
 }
 
-/** A decision that left the list is followed by itself: only so the card learns that it was answered elsewhere. */
+/** Follows an approval that has left the list, so that its card learns that it was answered elsewhere. */
 function Followed(props: { approval: Approval }): JSX.Element {
   const detail = useApproval(() => props.approval.id)
   return <ApprovalCard approval={detail.data?.approval ?? props.approval} />

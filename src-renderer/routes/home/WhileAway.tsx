@@ -17,11 +17,11 @@ import { Money } from '../../ui/Money.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
-/** More than this would push everything else out of sight. */
+/** More would push everything else out of sight. */
 const AT_FIRST = 5
 const WEBHOOK_JOBS = 200
 
-/** What the clock and other programs started since the person was last here, what they did not, why, and what it cost. */
+/** What schedules and webhooks did while the person was away: runs, missed runs with the reason, and the cost. */
 export function WhileAway(props: { from: number }): JSX.Element {
   const summary = useScheduleSummary(() => ({ from: props.from }))
   const posted = useJobs(() => ({ channel: 'webhook', from: props.from, limit: WEBHOOK_JOBS }))
@@ -136,7 +136,7 @@ function OfWebhooks(props: { jobs: readonly { status: string; costUsd: number }[
 
 const countOf = (kind: TallyKind, times: number): Tally[] => (times === 0 ? [] : [{ kind, times, reason: null, lastAt: 0 }])
 
-/** Names below names and numbers below numbers; why something did not run goes below both. */
+/** A line in two columns, a name and numbers, with the reason for a missed run below. */
 function Line(props: {
   name: string
   href: string

@@ -8,7 +8,7 @@ import { Money } from '../../ui/Money.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { StatusBadge } from '../../ui/StatusBadge.tsx'
 
-/** What a job handed on to other agents, newest first. Not there when it did everything itself. */
+/** The jobs that a job delegated, the newest first. Shows nothing when there are none. */
 export function DelegatedJobs(props: { jobId: string }): JSX.Element {
   const jobs = useJobs(() => ({ parentJobId: props.jobId }))
   return (

@@ -48,7 +48,7 @@ import { Tokens } from '../../ui/Tokens.tsx'
 import { DelegatedJobs } from './DelegatedJobs.tsx'
 import { Timeline } from './Timeline.tsx'
 
-/** What exactly happened in one job. */
+/** Everything about one job. */
 export function JobScreen() {
   const params = useParams<{ jobId: string }>()
   const answer = useJob(() => params.jobId)
@@ -83,7 +83,7 @@ function JobPage(props: { job: Job }) {
   const taints = createMemo(() => joinTaints((decisions.data?.decisions ?? []).map((one) => one.taints)))
   const asked = () => approvals.data?.approvals ?? []
   const files = useJobFiles(() => props.job.id)
-  // Not before what stands above and between the steps is there: it would push them away again.
+  // Waits for everything above and between the steps, which would push them away again.
   useStepInSight(() => work.items().length > 0 && !decisions.isPending && !approvals.isPending && !files.isPending)
   return (
     <div class="flex flex-col gap-5">
@@ -112,7 +112,7 @@ function JobPage(props: { job: Job }) {
           />
         }
       >
-        {/* Why there is nothing stands above already. */}
+        {/* The error above says why there is no result. */}
         <Show when={props.job.result || props.job.status !== 'failed'}>
           <Result job={props.job} />
         </Show>
@@ -156,7 +156,7 @@ function JobPage(props: { job: Job }) {
   )
 }
 
-/** The step that an address names is brought into sight once it is there. */
+/** Scrolls to the step that the URL names, once it is there. */
 function useStepInSight(isThere: () => boolean): void {
   const location = useLocation()
   createEffect(
@@ -367,7 +367,7 @@ function Links(props: { job: Job }) {
 
 function Now(props: { job: Job; isAsked: boolean; doing: string | null }) {
   const waits = () => {
-    // What is asked stands above, with the answers.
+    // The approvals are shown above.
     if (props.job.status === 'awaiting_approval') return props.isAsked ? null : t('job.waitingApproval')
     return props.job.status === 'awaiting_child' ? t('job.waitingChild') : null
   }
@@ -403,7 +403,7 @@ function Result(props: { job: Job }) {
   )
 }
 
-/** What the agent handed back as a result: its summary, data for programs, and files. */
+/** The structured result: its summary, data and files. */
 function Output(props: { output: JobOutput; isRepeated: boolean }) {
   return (
     <div class="mt-4 flex flex-col gap-3 border-t border-line pt-3">
@@ -425,7 +425,7 @@ function Output(props: { output: JobOutput; isRepeated: boolean }) {
   )
 }
 
-/** What stands around a task is shown with the task. */
+/** The wrapper of untrusted content is shown with the task. */
 function withoutWrapper({ wrapper: _shownAbove, ...context }: NonNullable<Job['context']>): object {
   return context
 }

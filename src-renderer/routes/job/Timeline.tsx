@@ -20,12 +20,12 @@ import { Pill } from '../../ui/Pill.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { Tokens } from '../../ui/Tokens.tsx'
 
-/** Every step in order: what the model said with what it used, and under it the calls it asked for. */
+/** All steps in order: each reply with its cost, and below it the tool calls. */
 export function Timeline(props: {
   items: readonly TurnItem[]
-  /** Shown elsewhere already: not repeated. */ result: string | null
+  /** Shown above the timeline, so it is not repeated. */ result: string | null
   isOver: boolean
-  /** What the policy said of each call, and what the person did. */
+  /** The policy's decision and the person's answer for each call. */
   decisions: readonly RecordedDecision[]
   approvals: readonly Approval[]
 }): JSX.Element {
@@ -36,19 +36,19 @@ export function Timeline(props: {
     if (own === null) return null
     const before = props.items.slice(0, props.items.indexOf(item)).findLast((one) => attemptOf(one) !== null)
     if (before === undefined || attemptOf(before) === own) return null
-    // It stood still for a decision, which is shown where it was made.
+    // The job waited for an approval, which is shown at its call.
     const wasAsked = props.approvals.some(
       (one) => one.answeredAt !== null && one.answeredAt >= timeOf(before) && one.answeredAt <= timeOf(item),
     )
     return wasAsked ? null : own
   }
-  // Of a call that was decided more than once the last word counts.
+  // For a call with several decisions, the last counts.
   const decisionOf = createMemo(() => new Map(props.decisions.map((one) => [one.callId, one.decision])))
   const answerOf = createMemo(
     () => new Map(props.approvals.toReversed().flatMap((one): [string, Approval][] => (one.callId === null ? [] : [[one.callId, one]]))),
   )
   const location = useLocation()
-  // By hand: the browser's own :target was decided before there was a step.
+  // The browser sets :target on load, when there are no steps yet.
   const isMeant = (item: TurnItem) => seqOf(item) !== undefined && location.hash === `#${stepAnchor(seqOf(item)!)}`
   const seqOf = (item: TurnItem) => (item.kind === 'text' ? item.step?.seq : item.result?.seq)
   return (

@@ -9,7 +9,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
-/** Model servers that answer on this machine and are not used yet. */
+/** Model servers that run on this machine and are not connected yet. */
 export function FoundServers(props: { servers: readonly FoundServer[]; onAdded: (models: readonly Model[]) => void }) {
   const create = useCreateProvider()
   const { client } = useApi()

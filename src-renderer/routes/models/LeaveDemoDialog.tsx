@@ -7,8 +7,8 @@ import { t } from '../../lib/language.ts'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 
 /**
- * Asked after the first real provider was added: the demo follows a script, and agents that stay on it by oversight look
- * broken. Those that have it as a model of their own follow the default from now on.
+ * Shown after the first real provider was added: the demo follows a script, and agents that still use it look broken. Agents
+ * with the demo as their own model then follow the default.
  */
 export function LeaveDemoDialog(props: { model: Model | null; agents: readonly Agent[]; onClose: () => void }) {
   const settings = useUpdateSettings()

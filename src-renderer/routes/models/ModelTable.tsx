@@ -23,7 +23,7 @@ import { PriceDialog } from './PriceDialog.tsx'
 
 const AT_FIRST = 40
 
-/** Every model that can be used, with what it costs. */
+/** All available models with their prices. */
 export function ModelTable(props: {
   models: Loaded<ModelList>
   defaultModel: ModelRef | null

@@ -25,7 +25,7 @@ import { ProviderList } from './ProviderList.tsx'
 
 type Search = { add?: string; edit?: string; q?: string }
 
-/** Where the agents think: providers, their keys, models and prices. Every dialog has its own address. */
+/** Providers, their keys, models and prices. Each dialog has its own URL. */
 export function ModelsScreen() {
   const [search, setSearch] = useSearchParams<Search>()
   const providers = useProviders()
@@ -39,7 +39,7 @@ export function ModelsScreen() {
     void change.run({ body: { defaultModel: model } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
   const addKind = (): AddableKind => ADDABLE_KINDS.find((kind) => kind === search.add) ?? 'anthropic'
   const edited = () => providers.data?.providers.find((provider) => provider.id === search.edit)
-  /** What is offered in place of the demo. */
+  /** The model that is offered instead of the demo. */
   const [offered, setOffered] = createSignal<Model | null>(null)
   const agentsOnDemo = () => (agents.data?.agents ?? []).filter((agent) => agent.model?.providerId === DEMO_PROVIDER_ID)
   const isFirstReal = () => (providers.data?.providers ?? []).filter(({ origin }) => origin !== 'built_in').length <= 1
@@ -47,7 +47,7 @@ export function ModelsScreen() {
     const first = preferredModel(listed)
     if (first === null) return
     const before = defaultModel()
-    // The first model that anybody adds is the one that agents should use.
+    // The first model that the person adds becomes the default.
     if (before === null) setDefault({ providerId: first.providerId, model: first.model })
     if (before?.providerId === DEMO_PROVIDER_ID || (isFirstReal() && agentsOnDemo().length > 0)) setOffered(first)
   }

@@ -8,7 +8,7 @@ import { Button } from '../../ui/Button.tsx'
 import { FormDialog } from '../../ui/FormDialog.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 
-/** An amount as a person writes it, with a point or a comma; null when it is none. */
+/** Reads an amount with a point or a comma. Returns null for anything else. */
 export function readAmount(text: string): number | null {
   const plain = text.trim().replace(',', '.')
   if (!/^\d+(\.\d+)?$|^\.\d+$/.test(plain)) return null

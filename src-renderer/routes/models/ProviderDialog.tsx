@@ -18,7 +18,7 @@ import { FormDialog } from '../../ui/FormDialog.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
-/** Adds a provider or changes one. It is asked for its models at once, so that a wrong key is noticed here. */
+/** Adds or changes a provider. Its models are fetched at once, so that a wrong key is noticed here. */
 export function ProviderDialog(props: {
   kind: AddableKind
   existing?: Provider

@@ -35,7 +35,7 @@ function ProviderLine(props: { provider: Provider; models: ModelList | undefined
   const [checked, setChecked] = createSignal<{ ok: boolean; models: number; message: string } | null>(null)
   const [isRemoving, setRemoving] = createSignal(false)
 
-  /** The last check wins; before one, what the list of models tells. */
+  /** The result of the last check, or before one, what the list of models says. */
   const state = (): { ok: boolean; models: number; message: string } | null => {
     const asked = checked()
     if (asked !== null || props.models === undefined) return asked

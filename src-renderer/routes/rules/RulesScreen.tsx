@@ -7,7 +7,7 @@ import { Simulator } from '../../features/rules/Simulator.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Screen } from '../../ui/Screen.tsx'
 
-/** What agents may do by themselves, and a place to try a call out. */
+/** The rules, and the simulator. */
 export function RulesScreen(): JSX.Element {
   return (
     <Screen width="narrow">

@@ -56,7 +56,7 @@ export function About() {
   )
 }
 
-/** Read when somebody wants to see them: some hundred thousand characters that the build has put beside the page. */
+/** Loaded on request: the build puts some hundred thousand characters beside the page. */
 function Licenses() {
   const [isOpen, setOpen] = createSignal(false)
   const [licenses] = createResource(isOpen, async () => {

@@ -13,7 +13,7 @@ import { toast } from '../../ui/Toasts.tsx'
 
 type Server = 'runner' | 'dashboard'
 
-/** Where the two servers answer. What is shown is what they really listen on. */
+/** The addresses that the two servers really listen on. */
 export function Addresses(props: { state: DesktopState }) {
   const [changing, setChanging] = createSignal<Server | null>(null)
   const urlOf = (server: Server): string | null => {
@@ -46,7 +46,7 @@ export function Addresses(props: { state: DesktopState }) {
   )
 }
 
-/** The desktop asks the person before it gives the secret out; it is forgotten when they hide it or go elsewhere. */
+/** The desktop asks before it shows the secret. The page forgets it when the person hides it or leaves. */
 function SecretRow() {
   const desktop = useDesktop()
   const [secret, setSecret] = createSignal<string | null>(null)

@@ -19,7 +19,7 @@ import { TextArea } from '../../ui/TextArea.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
-/** What the tools of agents stand on: the sandbox for programs, the search in the web, and what is opened to them nearby. */
+/** The sandbox for programs, web search, and the local addresses that agents may open. */
 export function AgentTools(): JSX.Element {
   const settings = useSettings()
   const [open, setOpen] = createSignal<'search' | 'hosts' | null>(null)
@@ -132,7 +132,7 @@ function SearchDialog(props: { settings: Settings; onClose: () => void }): JSX.E
       await change.run({ body: { webSearch } })
       props.onClose()
     } catch {
-      // Shown in the form.
+      // The form shows the error.
     }
   }
   const save = () => {
@@ -222,7 +222,7 @@ function HostsDialog(props: { settings: Settings; onClose: () => void }): JSX.El
       await change.run({ body: { openedHosts: hosts() } })
       props.onClose()
     } catch {
-      // Shown under the field.
+      // The field shows the error.
     }
   }
   const problem = () => (change.error === null ? null : sentenceOf(change.error))

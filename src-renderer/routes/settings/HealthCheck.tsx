@@ -20,7 +20,7 @@ const LOOKS: Record<HealthCheck['state'], { icon: Icon; tone: string }> = {
   problem: { icon: CircleX, tone: 'text-bad' },
 }
 
-/** Where a thing can be put right, when that is not here. */
+/** The screen on which a problem can be fixed, if it is another one. */
 const PLACES: Partial<Record<HealthCheck['name'], { href: string; label: () => string }>> = {
   models: { href: '/models', label: () => t('shell.nav.models') },
   schedules: { href: '/automations/schedules', label: () => t('automations.schedules') },
@@ -30,7 +30,7 @@ const PLACES: Partial<Record<HealthCheck['name'], { href: string; label: () => s
 
 const ORDER: readonly HealthCheck['state'][] = ['problem', 'warning', 'ok']
 
-/** What works on this machine, what does not, and what to do about it. */
+/** The health checks, each with its result and fix. */
 export function HealthChecks(): JSX.Element {
   const answer = useDoctor()
   return (

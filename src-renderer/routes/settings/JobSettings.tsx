@@ -60,7 +60,7 @@ export function JobSettings() {
   )
 }
 
-/** Saved when the field is left or Enter is pressed. `undefined`: not known yet. */
+/** Saved on blur or Enter. `undefined`: not loaded yet. */
 function DayBudget(props: { budget: number | null | undefined }) {
   const change = useUpdateSettings()
   const [typed, setTyped] = createSignal('')

@@ -9,10 +9,10 @@ import { Switch } from '../../ui/Switch.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
-/** What most people would call the night. */
+/** The quiet hours to start with. */
 const FIRST_QUIET_HOURS = { from: '22:00', until: '07:00' }
 
-/** One switch for each kind, and the hours in which none appears. */
+/** A switch for each kind of notification, and quiet hours. */
 export function Notifications(): JSX.Element {
   const settings = useSettings()
   const change = useUpdateSettings()
@@ -65,7 +65,7 @@ export function Notifications(): JSX.Element {
   )
 }
 
-/** Saved when it is left with a whole time in it. */
+/** Saved on blur if it holds a complete time. */
 function ClockField(props: { label: string; value: string; onValue: (value: string) => void }): JSX.Element {
   const [typed, setTyped] = createSignal<string | null>(null)
   const leave = () => {

@@ -21,7 +21,7 @@ const TONES = { unknown: 'plain', checking: 'accent', reachable: 'ok', unreachab
 
 const showBad = (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) })
 
-/** How services on the internet reach the webhooks of this machine: the address, what it leads to, and a tunnel. */
+/** The public address of the webhooks, its check, and the tunnel. */
 export function OutsideWebhooks(): JSX.Element {
   const answer = usePublicAddress()
   return (
@@ -142,7 +142,7 @@ function Address(props: { address: PublicAddress }): JSX.Element {
   )
 }
 
-/** The port that answers webhooks alone, and what a tunnel of the person's own has to lead to. */
+/** The port that answers webhooks only, to which the person's own tunnel must lead. */
 function Listener(props: { address: PublicAddress }): JSX.Element {
   const desktop = useDesktop()
   const change = useUpdatePublicAddress()

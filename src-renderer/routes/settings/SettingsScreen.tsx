@@ -34,7 +34,7 @@ import { allSettings, settingHref, SETTINGS_SECTIONS, type SettingsSection } fro
 import { Trouble } from './Trouble.tsx'
 import { useNamedPart } from './use-named-part.ts'
 
-/** What a section shows. A new setting is a row here and a line in `sections.ts`. */
+/** The content of each section. A new setting is a row here and a line in `sections.ts`. */
 const CONTENT: Record<SettingsSection, { icon: Icon; content: () => JSX.Element }> = {
   general: { icon: SlidersHorizontal, content: () => <General /> },
   jobs: { icon: Gauge, content: () => <JobSettings /> },
@@ -54,7 +54,7 @@ const CONTENT: Record<SettingsSection, { icon: Icon; content: () => JSX.Element 
   about: { icon: Info, content: () => <About /> },
 }
 
-/** The machine: what is not part of any agent. On a phone the sections come first and one of them fills the screen. */
+/** Settings that belong to no agent. On a phone, the list of sections comes first, and a section fills the screen. */
 export function SettingsScreen() {
   const params = useParams<{ section?: SettingsSection }>()
   const section = () => params.section ?? 'general'
@@ -89,7 +89,7 @@ export function SettingsScreen() {
   )
 }
 
-/** The sections with their search. While something is searched for, what was found stands in their place. */
+/** The sections and the search, whose results replace them. */
 function Sections(props: { current: SettingsSection; isBehind: boolean }) {
   const desktop = useDesktop()
   const [query, setQuery] = createSignal('')
@@ -165,7 +165,7 @@ function Sections(props: { current: SettingsSection; isBehind: boolean }) {
   )
 }
 
-/** In a browser the machine's own part is the app's. */
+/** Settings of the machine, which are only available in the app. */
 function Computer() {
   const desktop = useDesktop()
   return (

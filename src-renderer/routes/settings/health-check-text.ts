@@ -7,14 +7,14 @@ import { t, words } from '../../lib/language.ts'
 
 const BOXES = { bubblewrap: 'bubblewrap', seatbelt: 'Seatbelt' }
 
-/** What the doctor found. */
+/** What a health check found. */
 export function findingText({ finding, found }: Pick<HealthCheck, 'finding' | 'found'>, locale: string): string {
   if (finding === undefined) return visibleText(found)
   const waiting = 'waiting' in finding ? words().doctor.waiting(finding.waiting) : ''
   return visibleText(`${words().doctor.findings[finding.code](factsOf(finding, locale))}${waiting}`)
 }
 
-/** What is to be done about it; empty where nothing is. */
+/** How to fix it; empty when nothing is wrong. */
 export function fixText({ fix, fixKind, advice }: Pick<HealthCheck, 'fix' | 'fixKind' | 'advice'>): string {
   if (fixKind === undefined || fixKind === 'sandbox') return advice === undefined ? visibleText(fix) : messageText(advice)
   return words().doctor.fixes[fixKind]

@@ -2,7 +2,7 @@ import type { MachineSettings } from '../../../src-main/contract/desktop-api.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
-/** Does something with the machine and says when it did not work. Not there in a browser. */
+/** Calls the desktop and shows an error as a toast. Does nothing in a browser. */
 export function useMachine() {
   const desktop = useDesktop()
   const tell = (thrown: unknown) => toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) })

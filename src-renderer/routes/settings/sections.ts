@@ -4,18 +4,18 @@ import { WebSearchKind } from '../../../src-runner/contract/settings.ts'
 import { LANGUAGES } from '../../../resources/locales/texts.ts'
 import { languageName, t } from '../../lib/language.ts'
 
-/** Each is an address of its own: `/settings/webhooks`. */
+/** The sections; each has its own path, such as `/settings/webhooks`. */
 export const SETTINGS_SECTIONS = ['general', 'jobs', 'notifications', 'tools', 'webhooks', 'computer', 'health', 'about'] as const
 export type SettingsSection = (typeof SETTINGS_SECTIONS)[number]
 
-/** One thing that can be searched for. `id` is the id of its row: `/settings/general#theme`. */
+/** A setting for the search. `id` is the id of its row: `/settings/general#theme`. */
 export type Setting = { section: SettingsSection; id: string; label: string; hint?: string }
 
 export function settingHref({ section, id }: Pick<Setting, 'section' | 'id'>): string {
   return `/settings/${section}#${id}`
 }
 
-/** Everything that the settings hold, in their order. What only the app can do is left out in a browser. */
+/** All settings in their order, without those of the app when in a browser. */
 export function allSettings(inApp: boolean): Setting[] {
   const of = (section: SettingsSection) => (id: string, label: string, hint?: string) => ({ section, id, label, hint })
   const [inGeneral, inJobs, inNotifications, inTools] = [of('general'), of('jobs'), of('notifications'), of('tools')]

@@ -1,11 +1,11 @@
 import { useLocation } from '@solidjs/router'
 import { createEffect, on, onCleanup } from 'solid-js'
 
-/** The content comes in bit by bit: for so long the part is looked for, and held where it was shown. */
+/** The content loads bit by bit: how long to look for the part, and to keep it in its place. */
 const HOLD_MS = 3_000
 const OWN_MOVES = ['wheel', 'pointerdown', 'keydown'] as const
 
-/** Shows the part of the screen that the address names (`/settings/general#theme`), until the person moves by themselves. */
+/** Scrolls to the part that the URL names (`/settings/general#theme`), until the person scrolls. */
 export function useNamedPart(screen: () => HTMLElement): void {
   const location = useLocation()
   createEffect(
@@ -21,7 +21,7 @@ export function useNamedPart(screen: () => HTMLElement): void {
           found.scrollIntoView({ block: 'nearest' })
           if (found === part) return
           part = found
-          // Tab goes on from here.
+          // Tab continues from here.
           found.tabIndex = -1
           found.focus({ preventScroll: true })
         }

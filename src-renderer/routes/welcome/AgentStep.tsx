@@ -16,14 +16,14 @@ import { TextField } from '../../ui/TextField.tsx'
 import { rememberFirstAgent, type Starter, STARTERS } from './starters.ts'
 import { StepHead } from './StepHead.tsx'
 
-/** Three starters with a name and instructions of their own; everything can be changed before and after. */
+/** Creates the first agent from one of three starters. Everything can be changed now and later. */
 export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
   const create = useCreateAgent()
   const [starter, setStarter] = createSignal<Starter>('guide')
   const [name, setName] = createSignal<string | null>(null)
   const [instructions, setInstructions] = createSignal<string | null>(null)
   const [folder, setFolder] = createSignal('')
-  // What was not changed by hand follows the starter.
+  // Fields that the person has not changed follow the starter.
   const shownName = () => name() ?? t(`welcome.agent.starters.${starter()}.name`)
   const shownInstructions = () => instructions() ?? t(`welcome.agent.starters.${starter()}.instructions`)
   const folderProblem = () => issueOf(create.error, 'folders') ?? (isFolderError() ? sentenceOf(create.error) : null)
@@ -46,7 +46,7 @@ export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
       rememberFirstAgent(agent.id, starter(), path !== '')
       props.onDone()
     } catch {
-      // Said at the field it belongs to, or below the form.
+      // Its field or the form shows the error.
     }
   }
   return (
@@ -137,7 +137,7 @@ export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
   )
 }
 
-/** The system's dialog in the app; in a browser, which has none for folders, a path is typed. */
+/** Opens the system's dialog in the app. In a browser, the path is typed. */
 function FolderField(props: { value: string; onValue: (path: string) => void; problem: string | null }) {
   const desktop = useDesktop()
   const pick = async () => {

@@ -18,7 +18,7 @@ import { StatusBadge } from '../../ui/StatusBadge.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { StepHead } from './StepHead.tsx'
 
-/** The first job as it happens: every step, the time, the cost, and Stop. */
+/** The first job, live: its steps, time, cost and Stop. */
 export function FirstJob(props: { jobId: string; onAgain: () => void }) {
   const held = useJob(() => props.jobId)
   const progress = useProgress(() => props.jobId)

@@ -11,7 +11,7 @@ import { FirstJob } from './FirstJob.tsx'
 import { FIRST_PROMPTS, readFirstAgent } from './starters.ts'
 import { StepHead } from './StepHead.tsx'
 
-/** A first job from a suggestion, watched live. */
+/** Runs a first job from a suggestion and shows it live. */
 export function JobStep(props: { jobId: string | null; onJob: (jobId: string | null) => void; onBack: () => void }) {
   const agents = useAgents()
   const { turns } = useApi()
@@ -33,7 +33,7 @@ export function JobStep(props: { jobId: string | null; onJob: (jobId: string | n
     setRunning(true)
     setProblem(null)
     try {
-      // The first turn of a conversation: it is found in Chat afterwards, and goes on there.
+      // It is the first turn of a conversation, which can go on in Chat.
       props.onJob((await turns.start({ agentId: agent()!.id, message: shownTask() })).jobId)
     } catch (thrown) {
       setProblem(thrown)

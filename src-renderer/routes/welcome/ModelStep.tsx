@@ -27,7 +27,7 @@ import { Late } from '../../ui/Skeleton.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { StepHead } from './StepHead.tsx'
 
-/** The one decision that must be made. What is on this machine comes first, then keys, then the demo. */
+/** Chooses the default model: servers on this machine first, then API keys, then the demo. */
 export function ModelStep(props: { onDone: () => void }) {
   const found = useFoundServers()
   const providers = useProviders()
@@ -175,7 +175,7 @@ function FoundLine(props: { server: FoundServer; onUse: (model: ModelRef) => voi
   )
 }
 
-/** A provider that is there already: connected a moment ago, or before the app was closed. */
+/** A provider that is already connected. */
 function ConnectedProvider(props: { provider: Provider; onUse: (model: ModelRef) => void }) {
   const models = useModels()
   const [chosen, setChosen] = createSignal<ModelRef | null>(null)
@@ -227,7 +227,7 @@ function ConnectedProvider(props: { provider: Provider; onUse: (model: ModelRef)
   )
 }
 
-/** Once connected the provider stands at the top of the step, with its models to choose from. */
+/** Connects a provider, which then appears at the top of the step with its models. */
 function ConnectDialog(props: { kind: AddableKind; onClose: () => void }) {
   const connect = useConnect()
   const [draft, setDraft] = createSignal(emptyDraft(props.kind))

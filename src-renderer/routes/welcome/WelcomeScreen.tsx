@@ -19,8 +19,8 @@ const STEPS = ['model', 'agent', 'job'] as const
 type Step = (typeof STEPS)[number]
 
 /**
- * The first start. The runner remembers the step, so it resumes after a restart; the address holds the step and the
- * job that is watched, so it survives a reload.
+ * The first start. The runner stores the step, so it resumes after a restart. The URL has the step and the first job, so it
+ * survives a reload.
  */
 export function WelcomeScreen() {
   const [search, setSearch] = useSearchParams<{ step?: string; job?: string }>()
@@ -75,7 +75,7 @@ export function WelcomeScreen() {
               <JobStep
                 jobId={search.job ?? null}
                 onJob={(jobId) => {
-                  // The work has begun: from here on the app is in use, whatever happens to this page.
+                  // The first job has started, so the first start counts as done.
                   void remember('done')
                   setSearch({ step: 'job', job: jobId ?? undefined })
                 }}

@@ -4,7 +4,7 @@ import type { TextKey } from '../../../resources/locales/texts.ts'
 export const STARTERS = ['guide', 'notes', 'editor'] as const
 export type Starter = (typeof STARTERS)[number]
 
-/** What the first job may be, for each starter and for an agent without a folder. */
+/** Suggestions for the first job, for each starter and for an agent without a folder. */
 export const FIRST_PROMPTS: Record<Starter | 'none', readonly TextKey[]> = {
   guide: ['welcome.job.prompts.guide.overview', 'welcome.job.prompts.guide.contents', 'welcome.job.prompts.guide.money'],
   notes: ['welcome.job.prompts.notes.summary', 'welcome.job.prompts.notes.topics', 'welcome.job.prompts.notes.questions'],
@@ -14,7 +14,7 @@ export const FIRST_PROMPTS: Record<Starter | 'none', readonly TextKey[]> = {
 
 const STORED_AS = 'deckhand.first-agent'
 
-/** Which agent the first start made and from which starter: the last step needs both, also after a reload. */
+/** The first agent and its starter. The last step needs both, also after a reload. */
 export function rememberFirstAgent(agentId: string, starter: Starter, hasFolder: boolean): void {
   localStorage.setItem(STORED_AS, JSON.stringify({ agentId, starter, hasFolder }))
 }

@@ -4,7 +4,7 @@ import { moneyText } from '../../../../resources/locales/numbers.ts'
 import { locale, t } from '../../../lib/language.ts'
 import { Meter } from '../../../ui/Meter.tsx'
 
-/** What the schedule's agent has spent today, beside what the schedule may let it spend. */
+/** What the schedule's agent has spent today, against the schedule's daily budget. */
 export function BudgetMeter(props: { schedule: Schedule; class?: string }): JSX.Element {
   const said = () =>
     t('automations.schedule.budgetOf', {

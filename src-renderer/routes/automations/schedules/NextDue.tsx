@@ -4,7 +4,7 @@ import { useMinutes } from '../../../lib/now.ts'
 import { t } from '../../../lib/language.ts'
 import { Time } from '../../../ui/Time.tsx'
 
-/** When it runs again. A time that comes while today's budget is used up is no run, and is not promised. */
+/** The next run. A time at which today's budget is used up is not shown, because nothing will run. */
 export function NextDue(props: { schedule: Schedule }): JSX.Element {
   const now = useMinutes()
   const dueAt = () => props.schedule.nextDueAt

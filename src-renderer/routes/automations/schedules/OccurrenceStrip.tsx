@@ -6,12 +6,12 @@ import { locale, t } from '../../../lib/language.ts'
 import { OccurrenceGlyph, occurrenceWord } from '../../../features/run-history/OccurrenceGlyph.tsx'
 import { occurrenceTime } from './occurrence-time.ts'
 
-/** The last due times as a row of signs, the newest at the right. Read out, it says how often each thing happened. */
+/** The last scheduled runs as a row of glyphs, the newest at the right. Its label counts the outcomes. */
 export function OccurrenceStrip(props: {
   occurrences: readonly Occurrence[]
   timezone: string
   size?: number
-  /** Beside a sign that stands for many, how many. */
+  /** Shows a number beside a glyph that stands for several runs. */
   counts?: boolean
   class?: string
 }): JSX.Element {

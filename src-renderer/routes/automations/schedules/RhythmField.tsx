@@ -10,16 +10,16 @@ import { cronOf, MINUTE_STEPS, type Rhythm, RHYTHM_KINDS, rhythmAs, type RhythmK
 import { useCronWords } from './use-cron-words.ts'
 import { ownTimezone, zoneTime } from './zone-time.ts'
 
-/** When it is due: chosen in words or written in cron, either of which changes the other, with the next times as they come out. */
+/** When a schedule runs, chosen in words or typed as cron. Each updates the other, and the next runs are shown. */
 export function RhythmField(props: {
   cron: string
   onCron: (cron: string) => void
   timezone: string
   problem: string | null
-  /** What else says when: the time zone. */
+  /** More fields: the time zone. */
   children: JSX.Element
 }): JSX.Element {
-  // "As cron says" can be chosen for an expression that has words too.
+  // The person may choose cron also for an expression that has words.
   const [wantsCron, setWantsCron] = createSignal(false)
   const rhythm = (): Rhythm => (wantsCron() ? { kind: 'custom' } : rhythmOf(props.cron))
   const put = (next: Rhythm) => props.onCron(cronOf(next, props.cron))
@@ -66,7 +66,7 @@ export function RhythmField(props: {
   )
 }
 
-/** What a kind of rhythm still needs to be told. */
+/** The further fields of a kind of rhythm. */
 function Details(props: { rhythm: Rhythm; onRhythm: (rhythm: Rhythm) => void }): JSX.Element {
   const as = <K extends RhythmKind>(kind: K) => (props.rhythm.kind === kind ? (props.rhythm as Extract<Rhythm, { kind: K }>) : undefined)
   const number = (value: string) => Number.parseInt(value, 10)

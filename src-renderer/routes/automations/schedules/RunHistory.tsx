@@ -25,7 +25,7 @@ import { StripLegend } from './StripLegend.tsx'
 import { ownTimezone } from './zone-time.ts'
 
 const IN_STRIP = 40
-/** Lines at first, and as many again whenever somebody wants to see more: what stands below the run history is not out of reach. */
+/** How many lines are shown at first and with each press of More, so that the panels below stay in reach. */
 const LINES = 25
 const HOUR_MS = 3_600_000
 const WEEK_MS = 7 * 24 * HOUR_MS
@@ -35,7 +35,7 @@ export function RunHistory(props: { schedule: Schedule }): JSX.Element {
   const [search] = useSearchParams<{ occurrence?: string }>()
   const runHistory = useOccurrences(() => props.schedule.id)
   const entries = createMemo(() => foldOccurrences(runHistory.items))
-  // Of what is told as one, the end has to be known: else it would be so many times only as far as was read.
+  // The last entry may continue on the next page, and its count must be right.
   createEffect(() => {
     if (runHistory.hasMore && !runHistory.isLoadingMore && runHistory.error === null && (entries().at(-1)?.occurrences.length ?? 1) > 1)
       runHistory.more()
@@ -89,10 +89,10 @@ export function RunHistory(props: { schedule: Schedule }): JSX.Element {
   )
 }
 
-/** What the run history comes to, for whoever has been away. */
+/** The outcomes and the cost of the last week. */
 function LastWeek(props: { schedule: Schedule }): JSX.Element {
   const now = useMinutes()
-  // Moves on by the hour, so that the question stays the same one.
+  // Rounded to the hour, so that the query stays the same.
   const from = createMemo(() => Math.floor((now() - WEEK_MS) / HOUR_MS) * HOUR_MS)
   const summary = useScheduleSummary(() => ({ from: from(), scheduleId: props.schedule.id }))
   const tallies = () => tallyOf(summary.data?.all ?? [])
@@ -107,18 +107,18 @@ function LastWeek(props: { schedule: Schedule }): JSX.Element {
   )
 }
 
-/** One due time, or many that came to the same; those can be looked at one by one. */
+/** One run, or several with the same outcome, which can be unfolded. */
 function RunHistoryEntry(props: { entry: Entry; timezone: string; marked: string | undefined }): JSX.Element {
   const isMany = () => props.entry.occurrences.length > 1
-  const hasTainted = () => props.entry.occurrences.some(({ id }) => id === props.marked)
+  const isMarkedIn = () => props.entry.occurrences.some(({ id }) => id === props.marked)
   const [isOpened, setOpened] = createSignal<boolean | null>(null)
-  const isOpen = () => isMany() && (isOpened() ?? hasTainted())
+  const isOpen = () => isMany() && (isOpened() ?? isMarkedIn())
   return (
     <>
       <RunHistoryRow
         occurrence={props.entry.sum}
         timezone={props.timezone}
-        isMarked={!isOpen() && hasTainted()}
+        isMarked={!isOpen() && isMarkedIn()}
         action={
           <Show when={isMany()}>
             <Button size="sm" variant="ghost" class="-my-1" aria-expanded={isOpen()} onClick={() => setOpened(!isOpen())}>
@@ -142,11 +142,11 @@ function RunHistoryRow(props: {
   occurrence: Occurrence
   timezone: string
   isMarked: boolean
-  /** The line above says why, for all of them. */
+  /** The reason stands in the line above. */
   isPart?: boolean
   action?: JSX.Element
 }): JSX.Element {
-  // A run that has not ended is followed by itself: the run history hears of its end.
+  // The run history is refreshed when a run ends. Until then, its job has the current status.
   const job = useJob(() => (props.occurrence.jobStatus === null || isTerminal(props.occurrence.jobStatus) ? null : props.occurrence.jobId))
   const occurrence = (): Occurrence => ({ ...props.occurrence, jobStatus: job.data?.job.status ?? props.occurrence.jobStatus })
   let place!: HTMLLIElement
@@ -168,7 +168,7 @@ function RunHistoryRow(props: {
         <OccurrenceGlyph occurrence={occurrence()} />
       </span>
       <span class="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3 gap-y-0.5">
-        {/* Widths of their own, so that times stand below times and reasons below reasons. */}
+        {/* Fixed widths, so that times and reasons are aligned. */}
         <span class="flex min-w-40 items-center gap-2 max-lg:min-w-0">
           <span class="text-sm text-ink">{t(`automations.schedule.state.${props.occurrence.state}`)}</span>
           <Show when={props.occurrence.times > 1}>

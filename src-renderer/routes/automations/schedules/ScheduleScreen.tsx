@@ -38,7 +38,7 @@ import { useCronWords } from './use-cron-words.ts'
 import { useLiveRun } from './use-live-run.ts'
 import { nextDayIn, ownTimezone, zoneTime } from './zone-time.ts'
 
-/** One schedule: how it stands, and what became of every due time. */
+/** One schedule: its state, its settings and its run history. */
 export function ScheduleScreen(): JSX.Element {
   const params = useParams<{ scheduleId: string }>()
   const answer = useSchedule(() => params.scheduleId)
@@ -161,7 +161,7 @@ function Head(props: { schedule: Schedule }): JSX.Element {
   )
 }
 
-/** What is out of the ordinary right now, and what to do about it. */
+/** What is wrong right now, and what to do about it. */
 function Standing(props: { schedule: Schedule }): JSX.Element {
   const now = useMinutes()
   const money = (usd: number) => moneyText(usd, locale())
@@ -264,7 +264,7 @@ function ScheduleFacts(props: { schedule: Schedule }): JSX.Element {
   )
 }
 
-/** A moment as the schedule's clock has it, and where that is another one, as one's own has it. */
+/** A time in the schedule's time zone, and if the machine's is another one, also in that. */
 function OnBothClocks(props: { at: number; timezone: string }): JSX.Element {
   const own = () => zoneTime(props.at, ownTimezone(), locale())
   return (
@@ -277,7 +277,7 @@ function OnBothClocks(props: { at: number; timezone: string }): JSX.Element {
   )
 }
 
-/** More lines than this would push out of sight what became of it. */
+/** More lines would push the run history out of sight. */
 const TASK_LINES = 4
 const LINE_CHARS = 130
 
@@ -297,7 +297,7 @@ function TaskText(props: { task: string }): JSX.Element {
   )
 }
 
-/** What the agent carries from one run to the next. */
+/** The schedule cursor: what the agent saved for the next run. */
 function Kept(props: { schedule: Schedule }): JSX.Element {
   const update = useUpdateSchedule()
   const [isAsking, setAsking] = createSignal(false)

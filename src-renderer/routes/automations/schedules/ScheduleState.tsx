@@ -39,7 +39,7 @@ export function ScheduleIcon(props: { schedule: Schedule }): JSX.Element {
   )
 }
 
-/** How a schedule stands. `onlyOdd`: nothing where all is as it should be. */
+/** The state of a schedule. With `onlyOdd`, nothing for the normal state. */
 export function SchedulePill(props: { schedule: Schedule; onlyOdd?: boolean }): JSX.Element {
   const live = useLiveRun(() => props.schedule)
   const look = () => lookOf(props.schedule, live())

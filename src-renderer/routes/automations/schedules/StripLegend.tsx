@@ -3,7 +3,7 @@ import type { Occurrence } from '../../../../src-runner/contract/schedules.ts'
 import { t } from '../../../lib/language.ts'
 import { OccurrenceGlyph, occurrenceWord } from '../../../features/run-history/OccurrenceGlyph.tsx'
 
-/** What the signs of a strip mean, each of those that are in it once. */
+/** The meaning of each glyph in a strip. */
 export function StripLegend(props: { occurrences: readonly Occurrence[] }): JSX.Element {
   const signs = () => [...new Map(props.occurrences.map((one) => [occurrenceWord(one), one])).entries()]
   return (

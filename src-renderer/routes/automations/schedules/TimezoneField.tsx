@@ -3,7 +3,7 @@ import { t } from '../../../lib/language.ts'
 import { Combobox, type ComboOption } from '../../../ui/Combobox.tsx'
 import { allTimezones, ownTimezone } from './zone-time.ts'
 
-/** One of all time zones, found by typing a part of its name; one's own stands first. */
+/** Choice of a time zone by typing a part of its name. The machine's own comes first. */
 export function TimezoneField(props: { value: string; onValue: (timezone: string) => void; problem: string | null }): JSX.Element {
   const options = createMemo((): ComboOption[] => {
     const own = ownTimezone()
@@ -13,7 +13,7 @@ export function TimezoneField(props: { value: string; onValue: (timezone: string
       label: name.replaceAll('_', ' '),
       group: name === own ? t('automations.schedule.timezoneOwn') : (name.split('/', 1)[0] ?? name),
     })
-    // What a schedule has already is kept, also when this page does not know it.
+    // The zone of a schedule is kept, even if this page does not know it.
     return [...new Set([own, ...(props.value === '' ? [] : [props.value]), ...names])].map(option)
   })
   return (

@@ -15,7 +15,7 @@ import { timeOfDay } from './zone-time.ts'
 const HOURS = 24
 const AT_FIRST = 8
 
-/** What is expected to run within a day: a band of the hours, and the same in words. */
+/** The runs expected within a day, as a chart of the hours and as a list. */
 export function UpcomingRuns(): JSX.Element {
   const answer = useUpcomingRuns(HOURS)
   const [isWhole, setWhole] = createSignal(false)
@@ -78,10 +78,10 @@ const HOUR_MS = 3_600_000
 const WIDTH = 1000
 const EVERY_HOURS = 6
 const LANE = 9
-/** More lanes would be more to look at than the list below. */
+/** With more rows, the chart would say less than the list below. */
 const LANES = 6
 
-/** Decoration, a lane for each schedule: the list below says the same. */
+/** Decorative: a row for each schedule. The list below says the same. */
 function Band(props: { runs: readonly UpcomingRun[] }): JSX.Element {
   const now = useMinutes()
   const at = (moment: number) => Math.min(1, Math.max(0, (moment - now()) / (HOURS * HOUR_MS)))
@@ -117,7 +117,7 @@ function Band(props: { runs: readonly UpcomingRun[] }): JSX.Element {
           {(run) => (
             <line
               x1={at(run.dueAt) * WIDTH}
-              // A line of no length with round ends is a dot, whatever the width.
+              // A line of zero length with round caps is a dot, whatever the width.
               x2={at(run.untilAt) * WIDTH + 0.01}
               y1={middleOf(run)}
               y2={middleOf(run)}

@@ -1,6 +1,6 @@
 import { t } from '../../../lib/language.ts'
 
-/** How old a missed due time may be, in words: as something to choose, or as a fact. */
+/** How old a missed run may be to be caught up, as an option or as a fact. */
 export function catchUpText(hours: number, as: 'choice' | 'fact'): string {
   const isChoice = as === 'choice'
   if (hours === 0) return isChoice ? t('automations.schedule.catchUpNever') : t('automations.schedule.catchUpFactNever')

@@ -1,18 +1,18 @@
 import type { Occurrence } from '../../../../src-runner/contract/schedules.ts'
 
-/** From so many on, what would be the same line again and again is one. */
+/** From this many equal lines on, they are folded into one. */
 const MANY = 3
 
-/** What stands as one line of the run history: due times in a row that came to the same, the newest first. */
+/** One line of the run history: consecutive runs with the same outcome, the newest first. */
 export type Entry = {
-  /** Stays the same when newer ones join it. */
+  /** Stays the same when newer runs join the entry. */
   key: string
   occurrences: readonly [Occurrence, ...Occurrence[]]
-  /** All of them as one. */
+  /** All of them summed up as one. */
   sum: Occurrence
 }
 
-/** Due times in a row that made no job, for the same reason, become one entry; each that made a job has its own. */
+/** Folds consecutive runs that made no job for the same reason into one entry. A run with a job has its own. */
 export function foldOccurrences(newestFirst: readonly Occurrence[]): Entry[] {
   const runs: [Occurrence, ...Occurrence[]][] = []
   for (const occurrence of newestFirst) {

@@ -1,9 +1,9 @@
 import type { UpcomingRun } from '../../../../src-runner/contract/schedules.ts'
 
-/** From so many on, the runs of one schedule would push those of the others out of the list. */
+/** More runs of one schedule would push those of others out of the list. */
 const MANY = 4
 
-/** Many runs of one schedule that would fare alike are told of as one: so many times from the first to the last. */
+/** Folds many runs of one schedule into one line, with their number and the first and last time. */
 export function foldRuns(runs: readonly UpcomingRun[]): UpcomingRun[] {
   const alike = new Map<string, UpcomingRun[]>()
   for (const run of runs) {

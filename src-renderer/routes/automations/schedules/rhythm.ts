@@ -1,7 +1,7 @@
 import { t } from '../../../lib/language.ts'
 import { cachedFormat } from '../../../../resources/locales/numbers.ts'
 
-/** The schedules that people really make, as they think of them; everything else is said by cron. `time` is "09:00". */
+/** The common schedules, as people think of them. Everything else is `custom`. `time` is "09:00". */
 export type Rhythm =
   | { kind: 'minutes'; every: number }
   | { kind: 'hourly'; minute: number }
@@ -13,10 +13,10 @@ export type Rhythm =
 export type RhythmKind = Rhythm['kind']
 
 export const RHYTHM_KINDS: readonly RhythmKind[] = ['minutes', 'hourly', 'daily', 'weekdays', 'weekly', 'monthly', 'custom']
-/** Divisors of an hour: any other step would make a shorter gap at the full hour. */
+/** Divisors of an hour. Any other step would leave a shorter gap at the full hour. */
 export const MINUTE_STEPS = [1, 2, 3, 5, 10, 15, 20, 30] as const
 
-/** The cron text of a rhythm; of a custom one what is there already. */
+/** The cron expression of a rhythm; for a custom one, the present expression. */
 export function cronOf(rhythm: Rhythm, custom: string): string {
   switch (rhythm.kind) {
     case 'minutes':
@@ -43,7 +43,7 @@ function clock(time: string): string {
 
 const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 
-/** What a cron text means in the words of a rhythm, when it is one. */
+/** The rhythm of a cron expression, or a custom one. */
 export function rhythmOf(cron: string): Rhythm {
   const fields = cron.trim().toLowerCase().split(/\s+/)
   if (fields.length !== 5 || fields[3] !== '*') return { kind: 'custom' }
@@ -75,7 +75,7 @@ function within(text: string, min: number, max: number): number | null {
   return value < min || value > max ? null : value
 }
 
-/** Another kind of rhythm that keeps of the last one what it can: the time, above all. */
+/** Changes the kind of a rhythm and keeps what fits, such as the time. */
 export function rhythmAs(kind: RhythmKind, last: Rhythm): Rhythm {
   const time = 'time' in last ? last.time : '09:00'
   switch (kind) {
@@ -95,7 +95,7 @@ export function rhythmAs(kind: RhythmKind, last: Rhythm): Rhythm {
   }
 }
 
-/** A rhythm in a sentence; null for a custom one, which only cron can say. */
+/** A rhythm as a sentence, or null for a custom one. */
 export function sayRhythm(rhythm: Rhythm, locale: string): string | null {
   switch (rhythm.kind) {
     case 'minutes':
@@ -117,7 +117,7 @@ export function sayRhythm(rhythm: Rhythm, locale: string): string | null {
   }
 }
 
-/** "09:00" as people of that language write a time: "9:00 AM". */
+/** Formats "09:00" for the language: "9:00 AM". */
 function clockText(time: string, locale: string): string {
   return cachedFormat(`clock ${locale}`, () => new Intl.DateTimeFormat(locale, { timeStyle: 'short', timeZone: 'UTC' })).format(
     Date.parse(`2026-01-01T${time}Z`),

@@ -4,7 +4,7 @@ import { fieldText, readNumber } from '../../../../resources/locales/numbers.ts'
 import { locale, t } from '../../../lib/language.ts'
 import { ownTimezone } from './zone-time.ts'
 
-/** What the person writes, as they write it: numbers are text until they are sent. */
+/** The fields as the person types them: numbers are text until they are sent. */
 export type ScheduleForm = {
   name: string
   agentId: string | null
@@ -66,7 +66,7 @@ export function copyOfSchedule(schedule: Schedule): ScheduleForm {
 export function bodyOfSchedule(form: ScheduleForm): CreateSchedule {
   return {
     name: form.name.trim(),
-    // Looked at before anything is sent.
+    // `problemsOfSchedule` rejects a missing agent.
     agentId: form.agentId ?? '',
     task: form.task.trim(),
     cron: form.cron.trim(),
@@ -78,13 +78,13 @@ export function bodyOfSchedule(form: ScheduleForm): CreateSchedule {
   }
 }
 
-/** Only what is different: another cron text, even one that means the same, begins to count again. */
+/** Only the changed fields: sending a cron expression, even an equivalent one, restarts the schedule. */
 export function changesOfSchedule(before: ScheduleForm, after: ScheduleForm): UpdateSchedule {
   const was = bodyOfSchedule(before) as Record<string, unknown>
   return Object.fromEntries(Object.entries(bodyOfSchedule(after)).filter(([field, value]) => value !== was[field]))
 }
 
-/** What can be seen to be wrong before anything is sent. */
+/** The problems that can be found before anything is sent. */
 export function problemsOfSchedule(form: ScheduleForm, locale: string): Partial<Record<ScheduleField, string>> {
   const problems: Partial<Record<ScheduleField, string>> = {}
   const show = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
@@ -106,7 +106,7 @@ export function problemsOfSchedule(form: ScheduleForm, locale: string): Partial<
   return problems
 }
 
-/** Which field of the form an issue of the runner is about. */
+/** The field that an issue of the runner is about. */
 export function fieldOfScheduleIssue(path: string): ScheduleField | null {
   const [first] = path.replace(/^body\./, '').split('.')
   return (Object.keys(emptySchedule()) as ScheduleField[]).find((field) => field === first) ?? null

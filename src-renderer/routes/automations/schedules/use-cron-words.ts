@@ -2,19 +2,19 @@ import { type Accessor, createEffect, createSignal } from 'solid-js'
 import { locale } from '../../../lib/language.ts'
 import { rhythmOf, sayRhythm } from './rhythm.ts'
 
-/** A cron expression in words; the expression itself until they are there, and where there are none. */
+/** A cron expression in words, or the expression itself until they are loaded or if there are none. */
 export function useCronWords(cron: Accessor<string>): Accessor<string> {
   const [described, setDescribed] = createSignal({ cron: '', locale: '', text: '' })
   const own = () => sayRhythm(rhythmOf(cron()), locale())
   createEffect(() => {
     const asked = { cron: cron(), locale: locale() }
     if (own() !== null || asked.cron.trim() === '') return
-    // Loaded when the first expression is met that is none of the usual ones.
+    // Loaded with the first unusual expression.
     void import('./describe-cron.ts').then(({ describeCron }) => {
       try {
         setDescribed({ ...asked, text: describeCron(asked.cron, asked.locale) })
       } catch {
-        // Half written, or something that only the runner understands.
+        // Half typed, or understood only by the runner.
         setDescribed({ ...asked, text: asked.cron })
       }
     })

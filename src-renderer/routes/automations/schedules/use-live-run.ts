@@ -3,8 +3,8 @@ import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { useJob } from '../../../api/queries.ts'
 
 /**
- * How the run of a schedule that has not ended stands at this moment; null: there is none. The schedule itself says how
- * it stood when the run began or stopped to wait, and not that it went on since.
+ * The current status of a schedule's running job, or null. The schedule has the status from when the run started or began to
+ * wait, not from when it went on.
  */
 export function useLiveRun(schedule: () => Pick<Schedule, 'liveJobId' | 'lastStatus'>): () => JobStatus | null {
   const answer = useJob(() => schedule().liveJobId)

@@ -1,17 +1,17 @@
 import { cachedFormat } from '../../../../resources/locales/numbers.ts'
 import { hourStyle } from '../../../lib/time.ts'
 
-/** The zone of this machine's clock. */
+/** The time zone of this machine. */
 export function ownTimezone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** "Mon, May 12, 9:00 AM" on a clock in that zone; in UTC for a zone that this page does not know. */
+/** "Mon, May 12, 9:00 AM" in that zone, or in UTC for a zone that this page does not know. */
 export function zoneTime(at: number, timezone: string, locale: string): string {
   return zoneFormat(timezone, locale).format(at)
 }
 
-/** "Mon, May 12, 9:00 AM – Tue, May 13, 8:00 AM"; of one day, the day once. */
+/** "Mon, May 12, 9:00 AM – Tue, May 13, 8:00 AM", with the day only once if it is the same. */
 export function zoneTimes(from: number, until: number, timezone: string, locale: string): string {
   return zoneFormat(timezone, locale).formatRange(from, until)
 }
@@ -35,7 +35,7 @@ function zoneFormat(timezone: string, locale: string): Intl.DateTimeFormat {
   })
 }
 
-/** The time of day alone. */
+/** The time of day. */
 export function timeOfDay(at: number, locale: string): string {
   return cachedFormat(
     `time of day ${locale}`,
@@ -43,7 +43,7 @@ export function timeOfDay(at: number, locale: string): string {
   ).format(at)
 }
 
-/** All zones by their names, the machine's own among them whatever it is. */
+/** The names of all zones, always with the machine's own. */
 export function allTimezones(): string[] {
   return [...new Set([...Intl.supportedValuesOf('timeZone'), 'UTC', ownTimezone()])].sort()
 }
@@ -51,8 +51,8 @@ export function allTimezones(): string[] {
 const MINUTE_MS = 60_000
 
 /**
- * When the next day begins in a zone. Days there are 23 to 25 hours long and some begin at one o'clock, so the first
- * minute with another date is looked for, by halves.
+ * When the next day begins in a zone. Days are 23 to 25 hours long, and some begin at one o'clock, so this finds the first
+ * minute with another date by bisection.
  */
 export function nextDayIn(timezone: string, now: number): number {
   const dateOf = (at: number) => {

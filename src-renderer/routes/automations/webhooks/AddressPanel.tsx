@@ -13,7 +13,7 @@ import { UnsavedGuard } from '../../../ui/UnsavedGuard.tsx'
 import { curlCommand } from './curl-command.ts'
 import { forgetFreshAddress, type FreshAddress } from './fresh-address.ts'
 
-/** The address with its secret, on the one occasion on which it can be seen. */
+/** The address with its secret. It is shown only this once. */
 export function AddressPanel(props: { address: FreshAddress; trigger: Trigger }): JSX.Element {
   const desktop = useDesktop()
   const [wasCopied, setCopied] = createSignal(false)
@@ -74,7 +74,7 @@ export function AddressPanel(props: { address: FreshAddress; trigger: Trigger })
   )
 }
 
-/** JSON without the spaces that only make it readable; anything else as it is. */
+/** JSON without optional spaces; other text as it is. */
 function compact(payload: string): string {
   try {
     return JSON.stringify(JSON.parse(payload))
@@ -83,7 +83,7 @@ function compact(payload: string): string {
   }
 }
 
-/** Whether anybody outside of this machine gets through. */
+/** Whether the address can be reached from outside. */
 export function Reach(): JSX.Element {
   const answer = usePublicAddress()
   const toSettings = () => (

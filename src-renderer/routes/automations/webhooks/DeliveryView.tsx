@@ -16,10 +16,10 @@ import { Button } from '../../../ui/Button.tsx'
 import { ConfirmDialog } from '../../../ui/ConfirmDialog.tsx'
 import { toast } from '../../../ui/Toasts.tsx'
 
-/** Above this, putting JSON into lines would be felt; it is then shown as it came. */
+/** Indenting longer JSON would be slow, so it is shown as it is. */
 const PRETTY_UP_TO_CHARS = 300_000
 
-/** One delivery with everything that is kept of it. */
+/** Everything that is kept of a delivery. */
 export function DeliveryView(props: { deliveryId: string; trigger: Trigger }): JSX.Element {
   const answer = useDelivery(() => props.deliveryId)
   return (

@@ -19,7 +19,7 @@ import { DeliveryView } from './DeliveryView.tsx'
 import { OutcomeIcon } from './outcomes.tsx'
 
 /**
- * What was posted, the newest first; a row opens in its place. `?delivery=` says which one is open, `?job=` opens the
+ * The deliveries of a webhook, the newest first. A row unfolds in place. `?delivery=` names the open one; `?job=` opens the
  * one that started a job.
  */
 export function Inbox(props: { trigger: Trigger }): JSX.Element {
@@ -28,7 +28,7 @@ export function Inbox(props: { trigger: Trigger }): JSX.Element {
   const deliveries = () => answer.data?.deliveries ?? []
   const openId = createMemo(() => {
     if (search.delivery !== undefined) return search.delivery
-    // A repeat names the job too, but did not start it.
+    // A repeat has the id of the job too, but did not start it.
     const ofJob = deliveries().filter((delivery) => search.job !== undefined && delivery.jobId === search.job)
     return (ofJob.find((delivery) => delivery.outcome === 'accepted') ?? ofJob[0])?.id
   })
@@ -77,7 +77,7 @@ export function Inbox(props: { trigger: Trigger }): JSX.Element {
 
 function DeliveryRow(props: { delivery: Delivery; trigger: Trigger; isOpen: boolean; onToggle: () => void }): JSX.Element {
   let place!: HTMLLIElement
-  // An address that names it brings it into sight; what the person opens is in sight already.
+  // Scrolls to a delivery that the URL names. One that the person opens is visible already.
   onMount(() => props.isOpen && requestAnimationFrame(() => place.scrollIntoView({ block: 'start' })))
   return (
     <li
@@ -114,7 +114,7 @@ function DeliveryRow(props: { delivery: Delivery; trigger: Trigger; isOpen: bool
             </Show>
           </span>
           <span class="w-16 shrink-0 text-right text-xs text-ink-3 max-md:hidden">
-            {/* Nothing: the body was not read. */}
+            {/* 0: the body was not read. */}
             {props.delivery.bytes === 0 ? '' : bytesText(props.delivery.bytes, locale())}
           </span>
           <Time at={props.delivery.receivedAt} class="w-20 shrink-0 text-right text-xs text-ink-3" />

@@ -33,7 +33,7 @@ import {
 } from './trigger-form.ts'
 import { fillFrom, isPreset, type Preset, PRESETS } from './webhook-presets.ts'
 
-/** `/automations/webhooks/new`, with `?preset=` filled with an example, with `?from=` with another webhook. */
+/** `/automations/webhooks/new`. `?preset=` fills in an example, `?from=` a copy of another webhook. */
 export function NewTriggerScreen(): JSX.Element {
   const [search] = useSearchParams<{ preset?: string; from?: string }>()
   const original = useTrigger(() => search.from)
@@ -158,7 +158,7 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
 
 const SUGGESTED = 12
 
-/** The task, and the places of the sample that can be put into it where the caret stands. */
+/** The task, and the fields of the sample, which can be inserted at the caret. */
 function TemplateField(props: { form: Form<TriggerForm>; sample: string }): JSX.Element {
   let area!: HTMLTextAreaElement
   const unused = () =>
@@ -221,7 +221,7 @@ const SCHEMES: (SignatureScheme | 'none')[] = ['none', 'github', 'stripe', 'slac
 
 function Advanced(props: { form: Form<TriggerForm>; isCopy: boolean; slugIsTaken: boolean }): JSX.Element {
   const [isOpen, setOpen] = createSignal(props.form.fields.scheme !== 'none')
-  // What is wrong in there must be seen; it closes again only by hand.
+  // Opens when a field inside has a problem. Only the person closes it.
   createEffect(() => {
     if (props.slugIsTaken || ADVANCED_FIELDS.some((field) => props.form.problemOf(field) !== null)) setOpen(true)
   })

@@ -6,7 +6,7 @@ import { useTemplatePreview } from '../../../api/queries.ts'
 import { t } from '../../../lib/language.ts'
 import { TaskText } from '../../../features/chat-turn/TaskText.tsx'
 
-/** What becomes of the task with the sample, as the runner itself says, while both are being written. */
+/** The task that the template and the sample make, computed by the runner while the person types. */
 export function TemplatePreview(props: { template: string; sample: string }): JSX.Element {
   const isEmpty = () => props.template.trim() === ''
   const preview = useTemplatePreview(() => (isEmpty() ? null : { taskTemplate: props.template, payload: props.sample }))

@@ -9,7 +9,7 @@ import { Button } from '../../../ui/Button.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
 
-/** Lets the person be the sender once. */
+/** Sends a test delivery. */
 export function TestDelivery(props: { trigger: Trigger; first: string }): JSX.Element {
   const test = useTestTrigger()
   const [payload, setPayload] = createSignal(props.first)
@@ -23,7 +23,7 @@ export function TestDelivery(props: { trigger: Trigger; first: string }): JSX.El
     try {
       setJobId((await test.run({ params: { triggerId: props.trigger.id }, body: { payload: payload() } })).jobId)
     } catch {
-      // Shown below: the action keeps what went wrong.
+      // The action keeps the error, which is shown below.
     }
   }
   return (

@@ -32,7 +32,7 @@ import { Inbox } from './Inbox.tsx'
 import { sampleFor } from './json-paths.ts'
 import { TestDelivery } from './TestDelivery.tsx'
 
-/** One webhook: how it stands, and what was posted to it. */
+/** One webhook: its state, its settings and its inbox. */
 export function TriggerScreen(): JSX.Element {
   const params = useParams<{ triggerId: string }>()
   const answer = useTrigger(() => params.triggerId)
@@ -167,7 +167,7 @@ function TriggerFacts(props: { trigger: Trigger }): JSX.Element {
       limit: countText(FIRES_PER_HOUR, locale()),
     })
   return (
-    // Beside the address itself it is said there.
+    // The address panel says it.
     <Facts footer={<Show when={freshAddressOf(props.trigger.id) === null}>{<Reach />}</Show>}>
       <Fact name={t('automations.agent')}>
         <Show when={props.trigger.agentId} fallback={<span class="text-bad">{t('automations.noAgent')}</span>}>

@@ -1,4 +1,4 @@
-/** For a terminal: quoted so that nothing in the payload means anything to the shell. */
+/** A `curl` command, quoted so that the shell interprets nothing in the payload. */
 export function curlCommand(url: string, payload: string): string {
   return `curl -X POST ${quote(url)} \\\n  -H 'Content-Type: application/json' \\\n  -d ${quote(payload)}`
 }

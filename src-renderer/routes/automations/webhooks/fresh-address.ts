@@ -1,16 +1,16 @@
 import { createSignal } from 'solid-js'
 
-/** An address as the runner gave it, which it does once. */
+/** A new address. The runner gives it out once. */
 export type FreshAddress = {
   triggerId: string
   url: string
   /** A payload to try it with. */
   sample: string
-  /** There was another address before, which has stopped working. */
+  /** It replaces an address, which has stopped working. */
   isReplacement: boolean
 }
 
-// In this page's memory and nowhere else: neither the history of the browser nor its storage may keep a secret.
+// Only in memory: neither the browser's history nor its storage may hold a secret.
 const [held, setHeld] = createSignal<FreshAddress | null>(null)
 
 export function keepFreshAddress(address: FreshAddress): void {

@@ -1,10 +1,10 @@
 const MAX_PATHS = 40
 const MAX_DEPTH = 6
 
-/** Keys that can stand between the dots of a placeholder. */
+/** Keys that a placeholder can name. */
 const WRITABLE = /^[^.{}\s]+$/
 
-/** The places of a JSON text that a template can name, in their order; none when it is not JSON. Lists are one place. */
+/** The paths in a JSON text that a template can name, in order. A list is one path. Returns none for text that is not JSON. */
 export function pathsOf(json: string): string[] {
   const found: string[] = []
   const walk = (value: unknown, path: string[]) => {
@@ -23,7 +23,7 @@ export function pathsOf(json: string): string[] {
 
 const PLACEHOLDER = /\{([^{}\s]+)\}/g
 
-/** A payload that fills every placeholder of a template, as a start for a test. */
+/** A sample payload that fills every placeholder of a template. */
 export function sampleFor(template: string): string {
   const sample: Record<string, unknown> = {}
   for (const [, path] of template.matchAll(PLACEHOLDER)) {
@@ -40,7 +40,7 @@ export function sampleFor(template: string): string {
   return JSON.stringify(sample, null, 2)
 }
 
-/** Also for a key like `__proto__`, which an assignment would take for something else. */
+/** Works for keys such as `__proto__`, which an assignment would not set. */
 function put(place: Record<string, unknown>, key: string, value: unknown): unknown {
   Object.defineProperty(place, key, { value, enumerable: true, configurable: true, writable: true })
   return value

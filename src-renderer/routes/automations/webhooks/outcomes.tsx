@@ -16,7 +16,7 @@ import { Dynamic } from 'solid-js/web'
 import type { DeliveryOutcome } from '../../../../src-runner/contract/triggers.ts'
 import type { Icon } from '../../../ui/icon.ts'
 
-/** Each outcome has a shape and, beside it, a word; the colour only helps. */
+/** Each outcome has its own icon and a word beside it, so that nobody needs the colour. */
 const LOOKS: Record<DeliveryOutcome, { icon: Icon; tone: string }> = {
   accepted: { icon: CircleCheck, tone: 'text-ok' },
   duplicate: { icon: CopyCheck, tone: 'text-ink-3' },
@@ -44,7 +44,7 @@ export function OutcomeIcon(props: { outcome: DeliveryOutcome }): JSX.Element {
   )
 }
 
-/** Whether it made a job, then or earlier. */
+/** Whether the delivery, or the one it repeats, made a job. */
 export function wasTaken(outcome: DeliveryOutcome): boolean {
   return outcome === 'accepted' || outcome === 'duplicate'
 }

@@ -30,7 +30,7 @@ export const EMPTY_TRIGGER: TriggerForm = {
   requirePlaceholders: false,
 }
 
-/** Everything of a webhook that can be copied: its address and its signing secret are its own. */
+/** A copy of a webhook without its address and its signing secret. */
 export function copyOfTrigger(trigger: Trigger): TriggerForm {
   const { agentId, taskTemplate, notifyOnSuccess, notifyVia, dedupe, requirePlaceholders } = trigger
   return {
@@ -60,7 +60,7 @@ export function bodyOfTrigger(form: TriggerForm): CreateTrigger {
   }
 }
 
-/** What can be seen to be wrong before anything is sent. */
+/** The problems that can be found before anything is sent. */
 export function problemsOfTrigger(form: TriggerForm): Partial<Record<TriggerField, string>> {
   const problems: Partial<Record<TriggerField, string>> = {}
   if (form.name.trim() === '') problems.name = t('automations.problems.nameMissing')
@@ -76,7 +76,7 @@ export function problemsOfTrigger(form: TriggerForm): Partial<Record<TriggerFiel
 /** The fields behind "Advanced". */
 export const ADVANCED_FIELDS: readonly TriggerField[] = ['slug', 'scheme', 'secret', 'dedupe', 'requirePlaceholders']
 
-/** Which field of the form an issue of the runner is about. */
+/** The field that an issue of the runner is about. */
 export function fieldOfTriggerIssue(path: string): TriggerField | null {
   const [first, second] = path.replace(/^body\./, '').split('.')
   if (first === 'signature') return second === 'scheme' ? 'scheme' : 'secret'

@@ -9,7 +9,7 @@ export function isPreset(text: string | undefined): text is Preset {
 
 type Filled = { name: string; taskTemplate: string; sample: string; dedupe: boolean }
 
-/** What a preset puts into the form. GitHub and Stripe give every delivery an id of its own, by which repeats are known. */
+/** What a preset fills in. GitHub and Stripe give each delivery an id, by which repeats are recognised. */
 export function fillFrom(preset: Preset): Filled {
   return {
     name: t(`automations.webhook.presetNames.${preset}`),
@@ -19,7 +19,7 @@ export function fillFrom(preset: Preset): Filled {
   }
 }
 
-/** The parts of what these senders really post that a task is likely to need. */
+/** The parts of real payloads that a task is likely to need. */
 const SAMPLES: Record<Preset, unknown> = {
   github_push: {
     ref: 'refs/heads/main',
