@@ -41,8 +41,8 @@ type FormOptions<F> = {
 type Issue<F> = { field: keyof F; text: string; at: number | null }
 
 export function useForm<F extends object>({ first, check, fieldOfIssue, stored = () => null }: FormOptions<F>): Form<F> {
-  const [base, setBase] = createSignal<F>(structuredClone(first))
-  const [fields, setFields] = createStore<F>(structuredClone(first))
+  const [base, setBase] = createSignal<F>(copyOf(first))
+  const [fields, setFields] = createStore<F>(copyOf(first))
   const [issues, setIssues] = createSignal<readonly Issue<F>[]>([])
   const [wasTried, setTried] = createSignal(false)
   const [isSaved, setSaved] = createSignal(false)
@@ -52,8 +52,8 @@ export function useForm<F extends object>({ first, check, fieldOfIssue, stored =
   const storedText = createMemo(() => JSON.stringify(stored()))
 
   const fill = (next: F, isChange = false) => {
-    if (!isChange) setBase(() => structuredClone(next))
-    setFields(reconcile(structuredClone(next)))
+    if (!isChange) setBase(() => copyOf(next))
+    setFields(reconcile(copyOf(next)))
     setIssues([])
   }
   createEffect(
@@ -99,7 +99,7 @@ export function useForm<F extends object>({ first, check, fieldOfIssue, stored =
       setTried(true)
       setTrouble(null)
       if (Object.keys(own()).length > 0) return focusFirstProblem()
-      const sent = structuredClone(unwrap(fields))
+      const sent = copyOf(fields)
       try {
         const leave = await send(sent)
         setBase(() => sent)
@@ -111,6 +111,11 @@ export function useForm<F extends object>({ first, check, fieldOfIssue, stored =
       }
     },
   }
+}
+
+/** A deep copy. The fields may hold parts of a store, which cannot be cloned as they are. */
+function copyOf<F extends object>(fields: F): F {
+  return structuredClone(unwrap(fields))
 }
 
 function isSame(one: object, other: object): boolean {

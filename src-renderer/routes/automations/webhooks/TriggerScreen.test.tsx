@@ -210,7 +210,7 @@ describe('its inbox', () => {
     expect(dialog).toHaveTextContent('Ada gets the same task again')
     expect(runner.callsOf('replayDelivery')).toHaveLength(0)
     await user.click(within(dialog).getByRole('button', { name: 'Replay' }))
-    expect(await screen.findByText('Job started')).toBeInTheDocument()
+    expect(await screen.findByRole('button', { name: 'Open job' })).toBeInTheDocument()
     expect(runner.callsOf('replayDelivery')[0]!.params).toEqual({ deliveryId: delivery.id })
   })
 
