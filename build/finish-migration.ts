@@ -1,8 +1,10 @@
 import type Sqlite from 'better-sqlite3'
 
+const MAX_LINE_CHARS = 140
+
 /**
- * Finishes what drizzle-kit writes, which knows neither STRICT nor WITHOUT ROWID. For each change of a CHECK it creates the
- * table again: without its triggers, and copying columns that were not there. `before` has the schema before this migration.
+ * Finishes what drizzle-kit writes. drizzle-kit knows neither STRICT nor WITHOUT ROWID. For each change of a CHECK it creates
+ * the table again, without its triggers, and copies columns that did not exist. `before` has the schema before this migration.
  */
 export function finishMigration(generated: string, before: Sqlite.Database): string {
   const plain = generated
@@ -15,7 +17,7 @@ export function finishMigration(generated: string, before: Sqlite.Database): str
     .replace(/[`"]/g, '')
     .replace(
       /^(CREATE TABLE (?:__new_)?(\w+) \([\s\S]*?^\));/gm,
-      (_, table: string, name: string) => `${table} ${optionsOf(before, name)};`,
+      (_, table: string, name: string) => `${joinShortLines(table)} ${optionsOf(before, name)};`,
     )
     .replace(/^INSERT INTO __new_(\w+)\((.+)\) SELECT .+;/gm, (_, name: string, columns: string) => {
       const kept = columnsOf(before, name)
@@ -29,6 +31,20 @@ export function finishMigration(generated: string, before: Sqlite.Database): str
     .all()
     .filter(({ tbl_name: table }) => remade.includes(table))
   return [plain.trim(), ...triggers.map(({ sql }) => `${sql};`), ''].join('\n').replace(/\n{3,}/g, '\n\n')
+}
+
+/** drizzle-kit gives each column and constraint a line of its own. */
+function joinShortLines(table: string): string {
+  const isConstraint = (line: string) => /^  (CHECK|FOREIGN KEY|PRIMARY KEY)/.test(line)
+  const lines: string[] = []
+  for (const line of table.split('\n')) {
+    const last = lines.at(-1) ?? ''
+    const joined = `${last} ${line.trim()}`
+    const isJoinable = last.startsWith('  ') && line.startsWith('  ') && isConstraint(last) === isConstraint(line)
+    if (isJoinable && joined.length <= MAX_LINE_CHARS) lines.splice(-1, 1, joined)
+    else lines.push(line)
+  }
+  return lines.join('\n')
 }
 
 function columnsOf(before: Sqlite.Database, table: string): string[] {
