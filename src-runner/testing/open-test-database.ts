@@ -38,7 +38,7 @@ function migrateNewFile(clock: Options['clock']): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-template-'))
   try {
     const file = join(folder, 'deckhand.db')
-    openDatabase({ file, clock, setsRoomAside: false }).close()
+    openDatabase({ file, clock, keepsBallast: false }).close()
     return readFileSync(file)
   } finally {
     rmSync(folder, { recursive: true })

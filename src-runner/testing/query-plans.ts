@@ -1,5 +1,5 @@
 import type { Database } from '../platform/db/database.ts'
-import { pinQueryPlan } from '../platform/db/pinned-query-plan.ts'
+import { pinQueryPlan } from '../platform/db/statements.ts'
 
 export type QueryPlan = { sql: string; plan: string[] }
 

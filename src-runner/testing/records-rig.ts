@@ -39,7 +39,7 @@ export function openRecordsRig(clock: HandClock = createHandClock()): RecordsRig
   const collect = (_fields: unknown, message: string) => void logged.push(message)
   const log: Log = { error: collect, warn: collect, info() {}, debug() {} }
   const boot = () => {
-    const db = openTestDatabase({ file, clock, ids, log, setsRoomAside: false })
+    const db = openTestDatabase({ file, clock, ids, log, keepsBallast: false })
     const liveStreams = createLiveJobStreams({ log })
     return {
       db,

@@ -1,88 +1,60 @@
 import { closeSync, existsSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
-import { open, rename, unlink } from 'node:fs/promises'
+import { rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 
-/**
- * A file of zeros beside the database. On a full disk it is deleted, which gives the write-ahead log room to be copied into
- * the file and cut back. It comes back when there is room again.
- */
-export type Ballast = {
-  /** Makes the file, if it is not there and twice its size is free. */
-  keep(): Promise<void>
-  /** Deletes it. Returns whether that gave any room. */
-  release(): boolean
-  /** For a stop on a full disk: keeps the room that closing the database gave back, which the next start needs. */
-  keepRest(): void
-}
-
 const BALLAST_BYTES = 16 * 1024 * 1024
-const PIECE_BYTES = 1024 * 1024
-const REST_BYTES = 4096
+const REST_BYTES = 1024 * 1024
+const BLOCK_BYTES = 4096
 
-function ballastOf(file: string): string {
-  return `${file}.ballast`
-}
+const ballastOf = (file: string) => `${file}.ballast`
 
-export function createBallast(file: string, log: Log): Ballast {
+/**
+ * Reserves 16 MB beside the database, unless that was done or less than twice as much is free. On a full disk this file is
+ * deleted, so that the write-ahead log can be copied and truncated.
+ */
+export async function keepBallast(file: string, log: Log): Promise<void> {
   const ballast = ballastOf(file)
-  let keeping = false
-
-  async function write(): Promise<void> {
-    const draft = `${ballast}.part`
-    try {
-      const handle = await open(draft, 'w', 0o600)
-      try {
-        // Written, not only sized: a hole in a file takes no room and gives none back.
-        for (let at = 0; at < BALLAST_BYTES; at += PIECE_BYTES) await handle.write(Buffer.alloc(PIECE_BYTES, 1), 0, PIECE_BYTES, at)
-        await handle.sync()
-      } finally {
-        await handle.close()
-      }
-      await rename(draft, ballast)
-    } catch (error) {
-      await unlink(draft).catch(() => {})
-      throw error
-    }
-  }
-
-  return {
-    async keep() {
-      if (keeping || statSync(ballast, { throwIfNoEntry: false })?.size === BALLAST_BYTES) return
-      if (freeBytesAt(file) < 2 * BALLAST_BYTES) return
-      keeping = true
-      try {
-        await write()
-      } catch (error) {
-        log.warn({ err: error }, `no room could be set aside for a full disk: ${messageOf(error)}`)
-      } finally {
-        keeping = false
-      }
-    },
-    release: () => releaseBallast(file),
-    keepRest() {
-      if (existsSync(ballast) || freeBytesAt(file) >= 2 * BALLAST_BYTES) return
-      const handle = openSync(ballast, 'w', 0o600)
-      try {
-        for (let at = 0; at < PIECE_BYTES; at += REST_BYTES) writeSync(handle, Buffer.alloc(REST_BYTES, 1))
-      } catch (error) {
-        // As much as there was.
-        log.debug({ err: error }, `the disk is full: ${messageOf(error)}`)
-      } finally {
-        closeSync(handle)
-      }
-    },
+  if (sizeOf(ballast) === BALLAST_BYTES || freeBytesAt(file) < 2 * BALLAST_BYTES) return
+  const draft = `${ballast}.part`
+  try {
+    // Not only sized: a hole in a file takes no room and gives none back.
+    await writeFile(draft, Buffer.alloc(BALLAST_BYTES, 1), { mode: 0o600, flush: true })
+    await rename(draft, ballast)
+  } catch (error) {
+    await unlink(draft).catch(() => {})
+    log.warn({ err: error }, `no room could be reserved for a full disk: ${messageOf(error)}`)
   }
 }
 
+/** Returns whether this freed any room. */
 export function releaseBallast(file: string): boolean {
-  const had = (statSync(ballastOf(file), { throwIfNoEntry: false })?.size ?? 0) > 0
+  const hadRoom = sizeOf(ballastOf(file)) > 0
   rmSync(ballastOf(file), { force: true })
-  return had
+  return hadRoom
 }
 
-/** Infinity where it cannot be known. */
+/** For a stop on a full disk: reserves some of the room that closing the database freed, because the next start needs it. */
+export function keepRest(file: string, log: Log): void {
+  const ballast = ballastOf(file)
+  if (existsSync(ballast) || freeBytesAt(file) >= 2 * BALLAST_BYTES) return
+  const handle = openSync(ballast, 'w', 0o600)
+  try {
+    for (let at = 0; at < REST_BYTES; at += BLOCK_BYTES) writeSync(handle, Buffer.alloc(BLOCK_BYTES, 1))
+  } catch (error) {
+    log.debug({ err: error }, `the disk is full: ${messageOf(error)}`)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** 0 if there is no such file. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** Infinity if it is unknown. */
 export function freeBytesAt(file: string): number {
   try {
     const { bavail, bsize } = statfsSync(dirname(file))

@@ -3,21 +3,18 @@ import Sqlite from 'better-sqlite3'
 import { messageOf } from '../../lib/errors.ts'
 import { CHECKPOINT_STATES, readFrames, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
 
-/**
- * Copies pages from the write-ahead log into the file, beside whoever writes to the log: a thread, since the copy and its
- * two syncs take as long as many a streamed token. Works when it is told to, and holds the file open only meanwhile.
- */
+/** Each message makes this thread copy pages from the write-ahead log into the file. It has the file open only meanwhile. */
 const { file, state } = workerData as CheckpointThreadData
 const { idle, working } = CHECKPOINT_STATES
-/** Whoever writes gets ahead while pages are copied: each round has fewer of them. */
-const MOST_ROUNDS = 4
+/** Commits add pages during a round, and each round has fewer pages to copy. */
+const MAX_ROUNDS = 4
 const FEW_FRAMES = 64
 
 parentPort!.on('message', () => {
   if (Atomics.compareExchange(state, 0, idle, working) !== idle) return
   let answer: CheckpointAnswer
   try {
-    answer = { problem: null, isStuck: !copy() }
+    answer = { problem: null, isStuck: !copyPages() }
   } catch (error) {
     answer = { problem: messageOf(error), isStuck: true }
   }
@@ -26,22 +23,21 @@ parentPort!.on('message', () => {
   parentPort!.postMessage(answer)
 })
 
-/** Answers whether it got ahead: whoever else reads or copies just now keeps it from that. */
-function copy(): boolean {
+/** Returns whether any page was copied. Another reader of the file can prevent that. */
+function copyPages(): boolean {
   const connection = new Sqlite(file, { fileMustExist: true, timeout: 0 })
+  const copiedFrames = () => {
+    const { all, waiting } = readFrames(connection)
+    return all - waiting
+  }
   try {
-    const before = copiedFrames(connection)
-    for (let round = 0; round < MOST_ROUNDS && readFrames(connection).waiting > FEW_FRAMES; round++) {
+    const before = copiedFrames()
+    for (let round = 0; round < MAX_ROUNDS && readFrames(connection).waiting > FEW_FRAMES; round++) {
       connection.pragma('wal_checkpoint(PASSIVE)')
     }
-    // There are fewer when the log has begun again.
-    return copiedFrames(connection) !== before
+    // There are fewer if the log has started again from its beginning.
+    return copiedFrames() !== before
   } finally {
     connection.close()
   }
-}
-
-function copiedFrames(connection: Sqlite.Database): number {
-  const { all, waiting } = readFrames(connection)
-  return all - waiting
 }

@@ -15,15 +15,15 @@ let folder: string
 let file: string
 let db: Database
 let warnings: string[]
-/** What the thread did, a line for each time. */
-let works: string[]
+/** What the thread reported. */
+let reports: string[]
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'deckhand-wal-'))
   file = join(folder, 'deckhand.db')
   warnings = []
-  works = []
-  const log = { ...silentLog, warn: noteIn(() => warnings), debug: noteIn(() => works) }
+  reports = []
+  const log = { ...silentLog, warn: collectIn(() => warnings), debug: collectIn(() => reports) }
   db = openDatabase({ file, clock: createHandClock(), log })
 })
 afterEach(() => {
@@ -31,11 +31,11 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-function noteIn(lines: () => string[]) {
+function collectIn(lines: () => string[]) {
   return (_fields: object, message: string) => void lines().push(message)
 }
 
-/** As many commits, of about so many pages each. */
+/** Makes this many commits of about this many pages each. */
 function write(commits: number, pages = 100): void {
   const payload = { keys: ['x'.repeat(3500)] }
   for (let i = 0; i < commits; i++) {
@@ -45,55 +45,55 @@ function write(commits: number, pages = 100): void {
   }
 }
 
-test('the log is copied by the thread and begins again, and no commit waits for it', { timeout: 30_000 }, async () => {
+test('the thread copies the log, which then starts again from its beginning', { timeout: 30_000 }, async () => {
   write(64)
-  // How far the thread is by now, and whether the log has begun again in the meantime, is a matter of the machine.
-  const beginsAgain = () => {
+  // When the thread is done depends on the machine.
+  const startsAgain = () => {
     write(1)
     expect(readFrames(db.connection).all).toBeLessThan(6400)
   }
-  await vi.waitFor(beginsAgain, 25_000)
+  await vi.waitFor(startsAgain, 25_000)
   expect(await db.findDamage()).toEqual([])
   expect(warnings).toEqual([])
 })
 
-test('while it is written to again and again the thread keeps up, and the log stays short', { timeout: 60_000 }, async () => {
+test('the thread keeps up with constant writes, and the log stays short', { timeout: 60_000 }, async () => {
   let longest = 0
   for (let round = 0; round < 40; round++) {
     write(16, 50)
     longest = Math.max(longest, readFrames(db.connection).all)
-    // However busy the machine is; SQLite itself would let it come to twice as many, and then within a commit.
+    // SQLite itself would let the log grow to twice as many pages, and copy them within a commit.
     await vi.waitFor(() => expect(readFrames(db.connection).waiting).toBeLessThan(8000), 20_000)
   }
   expect(db.prepare<{ n: number }>('SELECT count(*) AS n FROM events').get()!.n).toBe(40 * 16 * 50)
-  // Of more than 32,000 pages. SQLite helps from 16,384 on, unless the thread is at it just then.
+  // More than 32,000 pages were written. SQLite copies from 16,384 on, unless the thread is copying.
   expect(longest).toBeLessThan(24_000)
   expect(await db.findDamage()).toEqual([])
 })
 
-test('while somebody else reads the file the thread rests, and goes on when they are through', async () => {
+test('the thread rests while another program reads the file, and continues afterwards', async () => {
   write(1)
   const reader = new Sqlite(file, { readonly: true })
   reader.exec('BEGIN')
   reader.prepare('SELECT count(*) FROM events').get()
   write(64)
-  await vi.waitFor(() => expect(works.at(-1)).toContain('while somebody else reads it'))
-  const before = works.length
-  // As many turns as it takes, if it is asked again and again.
+  await vi.waitFor(() => expect(reports.at(-1)).toContain('another program reads it'), 20_000)
+  const before = reports.length
+  // Long enough for several more attempts.
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 5))
-  expect(works.length).toBe(before)
+  expect(reports.length).toBe(before)
   reader.close()
   write(2000, 1)
-  const goesOn = () => {
+  const continues = () => {
     write(1, 1)
     expect(readFrames(db.connection).waiting).toBeLessThan(3000)
   }
-  await vi.waitFor(goesOn, 10_000)
+  await vi.waitFor(continues, 20_000)
   expect(await db.findDamage()).toEqual([])
   expect(warnings).toEqual([])
 })
 
-test('closing in the middle of a copy leaves a whole file and no log', async () => {
+test('closing during a copy leaves a sound file and no log', async () => {
   write(64)
   db.close()
   expect(existsSync(`${file}-wal`)).toBe(false)
@@ -102,16 +102,16 @@ test('closing in the middle of a copy leaves a whole file and no log', async () 
   expect(await db.findDamage()).toEqual([])
 })
 
-test('when there can be no thread, SQLite copies the log itself, and it is said once', async () => {
+test('SQLite copies the log itself when the thread cannot start, which is logged once', async () => {
   const checkpoints = createCheckpoints({
     connection: db.connection,
     file,
     log: db.log,
-    thread: pathToFileURL(join(folder, 'nowhere.js')),
+    thread: pathToFileURL(join(folder, 'missing.js')),
   })
   write(40)
   for (let i = 0; i < 32; i++) checkpoints.committed()
-  await vi.waitFor(() => expect(warnings).toEqual([expect.stringContaining('without a thread of its own')]))
+  await vi.waitFor(() => expect(warnings).toEqual([expect.stringContaining('without a thread of its own')]), 20_000)
   expect(db.connection.pragma('wal_autocheckpoint', { simple: true })).toBe(3000)
   checkpoints.stop()
 })

@@ -3,31 +3,30 @@ import type Sqlite from 'better-sqlite3'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { threadFile } from './thread-file.ts'
-import { CHECKPOINT_STATES, createFrameReader, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
+import { CHECKPOINT_STATES, readFrames, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
 
 /**
- * When the write-ahead log is copied into the file. SQLite would do it within a commit, every so many pages, and the event
- * loop would stand still for the copy and two syncs. Here a thread does it, which is started when the log first has
- * enough of them; whoever writes only brings it to an end, a few pages, so that the log can begin again.
+ * Copies the write-ahead log into the file. SQLite would do this within a commit and block the event loop for the copy and two
+ * syncs. Here a thread copies, and the writer copies only the last few pages, so that the log can start again.
  */
 export type Checkpoints = {
-  /** There was a commit. */
+  /** To be called after each commit. */
   committed(): void
-  /** Copies all of the log and cuts it back to nothing, as soon as nobody else reads it. On a full disk that makes room. */
+  /** Copies and truncates the log as soon as nobody else reads it. This frees room on a full disk. */
   emptyLog(): void
-  /** Waits until the thread has let go of the file; from then on it does not touch it. */
+  /** Returns when the thread has closed the file for good. */
   stop(): void
 }
 
-/** The log is copied from so many pages on: the pages that everybody writes to are in each commit, and are copied once. */
+/** From this many pages on, the thread copies. Pages that every commit changes are then copied once instead of each time. */
 const ENOUGH_FRAMES = 3000
-/** When the log is this long and the thread has copied all but a few, those few are copied in the turn that hears of it. */
+/** From this many pages on, the writer copies the last few that the thread has left, so that the log can start again. */
 const LONG_FRAMES = 6000
 const FEW_FRAMES = 256
-/** Should nobody copy it, SQLite does, within a commit. */
+/** From this many pages on, SQLite itself copies within a commit. */
 const MOST_FRAMES = 16_384
 const LOOK_EVERY_COMMITS = 32
-/** After the thread got nowhere, since somebody else reads the file, so many commits pass before it tries again. */
+/** How many commits pass after another reader of the file has stopped the thread. */
 const REST_COMMITS = 2000
 const WAIT_FOR_THREAD_MS = 5000
 
@@ -44,29 +43,28 @@ export function createCheckpoints({
 }): Checkpoints {
   const { idle, working, ended } = CHECKPOINT_STATES
   const state = new Int32Array(new SharedArrayBuffer(4))
-  const readFrames = createFrameReader(connection)
   let commits = 0
   let nextLook = LOOK_EVERY_COMMITS
-  let thread: Worker | 'not yet' | 'gone' = 'not yet'
+  /** Starts with the first copy. */
+  let thread: Worker | null = null
+  let isThreadGone = false
   let isBusy = false
   let isEmptying = false
 
-  /** What goes wrong here is no matter of the commit that it follows. */
+  /** Never throws, because the commit before it has succeeded. */
   function look(): void {
-    if (isBusy || thread === 'gone') return
+    if (isBusy || isThreadGone || !connection.open) return
     try {
-      const { waiting } = readFrames()
-      if (isEmptying && waiting <= FEW_FRAMES) return copyRest('TRUNCATE')
-      if (waiting < ENOUGH_FRAMES && !isEmptying) return
-      if (thread === 'not yet') thread = start()
-      isBusy = true
-      thread.postMessage(null)
+      const { all, waiting } = readFrames(connection)
+      if (waiting <= FEW_FRAMES && isEmptying) copyRest('TRUNCATE')
+      else if (waiting <= FEW_FRAMES && waiting > 0 && all >= LONG_FRAMES) copyRest('PASSIVE')
+      else if (waiting >= ENOUGH_FRAMES || isEmptying) startCopy()
     } catch (error) {
       giveUp(error)
     }
   }
 
-  /** Copies the last few pages, here. On a full disk or beside a reader nothing comes of it, and a later look tries again. */
+  /** A full disk or another reader can prevent this. A later look tries again. */
   function copyRest(mode: 'PASSIVE' | 'TRUNCATE'): void {
     isEmptying = false
     try {
@@ -76,40 +74,38 @@ export function createCheckpoints({
     }
   }
 
-  function start(): Worker {
-    const started = new Worker(threadUrl, {
-      workerData: { file, state } satisfies CheckpointThreadData,
-    })
-    // The process may end without it: it has nothing that must be kept.
+  function startCopy(): void {
+    thread ??= startThread()
+    isBusy = true
+    thread.postMessage(null)
+  }
+
+  function startThread(): Worker {
+    const started = new Worker(threadUrl, { workerData: { file, state } satisfies CheckpointThreadData })
+    // The process may end without it, because the log is safe as it is.
     started.unref()
-    started.on('message', heard)
-    started.on('error', (error) => giveUp(error))
+    started.on('message', onAnswer)
+    started.on('error', giveUp)
     return started
   }
 
-  function heard({ problem, isStuck }: CheckpointAnswer): void {
+  function onAnswer({ problem, isStuck }: CheckpointAnswer): void {
     isBusy = false
     if (!connection.open) return
-    if (isStuck || problem !== null) isEmptying = false
-    // A full disk, most likely. The pages are safe in the log, and the next look tries again.
+    if (problem === null && !isStuck) {
+      log.debug({ file }, 'the write-ahead log was copied outside the event loop')
+      return look()
+    }
+    isEmptying = false
+    // Most likely a full disk. The pages are safe in the log, and the next look tries again.
     if (problem !== null) return log.warn({ file }, `the write-ahead log could not be copied into the file: ${problem}`)
-    if (isStuck) {
-      nextLook = commits + REST_COMMITS
-      return log.debug({ file }, 'the write-ahead log could not be copied while somebody else reads it')
-    }
-    log.debug({ file }, 'the write-ahead log was copied beside the event loop')
-    try {
-      const { all, waiting } = readFrames()
-      if (waiting > FEW_FRAMES || isEmptying) look()
-      else if (waiting > 0 && all >= LONG_FRAMES) copyRest('PASSIVE')
-    } catch (error) {
-      giveUp(error)
-    }
+    nextLook = commits + REST_COMMITS
+    log.debug({ file }, 'the write-ahead log could not be copied because another program reads it')
   }
 
-  /** Without the thread it is as SQLite has it. */
+  /** From then on SQLite copies within commits. */
   function giveUp(error: unknown): void {
-    thread = 'gone'
+    isThreadGone = true
     log.warn({ err: error }, `the write-ahead log is copied without a thread of its own: ${messageOf(error)}`)
     if (connection.open) connection.pragma(`wal_autocheckpoint = ${ENOUGH_FRAMES}`)
   }
@@ -123,15 +119,15 @@ export function createCheckpoints({
     },
     emptyLog() {
       isEmptying = true
-      // Whoever asks may be in a transaction, beside which the log cannot be looked at.
-      setImmediate(() => connection.open && look())
+      // The caller may be in a transaction, where the log cannot be read.
+      setImmediate(look)
     },
     stop() {
-      if (thread === 'not yet' || thread === 'gone') return
+      if (thread === null || isThreadGone) return
       if (Atomics.compareExchange(state, 0, idle, ended) === working) Atomics.wait(state, 0, working, WAIT_FOR_THREAD_MS)
       Atomics.store(state, 0, ended)
       void thread.terminate()
-      thread = 'gone'
+      isThreadGone = true
     },
   }
 }

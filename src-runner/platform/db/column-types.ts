@@ -24,12 +24,12 @@ export const usd = customType<OwnType<number, number>>({ dataType: () => 'intege
 export const oneOf = <const Word extends string>(name: string, words: readonly Word[]) =>
   text(name, { enum: words as unknown as [Word, ...Word[]] })
 
-/** JSON text. What is read was parsed by the schema, so a value that does not fit it throws. */
+/** JSON text. The schema parses what is read, so a value that does not fit throws. */
 export const json = <Shape extends z.ZodType>(name: string, shape: Shape) => jsonText(name, shape)
 export const jsonObject = <Shape extends z.ZodType>(name: string, shape: Shape) => jsonText(name, shape, 'object')
 export const jsonArray = <Shape extends z.ZodType>(name: string, shape: Shape) => jsonText(name, shape, 'array')
 
-/** Text that is compared without regard to case. */
+/** Text that is compared case-insensitively. */
 export const caselessText = customType<{ data: string; driverData: string }>({ dataType: () => 'text COLLATE NOCASE' })
 
 const nonNegative = customType<OwnType<number, number>>({ dataType: () => 'integer' })
@@ -42,7 +42,7 @@ function jsonText<Shape extends z.ZodType>(name: string, shape: Shape, type?: 'o
   })(name, { check: type && ((column) => `json_type(${column}) = '${type}'`) })
 }
 
-/** The CHECKs that the types of these columns imply, and `more`. A CHECK is named by its condition, which SQLite shows when it fails. */
+/** The CHECKs that the types of these columns imply, and `more`. The name of a CHECK is its condition, which SQLite's error shows. */
 export function checks(columns: Record<string, SQLiteColumn>, ...more: string[]): CheckBuilder[] {
   const implied = Object.values(columns).flatMap((column) => impliedCheckOf(column) ?? [])
   return [...implied, ...more].map((condition) => check(condition, sql.raw(condition)))
@@ -50,7 +50,7 @@ export function checks(columns: Record<string, SQLiteColumn>, ...more: string[])
 
 function impliedCheckOf(column: SQLiteColumn): string | null {
   const { name } = column
-  // A list of more than two in an IN would be built again for each row that is written.
+  // For an IN with more than two values SQLite would fill a temporary table for each row.
   if (column.enumValues !== undefined) return column.enumValues.map((word) => `${name} = '${word}'`).join(' OR ')
   if (column.columnType === 'SQLiteBoolean') return `${name} IN (0, 1)`
   const { fieldConfig } = column['config'] as unknown as { fieldConfig?: OwnType<unknown, unknown>['config'] }

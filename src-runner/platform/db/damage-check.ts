@@ -2,17 +2,12 @@ import { Worker } from 'node:worker_threads'
 import type { DamageAnswer, DamageThreadData } from './damage-thread.ts'
 import { threadFile } from './thread-file.ts'
 
-export type DamageCheck = {
-  /** What is wrong with the file, in SQLite's words; empty when it is sound. Rejects when that cannot be known now. */
-  find(): Promise<string[]>
-  stop(): void
-}
-
-/** Reads the whole file in a thread with a connection of its own, which takes seconds for a large one and blocks nobody. */
-export function createDamageCheck(file: string): DamageCheck {
+/** Checks the whole file in a thread, which takes seconds for a large file. */
+export function createDamageCheck(file: string) {
   const threads = new Set<Worker>()
   return {
-    find() {
+    /** SQLite's messages. Empty: there is no damage. Rejects if the check could not be made. */
+    find(): Promise<string[]> {
       const thread = new Worker(threadFile('damage-thread'), { workerData: { file } satisfies DamageThreadData })
       threads.add(thread)
       thread.unref()
@@ -25,7 +20,7 @@ export function createDamageCheck(file: string): DamageCheck {
         })
       })
     },
-    stop() {
+    stop(): void {
       for (const thread of threads) void thread.terminate()
     },
   }

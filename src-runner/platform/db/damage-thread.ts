@@ -12,7 +12,7 @@ const LONGEST_PAUSE_MS = 5000
 const { file } = workerData as DamageThreadData
 let answer: DamageAnswer
 try {
-  // After each table it rests for as long as that took: it uses half of a core at most.
+  // Rests as long as each table took, so it uses at most half of a core.
   answer = { found: await checkWholeFile(file, (tookMs) => setTimeout(Math.min(tookMs, LONGEST_PAUSE_MS))), problem: null }
 } catch (error) {
   answer = { found: [], problem: messageOf(error) }

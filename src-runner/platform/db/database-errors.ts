@@ -5,7 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 /** Why the database was not opened. The code is what the runner reports to its host (contract/port.ts). */
 export type DatabaseRefusal = 'database_damaged' | 'database_newer' | 'database_locked' | 'data_dir_unusable'
 
-/** Thrown by `openDatabase` alone, and only before anything was written. The message is for people. */
+/** Thrown only by `openDatabase`, before anything is written. The message is for people. */
 export class DatabaseRefused extends Error {
   override readonly name = 'DatabaseRefused'
   readonly code: DatabaseRefusal
@@ -20,17 +20,17 @@ export function sqliteCodeOf(thrown: unknown): string | null {
   return thrown instanceof Sqlite.SqliteError ? thrown.code : null
 }
 
-/** SQLite says FULL for ENOSPC and an IOERR of the writing kind for what other disks answer when they are full (quotas, networks). */
+/** SQLite reports FULL for ENOSPC, and a writing IOERR for other full disks (quotas, network disks). */
 const CANNOT_WRITE = /^SQLITE_(FULL|IOERR_(WRITE|FSYNC|DIR_FSYNC|TRUNCATE|SHMSIZE))$/
 const CONCERNS_FILE = /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY|PROTOCOL)/
 const CANNOT_USE = /^SQLITE_(IOERR|CORRUPT|NOTADB|BUSY|LOCKED|CANTOPEN|READONLY|PROTOCOL|NOMEM)/
 
-/** Another program had the write lock, so the transaction did not even begin. */
+/** Another program has the write lock, so the transaction has not begun. */
 export function isLockedOut(error: unknown): boolean {
   return error instanceof AppError && sqliteCodeOf(error.cause)?.startsWith('SQLITE_BUSY') === true
 }
 
-/** What a failed statement says about the file; null for what does not concern the file, or passes by itself. */
+/** The trouble of the file that made a statement fail. null: none, or it passes by itself. */
 export function troubleOf(thrown: unknown): DatabaseTrouble | null {
   const code = sqliteCodeOf(thrown)
   if (code === null || !CONCERNS_FILE.test(code)) return null
@@ -39,10 +39,7 @@ export function troubleOf(thrown: unknown): DatabaseTrouble | null {
   return CANNOT_WRITE.test(code) ? 'disk_full' : 'unavailable'
 }
 
-/**
- * What a caller sees of trouble with the file: `disk_full` or `database_unavailable`. Anything else, a violated
- * constraint included, is passed through: it is a bug of ours or a decision of the caller's.
- */
+/** Turns trouble with the file into AppError `disk_full` or `database_unavailable`. Returns any other error unchanged, such as a violated constraint. */
 export function describeDatabaseTrouble(thrown: unknown): unknown {
   const code = sqliteCodeOf(thrown)
   if (code === null) return thrown

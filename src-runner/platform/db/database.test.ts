@@ -65,7 +65,7 @@ function refusal(): string {
   return 'opened'
 }
 
-/** Every byte of the folder but the lock's. */
+/** A hash of each file of the folder, without the lock. */
 function contents(): Record<string, string> {
   const files = readdirSync(join(folder, 'data')).filter((name) => !name.includes('.lock') && !name.endsWith('-shm'))
   return Object.fromEntries(
@@ -85,7 +85,7 @@ function addEvents(db: Database, count: number): void {
 }
 
 describe('a new database', () => {
-  test('has the workspace, the demo provider, and the newest schema', async () => {
+  test('has the workspace, the demo provider and the newest schema', async () => {
     const db = start()
     expect(db.prepare('SELECT name, is_default, created_at FROM entities').all()).toEqual([
       { name: 'Personal', is_default: 1, created_at: clock.now() },
@@ -96,7 +96,7 @@ describe('a new database', () => {
     expect(await db.findDamage()).toEqual([])
   })
 
-  test('waits for the disk, and is for its owner alone', () => {
+  test('waits for the disk, and only its owner can read it', () => {
     const db = start()
     const settings = ['journal_mode', 'synchronous', 'foreign_keys', 'trusted_schema', 'busy_timeout'].map((name) =>
       db.connection.pragma(name, { simple: true }),
@@ -107,7 +107,7 @@ describe('a new database', () => {
     expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700)
   })
 
-  test('is not left half made by a start that was cut off', async () => {
+  test('is created again after an interrupted start', async () => {
     mkdirSync(join(folder, 'data'))
     writeFileSync(`${file}.new`, 'half')
     writeFileSync(`${file}.new-journal`, 'rest')
@@ -115,13 +115,13 @@ describe('a new database', () => {
     expect(readdirSync(join(folder, 'data')).filter((name) => name.includes('.new'))).toEqual([])
   })
 
-  test('a folder that cannot be made is said to be unusable', () => {
+  test('is refused in a folder that cannot be created', () => {
     writeFileSync(join(folder, 'data'), 'a file where the folder should be')
     expect(refusal()).toBe('data_dir_unusable')
   })
 })
 
-test('what was written is there at the next start, and the log is merged into the file', () => {
+test('closing keeps what was written and merges the log into the file', () => {
   const first = start()
   addEvents(first, 3)
   first.close()
@@ -130,14 +130,14 @@ test('what was written is there at the next start, and the log is merged into th
 })
 
 describe('a second runner on the same data', () => {
-  test('in this process is refused and writes nothing', () => {
+  test('is refused in this process and writes nothing', () => {
     addEvents(start(), 1)
     const before = contents()
     expect(refusal()).toBe('database_locked')
     expect(contents()).toEqual(before)
   })
 
-  test('in another process too, and gets in when the first is gone', () => {
+  test('is refused in another process, until the first one has closed', () => {
     const first = start()
     const other = () =>
       spawnSync(process.execPath, ['--input-type=module-typescript', '-e', OPEN_IN_CHILD, file], { encoding: 'utf8' }).stdout.trim()
@@ -166,7 +166,7 @@ describe('a damaged file', () => {
     empty: () => truncateSync(file, 0),
     'cut off': () => truncateSync(file, Math.floor(statSync(file).size / 2)),
     'not a database': () => writeFileSync(file, 'hello '.repeat(2000)),
-    'a database of something else': () => {
+    'a database of another program': () => {
       rmSync(file)
       const foreign = new Sqlite(file)
       foreign.exec('CREATE TABLE t (x); PRAGMA user_version = 1')
@@ -179,21 +179,21 @@ describe('a damaged file', () => {
     },
   }
 
-  test.each(Object.keys(DAMAGE))('%s: is refused and left as it is', (kind) => {
+  test.each(Object.keys(DAMAGE))('is refused and left as it is: %s', (kind) => {
     DAMAGE[kind]!()
     const before = contents()
     expect(refusal()).toBe('database_damaged')
     expect(contents()).toEqual(before)
   })
 
-  test('a file that is gone while the log of its changes is there is not made again', () => {
+  test('is not created again while its log exists', () => {
     rmSync(file)
     writeFileSync(`${file}-wal`, 'changes')
     expect(refusal()).toBe('database_damaged')
     expect(readdirSync(join(folder, 'data'))).not.toContain('deckhand.db')
   })
 
-  test('that was removed from a folder that was in use is not replaced by an empty one', () => {
+  test('is not replaced by an empty one after its removal', () => {
     rmSync(file)
     const before = contents()
     expect(refusal()).toBe('database_damaged')
@@ -202,14 +202,14 @@ describe('a damaged file', () => {
     expect(refusal()).toBe('opened')
   })
 
-  test('that is half of a new file is not replaced by an empty one', () => {
+  test('is not replaced by an empty one when only half of a draft is left', () => {
     renameSync(file, `${file}.new`)
     truncateSync(`${file}.new`, 8192)
     expect(refusal()).toBe('database_damaged')
     expect(statSync(`${file}.new`).size).toBe(8192)
   })
 
-  test('that a link names which leads nowhere is not replaced, also in a folder that was never used', () => {
+  test('is not created in place of a dangling link, even in a folder that was never used', () => {
     renameSync(file, join(folder, 'elsewhere.db'))
     for (const mark of [true, false]) {
       if (!mark) rmSync(`${file}.used`)
@@ -222,7 +222,7 @@ describe('a damaged file', () => {
     expect(refusal()).toBe('opened')
   })
 
-  test('the data folder of an earlier version is marked as used at its next start', () => {
+  test('is detected after one more start of an unmarked data folder', () => {
     rmSync(`${file}.used`)
     start().close()
     rmSync(file)
@@ -233,10 +233,10 @@ describe('a damaged file', () => {
     'without one of its tables': 'DROP TABLE webhook_refusals',
     'without an index that makes something unique': 'DROP INDEX agents_one_slug',
     'without a trigger that protects history': 'DROP TRIGGER agent_jobs_keep_endings',
-    'with a trigger of somebody else': 'CREATE TRIGGER spy AFTER INSERT ON events BEGIN DELETE FROM events WHERE id = NEW.id; END',
+    'with an unknown trigger': 'CREATE TRIGGER spy AFTER INSERT ON events BEGIN DELETE FROM events WHERE id = NEW.id; END',
     'with another column': 'ALTER TABLE agents ADD COLUMN colour TEXT',
   }
-  test.each(Object.keys(SCHEMA_CHANGES))('with the right version and %s: is refused and left as it is', (kind) => {
+  test.each(Object.keys(SCHEMA_CHANGES))('with the right version, %s, is refused and left as it is', (kind) => {
     const other = new Sqlite(file)
     other.exec(SCHEMA_CHANGES[kind]!)
     other.close()
@@ -245,14 +245,14 @@ describe('a damaged file', () => {
     expect(contents()).toEqual(before)
   })
 
-  test('a table and an index that a backup program added do no harm', () => {
+  test('does not include a table or an index that a backup program added', () => {
     const other = new Sqlite(file)
     other.exec('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER); CREATE INDEX mine ON events (type); ANALYZE')
     other.close()
     expect(refusal()).toBe('opened')
   })
 
-  test('larger than what is checked at start: a table whose first page is gone is found', { timeout: 30_000 }, () => {
+  test('is detected in a large file when the first page of a table is zeroed', { timeout: 30_000 }, () => {
     const db = start()
     transact(db, (tx) => {
       for (let i = 0; i < 70; i++) tx.emit({ type: 'settings.changed', payload: { keys: ['x'.repeat(1_000_000)] } })
@@ -265,9 +265,9 @@ describe('a damaged file', () => {
     expect(refusal()).toBe('database_damaged')
   })
 
-  test('that is still busy closing the file on a slow disk is waited for', { timeout: 30_000 }, async () => {
+  test('is not reported while another process closes the file on a slow disk', { timeout: 30_000 }, async () => {
     start().close()
-    // As closing does it: the file belongs to one connection alone. Longer than SQLite is patient by itself here.
+    // Closing locks the file like this. It takes longer here than SQLite's own timeout.
     const closing = new Worker(
       `const { parentPort } = require('node:worker_threads')
        const connection = new (require(${JSON.stringify(createRequire(import.meta.url).resolve('better-sqlite3'))}))(${JSON.stringify(file)})
@@ -283,7 +283,7 @@ describe('a damaged file', () => {
     await gone
   })
 
-  test('the lock is given back after a refusal', () => {
+  test('releases the lock after a refusal', () => {
     const good = readFileSync(file)
     truncateSync(file, 0)
     expect(refusal()).toBe('database_damaged')
@@ -293,7 +293,7 @@ describe('a damaged file', () => {
 })
 
 describe('the check of the whole file', { timeout: 60_000 }, () => {
-  test('finds damage of every table and every index', async () => {
+  test('finds damage in every table and every index', async () => {
     const db = start()
     addEvents(db, 2000)
     db.connection.pragma('wal_checkpoint(TRUNCATE)')
@@ -314,7 +314,7 @@ describe('the check of the whole file', { timeout: 60_000 }, () => {
     expect(db.trouble()).toBeNull()
   })
 
-  test('finds a row that an index does not have, and from then on the database is damaged', async () => {
+  test('finds a row that is missing in an index, and reports the database as damaged from then on', async () => {
     const db = start()
     const index = db
       .prepare<{ rootpage: number }>("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_entities_1'")
@@ -329,7 +329,7 @@ describe('the check of the whole file', { timeout: 60_000 }, () => {
     expect(db.trouble()).toBe('damaged')
   })
 
-  test('that closing stops is not an answer', async () => {
+  test('is rejected when the database closes', async () => {
     const db = start()
     const checking = db.findDamage()
     db.close()
@@ -338,15 +338,15 @@ describe('the check of the whole file', { timeout: 60_000 }, () => {
 })
 
 describe('versions', () => {
-  test('the digest of the schema is that of what the migrations make', () => {
+  test('the schema digest matches the migrations', () => {
     expect(digestOf()).toBe(SCHEMA_DIGEST)
   })
 
-  test('data of a newer version is refused without a byte being written, also when that version is only in the log', () => {
+  test('data of a newer version is refused and left as it is, even if only the log has that version', () => {
     start().close()
     const newer = new Sqlite(file)
     newer.pragma(`user_version = ${LATEST_VERSION + 1}`)
-    // As a crash leaves it: not merged into the file.
+    // A crash leaves the log like this.
     const log = readFileSync(`${file}-wal`)
     const merged = readFileSync(file)
     newer.close()
@@ -366,7 +366,7 @@ describe('versions', () => {
     },
   ]
 
-  test('migrating copies the data first, and the copy opens', () => {
+  test('a migration copies the data first, and the copy opens', () => {
     const db = start()
     addEvents(db, 5)
     migrate(db.connection, { file, log: silentLog }, NEXT)
@@ -377,7 +377,7 @@ describe('versions', () => {
     expect(start().prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 5 })
   })
 
-  test('a migration that fails leaves the version before it, whole', () => {
+  test('a failed migration leaves the previous version unchanged', () => {
     const db = start()
     const schema = db.prepare('SELECT sql FROM sqlite_schema').all()
     const broken = [
@@ -389,7 +389,7 @@ describe('versions', () => {
     expect(db.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION)
   })
 
-  test('nothing is copied when there is nothing to do', () => {
+  test('nothing is copied without a migration', () => {
     start().close()
     start().close()
     expect(readdirSync(join(folder, 'data')).filter((name) => name.includes('before'))).toEqual([])

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import type { DatabaseTrouble } from '../../contract/database.ts'
@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { createIds, type Ids } from '../../lib/ids.ts'
 import { silentLog, type Log } from '../../lib/log.ts'
-import { createBallast, freeBytesAt, releaseBallast } from './ballast.ts'
+import { freeBytesAt, keepBallast, keepRest, releaseBallast, sizeOf } from './ballast.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { createCondition, type Condition } from './database-health.ts'
 import { createDamageCheck } from './damage-check.ts'
@@ -19,7 +19,7 @@ import { migrate } from './migrate.ts'
 import { LATEST_VERSION } from './migrations/migrations.ts'
 import { findSchemaDifference } from './schema-check.ts'
 import { createStatements, type Reads, type Statement, type Statements } from './statements.ts'
-import { Commits } from './transact.ts'
+import { createCommits, type Commits } from './transact.ts'
 import { isMarkedUsed, markUsed, usedMarkOf } from './used-marker.ts'
 
 /** Something to read from: the database itself, or a transaction under way. */
@@ -39,8 +39,7 @@ export type Database = Db & {
   readonly connection: Sqlite.Database
   readonly commits: Commits
   readonly statements: Statements
-  /** Calls back with every recorded event after its commit, in the order of their ids. */
-  onEvents(listener: (event: StoredEvent) => void): () => void
+  readonly onEvents: Commits['onEvents']
   readonly condition: Pick<Condition, 'onChange'>
   /** What keeps the database from working now. null: nothing. */
   trouble(): DatabaseTrouble | null
@@ -52,9 +51,9 @@ export type Database = Db & {
   close(): void
 }
 
-/** SQLite up to 3.51.2 can lose writes when two connections write and checkpoint at once (sqlite.org/wal.html#walresetbug). */
-const LEAST_SQLITE: [number, number, number] = [3, 51, 3]
-/** "DKHD" in the header of the file. A file of another program is not touched. */
+/** 3.51.3. Earlier versions can lose writes when two connections write and checkpoint at once (sqlite.org/wal.html#walresetbug). */
+const LEAST_SQLITE = 3_051_003
+/** "DKHD" in the header of the file. Files of other programs are refused. */
 const APPLICATION_ID = 0x444b4844
 /** A file up to this size is checked whole at start (about 0.2 s). Of a larger one only the small tables are checked. */
 const FULL_CHECK_BYTES = 64 * 1024 * 1024
@@ -72,35 +71,35 @@ const LEAST_ROOM = 256 * 1024
 const LOG_BYTES_KEPT = 32 * 1024 * 1024
 const CACHE_KB = 16 * 1024
 
-/**
- * Opens the one database of the runner and holds it alone until `close`. A file that is new is made under another
- * name and renamed when it is whole, so an empty or half-made file is never ours: it is damage, and is left as it is.
- *
- * Throws DatabaseRefused before anything was written: another runner holds the data, the file is damaged, was
- * made by a newer version, or its folder cannot be used.
- */
-export function openDatabase(options: {
+type OpenOptions = {
   file: string
   clock: Clock
   ids?: Ids
   log?: Log
   /** Whether 16 MB are reserved for a full disk, a minute after the start. Default: yes. */
-  setsRoomAside?: boolean
-}): Database {
+  keepsBallast?: boolean
+}
+type Opening = Required<OpenOptions> & { releaseLock: () => void }
+
+/**
+ * Opens the one database of the runner and locks it until `close`. A new file gets its name only when it is complete, so an
+ * empty or half-made file counts as damage.
+ *
+ * Throws DatabaseRefused before anything is written: another runner holds the data, the file is damaged or was made by a newer
+ * version, or its folder cannot be used.
+ */
+export function openDatabase(options: OpenOptions): Database {
   assertSqliteVersion()
-  const { file, clock } = options
-  const log = options.log ?? silentLog
-  const ids = options.ids ?? createIds(() => clock.now())
+  const { file, clock, log = silentLog, ids = createIds(() => clock.now()), keepsBallast = true } = options
   makeFolder(dirname(file))
   const releaseLock = holdLock(`${file}.lock`)
-  const { setsRoomAside = true } = options
-  const open = () => openHeld(file, { clock, ids, log, setsRoomAside, releaseLock })
+  const open = () => openLocked({ file, clock, log, ids, keepsBallast, releaseLock })
   try {
     try {
       return open()
     } catch (error) {
-      if (!isWantOfRoom(error, file) || !releaseBallast(file)) throw error
-      log.warn({ file }, 'the disk is full: the room that was set aside for it is used to start')
+      if (!isOutOfRoom(error, file) || !releaseBallast(file)) throw error
+      log.warn({ file }, 'the disk is full: the room that was reserved for this is used to start')
       return open()
     }
   } catch (error) {
@@ -109,18 +108,16 @@ export function openDatabase(options: {
   }
 }
 
-type Held = { clock: Clock; ids: Ids; log: Log; setsRoomAside: boolean; releaseLock: () => void }
-
-/** Needs the lock. */
-function openHeld(file: string, { clock, ids, log, setsRoomAside, releaseLock }: Held): Database {
-  if (!existsSync(file)) createFile(file, clock, ids)
+function openLocked(opening: Opening): Database {
+  const { file, log } = opening
+  if (!existsSync(file)) createFile(opening)
   const { version, isWhollyChecked } = refuseUnusable(file)
   if (!isMarkedUsed(file)) attemptToMark(file, log)
-  const connection = connect(file, clock, ids)
+  const connection = connect(file, opening)
   try {
     if (version < LATEST_VERSION) migrate(connection, { file, log })
-    emptyLongLog(connection, file, log)
-    return wrap(connection, { file, clock, log, isWhollyChecked, setsRoomAside, releaseLock })
+    if (sizeOf(`${file}-wal`) > LOG_BYTES_AT_REST) attemptToEmptyLog(connection, log)
+    return wrap(connection, opening, isWhollyChecked)
   } catch (error) {
     connection.close()
     throw error
@@ -128,8 +125,7 @@ function openHeld(file: string, { clock, ids, log, setsRoomAside, releaseLock }:
 }
 
 /** At start nothing else reads the file, and no request waits. */
-function emptyLongLog(connection: Sqlite.Database, file: string, log: Log): void {
-  if (logBytesOf(file) <= LOG_BYTES_AT_REST) return
+function attemptToEmptyLog(connection: Sqlite.Database, log: Log): void {
   try {
     connection.pragma('wal_checkpoint(TRUNCATE)')
   } catch (error) {
@@ -137,18 +133,14 @@ function emptyLongLog(connection: Sqlite.Database, file: string, log: Log): void
   }
 }
 
-function logBytesOf(file: string): number {
-  return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
-}
-
 /** SQLite does not always report a full disk: it may fail to open the files that it needs beside the database. */
-function isWantOfRoom(error: unknown, file: string): boolean {
+function isOutOfRoom(error: unknown, file: string): boolean {
   if (error instanceof DatabaseRefused && error.code !== 'data_dir_unusable') return false
-  return [error, (error as Error).cause].some((one) => troubleOf(one) === 'disk_full') || freeBytesAt(file) < LEAST_ROOM
+  return troubleOf(error) === 'disk_full' || troubleOf((error as Error).cause) === 'disk_full' || freeBytesAt(file) < LEAST_ROOM
 }
 
 function refusalOf(error: unknown, file: string): unknown {
-  if (!(error instanceof DatabaseRefused && error.cause === undefined) && isWantOfRoom(error, file)) {
+  if (!(error instanceof DatabaseRefused && error.cause === undefined) && isOutOfRoom(error, file)) {
     const message = `The disk is full, so the data in ${dirname(file)} cannot be used. Free some space and start Deckhand again.`
     return new DatabaseRefused('data_dir_unusable', message, error)
   }
@@ -161,17 +153,8 @@ function assertSqliteVersion(): void {
   const probe = new Sqlite(':memory:')
   const version = probe.prepare('SELECT sqlite_version()').pluck().get() as string
   probe.close()
-  if (isOlder(version.split('.').map(Number), LEAST_SQLITE)) {
-    throw new Error(`SQLite ${version} is too old: ${LEAST_SQLITE.join('.')} or later is needed`)
-  }
-}
-
-function isOlder(version: number[], least: readonly number[]): boolean {
-  for (const [i, wanted] of least.entries()) {
-    const part = version[i] ?? 0
-    if (part !== wanted) return part < wanted
-  }
-  return false
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  if (major * 1_000_000 + minor * 1_000 + patch < LEAST_SQLITE) throw new Error(`SQLite ${version} is too old`)
 }
 
 function makeFolder(folder: string): void {
@@ -182,7 +165,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** A folder that could not be marked on a full disk is marked at a later start. */
+/** If the disk is full, a later start marks the folder. */
 function attemptToMark(file: string, log: Log): void {
   try {
     markUsed(file)
@@ -191,33 +174,28 @@ function attemptToMark(file: string, log: Log): void {
   }
 }
 
-/** Only in a folder that never had a database. A missing one is damage, which a new one in its place would hide. */
-function createFile(file: string, clock: Clock, ids: Ids): void {
-  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
-    throw new DatabaseRefused('database_damaged', `${file} is a link that leads nowhere. Is the disk connected that it leads to?`)
-  }
-  if (isMarkedUsed(file)) {
-    throw new DatabaseRefused(
-      'database_damaged',
-      `The database ${file} is gone. Put it back, for example from a backup. To start with no data, delete ${usedMarkOf(file)}.`,
-    )
-  }
-  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
-    throw new DatabaseRefused('database_damaged', `${file} is gone, but the log of its last changes (${file}-wal) is still there.`)
-  }
+/** Refuses a folder that has had a database: its absence is damage, which a new one would hide. */
+function createFile({ file, clock, ids }: Opening): void {
+  const damaged = (problem: string) => new DatabaseRefused('database_damaged', problem)
+  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
+    throw damaged(`${file} is a link to something that does not exist. Is the disk that it leads to connected?`)
+  if (isMarkedUsed(file))
+    throw damaged(`The database ${file} is missing. Restore it, for example from a backup. To start with no data, delete ${usedMarkOf(file)}.`)
+  if (sizeOf(`${file}-wal`) > 0)
+    throw damaged(`${file} is missing, but the log of its last changes (${file}-wal) is still there.`)
   const draft = `${file}.new`
   for (const rest of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(rest, { force: true })
   try {
     // The mode is set before SQLite writes anything, because only the owner may read the file.
     closeSync(openSync(draft, 'w', 0o600))
-    const connection = connect(draft, clock, ids)
+    const connection = connect(draft, { clock, ids })
     connection.pragma(`application_id = ${APPLICATION_ID}`)
     migrate(connection, null)
     connection.close()
     renameSync(draft, file)
     syncFolder(dirname(file))
   } catch (error) {
-    throw new DatabaseRefused('data_dir_unusable', `No database can be made in ${dirname(file)}: ${messageOf(error)}`, error)
+    throw new DatabaseRefused('data_dir_unusable', `No database can be created in ${dirname(file)}: ${messageOf(error)}`, error)
   }
 }
 
@@ -228,7 +206,7 @@ function refuseUnusable(file: string): { version: number; isWhollyChecked: boole
   const hadLog = existsSync(`${file}-wal`)
   let probe: Sqlite.Database | undefined
   try {
-    const bytes = statSync(file).size
+    const bytes = sizeOf(file)
     if (bytes === 0) throw damaged('the file is empty')
     probe = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: WAIT_FOR_FILE_MS })
     const version = probe.pragma('user_version', { simple: true }) as number
@@ -266,7 +244,7 @@ function readFirstRows(connection: Sqlite.Database): void {
   for (const name of listTables(connection)) connection.prepare(`SELECT * FROM "${name}" LIMIT 1`).get()
 }
 
-function connect(file: string, clock: Clock, ids: Ids): Sqlite.Database {
+function connect(file: string, { clock, ids }: Pick<Opening, 'clock' | 'ids'>): Sqlite.Database {
   const connection = new Sqlite(file, { timeout: 5000 })
   connection.pragma('journal_mode = WAL')
   // better-sqlite3 defaults to NORMAL in WAL mode, where a power cut may undo acknowledged commits.
@@ -283,13 +261,10 @@ function connect(file: string, clock: Clock, ids: Ids): Sqlite.Database {
   return connection
 }
 
-function wrap(
-  connection: Sqlite.Database,
-  given: { file: string; clock: Clock; log: Log; isWhollyChecked: boolean; setsRoomAside: boolean; releaseLock: () => void },
-): Database {
-  const { file, clock, log, isWhollyChecked } = given
-  /** Every statement runs through this, so that every error of the file is seen. */
-  const watched = <T>(work: () => T): T => {
+function wrap(connection: Sqlite.Database, opening: Opening, isWhollyChecked: boolean): Database {
+  const { file, clock, log } = opening
+  /** Every statement runs through this, which notes each error of the file. */
+  const watch = <T>(work: () => T): T => {
     try {
       return work()
     } catch (error) {
@@ -297,7 +272,7 @@ function wrap(
       throw error
     }
   }
-  const statements = createStatements(connection, watched)
+  const statements = createStatements(connection, watch)
   const { prepare } = statements
   const probe = () => {
     if (condition.trouble() === 'disk_full') {
@@ -310,20 +285,22 @@ function wrap(
   const condition = createCondition({ clock, log, probe })
   const checkpoints = createCheckpoints({ connection, file, log })
   const damageCheck = createDamageCheck(file)
-  const ballast = createBallast(file, log)
   condition.onChange((trouble) => {
-    if (trouble === 'disk_full' && ballast.release()) log.warn({}, 'the room that was set aside for a full disk is given back')
+    if (trouble === 'disk_full' && releaseBallast(file)) log.warn({}, 'the room that was reserved for a full disk was released')
     if (trouble === 'disk_full' || trouble === null) checkpoints.emptyLog()
   })
+  let isKeepingBallast = false
   const stopHousekeeping = clock.every(HOUSEKEEPING_EVERY_MS, () => {
-    if (logBytesOf(file) > LOG_BYTES_AT_REST) checkpoints.emptyLog()
-    if (given.setsRoomAside && condition.trouble() === null) void ballast.keep()
+    if (sizeOf(`${file}-wal`) > LOG_BYTES_AT_REST) checkpoints.emptyLog()
+    if (!opening.keepsBallast || isKeepingBallast || condition.trouble() !== null) return
+    isKeepingBallast = true
+    void keepBallast(file, log).finally(() => (isKeepingBallast = false))
   })
-  const committed = () => {
+  const onCommitted = () => {
     checkpoints.committed()
     condition.committed()
   }
-  const commits = new Commits({ connection, statements, clock, log, committed, lockedOut: condition.lockedOut })
+  const commits = createCommits({ connection, statements, clock, log, onCommitted, onLockedOut: condition.lockedOut })
   // From here on SQLite does not wait for locks, because that would block the event loop.
   connection.pragma('busy_timeout = 0')
   return {
@@ -338,7 +315,7 @@ function wrap(
     prepare,
     select: statements.select,
     selectDistinct: statements.selectDistinct,
-    onEvents: (listener) => commits.onEvents(listener),
+    onEvents: commits.onEvents,
     trouble() {
       try {
         prepare('SELECT 1 FROM entities LIMIT 1').get()
@@ -361,8 +338,8 @@ function wrap(
       checkpoints.stop()
       statements.clear()
       connection.close()
-      ballast.keepRest()
-      given.releaseLock()
+      keepRest(file, log)
+      opening.releaseLock()
     },
   }
 }

@@ -2,54 +2,46 @@ import Sqlite from 'better-sqlite3'
 import { messageOf } from '../../lib/errors.ts'
 import { sqliteCodeOf } from './database-errors.ts'
 
-/** All tables with pages of their own. A virtual table has none: its rows are in tables beside it. */
+/** All tables that have pages. Virtual tables have none: other tables hold their rows. */
 export function listTables(connection: Sqlite.Database): string[] {
-  const ofFile = "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0"
-  return connection
-    .prepare<[], { name: string }>(ofFile)
-    .all()
-    .map((row) => row.name)
+  return connection.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").pluck().all()
 }
 
-/** What this check finds, in SQLite's words; empty when all is well. */
+/** SQLite's messages from a check, such as `quick_check(3)`. Empty: there is no damage. */
 export function damageOf(connection: Sqlite.Database, check: string): string[] {
-  const lines = connection.pragma(check) as Record<string, string>[]
-  return lines.map((line) => Object.values(line)[0] ?? '').filter((line) => line !== 'ok')
+  const messages = connection.pragma(check) as Record<string, string>[]
+  return messages.flatMap(Object.values<string>).filter((message) => message !== 'ok')
 }
 
-function isDamage(error: unknown): boolean {
-  return /^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(sqliteCodeOf(error) ?? '')
-}
-
-const MOST_LINES = 10
+const MAX_MESSAGES = 10
 
 /**
- * Checks one table with its indexes after another, each with a connection of its own, so that the write-ahead log is held
- * for no longer than one table takes. `rest` is waited for after each. Throws what is not damage, like a locked file.
+ * Checks each table with its indexes over a connection of its own, so that the write-ahead log is held only as long as one
+ * table takes. Awaits `rest` after each. Throws what is not damage, such as a locked file.
  */
 export async function checkWholeFile(file: string, rest: (tookMs: number) => Promise<void> | void): Promise<string[]> {
-  const tables = inFile(file, listTables)
-  if (tables.damage !== null) return [tables.damage]
-  const found: string[] = []
-  for (const name of tables.value) {
+  let tables: string[] = []
+  const found = damageIn(file, (connection) => {
+    tables = listTables(connection)
+    return []
+  })
+  for (const name of tables) {
     const startedAt = performance.now()
-    const { value, damage } = inFile(file, (connection) => damageOf(connection, `integrity_check("${name}")`))
-    found.push(...(damage === null ? value : [damage]).map((line) => `${name}: ${line}`))
-    if (found.length >= MOST_LINES) break
+    found.push(...damageIn(file, (connection) => damageOf(connection, `integrity_check("${name}")`)).map((message) => `${name}: ${message}`))
+    if (found.length >= MAX_MESSAGES) break
     await rest(performance.now() - startedAt)
   }
   return found
 }
 
-type Read<T> = { value: T; damage: null } | { value: null; damage: string }
-
-function inFile<T>(file: string, read: (connection: Sqlite.Database) => T): Read<T> {
+/** Some damage makes the check itself fail. */
+function damageIn(file: string, check: (connection: Sqlite.Database) => string[]): string[] {
   const connection = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: 1000 })
   try {
-    return { value: read(connection), damage: null }
+    return check(connection)
   } catch (error) {
-    if (!isDamage(error)) throw error
-    return { value: null, damage: messageOf(error) }
+    if (!/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(sqliteCodeOf(error) ?? '')) throw error
+    return [messageOf(error)]
   } finally {
     connection.close()
   }

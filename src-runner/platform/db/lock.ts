@@ -4,10 +4,9 @@ import { messageOf } from '../../lib/errors.ts'
 import { DatabaseRefused, sqliteCodeOf } from './database-errors.ts'
 
 /**
- * Holds `file` for this process until the answered function is called or the process ends, however it ends. The
- * lock is the operating system's, taken by an open exclusive transaction on an empty SQLite file: it cannot go
- * stale, and a laptop that slept still has it. Nobody else may open this file: closing any handle to it would
- * give a POSIX lock away.
+ * Locks `file` until the returned function is called or this process ends. An open exclusive transaction on an empty SQLite
+ * file takes a lock of the operating system, which cannot go stale and survives sleep. This process must not open the file
+ * again, because closing any handle to it would release a POSIX lock.
  */
 export function holdLock(file: string): () => void {
   let lock: Sqlite.Database | undefined
@@ -25,27 +24,23 @@ export function holdLock(file: string): () => void {
     throw new DatabaseRefused('data_dir_unusable', `The data folder cannot be used: ${messageOf(error)}`, error)
   }
   const held = lock
-  const note = noteOf(file)
   try {
-    writeFileSync(note, `${process.pid}\n`, { mode: 0o600 })
+    writeFileSync(pidFileOf(file), `${process.pid}\n`, { mode: 0o600 })
   } catch {
-    // A full disk: whoever finds the lock held is told so without a number.
+    // On a full disk the refusal of another runner names no process.
   }
   return () => {
-    rmSync(note, { force: true })
+    rmSync(pidFileOf(file), { force: true })
     held.close()
   }
 }
 
-/** Beside the lock, since nobody else may read that file: which process holds it. Only looked at while the lock is held. */
-function noteOf(file: string): string {
-  return `${file}.pid`
-}
+const pidFileOf = (file: string) => `${file}.pid`
 
 function describeHolder(file: string): string {
   try {
-    const pid = /^\d+$/.exec(readFileSync(noteOf(file), 'utf8').trim())?.[0]
-    return pid === undefined ? '' : ` (process ${pid})`
+    const pid = readFileSync(pidFileOf(file), 'utf8').trim()
+    return /^\d+$/.test(pid) ? ` (process ${pid})` : ''
   } catch {
     return ''
   }

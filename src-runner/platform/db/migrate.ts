@@ -1,16 +1,16 @@
-import { renameSync, rmSync, statSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import type { Log } from '../../lib/log.ts'
 import { AppError } from '../../lib/errors.ts'
-import { freeBytesAt } from './ballast.ts'
+import { freeBytesAt, sizeOf } from './ballast.ts'
 import { DatabaseRefused } from './database-errors.ts'
 import { syncFile, syncFolder } from './sync-files.ts'
 import { MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
 /**
- * Brings the schema to the newest version, one transaction a step: at every moment the file has the old version or
- * the new one. A file that is already in use (`existing`) is copied first, to `<file>.before-v<version>`.
+ * Brings the schema to the newest version, each step in one transaction. A file with data (`existing`) is copied first, to
+ * `<file>.before-v<version>`.
  */
 export function migrate(
   connection: Sqlite.Database,
@@ -27,14 +27,14 @@ export function migrate(
     existing.log.info({ from, to: missing.at(-1)!.version, copy }, 'the database was copied and is being migrated')
   }
   runMigrations(connection, missing)
-  // So that the version is in the file's own header, where an older app looks before it touches anything.
+  // Older versions of the app read the version from the file itself before they change anything.
   connection.pragma('wal_checkpoint(TRUNCATE)')
 }
 
-/** The copy and the changes are as large as the file, each, at most. */
+/** The copy and the changes are each at most as large as the file. */
 function refuseWithoutRoom(file: string): void {
-  const bytes = [file, `${file}-wal`].reduce((sum, one) => sum + (statSync(one, { throwIfNoEntry: false })?.size ?? 0), 0)
-  const [needed, free] = [2 * bytes, freeBytesAt(file)]
+  const needed = 2 * (sizeOf(file) + sizeOf(`${file}-wal`))
+  const free = freeBytesAt(file)
   if (free >= needed) return
   const [neededMb, freeMb] = [Math.ceil(needed / 1e6), Math.floor(free / 1e6)]
   throw new DatabaseRefused(
@@ -44,8 +44,8 @@ function refuseWithoutRoom(file: string): void {
 }
 
 /**
- * Each in a transaction of its own. Foreign keys are checked at its end: while they are enforced, a table that is made again
- * would take the rows with it that point to it (sqlite.org/lang_altertable.html#otheralter).
+ * Foreign keys are checked at the end of each transaction. If they were enforced meanwhile, dropping a table to create it again
+ * would delete the rows that point to it (sqlite.org/lang_altertable.html#otheralter).
  */
 export function runMigrations(connection: Sqlite.Database, migrations: readonly Migration[]): void {
   connection.pragma('foreign_keys = OFF')
@@ -55,7 +55,7 @@ export function runMigrations(connection: Sqlite.Database, migrations: readonly 
         .transaction(() => {
           connection.exec(sql)
           const broken = connection.pragma('foreign_key_check') as unknown[]
-          if (broken.length > 0) throw new Error(`migration ${version} leaves ${broken.length} rows that point nowhere`)
+          if (broken.length > 0) throw new Error(`migration ${version} leaves ${broken.length} rows with broken references`)
           connection.pragma(`user_version = ${version}`)
         })
         .immediate()
@@ -65,8 +65,8 @@ export function runMigrations(connection: Sqlite.Database, migrations: readonly 
   }
 }
 
-/** A whole, checked copy under `target`, or an error: half a copy never has that name. */
-export function copyDatabase(connection: Sqlite.Database, target: string): void {
+/** Only a complete, checked copy gets the name `target`. */
+function copyDatabase(connection: Sqlite.Database, target: string): void {
   const draft = `${target}.part`
   rmSync(draft, { force: true })
   try {
@@ -74,7 +74,7 @@ export function copyDatabase(connection: Sqlite.Database, target: string): void 
     const copy = new Sqlite(draft, { readonly: true, fileMustExist: true })
     const verdict = copy.pragma('quick_check(1)', { simple: true })
     copy.close()
-    if (verdict !== 'ok') throw new AppError('database_unavailable', `The copy of the database is not sound (${String(verdict)}).`)
+    if (verdict !== 'ok') throw new AppError('database_unavailable', `The copy of the database is damaged (${String(verdict)}).`)
     syncFile(draft)
   } catch (error) {
     rmSync(draft, { force: true })

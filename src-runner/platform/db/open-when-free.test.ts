@@ -20,7 +20,7 @@ function rig() {
   }
   let now = 0
   const sleeps: number[] = []
-  /** Time passes while somebody sleeps; `meanwhile` hears how often that was. */
+  /** `meanwhile` receives the number of sleeps so far. */
   const clockWith = (meanwhile: (times: number) => void = () => {}) => ({
     monotonic: () => now,
     sleep: async (ms: number) => {
@@ -31,7 +31,7 @@ function rig() {
   return { folder, open, clockWith, now: () => now }
 }
 
-it('opens the database when the runner that held it is gone', async () => {
+it('opens the database once the runner that locked it has closed', async () => {
   const { open, clockWith } = rig()
   const first = open()
   const second = await openWhenFree(
@@ -41,7 +41,7 @@ it('opens the database when the runner that held it is gone', async () => {
   expect(second.connection.open).toBe(true)
 })
 
-it('says after a few seconds which process holds it', async () => {
+it('reports after a few seconds which process holds it', async () => {
   const { open, clockWith, now } = rig()
   open()
   await expect(openWhenFree(open, clockWith())).rejects.toMatchObject({
@@ -52,7 +52,7 @@ it('says after a few seconds which process holds it', async () => {
   expect(now()).toBeLessThan(10_000)
 })
 
-it('waits for nothing else', async () => {
+it('does not wait after any other error', async () => {
   const { folder, clockWith, now } = rig()
   mkdirSync(join(folder, 'deckhand.db'))
   const open = () => openDatabase({ file: join(folder, 'deckhand.db'), clock: systemClock })

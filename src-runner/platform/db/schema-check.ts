@@ -3,14 +3,14 @@ import Sqlite from 'better-sqlite3'
 import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
-/** Of the schema that all migrations make, so that a start does not have to run them to compare. `npm run db:generate` writes it. */
+/** Of the schema after all migrations. Saves running them at each start to compare. `npm run db:generate` writes it. */
 export const SCHEMA_DIGEST = '759ba751486f9e2c890361cd3b20ca3d3fbfbfbc5010f7ad68336a1a95095dc0'
 
 type SchemaRow = { type: 'table' | 'index' | 'trigger' | 'view'; name: string; sql: string }
 
 /**
- * Says how the schema differs from what the migrations up to `version` make, or null. Tables and indexes that somebody
- * added are ignored, since backup programs add some. A trigger is not: it changes what our own statements do.
+ * How the schema differs from what the migrations up to `version` create. null: it does not. Ignores additional tables and
+ * indexes, which backup programs create, but not triggers, which change what our statements do.
  */
 export function findSchemaDifference(connection: Sqlite.Database, version: number): string | null {
   const found = readSchema(connection)
@@ -19,7 +19,7 @@ export function findSchemaDifference(connection: Sqlite.Database, version: numbe
   for (const [key, sql] of expected) {
     const there = found.get(key)
     if (there === undefined) return `its ${key} is missing`
-    if (there !== sql) return `its ${key} is not the one that Deckhand makes`
+    if (there !== sql) return `its ${key} is not the one that Deckhand creates`
   }
   for (const key of found.keys()) {
     if (key.startsWith('trigger ') && !expected.has(key)) return `its ${key} is not from Deckhand`

@@ -46,7 +46,7 @@ function openEmpty(): Sqlite.Database {
 const rowsOf = (connection: Sqlite.Database, sql: string, ...values: unknown[]) =>
   connection.prepare<unknown[], Record<string, unknown>>(sql).all(...values)
 
-/** What SQLite knows of a table, in an order that does not depend on when a column was added. */
+/** What SQLite knows of a table, independent of the order of its columns. */
 function describeTable(connection: Sqlite.Database, table: string): unknown {
   const { sql } = rowsOf(connection, 'SELECT sql FROM sqlite_schema WHERE name = ?', table)[0] as { sql: string }
   const indexes = rowsOf(connection, 'SELECT name, "unique", origin, partial FROM pragma_index_list(?) ORDER BY name', table)
@@ -87,7 +87,7 @@ function conditionsOf(sql: string): string[] {
 const plain = (sql: string) => sql.replace(/[`"]/g, '').replace(/\s+/g, ' ').replace(/ ?, ?/g, ', ').trim()
 
 describe('a migrated database', () => {
-  test('has the tables that are declared, and no others', () => {
+  test('has exactly the declared tables', () => {
     const found = rowsOf(
       migrated,
       "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'",
@@ -99,12 +99,12 @@ describe('a migrated database', () => {
     for (const table of tables) expect(describeTable(migrated, table), table).toEqual(describeTable(declared, table))
   })
 
-  test('takes no value of another type, in any table', () => {
+  test('has only STRICT tables', () => {
     const loose = rowsOf(migrated, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0")
     expect(loose.filter(({ name }) => tables.includes(String(name)))).toEqual([])
   })
 
-  test('has what drizzle cannot declare', () => {
+  test('has the parts that drizzle cannot declare', () => {
     expect(
       rowsOf(migrated, 'SELECT name FROM pragma_table_list WHERE wr = 1 AND strict = 1 ORDER BY name').map(({ name }) => name),
     ).toEqual([
@@ -135,14 +135,14 @@ describe('a migrated database', () => {
   })
 })
 
-test('the newest snapshot of drizzle-kit is of the tables that are declared', () => {
+test('the newest drizzle-kit snapshot matches the declared tables', () => {
   const folder = join(ROOT, 'build/drizzle/meta')
   const newest = globSync('*_snapshot.json', { cwd: folder }).toSorted().at(-1)!
   const { tables: kept } = JSON.parse(readFileSync(join(folder, newest), 'utf8')) as Snapshot
   expect(kept).toEqual(snapshot.tables)
 })
 
-test('a table that a new column makes again keeps its rows, what points to it, its triggers and its strictness', async () => {
+test('a table that is created again for a new column keeps its rows, references, triggers and strictness', async () => {
   const connection = openEmpty()
   runMigrations(connection, MIGRATIONS)
   connection.exec(`

@@ -2,7 +2,6 @@ import type Sqlite from 'better-sqlite3'
 import { Column, is, Param, Placeholder, type DriverValueDecoder } from 'drizzle-orm'
 import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 import type { Db } from './database.ts'
-import { pinQueryPlan } from './pinned-query-plan.ts'
 
 export type Statement<Row> = Sqlite.Statement<unknown[], Row>
 
@@ -11,7 +10,7 @@ type Builder = BetterSQLite3Database<Record<string, never>>
 /** drizzle's query builder for reads. What it builds runs with `get()` or `all()`. */
 export type Reads = Pick<Builder, 'select' | 'selectDistinct'>
 
-/** The same with writes, which run with `run()`, or with `get()` or `all()` after `returning()`. */
+/** Writes run with `run()`, or with `get()` or `all()` after `returning()`. */
 export type Writes = Reads & Pick<Builder, 'insert' | 'update' | 'delete'>
 
 export type Statements = Writes & {
@@ -21,7 +20,16 @@ export type Statements = Writes & {
   clear(): void
 }
 
-/** Every statement of a connection: prepared once for each SQL text, with its plan pinned. `watch` sees every error. */
+/**
+ * With STAT4, SQLite plans a statement again for each value that is compared with an indexed column (sqlite.org/c3ref/prepare.html).
+ * That takes ten times as long as most statements. A plus sign hides the value from the planner and does not change it
+ * (sqlite.org/lang_expr.html#operators).
+ */
+export function pinQueryPlan(sql: string): string {
+  return sql.replace(/([=<>]|\b(?:IS|BETWEEN|AND|LIMIT|OFFSET))\s*\?/gi, '$1 +?')
+}
+
+/** Every statement of a connection, prepared once for each SQL text, with its plan pinned. All calls run through `watch`. */
 export function createStatements(connection: Sqlite.Database, watch: <T>(work: () => T) => T): Statements {
   let listener: ((sql: string) => void) | null = null
   const createCache = (shape: (statement: Statement<unknown>) => Statement<unknown>) => {
@@ -72,7 +80,7 @@ export function createStatements(connection: Sqlite.Database, watch: <T>(work: (
   }
 }
 
-/** A statement that the query builder builds once for each database, for what runs often. `db` is the database or a transaction. */
+/** A statement that runs often: the query builder builds it once for each database. `db` is the database or a transaction. */
 export function prepareOnce<Source extends Db, Prepared>(build: (db: Source) => { prepare(): Prepared }): (db: Source) => Prepared {
   const prepared = new WeakMap<object, Prepared>()
   return (db) => {
@@ -90,8 +98,8 @@ type Built = {
 type Values = Record<string, unknown>
 
 /**
- * drizzle finds out how to convert a value for each value of each row. Doing that once makes reading a job twice as fast.
- * It also stores null in a flag as 0 and in JSON as text when the value is a placeholder; here null is NULL.
+ * Decides once how to convert each value. drizzle decides it for each value of each row, which makes reading a job twice as slow.
+ * drizzle also stores a placeholder that is null as 0 in a flag and as text in JSON. Here null is NULL.
  */
 function compile<Prepared>(prepared: Prepared): Prepared {
   const { stmt, query, fields } = prepared as unknown as Built
@@ -119,7 +127,7 @@ function binderOf(param: unknown): (values: Values) => unknown {
   return (values) => (values[value.name] === null ? null : encoder.mapToDriverValue(values[value.name]))
 }
 
-/** Neither for outer joins, where drizzle turns a table without a row into null, nor for expressions with an alias. */
+/** Supports neither outer joins, where drizzle turns a table without a row into null, nor expressions with an alias. */
 function decoderOf(fields: NonNullable<Built['fields']>): (row: unknown[]) => Values {
   const steps = fields.map(({ path, field }) => {
     const decoder = is(field, Column) ? field : field.decoder

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 
-/** A rename is only sure to survive a power cut once the folder is on disk too. Windows has no such call and needs none. */
+/** A rename survives a power cut only when the folder is on disk too. Windows has no such call and needs none. */
 export function syncFolder(folder: string): void {
   if (process.platform !== 'win32') syncPath(folder, 'r')
 }

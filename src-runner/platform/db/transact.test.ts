@@ -22,7 +22,7 @@ const recorded = () =>
 const heard = () => events.map((event) => (event.type === 'settings.changed' ? event.payload.keys[0] : ''))
 
 describe('transact', () => {
-  test('answers what the function answers; the event is heard after the commit, with its id', () => {
+  test('returns the result of the function, and delivers the event with its id after the commit', () => {
     const value = transact(rig.db, (tx) => {
       emit(tx, 'a')
       expect(events).toEqual([])
@@ -32,7 +32,7 @@ describe('transact', () => {
     expect(events).toEqual([{ id: 1, at: rig.clock.now(), type: 'settings.changed', payload: { keys: ['a'] } }])
   })
 
-  test('a function that throws leaves nothing: no row, no event, no effect', () => {
+  test('leaves no row, event or effect when the function throws', () => {
     const effect = vi.fn()
     const failing = (tx: Tx) => {
       emit(tx, 'a')
@@ -43,7 +43,7 @@ describe('transact', () => {
     expect([recorded(), events, effect.mock.calls]).toEqual([[], [], []])
   })
 
-  test('a promise is refused, by the compiler and at run time, and nothing is kept', () => {
+  test('refuses a promise at compile time and at run time', () => {
     // @ts-expect-error a transaction cannot wait
     const attempt = () => transact(rig.db, async (tx) => emit(tx, 'a'))
     expect(attempt).toThrow('a transaction is synchronous')
@@ -55,7 +55,7 @@ describe('transact', () => {
       .then(() => expect(recorded()).toEqual([]))
   })
 
-  test('one within another is a bug that undoes the outer one', () => {
+  test('refuses a nested transaction and rolls back the outer one', () => {
     const nested = (tx: Tx) => {
       emit(tx, 'outer')
       transact(rig.db, (inner) => emit(inner, 'inner'))
@@ -64,13 +64,13 @@ describe('transact', () => {
     expect(recorded()).toEqual([])
   })
 
-  test('a transaction that has ended can no longer be used to tell of things', () => {
+  test('refuses events after the transaction has ended', () => {
     const kept = transact<Tx>(rig.db, (tx) => tx)
     expect(() => emit(kept, 'late')).toThrow('has ended')
     expect(recorded()).toEqual([])
   })
 
-  test('an effect that throws is logged; the others run and the commit stands', () => {
+  test('logs an effect that throws, and runs the others', () => {
     const effect = vi.fn()
     transact(rig.db, (tx) => {
       tx.afterCommit(() => {
@@ -84,7 +84,7 @@ describe('transact', () => {
     expect(heard()).toEqual(['a'])
   })
 
-  test('events are heard in the order of their ids, also when hearing one writes another', () => {
+  test('delivers events in the order of their ids, even if a listener emits another one', () => {
     const order: number[] = []
     rig.db.onEvents((event) => {
       if (event.id === 1) transact(rig.db, (tx) => emit(tx, 'c'))
@@ -97,13 +97,13 @@ describe('transact', () => {
     expect(order).toEqual([1, 2, 3])
   })
 
-  test('a foreign key that points nowhere is refused', () => {
+  test('refuses a broken foreign key', () => {
     expect(() => transact(rig.db, (tx) => tx.prepare('INSERT INTO search_queue VALUES (99)').run().changes)).toThrow('FOREIGN KEY')
   })
 })
 
 describe('commitSoon', () => {
-  test('everything of one turn shares a commit, and nobody is answered before it', async () => {
+  test('shares one commit in a turn of the event loop, and resolves after it', async () => {
     const order: string[] = []
     const queue = (name: string) =>
       commitSoon(rig.db, (tx) => {
@@ -114,12 +114,12 @@ describe('commitSoon', () => {
     expect(order).toEqual(['a runs', 'b runs', 'a committed', 'b committed', 'a answered', 'b answered'])
   })
 
-  test('one that fails undoes itself alone', async () => {
+  test('rolls back only the function that throws', async () => {
     const outcomes = await Promise.allSettled([
       commitSoon(rig.db, (tx) => emit(tx, 'a')),
       commitSoon(rig.db, (tx) => {
         emit(tx, 'b')
-        throw new Error('mine alone')
+        throw new Error('only this one')
       }),
       commitSoon(rig.db, (tx) => {
         emit(tx, 'c')
@@ -128,20 +128,20 @@ describe('commitSoon', () => {
     ])
     expect(outcomes.map((one) => (one.status === 'fulfilled' ? one.value : (one.reason as Error).message))).toEqual([
       undefined,
-      'mine alone',
+      'only this one',
       2,
     ])
     expect(recorded()).toEqual(['a', 'c'])
     expect(heard()).toEqual(['a', 'c'])
   })
 
-  test('a thousand at once all arrive, in order', async () => {
+  test('keeps the order of a thousand calls', async () => {
     const keys = Array.from({ length: 1000 }, (_, i) => String(i))
     await Promise.all(keys.map((key) => commitSoon(rig.db, (tx) => emit(tx, key))))
     expect(recorded()).toEqual(keys)
   })
 
-  test('closing commits what is queued; later ones are refused', async () => {
+  test('is committed when the database closes, and refused afterwards', async () => {
     const queued = commitSoon(rig.db, (tx) => emit(tx, 'last'))
     rig.reboot()
     await queued
@@ -161,7 +161,7 @@ describe('a full disk', () => {
   const makeRoom = () => rig.db.connection.pragma('max_page_count = 1073741823')
   const big = (tx: Tx) => emit(tx, 'x'.repeat(100_000))
 
-  test('is said so, nothing is half written, and it goes on when there is room', async () => {
+  test('is reported, leaves nothing half written, and ends when there is room', async () => {
     fill()
     expect(() => transact(rig.db, big)).toThrow(expect.objectContaining({ code: 'disk_full' }))
     expect([recorded(), events]).toEqual([[], []])
@@ -172,7 +172,7 @@ describe('a full disk', () => {
     expect(await rig.db.findDamage()).toEqual([])
   })
 
-  test('whoever shared the commit is told the truth about their own part', async () => {
+  test('fails only those functions of a shared commit that were not written', async () => {
     fill()
     const outcomes = await Promise.allSettled([commitSoon(rig.db, (tx) => emit(tx, 'small')), commitSoon(rig.db, big)])
     const kept = recorded()

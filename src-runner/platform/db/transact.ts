@@ -4,14 +4,14 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Database, Db } from './database.ts'
-import { describeDatabaseTrouble, isLockedOut, sqliteCodeOf } from './database-errors.ts'
+import { describeDatabaseTrouble, isLockedOut } from './database-errors.ts'
 import type { Statements, Writes } from './statements.ts'
 import { rowInsert, writeRows } from './write-rows.ts'
 
 /** A transaction under way. Valid only inside the function it was given to. */
 export type Tx = Db &
   Writes & {
-    /** Records the event in this transaction; listeners hear of it after the commit. */
+    /** Records the event in this transaction. Listeners hear of it after the commit. */
     emit(event: RecordedEvent): void
     /** Records several events at once, at half the cost for each. */
     emitAll(events: readonly RecordedEvent[]): void
@@ -23,7 +23,7 @@ export type Tx = Db &
 type NoPromise<T> = T extends PromiseLike<unknown> ? never : T
 
 /**
- * Runs `work` in one transaction of its own, on disk when this returns; when `work` throws, nothing of it happened.
+ * Runs `work` in one transaction, which is on disk when this returns. If `work` throws, the transaction is rolled back.
  * Throws what `work` throws, or AppError `disk_full` or `database_unavailable` for trouble with the file.
  */
 export function transact<T>(db: Database, work: (tx: Tx) => NoPromise<T>): T {
@@ -31,9 +31,8 @@ export function transact<T>(db: Database, work: (tx: Tx) => NoPromise<T>): T {
 }
 
 /**
- * Like `transact`, but shares one commit with everything else that is queued in this turn of the event loop: the
- * price of the disk is paid once. Each function has a savepoint, so one that throws undoes only itself. The promise
- * resolves after the commit.
+ * Like `transact`, but shares one commit with everything else that is queued in this turn of the event loop, because a commit
+ * waits for the disk. Each function has a savepoint, so one that throws undoes only itself. Resolves after the commit.
  */
 export function commitSoon<T>(db: Database, work: (tx: Tx) => NoPromise<T>): Promise<T> {
   return db.commits.runSoon(work) as Promise<T>
@@ -42,265 +41,253 @@ export function commitSoon<T>(db: Database, work: (tx: Tx) => NoPromise<T>): Pro
 /** How long to wait for a lock of another program. SQLite's own wait would block the event loop. */
 const WAIT_FOR_LOCK_MS = 5000
 const LOCK_RETRY_MS = 25
-
-type Effect = () => void
-type Member = { work: (tx: Tx) => unknown; resolve: (value: unknown) => void; reject: (reason: unknown) => void }
-
 /** The most functions in one commit. More would block the event loop for too long. */
 const LARGEST_GROUP = 256
 
 const EVENTS = rowInsert('events', 'at, type, payload', '?, ?, ?')
+
+type Effect = () => void
+type Work = (tx: Tx) => unknown
+type Member = { work: Work; resolve: (value: unknown) => void; reject: (reason: unknown) => void }
 
 type CommitsDeps = {
   connection: Sqlite.Database
   statements: Statements
   clock: Clock
   log: Log
-  committed: () => void
+  onCommitted: () => void
   /** The write lock was not available in time. */
-  lockedOut: () => void
+  onLockedOut: () => void
 }
 
-/** The only place where transactions begin and end, and where effects run after a commit. */
-export class Commits {
-  readonly #connection: Sqlite.Database
-  readonly #statements: Statements
-  readonly #prepare: Db['prepare']
-  readonly #clock: Clock
-  readonly #log: Log
-  readonly #committed: () => void
-  readonly #lockedOut: () => void
-  readonly #listeners = new Set<(event: StoredEvent) => void>()
-  readonly #effects: Effect[] = []
-  #delivering = false
-  #members: Member[] = []
+export type Commits = {
+  /** Calls back with every recorded event after its commit, in the order of their ids. */
+  onEvents(listener: (event: StoredEvent) => void): () => void
+  runNow(work: Work): unknown
+  runSoon(work: Work): Promise<unknown>
+  /** Resolves when the write lock is free. Throws AppError `database_unavailable` if another program keeps it for too long. */
+  untilUnlocked(): Promise<void>
+  /** Commits everything that is queued. For closing. */
+  flush(): void
+}
+
+/** The only place where transactions begin and end. */
+export function createCommits({ connection, statements, clock, log, onCommitted, onLockedOut }: CommitsDeps): Commits {
+  const { prepare } = statements
+  const effects = createEffects(log)
+  const transactions = createTransactions(connection, statements, clock, effects.publish)
+  const queue: Member[] = []
   /** Since when another program has the write lock. */
-  #lockedSince: number | null = null
-  #isWaitingForLock = false
+  let lockedSince: number | null = null
+  let isWaitingForLock = false
 
-  constructor(deps: CommitsDeps) {
-    this.#connection = deps.connection
-    this.#statements = deps.statements
-    this.#prepare = deps.statements.prepare
-    this.#clock = deps.clock
-    this.#log = deps.log
-    this.#committed = deps.committed
-    this.#lockedOut = deps.lockedOut
-  }
-
-  onEvents(listener: (event: StoredEvent) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
-  runNow(work: (tx: Tx) => unknown): unknown {
-    this.#begin()
-    return this.#runBegun(work)
-  }
-
-  #runBegun(work: (tx: Tx) => unknown): unknown {
-    const effects: Effect[] = []
-    let value: unknown
+  function begin(): void {
     try {
-      value = this.#runIn(effects, work)
-      this.#prepare('COMMIT').run()
+      transactions.begin()
+      lockedSince = null
     } catch (error) {
-      this.#undo()
-      throw describeDatabaseTrouble(error)
-    }
-    this.#deliver(effects)
-    this.#committed()
-    return value
-  }
-
-  runSoon(work: (tx: Tx) => unknown): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      if (!this.#connection.open) return reject(closedError())
-      if (this.#members.push({ work, resolve, reject }) === 1) setImmediate(() => this.#flushGroup())
-    })
-  }
-
-  /**
-   * Resolves when the write lock is free: for those whose next transaction cannot wait for it. Throws AppError
-   * `database_unavailable` when another program keeps it for too long.
-   */
-  async untilUnlocked(): Promise<void> {
-    while (this.#connection.open && !this.#connection.inTransaction) {
-      try {
-        this.#begin()
-        return this.#undo()
-      } catch (error) {
-        // Another trouble is met by the transaction itself.
-        if (!isLockedOut(error)) return
-        if (this.#hasWaitedForLock()) throw error
-      }
-      await this.#clock.sleep(LOCK_RETRY_MS)
+      if (isLockedOut(error)) lockedSince ??= clock.monotonic()
+      throw error
     }
   }
 
-  /** Commits everything that is queued, now. For closing. */
-  flush(): void {
-    while (this.#members.length > 0) {
-      const group = this.#members.splice(0, LARGEST_GROUP)
-      try {
-        this.#begin()
-        this.#commitGroup(group)
-      } catch (error) {
-        for (const member of group) member.reject(error)
-      }
-    }
-  }
-
-  #flushGroup(): void {
-    if (this.#isWaitingForLock || this.#members.length === 0) return
-    try {
-      this.#begin()
-    } catch (error) {
-      if (isLockedOut(error) && !this.#hasWaitedForLock()) return this.#flushLater()
-      for (const member of this.#members.splice(0)) member.reject(error)
-      return
-    }
-    const group = this.#members.splice(0, LARGEST_GROUP)
-    // Asked for before the group runs: what its effects queue joins the next turn, behind what is already waiting.
-    if (this.#members.length > 0) setImmediate(() => this.#flushGroup())
-    if (group.length === 1) this.#commitAlone(group[0]!)
-    else this.#commitGroup(group)
-  }
-
-  #flushLater(): void {
-    this.#isWaitingForLock = true
-    void this.#clock.sleep(LOCK_RETRY_MS).then(() => {
-      this.#isWaitingForLock = false
-      this.#flushGroup()
-    })
-  }
-
-  #hasWaitedForLock(): boolean {
-    const waitedMs = this.#clock.monotonic() - (this.#lockedSince ?? Infinity)
-    if (waitedMs < WAIT_FOR_LOCK_MS) return false
-    this.#lockedOut()
+  function hasWaitedForLock(): boolean {
+    if (clock.monotonic() - (lockedSince ?? Infinity) < WAIT_FOR_LOCK_MS) return false
+    onLockedOut()
     return true
   }
 
   /** In a transaction that has begun. Without a savepoint, for which SQLite copies every changed page. */
-  #commitAlone({ work, resolve, reject }: Member): void {
+  function commitOne(work: Work): unknown {
+    const own: Effect[] = []
+    let value: unknown
     try {
-      resolve(this.#runBegun(work))
+      value = transactions.run(work, own)
+      prepare('COMMIT').run()
     } catch (error) {
-      reject(error)
+      transactions.undo()
+      throw describeDatabaseTrouble(error)
     }
+    effects.run(own)
+    onCommitted()
+    return value
   }
 
   /** In a transaction that has begun. */
-  #commitGroup(group: Member[]): void {
-    const done: { member: Member; value: unknown; effects: Effect[] }[] = []
-    const failed: { member: Member; error: unknown }[] = []
+  function commitGroup(group: readonly Member[]): void {
+    const succeeded: { member: Member; value: unknown; own: Effect[] }[] = []
+    const failures = new Map<Member, unknown>()
     try {
       for (const member of group) {
-        const effects: Effect[] = []
-        this.#prepare('SAVEPOINT member').run()
+        const own: Effect[] = []
+        prepare('SAVEPOINT member').run()
         try {
-          const value = this.#runIn(effects, member.work)
-          done.push({ member, value, effects })
+          succeeded.push({ member, value: transactions.run(member.work, own), own })
         } catch (error) {
           // On a full disk SQLite may already have rolled back the whole transaction.
-          if (!this.#connection.inTransaction) throw error
-          this.#prepare('ROLLBACK TO member').run()
-          failed.push({ member, error })
+          if (!connection.inTransaction) throw error
+          prepare('ROLLBACK TO member').run()
+          failures.set(member, error)
         }
-        this.#prepare('RELEASE member').run()
+        prepare('RELEASE member').run()
       }
-      this.#prepare('COMMIT').run()
+      prepare('COMMIT').run()
     } catch (error) {
-      this.#undo()
-      const failures = new Map(failed.map((one) => [one.member, one.error]))
+      transactions.undo()
       for (const member of group) member.reject(describeDatabaseTrouble(failures.get(member) ?? error))
       return
     }
-    for (const { member, error } of failed) member.reject(describeDatabaseTrouble(error))
-    for (const { member, value } of done) member.resolve(value)
-    this.#deliver(done.flatMap((one) => one.effects))
-    this.#committed()
+    for (const [member, error] of failures) member.reject(describeDatabaseTrouble(error))
+    for (const { member, value } of succeeded) member.resolve(value)
+    effects.run(succeeded.flatMap(({ own }) => own))
+    onCommitted()
   }
 
-  #begin(): void {
-    if (!this.#connection.open) throw closedError()
-    if (this.#connection.inTransaction)
-      throw new Error('a transaction is already under way: pass its tx on instead of starting another one')
+  function commitQueued(): void {
+    if (isWaitingForLock || queue.length === 0) return
     try {
-      this.#prepare('BEGIN IMMEDIATE').run()
-      this.#lockedSince = null
+      begin()
     } catch (error) {
-      if (sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') === true) this.#lockedSince ??= this.#clock.monotonic()
-      throw describeDatabaseTrouble(error)
+      if (isLockedOut(error) && !hasWaitedForLock()) return void retryLater()
+      for (const member of queue.splice(0)) member.reject(error)
+      return
     }
-  }
-
-  #undo(): void {
-    if (this.#connection.open && this.#connection.inTransaction) this.#prepare('ROLLBACK').run()
-  }
-
-  #runIn(effects: Effect[], work: (tx: Tx) => unknown): unknown {
-    let over = false
-    const assertUnderWay = () => {
-      if (over) throw new Error('this transaction has ended')
-    }
-    const emitAll = (events: readonly RecordedEvent[]) => {
-      assertUnderWay()
-      const at = this.#clock.now()
-      const firstId = writeRows(
-        tx,
-        EVENTS,
-        events.map(({ type, payload }) => [at, type, JSON.stringify(payload)]),
-      )
-      const stored = events.map((event, i): StoredEvent => ({ ...event, id: firstId + i, at }))
-      effects.push(() => stored.forEach((event) => this.#publish(event)))
-    }
-    const tx: Tx = {
-      ...this.#statements,
-      emit: (event) => emitAll([event]),
-      emitAll,
-      afterCommit: (effect) => {
-        assertUnderWay()
-        effects.push(effect)
-      },
-    }
+    const group = queue.splice(0, LARGEST_GROUP)
+    // Before the group runs, so that what its effects queue comes after what is already waiting.
+    if (queue.length > 0) setImmediate(commitQueued)
+    const [first] = group
+    if (group.length > 1) return commitGroup(group)
     try {
-      const value = work(tx)
-      if (isPromise(value)) {
-        // Its rejection would have no one to catch it: this error says what is wrong.
+      first!.resolve(commitOne(first!.work))
+    } catch (error) {
+      first!.reject(error)
+    }
+  }
+
+  async function retryLater(): Promise<void> {
+    isWaitingForLock = true
+    await clock.sleep(LOCK_RETRY_MS)
+    isWaitingForLock = false
+    commitQueued()
+  }
+
+  return {
+    onEvents: effects.onEvents,
+    runNow(work) {
+      begin()
+      return commitOne(work)
+    },
+    runSoon(work) {
+      return new Promise((resolve, reject) => {
+        if (!connection.open) return reject(closedError())
+        if (queue.push({ work, resolve, reject }) === 1) setImmediate(commitQueued)
+      })
+    },
+    async untilUnlocked() {
+      while (connection.open && !connection.inTransaction) {
+        try {
+          begin()
+          return transactions.undo()
+        } catch (error) {
+          // The transaction itself reports other trouble.
+          if (!isLockedOut(error)) return
+          if (hasWaitedForLock()) throw error
+        }
+        await clock.sleep(LOCK_RETRY_MS)
+      }
+    },
+    flush() {
+      while (queue.length > 0) {
+        const group = queue.splice(0, LARGEST_GROUP)
+        try {
+          begin()
+          commitGroup(group)
+        } catch (error) {
+          for (const member of group) member.reject(error)
+        }
+      }
+    },
+  }
+}
+
+function createTransactions(
+  connection: Sqlite.Database,
+  statements: Statements,
+  clock: Pick<Clock, 'now'>,
+  publish: (event: StoredEvent) => void,
+) {
+  return {
+    begin(): void {
+      if (!connection.open) throw closedError()
+      if (connection.inTransaction) throw new Error('a transaction is already under way: pass its tx on instead of starting another one')
+      try {
+        statements.prepare('BEGIN IMMEDIATE').run()
+      } catch (error) {
+        throw describeDatabaseTrouble(error)
+      }
+    },
+    undo(): void {
+      if (connection.open && connection.inTransaction) statements.prepare('ROLLBACK').run()
+    },
+    /** Runs `work` and adds to `effects` what must run after the commit. */
+    run(work: Work, effects: Effect[]): unknown {
+      let isOver = false
+      const afterCommit = (effect: Effect) => {
+        if (isOver) throw new Error('this transaction has ended')
+        effects.push(effect)
+      }
+      const emitAll = (events: readonly RecordedEvent[]) => {
+        const stored: StoredEvent[] = []
+        afterCommit(() => stored.forEach(publish))
+        const at = clock.now()
+        const rows = events.map(({ type, payload }) => [at, type, JSON.stringify(payload)])
+        const firstId = writeRows(tx, EVENTS, rows)
+        stored.push(...events.map((event, i): StoredEvent => ({ ...event, id: firstId + i, at })))
+      }
+      const tx: Tx = { ...statements, emit: (event) => emitAll([event]), emitAll, afterCommit }
+      try {
+        const value = work(tx)
+        if (!isPromise(value)) return value
+        // Only the error below is reported.
         value.then(undefined, () => {})
         throw new Error('a transaction is synchronous: its function may not return a promise')
+      } finally {
+        isOver = true
       }
-      return value
-    } finally {
-      over = true
-    }
+    },
   }
+}
 
-  /** One effect after another, also when an effect commits something itself: listeners hear events in the order of their ids. */
-  #deliver(effects: Effect[]): void {
-    this.#effects.push(...effects)
-    if (this.#delivering) return
-    this.#delivering = true
-    try {
-      for (let effect = this.#effects.shift(); effect !== undefined; effect = this.#effects.shift()) this.#attempt(effect)
-    } finally {
-      this.#delivering = false
-    }
-  }
+/** Runs effects after a commit. None of them can make the commit look undone or keep the others from running. */
+function createEffects(log: Log) {
+  const listeners = new Set<(event: StoredEvent) => void>()
+  const queue: Effect[] = []
+  let isRunning = false
 
-  #publish(event: StoredEvent): void {
-    for (const listener of this.#listeners) this.#attempt(() => listener(event))
-  }
-
-  /** The commit has happened: an effect that throws must not make it look undone, nor keep the others from running. */
-  #attempt(effect: Effect): void {
+  function attempt(effect: Effect): void {
     try {
       effect()
     } catch (error) {
-      this.#log.error({ err: error, reason: messageOf(error) }, 'an effect after a commit failed')
+      log.error({ err: error, reason: messageOf(error) }, 'an effect after a commit failed')
     }
+  }
+
+  return {
+    onEvents(listener: (event: StoredEvent) => void) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    publish(event: StoredEvent): void {
+      for (const listener of listeners) attempt(() => listener(event))
+    },
+    /** One after another, even if an effect commits something itself: listeners hear events in the order of their ids. */
+    run(effects: readonly Effect[]): void {
+      queue.push(...effects)
+      if (isRunning) return
+      isRunning = true
+      for (let effect = queue.shift(); effect !== undefined; effect = queue.shift()) attempt(effect)
+      isRunning = false
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, fsyncSync, openSync, closeSync, writeSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { syncFolder } from './sync-files.ts'
 
@@ -6,23 +6,13 @@ const TEXT = `A database was created in this folder. If it is missing, Deckhand 
 To start with no data on purpose, delete this file.
 `
 
-/** A small file that says that `file` was created once. It is outside the database, so it survives the loss of it. */
-export function usedMarkOf(file: string): string {
-  return `${file}.used`
-}
+/** Says that `file` was created once. It is outside the database, so it survives the loss of the database. */
+export const usedMarkOf = (file: string) => `${file}.used`
 
-export function isMarkedUsed(file: string): boolean {
-  return existsSync(usedMarkOf(file))
-}
+export const isMarkedUsed = (file: string) => existsSync(usedMarkOf(file))
 
-/** On disk when this returns. An empty file says as much, so a full disk does no harm. */
+/** The mark is on disk when this returns. On a full disk it may be empty, which means the same. */
 export function markUsed(file: string): void {
-  const handle = openSync(usedMarkOf(file), 'w', 0o600)
-  try {
-    writeSync(handle, TEXT)
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
+  writeFileSync(usedMarkOf(file), TEXT, { mode: 0o600, flush: true })
   syncFolder(dirname(file))
 }

@@ -15,14 +15,14 @@ const THINGS = rowInsert('things', 'name, size, kind', "?, ?, 'new'")
 const insert = (rows: readonly (readonly unknown[])[]) => writeRows({ prepare: (sql) => connection.prepare(sql) }, THINGS, rows)
 const rowsOf = (count: number) => Array.from({ length: count }, (_, i) => [`thing ${i}`, i === 3 ? null : i])
 
-test.each([1, 2, 15, 16, 17, 31, 32, 100])('%i rows are written in their order, with keys that follow each other', (count) => {
+test.each([1, 2, 15, 16, 17, 31, 32, 100])('inserts %i rows in order, with keys without gaps', (count) => {
   expect(insert(rowsOf(count))).toBe(42)
   expect(connection.prepare('SELECT seq, name, size, kind FROM things WHERE seq > 41 ORDER BY seq').raw().all()).toEqual(
     rowsOf(count).map(([name, size], i) => [42 + i, name, size, 'new']),
   )
 })
 
-test('a row that is refused is refused as ever, wherever it stands', () => {
+test('refuses a row that violates a constraint, at any position', () => {
   for (const at of [0, 15, 16]) {
     const rows = rowsOf(17)
     rows[at] = ['first', 1]
@@ -31,7 +31,7 @@ test('a row that is refused is refused as ever, wherever it stands', () => {
   }
 })
 
-test.each([1, 15, 16, 17, 100])('%i rows are changed, each to its own values, and no other is', (count) => {
+test.each([1, 15, 16, 17, 100])('changes only the %i given rows, each to its own values', (count) => {
   insert(rowsOf(count + 1))
   const changes = Array.from({ length: count }, (_, i) => [42 + i, `changed ${i}`, i === 3 ? null : -1 - i])
   writeRows({ prepare: (sql) => connection.prepare(sql) }, rowUpdate('things', 'seq', ['name', 'size']), changes.toReversed())

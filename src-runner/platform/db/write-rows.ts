@@ -1,20 +1,17 @@
 import type { Db } from './database.ts'
 
-/**
- * What it takes to hand SQLite one statement is as much as two rows of a small table. Beyond this many rows in one there is
- * nothing left to gain.
- */
+/** Running one statement costs as much as inserting two rows of a small table. More rows than this in one statement gain nothing. */
 const ROWS_AT_ONCE = 16
 
-/** A statement for one row of values and the same for many. Made once for each kind: what is prepared is found by its text. */
+/** The same statement for one row of values and for many. Create it once, because the text identifies the prepared statement. */
 export type RowStatement = { readonly one: string; readonly many: string }
 
-/** `columns` of `table`, each row with these `values`: a place for every column that differs, and what is the same in all. */
+/** `values`: `?` for each column that differs between rows, and SQL for the others. */
 export function rowInsert(table: string, columns: string, values: string): RowStatement {
   return forRows((rows) => `INSERT INTO ${table} (${columns}) VALUES ${rows}`, `(${values})`)
 }
 
-/** `columns` of rows that are there. Each row of values begins with its rowid, which is the column `key`. */
+/** Changes `columns` of existing rows. Each row of values begins with its rowid, which is the column `key`. */
 export function rowUpdate(table: string, key: string, columns: readonly string[]): RowStatement {
   const sets = columns.map((column, i) => `${column} = given.column${i + 2}`).join(', ')
   const row = `(?${', ?'.repeat(columns.length)})`
@@ -25,7 +22,7 @@ function forRows(sqlOf: (rows: string) => string, row: string): RowStatement {
   return { one: sqlOf(row), many: sqlOf(Array(ROWS_AT_ONCE).fill(row).join(', ')) }
 }
 
-/** Writes these rows in their order. Of those that are inserted, answers the rowid of the first; the others follow it one by one. */
+/** Writes the rows in order. Returns the rowid of the first inserted row; the others follow without gaps. */
 export function writeRows(db: Pick<Db, 'prepare'>, { one, many }: RowStatement, rows: readonly (readonly unknown[])[]): number {
   let lastRowid: number | bigint = 0
   let next = 0

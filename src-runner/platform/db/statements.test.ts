@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { pinQueryPlan } from './pinned-query-plan.ts'
+import { pinQueryPlan } from './statements.ts'
 
 describe('pinQueryPlan', () => {
   it.each([
@@ -11,7 +11,7 @@ describe('pinQueryPlan', () => {
     ['SELECT rowid FROM search WHERE search MATCH ?', 'SELECT rowid FROM search WHERE search MATCH ?'],
   ])('%s', (sql, expected) => expect(pinQueryPlan(sql)).toBe(expected))
 
-  it('finds the same rows by the same index, whatever the value is', () => {
+  it('keeps rows and indexes the same for every type of value', () => {
     const connection = new Sqlite(':memory:')
     connection.exec(
       'CREATE TABLE t (seq INTEGER PRIMARY KEY, a TEXT, b ANY) STRICT; CREATE INDEX t_by_a ON t (a); CREATE INDEX t_by_b ON t (b)',
