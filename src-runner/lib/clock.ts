@@ -1,26 +1,23 @@
-/** The only source of time. Tests hand in one that they move by hand. */
+/** The only source of time. Tests move theirs by hand. */
 export type Clock = {
-  /** Epoch milliseconds; may jump when the machine's clock is set. */
+  /** Epoch milliseconds. Jumps when the machine's clock is set. */
   now(): number
-  /** Milliseconds since an arbitrary point; never goes back. For durations and deadlines. */
+  /** Milliseconds since some point. Never goes back. For durations and deadlines. */
   monotonic(): number
   /** Resolves after `ms`, or rejects with the signal's reason as soon as it aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Calls `fn` every `ms` until the answered function is called. */
+  /** Calls `fn` every `ms` until the returned function is called. */
   every(ms: number, fn: () => void): () => void
-  /** Calls `fn` once after `ms` unless the answered function is called before. */
+  /** Calls `fn` once after `ms` unless the returned function is called before. */
   after(ms: number, fn: () => void): () => void
 }
 
-/** The same clock, so far ahead. Durations are not touched by it. */
+/** The same clock, ahead by `aheadMs`. Durations stay the same. */
 export function shiftClock(clock: Clock, aheadMs: number): Clock {
   return { ...clock, now: () => clock.now() + aheadMs }
 }
 
-/**
- * The same clock, whose timers cannot end the process: what `fn` throws goes to `onError`. A timer has no caller to throw to,
- * and a database that cannot be read for a moment is no reason to stop every job.
- */
+/** The same clock, whose timers pass errors to `onError`. An error in a timer would end the process, and with it every job. */
 export function guardTimers(clock: Clock, onError: (error: unknown) => void): Clock {
   const guarded = (fn: () => void) => () => {
     try {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createDisposables } from './disposables.ts'
 import { silentLog } from './log.ts'
 
-describe('the disposables of what has begun', () => {
-  it('come last first, those added together side by side, and each has ended before what it stands on', async () => {
+describe('disposables', () => {
+  it('run in reverse order, and those added together run at the same time', async () => {
     const said: string[] = []
     const release = Promise.withResolvers<void>()
     const disposables = createDisposables(silentLog)
@@ -20,7 +20,7 @@ describe('the disposables of what has begun', () => {
     expect(said.slice(3)).toEqual(['slow ends', 'file'])
   })
 
-  it('come all, also behind one that fails, which is logged', async () => {
+  it('all run even if one fails, which is logged', async () => {
     const said: string[] = []
     const logged: string[] = []
     const disposables = createDisposables({ ...silentLog, error: (_fields, message) => logged.push(message) })

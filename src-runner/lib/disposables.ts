@@ -15,11 +15,11 @@ export type Disposables = {
 export function createDisposables(log: Log): Disposables {
   const stages: Disposer[][] = []
 
-  async function end(ending: Disposer, options: { graceMs: number }): Promise<void> {
+  async function attempt(dispose: Disposer, options: { graceMs: number }): Promise<void> {
     try {
-      await ending(options)
+      await dispose(options)
     } catch (error) {
-      log.error({ error }, `something did not end in order: ${messageOf(error)}`)
+      log.error({ error }, `a part did not stop in order: ${messageOf(error)}`)
     }
   }
 
@@ -27,7 +27,7 @@ export function createDisposables(log: Log): Disposables {
     add: (...together) => void stages.push(together),
     async run(options) {
       for (let stage = stages.pop(); stage !== undefined; stage = stages.pop()) {
-        await Promise.all(stage.map((ending) => end(ending, options)))
+        await Promise.all(stage.map((dispose) => attempt(dispose, options)))
       }
     },
   }

@@ -3,8 +3,8 @@ import type { Message } from '../contract/messages.ts'
 import { englishText, quote } from './messages.ts'
 
 /**
- * The one exception of the product: a code from the contract, and what it says beyond that. A message is shown to people in
- * their language; a string is English for those who call the API.
+ * The one exception of the product, with a code from the contract. A `Message` is shown to people in their language. A string is
+ * English, for callers of the API.
  */
 export class AppError extends Error {
   override readonly name = 'AppError'
@@ -24,7 +24,7 @@ export class AppError extends Error {
   }
 }
 
-/** Another attempt owns this job by now, or it was cancelled. Nothing was written, and the attempt that gets this must end. */
+/** Another attempt owns this job, or it was cancelled. Nothing was written, and this attempt must end. */
 export class StaleClaimError extends Error {
   override readonly name = 'StaleClaimError'
 
@@ -38,7 +38,7 @@ export function issueAt(path: string, detail: Message): ErrorIssue {
   return { path, message: englishText(detail), detail }
 }
 
-/** For a `default:` that the types say is never reached. */
+/** For a `default:` that is unreachable by its type. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`)
 }

@@ -1,4 +1,4 @@
-/** Remembers each answer for as long as the returned function lives. For values that many rows of one transaction share. */
+/** Caches each result as long as the returned function lives. For values that many rows of one transaction share. */
 export function memoize<Key extends readonly (string | number)[], Value>(compute: (...key: Key) => Value): (...key: Key) => Value {
   const known = new Map<string, Value>()
   return (...key) => {

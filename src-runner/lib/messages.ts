@@ -11,7 +11,7 @@ export function createMessage<C extends MessageCode>(
   return { code, params: params ?? {} } as Message
 }
 
-/** Words of somebody else, where a message is expected. */
+/** Text from elsewhere, such as an error of a library, as a message. */
 export function quote(words: string): Message {
   return createMessage('quoted', { words })
 }

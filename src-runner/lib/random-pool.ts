@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 
-/** Asking the system costs the same for one piece and for many. */
+/** The system needs the same time for one piece and for many. */
 const IN_STOCK = 256
 
 /** Returns this many random bytes each time, never the same ones twice. The caller may overwrite them. */

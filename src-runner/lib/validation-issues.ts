@@ -3,7 +3,7 @@ import type { ErrorIssue } from '../contract/errors.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** What a schema refuses, as it is told: where it is (`root` for the whole), what it is in a word, and a sentence for people. */
+/** An issue of a schema as the API reports it. `root` names the request itself. */
 export function issuesOf(issue: Issue, given: unknown, root: string): ErrorIssue[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField([...issue.path, key]))
   if (issue.code === 'invalid_union' && issue.errors.length > 0) return issuesOfUnion(issue, given, root)

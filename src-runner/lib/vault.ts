@@ -1,6 +1,6 @@
 /**
  * Where secrets are kept: the system's keychain behind the port to the host. Every operation throws
- * AppError('vault_unavailable') with a sentence for people when the keychain is absent, locked or silent.
+ * AppError `vault_unavailable`, with a sentence for people, if the keychain is missing, locked or does not respond.
  */
 export type Vault = {
   get(key: string): Promise<string | null>

@@ -31,7 +31,7 @@ describe('a local day', () => {
   })
 })
 
-it('knows a timezone by its name alone', () => {
+it('accepts a timezone only by its name', () => {
   expect(['UTC', 'Europe/Berlin', 'Asia/Calcutta', 'Etc/GMT+5'].filter((name) => !isTimezone(name))).toEqual([])
   expect(['', '+02:00', 'Berlin', 'Mars/Phobos', ' UTC', '../UTC'].filter(isTimezone)).toEqual([])
 })

@@ -1,12 +1,12 @@
-/** A stretch of time in which one zone's clocks show the same distance to UTC. */
+/** A span of time in which a zone has the same offset to UTC. */
 export type ZoneSpan = {
-  /** The clock change it begins with, or some instant after which nothing changed. */
+  /** The clock change at its beginning, or a moment without one. */
   fromMs: number
-  /** The first instant that is not in it any more. */
+  /** The first moment after it. */
   toMs: number
   /** Local time is UTC plus this. */
   offsetMs: number
-  /** What it was just before `fromMs`. */
+  /** The offset just before `fromMs`. */
   offsetBeforeMs: number
 }
 
@@ -14,19 +14,16 @@ type Zone = { format: Intl.DateTimeFormat; chunks: Map<number, readonly ZoneSpan
 
 const SECOND_MS = 1000
 export const DAY_MS = 86_400_000
-/** Intl answers one instant in some microseconds; what it said about so many days is kept. */
+/** Intl takes some microseconds for one moment, so the spans of this many days are cached. */
 const CHUNK_MS = 32 * DAY_MS
-/**
- * A chunk knows of clock changes shortly before it too: the hour that a change repeats may begin in one chunk and end in
- * the next.
- */
+/** A chunk includes clock changes shortly before it, because an hour that a change repeats may begin in one chunk and end in the next. */
 const LOOK_BACK_MS = 2 * DAY_MS
 const MAX_ZONES = 200
 const MAX_CHUNKS_PER_ZONE = 300
 
 const zones = new Map<string, Zone>()
 
-/** Whether `timezone` is a name of the IANA database that this machine knows. A distance like `+02:00` is none. */
+/** Whether this machine knows `timezone` as an IANA name. An offset like `+02:00` is not one. */
 export function isTimezone(timezone: string): boolean {
   if (!/^[A-Za-z]/.test(timezone)) return false
   try {
@@ -38,7 +35,7 @@ export function isTimezone(timezone: string): boolean {
   }
 }
 
-/** Throws a RangeError for a timezone that `isTimezone` denies. */
+/** Throws RangeError for an unknown timezone. */
 export function zoneSpanAt(timezone: string, ms: number): ZoneSpan {
   const zone = zoneOf(timezone)
   const index = Math.floor(ms / CHUNK_MS)
@@ -51,10 +48,7 @@ export function zoneSpanAt(timezone: string, ms: number): ZoneSpan {
   return spans.find((span) => ms < span.toMs)!
 }
 
-/**
- * The first instant of the local day that `ms` lies in. Usually that is midnight; where a clock change takes midnight
- * away it is the instant of the change, and where midnight comes twice, the first.
- */
+/** The first moment of the local day of `ms`: usually midnight, the moment of a clock change that skips midnight, or the first of two midnights. */
 export function localDayStart(ms: number, timezone: string): number {
   const { offsetMs } = zoneSpanAt(timezone, ms)
   const localMidnight = Math.floor((ms + offsetMs) / DAY_MS) * DAY_MS
@@ -68,7 +62,7 @@ export function localDayStart(ms: number, timezone: string): number {
   return start
 }
 
-/** The first instant of the local day after the one that `ms` lies in: 23, 24 or 25 hours after that began. */
+/** The first moment of the next local day: 23, 24 or 25 hours after this one began. */
 export function nextLocalDayStart(ms: number, timezone: string): number {
   return localDayStart(localDayStart(ms, timezone) + 1.25 * DAY_MS, timezone)
 }
@@ -89,7 +83,7 @@ function findSpans(format: Intl.DateTimeFormat, startMs: number, endMs: number):
   return spans.filter((span) => span.toMs > startMs)
 }
 
-/** The first whole second of (`lowMs`, `highMs`] at which the offset is not `offsetMs` any more. */
+/** The first whole second of (`lowMs`, `highMs`] at which the offset is no longer `offsetMs`. */
 function findChange(format: Intl.DateTimeFormat, lowMs: number, highMs: number, offsetMs: number): number {
   let [low, high] = [lowMs / SECOND_MS, highMs / SECOND_MS]
   while (high - low > 1) {

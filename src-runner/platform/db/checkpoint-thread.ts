@@ -12,31 +12,23 @@ const FEW_FRAMES = 64
 
 parentPort!.on('message', () => {
   if (Atomics.compareExchange(state, 0, idle, working) !== idle) return
-  let answer: CheckpointAnswer
+  let problem: string | null = null
   try {
-    answer = { problem: null, isStuck: !copyPages() }
+    copyPages()
   } catch (error) {
-    answer = { problem: messageOf(error), isStuck: true }
+    problem = messageOf(error)
   }
   Atomics.store(state, 0, idle)
   Atomics.notify(state, 0)
-  parentPort!.postMessage(answer)
+  parentPort!.postMessage({ problem } satisfies CheckpointAnswer)
 })
 
-/** Returns whether any page was copied. Another reader of the file can prevent that. */
-function copyPages(): boolean {
+function copyPages(): void {
   const connection = new Sqlite(file, { fileMustExist: true, timeout: 0 })
-  const copiedFrames = () => {
-    const { all, waiting } = readFrames(connection)
-    return all - waiting
-  }
   try {
-    const before = copiedFrames()
     for (let round = 0; round < MAX_ROUNDS && readFrames(connection).waiting > FEW_FRAMES; round++) {
       connection.pragma('wal_checkpoint(PASSIVE)')
     }
-    // There are fewer if the log has started again from its beginning.
-    return copiedFrames() !== before
   } finally {
     connection.close()
   }

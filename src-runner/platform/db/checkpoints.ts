@@ -26,8 +26,6 @@ const FEW_FRAMES = 256
 /** From this many pages on, SQLite itself copies within a commit. */
 const MOST_FRAMES = 16_384
 const LOOK_EVERY_COMMITS = 32
-/** How many commits pass after another reader of the file has stopped the thread. */
-const REST_COMMITS = 2000
 const WAIT_FOR_THREAD_MS = 5000
 
 export function createCheckpoints({
@@ -44,7 +42,6 @@ export function createCheckpoints({
   const { idle, working, ended } = CHECKPOINT_STATES
   const state = new Int32Array(new SharedArrayBuffer(4))
   let commits = 0
-  let nextLook = LOOK_EVERY_COMMITS
   /** Starts with the first copy. */
   let thread: Worker | null = null
   let isThreadGone = false
@@ -55,22 +52,11 @@ export function createCheckpoints({
   function look(): void {
     if (isBusy || isThreadGone || !connection.open) return
     try {
-      const { all, waiting } = readFrames(connection)
-      if (waiting <= FEW_FRAMES && isEmptying) copyRest('TRUNCATE')
-      else if (waiting <= FEW_FRAMES && waiting > 0 && all >= LONG_FRAMES) copyRest('PASSIVE')
-      else if (waiting >= ENOUGH_FRAMES || isEmptying) startCopy()
+      const { waiting } = readFrames(connection)
+      if (isEmptying && waiting <= FEW_FRAMES) copyRest()
+      else if (isEmptying || waiting >= ENOUGH_FRAMES) startCopy()
     } catch (error) {
       giveUp(error)
-    }
-  }
-
-  /** A full disk or another reader can prevent this. A later look tries again. */
-  function copyRest(mode: 'PASSIVE' | 'TRUNCATE'): void {
-    isEmptying = false
-    try {
-      connection.pragma(`wal_checkpoint(${mode})`)
-    } catch (error) {
-      log.debug({ err: error }, `the rest of the write-ahead log could not be copied: ${messageOf(error)}`)
     }
   }
 
@@ -89,18 +75,36 @@ export function createCheckpoints({
     return started
   }
 
-  function onAnswer({ problem, isStuck }: CheckpointAnswer): void {
+  function onAnswer({ problem }: CheckpointAnswer): void {
     isBusy = false
     if (!connection.open) return
-    if (problem === null && !isStuck) {
+    if (problem === null) {
       log.debug({ file }, 'the write-ahead log was copied outside the event loop')
-      return look()
+      finishCopy()
+    } else {
+      // Most likely a full disk. The pages are safe in the log, and a later look tries again.
+      log.warn({ file }, `the write-ahead log could not be copied into the file: ${problem}`)
     }
     isEmptying = false
-    // Most likely a full disk. The pages are safe in the log, and the next look tries again.
-    if (problem !== null) return log.warn({ file }, `the write-ahead log could not be copied into the file: ${problem}`)
-    nextLook = commits + REST_COMMITS
-    log.debug({ file }, 'the write-ahead log could not be copied because another program reads it')
+  }
+
+  function finishCopy(): void {
+    try {
+      const { all, waiting } = readFrames(connection)
+      if (waiting <= FEW_FRAMES && (isEmptying || all >= LONG_FRAMES)) copyRest()
+    } catch (error) {
+      giveUp(error)
+    }
+  }
+
+  /** The last few pages. A full disk or another reader can prevent this; a later look tries again. */
+  function copyRest(): void {
+    try {
+      connection.pragma(`wal_checkpoint(${isEmptying ? 'TRUNCATE' : 'PASSIVE'})`)
+    } catch (error) {
+      log.debug({ err: error }, `the rest of the write-ahead log could not be copied: ${messageOf(error)}`)
+    }
+    isEmptying = false
   }
 
   /** From then on SQLite copies within commits. */
@@ -113,9 +117,7 @@ export function createCheckpoints({
   connection.pragma(`wal_autocheckpoint = ${MOST_FRAMES}`)
   return {
     committed() {
-      if (++commits < nextLook) return
-      nextLook = commits + LOOK_EVERY_COMMITS
-      look()
+      if (++commits % LOOK_EVERY_COMMITS === 0) look()
     },
     emptyLog() {
       isEmptying = true

@@ -1,20 +1,39 @@
+import { eq, getTableColumns } from 'drizzle-orm'
 import { integer, text, sqliteTable } from 'drizzle-orm/sqlite-core'
 import { count, flag, moment, oneOf, checks } from './column-types.ts'
+import type { Db } from './database.ts'
+import type { Tx } from './transact.ts'
 
 export const trustedClock = sqliteTable(
   'trusted_clock',
   {
-    // What it is used for: deleting by age, or dating spend.
+    // What the clock is used for: deleting by age, or dating spend.
     line: oneOf('line', ['age', 'money']).primaryKey(),
+    // The trusted time at the last reading.
     at: moment('at').notNull(),
-    // How far the clock is ahead of the trusted time.
+    // How far the wall clock was ahead of it. Negative: behind.
     aheadMs: integer('ahead_ms').notNull(),
+    // Running time since the jump.
     stoodMs: count('stood_ms').notNull(),
-    // The jump happened while the machine was off for an unknown time.
+    // The jump was at a start of the machine, which may have been off for some time.
     wasOff: flag('was_off').notNull(),
-    // The monotonic time at that moment, and the boot it counts from.
+    // The machine's running time at the last reading. Comparable within one boot only.
     elapsedMs: integer('elapsed_ms').notNull(),
     boot: text('boot').notNull(),
   },
   (t) => [...checks(t)],
 )
+
+export type ClockName = (typeof trustedClock.$inferSelect)['line']
+/** Whole milliseconds. */
+export type ClockState = Omit<typeof trustedClock.$inferSelect, 'line'>
+
+const { line, ...STATE } = getTableColumns(trustedClock)
+
+export function readClockState(db: Db, name: ClockName): ClockState {
+  return db.select(STATE).from(trustedClock).where(eq(line, name)).get()!
+}
+
+export function writeClockState(tx: Tx, name: ClockName, state: ClockState): void {
+  tx.update(trustedClock).set(state).where(eq(line, name)).run()
+}

@@ -2,8 +2,8 @@ import type Sqlite from 'better-sqlite3'
 
 /** `state` holds one of CHECKPOINT_STATES. */
 export type CheckpointThreadData = { file: string; state: Int32Array<SharedArrayBuffer> }
-/** `isStuck`: nothing could be copied, and trying again at once would not help. */
-export type CheckpointAnswer = { problem: string | null; isStuck: boolean }
+/** What the thread posts after each copy. */
+export type CheckpointAnswer = { problem: string | null }
 
 /** `working`: the thread has the file open. `ended`: the thread must not open it again. */
 export const CHECKPOINT_STATES = { idle: 0, working: 1, ended: 2 } as const

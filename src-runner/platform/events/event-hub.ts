@@ -8,7 +8,7 @@ export type EventHub = {
   /** Recorded events in the order of their ids, each after its commit. Returns how to stop. */
   subscribe(listener: (event: StoredEvent) => void): () => void
   subscribeLive(listener: (event: LiveEvent) => void): () => void
-  /** Never stored. Who was not listening reads the database. */
+  /** Live events are not stored. */
   publishLive(event: LiveEvent): void
 }
 

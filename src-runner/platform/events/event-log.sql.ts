@@ -4,7 +4,7 @@ import type { Tx } from '../db/transact.ts'
 
 type EventRow = { id: number; at: number; type: string; payload: string }
 
-/** The recorded events behind `afterId`, oldest first. */
+/** The recorded events after `afterId`, oldest first. */
 export function listEventsAfter(db: Db, afterId: number, limit = 500): StoredEvent[] {
   return db
     .prepare<EventRow>('SELECT id, at, type, payload FROM events WHERE id > ? ORDER BY id LIMIT ?')
@@ -13,8 +13,8 @@ export function listEventsAfter(db: Db, afterId: number, limit = 500): StoredEve
 }
 
 /**
- * The ids of the oldest and the newest event that are there; `oldest` is one above `newest` when there is none. A reader
- * that holds less than `oldest - 1` missed some and has to read everything again.
+ * The ids of the oldest and the newest event. Without events `oldest` is one above `newest`. A reader whose last id is below
+ * `oldest - 1` has missed some and must read everything again.
  */
 export function findEventBounds(db: Db): { oldest: number; newest: number } {
   const newest = db.prepare<{ id: number | null }>('SELECT max(id) AS id FROM events').get()!.id ?? 0
@@ -23,9 +23,8 @@ export function findEventBounds(db: Db): { oldest: number; newest: number } {
 }
 
 /**
- * Forgets events beyond the newest `keepRows` and those recorded before `olderThan`, at most `limit` in one go so
- * that nobody waits long. Answers how many went. Always from the old end: what stays has no holes. The newest stays
- * whatever its age, since the next one is numbered by it.
+ * Deletes events before `olderThan` and all but the newest `keepRows`, at most `limit` per call, oldest first. Keeps the newest
+ * one, because the next id follows from it. Returns how many were deleted.
  */
 export function pruneEvents(
   tx: Tx,
@@ -36,7 +35,7 @@ export function pruneEvents(
   return tx.prepare('DELETE FROM events WHERE id < ?').run(firstKept).changes
 }
 
-/** Walks from the old end and stops at the first event that is young enough: there is no index over time, and no need of one. */
+/** Scans from the oldest event, so it needs no index over time. */
 function findFirstSince(db: Db, at: number): number | null {
   return db.prepare<{ id: number }>('SELECT id FROM events WHERE at >= ? ORDER BY id LIMIT 1').get(at)?.id ?? null
 }

@@ -19,7 +19,7 @@ function record(count: number): void {
 const ids = (after: number, limit?: number) => listEventsAfter(rig.db, after, limit).map((event) => event.id)
 const prune = (keepRows: number, olderThan = 0, limit?: number) => transact(rig.db, (tx) => pruneEvents(tx, { keepRows, olderThan, limit }))
 
-test('reading goes on after an id, a page at a time', () => {
+test('reads pages after an id', () => {
   record(5)
   expect(ids(0, 3)).toEqual([1, 2, 3])
   expect(ids(3)).toEqual([4, 5])
@@ -27,7 +27,7 @@ test('reading goes on after an id, a page at a time', () => {
   expect(listEventsAfter(rig.db, 4)).toEqual([{ id: 5, at: rig.clock.now(), type: 'settings.changed', payload: { keys: ['concurrency'] } }])
 })
 
-test('what was heard and what is read are the same', () => {
+test('delivers and stores the same events', () => {
   const heard: unknown[] = []
   const stop = createEventHub({ db: rig.db }).subscribe((event) => void heard.push(event))
   record(3)
@@ -36,7 +36,7 @@ test('what was heard and what is read are the same', () => {
   expect(heard).toEqual(listEventsAfter(rig.db, 0, 3))
 })
 
-test('pruning keeps the newest rows, and a reader can tell that it missed some', () => {
+test('pruning keeps the newest rows, and readers can tell that they missed some', () => {
   record(10)
   expect(findEventBounds(rig.db)).toEqual({ oldest: 1, newest: 10 })
   expect(prune(4)).toBe(6)
@@ -45,7 +45,7 @@ test('pruning keeps the newest rows, and a reader can tell that it missed some',
   expect(prune(4)).toBe(0)
 })
 
-test('pruning by age keeps what is young enough, and the newest, by which the next one is numbered', () => {
+test('pruning by age keeps recent events and always the newest one', () => {
   record(10)
   expect(prune(1000, rig.clock.now() - 2000)).toBe(7)
   expect(ids(0)).toEqual([8, 9, 10])
@@ -56,13 +56,13 @@ test('pruning by age keeps what is young enough, and the newest, by which the ne
   expect(ids(0)).toEqual([10, 11])
 })
 
-test('pruning takes a bounded bite, from the old end', () => {
+test('pruning deletes a limited number, oldest first', () => {
   record(10)
   expect(prune(1, 0, 3)).toBe(3)
   expect(ids(0)[0]).toBe(4)
 })
 
-test('live events reach those who listen now, whatever one of them does', () => {
+test('live events reach every listener even if one throws', () => {
   const hub = createEventHub({ db: rig.db })
   const heard: string[] = []
   hub.subscribeLive(() => {

@@ -29,7 +29,7 @@ function listen(liveStreams: ReturnType<typeof createLiveJobStreams>): { heard: 
   return { heard, stop: liveStreams.attach('job', (tail) => void heard.push(tail)) }
 }
 
-test('whenever somebody joins, text so far and text that follows make the whole reply', () => {
+test('a listener gets the whole reply whenever it attaches', () => {
   const pieces = fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 20 })
   fc.assert(
     fc.property(pieces, fc.nat(20), (said, join) => {
@@ -46,7 +46,7 @@ test('whenever somebody joins, text so far and text that follows make the whole 
   )
 })
 
-test('text belongs to the step it will be part of, and is forgotten when that is recorded', () => {
+test('text has the number of its step, and is dropped when the step is recorded', () => {
   const liveStreams = createLiveJobStreams()
   liveStreams.begin(attempt, 0)
   liveStreams.delta(attempt, 'one')
@@ -63,7 +63,7 @@ test('text belongs to the step it will be part of, and is forgotten when that is
   expect(liveStreams.textUnderWay('job')).toBe('')
 })
 
-test('tools that run are told to whoever joins, those that ended are not', () => {
+test('a late listener gets the tools that run, without those that have ended', () => {
   const liveStreams = createLiveJobStreams()
   liveStreams.begin(attempt, 0)
   liveStreams.tool(attempt, { callId: 'a', name: 'read', state: 'running' })
@@ -72,7 +72,7 @@ test('tools that run are told to whoever joins, those that ended are not', () =>
   expect(listen(liveStreams).heard).toEqual([{ type: 'tool', callId: 'b', name: 'write', state: 'running' }])
 })
 
-describe('an attempt that is no longer the present one', () => {
+describe('an attempt that no longer owns the job', () => {
   test.each(['released', 'finished', 'replaced'] as const)('%s: what it still says goes nowhere', (how) => {
     const liveStreams = createLiveJobStreams()
     liveStreams.begin(attempt, 0)
@@ -87,7 +87,7 @@ describe('an attempt that is no longer the present one', () => {
   })
 })
 
-test('listeners come and go on their own, and one that throws disturbs nobody', () => {
+test('listeners are independent, even if one throws', () => {
   const liveStreams = createLiveJobStreams()
   liveStreams.begin(attempt, 0)
   const same: LiveJobStream[] = []
@@ -103,7 +103,7 @@ test('listeners come and go on their own, and one that throws disturbs nobody', 
   expect(same).toEqual([{ type: 'waiting', status: 'awaiting_approval' }])
 })
 
-test('an endless reply is passed on, but only so much of it is kept', () => {
+test('an endless reply is streamed, but only its beginning is kept', () => {
   const liveStreams = createLiveJobStreams()
   liveStreams.begin(attempt, 0)
   const { heard } = listen(liveStreams)
@@ -117,7 +117,7 @@ test('an endless reply is passed on, but only so much of it is kept', () => {
   expect(liveStreams.textUnderWay('job')).toBe('next')
 })
 
-test('what a running tool says is heard by all, told again to who comes late, and over with the call', () => {
+test('the output of a running tool reaches all listeners, late ones too, until the call ends', () => {
   const liveStreams = createLiveJobStreams()
   liveStreams.begin(attempt, 1)
   liveStreams.toolOutput(attempt, 'c', 'too early')

@@ -33,7 +33,7 @@ export type LiveJobStreams = {
   finished(jobId: string, status: JobStatus): void
 }
 
-type Tail = { claim: number; seq: number; text: string; whole: boolean; tools: Map<string, ToolState>; outputs: Map<string, string> }
+type Tail = { claim: number; seq: number; text: string; isTextComplete: boolean; tools: Map<string, ToolState>; outputs: Map<string, string> }
 
 /** A longer reply is still streamed. A late listener gets its first part, and all of it once it is recorded. */
 const MOST_TEXT_KEPT = 4_000_000
@@ -81,14 +81,14 @@ export function createLiveJobStreams({ log = silentLog }: { log?: Log } = {}): L
     delta(attempt, text) {
       const tail = tailOf(attempt)
       if (tail === undefined || text === '') return
-      if (tail.text.length + text.length > MOST_TEXT_KEPT) tail.whole = false
-      if (tail.whole) tail.text += text
+      if (tail.text.length + text.length > MOST_TEXT_KEPT) tail.isTextComplete = false
+      if (tail.isTextComplete) tail.text += text
       publish(attempt.jobId, { type: 'delta', seq: tail.seq, text })
     },
     reset(attempt) {
       const tail = tailOf(attempt)
       if (tail === undefined) return
-      Object.assign(tail, { text: '', whole: true })
+      Object.assign(tail, { text: '', isTextComplete: true })
       publish(attempt.jobId, { type: 'reset', seq: tail.seq })
     },
     tool(attempt, tool) {
@@ -110,13 +110,13 @@ export function createLiveJobStreams({ log = silentLog }: { log?: Log } = {}): L
     },
     textUnderWay: (jobId) => liveStreams.get(jobId)?.text ?? '',
     begin({ jobId, claim }, lastSeq) {
-      liveStreams.set(jobId, { claim, seq: lastSeq + 1, text: '', whole: true, tools: new Map(), outputs: new Map() })
+      liveStreams.set(jobId, { claim, seq: lastSeq + 1, text: '', isTextComplete: true, tools: new Map(), outputs: new Map() })
     },
     step(jobId, step) {
       const tail = liveStreams.get(jobId)
       if (tail !== undefined) {
         tail.seq = step.seq + 1
-        if (step.kind === 'reply') Object.assign(tail, { text: '', whole: true })
+        if (step.kind === 'reply') Object.assign(tail, { text: '', isTextComplete: true })
       }
       publish(jobId, { type: 'step', step })
     },

@@ -7,7 +7,7 @@ import { readLoginPath } from './login-path.ts'
 const SHELLS = ['/bin/bash', '/bin/zsh', '/usr/bin/fish', '/bin/dash', '/bin/sh'].filter(existsSync)
 
 /** A home with these start-up files, and a shell that reads them. */
-async function askIn(startup: Record<string, string>, { shell = '/bin/bash', env = {}, timeoutMs = 5_000 } = {}) {
+async function readIn(startup: Record<string, string>, { shell = '/bin/bash', env = {}, timeoutMs = 5_000 } = {}) {
   const home = await scratchFolder('home')
   for (const [name, text] of Object.entries(startup)) await home.write(name, text)
   const path = await readLoginPath({ env: { HOME: home.path, SHELL: shell, PATH: '/usr/bin:/bin', ...env }, timeoutMs })
@@ -30,7 +30,7 @@ describe.skipIf(process.platform === 'win32' || !existsSync('/bin/bash'))('the l
       '.zshrc': 'export PATH="/from/profile:$PATH"',
       '.config/fish/config.fish': 'set -gx PATH /from/profile $PATH',
     }
-    const { folders, problem, shell: name } = await askIn(startup, { shell })
+    const { folders, problem, shell: name } = await readIn(startup, { shell })
     expect(problem).toBeNull()
     expect(folders[0]).toBe('/from/profile')
     expect(folders).toContain('/usr/bin')
@@ -41,17 +41,17 @@ describe.skipIf(process.platform === 'win32' || !existsSync('/bin/bash'))('the l
     const startup = {
       '.bash_profile': String.raw`echo PATH=/evil; printf '\033[31mhi\033[0m\n'; echo oops >&2; export PATH=/a:/b; trap 'echo bye; exit 3' EXIT`,
     }
-    expect(await askIn(startup)).toMatchObject({ folders: ['/a', '/b'], problem: null })
+    expect(await readIn(startup)).toMatchObject({ folders: ['/a', '/b'], problem: null })
   })
 
   it('holds each folder once, in order, without empty or unprintable ones', async () => {
     const path = String.raw`export PATH=$'/a:/b::/a:/c d:/e\nf:.:relative:/z'`
-    expect((await askIn({ '.bash_profile': path })).folders).toEqual(['/a', '/b', '/c d', '.', 'relative', '/z'])
+    expect((await readIn({ '.bash_profile': path })).folders).toEqual(['/a', '/b', '/c d', '.', 'relative', '/z'])
   })
 
   it('gives the shell only the variables that it needs', async () => {
     const env = { WORKER_SECRET: 'canary', NODE_OPTIONS: '--canary', SSH_AUTH_SOCK: '/run/keys' }
-    const { home } = await askIn({ '.bash_profile': 'env > ~/seen' }, { env })
+    const { home } = await readIn({ '.bash_profile': 'env > ~/seen' }, { env })
     const seen = await readFile(home.at('seen'), 'utf8')
     expect(seen).not.toContain('canary')
     expect(seen).toMatch(/^HOME=.*home$/m)
@@ -61,7 +61,7 @@ describe.skipIf(process.platform === 'win32' || !existsSync('/bin/bash'))('the l
 
   it('falls back to a non-interactive shell when the interactive one starts something else', async () => {
     const startup = { '.bash_profile': 'export PATH=/a:/b; case $- in *i*) exec /bin/sh -c "echo a multiplexer";; esac' }
-    expect(await askIn(startup)).toMatchObject({ folders: ['/a', '/b'], problem: null })
+    expect(await readIn(startup)).toMatchObject({ folders: ['/a', '/b'], problem: null })
   })
 
   it.each<[string, string, RegExp]>([
@@ -76,7 +76,7 @@ describe.skipIf(process.platform === 'win32' || !existsSync('/bin/bash'))('the l
   })
 
   it.each([
-    ['is not a known shell', '/usr/bin/python3', /not one of those/],
+    ['is not a known shell', '/usr/bin/python3', /not supported/],
     ['does not exist', '/nowhere/zsh', /ENOENT/],
   ])('is the PATH of this process when the shell %s', async (_, shell, problem) => {
     expect(await readLoginPath({ env: { SHELL: shell, PATH: '/short' } })).toMatchObject({
@@ -86,7 +86,7 @@ describe.skipIf(process.platform === 'win32' || !existsSync('/bin/bash'))('the l
   })
 
   it('does not wait for a background process of a start-up file, and ends it', async () => {
-    const { home, folders } = await askIn({ '.bash_profile': 'sleep 600 & echo $! > ~/pid; export PATH=/a' })
+    const { home, folders } = await readIn({ '.bash_profile': 'sleep 600 & echo $! > ~/pid; export PATH=/a' })
     expect(folders).toEqual(['/a'])
     const pid = Number(await readFile(home.at('pid'), 'utf8'))
     const state = () => readFile(`/proc/${pid}/stat`, 'utf8').then((stat) => / Z /.test(stat), () => true) // prettier-ignore
@@ -101,10 +101,10 @@ describe.skipIf(process.platform === 'win32' || !existsSync('/bin/bash'))('the l
     const home = await scratchFolder('home')
     await home.write('.bash_profile', startup)
     const over = new AbortController()
-    const asked = readLoginPath({ env: { HOME: home.path, SHELL: '/bin/bash', PATH: '/usr/bin:/bin' }, timeoutMs, signal: over.signal })
+    const reading = readLoginPath({ env: { HOME: home.path, SHELL: '/bin/bash', PATH: '/usr/bin:/bin' }, timeoutMs, signal: over.signal })
     await expect.poll(() => existsSync(home.at('held')), { timeout: 5_000 }).toBe(true)
     if (isLeft) over.abort()
-    expect((await asked).problem).not.toBeNull()
+    expect((await reading).problem).not.toBeNull()
     await expect.poll(() => existsSync(home.at('lock')), { timeout: 2_500 }).toBe(false)
   })
 
@@ -120,8 +120,8 @@ describe.skipIf(process.platform === 'win32' || !existsSync('/bin/bash'))('the l
   it('stops when it is cancelled', async () => {
     const over = new AbortController()
     const shell = await shellThat('sleep 600')
-    const asked = readLoginPath({ env: { SHELL: shell, PATH: '/short' }, signal: over.signal })
+    const reading = readLoginPath({ env: { SHELL: shell, PATH: '/short' }, signal: over.signal })
     over.abort()
-    expect(await asked).toMatchObject({ folders: ['/short'], problem: expect.stringContaining('cancelled') as string })
+    expect(await reading).toMatchObject({ folders: ['/short'], problem: expect.stringContaining('cancelled') as string })
   })
 })

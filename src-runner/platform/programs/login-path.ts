@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { userInfo } from 'node:os'
 import { basename, delimiter, isAbsolute } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../../lib/errors.ts'
+import { sendSignal } from '../sandbox/process-tree.ts'
 
 /** Where a person's terminal looks for programs. */
 export type LoginPath = {
@@ -9,9 +13,9 @@ export type LoginPath = {
   folders: readonly string[]
   /** The name of the shell, for people; null: there is none. */
   shell: string | null
-  /** Why the folders are those of this process; null: the shell named them. */
+  /** Why the folders are those of this process; null: they are the shell's. */
   problem: string | null
-  /** The shell was not asked, because an agent can write what it reads. */
+  /** The shell was not started, because an agent can write what it reads. */
   agentsWrite?: boolean
 }
 
@@ -23,8 +27,8 @@ const MAX_FOLDERS = 100
 const MAX_FOLDER_CHARS = 4_096
 
 /**
- * The variables that the shell gets: those by which it finds its start-up files, and those of a running session. Without
- * the latter some start-up files start a key agent or a desktop.
+ * The variables that the shell gets: those that lead to its start-up files, and those of a running session. Without the latter
+ * some start-up files start a key agent or a desktop.
  */
 const PASSED_ON = [
   ...['HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'PATH', 'ZDOTDIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_RUNTIME_DIR'],
@@ -34,20 +38,20 @@ const PASSED_ON = [
 type ReadOptions = { env?: NodeJS.ProcessEnv; timeoutMs?: number; signal?: AbortSignal }
 
 /**
- * An app that was started from a launcher has the short PATH of the desktop. So the person's shell is asked for the long
- * one, interactive and as a login shell, because people extend PATH in either kind of start-up file.
+ * The PATH of the person's shell. An app that was started from a launcher has only the short PATH of the desktop. The shell is
+ * interactive and a login shell, because people extend PATH in either kind of start-up file.
  */
 export async function readLoginPath({ env = process.env, timeoutMs = TIMEOUT_MS, signal }: ReadOptions = {}): Promise<LoginPath> {
   const shell = shellOf(env)
   const failed = (problem: string): LoginPath => ({ folders: splitPath(env['PATH'] ?? ''), shell: shell && basename(shell), problem })
   if (shell === null) return failed('this person has no login shell')
   const known = PASSED_ON.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]))
-  // Start-up files may look at DECKHAND_READING_PATH to skip slow parts.
+  // Start-up files can skip slow parts when DECKHAND_READING_PATH is set.
   const given = { ...Object.fromEntries(known), TERM: 'dumb', DECKHAND_READING_PATH: '1' }
-  let problem = 'this shell is not one of those that can be asked'
+  let problem = 'this shell is not supported'
   for (const flags of flagsFor(basename(shell))) {
     const mark = randomBytes(12).toString('hex')
-    // /bin/sh prints it: it reads no start-up files, and gets PATH joined by colons from every shell.
+    // /bin/sh reads no start-up files, and gets PATH joined by colons from every shell.
     const command = `/bin/sh -c 'printf "${mark}%s${mark}" "$PATH"'`
     try {
       const [, path, end] = (await outputOf(shell, [flags, command], { env: given, timeoutMs, signal })).split(mark)
@@ -55,7 +59,7 @@ export async function readLoginPath({ env = process.env, timeoutMs = TIMEOUT_MS,
       if (folders.length > 0) return { folders, shell: basename(shell), problem: null }
       problem = 'the shell ended without an answer'
     } catch (thrown) {
-      return failed((thrown as Error).message)
+      return failed(messageOf(thrown))
     }
   }
   return failed(problem)
@@ -97,53 +101,41 @@ function splitPath(path: string): string[] {
 type OutputOptions = { env: Record<string, string>; timeoutMs: number; signal: AbortSignal | undefined }
 
 /**
- * What the shell prints. Afterwards, and when the time is over, its process group gets the signal of a closing terminal
- * first: start-up files hold locks in the home, and a killed one would leave them behind.
+ * What the shell prints. Afterwards, and when the time is over, its process group first gets the signal of a closing terminal,
+ * because start-up files hold locks in the home that a killed one would leave behind.
  */
-function outputOf(file: string, args: readonly string[], { env, timeoutMs, signal }: OutputOptions): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
-    let output = ''
-    let isOver = false
-    const end = (done: () => void) => {
-      if (isOver) return
-      isOver = true
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', stop)
-      hangUp(child.pid)
-      child.stdout.destroy()
-      done()
-    }
-    const fail = (reason: string) => end(() => reject(new Error(reason)))
-    const timer = setTimeout(() => fail(`it did not answer within ${timeoutMs / 1000} seconds`), timeoutMs)
-    const stop = () => fail('it was cancelled')
-    if (signal?.aborted) stop()
-    else signal?.addEventListener('abort', stop, { once: true })
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-      if (output.length > MAX_OUTPUT_CHARS) fail('it said too much')
-    })
-    child.stdout.on('error', () => {})
-    child.once('error', (thrown) => end(() => reject(thrown)))
-    child.once('exit', () => {
-      const finish = () => end(() => resolve(output))
-      child.stdout.once('end', finish)
-      // A background program may hold the output open.
-      setTimeout(finish, LAST_OUTPUT_MS)
-    })
+async function outputOf(file: string, args: readonly string[], { env, timeoutMs, signal }: OutputOptions): Promise<string> {
+  const over = new AbortController()
+  const stop = (problem: string) => over.abort(new Error(problem))
+  const cancel = () => stop('it was cancelled')
+  if (signal?.aborted) cancel()
+  signal?.addEventListener('abort', cancel, { once: true })
+  const timer = setTimeout(() => stop(`it did not answer within ${timeoutMs / 1000} seconds`), timeoutMs)
+  const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('error', () => {})
+  child.stdout.on('data', (text: string) => {
+    output += text
+    if (output.length > MAX_OUTPUT_CHARS) stop('it printed too much')
   })
-}
-
-/** The group keeps its number while any process of it lives, even after the shell has gone. */
-function hangUp(pid: number | undefined): void {
-  if (pid === undefined || !signalGroup(pid, 'SIGHUP')) return
-  setTimeout(() => signalGroup(pid, 'SIGKILL'), KILL_AFTER_MS).unref()
-}
-
-function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
+  const closed = once(child, 'close').catch(() => {})
   try {
-    return process.kill(-pid, signal)
-  } catch {
-    return false
+    await once(child, 'exit', { signal: over.signal })
+    // A background program may hold the output open.
+    await Promise.race([closed, sleep(LAST_OUTPUT_MS)])
+    return output
+  } catch (thrown) {
+    throw over.signal.aborted ? over.signal.reason : thrown
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', cancel)
+    hangUp(child.pid)
+    child.stdout.destroy()
   }
+}
+
+/** The group keeps its number while any process of it lives, even after the shell has ended. */
+function hangUp(pid: number | undefined): void {
+  if (pid === undefined || !sendSignal(-pid, 'SIGHUP')) return
+  setTimeout(() => sendSignal(-pid, 'SIGKILL'), KILL_AFTER_MS).unref()
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { sendSignal } from '../sandbox/process-tree.ts'
 
 /** `error`: the program could not be started. */
 export type ProgramEnd = { code: number | null; signal: NodeJS.Signals | null; error: Error | null }
@@ -22,7 +23,7 @@ export type ProgramOptions = {
 }
 
 const MAX_LINE_CHARS = 4_096
-const LAST_WORDS_MS = 500
+const LAST_OUTPUT_MS = 500
 
 /**
  * On POSIX systems a shell holds a pipe to this process and ends the program when the pipe closes, also after a kill. A
@@ -63,17 +64,13 @@ export function startProgram({ file, args, env, onLine }: ProgramOptions): Start
     const finish = () => resolve({ code, signal, error: null })
     child.once('close', finish)
     // A child of the program may hold its output open.
-    setTimeout(finish, LAST_WORDS_MS).unref()
+    setTimeout(finish, LAST_OUTPUT_MS).unref()
   })
 
   function signalAll(signal: NodeJS.Signals): void {
     if (isGone || child.pid === undefined) return
-    try {
-      if (isWindows) child.kill(signal)
-      else process.kill(-child.pid, signal)
-    } catch {
-      // It has just ended.
-    }
+    if (isWindows) child.kill(signal)
+    else sendSignal(-child.pid, signal)
   }
 
   return {

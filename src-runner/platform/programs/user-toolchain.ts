@@ -1,4 +1,4 @@
-import { constants, type Dirent, type Stats } from 'node:fs'
+import { constants, type Dirent } from 'node:fs'
 import { access, opendir, readFile, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, normalize, relative } from 'node:path'
@@ -14,7 +14,7 @@ import { canWriteShellFiles } from './shell-files.ts'
 import { createSettingsFinder, type Covered } from './program-config-files.ts'
 import { COMPANIONS, homebrewParts, NEVER_SHOWN, selfContainedRoot, VERSION_MANAGERS, WELL_KNOWN } from './known-locations.ts'
 
-/** The programs that a person installed, as far as agents' commands may run them. */
+/** The programs that a person installed and that agents' commands may run. */
 export type UserToolchain = ShownPrograms & {
   /** Folders of the person's PATH that are shown and are not the system's. */
   used: readonly string[]
@@ -26,7 +26,7 @@ export type UserToolchain = ShownPrograms & {
 export type UserToolchainDeps = {
   readPath: (options: { signal?: AbortSignal }) => Promise<LoginPath>
   signal?: AbortSignal
-  /** Where agents write. A program there is never the person's, whatever its name. */
+  /** Where agents write. A program there is never the person's. */
   writable: () => readonly string[]
   /** Deckhand's own data. */
   dataDir: string
@@ -37,34 +37,50 @@ export type UserToolchainDeps = {
 const SYSTEM_PLACES = process.platform === 'darwin' ? SEATBELT_SYSTEM : BUBBLEWRAP_SYSTEM
 
 const MAX_ENTRIES = 20_000
-const SIDE_BY_SIDE = 64
-/** Other files in a folder of programs. With more it is something else. */
+/** With more other files it is no folder of programs. */
 const MAX_COVERED = 100
 const MAX_TAINTED = 50
 /** Each shown place is one mount for each command. */
 const MAX_SHOWN = 300
 const MAX_CHOICE_CHARS = 64 * 1024
-/** A program is followed to its interpreter, and that one to its own. */
 const INTERPRETERS = ['bin/python3', 'bin/python', 'bin/node', 'bin/ruby']
-const MAX_INTERPRETERS = 3
 
 export function systemPrograms(): UserToolchain {
   return { path: programFolders(), shown: [], covered: [], links: [], env: {}, used: [], leftOut: [], writable: [] }
 }
 
 /** Real paths, except for `homeName`. */
-type Rules = { home: string; homeName: string; writable: readonly string[]; closed: readonly string[] }
+type Rules = {
+  home: string
+  homeName: string
+  writable: readonly string[]
+  closed: readonly string[]
+  findSettings: ReturnType<typeof createSettingsFinder>
+}
 
-/**
- * Which folders of the person's PATH an agent's command gets, and what of the home is shown for them. Worked out for each
- * command, because programs come and go. The content of a folder is read again when the folder has changed.
- */
+/** A folder of PATH, and what of the home must be shown so that its programs run. */
+type UsableFolder = {
+  folder: string
+  isSystem: boolean
+  shown: string[]
+  covered: Covered[]
+  env: Record<string, string>
+  /** Names whose links lead to where agents write. */
+  tainted: string[]
+}
+
+/** Which folders of the person's PATH a command gets. Worked out for each command, because programs come and go. */
 export function createUserToolchain({ readPath, signal, writable, dataDir, home: homeName = homedir() }: UserToolchainDeps) {
-  const settingsIn = createSettingsFinder()
-  const scans = new Map<string, { stamp: string; scan: Scan }>()
-  let asked: Promise<{ login: LoginPath; folders: readonly string[] }> | null = null
+  const findSettings = createSettingsFinder()
+  let known: Promise<{ login: LoginPath; folders: readonly string[] }> | null = null
 
-  async function ask() {
+  async function rulesFor(closed: readonly string[]): Promise<Rules> {
+    const allReal = (paths: readonly string[]) => Promise.all(paths.map(realOr))
+    const [home, agents, kept] = await Promise.all([realOr(homeName), allReal(writable()), allReal([dataDir, ...closed])])
+    return { home, homeName, writable: agents, closed: kept, findSettings }
+  }
+
+  async function readFolders() {
     const rules = await rulesFor([])
     const agents = [...new Set([...rules.writable, ...writable()])]
     const isSafe = !(await canWriteShellFiles({ home: rules.home, homeName, folders: agents, env: process.env }))
@@ -73,85 +89,58 @@ export function createUserToolchain({ readPath, signal, writable, dataDir, home:
     return { login, folders: [...new Set(folders.flat())] }
   }
 
-  async function rulesFor(closed: readonly string[]): Promise<Rules> {
-    const allReal = (paths: readonly string[]) => Promise.all(paths.map(realOr))
-    const [home, agents, kept] = await Promise.all([realOr(homeName), allReal(writable()), allReal([dataDir, ...closed])])
-    return { home, homeName, writable: agents, closed: kept }
-  }
-
-  async function scanOf(folder: string, stats: Stats): Promise<Scan> {
-    const stamp = `${stats.dev}:${stats.ino}:${stats.mtimeMs}`
-    const known = scans.get(folder)
-    if (known?.stamp === stamp) return known.scan
-    const scan = await scanFolder(folder)
-    scans.set(folder, { stamp, scan })
-    return scan
-  }
-
-  /** `closed`: what rules keep from the agent, besides Deckhand's own data. */
-  async function find(closed: readonly string[] = []): Promise<UserToolchain> {
-    const rules = await rulesFor(closed)
-    const path: string[] = []
-    const leftOut: LeftOutFolder[] = []
-    const takes: Take[] = []
-    for (const folder of (await known()).folders) {
-      const found = await look(folder, rules)
-      if (found === 'missing') continue
-      const take =
-        typeof found === 'string' || found.isSystem
-          ? found
-          : await takeFolder(found.real, await scanOf(found.real, found.stats), rules, settingsIn)
-      if (typeof take === 'string') leftOut.push({ folder, why: take })
-      else if ('isSystem' in take) path.push(take.real)
-      else {
-        takes.push(take)
-        path.push(take.folder)
-      }
-    }
-    const everywhere = [...new Set([...path, ...programFolders()])]
-    const kept: Take[] = []
-    let shownCount = 0
-    for (const take of takes) {
-      const why = (await shadowsAnother(take, everywhere)) ? 'agents_write' : shownCount + take.shown.length > MAX_SHOWN ? 'too_much' : null
-      if (why !== null) {
-        leftOut.push({ folder: take.folder, why })
-        continue
-      }
-      kept.push(take)
-      shownCount += take.shown.length
-    }
-    const used = kept.map(({ folder }) => folder)
-    return {
-      path: everywhere.filter((folder) => used.includes(folder) || !takes.some((take) => take.folder === folder)),
-      shown: outermost(kept.flatMap((take) => take.shown)),
-      covered: [...new Map(kept.flatMap((take) => take.covered).map((place) => [place.path, place])).values()],
-      links: rules.home === homeName || kept.length === 0 ? [] : [{ path: homeName, to: rules.home }],
-      env: Object.assign({}, ...kept.map(({ env }) => env)) as Record<string, string>,
-      used,
-      leftOut,
-      writable: rules.writable,
-    }
-  }
-
   /** A failure is not cached. */
-  function known() {
-    asked ??= ask().catch((thrown: unknown) => {
-      asked = null
+  function readFoldersOnce() {
+    known ??= readFolders().catch((thrown: unknown) => {
+      known = null
       throw thrown
     })
-    return asked
+    return known
   }
 
   return {
-    find,
-    /** Asks the person's shell again. Until it has answered, the earlier answer is used. */
-    async refresh(): Promise<LoginPath> {
-      const answer = asked === null ? await known() : await ask()
-      asked = Promise.resolve(answer)
-      return answer.login
+    /** `closed`: what rules keep from the agent, besides Deckhand's own data. */
+    async find(closed: readonly string[] = []): Promise<UserToolchain> {
+      const rules = await rulesFor(closed)
+      const { folders } = await readFoldersOnce()
+      const checked = await Promise.all(folders.map((folder) => checkFolder(folder, rules)))
+      const leftOut: LeftOutFolder[] = []
+      const usable: UsableFolder[] = []
+      for (const [at, found] of checked.entries()) {
+        if (typeof found === 'string') leftOut.push({ folder: folders[at]!, why: found })
+        else if (found !== null) usable.push(found)
+      }
+      const path = [...new Set([...usable.map(({ folder }) => folder), ...programFolders()])]
+      const own: UsableFolder[] = []
+      const unused = new Set<string>()
+      for (const one of usable.filter(({ isSystem }) => !isSystem)) {
+        const shownCount = own.reduce((sum, { shown }) => sum + shown.length, one.shown.length)
+        const why = (await shadowsAnother(one, path)) ? 'agents_write' : shownCount > MAX_SHOWN ? 'too_much' : null
+        if (why === null) own.push(one)
+        else {
+          leftOut.push({ folder: one.folder, why })
+          unused.add(one.folder)
+        }
+      }
+      return {
+        path: path.filter((folder) => !unused.has(folder)),
+        shown: outermost(own.flatMap(({ shown }) => shown)),
+        covered: [...new Map(own.flatMap(({ covered }) => covered).map((place) => [place.path, place])).values()],
+        links: rules.home === homeName || own.length === 0 ? [] : [{ path: homeName, to: rules.home }],
+        env: Object.assign({}, ...own.map(({ env }) => env)) as Record<string, string>,
+        used: own.map(({ folder }) => folder),
+        leftOut,
+        writable: rules.writable,
+      }
     },
-    login: async (): Promise<LoginPath> => (await known()).login,
-    /** The well-known programs that are there. */
+    /** Reads the PATH of the person's shell again. Meanwhile `find` uses the earlier one. */
+    async refresh(): Promise<LoginPath> {
+      const fresh = known === null ? await readFoldersOnce() : await readFolders()
+      known = Promise.resolve(fresh)
+      return fresh.login
+    },
+    login: async (): Promise<LoginPath> => (await readFoldersOnce()).login,
+    /** The well-known programs that are installed. */
     async names(programs: UserToolchain): Promise<string[]> {
       const found = await Promise.all(WELL_KNOWN.map((name) => findByName(name, programs)))
       return WELL_KNOWN.filter((_, at) => found[at] !== null)
@@ -191,16 +180,17 @@ function overlaps(places: readonly string[], path: string): boolean {
   return places.some((place) => isInside(place, path) || isInside(path, place))
 }
 
-async function look(folder: string, rules: Rules): Promise<LeftOutWhy | 'missing' | { real: string; isSystem: boolean; stats: Stats }> {
+/** Why a folder of PATH is left out; null: it does not exist. */
+async function checkFolder(folder: string, rules: Rules): Promise<UsableFolder | LeftOutWhy | null> {
   if (!isAbsolute(folder) || normalize(folder).replace(/(.)\/$/, '$1') !== folder.replace(/(.)\/$/, '$1')) return 'relative'
   const real = await realpath(folder).catch(() => null)
   const stats = real === null ? null : await stat(real).catch(() => null)
-  if (real === null || !stats?.isDirectory()) return 'missing'
-  if (programFolders().includes(folder)) return { real: folder, isSystem: true, stats }
+  if (real === null || !stats?.isDirectory()) return null
+  if (programFolders().includes(folder)) return systemFolder(folder)
   if (isInside(real, rules.home)) return 'home_itself'
   // Its name counts as well: an agent that can write there can make the name lead elsewhere.
   if (overlaps(rules.writable, folder) || overlaps(rules.writable, real)) return 'agents_write'
-  if (isIn(SYSTEM_PLACES, real)) return { real, isSystem: true, stats }
+  if (isIn(SYSTEM_PLACES, real)) return systemFolder(real)
   const isHomebrew = (path: string) => homebrewParts(`${path}/`, rules.home).length > 0
   const looksOwn = isInHome(folder, rules) || isHomebrew(folder) || /^\/run\/user\/\d+\//.test(folder)
   const isOwn = isInHome(real, rules) || isHomebrew(real)
@@ -208,7 +198,11 @@ async function look(folder: string, rules: Rules): Promise<LeftOutWhy | 'missing
   if (!isOwn || !looksOwn) return 'leads_out'
   if ((stats.mode & constants.S_IWOTH) !== 0) return 'others_write'
   if (managerOf(real, rules) !== undefined) return 'no_choice'
-  return objectionTo(real, rules) ?? { real, isSystem: false, stats }
+  return objectionTo(real, rules) ?? useFolder(real, rules)
+}
+
+function systemFolder(folder: string): UsableFolder {
+  return { folder, isSystem: true, shown: [], covered: [], env: {}, tainted: [] }
 }
 
 function isInHome(path: string, { home, homeName }: Rules): boolean {
@@ -225,37 +219,51 @@ function objectionTo(place: string, { home, writable, closed }: Rules): LeftOutW
   return isSecret && rootOf(place, home) === null ? 'secrets' : null
 }
 
-type Scan = {
+async function useFolder(folder: string, rules: Rules): Promise<UsableFolder | LeftOutWhy> {
+  const { home } = rules
+  const entries = await scanFolder(folder)
+  if (entries === null) return 'not_programs'
+  const ownRoot = rootOf(folder, home)
+  const own = ownRoot === null ? homebrewParts(`${folder}/`, home) : [ownRoot]
+  const companion = COMPANIONS.find((one) => join(home, one.folder) === folder)
+  const tainted = entries.links.filter(({ real }) => overlaps(rules.writable, real)).map(({ name }) => name)
+  const linked = entries.links.filter(
+    ({ name, real }) => !tainted.includes(name) && isInHome(real, rules) && !isIn([folder, ...own], real),
+  )
+  const roots = new Set([...own, ...linked.map(({ real }) => rootOf(real, home) ?? real)])
+  for (const need of companion?.needs ?? []) roots.add(join(home, need))
+  await addInterpreters(roots, home)
+  const shown = own.length > 0 ? [] : [folder]
+  for (const place of roots) if (objectionTo(place, rules) === null && (await isAccessible(place))) shown.push(place)
+  if (ownRoot !== null && !shown.includes(ownRoot)) return objectionTo(ownRoot, rules) ?? 'closed'
+  const settings = shown.length > MAX_SHOWN ? null : await rules.findSettings(shown)
+  if (settings === null) return 'too_much'
+  const others = own.length > 0 ? [] : entries.others.filter(({ path }) => !shown.includes(path))
+  const env = Object.entries(companion?.env ?? {}).map(([name, place]) => [name, join(home, place)] as const)
+  return { folder, isSystem: false, shown, covered: [...others, ...settings], env: Object.fromEntries(env), tainted }
+}
+
+type Entries = {
   /** Programs that are links, with their targets. */
   links: { name: string; real: string }[]
-  others: { name: string; kind: 'file' | 'folder' }[]
-  isTooLarge: boolean
+  others: Covered[]
 }
 
-async function scanFolder(folder: string): Promise<Scan> {
-  const scan: Scan = { links: [], others: [], isTooLarge: false }
+/** null: there are too many entries, or too many that are not programs. */
+async function scanFolder(folder: string): Promise<Entries | null> {
   const entries: Dirent[] = []
-  for await (const entry of await opendir(folder, { bufferSize: 512 })) {
-    if (entries.push(entry) > MAX_ENTRIES) return { ...scan, isTooLarge: true }
-  }
-  for (let at = 0; at < entries.length && scan.others.length <= MAX_COVERED; at += SIDE_BY_SIDE)
-    await Promise.all(entries.slice(at, at + SIDE_BY_SIDE).map((entry) => scanEntry(folder, entry, scan)))
-  return { ...scan, isTooLarge: scan.others.length > MAX_COVERED }
+  for await (const entry of await opendir(folder, { bufferSize: 512 })) if (entries.push(entry) > MAX_ENTRIES) return null
+  const found: Entries = { links: [], others: [] }
+  await Promise.all(entries.map((entry) => scanEntry(join(folder, entry.name), entry, found)))
+  return found.others.length > MAX_COVERED ? null : found
 }
 
-async function scanEntry(folder: string, entry: Dirent, scan: Scan): Promise<void> {
-  const path = join(folder, entry.name)
+async function scanEntry(path: string, entry: Dirent, { links, others }: Entries): Promise<void> {
   if (entry.isSymbolicLink()) {
     const real = await realpath(path).catch(() => null)
-    if (real !== null && (await isMarkedExecutable(real))) scan.links.push({ name: entry.name, real })
-  } else if (entry.isDirectory()) scan.others.push({ name: entry.name, kind: 'folder' })
-  else if (!(await isMarkedExecutable(path))) scan.others.push({ name: entry.name, kind: 'file' })
-}
-
-/** Cheaper than `isProgram`: there may be thousands of them. */
-async function isMarkedExecutable(path: string): Promise<boolean> {
-  const stats = await stat(path).catch(() => null)
-  return stats !== null && stats.isFile() && (stats.mode & 0o111) !== 0
+    if (real !== null && (await isProgram(real))) links.push({ name: entry.name, real })
+  } else if (entry.isDirectory()) others.push({ path, kind: 'folder' })
+  else if (!(await isProgram(path))) others.push({ path, kind: 'file' })
 }
 
 export async function isProgram(path: string): Promise<boolean> {
@@ -267,70 +275,23 @@ async function isAccessible(path: string, mode?: number): Promise<boolean> {
   return access(path, mode).then(() => true, () => false) // prettier-ignore
 }
 
-type Take = {
-  folder: string
-  shown: string[]
-  covered: Covered[]
-  env: Record<string, string>
-  /** Names whose links lead to where agents write. */
-  tainted: string[]
-}
-
-/** What of the home must be shown so that the programs of a folder run. */
-async function takeFolder(
-  folder: string,
-  scan: Scan,
-  rules: Rules,
-  settingsIn: ReturnType<typeof createSettingsFinder>,
-): Promise<LeftOutWhy | Take> {
-  if (scan.isTooLarge) return 'not_programs'
-  const { home } = rules
-  const ownRoot = rootOf(folder, home)
-  const homebrew = homebrewParts(`${folder}/`, home)
-  const companion = COMPANIONS.find((one) => join(home, one.folder) === folder)
-  const isWhole = ownRoot !== null || homebrew.length > 0
-  const inside = ownRoot ?? (homebrew.length > 0 ? dirname(folder) : folder)
-  const tainted = scan.links.filter(({ real }) => overlaps(rules.writable, real)).map(({ name }) => name)
-  const linked = scan.links.filter(({ name, real }) => !tainted.includes(name) && isInHome(real, rules) && !isInside(inside, real))
-  const roots = new Set([
-    ...(ownRoot === null ? [] : [ownRoot]),
-    ...linked.map(({ real }) => rootOf(real, home) ?? real),
-    ...(companion?.needs ?? []).map((need) => join(home, need)),
-  ])
-  await addInterpreters(roots, home)
-  const shown = isWhole ? [] : [folder]
-  for (const place of [...homebrew, ...roots]) if (objectionTo(place, rules) === null && (await isAccessible(place))) shown.push(place)
-  if (ownRoot !== null && !shown.includes(ownRoot)) return objectionTo(ownRoot, rules) ?? 'closed'
-  if (shown.length > MAX_SHOWN) return 'too_much'
-  const settings = await settingsIn(shown)
-  if (settings === null) return 'too_much'
-  const others = scan.others.map(({ name, kind }) => ({ path: join(folder, name), kind })).filter(({ path }) => !shown.includes(path))
-  return {
-    folder,
-    shown,
-    covered: [...(isWhole ? [] : others), ...settings],
-    env: Object.fromEntries(Object.entries(companion?.env ?? {}).map(([name, place]) => [name, join(home, place)])),
-    tainted,
-  }
-}
-
 function rootOf(place: string, home: string): string | null {
   const root = isInside(home, place) ? selfContainedRoot(relative(home, `${place}/x`)) : null
   return root === null ? null : join(home, root)
 }
 
-/** A Python environment runs on a Python elsewhere, which may do the same. */
+/** A Python environment runs on a Python elsewhere, which may do the same. The loop also visits what it adds. */
 async function addInterpreters(roots: Set<string>, home: string): Promise<void> {
-  let fresh = [...roots]
-  for (let depth = 0; depth < MAX_INTERPRETERS && fresh.length > 0; depth++) {
-    const reals = await Promise.all(fresh.flatMap((root) => INTERPRETERS.map((name) => realOr(join(root, name)))))
-    fresh = [...new Set(reals.map((real) => rootOf(real, home)))].filter((root) => root !== null && !roots.has(root)) as string[]
-    for (const root of fresh) roots.add(root)
+  for (const root of roots) {
+    for (const name of INTERPRETERS) {
+      const found = rootOf(await realOr(join(root, name)), home)
+      if (found !== null) roots.add(found)
+    }
   }
 }
 
 /** In the sandbox a tainted name would hide another program of that name, so its folder is not used. */
-async function shadowsAnother({ folder, tainted }: Take, path: readonly string[]): Promise<boolean> {
+async function shadowsAnother({ folder, tainted }: UsableFolder, path: readonly string[]): Promise<boolean> {
   if (tainted.length > MAX_TAINTED) return true
   const others = path.filter((other) => other !== folder)
   const hits = await Promise.all(tainted.flatMap((name) => others.map((other) => isProgram(join(other, name)))))
@@ -345,7 +306,7 @@ function managerOf(folder: string, { home }: Rules) {
   return VERSION_MANAGERS.find(({ shims }) => join(home, shims) === folder)
 }
 
-/** Replaces a folder of shims by the folders of the chosen versions. If none is chosen it stays, and `look` leaves it out. */
+/** Replaces a folder of shims by the folders of the chosen versions. If none is chosen, `checkFolder` leaves it out. */
 async function resolveShims(folder: string, rules: Rules): Promise<string[]> {
   const manager = managerOf(await realOr(folder), rules)
   if (manager === undefined) return [folder]

@@ -68,11 +68,11 @@ async function fromPs(root: number): Promise<RunningProcess[]> {
   return found
 }
 
-/** A negative number is a process group. Does nothing if the process has ended. */
-export function sendSignal(pid: number, signal: NodeJS.Signals): void {
+/** A negative number is a process group. Returns false if there is no such process. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(pid, signal)
+    return process.kill(pid, signal)
   } catch {
-    // It has ended.
+    return false
   }
 }

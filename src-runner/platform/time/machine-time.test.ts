@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
 import { createMachineTime, thisMachine } from './machine-time.ts'
 
-/** A machine that sleeps, and whose clock somebody sets. */
+/** A machine that can sleep and whose clock can be set. */
 function createToyMachine() {
   const state = { running: 5_000, asleep: 100_000, wall: 1_800_000_000_000, asked: 0 }
   return {

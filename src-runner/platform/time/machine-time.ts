@@ -3,25 +3,22 @@ import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
 import type { Clock } from '../../lib/clock.ts'
 
-/**
- * Time that goes on at its own pace whatever the clock is set to, and while the machine sleeps. For limits that have to
- * hold over both; moments of two boots cannot be compared.
- */
+/** The machine's running time, sleep included. Setting the clock does not change it. Times of two boots cannot be compared. */
 export type MachineTime = {
   readonly boot: string
   /** Milliseconds since some point of this boot. Never goes back. */
   elapsed(): number
-  /** The machine was turned on a moment ago: its clock may be its own, which the network has not set yet. Absent: nobody knows. */
+  /** Whether the machine has just started, so the network may not have set its clock yet. Absent: unknown. */
   isStarting?(): boolean
 }
 
 export type Machine = {
   uptimeMs(): number
-  /** The same for all processes of one boot; null: this system does not tell, and each process counts for itself. */
+  /** The same for all processes of one boot; null: unknown, so each process counts as a boot. */
   bootId(): string | null
 }
 
-/** Includes time asleep, on every system that Node runs on. */
+/** `uptime` includes sleep on every system that Node supports. */
 export const thisMachine: Machine = {
   uptimeMs: () => uptime() * 1000,
   bootId() {
@@ -33,16 +30,13 @@ export const thisMachine: Machine = {
   },
 }
 
-/** By then a machine that has a network has asked it for the time. */
+/** A machine with a network has set its clock by then. */
 const STARTING_MS = 15 * 60_000
 
-/** A second between wall clock and running time that was not there before: asleep, or the clock was set. */
+/** A larger change between wall clock and running time means sleep or a set clock. */
 const NOTICED_MS = 1000
 
-/**
- * To ask the system costs more than the rest of what the time is needed for, so it is asked again only when the wall
- * clock has left the running time behind. Without a machine the clock is all the time there is.
- */
+/** Reading the uptime is slow, so it is read again only after sleep or when the clock was set. `machine` null: uses the clock alone. */
 export function createMachineTime(clock: Pick<Clock, 'now' | 'monotonic'>, machine: Machine | null): MachineTime {
   if (machine === null) return { boot: randomUUID(), elapsed: () => clock.monotonic() }
   let drift = clock.now() - clock.monotonic()

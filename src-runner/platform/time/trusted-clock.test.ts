@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createHandClock } from '../../testing/hand-clock.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { transact } from '../db/transact.ts'
-import { createTrustedClock, advance, type TrustedClock, type ClockState } from './trusted-clock.ts'
+import type { ClockState } from '../db/trusted-clock-table.ts'
+import { createTrustedClock, advance, type TrustedClock } from './trusted-clock.ts'
 import { createMachineTime } from './machine-time.ts'
 
 const MINUTE = 60_000
@@ -18,7 +19,7 @@ let asleepMs: number
 let boot: string
 afterEach(() => rig.close())
 
-/** A runner begins, on a machine that counts its sleep as running time. */
+/** Starts a runner on a machine that counts sleep as running time. */
 function begin(): void {
   const machine = { uptimeMs: () => rig.clock.monotonic() + asleepMs, bootId: () => boot }
   times = createTrustedClock({ db: rig.db, clock: rig.clock, time: createMachineTime(rig.clock, machine) })
@@ -31,7 +32,7 @@ function open(): void {
   look()
 }
 const look = () => transact(rig.db, (tx) => times.adjust(tx))
-/** Half a minute after half a minute would take long; an hour says the same. */
+/** In steps of an hour, because smaller steps change nothing but take longer. */
 function run(ms: number): void {
   for (let left = ms; left > 0; left -= HOUR) {
     rig.clock.advance(Math.min(left, HOUR))
@@ -42,14 +43,14 @@ function sleep(ms: number): void {
   asleepMs += ms
   rig.clock.jump(ms)
 }
-/** The machine is off for so long, or its clock was set meanwhile. */
+/** The machine is off for `ms`, or its clock is set meanwhile. */
 function turnOff(ms: number): void {
   rig.clock.jump(ms)
   boot = `boot ${rig.ids.next()}`
   rig.reboot()
   begin()
 }
-/** How far each is behind the clock; below 0: beyond it. */
+/** How far each is behind the clock; negative: ahead of it. */
 const lag = () => ({
   money: rig.clock.now() - times.money.now(),
   age: rig.clock.now() - times.age.now(),
@@ -57,8 +58,8 @@ const lag = () => ({
 })
 const NONE = { money: 0, age: 0, deadlines: 0 }
 
-describe('time that is trusted', () => {
-  it('is what the clock shows, while it runs, sleeps for three weeks, is steered, and is off over night', () => {
+describe('the trusted time', () => {
+  it('follows the clock while the machine runs, sleeps, is slewed, and is off overnight', () => {
     open()
     run(3 * DAY)
     sleep(21 * DAY)
@@ -72,10 +73,10 @@ describe('time that is trusted', () => {
     expect(look()).toBe(0)
   })
 
-  it('goes on from where it was when the clock is set, until that has stood for a day', () => {
+  it('follows a clock that was set only after 24 hours of running time', () => {
     open()
     rig.clock.jump(2 * YEAR)
-    // Before anybody has noticed.
+    // Before the next call of `adjust`.
     expect(lag()).toEqual({ money: 2 * YEAR, age: 2 * YEAR, deadlines: 2 * YEAR })
     expect(look()).toBe(2 * YEAR)
     // Deadlines were moved.
@@ -86,7 +87,7 @@ describe('time that is trusted', () => {
     expect(lag()).toEqual(NONE)
   })
 
-  it('is what the clock shows as soon as it is set right', () => {
+  it('follows the clock at once when it is set right again', () => {
     open()
     rig.clock.jump(2 * YEAR)
     look()
@@ -96,7 +97,7 @@ describe('time that is trusted', () => {
     expect(lag()).toEqual(NONE)
   })
 
-  it('goes on beyond a clock that was set back, and forgets nothing by it', () => {
+  it('continues when the clock is set back, and makes nothing expire', () => {
     open()
     rig.clock.jump(-YEAR)
     expect(look()).toBe(-YEAR)
@@ -106,7 +107,7 @@ describe('time that is trusted', () => {
     expect(lag()).toEqual(NONE)
   })
 
-  it('is a new day for money after three weeks off, while what is forgotten waits for another day', () => {
+  it('opens a new budget day after three weeks off, and trusts the date for deletions a day later', () => {
     open()
     turnOff(21 * DAY)
     expect(lag()).toEqual({ money: 0, age: 21 * DAY, deadlines: 21 * DAY })
@@ -115,7 +116,7 @@ describe('time that is trusted', () => {
     expect(lag()).toEqual(NONE)
   })
 
-  it('is trusted in the end by somebody who turns the machine on for an hour a day', () => {
+  it('trusts a set clock in the end on a machine that runs for an hour a day', () => {
     open()
     turnOff(21 * DAY)
     look()
@@ -129,7 +130,7 @@ describe('time that is trusted', () => {
     expect(lag()).toEqual(NONE)
   })
 
-  it('is trusted in the end where sleep is not counted', () => {
+  it('trusts the clock in the end where sleep does not count as running time', () => {
     open()
     for (let night = 0; night < 4; night++) {
       run(6 * HOUR)
@@ -140,7 +141,7 @@ describe('time that is trusted', () => {
     expect(lag()).toEqual(NONE)
   })
 
-  it('survives an empty battery: a start in 2010, and the right time a minute later', () => {
+  it('survives a start in 2010 with the right time a minute later', () => {
     open()
     run(HOUR)
     turnOff(Date.parse('2010-01-01T00:00:00Z') - rig.clock.now())
@@ -149,12 +150,12 @@ describe('time that is trusted', () => {
     expect(START + HOUR - times.money.now()).toBe(0)
     rig.clock.advance(MINUTE)
     rig.clock.jump(START + 15 * HOUR - rig.clock.now())
-    // What was moved is where it was.
+    // Deadlines are back where they were.
     expect(look()).toBe(-back)
     expect(lag()).toEqual(NONE)
   })
 
-  it('is set right at once in the first minutes of a machine that keeps another zone in its clock, and not later', () => {
+  it('accepts a correction by hours only in the first minutes of a machine', () => {
     open()
     run(HOUR)
     asleepMs = -rig.clock.monotonic()
@@ -171,7 +172,7 @@ describe('time that is trusted', () => {
     expect(lag().money).toBe(-2 * HOUR)
   })
 
-  it('is in doubt beyond a restart of the app, and a crash', () => {
+  it('remembers a jump after a restart of the app and after a crash', () => {
     open()
     rig.clock.jump(2 * YEAR)
     look()
@@ -183,7 +184,7 @@ describe('time that is trusted', () => {
     expect(lag()).toEqual(NONE)
   })
 
-  it('knows that the clock was set while the app was not running on a machine that was', () => {
+  it('notices a clock that was set while only the app was not running', () => {
     open()
     rig.clock.jump(2 * YEAR)
     rig.reboot()
@@ -203,7 +204,7 @@ describe('time that is trusted', () => {
     expect(lag().deadlines).toBe(0)
   })
 
-  it('counts the minutes before a crash and a reboot as time that the machine was off', () => {
+  it('counts the minutes before a crash and a reboot as time off', () => {
     open()
     run(3 * HOUR)
     rig.clock.advance(14 * MINUTE)
@@ -211,7 +212,7 @@ describe('time that is trusted', () => {
     expect(lag()).toEqual(NONE)
   })
 
-  it('writes nothing while there is nothing to say', () => {
+  it('writes nothing without a change', () => {
     open()
     const before = rig.db.connection.prepare('SELECT total_changes()').pluck().get()
     for (let i = 0; i < 20; i++) {
@@ -221,7 +222,7 @@ describe('time that is trusted', () => {
     expect(rig.db.connection.prepare('SELECT total_changes()').pluck().get()).toBe(before)
   })
 
-  it('never goes forward by more than running time while the clock is set to and fro within a day', () => {
+  it('never advances by more than the running time while the clock is set back and forth within a day', () => {
     rig = openRecordsRig(createHandClock(START))
     const jump = fc.oneof(
       fc.integer({ min: -3 * YEAR, max: 3 * YEAR }),
@@ -230,7 +231,7 @@ describe('time that is trusted', () => {
     )
     fc.assert(
       fc.property(fc.array(fc.tuple(jump, fc.integer({ min: 0, max: HOUR })), { maxLength: 20 }), (steps) => {
-        let state: ClockState = { at: START, aheadMs: 0, stoodMs: 0, wasOff: 0, elapsedMs: 0, boot: 'b' }
+        let state: ClockState = { at: START, aheadMs: 0, stoodMs: 0, wasOff: false, elapsedMs: 0, boot: 'b' }
         let [wall, elapsedMs, moved] = [START, 0, 0]
         for (const [setMs, runMs] of steps) {
           wall += setMs + runMs
@@ -238,7 +239,7 @@ describe('time that is trusted', () => {
           const next = advance(state, { wall, elapsedMs, boot: 'b', isStarting: false }, DAY)
           state = next.state
           moved += next.setMs
-          // Whoever had a day left has what is left of it, whatever the clock shows.
+          // A deadline keeps its remaining time.
           expect(Math.abs(START + DAY + moved - wall - (DAY - elapsedMs))).toBeLessThanOrEqual(MINUTE * steps.length)
           expect(Math.abs(state.at - START - elapsedMs)).toBeLessThanOrEqual(MINUTE * steps.length)
         }

@@ -1,24 +1,23 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { Tx } from '../db/transact.ts'
+import { readClockState, writeClockState, type ClockName, type ClockState } from '../db/trusted-clock-table.ts'
 import type { MachineTime } from './machine-time.ts'
 
 /**
- * The wall clock, advanced by the machine's running time, because the wall clock may be wrong by years:
+ * The wall clock may be wrong by years, so it is trusted only as far as the machine's running time confirms it:
  *
- * - What running time explains is trusted at once: time awake and asleep, and a drift of up to a minute.
- * - A jump, forward or back, is trusted after 24 hours of running time. Until then trusted time continues from where it was.
- * - A clock that is set right before that is trusted at once.
+ * - Time that the machine ran, awake or asleep, is trusted at once, with a drift of up to a minute.
+ * - A jump, forward or back, is trusted after 24 hours of running time. Until then the trusted time continues without it.
+ * - A clock that is set back to the trusted time is trusted at once.
  * - While the machine was off, any time may have passed: up to a day is trusted at once, and for money any time.
- *
- * So it need not know which of two clocks was right. A real clock change is trusted a day late.
  */
 export type TrustedClock = {
   /** The day and month of a budget. After the machine was off, a new day counts at once; setting the clock opens none. */
   readonly money: Now
   /** For what is deleted by its age: the earlier of the wall clock and the trusted one. */
   readonly age: Now
-  /** For deadlines given to a person, which `adjust` says how far to move. */
+  /** For deadlines given to a person. `adjust` returns how far to move them. */
   readonly deadlines: Now
   /**
    * To be called often. Returns by how many milliseconds the clock was set since the last call. The caller moves deadlines by
@@ -35,31 +34,15 @@ const DAY_MS = 86_400_000
 const TRUSTED_AFTER_MS = DAY_MS
 /** Two systems on one machine may keep its clock in different zones, so each start corrects it by some hours. */
 const MOST_SET_AT_START_MS = DAY_MS
-/** How long the machine may have been off before a start with a wrong clock. */
+/** The longest time off that a start with a wrong clock may hide. */
 const MOST_HIDDEN_MS = 31 * DAY_MS
 /** After a crash the running time of the same boot explains what passed since. After a reboot these minutes count as time off. */
 const WRITTEN_EVERY_MS = 900_000
 
-/** Whole milliseconds. */
-export type ClockState = {
-  /** The trusted time at the last reading. */
-  at: number
-  /** How far the wall clock was ahead of it; negative: behind. */
-  aheadMs: number
-  /** Running time since the jump. */
-  stoodMs: number
-  /** 1: the jump was at a start of the machine, which may have been off for some time. */
-  wasOff: 0 | 1
-  /** The machine's running time at the last reading. Comparable within one boot only. */
-  elapsedMs: number
-  boot: string
-}
-
 export type Reading = { wall: number; elapsedMs: number; boot: string; isStarting: boolean }
 
-/** A machine that was off for longer than this has a clock in doubt at its start. */
-const MOST_OFF_MS = { age: DAY_MS, money: Infinity }
-type ClockName = keyof typeof MOST_OFF_MS
+/** After a longer time off, the clock is not trusted at the start. */
+const MOST_OFF_MS: Record<ClockName, number> = { age: DAY_MS, money: Infinity }
 const NAMES = ['age', 'money'] as const
 
 /** The state after another reading, and by how much the clock was set in between. */
@@ -80,8 +63,8 @@ export function advance(
     return { state: { ...state, at: wall - state.aheadMs, stoodMs, elapsedMs, boot }, setMs: 0 }
   }
   const aheadMs = wall - at
-  const wasOff = isSameBoot ? state.wasOff : 1
-  const mostLate = wasOff === 1 ? Math.min(mostOffMs, MOST_HIDDEN_MS) : DRIFT_MS
+  const wasOff = isSameBoot ? state.wasOff : true
+  const mostLate = wasOff ? Math.min(mostOffMs, MOST_HIDDEN_MS) : DRIFT_MS
   if (state.aheadMs !== 0 && aheadMs >= -DRIFT_MS && aheadMs <= mostLate) {
     return { state: trusted({ wall, elapsedMs, boot }), setMs: -state.aheadMs }
   }
@@ -91,7 +74,7 @@ export function advance(
 }
 
 function trusted({ wall, elapsedMs, boot }: Pick<Reading, 'wall' | 'elapsedMs' | 'boot'>): ClockState {
-  return { at: wall, aheadMs: 0, stoodMs: 0, wasOff: 0, elapsedMs, boot }
+  return { at: wall, aheadMs: 0, stoodMs: 0, wasOff: false, elapsedMs, boot }
 }
 
 export function createTrustedClock({ db, clock, time }: { db: Database; clock: Now; time: MachineTime }): TrustedClock {
@@ -101,7 +84,7 @@ export function createTrustedClock({ db, clock, time }: { db: Database; clock: N
     boot: time.boot,
     isStarting: time.isStarting?.() ?? false,
   })
-  let states = readStates(db)
+  let states = { age: readClockState(db, 'age'), money: readClockState(db, 'money') }
   let writtenAt = -Infinity
   const advanced = (name: ClockName, reading: Reading) => advance(states[name], reading, MOST_OFF_MS[name])
 
@@ -125,7 +108,7 @@ export function createTrustedClock({ db, clock, time }: { db: Database; clock: N
       const next = { age: age.state, money: money.state }
       const hasChanged = NAMES.some((name) => next[name].aheadMs !== states[name].aheadMs || next[name].boot !== states[name].boot)
       const isWritten = hasChanged || reading.elapsedMs - writtenAt >= WRITTEN_EVERY_MS
-      if (isWritten) for (const name of NAMES) writeState(tx, name, next[name])
+      if (isWritten) for (const name of NAMES) writeClockState(tx, name, next[name])
       tx.afterCommit(() => {
         states = next
         if (isWritten) writtenAt = reading.elapsedMs
@@ -133,18 +116,4 @@ export function createTrustedClock({ db, clock, time }: { db: Database; clock: N
       return age.setMs
     },
   }
-}
-
-const SELECT_STATE = `SELECT at, ahead_ms AS aheadMs, stood_ms AS stoodMs, was_off AS wasOff, elapsed_ms AS elapsedMs, boot
-  FROM trusted_clock WHERE line = ?`
-const WRITE_STATE = 'UPDATE trusted_clock SET at = ?, ahead_ms = ?, stood_ms = ?, was_off = ?, elapsed_ms = ?, boot = ? WHERE line = ?'
-
-/** The newest event would not do: it has the date of the wall clock, which may have been wrong at that moment. */
-function readStates(db: Database): Record<ClockName, ClockState> {
-  const select = db.prepare<ClockState>(SELECT_STATE)
-  return { age: select.get('age')!, money: select.get('money')! }
-}
-
-function writeState(tx: Tx, name: ClockName, { at, aheadMs, stoodMs, wasOff, elapsedMs, boot }: ClockState): void {
-  tx.prepare(WRITE_STATE).run(at, aheadMs, stoodMs, wasOff, elapsedMs, boot, name)
 }
