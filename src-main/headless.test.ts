@@ -58,7 +58,7 @@ const answers = (url: string) =>
   )
 
 describe('headless', () => {
-  it('starts both servers, works on a task, and stops in order', { timeout: 30_000 }, async () => {
+  it('starts both servers, runs a job and stops in order', { timeout: 30_000 }, async () => {
     const program = startHeadless()
     const { runnerUrl, dashboardUrl } = await program.ready
     expect(await (await fetch(`${runnerUrl}/api/health`)).json()).toEqual({ ok: true, db: 'ok', llm: 'unchecked' })
@@ -87,7 +87,7 @@ describe('headless', () => {
     expect(await Promise.all([answers(runnerUrl), answers(dashboardUrl)])).toEqual([false, false])
   })
 
-  it('keeps its secret out of every log, and stops on Ctrl-C', { timeout: 30_000 }, async () => {
+  it('writes its secret to no log, and stops on Ctrl-C', { timeout: 30_000 }, async () => {
     const program = startHeadless({ WORKER_SECRET: SECRET, LOG_LEVEL: 'trace', AUTH_MODE: 'local-auth' })
     const { runnerUrl, dashboardUrl } = await program.ready
     expect((await fetch(`${runnerUrl}/api/jobs`)).status).toBe(401)
@@ -104,7 +104,7 @@ describe('headless', () => {
     expect(written.join('\n')).toContain('dashboard ready')
   })
 
-  it('prints the secret it made to its owner, and starts nothing for that', { timeout: 30_000 }, async () => {
+  it('prints the secret that it created without starting anything', { timeout: 30_000 }, async () => {
     const ask = async (env: Record<string, string> = {}) => {
       const asked = startHeadless(env, ['secret'])
       return { code: await asked.exited, stdout: asked.stdout(), stderr: asked.stderr() }
@@ -132,7 +132,7 @@ describe('headless', () => {
     expect(logs.join('')).not.toContain(stdout.trim())
   })
 
-  it('takes its secret from standard input or a file, and never as an argument', { timeout: 30_000 }, async () => {
+  it('reads its secret from standard input or a file, and refuses it as an argument', { timeout: 30_000 }, async () => {
     const program = startHeadless({ AUTH_MODE: 'local-auth' }, ['--worker-secret-file', '-'])
     program.child.stdin!.end(`${SECRET}\n`)
     const { runnerUrl } = await program.ready
@@ -144,7 +144,7 @@ describe('headless', () => {
     expect(refused.stderr()).not.toContain(SECRET)
   })
 
-  it('takes webhooks on a port of their own, under the address that it is told', { timeout: 30_000 }, async () => {
+  it('serves webhooks on a separate port under the configured address', { timeout: 30_000 }, async () => {
     const port = await freePort()
     const program = startHeadless({ INGRESS_PORT: String(port) }, ['--public-runner-url=https://hooks.example.com/deckhand/'])
     const { runnerUrl, dashboardUrl } = await program.ready
@@ -161,7 +161,7 @@ describe('headless', () => {
     ]).toEqual([404, 404])
   })
 
-  it('brings a killed runner back under the same addresses', { timeout: 30_000 }, async () => {
+  it('restarts a killed runner at the same addresses', { timeout: 30_000 }, async () => {
     const port = await freePort()
     const program = startHeadless({ RUNNER_PORT: String(port) })
     const { runnerUrl } = await program.ready
@@ -170,14 +170,14 @@ describe('headless', () => {
     expect((await fetch(`${runnerUrl}/api/health`)).status).toBe(200)
   })
 
-  it('leaves no runner behind when it is killed itself', { timeout: 30_000 }, async () => {
+  it('leaves no runner behind when it is killed', { timeout: 30_000 }, async () => {
     const program = startHeadless()
     const { runnerUrl } = await program.ready
     program.child.kill('SIGKILL')
     await vi.waitFor(async () => expect(await answers(runnerUrl)).toBe(false), { timeout: 5_000, interval: 50 })
   })
 
-  it('starts again on the same data at once after it was killed', { timeout: 60_000 }, async () => {
+  it('starts again on the same data right after it was killed', { timeout: 60_000 }, async () => {
     const program = startHeadless()
     await program.ready
     program.child.kill('SIGKILL')
@@ -186,7 +186,7 @@ describe('headless', () => {
     expect((await fetch(`${runnerUrl}/api/health`)).status).toBe(200)
   })
 
-  it('says which process has the data folder when it does not let go', { timeout: 60_000 }, async () => {
+  it('names the process that keeps the data folder', { timeout: 60_000 }, async () => {
     const program = startHeadless()
     await program.ready
     const second = startHeadless()

@@ -8,7 +8,7 @@ import { dataDirOfPort } from './net/port-holder.ts'
 import { createForkedRunner } from './runner/forked-runner.ts'
 import { readEnvironment, type Environment } from './settings/environment.ts'
 import { StartError } from './settings/start-error.ts'
-import { openVault, readMadeSecret } from './vault/open-vault.ts'
+import { openVault, readCreatedSecret } from './vault/open-vault.ts'
 import { VaultError } from './vault/vault.ts'
 
 /**
@@ -32,15 +32,15 @@ try {
 
 async function run(): Promise<void> {
   const [first, ...rest] = process.argv.slice(2)
-  const asksForSecret = first === 'secret'
+  const isSecretCommand = first === 'secret'
   const environment = readEnvironment({
     env: process.env,
-    args: asksForSecret ? rest : process.argv.slice(2),
+    args: isSecretCommand ? rest : process.argv.slice(2),
     platform: process.platform,
     home: homedir(),
     cwd: process.cwd(),
   })
-  if (asksForSecret) return printSecret(environment)
+  if (isSecretCommand) return printSecret(environment)
   const assets = await loadAssets(PAGE_FOLDER)
   const host = createHost({
     environment,
@@ -66,15 +66,15 @@ async function run(): Promise<void> {
 /** Prints the secret. Reading the vault already gives access to everything that the secret protects. */
 async function printSecret({ dataDir, vault: kind, workerSecret }: Environment): Promise<void> {
   if (workerSecret !== null) {
-    throw new StartError(1, 'the secret is the one that WORKER_SECRET or --worker-secret-file gives; Deckhand makes none of its own then')
+    throw new StartError(1, 'WORKER_SECRET or --worker-secret-file sets the secret, so Deckhand creates none')
   }
-  const none = `there is no secret in ${dataDir} yet: start Deckhand once, which makes it`
+  const none = `there is no secret in ${dataDir} yet: start Deckhand once to create it`
   if (!existsSync(dataDir)) throw new StartError(1, none)
   const vault = openVault(kind, dataDir)
-  const secret = await readMadeSecret(vault).catch((error: unknown) => {
+  const secret = await readCreatedSecret(vault).catch((error: unknown) => {
     throw error instanceof VaultError ? new StartError(1, error.message, { cause: error }) : error
   })
-  if (secret === null) throw new StartError(1, `${none}. If it runs with another DECKHAND_VAULT than ${kind}, say so here, too`)
+  if (secret === null) throw new StartError(1, `${none}. If it runs with another DECKHAND_VAULT than ${kind}, set that here too`)
   await new Promise<void>((resolve) => process.stdout.write(`${secret}\n`, () => resolve()))
 }
 

@@ -24,7 +24,7 @@ import { menuTemplate } from './window/menu.ts'
 
 const here = import.meta.dirname
 const resources = app.isPackaged ? process.resourcesPath : join(here, '../../resources')
-// A packaged app has no test hooks: nobody who starts it may put theirs in the place of its questions.
+// A packaged app has no test hooks, so nobody who starts it can replace its dialogs.
 const isTest = !app.isPackaged && process.env['DECKHAND_TEST'] === '1'
 const devServer = app.isPackaged ? null : (process.env['ELECTRON_RENDERER_URL'] ?? null)
 
@@ -87,7 +87,7 @@ async function start(): Promise<void> {
   guardSession(session.defaultSession, devServer)
   serveAppScheme(session.defaultSession, host.dashboard, devServer)
   answerDesktopCalls({ host, abilities, state: state.get, speech, openLink })
-  state.onChange(window.tellState)
+  state.onChange(window.sendState)
   if (!startedAtLogin()) window.show()
   void supervisor.start()
 
@@ -100,9 +100,9 @@ async function start(): Promise<void> {
   app.on('activate', () => window.show())
   app.on('window-all-closed', () => quit.ask())
   powerMonitor.on('shutdown', () => quit.now())
-  powerMonitor.on('resume', () => supervisor.tellWoke())
+  powerMonitor.on('resume', () => supervisor.reportWake())
   // Not every system reports a wake, but a person unlocks the screen after one. An extra call is harmless.
-  powerMonitor.on('unlock-screen', () => supervisor.tellWoke())
+  powerMonitor.on('unlock-screen', () => supervisor.reportWake())
   supervisor.onRunning(({ approvals }) => abilities.showCount(approvals))
   supervisor.onNotification((notification) =>
     abilities.notify({

@@ -86,7 +86,7 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
   fetch(server.url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) })
 
 describe('the dashboard itself', () => {
-  it('tells that it lives, with or without a runner', async () => {
+  it('reports its health with and without a runner', async () => {
     runnerIsThere = false
     const answer = await fetch(`${server.url}/api/health`)
     expect(answer.status).toBe(200)
@@ -94,7 +94,7 @@ describe('the dashboard itself', () => {
     expect(asked).toEqual([])
   })
 
-  it('serves the page for every screen, and hardened', async () => {
+  it('serves the page with security headers for every screen', async () => {
     for (const path of ['/', `/jobs/${JOB}`, '/settings?tab=models']) {
       const answer = await fetch(server.url + path, { headers: { accept: 'text/html,*/*' } })
       expect(answer.status).toBe(200)
@@ -105,7 +105,7 @@ describe('the dashboard itself', () => {
     }
   })
 
-  it('lets hashed files be kept for ever and answers 304 to what is known', async () => {
+  it('lets browsers cache hashed files, and returns 304 for a known file', async () => {
     const script = await fetch(`${server.url}/assets/index-a1B2c3D4.js`)
     expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
     expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
@@ -126,20 +126,20 @@ describe('the dashboard itself', () => {
     '/index.html/../../secret.txt',
     '/%zz',
     '/API/health',
-  ])('has nothing at %s', async (path) => {
+  ])('returns 404 for %s', async (path) => {
     const answer = await raw([`GET ${path} HTTP/1.1`, host()])
     expect([400, 404]).toContain(statusOf(answer))
     expect(answer).not.toContain('outside')
     expect(answer).toMatch(/\{"error":"\w+"\}$/)
   })
 
-  it('answers HEAD without a body', async () => {
+  it('returns no body for HEAD', async () => {
     const answer = await raw(['HEAD / HTTP/1.1', host()])
     expect(statusOf(answer)).toBe(200)
     expect(answer).toMatch(/\r\n\r\n$/)
   })
 
-  it('says when the page was never built', async () => {
+  it('reports a page that was not built', async () => {
     await serve('local-trust', { assets: false })
     const answer = await fetch(server.url)
     expect(answer.status).toBe(503)
@@ -147,8 +147,8 @@ describe('the dashboard itself', () => {
   })
 })
 
-describe('the way to the runner', () => {
-  it('adds the bearer and passes the body, the query and the answer', async () => {
+describe('a request to the runner', () => {
+  it('gets the bearer, and keeps its body, query and response', async () => {
     behave = (request, response) =>
       request.on('end', () =>
         response.writeHead(202, { 'content-type': 'application/json' }).end(JSON.stringify({ jobId: JOB, status: 'pending' })),
@@ -166,7 +166,7 @@ describe('the way to the runner', () => {
     expect(asked[1]!.url).toBe('/api/jobs?status=running&q=a%20b')
   })
 
-  it('passes on what the request says, and nothing of who sent it', async () => {
+  it('keeps its content headers and loses all others', async () => {
     const answer = await raw(
       [
         'POST /api/agent HTTP/1.1',
@@ -194,7 +194,7 @@ describe('the way to the runner', () => {
     })
   })
 
-  it('passes the response back without cookies, leave for other origins, or the secret', async () => {
+  it('returns no cookie, CORS permission or secret', async () => {
     behave = (_request, response) =>
       response
         .writeHead(409, {
@@ -216,7 +216,7 @@ describe('the way to the runner', () => {
     expect(JSON.stringify([...answer.headers])).not.toContain(SECRET)
   })
 
-  it('streams: each event arrives before the next one is sent', async () => {
+  it('streams each event before the next one is sent', async () => {
     let send: (text: string) => void = () => undefined
     behave = (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
@@ -238,7 +238,7 @@ describe('the way to the runner', () => {
     await answer.body!.cancel()
   })
 
-  it('lets the runner know when the listener leaves', async () => {
+  it('is cancelled when the listener disconnects', async () => {
     const left = Promise.withResolvers<void>()
     behave = (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
@@ -250,7 +250,7 @@ describe('the way to the runner', () => {
     await left.promise
   })
 
-  it('lets the runner know also before it answered', async () => {
+  it('is cancelled when the client disconnects before the response', async () => {
     const left = Promise.withResolvers<void>()
     behave = (_request, response) => void response.on('close', () => left.resolve())
     const controller = new AbortController()
@@ -261,7 +261,7 @@ describe('the way to the runner', () => {
     await left.promise
   })
 
-  it('shows a cut answer as cut', async () => {
+  it('shows a cut response as cut', async () => {
     behave = (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write('data: 1\n\n', () => response.destroy())
@@ -270,7 +270,7 @@ describe('the way to the runner', () => {
     await expect(answer.text()).rejects.toThrow()
   })
 
-  it('uses one connection again and again', async () => {
+  it('reuses one connection', async () => {
     const sockets = new Set<unknown>()
     behave = (request, response) => {
       sockets.add(request.socket)
@@ -280,7 +280,7 @@ describe('the way to the runner', () => {
     expect(sockets.size).toBe(1)
   })
 
-  it('says 503 while there is no runner, and when it does not answer', async () => {
+  it('returns 503 without a runner and without a response', async () => {
     behave = (request) => request.socket.destroy()
     for (const there of [true, false]) {
       runnerIsThere = there
@@ -307,7 +307,7 @@ describe('the way to the runner', () => {
     ['HEAD', '/api/jobs', 405],
     ['TRACE', '/api/jobs', 405],
     ['POST', '/api/health', 405],
-  ])('does not lead %s %s anywhere', async (method, path, status) => {
+  ])('does not pass on %s %s', async (method, path, status) => {
     const answer = await raw([`${method} ${path} HTTP/1.1`, host(), 'Content-Type: application/json', 'Content-Length: 0'])
     expect(statusOf(answer)).toBe(status)
     expect(answer.toLowerCase()).not.toContain('access-control')
@@ -323,7 +323,7 @@ describe('the way to the runner', () => {
     'application/json; charset=utf-7',
     'application/jsonx',
     '',
-  ])('takes no body of type "%s"', async (type) => {
+  ])('refuses a body of type "%s"', async (type) => {
     const answer = await raw(
       ['POST /api/agent HTTP/1.1', host(), ...(type ? [`Content-Type: ${type}`] : []), 'Content-Length: 12'],
       '{"task":"x"}',
@@ -332,13 +332,13 @@ describe('the way to the runner', () => {
     expect(asked).toEqual([])
   })
 
-  it('takes a POST without a body', async () => {
+  it('accepts a POST without a body', async () => {
     expect((await fetch(`${server.url}/api/jobs/${JOB}/cancel`, { method: 'POST' })).status).toBe(200)
     expect(asked[0]!.headers['content-length']).toBe('0')
   })
 })
 
-describe('the gate, before everything and for every path', () => {
+describe('the request gate', () => {
   const paths = ['/', '/api/health', '/api/jobs', '/nowhere', '/%zz']
   const cases: [string, () => string[], string][] = [
     ['a foreign Host', () => ['Host: evil.example'], 'forbidden_host'],
@@ -373,7 +373,7 @@ describe('the gate, before everything and for every path', () => {
     expect(asked).toEqual([])
   })
 
-  it('refuses an absolute target, an upgrade, and no Host at all', async () => {
+  it('refuses an absolute target, an upgrade and a missing Host', async () => {
     expect(statusOf(await raw(['GET http://evil.example/api/jobs HTTP/1.1', host()]))).toBe(400)
     expect(statusOf(await raw(['GET /api/events HTTP/1.1', host(), 'Upgrade: websocket']))).toBe(400)
     expect(statusOf(await raw(['GET /api/jobs HTTP/1.1']))).toBe(400)
@@ -381,7 +381,7 @@ describe('the gate, before everything and for every path', () => {
     expect(asked).toEqual([])
   })
 
-  it('lets its own page and plain local clients in', async () => {
+  it('accepts its own page and local clients', async () => {
     for (const headers of [
       [host()],
       [`Host: LOCALHOST:${server.port}`],
@@ -393,7 +393,7 @@ describe('the gate, before everything and for every path', () => {
     }
   })
 
-  it('refuses HTTP/1.0, which a plain reverse proxy speaks', async () => {
+  it('refuses HTTP/1.0, which simple reverse proxies use', async () => {
     for (const path of paths) {
       const answer = await raw([`GET ${path} HTTP/1.0`, host()])
       expect(answer).toMatch(/^HTTP\/1\.1 403 .*\{"error":"forbidden_forwarded"\}$/s)
@@ -401,7 +401,7 @@ describe('the gate, before everything and for every path', () => {
     expect(asked).toEqual([])
   })
 
-  it('sends somebody who opens localhost on to the address that is bound', async () => {
+  it('redirects localhost to the bound address', async () => {
     for (const [name, taints] of [
       ['localhost', ['Sec-Fetch-Site: none', 'Sec-Fetch-Mode: navigate']],
       ['[::1]', ['Sec-Fetch-Site: none', 'Sec-Fetch-Mode: navigate']],
@@ -419,7 +419,7 @@ describe('the gate, before everything and for every path', () => {
     expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', host(), 'Sec-Fetch-Site: none', 'Sec-Fetch-Mode: navigate']))).toBe(200)
   })
 
-  it('has one origin, whatever its address is called', async () => {
+  it('redirects every other name of its address', async () => {
     const own = await startDashboardServer({
       ...{ dashboard, host: 'localhost', port: 0, authMode: 'local-trust', log: silentLog },
       appUrl: 'http://localhost:3000',
@@ -429,7 +429,7 @@ describe('the gate, before everything and for every path', () => {
     await own.close()
   })
 
-  it('lets no page of another origin embed an answer', async () => {
+  it('lets no page of another origin embed a response', async () => {
     const policy = 'cross-origin-resource-policy: same-origin\r\n'
     for (const line of [
       'GET / HTTP/1.1',
@@ -443,7 +443,7 @@ describe('the gate, before everything and for every path', () => {
     expect(await raw(['GET / HTTP/1.1', 'Host: evil.example'])).toContain(policy)
   })
 
-  it('lets the public address in that was set', async () => {
+  it('accepts the configured public address', async () => {
     await serve('local-trust', { appUrl: 'https://deck.example.org' })
     expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', 'Host: deck.example.org', 'Origin: https://deck.example.org']))).toBe(200)
   })
@@ -452,7 +452,7 @@ describe('the gate, before everything and for every path', () => {
 describe('local-auth', () => {
   beforeEach(() => serve('local-auth'))
 
-  it('asks everybody on HTTP for the secret, unknown paths included', async () => {
+  it('requires the secret for every path over HTTP', async () => {
     for (const path of ['/api/jobs', '/api/nowhere', '/api/events']) {
       const answer = await fetch(server.url + path)
       expect(answer.status).toBe(401)
@@ -470,13 +470,13 @@ describe('local-auth', () => {
     ['one more', `Bearer ${SECRET}x`],
     ['a space', `Bearer  ${SECRET}`],
     ['long', `Bearer ${'a'.repeat(8_000)}`],
-  ])('does not take a bearer that is %s', async (_case, value) => {
+  ])('refuses a bearer that is %s', async (_case, value) => {
     const answer = await raw(['GET /api/jobs HTTP/1.1', host(), `Authorization: ${value}`])
     expect(statusOf(answer)).toBe(401)
     expect(asked).toEqual([])
   })
 
-  it('does not take two, even when one is right', async () => {
+  it('refuses two bearers even if one is right', async () => {
     expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', host(), `Authorization: Bearer ${SECRET}`, 'Authorization: Bearer x']))).toBe(401)
   })
 })
@@ -484,7 +484,7 @@ describe('local-auth', () => {
 describe('the window', () => {
   const ask = (path: string, init?: RequestInit) => dashboard.handle(new Request(`app://deckhand${path}`, init), { via: 'window' })
 
-  it('needs no secret, gets page and routes, and streams', async () => {
+  it('gets the page, the routes and streams without a secret', async () => {
     await serve('local-auth')
     expect(await (await ask('/')).text()).toContain('Deckhand')
     const posted = await ask('/api/agent', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"task":"x"}' })
@@ -505,14 +505,14 @@ describe('the window', () => {
 describe('the window, before the runner is ready', () => {
   const ask = () => dashboard.handle(new Request('app://deckhand/api/jobs'), { via: 'window' })
 
-  it('gets its answer when the runner comes', async () => {
+  it('gets a response once the runner is ready', async () => {
     runnerIsThere = false
     const answer = ask()
     soon.resolve({ host: '127.0.0.1', port: (runner.address() as { port: number }).port, secret: SECRET })
     expect((await answer).status).toBe(200)
   })
 
-  it('hears that there is none when it does not', async () => {
+  it('gets 503 if no runner becomes ready', async () => {
     runnerIsThere = false
     soon.resolve(null)
     expect((await ask()).status).toBe(503)
@@ -520,7 +520,7 @@ describe('the window, before the runner is ready', () => {
 })
 
 describe('a taken port', () => {
-  it('is an error of its own, and its holder hears nothing', async () => {
+  it('is reported, and nothing is sent to the program that uses it', async () => {
     const { port } = runner.address() as { port: number }
     await expect(
       startDashboardServer({ dashboard, host: '127.0.0.1', port, authMode: 'local-trust', appUrl: null, log: silentLog }),

@@ -8,7 +8,7 @@ export type Abilities = {
   pickFolder(): Promise<string | null>
   /** Whether the person agrees. */
   confirm(question: Question): Promise<boolean>
-  /** Synchronous, for events that the system wants answered at once. Blocks the process. */
+  /** Synchronous, for events that need an answer before they return. Blocks the process. */
   confirmAtOnce(question: Question): boolean
   openInBrowser(url: URL): Promise<void>
   /** Rejects with the system's reason. */
@@ -30,13 +30,13 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
       return canceled ? null : (filePaths[0] ?? null)
     },
     async confirm(question) {
-      const options = sandboxOf(question)
+      const options = dialogOptionsFor(question)
       const owner = window()
       const { response } = owner?.isVisible() ? await dialog.showMessageBox(owner, options) : await dialog.showMessageBox(options)
       return response === 0
     },
     confirmAtOnce(question) {
-      const options = sandboxOf(question)
+      const options = dialogOptionsFor(question)
       const owner = window()
       return (owner ? dialog.showMessageBoxSync(owner, options) : dialog.showMessageBoxSync(options)) === 0
     },
@@ -52,6 +52,6 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
   }
 }
 
-function sandboxOf({ message, detail, yes, no }: Question) {
+function dialogOptionsFor({ message, detail, yes, no }: Question) {
   return { type: 'question' as const, title: app.name, message, detail, buttons: [yes, no], defaultId: 1, cancelId: 1, noLink: true }
 }

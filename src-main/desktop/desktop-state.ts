@@ -13,11 +13,11 @@ export function createDesktopState(host: Host, info: Omit<MachineInfo, 'safeMode
   return {
     get,
     onChange(listener: (state: DesktopState) => void): void {
-      const tell = () => listener(get())
-      host.supervisor.onState(tell)
-      host.onDashboardState(tell)
-      host.vault.onState(tell)
-      host.settings.onChange(tell)
+      const report = () => listener(get())
+      host.supervisor.onState(report)
+      host.onDashboardState(report)
+      host.vault.onState(report)
+      host.settings.onChange(report)
     },
   }
 }

@@ -6,7 +6,7 @@ import type { MachineSettings } from '../contract/desktop-api.ts'
 /** The language of menus, the tray, dialogs and notifications. */
 export type Speech = { t: Translate; locale: Language }
 
-/** All of them, so that a menu never waits for a file when the language changes. */
+/** All languages are loaded, so that a menu never waits for a file. */
 const SPEECHES = new Map<Language, Speech>(
   await Promise.all(
     LANGUAGES.map(async (locale): Promise<[Language, Speech]> => {
@@ -15,7 +15,7 @@ const SPEECHES = new Map<Language, Speech>(
   ),
 )
 
-/** `preferred`: the person's languages as the system knows them, the most wanted first. */
+/** `preferred`: the person's languages as the system knows them, in order of preference. */
 export function speechOf(setting: MachineSettings['language'], preferred: readonly string[]): Speech {
   return SPEECHES.get(setting === 'system' ? chooseLanguage(preferred) : setting)!
 }

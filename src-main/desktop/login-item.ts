@@ -13,12 +13,12 @@ export function startedAtLogin(): boolean {
 }
 
 /** Whether Deckhand starts when the person signs in. */
-export function setLoginItem(wanted: boolean): void {
-  if (process.platform !== 'linux') return app.setLoginItemSettings({ openAtLogin: wanted, args: [HIDDEN_FLAG] })
+export function setLoginItem(startsAtLogin: boolean): void {
+  if (process.platform !== 'linux') return app.setLoginItemSettings({ openAtLogin: startsAtLogin, args: [HIDDEN_FLAG] })
   // Electron does not support this on Linux. Desktops read this folder.
   const folder = join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'autostart')
   const file = join(folder, 'deckhand.desktop')
-  if (!wanted) return rmSync(file, { force: true })
+  if (!startsAtLogin) return rmSync(file, { force: true })
   mkdirSync(folder, { recursive: true })
   // An AppImage runs from a temporary mount; this variable holds its file.
   const program = process.env['APPIMAGE'] ?? process.execPath

@@ -31,15 +31,15 @@ const QUIET = {
 const labels = (items: ReturnType<typeof trayItems>) => items.map((item) => (item.kind === 'line' ? '—' : item.label))
 
 describe('the tray', () => {
-  it('offers to open and to quit when nothing runs', () => {
+  it('offers Open and Quit when nothing runs', () => {
     expect(labels(trayItems(QUIET))).toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Pause all agents', 'Quit Deckhand'])
   })
 
-  it('says what waits also while nothing runs', () => {
+  it('shows waiting jobs while none runs', () => {
     expect(labels(trayItems({ ...QUIET, pending: 1, pauseAll: true }))).toContain('No jobs running, 1 queued')
   })
 
-  it('names each running job with who, how long and how much, and can stop it', () => {
+  it('shows agent, time and cost of each running job, with Stop', () => {
     const items = trayItems({
       ...QUIET,
       jobs: [job(1), job(2, { costUsd: 0.0004, startedAt: NOW - 3_900_000 })],
@@ -63,7 +63,7 @@ describe('the tray', () => {
     })
   })
 
-  it('speaks as the page does', () => {
+  it('uses the language of the page', () => {
     const items = trayItems({ ...QUIET, jobs: [job(1, { startedAt: NOW - 3_900_000 })], pending: 1, pauseAll: true, speech: GERMAN })
     expect(labels(items)).toEqual([
       'Deckhand öffnen',
@@ -77,7 +77,7 @@ describe('the tray', () => {
     ])
   })
 
-  it('stays readable whatever a title holds', () => {
+  it('escapes and shortens titles', () => {
     const [, , , item] = trayItems({
       ...QUIET,
       jobs: [job(1, { title: `Salt & pepper\n\u202Eevil ${'x'.repeat(200)}`, startedAt: NOW + 5_000 })],
@@ -90,7 +90,7 @@ describe('the tray', () => {
     expect(labels(trayItems({ ...QUIET, jobs }))).toHaveLength(2 + 1 + 12 + 1 + 3)
   })
 
-  it('leads to the approvals that wait, and counts them', () => {
+  it('counts waiting approvals and opens them', () => {
     const open = (approvals: number) => trayItems({ ...QUIET, approvals })[1]
     expect(open(1)).toEqual({ kind: 'action', label: '1 approval waiting…', action: { do: 'open', path: '/approvals' } })
     expect(open(3)).toMatchObject({ label: '3 approvals waiting…' })
@@ -119,7 +119,7 @@ describe('the tray', () => {
     })
     const open = { do: 'open', path: '/approvals?id=019a0000-0000-7000-8000-0000000000aa' }
 
-    it('a call that can be read as a whole', () => {
+    it('approve a call that is shown completely', () => {
       expect(group()).toEqual({
         label: 'Ann: Delete notes && drafts.md (2 KB)',
         labels: ['Approve once', 'Reject', 'Open…'],
@@ -127,21 +127,21 @@ describe('the tray', () => {
       })
     })
 
-    it('nothing with yes that was not shown as a whole', () => {
+    it('offer no Approve for a call that is not shown completely', () => {
       expect(group({ isWhole: false }).labels).toEqual(['Reject', 'Open…'])
       expect(group({ kind: 'question', isWhole: false, choices: ['Yes'] }).labels).toEqual(['Open…'])
       expect(group({ kind: 'budget', isWhole: false }).labels).toEqual(['Stop', 'Open…'])
       expect(group({ kind: 'unknown_outcome' }).labels).toEqual(['Open…'])
     })
 
-    it('a question with its choices, letter by letter; one without leads to the page', () => {
+    it('offer the exact choices of a question, or open the page if it has none', () => {
       const { labels, actions } = group({ kind: 'question', title: quote('Which?'), choices: ['Salt & pepper', 'None'] })
       expect(labels).toEqual(['Answer “Salt && pepper”', 'Answer “None”', 'Open…'])
       expect(actions[0]).toEqual(answer('approve', 'Salt & pepper'))
       expect(group({ kind: 'question' }).labels).toEqual(['Open…'])
     })
 
-    it('a call in the language of the page, if all of it can be read there', () => {
+    it('approve a call in the language of the page if it fits there', () => {
       const asks = (path: string) => {
         const waiting = [ask({ title: { code: 'effect_delete', params: { path, bytes: 2000, lost: 'no' } } })]
         const found = trayItems({ ...QUIET, approvals: 1, waiting, speech: GERMAN })[2]
@@ -157,21 +157,21 @@ describe('the tray', () => {
       expect(long.labels).toEqual(['Ablehnen', 'Öffnen …'])
     })
 
-    it('a limit in the language of the page', () => {
+    it('extend a limit in the language of the page', () => {
       const waiting = [ask({ kind: 'budget', title: { code: 'asked_money_job', params: { moreUsd: 1, limitUsd: 2 } } })]
       expect(labels(trayItems({ ...QUIET, waiting, speech: GERMAN }))[1]).toBe(
         'Ann: 1,00 $ zum Ausgabenlimit des Auftrags von 2,00 $ hinzufügen',
       )
     })
 
-    it('a limit: more money, or the end', () => {
+    it('extend a limit or stop the job', () => {
       const { labels, actions } = group({ kind: 'budget' })
       expect(labels).toEqual(['Raise limit', 'Stop', 'Open…'])
       expect(actions.slice(0, 2)).toEqual([answer('approve'), answer('reject')])
     })
   })
 
-  it('pauses all agents, shows that it is on, and releases it', () => {
+  it('pauses all agents, shows that, and resumes them', () => {
     const pauseAllOf = (items: ReturnType<typeof trayItems>) =>
       items.find((item) => item.kind === 'action' && item.action.do === 'pauseAll')
     expect(pauseAllOf(trayItems(QUIET))).toEqual({ kind: 'action', label: 'Pause all agents', action: { do: 'pauseAll', on: true } })
@@ -200,11 +200,11 @@ describe('the tray', () => {
       [{ check: 'unreachable', tunnel: tunnel('failed') }, ['Tunnel down: webhooks are unreachable', 'Start tunnel (cloudflared)']],
       [{ tunnel: tunnel('failed') }, ['Tunnel down', 'Start tunnel (cloudflared)']],
       [{ tunnel: tunnel('stopped') }, ['Start tunnel (cloudflared)']],
-    ])('are said to come in, or not: %j', (reach, expected) => expect(shown(reach)).toEqual(expected))
+    ])('are shown as reachable or not: %j', (reach, expected) => expect(shown(reach)).toEqual(expected))
 
-    it('have nothing here where nobody has set them up', () => expect(shown({})).toEqual([]))
+    it('are not shown before they are set up', () => expect(shown({})).toEqual([]))
 
-    it('have a tunnel that is started and stopped from here', () => {
+    it('start and stop a tunnel', () => {
       const actionOf = (state: 'running' | 'stopped') =>
         trayItems({ ...QUIET, webhooks: { ...NO_REACH, tunnel: tunnel(state) } }).find(
           (item) => item.kind === 'action' && item.action.do === 'tunnel',

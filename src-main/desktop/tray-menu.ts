@@ -22,7 +22,7 @@ export type TrayAction =
   | { do: 'quit' }
 
 const MAX_TITLE = 48
-const MAX_ASKED = 60
+const MAX_REQUEST = 60
 const SHOWN_JOBS = 12
 
 /** The tray menu: waiting approvals with their answers, running jobs with Stop, and pause all. */
@@ -98,20 +98,20 @@ export function trayItems({
   ]
 }
 
-/** Approve is offered only for a call that is shown whole here; otherwise the menu opens the page. Reject is always safe. */
+/** Approve is offered only for a call that is shown completely here. Otherwise the menu opens the page. Reject is always safe. */
 function answerItems({ approvalId, kind, agentName, title, isWhole, choices }: WaitingApproval, speech: Speech): TrayItem {
   const item = (label: string, decision: 'approve' | 'reject', answer: string | null = null): TrayItem => ({
     kind: 'action',
     label: escaped(label),
     action: { do: 'answer', approvalId, decision, answer },
   })
-  const asked = renderMessage(speech.t, title)
-  const shown = oneLine(asked, MAX_ASKED)
-  const isAllThere = isWhole && shown === asked
+  const request = renderMessage(speech.t, title)
+  const shown = oneLine(request, MAX_REQUEST)
+  const isComplete = isWhole && shown === request
   const answers: Record<WaitingApproval['kind'], TrayItem[]> = {
-    tool: [...(isAllThere ? [item(speech.t('desktop.tray.approve'), 'approve')] : []), item(speech.t('desktop.tray.reject'), 'reject')],
-    question: isAllThere ? choices.map((choice) => item(speech.t('desktop.tray.answer', { choice }), 'approve', choice)) : [],
-    budget: [...(isAllThere ? [item(speech.t('desktop.tray.extend'), 'approve')] : []), item(speech.t('desktop.tray.stop'), 'reject')],
+    tool: [...(isComplete ? [item(speech.t('desktop.tray.approve'), 'approve')] : []), item(speech.t('desktop.tray.reject'), 'reject')],
+    question: isComplete ? choices.map((choice) => item(speech.t('desktop.tray.answer', { choice }), 'approve', choice)) : [],
+    budget: [...(isComplete ? [item(speech.t('desktop.tray.extend'), 'approve')] : []), item(speech.t('desktop.tray.stop'), 'reject')],
     unknown_outcome: [],
   }
   return {

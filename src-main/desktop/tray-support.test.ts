@@ -21,12 +21,12 @@ function program(name: string, script: string): void {
 }
 
 describe.skipIf(process.platform === 'win32')('whether a tray icon would be seen', () => {
-  it('is always so on macOS and Windows', async () => {
+  it('is there on macOS and Windows', async () => {
     expect(await hasTray('darwin')).toBe(true)
     expect(await hasTray('win32')).toBe(true)
   })
 
-  it('is not assumed on Linux when nobody can tell', async () => {
+  it('is not assumed on Linux without an answer', async () => {
     expect(await hasTray('linux')).toBe(false)
   })
 
@@ -36,12 +36,12 @@ describe.skipIf(process.platform === 'win32')('whether a tray icon would be seen
     ['dbus-send', "echo '   boolean true'", true],
     ['busctl', "echo 'b false'", false],
     ['busctl', "echo 'b true'", true],
-  ])('is what %s says: %s', async (name, script, expected) => {
+  ])('follows the answer of %s: %s', async (name, script, expected) => {
     program(name, script)
     expect(await hasTray('linux')).toBe(expected)
   })
 
-  it('goes on to the next program when one cannot ask', async () => {
+  it('is queried with the next program when one fails', async () => {
     program('gdbus', 'exit 1')
     program('dbus-send', "echo '   boolean true'")
     expect(await hasTray('linux')).toBe(true)

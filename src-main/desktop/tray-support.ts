@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 
 const WATCHER = 'org.kde.StatusNotifierWatcher'
-const ASK_LIMIT_MS = 1_500
-/** Distributions ship different ones. Each asks the session bus whether something shows tray icons. */
-const QUESTIONS: [string, string[]][] = [
+const QUERY_LIMIT_MS = 1_500
+/** Distributions ship different ones. Each queries the session bus whether something shows tray icons. */
+const QUERIES: [string, string[]][] = [
   [
     'gdbus',
     ['call', '--session', '-d', 'org.freedesktop.DBus', '-o', '/org/freedesktop/DBus', '-m', 'org.freedesktop.DBus.NameHasOwner', WATCHER],
@@ -28,16 +28,16 @@ const QUESTIONS: [string, string[]][] = [
  */
 export async function hasTray(platform: NodeJS.Platform = process.platform): Promise<boolean> {
   if (platform !== 'linux') return true
-  for (const [program, args] of QUESTIONS) {
-    const answer = await ask(program, args)
+  for (const [program, args] of QUERIES) {
+    const answer = await runQuery(program, args)
     if (answer !== null) return /\btrue\b/.test(answer)
   }
   return false
 }
 
 /** null: the program is missing or failed. */
-function ask(program: string, args: string[]): Promise<string | null> {
+function runQuery(program: string, args: string[]): Promise<string | null> {
   return new Promise((resolve) => {
-    execFile(program, args, { timeout: ASK_LIMIT_MS }, (error, stdout) => resolve(error ? null : stdout))
+    execFile(program, args, { timeout: QUERY_LIMIT_MS }, (error, stdout) => resolve(error ? null : stdout))
   })
 }

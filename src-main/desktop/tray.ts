@@ -22,11 +22,11 @@ export function createTray({
 }): void {
   const picture = (name: string) => nativeImage.createFromPath(join(resources, name))
   const isMac = process.platform === 'darwin'
-  const quiet = picture(isMac ? 'trayTemplate.png' : 'tray.png')
+  const normal = picture(isMac ? 'trayTemplate.png' : 'tray.png')
   // On macOS the dock shows the count, and a template image has no colour.
-  const calling = isMac ? quiet : picture('trayAttention.png')
-  const tray = new Tray(quiet)
-  let isCalling = false
+  const attention = isMac ? normal : picture('trayAttention.png')
+  const tray = new Tray(normal)
+  let needsAttention = false
   tray.setToolTip('Deckhand')
   tray.on('click', () => !isMac && act({ do: 'open' }))
 
@@ -35,9 +35,9 @@ export function createTray({
     const { jobs, approvals } = running
     const items = trayItems({ ...running, runner: supervisor.state(), now: Date.now(), speech: speech() })
     tray.setContextMenu(Menu.buildFromTemplate(items.map((item) => toElectron(item, act))))
-    if (isCalling !== approvals > 0) {
-      isCalling = approvals > 0
-      tray.setImage(isCalling ? calling : quiet)
+    if (needsAttention !== approvals > 0) {
+      needsAttention = approvals > 0
+      tray.setImage(needsAttention ? attention : normal)
     }
     if (isMac) tray.setTitle(jobs.length > 0 ? String(jobs.length) : '')
   }

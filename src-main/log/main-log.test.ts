@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const text = () => readFileSync(join(folder, 'main.log'), 'utf8')
 
 describe('the log', () => {
-  it('holds what was said, at the level of now, for its owner alone', async () => {
+  it('keeps lines of the current level in a file that only its owner can read', async () => {
     const log = createMainLog({ folder, level: 'info' })
     log.debug({}, 'too quiet')
     log.info({ port: 3001 }, 'loud enough')
@@ -31,7 +31,7 @@ describe('the log', () => {
     if (process.platform !== 'win32') expect(statSync(join(folder, 'main.log')).mode & 0o077).toBe(0)
   })
 
-  it('never holds a secret, wherever it stands, nor does the echo', async () => {
+  it('removes secrets anywhere in a line, in the file and in the echo', async () => {
     const echo = new PassThrough()
     const log = createMainLog({ folder, level: 'info', echo })
     log.hide('canary-canary')
@@ -42,7 +42,7 @@ describe('the log', () => {
     expect(text()).toContain('http://x/[secret]/y')
   })
 
-  it('does not grow without end', async () => {
+  it('has a limited size', async () => {
     const log = createMainLog({ folder, level: 'info' })
     const line = 'x'.repeat(100_000)
     for (let i = 0; i < 400; i++) log.info({ i }, line)

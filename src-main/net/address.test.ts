@@ -17,12 +17,12 @@ describe('the address of a server', () => {
 })
 
 describe('the names of a server', () => {
-  it('are the one it was given', () => {
+  it('are the configured host', () => {
     expect(namesOf('Deck.local')).toEqual(['deck.local'])
     expect(namesOf('fe80::1')).toEqual(['[fe80::1]'])
   })
 
-  it('are the addresses of this machine when it listens on all of them', () => {
+  it('are all addresses of this machine if it listens on all of them', () => {
     const outside = Object.values(networkInterfaces())
       .flatMap((list) => list ?? [])
       .filter((one) => !one.internal && one.family === 'IPv4')
@@ -33,8 +33,8 @@ describe('the names of a server', () => {
   })
 })
 
-describe('a port to offer', () => {
-  it('is free, and not the taken one', async () => {
+describe('a suggested port', () => {
+  it('is free and not the taken one', async () => {
     const holder = createServer()
     const taken = await new Promise<number>((resolve) =>
       holder.listen(0, '127.0.0.1', () => resolve((holder.address() as { port: number }).port)),
@@ -50,7 +50,7 @@ describe('a port to offer', () => {
     second.close()
   })
 
-  it('stays a port at the end of the range', async () => {
+  it('stays in range after the last port', async () => {
     const offered = await suggestPort('127.0.0.1', 65_535)
     expect(offered).toBeGreaterThanOrEqual(1024)
     expect(offered).toBeLessThanOrEqual(65_535)

@@ -16,7 +16,7 @@ describe('after a crash', () => {
     expect(decideRestart(crashes, crashes.at(-1)!)).toEqual(expected)
   })
 
-  it('a runner that dies at every start is started three times and no more', () => {
+  it('starts a runner that crashes at every start three times', () => {
     const crashes: number[] = []
     let now = 0
     let starts = 1
@@ -35,13 +35,13 @@ describe('after a crash', () => {
 describe('silence', () => {
   const watch = () => createHangWatch({ limitMs: 30_000, tickMs: 5_000, now: 0 })
 
-  it('is a hang after the limit and not before', () => {
+  it('is a hang only after the limit', () => {
     const hang = watch()
     const hung = [5, 10, 15, 20, 25, 30, 35].map((s) => hang.tick(s * 1_000))
     expect(hung).toEqual([false, false, false, false, false, false, true])
   })
 
-  it('is none while anything is heard', () => {
+  it('starts again with every message', () => {
     const hang = watch()
     for (let s = 5; s <= 300; s += 5) {
       if (s % 20 === 0) hang.heard(s * 1_000)
@@ -49,7 +49,7 @@ describe('silence', () => {
     }
   })
 
-  it('does not count while this machine slept', () => {
+  it('does not count while this machine sleeps', () => {
     const hang = watch()
     hang.heard(4_000)
     expect(hang.tick(5_000)).toBe(false)

@@ -74,7 +74,7 @@ const isGone = (pid: number) => {
 }
 
 describe('the runner', () => {
-  it('is started, configured over the port, and reached where it says', async () => {
+  it('is started, configured over the port and reached at its reported address', async () => {
     const { supervisor, states, spawned } = supervise()
     const ready = await supervisor.start()
     expect(states.map((s) => s.state)).toEqual(['starting', 'ready'])
@@ -106,7 +106,7 @@ describe('the runner', () => {
     expect(isGone(spawned[0]!.pid!)).toBe(true)
   })
 
-  it('can be waited for while it starts, and not for ever', async () => {
+  it('can be awaited while it starts, up to a limit', async () => {
     const { supervisor } = supervise()
     expect(await supervisor.endpointSoon(10)).toBeNull()
     void supervisor.start()
@@ -123,7 +123,7 @@ describe('the runner', () => {
     expect(JSON.parse(notifications[0]!).env).not.toHaveProperty('AUTH_MODE')
   })
 
-  it('asks the vault through the port', async () => {
+  it('uses the vault through the port', async () => {
     const { supervisor, notifications } = supervise({ askVault: true })
     await supervisor.start()
     await vi.waitFor(() => expect(notifications).toHaveLength(2))
@@ -133,7 +133,7 @@ describe('the runner', () => {
     ])
   })
 
-  it('hears why the vault cannot answer', async () => {
+  it('gets the reason when the vault fails', async () => {
     const vault = openVault('keychain', folder, { loadKeychain: () => Promise.reject(new Error('no library')) })
     const { supervisor, notifications } = supervise({ askVault: true }, { vault })
     await supervisor.start()
@@ -141,7 +141,7 @@ describe('the runner', () => {
     expect(JSON.parse(notifications[1]!)).toMatchObject({ ok: false, value: null, message: expect.stringContaining('DECKHAND_VAULT=file') })
   })
 
-  it('has files moved to the trash through the port', async () => {
+  it('moves files to the trash through the port', async () => {
     const [file, trashed] = [join(folder, 'old.txt'), join(folder, 'trashed.txt')]
     writeFileSync(file, 'mine')
     const dataDir = join(folder, 'data')
@@ -151,12 +151,12 @@ describe('the runner', () => {
     expect([existsSync(file), existsSync(trashed)]).toEqual([false, true])
   })
 
-  it('may say what does not fit without any effect', async () => {
+  it('can send malformed messages without effect', async () => {
     const { supervisor } = supervise({ babble: true })
     expect(await supervisor.start()).toMatchObject({ state: 'ready' })
   })
 
-  it('can be told to cancel a job', async () => {
+  it('gets a request to cancel a job', async () => {
     const { supervisor, notifications } = supervise()
     await supervisor.start()
     supervisor.cancelJob('019a0000-0000-7000-8000-000000000001')
@@ -164,15 +164,15 @@ describe('the runner', () => {
   })
 })
 
-describe('what the desktop tells the runner', () => {
-  it('is what the person answered and did in the tray, and that the machine woke', async () => {
+describe('a message to the runner', () => {
+  it('reports answers, tray actions and a wake of the machine', async () => {
     const { supervisor, notifications } = supervise()
     await supervisor.start()
     const answer = { approvalId: '019a0000-0000-7000-8000-000000000001', decision: 'approve', answer: 'Blue' } as const
     supervisor.answerApproval(answer)
     supervisor.setPauseAll(true)
     supervisor.setTunnel('ngrok', false)
-    supervisor.tellWoke()
+    supervisor.reportWake()
     await vi.waitFor(() => expect(notifications).toHaveLength(4))
     expect(notifications.map((text) => JSON.parse(text) as object)).toEqual([
       { type: 'answer_approval', ...answer },
@@ -184,7 +184,7 @@ describe('what the desktop tells the runner', () => {
 })
 
 describe('a crash', () => {
-  it('is answered by a restart at once, and the runner is healthy again', async () => {
+  it('restarts the runner at once', async () => {
     const { supervisor, spawned, states } = supervise()
     await supervisor.start()
     spawned[0]!.kill()
@@ -196,7 +196,7 @@ describe('a crash', () => {
     expect((await fetch(supervisor.endpoint()!.url)).status).toBe(200)
   })
 
-  it('takes the endpoint away at once', async () => {
+  it('removes the endpoint at once', async () => {
     const { supervisor, spawned, states } = supervise()
     await supervisor.start()
     const endpoints: unknown[] = []
@@ -206,7 +206,7 @@ describe('a crash', () => {
     expect(endpoints[0]).toBeNull()
   })
 
-  it('at every start ends after the third, with the reason, and a person can start again', async () => {
+  it('ends the restarts after the third, with the reason, until a person starts the runner', async () => {
     const { supervisor, spawned, states } = supervise({ exitAtStart: 7 })
     const failed = await supervisor.start()
     expect(failed).toEqual({ state: 'failed', code: 'crash_loop', message: expect.stringContaining('ended with code 7') })
@@ -217,7 +217,7 @@ describe('a crash', () => {
     expect(supervisor.isSafeMode()).toBe(true)
   })
 
-  it('is also what a hang becomes', async () => {
+  it('is also assumed after a hang', async () => {
     const { supervisor, spawned, states } = supervise({}, { timings: { pingEveryMs: 20, hangAfterMs: 200 } })
     await supervisor.start()
     process.kill(spawned[0]!.pid!, 'SIGSTOP')
@@ -230,11 +230,11 @@ describe('a crash', () => {
   })
 })
 
-describe('what a restart cannot heal', () => {
+describe('a failure that a restart cannot fix', () => {
   let stranger: Server | null = null
   afterEach(() => void stranger?.close())
 
-  it('a taken port is named with another one, and its holder hears nothing', async () => {
+  it('is a taken port: another one is suggested, and nothing is sent to its owner', async () => {
     const heard: unknown[] = []
     stranger = createServer((request) => heard.push(request.headers))
     stranger.on('connection', (socket) => heard.push(socket.remotePort))
@@ -259,7 +259,7 @@ describe('what a restart cannot heal', () => {
     },
   )
 
-  it('a vault without the secret is shown, and no process is started', async () => {
+  it('is an unusable vault: it is reported, and no process is started', async () => {
     const { supervisor, spawned } = supervise({}, { configure: () => Promise.reject(new VaultError('locked', 'The keyring is locked.')) })
     expect(await supervisor.start()).toEqual({ state: 'failed', code: 'vault_unavailable', message: 'The keyring is locked.' })
     expect(spawned).toHaveLength(0)
@@ -267,7 +267,7 @@ describe('what a restart cannot heal', () => {
 })
 
 describe('stopping', () => {
-  it('ends a runner that does not stop in time', async () => {
+  it('kills a runner that does not stop in time', async () => {
     const { supervisor, spawned } = supervise({ ignoreStop: true })
     await supervisor.start()
     await supervisor.stop(50)
@@ -275,7 +275,7 @@ describe('stopping', () => {
     expect(supervisor.state()).toEqual({ state: 'stopped' })
   })
 
-  it('during a start leaves nothing behind', async () => {
+  it('leaves nothing behind during a start', async () => {
     const { supervisor, spawned } = supervise()
     const started = supervisor.start()
     await vi.waitFor(() => expect(spawned).toHaveLength(1), { interval: 1 })

@@ -36,7 +36,7 @@ export type Supervisor = {
   setPauseAll(on: boolean): void
   setTunnel(program: TunnelProgram, on: boolean): void
   /** The machine woke from sleep. */
-  tellWoke(): void
+  reportWake(): void
   isSafeMode(): boolean
   onState(listener: (state: RunnerState) => void): () => void
   onRunning(listener: (running: Running) => void): () => void
@@ -208,7 +208,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     answerApproval: ({ approvalId, decision, answer }) => send({ type: 'answer_approval', approvalId, decision, answer }),
     setPauseAll: (on) => send({ type: 'set_pause_all', on }),
     setTunnel: (program, on) => send({ type: 'set_tunnel', program, on }),
-    tellWoke: () => send({ type: 'woke' }),
+    reportWake: () => send({ type: 'woke' }),
     isSafeMode: () => safeMode,
     onState: (listener) => subscribe(stateListeners, listener),
     onRunning: (listener) => subscribe(runningListeners, listener),

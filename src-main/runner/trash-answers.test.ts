@@ -21,7 +21,7 @@ const move = async (file: string) => renameSync(file, join(bin, basename(file)))
 const ask = (path: string, how: typeof move | null = move) =>
   answerTrash(how, { type: 'trash.ask', requestId: 7, path }, dataDir, silentLog)
 
-describe('a file that the runner wants in the trash', () => {
+describe('a file for the trash', () => {
   it('is moved there', async () => {
     const file = join(folder, 'notes.md')
     writeFileSync(file, 'mine')
@@ -29,7 +29,7 @@ describe('a file that the runner wants in the trash', () => {
     expect([existsSync(file), existsSync(join(bin, 'notes.md'))]).toEqual([false, true])
   })
 
-  it('stays where it is when the system refuses, and the reason goes back', async () => {
+  it('stays in place when the system refuses, with the reason', async () => {
     const file = join(folder, 'notes.md')
     writeFileSync(file, 'mine')
     const refuse = () => Promise.reject(new Error('The volume has\nno trash'))
@@ -37,7 +37,7 @@ describe('a file that the runner wants in the trash', () => {
     expect(existsSync(file)).toBe(true)
   })
 
-  it('has to be a plain file of the person', async () => {
+  it("must be a plain file outside Deckhand's folder", async () => {
     const [file, link, own] = [join(folder, 'notes.md'), join(folder, 'link'), join(dataDir, 'deckhand.db')]
     for (const path of [file, own]) writeFileSync(path, 'mine')
     symlinkSync(file, link)
@@ -48,7 +48,7 @@ describe('a file that the runner wants in the trash', () => {
     expect([file, link, own].map((path) => existsSync(path))).toEqual([true, true, true])
   })
 
-  it('cannot go anywhere where there is no trash', async () => {
+  it('stays in place on a system without a trash', async () => {
     const file = join(folder, 'notes.md')
     writeFileSync(file, 'mine')
     expect(await ask(file, null)).toMatchObject({ ok: false, message: 'This machine has no trash that Deckhand can use.' })

@@ -6,23 +6,17 @@ type VaultAsk = Extract<FromRunner, { type: 'vault.ask' }>
 type VaultAnswer = Extract<ToRunner, { type: 'vault.answer' }>
 
 /** Serves the vault to the runner. Errors go back as text. Values are never logged. */
-export async function answerVault(vault: Vault, asked: VaultAsk, log: Log): Promise<VaultAnswer> {
-  const { requestId, operation, key } = asked
-  const answer = (ok: boolean, value: string | null, message: string | null): VaultAnswer => ({
-    type: 'vault.answer',
-    requestId,
-    ok,
-    value,
-    message,
-  })
+export async function answerVault(vault: Vault, request: VaultAsk, log: Log): Promise<VaultAnswer> {
+  const { requestId, operation, key } = request
+  const answer = { type: 'vault.answer', requestId, value: null, message: null } as const
   try {
-    if (operation === 'get') return answer(true, await vault.get(key), null)
+    if (operation === 'get') return { ...answer, ok: true, value: await vault.get(key) }
     if (operation === 'delete') await vault.delete(key)
-    else if (asked.value === null) return answer(false, null, 'nothing to keep was given')
-    else await vault.set(key, asked.value)
-    return answer(true, null, null)
+    else if (request.value === null) return { ...answer, ok: false, message: 'no value was given' }
+    else await vault.set(key, request.value)
+    return { ...answer, ok: true }
   } catch (error) {
-    log.warn({ operation, error: messageOf(error) }, 'the vault could not answer the runner')
-    return answer(false, null, messageOf(error))
+    log.warn({ operation, error: messageOf(error) }, 'the vault could not serve the runner')
+    return { ...answer, ok: false, message: messageOf(error) }
   }
 }

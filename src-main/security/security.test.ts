@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { externalUrl } from './external-url.ts'
 import { isOwnPage, mayAskDesktop } from './own-page.ts'
 
-describe('a link that may be opened outside', () => {
+describe('a link to open in the browser', () => {
   it.each(['https://example.org/a?b#c', 'http://127.0.0.1:8080/', 'HTTPS://EXAMPLE.ORG'])('%s', (text) => {
     expect(externalUrl(text)?.href).toBe(new URL(text).href)
   })
@@ -24,12 +24,12 @@ describe('a link that may be opened outside', () => {
     'C:\\Windows',
     '',
     'https://',
-  ])('not %s', (text) => {
+  ])('is not %s', (text) => {
     expect(externalUrl(text)).toBeNull()
   })
 })
 
-describe('who may ask the desktop', () => {
+describe('a call to the desktop', () => {
   it.each([
     ['our page', { url: 'app://deckhand/jobs/1', parent: null }, true],
     ['a frame in it', { url: 'app://deckhand/', parent: {} }, false],

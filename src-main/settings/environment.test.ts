@@ -12,8 +12,8 @@ function read(env: Record<string, string>, args: string[] = []) {
   return readEnvironment({ env, args, platform: 'linux', home: '/home/ann', cwd: '/work' })
 }
 
-describe('what nobody set', () => {
-  it('has the defaults of the specification', () => {
+describe('an unset variable', () => {
+  it('has its default', () => {
     expect(read({})).toEqual({
       dataDir: '/home/ann/.local/share/deckhand',
       runnerHost: '127.0.0.1',
@@ -31,7 +31,7 @@ describe('what nobody set', () => {
     })
   })
 
-  it('treats an empty variable as not set', () => {
+  it('includes an empty one', () => {
     expect(read({ RUNNER_PORT: '', AUTH_MODE: '' })).toMatchObject({ runnerPort: null, authMode: 'local-trust' })
   })
 
@@ -45,7 +45,7 @@ describe('what nobody set', () => {
   })
 })
 
-describe('a right value', () => {
+describe('a valid value', () => {
   it.each([
     [{ DECKHAND_DATA_DIR: '/srv/deckhand' }, { dataDir: '/srv/deckhand' }],
     [{ DECKHAND_DATA_DIR: 'here' }, { dataDir: '/work/here' }],
@@ -67,11 +67,11 @@ describe('a right value', () => {
     [{ DECKHAND_VAULT: 'file' }, { vault: 'file' }],
     [{ MESSENGER_BRIDGE_ENABLED: 'False' }, { messengerBridgeEnabled: false }],
     [{ LOG_LEVEL: 'trace' }, { logLevel: 'trace' }],
-  ])('%o is taken', (env, expected) => {
+  ])('is accepted: %o', (env, expected) => {
     expect(read(env as Record<string, string>)).toMatchObject(expected)
   })
 
-  it('comes from a flag before it comes from the environment', () => {
+  it('comes from a flag rather than the environment', () => {
     expect(
       read({ RUNNER_PORT: '1', AUTH_MODE: 'local-auth' }, ['--runner-port', '4001', '--dashboard-port=4000', '--data-dir', '/x']),
     ).toMatchObject({
@@ -83,7 +83,7 @@ describe('a right value', () => {
   })
 })
 
-describe('a wrong value is one clear line with exit code 2', () => {
+describe('an invalid value fails with one line and exit code 2', () => {
   it.each([
     [{ RUNNER_PORT: '70000' }, [], /^RUNNER_PORT must be a port, 0 to 65535/],
     [{ RUNNER_PORT: '80a' }, [], /^RUNNER_PORT must be a port/],
@@ -136,19 +136,19 @@ describe('the secret in a file', () => {
     return join(folder, 'secret')
   }
 
-  it('is what the file says, without the end of the line', () => {
+  it('is the text of the file without the line end', () => {
     expect(read({}, ['--worker-secret-file', fileWith(`${SECRET}\n`)])).toMatchObject({ workerSecret: SECRET })
     expect(read({ WORKER_SECRET_FILE: fileWith(SECRET), WORKER_SECRET: 'x'.repeat(40) })).toMatchObject({ workerSecret: SECRET })
   })
 
-  it('is refused when it is none, with the name of the file and nothing of what it says', () => {
+  it('is refused if invalid, with the name of the file but not its content', () => {
     const file = fileWith('short-and-private')
     const { message } = catchStartError(() => read({}, ['--worker-secret-file', file]))
     expect(message).toBe(`the worker secret in ${file} must be at least 32 characters without spaces`)
     expect(catchStartError(() => read({}, ['--worker-secret-file', '/nowhere/at/all'])).message).toContain('/nowhere/at/all')
   })
 
-  it('is never an argument, which every account of the machine can read', () => {
+  it('is refused as an argument, which every account can read', () => {
     for (const args of [['--worker-secret', SECRET], [`--worker-secret=${SECRET}`]]) {
       const error = catchStartError(() => read({}, args))
       expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining('--worker-secret-file') })

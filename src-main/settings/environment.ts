@@ -123,7 +123,7 @@ export type EnvironmentSource = {
 /** Throws a StartError (exit code 2) that names the setting and what it takes, and never repeats a secret. */
 export function readEnvironment(source: EnvironmentSource): Environment {
   const flags = readFlags(source.args ?? [])
-  const told: Partial<Record<string, unknown>> = {}
+  const values: Partial<Record<string, unknown>> = {}
   for (const name of Object.keys(VARIABLES) as Variable[]) {
     const flag = flags.get(name)
     const text = flag?.value ?? source.env[name]
@@ -132,9 +132,9 @@ export function readEnvironment(source: EnvironmentSource): Environment {
     const parsed = VARIABLES[name].schema.safeParse(text)
     const shown = name === 'WORKER_SECRET' ? '' : ` (it is "${text}")`
     if (!parsed.success) throw new StartError(2, `${flag ? `--${flag.name}` : name} ${parsed.error.issues[0]!.message}${shown}`)
-    told[VARIABLES[name].key] = parsed.data
+    values[VARIABLES[name].key] = parsed.data
   }
-  const given = told as Partial<Environment> & { workerSecretFile?: string }
+  const given = values as Partial<Environment> & { workerSecretFile?: string }
   const dataDir = given.dataDir ?? defaultDataDir(source.platform, source.env, source.home)
   const environment: Environment = {
     dataDir: isAbsolute(dataDir) ? dataDir : resolve(source.cwd, dataDir),

@@ -13,14 +13,14 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('machine settings', () => {
-  it('start as the defaults and write nothing by themselves', () => {
+  it('start with the defaults, without a file', () => {
     const settings = openMachineSettings(file)
     expect(settings.current()).toEqual(DEFAULT_MACHINE_SETTINGS)
     expect(settings.notice).toBeNull()
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('are remembered, for their owner alone', async () => {
+  it('are saved in a file that only its owner can read', async () => {
     const settings = openMachineSettings(file)
     const heard: number[] = []
     settings.onChange((next) => heard.push(next.runnerPort))
@@ -31,7 +31,7 @@ describe('machine settings', () => {
     if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  it('refuse a value that does not fit and stay as they were', async () => {
+  it('refuse an invalid value', async () => {
     const settings = openMachineSettings(file)
     await expect(settings.change({ runnerPort: 0 })).rejects.toThrow()
     expect(settings.current().runnerPort).toBe(3001)
@@ -39,7 +39,7 @@ describe('machine settings', () => {
     expect(settings.current().runnerPort).toBe(4002)
   })
 
-  it('know fields that an older version did not write', () => {
+  it('have defaults for fields that an older version did not write', () => {
     writeFileSync(file, JSON.stringify({ version: 1, settings: { runnerPort: 5001 } }))
     expect(openMachineSettings(file).current()).toEqual({ ...DEFAULT_MACHINE_SETTINGS, runnerPort: 5001 })
   })
@@ -50,7 +50,7 @@ describe('machine settings', () => {
     ['another shape', '[]'],
     ['a wrong value', '{"version":1,"settings":{"runnerPort":"x"}}'],
     ['a later version', '{"version":2,"settings":{}}'],
-  ])('that are damaged (%s) are kept aside, and the person is told', async (_case, text) => {
+  ])('are renamed if damaged (%s), with a warning', async (_case, text) => {
     writeFileSync(file, text)
     const settings = openMachineSettings(file, () => 42)
     expect(settings.current()).toEqual(DEFAULT_MACHINE_SETTINGS)

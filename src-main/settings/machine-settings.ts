@@ -78,7 +78,7 @@ function read(file: string, now: () => number): { settings: Partial<MachineSetti
   try {
     renameSync(file, aside)
   } catch (error) {
-    return { settings: {}, notice: `The settings file ${file} is damaged and cannot be kept aside (${messageOf(error)}).` }
+    return { settings: {}, notice: `The settings file ${file} is damaged and cannot be renamed (${messageOf(error)}).` }
   }
   return { settings: {}, notice: `The settings file was damaged. It is kept as ${aside}; Deckhand uses the defaults.` }
 }

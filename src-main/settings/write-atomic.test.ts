@@ -27,7 +27,7 @@ async function watchFolderSyncs(file: string): Promise<{ path: string; text: str
 }
 
 describe.skipIf(process.platform !== 'linux')('a file that is replaced as a whole', () => {
-  it('has its folder on disk, with the new text in it, before the answer', async () => {
+  it('is on disk with its folder before the promise resolves', async () => {
     const file = join(folder, 'vault.json')
     writeFileSync(file, 'old')
     const synced = await watchFolderSyncs(file)
@@ -36,7 +36,7 @@ describe.skipIf(process.platform !== 'linux')('a file that is replaced as a whol
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  it('has the folder of the real file on disk where its name is a link', async () => {
+  it('syncs the folder of the real file behind a link', async () => {
     const elsewhere = join(folder, 'elsewhere')
     mkdirSync(elsewhere)
     writeFileSync(join(elsewhere, 'settings.json'), 'old')
@@ -47,7 +47,7 @@ describe.skipIf(process.platform !== 'linux')('a file that is replaced as a whol
     expect(synced).toEqual([{ path: elsewhere, text: 'new' }])
   })
 
-  it('is not answered as written when its folder cannot be synced', async () => {
+  it('rejects if the folder cannot be synced', async () => {
     const handle = await open(folder, 'r')
     const prototype = Object.getPrototypeOf(handle) as FileHandle
     await handle.close()
@@ -57,7 +57,7 @@ describe.skipIf(process.platform !== 'linux')('a file that is replaced as a whol
 })
 
 describe('a new folder', () => {
-  it('is made with all above it, closed to others, and may be there already', () => {
+  it('is created with its parents, only for its owner, and may exist already', () => {
     const deep = join(folder, 'a', 'b', 'c')
     makeFolder(deep)
     makeFolder(deep)

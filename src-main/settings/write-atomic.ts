@@ -24,9 +24,9 @@ export async function writeAtomic(file: string, text: string): Promise<void> {
 export function makeFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (first === undefined || process.platform === 'win32') return
-  for (let made = folder; ; made = dirname(made)) {
-    syncFolder(dirname(made))
-    if (made === first || made === dirname(made)) return
+  for (let created = folder; ; created = dirname(created)) {
+    syncFolder(dirname(created))
+    if (created === first || created === dirname(created)) return
   }
 }
 

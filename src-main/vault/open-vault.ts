@@ -23,7 +23,7 @@ const WORKER_SECRET_NAME = 'worker_secret'
 const WORKER_SECRET_BYTES = 32
 
 /** The secret that Deckhand created. null: none yet. Rejects with a VaultError. */
-export function readMadeSecret(vault: Vault): Promise<string | null> {
+export function readCreatedSecret(vault: Vault): Promise<string | null> {
   return vault.get(WORKER_SECRET_NAME)
 }
 
@@ -44,9 +44,9 @@ export async function readWorkerSecret(options: {
   try {
     const kept = await options.vault.get(WORKER_SECRET_NAME)
     if (kept !== null) return kept
-    const made = fresh()
-    await options.vault.set(WORKER_SECRET_NAME, made)
-    return made
+    const created = fresh()
+    await options.vault.set(WORKER_SECRET_NAME, created)
+    return created
   } catch (error) {
     if (!(error instanceof VaultError) || options.authMode !== 'local-trust') throw error
     options.log.warn(

@@ -39,7 +39,7 @@ const SUITES: [string, () => Vault, string][] = [
 ]
 
 describe.each(SUITES)('the %s vault', (_kind, open, fileName) => {
-  it('keeps what it is given, across starts', async () => {
+  it('keeps secrets across starts', async () => {
     const vault = open()
     expect(await vault.get('provider:a')).toBeNull()
     await vault.set('provider:a', 'first')
@@ -51,7 +51,7 @@ describe.each(SUITES)('the %s vault', (_kind, open, fileName) => {
     expect(later.state()).toEqual({ kind: later.kind, state: 'ok', message: '' })
   })
 
-  it('forgets what it is told to forget, and nothing else', async () => {
+  it('deletes only the given secret', async () => {
     const vault = open()
     await vault.set('a', '1')
     await vault.set('b', '2')
@@ -61,20 +61,20 @@ describe.each(SUITES)('the %s vault', (_kind, open, fileName) => {
     expect(await open().get('b')).toBe('2')
   })
 
-  it('takes values longer than any keychain does', async () => {
+  it('stores values longer than any keychain allows', async () => {
     const long = 'x'.repeat(200_000)
     await open().set('oauth', long)
     expect(await open().get('oauth')).toBe(long)
   })
 
-  it('is not confused by names that objects have anyway', async () => {
+  it('handles names like those of object properties', async () => {
     const vault = open()
     expect(await vault.get('constructor')).toBeNull()
     await vault.set('constructor', 'mine')
     expect(await open().get('constructor')).toBe('mine')
   })
 
-  it('loses none of many changes made at once', async () => {
+  it('loses none of many concurrent changes', async () => {
     const vault = open()
     await Promise.all(Array.from({ length: 25 }, (_, i) => vault.set(`k${i}`, `v${i}`)))
     const later = open()
@@ -83,7 +83,7 @@ describe.each(SUITES)('the %s vault', (_kind, open, fileName) => {
     )
   })
 
-  it('shows nothing of a value on disk, and its files to their owner alone', async () => {
+  it('writes no plain secret to disk, and only its owner can read its files', async () => {
     await open().set('provider:a', 'canary-canary-canary')
     for (const name of readdirSync(folder)) {
       const text = readFileSync(join(folder, name), 'utf8')
@@ -93,7 +93,7 @@ describe.each(SUITES)('the %s vault', (_kind, open, fileName) => {
     }
   })
 
-  it.each(['iv', 'tag', 'data'])('notifications a change in its %s, says so, and overwrites nothing', async (part) => {
+  it.each(['iv', 'tag', 'data'])('detects a change in its %s, reports it and overwrites nothing', async (part) => {
     const vault = open()
     await vault.set('a', 'value')
     const file = join(folder, fileName)
@@ -109,14 +109,14 @@ describe.each(SUITES)('the %s vault', (_kind, open, fileName) => {
     expect(readFileSync(file, 'utf8')).toBe(changed)
   })
 
-  it('does not start afresh over a file whose text is broken', async () => {
+  it('keeps a damaged file', async () => {
     writeFileSync(join(folder, fileName), '{"version":1,')
     await expect(open().set('a', 'b')).rejects.toMatchObject({ trouble: 'damaged' })
     expect(readFileSync(join(folder, fileName), 'utf8')).toBe('{"version":1,')
   })
 })
 
-describe('a key that went away', () => {
+describe('a missing key', () => {
   it('leaves the sealed file alone', async () => {
     const own = memoryKeychain()
     const open = () => openVault('keychain', folder, { loadKeychain: async () => own.keychain })
@@ -132,7 +132,7 @@ describe('a key that went away', () => {
     expect(await vault.get('a')).toBe('value')
   })
 
-  it('of the file vault is closed again when others could read it', async () => {
+  it('of the file vault becomes private again if others can read it', async () => {
     if (process.platform === 'win32') return
     await openVault('file', folder).set('a', 'b')
     chmodSync(join(folder, 'vault-file.key'), 0o644)
@@ -141,7 +141,7 @@ describe('a key that went away', () => {
   })
 })
 
-describe('a keychain in trouble', () => {
+describe('a failing keychain', () => {
   it.each([
     ['Cannot autolaunch D-Bus without X11 $DISPLAY', 'absent'],
     ['Unknown or unsupported transport “disabled” for address “disabled:”', 'absent'],
@@ -159,7 +159,7 @@ describe('a keychain in trouble', () => {
     expect(troubleOf(message)).toBe(expected)
   })
 
-  it('that never answers is left after the time limit, is not called again meanwhile, and is used once it answers', async () => {
+  it('is given up after the time limit, and used again once it has answered', async () => {
     const own = memoryKeychain()
     let release = () => undefined as void
     let calls = 0
@@ -192,7 +192,7 @@ describe('a keychain in trouble', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('stops local-auth, and lets local-trust go on with a secret of this run', async () => {
+  it('stops local-auth, and gives local-trust a secret for this run', async () => {
     const open = () => openVault('keychain', folder, { loadKeychain: () => Promise.reject(new Error('no library')) })
     const local = { vault: open(), given: null, authMode: 'local-trust', log: silentLog } as const
     expect(await readWorkerSecret(local)).not.toBe(await readWorkerSecret(local))
@@ -202,14 +202,14 @@ describe('a keychain in trouble', () => {
 })
 
 describe('WORKER_SECRET', () => {
-  it('is made once and is the same at the next start', async () => {
+  it('is created once and kept', async () => {
     const read = () => readWorkerSecret({ vault: openVault('file', folder), given: null, authMode: 'local-trust', log: silentLog })
     const secret = await read()
     expect(secret).toMatch(/^[A-Za-z0-9_-]{43}$/)
     expect(await read()).toBe(secret)
   })
 
-  it('from outside wins and is not stored', async () => {
+  it('is not stored if it is given', async () => {
     const given = 'given-from-outside-0123456789abcdef'
     expect(await readWorkerSecret({ vault: openVault('file', folder), given, authMode: 'local-auth', log: silentLog })).toBe(given)
     expect(readdirSync(folder)).toEqual([])
@@ -249,7 +249,7 @@ describe('the system keychain', () => {
     )
   }, 20_000)
 
-  it('that is not there is reported as absent, with what to do', async (test) => {
+  it('is reported as absent if it is missing, with advice', async (test) => {
     if (process.platform !== 'linux') return test.skip('the message asked for is that of Linux')
     vi.stubEnv('DBUS_SESSION_BUS_ADDRESS', `unix:path=${folder}/no-bus`)
     const vault = openVault('keychain', folder)

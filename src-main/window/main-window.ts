@@ -15,7 +15,7 @@ export type MainWindow = {
   /** Creates the window if needed, and brings it to the front. */
   show(): void
   /** Does nothing without a window. */
-  tellState(state: DesktopState): void
+  sendState(state: DesktopState): void
   /** Brings the window to the front and sends the page a request. */
   command(command: DesktopCommand): void
   /** The parent of dialogs. */
@@ -96,7 +96,7 @@ export function createMainWindow({ preload, placeFile, log, staysHidden, mayLose
         if (made.isDestroyed() || made.isMinimized()) return
         const place = { bounds: made.getNormalBounds(), maximized: made.isMaximized() }
         writePlace(placeFile, place).catch((error: unknown) =>
-          log.warn({ error: messageOf(error) }, 'the place of the window could not be kept'),
+          log.warn({ error: messageOf(error) }, 'the place of the window could not be saved'),
         )
       }, REMEMBER_AFTER_MS)
     }
@@ -129,7 +129,7 @@ export function createMainWindow({ preload, placeFile, log, staysHidden, mayLose
       window.show()
       window.focus()
     },
-    tellState(state) {
+    sendState(state) {
       if (window && !window.isDestroyed() && isOwnPage(window.webContents.getURL())) window.webContents.send(STATE_CHANNEL, state)
     },
     command(command) {
@@ -144,5 +144,5 @@ export function createMainWindow({ preload, placeFile, log, staysHidden, mayLose
 const GIVEN_UP = `<!doctype html><meta charset="utf-8"><title>Deckhand</title>
 <body style="font: 15px/1.5 system-ui; max-width: 34em; margin: 18vh auto; padding: 0 2em; color-scheme: light dark">
 <h1 style="font-size: 1.3em">The page crashed three times</h1>
-<p>Your jobs are not affected: they go on in the background. Close this window and open it again from the tray or the
-dock; if the page crashes again, the dashboard works in a browser too, and the logs folder tells more.</p>`
+<p>Your jobs continue in the background. Close this window and open it again from the tray or the dock. If the page crashes
+again, use the dashboard in a browser, and look in the logs folder.</p>`

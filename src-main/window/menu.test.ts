@@ -11,26 +11,26 @@ describe.each(['darwin', 'linux', 'win32'] as const)('the menu on %s', (platform
   const quit = vi.fn<() => void>()
   const items = flat(menuTemplate({ platform, development: false, command, showLogs: () => undefined, quit, t: speechOf('de', []).t }))
 
-  it('has no shortcut twice, settings and quit once, and copy and paste', () => {
+  it('has unique shortcuts, settings and quit once, and copy and paste', () => {
     const shortcuts = items.map((item) => item.accelerator).filter(Boolean)
     expect(new Set(shortcuts).size).toBe(shortcuts.length)
     expect(shortcuts.filter((shortcut) => shortcut === 'CmdOrCtrl+,' || shortcut === 'CmdOrCtrl+Q')).toHaveLength(2)
     expect(items.some((item) => item.role === 'editMenu')).toBe(true)
   })
 
-  it('says everything in the language of the page', () => {
+  it('uses the language of the page', () => {
     for (const item of items) if (item.type !== 'separator') expect(item.label).toBeTruthy()
     expect(items.map((item) => item.label)).toEqual(expect.arrayContaining(['Bearbeiten', 'Einfügen', 'Vollbild', 'Tastenkürzel']))
   })
 
-  it('wishes for nothing that the page would not understand', () => {
+  it('sends only commands that the page knows', () => {
     for (const item of items) (item.click as (() => void) | undefined)?.()
     expect(quit).toHaveBeenCalledTimes(1)
     expect(command.mock.calls.length).toBeGreaterThan(5)
     for (const [wish] of command.mock.calls) expect(DesktopCommand.safeParse(wish).success).toBe(true)
   })
 
-  it('shows tools for developers to developers alone', () => {
+  it('shows developer tools only in development', () => {
     expect(items.some((item) => item.role === 'toggleDevTools')).toBe(false)
   })
 })

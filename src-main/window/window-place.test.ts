@@ -20,7 +20,7 @@ it.each([
   expect(placeFor(saved, screens)).toEqual({ bounds, maximized: false })
 })
 
-it('remembers its place, and opens at the default when that cannot be read', async () => {
+it('remembers its place, and opens at the default place if the file cannot be read', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-window-'))
   const file = join(folder, 'window.json')
   expect(readPlace(file)).toBeNull()

@@ -1,4 +1,4 @@
-import { createRandomPool } from './random-pool.ts'
+import { randomFillSync } from 'node:crypto'
 
 /** UUID version 7 (RFC 9562, section 5.7), so that an index over ids grows at its end. */
 export type Ids = { next(): string }
@@ -25,5 +25,21 @@ export function createIds(now: () => number): Ids {
       const hex = bytes.toString('hex')
       return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
     },
+  }
+}
+
+/** The system needs the same time for one piece and for many. */
+const IN_STOCK = 256
+
+/** Returns this many random bytes each time, never the same ones twice. The caller may overwrite them. */
+export function createRandomPool(size: number): () => Buffer {
+  const stock = Buffer.alloc(size * IN_STOCK)
+  let used = stock.length
+  return () => {
+    if (used === stock.length) {
+      randomFillSync(stock)
+      used = 0
+    }
+    return stock.subarray(used, (used += size))
   }
 }

@@ -1,4 +1,4 @@
-import { createRandomPool } from './random-pool.ts'
+import { createRandomPool } from './ids.ts'
 import { visibleText } from './visible-text.ts'
 
 /** A mark that no earlier text can contain. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { isIPv4 } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { readPublicBase } from '../../platform/net/public-base-url.ts'
+import { readPublicBase } from '../../platform/net/web-address.ts'
 import { AuthMode, LogLevel, type RunnerConfig } from '../../contract/port.ts'
 
 /** The message is one line for the person who started the runner. */

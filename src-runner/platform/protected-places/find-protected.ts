@@ -35,7 +35,7 @@ export type FoundPlaces = {
 const REPOSITORY_PARTS = ['config', 'config.worktree', 'hooks', 'commondir', 'gitdir']
 const MAX_MODULE_DEPTH = 8
 
-/** Nobody uses the editor and CI settings inside dependencies. Only what runs on entering a folder matters there. Searched last, up to a limit. */
+/** Searched last, up to a limit, and only for what runs on entering a folder. Nobody uses editor and CI settings there. */
 const DEPENDENCIES = new Set(['node_modules', 'bower_components', '.venv', 'venv', '.tox', 'vendor', 'target', 'pods', 'site-packages'])
 const RUNS_IN_DEPENDENCIES = new Set(['.git', '.hg', '.envrc'])
 const MAX_DEPENDENCY_ENTRIES = 100_000
@@ -44,47 +44,44 @@ const SIDE_BY_SIDE = 32
 /** All protected places below a folder. Does not follow links. `most`: entries to look at, without those of dependencies. */
 export async function findProtected(folder: string, most: number): Promise<FoundPlaces> {
   const found: FoundPlaces = { folder, places: new Map(), isCut: false }
-  const own = [folder]
-  const dependencies: string[] = []
   await noteElsewhere(await placesLedTo(), found)
-  let left = most
-  for (let at = 0; at < own.length && left >= 0;) {
-    const some = own.slice(at, at + SIDE_BY_SIDE)
-    at += some.length
-    left -= await lookIntoAll(some, { found, own, dependencies })
-  }
-  if (left < 0) return { ...found, isCut: true }
-  left = MAX_DEPENDENCY_ENTRIES
-  for (let at = 0; at < dependencies.length && left >= 0;) {
-    const some = dependencies.slice(at, at + SIDE_BY_SIDE)
-    at += some.length
-    left -= await lookIntoAll(some, { found, own: dependencies, dependencies, inside: true })
-  }
+  const dependencies: string[] = []
+  if (await searchAll({ found, folders: [folder], dependencies, isInDependencies: false }, most)) {
+    await searchAll({ found, folders: dependencies, dependencies, isInDependencies: true }, MAX_DEPENDENCY_ENTRIES)
+  } else found.isCut = true
   return found
 }
 
-type Search = { found: FoundPlaces; own: string[]; dependencies: string[]; inside?: boolean }
+/** `folders` and `dependencies` grow during the search. */
+type Search = { found: FoundPlaces; folders: string[]; dependencies: string[]; isInDependencies: boolean }
 
-async function lookIntoAll(folders: readonly string[], search: Search): Promise<number> {
-  const entries = await Promise.all(folders.map((folder) => lookInto(folder, search)))
-  return entries.reduce((sum, some) => sum + some, 0)
+/** Returns false if there were more than `most` entries. */
+async function searchAll(search: Search, most: number): Promise<boolean> {
+  let left = most
+  for (let at = 0; at < search.folders.length && left >= 0;) {
+    const some = search.folders.slice(at, at + SIDE_BY_SIDE)
+    at += some.length
+    const counts = await Promise.all(some.map((folder) => searchIn(folder, search)))
+    left -= counts.reduce((sum, count) => sum + count, 0)
+  }
+  return left >= 0
 }
 
 /** Returns the number of entries, and queues the folders among them. */
-async function lookInto(folder: string, { found, own, dependencies, inside = false }: Search): Promise<number> {
+async function searchIn(folder: string, { found, folders, dependencies, isInDependencies }: Search): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((thrown: unknown) => noteUnreadable(folder, thrown, found))
   let more = 0
   // Any folder can be made a repository, and may hold other things as well.
   if (entries.some(({ name }) => foldName(name) === 'head') && (await isRepository(folder))) more = await lookIntoRepository(folder, found)
   for (const entry of entries) {
     const path = join(folder, entry.name)
-    const is = inside ? (RUNS_IN_DEPENDENCIES.has(foldName(entry.name)) ? 'code' : null) : protectedAs(path, entry.name, found.folder)
+    const is = isInDependencies ? (RUNS_IN_DEPENDENCIES.has(foldName(entry.name)) ? 'code' : null) : protectedAs(path, entry.name, found.folder)
     if (is === 'code' && foldName(entry.name) === '.git') await noteElsewhere(await namedByWorkTree(folder), found)
     if (is === 'code' && foldName(entry.name) === '.git' && entry.isDirectory()) await lookIntoRepository(path, found)
     else if (is !== null) await note(path, is, found)
     else if (entry.isDirectory() && entry.name.includes('\uFFFD'))
       found.places.set(path, { path, is: 'unreadable', kind: 'folder', identity: '' })
-    else if (entry.isDirectory()) (DEPENDENCIES.has(foldName(entry.name)) ? dependencies : own).push(path)
+    else if (entry.isDirectory()) (DEPENDENCIES.has(foldName(entry.name)) ? dependencies : folders).push(path)
   }
   return entries.length + more
 }

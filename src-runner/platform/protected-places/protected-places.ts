@@ -255,28 +255,25 @@ type Link = { link: string; target: string }
 
 /** People link start-up files and keys from these to a folder of their own. */
 const LINKING_FOLDERS = ['', '.config', '.cargo', '.local/bin', '.local/share', '.m2', 'bin']
-/** A search asks for every file, and only the person makes such links. */
-const LINKS_HOLD_MS = 1_000
+/** A search needs them for every file. */
+const LINKS_CACHED_MS = 1_000
 let knownLinks: { home: string; at: number; links: Promise<Link[]> } | null = null
 
 function linksOfHome(): Promise<Link[]> {
   const [home, at] = [homedir(), performance.now()]
-  if (knownLinks?.home !== home || at - knownLinks.at > LINKS_HOLD_MS) {
+  if (knownLinks?.home !== home || at - knownLinks.at > LINKS_CACHED_MS) {
     const links = Promise.all(LINKING_FOLDERS.map((folder) => linksIn(join(home, folder)))).then((found) => found.flat())
     knownLinks = { home, at, links }
   }
   return knownLinks.links
 }
 
-async function linksIn(folder: string): Promise<Link[]> {
+/** Also dangling links. */
+export async function linksIn(folder: string): Promise<Link[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name))
+  const targetOf = (link: string) => realpath(link).catch(async () => resolve(dirname(link), await readlink(link).catch(() => '.')))
   return Promise.all(links.map(async (link) => ({ link, target: await targetOf(link) })))
-}
-
-/** Also for a dangling link. */
-async function targetOf(link: string): Promise<string> {
-  return realpath(link).catch(async () => resolve(dirname(link), await readlink(link).catch(() => '.')))
 }
 
 const MAKE_FILES = ['gnumakefile', 'makefile', 'bsdmakefile']

@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { constants } from 'node:fs'
-import { lstat, open, readlink, realpath, rename } from 'node:fs/promises'
+import { lstat, rename } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import { foldName } from './path-patterns.ts'
 import { findProtected, identityOf, type FoundPlace, type FoundPlaces } from './find-protected.ts'
+import { withPlainFolder } from './plain-folder.ts'
 import { hasPlainConfig, hasPlainHooks, isPlainRepository } from './plain-repository.ts'
 
 /** What appeared in a protected place, and its new, harmless name; null: it could not be renamed. */
 export type SetAside = { path: string; to: string | null }
-
-/** From <fcntl.h>; Node has no name for it. */
-const O_PATH = 0o10_000_000
 
 /**
  * Renames what has appeared since `before` and would run by itself. It is not deleted: it may have been moved there, or the
@@ -28,13 +25,9 @@ export async function setAsideWhatAppeared(before: FoundPlaces, until = Infinity
       done.push({ path: place.path, to: null })
       continue
     }
-    if (await isHarmless(place)) {
-      if (place.is === 'repository') settled.add(place.path)
-      continue
-    }
     if (place.is === 'repository') settled.add(place.path)
-    // It was inside a repository that was renamed.
-    if (done.some(({ path }) => place.path.startsWith(path + sep))) continue
+    // Whatever was in a renamed repository is harmless too.
+    if ((await isHarmless(place)) || done.some(({ path }) => place.path.startsWith(path + sep))) continue
     done.push(await setAside(place))
   }
   return done
@@ -70,23 +63,11 @@ async function setAside({ path, is, identity }: FoundPlace): Promise<SetAside> {
   }
 }
 
-/** Another program may replace a part of the path by a link, so this renames within a folder handle whose path was checked. */
-async function renameIn(folder: string, from: string, to: string, identity: string | null): Promise<void> {
-  if (process.platform !== 'linux') {
-    if ((await realpath(folder)) !== folder) throw new Error(`${folder} is not where it was`)
-    return renameSame(folder, from, to, identity)
-  }
-  const handle = await open(folder, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW)
-  try {
-    if ((await readlink(`/proc/self/fd/${handle.fd}`)) !== folder) throw new Error(`${folder} is not where it was`)
-    await renameSame(`/proc/self/fd/${handle.fd}`, from, to, identity)
-  } finally {
-    await handle.close()
-  }
-}
-
-async function renameSame(folder: string, from: string, to: string, identity: string | null): Promise<void> {
-  const now = identityOf(await lstat(join(folder, from), { bigint: true }))
-  if (identity !== null && !identity.startsWith(now)) throw new Error(`${from} is not what it was`)
-  await rename(join(folder, from), join(folder, to))
+/** `identity`: of what must be there; null: anything. */
+function renameIn(folder: string, from: string, to: string, identity: string | null): Promise<void> {
+  return withPlainFolder(folder, async (path) => {
+    const found = identityOf(await lstat(join(path, from), { bigint: true }))
+    if (identity !== null && !identity.startsWith(found)) throw new Error(`${from} was replaced`)
+    await rename(join(path, from), join(path, to))
+  })
 }

@@ -1,13 +1,10 @@
-import { constants } from 'node:fs'
-import { lstat, open, readlink, realpath } from 'node:fs/promises'
+import { lstat, realpath, stat } from 'node:fs/promises'
 import { findProtected, identityOf, type FoundPlace, type FoundPlaces } from '../protected-places/find-protected.ts'
+import { withPlainFolder } from '../protected-places/plain-folder.ts'
 import { isInside, placeAroundPrograms, secretPlaceOf, secretsOfHome } from '../protected-places/protected-places.ts'
 import { setAsideWhatAppeared, type SetAside } from '../protected-places/set-aside.ts'
 import { SandboxFailed } from './sandbox-types.ts'
 import type { HiddenPlace } from './bubblewrap-args.ts'
-
-/** From <fcntl.h>; Node has no name for it. */
-const O_PATH = 0o10_000_000
 
 /** Nothing in these can be opened to a sandbox. */
 const SYSTEM_FOLDERS = '/bin /boot /dev /etc /lib /lib32 /lib64 /libx32 /proc /run/user /sbin /sys /usr'.split(' ')
@@ -25,29 +22,18 @@ export function refuseFolder(path: string): string | null {
 export type FolderIdentity = { path: string; identity: string }
 
 /**
- * Checks that `path` is a folder and no part of it is a link, and returns which folder it is. Someone may replace it by a link
- * a moment later, so the sandbox compares again from the inside before it starts the command.
+ * Checks that `path` is a folder and no part of it is a link, and returns which folder it is. A link may replace it a moment
+ * later, so the sandbox compares again from the inside before it starts the command.
  */
 export async function identifyFolder(path: string): Promise<FolderIdentity> {
   const refusal = refuseFolder(path)
   if (refusal !== null) throw new SandboxFailed(`The sandbox cannot be opened to this folder: ${refusal}`)
-  if (process.platform !== 'linux') {
-    if ((await realpath(path)) !== path) throw changed(path)
-    return { path, identity: identityOf(await lstat(path, { bigint: true })) }
-  }
-  const handle = await open(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch((thrown: NodeJS.ErrnoException) => {
-    throw thrown.code === 'ENOENT' ? new SandboxFailed(`The folder ${path} does not exist.`) : changed(path)
-  })
   try {
-    if ((await readlink(`/proc/self/fd/${handle.fd}`)) !== path) throw changed(path)
-    return { path, identity: identityOf(await handle.stat({ bigint: true })) }
-  } finally {
-    await handle.close()
+    return await withPlainFolder(path, async (real) => ({ path, identity: identityOf(await stat(real, { bigint: true })) }))
+  } catch (thrown) {
+    const isMissing = (thrown as NodeJS.ErrnoException).code === 'ENOENT'
+    throw new SandboxFailed(isMissing ? `The folder ${path} does not exist.` : `${path} is not a plain folder, or a part of its path is a link.`)
   }
-}
-
-function changed(path: string): SandboxFailed {
-  return new SandboxFailed(`${path} is not a plain folder, or a part of its path is a link.`)
 }
 
 const MAX_ENTRIES = 200_000
