@@ -95,27 +95,17 @@ function findChange(format: Intl.DateTimeFormat, lowMs: number, highMs: number, 
 }
 
 function offsetAt(format: Intl.DateTimeFormat, ms: number): number {
-  const shown: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {}
-  for (const { type, value } of format.formatToParts(ms)) shown[type] = Number(value)
-  return Date.UTC(shown.year!, shown.month! - 1, shown.day, shown.hour, shown.minute, shown.second) - ms
+  // Such as GMT-03:30, with seconds for some historical offsets.
+  const name = format.formatToParts(ms).find(({ type }) => type === 'timeZoneName')!.value
+  const [, sign, hours = 0, minutes = 0, seconds = 0] = /([+-])(\d+):(\d+)(?::(\d+))?/.exec(name) ?? []
+  const offsetMs = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * SECOND_MS
+  return sign === '-' ? -offsetMs : offsetMs
 }
 
 function zoneOf(timezone: string): Zone {
   let zone = zones.get(timezone)
   if (!zone) {
-    const numeric = 'numeric'
-    const format = new Intl.DateTimeFormat('en-US', {
-      timeZone: timezone,
-      calendar: 'gregory',
-      numberingSystem: 'latn',
-      hourCycle: 'h23',
-      year: numeric,
-      month: numeric,
-      day: numeric,
-      hour: numeric,
-      minute: numeric,
-      second: numeric,
-    })
+    const format = new Intl.DateTimeFormat('en-US', { timeZone: timezone, timeZoneName: 'longOffset' })
     if (zones.size >= MAX_ZONES) zones.clear()
     zone = { format, chunks: new Map() }
     zones.set(timezone, zone)

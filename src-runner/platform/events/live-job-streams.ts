@@ -33,7 +33,8 @@ export type LiveJobStreams = {
   finished(jobId: string, status: JobStatus): void
 }
 
-type Tail = { claim: number; seq: number; text: string; isTextComplete: boolean; tools: Map<string, ToolState>; outputs: Map<string, string> }
+type Tail = { claim: number; seq: number; text: string; isTextComplete: boolean; tools: Map<string, RunningTool> }
+type RunningTool = { event: ToolState; output: string }
 
 /** A longer reply is still streamed. A late listener gets its first part, and all of it once it is recorded. */
 const MOST_TEXT_KEPT = 4_000_000
@@ -41,11 +42,11 @@ const MOST_TEXT_KEPT = 4_000_000
 const MOST_OUTPUT_KEPT = 20_000
 
 export function createLiveJobStreams({ log = silentLog }: { log?: Log } = {}): LiveJobStreams {
-  const liveStreams = new Map<string, Tail>()
+  const streams = new Map<string, Tail>()
   const listeners = new Map<string, Set<(tail: LiveJobStream) => void>>()
 
   function tailOf({ jobId, claim }: AttemptOf): Tail | undefined {
-    const tail = liveStreams.get(jobId)
+    const tail = streams.get(jobId)
     return tail?.claim === claim ? tail : undefined
   }
 
@@ -63,11 +64,13 @@ export function createLiveJobStreams({ log = silentLog }: { log?: Log } = {}): L
 
   return {
     attach(jobId, listener) {
-      const tail = liveStreams.get(jobId)
+      const tail = streams.get(jobId)
       if (tail !== undefined) {
         if (tail.text !== '') call(listener, { type: 'delta', seq: tail.seq, text: tail.text })
-        for (const tool of tail.tools.values()) call(listener, tool)
-        for (const [callId, text] of tail.outputs) call(listener, { type: 'tool_output', callId, text })
+        for (const [callId, { event, output }] of tail.tools) {
+          call(listener, event)
+          if (output !== '') call(listener, { type: 'tool_output', callId, text: output })
+        }
       }
       // A new function for each call, so the same listener attached twice is two listeners.
       const attached = (event: LiveJobStream) => listener(event)
@@ -95,25 +98,22 @@ export function createLiveJobStreams({ log = silentLog }: { log?: Log } = {}): L
       const tail = tailOf(attempt)
       if (tail === undefined) return
       const event: ToolState = { type: 'tool', ...tool }
-      if (tool.state === 'running') tail.tools.set(tool.callId, event)
-      else {
-        tail.tools.delete(tool.callId)
-        tail.outputs.delete(tool.callId)
-      }
+      if (tool.state === 'running') tail.tools.set(tool.callId, { event, output: tail.tools.get(tool.callId)?.output ?? '' })
+      else tail.tools.delete(tool.callId)
       publish(attempt.jobId, event)
     },
     toolOutput(attempt, callId, text) {
-      const tail = tailOf(attempt)
-      if (tail?.tools.has(callId) !== true || text === '') return
-      tail.outputs.set(callId, `${tail.outputs.get(callId) ?? ''}${text}`.slice(-MOST_OUTPUT_KEPT).toWellFormed())
+      const tool = tailOf(attempt)?.tools.get(callId)
+      if (tool === undefined || text === '') return
+      tool.output = `${tool.output}${text}`.slice(-MOST_OUTPUT_KEPT).toWellFormed()
       publish(attempt.jobId, { type: 'tool_output', callId, text })
     },
-    textUnderWay: (jobId) => liveStreams.get(jobId)?.text ?? '',
+    textUnderWay: (jobId) => streams.get(jobId)?.text ?? '',
     begin({ jobId, claim }, lastSeq) {
-      liveStreams.set(jobId, { claim, seq: lastSeq + 1, text: '', isTextComplete: true, tools: new Map(), outputs: new Map() })
+      streams.set(jobId, { claim, seq: lastSeq + 1, text: '', isTextComplete: true, tools: new Map() })
     },
     step(jobId, step) {
-      const tail = liveStreams.get(jobId)
+      const tail = streams.get(jobId)
       if (tail !== undefined) {
         tail.seq = step.seq + 1
         if (step.kind === 'reply') Object.assign(tail, { text: '', isTextComplete: true })
@@ -121,14 +121,14 @@ export function createLiveJobStreams({ log = silentLog }: { log?: Log } = {}): L
       publish(jobId, { type: 'step', step })
     },
     waiting(jobId, status) {
-      liveStreams.delete(jobId)
+      streams.delete(jobId)
       publish(jobId, { type: 'waiting', status })
     },
     release(jobId) {
-      liveStreams.delete(jobId)
+      streams.delete(jobId)
     },
     finished(jobId, status) {
-      liveStreams.delete(jobId)
+      streams.delete(jobId)
       publish(jobId, { type: 'finished', status })
     },
   }

@@ -11,15 +11,9 @@ export const COMMON_HEADERS = [
   ['cross-origin-resource-policy', 'same-origin'],
 ] as const
 
-/** Nothing of the request is echoed. */
-const FIXED_BODIES = new Map<ErrorCode, string>()
-
+/** Echoes nothing of the request. */
 export function fixedBody(code: ErrorCode): string {
-  const known = FIXED_BODIES.get(code)
-  if (known !== undefined) return known
-  const body = JSON.stringify({ error: code })
-  FIXED_BODIES.set(code, body)
-  return body
+  return JSON.stringify({ error: code })
 }
 
 export function answerFixed(res: ServerResponse, code: ErrorCode): void {

@@ -2,8 +2,7 @@ import type { Dirent } from 'node:fs'
 import { readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { isProgramSetting } from '../protected-places/protected-places.ts'
-
-export type Covered = { path: string; kind: 'file' | 'folder' }
+import type { HiddenPlace } from '../sandbox/sandbox-types.ts'
 
 const MAX_ENTRIES = 200_000
 const MAX_SETTINGS = 200
@@ -12,8 +11,8 @@ const CACHED_MS = 600_000
 const SIDE_BY_SIDE = 32
 
 /** Finds configuration files in folders of programs, at any depth; null: a folder is too large to search. */
-export function createSettingsFinder(): (places: readonly string[]) => Promise<Covered[] | null> {
-  const cache = new Map<string, { at: number; settings: Promise<Covered[] | null> }>()
+export function createSettingsFinder(): (places: readonly string[]) => Promise<HiddenPlace[] | null> {
+  const cache = new Map<string, { at: number; settings: Promise<HiddenPlace[] | null> }>()
   return async (places) => {
     const all = await Promise.all(
       places.map((place) => {
@@ -28,8 +27,8 @@ export function createSettingsFinder(): (places: readonly string[]) => Promise<C
   }
 }
 
-async function findSettings(place: string): Promise<Covered[] | null> {
-  const found = new Map<string, Covered>()
+async function findSettings(place: string): Promise<HiddenPlace[] | null> {
+  const found = new Map<string, HiddenPlace>()
   const folders = [place]
   let entryCount = 0
   while (folders.length > 0) {
@@ -52,7 +51,7 @@ async function findSettings(place: string): Promise<Covered[] | null> {
   return [...found.values()]
 }
 
-async function coverOf(path: string, entry: Dirent, place: string): Promise<Covered[]> {
+async function coverOf(path: string, entry: Dirent, place: string): Promise<HiddenPlace[]> {
   // Maven fails on an empty settings.xml, but uses its defaults without the folder.
   if (basename(path).startsWith('settings') && basename(dirname(path)) === 'conf') return [{ path: dirname(path), kind: 'folder' }]
   const real = entry.isSymbolicLink() ? await realpath(path).catch(() => null) : path

@@ -4,14 +4,14 @@ import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, normalize, relative } from 'node:path'
 import type { LeftOutFolder, LeftOutWhy } from '../../contract/doctor.ts'
 import { outermost } from '../sandbox/sandbox-folders.ts'
-import type { ShownPrograms } from '../sandbox/sandbox-types.ts'
+import type { HiddenPlace, ShownPrograms } from '../sandbox/sandbox-types.ts'
 import { BUBBLEWRAP_SYSTEM } from '../sandbox/find-sandbox.ts'
 import { programFolders } from '../sandbox/launch.ts'
 import { SEATBELT_SYSTEM } from '../sandbox/seatbelt-profile.ts'
 import { isInside, secretPlaceOf, secretsOfHome } from '../protected-places/protected-places.ts'
 import { readPathUnasked, type LoginPath } from './login-path.ts'
 import { canWriteShellFiles } from './shell-files.ts'
-import { createSettingsFinder, type Covered } from './program-config-files.ts'
+import { createSettingsFinder } from './program-config-files.ts'
 import { COMPANIONS, homebrewParts, NEVER_SHOWN, selfContainedRoot, VERSION_MANAGERS, WELL_KNOWN } from './known-locations.ts'
 
 /** The programs that a person installed and that agents' commands may run. */
@@ -63,7 +63,7 @@ type UsableFolder = {
   folder: string
   isSystem: boolean
   shown: string[]
-  covered: Covered[]
+  covered: HiddenPlace[]
   env: Record<string, string>
   /** Names whose links lead to where agents write. */
   tainted: string[]
@@ -246,7 +246,7 @@ async function useFolder(folder: string, rules: Rules): Promise<UsableFolder | L
 type Entries = {
   /** Programs that are links, with their targets. */
   links: { name: string; real: string }[]
-  others: Covered[]
+  others: HiddenPlace[]
 }
 
 /** null: there are too many entries, or too many that are not programs. */

@@ -1,9 +1,6 @@
 import { dirname } from 'node:path'
-import type { BubblewrapSetup, ShownPrograms } from './sandbox-types.ts'
+import type { BubblewrapSetup, HiddenPlace, ShownPrograms } from './sandbox-types.ts'
 import { isInside } from '../protected-places/protected-places.ts'
-
-/** Covered by an empty folder or file. */
-export type HiddenPlace = { path: string; kind: 'file' | 'folder' }
 
 export type BubblewrapPlan = {
   setup: Pick<BubblewrapSetup, 'disablesUserNamespaces' | 'root'>

@@ -38,19 +38,16 @@ export function programFolders(platform: NodeJS.Platform = process.platform, env
 
 /** The whole environment of a command. Only the language and the time zone are inherited. */
 function environmentFor(options: SandboxOptions, home: string, temporary: string): Record<string, string> {
-  const inherited = Object.fromEntries(
-    ['TZ', 'LANG', 'LC_ALL', ...(process.platform === 'win32' ? ['SystemRoot', 'SystemDrive', 'PATHEXT', 'ComSpec', 'ProgramFiles'] : [])]
-      .map((name) => [name, process.env[name]] as const)
-      .filter((entry): entry is readonly [string, string] => entry[1] !== undefined),
-  )
+  const isWindows = process.platform === 'win32'
+  const inherited = ['TZ', 'LANG', 'LC_ALL', ...(isWindows ? ['SystemRoot', 'SystemDrive', 'PATHEXT', 'ComSpec', 'ProgramFiles'] : [])]
   return {
     LANG: 'C.UTF-8',
-    ...inherited,
+    ...Object.fromEntries(inherited.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))),
     ...options.programs?.env,
     PATH: (options.programs?.path ?? programFolders()).join(delimiter),
     HOME: home,
     TMPDIR: temporary,
-    ...(process.platform === 'win32' ? { TEMP: temporary, TMP: temporary, USERPROFILE: home } : {}),
+    ...(isWindows ? { TEMP: temporary, TMP: temporary, USERPROFILE: home } : {}),
     USER: 'agent',
     LOGNAME: 'agent',
     TERM: 'dumb',

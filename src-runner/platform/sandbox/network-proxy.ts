@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { rm } from 'node:fs/promises'
 import { connect, isIP, type Socket } from 'node:net'
@@ -24,9 +25,7 @@ const CONNECT_TIMEOUT_MS = 15_000
 /** Mail: a command could only send there. */
 const CLOSED_PORTS = new Set([25, 465, 587])
 /** RFC 9110, section 7.6.1. */
-const HOP_HEADERS = [
-  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'upgrade'],
-]
+const HOP_HEADERS = /^(connection|keep-alive|proxy-(authenticate|authorization|connection)|te|trailer|upgrade)$/
 
 class Closed extends Error {
   override readonly name = 'Closed'
@@ -43,7 +42,9 @@ export async function openNetworkProxy({ mayReach = isOutside }: NetworkProxyOpt
     socket.once('close', () => open.delete(socket))
   })
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => void tunnel(request, socket, head, mayReach))
-  await new Promise<void>((resolve, reject) => void server.once('error', reject).listen(socketPath, resolve))
+  await once(server.listen(socketPath), 'listening')
+  // Without a listener, a failed accept would end the process.
+  server.on('error', () => {})
   return {
     socketPath,
     async close() {
@@ -81,26 +82,26 @@ async function forward(request: IncomingMessage, response: ServerResponse, mayRe
     if (url?.protocol !== 'http:') throw new Closed('This proxy takes http addresses and CONNECT.')
     const far = await reach(url.hostname.replace(/^\[|\]$/g, ''), Number(url.port || 80), mayReach)
     if (response.destroyed) return void far.destroy()
-    const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOP_HEADERS.includes(name)))
+    const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOP_HEADERS.test(name)))
     const onward = http.request({
       method: request.method,
       path: url.pathname + url.search,
       headers: { ...headers, host: url.host },
       createConnection: () => far,
     })
-    onward.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
-      answer.pipe(response)
+    onward.on('response', (received) => {
+      response.writeHead(received.statusCode ?? 502, received.rawHeaders)
+      received.pipe(response)
     })
-    onward.on('error', (thrown) => answerRefusal(response, thrown))
+    onward.on('error', (thrown) => sendRefusal(response, thrown))
     response.on('close', () => far.destroy())
     request.pipe(onward)
   } catch (thrown) {
-    answerRefusal(response, thrown)
+    sendRefusal(response, thrown)
   }
 }
 
-function answerRefusal(response: ServerResponse, thrown: unknown): void {
+function sendRefusal(response: ServerResponse, thrown: unknown): void {
   if (response.headersSent) return void response.destroy()
   const { status, text } = refusal(thrown)
   response.writeHead(Number.parseInt(status, 10), { 'content-type': 'text/plain', connection: 'close' }).end(`${text}\n`)
@@ -129,20 +130,15 @@ async function reach(host: string, port: number, mayReach: (address: string) => 
   throw failure
 }
 
-function connectTo(host: string, port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, timeout: CONNECT_TIMEOUT_MS })
-    socket.once('timeout', () => socket.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })))
-    socket.once('error', reject)
-    socket.once('connect', () => {
-      socket
-        .setTimeout(0)
-        .removeAllListeners('timeout')
-        .off('error', reject)
-        .on('error', () => {})
-      resolve(socket)
-    })
-  })
+async function connectTo(host: string, port: number): Promise<Socket> {
+  const socket = connect({ host, port }).on('error', () => {})
+  const timer = setTimeout(() => socket.destroy(Object.assign(new Error('no response'), { code: 'ETIMEDOUT' })), CONNECT_TIMEOUT_MS)
+  try {
+    await once(socket, 'connect')
+    return socket
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** When one side closes, so does the other. */

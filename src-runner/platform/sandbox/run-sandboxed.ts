@@ -42,7 +42,7 @@ const SPARE_DISK_BYTES = 256 * MB
 /** Of bubblewrap's own errors. */
 const MAX_COMPLAINT_BYTES = 16_384
 
-/** Runs a command in the sandbox, or without one if there is none. It has no input. When it ends, all processes that it started end too. */
+/** Runs a command in the sandbox, or without one if there is none. It has no input. When it ends, so do all processes that it started. */
 export function runSandboxed(options: SandboxOptions): SandboxedProcess {
   const stopped = new AbortController()
   const signal = options.signal === undefined ? stopped.signal : AbortSignal.any([options.signal, stopped.signal])
@@ -91,23 +91,20 @@ type Started = {
   status: Readable | null
 }
 
-function start(launch: Launch, pipe: OutputPipe | null): Started {
+function start(launch: Launch, output: OutputPipe | null): Started {
+  let child: ChildProcess
   try {
-    return spawnWith(launch, pipe)
+    child = spawn(launch.file, launch.args, {
+      cwd: launch.cwd,
+      env: launch.env,
+      stdio: ['ignore', output?.writer ?? 'pipe', 'pipe', ...launch.descriptors.map(() => 'pipe' as const)],
+      // In a process group of its own, so that one signal reaches all of it.
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    })
   } finally {
-    pipe?.closeWriter()
+    output?.closeWriter()
   }
-}
-
-function spawnWith(launch: Launch, output: OutputPipe | null): Started {
-  const child = spawn(launch.file, launch.args, {
-    cwd: launch.cwd,
-    env: launch.env,
-    stdio: ['ignore', output?.writer ?? 'pipe', 'pipe', ...launch.descriptors.map(() => 'pipe' as const)],
-    // In a process group of its own, so that one signal reaches all of it.
-    detached: process.platform !== 'win32',
-    windowsHide: true,
-  })
   let status: Readable | null = null
   launch.descriptors.forEach((content, index) => {
     const pipe = child.stdio[index + 3] as (Readable & Writable) | null | undefined

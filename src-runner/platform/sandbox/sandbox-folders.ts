@@ -3,8 +3,7 @@ import { findProtected, identityOf, type FoundPlace, type FoundPlaces } from '..
 import { withPlainFolder } from '../protected-places/plain-folder.ts'
 import { isInside, placeAroundPrograms, secretPlaceOf, secretsOfHome } from '../protected-places/protected-places.ts'
 import { setAsideWhatAppeared, type SetAside } from '../protected-places/set-aside.ts'
-import { SandboxFailed } from './sandbox-types.ts'
-import type { HiddenPlace } from './bubblewrap-args.ts'
+import { SandboxFailed, type HiddenPlace } from './sandbox-types.ts'
 
 /** Nothing in these can be opened to a sandbox. */
 const SYSTEM_FOLDERS = '/bin /boot /dev /etc /lib /lib32 /lib64 /libx32 /proc /run/user /sbin /sys /usr'.split(' ')

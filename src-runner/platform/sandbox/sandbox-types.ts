@@ -44,6 +44,9 @@ export type RootEntry = { path: string; linkTo: string | null }
 
 export type SeatbeltSetup = { kind: 'seatbelt'; sandboxExec: string; sh: string }
 
+/** Covered by an empty folder or file. */
+export type HiddenPlace = { path: string; kind: 'file' | 'folder' }
+
 /** The person's programs, shown read-only. */
 export type ShownPrograms = {
   /** All folders of PATH, including the system's. */
@@ -51,7 +54,7 @@ export type ShownPrograms = {
   /** Real paths of files and folders, none inside another. No agent can write to them. */
   shown: readonly string[]
   /** Hidden places inside `shown`. */
-  covered: readonly { path: string; kind: 'file' | 'folder' }[]
+  covered: readonly HiddenPlace[]
   /** Other names of places, such as a home that is a link. Links in programs use them. */
   links: readonly { path: string; to: string }[]
   env: Readonly<Record<string, string>>
