@@ -35,6 +35,6 @@ describe('disposables', () => {
     await disposables.run({ graceMs: 0 })
     await disposables.run({ graceMs: 0 })
     expect(said).toEqual(['other', 'file'])
-    expect(logged).toEqual(['something did not end in order: stuck', 'something did not end in order: lost'])
+    expect(logged).toEqual(['a part did not stop in order: stuck', 'a part did not stop in order: lost'])
   })
 })

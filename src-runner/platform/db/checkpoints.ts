@@ -47,23 +47,23 @@ export function createCheckpoints({
   let isThreadGone = false
   let isBusy = false
   let isEmptying = false
+  /** When the thread began to copy. */
+  let copiedFrames = 0
 
   /** Never throws, because the commit before it has succeeded. */
   function look(): void {
     if (isBusy || isThreadGone || !connection.open) return
     try {
-      const { waiting } = readFrames(connection)
-      if (isEmptying && waiting <= FEW_FRAMES) copyRest()
-      else if (isEmptying || waiting >= ENOUGH_FRAMES) startCopy()
+      const { all, waiting } = readFrames(connection)
+      if (isEmptying && waiting <= FEW_FRAMES) return copyRest()
+      if (!isEmptying && waiting < ENOUGH_FRAMES) return
+      copiedFrames = all - waiting
+      thread ??= startThread()
+      isBusy = true
+      thread.postMessage(null)
     } catch (error) {
       giveUp(error)
     }
-  }
-
-  function startCopy(): void {
-    thread ??= startThread()
-    isBusy = true
-    thread.postMessage(null)
   }
 
   function startThread(): Worker {
@@ -78,20 +78,18 @@ export function createCheckpoints({
   function onAnswer({ problem }: CheckpointAnswer): void {
     isBusy = false
     if (!connection.open) return
-    if (problem === null) {
-      log.debug({ file }, 'the write-ahead log was copied outside the event loop')
-      finishCopy()
-    } else {
+    if (problem !== null) {
       // Most likely a full disk. The pages are safe in the log, and a later look tries again.
-      log.warn({ file }, `the write-ahead log could not be copied into the file: ${problem}`)
+      isEmptying = false
+      return log.warn({ file }, `the write-ahead log could not be copied into the file: ${problem}`)
     }
-    isEmptying = false
-  }
-
-  function finishCopy(): void {
+    log.debug({ file }, 'the write-ahead log was copied outside the event loop')
     try {
       const { all, waiting } = readFrames(connection)
       if (waiting <= FEW_FRAMES && (isEmptying || all >= LONG_FRAMES)) copyRest()
+      else if (all - waiting !== copiedFrames) look()
+      // Another reader of the file prevents it for now.
+      else isEmptying = false
     } catch (error) {
       giveUp(error)
     }

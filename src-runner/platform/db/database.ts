@@ -2,7 +2,6 @@ import { accessSync, closeSync, constants, existsSync, lstatSync, mkdirSync, ope
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import type { DatabaseTrouble } from '../../contract/database.ts'
-import type { StoredEvent } from '../../contract/events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { createIds, type Ids } from '../../lib/ids.ts'
@@ -180,9 +179,10 @@ function createFile({ file, clock, ids }: Opening): void {
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
     throw damaged(`${file} is a link to something that does not exist. Is the disk that it leads to connected?`)
   if (isMarkedUsed(file))
-    throw damaged(`The database ${file} is missing. Restore it, for example from a backup. To start with no data, delete ${usedMarkOf(file)}.`)
-  if (sizeOf(`${file}-wal`) > 0)
-    throw damaged(`${file} is missing, but the log of its last changes (${file}-wal) is still there.`)
+    throw damaged(
+      `The database ${file} is missing. Restore it, for example from a backup. To start with no data, delete ${usedMarkOf(file)}.`,
+    )
+  if (sizeOf(`${file}-wal`) > 0) throw damaged(`${file} is missing, but the log of its last changes (${file}-wal) is still there.`)
   const draft = `${file}.new`
   for (const rest of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(rest, { force: true })
   try {

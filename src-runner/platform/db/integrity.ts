@@ -27,7 +27,9 @@ export async function checkWholeFile(file: string, rest: (tookMs: number) => Pro
   })
   for (const name of tables) {
     const startedAt = performance.now()
-    found.push(...damageIn(file, (connection) => damageOf(connection, `integrity_check("${name}")`)).map((message) => `${name}: ${message}`))
+    found.push(
+      ...damageIn(file, (connection) => damageOf(connection, `integrity_check("${name}")`)).map((message) => `${name}: ${message}`),
+    )
     if (found.length >= MAX_MESSAGES) break
     await rest(performance.now() - startedAt)
   }

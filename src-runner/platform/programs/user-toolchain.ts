@@ -227,9 +227,7 @@ async function useFolder(folder: string, rules: Rules): Promise<UsableFolder | L
   const own = ownRoot === null ? homebrewParts(`${folder}/`, home) : [ownRoot]
   const companion = COMPANIONS.find((one) => join(home, one.folder) === folder)
   const tainted = entries.links.filter(({ real }) => overlaps(rules.writable, real)).map(({ name }) => name)
-  const linked = entries.links.filter(
-    ({ name, real }) => !tainted.includes(name) && isInHome(real, rules) && !isIn([folder, ...own], real),
-  )
+  const linked = entries.links.filter(({ name, real }) => !tainted.includes(name) && isInHome(real, rules) && !isIn([folder, ...own], real))
   const roots = new Set([...own, ...linked.map(({ real }) => rootOf(real, home) ?? real)])
   for (const need of companion?.needs ?? []) roots.add(join(home, need))
   await addInterpreters(roots, home)

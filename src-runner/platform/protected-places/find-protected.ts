@@ -75,7 +75,11 @@ async function searchIn(folder: string, { found, folders, dependencies, isInDepe
   if (entries.some(({ name }) => foldName(name) === 'head') && (await isRepository(folder))) more = await lookIntoRepository(folder, found)
   for (const entry of entries) {
     const path = join(folder, entry.name)
-    const is = isInDependencies ? (RUNS_IN_DEPENDENCIES.has(foldName(entry.name)) ? 'code' : null) : protectedAs(path, entry.name, found.folder)
+    const is = isInDependencies
+      ? RUNS_IN_DEPENDENCIES.has(foldName(entry.name))
+        ? 'code'
+        : null
+      : protectedAs(path, entry.name, found.folder)
     if (is === 'code' && foldName(entry.name) === '.git') await noteElsewhere(await namedByWorkTree(folder), found)
     if (is === 'code' && foldName(entry.name) === '.git' && entry.isDirectory()) await lookIntoRepository(path, found)
     else if (is !== null) await note(path, is, found)

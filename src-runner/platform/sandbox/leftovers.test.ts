@@ -52,10 +52,11 @@ describe.skipIf(process.platform !== 'linux')('a sweep', { timeout: 60_000 }, ()
 
   it('treats a zombie as dead', async () => {
     const folder = await temporary()
-    const parent = spawn('/bin/sh', ['-c', '/bin/true & echo $!; exec /bin/sleep 300'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    // The child ends when its parent is a program that never waits for it.
+    const parent = spawn('/bin/sh', ['-c', '/bin/sleep 0.2 & echo $!; exec /bin/sleep 300'], { stdio: ['ignore', 'pipe', 'ignore'] })
     onTestFinished(() => void parent.kill('SIGKILL'))
-    const [said] = (await once(parent.stdout, 'data')) as [Buffer]
-    const pid = Number(said.toString())
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer]
+    const pid = Number(line.toString())
     let stat = ''
     while (!/\) Z /.test(stat)) stat = await readFile(`/proc/${pid}/stat`, 'latin1')
     await mkdir(folder.at(`deckhand-output-${pid}.${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]!}-abc`))

@@ -31,7 +31,9 @@ export async function identifyFolder(path: string): Promise<FolderIdentity> {
     return await withPlainFolder(path, async (real) => ({ path, identity: identityOf(await stat(real, { bigint: true })) }))
   } catch (thrown) {
     const isMissing = (thrown as NodeJS.ErrnoException).code === 'ENOENT'
-    throw new SandboxFailed(isMissing ? `The folder ${path} does not exist.` : `${path} is not a plain folder, or a part of its path is a link.`)
+    throw new SandboxFailed(
+      isMissing ? `The folder ${path} does not exist.` : `${path} is not a plain folder, or a part of its path is a link.`,
+    )
   }
 }
 
