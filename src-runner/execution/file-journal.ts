@@ -16,7 +16,7 @@ import {
 import type { Claim } from '../domain/jobs/claim.ts'
 import type { JobStore } from '../domain/jobs/job-store.ts'
 import { isSameFile, removeDraft } from '../agent/files/change-file.ts'
-import { openSpot, type FileSpot } from '../agent/files/file-location.ts'
+import { withSpot } from '../agent/files/file-spot.ts'
 import { findFile, type FileState } from '../agent/files/file-state.ts'
 import { PathRefused, type Place } from '../agent/files/folder-paths.ts'
 import { draftNameFor, type EarlierRun, type FileJournal, type IntendedChange } from '../agent/tools/file-journal.ts'
@@ -104,7 +104,7 @@ async function outcomeOfMove(
   if (here === null) return 'void'
   // One file under both names is half a move. Moving again finishes it.
   const stats = await Promise.all(
-    [from, change.at].map((path) => withSpot(placeOf(path, closedFolders), {}, (spot) => spot.look()).catch(() => null)),
+    [from, change.at].map((path) => withSpot(placeOf(path, closedFolders), {}, (spot) => spot.stat()).catch(() => null)),
   )
   return stats[0] !== null && isSameFile(stats[0]!, stats[1]!) ? 'void' : 'unclear'
 }
@@ -136,15 +136,6 @@ export function placeOf({ folder, parts, shown }: ChangedPath, closedFolders: re
   return { folder: { name, path: folder, closed: closedFolders }, parts: [...parts] }
 }
 
-export async function withSpot<T>(place: Place, options: { makeFolders?: boolean }, use: (spot: FileSpot) => Promise<T>): Promise<T> {
-  const spot = await openSpot(place, options)
-  try {
-    return await use(spot)
-  } finally {
-    await spot.close()
-  }
-}
-
 /** null: nothing is there. `other`: not a plain file, or not accessible. */
 async function lookAt(path: ChangedPath, closedFolders: readonly string[]): Promise<FileState | null | 'other'> {
   try {
@@ -159,7 +150,7 @@ async function lookAt(path: ChangedPath, closedFolders: readonly string[]): Prom
 export async function isThere(path: ChangedPath, wanted: FileState | null, closedFolders: readonly string[]): Promise<boolean> {
   try {
     return await withSpot(placeOf(path, closedFolders), {}, async (spot) => {
-      const stats = await spot.look()
+      const stats = await spot.stat()
       if (stats === null || wanted === null) return stats === null && wanted === null
       if (!stats.isFile() || Number(stats.size) !== wanted.size) return false
       return (await findFile(spot))?.state.mark === wanted.mark

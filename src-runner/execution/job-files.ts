@@ -13,11 +13,12 @@ import { diffTexts } from '../domain/files/unified-diff.ts'
 import { findTrail, trailOfCall, trailsOf, type PathTrail, type WrittenTrail } from '../domain/files/written-files.ts'
 import type { JobStore } from '../domain/jobs/job-store.ts'
 import { moveFile, putFile, removeFile } from '../agent/files/change-file.ts'
+import { withSpot } from '../agent/files/file-spot.ts'
 import { findFile } from '../agent/files/file-state.ts'
 import { PathRefused } from '../agent/files/folder-paths.ts'
 import { sniff, SNIFF_BYTES } from '../agent/files/text-of-file.ts'
 import { draftNameFor } from '../agent/tools/file-journal.ts'
-import { isThere, placeOf, resolveStartedChange, resolveStartedChanges, withSpot } from './file-journal.ts'
+import { isThere, placeOf, resolveStartedChange, resolveStartedChanges } from './file-journal.ts'
 
 /** What jobs did to files, to view and undo. All throw AppError job_not_found. */
 export type JobFiles = {

@@ -1,5 +1,5 @@
 import { findFile } from '../../agent/files/file-state.ts'
-import { openSpot } from '../../agent/files/file-location.ts'
+import { openSpot } from '../../agent/files/file-spot.ts'
 import { nameFolders, parsePath, PathRefused, showPlace, type NamedFolder } from '../../agent/files/folder-paths.ts'
 import { openFileInside } from '../../agent/files/open-inside.ts'
 import { putFile } from '../../agent/files/change-file.ts'
@@ -67,7 +67,7 @@ async function putInto(folder: NamedFolder, name: string, bytes: Uint8Array): Pr
     const place = { folder, parts: [FOLDER, copy === 1 ? name : numbered(name, copy)] }
     const spot = await openSpot(place, { makeFolders: true })
     try {
-      const there = await spot.look()
+      const there = await spot.stat()
       if (there === null) {
         await putFile(spot, bytes, { expected: null, mode: null, draft: `.deckhand-received-${process.pid}.tmp` })
         return showPlace(spot.place)

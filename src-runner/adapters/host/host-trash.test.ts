@@ -5,7 +5,7 @@ import type { FromRunner, ToRunner } from '../../contract/port.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
 import { scratchFolder } from '../../testing/scratch-folder.ts'
 import { findFile } from '../../agent/files/file-state.ts'
-import { openSpot } from '../../agent/files/file-location.ts'
+import { openSpot } from '../../agent/files/file-spot.ts'
 import { nameFolders, parsePath } from '../../agent/files/folder-paths.ts'
 import { createHostTrash } from './host-trash.ts'
 

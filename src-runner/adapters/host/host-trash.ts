@@ -32,7 +32,7 @@ export function createHostTrash({ send, clock }: { send(message: Ask): void; clo
         () => new PathRefused(`The system did not say whether it moved '${shown}' to the trash. Look whether it is still there.`),
       )
       if (!ok) throw new PathRefused(`'${shown}' was not moved to the trash: ${message ?? 'the system did not say why'}`)
-      if (isSameFile(await spot.look(), expected))
+      if (isSameFile(await spot.stat(), expected))
         throw new PathRefused(`The system says that '${shown}' is in the trash, but it is still there.`)
       await spot.sync()
       return true

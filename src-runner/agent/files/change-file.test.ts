@@ -14,9 +14,9 @@ import { moveFile as moveTool } from '../tools/move-file/move-file.ts'
 import { writeFile } from '../tools/write-file/write-file.ts'
 import { moveFile, putFile, removeFile } from './change-file.ts'
 import { findFile } from './file-state.ts'
-import { findRealPath, openSpot } from './file-location.ts'
+import { findRealPath, openSpot } from './file-spot.ts'
 import { nameFolders, parsePath, PathRefused } from './folder-paths.ts'
-import type { Guard } from './open-inside.ts'
+import type { Guard } from './held-path.ts'
 
 const guards: Guard[] = process.platform === 'linux' ? ['descriptor', 'real_path'] : ['real_path']
 const DRAFT = '.draft.tmp'
@@ -260,7 +260,7 @@ describe('a call that was judged', () => {
     await rig.write('store/refs/main', '')
     await rig.write('store/objects/a', '')
     const args = { path: 'Docs/store/config', content: 'x' }
-    const judged = { tool: 'write_file', effect: 'idempotent' as const, ...(await rig.facts(writeFile, args)) }
+    const judged = await rig.facts(writeFile, args)
     expect(judged.runsLater).toBeUndefined()
     await rig.write('store/HEAD', 'ref: refs/heads/main\n')
     const signal = new AbortController().signal

@@ -1,9 +1,9 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { access, type FileHandle, link, open, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { modeOf, refusalToChange, requireFile, type FileSpot } from './file-location.ts'
+import { modeOf, requireFile, type FileSpot } from './file-spot.ts'
 import { PathRefused, showPlace, type Place } from './folder-paths.ts'
-import { codeOf } from './open-inside.ts'
+import { codeOf, refusalOf } from './held-path.ts'
 
 // The three ways to change a file. Each is atomic: a reader, also after a power cut, finds the old state or the new one.
 // Each compares what is there with what was looked at before, and refuses if it differs. All throw PathRefused.
@@ -43,7 +43,7 @@ export function moveFile(source: FileSpot, target: FileSpot, { expected, draft }
   return explained(target.place, async () => {
     requireFile(source.place, expected)
     await requireSame(source, expected)
-    const there = await target.look()
+    const there = await target.stat()
     if (there === null) await moveToFree(source, target, expected, draft)
     else if (!isSameFile(there, expected)) throw isTaken(target.place)
     // One file under two names: half a move, or two spellings of one name.
@@ -70,7 +70,7 @@ export async function removeDraft(spot: FileSpot, draft: string): Promise<void> 
 
 /** Throws if the file has changed meanwhile, so that nobody's work is lost. */
 export async function requireSame(spot: FileSpot, expected: BigIntStats | null): Promise<void> {
-  if (!isSameFile(await spot.look(), expected)) throw wasChanged(spot.place)
+  if (!isSameFile(await spot.stat(), expected)) throw wasChanged(spot.place)
 }
 
 /** Does not compare ctime and the number of names, which a link changes. */
@@ -173,7 +173,7 @@ async function explained(place: Place, change: () => Promise<void>): Promise<voi
   try {
     await change()
   } catch (thrown) {
-    throw thrown instanceof PathRefused ? thrown : refusalToChange(place, thrown)
+    throw refusalOf(place, thrown, 'changed')
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
-import type { FileSpot } from './file-location.ts'
+import type { FileSpot } from './file-spot.ts'
 import { readHead, sniff, SNIFF_BYTES } from './text-of-file.ts'
 
 /** Larger files are neither kept nor compared by content. */

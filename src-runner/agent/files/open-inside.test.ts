@@ -8,7 +8,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { callTool, scratchFolder } from '../../testing/scratch-folder.ts'
 import { ALL_TOOLS } from '../tools/all-tools.ts'
 import { nameFolders, parsePath, PathRefused } from './folder-paths.ts'
-import { openFileInside, openInside, type Guard } from './open-inside.ts'
+import type { Guard } from './held-path.ts'
+import { openFileInside, openInside } from './open-inside.ts'
 
 const guards: Guard[] = process.platform === 'linux' ? ['descriptor', 'real_path'] : ['real_path']
 const CANARY = 'CANARY-7f3a91'

@@ -1,5 +1,5 @@
-import type { EntryKind, OpenedFolder } from './open-inside.ts'
-import { kindOf } from './open-inside.ts'
+import { kindOf, type EntryKind } from './held-path.ts'
+import type { OpenedFolder } from './open-inside.ts'
 
 export type FolderContents = {
   /** The first entries by name. */

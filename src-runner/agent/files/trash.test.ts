@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createHandClock } from '../../testing/hand-clock.ts'
 import { scratchFolder } from '../../testing/scratch-folder.ts'
 import { findFile } from './file-state.ts'
-import { openSpot } from './file-location.ts'
+import { openSpot } from './file-spot.ts'
 import { nameFolders, parsePath } from './folder-paths.ts'
 import { createFreedesktopTrash } from './trash.ts'
 

@@ -3,8 +3,8 @@ import { lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
 import { requireSame } from './change-file.ts'
-import type { FileSpot } from './file-location.ts'
-import { codeOf } from './open-inside.ts'
+import type { FileSpot } from './file-spot.ts'
+import { codeOf } from './held-path.ts'
 
 /** A place from which the person can restore deleted files without Deckhand. */
 export type Trash = {

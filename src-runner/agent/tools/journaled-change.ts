@@ -1,8 +1,10 @@
+import { bytesText } from '../../../resources/locales/numbers.ts'
+import type { Message } from '../../contract/messages.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isCodePlace } from '../../platform/protected-places/protected-places.ts'
-import { findRealPath, openSpot, type FileSpot } from '../files/file-location.ts'
+import { findRealPath, withSpot, type FileSpot } from '../files/file-spot.ts'
 import { findFile, KEPT_BYTES, type FileState, type FoundFile } from '../files/file-state.ts'
 import { PathRefused, showPlace } from '../files/folder-paths.ts'
 import { draftNameFor, type EarlierRun, type FileJournal, type IntendedChange, type JournalPath } from './file-journal.ts'
@@ -29,24 +31,9 @@ function journalOf({ journal }: ToolContext): FileJournal {
   return journal
 }
 
-/** Throws PathRefused. */
-export async function withFile<T>(
-  context: ToolContext,
-  path: string,
-  options: { makeFolders?: boolean },
-  use: (spot: FileSpot) => Promise<T>,
-): Promise<T> {
-  const spot = await openSpot(placeFor(path, context), options)
-  try {
-    return await use(spot)
-  } finally {
-    await spot.close()
-  }
-}
-
 /** Throws PathRefused, also if nothing is there. */
 export function withFoundFile<T>(context: ToolContext, path: string, use: (spot: FileSpot, found: FoundFile) => Promise<T>): Promise<T> {
-  return withFile(context, path, {}, async (spot) => {
+  return withSpot(placeFor(path, context), {}, async (spot) => {
     const found = await findFile(spot)
     if (found === null) throw new PathRefused(`There is no file '${showPlace(spot.place)}'.`)
     return use(spot, found)
@@ -60,7 +47,7 @@ export async function lookAtTarget(
   makeFolders = false,
 ): Promise<{ shown: string; realPath: string; runsLater: boolean; found: FoundFile | null; foreign: boolean }> {
   try {
-    return await withFile(context, path, {}, async (spot) => {
+    return await withSpot(placeFor(path, context), {}, async (spot) => {
       const found = await findFile(spot)
       const foreign = found !== null && isForeign(context, spot, found.state)
       return { shown: showPlace(spot.place), realPath: spot.realPath, runsLater: await runsLater(spot), found, foreign }
@@ -115,7 +102,7 @@ export function journalPathOf({ place, realPath }: FileSpot): JournalPath {
   return { folder: place.folder.path, parts: place.parts, shown: showPlace(place), realPath }
 }
 
-type TouchedFiles = Pick<ToolFacts, 'subject' | 'paths' | 'summary' | 'effectOn'> & Partial<ToolFacts>
+type TouchedFiles = Pick<ToolFacts, 'subject' | 'paths'> & { effectOn: Message } & Partial<ToolFacts>
 
 /**
  * The facts of a call. A call that an earlier attempt made does nothing more. Throws PathRefused if the call cannot work,
@@ -127,8 +114,7 @@ export async function factsFor({ journal, callId }: ToolContext, describe: () =>
     const { runsLater: later = false, ...touched } = await describe()
     return { ...NO_EFFECTS, ...touched, ...(later ? { runsCode: true, runsLater: true } : {}) }
   }
-  const summary = `Nothing more: ${earlier.shown} was changed before the app stopped`
-  return { ...NO_EFFECTS, subject: earlier.shown, summary, effectOn: createMessage('effect_done_before', { path: earlier.shown }) }
+  return { ...NO_EFFECTS, subject: earlier.shown, effectOn: createMessage('effect_done_before', { path: earlier.shown }) }
 }
 
 /** What is at this place, for the approval to be bound to. */
@@ -159,14 +145,6 @@ export function cannotBeUndone({ size }: Pick<FileState, 'size'>): boolean {
   return size > KEPT_BYTES
 }
 
-/** The end of a summary, if undo will not be possible. */
-export function undoWarning({ size }: FileState): string {
-  return cannotBeUndone({ size }) ? `. It is too large (${sizeWords(size)}) to be kept, so this cannot be undone` : ''
-}
-
 export function sizeWords(bytes: number): string {
-  if (bytes < 1024) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`
-  const [amount, unit] =
-    bytes < 1024 ** 2 ? [bytes / 1024, 'KB'] : bytes < 1024 ** 3 ? [bytes / 1024 ** 2, 'MB'] : [bytes / 1024 ** 3, 'GB']
-  return `${amount < 10 ? Math.round(amount * 10) / 10 : Math.round(amount)} ${unit}`
+  return bytesText(bytes, 'en')
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PATH_HELP, PathRefused, showPlace, type Place } from '../../files/folder-paths.ts'
-import { openInside, type EntryKind, type OpenedFolder } from '../../files/open-inside.ts'
+import type { EntryKind } from '../../files/held-path.ts'
+import { openInside, type OpenedFolder } from '../../files/open-inside.ts'
 import { isSkippedFolder, readFolder } from '../../files/read-folder.ts'
 import { placesFor, readingFacts } from '../reading.ts'
 import { defineTool, MAX_TOOL_OUTPUT_CHARS } from '../tool.ts'
@@ -145,7 +146,7 @@ async function addRows(
 ): Promise<void> {
   for (let i = 0; i < entries.length && budget.rows > 0 && budget.chars > 0; i += LOOKS_AT_ONCE) {
     const some = entries.slice(i, i + Math.min(LOOKS_AT_ONCE, budget.rows))
-    const looks = await Promise.all(some.map(({ name }) => folder.look(name)))
+    const looks = await Promise.all(some.map(({ name }) => folder.stat(name)))
     for (const [n, { name, kind: listedKind }] of some.entries()) {
       const look = looks[n]
       const kind = look?.kind ?? listedKind

@@ -1,6 +1,7 @@
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import { moveFile as moveInside } from '../../files/change-file.ts'
+import { withSpot } from '../../files/file-spot.ts'
 import { findFile } from '../../files/file-state.ts'
 import { PATH_HELP, PathRefused, showPlace } from '../../files/folder-paths.ts'
 import {
@@ -15,10 +16,9 @@ import {
   MAKE_FOLDERS_HELP,
   requireAsJudged,
   runsLater,
-  sizeWords,
-  withFile,
   withFoundFile,
 } from '../journaled-change.ts'
+import { placeFor } from '../reading.ts'
 import { defineTool } from '../tool.ts'
 
 const Args = z.object({
@@ -47,7 +47,6 @@ export const moveFile = defineTool({
           // Moving away a person's file takes it from its place, as an overwrite does.
           overwrites: isForeign(context, spot, state),
           runsLater: target.runsLater || (await runsLater(spot)),
-          summary: `Move ${from} (${sizeWords(state.size)}) to ${to}`,
           effectOn: createMessage('effect_move', { path: from, bytes: state.size, to }),
         }
       }),
@@ -57,7 +56,7 @@ export const moveFile = defineTool({
     const earlier = await answerOfEarlierRun(context, ({ shownFrom, shown }) => wordsFor(shownFrom!, shown))
     if (earlier !== null) return earlier
     return withFoundFile(context, args.from, (source, found) =>
-      withFile(context, args.to, { makeFolders: args.makeFolders }, async (target) => {
+      withSpot(placeFor(args.to, context), { makeFolders: args.makeFolders }, async (target) => {
         const [from, to] = [showPlace(source.place), showPlace(target.place)]
         await requireAsJudged(context, source, found.state)
         await requireAsJudged(context, target, (await findFile(target))?.state ?? null)

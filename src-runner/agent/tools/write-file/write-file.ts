@@ -1,6 +1,7 @@
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import { putFile } from '../../files/change-file.ts'
+import { withSpot } from '../../files/file-spot.ts'
 import { findFile, stateOf, type FileState } from '../../files/file-state.ts'
 import { PATH_HELP, showPlace } from '../../files/folder-paths.ts'
 import {
@@ -14,9 +15,8 @@ import {
   MAKE_FOLDERS_HELP,
   requireAsJudged,
   sizeWords,
-  undoWarning,
-  withFile,
 } from '../journaled-change.ts'
+import { placeFor } from '../reading.ts'
 import { defineTool } from '../tool.ts'
 
 const MAX_WRITTEN_BYTES = 5 * 1024 * 1024
@@ -43,13 +43,9 @@ export const writeFile = defineTool({
       const there = [foundAt(context, realPath, found?.state ?? null)]
       const place = { subject: shown, paths: [realPath], overwrites: foreign, runsLater, found: there }
       const bytes = Buffer.byteLength(args.content)
-      const size = sizeWords(bytes)
-      if (found === null)
-        return { ...place, summary: `Create ${shown} (${size})`, effectOn: createMessage('effect_create', { path: shown, bytes }) }
-      const verb = foreign ? 'Overwrite' : 'Replace, which this agent wrote itself,'
+      if (found === null) return { ...place, effectOn: createMessage('effect_create', { path: shown, bytes }) }
       return {
         ...place,
-        summary: `${verb} ${shown} (${sizeWords(found.state.size)} → ${size})${undoWarning(found.state)}`,
         effectOn: createMessage('effect_replace', {
           path: shown,
           bytes: found.state.size,
@@ -74,7 +70,7 @@ export const writeFile = defineTool({
       }
     const earlier = await answerOfEarlierRun(context, ({ shown, before, after }) => wordsFor(shown, before, after!.size))
     if (earlier !== null) return earlier
-    return withFile(context, args.path, { makeFolders: args.makeFolders }, async (spot) => {
+    return withSpot(placeFor(args.path, context), { makeFolders: args.makeFolders }, async (spot) => {
       const shown = showPlace(spot.place)
       const found = await findFile(spot)
       await requireAsJudged(context, spot, found?.state ?? null)
