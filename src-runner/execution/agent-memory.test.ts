@@ -6,7 +6,7 @@ import { openRecordsRig, type RecordsRig } from '../testing/records-rig.ts'
 import { forget } from '../agent/tools/forget/forget.ts'
 import { recall } from '../agent/tools/recall/recall.ts'
 import { remember } from '../agent/tools/remember/remember.ts'
-import type { Tool, ToolContext } from '../agent/tools/tool.ts'
+import { factsOf, type Tool, type ToolContext } from '../agent/tools/tool.ts'
 import { createAgentMemory, takePromptMemories } from './agent-memory.ts'
 
 let rig: RecordsRig
@@ -33,7 +33,7 @@ function open(name: string) {
     memory,
     taint: () => void (untrusted = true),
     call: (tool: Tool, args: object, callId?: string) => tool.run(tool.args.parse(args), context(callId)),
-    facts: (tool: Tool, args: object) => tool.facts!(tool.args.parse(args), context()),
+    facts: (tool: Tool, args: object) => factsOf(tool, tool.args.parse(args), context()),
     prompt: () => takePromptMemories(deps, jobId, agentId),
     idOf: async (text: string) => (await memory.recall('look', { query: text, limit: 1 })).found[0]!.id,
   }
@@ -92,11 +92,11 @@ it('forgetting what somebody else wrote counts as deleting', async () => {
   expect(await ada.facts(forget, { id: await ada.idOf('Ada') })).toMatchObject({
     deletes: false,
     subject: 'shared',
-    summary: 'Forget, for all agents: by Ada',
+    summary: 'Forget for all agents: by Ada',
   })
   expect(await grace.facts(forget, { id: await ada.idOf('Ada') })).toMatchObject({ deletes: true })
   expect(await ada.facts(forget, { id: person.id })).toMatchObject({ deletes: true, subject: 'own', summary: 'Forget: by a person' })
-  expect(await grace.facts(forget, { id: person.id })).toMatchObject({ deletes: false, summary: 'Nothing: there is no such memory.' })
+  expect(await grace.facts(forget, { id: person.id })).toMatchObject({ deletes: false, summary: 'Nothing: there is no such memory' })
   expect(await ada.facts(remember, { text: 'y'.repeat(400), shared: true })).toMatchObject({
     subject: 'shared',
     summary: `Remember for all agents: ${'y'.repeat(200)}…`,

@@ -233,7 +233,7 @@ describe('what a person is told before it happens', () => {
     }
     const content = 'y'.repeat(3072)
     expect(await of(writeFile, { path: 'Docs/sub/../notes.md', content })).toEqual({
-      summary: 'Overwrite Docs/notes.md (2 KB → 3 KB)',
+      summary: 'Overwrite Docs/notes.md (2 kB → 3.1 kB)',
       subject: 'Docs/notes.md',
       paths: ['~/notes.md'],
       deletes: false,
@@ -247,14 +247,14 @@ describe('what a person is told before it happens', () => {
       overwrites: false,
     })
     expect(await of(moveFile, { from: 'Docs/notes.md', to: 'Docs/sub/n.md' })).toEqual({
-      summary: 'Move Docs/notes.md (2 KB) to Docs/sub/n.md',
+      summary: 'Move Docs/notes.md (2 kB) to Docs/sub/n.md',
       subject: 'Docs/notes.md -> Docs/sub/n.md',
       paths: ['~/notes.md', '~/sub/n.md'],
       deletes: false,
       overwrites: true,
     })
     expect(await of(deleteFile, { path: 'Docs/notes.md' })).toEqual({
-      summary: 'Delete Docs/notes.md (2 KB) for good',
+      summary: 'Delete Docs/notes.md permanently (2 kB)',
       subject: 'Docs/notes.md',
       paths: ['~/notes.md'],
       deletes: true,
@@ -268,9 +268,8 @@ describe('what a person is told before it happens', () => {
     const rig = openFileRig()
     await rig.write('disk.img', 'head')
     await truncate(join(rig.docs, 'disk.img'), 60 * 1024 * 1024)
-    const warning = 'It is too large (60 MB) to be kept, so this cannot be undone'
-    expect((await rig.facts(writeFile, { path: 'Docs/disk.img', content: '' })).summary).toContain(warning)
-    expect((await rig.facts(deleteFile, { path: 'Docs/disk.img' })).summary).toContain(warning)
+    expect((await rig.facts(writeFile, { path: 'Docs/disk.img', content: '' })).summary).toContain('too large to keep, so this cannot be undone')
+    expect((await rig.facts(deleteFile, { path: 'Docs/disk.img' })).summary).toContain('too large to keep, so this cannot be undone')
     expect((await rig.call(deleteFile, { path: 'Docs/disk.img' })).output).toContain('It was too large to be kept.')
     const [file] = await rig.files.list(rig.job.id)
     expect(file).toMatchObject({ change: 'deleted', sizeBefore: 60 * 1024 * 1024, undoable: false })

@@ -12,8 +12,7 @@ import type { JobStore } from '../domain/jobs/job-store.ts'
 import { createRuleSet } from '../domain/rules/rule-set.ts'
 import { listAllRules, withRealFolder } from '../domain/rules/rules.ts'
 import { readSettings } from '../domain/settings/settings.ts'
-import type { Tool } from '../agent/tools/tool.ts'
-import { factsOf } from './tool-policy.ts'
+import { factsOf, type Tool } from '../agent/tools/tool.ts'
 
 export type SimulateDeps = {
   db: Database

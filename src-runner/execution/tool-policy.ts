@@ -22,7 +22,7 @@ import { readSettings } from '../domain/settings/settings.ts'
 import type { PolicyQuestion, PolicyVerdict } from '../agent/loop/loop-types.ts'
 import { ASK_PERSON, AskPersonArgs } from '../agent/tools/ask-person/ask-person.ts'
 import { DELEGATE } from '../agent/tools/delegate/delegate.ts'
-import { addedTaintsOf, type Tool, type ToolContext } from '../agent/tools/tool.ts'
+import { addedTaintsOf, factsOf } from '../agent/tools/tool.ts'
 import type { Delegation } from './delegation.ts'
 import { guestOf } from './prompt.ts'
 
@@ -207,16 +207,6 @@ function changedDecision({ decidedBy, overruled }: Decision, change: CallChange)
     reason: { code: 'changed_since', change },
   }
   return { verdict: 'ask', decidedBy: entry, overruled: [decidedBy, ...overruled] }
-}
-
-/** A tool that changes something and states no facts is assumed to do everything. */
-export async function factsOf(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<CallFacts> {
-  const head = { tool: tool.name, effect: tool.effect }
-  if (tool.facts !== undefined) return { ...head, ...(await tool.facts(args, context)) }
-  const all = tool.effect !== 'read'
-  const subject = JSON.stringify(args)
-  const does = { leavesMachine: all, costsMoney: all, deletes: all, overwrites: all, runsCode: all }
-  return { ...head, subject, paths: [], summary: `${tool.name} ${subject}`.slice(0, 2_000), ...does }
 }
 
 /**

@@ -149,7 +149,7 @@ describe('an agent that changes files', () => {
     expect(approvals).toMatchObject([
       {
         callId: 'c4',
-        facts: { summary: 'Overwrite folder-1/notes.md (2 KB → 5 bytes)', overwrites: true, paths: [join(folder, 'notes.md')] },
+        facts: { summary: 'Overwrite folder-1/notes.md (2 kB → 5 bytes)', overwrites: true, paths: [join(folder, 'notes.md')] },
       },
     ])
     await runner.restart({ crash: true })

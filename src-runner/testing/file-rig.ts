@@ -9,7 +9,8 @@ import { createBlobs, type Blobs } from '../domain/files/blobs.ts'
 import type { Claim } from '../domain/jobs/claim.ts'
 import type { Trash } from '../agent/files/trash.ts'
 import type { FileJournal } from '../agent/tools/file-journal.ts'
-import type { Tool, ToolContext, ToolFacts, ToolOutput } from '../agent/tools/tool.ts'
+import { factsOf, type Tool, type ToolContext, type ToolOutput } from '../agent/tools/tool.ts'
+import type { CallFacts } from '../contract/rules.ts'
 import { createFileJournal, resolveStartedChanges } from '../execution/file-journal.ts'
 import { createJobFiles, type JobFiles } from '../execution/job-files.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from './records-rig.ts'
@@ -33,7 +34,7 @@ export type FileRig = {
     args: Record<string, unknown>,
     options?: { callId?: string; folders?: string[]; journal?: FileJournal },
   ): Promise<ToolOutput>
-  facts(tool: Tool, args: Record<string, unknown>, folders?: string[]): Promise<ToolFacts>
+  facts(tool: Tool, args: Record<string, unknown>, folders?: string[]): Promise<CallFacts>
   /** Another job of the same agent, or of another one, takes over. */
   nextJob(agent?: string): void
   endJob(): void
@@ -101,7 +102,7 @@ export function openFileRig(options: { trash?: Trash } = {}): FileRig {
         return { ok: false, output: (thrown as Error).message }
       }
     },
-    facts: async (tool, args, folders) => tool.facts!(tool.args.parse(args), contextFor('facts', folders)),
+    facts: async (tool, args, folders) => factsOf(tool, tool.args.parse(args), contextFor('facts', folders)),
     nextJob(agent = 'Ada') {
       agentId = agents.get(agent) ?? records.addAgent(agent).id
       agents.set(agent, agentId)

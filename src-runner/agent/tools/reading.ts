@@ -4,8 +4,6 @@ import { join } from 'node:path'
 import { nameFolders, parsePath, PathRefused, showPlace, type Place } from '../files/folder-paths.ts'
 import { NO_EFFECTS, type ToolContext, type ToolFacts } from './tool.ts'
 
-const VERBS = { read: 'Read', search: 'Search', list: 'List' }
-
 type Folders = Pick<ToolContext, 'folders' | 'closedFolders'>
 
 /** The place that a path names; without one, all of the agent's folders. Throws PathRefused. */
@@ -32,7 +30,6 @@ export async function readingFacts(path: string | undefined, does: 'read' | 'sea
   return {
     ...NO_EFFECTS,
     subject,
-    summary: `${VERBS[does]} ${subject}`,
     effectOn: createMessage(`effect_${does}`, { path: subject }),
     paths,
   }

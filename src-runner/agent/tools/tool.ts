@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import type { JobChannel, JobOutput, ToolEffect } from '../../contract/jobs.ts'
 import type { Memory } from '../../contract/memory.ts'
+import type { Message } from '../../contract/messages.ts'
 import type { Taint, CallFacts } from '../../contract/rules.ts'
+import { englishText } from '../../lib/messages.ts'
 import type { Trash } from '../files/trash.ts'
 import type { ToolDescription } from '../providers/model.ts'
 import type { FileJournal } from './file-journal.ts'
@@ -50,8 +52,8 @@ export type ScheduleCursor = {
   keep(state: string): Promise<boolean>
 }
 
-/** What the policy has to know of a call beyond the tool's name and effect. */
-export type ToolFacts = Omit<CallFacts, 'tool' | 'effect'>
+/** What the policy has to know of a call beyond the tool's name and effect. The summary follows from `effectOn`. */
+export type ToolFacts = Omit<CallFacts, 'tool' | 'effect' | 'summary' | 'effectOn'> & ({ effectOn: Message } | { summary: string })
 
 /** The facts of a call that touches nothing outside the job. */
 export const NO_EFFECTS = { paths: [], leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
@@ -91,6 +93,19 @@ export type Tool<Args extends z.ZodObject = z.ZodObject> = {
   preview?(args: z.output<Args>, context: ToolContext): Promise<FilePreview>
   /** May throw: the model reads the message. */
   run(args: z.output<Args>, context: ToolContext): Promise<ToolOutput>
+}
+
+/** A tool that changes something and states no facts is assumed to do everything. */
+export async function factsOf(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<CallFacts> {
+  const head = { tool: tool.name, effect: tool.effect }
+  if (tool.facts !== undefined) {
+    const facts = await tool.facts(args, context)
+    return { ...head, ...facts, summary: 'summary' in facts ? facts.summary : englishText(facts.effectOn) }
+  }
+  const all = tool.effect !== 'read'
+  const subject = JSON.stringify(args)
+  const does = { leavesMachine: all, costsMoney: all, deletes: all, overwrites: all, runsCode: all }
+  return { ...head, subject, paths: [], summary: `${tool.name} ${subject}`.slice(0, 2_000), ...does }
 }
 
 /** The taints that every result of this tool adds. */

@@ -25,7 +25,6 @@ export const askPerson = defineTool({
   facts: (args) => ({
     ...NO_EFFECTS,
     subject: args.question,
-    summary: `Ask you: ${args.question}`,
     effectOn: createMessage('effect_ask', { question: args.question }),
   }),
   async run() {

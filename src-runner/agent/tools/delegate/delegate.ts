@@ -20,7 +20,6 @@ export const delegate = defineTool({
   facts: ({ agent, task }) => ({
     ...NO_EFFECTS,
     subject: agent ?? '',
-    summary: agent === undefined ? 'List the other agents' : `Give a task to the agent ${agent}: ${cutText(task, 300)}`,
     effectOn:
       agent === undefined ? createMessage('effect_list_agents') : createMessage('effect_delegate', { agent, task: cutText(task, 300) }),
     delegates: agent !== undefined,

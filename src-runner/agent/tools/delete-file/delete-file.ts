@@ -12,8 +12,6 @@ import {
   foundAt,
   requireAsJudged,
   runsLater,
-  sizeWords,
-  undoWarning,
   withFoundFile,
 } from '../journaled-change.ts'
 import { defineTool } from '../tool.ts'
@@ -33,14 +31,12 @@ export const deleteFile = defineTool({
     factsFor(context, () =>
       withFoundFile(context, args.path, async (spot, { state }) => {
         const shown = showPlace(spot.place)
-        const where = context.trash === undefined ? ' for good' : ''
         return {
           subject: shown,
           paths: [spot.realPath],
           found: [foundAt(context, spot.realPath, state)],
           deletes: true,
           runsLater: await runsLater(spot),
-          summary: `Delete ${shown} (${sizeWords(state.size)})${where}${undoWarning(state)}`,
           effectOn: createMessage(context.trash === undefined ? 'effect_delete_for_good' : 'effect_delete', {
             path: shown,
             bytes: state.size,

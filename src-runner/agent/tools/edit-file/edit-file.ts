@@ -14,7 +14,6 @@ import {
   requireAsJudged,
   runsLater,
   sizeWords,
-  undoWarning,
   withFoundFile,
 } from '../journaled-change.ts'
 import { defineTool } from '../tool.ts'
@@ -53,7 +52,6 @@ export const editFile = defineTool({
           found: [foundAt(context, spot.realPath, found.state)],
           overwrites,
           runsLater: await runsLater(spot),
-          summary: `Change a part of ${shown} (${sizeWords(found.state.size)}${args.replaceAll === true ? ', wherever it occurs' : ` → ${sizeWords(Math.max(0, size))}`})${undoWarning(found.state)}`,
           effectOn:
             args.replaceAll === true
               ? createMessage('effect_change_all', change)

@@ -14,16 +14,14 @@ export const forget = defineTool({
   parallel: false,
   facts({ id }, { memory }) {
     const found = memory?.find(id) ?? null
-    const text = found === null ? '' : cutText(found.text, SUMMARY_CHARS)
     return {
       ...NO_EFFECTS,
       subject: found?.agentId === null ? 'shared' : 'own',
       found: found === null ? [] : [{ path: `memory:${id}`, mark: found.text }],
-      summary: found === null ? 'Nothing: there is no such memory.' : `Forget${found.agentId === null ? ', for all agents' : ''}: ${text}`,
       effectOn:
         found === null
           ? createMessage('effect_forget_nothing')
-          : createMessage('effect_forget', { text, shared: found.agentId === null ? 'yes' : 'no' }),
+          : createMessage('effect_forget', { text: cutText(found.text, SUMMARY_CHARS), shared: found.agentId === null ? 'yes' : 'no' }),
       // Forgetting what somebody else wrote counts as deleting.
       deletes: found !== null && memory?.isOwn(found) !== true,
     }

@@ -25,7 +25,6 @@ export const keepState = defineTool({
   facts: ({ state }) => ({
     ...NO_EFFECTS,
     subject: 'state',
-    summary: `Keep for the next run: ${cutText(state, SUMMARY_CHARS)}`,
     effectOn: createMessage('effect_keep', { text: cutText(state, SUMMARY_CHARS) }),
   }),
   async run({ state }, { cursor }) {

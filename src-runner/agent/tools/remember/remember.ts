@@ -19,7 +19,6 @@ export const remember = defineTool({
   facts: ({ text, shared }) => ({
     ...NO_EFFECTS,
     subject: shared === true ? 'shared' : 'own',
-    summary: `Remember${shared === true ? ' for all agents' : ''}: ${cutText(text, SUMMARY_CHARS)}`,
     effectOn: createMessage('effect_remember', { text: cutText(text, SUMMARY_CHARS), shared: shared === true ? 'yes' : 'no' }),
   }),
   async run({ text, shared }, { memory, callId }) {

@@ -1,5 +1,4 @@
-import { englishText } from '../../../lib/messages.ts'
-import { quote } from '../../../lib/messages.ts'
+import { englishText, quote } from '../../../lib/messages.ts'
 import { chmod, readdir, symlink } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { SandboxState } from '../../../platform/sandbox/sandbox-types.ts'
@@ -7,7 +6,7 @@ import { noSandbox } from '../../../platform/sandbox/find-sandbox.ts'
 import { createUserToolchain, systemPrograms } from '../../../platform/programs/user-toolchain.ts'
 import { findSandboxHere } from '../../../testing/sandbox-here.ts'
 import { callTool, scratchFolder } from '../../../testing/scratch-folder.ts'
-import type { ToolContext } from '../tool.ts'
+import { factsOf, type ToolContext } from '../tool.ts'
 import { runCommandTool, type RunCommandDeps } from './run-command.ts'
 
 const { sandbox: found } = await findSandboxHere()
@@ -25,23 +24,25 @@ const contextFor = (folders: string[]): ToolContext => ({
   closedFolders: [],
   signal: new AbortController().signal,
 })
-const factsOf = async (command: string[], sandbox = sandboxed, network = false) => {
+const factsOfCommand = async (command: string[], sandbox = sandboxed, network = false) => {
   const folder = (await scratchFolder('Project')).path
   const tool = toolWith(sandbox, network)
-  return { folder, facts: await tool.facts!(tool.args.parse({ command, folder: 'Project' }), contextFor([folder])) }
+  return { folder, facts: await factsOf(tool, tool.args.parse({ command, folder: 'Project' }), contextFor([folder])) }
 }
 
 describe('what run_command says of a call before it runs', () => {
   it('runs code in one folder, and in the sandbox reaches nobody', async () => {
-    const { folder, facts } = await factsOf(['env', 'test'])
+    const { folder, facts } = await factsOfCommand(['env', 'test'])
     expect(facts).toEqual({
+      tool: 'run_command',
+      effect: 'once',
       subject: 'env test',
       paths: [folder],
       argv: ['env', 'test'],
       sandboxed: true,
       program: expect.stringMatching(/\/env$/) as string,
       found: [],
-      summary: 'Runs “env test” in Project, sandboxed, without network',
+      summary: 'Run “env test” in Project, in the sandbox, without network',
       effectOn: { code: 'effect_run', params: { line: 'env test', folder: 'Project', sandbox: 'without_network' } },
       leavesMachine: false,
       costsMoney: false,
@@ -52,25 +53,25 @@ describe('what run_command says of a call before it runs', () => {
   })
 
   it.each<[string, SandboxState, boolean, boolean, RegExp]>([
-    ['a rule opens the network', networked, true, true, /sandboxed, with network$/],
-    ['no rule opens it', networked, false, false, /sandboxed, without network$/],
-    ['the sandbox has none to open', sandboxed, true, false, /sandboxed, without network$/],
-    ['there is no sandbox', none, false, true, /without a sandbox: it can do whatever you can\. bubblewrap is not installed/],
+    ['a rule opens the network', networked, true, true, /in the sandbox, with network$/],
+    ['no rule opens it', networked, false, false, /in the sandbox, without network$/],
+    ['the sandbox has none to open', sandboxed, true, false, /in the sandbox, without network$/],
+    ['there is no sandbox', none, false, true, /without a sandbox: it can do anything you can\. bubblewrap is not installed/],
   ])('knows whether it leaves the machine when %s', async (_, sandbox, network, leaves, words) => {
-    const { facts } = await factsOf(['npm', 'install'], sandbox, network)
+    const { facts } = await factsOfCommand(['npm', 'install'], sandbox, network)
     expect([facts.leavesMachine, facts.sandboxed]).toEqual([leaves, sandbox.works])
     expect(facts.summary).toMatch(words)
   })
 
   it('shows what a shell would read', async () =>
-    expect((await factsOf(['sh', '-c', 'npm test | tail\nrm x'])).facts.summary).toBe(
-      'Runs the shell line “npm test | tail\\u{a}rm x” (read by sh) in Project, sandboxed, without network',
+    expect((await factsOfCommand(['sh', '-c', 'npm test | tail\nrm x'])).facts.summary).toBe(
+      'Run the shell line “npm test | tail\\u{a}rm x” (read by sh) in Project, in the sandbox, without network',
     ))
 
   it('tells arguments apart that only look alike', async () =>
-    expect((await factsOf(['git', 'status; rm -rf x'])).facts.subject).toBe("git 'status; rm -rf x'"))
+    expect((await factsOfCommand(['git', 'status; rm -rf x'])).facts.subject).toBe("git 'status; rm -rf x'"))
 
-  it('stays short', async () => expect((await factsOf(['echo', 'x'.repeat(50_000)])).facts.summary.length).toBeLessThan(800))
+  it('stays short', async () => expect((await factsOfCommand(['echo', 'x'.repeat(50_000)])).facts.summary.length).toBeLessThan(800))
 
   it('is a call that is never repeated, and adds the taint of untrusted text', () =>
     expect(toolWith(sandboxed)).toMatchObject({

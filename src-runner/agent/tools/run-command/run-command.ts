@@ -94,7 +94,6 @@ function describeCall(
     ...NO_EFFECTS,
     subject: quoteCommand(args.command),
     argv: args.command,
-    summary: summaryOf(args.command, place.shown, sandbox, network),
     effectOn: effectOf(args.command, place.shown, sandbox, network),
     runsCode: true,
   }
@@ -136,16 +135,6 @@ async function circumstances({ command }: RunArgs, path: string, context: ToolCo
   const call = { subject: quoteCommand(command), paths: [path] }
   const [sandbox, wanted] = await Promise.all([deps.sandbox(), deps.network(context, call)])
   return { sandbox, wanted, network: wanted && sandbox.network.works }
-}
-
-function summaryOf(command: readonly string[], folder: string, sandbox: SandboxState, network: boolean): string {
-  const line = shellLineOf(command)
-  const what =
-    line === null ? `“${quoteCommand(command)}”` : `the shell line “${showName(line)}” (read by ${quoteCommand(command.slice(0, 1))})`
-  const how = sandbox.works
-    ? `sandboxed, ${network ? 'with network' : 'without network'}`
-    : `without a sandbox: it can do whatever you can. ${sandbox.reason === null ? '' : englishText(sandbox.reason)}`.trim()
-  return `Runs ${cut(what)} in ${folder}, ${how}`
 }
 
 function effectOf(command: readonly string[], folder: string, sandbox: SandboxState, network: boolean): Message {

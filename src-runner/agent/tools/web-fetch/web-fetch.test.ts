@@ -209,7 +209,6 @@ describe('web_fetch', () => {
     expect(await facts('HTTPS://Example.COM./%61?q=1#part')).toEqual({
       subject: 'https://example.com/a?q=1',
       paths: [],
-      summary: 'Read https://example.com/a?q=1',
       effectOn: { code: 'effect_fetch', params: { address: 'https://example.com/a?q=1' } },
       leavesMachine: true,
       costsMoney: false,

@@ -75,7 +75,6 @@ function factsOf(text: string): ToolFacts {
   return {
     ...NO_EFFECTS,
     subject: address,
-    summary: `Read ${shortened(address)}`,
     effectOn: createMessage('effect_fetch', { address: shortened(address) }),
     leavesMachine: true,
   }

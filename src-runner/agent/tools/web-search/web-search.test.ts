@@ -205,7 +205,7 @@ describe('web_search', () => {
     expect([tool.effect, tool.addsTaint]).toEqual(['read', 'untrusted'])
     expect(await tool.facts!({ query: 'my secret' }, context)).toMatchObject({
       subject: 'my secret',
-      summary: 'Search the web for “my secret” with SearXNG',
+      effectOn: { code: 'effect_web_search', params: { query: 'my secret', provider: 'SearXNG' } },
       leavesMachine: true,
       costsMoney: false,
     })

@@ -45,7 +45,6 @@ export function createWebSearch(config: WebSearchConfig, { fetch, apiKey, bounda
     facts: ({ query }) => ({
       ...NO_EFFECTS,
       subject: query,
-      summary: `Search the web for “${cutText(visibleText(query), MAX_SHOWN_CHARS)}” with ${provider.name}`,
       effectOn: createMessage('effect_web_search', { query: cutText(visibleText(query), MAX_SHOWN_CHARS), provider: provider.name }),
       leavesMachine: true,
       costsMoney: provider.costsMoney,
