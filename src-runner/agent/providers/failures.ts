@@ -19,8 +19,8 @@ export type FailureContext = {
 type Kind = ModelFailure['kind']
 
 /** Carries a failure through the provider's library. */
-export class ModelTrouble extends Error {
-  override readonly name = 'ModelTrouble'
+export class ModelCallError extends Error {
+  override readonly name = 'ModelCallError'
   readonly failure: ModelFailure
   constructor(failure: ModelFailure) {
     super(englishText(failure.message))
@@ -99,7 +99,7 @@ export function failureFromStatus(context: FailureContext, status: number, heade
   }
   if (status === 409 || status === 425) return of('server', createMessage('model_not_now', { provider, status: code }))
   if (status >= 300 && status < 400) return of('bad_request', createMessage('model_moved', { provider }))
-  return of('bad_request', withWords(createMessage('model_not_accepted', { provider, status: code }), detail), wantsOf(words))
+  return of('bad_request', withWords(createMessage('model_not_accepted', { provider, status: code }), detail), requirementOf(words))
 }
 
 /** Quotes the provider behind our own message, so that nobody takes its words for ours. */
@@ -109,18 +109,18 @@ function withWords(problem: Message, words: string): Message {
 
 const CANNOT = /cannot use tools|(tools?|stream(ing)?|tool_choice) (is|are) not supported|does not support (tools|stream)|not implemented/
 
-/** What a refusal says about the thinking in earlier replies. */
-function wantsOf(words: string): Pick<ModelFailure, 'wants'> {
+/** What a refusal requires of earlier replies. */
+function requirementOf(words: string): Pick<ModelFailure, 'requires'> {
   const isMissing = /missing|must be (passed|provided|included|present|sent)|is required/.test(words)
-  if (isMissing && words.includes('reasoning_content')) return { wants: 'reasoning_content' }
-  if (isMissing && words.includes('thought_signature')) return { wants: 'thought_signature' }
-  return /thinking|thought|reasoning|signature|encrypted.content|block_binding/.test(words) ? { wants: 'no_thinking' } : {}
+  if (isMissing && words.includes('reasoning_content')) return { requires: 'reasoning_content' }
+  if (isMissing && words.includes('thought_signature')) return { requires: 'thought_signature' }
+  return /thinking|thought|reasoning|signature|encrypted.content|block_binding/.test(words) ? { requires: 'no_thinking' } : {}
 }
 
 /** After the first byte, providers send errors as events. */
 export function failureFromStreamError(context: FailureContext, error: unknown): ModelFailure {
-  const trouble = findCause(error, ModelTrouble)
-  if (trouble !== null) return trouble.failure
+  const known = findCause(error, ModelCallError)
+  if (known !== null) return known.failure
   const said = readErrorObject(error)
   // Some servers start an answer and then say that the prompt was too long, without a status or a type.
   const isTooLong = readTooLong(400, wordsOf(said), '') !== null

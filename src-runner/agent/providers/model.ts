@@ -68,7 +68,7 @@ export type ModelFailure = {
   /** The server has too little memory for this context window. */
   outOfMemory?: true
   /** What the provider requires of earlier replies: a field that they lack, or no thinking. */
-  wants?: 'reasoning_content' | 'thought_signature' | 'no_thinking'
+  requires?: 'reasoning_content' | 'thought_signature' | 'no_thinking'
 }
 
 /**

@@ -5,7 +5,7 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider'
-import { ModelTrouble } from './failures.ts'
+import { ModelCallError } from './failures.ts'
 import type { ListedModel } from './model.ts'
 import { largestWindow, readFacts, windowBelow, windowFor, type OllamaFacts } from './ollama-context-window.ts'
 import { maxTokensOf } from './prompt-size.ts'
@@ -18,7 +18,7 @@ export const ollama: ProviderDriver = {
   defaultBaseUrl: 'http://127.0.0.1:11434',
   apiPath: '',
   needsKey: false,
-  answers: ['application/x-ndjson', 'application/json'],
+  contentTypes: ['application/x-ndjson', 'application/json'],
   load: async (access) => (model) => createOllamaModel(access, rootOf(access.baseUrl), model),
   thinking: { reach: 'turn', inText: true },
   readWindow: (model, signal) => (model as OllamaModel).readWindow(signal),
@@ -77,7 +77,7 @@ function createOllamaModel(access: DriverAccess, root: string, model: string): O
     modelId: model,
     supportedUrls: {},
     readWindow,
-    doGenerate: () => Promise.reject(new Error('answers are streamed')),
+    doGenerate: () => Promise.reject(new Error('replies are streamed')),
     async doStream(options) {
       const signal = options.abortSignal ?? new AbortController().signal
       const messages = messagesOf(options.prompt)
@@ -102,7 +102,7 @@ function createOllamaModel(access: DriverAccess, root: string, model: string): O
           return { stream: streamOf(partsOf(linesOf(await post(body, signal)))) }
         } catch (thrown) {
           const smaller = windowBelow(lastWindow)
-          if (smaller === null || !(thrown instanceof ModelTrouble) || thrown.failure.outOfMemory === undefined) throw thrown
+          if (smaller === null || !(thrown instanceof ModelCallError) || thrown.failure.outOfMemory === undefined) throw thrown
           affordable = smaller
         }
       }
@@ -206,15 +206,15 @@ async function* linesOf(response: Response): AsyncGenerator<Line> {
 }
 
 async function* partsOf(lines: AsyncIterable<Line>): AsyncGenerator<LanguageModelV4StreamPart> {
-  let calls = 0
+  let callCount = 0
   for await (const line of lines) {
     if (line.error !== undefined) yield { type: 'error', error: { error: line.error } }
-    const { content = '', thinking = '', tool_calls: asked } = line.message ?? {}
+    const { content = '', thinking = '', tool_calls: calls = [] } = line.message ?? {}
     if (thinking !== '') yield { type: 'reasoning-delta', id: 'reasoning', delta: thinking }
     if (content !== '') yield { type: 'text-delta', id: 'text', delta: content }
-    for (const { id, function: called } of asked ?? []) {
+    for (const { id, function: called } of calls) {
       const input = JSON.stringify(called?.arguments ?? {})
-      yield { type: 'tool-call', toolCallId: id ?? `call_${++calls}`, toolName: called?.name ?? '', input }
+      yield { type: 'tool-call', toolCallId: id ?? `call_${++callCount}`, toolName: called?.name ?? '', input }
     }
     if (line.done !== true) continue
     yield {

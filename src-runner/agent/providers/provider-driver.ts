@@ -29,8 +29,8 @@ export type ThinkingRules = {
   keep?(kind: ReplyPart['kind'], data: ProviderData): ProviderData | undefined
   /** What to keep from the end of the stream, for the whole reply. */
   ofReply?(data: SharedV4ProviderMetadata): ProviderData | undefined
-  /** Adds the data of the whole reply to its message. `misses`: fields that the provider has asked for. */
-  finish?(message: AssistantMessage, sent: SentReply | null, misses: ReadonlySet<string>): AssistantMessage
+  /** Adds the data of the whole reply, and fields that the provider requires, to its message. */
+  finish?(message: AssistantMessage, sent: SentReply | null, requiredFields: ReadonlySet<string>): AssistantMessage
 }
 
 /** Everything that differs between providers. Streaming, failures and limits are in `provider-adapter.ts`. */
@@ -40,8 +40,8 @@ export type ProviderDriver = {
   /** Added if the person enters only a host: `https://api.anthropic.com` means `.../v1`. */
   apiPath: string
   needsKey: boolean
-  /** The content types of an answer that is one JSON text a line. Absent: an event stream. */
-  answers?: readonly string[]
+  /** The content types of a reply that is one JSON text a line. Absent: an event stream. */
+  contentTypes?: readonly string[]
   /** Loads the provider's library, which is large, on first use. */
   load(access: DriverAccess): Promise<(model: string) => LanguageModelV4>
   /** Adds what only this provider knows: cache marks, storage, thinking. */

@@ -15,10 +15,10 @@ type ToolPart = Extract<LanguageModelV4Message, { role: 'tool' }>['content'][num
 
 export type ReturnRules = {
   rules: ThinkingRules
-  /** What the provider refused. */
-  unwanted: { has(sent: SentReply): boolean }
-  /** Fields that the provider requires. */
-  misses: ReadonlySet<string>
+  /** Replies whose thinking the provider refused. */
+  refusedThinking: { has(sent: SentReply): boolean }
+  /** Fields that the provider requires in replies with tool calls. */
+  requiredFields: ReadonlySet<string>
 }
 
 /**
@@ -69,7 +69,7 @@ export function toProviderPrompt(messages: readonly PromptMessage[], returns: Re
         const content = sent === null ? [...plainText(message.text), ...calls] : inOrder(message.text, calls, sent, at > turnFrom)
         if (content.length === 0) break
         const reply: AssistantMessage = { role: 'assistant', content }
-        prompt.push(returns.rules.finish?.(reply, sent, returns.misses) ?? reply)
+        prompt.push(returns.rules.finish?.(reply, sent, returns.requiredFields) ?? reply)
         break
       }
       case 'tool':
@@ -87,8 +87,8 @@ export function toProviderPrompt(messages: readonly PromptMessage[], returns: Re
 }
 
 /** What goes back with a reply now. null: only text and calls. */
-function sentFor({ sent, text, toolCalls }: Reply, isOfTurn: boolean, { rules, unwanted }: ReturnRules): SentReply | null {
-  if (sent === undefined || unwanted.has(sent)) return null
+function sentFor({ sent, text, toolCalls }: Reply, isOfTurn: boolean, { rules, refusedThinking }: ReturnRules): SentReply | null {
+  if (sent === undefined || refusedThinking.has(sent)) return null
   if (!isOfTurn && (rules.reach === 'turn' || toolCalls.length === 0)) return null
   if (sent.changed !== undefined && rules.boundToPrompt) return null
   const chars = sent.parts.reduce((sum, part) => sum + (part.kind === 'text' ? part.chars : 0), 0)

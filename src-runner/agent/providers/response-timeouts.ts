@@ -1,13 +1,9 @@
 import type { Clock } from '../../lib/clock.ts'
 
-export type AnswerTimeouts = {
-  /** From the request to the first byte of the body. Local servers load the model in this time. */
-  firstByteMs: number
-  /** Between two pieces of the body, keep-alive comments included. */
-  betweenChunksMs: number
-}
-
-export const DEFAULT_ANSWER_TIMEOUTS: AnswerTimeouts = { firstByteMs: 120_000, betweenChunksMs: 60_000 }
+/** From the request to the first byte of the body. Local servers load the model in this time. */
+const FIRST_BYTE_MS = 120_000
+/** Between two pieces of the body, keep-alive comments included. */
+const BETWEEN_CHUNKS_MS = 60_000
 
 export class Stalled extends Error {
   override readonly name = 'Stalled'
@@ -20,48 +16,39 @@ export class Stalled extends Error {
   }
 }
 
-export type AnswerWatch = {
-  /** Aborts with the outer signal, or with `Stalled` if the provider is silent for too long. */
+export type ResponseWatch = {
+  /** Aborts with the outer signal, with `Stalled` if the provider is silent for too long, or at the end. */
   signal: AbortSignal
+  /** Something was received. */
   touch(): void
-  abort(reason: unknown): void
-  /** Frees the timer. */
+  /** Frees the timer, and closes a connection that is still open. */
   end(): void
 }
 
 /** One timer for the whole call: it wakes at the earliest deadline, checks when the last piece came, and sleeps again. */
-export function watchAnswer(clock: Clock, timeouts: AnswerTimeouts, outer: AbortSignal): AnswerWatch {
+export function watchResponse(clock: Clock, outer: AbortSignal): ResponseWatch {
   const call = new AbortController()
-  const over = new AbortController()
+  const signal = AbortSignal.any([outer, call.signal])
   let lastAt = clock.monotonic()
   let began = false
-  const onOuterAbort = () => call.abort(outer.reason)
-  if (outer.aborted) onOuterAbort()
-  else outer.addEventListener('abort', onOuterAbort, { once: true })
 
   const guard = async () => {
     for (;;) {
-      const limitMs = began ? timeouts.betweenChunksMs : timeouts.firstByteMs
+      const limitMs = began ? BETWEEN_CHUNKS_MS : FIRST_BYTE_MS
       const leftMs = lastAt + limitMs - clock.monotonic()
       if (leftMs <= 0) return call.abort(new Stalled(limitMs, began))
       // The first byte shortens the limit, so the sleep is never longer than the shorter of the two.
-      await clock.sleep(began ? leftMs : Math.min(leftMs, timeouts.betweenChunksMs), over.signal)
+      await clock.sleep(began ? leftMs : Math.min(leftMs, BETWEEN_CHUNKS_MS), signal)
     }
   }
-  guard().catch((reason: unknown) => {
-    if (!over.signal.aborted) call.abort(reason)
-  })
+  guard().catch((reason: unknown) => call.abort(reason))
 
   return {
-    signal: call.signal,
+    signal,
     touch() {
       began = true
       lastAt = clock.monotonic()
     },
-    abort: (reason) => call.abort(reason),
-    end() {
-      outer.removeEventListener('abort', onOuterAbort)
-      over.abort(new Error('the call is over'))
-    },
+    end: () => call.abort(new Error('the call is over')),
   }
 }

@@ -58,13 +58,13 @@ export const COMPATIBLE_THINKING: ThinkingRules = {
   reach: 'conversation',
   inText: true,
   ofReply: ({ reply }) => (reply === undefined ? undefined : { reply }),
-  finish(message, sent, misses) {
+  finish(message, sent, requiredFields) {
     const thinking = message.content.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')
     const rest = { ...message, content: message.content.filter(({ type }) => type !== 'reasoning') }
     const calls = rest.content.some(({ type }) => type === 'tool-call')
     const own = sent === null ? {} : fieldsOf(sent, thinking)
-    const missing = calls && misses.has('reasoning_content') && !('reasoning_content' in own) ? { reasoning_content: thinking } : {}
-    const signed = calls && misses.has('thought_signature') ? withSignature(rest) : rest
+    const missing = calls && requiredFields.has('reasoning_content') && !('reasoning_content' in own) ? { reasoning_content: thinking } : {}
+    const signed = calls && requiredFields.has('thought_signature') ? withSignature(rest) : rest
     const fields = { ...own, ...missing }
     if (Object.keys(fields).length === 0) return signed
     return { ...signed, providerOptions: { openaiCompatible: fields } }
