@@ -109,14 +109,24 @@ const HIDDEN_STYLE =
 
 type Attributes = Map<string, string>
 
+/** An open element. Apart from its name, everything also holds for the elements in it. */
 type Element = {
   name: string
   isSkipped: boolean
-  place: Place | null
-  isLink: boolean
-  /** The number of the last item. null: no numbers. */
-  list: { count: number | null } | null
-  cells: number
+  isPreformatted: boolean
+  isForeign: boolean
+  isQuoted: boolean
+  place: Place
+  listDepth: number
+  /** `count`: the number of the last item; null: no numbers. */
+  list: { count: number | null }
+  /** The table row, or null. */
+  row: { cells: number } | null
+}
+
+const PAGE: Element = {
+  ...{ name: '', isSkipped: false, isPreformatted: false, isForeign: false, isQuoted: false },
+  ...{ place: 'body', listDepth: 0, list: { count: null }, row: null },
 }
 
 /** Tracks the open elements and writes the visible text. */
@@ -128,15 +138,6 @@ class PageReader implements TokenizerCallbacks {
   private base: URL
   private hasBase = false
   private readonly open: Element[] = []
-  /** How many open elements are of each kind. */
-  private skipped = 0
-  private lists = 0
-  private preformatted = 0
-  private foreign = 0
-  private around = 0
-  private mains = 0
-  private articles = 0
-  private quotes = 0
   private isTitle = false
   private rawName = ''
 
@@ -150,8 +151,12 @@ class PageReader implements TokenizerCallbacks {
     this.base = address
   }
 
+  private get inner(): Element {
+    return this.open.at(-1) ?? PAGE
+  }
+
   isInForeignContext(): boolean {
-    return this.foreign > 0
+    return this.inner.isForeign
   }
 
   onopentagname(start: number, end: number): void {
@@ -186,7 +191,7 @@ class PageReader implements TokenizerCallbacks {
   onselfclosingtag(): void {
     this.enter(this.tag, this.attributes)
     // Only foreign elements close themselves; `<div/>` is a `<div>`.
-    if (this.foreign > 0 && this.open.at(-1)?.name === this.tag) this.leave()
+    if (this.inner.isForeign && this.inner.name === this.tag) this.leave()
   }
 
   onclosetag(start: number, end: number): void {
@@ -205,7 +210,7 @@ class PageReader implements TokenizerCallbacks {
       if (CELLS.has(here) && !TABLE_PARTS.has(name)) break
     }
     // `</p>` without `<p>` is an empty paragraph.
-    if (name === 'p' && this.skipped === 0) this.lines.breakLine(2)
+    if (name === 'p' && !this.inner.isSkipped) this.lines.breakLine(2)
   }
 
   ontext(start: number, end: number): void {
@@ -217,7 +222,7 @@ class PageReader implements TokenizerCallbacks {
   }
 
   oncdata(start: number, end: number): void {
-    if (this.foreign > 0) this.write(this.html.slice(start, end - 2))
+    if (this.inner.isForeign) this.write(this.html.slice(start, end - 2))
   }
 
   oncomment(): void {}
@@ -232,86 +237,55 @@ class PageReader implements TokenizerCallbacks {
       if (this.title.length < MAX_TITLE_CHARS * 2) this.title += text
       return
     }
-    if (this.skipped > 0 || SKIPPED.has(this.rawName)) return
-    if (this.preformatted > 0) this.lines.addPreformatted(text, this.place())
-    else this.lines.addText(text, Math.max(0, this.lists - 1), this.place())
-  }
-
-  private place(): Place {
-    if (this.around > 0) return 'around'
-    if (this.mains > 0) return 'main'
-    return this.articles > 0 ? 'article' : 'body'
+    const { isSkipped, isPreformatted, listDepth, place } = this.inner
+    if (isSkipped || SKIPPED.has(this.rawName)) return
+    if (isPreformatted) this.lines.addPreformatted(text, place)
+    else this.lines.addText(text, Math.max(0, listDepth - 1), place)
   }
 
   private enter(name: string, attributes: Attributes): void {
-    if (this.foreign > 0 && (BLOCKS.has(name) || PARAGRAPHS.has(name))) this.leaveForeign()
-    if (RAW.has(name) && this.foreign === 0) this.rawName = name
-    if (name === 'title' && this.foreign === 0) this.isTitle = this.title === ''
+    const isBlock = BLOCKS.has(name) || PARAGRAPHS.has(name)
+    if (isBlock) while (this.inner.isForeign) this.leave()
+    if (RAW.has(name) && !this.inner.isForeign) this.rawName = name
+    if (name === 'title' && !this.inner.isForeign) this.isTitle = this.title === ''
     if (VOID.has(name)) return this.single(name, attributes)
     const implied = IMPLIED[name]
     if (implied !== undefined) this.closeImplied(implied.closes, implied.within)
-    if (this.open.at(-1)?.name === 'p' && (BLOCKS.has(name) || PARAGRAPHS.has(name))) this.leave()
+    if (this.inner.name === 'p' && isBlock) this.leave()
     if (this.open.length >= MAX_DEPTH) return this.lines.breakLine(1)
-
-    const element: Element = {
-      name,
-      isSkipped: SKIPPED.has(name) || isHidden(name, attributes),
-      place: this.placeOf(name, attributes.get('role') ?? ''),
-      isLink: false,
-      list: null,
-      cells: 0,
-    }
-    this.count(element, 1)
-    if (element.isSkipped) this.skipped++
-    else if (this.skipped === 0) this.begin(element, attributes)
-    this.open.push(element)
+    this.open.push(elementIn(this.inner, name, attributes))
+    if (!this.inner.isSkipped) this.begin(this.inner, attributes)
   }
 
-  private begin(element: Element, attributes: Attributes): void {
-    const { name } = element
+  private begin({ name, listDepth, list, row, place }: Element, attributes: Attributes): void {
     const { lines } = this
-    if (name === 'li') return lines.beginItem(this.nextMarker())
+    if (name === 'li') return lines.beginItem(list.count === null ? '- ' : `${++list.count}. `)
     if (name === 'tr') return lines.beginRow()
-    if (name === 'td' || name === 'th') {
-      const row = this.nearest('tr', 'table')
-      return lines.beginCell(row === undefined || row.cells++ === 0, this.place())
-    }
-    if (name === 'ol' || name === 'ul' || name === 'menu') {
-      const start = Number(attributes.get('start') ?? 1)
-      element.list = { count: name === 'ol' ? (Number.isSafeInteger(start) ? start : 1) - 1 : null }
-    }
-    if (PARAGRAPHS.has(name) && !(this.lists > 1)) lines.breakLine(2)
+    if (name === 'td' || name === 'th') return lines.beginCell(row === null || row.cells++ === 0, place)
+    if (PARAGRAPHS.has(name) && listDepth <= 1) lines.breakLine(2)
     else if (BLOCKS.has(name) || PARAGRAPHS.has(name)) lines.breakLine(1)
     const heading = HEADING.exec(name)
     if (heading !== null) lines.beginHeading(Number(heading[1]))
-    if (name === 'a') {
-      const address = this.linkOf(attributes.get('href'))
-      if (address !== null) {
-        element.isLink = true
-        lines.openLink(address)
-      }
-    }
+    const address = name === 'a' ? this.linkOf(attributes.get('href')) : null
+    if (address !== null) lines.openLink(address)
   }
 
   private leave(): void {
-    const element = this.open.pop()!
-    this.count(element, -1)
-    if (element.isSkipped) this.skipped--
-    if (element.isSkipped || this.skipped > 0) return
-    const { name } = element
-    if (element.isLink) this.lines.closeLink()
+    const { name, isSkipped } = this.open.pop()!
+    if (isSkipped) return
+    if (name === 'a') this.lines.closeLink()
     if (name === 'li') this.lines.endItem()
     else if (name === 'td' || name === 'th') this.lines.endCell()
     else if (name === 'tr') this.lines.beginRow()
     else if (HEADING.test(name)) this.lines.endHeading()
-    if (PARAGRAPHS.has(name) && !(this.lists > 0 && name !== 'pre')) this.lines.breakLine(2)
+    if (PARAGRAPHS.has(name) && (this.inner.listDepth === 0 || name === 'pre')) this.lines.breakLine(2)
     else if (BLOCKS.has(name) || PARAGRAPHS.has(name)) this.lines.breakLine(1)
   }
 
   private single(name: string, attributes: Attributes): void {
     if (name === 'base' && !this.hasBase) this.readBase(attributes.get('href'))
     if (name === 'meta' && attributes.get('http-equiv')?.toLowerCase() === 'refresh') this.readRefresh(attributes.get('content') ?? '')
-    if (this.skipped > 0) return
+    if (this.inner.isSkipped) return
     if (name === 'br') this.breakHere()
     if (name === 'hr') this.lines.breakLine(2)
     if (name === 'img' && !isHidden(name, attributes)) {
@@ -321,27 +295,10 @@ class PageReader implements TokenizerCallbacks {
   }
 
   private breakHere(): void {
-    if (this.skipped > 0) return
-    if (this.preformatted > 0) this.lines.addPreformatted('\n', this.place())
+    const { isSkipped, isPreformatted, place } = this.inner
+    if (isSkipped) return
+    if (isPreformatted) this.lines.addPreformatted('\n', place)
     else this.lines.breakLine(1)
-  }
-
-  private count({ name, place }: Element, by: 1 | -1): void {
-    if (FOREIGN.has(name)) this.foreign += by
-    if (name === 'pre') this.preformatted += by
-    if (name === 'ul' || name === 'ol' || name === 'menu') this.lists += by
-    if (name === 'blockquote') this.quotes += by
-    if (place === 'around') this.around += by
-    if (place === 'main') this.mains += by
-    if (place === 'article') this.articles += by
-  }
-
-  private placeOf(name: string, role: string): Place | null {
-    if (name === 'main' || role === 'main') return 'main'
-    if (name === 'article' || role === 'article') return 'article'
-    if (name === 'nav' || name === 'aside' || AROUND_ROLES.has(role)) return 'around'
-    const isOfPage = this.mains === 0 && this.articles === 0 && this.quotes === 0
-    return isOfPage && (name === 'footer' || name === 'header') ? 'around' : null
   }
 
   private closeImplied(closes: ReadonlySet<string>, within: ReadonlySet<string>): void {
@@ -353,28 +310,6 @@ class PageReader implements TokenizerCallbacks {
         return
       }
     }
-  }
-
-  private leaveForeign(): void {
-    while (this.foreign > 0) this.leave()
-  }
-
-  private nearest(name: string, boundary: string): Element | undefined {
-    for (let at = this.open.length - 1; at >= 0; at--) {
-      const element = this.open[at]!
-      if (element.name === name) return element
-      if (element.name === boundary) return undefined
-    }
-    return undefined
-  }
-
-  private nextMarker(): string {
-    for (let at = this.open.length - 1; at >= 0; at--) {
-      const list = this.open[at]!.list
-      if (list === null) continue
-      return list.count === null ? '- ' : `${++list.count}. `
-    }
-    return '- '
   }
 
   private linkOf(href: string | undefined): string | null {
@@ -396,6 +331,29 @@ class PageReader implements TokenizerCallbacks {
     const target = /^\s*\d+(?:\.\d*)?\s*[;,]\s*url\s*=\s*(.+)$/is.exec(content)?.[1]
     this.refreshesTo ??= this.linkOf(target?.trim().replace(/^(['"])(.*)\1$/s, '$2'))
   }
+}
+
+function elementIn(outer: Element, name: string, attributes: Attributes): Element {
+  const element = { ...outer, name, place: placeIn(outer, name, attributes.get('role') ?? '') }
+  element.isSkipped ||= SKIPPED.has(name) || isHidden(name, attributes)
+  element.isPreformatted ||= name === 'pre'
+  element.isForeign ||= FOREIGN.has(name)
+  element.isQuoted ||= name === 'blockquote'
+  if (name === 'table') element.row = null
+  if (name === 'tr') element.row = { cells: 0 }
+  if (name === 'ol' || name === 'ul' || name === 'menu') {
+    const start = Number(attributes.get('start') ?? 1)
+    element.listDepth++
+    element.list = { count: name === 'ol' ? (Number.isSafeInteger(start) ? start : 1) - 1 : null }
+  }
+  return element
+}
+
+function placeIn({ place, isQuoted }: Element, name: string, role: string): Place {
+  if (place === 'around' || name === 'nav' || name === 'aside' || AROUND_ROLES.has(role)) return 'around'
+  if (place === 'main' || name === 'main' || role === 'main') return 'main'
+  if (place === 'article' || name === 'article' || role === 'article') return 'article'
+  return !isQuoted && (name === 'footer' || name === 'header') ? 'around' : 'body'
 }
 
 function isHidden(name: string, attributes: Attributes): boolean {
