@@ -1,4 +1,5 @@
 import type { Message } from '../contract/messages.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { englishText } from '../lib/messages.ts'
 import type { Agent } from '../contract/agents.ts'
 import type { Job, JobStatus, Step } from '../contract/jobs.ts'
@@ -91,7 +92,7 @@ function taskText({ job, cursor, boundary = randomBoundary }: PromptInput): stri
   const { previous, state, isUntrusted } = cursor
   const result = previous === null || previous.quiet ? null : previous.result
   const handedOn = [
-    ...(result === null ? [] : [`The run before this one said:\n\n${indent(cutText(result, PREVIOUS_RESULT_CHARS))}`]),
+    ...(result === null ? [] : [`The run before this one said:\n\n${indent(cut(result, PREVIOUS_RESULT_CHARS))}`]),
     ...(state === null ? [] : [`Kept by keep_state for this run:\n\n${indent(state)}`]),
   ].join('\n\n')
   return [
@@ -184,36 +185,36 @@ function dayFormatFor(timezone: string): Intl.DateTimeFormat {
 }
 
 function messagesOfTurn(turn: EarlierTurn): PromptMessage[] {
-  const asked: PromptMessage = { role: 'user', text: turn.task }
-  if (turn.steps === null) return [asked, ...spoken([turn.result ?? '', endNote(turn)])]
+  const question: PromptMessage = { role: 'user', text: turn.task }
+  if (turn.steps === null) return [question, ...spoken([turn.result ?? '', endNote(turn)])]
   const messages = transcriptOf(turn.steps, turn.parts).messages.flatMap((message) => inHistory(message, turn))
-  return [asked, ...withEnd(messages, turn)]
+  return [question, ...withEnd(messages, turn)]
 }
 
 /** Call ids are unique only within a job, but must be unique in a prompt. */
 function inHistory(message: PromptMessage, turn: EarlierTurn): PromptMessage[] {
   const idFor = (callId: string) => `${turn.jobId.slice(-8)}-${callId}`.slice(0, 64)
-  if (message.role === 'tool') return [{ ...message, callId: idFor(message.callId), output: cutText(message.output, EARLIER_OUTPUT_CHARS) }]
+  if (message.role === 'tool') return [{ ...message, callId: idFor(message.callId), output: cut(message.output, EARLIER_OUTPUT_CHARS) }]
   if (message.role !== 'assistant') return [message]
   const answered = new Set(turn.steps!.flatMap((step) => (step.kind === 'tool_result' ? [step.callId] : [])))
   const kept = message.toolCalls.filter(({ callId }) => answered.has(callId))
   const toolCalls = kept.map((call) => ({ ...call, callId: idFor(call.callId) }))
   if (message.text.trim() === '' && toolCalls.length === 0) return []
   // A reply that lost a call is not the one that was signed.
-  const isWhole = toolCalls.length > 0 && toolCalls.length === message.toolCalls.length
-  return [{ ...(isWhole ? message : withoutSent(message)), role: 'assistant', text: message.text, toolCalls }]
+  const isUnchanged = toolCalls.length > 0 && toolCalls.length === message.toolCalls.length
+  return [{ ...(isUnchanged ? message : withoutSent(message)), role: 'assistant', text: message.text, toolCalls }]
 }
 
 /** Adds a note to a turn that did not complete. */
 function withEnd(messages: PromptMessage[], turn: EarlierTurn): PromptMessage[] {
-  const cut = turn
+  const brokenOff = turn
     .steps!.flatMap((step) => (step.kind === 'reply' && step.interrupted && step.text.trim() !== '' ? [step.text] : []))
     .at(-1)
   const last = messages.at(-1)
   const note = endNote(turn)
   if (note === '') return messages
-  if (last?.role === 'assistant' && last.toolCalls.length === 0) return [...messages.slice(0, -1), ...spoken([last.text, cut ?? '', note])]
-  return [...messages, ...spoken([cut ?? '', note])]
+  if (last?.role === 'assistant' && last.toolCalls.length === 0) return [...messages.slice(0, -1), ...spoken([last.text, brokenOff ?? '', note])]
+  return [...messages, ...spoken([brokenOff ?? '', note])]
 }
 
 function spoken(texts: string[]): PromptMessage[] {
@@ -228,7 +229,6 @@ function endNote({ status, errorMessage }: EarlierTurn): string {
   return '[This turn has not ended yet.]'
 }
 
-function cutText(text: string, chars: number): string {
-  if (text.length <= chars) return text
-  return `${text.slice(0, chars).toWellFormed()}\n[cut: ${text.length} characters in all]`
+function cut(text: string, chars: number): string {
+  return cutText(text, chars, `\n[cut: ${text.length} characters in all]`)
 }

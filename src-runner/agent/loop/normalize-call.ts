@@ -1,3 +1,4 @@
+import { cutText } from '../../lib/cut-text.ts'
 import type { PromptToolCall } from '../providers/model.ts'
 
 /** A model that writes more is confused or hostile, and every call is kept on disk. */
@@ -34,13 +35,12 @@ function safeName(name: string): string {
 }
 
 function keptArgs({ args, argsValid }: GivenCall): unknown {
-  if (!argsValid || typeof args === 'string') return cutText(String(args))
+  if (!argsValid || typeof args === 'string') {
+    const text = String(args)
+    return cutText(text, MAX_RAW_ARGS_CHARS, ` [cut: ${text.length} characters]`)
+  }
   const excess = excessOf(args)
   return excess === null ? args : `[arguments left out: ${excess}]`
-}
-
-function cutText(text: string): string {
-  return text.length <= MAX_RAW_ARGS_CHARS ? text : `${text.slice(0, MAX_RAW_ARGS_CHARS).toWellFormed()} [cut: ${text.length} characters]`
 }
 
 /** Without recursion, and stops at the limit, so that neither depth nor size can hurt. */

@@ -1,3 +1,5 @@
+import { cutText } from '../../lib/cut-text.ts'
+
 // How the demo model reads the results of the file tools.
 
 export type ListedFile = { path: string; size: number | null; changed: string | null }
@@ -25,34 +27,9 @@ export function readListing(output: string): Listing {
   return { files, folders, total: Math.max(total, files.length) }
 }
 
-const KINDS: [kind: [one: string, many: string], extensions: string][] = [
-  [['text document', 'text documents'], 'txt md markdown rst rtf doc docx odt pages tex log eml'],
-  [['table', 'tables'], 'csv tsv xls xlsx ods numbers'],
-  [['PDF', 'PDFs'], 'pdf'],
-  [['picture', 'pictures'], 'png jpg jpeg gif webp svg heic bmp tif tiff ico avif'],
-  [['sound', 'sounds'], 'mp3 wav flac m4a ogg aac opus'],
-  [['video', 'videos'], 'mp4 mov mkv avi webm m4v'],
-  [['presentation', 'presentations'], 'ppt pptx odp key'],
-  [['archive', 'archives'], 'zip tar gz tgz bz2 xz 7z rar dmg iso'],
-  [['data file', 'data files'], 'json yaml yml toml xml ini conf env sql db sqlite plist'],
-  [['program file', 'program files'], 'js ts jsx tsx py rb go rs java c h cpp cs php sh swift kt html css scss vue lua r'],
-]
-const OTHER: [string, string] = ['other file', 'other files']
-
 const TEXT = new Set(
   'txt md markdown rst csv tsv log json yaml yml toml ini html xml tex eml js ts py rb go rs java c sh sql css'.split(' '),
 )
-
-/** "4 text documents, 2 pictures and 1 PDF", the most frequent first. */
-export function describeKinds(files: readonly ListedFile[]): string {
-  const counts = new Map<[string, string], number>()
-  for (const { path } of files) {
-    const kind = KINDS.find(([, extensions]) => extensions.split(' ').includes(extensionOf(path)))?.[0] ?? OTHER
-    counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  }
-  const parts = [...counts].sort((a, b) => b[1] - a[1]).map(([[one, many], count]) => `${count} ${count === 1 ? one : many}`)
-  return joinWords(parts)
-}
 
 /** First the files that the task names, then read-me files and notes, then the rest. */
 export function pickReadable(files: readonly ListedFile[], task: string, count: number): string[] {
@@ -80,7 +57,7 @@ export function readExcerpt(output: string, count: number): Excerpt {
   const lines = rest
     .map((line) => line.trim())
     .filter((line) => line !== '' && !/^([-=*_#~`|]|\s)+$/.test(line) && !/^\[.*\]$/.test(line))
-    .map((line) => shorten(line.replace(/^#+\s*/, ''), 160))
+    .map((line) => cutText(line.replace(/^#+\s*/, ''), 160))
   return { lines: lines.slice(0, count), lineCount: total === undefined ? null : Number(total) }
 }
 
@@ -97,27 +74,8 @@ export function readMatches(output: string): Matches {
   return { count: Number(counts?.[1] ?? 0), files: Number(counts?.[2] ?? 0), hits }
 }
 
-export function describeSize(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`
-  if (bytes < 999_500) return `${Number((bytes / 1000).toPrecision(3))} kB`
-  return `${Number((bytes / 1_000_000).toPrecision(3))} MB`
-}
-
-export function shorten(text: string, chars: number): string {
-  return text.length > chars
-    ? `${text
-        .slice(0, chars - 1)
-        .toWellFormed()
-        .trimEnd()}…`
-    : text
-}
-
-export function joinWords(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
-}
-
-export function plural(count: number, noun: string, many = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : many}`
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** Shows text of a file as code, so that it makes no headings, links or pictures. */

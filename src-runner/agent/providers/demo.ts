@@ -1,18 +1,8 @@
+import { bytesText } from '../../../resources/locales/numbers.ts'
 import type { Clock } from '../../lib/clock.ts'
-import {
-  baseName,
-  code,
-  describeKinds,
-  describeSize,
-  joinWords,
-  type ListedFile,
-  pickReadable,
-  plural,
-  readExcerpt,
-  readListing,
-  readMatches,
-  shorten,
-} from './demo-reading.ts'
+import { cutText } from '../../lib/cut-text.ts'
+import { isRecord } from '../../lib/json-values.ts'
+import { baseName, code, type ListedFile, pickReadable, plural, readExcerpt, readListing, readMatches } from './demo-reading.ts'
 import type { ModelAdapter, ModelRequest } from './model.ts'
 import { createScriptedModel, currentJob, type Script, type ScriptReply } from './scripted.ts'
 
@@ -28,7 +18,7 @@ export function createDemoModel(deps: { clock: Clock; wordMs?: number }): ModelA
 
 export const demoScript: Script = (request) => {
   const task = readTask(request)
-  switch (task.wish) {
+  switch (task.intent) {
     case 'approval':
       return task.has('run_command') && task.has('list_files') ? runAskingFirst(task) : say(NO_FOLDER)
     case 'search':
@@ -71,7 +61,7 @@ const NO_FOLDER =
 type Call = { name: string; args: Record<string, unknown>; ok: boolean; output: string }
 
 type Task = {
-  wish: 'approval' | 'files' | 'search' | 'greeting' | 'about' | 'thanks' | 'other'
+  intent: 'approval' | 'files' | 'search' | 'greeting' | 'about' | 'thanks' | 'other'
   text: string
   has(tool: string): boolean
   done: Call[]
@@ -87,7 +77,7 @@ function readTask(request: ModelRequest): Task {
     const args = calls.get(message.callId)
     done.push({ name: message.name, args: isRecord(args) ? args : {}, ok: message.ok, output: message.output })
   }
-  return { wish: wishOf(text), text, has: (tool) => request.tools.some(({ name }) => name === tool), done }
+  return { intent: intentOf(text), text, has: (tool) => request.tools.some(({ name }) => name === tool), done }
 }
 
 // The page's suggestions must work in English and German. `\b` has no boundary at umlauts.
@@ -103,7 +93,7 @@ const GREETING =
   /^\W*(hi|hello|hey|hiya|howdy|greetings|good (morning|afternoon|evening|day)|guten (morgen|tag|abend)|hallo|moin|servus|hola|bonjour|ciao|test(ing)?)\b/i
 const THANKS = /\b(danke|thanks|thank you|thx)\b/i
 
-function wishOf(text: string): Task['wish'] {
+function intentOf(text: string): Task['intent'] {
   if (APPROVAL.test(text)) return 'approval'
   if (SEARCH.test(text) && searchTermOf(text) !== null) return 'search'
   if (FILES.test(text)) return 'files'
@@ -128,10 +118,10 @@ function searchTermOf(text: string): string | null {
   return terms.findLast((term) => term !== '' && !/^(it|them|something|out|what)\b/i.test(term)) ?? null
 }
 
-const READ_AT_MOST = 3
+const MAX_READ = 3
 const READ_LINES = 60
-const OPEN_FOLDERS_AT_MOST = 2
-const NAME_AT_MOST = 12
+const MAX_FOLDERS_OPENED = 2
+const MAX_NAMED = 12
 
 function lookAtFiles(task: Task): ScriptReply {
   const lists = task.done.filter(({ name }) => name === 'list_files')
@@ -146,22 +136,22 @@ function lookAtFiles(task: Task): ScriptReply {
   if (files.length === 0) return lookDeeper(folders, lists)
 
   const reads = task.done.filter(({ name }) => name === 'read_file')
-  const picks = task.has('read_file') ? pickReadable(files, task.text, READ_AT_MOST) : []
+  const picks = task.has('read_file') ? pickReadable(files, task.text, MAX_READ) : []
+  const total = listings.reduce((sum, listing) => sum + listing.total, 0)
   if (reads.length === 0 && picks.length > 0) {
-    const total = listings.reduce((sum, listing) => sum + listing.total, 0)
+    const names = new Intl.ListFormat('en').format(picks.map((path) => code(baseName(path))))
     return act(
-      `There ${total === 1 ? 'is 1 file' : `are ${total} files`}. I will read the beginning of ${joinWords(picks.map((path) => code(baseName(path))))}.`,
+      `I found ${plural(total, 'file')}. I will read the beginning of ${names}.`,
       picks.map((path) => ({ name: 'read_file', args: { path, limit: READ_LINES } })),
     )
   }
-  const total = listings.reduce((sum, listing) => sum + listing.total, 0)
   return say([overview(files, folders, total), ...reads.map(describeRead), '---', howItWent(task)].join('\n\n'))
 }
 
 /** Opens the next folder, a few times, if there are only folders. */
 function lookDeeper(folders: string[], lists: Call[]): ScriptReply {
   const next = folders.find((folder) => !baseName(folder).startsWith('.') && !lists.some(({ args }) => args['path'] === folder))
-  if (next !== undefined && lists.length <= OPEN_FOLDERS_AT_MOST) {
+  if (next !== undefined && lists.length <= MAX_FOLDERS_OPENED) {
     return act(`There are only folders here. I will open ${code(baseName(next))}.`, [{ name: 'list_files', args: { path: next } }])
   }
   const but = folders.length === 0 ? 'it is empty' : `I found ${plural(folders.length, 'folder')}, but no files`
@@ -170,12 +160,12 @@ function lookDeeper(folders: string[], lists: Call[]): ScriptReply {
 
 function overview(files: ListedFile[], folders: string[], total: number): string {
   const and = folders.length === 0 ? '' : ` and ${plural(folders.length, 'folder')}`
-  const rows = files.slice(0, NAME_AT_MOST).map(({ path, size, changed }) => {
-    const facts = [...(size === null ? [] : [describeSize(size)]), ...(changed === null ? [] : [`changed ${changed}`])]
+  const rows = files.slice(0, MAX_NAMED).map(({ path, size, changed }) => {
+    const facts = [...(size === null ? [] : [bytesText(size, 'en')]), ...(changed === null ? [] : [`changed ${changed}`])]
     return `- ${code(baseName(path))}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`
   })
   const rest = total > rows.length ? [`- …and ${total - rows.length} more`] : []
-  return [`I found **${plural(total, 'file')}**${and}: ${describeKinds(files)}.`, [...rows, ...rest].join('\n')].join('\n\n')
+  return [`I found **${plural(total, 'file')}**${and}:`, [...rows, ...rest].join('\n')].join('\n\n')
 }
 
 function describeRead(read: Call): string {
@@ -188,7 +178,7 @@ function describeRead(read: Call): string {
   return `**${name}**${length} begins:\n\n${lines.map((line) => `> ${code(line)}`).join('\n>\n')}`
 }
 
-const SHOW_HITS = 8
+const MAX_HITS_SHOWN = 8
 
 function search(task: Task): ScriptReply {
   const term = searchTermOf(task.text) ?? ''
@@ -198,7 +188,7 @@ function search(task: Task): ScriptReply {
 
   const { count, files, hits } = readMatches(searched.output)
   if (count === 0) return say(`I searched the files of this agent, and none of them contains ${code(term)}.\n\n---\n\n${howItWent(task)}`)
-  const rows = hits.slice(0, SHOW_HITS).map(({ place, line }) => `- **${code(place)}**: ${code(shorten(line, 160))}`)
+  const rows = hits.slice(0, MAX_HITS_SHOWN).map(({ place, line }) => `- **${code(place)}**: ${code(cutText(line, 160))}`)
   const rest = count > rows.length ? [`- …and ${count - rows.length} more`] : []
   return say(
     `I found ${code(term)} in ${plural(count, 'line')} of ${plural(files, 'file')}:\n\n${[...rows, ...rest].join('\n')}\n\n---\n\n${howItWent(task)}`,
@@ -210,7 +200,7 @@ const COMMAND = process.platform === 'win32' ? ['hostname'] : ['ls', '-l']
 
 function runAskingFirst(task: Task): ScriptReply {
   const list = task.done.find(({ name }) => name === 'list_files')
-  if (list === undefined) return act('I will look which folder I may work in.', [{ name: 'list_files', args: {} }])
+  if (list === undefined) return act('I will look up which folder I may work in.', [{ name: 'list_files', args: {} }])
   const folder = list.ok ? /^(.+?): (?:empty|\d)/.exec(list.output)?.[1] : undefined
   if (folder === undefined) return say(NO_FOLDER)
   const run = task.done.find(({ name }) => name === 'run_command')
@@ -218,24 +208,24 @@ function runAskingFirst(task: Task): ScriptReply {
     const why = `I want to run ${code(COMMAND.join(' '))} in your folder, which shows what is in it and changes nothing. Unless a rule of yours allows it, this agent has to ask you first, and nothing runs before you answer.`
     return act(why, [{ name: 'run_command', args: { command: COMMAND, folder } }])
   }
-  const lines = run.output.split('\n').slice(0, SHOW_LINES)
-  const shown = lines.map((line) => `> ${code(shorten(line, 160))}`).join('\n>\n')
-  const told = run.ok ? 'It ran, and this came out:' : 'It did not run, or did not work. This is what I was told:'
-  return say(`${told}\n\n${shown}\n\n---\n\n${howItWent(task)}`)
+  const lines = run.output.split('\n').slice(0, MAX_LINES_SHOWN)
+  const shown = lines.map((line) => `> ${code(cutText(line, 160))}`).join('\n>\n')
+  const outcome = run.ok ? 'It ran. Its output:' : 'It did not run, or it failed. The result says:'
+  return say(`${outcome}\n\n${shown}\n\n---\n\n${howItWent(task)}`)
 }
 
-const SHOW_LINES = 14
+const MAX_LINES_SHOWN = 14
 
 function howItWent(task: Task): string {
-  return `*I am the built-in demo model. This job made ${plural(task.done.length, 'real tool call')}; each one stands in its steps. To have your files understood and not only shown, add a model in **Models & keys**.*`
+  return `*I am the built-in demo model. This job made ${plural(task.done.length, 'real tool call')}; you find each one in its steps. To have your files understood and not only shown, add a model in **Models & keys**.*`
 }
 
 function couldNot(what: string, { name, output }: Call): string {
-  return `I could not ${what}. The tool ${code(name)} answered: ${oneLine(output)}`
+  return `I could not ${what}. The tool ${code(name)} returned: ${oneLine(output)}`
 }
 
 function oneLine(output: string): string {
-  return code(shorten(output.replace(/\s+/g, ' ').trim() || 'nothing', 240))
+  return code(cutText(output.replace(/\s+/g, ' ').trim() || 'nothing', 240))
 }
 
 function say(text: string): ScriptReply {
@@ -244,8 +234,4 @@ function say(text: string): ScriptReply {
 
 function act(text: string, calls: { name: string; args: unknown }[]): ScriptReply {
   return { parts: [{ type: 'text', text }, ...calls.map((call) => ({ type: 'tool_call' as const, ...call }))] }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,6 @@
 import type { Message } from '../../contract/messages.ts'
+import { cutText } from '../../lib/cut-text.ts'
+import { isRecord, parseJson } from '../../lib/json-values.ts'
 import { createMessage, englishText } from '../../lib/messages.ts'
 import { OutboundError } from '../../platform/net/outbound.ts'
 import type { ModelFailure, PromptMessage } from './model.ts'
@@ -198,30 +200,27 @@ const MAX_PLAIN_CHARS = 2_000
 
 type Said = { message: string; type: string; code: string; status: number | null; structured: boolean }
 
+const NOTHING_SAID: Said = { message: '', type: '', code: '', status: null, structured: false }
+
 function wordsOf({ code, type, message }: Said): string {
   return `${code} ${type} ${message}`.toLowerCase()
 }
 
 function readErrorBody(body: string): Said {
-  try {
-    const parsed: unknown = JSON.parse(body)
-    return readErrorObject(Array.isArray(parsed) ? parsed[0] : parsed)
-  } catch {
-    // A proxy's HTML page is not shown to people.
-    const message = /^\s*</.test(body) ? '' : body.slice(0, MAX_PLAIN_CHARS)
-    return { message, type: '', code: '', status: null, structured: false }
-  }
+  const parsed = parseJson(body)
+  if (parsed !== null) return readErrorObject(Array.isArray(parsed) ? parsed[0] : parsed)
+  // A proxy's HTML page is not shown to people.
+  return { ...NOTHING_SAID, message: /^\s*</.test(body) ? '' : body.slice(0, MAX_PLAIN_CHARS) }
 }
 
 /** Reads `{error: {...}}`, `{error: "text"}`, `{message}`, and what the libraries make of them. */
 function readErrorObject(value: unknown): Said {
-  const none: Said = { message: '', type: '', code: '', status: null, structured: false }
-  if (typeof value === 'string') return { ...none, message: value, structured: true }
-  if (!isRecord(value)) return none
+  if (typeof value === 'string') return { ...NOTHING_SAID, message: value, structured: true }
+  if (!isRecord(value)) return NOTHING_SAID
   const inner = value['error'] ?? (isRecord(value['response']) ? value['response']['error'] : undefined)
   if (inner !== undefined && inner !== null) return readErrorObject(inner)
   // A library's own parse error repeats the text that it read.
-  if (value instanceof Error && !isRecord((value as { data?: unknown }).data) && !('statusCode' in value)) return none
+  if (value instanceof Error && !isRecord((value as { data?: unknown }).data) && !('statusCode' in value)) return NOTHING_SAID
   const text = (field: unknown) => (typeof field === 'string' || typeof field === 'number' ? String(field) : '')
   const statusOf = (field: unknown) => (typeof field === 'number' && field >= 400 && field <= 599 ? field : null)
   return {
@@ -239,9 +238,8 @@ const MAX_DETAIL_CHARS = 300
 function describeDetail(message: string, context: FailureContext): string {
   const text = scrub(message.slice(0, 2000), context).replace(/\s+/g, ' ').trim()
   if (text === '' || /<\/?(html|head|body|!doctype)/i.test(text)) return ''
-  const cut = text.length > MAX_DETAIL_CHARS ? `${text.slice(0, MAX_DETAIL_CHARS)}…` : text
   // Quoted text must not be able to end the quotation.
-  return cut.replace(/[.\s]+$/, '').replace(/[“”]/g, '"')
+  return cutText(text, MAX_DETAIL_CHARS).replace(/[.\s]+$/, '').replace(/[“”]/g, '"')
 }
 
 /** Shorter repetitions are ordinary words. */
@@ -270,8 +268,4 @@ export function scrub(text: string, context: Pick<FailureContext, 'apiKey' | 'me
     }
   }
   return kept
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
+import { parseJson } from '../../lib/json-values.ts'
 import type { OutboundFetch } from '../../platform/net/outbound.ts'
 
 const MAX_BYTES = 16_777_216
@@ -27,7 +28,7 @@ export async function getJson(
       signal: signal === undefined ? done.signal : AbortSignal.any([signal, done.signal]),
     })
     const text = await readText(response, MAX_BYTES)
-    return response.ok ? parse(text) : null
+    return response.ok ? parseJson(text) : null
   } catch {
     signal?.throwIfAborted()
     return undefined
@@ -47,12 +48,4 @@ export async function readText(response: Response, maxBytes: number): Promise<st
     if (bytes >= maxBytes) break
   }
   return Buffer.concat(pieces).subarray(0, maxBytes).toString('utf8')
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

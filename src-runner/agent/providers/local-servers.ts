@@ -1,5 +1,6 @@
 import type { FoundServer } from '../../contract/providers.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { isRecord } from '../../lib/json-values.ts'
 import type { OutboundFetch } from '../../platform/net/outbound.ts'
 import { runsOnThisMachine } from './base-url.ts'
 import { getJson } from './get-json.ts'
@@ -8,50 +9,59 @@ import { readOllamaTags } from './ollama.ts'
 import { readOpenAiModels } from './openai-compatible.ts'
 
 type Deps = { fetch: OutboundFetch; clock: Clock }
-export type DiscoveryDeps = Deps & { ports?: { ollama: number; lmStudio: number; llamaCpp: number } }
+export type DiscoveryDeps = Deps & { ports?: typeof DEFAULT_PORTS }
 
 /** A server on this machine answers within milliseconds. */
 const TIMEOUT_MS = 1_000
 /** Somebody may start another server on the same port. */
 const TRUSTED_MS = 300_000
 
-/** A port proves nothing, so each server is recognized by a response that only it gives. */
-const SIGNS: readonly { path: string; is(answer: unknown): boolean }[] = [
-  { path: '/api/v0/models', is: isLmStudioList },
-  { path: '/api/version', is: isOllamaVersion },
-  { path: '/v1/models', is: isLlamaCppList },
+type KnownServer = Pick<FoundServer, 'kind' | 'name'> & {
+  port: keyof typeof DEFAULT_PORTS
+  /** A port proves nothing: the server is recognized by a response that only it gives. */
+  signPath: string
+  isSign(response: unknown): boolean
+  /** Absent: the sign is the list of models. */
+  listPath?: string
+  readModels(list: unknown): ListedModel[]
+  apiPath: string
+}
+
+const DEFAULT_PORTS = { ollama: 11_434, lmStudio: 1234, llamaCpp: 8080 }
+
+const SERVERS: readonly KnownServer[] = [
+  {
+    ...{ kind: 'ollama', name: 'Ollama', port: 'ollama', apiPath: '' },
+    ...{ signPath: '/api/version', isSign: isOllamaVersion, listPath: '/api/tags', readModels: readOllamaTags },
+  },
+  {
+    ...{ kind: 'openai-compatible', name: 'LM Studio', port: 'lmStudio', apiPath: '/v1' },
+    ...{ signPath: '/api/v0/models', isSign: isLmStudioList },
+    readModels: (list) => readOpenAiModels((list as LmStudioList).data.filter(({ type }) => type !== 'embeddings')),
+  },
+  {
+    ...{ kind: 'openai-compatible', name: 'llama.cpp', port: 'llamaCpp', apiPath: '/v1' },
+    ...{ signPath: '/v1/models', isSign: isLlamaCppList, readModels: readOpenAiModels },
+  },
 ]
 
 /** Looks for model servers on this machine. Sends no key. */
 export async function findServers(deps: DiscoveryDeps): Promise<FoundServer[]> {
-  const { ports = { ollama: 11_434, lmStudio: 1234, llamaCpp: 8080 } } = deps
-  const found = await Promise.all([findOllama(deps, ports.ollama), findLmStudio(deps, ports.lmStudio), findLlamaCpp(deps, ports.llamaCpp)])
+  const { ports = DEFAULT_PORTS } = deps
+  const found = await Promise.all(SERVERS.map((server) => findServer(deps, server, `http://127.0.0.1:${ports[server.port]}`)))
   return found.filter((server) => server !== null)
 }
 
-async function findOllama(deps: Deps, port: number): Promise<FoundServer | null> {
-  const baseUrl = `http://127.0.0.1:${port}`
-  if (!isOllamaVersion(await ask(deps, `${baseUrl}/api/version`))) return null
-  const models = namesIn(await ask(deps, `${baseUrl}/api/tags`), readOllamaTags)
-  return models === null ? null : { kind: 'ollama', name: 'Ollama', baseUrl, models }
-}
-
-async function findLmStudio(deps: Deps, port: number): Promise<FoundServer | null> {
-  const origin = `http://127.0.0.1:${port}`
-  const list = await ask(deps, `${origin}/api/v0/models`)
-  if (!isLmStudioList(list)) return null
-  const forText = list.data.filter(({ type }) => type !== 'embeddings')
-  return compatibleServer('LM Studio', origin, namesIn(forText, readOpenAiModels))
-}
-
-async function findLlamaCpp(deps: Deps, port: number): Promise<FoundServer | null> {
-  const origin = `http://127.0.0.1:${port}`
-  const list = await ask(deps, `${origin}/v1/models`)
-  return isLlamaCppList(list) ? compatibleServer('llama.cpp', origin, namesIn(list, readOpenAiModels)) : null
-}
-
-function compatibleServer(name: string, origin: string, models: string[] | null): FoundServer | null {
-  return models === null ? null : { kind: 'openai-compatible', name, baseUrl: `${origin}/v1`, models }
+async function findServer(deps: Deps, server: KnownServer, origin: string): Promise<FoundServer | null> {
+  const { kind, name, apiPath, listPath } = server
+  const sign = await ask(deps, origin + server.signPath)
+  if (!server.isSign(sign)) return null
+  const list = listPath === undefined ? sign : await ask(deps, origin + listPath)
+  try {
+    return { kind, name, baseUrl: origin + apiPath, models: server.readModels(list).map(({ model }) => model) }
+  } catch {
+    return null
+  }
 }
 
 export type LocalServers = {
@@ -65,10 +75,10 @@ export function createLocalServers(deps: Deps): LocalServers {
   /** null: no server answered. */
   const isKnownServer = async (origin: string): Promise<boolean | null> => {
     let hasAnswered = false
-    for (const { path, is } of SIGNS) {
-      const answer = await ask(deps, origin + path)
-      if (answer === null || answer === undefined) continue
-      if (is(answer)) return true
+    for (const { signPath, isSign } of SERVERS) {
+      const response = await ask(deps, origin + signPath)
+      if (response === null || response === undefined) continue
+      if (isSign(response)) return true
       hasAnswered = true
     }
     return hasAnswered ? false : null
@@ -94,29 +104,19 @@ function ask(deps: Deps, url: string): Promise<unknown> {
   return getJson(deps, url, { timeoutMs: TIMEOUT_MS })
 }
 
-function isOllamaVersion(answer: unknown): boolean {
-  return isRecord(answer) && typeof answer['version'] === 'string'
+function isOllamaVersion(response: unknown): boolean {
+  return isRecord(response) && typeof response['version'] === 'string'
 }
+
+type LmStudioList = { data: { type: string; state: string }[] }
 
 /** Only LM Studio's own API has a type and a state for each model. */
-function isLmStudioList(answer: unknown): answer is { data: { type: string; state: string }[] } {
-  if (!isRecord(answer) || answer['object'] !== 'list' || !Array.isArray(answer['data'])) return false
-  return answer['data'].every((entry) => isRecord(entry) && typeof entry['type'] === 'string' && typeof entry['state'] === 'string')
+function isLmStudioList(response: unknown): response is LmStudioList {
+  if (!isRecord(response) || response['object'] !== 'list' || !Array.isArray(response['data'])) return false
+  return response['data'].every((entry) => isRecord(entry) && typeof entry['type'] === 'string' && typeof entry['state'] === 'string')
 }
 
-function isLlamaCppList(answer: unknown): boolean {
-  const entries: unknown[] = isRecord(answer) && Array.isArray(answer['data']) ? answer['data'] : []
+function isLlamaCppList(response: unknown): boolean {
+  const entries: unknown[] = isRecord(response) && Array.isArray(response['data']) ? response['data'] : []
   return entries.some((entry) => isRecord(entry) && entry['owned_by'] === 'llamacpp')
-}
-
-function namesIn(body: unknown, read: (body: unknown) => ListedModel[]): string[] | null {
-  try {
-    return read(body).map((listed) => listed.model)
-  } catch {
-    return null
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

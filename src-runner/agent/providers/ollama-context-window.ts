@@ -1,3 +1,4 @@
+import { isRecord, positiveInteger } from '../../lib/json-values.ts'
 import { roomForPrompt } from './prompt-size.ts'
 
 /** null: the server does not say. */
@@ -46,20 +47,21 @@ export function windowBelow(tokens: number): number | null {
 
 /** From `/api/show` and `/api/ps`, of which any part may be missing. */
 export function readFacts(model: string, show: unknown, running: unknown): OllamaFacts {
-  const info = recordIn(show, 'model_info')
+  const { model_info, parameters, remote_host: host } = recordOf(show)
+  const info = recordOf(model_info)
   const architecture = info['general.architecture']
-  const of = (name: string) => (typeof architecture === 'string' ? countIn(info[`${architecture}.${name}`]) : null)
-  const parameters = recordIn({ show }, 'show')['parameters']
+  const of = (name: string) => (typeof architecture === 'string' ? positiveInteger(info[`${architecture}.${name}`]) : null)
   const own = typeof parameters === 'string' ? /^\s*num_ctx\s+(\d+)/m.exec(parameters)?.[1] : undefined
-  const loaded = listIn(running, 'models').find(
-    (entry) => entry['name'] === model || entry['model'] === model || entry['name'] === `${model}:latest`,
+  const { models } = recordOf(running)
+  const loaded = (Array.isArray(models) ? models.map(recordOf) : []).find(
+    ({ name, model: named }) => name === model || named === model || name === `${model}:latest`,
   )
   return {
     trainedTokens: of('context_length'),
-    ownTokens: own === undefined ? null : countIn(Number(own)),
-    loadedTokens: countIn(loaded?.['context_length']),
+    ownTokens: positiveInteger(Number(own)),
+    loadedTokens: positiveInteger(loaded?.['context_length']),
     bytesOfToken: bytesOfToken(of),
-    isElsewhere: typeof recordIn({ show }, 'show')['remote_host'] === 'string',
+    isElsewhere: typeof host === 'string',
   }
 }
 
@@ -74,16 +76,6 @@ function bytesOfToken(of: (name: string) => number | null): number | null {
   return 2 * layers * keyHeads * (perHead + (of('attention.value_length') ?? perHead))
 }
 
-function countIn(value: unknown): number | null {
-  return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : null
-}
-
-function recordIn(value: unknown, field: string): Record<string, unknown> {
-  const inner = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[field] : null
-  return typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : {}
-}
-
-function listIn(value: unknown, field: string): Record<string, unknown>[] {
-  const list = recordIn(value, field)
-  return Array.isArray(list) ? list.filter((entry) => typeof entry === 'object' && entry !== null) : []
+function recordOf(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {}
 }

@@ -1,4 +1,5 @@
 import { runsOnThisMachine } from './base-url.ts'
+import { positiveInteger } from '../../lib/json-values.ts'
 import type { ListedModel } from './model.ts'
 import type { DriverAccess, ProviderDriver } from './provider-driver.ts'
 import { COMPATIBLE_THINKING, THINKING_FIELDS } from './thinking-fields.ts'
@@ -57,9 +58,9 @@ export function readOpenAiModels(body: unknown): ListedModel[] {
     const model = entry?.['id']
     if (typeof model !== 'string' || model === '' || model.length > 200) return []
     const { name, meta } = entry as { name?: unknown; meta?: Record<string, unknown> | null }
-    const sizes = ['context_length', 'max_model_len', 'context_window', 'max_context_length'].map((field) => countIn(entry[field]))
+    const sizes = ['context_length', 'max_model_len', 'context_window', 'max_context_length'].map((field) => positiveInteger(entry[field]))
     const label = typeof name === 'string' && name !== '' ? name.slice(0, 200) : model
-    return [{ model, label, contextTokens: sizes.find((size) => size !== null) ?? countIn(meta?.['n_ctx_train']) }]
+    return [{ model, label, contextTokens: sizes.find((size) => size !== null) ?? positiveInteger(meta?.['n_ctx_train']) }]
   })
 }
 
@@ -72,14 +73,14 @@ const askLmStudio: AskWindow = async (access, root, model, signal) => {
   if (answer === undefined) return undefined
   if (!Array.isArray(answer?.data)) return null
   const entry = (answer.data as ({ id?: unknown; loaded_context_length?: unknown } | null)[]).find((one) => one?.id === model)
-  return { tokens: countIn(entry?.loaded_context_length) }
+  return { tokens: positiveInteger(entry?.loaded_context_length) }
 }
 
 const askLlamaCpp: AskWindow = async (access, root, _model, signal) => {
   type Props = { default_generation_settings?: { n_ctx?: unknown } | null }
   const props = (await access.getJson(`${root}/props`, signal)) as Props | null | undefined
   if (props === undefined) return undefined
-  const tokens = countIn(props?.default_generation_settings?.n_ctx)
+  const tokens = positiveInteger(props?.default_generation_settings?.n_ctx)
   return tokens === null ? null : { tokens }
 }
 
@@ -101,8 +102,4 @@ async function readLocalWindow(access: DriverAccess, model: string, signal: Abor
   }
   if (!windowApis.has(access)) windowApis.set(access, [])
   return null
-}
-
-function countIn(value: unknown): number | null {
-  return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : null
 }

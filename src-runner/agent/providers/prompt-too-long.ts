@@ -1,3 +1,5 @@
+import { positiveInteger } from '../../lib/json-values.ts'
+
 /** The numbers in a refusal for length. */
 export type TooLong = { windowTokens: number | null; promptTokens: number | null }
 
@@ -65,6 +67,5 @@ function numbersIn(body: string): TooLong | null {
 }
 
 function tokensIn(digits: string | undefined): number | null {
-  const tokens = Number(digits)
-  return Number.isSafeInteger(tokens) && tokens > 0 ? tokens : null
+  return positiveInteger(Number(digits))
 }

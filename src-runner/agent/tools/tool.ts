@@ -134,8 +134,3 @@ export function describeTool(tool: Tool): ToolDescription {
   }
   return description
 }
-
-/** The beginning of a text, for a summary. */
-export function cutText(text: string, chars: number): string {
-  return text.length > chars ? `${text.slice(0, chars).toWellFormed()}…` : text
-}

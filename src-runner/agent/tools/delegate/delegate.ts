@@ -1,6 +1,7 @@
+import { cutText } from '../../../lib/cut-text.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
-import { cutText, defineTool, NO_EFFECTS } from '../tool.ts'
+import { defineTool, NO_EFFECTS } from '../tool.ts'
 
 export const DELEGATE = 'delegate'
 

@@ -1,7 +1,8 @@
+import { cutText } from '../../../lib/cut-text.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import { MAX_WATCH_STATE_CHARS } from '../../../contract/schedules.ts'
-import { cutText, defineTool, NO_EFFECTS } from '../tool.ts'
+import { defineTool, NO_EFFECTS } from '../tool.ts'
 
 const SUMMARY_CHARS = 200
 

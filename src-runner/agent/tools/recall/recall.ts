@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { cutText } from '../../../lib/cut-text.ts'
 import { defineTool, MAX_TOOL_OUTPUT_CHARS } from '../tool.ts'
 
 const DEFAULT_LIMIT = 10
@@ -31,14 +32,10 @@ export const recall = defineTool({
       ]
       return `[${id}] (${facts.join(', ')})\n${text}`
     })
-    const output = [heading, ...notes].join('\n\n')
     const isUntrusted = found.some(({ untrusted }) => untrusted)
     return {
       ok: true,
-      output:
-        output.length > MAX_TOOL_OUTPUT_CHARS - 1_000
-          ? `${output.slice(0, MAX_TOOL_OUTPUT_CHARS - 1_000).toWellFormed()}\n[cut: ask for fewer]`
-          : output,
+      output: cutText([heading, ...notes].join('\n\n'), MAX_TOOL_OUTPUT_CHARS - 1_000, '\n[cut: ask for fewer]'),
       ...(isUntrusted ? { addsTaint: ['untrusted'] as const } : {}),
     }
   },

@@ -1,7 +1,8 @@
+import { cutText } from '../../../lib/cut-text.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import { MEMORY_MAX_CHARS } from '../../../contract/memory.ts'
-import { cutText, defineTool, NO_EFFECTS } from '../tool.ts'
+import { defineTool, NO_EFFECTS } from '../tool.ts'
 
 const SUMMARY_CHARS = 200
 

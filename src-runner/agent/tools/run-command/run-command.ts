@@ -7,6 +7,7 @@ import { runSandboxed } from '../../../platform/sandbox/run-sandboxed.ts'
 import { isInside, placeAroundPrograms } from '../../../platform/protected-places/protected-places.ts'
 import type { UserToolchain } from '../../../platform/programs/user-toolchain.ts'
 import type { Message } from '../../../contract/messages.ts'
+import { cutText } from '../../../lib/cut-text.ts'
 import { createMessage, englishText } from '../../../lib/messages.ts'
 import { nameFolders, parsePath, PathRefused, showName, showPlace } from '../../files/folder-paths.ts'
 import { openInside } from '../../files/open-inside.ts'
@@ -148,7 +149,7 @@ function effectOf(command: readonly string[], folder: string, sandbox: SandboxSt
 }
 
 function cut(text: string): string {
-  return text.length <= MAX_SUMMARY_CHARS ? text : `${text.slice(0, MAX_SUMMARY_CHARS).toWellFormed()}… (${text.length} characters)`
+  return cutText(text, MAX_SUMMARY_CHARS, `… (${text.length} characters)`)
 }
 
 async function run(args: RunArgs, context: ToolContext, deps: RunCommandDeps): Promise<ToolOutput> {
@@ -256,7 +257,6 @@ function answerFor(
     cancelled: () => `Stopped after ${seconds}`,
     limit: () => `Stopped after ${seconds}: ${LIMITS[outcome.limit!]}`,
   }[outcome.ended]()
-  const text = plainOutput(outcome.output).trimEnd()
-  const body = text.length <= KEEP_BYTES + 100 ? text : `${text.slice(0, KEEP_BYTES).toWellFormed()}\n[… cut here …]`
+  const body = cutText(plainOutput(outcome.output).trimEnd(), KEEP_BYTES + 100, '\n[… cut here …]')
   return { ok: outcome.exitCode === 0, output: [`${heading}.`, ...notes, body === '' ? '[no output]' : body].join('\n') }
 }

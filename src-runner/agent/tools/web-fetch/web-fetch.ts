@@ -1,3 +1,4 @@
+import { cutText } from '../../../lib/cut-text.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import type { GuardedAnswer, GuardedFetch } from '../../../platform/net/guarded-fetch.ts'
@@ -127,8 +128,8 @@ const MEANINGS: Record<number, string> = {
 
 function showPart(answer: GuardedAnswer, document: WebDocument, args: Args, mark: string): ToolOutput {
   const heading = [shortened(answer.url.href)]
-  const [asked] = answer.cameFrom
-  if (asked !== undefined) heading.push(`(redirected from ${shortened(asked.href)})`)
+  const [first] = answer.cameFrom
+  if (first !== undefined) heading.push(`(redirected from ${shortened(first.href)})`)
   if (document.kind === 'other') return { ok: true, output: `${heading.join(' ')}\n${document.description}` }
 
   const { text } = document
@@ -171,7 +172,7 @@ function cut(text: string, from: number, chars: number): string {
 }
 
 function shortened(address: string): string {
-  return address.length > MAX_SHOWN_ADDRESS_CHARS ? `${address.slice(0, MAX_SHOWN_ADDRESS_CHARS)}…` : address
+  return cutText(address, MAX_SHOWN_ADDRESS_CHARS)
 }
 
 type Kept = { answer: GuardedAnswer; document: WebDocument }

@@ -1,9 +1,11 @@
+import { cutText } from '../../../lib/cut-text.ts'
+import { parseJson } from '../../../lib/json-values.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import type { GuardedFetch } from '../../../platform/net/guarded-fetch.ts'
 import { randomBoundary, wrapUntrusted, type MakeBoundary } from '../../../lib/untrusted-text.ts'
 import { visibleText } from '../../../lib/visible-text.ts'
-import { cutText, defineTool, NO_EFFECTS, type Tool } from '../tool.ts'
+import { defineTool, NO_EFFECTS, type Tool } from '../tool.ts'
 import { providerFor, type SearchResult, type WebSearchConfig } from './search-providers.ts'
 
 export type WebSearchDeps = {
@@ -80,14 +82,6 @@ export function createWebSearch(config: WebSearchConfig, { fetch, apiKey, bounda
       }
     },
   })
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 async function showResult(result: SearchResult, index: number): Promise<string> {

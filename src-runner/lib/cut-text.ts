@@ -1,0 +1,4 @@
+/** The beginning of a text that is longer than `chars`, with a mark after it. */
+export function cutText(text: string, chars: number, mark = '…'): string {
+  return text.length > chars ? text.slice(0, chars).toWellFormed() + mark : text
+}
