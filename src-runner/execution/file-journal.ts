@@ -146,17 +146,8 @@ async function lookAt(path: ChangedPath, closedFolders: readonly string[]): Prom
   }
 }
 
-/** Whether exactly this is there. Reads the content only if the size matches. */
-export async function isThere(path: ChangedPath, wanted: FileState | null, closedFolders: readonly string[]): Promise<boolean> {
-  try {
-    return await withSpot(placeOf(path, closedFolders), {}, async (spot) => {
-      const stats = await spot.stat()
-      if (stats === null || wanted === null) return stats === null && wanted === null
-      if (!stats.isFile() || Number(stats.size) !== wanted.size) return false
-      return (await findFile(spot))?.state.mark === wanted.mark
-    })
-  } catch (thrown) {
-    if (!(thrown instanceof PathRefused)) throw thrown
-    return thrown.missing && wanted === null
-  }
+/** Whether exactly this is there. */
+export async function isThere(path: ChangedPath, expected: FileState | null, closedFolders: readonly string[]): Promise<boolean> {
+  const now = await lookAt(path, closedFolders)
+  return now !== 'other' && now?.mark === expected?.mark
 }

@@ -16,7 +16,7 @@ import { moveFile, putFile, removeFile } from '../agent/files/change-file.ts'
 import { withSpot } from '../agent/files/file-spot.ts'
 import { findFile } from '../agent/files/file-state.ts'
 import { PathRefused } from '../agent/files/folder-paths.ts'
-import { sniff, SNIFF_BYTES } from '../agent/files/text-of-file.ts'
+import { decodeFile } from '../agent/files/text-of-file.ts'
 import { draftNameFor } from '../agent/tools/file-journal.ts'
 import { isThere, placeOf, resolveStartedChange, resolveStartedChanges } from './file-journal.ts'
 
@@ -111,17 +111,14 @@ async function diffOf({ blobs }: JobFilesDeps, trail: WrittenTrail): Promise<Fil
   const [before, after] = await Promise.all([contentOf(blobs, trail.from), contentOf(blobs, trail.left)])
   // Too large to have been kept.
   if (before === null || after === null) return { ...head, diff: '', truncated: true }
-  if (before.binary || after.binary) return { ...head, binary: true, diff: '', truncated: false }
-  const { text, truncated } = diffTexts(names, before.text, after.text)
+  const [old, now] = [decodeFile(before), decodeFile(after)]
+  if (old === null || now === null) return { ...head, binary: true, diff: '', truncated: false }
+  const { text, truncated } = diffTexts(names, old, now)
   return { ...head, diff: text, truncated }
 }
 
-async function contentOf(blobs: Blobs, state: ContentState | null): Promise<{ text: string; binary: boolean } | null> {
-  if (state === null) return { text: '', binary: false }
-  const bytes = await blobs.read(state.mark)
-  if (bytes === null) return null
-  const kind = sniff(bytes.subarray(0, SNIFF_BYTES))
-  return 'binary' in kind ? { text: '', binary: true } : { text: new TextDecoder(kind.encoding).decode(bytes), binary: false }
+function contentOf(blobs: Blobs, state: ContentState | null): Promise<Buffer | null> {
+  return state === null ? Promise.resolve(Buffer.alloc(0)) : blobs.read(state.mark)
 }
 
 /** Whether the file, and its former place, are as the job left them. */

@@ -5,7 +5,7 @@ import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import { diffTexts } from '../domain/files/unified-diff.ts'
 import { closedFoldersOf, type RuleSet } from '../domain/rules/rule-set.ts'
 import { PathRefused } from '../agent/files/folder-paths.ts'
-import { sniff, SNIFF_BYTES } from '../agent/files/text-of-file.ts'
+import { decodeFile } from '../agent/files/text-of-file.ts'
 import type { FilePreview, Tool } from '../agent/tools/tool.ts'
 
 export type PreviewDeps = {
@@ -42,16 +42,10 @@ export async function previewChange(deps: PreviewDeps, approvalId: string): Prom
 
 function diffOf({ path, before, after }: FilePreview): FileDiff {
   const head = { path, change: before === null ? ('added' as const) : ('modified' as const) }
-  const old = before === null ? '' : textOf(before.bytes)
-  const now = textOf(after)
+  // Too large to show, or not a text.
+  const old = before === null ? '' : before.bytes && decodeFile(before.bytes)
+  const now = decodeFile(after)
   if (old === null || now === null) return { ...head, diff: '', truncated: false, binary: true }
   const { text, truncated } = diffTexts({ before: before === null ? '/dev/null' : `a/${path}`, after: `b/${path}` }, old, now)
   return { ...head, diff: text, truncated, binary: false }
-}
-
-/** null: not a text, or too large. */
-function textOf(bytes: Buffer | null): string | null {
-  if (bytes === null) return null
-  const kind = sniff(bytes.subarray(0, SNIFF_BYTES))
-  return 'binary' in kind ? null : new TextDecoder(kind.encoding).decode(bytes)
 }

@@ -1,5 +1,5 @@
 import type { Message } from '../contract/messages.ts'
-import { cutText } from '../lib/cut-text.ts'
+import { cutText } from '../lib/text.ts'
 import { englishText } from '../lib/messages.ts'
 import type { Agent } from '../contract/agents.ts'
 import type { Job, JobStatus, Step } from '../contract/jobs.ts'

@@ -9,7 +9,8 @@ import { openRecordsRig, replyOf, type RecordsRig } from '../testing/records-rig
 import type { PolicyVerdict } from '../agent/loop/loop-types.ts'
 import { defineTool } from '../agent/tools/tool.ts'
 import { createDelegation } from './delegation.ts'
-import { createToolPolicy, narrowestRuleFor, type ToolPolicy } from './tool-policy.ts'
+import { narrowestRuleFor } from './narrowest-rule.ts'
+import { createToolPolicy, type ToolPolicy } from './tool-policy.ts'
 import { StaleClaimError } from '../lib/errors.ts'
 
 const send = defineTool({

@@ -18,7 +18,7 @@ export async function findFile(spot: FileSpot): Promise<FoundFile | null> {
   try {
     const { handle, stats } = opened
     if (stats.size > KEPT_BYTES)
-      return { stats, state: { ...largeState(stats), mode: modeOf(stats) }, bytes: null, binary: isBinary(await readHead(handle)) }
+      return { stats, state: stateOfLarge(stats), bytes: null, binary: isBinary(await readHead(handle)) }
     const bytes = await handle.readFile()
     return { stats, state: stateOf(bytes, modeOf(stats)), bytes, binary: isBinary(bytes) }
   } finally {
@@ -27,15 +27,19 @@ export async function findFile(spot: FileSpot): Promise<FoundFile | null> {
 }
 
 export function stateOf(bytes: Uint8Array, mode: number): FileState {
-  return { mark: `sha256:${createHash('sha256').update(bytes).digest('hex')}`, size: bytes.length, mode }
+  return { mark: markOf(bytes), size: bytes.length, mode }
+}
+
+export function markOf(bytes: Uint8Array): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
 function isBinary(bytes: Buffer): boolean {
   return 'binary' in sniff(bytes.subarray(0, SNIFF_BYTES))
 }
 
-function largeState(stats: BigIntStats): { mark: string; size: number } {
-  return { mark: `large:${stats.size}:${stats.mtimeNs}`, size: Number(stats.size) }
+function stateOfLarge(stats: BigIntStats): FileState {
+  return { mark: `large:${stats.size}:${stats.mtimeNs}`, size: Number(stats.size), mode: modeOf(stats) }
 }
 
 function modeOf(stats: BigIntStats): number {

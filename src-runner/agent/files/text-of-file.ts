@@ -56,6 +56,12 @@ export function sniff(head: Buffer): TextOrNot {
   return { binary: 'a binary file' }
 }
 
+/** null: not a text. */
+export function decodeFile(bytes: Buffer): string | null {
+  const kind = sniff(bytes.subarray(0, SNIFF_BYTES))
+  return 'binary' in kind ? null : new TextDecoder(kind.encoding).decode(bytes)
+}
+
 export async function readHead(handle: FileHandle): Promise<Buffer> {
   const head = Buffer.alloc(SNIFF_BYTES)
   const { bytesRead } = await handle.read(head, 0, SNIFF_BYTES, 0)

@@ -3,7 +3,7 @@ import type { Message } from '../../contract/messages.ts'
 import type { ModelRef } from '../../contract/agents.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
 import type { ModelEvent, ModelFailure, ModelRequest, ReplyParts } from '../providers/model.ts'
-import { limitReached, type Attempt } from './attempt.ts'
+import { limitReached, saidSoFar, type Attempt } from './attempt.ts'
 import { callModel, NOTHING_SAID, type CallResult, type Said, type TooLongRefusal } from './call-model.ts'
 import { addCosts, type CallCost } from './cost-of-call.ts'
 import type { LoopOutcome } from './loop-types.ts'
@@ -100,14 +100,15 @@ function waitBeforeRetry(failure: ModelFailure, tries: number, isLastModel: bool
 }
 
 /** Frees the slot and tries later. null: the job has waited long enough, or waiting does not help. */
-function postponed({ input, said }: Attempt, failures: Failed[]): LoopOutcome | null {
+function postponed(attempt: Attempt, failures: Failed[]): LoopOutcome | null {
+  const { input } = attempt
   const kinds = new Set(failures.map(({ failure }) => failure.kind))
   if (kinds.has('refused')) return null
   let waitMs: number | undefined
   if (kinds.has('timeout')) waitMs = SILENCE_WAITS_MS[input.postponed]
   else if (kinds.has('key_out_of_reach') && input.postponed < KEYCHAIN_WAITS) waitMs = KEYCHAIN_WAIT_MS
   if (waitMs === undefined) return null
-  return { kind: 'postponed', waitMs, message: messageFor(failures), tell: input.postponed === 0, text: said.join('\n\n') }
+  return { kind: 'postponed', waitMs, message: messageFor(failures), tell: input.postponed === 0, text: saidSoFar(attempt) }
 }
 
 /** false: the attempt was stopped meanwhile. */

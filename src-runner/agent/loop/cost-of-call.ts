@@ -1,4 +1,4 @@
-import type { KnownPrice, ModelRequest, PromptMessage, ToolDescription, Usage } from '../providers/model.ts'
+import type { KnownPrice, ModelRequest, PromptMessage, Usage } from '../providers/model.ts'
 import { costMicros } from '../providers/prices.ts'
 
 /** The cost of the model calls for one reply. */
@@ -40,17 +40,7 @@ export function tokensOf(chars: number): number {
 export function charsOfRequest(request: ModelRequest): number {
   let chars = 0
   for (const message of request.messages) chars += charsOfMessage(message)
-  for (const tool of request.tools) chars += charsOfTool(tool)
-  return chars
-}
-
-const toolChars = new WeakMap<ToolDescription, number>()
-
-function charsOfTool(tool: ToolDescription): number {
-  const known = toolChars.get(tool)
-  if (known !== undefined) return known
-  const chars = tool.name.length + tool.description.length + JSON.stringify(tool.parameters).length
-  toolChars.set(tool, chars)
+  for (const { name, description, parameters } of request.tools) chars += name.length + description.length + charsOfArgs(parameters)
   return chars
 }
 

@@ -4,9 +4,10 @@ import type { JobErrorCode } from '../../contract/errors.ts'
 import type { JobOutput } from '../../contract/jobs.ts'
 import type { Taint, CallFacts } from '../../contract/rules.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { ModelSource, PromptMessage, PromptToolCall, ReplyParts, Usage } from '../providers/model.ts'
+import type { ModelSource, PromptMessage, PromptToolCall, ReplyParts } from '../providers/model.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 import type { ContextWindows } from './context-windows.ts'
+import type { CallCost } from './cost-of-call.ts'
 
 export type PolicyQuestion = {
   call: PromptToolCall
@@ -36,15 +37,11 @@ export type PolicyVerdict =
 
 export type Used = { turns: number; toolCalls: number; costMicros: number; workingMs: number }
 
-export type RecordedReply = {
+export type RecordedReply = CallCost & {
   text: string
   reasoning: string
   toolCalls: PromptToolCall[]
   model: ModelRef
-  usage: Usage
-  estimated: boolean
-  costMicros: number
-  priced: boolean
   interrupted: boolean
   durationMs: number
   /** What goes back to the model with this reply. */

@@ -1,4 +1,4 @@
-import { cutText } from '../../lib/cut-text.ts'
+import { cutText } from '../../lib/text.ts'
 import type { PromptToolCall } from '../providers/model.ts'
 
 /** A model that writes more is confused or hostile, and every call is kept on disk. */
@@ -7,8 +7,7 @@ export const MAX_ARGS_DEPTH = 64
 const MAX_RAW_ARGS_CHARS = 2_000
 
 /** Providers refuse a conversation with other names or ids. */
-const NAME = /^[a-zA-Z0-9_-]{1,64}$/
-const CALL_ID = /^[a-zA-Z0-9_-]{1,64}$/
+const ACCEPTED = /^[a-zA-Z0-9_-]{1,64}$/
 
 export type GivenCall = { callId: string; name: string; args: unknown; argsValid: boolean }
 
@@ -22,8 +21,8 @@ export function takeCall(given: GivenCall, takenIds: ReadonlySet<string>): Promp
 }
 
 function freeIdFor(callId: string, taken: ReadonlySet<string>): string {
-  if (CALL_ID.test(callId) && !taken.has(callId)) return callId
-  const base = CALL_ID.test(callId) ? callId.slice(0, 50) : 'call'
+  if (ACCEPTED.test(callId) && !taken.has(callId)) return callId
+  const base = ACCEPTED.test(callId) ? callId.slice(0, 50) : 'call'
   let n = 2
   while (taken.has(`${base}-${n}`)) n++
   return `${base}-${n}`
@@ -31,7 +30,7 @@ function freeIdFor(callId: string, taken: ReadonlySet<string>): string {
 
 /** The prefix keeps `read<NUL>file` from becoming the name of a real tool. */
 function safeName(name: string): string {
-  return NAME.test(name) ? name : `unknown_${name.slice(0, 50).replace(/[^a-zA-Z0-9_-]/g, '_')}`
+  return ACCEPTED.test(name) ? name : `unknown_${name.slice(0, 50).replace(/[^a-zA-Z0-9_-]/g, '_')}`
 }
 
 function keptArgs({ args, argsValid }: GivenCall): unknown {

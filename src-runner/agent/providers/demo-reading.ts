@@ -1,4 +1,4 @@
-import { cutText } from '../../lib/cut-text.ts'
+import { cutText } from '../../lib/text.ts'
 
 // How the demo model reads the results of the file tools.
 
@@ -72,10 +72,6 @@ export function readMatches(output: string): Matches {
     .filter((hit) => hit !== null)
     .map((hit) => ({ place: hit[1]!, line: hit[2]!.trim() }))
   return { count: Number(counts?.[1] ?? 0), files: Number(counts?.[2] ?? 0), hits }
-}
-
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** Shows text of a file as code, so that it makes no headings, links or pictures. */

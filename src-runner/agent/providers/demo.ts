@@ -1,8 +1,8 @@
 import { bytesText } from '../../../resources/locales/numbers.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { cutText } from '../../lib/cut-text.ts'
+import { cutText, plural } from '../../lib/text.ts'
 import { isRecord } from '../../lib/json-values.ts'
-import { baseName, code, type ListedFile, pickReadable, plural, readExcerpt, readListing, readMatches } from './demo-reading.ts'
+import { baseName, code, type ListedFile, pickReadable, readExcerpt, readListing, readMatches } from './demo-reading.ts'
 import type { ModelAdapter, ModelRequest } from './model.ts'
 import { createScriptedModel, currentJob, type Script, type ScriptReply } from './scripted.ts'
 

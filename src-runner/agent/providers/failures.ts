@@ -1,5 +1,5 @@
 import type { Message } from '../../contract/messages.ts'
-import { cutText } from '../../lib/cut-text.ts'
+import { cutText } from '../../lib/text.ts'
 import { isRecord, parseJson } from '../../lib/json-values.ts'
 import { createMessage, englishText } from '../../lib/messages.ts'
 import { OutboundError } from '../../platform/net/outbound.ts'

@@ -99,7 +99,7 @@ function createOllamaModel(access: DriverAccess, root: string, model: string): O
           options: { num_ctx: lastWindow, ...(options.maxOutputTokens === undefined ? {} : { num_predict: options.maxOutputTokens }) },
         }
         try {
-          return { stream: streamOf(partsOf(linesOf(await post(body, signal)))) }
+          return { stream: ReadableStream.from(partsOf(linesOf(await post(body, signal)))) }
         } catch (thrown) {
           const smaller = windowBelow(lastWindow)
           if (smaller === null || !(thrown instanceof ModelCallError) || thrown.failure.outOfMemory === undefined) throw thrown
@@ -108,17 +108,6 @@ function createOllamaModel(access: DriverAccess, root: string, model: string): O
       }
     },
   }
-}
-
-function streamOf<Part>(parts: AsyncGenerator<Part>): ReadableStream<Part> {
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await parts.next()
-      if (done === true) controller.close()
-      else controller.enqueue(value)
-    },
-    cancel: async () => void (await parts.return(undefined)),
-  })
 }
 
 /** The wording of Ollama's own engine. */

@@ -1,4 +1,4 @@
-import { cutText } from '../../../lib/cut-text.ts'
+import { cutText } from '../../../lib/text.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import { MAX_WATCH_STATE_CHARS } from '../../../contract/schedules.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { plural } from '../../../lib/text.ts'
 import { PATH_HELP, PathRefused, showPlace, type Place } from '../../files/folder-paths.ts'
 import type { EntryKind } from '../../files/held-path.ts'
 import { openInside, type OpenedFolder } from '../../files/open-inside.ts'
@@ -13,7 +14,7 @@ const MAX_DEPTH = 20
 /** Leaves room for headings and notes. */
 const MAX_ROWS_CHARS = MAX_TOOL_OUTPUT_CHARS - 5_000
 const MAX_COUNTED = 100_000
-const LOOKS_AT_ONCE = 32
+const STATS_AT_ONCE = 32
 
 const Args = z.object({
   path: z.string().optional().describe(`The folder to list. ${PATH_HELP} Left out: all of the agent's folders.`),
@@ -85,7 +86,14 @@ async function listing(start: Place, depth: number, budget: Budget, signal: Abor
         tally.stoppedCounting = true
         break
       }
-      const below = await listOne(place, place === start, rows, tally, budget, signal)
+      let below: Place[]
+      try {
+        below = await listOne(place, rows, tally, budget, signal)
+      } catch (thrown) {
+        if (place === start || !(thrown instanceof PathRefused)) throw thrown
+        tally.unreadable.push(showPlace(place))
+        continue
+      }
       if (left === 1) continue
       next.push(...below.filter(({ parts }) => !isSkippedFolder(parts.at(-1)!)))
       tally.notEntered.push(...below.filter(({ parts }) => isSkippedFolder(parts.at(-1)!)).map(showPlace))
@@ -95,18 +103,12 @@ async function listing(start: Place, depth: number, budget: Budget, signal: Abor
   return [...headingFor(start, tally), ...rows, ...notesFor(tally)].join('\n')
 }
 
-async function listOne(
-  place: Place,
-  isStart: boolean,
-  rows: string[],
-  tally: Tally,
-  budget: Budget,
-  signal: AbortSignal,
-): Promise<Place[]> {
+/** Returns the folders below. Throws PathRefused. */
+async function listOne(place: Place, rows: string[], tally: Tally, budget: Budget, signal: AbortSignal): Promise<Place[]> {
   signal.throwIfAborted()
-  const opened = await openForListing(place, isStart, tally)
-  if (opened === null) return []
+  const opened = await openInside(place)
   try {
+    if (opened.kind === 'file') throw new PathRefused(`'${showPlace(place)}' is a file, not a folder. Read it with read_file.`)
     const contents = await readFolder(opened, MAX_ROWS, signal)
     tally.total += contents.total
     for (const kind of Object.keys(contents.counts) as EntryKind[]) tally.counts[kind] += contents.counts[kind]
@@ -114,26 +116,8 @@ async function listOne(
     return contents.entries
       .filter(({ kind }) => kind === 'folder')
       .map(({ name }) => ({ folder: place.folder, parts: [...place.parts, name] }))
-  } catch (thrown) {
-    if (isStart || !(thrown instanceof PathRefused)) throw thrown
-    tally.unreadable.push(showPlace(place))
-    return []
   } finally {
     await opened.close()
-  }
-}
-
-/** An error for the path that was asked for; for a folder below it, only a note. */
-async function openForListing(place: Place, isStart: boolean, tally: Tally): Promise<OpenedFolder | null> {
-  try {
-    const opened = await openInside(place)
-    if (opened.kind === 'folder') return opened
-    await opened.close()
-    throw new PathRefused(`'${showPlace(place)}' is a file, not a folder. Read it with read_file.`)
-  } catch (thrown) {
-    if (isStart || !(thrown instanceof PathRefused)) throw thrown
-    tally.unreadable.push(showPlace(place))
-    return null
   }
 }
 
@@ -144,14 +128,14 @@ async function addRows(
   tally: Tally,
   budget: Budget,
 ): Promise<void> {
-  for (let i = 0; i < entries.length && budget.rows > 0 && budget.chars > 0; i += LOOKS_AT_ONCE) {
-    const some = entries.slice(i, i + Math.min(LOOKS_AT_ONCE, budget.rows))
-    const looks = await Promise.all(some.map(({ name }) => folder.stat(name)))
+  for (let i = 0; i < entries.length && budget.rows > 0 && budget.chars > 0; i += STATS_AT_ONCE) {
+    const some = entries.slice(i, i + Math.min(STATS_AT_ONCE, budget.rows))
+    const stats = await Promise.all(some.map(({ name }) => folder.stat(name)))
     for (const [n, { name, kind: listedKind }] of some.entries()) {
-      const look = looks[n]
-      const kind = look?.kind ?? listedKind
+      const found = stats[n]
+      const kind = found?.kind ?? listedKind
       const path = showPlace({ folder: folder.place.folder, parts: [...folder.place.parts, name] }) + (kind === 'folder' ? '/' : '')
-      const row = [kind, look && kind === 'file' ? look.size : '-', look ? timeOf(look.modifiedAt) : '-', path].join('\t')
+      const row = [kind, found && kind === 'file' ? found.size : '-', found ? timeOf(found.modifiedAt) : '-', path].join('\t')
       if (row.length > budget.chars) {
         budget.chars = 0
         break
@@ -169,7 +153,7 @@ function headingFor(place: Place, { counts, total }: Tally): string[] {
   if (total === 0) return [`${shown}: empty`]
   const parts = (['folder', 'file', 'link', 'pipe', 'socket', 'device'] as const)
     .filter((kind) => counts[kind] > 0)
-    .map((kind) => `${counts[kind]} ${kind}${counts[kind] === 1 ? '' : 's'}`)
+    .map((kind) => plural(counts[kind], kind))
   return [`${shown}: ${parts.join(', ')}`, 'kind\tsize\tmodified\tpath']
 }
 

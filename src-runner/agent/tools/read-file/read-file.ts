@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { plural } from '../../../lib/text.ts'
 import { PATH_HELP, showPlace } from '../../files/folder-paths.ts'
 import { openFileInside, type OpenedFile } from '../../files/open-inside.ts'
 import { placeFor, readingFacts } from '../reading.ts'
@@ -105,5 +106,5 @@ function shownLine(line: Line, number: number, withNumber: boolean): string {
 function beyondTheEnd(shown: string, count: number, offset: number, size: number): string {
   if (size > MAX_BYTES)
     return `Line ${offset} of '${shown}' is beyond the first ${MAX_BYTES / 1024 / 1024} MB, which is the limit for reading.`
-  return `'${shown}' has ${count} line${count === 1 ? '' : 's'}; line ${offset} is beyond its end.`
+  return `'${shown}' has ${plural(count, 'line')}; line ${offset} is beyond its end.`
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cutText } from '../../../lib/cut-text.ts'
+import { cutText } from '../../../lib/text.ts'
 import { defineTool, MAX_TOOL_OUTPUT_CHARS } from '../tool.ts'
 
 const DEFAULT_LIMIT = 10

@@ -1,4 +1,4 @@
-import { cutText } from '../../../lib/cut-text.ts'
+import { cutText } from '../../../lib/text.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import { MEMORY_MAX_CHARS } from '../../../contract/memory.ts'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
+import { plural } from '../../../lib/text.ts'
 import { PATH_HELP, PathRefused } from '../../files/folder-paths.ts'
 import { openFileInside } from '../../files/open-inside.ts'
 import { placeFor } from '../reading.ts'
@@ -38,7 +39,7 @@ export const returnResult = defineTool({
       // The message names files, as listing the folder does.
       return { ok: false, output: thrown.message, addsTaint: ['private', 'untrusted'] }
     }
-    const counted = paths.length === 0 ? '' : paths.length === 1 ? ' with 1 file' : ` with ${paths.length} files`
-    return { ok: true, output: `The result is kept${counted}.`, result: { summary, data: data ?? null, files: paths } }
+    const withFiles = paths.length === 0 ? '' : ` with ${plural(paths.length, 'file')}`
+    return { ok: true, output: `The result is kept${withFiles}.`, result: { summary, data: data ?? null, files: paths } }
   },
 })

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isInside } from '../../../platform/protected-places/protected-places.ts'
+import { markOf } from '../../files/file-state.ts'
 import type { ToolFacts } from '../tool.ts'
 import { shellLineOf } from './quote-command.ts'
 
@@ -24,7 +24,7 @@ export async function findNamedFiles(command: readonly string[], program: string
   const paths = new Set((program === null ? named : [program, ...named]).filter((path) => path !== folder && isInside(folder, path)))
   const found = new Map<string, string>()
   for (const path of paths) {
-    const file = await markOf(path, folder)
+    const file = await findMark(path, folder)
     if (file !== null) found.set(file.path, file.mark)
   }
   return [...found].map(([path, mark]) => ({ path, mark })).sort((a, b) => (a.path < b.path ? -1 : 1))
@@ -36,7 +36,7 @@ function wordsIn(command: readonly string[]): string[] {
   return texts.flatMap((text) => text.split(BETWEEN_WORDS)).filter((word) => word !== '')
 }
 
-async function markOf(path: string, folder: string): Promise<{ path: string; mark: string } | null> {
+async function findMark(path: string, folder: string): Promise<{ path: string; mark: string } | null> {
   try {
     const real = await realpath(path)
     if (!isInside(folder, real)) return null
@@ -46,12 +46,7 @@ async function markOf(path: string, folder: string): Promise<{ path: string; mar
       if (!stats.isFile()) return null
       // A program can set mtime, but not ctime.
       if (stats.size > READ_BYTES) return { path: real, mark: `large:${stats.size}:${stats.ino}:${stats.ctimeNs}` }
-      return {
-        path: real,
-        mark: `sha256:${createHash('sha256')
-          .update(await handle.readFile())
-          .digest('hex')}`,
-      }
+      return { path: real, mark: markOf(await handle.readFile()) }
     } finally {
       await handle.close()
     }

@@ -7,7 +7,7 @@ import { runSandboxed } from '../../../platform/sandbox/run-sandboxed.ts'
 import { isInside, placeAroundPrograms } from '../../../platform/protected-places/protected-places.ts'
 import type { UserToolchain } from '../../../platform/programs/user-toolchain.ts'
 import type { Message } from '../../../contract/messages.ts'
-import { cutText } from '../../../lib/cut-text.ts'
+import { cutText } from '../../../lib/text.ts'
 import { createMessage, englishText } from '../../../lib/messages.ts'
 import { nameFolders, parsePath, PathRefused, showName, showPlace } from '../../files/folder-paths.ts'
 import { openInside } from '../../files/open-inside.ts'
@@ -79,63 +79,58 @@ function describePrograms(names: readonly string[]): string {
   return ` Installed, among others: ${names.join(', ')}. They run without the person's logins and settings.`
 }
 
-async function factsOf(args: RunArgs, context: ToolContext, deps: RunCommandDeps): Promise<ToolFacts> {
-  const place = await resolveFolder(args.folder, context)
-  const { sandbox, network } = await circumstances(args, place.path, context, deps)
-  const described = describeCall(args, place, { sandbox, network })
-  return { ...described, ...(await boundFacts(args, place.path, { sandbox, network }, context, deps)) }
+/** A call as it would run now. */
+type PreparedCall = {
+  path: string
+  shown: string
+  sandbox: SandboxState
+  /** Whether a rule opens the network, and whether the sandbox has one to open. */
+  network: { isAllowed: boolean; isOn: boolean }
+  programs: UserToolchain
+  program: string | NoSuchProgram
+  /** What an approval of the command is bound to, besides its words. */
+  bound: Required<Pick<ToolFacts, 'paths' | 'sandboxed' | 'leavesMachine' | 'program' | 'found'>>
 }
 
-function describeCall(
-  args: RunArgs,
-  place: { path: string; shown: string },
-  { sandbox, network }: Pick<Circumstances, 'sandbox' | 'network'>,
-) {
+async function prepare({ command, folder }: RunArgs, context: ToolContext, deps: RunCommandDeps): Promise<PreparedCall> {
+  const { path, shown } = await resolveFolder(folder, context)
+  const [sandbox, isAllowed, programs] = await Promise.all([
+    deps.sandbox(),
+    deps.network(context, { subject: quoteCommand(command), paths: [path] }),
+    deps.programs(context.closedFolders),
+  ])
+  const network = { isAllowed, isOn: isAllowed && sandbox.network.works }
+  const program = await findProgram(command[0]!, path, programs).catch((thrown: unknown) => {
+    if (thrown instanceof NoSuchProgram) return thrown
+    throw thrown
+  })
+  const known = typeof program === 'string' ? program : null
+  const found = await findNamedFiles(command, known, path)
+  const bound = { paths: [path], sandboxed: sandbox.works, leavesMachine: !sandbox.works || network.isOn, program: known, found }
+  return { path, shown, sandbox, network, programs, program, bound }
+}
+
+async function factsOf(args: RunArgs, context: ToolContext, deps: RunCommandDeps): Promise<ToolFacts> {
+  const { shown, sandbox, network, bound } = await prepare(args, context, deps)
   return {
     ...NO_EFFECTS,
     subject: quoteCommand(args.command),
     argv: args.command,
-    effectOn: effectOf(args.command, place.shown, sandbox, network),
+    effectOn: effectOf(args.command, shown, sandbox, network.isOn),
     runsCode: true,
+    ...bound,
   }
 }
 
-type BoundFacts = Required<Pick<ToolFacts, 'paths' | 'sandboxed' | 'leavesMachine' | 'program' | 'found'>>
-
-/** What an approval of the command is bound to, besides its words. */
-async function boundFacts(
-  { command }: RunArgs,
-  path: string,
-  { sandbox, network }: Pick<Circumstances, 'sandbox' | 'network'>,
-  context: ToolContext,
-  deps: RunCommandDeps,
-): Promise<BoundFacts> {
-  const programs = await deps.programs(context.closedFolders)
-  const program = await findProgram(command[0]!, path, programs).catch((thrown: unknown) => {
-    if (thrown instanceof NoSuchProgram) return null
-    throw thrown
-  })
-  const found = await findNamedFiles(command, program, path)
-  return { paths: [path], sandboxed: sandbox.works, leavesMachine: !sandbox.works || network, program, found }
-}
-
 /**
- * The last look before the start: throws if the command would now run something else than was allowed. A file that changes
+ * The last check before the start: throws if the command would now run something else than was allowed. A file that changes
  * between this and the program reading it is not noticed; only other jobs can run in the folder meanwhile.
  */
-function requireAsJudged({ judged }: ToolContext, now: BoundFacts): void {
+function requireAsJudged({ judged }: ToolContext, now: PreparedCall['bound']): void {
   if (judged === undefined) return
   const { paths, sandboxed, leavesMachine, program, found } = judged
   if (!isDeepStrictEqual({ paths, sandboxed, leavesMachine, program, found }, now))
     throw new SandboxFailed('Not run: the program, a file named in the command, or the sandbox has just changed. Call it again.')
-}
-
-type Circumstances = { sandbox: SandboxState; network: boolean; wanted: boolean }
-
-async function circumstances({ command }: RunArgs, path: string, context: ToolContext, deps: RunCommandDeps): Promise<Circumstances> {
-  const call = { subject: quoteCommand(command), paths: [path] }
-  const [sandbox, wanted] = await Promise.all([deps.sandbox(), deps.network(context, call)])
-  return { sandbox, wanted, network: wanted && sandbox.network.works }
 }
 
 function effectOf(command: readonly string[], folder: string, sandbox: SandboxState, network: boolean): Message {
@@ -154,28 +149,25 @@ function cut(text: string): string {
 
 async function run(args: RunArgs, context: ToolContext, deps: RunCommandDeps): Promise<ToolOutput> {
   refuseUnusable(args.command)
-  const { path, shown } = await resolveFolder(args.folder, context)
-  const { sandbox, network, wanted } = await circumstances(args, path, context, deps)
-  const [name, ...rest] = args.command as [string, ...string[]]
-  const programs = await deps.programs(context.closedFolders)
-  const program = await findProgram(name, path, programs)
-  requireAsJudged(context, await boundFacts(args, path, { sandbox, network }, context, deps))
+  const { path, shown, sandbox, network, programs, program, bound } = await prepare(args, context, deps)
+  if (program instanceof NoSuchProgram) throw program
+  requireAsJudged(context, bound)
   const timeoutSeconds = args.timeoutSeconds ?? DEFAULT_SECONDS
   const outcome = await runSandboxed({
     sandbox,
-    command: [program, ...rest],
+    command: [program, ...args.command.slice(1)],
     folder: path,
     writable: [path],
     programs,
     closed: context.closedFolders,
-    network,
+    network: network.isOn,
     timeoutMs: timeoutSeconds * 1_000,
     keepBytes: KEEP_BYTES,
     signal: context.signal,
     ...(context.show === undefined ? {} : { onOutput: shownIn(context.show) }),
   }).ending
   const notes = [
-    ...(wanted && !network && sandbox.works
+    ...(network.isAllowed && !network.isOn && sandbox.works
       ? [`[no network: ${sandbox.network.reason === null ? 'the sandbox has none' : englishText(sandbox.network.reason)}]`]
       : []),
     ...notesOn(outcome.setAside),

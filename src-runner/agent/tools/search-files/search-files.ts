@@ -1,6 +1,7 @@
 import { RE2JS, RE2JSException } from 're2js'
 import { z } from 'zod'
 import { messageOf } from '../../../lib/errors.ts'
+import { plural } from '../../../lib/text.ts'
 import { PATH_HELP, PathRefused, showPlace, type Place } from '../../files/folder-paths.ts'
 import { openInside, type OpenedFile } from '../../files/open-inside.ts'
 import { isSkippedFolder, readFolder } from '../../files/read-folder.ts'
@@ -264,9 +265,9 @@ async function pause(search: Search): Promise<void> {
 }
 
 function headingFor({ matches, filesWithMatches, files }: Tally): string {
-  const searched = `(${counted(files, 'file')} searched)`
+  const searched = `(${plural(files, 'file')} searched)`
   if (matches === 0) return `No matches ${searched}`
-  return `${matches} match${matches === 1 ? '' : 'es'} in ${counted(filesWithMatches, 'file')} ${searched}`
+  return `${matches} match${matches === 1 ? '' : 'es'} in ${plural(filesWithMatches, 'file')} ${searched}`
 }
 
 function notesFor(tally: Tally): string[] {
@@ -274,18 +275,14 @@ function notesFor(tally: Tally): string[] {
     ...(tally.hidden > 0
       ? [`${tally.hidden} hidden or node_modules ${tally.hidden === 1 ? 'entry' : 'entries'} (includeHidden searches them)`]
       : []),
-    ...(tally.binary > 0 ? [`${counted(tally.binary, 'file')} without text`] : []),
-    ...(tally.cut > 0 ? [`all but the first ${MAX_BYTES_OF_FILE / 1024 / 1024} MB of ${counted(tally.cut, 'large file')}`] : []),
-    ...(tally.longLines > 0 ? [`the ends of ${counted(tally.longLines, 'very long line')}`] : []),
+    ...(tally.binary > 0 ? [`${plural(tally.binary, 'file')} without text`] : []),
+    ...(tally.cut > 0 ? [`all but the first ${MAX_BYTES_OF_FILE / 1024 / 1024} MB of ${plural(tally.cut, 'large file')}`] : []),
+    ...(tally.longLines > 0 ? [`the ends of ${plural(tally.longLines, 'very long line')}`] : []),
     ...(tally.unreadable > 0 ? [`${tally.unreadable} that could not be read`] : []),
-    ...(tally.crowded > 0 ? [`all but the first ${MAX_ENTRIES_OF_FOLDER} entries of ${counted(tally.crowded, 'folder')}`] : []),
+    ...(tally.crowded > 0 ? [`all but the first ${MAX_ENTRIES_OF_FOLDER} entries of ${plural(tally.crowded, 'folder')}`] : []),
   ]
   return [
     ...(tally.stopped === null ? [] : [`[Stopped: ${tally.stopped}, there may be more. Narrow the search by path or glob.]`]),
     ...(left.length > 0 ? [`[Skipped: ${left.join(', ')}.]`] : []),
   ]
-}
-
-function counted(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? '' : 's'}`
 }

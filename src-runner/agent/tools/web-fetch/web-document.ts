@@ -1,3 +1,4 @@
+import { MIMEType } from 'node:util'
 import type { AnswerHead, GuardedAnswer } from '../../../platform/net/guarded-fetch.ts'
 import { sniff, SNIFF_BYTES } from '../../files/text-of-file.ts'
 import { decodeText } from '../../web/decode-text.ts'
@@ -42,10 +43,12 @@ export async function readDocument(answer: GuardedAnswer, options: { whole: bool
 }
 
 function contentType(header: string | undefined): { type: string; charset: string | null } {
-  const [type = '', ...parameters] = (header ?? '').split(';')
-  const charset = parameters.map((parameter) => /^\s*charset\s*=\s*"?([^"\s]+)/i.exec(parameter)?.[1]).find((value) => value !== undefined)
-  const plain = type.trim().toLowerCase()
-  return { type: /^[\w.+/-]{1,100}$/.test(plain) ? plain : '', charset: charset ?? null }
+  try {
+    const { essence, params } = new MIMEType(header ?? '')
+    return { type: essence.slice(0, 100), charset: params.get('charset') }
+  } catch {
+    return { type: '', charset: null }
+  }
 }
 
 /** The announced size is the size on the wire: only of an uncompressed document is it the document's own. */

@@ -1,4 +1,4 @@
-import { cutText } from '../../../lib/cut-text.ts'
+import { cutText } from '../../../lib/text.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import type { GuardedAnswer, GuardedFetch } from '../../../platform/net/guarded-fetch.ts'

@@ -1,4 +1,4 @@
-import { cutText } from '../../../lib/cut-text.ts'
+import { cutText, plural } from '../../../lib/text.ts'
 import { parseJson } from '../../../lib/json-values.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
@@ -78,7 +78,7 @@ export function createWebSearch(config: WebSearchConfig, { fetch, apiKey, bounda
       const list = await Promise.all(shown.map(showResult))
       return {
         ok: true,
-        output: `${shown.length} result${shown.length === 1 ? '' : 's'} from ${provider.name}\n${wrapUntrusted(list.join('\n\n'), boundary())}`,
+        output: `${plural(shown.length, 'result')} from ${provider.name}\n${wrapUntrusted(list.join('\n\n'), boundary())}`,
       }
     },
   })
