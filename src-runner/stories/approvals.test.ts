@@ -393,7 +393,7 @@ describe('approvals', () => {
       runner.modelServer.play({ text: ['Good.'] })
       await answer((await pending())[0]!.id, { answer: 'happened', note: 'Bo has it.' })
       expect(await runner.ended(job.id)).toMatchObject({ status: 'completed', result: 'Good.' })
-      expect(lastPrompt()).toContain('send did take effect: the person has looked. What it answered is not known. They wrote: Bo has it.')
+      expect(lastPrompt()).toContain('send did take effect: the person has checked. What it returned is not known. They wrote: Bo has it.')
       expect(sent).toHaveLength(1)
     })
 

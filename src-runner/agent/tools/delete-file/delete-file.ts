@@ -2,18 +2,8 @@ import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import { removeFile } from '../../files/change-file.ts'
 import { KEPT_BYTES } from '../../files/file-state.ts'
-import { PATH_HELP, showPlace } from '../../files/folder-paths.ts'
-import {
-  answerOfEarlierRun,
-  cannotBeUndone,
-  changeJournaled,
-  changeOf,
-  factsFor,
-  foundAt,
-  requireAsJudged,
-  runsLater,
-  withFoundFile,
-} from '../journaled-change.ts'
+import { PATH_HELP } from '../../files/folder-paths.ts'
+import { changeJournaled, factsFor, requireAsJudged, resultOfEarlierRun, sizeFacts, withFoundFile } from '../journaled-change.ts'
 import { defineTool } from '../tool.ts'
 
 const Args = z.object({ path: z.string().describe(`The file. ${PATH_HELP}`) })
@@ -29,34 +19,24 @@ export const deleteFile = defineTool({
 
   facts: (args, context) =>
     factsFor(context, () =>
-      withFoundFile(context, args.path, async (spot, { state }) => {
-        const shown = showPlace(spot.place)
-        return {
-          subject: shown,
-          paths: [spot.realPath],
-          found: [foundAt(context, spot.realPath, state)],
-          deletes: true,
-          runsLater: await runsLater(spot),
-          effectOn: createMessage(context.trash === undefined ? 'effect_delete_for_good' : 'effect_delete', {
-            path: shown,
-            bytes: state.size,
-            lost: cannotBeUndone(state) ? 'yes' : 'no',
-          }),
-        }
+      withFoundFile(context, args.path, async ({ shown, found, facts }) => {
+        const effect = context.trash === undefined ? 'effect_delete_for_good' : 'effect_delete'
+        return { ...facts, deletes: true, effectOn: createMessage(effect, { path: shown, ...sizeFacts(found) }) }
       }),
     ),
 
   async run(args, context) {
-    const earlier = await answerOfEarlierRun(context, ({ shown, before, trashed }) => wordsFor(shown, before!.size, trashed))
+    const earlier = await resultOfEarlierRun(context, ({ shown, before, trashed }) => wordsFor(shown, before!.size, trashed))
     if (earlier !== null) return earlier
-    return withFoundFile(context, args.path, async (spot, found) => {
-      await requireAsJudged(context, spot, found.state)
-      const { trashed } = await changeJournaled(context, changeOf('delete', spot, found, null), async () => {
+    return withFoundFile(context, args.path, async (target) => {
+      const { spot, shown, found } = target
+      requireAsJudged(context, target)
+      const { trashed } = await changeJournaled(context, target, { op: 'delete' }, async () => {
         if (await context.trash?.take(spot, found.stats)) return { trashed: true }
         await removeFile(spot, found.stats)
         return { trashed: false }
       })
-      return { ok: true, output: wordsFor(showPlace(spot.place), found.state.size, trashed) }
+      return { ok: true, output: wordsFor(shown, found.state.size, trashed) }
     })
   },
 })

@@ -2,20 +2,8 @@ import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import { putFile } from '../../files/change-file.ts'
 import { stateOf, type FoundFile } from '../../files/file-state.ts'
-import { PATH_HELP, PathRefused, showPlace } from '../../files/folder-paths.ts'
-import {
-  answerOfEarlierRun,
-  cannotBeUndone,
-  changeJournaled,
-  changeOf,
-  factsFor,
-  foundAt,
-  isForeign,
-  requireAsJudged,
-  runsLater,
-  sizeWords,
-  withFoundFile,
-} from '../journaled-change.ts'
+import { PATH_HELP, PathRefused } from '../../files/folder-paths.ts'
+import { changeJournaled, factsFor, requireAsJudged, resultOfEarlierRun, sizeFacts, sizeText, withFoundFile } from '../journaled-change.ts'
 import { defineTool } from '../tool.ts'
 import { decodeWhole, encodeWhole, replaceText } from './replace-text.ts'
 
@@ -41,17 +29,12 @@ export const editFile = defineTool({
 
   facts: (args, context) =>
     factsFor(context, () =>
-      withFoundFile(context, args.path, async (spot, found) => {
-        const shown = showPlace(spot.place)
-        const overwrites = isForeign(context, spot, found.state)
+      withFoundFile(context, args.path, async ({ shown, found, isForeign, facts }) => {
         const size = Buffer.byteLength(args.newText) - Buffer.byteLength(args.oldText) + found.state.size
-        const change = { path: shown, bytes: found.state.size, lost: cannotBeUndone(found.state) ? 'yes' : 'no' }
+        const change = { path: shown, ...sizeFacts(found) }
         return {
-          subject: shown,
-          paths: [spot.realPath],
-          found: [foundAt(context, spot.realPath, found.state)],
-          overwrites,
-          runsLater: await runsLater(spot),
+          ...facts,
+          overwrites: isForeign,
           effectOn:
             args.replaceAll === true
               ? createMessage('effect_change_all', change)
@@ -61,8 +44,7 @@ export const editFile = defineTool({
     ),
 
   preview: (args, context) =>
-    withFoundFile(context, args.path, (spot, found) => {
-      const path = showPlace(spot.place)
+    withFoundFile(context, args.path, ({ shown: path, found }) => {
       const { bytes, text } = readable(path, found)
       const replaced = replaceText(text.text, args)
       if ('problem' in replaced) throw new PathRefused(replaced.problem.replaceAll('{file}', () => path))
@@ -70,11 +52,11 @@ export const editFile = defineTool({
     }),
 
   async run(args, context) {
-    const earlier = await answerOfEarlierRun(context, ({ shown, before, after }) => wordsFor(shown, before!.size, after!.size, null))
+    const earlier = await resultOfEarlierRun(context, ({ shown, before, after }) => wordsFor(shown, before!.size, after!.size, null))
     if (earlier !== null) return earlier
-    return withFoundFile(context, args.path, async (spot, found) => {
-      const shown = showPlace(spot.place)
-      await requireAsJudged(context, spot, found.state)
+    return withFoundFile(context, args.path, async (target) => {
+      const { spot, shown, found } = target
+      requireAsJudged(context, target)
       const { bytes, text } = readable(shown, found)
       const replaced = replaceText(text.text, args)
       if ('problem' in replaced) return { ok: false, output: replaced.problem.replaceAll('{file}', () => shown) }
@@ -82,11 +64,11 @@ export const editFile = defineTool({
       if (after.length > MAX_EDITED_BYTES)
         return {
           ok: false,
-          output: `Not changed: '${shown}' would be ${sizeWords(after.length)}, and the limit is ${sizeWords(MAX_EDITED_BYTES)}.`,
+          output: `Not changed: '${shown}' would be ${sizeText(after.length)}, and the limit is ${sizeText(MAX_EDITED_BYTES)}.`,
         }
-      const to = { state: stateOf(after, found.state.mode), bytes: after }
-      await changeJournaled(context, changeOf('edit', spot, found, to), (draft) =>
-        putFile(spot, after, { expected: found.stats, mode: found.state.mode, draft }),
+      const { mode } = found.state
+      await changeJournaled(context, target, { op: 'edit', after: { state: stateOf(after, mode), bytes: after } }, (draft) =>
+        putFile(spot, after, { expected: found.stats, mode, draft }),
       )
       return { ok: true, output: wordsFor(shown, bytes.length, after.length, replaced.lines) }
     })
@@ -95,7 +77,7 @@ export const editFile = defineTool({
 
 function readable(shown: string, { bytes, state }: FoundFile) {
   if (bytes === null || bytes.length > MAX_EDITED_BYTES)
-    throw new PathRefused(`'${shown}' has ${sizeWords(state.size)}; files over ${sizeWords(MAX_EDITED_BYTES)} cannot be edited.`)
+    throw new PathRefused(`'${shown}' has ${sizeText(state.size)}; files over ${sizeText(MAX_EDITED_BYTES)} cannot be edited.`)
   const text = decodeWhole(bytes)
   if ('problem' in text) throw new PathRefused(`'${shown}' ${text.problem}`)
   return { bytes, text }
@@ -103,5 +85,5 @@ function readable(shown: string, { bytes, state }: FoundFile) {
 
 function wordsFor(shown: string, before: number, after: number, lines: readonly number[] | null): string {
   const where = lines === null ? '' : lines.length === 1 ? ` at line ${lines[0]}` : ` in ${lines.length} places`
-  return `Changed ${shown}${where} (${sizeWords(before)} before, ${sizeWords(after)} now).`
+  return `Changed ${shown}${where} (${sizeText(before)} before, ${sizeText(after)} now).`
 }

@@ -1,24 +1,8 @@
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import { moveFile as moveInside } from '../../files/change-file.ts'
-import { withSpot } from '../../files/file-spot.ts'
-import { findFile } from '../../files/file-state.ts'
-import { PATH_HELP, PathRefused, showPlace } from '../../files/folder-paths.ts'
-import {
-  answerOfEarlierRun,
-  changeJournaled,
-  changeOf,
-  factsFor,
-  foundAt,
-  isForeign,
-  journalPathOf,
-  lookAtTarget,
-  MAKE_FOLDERS_HELP,
-  requireAsJudged,
-  runsLater,
-  withFoundFile,
-} from '../journaled-change.ts'
-import { placeFor } from '../reading.ts'
+import { PATH_HELP, PathRefused } from '../../files/folder-paths.ts'
+import { changeJournaled, factsFor, findTarget, MAKE_FOLDERS_HELP, requireAsJudged, resultOfEarlierRun, withFoundFile, withTarget } from '../journaled-change.ts'
 import { defineTool } from '../tool.ts'
 
 const Args = z.object({
@@ -37,33 +21,33 @@ export const moveFile = defineTool({
 
   facts: (args, context) =>
     factsFor(context, () =>
-      withFoundFile(context, args.from, async (spot, { state }) => {
-        const target = await lookAtTarget(context, args.to, args.makeFolders)
-        const [from, to] = [showPlace(spot.place), target.shown]
+      withFoundFile(context, args.from, async (source) => {
+        const target = await findTarget(context, args.to, args.makeFolders)
         return {
-          subject: `${from} -> ${to}`,
-          paths: [spot.realPath, target.realPath],
-          found: [foundAt(context, spot.realPath, state), foundAt(context, target.realPath, target.found?.state ?? null)],
+          subject: `${source.shown} -> ${target.shown}`,
+          paths: [...source.facts.paths, ...target.facts.paths],
+          found: [...source.facts.found, ...target.facts.found],
           // Moving away a person's file takes it from its place, as an overwrite does.
-          overwrites: isForeign(context, spot, state),
-          runsLater: target.runsLater || (await runsLater(spot)),
-          effectOn: createMessage('effect_move', { path: from, bytes: state.size, to }),
+          overwrites: source.isForeign,
+          runsLater: source.facts.runsLater || target.facts.runsLater,
+          effectOn: createMessage('effect_move', { path: source.shown, bytes: source.found.state.size, to: target.shown }),
         }
       }),
     ),
 
   async run(args, context) {
-    const earlier = await answerOfEarlierRun(context, ({ shownFrom, shown }) => wordsFor(shownFrom!, shown))
+    const earlier = await resultOfEarlierRun(context, ({ shownFrom, shown }) => wordsFor(shownFrom!, shown))
     if (earlier !== null) return earlier
-    return withFoundFile(context, args.from, (source, found) =>
-      withSpot(placeFor(args.to, context), { makeFolders: args.makeFolders }, async (target) => {
-        const [from, to] = [showPlace(source.place), showPlace(target.place)]
-        await requireAsJudged(context, source, found.state)
-        await requireAsJudged(context, target, (await findFile(target))?.state ?? null)
-        if (source.realPath === target.realPath) throw new PathRefused(`'${to}' is where the file is already.`)
-        const change = { ...changeOf('move', target, found, null), from: journalPathOf(source), after: found.state, bytesBefore: null }
-        await changeJournaled(context, change, (draft) => moveInside(source, target, { expected: found.stats, draft }))
-        return { ok: true, output: wordsFor(from, to) }
+    return withFoundFile(context, args.from, (source) =>
+      withTarget(context, args.to, { makeFolders: args.makeFolders }, async (target) => {
+        requireAsJudged(context, source)
+        requireAsJudged(context, target)
+        if (source.spot.realPath === target.spot.realPath) throw new PathRefused(`'${target.shown}' is where the file is already.`)
+        const { found, spot: from } = source
+        await changeJournaled(context, { spot: target.spot, found }, { op: 'move', from }, (draft) =>
+          moveInside(from, target.spot, { expected: found.stats, draft }),
+        )
+        return { ok: true, output: wordsFor(source.shown, target.shown) }
       }),
     )
   },

@@ -1,22 +1,9 @@
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import { putFile } from '../../files/change-file.ts'
-import { withSpot } from '../../files/file-spot.ts'
-import { findFile, stateOf, type FileState } from '../../files/file-state.ts'
-import { PATH_HELP, showPlace } from '../../files/folder-paths.ts'
-import {
-  answerOfEarlierRun,
-  cannotBeUndone,
-  changeJournaled,
-  changeOf,
-  factsFor,
-  foundAt,
-  lookAtTarget,
-  MAKE_FOLDERS_HELP,
-  requireAsJudged,
-  sizeWords,
-} from '../journaled-change.ts'
-import { placeFor } from '../reading.ts'
+import { stateOf, type FileState } from '../../files/file-state.ts'
+import { PATH_HELP } from '../../files/folder-paths.ts'
+import { changeJournaled, factsFor, findTarget, MAKE_FOLDERS_HELP, requireAsJudged, resultOfEarlierRun, sizeFacts, sizeText, withTarget } from '../journaled-change.ts'
 import { defineTool } from '../tool.ts'
 
 const MAX_WRITTEN_BYTES = 5 * 1024 * 1024
@@ -39,25 +26,16 @@ export const writeFile = defineTool({
 
   facts: (args, context) =>
     factsFor(context, async () => {
-      const { shown, realPath, found, foreign, runsLater } = await lookAtTarget(context, args.path, args.makeFolders)
-      const there = [foundAt(context, realPath, found?.state ?? null)]
-      const place = { subject: shown, paths: [realPath], overwrites: foreign, runsLater, found: there }
+      const { shown, found, isForeign, facts } = await findTarget(context, args.path, args.makeFolders)
       const bytes = Buffer.byteLength(args.content)
-      if (found === null) return { ...place, effectOn: createMessage('effect_create', { path: shown, bytes }) }
-      return {
-        ...place,
-        effectOn: createMessage('effect_replace', {
-          path: shown,
-          bytes: found.state.size,
-          newBytes: bytes,
-          own: foreign ? 'no' : 'yes',
-          lost: cannotBeUndone(found.state) ? 'yes' : 'no',
-        }),
-      }
+      if (found === null) return { ...facts, effectOn: createMessage('effect_create', { path: shown, bytes }) }
+      const own = isForeign ? 'no' : 'yes'
+      const effectOn = createMessage('effect_replace', { path: shown, newBytes: bytes, own, ...sizeFacts(found) })
+      return { ...facts, overwrites: isForeign, effectOn }
     }),
 
   async preview(args, context) {
-    const { shown, found } = await lookAtTarget(context, args.path, args.makeFolders)
+    const { shown, found } = await findTarget(context, args.path, args.makeFolders)
     return { path: shown, before: found, after: Buffer.from(args.content.toWellFormed()) }
   },
 
@@ -66,18 +44,17 @@ export const writeFile = defineTool({
     if (bytes.length > MAX_WRITTEN_BYTES)
       return {
         ok: false,
-        output: `Not written: the text has ${sizeWords(bytes.length)}, and the limit is ${sizeWords(MAX_WRITTEN_BYTES)}.`,
+        output: `Not written: the text has ${sizeText(bytes.length)}, and the limit is ${sizeText(MAX_WRITTEN_BYTES)}.`,
       }
-    const earlier = await answerOfEarlierRun(context, ({ shown, before, after }) => wordsFor(shown, before, after!.size))
+    const earlier = await resultOfEarlierRun(context, ({ shown, before, after }) => wordsFor(shown, before, after!.size))
     if (earlier !== null) return earlier
-    return withSpot(placeFor(args.path, context), { makeFolders: args.makeFolders }, async (spot) => {
-      const shown = showPlace(spot.place)
-      const found = await findFile(spot)
-      await requireAsJudged(context, spot, found?.state ?? null)
+    return withTarget(context, args.path, { makeFolders: args.makeFolders }, async (target) => {
+      const { spot, shown, found } = target
+      requireAsJudged(context, target)
       const after = stateOf(bytes, found?.state.mode ?? NEW_FILE_MODE)
       if (found?.state.mark === after.mark)
-        return { ok: true, output: `${shown} already has exactly this content (${sizeWords(after.size)}). Nothing was changed.` }
-      await changeJournaled(context, changeOf('write', spot, found, { state: after, bytes }), (draft) =>
+        return { ok: true, output: `${shown} already has exactly this content (${sizeText(after.size)}). Nothing was changed.` }
+      await changeJournaled(context, target, { op: 'write', after: { state: after, bytes } }, (draft) =>
         putFile(spot, bytes, { expected: found?.stats ?? null, mode: found?.state.mode ?? null, draft }),
       )
       return { ok: true, output: wordsFor(shown, found?.state ?? null, bytes.length) }
@@ -86,6 +63,6 @@ export const writeFile = defineTool({
 })
 
 function wordsFor(shown: string, before: FileState | null, size: number): string {
-  if (before === null) return `Created ${shown} (${sizeWords(size)}).`
-  return `Replaced ${shown} (${sizeWords(before.size)} before, ${sizeWords(size)} now).`
+  if (before === null) return `Created ${shown} (${sizeText(size)}).`
+  return `Replaced ${shown} (${sizeText(before.size)} before, ${sizeText(size)} now).`
 }
