@@ -268,7 +268,9 @@ describe('what a person is told before it happens', () => {
     const rig = openFileRig()
     await rig.write('disk.img', 'head')
     await truncate(join(rig.docs, 'disk.img'), 60 * 1024 * 1024)
-    expect((await rig.facts(writeFile, { path: 'Docs/disk.img', content: '' })).summary).toContain('too large to keep, so this cannot be undone')
+    expect((await rig.facts(writeFile, { path: 'Docs/disk.img', content: '' })).summary).toContain(
+      'too large to keep, so this cannot be undone',
+    )
     expect((await rig.facts(deleteFile, { path: 'Docs/disk.img' })).summary).toContain('too large to keep, so this cannot be undone')
     expect((await rig.call(deleteFile, { path: 'Docs/disk.img' })).output).toContain('It was too large to be kept.')
     const [file] = await rig.files.list(rig.job.id)

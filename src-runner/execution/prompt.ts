@@ -213,7 +213,8 @@ function withEnd(messages: PromptMessage[], turn: EarlierTurn): PromptMessage[] 
   const last = messages.at(-1)
   const note = endNote(turn)
   if (note === '') return messages
-  if (last?.role === 'assistant' && last.toolCalls.length === 0) return [...messages.slice(0, -1), ...spoken([last.text, brokenOff ?? '', note])]
+  if (last?.role === 'assistant' && last.toolCalls.length === 0)
+    return [...messages.slice(0, -1), ...spoken([last.text, brokenOff ?? '', note])]
   return [...messages, ...spoken([brokenOff ?? '', note])]
 }
 

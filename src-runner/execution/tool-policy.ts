@@ -137,7 +137,11 @@ function chainAbove({ db, job }: Judged) {
   return readChain(db, job.id).slice(1)
 }
 
-function letRun({ delegation, job, agent, claim }: Judged, question: PolicyQuestion, facts: CallFacts): PolicyVerdict | Promise<PolicyVerdict> {
+function letRun(
+  { delegation, job, agent, claim }: Judged,
+  question: PolicyQuestion,
+  facts: CallFacts,
+): PolicyVerdict | Promise<PolicyVerdict> {
   const again = question.startedBefore ? { again: true as const } : {}
   if (question.ahead || question.tool.name !== DELEGATE) return { verdict: 'run', facts, ...again }
   return delegation.begin(job, agent, claim, question)

@@ -17,8 +17,7 @@ export async function findFile(spot: FileSpot): Promise<FoundFile | null> {
   if (opened === null) return null
   try {
     const { handle, stats } = opened
-    if (stats.size > KEPT_BYTES)
-      return { stats, state: stateOfLarge(stats), bytes: null, binary: isBinary(await readHead(handle)) }
+    if (stats.size > KEPT_BYTES) return { stats, state: stateOfLarge(stats), bytes: null, binary: isBinary(await readHead(handle)) }
     const bytes = await handle.readFile()
     return { stats, state: stateOf(bytes, modeOf(stats)), bytes, binary: isBinary(bytes) }
   } finally {

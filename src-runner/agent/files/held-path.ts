@@ -1,4 +1,4 @@
-import { constants, type BigIntStats, type Dirent } from 'node:fs'
+import type { BigIntStats, Dirent } from 'node:fs'
 import { lstat, open, opendir, readdir, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isInside, isSecretPlace, placeAroundFolder } from '../../platform/protected-places/protected-places.ts'

@@ -239,7 +239,9 @@ function describeDetail(message: string, context: FailureContext): string {
   const text = scrub(message.slice(0, 2000), context).replace(/\s+/g, ' ').trim()
   if (text === '' || /<\/?(html|head|body|!doctype)/i.test(text)) return ''
   // Quoted text must not be able to end the quotation.
-  return cutText(text, MAX_DETAIL_CHARS).replace(/[.\s]+$/, '').replace(/[“”]/g, '"')
+  return cutText(text, MAX_DETAIL_CHARS)
+    .replace(/[.\s]+$/, '')
+    .replace(/[“”]/g, '"')
 }
 
 /** Shorter repetitions are ordinary words. */

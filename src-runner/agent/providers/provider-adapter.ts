@@ -6,14 +6,7 @@ import { AppError } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { normalizeBaseUrl, runsOnThisMachine } from './base-url.ts'
 import { boundEvents } from './event-limits.ts'
-import {
-  type FailureContext,
-  failure,
-  failureFromOutbound,
-  failureFromStreamError,
-  findCause,
-  ModelCallError,
-} from './failures.ts'
+import { type FailureContext, failure, failureFromOutbound, failureFromStreamError, findCause, ModelCallError } from './failures.ts'
 import { getJson, readText } from './get-json.ts'
 import { IncomingReply } from './incoming-reply.ts'
 import type { ListedModel, ModelAdapter, ModelEvent, ModelFailure, ModelRequest, ProviderAccess, SentReply } from './model.ts'

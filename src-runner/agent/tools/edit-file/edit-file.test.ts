@@ -54,7 +54,7 @@ describe('edit_file', () => {
       'too large a result',
       'x'.repeat(1_000),
       { oldText: 'x', newText: 'y'.repeat(6_000), replaceAll: true },
-      "Not changed: 'Docs/f' would be 5.7 MB, and the limit is 5 MB.",
+      "Not changed: 'Docs/f' would be 6 MB, and the limit is 5.2 MB.",
     ],
   ])('refuses %s, and leaves the file alone', async (_, content, args, output) => {
     const result = await edit(content, args)
@@ -81,7 +81,7 @@ describe('edit_file', () => {
     ['bytes that are no text', Buffer.from('caf\xe9 a', 'latin1'), /holds bytes that are not valid UTF-8. An edit would damage/],
     ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), /is a PNG image and has no text/],
     ['half a character of UTF-16', Buffer.from([0xff, 0xfe, 0x61, 0, 0x00, 0xd8]), /not valid UTF-16 LE/],
-    ['a large file', Buffer.alloc(6 * 1024 * 1024, 'a'), /has 6 MB; files over 5 MB cannot be edited/],
+    ['a large file', Buffer.alloc(6 * 1024 * 1024, 'a'), /has 6.3 MB; files over 5.2 MB cannot be edited/],
   ])('does not touch %s', async (_, content, sentence) => {
     const { ok, output, bytes } = await edit(content, { oldText: 'a', newText: 'b', replaceAll: true })
     expect(ok).toBe(false)

@@ -2,7 +2,16 @@ import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import { moveFile as moveInside } from '../../files/change-file.ts'
 import { PATH_HELP, PathRefused } from '../../files/folder-paths.ts'
-import { changeJournaled, factsFor, findTarget, MAKE_FOLDERS_HELP, requireAsJudged, resultOfEarlierRun, withFoundFile, withTarget } from '../journaled-change.ts'
+import {
+  changeJournaled,
+  factsFor,
+  findTarget,
+  MAKE_FOLDERS_HELP,
+  requireAsJudged,
+  resultOfEarlierRun,
+  withFoundFile,
+  withTarget,
+} from '../journaled-change.ts'
 import { defineTool } from '../tool.ts'
 
 const Args = z.object({

@@ -37,18 +37,18 @@ describe('write_file', () => {
   })
 
   it.each<[string, Record<string, unknown>, string]>([
-    ['too much', { path: 'Docs/a', content: 'x'.repeat(5 * 1024 * 1024 + 1) }, 'Not written: the text has 5 MB, and the limit is 5 MB.'],
+    ['too much', { path: 'Docs/a', content: 'x'.repeat(5 * 1024 * 1024 + 1) }, 'Not written: the text has 5.2 MB, and the limit is 5.2 MB.'],
     ['a folder', { path: 'Docs', content: 'x' }, "'Docs' is a folder. Name a file in it."],
     ['nowhere', { path: '', content: 'x' }, 'Name a file. list_files shows which there are.'],
     [
       'a name with a line break',
       { path: 'Docs/a\nb', content: 'x' },
-      "'a\\u{a}b' is not made: a name may not hold line breaks or characters that turn the text around.",
+      "'a\\u{a}b' is not made: a name may not hold line breaks or characters that change the direction of text.",
     ],
     [
       'a name that turns around',
       { path: 'Docs/gpj.\u202eexe', content: 'x' },
-      "'gpj.\\u{202e}exe' is not made: a name may not hold line breaks or characters that turn the text around.",
+      "'gpj.\\u{202e}exe' is not made: a name may not hold line breaks or characters that change the direction of text.",
     ],
   ])('refuses %s', async (_, args, output) => {
     const rig = openFileRig()

@@ -3,7 +3,17 @@ import { z } from 'zod'
 import { putFile } from '../../files/change-file.ts'
 import { stateOf, type FileState } from '../../files/file-state.ts'
 import { PATH_HELP } from '../../files/folder-paths.ts'
-import { changeJournaled, factsFor, findTarget, MAKE_FOLDERS_HELP, requireAsJudged, resultOfEarlierRun, sizeFacts, sizeText, withTarget } from '../journaled-change.ts'
+import {
+  changeJournaled,
+  factsFor,
+  findTarget,
+  MAKE_FOLDERS_HELP,
+  requireAsJudged,
+  resultOfEarlierRun,
+  sizeFacts,
+  sizeText,
+  withTarget,
+} from '../journaled-change.ts'
 import { defineTool } from '../tool.ts'
 
 const MAX_WRITTEN_BYTES = 5 * 1024 * 1024
