@@ -25,7 +25,7 @@ import { createScheduleStore, type ScheduleStore } from '../../src-runner/domain
 import { changeSettings } from '../../src-runner/domain/settings/settings.ts'
 import { createHandClock, type HandClock } from '../../src-runner/testing/hand-clock.ts'
 import { AskPersonArgs } from '../../src-runner/agent/tools/ask-person/ask-person.ts'
-import { narrowestRuleFor } from '../../src-runner/execution/tool-policy.ts'
+import { narrowestRuleFor } from '../../src-runner/execution/narrowest-rule.ts'
 
 const MINUTE = 60_000
 const NO_LIMIT = 1_000_000

@@ -256,6 +256,8 @@ export function refusalOf(place: Place, thrown: unknown, verb: 'changed' | 'read
     case 'ENOENT':
     case 'ELOOP':
       if (verb === 'read') return leadsOut(place)
+      break
+    default:
   }
   return new PathRefused(`'${shown}' cannot be ${verb}: ${code ?? messageOf(thrown)}.`)
 }

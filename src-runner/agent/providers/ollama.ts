@@ -1,9 +1,11 @@
+import { ReadableStream as NodeStream } from 'node:stream/web'
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4FinishReason,
   LanguageModelV4Prompt,
   LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
 } from '@ai-sdk/provider'
 import { ModelCallError } from './failures.ts'
 import type { ListedModel } from './model.ts'
@@ -99,7 +101,9 @@ function createOllamaModel(access: DriverAccess, root: string, model: string): O
           options: { num_ctx: lastWindow, ...(options.maxOutputTokens === undefined ? {} : { num_predict: options.maxOutputTokens }) },
         }
         try {
-          return { stream: ReadableStream.from(partsOf(linesOf(await post(body, signal)))) }
+          // Node and the browser name two types for the same streams.
+          const stream: unknown = NodeStream.from(partsOf(linesOf(await post(body, signal))))
+          return { stream: stream as LanguageModelV4StreamResult['stream'] }
         } catch (thrown) {
           const smaller = windowBelow(lastWindow)
           if (smaller === null || !(thrown instanceof ModelCallError) || thrown.failure.outOfMemory === undefined) throw thrown

@@ -37,7 +37,11 @@ describe('write_file', () => {
   })
 
   it.each<[string, Record<string, unknown>, string]>([
-    ['too much', { path: 'Docs/a', content: 'x'.repeat(5 * 1024 * 1024 + 1) }, 'Not written: the text has 5.2 MB, and the limit is 5.2 MB.'],
+    [
+      'too much',
+      { path: 'Docs/a', content: 'x'.repeat(5 * 1024 * 1024 + 1) },
+      'Not written: the text has 5.2 MB, and the limit is 5.2 MB.',
+    ],
     ['a folder', { path: 'Docs', content: 'x' }, "'Docs' is a folder. Name a file in it."],
     ['nowhere', { path: '', content: 'x' }, 'Name a file. list_files shows which there are.'],
     [
