@@ -1,9 +1,10 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { answerBrokenRequest, fixedBody, JSON_TYPE } from '../../platform/net/fixed-responses.ts'
 import { answerUnread } from '../../platform/net/unread-body.ts'
-import { http } from '../../platform/net/node-http.ts'
+import { createNodeServer, type Deadlines } from '../../platform/net/node-http.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
 import type { GateConfig } from '../../contract/gate.ts'
 import { ROUTES, type Route, type RouteName } from '../../contract/routes.ts'
@@ -26,11 +27,6 @@ export type HttpServer = {
   streams(): number
 }
 
-/** Time limits for a client's request. Node checks them every `checkEveryMs`. */
-export type Deadlines = { headersMs: number; requestMs: number; checkEveryMs: number }
-
-export const DEFAULT_DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 2_000 }
-
 export type HttpServerDeps = {
   handlers: Handlers
   auth: AuthConfig
@@ -50,7 +46,6 @@ export type HttpServerDeps = {
 
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const { log } = deps
-  const deadlines = deps.deadlines ?? DEFAULT_DEADLINES
   const streams = createStreams(deps.clock)
   const authorize = createAuth(deps.auth)
 
@@ -61,19 +56,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     frameworkErrors: (_error, _request, reply) => sendFixed(reply, 'not_found'),
     // A long parameter is refused by its schema. Fastify's own response would repeat the path.
     routerOptions: { maxParamLength: 65_536 },
-    serverFactory(handle) {
-      const server = http.createServer(
-        {
-          requireHostHeader: false, // The gate refuses it with a body; Node would send none.
-          headersTimeout: deadlines.headersMs,
-          requestTimeout: deadlines.requestMs,
-          connectionsCheckingInterval: deadlines.checkEveryMs,
-          keepAliveTimeout: 72_000,
-        },
-        createFront(deps.gate, handle, deps.takeDelivery ?? (() => false), deps.passedGate),
-      )
-      return server
-    },
+    serverFactory: (handle) =>
+      createNodeServer(createFront(deps.gate, handle, deps.takeDelivery ?? (() => false), deps.passedGate), deps.deadlines),
   })
 
   app.removeAllContentTypeParsers()
@@ -220,15 +204,8 @@ function methodsOf(req: IncomingMessage, known: PathPattern[]): string[] {
 function assertAnswer(name: RouteName, route: Route, answer: unknown): void {
   const sent: unknown = JSON.parse(JSON.stringify(answer))
   const parsed = route.answer.safeParse(sent)
-  if (!parsed.success) throw new Error(`the answer of ${name} is not what the table promises: ${parsed.error.message}`)
-  if (JSON.stringify(parsed.data) !== JSON.stringify(sent) && !sameJson(parsed.data, sent)) {
-    throw new Error(`the answer of ${name} has fields that the table does not name: ${JSON.stringify(sent).slice(0, 500)}`)
+  if (!parsed.success) throw new Error(`the response of ${name} does not match the route table: ${parsed.error.message}`)
+  if (!isDeepStrictEqual(parsed.data, sent)) {
+    throw new Error(`the response of ${name} has fields that the route table does not name: ${JSON.stringify(sent).slice(0, 500)}`)
   }
-}
-
-function sameJson(a: unknown, b: unknown): boolean {
-  if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b
-  const keys = Object.keys(a)
-  if (keys.length !== Object.keys(b).length) return false
-  return keys.every((key) => Object.hasOwn(b, key) && sameJson(Reflect.get(a, key), Reflect.get(b, key)))
 }

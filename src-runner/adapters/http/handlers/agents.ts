@@ -8,36 +8,34 @@ import { unpricedModels } from '../unpriced-models.ts'
 import { requireUsableFolders } from '../usable-folders.ts'
 import type { HandlerDeps } from './deps.ts'
 
-type Routes = 'listAgents' | 'createAgent' | 'getAgent' | 'updateAgent' | 'deleteAgent'
-
-export function agentHandlers({ db, jobs, clock, ids, dataDir, models }: HandlerDeps): Pick<Handlers, Routes> {
+export function agentHandlers({ db, jobs, clock, ids, dataDir, models }: HandlerDeps) {
   /** AppError provider_not_found. */
   function requireProviders(named: { model?: ModelRef | null; fallbacks?: ModelRef[] }): void {
     for (const ref of [named.model ?? null, ...(named.fallbacks ?? [])]) if (ref !== null) getProvider(db, ref.providerId)
   }
 
-  const answered = async (agent: Agent) => ({ agent, ...(await unpricedModels({ db, models }, [agent])) })
+  const withUnpriced = async (agent: Agent) => ({ agent, ...(await unpricedModels({ db, models }, [agent])) })
 
   return {
     listAgents: ({ query }) => listAgents(db, query),
-    getAgent: ({ params }) => answered(getAgent(db, params.agentId)),
+    getAgent: ({ params }) => withUnpriced(getAgent(db, params.agentId)),
 
     async createAgent({ body }) {
       await requireUsableFolders(body.folders ?? [], dataDir)
       requireProviders(body)
-      return answered(transact(db, (tx) => createAgent(tx, { clock, ids }, body)))
+      return withUnpriced(transact(db, (tx) => createAgent(tx, { clock, ids }, body)))
     },
 
     async updateAgent({ params, body }) {
       getAgent(db, params.agentId)
       await requireUsableFolders(body.folders ?? [], dataDir)
       requireProviders(body)
-      return answered(transact(db, (tx) => updateAgent(tx, { clock }, params.agentId, body)))
+      return withUnpriced(transact(db, (tx) => updateAgent(tx, { clock }, params.agentId, body)))
     },
 
     deleteAgent({ params }) {
       transact(db, (tx) => deleteAgent(tx, { clock, jobs }, params.agentId))
       return { ok: true }
     },
-  }
+  } satisfies Partial<Handlers>
 }

@@ -19,15 +19,11 @@ import {
 import { chatOfPerson, findOwner } from '../../../domain/channels/people.ts'
 import { decideOnPerson } from '../../../domain/channels/receive-message.ts'
 import type { Handlers } from '../handler.ts'
+import { writeWithSecret } from '../write-with-secret.ts'
 import type { HandlerDeps } from './deps.ts'
 
-type Routes = 'listChannels' | 'createChannel' | 'getChannel' | 'updateChannel' | 'deleteChannel' | 'updateChannelPerson' | 'testChannel'
-
-/**
- * A token is tried before it is kept, and kept before the row says that it is there: what breaks in between leaves a token
- * without a channel, which is harmless, and never a channel without a token.
- */
-export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: HandlerDeps): Pick<Handlers, Routes> {
+/** A token is stored only after the service has accepted it. */
+export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: HandlerDeps) {
   /** Throws AppError channel_refused, with the service's reason. */
   async function identify(kind: CreateChannel['kind'], token: string, baseUrl: string | null): Promise<ChannelAccount> {
     const identified = await channels.identify(kind, { token, baseUrl })
@@ -36,24 +32,7 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: 
   }
 
   function withLiveTrip(channel: Channel): Channel {
-    const lastRoundTripAt = channels.lastRoundTripAt(channel.id) ?? channel.lastRoundTripAt
-    return { ...channel, lastRoundTripAt }
-  }
-
-  /** Keeps a token for the time of `write`, and for good if that succeeds. */
-  async function withToken<T>(channelId: string, token: string, write: () => T): Promise<T> {
-    const key = channelTokenKey(channelId)
-    const before = await vault.get(key)
-    await vault.set(key, token)
-    try {
-      return write()
-    } catch (error) {
-      // Of a channel that was removed in the meantime nothing may come back: nobody would find it any more.
-      const isGone = error instanceof AppError && error.code === 'channel_not_found'
-      const back = before === null || isGone ? vault.delete(key) : vault.set(key, before)
-      await back.catch((cause: unknown) => log.error({ error: cause, channelId }, 'a token could not be put back'))
-      throw error
-    }
+    return { ...channel, lastRoundTripAt: channels.lastRoundTripAt(channel.id) ?? channel.lastRoundTripAt }
   }
 
   async function changeToken(channelId: string, token: string): Promise<void> {
@@ -62,7 +41,8 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: 
     if (account.accountId !== accountId) {
       throw new AppError('channel_refused', createMessage('chat_other_account', { account: account.name }))
     }
-    await withToken(channelId, token, () => transact(db, (tx) => renameChannel(tx, channelId, account)))
+    const rename = () => transact(db, (tx) => renameChannel(tx, channelId, account))
+    await writeWithSecret({ vault, log }, channelTokenKey(channelId), token, rename)
   }
 
   return {
@@ -78,11 +58,11 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: 
         throw new AppError('channel_exists', createMessage('chat_account_taken', { account: account.name, agentName: present.agentName }))
       const id = ids.next()
       const insert = (tx: Tx) => {
-        // The service took its time to answer.
+        // The agent may have been deleted while the service was asked.
         getAgent(tx, agentId)
         return insertChannel(tx, { clock }, { id, agentId, kind, account, baseUrl })
       }
-      await withToken(id, token, () => transact(db, insert))
+      await writeWithSecret({ vault, log }, channelTokenKey(id), token, () => transact(db, insert))
       await channels.refresh(id)
       return { channel: withLiveTrip(getChannel(db, id)) }
     },
@@ -100,7 +80,7 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: 
 
     async deleteChannel({ params: { channelId } }) {
       getChannel(db, channelId)
-      // A keychain that is shut would keep the token of a channel that nobody can find any more.
+      // Fails if the keychain is locked: it would keep a token that nobody can find again.
       await vault.get(channelTokenKey(channelId))
       transact(db, (tx) => deleteChannel(tx, channelId))
       return { ok: true }
@@ -130,7 +110,7 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: 
       )
       return result.state === 'sent' ? { ok: true, message: null } : failed(result.problem)
     },
-  }
+  } satisfies Partial<Handlers>
 }
 
 function failed(message: Message) {

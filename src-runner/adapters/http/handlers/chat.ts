@@ -9,13 +9,13 @@ import { openJobStream, textSoFar } from '../job-stream.ts'
 import type { HandlerDeps } from './deps.ts'
 import { createJob } from './jobs.ts'
 
-export function chatHandlers(deps: HandlerDeps): Pick<Handlers, 'chat' | 'chatStream'> {
+export function chatHandlers(deps: HandlerDeps) {
   const { db, jobs, clock } = deps
 
-  /** Refuses what a person would otherwise only learn from a failed turn, then puts the turn on disk. */
+  /** Resolves when the turn is on disk. Refuses an agent without a model, whose turn could only fail. */
   function startTurn(turn: ChatTurn): Promise<Job> {
     const agent = getAgent(db, turn.agentId)
-    // Looked at again in the transaction. Before the checks: a turn that was begun is joined whatever changed since.
+    // Before the checks, because a turn that was begun is joined whatever changed since. The transaction checks again.
     const begun = findTurn(db, turn)
     if (begun !== null) return Promise.resolve(jobs.getJob(db, begun))
     if (modelsOf(agent, readSettings(db).defaultModel).length === 0) {
@@ -47,10 +47,10 @@ export function chatHandlers(deps: HandlerDeps): Pick<Handlers, 'chat' | 'chatSt
       const job = await startTurn(body)
       return (sink) => openJobStream(deps, job, sink)
     },
-  }
+  } satisfies Partial<Handlers>
 }
 
-/** Resolves when the job has ended or waits for somebody, or when the caller has gone: the turn goes on without it. */
+/** Resolves when the job has ended or waits for somebody, or when the caller has disconnected. The turn then continues. */
 function untilEndedOrWaiting({ db, jobs, liveStreams }: HandlerDeps, jobId: string, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {
@@ -63,7 +63,7 @@ function untilEndedOrWaiting({ db, jobs, liveStreams }: HandlerDeps, jobId: stri
       if (tail.type === 'finished' || tail.type === 'waiting') finish()
     })
     gone.addEventListener('abort', finish, { once: true })
-    // It may have ended between the commit and here; what the tail says from now on, it says to us.
+    // The job may have ended before the stream was attached.
     const { status } = jobs.getJob(db, jobId)
     if (gone.aborted || isTerminal(status) || status.startsWith('awaiting_')) finish()
   })

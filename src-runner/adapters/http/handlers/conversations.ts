@@ -5,10 +5,7 @@ import type { HandlerDeps } from './deps.ts'
 
 const SHOWN_TURNS = 200
 
-export function conversationHandlers({
-  db,
-  jobs,
-}: HandlerDeps): Pick<Handlers, 'listConversations' | 'getConversation' | 'deleteConversation'> {
+export function conversationHandlers({ db, jobs }: HandlerDeps) {
   return {
     listConversations: ({ query }) => listConversations(db, query),
 
@@ -22,5 +19,5 @@ export function conversationHandlers({
       transact(db, (tx) => deleteConversation(tx, { jobs }, params.conversationId))
       return { ok: true }
     },
-  }
+  } satisfies Partial<Handlers>
 }

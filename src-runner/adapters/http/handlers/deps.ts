@@ -35,7 +35,7 @@ export type HandlerDeps = {
   tick(): Promise<{ fired: number; skipped: number; exhausted: number }>
   /** Some tools exist only with a setting. */
   tools: () => readonly Tool[]
-  simulate(asked: SimulateCall): Promise<SimulatedCall>
+  simulate(call: SimulateCall): Promise<SimulatedCall>
   /** What the call of a pending approval would change in a file. */
   previewChange(approvalId: string): Promise<FileDiff | null>
   worker: Pick<Worker, 'nudge' | 'run'>
@@ -44,13 +44,13 @@ export type HandlerDeps = {
   files: JobFiles
   models: Pick<Models, 'listModels' | 'checkProvider' | 'forget' | 'hasPrice'>
   findServers(): Promise<FoundServer[]>
-  /** `again`: check it again instead of returning the last result. */
+  /** `again`: checks it again instead of returning the last result. */
   findSandbox(options?: { again?: boolean }): Promise<SandboxState>
   webhooks: {
     /** The running time by which limits are measured. */
     time: MachineTime
     /** Writes the counts of refused deliveries, so that a list is current. */
-    settle(): void
+    flush(): void
     preview(taskTemplate: string, payload: string): TemplatePreview
     test(triggerId: string, payload: string): Promise<{ jobId: string }>
     replay(deliveryId: string): Promise<{ jobId: string }>

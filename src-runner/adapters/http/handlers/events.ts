@@ -4,13 +4,13 @@ import type { Handlers } from '../handler.ts'
 import { frame, numberedFrame, type EventSink } from '../stream.ts'
 import type { HandlerDeps } from './deps.ts'
 
-export function eventHandlers(deps: HandlerDeps): Pick<Handlers, 'streamEvents'> {
+export function eventHandlers(deps: HandlerDeps) {
   return {
     streamEvents({ query }, call) {
       const from = call.lastEventId ?? query.after ?? null
       return (sink) => openEventStream(deps, from, sink)
     },
-  }
+  } satisfies Partial<Handlers>
 }
 
 /** A reader that missed more than this reads the lists again instead. */

@@ -1,25 +1,11 @@
 import { commitSoon, transact, type Tx } from '../../../platform/db/transact.ts'
-import type { Job } from '../../../contract/jobs.ts'
 import { AppError } from '../../../lib/errors.ts'
 import type { Handlers } from '../handler.ts'
 import { openJobStream } from '../job-stream.ts'
 import { resolveAgent } from './agent-of-task.ts'
 import type { HandlerDeps } from './deps.ts'
 
-type Routes =
-  | 'submitTask'
-  | 'listJobs'
-  | 'countJobs'
-  | 'getJob'
-  | 'listSteps'
-  | 'streamJob'
-  | 'cancelJob'
-  | 'retryJob'
-  | 'listJobFiles'
-  | 'getFileDiff'
-  | 'undoFile'
-
-export function jobHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
+export function jobHandlers(deps: HandlerDeps) {
   const { db, jobs, files } = deps
   return {
     async submitTask({ body }) {
@@ -35,10 +21,7 @@ export function jobHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
       return { jobId: job.id, status: 'pending' }
     },
 
-    listJobs({ query }) {
-      const { jobs: listed, ...rest } = jobs.listJobs(db, query)
-      return { ...rest, jobs: listed }
-    },
+    listJobs: ({ query }) => jobs.listJobs(db, query),
     countJobs: () => jobs.countJobs(db),
     getJob: ({ params }) => ({ job: jobs.getJob(db, params.jobId) }),
     listSteps: ({ params, query }) => ({ steps: jobs.listSteps(db, params.jobId, query.after) }),
@@ -57,13 +40,13 @@ export function jobHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
     listJobFiles: async ({ params }) => ({ files: await files.list(params.jobId) }),
     getFileDiff: ({ params, query }) => files.diff(params.jobId, query.path, query.callId),
     undoFile: async ({ params, body }) => ({ file: await files.undo(params.jobId, body.path, body.force) }),
-  }
+  } satisfies Partial<Handlers>
 }
 
-/** Resolves when the job is on disk. What goes wrong without a code of its own is the creation that failed. */
-export async function createJob({ db }: Pick<HandlerDeps, 'db'>, create: (tx: Tx) => Job): Promise<Job> {
+/** Resolves when the job is on disk. An error without a code becomes AppError job_creation_failed. */
+export async function createJob<T extends object>({ db }: Pick<HandlerDeps, 'db'>, create: (tx: Tx) => T): Promise<T> {
   try {
-    return await commitSoon(db, create)
+    return (await commitSoon<object>(db, create)) as T
   } catch (error) {
     if (error instanceof AppError) throw error
     throw new AppError('job_creation_failed', 'The job could not be created. Nothing was started.', { cause: error })

@@ -4,9 +4,7 @@ import { createMemory, deleteMemory, listMemories, rewriteMemory } from '../../.
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
-type Routes = 'listMemories' | 'createMemory' | 'updateMemory' | 'deleteMemory' | 'listJobMemories'
-
-export function memoryHandlers({ db, jobs, clock, ids }: HandlerDeps): Pick<Handlers, Routes> {
+export function memoryHandlers({ db, jobs, clock, ids }: HandlerDeps) {
   return {
     listMemories: ({ query }) => listMemories(db, query),
 
@@ -27,5 +25,5 @@ export function memoryHandlers({ db, jobs, clock, ids }: HandlerDeps): Pick<Hand
       jobs.getJob(db, params.jobId)
       return { memories: listJobMemories(db, params.jobId) }
     },
-  }
+  } satisfies Partial<Handlers>
 }

@@ -4,9 +4,7 @@ import { listOutbox, retryOutbound } from '../../../domain/outbox/outbox.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
-type Routes = 'listOutbox' | 'retryOutbound' | 'listAttention'
-
-export function outboxHandlers({ db, clock, publicAddress, recovery }: HandlerDeps): Pick<Handlers, Routes> {
+export function outboxHandlers({ db, clock, publicAddress, recovery }: HandlerDeps) {
   return {
     listOutbox: ({ query }) => listOutbox(db, query),
     retryOutbound: ({ params }) => ({ message: transact(db, (tx) => retryOutbound(tx, { clock }, params.messageId)) }),
@@ -17,5 +15,5 @@ export function outboxHandlers({ db, clock, publicAddress, recovery }: HandlerDe
         ...(found !== null && { recovery: found }),
       }
     },
-  }
+  } satisfies Partial<Handlers>
 }

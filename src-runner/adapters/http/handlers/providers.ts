@@ -1,47 +1,19 @@
-import { problemOf } from '../../../lib/errors.ts'
 import { transact } from '../../../platform/db/transact.ts'
-import type { FoundServer, Provider, UpdateProvider } from '../../../contract/providers.ts'
-import { AppError } from '../../../lib/errors.ts'
+import type { Provider, UpdateProvider } from '../../../contract/providers.ts'
+import { AppError, problemOf } from '../../../lib/errors.ts'
 import { providerKey } from '../../../lib/vault.ts'
 import { setPrice } from '../../../domain/prices/prices.ts'
 import { deleteProvider, getProvider, insertProvider, listProviders, updateProvider } from '../../../domain/providers/providers.ts'
 import { readSettings } from '../../../domain/settings/settings.ts'
 import { PROVIDER_DRIVERS } from '../../../agent/providers/provider-drivers.ts'
 import type { Handlers } from '../handler.ts'
+import { writeWithSecret } from '../write-with-secret.ts'
 import type { HandlerDeps } from './deps.ts'
 
-type Routes =
-  | 'listProviders'
-  | 'createProvider'
-  | 'updateProvider'
-  | 'deleteProvider'
-  | 'checkProvider'
-  | 'listFoundServers'
-  | 'listModels'
-  | 'setModelPrice'
-
-/**
- * Keys live in the vault, rows say only that there is one. The vault and the database know no common transaction, so
- * the order is such that a break in between leaves a key without a row (harmless), never a row whose key is missing.
- */
-export function providerHandlers({ db, clock, ids, vault, models, findServers, log }: HandlerDeps): Pick<Handlers, Routes> {
-  /** Sets or removes a key, runs `write`, and takes the key's change back when `write` fails. */
-  async function withKey<T>(providerId: string, apiKey: string | null, write: () => T): Promise<T> {
-    const key = providerKey(providerId)
-    const before = await vault.get(key)
-    await putKey(key, apiKey)
-    try {
-      return write()
-    } catch (error) {
-      // Of a provider that was removed in the meantime nothing may come back: nobody would find it any more.
-      const back = error instanceof AppError && error.code === 'provider_not_found' ? null : before
-      await putKey(key, back).catch((cause: unknown) => log.error({ error: cause, providerId }, 'a key could not be put back'))
-      throw error
-    }
-  }
-
-  function putKey(key: string, value: string | null): Promise<void> {
-    return value === null ? vault.delete(key) : vault.set(key, value)
+/** Keys are in the vault. A row only says that there is one. */
+export function providerHandlers({ db, clock, ids, vault, models, findServers, log }: HandlerDeps) {
+  function withKey<T>(providerId: string, apiKey: string | null, write: () => T): Promise<T> {
+    return writeWithSecret({ vault, log }, providerKey(providerId), apiKey, write)
   }
 
   function write(providerId: string, { name, baseUrl }: UpdateProvider, hasKey?: boolean): Provider {
@@ -49,8 +21,8 @@ export function providerHandlers({ db, clock, ids, vault, models, findServers, l
   }
 
   /**
-   * A key is for one server. The old one is gone before the new address is written, and a new one is put in place after,
-   * so that no call in between finds a key beside an address that it was not given for.
+   * A key belongs to one server. The old one is deleted before the new address is written and the new one stored after, so no
+   * call in between finds a key with an address that it was not given for.
    */
   async function moveProvider(providerId: string, body: UpdateProvider): Promise<Provider> {
     const moved = await withKey(providerId, null, () => write(providerId, body, false))
@@ -100,29 +72,24 @@ export function providerHandlers({ db, clock, ids, vault, models, findServers, l
         const listed = await models.checkProvider(providerId)
         return { ok: true, models: listed.length, message: null }
       } catch (error) {
-        // Refused is an answer to the question that was asked; a vault that is shut is not.
-        if (error instanceof AppError && error.code === 'provider_refused') {
-          return { ok: false, models: 0, message: problemOf(error) }
-        }
-        throw error
+        // A refusal is a result of the check. Any other error, such as a locked vault, is not.
+        if (!(error instanceof AppError) || error.code !== 'provider_refused') throw error
+        return { ok: false, models: 0, message: problemOf(error) }
       }
     },
 
     async listFoundServers() {
       const known = new Set(listProviders(db).map((provider) => originOf(provider.baseUrl)))
-      return { servers: (await findServers()).filter((server: FoundServer) => !known.has(originOf(server.baseUrl))) }
+      return { servers: (await findServers()).filter((server) => !known.has(originOf(server.baseUrl))) }
     },
 
-    async listModels() {
-      const listed = await models.listModels(listProviders(db))
-      return { ...listed, defaultModel: readSettings(db).defaultModel }
-    },
+    listModels: async () => ({ ...(await models.listModels(listProviders(db))), defaultModel: readSettings(db).defaultModel }),
 
     setModelPrice({ body }) {
       transact(db, (tx) => setPrice(tx, { clock }, body.model, body.price))
       return { ok: true }
     },
-  }
+  } satisfies Partial<Handlers>
 }
 
 function requireChangeable(provider: Provider, { baseUrl }: UpdateProvider): void {
@@ -134,14 +101,14 @@ function requireChangeable(provider: Provider, { baseUrl }: UpdateProvider): voi
   }
 }
 
-/** Without an address it is the one of its kind. */
+/** Without an address, a provider has the default one of its kind. */
 function isSameServer({ kind, baseUrl }: Provider, now: string | null): boolean {
   const usual = kind === 'demo' ? null : PROVIDER_DRIVERS[kind].defaultBaseUrl
   const [before, after] = [baseUrl ?? usual, now ?? usual]
   return before === after || (before !== null && after !== null && new URL(before).origin === new URL(after).origin)
 }
 
-/** The same server under whichever of this machine's names it was written down. */
+/** The same for every name of this machine. */
 function originOf(baseUrl: string | null): string | null {
   if (baseUrl === null || !URL.canParse(baseUrl)) return null
   const { hostname, port, protocol } = new URL(baseUrl)

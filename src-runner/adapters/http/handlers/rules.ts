@@ -3,9 +3,7 @@ import { createRule, deleteRule, listRules } from '../../../domain/rules/rules.t
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
-type Routes = 'listRules' | 'createRule' | 'deleteRule' | 'simulateCall' | 'listTools'
-
-export function ruleHandlers({ db, clock, ids, simulate, tools }: HandlerDeps): Pick<Handlers, Routes> {
+export function ruleHandlers({ db, clock, ids, simulate, tools }: HandlerDeps) {
   return {
     listRules: ({ query }) => listRules(db, query),
     createRule: ({ body }) => ({ rule: transact(db, (tx) => createRule(tx, { clock, ids }, body, 'person')) }),
@@ -17,5 +15,5 @@ export function ruleHandlers({ db, clock, ids, simulate, tools }: HandlerDeps): 
 
     simulateCall: ({ body }) => simulate(body),
     listTools: () => ({ tools: tools().map(({ name, description, effect }) => ({ name, description, effect })) }),
-  }
+  } satisfies Partial<Handlers>
 }

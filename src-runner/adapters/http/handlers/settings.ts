@@ -11,12 +11,11 @@ import { readSpend } from '../../../domain/spend/spend.sql.ts'
 import { missingFrom } from '../../../agent/tools/web-search/search-providers.ts'
 import { makeSampleFolder } from '../sample-folder.ts'
 import { unpricedModelsOfAll } from '../unpriced-models.ts'
+import { writeWithSecret } from '../write-with-secret.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
-type Routes = 'getSettings' | 'updateSettings' | 'updateWebSearch' | 'makeSampleFolder' | 'getSpend'
-
-export function settingsHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
+export function settingsHandlers(deps: HandlerDeps) {
   const { db, clock, money, worker } = deps
   const write = (change: Partial<Settings>) => transact(db, (tx) => changeSettings(tx, { clock }, change))
   return {
@@ -24,9 +23,9 @@ export function settingsHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
 
     async updateSettings({ body }) {
       if (body.defaultModel != null) getProvider(db, body.defaultModel.providerId)
-      requireOpenings(body.openedHosts ?? [])
+      requireOpenedHosts(body.openedHosts ?? [])
       const settings = write(body)
-      // More places may be free than a moment ago.
+      // More jobs may run now.
       worker.nudge()
       return { settings, ...(await unpricedModelsOfAll(deps)) }
     },
@@ -35,9 +34,9 @@ export function settingsHandlers(deps: HandlerDeps): Pick<Handlers, Routes> {
 
     makeSampleFolder: async () => ({ path: await makeSampleFolder(deps.home) }),
 
-    // A clock that was ahead for days left spending on days that are still to come: no page is to show those unasked.
+    // While the clock was days ahead, spending was dated in the future. It is shown only if the query asks for it.
     getSpend: ({ query }) => readSpend(db, { to: endOfUtcDay(money.now()), ...query }),
-  }
+  } satisfies Partial<Handlers>
 }
 
 function endOfUtcDay(at: number): number {
@@ -45,8 +44,8 @@ function endOfUtcDay(at: number): number {
 }
 
 /**
- * Puts the key of web search where it belongs and then writes what is known of it. A key is for one provider at one
- * address: it is forgotten when either changes, so that it is never sent to somebody it was not given for.
+ * Stores the key of web search, then writes the setting. A key belongs to one provider at one address: it is deleted when
+ * either changes, so it is never sent to a service that it was not given for.
  */
 async function withSearchKey(
   { db, vault, log }: HandlerDeps,
@@ -60,17 +59,9 @@ async function withSearchKey(
   const hasKey = keeps ? before.hasKey : apiKey !== null
   if (wanted !== null) requireComplete(wanted, hasKey)
   const kept = wanted === null ? null : { kind: wanted.kind, baseUrl: wanted.baseUrl, hasKey }
-  // A machine without a keychain may still search where no key is needed.
+  // Without a keychain, a provider that needs no key still works.
   if (keeps || (apiKey === null && before?.hasKey !== true)) return write(kept)
-  const held = await vault.get(WEB_SEARCH_KEY)
-  const put = (key: string | null) => (key === null ? vault.delete(WEB_SEARCH_KEY) : vault.set(WEB_SEARCH_KEY, key))
-  await put(apiKey)
-  try {
-    return write(kept)
-  } catch (error) {
-    await put(held).catch((cause: unknown) => log.error({ error: cause }, 'the key of web search could not be put back'))
-    throw error
-  }
+  return writeWithSecret({ vault, log }, WEB_SEARCH_KEY, apiKey, () => write(kept))
 }
 
 function requireComplete({ kind, baseUrl }: UpdateWebSearch, hasKey: boolean): void {
@@ -80,7 +71,7 @@ function requireComplete({ kind, baseUrl }: UpdateWebSearch, hasKey: boolean): v
   throw new AppError('invalid_request', missing, { issues: [issueAt(path, missing)] })
 }
 
-function requireOpenings(hosts: readonly string[]): void {
+function requireOpenedHosts(hosts: readonly string[]): void {
   const issues = hosts.flatMap((host, i) =>
     isOpening(host) ? [] : [issueAt(`openedHosts.${i}`, createMessage('host_unreadable', { host }))],
   )

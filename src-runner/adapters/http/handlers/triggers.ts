@@ -1,5 +1,4 @@
 import { transact } from '../../../platform/db/transact.ts'
-import { messageOf } from '../../../lib/errors.ts'
 import { triggerSignatureKey } from '../../../lib/vault.ts'
 import { getDelivery, listDeliveries } from '../../../domain/triggers/deliveries.ts'
 import {
@@ -11,64 +10,45 @@ import {
   setTriggerStatus,
 } from '../../../domain/triggers/triggers.ts'
 import type { Handlers } from '../handler.ts'
+import { writeWithSecret } from '../write-with-secret.ts'
 import type { HandlerDeps } from './deps.ts'
 
-type Routes =
-  | 'listTriggers'
-  | 'createTrigger'
-  | 'previewTemplate'
-  | 'getTrigger'
-  | 'deleteTrigger'
-  | 'pauseTrigger'
-  | 'resumeTrigger'
-  | 'rotateTriggerSecret'
-  | 'testTrigger'
-  | 'listDeliveries'
-  | 'getDelivery'
-  | 'replayDelivery'
-
-export function triggerHandlers({ db, clock, ids, vault, webhooks, webhookBase, log }: HandlerDeps): Pick<Handlers, Routes> {
+export function triggerHandlers({ db, clock, ids, vault, webhooks, webhookBase, log }: HandlerDeps) {
   const { time } = webhooks
 
-  /** The only place where a secret is seen after it was made: what is answered here is answered once. */
+  /** Contains the secret, which no later response shows. */
   function urlOf(slug: string, secret: string): string {
     return `${webhookBase().replace(/\/+$/, '')}/webhooks/${slug}/${secret}`
   }
 
-  async function forgetSignature(triggerId: string): Promise<void> {
-    await vault.delete(triggerSignatureKey(triggerId)).catch((error: unknown) => {
-      log.warn({ error, triggerId }, `the signing secret of a webhook that is gone could not be removed: ${messageOf(error)}`)
-    })
-  }
-
   return {
     listTriggers({ query }) {
-      webhooks.settle()
+      webhooks.flush()
       return listTriggers(db, time, query)
     },
 
     getTrigger({ params }) {
-      webhooks.settle()
+      webhooks.flush()
       return { trigger: getTrigger(db, time, params.triggerId) }
     },
 
-    /** The vault first: a break in between leaves a secret without a webhook (harmless), never a webhook that lets nobody in. */
     async createTrigger({ body }) {
       const id = ids.next()
-      if (body.signature !== null) await vault.set(triggerSignatureKey(id), body.signature.secret)
-      try {
-        const { trigger, secret } = transact(db, (tx) => createTrigger(tx, { clock, ids, time }, id, body))
-        return { trigger, url: urlOf(trigger.slug, secret) }
-      } catch (error) {
-        if (body.signature !== null) await forgetSignature(id)
-        throw error
-      }
+      const create = () => transact(db, (tx) => createTrigger(tx, { clock, ids, time }, id, body))
+      const signingSecret = body.signature?.secret
+      const { trigger, secret } =
+        signingSecret === undefined ? create() : await writeWithSecret({ vault, log }, triggerSignatureKey(id), signingSecret, create)
+      return { trigger, url: urlOf(trigger.slug, secret) }
     },
 
     async deleteTrigger({ params: { triggerId } }) {
       const { signature } = getTrigger(db, time, triggerId)
       transact(db, (tx) => deleteTrigger(tx, triggerId))
-      if (signature !== null) await forgetSignature(triggerId)
+      if (signature !== null) {
+        await vault
+          .delete(triggerSignatureKey(triggerId))
+          .catch((error: unknown) => log.warn({ error, triggerId }, 'could not delete the signing secret of a deleted webhook'))
+      }
       return { ok: true }
     },
 
@@ -88,7 +68,7 @@ export function triggerHandlers({ db, clock, ids, vault, webhooks, webhookBase, 
     },
 
     listDeliveries({ params, query }) {
-      webhooks.settle()
+      webhooks.flush()
       return listDeliveries(db, params.triggerId, query)
     },
 
@@ -101,5 +81,5 @@ export function triggerHandlers({ db, clock, ids, vault, webhooks, webhookBase, 
       const { jobId } = await webhooks.replay(params.deliveryId)
       return { jobId, delivery: getDelivery(db, jobId).delivery }
     },
-  }
+  } satisfies Partial<Handlers>
 }
