@@ -15,7 +15,7 @@ import { getReplayable } from '../../domain/triggers/deliveries.ts'
 import { countRoom, findOpensAt } from '../../domain/triggers/hourly-limit.ts'
 import type { DeliveryLog } from '../../domain/triggers/delivery-log.ts'
 import type { ReceivedHeaders } from '../../domain/triggers/received-headers.ts'
-import { challengeOf, eventNameOf, isPing, senderIdOf } from '../../domain/triggers/sender.ts'
+import { challengeOf, isPing, senderIdOf } from '../../domain/triggers/sender.ts'
 import { verifySignature } from '../../domain/triggers/signatures/verify-signature.ts'
 import {
   acceptDeliveries,
@@ -30,7 +30,7 @@ import { renderTemplate } from '../../domain/triggers/template.ts'
 import { readIndexedTrigger, type IndexedTrigger } from '../../domain/triggers/trigger-index.ts'
 import { noTrigger } from '../../domain/triggers/triggers.ts'
 import { findJobOfSender } from '../../domain/triggers/triggers.sql.ts'
-import { keptHeadersOf, parseBody, readHead, withoutSecret } from './delivery-body.ts'
+import { describeDelivery, parseBody, withoutSecret } from './delivery-body.ts'
 import { createParseQueue } from './parse-queue.ts'
 
 /** `read`: what is known of the delivery by then. */
@@ -43,23 +43,10 @@ export type Outcome = {
   read: Partial<ParsedDelivery>
 }
 
-/** `secret`: from the address that the delivery came to. */
+/** `secret`: from the address to which the delivery was sent. */
 export type Received = { secret: string; headers: IncomingHttpHeaders; body: Buffer }
 
-/** What becomes of a delivery once its body is read, and of those that the person sends by hand. */
-export type Deliveries = {
-  /** Milliseconds until the trigger may accept its next delivery; 0: now. */
-  waitFor(trigger: IndexedTrigger): number
-  /** Throws AppError disk_full, database_unavailable or vault_unavailable: it was not taken and may be sent again. */
-  take(trigger: IndexedTrigger, received: Received): Promise<Outcome>
-  /** The job of the delivery that this one repeats, from its headers alone; null: none, or the headers do not say. */
-  findRepeated(trigger: IndexedTrigger, headers: IncomingHttpHeaders): string | null
-  /** Throws AppError trigger_not_found, trigger_is_paused, trigger_has_no_agent, invalid_request, payload_too_large or job_creation_failed. */
-  test(triggerId: string, payload: string): Promise<{ jobId: string }>
-  /** Throws AppError delivery_not_found, delivery_has_no_payload, and what `test` throws. */
-  replay(deliveryId: string): Promise<{ jobId: string }>
-  preview(taskTemplate: string, payload: string): TemplatePreview
-}
+export type Deliveries = ReturnType<typeof createDeliveries>
 
 export type DeliveriesDeps = {
   db: Database
@@ -75,16 +62,17 @@ export type DeliveriesDeps = {
 const NOT_JSON = createMessage('payload_not_json')
 /** The inbox is trimmed after this many accepted deliveries, so it may hold that many more for a moment. */
 const TRIM_AFTER = 16
-/** Deliveries in one commit. More would keep the event loop from everything else for too long. */
+/** Deliveries in one commit. More would block the event loop for too long. */
 const LARGEST_GROUP = 64
 
-export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliveryLog }: DeliveriesDeps): Deliveries {
-  const taking = { jobs, ids, time, deliveryLog }
+/** Turns deliveries whose body was read, and those that the person sends, into jobs. */
+export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliveryLog }: DeliveriesDeps) {
+  const accepting = { jobs, ids, time, deliveryLog }
   /** Keyed by the trigger as it was read, so a change of the trigger reads the secret again. */
   const signingSecrets = new WeakMap<IndexedTrigger, string>()
   /** From when on each trigger accepts its next delivery, as of its last one. Spares a query per delivery. */
   const openings = new WeakMap<IndexedTrigger, number>()
-  const commit = createGroupCommit(db, (tx, arrived) => acceptDeliveries(tx, taking, arrived))
+  const commit = createGroupCommit(db, (tx, arrived) => acceptDeliveries(tx, accepting, arrived))
   const queue = createParseQueue({ waitFor, roomIn: (trigger) => countRoom(db, trigger.seq, time) })
 
   async function isSigned(trigger: IndexedTrigger, headers: IncomingHttpHeaders, rawBody: Buffer): Promise<boolean> {
@@ -96,6 +84,7 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
     return verifySignature(trigger.signature!, { secret, headers, rawBody, nowMs: clock.now() })
   }
 
+  /** Milliseconds until the trigger may accept its next delivery; 0: now. */
   function waitFor(trigger: IndexedTrigger): number {
     const elapsed = time.elapsed()
     if ((openings.get(trigger) ?? Infinity) <= elapsed) return 0
@@ -104,18 +93,20 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
     return Math.max(0, opensAt - elapsed)
   }
 
+  /** The job of the delivery that this one repeats, from its headers alone; null: none, or the headers do not say. */
   function findRepeated(trigger: IndexedTrigger, headers: IncomingHttpHeaders): string | null {
     const senderId = trigger.dedupe ? senderIdOf(headers, null) : null
     return senderId === null ? null : findJobOfSender(db, trigger.seq, senderId)
   }
 
+  /** Throws AppError disk_full, database_unavailable or vault_unavailable: nothing was accepted, and it may be sent again. */
   async function take(trigger: IndexedTrigger, received: Received): Promise<Outcome> {
     const { headers, body } = received
     const read: Partial<ParsedDelivery> = { receivedAt: clock.now() }
     if (trigger.signature !== null && !(await isSigned(trigger, headers, body))) return { taken: { outcome: 'bad_signature' }, read }
     const waitMs = await queue.enter(trigger, body.length)
     if (waitMs > 0) {
-      Object.assign(read, readHead(headers))
+      Object.assign(read, describeDelivery(headers))
       if (isPing(headers)) return { taken: { outcome: 'ping', challenge: null }, read }
       const jobId = findRepeated(trigger, headers)
       return { taken: jobId === null ? { outcome: 'rate_limited', waitMs } : { outcome: 'duplicate', jobId }, read }
@@ -139,10 +130,7 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
   ): Promise<Outcome['taken']> {
     const payload = withoutSecret(body, secret)
     const parsed = parseBody(payload)
-    read.payload = payload
-    read.headers = keptHeadersOf(headers)
-    read.senderId = senderIdOf(headers, parsed?.payload)
-    read.eventName = eventNameOf(headers, parsed?.payload)
+    Object.assign(read, { payload, ...describeDelivery(headers, parsed?.payload) })
     if (parsed === null) return { outcome: 'invalid_json' }
     const challenge = trigger.signature === 'slack' ? challengeOf(parsed.payload) : null
     if (challenge !== null || isPing(headers)) return { outcome: 'ping', challenge }
@@ -158,7 +146,7 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
     }
   }
 
-  async function takeByHand(triggerId: string, sent: Pick<ManualDelivery, 'kind' | 'replayOfId' | 'payload'>, headers: ReceivedHeaders) {
+  async function takeManual(triggerId: string, sent: Pick<ManualDelivery, 'kind' | 'replayOfId' | 'payload'>, headers: ReceivedHeaders) {
     const trigger = readIndexedTrigger(db, triggerId)
     if (trigger === null) throw noTrigger()
     if (sent.payload.length > MAX_WEBHOOK_BYTES) throw new AppError('payload_too_large', 'A delivery has at most 1,000,000 bytes.')
@@ -166,13 +154,11 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
     if (parsed === null) throw new AppError('invalid_request', NOT_JSON)
     const delivery: ManualDelivery = {
       ...sent,
-      headers: keptHeadersOf(headers),
-      senderId: senderIdOf(headers, parsed.payload),
-      eventName: eventNameOf(headers, parsed.payload),
+      ...describeDelivery(headers, parsed.payload),
       ...taskFor(trigger.taskTemplate, parsed.payload),
       receivedAt: clock.now(),
     }
-    const taken = await commitSoon(db, (tx) => acceptManualDelivery(tx, taking, trigger, delivery)).catch((error: unknown) => {
+    const taken = await commitSoon(db, (tx) => acceptManualDelivery(tx, accepting, trigger, delivery)).catch((error: unknown) => {
       if (error instanceof AppError && error.code !== 'agent_not_found') throw error
       throw new AppError('job_creation_failed', 'The job could not be created. Nothing was started.', { cause: error })
     })
@@ -192,17 +178,20 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
     waitFor,
     take,
     findRepeated,
-    test: (triggerId, payload) => takeByHand(triggerId, { kind: 'test', replayOfId: null, payload: Buffer.from(payload) }, {}),
-    async replay(deliveryId) {
+    /** Throws AppError trigger_not_found, trigger_is_paused, trigger_has_no_agent, invalid_request, payload_too_large or job_creation_failed. */
+    test: (triggerId: string, payload: string) =>
+      takeManual(triggerId, { kind: 'test', replayOfId: null, payload: Buffer.from(payload) }, {}),
+    /** Throws AppError delivery_not_found, delivery_has_no_payload, and what `test` throws. */
+    async replay(deliveryId: string) {
       const { triggerId, payload, headers } = getReplayable(db, deliveryId)
-      return takeByHand(triggerId, { kind: 'replay', replayOfId: deliveryId, payload }, headers)
+      return takeManual(triggerId, { kind: 'replay', replayOfId: deliveryId, payload }, headers)
     },
-    preview(taskTemplate, payload) {
+    preview(taskTemplate: string, payload: string): TemplatePreview {
       const parsed = parseBody(Buffer.from(payload))
       if (parsed === null) return { prompt: null, plainPrompt: null, placeholders: [], problem: NOT_JSON }
       const rendered = renderTemplate(taskTemplate, parsed.payload)
-      const letter = wrappedTaskOf(taskTemplate, rendered)
-      return { prompt: wrapUntrusted(letter), plainPrompt: letter.text, placeholders: rendered.placeholders, problem: null }
+      const task = wrappedTaskOf(taskTemplate, rendered)
+      return { prompt: wrapUntrusted(task), plainPrompt: task.text, placeholders: rendered.placeholders, problem: null }
     },
   }
 }
@@ -240,7 +229,7 @@ export function createGroupCommit(db: Database, takeAll: TakeAll): (arrived: Inc
   }
 }
 
-/** Nothing is wrong with the delivery: sent again later, it is accepted. */
+/** The same delivery may be accepted when it is sent again. */
 function isTemporary(error: unknown): boolean {
   return error instanceof AppError && ['disk_full', 'database_unavailable', 'vault_unavailable'].includes(error.code)
 }

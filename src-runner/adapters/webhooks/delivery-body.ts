@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { parsePayload } from '../../domain/triggers/parse-payload.ts'
 import type { ReceivedHeaders } from '../../domain/triggers/received-headers.ts'
@@ -16,7 +15,7 @@ export type UnreadBody = 'payload_too_large' | 'too_many_at_once' | 'incomplete'
 /** The body, or why it was not read. The memory counts it until `release` is called. */
 export type BodyRead = { body: Buffer | UnreadBody; release(): void }
 
-/** Counts the bytes that arrive, whatever the headers announce. Later bytes are discarded. */
+/** Counts the bytes that arrive, not those that the headers announce. Bytes after a refusal are discarded. */
 export function readBody(
   req: IncomingMessage,
   { maxBytes, memory, webhook }: { maxBytes: number; memory: BodyMemory; webhook: number },
@@ -56,7 +55,7 @@ export function readBody(
   if (Number(req.headers['content-length']) > maxBytes) finish('payload_too_large')
   req.on('data', (chunk: Buffer) => isOver || append(chunk))
   req.on('end', () => {
-    // If more than announced came with it, the parser has already answered 400, so this must not become a job.
+    // If more arrived than was announced, Node's parser has already sent a 400, so this must not become a job.
     finish(req.socket.writableEnded ? 'incomplete' : (body?.subarray(0, length) ?? Buffer.alloc(0)))
   })
   req.on('error', () => finish('incomplete'))
@@ -74,30 +73,26 @@ export function withoutSecret(body: Buffer, secret: string): Buffer {
   return Buffer.from(body.toString('latin1').replaceAll(secret, SECRET_MARK), 'latin1')
 }
 
-/** null: the body is not JSON. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+/** null: the body is not JSON in UTF-8. */
 export function parseBody(body: Buffer): { payload: unknown } | null {
-  if (!isUtf8(body)) return null
-  const text = body.toString('utf8')
   try {
-    return { payload: parsePayload(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) }
+    return { payload: parsePayload(UTF8.decode(body)) }
   } catch {
     return null
   }
 }
 
-export function readHead(headers: IncomingHttpHeaders): {
-  headers: string | null
-  senderId: string | null
-  eventName: string | null
-  bytes: number
-} {
+/** What is recorded of a delivery besides its body. Without a payload, only what the headers say. */
+export function describeDelivery(headers: ReceivedHeaders, payload: unknown = null) {
+  return { headers: keptHeadersOf(headers), senderId: senderIdOf(headers, payload), eventName: eventNameOf(headers, payload) }
+}
+
+/** As `describeDelivery`, of a delivery whose body is not read. */
+export function describeUnread(headers: IncomingHttpHeaders) {
   const length = headers['content-length'] ?? ''
-  return {
-    headers: keptHeadersOf(headers),
-    senderId: senderIdOf(headers, null),
-    eventName: eventNameOf(headers, null),
-    bytes: /^\d{1,15}$/.test(length) ? Number(length) : 0,
-  }
+  return { ...describeDelivery(headers), bytes: /^\d{1,15}$/.test(length) ? Number(length) : 0 }
 }
 
 /** Headers about the event or the sender. Any other may be a secret: cookies, signatures, tokens. */
@@ -112,8 +107,8 @@ const KEPT_HEADERS = new Set([
 ])
 const MAX_HEADER_CHARS = 500
 
-/** As a JSON object; null: there are none to keep. */
-export function keptHeadersOf(headers: ReceivedHeaders): string | null {
+/** As a JSON object; null: there is none to keep. */
+function keptHeadersOf(headers: ReceivedHeaders): string | null {
   let kept: Record<string, string> | null = null
   for (const name in headers) {
     const value = headers[name]

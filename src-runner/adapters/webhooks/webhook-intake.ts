@@ -12,17 +12,11 @@ import { isPing } from '../../domain/triggers/sender.ts'
 import { PROBE_SLUG } from '../../domain/triggers/triggers.ts'
 import { accept, respondOk, respondToChallenge, refuse, refuseAndClose, refuseForNow } from './responses.ts'
 import type { BodyMemory } from './body-memory.ts'
-import { isPlain, readBody, readHead } from './delivery-body.ts'
+import { isPlain, readBody, describeUnread } from './delivery-body.ts'
 import type { Deliveries, Outcome } from './deliveries.ts'
 
-/**
- * Receives deliveries before any router, so that a path of any length and spelling gets the same response as every other
- * wrong one, and no body is read before its webhook is known.
- */
-export type WebhookIntake = {
-  /** false: this is no `POST /webhooks/<slug>/<secret>`, and nothing was done. */
-  handle(req: IncomingMessage, res: ServerResponse): boolean
-}
+/** Handles a delivery. Returns false, and does nothing, if the request is no `POST /webhooks/<slug>/<secret>`. */
+export type WebhookIntake = (req: IncomingMessage, res: ServerResponse) => boolean
 
 export type WebhookIntakeDeps = {
   clock: Pick<Clock, 'now'>
@@ -31,7 +25,6 @@ export type WebhookIntakeDeps = {
   index: Pick<TriggerIndex, 'find'>
   deliveries: Pick<Deliveries, 'waitFor' | 'take' | 'findRepeated'>
   memory: BodyMemory
-  /** Whether this is our own probe of the public address. */
   probe?: (nonce: string) => boolean
 }
 
@@ -60,15 +53,13 @@ const AUTHENTIC = new Set<Refusal['outcome']>(['invalid_json', 'no_agent', 'plac
 
 const NO_ROOM_WAIT_MS = 1_000
 
-export function createWebhookIntake({
-  clock,
-  log,
-  deliveryLog,
-  index,
-  deliveries,
-  memory,
-  probe = () => false,
-}: WebhookIntakeDeps): WebhookIntake {
+/**
+ * Receives deliveries before any router, so that a path of any length and spelling gets the same response as every other
+ * wrong one, and no body is read before its webhook is known.
+ */
+export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
+  const { clock, log, deliveryLog, index, deliveries, memory, probe = () => false } = deps
+
   async function receive(req: IncomingMessage, res: ServerResponse, { slug, secret }: Address): Promise<void> {
     if (slug === PROBE_SLUG && probe(secret)) return respondOk(res, 200)
     const trigger = index.find(slug)
@@ -78,8 +69,8 @@ export function createWebhookIntake({
     const waitMs = deliveries.waitFor(trigger)
     if (waitMs > 0 && !isPing(headers)) {
       const jobId = deliveries.findRepeated(trigger, headers)
-      if (jobId === null) return turnAway(res, trigger, 'rate_limited', readHead(headers), waitMs)
-      if (trigger.signature === null) return repeat(res, trigger, { jobId, ...readHead(headers) })
+      if (jobId === null) return turnAway(res, trigger, 'rate_limited', describeUnread(headers), waitMs)
+      if (trigger.signature === null) return repeat(res, trigger, { jobId, ...describeUnread(headers) })
     }
     if (!isPlain(headers)) return turnAway(res, trigger, 'unsupported_encoding')
     const { body, release } = await readBody(req, { maxBytes: MAX_WEBHOOK_BYTES, memory, webhook: trigger.seq })
@@ -142,13 +133,11 @@ export function createWebhookIntake({
     refuse(res, error instanceof AppError ? error.code : 'job_creation_failed')
   }
 
-  return {
-    handle(req, res) {
-      const address = addressOf(req)
-      if (address === null) return false
-      receive(req, res, address).catch((error: unknown) => fail(res, error))
-      return true
-    },
+  return (req, res) => {
+    const address = addressOf(req)
+    if (address === null) return false
+    receive(req, res, address).catch((error: unknown) => fail(res, error))
+    return true
   }
 }
 

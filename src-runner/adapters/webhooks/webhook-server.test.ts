@@ -9,7 +9,7 @@ import { createTrigger } from '../../domain/triggers/triggers.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { sendRaw } from '../../testing/raw-http.ts'
 import { openDelivery, postWebhook } from '../../testing/webhook-sender.ts'
-import { createWebhookServer, type WebhookServer } from './webhook-server.ts'
+import { openWebhookServer, type WebhookServer } from './webhook-server.ts'
 import { createWebhooks, type Webhooks } from './webhooks.ts'
 
 const DEADLINES = { headersMs: 300, requestMs: 300, checkEveryMs: 50 }
@@ -18,7 +18,6 @@ let rig: RecordsRig
 let webhooks: Webhooks
 let listener: WebhookServer
 let url: string
-let port: number
 let secret: string
 const nonces = new Set<string>()
 
@@ -35,9 +34,8 @@ beforeEach(async () => {
     createTrigger(tx, { clock, ids, time }, ids.next(), { name: 'Builds', taskTemplate: 'Look.', ...fields }),
   )
   secret = made.secret
-  listener = createWebhookServer({ intake: webhooks.intake, deadlines: DEADLINES })
-  ;({ port } = await listener.listen('127.0.0.1', 0))
-  url = `http://127.0.0.1:${port}`
+  listener = await openWebhookServer(webhooks.handle, 0, DEADLINES)
+  url = `http://127.0.0.1:${listener.port}`
 })
 
 afterEach(async () => {
@@ -60,7 +58,7 @@ describe('the webhook server', () => {
       `GET /webhooks/builds/${secret}`,
       'OPTIONS *',
     ]) {
-      const answer = await sendRaw(port, `${line} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
+      const answer = await sendRaw(listener.port, `${line} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
       expect([line, answer.status, answer.body]).toEqual([line, 404, '{"error":"not_found"}'])
     }
   })
@@ -77,10 +75,10 @@ describe('the webhook server', () => {
   it('closes connections whose headers or body do not arrive in time', async () => {
     const started = `POST /webhooks/builds/${secret} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`
     for (const bytes of ['POST /webhooks/builds/x HTTP/1.1\r\nHost', started]) {
-      const answer = await sendRaw(port, bytes)
+      const answer = await sendRaw(listener.port, bytes)
       expect([answer.status, answer.body]).toEqual([408, '{"error":"request_timeout"}'])
     }
-    const kept = () => (webhooks.settle(), rig.db.prepare('SELECT outcome, status, times FROM webhook_refusals').all())
+    const kept = () => (webhooks.flush(), rig.db.prepare('SELECT outcome, status, times FROM webhook_refusals').all())
     await expect.poll(kept).toEqual([{ outcome: 'incomplete', status: 408, times: 1 }])
   })
 

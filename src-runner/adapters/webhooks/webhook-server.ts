@@ -1,44 +1,31 @@
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { answerBrokenRequest } from '../../platform/net/fixed-responses.ts'
-import { http } from '../../platform/net/node-http.ts'
+import { createNodeServer, type Deadlines } from '../../platform/net/node-http.ts'
 import { refuse } from './responses.ts'
 import type { WebhookIntake } from './webhook-intake.ts'
 
 export type WebhookServer = {
-  /** Rejects with the system's error (`EADDRINUSE`, `EACCES`, …). */
-  listen(host: string, port: number): Promise<{ host: string; port: number }>
+  port: number
   /** Lets responses under way finish for at most `graceMs`, then closes every connection. */
   close(graceMs?: number): Promise<void>
 }
 
-/** How long a sender may take. Node checks every `checkEveryMs`. */
-export type WebhookDeadlines = { headersMs: number; requestMs: number; checkEveryMs: number }
-
 const SWEEP_MS = 20
 
-/** A port that serves webhooks and nothing else, so a tunnel to it can publish nothing else. */
-export function createWebhookServer({ intake, deadlines }: { intake: WebhookIntake; deadlines: WebhookDeadlines }): WebhookServer {
-  const server = http.createServer(
-    {
-      requireHostHeader: false,
-      headersTimeout: deadlines.headersMs,
-      requestTimeout: deadlines.requestMs,
-      connectionsCheckingInterval: deadlines.checkEveryMs,
-      keepAliveTimeout: 72_000,
-    },
-    (req, res) => {
-      if (!intake.handle(req, res)) refuse(res, 'not_found')
-    },
-  )
+/**
+ * Opens a port that serves webhooks and nothing else, so a tunnel to it can publish nothing else. On loopback, because a
+ * tunnel runs on this machine. Rejects with the system's error (`EADDRINUSE`, `EACCES`, …).
+ */
+export async function openWebhookServer(intake: WebhookIntake, port: number, deadlines?: Deadlines): Promise<WebhookServer> {
+  const server = createNodeServer((req, res) => {
+    if (!intake(req, res)) refuse(res, 'not_found')
+  }, deadlines)
   server.on('clientError', answerBrokenRequest)
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
   return {
-    async listen(host, port) {
-      server.listen(port, host)
-      await once(server, 'listening')
-      const address = server.address() as AddressInfo
-      return { host: address.address, port: address.port }
-    },
+    port: (server.address() as AddressInfo).port,
     async close(graceMs = 2000) {
       if (!server.listening) return
       const closed = once(server, 'close')

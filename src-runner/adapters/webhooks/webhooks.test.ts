@@ -7,7 +7,7 @@ import { createMemoryVault } from '../../lib/vault.ts'
 import { createTrigger } from '../../domain/triggers/triggers.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { postWebhook } from '../../testing/webhook-sender.ts'
-import { createWebhookServer, type WebhookServer } from './webhook-server.ts'
+import { openWebhookServer, type WebhookServer } from './webhook-server.ts'
 import { createWebhooks, type Webhooks } from './webhooks.ts'
 
 const DEADLINES = { headersMs: 5000, requestMs: 5000, checkEveryMs: 1000 }
@@ -47,8 +47,8 @@ async function powerOn(bootId: string, uptimeMs: number): Promise<void> {
   const before = clock.monotonic()
   const time = createMachineTime(clock, { uptimeMs: () => uptimeMs + clock.monotonic() - before, bootId: () => bootId })
   webhooks = createWebhooks({ db, hub: createEventHub({ db }), jobs, vault: createMemoryVault(), clock, ids, log: silentLog, time })
-  listener = createWebhookServer({ intake: webhooks.intake, deadlines: DEADLINES })
-  url = `http://127.0.0.1:${(await listener.listen('127.0.0.1', 0)).port}${path}`
+  listener = await openWebhookServer(webhooks.handle, 0, DEADLINES)
+  url = `http://127.0.0.1:${listener.port}${path}`
 }
 
 async function powerOff(): Promise<void> {
