@@ -18,7 +18,7 @@ import { createTunnelStandIns, pathWith, type TunnelStandIns } from '../testing/
 
 /** As in life, only sooner. What goes by the hour does not happen in a test by itself. */
 const SOON = {
-  ...{ checkEveryMs: 3_600_000, freshChecksAfterMs: [5, 100, 1_000], secondLookAfterMs: 20 },
+  ...{ checkEveryMs: 3_600_000, freshChecksAfterMs: [5, 100, 1_000], secondCheckAfterMs: 20 },
   ...{ restartAfterMs: [10, 10], addressWithinMs: 20_000, stopGraceMs: 2_000 },
 }
 

@@ -3,59 +3,51 @@ import type { PublicAddress } from '../../contract/public-address.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { createMessage } from '../../lib/messages.ts'
-import type { Probe, ProbeResult } from './probe.ts'
+import type { Probe } from './probe.ts'
 
 type Check = PublicAddress['check']
-/** `exposed`: an address that leads to more than webhooks. */
-type Found = { reached: ProbeResult; exposed: string | null }
 const UNKNOWN: Check = { state: 'unknown', checkedAt: null, problem: null }
 
 export type AddressCheckDeps = {
-  probe: Probe
+  probe: Pick<Probe, 'send' | 'findExposed'>
   clock: Clock
   log: Log
   /** Where the address should lead. */
   localUrl(): string
   /** Why webhooks have no port of their own; null: they have one or need none. */
   portProblem(): Message | null
-  /** One that came in before is asked again after this time before it counts as unreachable. */
-  secondLookAfterMs: number
+  /** An address that was reachable is checked again after this time before it counts as unreachable. */
+  secondCheckAfterMs: number
   onChange(): void
 }
 
 /** Checks whether the public address leads to our webhooks, and to nothing else. */
-export function createAddressCheck({ probe, clock, log, localUrl, portProblem, secondLookAfterMs, onChange }: AddressCheckDeps) {
+export function createAddressCheck({ probe, clock, log, localUrl, portProblem, secondCheckAfterMs, onChange }: AddressCheckDeps) {
   let check = UNKNOWN
   let checkedUrl: string | null = null
   /** Results for an earlier address are dropped. */
   let round = new AbortController()
 
-  async function ask(url: string): Promise<Found> {
-    const [reached, exposed] = await Promise.all([probe.send(url, localUrl()), probe.findExposed(url)])
-    return { reached, exposed }
+  function conclude(state: Check['state'], problem: Message | null): void {
+    check = { state, checkedAt: clock.now(), problem }
   }
 
-  /** Asks after each delay until the address is reached. */
-  async function askInRounds(url: string, delays: readonly number[], signal: AbortSignal): Promise<void> {
-    let last: Found | null = null
+  /** Checks after each delay until the address is reached, and keeps the last result. */
+  async function run(url: string, delays: readonly number[]): Promise<void> {
+    const { signal } = round
+    let unreached: Message | null = null
+    let exposed: string | null = null
     for (const delay of delays) {
-      await clock.sleep(delay, signal).catch(() => {})
+      if (delay > 0) await clock.sleep(delay, signal).catch(() => {})
       if (signal.aborted) return
-      last = await ask(url)
+      ;[unreached, exposed] = await Promise.all([probe.send(url, localUrl()), probe.findExposed(url)])
       if (signal.aborted) return
-      if (last.reached.ok) break
+      if (unreached === null) break
     }
-    if (last !== null) conclude(url, last)
-  }
-
-  function conclude(url: string, { reached, exposed }: Found): void {
-    const checkedAt = clock.now()
-    if (exposed !== null)
-      check = { state: 'exposed', checkedAt, problem: createMessage('outside_exposed', { url: exposed, leadsTo: localUrl() }) }
-    else if (reached.ok) check = { state: 'reachable', checkedAt, problem: null }
-    else check = { state: 'unreachable', checkedAt, problem: portProblem() ?? reached.problem }
-    const { state, problem } = check
-    log.info({ url, state, problem }, 'checked the public address')
+    if (exposed !== null) conclude('exposed', createMessage('outside_exposed', { url: exposed, leadsTo: localUrl() }))
+    else if (unreached === null) conclude('reachable', null)
+    else conclude('unreachable', portProblem() ?? unreached)
+    log.info({ url, state: check.state, problem: check.problem }, 'checked the public address')
     onChange()
   }
 
@@ -68,21 +60,18 @@ export function createAddressCheck({ probe, clock, log, localUrl, portProblem, s
       round.abort(new Error('there is another address'))
       round = new AbortController()
       check = url === null ? UNKNOWN : { ...UNKNOWN, state: 'checking' }
-      if (url !== null) void askInRounds(url, delays, round.signal)
+      if (url !== null) void run(url, delays)
     },
-    /** There is no address to check, and this is why. */
-    conclude(problem: Message | null): void {
-      check = problem === null ? UNKNOWN : { state: 'unreachable', checkedAt: clock.now(), problem }
+    /** There is no address to check. `problem`: why not, if there should be one. */
+    setMissing(problem: Message | null): void {
+      if (problem === null) check = UNKNOWN
+      else conclude('unreachable', problem)
     },
     async again(url: string | null): Promise<void> {
       if (url === null || check.state === 'checking') return
-      await askInRounds(url, check.state === 'reachable' ? [0, secondLookAfterMs] : [0], round.signal)
+      await run(url, check.state === 'reachable' ? [0, secondCheckAfterMs] : [0])
     },
-    async now(url: string): Promise<void> {
-      const { signal } = round
-      const found = await ask(url)
-      if (!signal.aborted) conclude(url, found)
-    },
+    now: (url: string) => run(url, [0]),
     /** Aborts with the present address. */
     signal: () => round.signal,
     stop: () => round.abort(new Error('the runner stops')),

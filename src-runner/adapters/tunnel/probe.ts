@@ -1,120 +1,96 @@
-import type { Message } from '../../contract/messages.ts'
 import { randomBytes } from 'node:crypto'
 import { OutboundError, type OutboundFetch } from '../../platform/net/outbound.ts'
+import type { Message } from '../../contract/messages.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 
-export type ProbeResult = { ok: true } | { ok: false; problem: Message }
-
-export type Probe = {
-  /** Sends a probe to `{base}/webhooks/probe/<nonce>` and waits for it to come in. `leadsTo`: where the address should lead, for messages. */
-  send(base: string, leadsTo: string): Promise<ProbeResult>
-  /** Whether a delivery is our probe. True once for each. */
-  accept(nonce: string): boolean
-  /**
-   * Requests what nobody outside may reach. Resolves with the address that reached it, or null. Only requests that came
-   * through the runner's gate count, because another site of the person may respond out there.
-   */
-  findExposed(base: string): Promise<string | null>
-  /** The runner's gate let this request in. */
-  passedGate(target: string): void
-}
+export type Probe = ReturnType<typeof createProbe>
 
 const NEVER_OUTSIDE = ['/api/health', '/api/agents', '/api/settings']
+const RESPONSE_WITHIN_MS = 10_000
 
-const NONCE_LIVES_MS = 30_000
-const ANSWER_WITHIN_MS = 10_000
-
-/** Finds out whether the outside reaches our webhooks, by sending a number out and seeing whether our own listener receives it. */
-export function createProbe({ fetch, clock }: { fetch: OutboundFetch; clock: Clock }): Probe {
-  const waiting = new Map<string, { until: number; arrived: () => void }>()
-  /** Requests under way by their number, and whether they came through the gate. */
-  const asked = new Map<string, boolean>()
+/** Finds out what the outside reaches, by sending nonces out and noticing whether they come in here. */
+export function createProbe({ fetch, clock }: { fetch: OutboundFetch; clock: Clock }) {
+  /** Nonces of probes that have not come in yet. */
+  const expected = new Map<string, () => void>()
+  /** Nonces of requests that have not come through the runner's gate, and should not. */
+  const unwanted = new Set<string>()
 
   return {
-    accept(nonce) {
-      const found = waiting.get(nonce)
-      if (found === undefined) return false
-      waiting.delete(nonce)
-      if (clock.monotonic() > found.until) return false
-      found.arrived()
-      return true
+    /** Whether a delivery is our probe. True once for each. */
+    accept(nonce: string): boolean {
+      expected.get(nonce)?.()
+      return expected.delete(nonce)
     },
 
-    passedGate(target) {
-      if (asked.size === 0) return
-      const nonce = /[?&]probe=([\w-]+)$/.exec(target)?.[1]
-      if (nonce !== undefined && asked.has(nonce)) asked.set(nonce, true)
+    /** The runner's gate let this request in. */
+    passedGate(target: string): void {
+      if (unwanted.size > 0) unwanted.delete(/[?&]probe=([\w-]+)$/.exec(target)?.[1] ?? '')
     },
 
-    async findExposed(base) {
+    /**
+     * Requests what nobody outside may reach. Resolves with the address that reached it, or null. Only requests that came
+     * through the runner's gate count, because another site of the person may respond out there.
+     */
+    async findExposed(base: string): Promise<string | null> {
       // A base path says nothing about what is beside it.
       const bases = new Set([base, new URL(base).origin])
+      const urls = [...bases].flatMap((start) => NEVER_OUTSIDE.map((path) => start + path))
       const over = new AbortController()
-      const late = clock.sleep(ANSWER_WITHIN_MS, over.signal).catch(() => {})
-      const found = await Promise.all(
-        [...bases].flatMap((start) =>
-          NEVER_OUTSIDE.map(async (path) => {
-            const nonce = randomBytes(16).toString('base64url')
-            asked.set(nonce, false)
-            const answered = fetch(`${start}${path}?probe=${nonce}`, { redirect: 'manual', signal: over.signal }).then(
-              (answer) => void answer.body?.cancel().catch(() => {}),
-              () => {},
-            )
-            await Promise.race([answered, late])
-            const cameIn = asked.get(nonce) === true
-            asked.delete(nonce)
-            return cameIn ? `${start}${path}` : null
-          }),
-        ),
+      const late = clock.sleep(RESPONSE_WITHIN_MS, over.signal).catch(() => {})
+      const exposed = await Promise.all(
+        urls.map(async (url) => {
+          const nonce = randomBytes(16).toString('base64url')
+          unwanted.add(nonce)
+          const responded = fetch(`${url}?probe=${nonce}`, { redirect: 'manual', signal: over.signal }).then(discardBody, () => {})
+          await Promise.race([responded, late])
+          return !unwanted.delete(nonce)
+        }),
       )
       over.abort(new Error('the check is over'))
-      return found.find((url) => url !== null) ?? null
+      return urls.find((_url, i) => exposed[i]) ?? null
     },
 
-    async send(base, leadsTo) {
+    /**
+     * Sends a probe to `{base}/webhooks/probe/<nonce>`. Resolves with null when it comes in, otherwise with what is wrong.
+     * `leadsTo`: where the address should lead, for messages.
+     */
+    async send(base: string, leadsTo: string): Promise<Message | null> {
       const nonce = randomBytes(32).toString('base64url')
-      let hasArrived = false
-      const { promise: arrived, resolve } = Promise.withResolvers<'arrived'>()
-      const onArrival = () => {
-        hasArrived = true
-        resolve('arrived')
-      }
-      waiting.set(nonce, { until: clock.monotonic() + NONCE_LIVES_MS, arrived: onArrival })
-      const over = new AbortController()
-      const late = clock.sleep(ANSWER_WITHIN_MS, over.signal).then(() => 'late' as const, () => 'late' as const) // prettier-ignore
-      const request = new AbortController()
       const { host } = new URL(base)
-      const answered = fetch(`${base}/webhooks/probe/${nonce}`, {
+      const { promise: arrived, resolve } = Promise.withResolvers<null>()
+      expected.set(nonce, () => resolve(null))
+      const over = new AbortController()
+      const late = clock.sleep(RESPONSE_WITHIN_MS, over.signal).then(
+        () => createMessage('outside_silent', { host, seconds: RESPONSE_WITHIN_MS / 1000 }),
+        () => null,
+      )
+      const responded = fetch(`${base}/webhooks/probe/${nonce}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: '{}',
         redirect: 'manual',
-        signal: request.signal,
+        signal: over.signal,
       }).then(
-        (answer) => {
-          void answer.body?.cancel().catch(() => {})
-          return wordsForAnswer(host, answer.status, answer.headers.get('location'), leadsTo)
+        (response) => {
+          discardBody(response)
+          return describeResponse(host, response.status, response.headers.get('location'), leadsTo)
         },
-        (error: unknown) => wordsForError(host, error),
+        (error: unknown) => describeError(host, error),
       )
-      try {
-        const outcome = await Promise.race([arrived, answered, late])
-        if (outcome === 'arrived' || hasArrived) return { ok: true }
-        const problem = outcome === 'late' ? createMessage('outside_silent', { host, seconds: ANSWER_WITHIN_MS / 1000 }) : outcome
-        return { ok: false, problem }
-      } finally {
-        waiting.delete(nonce)
-        over.abort()
-        request.abort(new Error('the probe is over'))
-        answered.catch(() => {})
-      }
+      const problem = await Promise.race([arrived, responded, late])
+      over.abort(new Error('the probe is over'))
+      return expected.delete(nonce) ? problem : null
     },
   }
 }
 
-function wordsForAnswer(host: string, status: number, location: string | null, leadsTo: string): Message {
+function discardBody({ body }: Response): void {
+  void body?.cancel().catch(() => {})
+}
+
+function describeResponse(host: string, status: number, location: string | null, leadsTo: string): Message {
   if (location !== null && status >= 300 && status < 400) {
     const to = URL.canParse(location, `https://${host}`) ? new URL(location, `https://${host}`).origin : 'another address'
     return createMessage('outside_redirects', { host, to })
@@ -122,9 +98,8 @@ function wordsForAnswer(host: string, status: number, location: string | null, l
   return createMessage(status >= 500 ? 'outside_cannot_reach_us' : 'outside_leads_elsewhere', { host, status: String(status), leadsTo })
 }
 
-function wordsForError(host: string, error: unknown): Message {
-  if (!(error instanceof OutboundError)) return createMessage('outside_failed', { host, words: messageOf(error) })
-  switch (error.kind) {
+function describeError(host: string, error: unknown): Message {
+  switch (error instanceof OutboundError ? error.kind : null) {
     case 'dns':
       return createMessage('outside_name_unknown', { host })
     case 'refused':
@@ -132,8 +107,8 @@ function wordsForError(host: string, error: unknown): Message {
     case 'unreachable':
       return createMessage('outside_unreachable', { host })
     case 'tls':
-      return createMessage('outside_not_secure', { host, reason: error.systemCode ?? 'TLS' })
+      return createMessage('outside_not_secure', { host, reason: (error as OutboundError).systemCode ?? 'TLS' })
     default:
-      return createMessage('outside_failed', { host, words: error.message })
+      return createMessage('outside_failed', { host, words: messageOf(error) })
   }
 }

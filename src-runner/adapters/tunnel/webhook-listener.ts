@@ -14,57 +14,57 @@ export type ListenerKeeperDeps = {
   /** From the environment, which wins over the setting. */
   fixedPort: number | null
   portSetting(): number | null
+  /** A tunnel needs the listener, even if no port was chosen. */
+  wantsTunnel(): boolean
 }
 
 /** Keeps the webhook-only listener on the port that the environment, the setting or a tunnel wants. */
-export function createListenerKeeper({ log, open, fixedPort, portSetting }: ListenerKeeperDeps) {
+export function createListenerKeeper({ log, open, fixedPort, portSetting, wantsTunnel }: ListenerKeeperDeps) {
   let listener: WebhookListener | null = null
   let lastPort: number | null = null
   let problem: Message | null = null
 
-  async function close(): Promise<void> {
+  /** 0: any port, null: none. Returns why the port could not be opened; then nothing has changed. */
+  async function move(wanted: number | null): Promise<Message | null> {
     const before = listener
-    listener = null
-    await before?.close()
-  }
-
-  /** null closes it. Throws the system's error and then changes nothing. */
-  async function arrange(wanted: number | null): Promise<void> {
-    if (wanted === null) await close()
-    else if (listener === null || (wanted !== 0 && listener.port !== wanted)) {
-      const before = listener
-      listener = await open(wanted)
-      lastPort = listener.port
-      await before?.close()
+    try {
+      if (wanted === null) listener = null
+      else if (before === null || (wanted !== 0 && wanted !== before.port)) {
+        listener = await open(wanted)
+        lastPort = listener.port
+      }
+      if (before !== listener) await before?.close()
+    } catch (error) {
+      return describePortError(wanted ?? 0, error)
     }
     problem = null
-    const port = listener?.port ?? null
-    log.info({ port }, port === null ? "webhooks come in on the runner's port" : 'webhooks have their own port')
+    if (before !== listener) log.info({ port: listener?.port }, 'moved the webhook-only listener')
+    return null
   }
 
   return {
     port: () => listener?.port ?? null,
+    chosenPort: () => fixedPort ?? portSetting(),
+    /** null: no listener is wanted. */
+    wantedPort: () => fixedPort ?? portSetting() ?? (wantsTunnel() ? (lastPort ?? 0) : null),
+    /** Opens, moves or closes the listener as wanted. Returns why it could not; then nothing has changed. */
+    async arrange(setting = portSetting()): Promise<Message | null> {
+      const chosen = fixedPort ?? setting
+      if (chosen !== null || !wantsTunnel()) return move(chosen)
+      // The port of the last tunnel is only a preference.
+      return (await move(lastPort ?? 0)) === null ? null : move(0)
+    },
+    /** The person's own proxy needs the same port every time, so the first one is kept like a chosen one. */
+    openFirst: async () => (listener !== null || (await move(FIRST_INGRESS_PORT)) === null ? null : move(0)),
     /** Why the listener could not be opened at the start; null: it could. */
     problem: () => problem,
-    chosenPort: () => fixedPort ?? portSetting(),
-    /** A tunnel without a chosen port finds the port of the last one again; 0: there was none. */
-    wantedPort: (forTunnel: boolean, setting = portSetting()) => fixedPort ?? setting ?? (forTunnel ? (lastPort ?? 0) : null),
-    arrange,
-    /** The person's own proxy needs the same port every time, so the first one is kept like a chosen one. */
-    async openFirst(): Promise<number> {
-      if (listener === null) await arrange(FIRST_INGRESS_PORT).catch(() => arrange(0))
-      return listener!.port
-    },
-    failed(port: number, error: unknown): void {
-      problem = portProblem(port, error)
-    },
-    close,
+    setProblem: (found: Message) => void (problem = found),
+    close: () => move(null),
   }
 }
 
-/** Why a port could not be opened, from the system's error. */
-export function portProblem(given: number, error: unknown): Message {
-  const port = String(given)
+function describePortError(wanted: number, error: unknown): Message {
+  const port = String(wanted)
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
       return createMessage('port_taken', { port })
