@@ -297,7 +297,7 @@ describe('Telegram', () => {
     rig.bot.fault('sendDocument', { kind: 'stall' })
     rig.bot.say(ANNA, 'Tell me everything')
     await rig.bot.until(() => rig.bot.calls.some(({ method }) => method === 'sendDocument'))
-    expect(said(ANNA).at(-1)).toMatch(/^Everything\n\s*line 0\n.*📄 This is the beginning\. The whole is in the file answer\.md\.$/s)
+    expect(said(ANNA).at(-1)).toMatch(/^Everything\n\s*line 0\n.*📄 This is the beginning\. The full text is in answer\.md\.$/s)
     await rig.runner.restart({ crash: true })
     await rig.bot.until(() => rig.bot.sent.some(({ document }) => document !== null))
     expect(rig.bot.sent.at(-1)!.document).toEqual({ name: 'answer.md', bytes: Buffer.from(answer) })

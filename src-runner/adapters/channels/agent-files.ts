@@ -4,20 +4,20 @@ import { nameFolders, parsePath, PathRefused, showPlace, type NamedFolder } from
 import { openFileInside } from '../../agent/files/open-inside.ts'
 import { putFile } from '../../agent/files/change-file.ts'
 
-/** Files that people send to an agent, and files of the agent that are sent to people. Both lie in its folders. */
+/** Files that people send to an agent, and the agent's files that are sent to people. All are in the agent's folders. */
 
 export type AgentFolders = { folders: readonly string[]; closedFolders: readonly string[] }
 
 const FOLDER = 'Received'
-const MOST_NAME_BYTES = 150
-const MOST_COPIES = 1000
-/** Not in the name of a file on one system or another, or not what it seems to be. */
+const MAX_NAME_BYTES = 150
+const MAX_COPIES = 1000
+/** Characters that some system does not allow in names, or that are invisible. */
 const UNFIT = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}<>:"/\\|?*]+/gu
 const DEVICES = /^(con|prn|aux|nul|conin\$|conout\$|com\d|lpt\d)(\.|$)/i
 
 /**
- * Into the first of the folders that takes it. A file that is there already with the same content is that file: a message
- * that comes again after a crash leaves no second one. Answers the path as the agent can name it, or why there is none.
+ * Stores a file in the first folder that accepts it. If the same content is already there, that file is used: a message that
+ * is repeated after a crash leaves no second copy. Returns the path as the agent names it, or why the file was not stored.
  */
 export async function putReceivedFile(
   { folders, closedFolders }: AgentFolders,
@@ -29,41 +29,41 @@ export async function putReceivedFile(
   for (const folder of nameFolders(folders, { closedFolders })) {
     try {
       return { path: await putInto(folder, cleanFileName(name), bytes) }
-    } catch (thrown) {
-      if (!(thrown instanceof PathRefused)) throw thrown
-      problem = thrown.message.replace(/\.$/, '')
+    } catch (error) {
+      if (!(error instanceof PathRefused)) throw error
+      problem = error.message.replace(/\.$/, '')
     }
   }
   return { problem }
 }
 
 /**
- * A file that a job handed over some time ago, as it is now. Between the two a program may have put a link in its place: it
- * is opened like any file that an agent reads, and what lies outside of the agent's folders is not sent.
+ * Reads a file that a job sends, as it is now. A program may have replaced it with a link since, so it is opened like any
+ * file that an agent reads, and nothing outside the agent's folders is sent.
  */
 export async function readFileOfAgent(
   { folders, closedFolders }: AgentFolders,
   path: string,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<{ bytes: Uint8Array } | { problem: string }> {
   try {
     const place = parsePath(path, nameFolders(folders, { closedFolders }))
-    if (place === null) return { problem: 'it is no file' }
+    if (place === null) return { problem: 'it is not a file' }
     const file = await openFileInside(place)
     try {
-      if (file.size > mostBytes) return { problem: `it is larger than the ${Math.round(mostBytes / 1_000_000)} MB that may be sent here` }
+      if (file.size > maxBytes) return { problem: `it is larger than the ${Math.round(maxBytes / 1_000_000)} MB that may be sent here` }
       return { bytes: await file.handle.readFile() }
     } finally {
       await file.close()
     }
-  } catch (thrown) {
-    if (thrown instanceof PathRefused) return { problem: 'it is not in a folder of this agent any more' }
-    throw thrown
+  } catch (error) {
+    if (error instanceof PathRefused) return { problem: 'it is not in a folder of this agent any more' }
+    throw error
   }
 }
 
 async function putInto(folder: NamedFolder, name: string, bytes: Uint8Array): Promise<string> {
-  for (let copy = 1; copy <= MOST_COPIES; copy++) {
+  for (let copy = 1; copy <= MAX_COPIES; copy++) {
     const place = { folder, parts: [FOLDER, copy === 1 ? name : numbered(name, copy)] }
     const spot = await openSpot(place, { makeFolders: true })
     try {
@@ -72,7 +72,8 @@ async function putInto(folder: NamedFolder, name: string, bytes: Uint8Array): Pr
         await putFile(spot, bytes, { expected: null, mode: null, draft: `.deckhand-received-${process.pid}.tmp` })
         return showPlace(spot.place)
       }
-      if (there.isFile() && Number(there.size) === bytes.length && holds((await findFile(spot))?.bytes, bytes)) return showPlace(spot.place)
+      const hasSameSize = there.isFile() && Number(there.size) === bytes.length
+      if (hasSameSize && (await findFile(spot))?.bytes?.compare(bytes) === 0) return showPlace(spot.place)
     } finally {
       await spot.close()
     }
@@ -80,30 +81,26 @@ async function putInto(folder: NamedFolder, name: string, bytes: Uint8Array): Pr
   throw new PathRefused(`There are too many files called ${name}.`)
 }
 
-function holds(there: Uint8Array | null | undefined, bytes: Uint8Array): boolean {
-  return there !== null && there !== undefined && Buffer.compare(there, bytes) === 0
-}
-
 function numbered(name: string, copy: number): string {
   const dot = name.lastIndexOf('.')
   return dot > 0 ? `${name.slice(0, dot)} (${copy})${name.slice(dot)}` : `${name} (${copy})`
 }
 
-/** Somebody else chose the name: it is one part of a path, shows what it is, and hides nothing. */
+/** A stranger chose the name. The result is one part of a path, valid on every system, and visible. */
 export function cleanFileName(name: string): string {
   const plain = name.normalize('NFC').replace(UNFIT, ' ').replace(/\s+/g, ' ').trim()
   const visible = plain.replace(/^[.\s]+/, '').replace(/[.\s]+$/, '')
   const safe = DEVICES.test(visible) ? `_${visible}` : visible
-  return shortened(safe) || 'file'
+  return shorten(safe) || 'file'
 }
 
-/** The ending says how it is opened, so it stays. */
-function shortened(name: string): string {
-  if (Buffer.byteLength(name) <= MOST_NAME_BYTES) return name
+/** Keeps the extension, which says how the file is opened. */
+function shorten(name: string): string {
+  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name
   const ending = /\.[^.\s]{1,12}$/.exec(name)?.[0] ?? ''
   let stem = ''
   for (const { segment } of new Intl.Segmenter('und').segment(name.slice(0, name.length - ending.length))) {
-    if (Buffer.byteLength(stem + segment + ending) > MOST_NAME_BYTES) break
+    if (Buffer.byteLength(stem + segment + ending) > MAX_NAME_BYTES) break
     stem += segment
   }
   return stem.trim() + ending

@@ -5,8 +5,8 @@ import type { Sender } from '../../domain/channels/people.ts'
 import type { OnPart, OutgoingMessage, SendResult } from '../../domain/outbox/outgoing.ts'
 
 /**
- * A chat service. A driver knows its service and nothing of agents, jobs or tables; testing/channel-conformance.ts holds
- * what it must do. It never throws for a failure of the service or the network.
+ * A chat service. A driver knows its service, and no agents, jobs or tables. testing/channel-conformance.ts tests what it
+ * must do. It never throws for a failure of the service or the network.
  */
 export type ChannelDriver = {
   readonly kind: ChannelKind
@@ -33,7 +33,7 @@ export type ChannelAccess = { token: string; baseUrl: string | null }
 export type Identified = { state: 'known'; account: ChannelAccount } | { state: 'refused' | 'unreachable'; problem: Message }
 
 export type Connection = {
-  /** Called for one message of a chat at a time, so that parts do not mix. `onPart` says after each part whether to continue. */
+  /** Called for one message of a chat at a time, so that parts do not mix. `onPart` returns after each part whether to continue. */
   deliver(message: OutgoingMessage, signal: AbortSignal, onPart: OnPart): Promise<SendResult>
   /** Shows for a few seconds that a reply is being written. */
   showTyping(chatId: string): Promise<void>
@@ -41,7 +41,7 @@ export type Connection = {
   answerPress(pressId: string, note: string): Promise<void>
   /** Removes the buttons of a sent message. */
   removeButtons(chatId: string, externalId: string): Promise<void>
-  /** Resolves when the connection will call nothing any more. */
+  /** Resolves when the connection makes no more calls. */
   close(): Promise<void>
 }
 
@@ -52,10 +52,10 @@ export type RunnerOfChannel = {
    */
   incoming(incoming: Incoming): Promise<void>
   status(status: Extract<ChannelStatus, 'open' | 'failing' | 'logged_out'>, problem: Message | null): void
-  /** The service has just answered. */
+  /** The service has just responded. */
   roundTrip(): void
   /** A file to send, or why it cannot be sent, as the end of a sentence. */
-  readFile(path: string, mostBytes: number): Promise<{ bytes: Uint8Array } | { problem: string }>
+  readFile(path: string, maxBytes: number): Promise<{ bytes: Uint8Array } | { problem: string }>
 }
 
 /** `nothing`: an update without content for us; only the position moves. */

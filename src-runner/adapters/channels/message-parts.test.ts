@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ChannelLimits } from './channel.ts'
-import { firstPartOf, MOST_MESSAGES, partsOf, type Writing } from './message-parts.ts'
+import { firstPartOf, MAX_MESSAGES, partsOf, type TextFormat } from './message-parts.ts'
 
 /** A service that shows what it is given, and cuts it where it is full. */
-const plain: Writing<string> = {
-  cut: (text, most) => (text.match(new RegExp(`[^]{1,${most}}`, 'gu')) ?? []).filter((piece) => piece.trim() !== ''),
-  endWith: (piece, words) => `${piece}\n\n${words}`,
+const plain: TextFormat<string> = {
+  split: (text, most) => (text.match(new RegExp(`[^]{1,${most}}`, 'gu')) ?? []).filter((piece) => piece.trim() !== ''),
+  append: (piece, words) => `${piece}\n\n${words}`,
 }
 const LIMITS: ChannelLimits = { messageChars: 200, fileBytes: 5000 }
 const planned = (text: string, limits = LIMITS, more: { files?: string[]; buttons?: { label: string; action: string }[] } = {}) =>
@@ -26,8 +26,8 @@ describe('the parts of a message', () => {
   })
 
   test('are as many messages as somebody may read on a phone, and no more', () => {
-    expect(planned('x'.repeat(200 * MOST_MESSAGES)).map(({ type }) => type)).toEqual(Array(MOST_MESSAGES).fill('text'))
-    expect(planned('x'.repeat(200 * MOST_MESSAGES + 1)).map(({ type }) => type)).toEqual(['text', 'whole'])
+    expect(planned('x'.repeat(200 * MAX_MESSAGES)).map(({ type }) => type)).toEqual(Array(MAX_MESSAGES).fill('text'))
+    expect(planned('x'.repeat(200 * MAX_MESSAGES + 1)).map(({ type }) => type)).toEqual(['text', 'whole'])
   })
 
   test('are files alone where there are no words, but never buttons without any', () => {
@@ -39,14 +39,14 @@ describe('the parts of a message', () => {
 
   test('are the beginning alone where no file can be sent, and it says so', () => {
     const parts = planned('word '.repeat(1000), { messageChars: 200, fileBytes: null })
-    expect(parts).toMatchObject([{ type: 'text', piece: expect.stringMatching(/^word .*Deckhand has the whole\.$/s) as string }])
+    expect(parts).toMatchObject([{ type: 'text', piece: expect.stringMatching(/^word .*full text in Deckhand\.$/s) as string }])
   })
 
   test('say in a file that was cut how much is missing', () => {
     const text = '€'.repeat(5000)
     const whole = wholeIn(planned(text))!
     expect(Buffer.byteLength(whole)).toBeLessThanOrEqual(5000)
-    const [, kept, all] = /^€+\n\n\[Cut off here: (\d+) of (\d+) bytes\. Deckhand has the whole\.\]\n$/.exec(whole)!
+    const [, kept, all] = /^€+\n\n\[Cut off here: (\d+) of (\d+) bytes\. Deckhand has the full text\.\]\n$/.exec(whole)!
     expect([Number(kept) % 3, Number(all)]).toEqual([0, 15_000])
     expect(whole.match(/€/g)).toHaveLength(Number(kept) / 3)
   })
@@ -59,7 +59,7 @@ describe('the parts of a message', () => {
         const parts = planned(all)
         expect(planned(all)).toEqual(parts)
         const texts = parts.flatMap((part) => (part.type === 'text' ? [part.piece] : []))
-        expect(texts.length).toBeLessThanOrEqual(MOST_MESSAGES)
+        expect(texts.length).toBeLessThanOrEqual(MAX_MESSAGES)
         for (const piece of texts) expect(piece.isWellFormed() && piece.length <= 400).toBe(true)
         if (wholeIn(parts) === null) expect(texts.join('').replace(/\s/g, '')).toBe(all.replace(/\s/g, '') || '(notext)')
         else if (Buffer.byteLength(all) <= 5000) expect(wholeIn(parts)).toBe(all)

@@ -5,26 +5,15 @@ import { findChannelPersonOfConversation } from '../../domain/channels/owner-con
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 
 /** Services show it for about five seconds. */
-const SAY_AGAIN_MS = 4500
+const REPEAT_MS = 4500
 const MESSAGE_CHANNELS: ReadonlySet<string> = new Set(['telegram', 'discord', 'slack', 'messenger'])
 
-export type Typing = {
-  onEvent(event: StoredEvent): void
-  stop(): void
-}
+type TypingDeps = { db: Database; jobs: Pick<JobStore, 'findJob'>; clock: Clock; show(channelId: string, chatId: string): void }
+
+export type Typing = ReturnType<typeof createTyping>
 
 /** Shows in a chat that a reply is being written while its job runs. */
-export function createTyping({
-  db,
-  jobs,
-  clock,
-  show,
-}: {
-  db: Database
-  jobs: Pick<JobStore, 'findJob'>
-  clock: Clock
-  show(channelId: string, chatId: string): void
-}): Typing {
+export function createTyping({ db, jobs, clock, show }: TypingDeps) {
   const shown = new Map<string, () => void>()
 
   function begin(jobId: string): void {
@@ -32,10 +21,10 @@ export function createTyping({
     if (job === null || job.conversationId === null || !MESSAGE_CHANNELS.has(job.channel)) return
     const person = findChannelPersonOfConversation(db, job.conversationId)
     if (person === null || person.role === 'refused') return
-    const say = () => show(person.channelId, person.chatId)
+    const showTyping = () => show(person.channelId, person.chatId)
     end(jobId)
-    shown.set(jobId, clock.every(SAY_AGAIN_MS, say))
-    say()
+    shown.set(jobId, clock.every(REPEAT_MS, showTyping))
+    showTyping()
   }
 
   function end(jobId: string): void {
@@ -44,11 +33,11 @@ export function createTyping({
   }
 
   return {
-    onEvent(event) {
+    onEvent(event: StoredEvent): void {
       if (event.type === 'job.started' && event.payload.conversationId !== null) begin(event.payload.jobId)
       if (event.type === 'job.waiting' || event.type === 'job.finished' || event.type === 'job.requeued') end(event.payload.jobId)
     },
-    stop() {
+    stop(): void {
       for (const jobId of [...shown.keys()]) end(jobId)
     },
   }

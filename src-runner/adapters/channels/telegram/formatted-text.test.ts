@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { lexer } from 'marked'
 import { describe, expect, test } from 'vitest'
 import { cpuMsOf } from '../../../testing/cpu-time.ts'
-import { dressMarkdown, type DressedText } from './formatted-text.ts'
+import { formatMarkdown, type FormattedText } from './formatted-text.ts'
 import { sliceMarkdown } from './markdown-slices.ts'
 import { splitText } from './split-text.ts'
 
-const dress = (markdown: string) => dressMarkdown(markdown, (source) => lexer(source))
+const dress = (markdown: string) => formatMarkdown(markdown, (source) => lexer(source))
 /** What is shown in some way: `bold:word`. */
-const shownIn = ({ text, entities }: DressedText) =>
+const shownIn = ({ text, entities }: FormattedText) =>
   entities.map(({ type, offset, length, ...more }) => [type, text.slice(offset, offset + length), ...Object.values(more)].join(':'))
 
 describe('Markdown for people who read it in a chat', () => {

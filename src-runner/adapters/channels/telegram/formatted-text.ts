@@ -1,36 +1,34 @@
 import type { Token, Tokens } from 'marked'
 import { sliceMarkdown } from './markdown-slices.ts'
 
-/** A stretch of text that is shown in some way. Offsets and lengths count UTF-16 units, like JavaScript's strings. */
+/** A range of text with formatting. Offsets and lengths count UTF-16 units, like JavaScript's strings. */
 export type Entity =
   | { type: 'bold' | 'italic' | 'strikethrough' | 'code' | 'blockquote'; offset: number; length: number }
   | { type: 'pre'; offset: number; length: number; language?: string }
   | { type: 'text_link'; offset: number; length: number; url: string }
 
-export type DressedText = { text: string; entities: Entity[] }
+export type FormattedText = { text: string; entities: Entity[] }
 
-/** What a bot may link to. Everything else stands as text. */
+type Lex = (source: string) => readonly Token[]
+
+/** Addresses that a bot may link. Others stay text. */
 const LINKABLE = /^(https?|mailto|tel|tg):/i
 const RULE = '———'
-const MOST_LANGUAGE_CHARS = 32
+const MAX_LANGUAGE_CHARS = 32
 
-/**
- * Markdown as text and the places in it that are shown in some way. The service takes it in this form as well as in
- * markup of its own; in this one no character can be taken for markup, so nothing has to be escaped and cutting the text
- * anywhere leaves both sides whole.
- */
-export function dressMarkdown(markdown: string, lex: (source: string) => readonly Token[]): DressedText {
+/** Turns Markdown into text and its formatted ranges. */
+export function formatMarkdown(markdown: string, lex: Lex): FormattedText {
   const pen = createPen()
   for (const slice of sliceMarkdown(markdown)) {
-    const tokens = readSlice(slice, lex)
-    if (tokens !== null) writeBlocks(pen, tokens, '')
-    else writeAsItIs(pen, slice)
+    const tokens = lexSlice(slice, lex)
+    if (tokens === null) pen.block(1, () => pen.write(slice))
+    else writeBlocks(pen, tokens, '')
   }
   return pen.done()
 }
 
-/** null: it is nested so deeply that reading it has no end. */
-function readSlice(slice: string, lex: (source: string) => readonly Token[]): readonly Token[] | null {
+/** null: it is nested too deeply to be parsed. */
+function lexSlice(slice: string, lex: Lex): readonly Token[] | null {
   try {
     return lex(slice)
   } catch (error) {
@@ -39,18 +37,15 @@ function readSlice(slice: string, lex: (source: string) => readonly Token[]): re
   }
 }
 
-function writeAsItIs(pen: Pen, text: string): void {
-  pen.breakLines(1)
-  pen.write(text)
-}
-
 type Pen = {
   write(text: string): void
-  /** What `write` puts down meanwhile is shown like this. */
+  /** Formats what `write` writes. */
   as(entity: { type: Entity['type']; language?: string; url?: string }, write: () => void): void
-  /** So many line breaks at least, unless nothing stands yet. */
+  /** Adds line breaks until the text ends with `count` of them. Does nothing at the beginning. */
   breakLines(count: number): void
-  done(): DressedText
+  /** Sets apart what `write` writes, with `breaks` line breaks before and after it. */
+  block(breaks: number, write: () => void): void
+  done(): FormattedText
 }
 
 function createPen(): Pen {
@@ -70,13 +65,18 @@ function createPen(): Pen {
       const offset = length
       const from = written.length
       write()
-      // The service refuses entities that begin or end in white space, and shows none that are empty.
+      // The service refuses entities that are empty, or begin or end with white space.
       const text = written.slice(from).join('')
       const shown = text.trim().length
       if (shown > 0) entities.push({ ...entity, offset: offset + (text.length - text.trimStart().length), length: shown } as Entity)
     },
     breakLines(count) {
       if (length > 0 && count > breaksAtEnd) this.write('\n'.repeat(count - breaksAtEnd))
+    },
+    block(breaks, write) {
+      this.breakLines(breaks)
+      write()
+      this.breakLines(breaks)
     },
     done() {
       const text = written.join('').trimEnd()
@@ -85,7 +85,7 @@ function createPen(): Pen {
   }
 }
 
-/** The entities of a piece of the text, counted from the beginning of that piece. */
+/** The entities of a part of the text, with offsets from the beginning of that part. */
 export function clipEntities(entities: readonly Entity[], from: number, to: number): Entity[] {
   return entities.flatMap((entity) => {
     const offset = Math.max(entity.offset, from)
@@ -104,90 +104,70 @@ function writeBlock(pen: Pen, token: Tokens.Generic, indent: string): void {
     case 'def':
       return
     case 'heading':
-      pen.breakLines(2)
-      pen.as({ type: 'bold' }, () => writeInline(pen, token))
-      return pen.breakLines(1)
+      return pen.block(2, () => pen.as({ type: 'bold' }, () => writeChildren(pen, token)))
     case 'code': {
       const { lang, text } = token as Tokens.Code
       pen.breakLines(indent === '' ? 2 : 1)
-      // An empty fence would swallow the words that stand behind its mark.
+      // An empty `pre` is not shown, so an empty fence stays as it was written.
       if (text.trim() === '') return pen.write(token.raw.trim())
-      const language = lang?.trim().split(/\s/)[0]?.slice(0, MOST_LANGUAGE_CHARS)
+      const language = lang?.trim().split(/\s/)[0]?.slice(0, MAX_LANGUAGE_CHARS)
       pen.as({ type: 'pre', ...(language ? { language } : {}) }, () => pen.write(text))
       return pen.breakLines(2)
     }
     case 'blockquote':
-      pen.breakLines(2)
-      pen.as({ type: 'blockquote' }, () => writeBlocks(pen, token.tokens ?? [], indent))
-      return pen.breakLines(2)
+      return pen.block(2, () => pen.as({ type: 'blockquote' }, () => writeBlocks(pen, token.tokens ?? [], indent)))
     case 'list':
-      return writeList(pen, token as Tokens.List, indent)
+      return pen.block(indent === '' ? 2 : 1, () => writeItems(pen, token as Tokens.List, indent))
     case 'table':
-      pen.breakLines(2)
-      pen.as({ type: 'pre' }, () => pen.write(tableText(token as Tokens.Table)))
-      return pen.breakLines(2)
+      return pen.block(2, () => pen.as({ type: 'pre' }, () => pen.write(tableText(token as Tokens.Table))))
     case 'hr':
-      pen.breakLines(2)
-      pen.write(RULE)
-      return pen.breakLines(2)
+      return pen.block(2, () => pen.write(RULE))
     case 'text':
       return writeInline(pen, token)
     case 'paragraph':
-      pen.breakLines(2)
-      writeInline(pen, token)
-      return pen.breakLines(2)
+      return pen.block(2, () => writeChildren(pen, token))
     default:
-      // Raw HTML and whatever comes later: as it was written.
-      pen.breakLines(1)
-      pen.write((token.raw ?? '').trim())
-      return pen.breakLines(1)
+      // Raw HTML stays as it was written.
+      return pen.block(1, () => pen.write((token.raw ?? '').trim()))
   }
 }
 
-function writeList(pen: Pen, list: Tokens.List, indent: string): void {
-  pen.breakLines(indent === '' ? 2 : 1)
+function writeItems(pen: Pen, list: Tokens.List, indent: string): void {
   for (const [i, item] of list.items.entries()) {
     pen.breakLines(1)
     const mark = list.ordered ? `${Number(list.start) + i}.` : '•'
-    const sandbox = item.task ? (item.checked === true ? ' ☑' : ' ☐') : ''
-    pen.write(`${indent}${mark}${sandbox} `)
+    const checkbox = item.task ? (item.checked === true ? ' ☑' : ' ☐') : ''
+    pen.write(`${indent}${mark}${checkbox} `)
     for (const [n, token] of (item.tokens as Tokens.Generic[]).entries()) {
       if (token.type === 'checkbox') continue
-      // The first line stands behind the mark, whether or not the list is spaced out.
+      // The first line follows the mark, even if the list has blank lines.
       if (n === 0 || token.type === 'text' || item.tokens[n - 1]?.type === 'checkbox') writeInline(pen, token)
       else writeBlock(pen, token, `${indent}   `)
     }
   }
-  pen.breakLines(indent === '' ? 2 : 1)
 }
 
 function writeInline(pen: Pen, token: Tokens.Generic): void {
-  if (token.tokens !== undefined && !isOwnInline(token)) {
-    for (const inner of token.tokens as Tokens.Generic[]) writeInline(pen, inner)
-    return
-  }
   switch (token.type) {
     case 'strong':
-      return pen.as({ type: 'bold' }, () => writeInside(pen, token))
+      return pen.as({ type: 'bold' }, () => writeChildren(pen, token))
     case 'em':
-      return pen.as({ type: 'italic' }, () => writeInside(pen, token))
+      return pen.as({ type: 'italic' }, () => writeChildren(pen, token))
     case 'del':
-      return pen.as({ type: 'strikethrough' }, () => writeInside(pen, token))
+      return pen.as({ type: 'strikethrough' }, () => writeChildren(pen, token))
     case 'codespan':
       return pen.as({ type: 'code' }, () => pen.write((token as Tokens.Codespan).text))
     case 'br':
       return pen.write('\n')
     case 'link': {
       const { href } = token as Tokens.Link
-      if (!LINKABLE.test(href)) return writeInside(pen, token)
-      return pen.as({ type: 'text_link', url: href }, () => writeInside(pen, token))
+      if (!LINKABLE.test(href)) return writeChildren(pen, token)
+      return pen.as({ type: 'text_link', url: href }, () => writeChildren(pen, token))
     }
     case 'image':
       return writeInline(pen, { ...token, type: 'link', tokens: [{ type: 'text', raw: '', text: token.text || token.href }] })
     case 'escape':
       return pen.write(token.text as string)
-    case 'text':
-      return pen.write(readReferences(token.text as string))
     case 'checkbox':
       return
     case 'list':
@@ -196,13 +176,18 @@ function writeInline(pen: Pen, token: Tokens.Generic): void {
     case 'table':
       return writeBlock(pen, token, '   ')
     default:
-      return pen.write(token.raw)
+      if (token.tokens !== undefined) return writeChildren(pen, token)
+      return pen.write(token.type === 'text' ? readReferences(token.text as string) : token.raw)
   }
+}
+
+function writeChildren(pen: Pen, { tokens }: Tokens.Generic): void {
+  for (const token of (tokens ?? []) as Tokens.Generic[]) writeInline(pen, token)
 }
 
 const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' }
 
-/** Characters that Markdown lets people write by name or number. */
+/** Decodes character references such as `&amp;` and `&#9731;`. */
 function readReferences(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (whole, decimal?: string, hex?: string, name?: string) => {
     if (name !== undefined) return NAMED[name] ?? whole
@@ -211,18 +196,10 @@ function readReferences(text: string): string {
   })
 }
 
-function isOwnInline({ type }: Tokens.Generic): boolean {
-  return ['strong', 'em', 'del', 'link', 'image', 'list', 'code', 'blockquote', 'table'].includes(type)
-}
-
-function writeInside(pen: Pen, token: Tokens.Generic): void {
-  for (const inner of (token.tokens ?? []) as Tokens.Generic[]) writeInline(pen, inner)
-}
-
-/** One long cell would make each row as long, and of a short table a book. */
+/** A single long cell would otherwise widen every row. */
 const WIDEST_COLUMN = 40
 
-/** Columns under each other, which a fixed-width font keeps. */
+/** Columns are aligned with spaces for a fixed-width font. */
 function tableText({ header, rows }: Tokens.Table): string {
   const lines = [header, ...rows].map((row) => row.map((cell) => cell.text.replace(/\s+/g, ' ').trim()))
   const widths = header.map((_, column) => Math.min(WIDEST_COLUMN, Math.max(...lines.map((line) => (line[column] ?? '').length))))

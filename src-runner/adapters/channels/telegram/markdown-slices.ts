@@ -1,12 +1,12 @@
 /**
- * Reading Markdown takes time that grows with the square of its length when it is made to. A long text is therefore read
- * in slices: cut at a blank line where there is one, with a code fence closed and opened again where there is none.
+ * Hostile Markdown takes quadratic time to parse. So a long text is parsed in slices. They end at blank lines if possible;
+ * inside a code fence, the fence is closed and opened again.
  */
 const WANTED_CHARS = 4000
-const MOST_CHARS = 8000
+const MAX_CHARS = 8000
 
 export function sliceMarkdown(source: string): string[] {
-  if (source.length <= MOST_CHARS) return [source]
+  if (source.length <= MAX_CHARS) return [source]
   const slices: string[] = []
   let slice = ''
   let fence: { mark: string; opening: string } | null = null
@@ -14,9 +14,9 @@ export function sliceMarkdown(source: string): string[] {
     if (slice.trim() !== '') slices.push(fence === null ? slice : `${slice}${fence.mark}\n`)
     slice = fence === null ? '' : `${fence.opening}\n`
   }
-  for (const line of source.split('\n').flatMap(shortLines)) {
+  for (const line of source.split('\n').flatMap(splitLine)) {
     const isBlank = line.trim() === ''
-    if ((slice.length >= WANTED_CHARS && isBlank && fence === null) || slice.length + line.length > MOST_CHARS) cut()
+    if ((slice.length >= WANTED_CHARS && isBlank && fence === null) || slice.length + line.length > MAX_CHARS) cut()
     slice += `${line}\n`
     const mark: string | undefined = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
     if (mark === undefined) continue
@@ -28,8 +28,8 @@ export function sliceMarkdown(source: string): string[] {
   return slices
 }
 
-/** A line that is longer than a slice, in pieces that end between words where they can. */
-function shortLines(line: string): string[] {
+/** Splits a line that is longer than a slice, between words if possible. */
+function splitLine(line: string): string[] {
   const pieces: string[] = []
   let rest = line
   while (rest.length > WANTED_CHARS) {

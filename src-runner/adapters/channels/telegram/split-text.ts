@@ -1,24 +1,24 @@
-import { clipEntities, type DressedText } from './formatted-text.ts'
+import { clipEntities, type FormattedText } from './formatted-text.ts'
 
-/** What one message of the service holds, in UTF-16 units. */
-export const MOST_MESSAGE_CHARS = 4096
-/** A border is looked for in the last part of a piece, so that none comes out much shorter than it may be. */
+/** The length of one message, in UTF-16 units. */
+export const MAX_MESSAGE_CHARS = 4096
+/** A piece is cut in its last half, so that none is much shorter than it may be. */
 const LOOK_BACK = 0.5
-/** Of a message in which there is nothing to be seen the service says that it is empty. */
+/** The service refuses a message without a visible character as empty. */
 const VISIBLE = /[^\s\p{C}\u115f\u1160\u2800\u3164\uffa0]/u
-/** In UTF-16 units; families of emoji with skin tones come near to it. */
+/** In UTF-16 units. Families of emoji with skin tones come close to it. */
 const LONGEST_CHARACTER = 64
 
 /**
- * Cuts a long text into messages: between paragraphs if it can, else between lines, sentences or words, and never inside a
- * character. What is shown in some way goes on being shown so in the next piece. The same text is always cut the same way,
- * since a later try goes on behind the pieces that went out.
+ * Splits a long text into messages: between paragraphs if possible, else between lines, sentences or words, and never inside
+ * a character. Formatting continues in the next piece. The same text is always split the same way, because a later try
+ * continues after the pieces that were sent.
  */
-export function splitText({ text, entities }: DressedText, most = MOST_MESSAGE_CHARS): DressedText[] {
-  const pieces: DressedText[] = []
+export function splitText({ text, entities }: FormattedText, maxChars: number): FormattedText[] {
+  const pieces: FormattedText[] = []
   let from = skipBreaks(text, 0)
   while (from < text.length) {
-    const to = text.length - from <= most ? text.length : borderOf(text, from, from + most)
+    const to = text.length - from <= maxChars ? text.length : findEnd(text, from, from + maxChars)
     const end = from + text.slice(from, to).trimEnd().length
     const piece = text.slice(from, end)
     if (VISIBLE.test(piece)) pieces.push({ text: piece, entities: trimEntities(piece, clipEntities(entities, from, end)) })
@@ -27,13 +27,13 @@ export function splitText({ text, entities }: DressedText, most = MOST_MESSAGE_C
   return pieces
 }
 
-/** A new piece does not begin with the line breaks at which the text was cut; spaces that set a line in stay. */
+/** A piece does not begin with the line breaks at which the text was split. Indentation stays. */
 function skipBreaks(text: string, from: number): number {
   const breaks = /^(?:[ \t]*\n)+/.exec(text.slice(from, from + 1000))
   return from + (breaks?.[0].length ?? 0)
 }
 
-function borderOf(text: string, from: number, latest: number): number {
+function findEnd(text: string, from: number, latest: number): number {
   const window = text.slice(from, latest)
   const earliest = Math.floor(window.length * LOOK_BACK)
   for (const border of [/\n\s*\n/g, /\n/g, /[.!?…]\s/g, /\s/g]) {
@@ -43,17 +43,17 @@ function borderOf(text: string, from: number, latest: number): number {
   return lastWholeCharacter(text, from, latest)
 }
 
-/** No cut between the halves of a character, nor before what belongs to the one in front of it. */
+/** The last end of a grapheme before `latest`. */
 function lastWholeCharacter(text: string, from: number, latest: number): number {
   const start = Math.max(from, latest - LONGEST_CHARACTER)
   const around = new Intl.Segmenter('und', { granularity: 'grapheme' }).segment(text.slice(start, latest + LONGEST_CHARACTER))
   const borders = [...around].map(({ index }) => start + index).filter((border) => border > from && border <= latest)
-  // Of taints without end, one upon the other, some have to be torn off.
+  // Endless combining marks have to be split.
   return borders.at(-1) ?? latest - Number(/[\ud800-\udbff]/.test(text[latest - 1]!))
 }
 
-/** Cut pieces may begin or end in white space, which the service does not take at the ends of an entity. */
-function trimEntities(text: string, entities: DressedText['entities']): DressedText['entities'] {
+/** The service refuses entities that begin or end with white space, as they may after a split. */
+function trimEntities(text: string, entities: FormattedText['entities']): FormattedText['entities'] {
   return entities.flatMap((entity) => {
     const shown = text.slice(entity.offset, entity.offset + entity.length)
     const length = shown.trim().length

@@ -396,13 +396,11 @@ describe('Telegram itself', () => {
     await expect.poll(texts).toEqual(['Hello'])
     expect(await send('€'.repeat(17_000_000))).toMatchObject({ state: 'sent' })
     const [beginning, whole] = server.sent
-    expect(beginning!.text).toMatch(
-      /€\n\n📄 This is the beginning\. The file answer\.md has as much as may be sent here, and Deckhand the whole\.$/,
-    )
+    expect(beginning!.text).toMatch(/€\n\n📄 This is the beginning\. More of it is in answer\.md, and the full text in Deckhand\.$/)
     const { bytes } = whole!.document!
     expect(bytes.length).toBeLessThanOrEqual(50_000_000)
     expect(bytes.length).toBeGreaterThan(49_999_990)
-    expect(bytes.subarray(-100).toString('utf8')).toMatch(/€\n\n\[Cut off here: \d+ of 51000000 bytes\. Deckhand has the whole\.\]\n$/)
+    expect(bytes.subarray(-100).toString('utf8')).toMatch(/€\n\n\[Cut off here: \d+ of 51000000 bytes\. Deckhand has the full text\.\]\n$/)
   })
 
   test.each([

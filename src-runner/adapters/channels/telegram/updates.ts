@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { IncomingFile, IncomingMessage, ButtonPress } from '../channel.ts'
 import { nameForPeople, type Sender } from '../../../domain/channels/people.ts'
 
-/** What is read of an update. The rest may change as it likes; what does not fit is passed over, not stumbled on. */
+/** The fields of an update that are read. An update that does not fit is skipped. */
 
 const User = z.object({
   id: z.number().int(),
@@ -34,9 +34,9 @@ const Message = z.object({
   caption_entities: Entities.optional().catch(undefined),
   media_group_id: z.string().optional(),
   reply_to_message: z.object({ message_id: z.number().int() }).optional(),
-  // In whatever form it comes: that it is there says that these are the words of others.
+  // In any form, its presence says that these are the words of others.
   forward_origin: Origin.optional().catch({ type: 'unknown' }),
-  // How servers of one's own say it that are older than the field above.
+  // The same from self-hosted servers that are older than `forward_origin`.
   forward_date: z.number().optional(),
   forward_from: User.optional().catch(undefined),
   forward_sender_name: z.string().optional().catch(undefined),
@@ -70,7 +70,7 @@ const Update = z.object({
     .catch(undefined),
 })
 
-export type TakenUpdate = { updateId: number; album: string | null } & (
+export type ReadUpdate = { updateId: number; album: string | null } & (
   | { message: IncomingMessage; press?: undefined }
   | { press: ButtonPress; message?: undefined }
   | { message?: undefined; press?: undefined }
@@ -79,27 +79,27 @@ export type TakenUpdate = { updateId: number; album: string | null } & (
 export type GetFile = (file: { fileId: string; size: number | null }, signal: AbortSignal) => ReturnType<IncomingFile['download']>
 
 /**
- * In their order, each once. null: no list of updates at all. One that says nothing to us is still counted; one without a
- * number cannot be, and holds up nothing.
+ * Returns the updates in their order, each once; null: this is no list of updates. An update without content for us is
+ * included, because the position moves past it. One without a number is skipped.
  */
-export function readUpdates(answer: unknown, getFile: GetFile): TakenUpdate[] | null {
-  if (!Array.isArray(answer)) return null
-  const read = new Map<number, TakenUpdate>()
-  for (const given of answer) {
+export function readUpdates(response: unknown, getFile: GetFile): ReadUpdate[] | null {
+  if (!Array.isArray(response)) return null
+  const read = new Map<number, ReadUpdate>()
+  for (const given of response) {
     const update = Update.safeParse(given)
     if (update.success) read.set(update.data.update_id, readUpdate(update.data, getFile))
   }
-  if (read.size === 0 && answer.length > 0) return null
+  if (read.size === 0 && response.length > 0) return null
   return [...read.values()].sort((a, b) => a.updateId - b.updateId)
 }
 
-function readUpdate({ update_id: updateId, message, callback_query: query }: z.infer<typeof Update>, getFile: GetFile): TakenUpdate {
+function readUpdate({ update_id: updateId, message, callback_query: query }: z.infer<typeof Update>, getFile: GetFile): ReadUpdate {
   const nothing = { updateId, album: null }
   if (query !== undefined) {
     if (query.from.is_bot || query.message?.chat.type !== 'private') return nothing
     return { ...nothing, press: { pressId: query.id, sender: senderOf(query.from, query.message.chat.id), action: query.data } }
   }
-  // In a group anybody may speak, and nobody asked for the agent to be there.
+  // In a group anybody may write, so groups are not read.
   if (message?.from === undefined || message.from.is_bot || message.chat.type !== 'private') return nothing
   const read = readMessage(message, message.from, getFile)
   return read === null ? nothing : { updateId, album: message.media_group_id ?? null, message: read }
@@ -112,15 +112,16 @@ function readMessage(message: Message, from: z.infer<typeof User>, getFile: GetF
     download: (signal) => getFile({ fileId: file.file_id, size: file.file_size ?? null }, signal),
   }))
   const text = textOf(message)
-  const unreadable = text === '' && files.length === 0 ? unreadableOf(message) : null
-  // Something was pinned, a timer was set: nobody said anything.
-  if (text === '' && files.length === 0 && unreadable === null) return null
+  const isEmpty = text === '' && files.length === 0
+  const unreadable = isEmpty ? unreadableOf(message) : null
+  // A service message: something was pinned, a timer was set.
+  if (isEmpty && unreadable === null) return null
   return {
     externalId: `${message.chat.id}:${message.message_id}`,
     sender: senderOf(from, message.chat.id),
     text,
     replyTo: message.reply_to_message === undefined ? null : String(message.reply_to_message.message_id),
-    forwardedFrom: whoseWords(message, from.id),
+    forwardedFrom: authorOf(message, from.id),
     files,
     unreadable,
   }
@@ -135,8 +136,8 @@ function senderOf({ id, first_name: first, last_name: last, username }: z.infer<
   }
 }
 
-/** null: they are the sender's own, also where they sent themselves on. What a bot put into their mouth is not. */
-function whoseWords(message: Message, senderId: number): string | null {
+/** The author, if it is not the sender. A text that a bot wrote in the sender's name is the bot's. */
+function authorOf(message: Message, senderId: number): string | null {
   const { forward_origin: origin, forward_date: date, forward_from: user, forward_sender_name: name } = message
   if (origin !== undefined) return originOf(origin, senderId)
   if (date !== undefined) return originOf({ type: 'older', sender_user: user, sender_user_name: name }, senderId)
@@ -151,26 +152,24 @@ function originOf(origin: z.infer<typeof Origin>, senderId: number): string | nu
     user === undefined
       ? (origin.sender_user_name ?? origin.sender_chat?.title ?? origin.chat?.title)
       : `${user.first_name} ${user.last_name}`
-  // The name appears in a sentence of ours, and its owner chose it.
+  // The name appears in a sentence of ours, and a stranger chose it.
   return name?.trim() ? nameForPeople(name) : 'somebody'
 }
 
 function textOf(message: Message): string {
   const { text, caption, sticker, location, venue, contact } = message
-  const words = text === undefined ? withAddresses(caption ?? '', message.caption_entities) : withAddresses(text, message.entities)
-  const place = location === undefined ? [] : [`Location: ${location.latitude}, ${location.longitude}`]
   return [
-    words,
-    sticker?.emoji ?? '',
-    ...(venue === undefined ? [] : [`${venue.title}, ${venue.address}`]),
-    ...place,
-    ...(contact === undefined ? [] : [`Contact: ${`${contact.first_name} ${contact.last_name}`.trim()}, ${contact.phone_number}`]),
+    text === undefined ? withAddresses(caption ?? '', message.caption_entities) : withAddresses(text, message.entities),
+    sticker?.emoji,
+    venue && `${venue.title}, ${venue.address}`,
+    location && `Location: ${location.latitude}, ${location.longitude}`,
+    contact && `Contact: ${`${contact.first_name} ${contact.last_name}`.trim()}, ${contact.phone_number}`,
   ]
-    .filter((part) => part.trim() !== '')
+    .filter((part) => part !== undefined && part.trim() !== '')
     .join('\n')
 }
 
-/** A link whose address is not what is shown would lose it. */
+/** Writes the address of a link after its text, if the two differ. */
 function withAddresses(text: string, entities: z.infer<typeof Entities> = []): string {
   return entities
     .filter(({ type, url, offset, length }) => type === 'text_link' && url !== undefined && offset >= 0 && offset + length <= text.length)
@@ -196,27 +195,23 @@ function filesOf(message: Message): { name: string; file: z.infer<typeof ServedF
   return found.flatMap(([file, name]) => (file === undefined ? [] : [{ name: file.file_name ?? name, file }]))
 }
 
-function unreadableOf(message: Message): string | null {
-  const kinds = {
-    sticker: 'a sticker',
-    poll: 'a poll',
-    checklist: 'a checklist',
-    story: 'a story',
-    dice: 'a dice',
-    game: 'a game',
-    paid_media: 'paid media',
-  }
-  const kind = (Object.keys(kinds) as (keyof typeof kinds)[]).find((key) => message[key] !== undefined)
-  return kind === undefined ? null : kinds[kind]
+const UNREADABLE = {
+  ...{ sticker: 'a sticker', poll: 'a poll', checklist: 'a checklist', story: 'a story', dice: 'a dice', game: 'a game' },
+  paid_media: 'paid media',
 }
 
-/** Photos that were sent together come as one message each; they are put together again, as far as they are here. */
-export function joinAlbums(updates: readonly TakenUpdate[]): TakenUpdate[] {
-  const joined: TakenUpdate[] = []
+function unreadableOf(message: Message): string | null {
+  const found = Object.entries(UNREADABLE).find(([field]) => message[field as keyof Message] !== undefined)
+  return found?.[1] ?? null
+}
+
+/** Joins photos that were sent together: each comes as a message of its own. */
+export function joinAlbums(updates: readonly ReadUpdate[]): ReadUpdate[] {
+  const joined: ReadUpdate[] = []
   for (const update of updates) {
     const last = joined.at(-1)
     const isMore = update.message !== undefined && last?.message !== undefined && update.album !== null && update.album === last.album
-    if (!isMore || !isOfSame(last.message, update.message)) {
+    if (!isMore || !isSameSender(last.message, update.message)) {
       joined.push(update)
       continue
     }
@@ -227,6 +222,6 @@ export function joinAlbums(updates: readonly TakenUpdate[]): TakenUpdate[] {
   return joined
 }
 
-function isOfSame(one: IncomingMessage, other: IncomingMessage): boolean {
+function isSameSender(one: IncomingMessage, other: IncomingMessage): boolean {
   return one.sender.chatId === other.sender.chatId && one.forwardedFrom === other.forwardedFrom
 }

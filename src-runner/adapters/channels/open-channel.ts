@@ -1,0 +1,169 @@
+import type { Message } from '../../contract/messages.ts'
+import type { Database } from '../../platform/db/database.ts'
+import { commitSoon, transact, type Tx } from '../../platform/db/transact.ts'
+import type { ChannelStatus } from '../../contract/channels.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError, problemOf } from '../../lib/errors.ts'
+import type { Ids } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import { createMessage } from '../../lib/messages.ts'
+import { channelTokenKey, type Vault } from '../../lib/vault.ts'
+import { findAgent } from '../../domain/agents/agents.ts'
+import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
+import {
+  findConnectable,
+  moveChannelPosition,
+  noteRoundTrip,
+  setChannelStatus,
+  type ConnectableChannel,
+} from '../../domain/channels/channels.ts'
+import { isHeard, receiveMessage, receivePress, wasReceived } from '../../domain/channels/receive-message.ts'
+import type { JobStore } from '../../domain/jobs/job-store.ts'
+import { putReceivedFile, readFileOfAgent, type AgentFolders } from './agent-files.ts'
+import type { ChannelDriver, Connection, Incoming, IncomingMessage } from './channel.ts'
+
+export type OpenChannelDeps = {
+  db: Database
+  jobs: JobStore
+  approvals: ApprovalStore
+  vault: Vault
+  clock: Clock
+  /** The clock by which requests and received messages are forgotten. */
+  age?: Pick<Clock, 'now'>
+  ids: Ids
+  log: Log
+  /** Folders in which no received file is stored and from which none is sent. */
+  closedFolders: (agentId: string) => readonly string[]
+}
+
+export type OpenChannel = ReturnType<typeof openChannel>
+
+const ROUND_TRIP_STORED_EVERY_MS = 60_000
+/** How often a locked keychain is tried again. */
+const VAULT_RETRY_MS = 15_000
+export const NO_DRIVER = createMessage('chat_no_driver')
+
+/** Connects a channel and stores what comes in, until it is closed. */
+export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undefined, channel: ConnectableChannel) {
+  const { db, clock, log, vault } = deps
+  const channelId = channel.id
+  const closing = new AbortController()
+  const { signal } = closing
+  let connection: Connection | null = null
+  let lastStatus = ''
+  let lastRoundTripAt: number | null = null
+  let storedRoundTripAt = 0
+
+  /** A failed write must not stop the connection; the next change writes again. */
+  function tryToWrite(write: (tx: Tx) => void): void {
+    try {
+      transact(db, write)
+    } catch (error) {
+      log.warn({ error, channelId }, 'could not store the state of a channel')
+    }
+  }
+
+  function setStatus(status: ChannelStatus, problem: Message | null): void {
+    const now = JSON.stringify([status, problem])
+    if (signal.aborted || now === lastStatus) return
+    lastStatus = now
+    if (problem !== null) log.warn({ channelId, status, problem }, 'a channel does not work')
+    tryToWrite((tx) => setChannelStatus(tx, channelId, status, problem))
+  }
+
+  async function connect(): Promise<void> {
+    if (driver === undefined) return setStatus('failing', NO_DRIVER)
+    const token = await readToken()
+    if (signal.aborted) return
+    if (token === null) return setStatus('logged_out', createMessage('chat_token_gone'))
+    connection = driver.connect({ token, baseUrl: channel.baseUrl }, findConnectable(db, channelId)?.position ?? null, {
+      incoming: take,
+      status: setStatus,
+      roundTrip: noteTrip,
+      readFile: (path, maxBytes) => readFileOfAgent(foldersOfAgent(), path, maxBytes),
+    })
+  }
+
+  async function readToken(): Promise<string | null> {
+    for (;;) {
+      try {
+        return await vault.get(channelTokenKey(channelId))
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        setStatus('failing', problemOf(error))
+        await clock.sleep(VAULT_RETRY_MS, signal)
+      }
+    }
+  }
+
+  function noteTrip(): void {
+    const at = clock.now()
+    lastRoundTripAt = at
+    // `abs`, because the clock may be set back.
+    if (Math.abs(at - storedRoundTripAt) < ROUND_TRIP_STORED_EVERY_MS) return
+    storedRoundTripAt = at
+    tryToWrite((tx) => noteRoundTrip(tx, channelId, at))
+  }
+
+  /** Resolves when it is on disk. Rejects if the database cannot store it now, so that the driver repeats it. */
+  async function take(incoming: Incoming): Promise<void> {
+    const { position } = incoming
+    const skip = () => commitSoon(db, (tx) => moveChannelPosition(tx, channelId, position))
+    try {
+      if (incoming.type === 'message') return await takeMessage(incoming.message, position)
+      if (incoming.type === 'nothing') return await skip()
+      const note = await commitSoon(db, (tx) => receivePress(tx, deps, channel, incoming.press, position))
+      void connection?.answerPress(incoming.press.pressId, note)
+    } catch (error) {
+      if (signal.aborted || isDatabaseTrouble(error)) throw error
+      // Repeated, it would fail again and block everything behind it.
+      log.error({ error, channelId, type: incoming.type }, 'skipped an incoming update that failed')
+      await skip()
+    }
+  }
+
+  async function takeMessage(message: IncomingMessage, position: string): Promise<void> {
+    const isWanted = isHeard(db, channelId, message.sender) && !wasReceived(db, channelId, message.externalId)
+    const files: string[] = []
+    const missingFiles: { name: string; why: string }[] = []
+    for (const file of isWanted ? message.files : []) {
+      const stored = await storeFile(file)
+      if ('path' in stored) files.push(stored.path)
+      else missingFiles.push({ name: file.name, why: stored.problem.replace(/\.$/, '') })
+    }
+    signal.throwIfAborted()
+    await commitSoon(db, (tx) => receiveMessage(tx, deps, channel, { ...message, files, missingFiles }, position))
+  }
+
+  async function storeFile({ name, download }: IncomingMessage['files'][number]): Promise<{ path: string } | { problem: string }> {
+    const folders = foldersOfAgent()
+    // Without a folder, the file is not downloaded.
+    const file = folders.folders.length === 0 ? { bytes: new Uint8Array() } : await download(signal)
+    return 'bytes' in file ? putReceivedFile(folders, name, file.bytes) : file
+  }
+
+  function foldersOfAgent(): AgentFolders {
+    return { folders: findAgent(db, channel.agentId)?.folders ?? [], closedFolders: deps.closedFolders(channel.agentId) }
+  }
+
+  setStatus('connecting', null)
+  connect().catch((error: unknown) => {
+    if (signal.aborted) return
+    log.error({ error, channelId }, 'could not connect a channel')
+    setStatus('failing', createMessage('chat_broken'))
+  })
+  return {
+    /** null until the token is read. */
+    connection: () => connection,
+    /** The last round trip of this connection. */
+    lastRoundTripAt: () => lastRoundTripAt,
+    async close(): Promise<void> {
+      closing.abort(new Error('the channel is closed'))
+      await connection?.close()
+    },
+  }
+}
+
+function isDatabaseTrouble(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'disk_full' || error.code === 'database_unavailable')
+}

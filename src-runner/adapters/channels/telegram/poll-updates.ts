@@ -1,0 +1,177 @@
+import type { Message } from '../../../contract/messages.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { AppError, problemOf } from '../../../lib/errors.ts'
+import { createMessage, englishText } from '../../../lib/messages.ts'
+import { CHAT_COMMANDS } from '../../../domain/channels/commands.ts'
+import type { Incoming, RunnerOfChannel } from '../channel.ts'
+import type { BotApi, Result, Trouble } from './bot-api.ts'
+import { FILE_DEADLINE_MS } from './send-message.ts'
+import { joinAlbums, readUpdates, type GetFile, type ReadUpdate } from './updates.ts'
+
+/** How long the service may hold a request for new messages. */
+const POLL_SECONDS = 30
+/** How much longer we wait than the service may hold the request. */
+const POLL_SLACK_MS = 15_000
+/** A shorter request without messages was not held. */
+const MIN_HOLD_MS = 1000
+const BATCH = 100
+/** After a batch with too many bytes, the next ones are smaller by this factor. One update is never that large. */
+const SMALLER_BATCH = 4
+const RETRY = { firstMs: 1000, maxMs: 60_000 }
+/** The limits of a pause that the service asks for. */
+const REQUESTED_PAUSE = { minMs: 1000, maxMs: 3_600_000 }
+/** The pictures of an album arrive one after another. We wait this long for the rest. */
+const ALBUM_WAIT_MS = 700
+/** The largest file that a bot may download. */
+const MAX_DOWNLOAD_BYTES = 20_000_000
+/** Nobody should wait long for a message because of the menu. */
+const MENU_DEADLINE_MS = 5_000
+/** After a week without updates the service may restart its numbers, so an old position is not used. */
+const POSITION_KEPT_MS = 3 * 24 * 3_600_000
+
+type PollDeps = { api: BotApi; clock: Clock; random: () => number; runner: RunnerOfChannel; closing: AbortSignal }
+
+/** Reads updates and hands them over, until `closing` aborts or the service refuses the token. Rejects when `closing` aborts. */
+export async function pollUpdates({ api, clock, random, runner, closing }: PollDeps, position: string | null): Promise<void> {
+  let next = readPosition(position)
+  let batch = BATCH
+
+  const getFile = createGetFile(api, closing)
+
+  async function request(seconds: number): Promise<Result<ReadUpdate[]>> {
+    // A position from the future was noted before the clock was set back.
+    const offset = next !== null && Math.abs(clock.now() - next.at) < POSITION_KEPT_MS ? { offset: next.updateId } : {}
+    const options = { ...offset, limit: batch, timeout: seconds, allowed_updates: ['message', 'callback_query'] as const }
+    const result = await api.call((bot, ending) => bot.getUpdates(options, ending), {
+      signal: closing,
+      deadlineMs: seconds * 1000 + POLL_SLACK_MS,
+    })
+    if (!result.ok) {
+      if (result.kind === 'too_much') batch = Math.max(1, Math.floor(batch / SMALLER_BATCH))
+      return result
+    }
+    batch = BATCH
+    const updates = readUpdates(result.value, getFile)
+    if (updates === null) return troubleWith(createMessage('chat_not_understood', { server: 'Telegram' }))
+    const fresh = updates.filter(({ updateId }) => updateId >= (offset.offset ?? 0))
+    // Without a pause, the server would repeat them at once.
+    if (fresh.length === 0 && updates.length > 0) return troubleWith(createMessage('chat_repeats'))
+    return { ok: true, value: fresh }
+  }
+
+  /** A batch that ends inside an album is requested again from the same position, because the rest is on its way. */
+  async function requestWholeAlbums(seconds: number): Promise<Result<ReadUpdate[]>> {
+    const result = await request(seconds)
+    if (!result.ok || (result.value.at(-1)?.album ?? null) === null) return result
+    await clock.sleep(ALBUM_WAIT_MS, closing)
+    return request(0)
+  }
+
+  /** Throws what `runner.incoming` throws. Updates that were stored before that stay stored. */
+  async function handOver(updates: readonly ReadUpdate[]): Promise<void> {
+    const joined = joinAlbums(updates)
+    for (const [i, update] of joined.entries()) {
+      const after = { updateId: update.updateId + 1, at: clock.now() }
+      const incoming = incomingOf(update, `${after.updateId}@${after.at}`)
+      // An update without content is stored only if nothing follows it.
+      if (incoming.type !== 'nothing' || i === joined.length - 1) await runner.incoming(incoming)
+      if (closing.aborted) return
+      next = after
+    }
+  }
+
+  /** Resolves with the trouble that ended a round; null: there was none. */
+  async function pollOnce(seconds: number): Promise<Trouble | null> {
+    const result = await requestWholeAlbums(seconds)
+    if (!result.ok) return result
+    runner.status('open', null)
+    try {
+      await handOver(result.value)
+      return null
+    } catch (error) {
+      const second = error instanceof AppError ? problemOf(error) : createMessage('ours_broken')
+      return troubleWith(createMessage('several', { first: createMessage('chat_cannot_keep'), second }))
+    }
+  }
+
+  let failures = 0
+  let isWell = false
+  let isContested = false
+  let hasMenu = false
+  while (!closing.aborted) {
+    const startedAt = clock.monotonic()
+    const before = { isWell, next }
+    // Until it is known to work, the service does not hold the request, so the person learns at once whether it does.
+    const trouble = await pollOnce(isWell ? POLL_SECONDS : 0)
+    if (closing.aborted) return
+    isWell = trouble === null
+    if (trouble === null) {
+      // Two readers in turn each get a response at once and are interrupted when they wait. So only a held request ends the conflict.
+      if (!isContested || before.isWell) {
+        failures = 0
+        isContested = false
+      }
+      // A server that does not hold requests would be polled without a pause.
+      const wasHeld = !before.isWell || next !== before.next || clock.monotonic() - startedAt >= MIN_HOLD_MS
+      if (!wasHeld) await clock.sleep(MIN_HOLD_MS, closing)
+      hasMenu ||= await offerMenu(api, closing)
+      continue
+    }
+    if (trouble.kind === 'token') return runner.status('logged_out', trouble.problem)
+    // The person has just given us the bot, so its earlier webhook no longer counts.
+    if (trouble.kind === 'webhook' && failures === 0) {
+      const removed = await api.call((bot, ending) => bot.deleteWebhook({}, ending), { signal: closing })
+      if (removed.ok) {
+        failures++
+        continue
+      }
+    }
+    isContested ||= trouble.kind === 'conflict'
+    runner.status('failing', trouble.problem)
+    const pause = pauseAfter(trouble, failures, random)
+    if (trouble.retryAfterMs === null) failures++
+    await clock.sleep(pause, closing)
+  }
+}
+
+function createGetFile(api: BotApi, closing: AbortSignal): GetFile {
+  return async ({ fileId, size }, signal) => {
+    if (size !== null && size > MAX_DOWNLOAD_BYTES) return { problem: 'it is larger than the 20 MB that a bot may fetch' }
+    const options = { signal: AbortSignal.any([signal, closing]) }
+    const found = await api.call((bot, ending) => bot.getFile(fileId, ending), options)
+    if (!found.ok) return { problem: englishText(found.problem) }
+    const path = (found.value as { file_path?: unknown }).file_path
+    if (typeof path !== 'string' || path.split('/').includes('..')) return { problem: 'the service does not say where it is' }
+    const file = await api.download(path, { ...options, deadlineMs: FILE_DEADLINE_MS, maxBytes: MAX_DOWNLOAD_BYTES })
+    return file.ok ? { bytes: file.value } : { problem: englishText(file.problem) }
+  }
+}
+
+/** Offers the commands in private chats, the only ones that are read. Returns false if it should be tried again. */
+async function offerMenu(api: BotApi, signal: AbortSignal): Promise<boolean> {
+  const commands = CHAT_COMMANDS.map(({ name, does }) => ({ command: name, description: does[0]!.toUpperCase() + does.slice(1) }))
+  const scope = { type: 'all_private_chats' } as const
+  const options = { signal, deadlineMs: MENU_DEADLINE_MS }
+  const result = await api.call((bot, ending) => bot.setMyCommands(commands, { scope }, ending), options)
+  return result.ok || result.kind === 'refused'
+}
+
+function troubleWith(problem: Message): Trouble {
+  return { ok: false, kind: 'unreachable', problem, retryAfterMs: null }
+}
+
+function incomingOf({ message, press }: ReadUpdate, position: string): Incoming {
+  if (message !== undefined) return { position, type: 'message', message }
+  return press === undefined ? { position, type: 'nothing' } : { position, type: 'press', press }
+}
+
+function pauseAfter({ retryAfterMs }: Trouble, failures: number, random: () => number): number {
+  if (retryAfterMs !== null) return Math.min(Math.max(retryAfterMs, REQUESTED_PAUSE.minMs), REQUESTED_PAUSE.maxMs)
+  return Math.min(RETRY.maxMs, RETRY.firstMs * 2 ** Math.min(failures, 10)) * (0.5 + random() / 2)
+}
+
+/** `<number of the next update>@<when the last one was read>` */
+function readPosition(position: string | null): { updateId: number; at: number } | null {
+  const parts = /^(\d{1,15})@(\d{1,15})$/.exec(position ?? '')
+  return parts === null ? null : { updateId: Number(parts[1]), at: Number(parts[2]) }
+}
