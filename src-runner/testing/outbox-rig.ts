@@ -6,6 +6,7 @@ import { createMachineTime } from '../platform/time/machine-time.ts'
 import type { ChannelStatus } from '../contract/channels.ts'
 import type { OutboundMessage } from '../contract/outbox.ts'
 import { createOutboxSender, type OutboxSender } from '../adapters/outbox/outbox-sender.ts'
+import { guardTimers } from '../lib/clock.ts'
 import { silentLog } from '../lib/log.ts'
 import { insertChannel, setChannelStatus } from '../domain/channels/channels.ts'
 import { listOutbox } from '../domain/outbox/outbox.ts'
@@ -72,7 +73,9 @@ export function openOutboxRig(): OutboxRig {
         for (const look of [...watchers]) look()
       })
     const hub = createEventHub({ db: records.db })
-    const sender = createOutboxSender({ db: records.db, hub, clock: records.clock, times, log: silentLog, deliver })
+    // As in the runner. The timers of a crashed sender find its database closed.
+    const clock = guardTimers(records.clock, () => {})
+    const sender = createOutboxSender({ db: records.db, hub, clock, times, log: silentLog, deliver })
     sender.start()
     return sender
   }

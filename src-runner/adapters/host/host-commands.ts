@@ -14,13 +14,7 @@ import { changeSettings } from '../../domain/settings/settings.ts'
 type AnswerFromHost = Omit<Extract<ToRunner, { type: 'answer_approval' }>, 'type'>
 type TunnelChange = Omit<Extract<ToRunner, { type: 'set_tunnel' }>, 'type'>
 
-/** What a person does outside the page, mostly in the tray. A failure is reported by a notification. */
-export type HostCommands = {
-  cancelJob(jobId: string): void
-  answerApproval(given: AnswerFromHost): void
-  setPauseAll(on: boolean): void
-  setTunnel(change: TunnelChange): void
-}
+export type HostCommands = ReturnType<typeof createHostCommands>
 
 export type HostCommandsDeps = {
   db: Database
@@ -30,12 +24,13 @@ export type HostCommandsDeps = {
   approvals: Pick<ApprovalStore, 'answer'>
   worker: Pick<Worker, 'nudge'>
   tunnels: { startTunnel(program: TunnelProgram): Promise<PublicAddress>; stopTunnel(): Promise<PublicAddress> }
-  tell(notification: Notification): void
+  notify(notification: Notification): void
 }
 
-export function createHostCommands({ db, clock, log, jobs, approvals, worker, tunnels, tell }: HostCommandsDeps): HostCommands {
+/** What a person does outside the page, mostly in the tray. A failure is reported by a notification. */
+export function createHostCommands({ db, clock, log, jobs, approvals, worker, tunnels, notify }: HostCommandsDeps) {
   return {
-    cancelJob(jobId) {
+    cancelJob(jobId: string): void {
       try {
         transact(db, (tx) => jobs.cancel(tx, jobId))
       } catch (error) {
@@ -43,16 +38,16 @@ export function createHostCommands({ db, clock, log, jobs, approvals, worker, tu
         log.info({ error, jobId }, 'could not cancel a job')
       }
     },
-    answerApproval({ approvalId, decision, answer }) {
+    answerApproval({ approvalId, decision, answer }: AnswerFromHost): void {
       try {
         transact(db, (tx) => approvals.answer(tx, { approvalId, decision, remember: 'once', answer: answer ?? undefined }))
       } catch (error) {
-        log.info({ error, approvalId }, 'could not take an answer from outside the page')
+        log.info({ error, approvalId }, 'could not accept an answer from outside the page')
         const body = error instanceof AppError ? problemOf(error) : createMessage('notify_try_again')
-        tell({ kind: 'approval_waiting', title: createMessage('notify_answer_not_taken'), body, path: `/approvals?id=${approvalId}` })
+        notify({ kind: 'approval_waiting', title: createMessage('notify_answer_not_taken'), body, path: `/approvals?id=${approvalId}` })
       }
     },
-    setPauseAll(on) {
+    setPauseAll(on: boolean): void {
       try {
         transact(db, (tx) => changeSettings(tx, { clock }, { pauseAll: on }))
         worker.nudge()
@@ -60,12 +55,12 @@ export function createHostCommands({ db, clock, log, jobs, approvals, worker, tu
         log.error({ error, on }, 'could not set pause all')
       }
     },
-    setTunnel({ program, on }) {
+    setTunnel({ program, on }: TunnelChange): void {
       const done = on ? tunnels.startTunnel(program) : tunnels.stopTunnel()
       done.catch((error: unknown) => {
         log.info({ error, program, on }, 'could not start or stop a tunnel for the tray')
         const title = createMessage(on ? 'notify_tunnel_not_started' : 'notify_tunnel_not_stopped')
-        tell({ kind: 'public_address_unreachable', title, body: problemOf(error), path: '/settings/webhooks' })
+        notify({ kind: 'public_address_unreachable', title, body: problemOf(error), path: '/settings/webhooks' })
       })
     },
   }

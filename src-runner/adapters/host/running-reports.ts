@@ -14,28 +14,23 @@ export type RunningReportsDeps = {
   approvals: Pick<ApprovalStore, 'list'>
   reach(): WebhookReach
   /** Without a listener no report is made. */
-  isHeard(): boolean
-  tell(report: RunningReport): void
+  hasListener(): boolean
+  send(report: RunningReport): void
 }
 
-export type RunningReports = {
-  onEvent(event: StoredEvent): void
-  /** After a change without an event. */
-  plan(): void
-  stop(): void
-}
+export type RunningReports = ReturnType<typeof createRunningReports>
 
 const REPORT_AFTER_MS = 50
 
 /** Reports to the host what runs and what waits, shortly after a change and once for many changes. */
-export function createRunningReports({ db, clock, jobs, approvals, reach, isHeard, tell }: RunningReportsDeps): RunningReports {
+export function createRunningReports({ db, clock, jobs, approvals, reach, hasListener, send }: RunningReportsDeps) {
   let cancelPlanned: (() => void) | null = null
   let isStopped = false
 
   function report(): void {
     cancelPlanned = null
     const waiting = approvals.list(db, { status: 'pending', limit: SHOWN_WAITING })
-    tell({
+    send({
       jobs: jobs.listRunningJobs(db),
       pending: jobs.countJobs(db).pending,
       approvals: waiting.pending,
@@ -46,15 +41,16 @@ export function createRunningReports({ db, clock, jobs, approvals, reach, isHear
   }
 
   function plan(): void {
-    if (isHeard() && !isStopped) cancelPlanned ??= clock.after(REPORT_AFTER_MS, report)
+    if (hasListener() && !isStopped) cancelPlanned ??= clock.after(REPORT_AFTER_MS, report)
   }
 
   return {
-    onEvent(event) {
+    onEvent(event: StoredEvent): void {
       if (/^(job|approval|settings)\./.test(event.type)) plan()
     },
+    /** Plans a report after a change without an event. */
     plan,
-    stop() {
+    stop(): void {
       isStopped = true
       cancelPlanned?.()
     },

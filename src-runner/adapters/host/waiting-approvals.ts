@@ -8,8 +8,8 @@ const LINE_CHARS = 60
 const MAX_CHOICES = 8
 
 /**
- * An approval for a menu. It can be answered there only if the menu shows it whole. A summary that was shortened or cleaned,
- * arguments that it leaves out, or a job that has seen untrusted text need the page.
+ * An approval for a menu. It can be answered there only if the menu shows it completely. It needs the page if its summary was
+ * shortened or cleaned, if arguments are left out, or if its job has seen untrusted text.
  */
 export function waitingApprovalOf(approval: Approval): WaitingApproval {
   const { id, kind, agentName, question } = approval
@@ -25,7 +25,7 @@ export function waitingApprovalOf(approval: Approval): WaitingApproval {
   }
 }
 
-/** What decides, in the words that the test for "shown whole" knows. A limit of money is always shown whole. */
+/** The text that decides, as `isShownCompletely` expects it. A spending limit is always shown completely. */
 function textOf({ question, budget, facts, tool }: Approval): string {
   return budget !== null ? budget.scope : (question?.text ?? facts?.summary ?? tool ?? '')
 }

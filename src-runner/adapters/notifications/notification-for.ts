@@ -21,23 +21,23 @@ export type NotificationSources = { db: Db; publicAddress(): PublicAddress | nul
 
 const NAME_CHARS = 200
 
-/** null: the event needs no notification, like most. */
+/** null: the event needs no notification. */
 export function notificationFor(event: StoredEvent, sources: NotificationSources): Candidate | null {
   const { db } = sources
   switch (event.type) {
     case 'job.finished': {
       if (event.payload.status !== 'failed') return null
       const job = findJob(db, event.payload.jobId)
-      // The job that delegated it gets the failure, and fails itself if it cannot go on.
+      // The job that delegated it gets the failure, and fails itself if it cannot continue.
       if (job === null || job.channel === 'delegation') return null
-      return candidate('job_failed', quote(short(job.title)), job.errorMessage, `/jobs/${job.id}`)
+      return candidate('job_failed', quote(shorten(job.title)), job.errorMessage, `/jobs/${job.id}`)
     }
     case 'job.postponed': {
       const { jobId, message: why } = event.payload
       const job = findJob(db, jobId)
       if (job === null) return null
       const isStill = () => findJob(db, jobId)?.status === 'pending'
-      return candidate('job_failed', createMessage('notify_job_postponed', { job: short(job.title) }), why, `/jobs/${job.id}`, isStill)
+      return candidate('job_failed', createMessage('notify_job_postponed', { job: shorten(job.title) }), why, `/jobs/${job.id}`, isStill)
     }
     case 'approval.asked': {
       const approval = findApproval(db, event.payload.approvalId)
@@ -46,7 +46,7 @@ export function notificationFor(event: StoredEvent, sources: NotificationSources
     case 'schedule.budget_exhausted': {
       const { scheduleId, name } = event.payload
       const path = `/automations/schedules/${scheduleId}`
-      const title = createMessage('attention_budget_exhausted', { schedule: short(name) })
+      const title = createMessage('attention_budget_exhausted', { schedule: shorten(name) })
       return candidate('budget_exhausted', title, createMessage('notify_budget_resumes'), path)
     }
     case 'outbound.failed': {
@@ -73,7 +73,7 @@ export function notificationFor(event: StoredEvent, sources: NotificationSources
       if (channel === null || asker === undefined) return null
       const title = createMessage('notify_channel_request', { agentName: channel.agentName })
       const service = SERVICE_NAMES[channel.kind]
-      const body = createMessage('notify_channel_request_detail', { person: short(asker.displayName), service })
+      const body = createMessage('notify_channel_request_detail', { person: shorten(asker.displayName), service })
       return candidate('channel_request', title, body, '/channels', () => findAsker() !== undefined)
     }
     case 'public_address.changed': {
@@ -117,7 +117,7 @@ const SUMMARY_PATHS: Record<NotificationKind, string> = {
   public_address_unreachable: '/settings/webhooks',
 }
 
-/** What waits for an answer, then what failed, then what is done. */
+/** What waits for the person, then what failed, then the rest. */
 const BY_URGENCY: readonly NotificationKind[] = [
   'approval_waiting',
   'budget_reached',
@@ -141,7 +141,7 @@ function notificationOfApproval(approval: Approval, db: Db): Candidate {
   const title = createMessage(APPROVAL_TITLES[kind], { agentName })
   const isStill = () => findApproval(db, id)?.status === 'pending'
   const path = `/approvals?id=${id}`
-  if (kind === 'budget') return candidate('budget_reached', title, quote(short(jobTitle)), path, isStill)
+  if (kind === 'budget') return candidate('budget_reached', title, quote(shorten(jobTitle)), path, isStill)
   return candidate('approval_waiting', title, questionOf(approval), path, isStill)
 }
 
@@ -165,8 +165,8 @@ function candidate(
   return { notification: { kind, title, body, path }, isStill }
 }
 
-/** The desktop cuts what it shows; this only keeps what is sent small. */
-function short(text: string): string {
+/** Limits what is sent. The desktop shortens what it shows. */
+function shorten(text: string): string {
   const chars = [...text.replace(/\s+/g, ' ').trim()]
   return chars.length <= NAME_CHARS ? chars.join('') : `${chars.slice(0, NAME_CHARS - 1).join('')}…`
 }

@@ -253,7 +253,7 @@ describe('a look', () => {
     expect((await scheduler.tick()).fired).toBe(1)
     expect(rig.runHistory(sick)).toEqual([])
     expect(rig.runHistory(well)).toMatchObject([{ state: 'ran' }])
-    expect(logged).toContain('a schedule could not be decided: no')
+    expect(logged).toContain('could not decide a schedule: no')
     // Not at once: it would fail again, and again.
     expect(set.at).toBe(rig.clock.now() + 30_000)
     isSick = false

@@ -10,48 +10,30 @@ import type { Alarm } from './alarm.ts'
 /** What one check did: jobs made, due times that wait for the run before them, due times that met a spent budget. */
 export type Tick = { fired: number; skipped: number; exhausted: number }
 
-export type Scheduler = {
-  start(): void
-  /** Resolves when nothing is being decided any more. */
-  stop(): Promise<void>
-  /** Checks everything now. Rejects when the database cannot be written. */
-  tick(): Promise<Tick>
-  /** The machine was asleep until now: the alarm knows nothing of that time. */
-  woke(): void
-}
+export type Scheduler = ReturnType<typeof createScheduler>
+
+type SchedulerDeps = { db: Database; clock: Clock; alarm: Alarm; schedules: ScheduleStore; log: Log }
 
 /**
- * The safety check behind the one alarm: for a clock that was set, a machine that slept, a commit that failed. It is more
- * frequent than the time within which a due time counts as late and not as missed. It also records what paused schedules
- * would have done.
+ * The alarm alone is not enough: the clock may be set, the machine may sleep, a commit may fail. The interval is shorter than
+ * the time within which a due time counts as late and not as missed. This check also records what paused schedules would
+ * have done.
  */
 const CHECK_EVERY_MS = 30_000
-/** Schedules decided in one transaction, fewer when they have missed something. Between two, everything else has its turn. */
+/** Schedules decided in one transaction, fewer if they have missed runs. Other work runs between two transactions. */
 const BATCH = 256
 const BATCH_OF_LATE = 16
 
-/** Decides what comes due, at its moment. One alarm for all schedules; the database says what it is set for. */
-export function createScheduler({
-  db,
-  clock,
-  alarm,
-  schedules,
-  log,
-}: {
-  db: Database
-  clock: Clock
-  alarm: Alarm
-  schedules: ScheduleStore
-  log: Log
-}): Scheduler {
+/** Decides due times when they come. One alarm serves all schedules; the database says when the next one is due. */
+export function createScheduler({ db, clock, alarm, schedules, log }: SchedulerDeps) {
   const stops: (() => void)[] = []
   let state: 'new' | 'on' | 'stopped' = 'new'
   /** Checks run one after the other: two at once would decide the same due times. */
   let running: Promise<unknown> = Promise.resolve()
-  /** The check that has not begun yet. It serves everybody who asks until then. */
+  /** The check that has not begun yet. It serves all requests until then. */
   let next: { all: boolean; tick: Promise<Tick> } | null = null
-  /** Until then, what is past due is left alone: it failed a moment ago and would fail again. */
-  let restUntil = 0
+  /** Until then, overdue schedules are not decided: they have just failed and would fail again. */
+  let retryAt = 0
 
   function requestCheck(all: boolean): Promise<Tick> {
     if (next !== null) {
@@ -59,10 +41,10 @@ export function createScheduler({
       return next.tick
     }
     const tick = running.then(() => {
-      const wanted = next!.all
+      const includesPaused = next!.all
       next = null
       // Not started means safe mode, in which nothing is due.
-      return state === 'on' ? check(wanted) : { fired: 0, skipped: 0, exhausted: 0 }
+      return state === 'on' ? check(includesPaused) : { fired: 0, skipped: 0, exhausted: 0 }
     })
     next = { all, tick }
     running = tick.catch(() => {})
@@ -70,14 +52,14 @@ export function createScheduler({
   }
 
   function check(all: boolean): Promise<Tick> {
-    restUntil = clock.monotonic() + CHECK_EVERY_MS
+    retryAt = clock.monotonic() + CHECK_EVERY_MS
     return decideEverything(all).finally(setAlarm)
   }
 
-  /** For callers that wait for no answer. */
+  /** For callers that need no result. */
   function checkSoon(all: boolean): void {
     if (state !== 'on') return
-    requestCheck(all).catch((error: unknown) => log.warn({ err: error }, `due schedules could not be decided yet: ${messageOf(error)}`))
+    requestCheck(all).catch((error: unknown) => log.warn({ err: error }, `could not decide due schedules yet: ${messageOf(error)}`))
   }
 
   /** Everything that is due, the oldest due time first. `all`: paused schedules too, whose due times are only recorded. */
@@ -97,11 +79,11 @@ export function createScheduler({
         after = batch.at(-1)!
       }
     }
-    if (sum.failed === 0) restUntil = 0
+    if (sum.failed === 0) retryAt = 0
     return { fired: sum.fired, skipped: schedules.countWaiting(db), exhausted: sum.exhausted }
   }
 
-  /** All or none of them. When one fails, each is decided by itself, so that it keeps no other from running. */
+  /** Decides all or none. If one fails, each is decided alone, so that it stops no other. */
   async function decideBatch(batch: readonly { id: string }[], sum: { fired: number; exhausted: number; failed: number }): Promise<void> {
     try {
       const ids = new Set(batch.map(({ id }) => id))
@@ -110,13 +92,13 @@ export function createScheduler({
         if (exhausted) sum.exhausted++
       }
     } catch (error) {
-      // With the file in trouble nothing else can be decided either.
+      // In database trouble, no other schedule can be decided either.
       if (error instanceof AppError) throw error
       if (batch.length > 1) {
         for (const one of batch) await decideBatch([one], sum)
         return
       }
-      log.error({ err: error, scheduleId: batch[0]!.id }, `a schedule could not be decided: ${messageOf(error)}`)
+      log.error({ err: error, scheduleId: batch[0]!.id }, `could not decide a schedule: ${messageOf(error)}`)
       sum.failed++
     }
   }
@@ -124,27 +106,19 @@ export function createScheduler({
   function setAlarm(): void {
     if (state !== 'on' || !db.connection.open) return
     const now = clock.now()
-    const rest = restUntil - clock.monotonic()
-    const at = rest <= 0 ? schedules.nextAt(db) : Math.min(now + rest, schedules.nextAt(db, now) ?? Infinity)
+    const waitMs = retryAt - clock.monotonic()
+    const at = waitMs <= 0 ? schedules.nextAt(db) : Math.min(now + waitMs, schedules.nextAt(db, now) ?? Infinity)
     alarm.set(at, () => checkSoon(false))
   }
 
-  function prune(): void {
-    try {
-      transact(db, (tx) => schedules.prune(tx))
-    } catch (error) {
-      log.warn({ err: error }, 'old runs could not be deleted from the run history')
-    }
-  }
-
   return {
-    start() {
+    start(): void {
       if (state !== 'new') return
       state = 'on'
       stops.push(
         clock.every(CHECK_EVERY_MS, () => {
           checkSoon(true)
-          prune()
+          transact(db, (tx) => schedules.prune(tx))
         }),
         // The database works again.
         db.condition.onChange((trouble) => trouble === null && checkSoon(true)),
@@ -152,13 +126,16 @@ export function createScheduler({
       )
       checkSoon(true)
     },
-    async stop() {
+    /** Resolves when no decision is in progress. */
+    async stop(): Promise<void> {
       if (state === 'on') alarm.set(null, () => {})
       state = 'stopped'
       for (const stop of stops) stop()
       await running
     },
+    /** Checks everything now. Rejects if the database cannot be written. */
     tick: () => requestCheck(true),
+    /** The machine was asleep until now, and the alarm did not count that time. */
     woke: () => checkSoon(true),
   }
 }
