@@ -90,8 +90,18 @@ export default {
       '^src-runner/agent/',
       '^src-runner/(?!agent/|platform/|lib/|contract/)',
     ),
-    never('execution-looks-inward', 'Execution knows no adapter.', '^src-runner/execution/', '^src-runner/(adapters/|(runner|main)\\.ts$)'),
-    never('adapters-look-inward', 'Only the entry knows the whole.', '^src-runner/adapters/', '^src-runner/(runner|main)\\.ts$'),
+    never(
+      'execution-looks-inward',
+      'Execution knows no adapter.',
+      '^src-runner/execution/',
+      '^src-runner/(adapters/|composition/|(runner|main)\\.ts$)',
+    ),
+    never(
+      'adapters-look-inward',
+      'Only the composition knows the whole.',
+      '^src-runner/adapters/',
+      '^src-runner/(composition/|(runner|main)\\.ts$)',
+    ),
     never(
       'adapters-keep-apart',
       'One adapter never imports another.',

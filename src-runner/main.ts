@@ -11,7 +11,8 @@ import { shiftClock, systemClock } from './lib/clock.ts'
 import { messageOf } from './lib/errors.ts'
 import { keepRequestsYoung } from './lib/heap.ts'
 import { createMemoryVault, type Vault } from './lib/vault.ts'
-import { createRunner, type Runner, type RunnerDeps } from './runner.ts'
+import type { RunnerDeps } from './composition/core.ts'
+import { createRunner, type Runner } from './runner.ts'
 import type { Trash } from './agent/files/trash.ts'
 
 type Failure = Omit<Extract<FromRunner, { type: 'failed' }>, 'type'>

@@ -113,7 +113,7 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
 
   it.each([
     { table: 'channels', line: 'the runner is ready', at: 'between the worker and the channels' },
-    { table: 'settings', line: 'webhooks have their own port', at: 'behind the last listener' },
+    { table: 'settings', line: 'moved the webhook-only listener', at: 'behind the last listener' },
   ])('that fails late, $at, leaves nothing running, and the next one does the work', async ({ table, line }) => {
     const jobId = await leaveJob()
     const [port, ingressPort] = [await findFreePort(), await findFreePort()]

@@ -2,10 +2,9 @@ import { createMachineTime } from '../../src-runner/platform/time/machine-time.t
 import type { Job } from '../../src-runner/contract/jobs.ts'
 import type { CreateSchedule, Schedule } from '../../src-runner/contract/schedules.ts'
 import { CreateTrigger, type Trigger } from '../../src-runner/contract/triggers.ts'
-import { keptHeadersOf } from '../../src-runner/adapters/webhooks/delivery-body.ts'
+import { describeDelivery } from '../../src-runner/adapters/webhooks/delivery-body.ts'
 
 import { createDeliveryLog, type Refusal } from '../../src-runner/domain/triggers/delivery-log.ts'
-import { eventNameOf, senderIdOf } from '../../src-runner/domain/triggers/sender.ts'
 import { acceptDeliveries } from '../../src-runner/domain/triggers/accept-deliveries.ts'
 import { taskFor } from '../../src-runner/domain/triggers/delivery-task.ts'
 import { readIndexedTrigger } from '../../src-runner/domain/triggers/trigger-index.ts'
@@ -66,9 +65,7 @@ export function seedAutomations({ clock, parts, play: playJob }: Seed, agents: r
       clock.advance(1000)
       const delivery = {
         payload: Buffer.from(JSON.stringify(payload)),
-        headers: keptHeadersOf(headers),
-        senderId: senderIdOf(headers, payload),
-        eventName: eventNameOf(headers, payload),
+        ...describeDelivery(headers, payload),
         ...taskFor(trigger.taskTemplate, payload),
         receivedAt: clock.now(),
       }
@@ -81,10 +78,11 @@ export function seedAutomations({ clock, parts, play: playJob }: Seed, agents: r
     },
     refuse(trigger, outcome, status, { times = 1, payload, headers = {} } = {}) {
       const body = payload === undefined ? null : Buffer.from(payload)
+      const { headers: kept, eventName } = describeDelivery(headers)
       for (let n = 0; n < times; n++) {
         clock.advance(500)
         const refusal = { outcome, status, receivedAt: clock.now(), bytes: body?.length ?? 0, payload: body }
-        deliveryLog.addRefusal(known(trigger), { ...refusal, headers: keptHeadersOf(headers), eventName: eventNameOf(headers, {}) })
+        deliveryLog.addRefusal(known(trigger), { ...refusal, headers: kept, eventName })
       }
       deliveryLog.flush()
     },

@@ -1,0 +1,142 @@
+import type { GateConfig } from '../contract/gate.ts'
+import type { RunnerConfig } from '../contract/port.ts'
+import { createChannelConnections } from '../adapters/channels/connections.ts'
+import { createTelegramDriver } from '../adapters/channels/telegram/telegram.ts'
+import { createHostCommands } from '../adapters/host/host-commands.ts'
+import { createRunningReports, type RunningReports } from '../adapters/host/running-reports.ts'
+import { createHandlers } from '../adapters/http/handlers.ts'
+import type { HandlerDeps } from '../adapters/http/handlers/deps.ts'
+import { createHttpServer } from '../adapters/http/server.ts'
+import { watchAttention } from '../adapters/notifications/attention-watch.ts'
+import { createNotifications } from '../adapters/notifications/notifications.ts'
+import { createOutboxSender } from '../adapters/outbox/outbox-sender.ts'
+import { createSystemAlarm } from '../adapters/scheduler/alarm.ts'
+import { createScheduler, type Scheduler } from '../adapters/scheduler/scheduler.ts'
+import { createPublicAddresses } from '../adapters/tunnel/public-address.ts'
+import { openWebhookServer } from '../adapters/webhooks/webhook-server.ts'
+import { createWebhooks, type Webhooks } from '../adapters/webhooks/webhooks.ts'
+import { listAgentFolders } from '../domain/agents/agents.ts'
+import { closedFoldersOf } from '../domain/rules/rule-set.ts'
+import { findServers } from '../agent/providers/local-servers.ts'
+import { createDamageWatch } from '../execution/damage-watch.ts'
+import { examine } from '../execution/health-checks.ts'
+import { createJobFiles } from '../execution/job-files.ts'
+import { createMaintenance } from '../execution/maintenance.ts'
+import { previewChange } from '../execution/preview-change.ts'
+import { simulateCall } from '../execution/simulate.ts'
+import type { Agents } from './agents.ts'
+import type { Core } from './core.ts'
+import type { Storage } from './storage.ts'
+
+/** Everything that faces the outside: HTTP, the scheduler, webhooks, channels, notifications, the host. */
+export function createAdapters(core: Core, storage: Storage, agents: Agents) {
+  const { options, config, clock, log, dataDir, disposables } = core
+  const { db, hub, schedules, rules } = storage
+  const { worker } = agents
+  const alarm = options.alarm ?? createSystemAlarm(() => clock.now())
+  const scheduler = createScheduler({ db, clock, alarm, schedules, log })
+  const addresses = createPublicAddresses({
+    ...{ ...core, db },
+    async openServer(port) {
+      const server = await openWebhookServer(webhooks.handle, port, options.deadlines)
+      core.ownPorts.push(server.port)
+      return server
+    },
+    agentFolders: () => listAgentFolders(db),
+    timings: options.publicAddressTimings,
+    onChange: () => reports.plan(),
+  })
+  const webhooks: Webhooks = createWebhooks({ ...core, ...storage, probe: addresses.isProbe })
+  disposables.add(webhooks.stop)
+  const channels = createChannelConnections({
+    ...{ ...core, ...storage },
+    closedFolders: (agentId) => [dataDir, ...closedFoldersOf(rules.read(), agentId)],
+    drivers: [createTelegramDriver(core)],
+  })
+  const outbox = createOutboxSender({ ...core, ...storage, deliver: channels.deliver })
+  const http = createHttpServer({
+    ...{ clock, log },
+    handlers: createHandlers(createHandlerDeps(core, storage, agents, { scheduler, addresses, webhooks, channels })),
+    auth: config,
+    gate: gateOf(config),
+    takeDelivery: webhooks.handle,
+    passedGate: addresses.passedGate,
+    untilWritable: () => db.commits.untilUnlocked(),
+    deadlines: options.deadlines,
+    checkAnswers: options.checkAnswers,
+  })
+  disposables.add(
+    () => addresses.stop(),
+    ({ graceMs }) => http.close(Math.min(graceMs, 2000)),
+    () => scheduler.stop(),
+    (given) => worker.stop(given),
+    // A message that is being sent needs its connection.
+    ({ graceMs }) => outbox.stop({ graceMs: Math.min(graceMs, 2000) }).then(() => channels.stop()),
+  )
+  const reports: RunningReports = createRunningReports({
+    ...{ ...core, ...storage },
+    reach: addresses.reach,
+    hasListener: core.reports.hasListener,
+    send: core.reports.send,
+  })
+  const notify = core.notifications.send
+  const notifications = createNotifications({ ...core, ...storage, publicAddress: addresses.read, notify })
+  const maintenance = createMaintenance({ ...core, ...storage })
+  const damageWatch = createDamageWatch({ ...core, ...storage })
+  disposables.add(
+    hub.subscribe(reports.onEvent),
+    reports.stop,
+    hub.subscribe(notifications.onEvent),
+    notifications.close,
+    watchAttention({ db, clock, publicAddress: addresses.read }),
+    () => maintenance.stop(),
+    () => damageWatch.stop(),
+    db.condition.onChange((trouble) => hub.publishLive({ type: 'database.changed', payload: { trouble } })),
+  )
+  const commands = createHostCommands({ ...core, ...storage, worker, tunnels: addresses, notify })
+  return { scheduler, addresses, channels, outbox, http, maintenance, damageWatch, reports, commands }
+}
+
+type ForHandlers = Pick<HandlerDeps, 'webhooks' | 'channels'> & {
+  scheduler: Scheduler
+  addresses: ReturnType<typeof createPublicAddresses>
+}
+
+function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { scheduler, addresses, ...parts }: ForHandlers): HandlerDeps {
+  const { options, clock, fetch, dataDir } = core
+  const { db, schedules } = storage
+  const { programs, tools } = agents
+  return {
+    ...{ ...core, ...storage, ...agents, ...parts },
+    tick: scheduler.tick,
+    simulate: (call) => simulateCall({ ...storage, ...agents }, call),
+    previewChange: (approvalId) => previewChange({ ...storage, tools, dataDir }, approvalId),
+    findSandbox: (given) => {
+      if (given?.again === true) void programs.lookAgain()
+      return core.findSandbox(given)
+    },
+    files: createJobFiles({ ...core, ...storage, closedFolders: [dataDir] }),
+    findServers: () => findServers({ fetch, clock, ports: options.discoveryPorts }),
+    webhookBase: addresses.webhookBase,
+    publicAddress: addresses,
+    recovery: () => core.recovery,
+    examine: () =>
+      examine({
+        ...{ ...core, ...storage, ...agents },
+        findPrograms: programs.examine,
+        hasTrash: options.trash !== undefined,
+        nextDueAt: () => schedules.nextAt(db),
+        publicAddress: addresses.read,
+      }),
+  }
+}
+
+function gateOf(config: RunnerConfig): GateConfig {
+  const own = /^(0\.0\.0\.0|::)$/.test(config.host) ? [] : [config.host.includes(':') ? `[${config.host}]` : config.host]
+  return {
+    authMode: config.authMode,
+    hosts: new Set([...own, ...config.hosts].map((host) => host.toLowerCase())),
+    // Pages use the dashboard, which sends no Origin.
+    origins: new Set(),
+  }
+}

@@ -1,0 +1,80 @@
+import type { Database } from '../platform/db/database.ts'
+import { createGuardedFetch, type GuardedFetch } from '../platform/net/guarded-fetch.ts'
+import type { Settings } from '../contract/settings.ts'
+import { AppError } from '../lib/errors.ts'
+import { createMessage } from '../lib/messages.ts'
+import { providerKey, WEB_SEARCH_KEY } from '../lib/vault.ts'
+import { createWorker } from '../domain/jobs/worker.ts'
+import { findPrice } from '../domain/prices/prices.ts'
+import { findProvider } from '../domain/providers/providers.ts'
+import { readSettings } from '../domain/settings/settings.ts'
+import { createModelSource } from '../agent/providers/model-source.ts'
+import { createAgentPrograms } from '../execution/agent-programs.ts'
+import { createAgentWork } from '../execution/agent-work.ts'
+import { createTools } from '../execution/tools.ts'
+import type { Core } from './core.ts'
+import type { Storage } from './storage.ts'
+
+export type Agents = ReturnType<typeof createAgents>
+
+/** Models, tools and the worker that runs jobs with them. */
+export function createAgents(core: Core, storage: Storage) {
+  const { options, vault, clock, fetch, dataDir, ownPorts } = core
+  const { db, jobs, rules, settings } = storage
+  const programs = createAgentPrograms({ ...core, db, settings: settings.read })
+  const agentTools = createTools({
+    clock,
+    fetch: (address, request) => guardedFetch(core, db)(address, request),
+    sandbox: core.findSandbox,
+    programs: programs.find,
+    programNames: programs.names,
+    rules: rules.read,
+    settings: settings.read,
+    searchKey: () => vault.get(WEB_SEARCH_KEY),
+  })
+  const tools = () => [...(options.tools ?? agentTools()), ...(options.moreTools ?? [])]
+  const guardrails = () => ({ closedFolders: [dataDir], ownPorts })
+  const models = createModelSource({
+    readProvider: (id) => readProviderAccess(core, db, id),
+    readOwnPrice: (ref) => findPrice(db, ref),
+    ...{ fetch, clock, demoWordMs: options.demoWordMs },
+  })
+  const perform = createAgentWork({ ...core, ...storage, models, tools, trash: options.trash, ownPorts: () => ownPorts })
+  const worker = createWorker({
+    ...{ ...core, db },
+    // In safe mode, older jobs wait: one of them may have crashed the runner.
+    store: core.safeMode ? { ...jobs, claimNext: () => null } : jobs,
+    limit: () => jobLimit(settings.read()),
+    // The model gets the list of programs, even in a job that continues right after the start.
+    perform: async (attempt) => {
+      await programs.firstLook(attempt.signal)
+      await perform(attempt)
+    },
+  })
+  core.disposables.add(programs.close)
+  return { programs, tools, guardrails, models, worker }
+}
+
+/** Made for each request, because the opened hosts and our own ports may have changed. */
+function guardedFetch({ options, ownPorts }: Core, db: Database): GuardedFetch {
+  return createGuardedFetch({ ...options.internet, opened: readSettings(db).openedHosts, closedPorts: ownPorts })
+}
+
+/** While all agents are paused, no job starts. A running one continues to its next call, which asks. */
+function jobLimit({ pauseAll, concurrency }: Pick<Settings, 'pauseAll' | 'concurrency'>): number {
+  return pauseAll ? 0 : concurrency
+}
+
+async function readProviderAccess({ vault }: Core, db: Database, id: string) {
+  for (;;) {
+    const provider = findProvider(db, id)
+    if (provider === null) return null
+    const { kind, name, baseUrl, hasKey } = provider
+    const apiKey = hasKey ? await vault.get(providerKey(id)) : null
+    // The address may have changed meanwhile, and the key must not go to the old one.
+    const now = findProvider(db, id)
+    if (now?.baseUrl !== baseUrl || now.hasKey !== hasKey) continue
+    if (hasKey && apiKey === null) throw new AppError('provider_refused', createMessage('model_key_gone', { provider: name }))
+    return { id, kind, name, baseUrl, apiKey }
+  }
+}
