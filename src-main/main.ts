@@ -9,7 +9,7 @@ import { createDesktopState } from './desktop/desktop-state.ts'
 import { startedAtLogin } from './desktop/login-item.ts'
 import { notificationText } from './desktop/notification-text.ts'
 import { createQuit } from './desktop/quit.ts'
-import { speechOf } from './desktop/language.ts'
+import { questionOf, speechOf } from './desktop/language.ts'
 import { createTray } from './desktop/tray.ts'
 import { hasTray } from './desktop/tray-support.ts'
 import { codeCacheOf, createHost, logsDirOf } from './host.ts'
@@ -49,20 +49,12 @@ async function start(): Promise<void> {
   const host = createHost({ environment, assets: await loadAssets(join(here, '../renderer')), spawn, trash })
   const { settings, supervisor, log } = host
   const speech = () => speechOf(settings.current().language, app.getPreferredSystemLanguages())
-  const mayLoseForm = () => {
-    return abilities.confirmAtOnce({
-      message: speech().t('desktop.questions.leave'),
-      detail: speech().t('desktop.questions.leaveText'),
-      yes: speech().t('desktop.questions.leaveYes'),
-      no: speech().t('desktop.questions.leaveNo'),
-    })
-  }
   let trayIsSeen = false
   const window = createMainWindow({
     preload: join(here, '../preload/preload.cjs'),
     placeFile: join(dataDir, 'window.json'),
     log,
-    mayLoseForm: () => quit.isQuitting() || mayLoseForm(),
+    mayLoseForm: () => quit.isQuitting() || abilities.confirmAtOnce(questionOf(speech(), 'leave')),
     staysHidden: () => !quit.isQuitting() && (process.platform === 'darwin' || (trayIsSeen && settings.current().closeToTray)),
   })
   const abilities: Abilities = isTest ? (await import('./testing/e2e-hooks.ts')).stubAbilities(dataDir) : createAbilities(window.current)

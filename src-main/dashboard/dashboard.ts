@@ -192,29 +192,19 @@ export function redirection(location: string): DashboardAnswer {
 }
 
 function json(status: number, value: object): DashboardAnswer {
-  const body = Buffer.from(JSON.stringify(value))
-  return {
-    status,
-    headers: {
-      ...API_HEADERS,
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': String(body.length),
-      'cache-control': 'no-store',
-    },
-    body,
-  }
+  return text(status, API_HEADERS, 'application/json; charset=utf-8', JSON.stringify(value))
 }
 
 function html(status: number, sentence: string): DashboardAnswer {
-  const body = Buffer.from(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Deckhand</title><p>${sentence}</p></html>`)
+  const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Deckhand</title><p>${sentence}</p></html>`
+  return text(status, PAGE_HEADERS, 'text/html; charset=utf-8', page)
+}
+
+function text(status: number, headers: Record<string, string>, type: string, content: string): DashboardAnswer {
+  const body = Buffer.from(content)
   return {
     status,
-    headers: {
-      ...PAGE_HEADERS,
-      'content-type': 'text/html; charset=utf-8',
-      'content-length': String(body.length),
-      'cache-control': 'no-store',
-    },
+    headers: { ...headers, 'content-type': type, 'content-length': String(body.length), 'cache-control': 'no-store' },
     body,
   }
 }

@@ -7,12 +7,13 @@ import { externalUrl } from '../security/external-url.ts'
 import { mayAskDesktop } from '../security/own-page.ts'
 import type { Abilities } from './abilities.ts'
 import { setLoginItem } from './login-item.ts'
-import type { Speech } from './language.ts'
+import { questionOf, type Speech } from './language.ts'
 
+type Result<N extends DesktopCallName> = z.input<(typeof DESKTOP_CALLS)[N]['answer']>
 type Handlers = {
   [N in DesktopCallName]: (
     argument: z.output<(typeof DESKTOP_CALLS)[N]['argument']>,
-  ) => Promise<z.input<(typeof DESKTOP_CALLS)[N]['answer']>>
+  ) => Promise<undefined extends Result<N> ? void : Result<N>>
 }
 
 /** Handles the calls of the window. Checks both sender and arguments first. */
@@ -31,10 +32,9 @@ export function answerDesktopCalls(deps: {
       if (change.startAtLogin !== undefined) setLoginItem(change.startAtLogin)
       return host.settings.change(change)
     },
-    usePort: ({ server, port }) => host.usePort(server, port) as Promise<undefined>,
+    usePort: ({ server, port }) => host.usePort(server, port),
     async restartRunner({ safeMode }) {
       await host.supervisor.restart({ safeMode })
-      return undefined
     },
     async recheckVault() {
       const found = await host.vault.recheck()
@@ -44,25 +44,15 @@ export function answerDesktopCalls(deps: {
     },
     async revealSecret() {
       // The desktop asks, not the page, so that nothing in the page can confirm for the person.
-      const question = {
-        message: deps.speech().t('desktop.questions.secret'),
-        detail: deps.speech().t('desktop.questions.secretText'),
-        yes: deps.speech().t('desktop.questions.secretYes'),
-        no: deps.speech().t('desktop.questions.secretNo'),
-      }
-      return (await abilities.confirm(question)) ? host.workerSecret() : null
+      return (await abilities.confirm(questionOf(deps.speech(), 'secret'))) ? host.workerSecret() : null
     },
     pickFolder: () => abilities.pickFolder(),
     openExternal: ({ url }) => deps.openLink(url),
     async showFolder(which) {
       const { dataDir } = host.environment
       await shell.openPath(which === 'data' ? dataDir : logsDirOf(dataDir))
-      return undefined
     },
-    async copyText(text) {
-      await clipboard.writeText(text)
-      return undefined
-    },
+    copyText: async (text) => clipboard.writeText(text),
   }
   for (const name of Object.keys(DESKTOP_CALLS) as DesktopCallName[]) {
     ipcMain.handle(callChannel(name), async (event, argument: unknown) => {
@@ -71,9 +61,9 @@ export function answerDesktopCalls(deps: {
       if (!parsed.success) {
         host.log.warn(
           { call: name, issues: parsed.error.issues.map((issue) => issue.path.join('.')) },
-          'the window asked for something that does not fit',
+          'the window sent an invalid argument',
         )
-        throw new Error('the argument does not fit')
+        throw new Error('the argument is invalid')
       }
       return (handlers[name] as (argument: unknown) => Promise<unknown>)(parsed.data)
     })

@@ -1,10 +1,9 @@
 import type { RunningJob, WaitingApproval, WebhookReach } from '../../src-runner/contract/port.ts'
 import type { TunnelProgram } from '../../src-runner/contract/public-address.ts'
 import { moneyText } from '../../resources/locales/numbers.ts'
-import { renderMessage } from '../../resources/locales/translate.ts'
+import { renderMessage, type Translate } from '../../resources/locales/translate.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
 import { oneLine } from './one-line.ts'
-import type { Translate } from '../../resources/locales/translate.ts'
 import type { Speech } from './language.ts'
 
 export type TrayItem =
@@ -47,80 +46,58 @@ export function trayItems({
   now: number
   speech: Speech
 }): TrayItem[] {
+  const { t, locale } = speech
   const more = jobs.length - SHOWN_JOBS
   return [
-    { kind: 'action', label: speech.t('desktop.tray.open'), action: { do: 'open' } },
-    ...(approvals > 0
-      ? [
-          {
-            kind: 'action',
-            label: speech.t('desktop.tray.waiting', { count: approvals }),
-            action: { do: 'open', path: '/approvals' },
-          } as const,
-        ]
-      : []),
-    ...waiting.map((approval) => answerItems(approval, speech)),
+    action(t('desktop.tray.open'), { do: 'open' }),
+    ...(approvals > 0 ? [action(t('desktop.tray.waiting', { count: approvals }), { do: 'open', path: '/approvals' })] : []),
+    ...waiting.map((approval) => answerItems(approval, t)),
     { kind: 'line' },
-    ...(pauseAll ? [{ kind: 'text', label: speech.t('desktop.tray.isAllPaused') } as const] : []),
-    { kind: 'text', label: summary(jobs.length, pending, runner, speech.t) },
-    ...jobs.slice(0, SHOWN_JOBS).map((job): TrayItem => {
-      const facts = [
-        oneLine(job.title, MAX_TITLE),
-        job.agentName,
-        elapsed(now - job.startedAt, speech.t),
-        moneyText(job.costUsd, speech.locale),
-      ]
+    ...(pauseAll ? [{ kind: 'text', label: t('desktop.tray.isAllPaused') } as const] : []),
+    { kind: 'text', label: summary(jobs.length, pending, runner, t) },
+    ...jobs.slice(0, SHOWN_JOBS).map(({ jobId, title, agentName, startedAt, costUsd }): TrayItem => {
+      const facts = [oneLine(title, MAX_TITLE), agentName, elapsed(now - startedAt, t), moneyText(costUsd, locale)]
       return {
         kind: 'group',
         label: escaped(facts.join(' · ')),
         items: [
-          { kind: 'action', label: speech.t('desktop.tray.show'), action: { do: 'open', path: `/jobs/${job.jobId}` } },
-          { kind: 'action', label: speech.t('desktop.tray.stop'), action: { do: 'stop', jobId: job.jobId } },
+          action(t('desktop.tray.show'), { do: 'open', path: `/jobs/${jobId}` }),
+          action(t('desktop.tray.stop'), { do: 'stop', jobId }),
         ],
       }
     }),
-    ...(more > 0
-      ? [{ kind: 'action', label: speech.t('desktop.tray.more', { count: more }), action: { do: 'open', path: '/activity' } } as const]
-      : []),
-    ...reachItems(webhooks, speech.t),
+    ...(more > 0 ? [action(t('desktop.tray.more', { count: more }), { do: 'open', path: '/activity' })] : []),
+    ...reachItems(webhooks, t),
     { kind: 'line' },
     // Without a runner there is nothing to pause.
     ...(runner.state === 'ready'
-      ? [
-          {
-            kind: 'action',
-            label: pauseAll ? speech.t('desktop.tray.resumeAll') : speech.t('desktop.tray.pauseAll'),
-            action: { do: 'pauseAll', on: !pauseAll },
-          } as const,
-        ]
+      ? [action(pauseAll ? t('desktop.tray.resumeAll') : t('desktop.tray.pauseAll'), { do: 'pauseAll', on: !pauseAll })]
       : []),
-    { kind: 'action', label: speech.t('desktop.tray.quit'), action: { do: 'quit' } },
+    action(t('desktop.tray.quit'), { do: 'quit' }),
   ]
 }
 
+function action(label: string, does: TrayAction): TrayItem {
+  return { kind: 'action', label, action: does }
+}
+
 /** Approve is offered only for a call that is shown completely here. Otherwise the menu opens the page. Reject is always safe. */
-function answerItems({ approvalId, kind, agentName, title, isWhole, choices }: WaitingApproval, speech: Speech): TrayItem {
-  const item = (label: string, decision: 'approve' | 'reject', answer: string | null = null): TrayItem => ({
-    kind: 'action',
-    label: escaped(label),
-    action: { do: 'answer', approvalId, decision, answer },
-  })
-  const request = renderMessage(speech.t, title)
+function answerItems({ approvalId, kind, agentName, title, isWhole, choices }: WaitingApproval, t: Translate): TrayItem {
+  const item = (label: string, decision: 'approve' | 'reject', answer: string | null = null) =>
+    action(escaped(label), { do: 'answer', approvalId, decision, answer })
+  const request = renderMessage(t, title)
   const shown = oneLine(request, MAX_REQUEST)
   const isComplete = isWhole && shown === request
   const answers: Record<WaitingApproval['kind'], TrayItem[]> = {
-    tool: [...(isComplete ? [item(speech.t('desktop.tray.approve'), 'approve')] : []), item(speech.t('desktop.tray.reject'), 'reject')],
-    question: isComplete ? choices.map((choice) => item(speech.t('desktop.tray.answer', { choice }), 'approve', choice)) : [],
-    budget: [...(isComplete ? [item(speech.t('desktop.tray.extend'), 'approve')] : []), item(speech.t('desktop.tray.stop'), 'reject')],
+    tool: [...(isComplete ? [item(t('desktop.tray.approve'), 'approve')] : []), item(t('desktop.tray.reject'), 'reject')],
+    question: isComplete ? choices.map((choice) => item(t('desktop.tray.answer', { choice }), 'approve', choice)) : [],
+    budget: [...(isComplete ? [item(t('desktop.tray.extend'), 'approve')] : []), item(t('desktop.tray.stop'), 'reject')],
     unknown_outcome: [],
   }
   return {
     kind: 'group',
     label: escaped(`${agentName}: ${shown}`),
-    items: [
-      ...answers[kind],
-      { kind: 'action', label: speech.t('desktop.tray.look'), action: { do: 'open', path: `/approvals?id=${approvalId}` } },
-    ],
+    items: [...answers[kind], action(t('desktop.tray.look'), { do: 'open', path: `/approvals?id=${approvalId}` })],
   }
 }
 
@@ -130,16 +107,12 @@ function reachItems(webhooks: WebhookReach, t: Translate): TrayItem[] {
   const label = reachLabel(webhooks, t)
   if (label === null && tunnel === null) return []
   const items: TrayItem[] = [{ kind: 'line' }]
-  if (label !== null) items.push({ kind: 'action', label: escaped(label), action: { do: 'open', path: '/settings/webhooks' } })
+  if (label !== null) items.push(action(escaped(label), { do: 'open', path: '/settings/webhooks' }))
   if (tunnel !== null) {
     const { program, state } = tunnel
     const on = state === 'stopped' || state === 'failed'
-    const action = { do: 'tunnel', program, on } as const
-    items.push({
-      kind: 'action',
-      label: on ? t('desktop.tray.startTunnel', { program }) : t('desktop.tray.stopTunnel', { program }),
-      action,
-    })
+    const text = on ? t('desktop.tray.startTunnel', { program }) : t('desktop.tray.stopTunnel', { program })
+    items.push(action(text, { do: 'tunnel', program, on }))
   }
   return items
 }

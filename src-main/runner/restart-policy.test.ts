@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createHangWatch } from './hang-watch.ts'
-import { CRASH_WINDOW_MS, decideRestart } from './restart-policy.ts'
+import { CRASH_WINDOW_MS, createHangWatch, decideRestart } from './restart-policy.ts'
 
 const minute = 60_000
 

@@ -3,7 +3,7 @@ import { FromRunner, type RunnerConfig, type ToRunner } from '../../src-runner/c
 import type { Log } from '../log/log.ts'
 import { urlOf } from '../net/address.ts'
 import type { Vault } from '../vault/vault.ts'
-import { createHangWatch } from './hang-watch.ts'
+import { createHangWatch } from './restart-policy.ts'
 import type { RunnerExit, SpawnRunner } from './runner-process.ts'
 import { answerTrash, type MoveToTrash } from './trash-answers.ts'
 import { answerVault } from './vault-answers.ts'

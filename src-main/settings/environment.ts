@@ -56,35 +56,37 @@ const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
     .trim()
     .pipe(z.enum(values, { error: `must be one of ${values.join(', ')}` }))
 
-/** Every variable, what it takes, and its flag in headless mode. */
+const NotEmpty = z.string().trim().min(1, 'must not be empty')
+
 const VARIABLES = {
-  DECKHAND_DATA_DIR: { key: 'dataDir', schema: z.string().trim().min(1, 'must not be empty'), flags: ['deckhand-data-dir', 'data-dir'] },
-  RUNNER_HOST: { key: 'runnerHost', schema: Host, flags: ['runner-host'] },
-  RUNNER_PORT: { key: 'runnerPort', schema: Port, flags: ['runner-port'] },
-  DASHBOARD_HOST: { key: 'dashboardHost', schema: Host, flags: ['dashboard-host'] },
-  DASHBOARD_PORT: { key: 'dashboardPort', schema: Port, flags: ['dashboard-port'] },
-  APP_URL: { key: 'appUrl', schema: BaseUrl, flags: ['app-url'] },
-  PUBLIC_RUNNER_URL: { key: 'publicRunnerUrl', schema: BaseUrl, flags: ['public-runner-url'] },
-  INGRESS_PORT: { key: 'ingressPort', schema: Port, flags: ['ingress-port'] },
-  AUTH_MODE: { key: 'authMode', schema: oneOf(AuthMode.options as ['local-trust', 'local-auth', 'bearer-token']), flags: ['auth-mode'] },
-  WORKER_SECRET: {
-    key: 'workerSecret',
-    schema: z.string().regex(/^[\x21-\x7e]{32,512}$/, 'must be at least 32 characters without spaces'),
-    // No flag: every account on the machine can read the arguments of a process.
-    flags: [],
-  },
-  WORKER_SECRET_FILE: { key: 'workerSecretFile', schema: z.string().trim().min(1, 'must not be empty'), flags: ['worker-secret-file'] },
-  DECKHAND_VAULT: { key: 'vault', schema: oneOf(['keychain', 'file']), flags: ['deckhand-vault', 'vault'] },
-  MESSENGER_BRIDGE_ENABLED: { key: 'messengerBridgeEnabled', schema: Flag, flags: ['messenger-bridge-enabled'] },
-  LOG_LEVEL: {
-    key: 'logLevel',
-    schema: oneOf(LogLevel.options as ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
-    flags: ['log-level'],
-  },
+  DECKHAND_DATA_DIR: NotEmpty,
+  RUNNER_HOST: Host,
+  RUNNER_PORT: Port,
+  DASHBOARD_HOST: Host,
+  DASHBOARD_PORT: Port,
+  APP_URL: BaseUrl,
+  PUBLIC_RUNNER_URL: BaseUrl,
+  INGRESS_PORT: Port,
+  AUTH_MODE: oneOf(AuthMode.options as ['local-trust', 'local-auth', 'bearer-token']),
+  WORKER_SECRET: z.string().regex(/^[\x21-\x7e]{32,512}$/, 'must be at least 32 characters without spaces'),
+  WORKER_SECRET_FILE: NotEmpty,
+  DECKHAND_VAULT: oneOf(['keychain', 'file']),
+  MESSENGER_BRIDGE_ENABLED: Flag,
+  LOG_LEVEL: oneOf(LogLevel.options as ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
 } as const
 
-type Variables = typeof VARIABLES
-type Variable = keyof Variables
+type Variable = keyof typeof VARIABLES
+const NAMES = Object.keys(VARIABLES) as Variable[]
+
+/** DECKHAND_DATA_DIR is `dataDir` here. */
+const keyOf = (name: Variable) =>
+  name.replace('DECKHAND_', '').toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) // prettier-ignore
+
+/** DECKHAND_DATA_DIR is `--deckhand-data-dir` or `--data-dir`. Every account on the machine can read arguments, so the secret is none. */
+function variableOf(flag: string): Variable | undefined {
+  const name = flag.toUpperCase().replaceAll('-', '_')
+  return NAMES.find((known) => known !== 'WORKER_SECRET' && [known, known.replace('DECKHAND_', '')].includes(name))
+}
 
 /** The settings of this start. null: not given, so the machine's settings or the default apply. */
 export type Environment = {
@@ -109,6 +111,21 @@ export type Environment = {
   clockAheadMs?: number
 }
 
+const DEFAULTS: Omit<Environment, 'dataDir'> = {
+  runnerHost: '127.0.0.1',
+  runnerPort: null,
+  dashboardHost: '127.0.0.1',
+  dashboardPort: null,
+  appUrl: null,
+  publicRunnerUrl: null,
+  ingressPort: null,
+  authMode: 'local-trust',
+  workerSecret: null,
+  vault: 'keychain',
+  messengerBridgeEnabled: true,
+  logLevel: null,
+}
+
 export type EnvironmentSource = {
   env: Record<string, string | undefined>
   /** Flags of headless mode: `--runner-port 3001` or `--runner-port=3001`. They override the environment. */
@@ -124,33 +141,20 @@ export type EnvironmentSource = {
 export function readEnvironment(source: EnvironmentSource): Environment {
   const flags = readFlags(source.args ?? [])
   const values: Partial<Record<string, unknown>> = {}
-  for (const name of Object.keys(VARIABLES) as Variable[]) {
+  for (const name of NAMES) {
     const flag = flags.get(name)
     const text = flag?.value ?? source.env[name]
     // Shells and container files set a variable to the empty string to unset it.
     if (text === undefined || (flag === undefined && text === '')) continue
-    const parsed = VARIABLES[name].schema.safeParse(text)
+    const parsed = VARIABLES[name].safeParse(text)
     const shown = name === 'WORKER_SECRET' ? '' : ` (it is "${text}")`
     if (!parsed.success) throw new StartError(2, `${flag ? `--${flag.name}` : name} ${parsed.error.issues[0]!.message}${shown}`)
-    values[VARIABLES[name].key] = parsed.data
+    values[keyOf(name)] = parsed.data
   }
   const given = values as Partial<Environment> & { workerSecretFile?: string }
-  const dataDir = given.dataDir ?? defaultDataDir(source.platform, source.env, source.home)
-  const environment: Environment = {
-    dataDir: isAbsolute(dataDir) ? dataDir : resolve(source.cwd, dataDir),
-    runnerHost: given.runnerHost ?? '127.0.0.1',
-    runnerPort: given.runnerPort ?? null,
-    dashboardHost: given.dashboardHost ?? '127.0.0.1',
-    dashboardPort: given.dashboardPort ?? null,
-    appUrl: given.appUrl ?? null,
-    publicRunnerUrl: given.publicRunnerUrl ?? null,
-    ingressPort: given.ingressPort ?? null,
-    authMode: given.authMode ?? 'local-trust',
-    workerSecret: given.workerSecretFile === undefined ? (given.workerSecret ?? null) : readSecretFile(given.workerSecretFile, source.cwd),
-    vault: given.vault ?? 'keychain',
-    messengerBridgeEnabled: given.messengerBridgeEnabled ?? true,
-    logLevel: given.logLevel ?? null,
-  }
+  const { workerSecretFile, dataDir = defaultDataDir(source.platform, source.env, source.home), ...rest } = given
+  const environment: Environment = { ...DEFAULTS, ...rest, dataDir: isAbsolute(dataDir) ? dataDir : resolve(source.cwd, dataDir) }
+  if (workerSecretFile !== undefined) environment.workerSecret = readSecretFile(workerSecretFile, source.cwd)
   if (source.isTest === true) environment.clockAheadMs = Number(source.env['DECKHAND_TEST_CLOCK_AHEAD_MS'] ?? 0)
   refuseUnsafe(environment)
   return environment
@@ -165,7 +169,7 @@ function readSecretFile(file: string, cwd: string): string {
   } catch (error) {
     throw new StartError(2, `the worker secret cannot be read from ${name}: ${messageOf(error)}`, { cause: error })
   }
-  const parsed = VARIABLES.WORKER_SECRET.schema.safeParse(text.replace(/\r?\n$/, ''))
+  const parsed = VARIABLES.WORKER_SECRET.safeParse(text.replace(/\r?\n$/, ''))
   if (!parsed.success) throw new StartError(2, `the worker secret in ${name} ${parsed.error.issues[0]!.message}`)
   return parsed.data
 }
@@ -205,7 +209,7 @@ function readFlags(args: readonly string[]): Map<Variable, { name: string; value
         'every account of this machine can read --worker-secret; use --worker-secret-file with a file, or with - for standard input',
       )
     }
-    const variable = (Object.keys(VARIABLES) as Variable[]).find((key) => (VARIABLES[key].flags as readonly string[]).includes(name ?? ''))
+    const variable = variableOf(name ?? '')
     if (name === undefined || variable === undefined)
       throw new StartError(2, `unknown argument ${args[i]!.split('=')[0]}; see README for the settings`)
     const value = match![2] ?? args[++i]
