@@ -1,42 +1,35 @@
-import type { Database } from '../platform/db/database.ts'
 import { commitSoon } from '../platform/db/transact.ts'
 import type { Memory } from '../contract/memory.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Ids } from '../lib/ids.ts'
 import type { Claim } from '../domain/jobs/claim.ts'
-import type { JobStore } from '../domain/jobs/job-store.ts'
 import { recordJobMemories } from '../domain/memory/job-memories.ts'
 import { createMemory, deleteMemory, findMemory, findWriter, recallMemories } from '../domain/memory/memories.ts'
 import type { AgentMemory } from '../agent/tools/tool.ts'
-import { StaleClaimError } from '../lib/errors.ts'
+import { commitClaimed, type ClaimedDeps } from './commit-claimed.ts'
 
 const PROMPT_CHARS = 4_000
 const PROMPT_MEMORIES = 100
 
-type MemoryDeps = { db: Database; clock: Clock; ids: Ids; jobs: Pick<JobStore, 'isHeld'> }
+type MemoryDeps = ClaimedDeps & { clock: Clock; ids: Ids }
 
 /** `isUntrusted`: whether the job has read untrusted text by now. */
 export function createAgentMemory(
   deps: MemoryDeps,
   { claim, agentId, isUntrusted }: { claim: Claim; agentId: string; isUntrusted: () => boolean },
 ): AgentMemory {
-  const { db, jobs } = deps
+  const { db } = deps
   const { jobId } = claim
   const isVisible = (memory: Memory) => memory.agentId === null || memory.agentId === agentId
-  const requireClaim = (tx: Parameters<typeof jobs.isHeld>[0]) => {
-    if (!jobs.isHeld(tx, claim)) throw new StaleClaimError(claim)
-  }
   return {
     remember: (callId, { text, shared }) =>
-      commitSoon(db, (tx) => {
-        requireClaim(tx)
+      commitClaimed(deps, claim, (tx) => {
         const writer = { agentId, jobId, callId }
         return createMemory(tx, deps, { agentId: shared ? null : agentId, text, writer, untrusted: isUntrusted() })
       }),
 
     recall: (_callId, { query, limit }) =>
-      commitSoon(db, (tx) => {
-        requireClaim(tx)
+      commitClaimed(deps, claim, (tx) => {
         const recalled = recallMemories(tx, { agentId, query, limit })
         recordJobMemories(tx, deps, jobId, 'recall', recalled.found)
         return recalled
@@ -48,8 +41,7 @@ export function createAgentMemory(
     },
 
     forget: (memoryId) =>
-      commitSoon(db, (tx) => {
-        requireClaim(tx)
+      commitClaimed(deps, claim, (tx) => {
         const memory = findMemory(tx, memoryId)
         if (memory === null || !isVisible(memory)) return false
         deleteMemory(tx, memoryId)

@@ -1,6 +1,5 @@
 import { englishText } from '../lib/messages.ts'
 import type { Database } from '../platform/db/database.ts'
-import { commitSoon } from '../platform/db/transact.ts'
 import type { Agent } from '../contract/agents.ts'
 import { isTerminal, type Job } from '../contract/jobs.ts'
 import type { Taint } from '../contract/rules.ts'
@@ -10,8 +9,8 @@ import type { Claim } from '../domain/jobs/claim.ts'
 import type { JobStore } from '../domain/jobs/job-store.ts'
 import type { PolicyQuestion, PolicyVerdict } from '../agent/loop/loop-types.ts'
 import { DelegateArgs } from '../agent/tools/delegate/delegate.ts'
+import { commitClaimed } from './commit-claimed.ts'
 import { guestOf } from './prompt.ts'
-import { StaleClaimError } from '../lib/errors.ts'
 
 /** How many levels of jobs may be below a job. */
 export const MAX_DEPTH = 3
@@ -89,8 +88,7 @@ export function createDelegation({
   async function begin(job: Job, agent: Agent, claim: Claim, { call, args }: PolicyQuestion): Promise<PolicyVerdict> {
     const found = find(job, agent, args)
     if ('answer' in found) return found.answer
-    await commitSoon(db, (tx) => {
-      if (!jobs.isHeld(tx, claim)) throw new StaleClaimError(claim)
+    await commitClaimed({ db, jobs }, claim, (tx) => {
       const guest = guestOf(job)
       const forGuest = guest === null ? {} : { isGuest: true, personName: guest.name }
       const context = { delegatedBy: agent.name, parentJobId: job.id, ...forGuest }

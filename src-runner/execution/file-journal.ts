@@ -20,7 +20,7 @@ import { withSpot } from '../agent/files/file-spot.ts'
 import { findFile, type FileState } from '../agent/files/file-state.ts'
 import { PathRefused, type Place } from '../agent/files/folder-paths.ts'
 import { draftNameFor, type EarlierRun, type FileJournal, type IntendedChange } from '../agent/tools/file-journal.ts'
-import { StaleClaimError } from '../lib/errors.ts'
+import { commitClaimed } from './commit-claimed.ts'
 
 export type JournalDeps = {
   db: Database
@@ -33,7 +33,7 @@ export type JournalDeps = {
 
 /** The journal of one attempt at a job. */
 export function createFileJournal(deps: JournalDeps, { claim, agentId }: { claim: Claim; agentId: string }): FileJournal {
-  const { db, blobs, jobs } = deps
+  const { db, blobs } = deps
   const { jobId } = claim
   return {
     async findEarlierRun(callId) {
@@ -55,10 +55,7 @@ export function createFileJournal(deps: JournalDeps, { claim, agentId }: { claim
         if (state !== null && bytes !== null) await blobs.keep(state.mark, bytes)
       }
       const record = { ...change, jobId, agentId, callId, own: isOwnAfter(deps, agentId, change) }
-      const id = await commitSoon(db, (tx) => {
-        if (!jobs.isHeld(tx, claim)) throw new StaleClaimError(claim)
-        return startChange(tx, deps, record)
-      })
+      const id = await commitClaimed(deps, claim, (tx) => startChange(tx, deps, record))
       return {
         done: (more) => commitSoon(db, (tx) => endChange(tx, deps, id, 'done', more)),
         failed: () => resolveStartedChange(deps, jobId, id),

@@ -1,24 +1,23 @@
-import type { Database } from '../platform/db/database.ts'
 import { commitSoon, type Tx } from '../platform/db/transact.ts'
 import type { Job } from '../contract/jobs.ts'
 import type { Taint, Taints } from '../contract/rules.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import type { Claim } from '../domain/jobs/claim.ts'
-import type { JobStore } from '../domain/jobs/job-store.ts'
 import {
   findJobCursor,
   findRun,
   findRunBefore,
   findScheduleCursor,
-  saveScheduleCursor,
   recordJobCursor,
+  saveScheduleCursor,
+  type JobCursor,
+  type PreviousRun,
 } from '../domain/schedules/schedule-cursor.ts'
-import type { JobCursor, PreviousRun } from '../domain/schedules/schedule-cursor.ts'
 import type { ScheduleCursor } from '../agent/tools/tool.ts'
+import { commitClaimed, type ClaimedDeps } from './commit-claimed.ts'
 import type { PromptCursor } from './prompt.ts'
-import { StaleClaimError } from '../lib/errors.ts'
 
-type CursorDeps = { db: Database; approvals: Pick<ApprovalStore, 'readTaints'>; jobs: Pick<JobStore, 'isHeld'> }
+type CursorDeps = ClaimedDeps & { approvals: Pick<ApprovalStore, 'readTaints'> }
 
 /**
  * What a run of a schedule learns about earlier runs. Recorded on first use, so that a retry after a crash gets the same, and
@@ -26,24 +25,21 @@ type CursorDeps = { db: Database; approvals: Pick<ApprovalStore, 'readTaints'>; 
  */
 export async function takeCursor({ db, approvals }: Omit<CursorDeps, 'jobs'>, job: Job): Promise<PromptCursor | undefined> {
   if (!isRun(job)) return undefined
-  const told = findJobCursor(db, job.id) ?? (await commitSoon(db, (tx) => tell(tx, approvals, job)))
+  const cursor = findJobCursor(db, job.id) ?? (await commitSoon(db, (tx) => recordCursor(tx, approvals, job)))
   return {
-    previous: told.previousJobId === null ? null : saidBy(findRun(db, told.previousJobId)),
-    state: told.state,
-    isUntrusted: told.addsTaint.includes('untrusted'),
+    previous: cursor.previousJobId === null ? null : resultOf(findRun(db, cursor.previousJobId)),
+    state: cursor.state,
+    isUntrusted: cursor.addsTaint.includes('untrusted'),
   }
 }
 
 /** undefined: the job is not a run of a schedule. */
-export function createScheduleCursor({ db, approvals, jobs }: CursorDeps, claim: Claim, job: Job): ScheduleCursor | undefined {
+export function createScheduleCursor(deps: CursorDeps, claim: Claim, job: Job): ScheduleCursor | undefined {
   if (!isRun(job)) return undefined
   const { id, scheduleId } = job
   return {
     keep: (state) =>
-      commitSoon(db, (tx) => {
-        if (!jobs.isHeld(tx, claim)) throw new StaleClaimError(claim)
-        return saveScheduleCursor(tx, scheduleId, state, addedTaintsOf(approvals.readTaints(tx, id)))
-      }),
+      commitClaimed(deps, claim, (tx) => saveScheduleCursor(tx, scheduleId, state, taintsIn(deps.approvals.readTaints(tx, id)))),
   }
 }
 
@@ -51,26 +47,26 @@ function isRun(job: Job): job is Job & { scheduleId: string } {
   return job.channel === 'schedule' && job.scheduleId !== null
 }
 
-function tell(tx: Tx, approvals: CursorDeps['approvals'], job: Job & { scheduleId: string }): JobCursor {
+function recordCursor(tx: Tx, approvals: CursorDeps['approvals'], job: Job & { scheduleId: string }): JobCursor {
   const previous = findRunBefore(tx, job)
   const kept = findScheduleCursor(tx, job.scheduleId)
-  const said = saidBy(previous)?.result == null ? [] : addedTaintsOf(approvals.readTaints(tx, previous!.jobId))
-  const told: JobCursor = {
+  const resultTaints = resultOf(previous)?.result == null ? [] : taintsIn(approvals.readTaints(tx, previous!.jobId))
+  const cursor: JobCursor = {
     previousJobId: previous?.jobId ?? null,
     state: kept?.state ?? null,
-    addsTaint: [...(kept?.addsTaint ?? []), ...said],
+    addsTaint: [...(kept?.addsTaint ?? []), ...resultTaints],
   }
-  recordJobCursor(tx, job.id, told)
-  return told
+  recordJobCursor(tx, job.id, cursor)
+  return cursor
 }
 
 /** Of a run that did not complete, only how it ended. */
-function saidBy(run: PreviousRun | null): PromptCursor['previous'] {
+function resultOf(run: PreviousRun | null): PromptCursor['previous'] {
   if (run === null) return null
   const { startedAt, status, quiet, error } = run
   return { startedAt, status, quiet, error, result: status === 'completed' && !quiet ? run.result : null }
 }
 
-function addedTaintsOf(taints: Taints): Taint[] {
-  return (['private', 'untrusted'] as const).filter((mark) => taints[mark] !== null)
+function taintsIn(taints: Taints): Taint[] {
+  return (['private', 'untrusted'] as const).filter((taint) => taints[taint] !== null)
 }

@@ -34,7 +34,7 @@ export function createTools(deps: ToolsDeps): () => readonly Tool[] {
     [agentId, ...onBehalfOf].every((one) => isNetworkAllowed(rules(), call, one))
   const runCommand = cacheLast((names: readonly string[]) => runCommandTool({ sandbox, network, programs, names }))
   const webSearch = cacheLast((held: Settings['webSearch']) => {
-    return held === null ? [] : [createWebSearch(configOf(held), { fetch, apiKey: searchKey })]
+    return held === null ? [] : [createWebSearch(held, { fetch, apiKey: searchKey })]
   })
   const all = (): readonly Tool[] => [...ALL_TOOLS, webFetch, runCommand(programNames()), ...webSearch(settings().webSearch)]
   let known: readonly Tool[] = []
@@ -53,10 +53,6 @@ function cacheLast<Given, Made>(make: (given: Given) => Made): (given: Given) =>
     if (known?.key !== key) known = { key, made: make(given) }
     return known.made
   }
-}
-
-function configOf({ kind, baseUrl, hasKey }: NonNullable<Settings['webSearch']>) {
-  return baseUrl === null ? { kind, hasKey } : { kind, baseUrl, hasKey }
 }
 
 /** Only if the most specific matching rule names the network of programs itself. */

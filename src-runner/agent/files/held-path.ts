@@ -219,17 +219,13 @@ export function leadsOut(place: Place): PathRefused {
 }
 
 function folderGone({ folder }: Place, thrown: unknown): PathRefused {
-  const shown = `The folder '${showName(folder.name)}' (${showName(folder.path)})`
-  switch (codeOf(thrown)) {
-    case 'ENOENT':
-      return new PathRefused(`${shown} does not exist any more.`)
-    case 'ENOTDIR':
-      return new PathRefused(`${shown} is not a folder any more.`)
-    case 'EACCES':
-      return new PathRefused(`${shown} may not be opened by this app.`)
-    default:
-      return new PathRefused(`${shown} cannot be opened: ${messageOf(thrown)}.`)
+  const reasons: Record<string, string> = {
+    ENOENT: 'does not exist any more',
+    ENOTDIR: 'is not a folder any more',
+    EACCES: 'may not be opened by this app',
   }
+  const reason = reasons[codeOf(thrown) ?? ''] ?? `cannot be opened: ${messageOf(thrown)}`
+  return new PathRefused(`The folder '${showName(folder.name)}' (${showName(folder.path)}) ${reason}.`)
 }
 
 /** The system's error, for the model. */

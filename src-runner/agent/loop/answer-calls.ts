@@ -1,12 +1,12 @@
 import type { z } from 'zod'
-import type { Taint } from '../../contract/rules.ts'
+import type { CallFacts, Taint } from '../../contract/rules.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import type { PromptToolCall } from '../providers/model.ts'
-import { addedTaintsOf, MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolContext, type ToolOutput } from '../tools/tool.ts'
+import { addedTaintsOf, MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolOutput } from '../tools/tool.ts'
 import { whenAborted } from './abortable.ts'
 import { failedWith, saidSoFar, stoppedOutcome, type Attempt } from './attempt.ts'
-import type { LoopOutcome } from './loop-types.ts'
+import type { LoopOutcome, PolicyQuestion } from './loop-types.ts'
 
 /** Further calls of one reply are answered without running; the model can make them again. */
 const MAX_CALLS_PER_REPLY = 32
@@ -99,27 +99,19 @@ async function runCalls(
 }
 
 /** Asks about a call that cannot run yet. Any other verdict is ignored: the policy decides again when the call's turn comes. */
-async function askAhead({ input, deps }: Attempt, call: PromptToolCall, signal: AbortSignal): Promise<void> {
-  const tool = input.tools.find(({ name }) => name === call.name)
-  if (tool === undefined || signal.aborted) return
-  const parsed = parseArgs(tool, call.args)
-  if ('problem' in parsed) return
-  const startedBefore = input.startedCallIds.has(call.callId) && tool.effect === 'once'
-  const context = { ...input.toolContext, callId: call.callId, signal }
-  await deps.policy({ call, tool, args: parsed.args, context, startedBefore, ahead: true })
+async function askAhead(attempt: Attempt, call: PromptToolCall, signal: AbortSignal): Promise<void> {
+  const prepared = prepareCall(attempt, call, signal)
+  if (signal.aborted || 'problem' in prepared) return
+  await attempt.deps.policy({ ...prepared, ahead: true })
 }
 
 async function answerCall(attempt: Attempt, call: PromptToolCall, signal: AbortSignal): Promise<CallOutcome> {
-  const { input, deps } = attempt
+  const { deps } = attempt
   if (signal.aborted) return 'stopped'
-  const wasStarted = input.startedCallIds.has(call.callId)
-  const tool = input.tools.find(({ name }) => name === call.name)
-  if (tool === undefined) return refuse(attempt, call, wasStarted ? unknownOutcome(call.name) : unknownTool(call.name, input.tools))
-  const startedBefore = wasStarted && tool.effect === 'once'
-  const parsed = parseArgs(tool, call.args)
-  if ('problem' in parsed) return refuse(attempt, call, parsed.problem)
-  const context = { ...input.toolContext, callId: call.callId, signal }
-  const decision = await deps.policy({ call, tool, args: parsed.args, context, startedBefore, ahead: false })
+  const prepared = prepareCall(attempt, call, signal)
+  if ('problem' in prepared) return refuse(attempt, call, prepared.problem)
+  const { tool } = prepared
+  const decision = await deps.policy({ ...prepared, ahead: false })
   if (signal.aborted) return 'stopped'
   switch (decision.verdict) {
     case 'wait':
@@ -131,29 +123,38 @@ async function answerCall(attempt: Attempt, call: PromptToolCall, signal: AbortS
     case 'run':
       break
   }
-  if (startedBefore && decision.again !== true) return refuse(attempt, call, unknownOutcome(tool.name))
+  if (prepared.startedBefore && decision.again !== true) return refuse(attempt, call, unknownOutcome(tool.name))
   // Also before a second run: each recorded start needs its own decision if its outcome is unknown.
   if (tool.effect === 'once') {
     await deps.record.toolStarted({ callId: call.callId, name: tool.name })
     // Nothing has happened yet, but the row says "started". Only a result keeps it from looking like an unknown outcome.
     if (signal.aborted) return refuse(attempt, call, 'Not run: the job was stopped first.')
   }
-  return run(attempt, call, tool, parsed.args, { signal, judged: decision.facts })
+  return run(attempt, prepared, decision.facts)
 }
 
-async function run(
-  attempt: Attempt,
-  call: PromptToolCall,
-  tool: Tool,
-  args: z.output<Tool['args']>,
-  { signal, judged }: Pick<ToolContext, 'signal' | 'judged'>,
-): Promise<CallOutcome> {
-  const { input, deps } = attempt
+type PreparedCall = Omit<PolicyQuestion, 'ahead'>
+
+/** Returns a problem if there is no such tool, or its arguments do not fit. */
+function prepareCall({ input }: Attempt, call: PromptToolCall, signal: AbortSignal): PreparedCall | { problem: string } {
+  const { callId, name } = call
+  const wasStarted = input.startedCallIds.has(callId)
+  const tool = input.tools.find((one) => one.name === name)
+  if (tool === undefined) return { problem: wasStarted ? unknownOutcome(name) : unknownTool(name, input.tools) }
+  const parsed = parseArgs(tool, call.args)
+  if ('problem' in parsed) return parsed
+  const startedBefore = wasStarted && tool.effect === 'once'
+  return { call, tool, args: parsed.args, context: { ...input.toolContext, callId, signal }, startedBefore }
+}
+
+async function run(attempt: Attempt, { call, tool, args, context }: PreparedCall, judged: CallFacts | undefined): Promise<CallOutcome> {
+  const { deps } = attempt
+  const { signal } = context
   const startedAt = deps.clock.monotonic()
   deps.progress.activity('tool', tool.name, null)
   deps.progress.tool({ callId: call.callId, name: call.name, state: 'running' })
   const show = (text: string) => deps.progress.toolOutput(call.callId, text)
-  const work = (async () => tool.run(args, { ...input.toolContext, callId: call.callId, signal, judged, show }))()
+  const work = (async () => tool.run(args, { ...context, judged, show }))()
   const result = await resultOrStopped(attempt, work, signal)
   const hasNeighbourFailed = signal.aborted && !attempt.signal.aborted
   if (result === 'stopped' || hasNeighbourFailed) return 'stopped'

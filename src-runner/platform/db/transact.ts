@@ -20,7 +20,7 @@ export type Tx = Db &
   }
 
 /** A transaction cannot wait, so a function that returns a promise does not compile. */
-type NoPromise<T> = T extends PromiseLike<unknown> ? never : T
+export type NoPromise<T> = T extends PromiseLike<unknown> ? never : T
 
 /**
  * Runs `work` in one transaction, which is on disk when this returns. If `work` throws, the transaction is rolled back.

@@ -4,8 +4,8 @@ import { createMessage, englishText } from '../../../lib/messages.ts'
 
 export type WebSearchConfig = {
   kind: 'brave' | 'tavily' | 'searxng'
-  /** Absent: the provider's own address. SearXNG has none. */
-  baseUrl?: string
+  /** null: the provider's own address. SearXNG has none. */
+  baseUrl?: string | null
   /** The person has entered a key, even if the provider needs none. */
   hasKey?: boolean
 }
@@ -29,7 +29,7 @@ export type SearchProvider = {
 export function missingFrom({ kind, baseUrl }: WebSearchConfig, hasKey: boolean): Message | null {
   if (kind === 'searxng' && !baseUrl) return createMessage('search_needs_address')
   if (kind !== 'searxng' && !hasKey) return createMessage('search_needs_key', { provider: NAMES[kind] })
-  if (baseUrl !== undefined && !isBaseUrl(baseUrl)) return createMessage('search_bad_address', { provider: NAMES[kind] })
+  if (baseUrl && !isBaseUrl(baseUrl)) return createMessage('search_bad_address', { provider: NAMES[kind] })
   return null
 }
 

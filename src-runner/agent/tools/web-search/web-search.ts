@@ -63,7 +63,7 @@ export function createWebSearch(config: WebSearchConfig, { fetch, apiKey, bounda
         signal,
         maxBytes: MAX_BYTES,
         follows: () => false,
-        ...(config.baseUrl === undefined ? {} : { openedOrigin: request.url.origin }),
+        ...(config.baseUrl ? { openedOrigin: request.url.origin } : {}),
       })
       if (answer.sendsTo !== null) {
         const to = answer.sendsTo.origin
