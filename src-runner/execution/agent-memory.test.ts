@@ -39,7 +39,7 @@ function open(name: string) {
   }
 }
 
-it('an agent remembers, recalls and forgets; another one does not see it', async () => {
+it('an agent remembers, recalls and forgets; other agents see only what is shared', async () => {
   const [ada, grace] = [open('Ada'), open('Grace')]
   expect((await ada.call(remember, { text: 'Bo likes tea.' })).output).toMatch(/^Remembered \(id [0-9a-f-]{36}\)\.$/)
   expect((await ada.call(remember, { text: 'The office closes at six.', shared: true })).output).toMatch(/^Remembered for all agents/)
@@ -53,14 +53,14 @@ it('an agent remembers, recalls and forgets; another one does not see it', async
   expect((await ada.call(recall, { query: 'tea' })).output).toBe('No memory contains any of these words.')
 })
 
-it('a call that is run again after a crash remembers nothing twice', async () => {
+it('a call that runs again after a crash creates no second memory', async () => {
   const ada = open('Ada')
   const first = await ada.call(remember, { text: 'once' }, 'c')
   expect(await ada.call(remember, { text: 'once' }, 'c')).toEqual(first)
   expect((await ada.memory.recall('x', { query: '', limit: 9 })).total).toBe(1)
 })
 
-it('what is remembered while untrusted text is about comes back as untrusted, and is in no prompt', async () => {
+it('a memory written beside untrusted text is marked, and is in no prompt', async () => {
   const ada = open('Ada')
   await ada.call(remember, { text: 'clean' })
   expect(await ada.call(recall, {})).not.toHaveProperty('addsTaint')
@@ -72,7 +72,7 @@ it('what is remembered while untrusted text is about comes back as untrusted, an
   expect(await ada.prompt()).toEqual({ memories: [{ text: 'clean', shared: false }], hasMore: true })
 })
 
-it('the newest that fit stand in the prompt, oldest first, and are kept with the job', async () => {
+it('the newest memories that fit are in the prompt, oldest first, and are recorded with the job', async () => {
   const ada = open('Ada')
   for (const [i, size] of [3_000, 1_500, 2_000].entries()) await ada.call(remember, { text: `${i} ${'x'.repeat(size)}` })
   const { memories, hasMore } = await ada.prompt()
@@ -103,7 +103,7 @@ it('forgetting what somebody else wrote counts as deleting', async () => {
   })
 })
 
-it('an attempt that was given up remembers and forgets nothing', async () => {
+it('an attempt without its claim changes no memory', async () => {
   const ada = open('Ada')
   await ada.call(remember, { text: 'kept' })
   const id = await ada.idOf('kept')

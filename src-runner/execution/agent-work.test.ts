@@ -127,7 +127,7 @@ describe('a job from beginning to end', () => {
     ])
   })
 
-  it('tells whoever follows it what is said and done', async () => {
+  it('streams text and tool calls', async () => {
     const work = openWork({ turns: [[text('Well, '), text('yes.'), finish()]] })
     await work.run(work.enqueue('Hm?').id)
     expect(work.liveStreams.map((t) => (t.type === 'delta' ? `delta ${t.seq} ${t.text}` : t.type))).toEqual([
@@ -138,7 +138,7 @@ describe('a job from beginning to end', () => {
     ])
   })
 
-  it('says that a reply starts again, and somebody who comes then hears only the new one', async () => {
+  it('resets the stream if a reply starts again', async () => {
     const work = openWork({
       turns: [
         [text('Wrong sta'), fail({})],
@@ -156,7 +156,7 @@ describe('a job from beginning to end', () => {
     ])
   })
 
-  it('sleeps before a tool that nobody has allowed, with the question on disk and nothing run', async () => {
+  it('waits before a tool that needs approval, with the question recorded and nothing run', async () => {
     let runs = 0
     const wipe = tool('wipe', { effect: 'once', run: () => ({ ok: true, output: `${++runs}` }) })
     const work = openWork({ turns: [ask(call('c', 'wipe'))], deps: { tools: () => [wipe] } })
@@ -167,8 +167,8 @@ describe('a job from beginning to end', () => {
   })
 })
 
-describe('what a model reads', () => {
-  it('is the conversation so far, and nothing of a message that is still waiting', async () => {
+describe('the prompt', () => {
+  it('contains the conversation so far, without a message that still waits', async () => {
     const work = openWork({ turns: [say('Hello Bo.'), say('Bo.')], agent: { instructions: 'Be brief.' } })
     const first = work.enqueue('I am Bo.')
     const second = work.enqueue('Who am I?', first.conversationId!)
@@ -182,7 +182,7 @@ describe('what a model reads', () => {
     )
   })
 
-  it('begins as it began before, as long as a conversation is short', async () => {
+  it('keeps its beginning while the conversation is short', async () => {
     const work = openWork()
     let conversation: string | undefined
     for (let i = 0; i < 5; i++) {
@@ -195,7 +195,7 @@ describe('what a model reads', () => {
     expect(after!.messages.slice(0, before!.messages.length)).toEqual(before!.messages)
   })
 
-  it('stays within bounds, and its beginning seldom moves, when a conversation is long', async () => {
+  it('stays bounded in a long conversation, and its beginning rarely moves', async () => {
     const work = openWork()
     let conversation: string | undefined
     let moved = 0
@@ -216,8 +216,8 @@ describe('what a model reads', () => {
   })
 })
 
-describe('going on after the process died', () => {
-  it('takes up the transcript, runs what is open and counts on', async () => {
+describe('continuing after a crash', () => {
+  it('continues the transcript, runs open calls and counts on', async () => {
     const look = tool('look')
     const work = openWork({ deps: { tools: () => [look] } })
     const { id } = work.enqueue('Look twice')
@@ -235,7 +235,7 @@ describe('going on after the process died', () => {
 })
 
 describe('outcomes', () => {
-  it('stopped: what was said is kept, and the worker settles', async () => {
+  it('a stopped attempt keeps its text, and leaves settling to the worker', async () => {
     const work = openWork({ turns: [hangAfter(text('So far'))] })
     const { id } = work.enqueue('Talk')
     const { done, stop } = work.attempt(id)
@@ -246,7 +246,7 @@ describe('outcomes', () => {
     expect(work.rig.store.listSteps(work.rig.db, id)).toMatchObject([{ kind: 'reply', text: 'So far', interrupted: true }])
   })
 
-  it('another attempt took over: ends silently and writes nothing', async () => {
+  it('an attempt without its claim ends silently and writes nothing', async () => {
     const gone = Promise.withResolvers<void>()
     const late: Turn = async function* () {
       await gone.promise
@@ -263,12 +263,12 @@ describe('outcomes', () => {
     expect(work.rig.store.listSteps(work.rig.db, id)).toEqual([])
   })
 
-  it('a limit: failed with its code and the text so far', async () => {
+  it('a limit fails the job with its code and the text so far', async () => {
     const work = openWork({ agent: { limits: { maxTurns: 1 } }, turns: [[text('Looking.'), ...ask(call('c', 'nope'))]] })
     expect(await work.run(work.enqueue('Look').id)).toMatchObject({ status: 'failed', error: 'turn_limit', result: 'Looking.' })
   })
 
-  it('no model anywhere', async () => {
+  it('a job without any model fails', async () => {
     const work = openWork({ agent: { model: null } })
     expect(await work.run(work.enqueue('x').id)).toMatchObject({
       status: 'failed',
@@ -277,7 +277,7 @@ describe('outcomes', () => {
     })
   })
 
-  it('the default model stands in for a missing one', async () => {
+  it('the default model replaces a missing one', async () => {
     const work = openWork({ agent: { model: null }, turns: [say('ok')] })
     transact(work.rig.db, (tx) => changeSettings(tx, { clock: work.rig.clock }, { defaultModel: { providerId: 'demo', model: 'house' } }))
     expect(await work.run(work.enqueue('x').id)).toMatchObject({ status: 'completed', model: { model: 'house' } })

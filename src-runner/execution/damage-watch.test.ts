@@ -36,7 +36,7 @@ function start(isWhollyChecked: boolean): { checks: Promise<string[]>[] } {
 
 const happen = () => transact(rig.db, (tx) => tx.emit({ type: 'settings.changed', payload: { keys: [] } }))
 
-test('a file that the start has checked is checked a week later, and damage that nobody met is found', { timeout: 30_000 }, async () => {
+test('checks a database that was checked at the start after a week, and finds unnoticed damage', { timeout: 30_000 }, async () => {
   const { checks } = start(true)
   const root = rig.db.prepare<{ rootpage: number }>("SELECT rootpage FROM sqlite_schema WHERE name = 'webhook_refusals'").get()!.rootpage
   rig.db.connection.pragma('wal_checkpoint(TRUNCATE)')
@@ -52,7 +52,7 @@ test('a file that the start has checked is checked a week later, and damage that
   expect(rig.db.trouble()).toBe('damaged')
 })
 
-test('a larger file is checked as soon as nothing has happened for a while', () => {
+test('checks a larger database as soon as the app has been idle', () => {
   const { checks } = start(false)
   for (let minutes = 0; minutes < 59; minutes++) {
     happen()

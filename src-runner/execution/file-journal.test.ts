@@ -88,7 +88,7 @@ describe.each(CASES)('$name, cut off by a crash', ({ tool, args, before, after, 
     return rig
   }
 
-  it.each<CrashPoint>(['before it is begun', 'begun, nothing done', 'done, not recorded'])('%s: happens once in the end', async (point) => {
+  it.each<CrashPoint>(['before it is begun', 'begun, nothing done', 'done, not recorded'])('%s: takes effect once', async (point) => {
     const rig = await crashAt(point)
     expect(await contents(rig)).toEqual(point === 'done, not recorded' ? after : before)
     expect(await rig.call(tool, args, { callId: 'c' })).toMatchObject({ ok: true, output: expect.stringContaining(says) })
@@ -100,7 +100,7 @@ describe.each(CASES)('$name, cut off by a crash', ({ tool, args, before, after, 
     expect(await contents(rig)).toEqual(after)
   })
 
-  it('done, not recorded, and then changed by a person: the person keeps the change', async () => {
+  it('done, not recorded, then changed by a person: the change of the person stays', async () => {
     const rig = openFileRig()
     for (const [name, text] of Object.entries(before)) await rig.write(name, text)
     await rig.call(tool, args, { callId: 'c', journal: dyingJournal(rig.journal, 'done, not recorded') })
@@ -116,7 +116,7 @@ describe.each(CASES)('$name, cut off by a crash', ({ tool, args, before, after, 
   })
 })
 
-it('a move that died between its two names is finished', async () => {
+it('finishes a move that crashed between its two names', async () => {
   const rig = openFileRig()
   await rig.write('a', 'x')
   const args = { from: 'Docs/a', to: 'Docs/b' }
@@ -127,7 +127,7 @@ it('a move that died between its two names is finished', async () => {
   expect(await contents(rig)).toEqual({ b: 'x' })
 })
 
-it('a draft that a dead process left is removed', async () => {
+it('removes a draft that a crash left', async () => {
   const rig = openFileRig()
   await rig.call(writeFile, { path: 'Docs/a', content: 'x' }, { callId: 'c', journal: dyingJournal(rig.journal, 'begun, nothing done') })
   await rig.write(`.deckhand-${rig.job.id.slice(-12)}-c.tmp`, 'half')
@@ -135,7 +135,7 @@ it('a draft that a dead process left is removed', async () => {
   expect(readdirSync(rig.docs)).toEqual([])
 })
 
-it('what was there is on disk before the file is touched', async () => {
+it('keeps the former content on disk before it touches the file', async () => {
   const rig = openFileRig()
   await rig.write('a', 'precious')
   const seen: string[] = []
@@ -153,7 +153,7 @@ it('what was there is on disk before the file is touched', async () => {
   expect(states(rig)).toEqual(['write done'])
 })
 
-it('an attempt that was given up begins nothing', async () => {
+it('an attempt without its claim begins no change', async () => {
   const rig = openFileRig()
   transact(rig.records.db, (tx) => rig.records.store.failStuck(tx, -1))
   expect(await rig.call(writeFile, { path: 'Docs/a', content: 'x' })).toEqual({
@@ -164,7 +164,7 @@ it('an attempt that was given up begins nothing', async () => {
   expect(states(rig)).toEqual([])
 })
 
-it('a change that fails is recorded as none', async () => {
+it('records a failed change as void', async () => {
   const rig = openFileRig()
   await rig.write('a', 'x')
   const meddling: FileJournal = {
@@ -182,18 +182,18 @@ it('a change that fails is recorded as none', async () => {
   expect(await rig.files.list(rig.job.id)).toEqual([])
 })
 
-it('nothing is changed without a journal', async () => {
+it('changes nothing without a journal', async () => {
   const rig = openFileRig()
   const context = { jobId: 'j', agentId: 'a', callId: 'c', folders: [rig.docs], closedFolders: [], signal: new AbortController().signal }
   await expect(writeFile.run({ path: 'Docs/a', content: 'x' }, context)).rejects.toThrow('nothing keeps what was in them')
   expect(readdirSync(rig.docs)).toEqual([])
 })
 
-describe('whose file it is', () => {
+describe('ownership of a file', () => {
   const facts = async (rig: FileRig, tool: Tool = writeFile, args: object = { path: 'Docs/a', content: 'other' }) =>
     (await rig.facts(tool, args as Record<string, unknown>)).overwrites
 
-  it("is the agent's when it wrote all of it, until somebody else changes it", async () => {
+  it('belongs to the agent that wrote all of it, until somebody else changes it', async () => {
     const rig = openFileRig()
     expect(await facts(rig)).toBe(false)
     await rig.call(writeFile, { path: 'Docs/a', content: 'mine' })
@@ -207,7 +207,7 @@ describe('whose file it is', () => {
     expect(await facts(rig)).toBe(true)
   })
 
-  it("stays the person's when the agent only changes a part, or moves it", async () => {
+  it('stays with the person if the agent only edits or moves it', async () => {
     const rig = openFileRig()
     await rig.write('a', 'the person wrote this')
     await rig.call(editFile, { path: 'Docs/a', oldText: 'this', newText: 'that' })
@@ -221,8 +221,8 @@ describe('whose file it is', () => {
   })
 })
 
-describe('what a person is told before it happens', () => {
-  it('is exact', async () => {
+describe('the facts of a change', () => {
+  it('are exact', async () => {
     const rig = openFileRig()
     await rig.write('notes.md', 'x'.repeat(2048))
     await mkdir(join(rig.docs, 'sub'))
@@ -264,7 +264,7 @@ describe('what a person is told before it happens', () => {
     expect(readdirSync(rig.docs).sort()).toEqual(['notes.md', 'sub'])
   })
 
-  it('says when what is there is too large to be kept', async () => {
+  it('say that the content is too large to keep', async () => {
     const rig = openFileRig()
     await rig.write('disk.img', 'head')
     await truncate(join(rig.docs, 'disk.img'), 60 * 1024 * 1024)
@@ -279,7 +279,7 @@ describe('what a person is told before it happens', () => {
   })
 })
 
-it('what is kept is for its owner alone', async () => {
+it('only the owner can read kept contents', async () => {
   const rig = openFileRig()
   await rig.call(writeFile, { path: 'Docs/a', content: 'secret' })
   const kept = join(rig.records.folder, 'files')

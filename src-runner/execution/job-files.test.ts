@@ -22,7 +22,7 @@ const diff = (rig: FileRig, path: string, callId?: string) => rig.files.diff(rig
 const undo = (rig: FileRig, path: string, force = false) => rig.files.undo(rig.job.id, path, force)
 
 describe('the files of a job', () => {
-  it('are shown once each, from before the job to what it left', async () => {
+  it('are listed once each, from the state before the job to the state after it', async () => {
     const rig = openFileRig()
     await rig.write('old.md', 'one\ntwo\n')
     await rig.write('gone.md', 'bye')
@@ -45,7 +45,7 @@ describe('the files of a job', () => {
     expect((await rig.files.list(rig.job.id))[1]!.callIds).toEqual(['call_2', 'call_3'])
   })
 
-  it('are found as they are listed and by their absolute path, with a call and without', async () => {
+  it('are found by listed and by absolute path, with and without a call', async () => {
     const rig = openFileRig()
     await rig.write('notes/a.md', 'one\n')
     const absolute = join(rig.docs, 'notes/a.md')
@@ -59,7 +59,7 @@ describe('the files of a job', () => {
     expect((await undo(rig, join(rig.docs, 'b.md'))).undone).toBe(true)
   })
 
-  it('follow a file through its moves', async () => {
+  it('follow moves', async () => {
     const rig = openFileRig()
     await rig.write('a', 'old')
     await rig.call(moveFile, { from: 'Docs/a', to: 'Docs/b' })
@@ -77,7 +77,7 @@ describe('the files of a job', () => {
     expect((await list(rig))[0]).toBe('deleted Docs/a 3→null undoable')
   })
 
-  it('of other jobs are not among them', async () => {
+  it('exclude files of other jobs', async () => {
     const rig = openFileRig()
     await rig.call(writeFile, { path: 'Docs/a', content: 'x' })
     rig.nextJob()
@@ -88,7 +88,7 @@ describe('the files of a job', () => {
 })
 
 describe('a diff', () => {
-  it('is that of the job, or of one call, also when the file has changed again or is gone', async () => {
+  it('covers the job or one call, even if the file has changed again or is gone', async () => {
     const rig = openFileRig()
     await rig.write('a.md', 'one\ntwo\nthree\n')
     await rig.call(editFile, { path: 'Docs/a.md', oldText: 'two', newText: 'TWO' })
@@ -107,7 +107,7 @@ describe('a diff', () => {
     await check()
   })
 
-  it('of a new, a deleted and a moved file', async () => {
+  it('covers new, deleted and moved files', async () => {
     const rig = openFileRig()
     await rig.write('old', 'was\n')
     await rig.write('from', 'stays\n')
@@ -122,7 +122,7 @@ describe('a diff', () => {
     expect(await diff(rig, 'Docs/to', 'call_3')).toEqual(moved)
   })
 
-  it('of what is no text, or too large to have been kept, says so', async () => {
+  it('says that a file is binary, or too large to have been kept', async () => {
     const rig = openFileRig()
     await rig.write('image.png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))
     await rig.call(writeFile, { path: 'Docs/image.png', content: 'now text' })
@@ -138,14 +138,14 @@ describe('a diff', () => {
     expect(await diff(rig, 'Docs/huge.txt')).toMatchObject({ diff: '', truncated: true, binary: false })
   })
 
-  it('of UTF-16 is readable', async () => {
+  it('decodes UTF-16', async () => {
     const rig = openFileRig()
     await rig.write('w.txt', Buffer.from('\uFEFFÄ\r\nb\r\n', 'utf16le'))
     await rig.call(editFile, { path: 'Docs/w.txt', oldText: 'b', newText: 'c' })
     expect((await diff(rig, 'Docs/w.txt')).diff).toContain(' Ä\r\n-b\r\n+c\r\n')
   })
 
-  it('of very large and very different texts comes soon, cut and still true', async () => {
+  it('of very large and different texts is fast, truncated and correct', async () => {
     const rig = openFileRig()
     const lines = (seed: string, n: number) => Array.from({ length: n }, (_, i) => `${seed} ${(i * 7919) % n}`).join('\n')
     await rig.write('big.txt', `same\n${lines('a', 200_000)}\nend\n`)
@@ -156,7 +156,7 @@ describe('a diff', () => {
     expect(answer.diff).toMatch(/^--- a\/Docs\/big.txt\n\+\+\+ b\/Docs\/big.txt\n@@ /)
   })
 
-  it('turns what was there into what the job left, whatever it is', async () => {
+  it('turns the old text into the new one', async () => {
     const rig = openFileRig()
     const text = fc
       .array(fc.constantFrom('a', 'b', 'c', '', 'ü'), { maxLength: 12 })
@@ -174,7 +174,7 @@ describe('a diff', () => {
     )
   })
 
-  it('answers nothing for a path that the job did not write, and reads nothing there', async () => {
+  it('refuses a path that the job did not write, without reading it', async () => {
     const rig = openFileRig()
     await rig.write(join(rig.outside, 'secret'), 'SECRET')
     await rig.call(writeFile, { path: 'Docs/a', content: 'x' })
@@ -208,7 +208,7 @@ describe('a diff', () => {
 })
 
 describe('undoing', () => {
-  it('puts back what was there, with its permissions, and tells it', async () => {
+  it('restores the former content with its permissions, and emits an event', async () => {
     const rig = openFileRig()
     await chmod(await rig.write('run.sh', 'old'), 0o750)
     await rig.call(writeFile, { path: 'Docs/run.sh', content: 'new' })
@@ -228,7 +228,7 @@ describe('undoing', () => {
     expect((await diff(rig, 'Docs/run.sh')).diff).toContain('-old')
   })
 
-  it('of a new file removes it, of a deleted one brings it back, of a moved one moves it back', async () => {
+  it('removes a new file, restores a deleted one and moves a moved one back', async () => {
     const rig = openFileRig()
     await rig.write('sub/gone', 'bye')
     await rig.write('from', 'stays')
@@ -241,7 +241,7 @@ describe('undoing', () => {
     expect([await rig.read('sub/gone'), await rig.read('from')]).toEqual(['bye', 'stays'])
   })
 
-  it('of a file that was moved and changed puts the old text back where it was', async () => {
+  it('restores the old text of a file that was moved and changed', async () => {
     const rig = openFileRig()
     await rig.write('a', 'old')
     await rig.write('b', 'in the way')
@@ -253,7 +253,7 @@ describe('undoing', () => {
     expect([await rig.read('a'), await rig.read('b')]).toEqual(['old', 'in the way'])
   })
 
-  it('never takes away what was done since, unless told to, and keeps it then', async () => {
+  it('keeps later changes unless forced, and stores them then', async () => {
     const rig = openFileRig()
     await rig.write('a', 'old')
     await rig.call(writeFile, { path: 'Docs/a', content: 'new' })
@@ -267,7 +267,7 @@ describe('undoing', () => {
     expect((await rig.blobs.read(marks[0]!.before_mark))!.toString()).toBe('by a person')
   })
 
-  it('can be followed by the job writing again', async () => {
+  it('lets the job write again', async () => {
     const rig = openFileRig()
     await rig.write('a', 'old')
     await rig.call(writeFile, { path: 'Docs/a', content: 'new' })
@@ -278,7 +278,7 @@ describe('undoing', () => {
     expect(await rig.read('a')).toBe('old')
   })
 
-  it('follows no link that was laid since, in or in front of the name', async () => {
+  it('follows no link that was created since', async () => {
     const rig = openFileRig()
     await rig.write(join(rig.outside, 'a'), 'SECRET')
     await rig.write('sub/a', 'old')
@@ -295,7 +295,7 @@ describe('undoing', () => {
     expect(await rig.read(join(rig.outside, 'a'))).toBe('SECRET')
   })
 
-  it('asked for twice at once happens once', async () => {
+  it('happens once if requested twice at a time', async () => {
     const rig = openFileRig()
     await rig.call(writeFile, { path: 'Docs/a', content: 'x' })
     const files = rig.files
@@ -304,7 +304,7 @@ describe('undoing', () => {
     expect(existsSync(join(rig.docs, 'a'))).toBe(false)
   })
 
-  it('says what is in the way', async () => {
+  it('explains why it is impossible', async () => {
     const rig = openFileRig()
     await rig.write('a', 'old')
     await rig.call(writeFile, { path: 'Docs/a', content: 'new' })

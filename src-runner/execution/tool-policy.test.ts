@@ -57,7 +57,7 @@ describe('the policy', () => {
   const approve = () =>
     transact(rig.db, (tx) => approvals.answer(tx, { approvalId: pending()[0]!.id, decision: 'approve', remember: 'once' }))
 
-  it('runs what was approved, and asks again for the same call with other arguments', async () => {
+  it('runs an approved call, and asks again for other arguments', async () => {
     expect(await judge({ to: 'bo' })).toEqual({ verdict: 'wait', status: 'awaiting_approval' })
     approve()
     expect(await judge({ to: 'mallory' })).toEqual({ verdict: 'wait', status: 'awaiting_approval' })
@@ -66,19 +66,19 @@ describe('the policy', () => {
     expect(await judge({ to: 'mallory' })).toMatchObject({ verdict: 'deny' })
   })
 
-  it('takes the order of keys for what it is', async () => {
+  it('ignores the order of keys', async () => {
     const args = { to: 'bo', also: 'cy' }
     await judge(args)
     approve()
     expect(await judge({ also: 'cy', to: 'bo' })).toMatchObject({ verdict: 'run' })
   })
 
-  it('asks once, however often it is asked itself', async () => {
+  it('creates one approval for a call', async () => {
     await Promise.all([judge({ to: 'bo' }), judge({ to: 'bo' }), judge({ to: 'bo' })])
     expect(pending()).toHaveLength(1)
   })
 
-  it('asks nobody for an attempt that has lost its job', async () => {
+  it('creates no approval for an attempt without its claim', async () => {
     transact(rig.db, (tx) => rig.store.failStuck(tx, -1))
     await expect(judge({ to: 'bo' })).rejects.toThrow(StaleClaimError)
     expect(pending()).toEqual([])
@@ -96,11 +96,11 @@ describe('the policy', () => {
     ).toThrow(StaleClaimError)
   })
 
-  it('lets the model read why a call makes no sense', async () => {
+  it('returns to the model why a call cannot work', async () => {
     expect(await judge({ to: '' })).toEqual({ verdict: 'answer', ok: false, addsTaint: [], output: 'Not run: Name somebody.' })
   })
 
-  it('does not let an answer about running stand for one about an unknown outcome', async () => {
+  it('does not accept an approval of the call as an answer about its unknown outcome', async () => {
     await judge({ to: 'bo' })
     approve()
     expect(await judge({ to: 'bo' })).toMatchObject({ verdict: 'run' })
@@ -110,7 +110,7 @@ describe('the policy', () => {
   })
 })
 
-describe('the rule that "always" would write', () => {
+describe('the rule for "always"', () => {
   const facts = (more: Partial<CallFacts>): CallFacts => ({
     ...{ tool: 't', effect: 'once', subject: '', paths: [], summary: '' },
     ...{ leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false },

@@ -9,7 +9,7 @@ it('is empty before the first step', () => {
   expect(transcriptOf([])).toEqual({ messages: [], startedCallIds: new Set() })
 })
 
-it('puts results behind their reply, in the order of the calls', () => {
+it('puts results after their reply, in the order of the calls', () => {
   const steps = [
     replyStep('Looking.', [a, b]),
     startedStep('b', 'send'),
@@ -28,12 +28,12 @@ it('puts results behind their reply, in the order of the calls', () => {
   })
 })
 
-it('tells which calls were started and never ended', () => {
+it('names calls that were started and have no result', () => {
   const steps = [replyStep('', [a, b]), resultStep('a', 'text'), startedStep('b', 'send')]
   expect(transcriptOf(steps).startedCallIds).toEqual(new Set(['b']))
 })
 
-it('leaves out replies that were cut off', () => {
+it('leaves out interrupted replies', () => {
   expect(transcriptOf([replyStep('Half a sent', [], { interrupted: true }), replyStep('A whole one.')]).messages).toEqual([
     { role: 'assistant', text: 'A whole one.', toolCalls: [] },
   ])

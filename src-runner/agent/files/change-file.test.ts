@@ -109,8 +109,8 @@ function snapshot({ base, docs }: { base: string; docs: string }): string {
   return list.split('\n').sort().join('\n')
 }
 
-describe('nothing outside is ever changed', () => {
-  it('by any of fifty paths, with any tool, with or without making folders', { timeout: 30_000 }, async () => {
+describe("writing outside of the agent's folders", () => {
+  it('is refused for fifty escaping paths, with every tool, with and without makeFolders', { timeout: 30_000 }, async () => {
     const { rig, base, escapes, secret } = await trap()
     expect(escapes.length).toBeGreaterThanOrEqual(50)
     await mkdir(`${base}/Other`)
@@ -140,7 +140,7 @@ describe('nothing outside is ever changed', () => {
     expect(readdirSync(rig.docs).filter((name) => name.startsWith('.deckhand'))).toEqual([])
   })
 
-  it.each(guards)('by random walks over links and folders (%s)', { timeout: 30_000 }, async (guard) => {
+  it.each(guards)('is refused on random walks over links and folders (%s)', { timeout: 30_000 }, async (guard) => {
     const { rig, base } = await trap()
     const before = snapshot({ base, docs: rig.docs })
     const part = fc.constantFrom(
@@ -178,7 +178,7 @@ describe('nothing outside is ever changed', () => {
     expect(snapshot({ base, docs: rig.docs })).toBe(before)
   })
 
-  it.runIf(process.platform === 'linux')('while a folder is swapped for a link over and over', { timeout: 40_000 }, async () => {
+  it.runIf(process.platform === 'linux')('is refused while a folder is swapped for a link repeatedly', { timeout: 40_000 }, async () => {
     const rig = openFileRig()
     const base = dirname(rig.docs)
     await rig.write('turn/file.txt', 'harmless')
@@ -228,7 +228,7 @@ describe('nothing outside is ever changed', () => {
     expect(await rig.read(join(rig.outside, 'file.txt'))).toBe('SECRET')
   })
 
-  it("nor Deckhand's own folder, also where it lies in the agent's", async () => {
+  it("is refused for Deckhand's own folder, even inside an agent's folder", async () => {
     const rig = openFileRig()
     const { folder } = rig.records
     await symlink(folder, join(rig.docs, 'data'))
@@ -254,8 +254,8 @@ describe('nothing outside is ever changed', () => {
   })
 })
 
-describe('a call that was judged', () => {
-  it('is not made where its file would run later by now', async () => {
+describe('a call that the policy has allowed', () => {
+  it('is not made if its file would by now run later', async () => {
     const rig = openFileRig()
     await rig.write('store/refs/main', '')
     await rig.write('store/objects/a', '')
@@ -269,14 +269,14 @@ describe('a call that was judged', () => {
     expect(existsSync(join(rig.docs, 'store/config'))).toBe(false)
   })
 
-  it('counts as running code when it makes a HEAD, which another call could complete', async () => {
+  it('counts as running code if it creates a HEAD, which another call could complete to a repository', async () => {
     const rig = openFileRig()
     const facts = await rig.facts(writeFile, { path: 'Docs/store/HEAD', content: 'x', makeFolders: true })
     expect(facts).toMatchObject({ runsCode: true, runsLater: true })
   })
 })
 
-describe.each(guards)('a file is changed in one step (%s)', (guard) => {
+describe.each(guards)('changing a file (%s)', (guard) => {
   async function spotAt(path: string, makeFolders = false) {
     const folder = await scratchFolder('Docs')
     const open = async (name: string) => {
@@ -287,7 +287,7 @@ describe.each(guards)('a file is changed in one step (%s)', (guard) => {
     return { folder, open, spot: await open(path) }
   }
 
-  it('and keeps its permissions; a new one is no more open than its folder', async () => {
+  it('keeps its permissions; a new file is no more open than its folder', async () => {
     const { folder, open } = await spotAt('x')
     await chmod(await folder.write('run.sh', 'old'), 0o750)
     const old = await open('run.sh')
@@ -307,7 +307,7 @@ describe.each(guards)('a file is changed in one step (%s)', (guard) => {
     expect(readdirSync(folder.path).filter((name) => name.startsWith('.'))).toEqual([])
   })
 
-  it('only when it is still what was looked at', async () => {
+  it('fails if the file has changed since it was read', async () => {
     const { folder, open, spot } = await spotAt('new.md')
     await folder.write('old.md', 'first')
     const old = await open('old.md')
@@ -323,7 +323,7 @@ describe.each(guards)('a file is changed in one step (%s)', (guard) => {
     expect(await readFile(folder.at('old.md'), 'utf8')).toBe('somebody else')
   })
 
-  it('only where it was looked at, not where its folder has been moved', async () => {
+  it('fails if its folder has been moved', async () => {
     const { folder, open } = await spotAt('x')
     await mkdir(folder.at('store'))
     const spot = await open('store/config')
@@ -332,7 +332,7 @@ describe.each(guards)('a file is changed in one step (%s)', (guard) => {
     expect(readdirSync(folder.at('.git'))).toEqual([])
   })
 
-  it('whatever lies under the name of its draft', async () => {
+  it('replaces a link that lies under the name of its draft, without following it', async () => {
     const { folder, spot } = await spotAt('new.md')
     await folder.write('victim', 'untouched')
     await symlink('victim', folder.at(DRAFT))
@@ -341,7 +341,7 @@ describe.each(guards)('a file is changed in one step (%s)', (guard) => {
     expect(readdirSync(folder.path).sort()).toEqual(['new.md', 'victim'])
   })
 
-  it('and another name for it goes on holding the old text', async () => {
+  it('leaves the old text under another hard link', async () => {
     const { folder, open } = await spotAt('x')
     await folder.write('a', 'old')
     await link(folder.at('a'), folder.at('b'))
@@ -350,7 +350,7 @@ describe.each(guards)('a file is changed in one step (%s)', (guard) => {
     expect([await readFile(folder.at('a'), 'utf8'), await readFile(folder.at('b'), 'utf8')]).toEqual(['new', 'old'])
   })
 
-  it('a move replaces nothing, and one that broke off half way is finished', async () => {
+  it('moves never replace a file, and finish half a move', async () => {
     const { folder, open } = await spotAt('x')
     await folder.write('a', 'content')
     await folder.write('taken', 'other')
@@ -362,7 +362,7 @@ describe.each(guards)('a file is changed in one step (%s)', (guard) => {
     expect(readdirSync(folder.path).sort()).toEqual(['b', 'taken'])
   })
 
-  it.runIf(existsSync('/dev/shm'))('a move to another disk is whole or not at all', async () => {
+  it.runIf(existsSync('/dev/shm'))('moves to another disk completely', async () => {
     const { folder, open } = await spotAt('x')
     const other = `/dev/shm/deckhand-${process.pid}-${guard}`
     await mkdir(other)
@@ -377,7 +377,7 @@ describe.each(guards)('a file is changed in one step (%s)', (guard) => {
     expect([await readFile(`${other}/b`, 'utf8'), (await stat(`${other}/b`)).mode & 0o777]).toEqual(['y'.repeat(200_000), 0o640])
   })
 
-  it('folders on the way are made when asked for, as open as the one they are in', async () => {
+  it('creates missing folders only with makeFolders, with the permissions of their parent', async () => {
     const { folder, spot } = await spotAt('a/b/c.md', true)
     await putFile(spot, Buffer.from('x'), { expected: null, mode: null, draft: DRAFT })
     expect(await readFile(folder.at('a/b/c.md'), 'utf8')).toBe('x')
@@ -388,7 +388,7 @@ describe.each(guards)('a file is changed in one step (%s)', (guard) => {
     expect(existsSync(folder.at('p'))).toBe(false)
   })
 
-  it('things that are no files are named and left alone', async () => {
+  it('names and refuses anything that is not a plain file', async () => {
     const { folder, open } = await spotAt('x')
     execFileSync('sh', ['-c', 'mkfifo "$0"', folder.at('pipe')])
     const server = createServer().listen(folder.at('socket'))
@@ -407,7 +407,7 @@ describe.each(guards)('a file is changed in one step (%s)', (guard) => {
     expect(await readlink(folder.at('link'))).toBe('dir')
   })
 
-  it('is found in whichever Unicode form its name has on the disk', async () => {
+  it('finds a file by any Unicode form of its name', async () => {
     const { folder, open } = await spotAt('x')
     await folder.write('Re\u0301sume\u0301/A\u0308.md', 'old')
     const spot = await open('R\u00e9sum\u00e9/\u00c4.md')

@@ -12,19 +12,19 @@ const parse = (text: string, list = folders) => {
   return place === null ? null : showPlace(place)
 }
 
-describe('names of folders', () => {
+describe('folder names', () => {
   it.each<[string[], string[], NodeJS.Platform]>([
     [['/home/ada/Documents', '/srv/work/'], ['Documents', 'work'], 'linux'],
     [['/a/notes', '/b/notes', '/c/notes'], ['notes', 'notes (2)', 'notes (3)'], 'linux'],
     [['/a/notes', '/b/notes (2)', '/c/notes'], ['notes', 'notes (2)', 'notes (3)'], 'linux'],
     [['/'], ['root'], 'linux'],
     [['C:\\Users\\Ada\\Notes', 'D:\\'], ['Notes', 'D'], 'win32'],
-  ])('%j are called %j', (paths, names, platform) => {
+  ])('%j get the names %j', (paths, names, platform) => {
     expect(nameFolders(paths, { platform }).map((f) => f.name)).toEqual(names)
   })
 })
 
-describe('paths that are understood', () => {
+describe('accepted paths', () => {
   it.each([
     ['', null],
     ['.', null],
@@ -41,13 +41,13 @@ describe('paths that are understood', () => {
     ['/srv/other/../work/a', 'work/a'],
     ['Documents/back\\slash', 'Documents/back\\slash'],
     ['Documents/a\\u{a}b', 'Documents/a\\u{a}b'],
-  ])('%j is %j', (text, place) => expect(parse(text)).toBe(place))
+  ])('%j means %j', (text, place) => expect(parse(text)).toBe(place))
 
-  it('takes the same name in another Unicode form', () => {
+  it('accepts a folder name in another Unicode form', () => {
     expect(parse('Cafe\u0301/x', [{ name: 'Caf\u00e9', path: '/srv/c', closed: [] }])).toBe('Caf\u00e9/x')
   })
 
-  it('needs no name of a folder when there is one folder only', () => {
+  it('does not require the folder name if there is only one folder', () => {
     const one = folders.slice(0, 1)
     expect(parse('notes.md', one)).toBe('Documents/notes.md')
     expect(parse('plans/may.md', one)).toBe('Documents/plans/may.md')
@@ -55,14 +55,14 @@ describe('paths that are understood', () => {
     expect(() => parse('plans/../../secret', one)).toThrow(/leads out/)
   })
 
-  it('takes both slashes on Windows', () => {
+  it('accepts both slashes on Windows', () => {
     const place = parsePath('Notes\\a/b.md', [{ name: 'Notes', path: 'C:\\Notes', closed: [] }], 'win32')
     expect(place!.parts).toEqual(['a', 'b.md'])
     expect(parsePath('c:\\notes\\a.md', [{ name: 'Notes', path: 'C:\\Notes', closed: [] }], 'win32')!.parts).toEqual(['a.md'])
   })
 })
 
-describe('paths that are refused', () => {
+describe('refused paths', () => {
   it.each([
     ['..', /leads out of the agent's folders/],
     ['Documents/..', /leads out/],
@@ -81,16 +81,16 @@ describe('paths that are refused', () => {
     ['Documents/\\u{2e}./\\u{2f}etc', /leads out/],
   ])('%j', (text, sentence) => expect(() => parse(text)).toThrow(sentence))
 
-  it('says so when there are no folders', () => {
+  it('says that the agent has no folders', () => {
     expect(() => parse('x', [])).toThrow('This agent has no folders. A person can give it some in its settings.')
   })
 
-  it.each(['a.txt:hidden', 'NUL', 'com1.txt', 'x.', 'x ', 'a|b', 'C:'])('%j is no name on Windows', (name) => {
+  it.each(['a.txt:hidden', 'NUL', 'com1.txt', 'x.', 'x ', 'a|b', 'C:'])('refuses %j on Windows', (name) => {
     expect(() => parsePath(`Notes\\${name}`, [{ name: 'Notes', path: 'C:\\Notes', closed: [] }], 'win32')).toThrow(PathRefused)
   })
 })
 
-describe('names as they are shown', () => {
+describe('escaped names', () => {
   it.each([
     ['plain name.md', 'plain name.md'],
     ['two\nlines', 'two\\u{a}lines'],
@@ -103,7 +103,7 @@ describe('names as they are shown', () => {
     ['Übung 日本 😀', 'Übung 日本 😀'],
   ])('%j is shown as %j', (name, shown) => expect(showName(name)).toBe(shown))
 
-  it('come back as what they were, whatever they are', () => {
+  it('unescape to the original name', () => {
     // Half surrogates too, and now and then the very characters that the escapes are made of.
     const char = fc.oneof(fc.integer({ min: 1, max: 0x10_ffff }), fc.constantFrom(...[...'\\u{}a0'].map((c) => c.codePointAt(0)!)))
     fc.assert(
@@ -116,7 +116,7 @@ describe('names as they are shown', () => {
   })
 })
 
-it('no text of a model leaves the folders', () => {
+it('no random path leads out of the folders', () => {
   const part = fc.oneof(fc.constantFrom('..', '.', '', 'Documents', 'work', 'a', '\\u{2e}.', '/', '~', 'C:', '..\\', '%2e%2e'), fc.string())
   fc.assert(
     fc.property(fc.array(part, { maxLength: 12 }), fc.boolean(), (parts, absolute) => {

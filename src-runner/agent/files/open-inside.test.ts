@@ -97,8 +97,8 @@ const ESCAPES = (base: string): string[] => [
   'Docs/loop-a/../../secret/secret.txt',
 ]
 
-describe.each(guards)('nothing leads out (%s)', (guard) => {
-  it('by any of fifty paths', async () => {
+describe.each(guards)('openInside (%s)', (guard) => {
+  it('refuses fifty paths that lead out', async () => {
     const { base, open } = await trap()
     const cases = ESCAPES(base.path)
     expect(cases.length).toBeGreaterThanOrEqual(50)
@@ -113,7 +113,7 @@ describe.each(guards)('nothing leads out (%s)', (guard) => {
     }
   })
 
-  it('and what lies inside is found, also through a link', async () => {
+  it('opens what lies inside, also through a link', async () => {
     const { open } = await trap()
     for (const [path, content] of [
       ['Docs/notes.md', 'plain notes'],
@@ -140,7 +140,7 @@ describe.each(guards)('nothing leads out (%s)', (guard) => {
     )
   })
 
-  it('takes a folder that is itself a link for what it leads to', async () => {
+  it("accepts an agent's folder that is itself a link", async () => {
     const { base } = await trap()
     await symlink(base.at('Docs'), base.at('Alias'))
     const place = parsePath('Alias/notes.md', nameFolders([base.at('Alias')]))!
@@ -163,7 +163,7 @@ describe.each(guards)('nothing leads out (%s)', (guard) => {
   })
 })
 
-it('no tool shows a secret for any of these paths, nor for the folder as a whole', async () => {
+it('no tool shows a secret for any escaping path or for the whole folder', async () => {
   const { base, root } = await trap()
   for (const tool of ALL_TOOLS) {
     for (const path of [...ESCAPES(base.path), 'Docs', '']) {
@@ -203,8 +203,8 @@ it('random walks over links and folders never read the secret', async () => {
   )
 })
 
-describe('things that are not files', () => {
-  it('are named and never opened', async () => {
+describe('anything that is not a plain file', () => {
+  it('is named and never opened', async () => {
     const folder = await scratchFolder('Docs')
     execFileSync('sh', ['-c', 'mkfifo "$0"', folder.at('pipe')])
     const server = createServer().listen(folder.at('socket'))
@@ -219,7 +219,7 @@ describe('things that are not files', () => {
     }
   })
 
-  it('devices too, when a folder of devices is given', async () => {
+  it('is refused if it is a device in a folder of devices', async () => {
     for (const guard of guards) {
       const refusal = await openFileInside(parsePath('dev/zero', nameFolders(['/dev']))!, guard).catch((e: Error) => e.message)
       expect(refusal).toBe("'dev/zero' is a device, not a file, and is not opened.")
@@ -227,7 +227,7 @@ describe('things that are not files', () => {
   })
 })
 
-describe('sentences about what is missing', () => {
+describe('errors about missing files', () => {
   it.each([
     ['Docs/nope.md', "There is no 'nope.md' in 'Docs'. Entries there: a.md, sub/."],
     ['Docs/sub/x/y', "There is no 'x' in 'Docs/sub'. It is empty."],
@@ -248,7 +248,7 @@ describe('sentences about what is missing', () => {
     }
   })
 
-  it('a folder that is gone', async () => {
+  it('a folder that was deleted', async () => {
     const folder = await scratchFolder('Docs')
     await rm(folder.path, { recursive: true })
     for (const guard of guards) {
@@ -258,7 +258,7 @@ describe('sentences about what is missing', () => {
     }
   })
 
-  it('a file that may not be read', async () => {
+  it('a file without read permission', async () => {
     if (process.getuid?.() === 0) return // root reads everything
     const folder = await scratchFolder('Docs')
     await chmod(await folder.write('a.md', 'x'), 0)
@@ -268,7 +268,7 @@ describe('sentences about what is missing', () => {
   })
 })
 
-it("nothing opens Deckhand's own folder, not even when it lies in the agent's", async () => {
+it("Deckhand's own folder is closed, even inside an agent's folder", async () => {
   const base = await scratchFolder('home')
   await base.write('data/deckhand.db', CANARY)
   await base.write('data2/fine.txt', 'fine')
@@ -288,7 +288,7 @@ it("nothing opens Deckhand's own folder, not even when it lies in the agent's", 
   }
 })
 
-it('a name is found in whichever Unicode form it has on the disk', async () => {
+it('finds a file by any Unicode form of its name', async () => {
   const folder = await scratchFolder('Docs')
   await folder.write('Re\u0301sume\u0301/\u00c4rger.md', 'found')
   for (const guard of guards) {
@@ -301,7 +301,7 @@ it('a name is found in whichever Unicode form it has on the disk', async () => {
   }
 })
 
-it('a hard link is a file of the folder like any other', async () => {
+it('reads a hard link like any other file of the folder', async () => {
   const base = await scratchFolder()
   await base.write('outside.txt', 'shared')
   await mkdir(base.at('Docs'))
@@ -310,7 +310,7 @@ it('a hard link is a file of the folder like any other', async () => {
 })
 
 it.runIf(process.platform === 'linux')(
-  'a folder swapped for a link over and over, while it is read: nothing escapes',
+  'reads nothing outside while a folder is swapped for a link repeatedly',
   { timeout: 30_000 },
   async () => {
     const base = await scratchFolder()

@@ -28,7 +28,7 @@ async function bin(folder: string, homeTrash: string) {
 }
 
 describe.runIf(process.platform === 'linux')('the trash of Linux desktops', () => {
-  it('takes a file with a note of where it was and when it went', async () => {
+  it('stores a file with an info file that names its path and date', async () => {
     const base = await scratchFolder()
     await base.write('Docs/sub/a b ü%.md', 'content')
     const { take, clock } = await bin(base.at('Docs'), base.at('Trash'))
@@ -42,7 +42,7 @@ describe.runIf(process.platform === 'linux')('the trash of Linux desktops', () =
     expect(new Date(date!.slice('DeletionDate='.length)).getTime()).toBe(Math.floor(clock.now() / 1000) * 1000)
   })
 
-  it('keeps files of the same name apart', async () => {
+  it('gives files of the same name different names', async () => {
     const base = await scratchFolder()
     const { take } = await bin(base.at('Docs'), base.at('Trash'))
     for (const text of ['1', '2', '3']) {
@@ -54,7 +54,7 @@ describe.runIf(process.platform === 'linux')('the trash of Linux desktops', () =
     expect(readdirSync(base.at('Trash/info'))).toHaveLength(3)
   })
 
-  it('takes nothing that was changed meanwhile, and leaves no note of it', async () => {
+  it('leaves a file that has changed meanwhile, without an info file', async () => {
     const base = await scratchFolder()
     await base.write('Docs/a.md', 'old')
     const trash = createFreedesktopTrash({ homeTrash: base.at('Trash'), uid, clock: createHandClock() })
@@ -83,7 +83,7 @@ describe.runIf(process.platform === 'linux')('the trash of Linux desktops', () =
       return { folder, top, own, base: await scratchFolder() }
     }
 
-    it('lies at the top of that disk, with a path from there', async () => {
+    it('uses the top folder of that disk, with a relative path', async () => {
       const { folder, top, own, base } = await otherDisk()
       expect(await (await bin(folder, base.at('Trash'))).take('a.md')).toBe(true)
       expect(readFileSync(join(own, 'files/a.md'), 'utf8')).toBe('far away')
@@ -94,7 +94,7 @@ describe.runIf(process.platform === 'linux')('the trash of Linux desktops', () =
     it.each([
       ['a link', (at: string, to: string) => symlink(to, at)],
       ['a file', (at: string) => writeFile(at, '')],
-    ])('is none where %s stands in its place', async (_, make) => {
+    ])('has no trash if %s is in its place', async (_, make) => {
       const { folder, own, base } = await otherDisk()
       if (existsSync(own)) return // somebody's own: not for a test to touch
       await base.write('elsewhere/x')
@@ -104,7 +104,7 @@ describe.runIf(process.platform === 'linux')('the trash of Linux desktops', () =
       expect(readdirSync(base.at('elsewhere'))).toEqual(['x'])
     })
 
-    it('is the shared one where an administrator made it, and only if it is safe', async () => {
+    it('uses the shared trash of the administrator only if it is safe', async () => {
       const { folder, top, own, base } = await otherDisk()
       await mkdir(join(top, '.Trash'))
       await chmod(join(top, '.Trash'), 0o777)

@@ -68,7 +68,7 @@ const WRITES = 3 + 7 + 2
 describe('a job whose process dies', () => {
   const fresh: Disk = { transcript: [], started: new Set(), writes: 0 }
 
-  it('makes twelve writes when it does not', async () => {
+  it('makes twelve writes without a crash', async () => {
     const effects: string[] = []
     const { rig, disk } = await attempt(fresh, effects, Number.POSITIVE_INFINITY)
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'Done.' })

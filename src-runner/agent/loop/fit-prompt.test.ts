@@ -23,8 +23,8 @@ function emptied(request: ModelRequest): string[] {
   return request.messages.flatMap((message) => (message.role === 'tool' && message.output.startsWith('[Left out') ? [message.callId] : []))
 }
 
-describe('a job that has grown larger than its model', () => {
-  it('is sent without its oldest results, with its instructions, its task and its newest result', async () => {
+describe('a job that no longer fits its model', () => {
+  it('loses its oldest results and keeps instructions, task and newest result', async () => {
     const rig = run({ turns: [say('done')], windows: { main: 16_000 } })
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'done' })
     const [sent] = rig.requests
@@ -38,7 +38,7 @@ describe('a job that has grown larger than its model', () => {
     expect(rig.log).toContainEqual(expect.stringMatching(/^activity model \d+ older messages left out to save space$/))
   })
 
-  it('is sent whole where nobody knows how much the model holds, and where it fits', async () => {
+  it('is sent whole if it fits, or if the context window is unknown', async () => {
     for (const windows of [undefined, { main: 200_000 }]) {
       const rig = run({ turns: [say('done')], windows })
       await rig.outcome
@@ -47,7 +47,7 @@ describe('a job that has grown larger than its model', () => {
     }
   })
 
-  it('is shortened at once and then left alone, so that the next calls begin like this one', async () => {
+  it('is truncated in one step, so that the next prompts begin the same', async () => {
     const rig = run({ turns: [ask(call('a', 'read')), ask(call('b', 'read')), say('done')], windows: { main: 16_000 } })
     await rig.outcome
     const [first, second, third] = rig.requests
@@ -55,13 +55,13 @@ describe('a job that has grown larger than its model', () => {
     expect(third!.messages.slice(0, second!.messages.length)).toEqual(second!.messages)
   })
 
-  it('has everything in its record that the model no longer reads', async () => {
+  it('keeps everything in its record', async () => {
     const rig = run({ turns: [ask(call('a', 'read')), say('done')], windows: { main: 8_000 } })
     await rig.outcome
     expect(rig.results).toMatchObject([{ callId: 'a', output: 'one more file '.repeat(200) }])
   })
 
-  it('is measured by what the provider counted, when that is more than was expected', async () => {
+  it('is measured by the count of the provider if that is higher than the estimate', async () => {
     // Twice as many tokens as estimated: what fitted once does not fit again.
     const dense: ModelEvent[] = [call('a', 'read'), finish('tool_calls', { input: 44_000, output: 5, cached: 0 })]
     const rig = run({ turns: [dense, say('done')], windows: { main: 60_000 } })
@@ -72,7 +72,7 @@ describe('a job that has grown larger than its model', () => {
 })
 
 describe('a model that refuses a prompt for its length', () => {
-  it('is asked once more with much less of it, at once, and the job goes on', async () => {
+  it('gets a much shorter prompt at once', async () => {
     const rig = run({ turns: [tooLong(), ask(call('a', 'read')), say('done')] })
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'done' })
     const sizes = rig.requests.map(maxTokensOfRequest)
@@ -84,13 +84,13 @@ describe('a model that refuses a prompt for its length', () => {
     expect(rig.replies[0]).toMatchObject({ usage: { input: 100, output: 10 }, costMicros: 450 })
   })
 
-  it('is trusted in how much it holds', async () => {
+  it('teaches its context window by the numbers in the refusal', async () => {
     const rig = run({ turns: [tooLong({ windowTokens: 8_192, promptTokens: 21_000 }), say('done')] })
     await rig.outcome
     expect(maxTokensOfRequest(rig.requests[1]!)).toBeLessThanOrEqual(6_144)
   })
 
-  it('is asked twice more at the most, and then the job says what is too long', async () => {
+  it('gets two shorter prompts at most; then the job says what is too long', async () => {
     const rig = run({ turns: [tooLong(), tooLong(), tooLong(), say('never')] })
     const outcome = await rig.outcome
     expect(outcome).toMatchObject({ kind: 'failed', error: 'model_context_too_long' })
@@ -99,19 +99,19 @@ describe('a model that refuses a prompt for its length', () => {
     expect(rig.replies).toEqual([])
   })
 
-  it('is not asked again with what it refused, when nothing can be left out', async () => {
+  it('is not called again if nothing more can be left out', async () => {
     const rig = run({ transcript: [], turns: [tooLong(), say('never')] })
     expect(await rig.outcome).toMatchObject({ kind: 'failed', error: 'model_context_too_long' })
     expect(rig.requests).toHaveLength(1)
   })
 
-  it('is followed by a model that holds more, which reads everything', async () => {
+  it('falls back to a model with a larger window, which gets the whole prompt', async () => {
     const rig = run({ models: { small: [tooLong(), tooLong(), tooLong()], large: [say('done')] }, windows: { large: 200_000 } })
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'done', reply: { model: { model: 'large' } } })
     expect(emptied(rig.requests.at(-1)!)).toEqual([])
   })
 
-  it('is not asked again when it refused in the middle of an answer', async () => {
+  it('is not called again if it refused in the middle of a reply', async () => {
     const rig = run({ turns: [[text('It is '), ...tooLong()], say('never')] })
     expect(await rig.outcome).toMatchObject({ kind: 'failed', error: 'model_context_too_long', text: 'It is ' })
     expect(rig.requests).toHaveLength(1)

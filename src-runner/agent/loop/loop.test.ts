@@ -20,8 +20,8 @@ const reader = (name: string, release?: Promise<void>) =>
   })
 const send = tool('send', { effect: 'once' })
 
-describe('a job that goes well', () => {
-  it('streams the answer and hands the last reply back unrecorded', async () => {
+describe('a job without problems', () => {
+  it('streams the reply and returns the last one unrecorded', async () => {
     const rig = runRig({ turns: [[text('Good '), text('day.'), finish('stop', { input: 1000, output: 100, cached: 400 })]] })
     expect(await rig.outcome).toEqual({
       kind: 'completed',
@@ -44,7 +44,7 @@ describe('a job that goes well', () => {
     expect(rig.log).toEqual(['activity model', 'call main', "delta 'Good '", "delta 'day.'"])
   })
 
-  it('runs a tool between two replies and lets the model read the result', async () => {
+  it('runs a tool between two replies and sends the result to the model', async () => {
     const rig = runRig({
       tools: [echo],
       turns: [[text('Let me see.'), ...ask(call('c1', 'echo', { words: 'ping' }))], say('It said ping.')],
@@ -67,7 +67,7 @@ describe('a job that goes well', () => {
     ])
   })
 
-  it('tells the model of the tools in the order given, with their arguments as a JSON schema', async () => {
+  it('describes the tools in the given order, with their arguments as a JSON schema', async () => {
     const rig = runRig({ tools: [echo, send], turns: [say('ok')] })
     await rig.outcome
     expect(rig.requests[0]!.tools).toEqual([
@@ -80,7 +80,7 @@ describe('a job that goes well', () => {
     ])
   })
 
-  it('leaves no timer behind', async () => {
+  it('clears its timers', async () => {
     const rig = runRig({ turns: [say('ok')] })
     await rig.outcome
     expect(rig.clock.sleepers()).toBe(0)
@@ -88,7 +88,7 @@ describe('a job that goes well', () => {
 })
 
 describe('order of tool calls', () => {
-  it('runs calls side by side when all of them may, and keeps the results in the order of the calls', async () => {
+  it('runs parallel calls at the same time, with results in the order of the calls', async () => {
     const first = Promise.withResolvers<void>()
     const rig = runRig({
       tools: [reader('slow', first.promise), reader('fast')],
@@ -102,7 +102,7 @@ describe('order of tool calls', () => {
     expect(rig.requests[1]!.messages.slice(3)).toEqual([result('a', 'slow'), result('b', 'fast')])
   })
 
-  it('runs calls one after the other as soon as one of them must', async () => {
+  it('runs calls in sequence if one of them is not parallel', async () => {
     const first = Promise.withResolvers<void>()
     const rig = runRig({
       tools: [reader('slow', first.promise), echo],
@@ -115,7 +115,7 @@ describe('order of tool calls', () => {
     expect(rig.results.map((r) => r.callId)).toEqual(['a', 'b'])
   })
 
-  it('never has more than eight under way', async () => {
+  it('runs at most eight at a time', async () => {
     let now = 0
     let most = 0
     const counted = tool('count', {
@@ -135,7 +135,7 @@ describe('order of tool calls', () => {
 })
 
 describe('the policy', () => {
-  it('turns a denial into an answer with its reason', async () => {
+  it('returns a denial with its reason to the model', async () => {
     const run = vi.fn()
     const rig = runRig({
       tools: [tool('send', { run })],
@@ -148,7 +148,7 @@ describe('the policy', () => {
     expect(rig.log).toContain('tool c denied')
   })
 
-  it('ends the attempt when a call has to wait, and leaves that call and those behind it open', async () => {
+  it('ends the attempt at a call that has to wait, and leaves it and the later ones open', async () => {
     const rig = runRig({
       tools: [echo, send],
       policy: ({ tool: asked }) => (asked.name === 'send' ? { verdict: 'wait', status: 'awaiting_approval' } : { verdict: 'run' }),
@@ -159,7 +159,7 @@ describe('the policy', () => {
     expect(rig.started).toEqual([])
   })
 
-  it('lets the others finish when one of several parallel calls has to wait', async () => {
+  it('finishes the other parallel calls if one has to wait', async () => {
     const rig = runRig({
       tools: [reader('r')],
       policy: ({ call: asked }) => (asked.callId === 'a' ? { verdict: 'wait', status: 'awaiting_child' } : { verdict: 'run' }),
@@ -169,14 +169,14 @@ describe('the policy', () => {
     expect(rig.results.map((r) => r.callId)).toEqual(['b', 'c'])
   })
 
-  it('writes down that a once-tool starts before it runs', async () => {
+  it('records the start of a non-idempotent call before it runs', async () => {
     const rig = runRig({ tools: [send], turns: [ask(call('c', 'send')), say('sent')] })
     await rig.outcome
     expect(rig.log.filter((line) => / c\b/.test(line))).toEqual(['policy c', 'started c', 'tool c running', 'result c', 'tool c done'])
   })
 })
 
-describe('calls that make no sense are answered, and the job goes on', () => {
+describe('an invalid call gets an error, and the job continues:', () => {
   const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) })
   const cases: [string, ModelEvent, RegExp][] = [
     ['an unknown tool', call('c', 'fly'), /^Not run: there is no tool 'fly'\. The tools are: echo, read_file\.$/],
@@ -216,7 +216,7 @@ describe('calls that make no sense are answered, and the job goes on', () => {
     expect(JSON.stringify(rig.replies).length).toBeLessThan(10_000)
   })
 
-  it('keeps prototype keys away from the tool', async () => {
+  it('passes no prototype keys to the tool', async () => {
     const seen: unknown[] = []
     const spy = tool('spy', { args: z.object({ words: z.string() }), run: (args) => ({ ok: seen.push(args) > 0, output: '' }) })
     await runRig({ tools: [spy], turns: [ask(call('c', 'spy', JSON.parse('{"words":"x","__proto__":{"admin":true}}'))), say('ok')] })
@@ -225,7 +225,7 @@ describe('calls that make no sense are answered, and the job goes on', () => {
     expect(({} as { admin?: boolean }).admin).toBeUndefined()
   })
 
-  it('gives every call an id of its own that all providers accept', async () => {
+  it('gives every call a unique id that all providers accept', async () => {
     const rig = runRig({
       tools: [echo],
       transcript: [assistant('', { callId: 'same', name: 'echo', args: { words: '0' } }), result('same', 'echo')],
@@ -237,7 +237,7 @@ describe('calls that make no sense are answered, and the job goes on', () => {
     for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
   })
 
-  it('reads what a tool throws, and cuts what is too long', async () => {
+  it('returns what a tool throws, and cuts long output', async () => {
     const angry = tool('angry', { run: () => Promise.reject(new Error('the disk is on fire')) })
     const chatty = tool('chatty', { run: () => ({ ok: true, output: 'x'.repeat(200_000) }) })
     const rig = runRig({ tools: [angry, chatty], turns: [ask(call('a', 'angry'), call('b', 'chatty')), say('ok')] })
@@ -247,7 +247,7 @@ describe('calls that make no sense are answered, and the job goes on', () => {
     expect(rig.results[1]!.output).toMatch(/\[cut: 200000 characters, the first 60000 are shown\]$/)
   })
 
-  it('answers the calls over 32 without running them, and drops those over 64', async () => {
+  it('refuses the calls over 32 of a reply, and drops those over 64', async () => {
     const rig = runRig({
       tools: [reader('r')],
       limits: { maxToolCalls: 1000 },
@@ -261,7 +261,7 @@ describe('calls that make no sense are answered, and the job goes on', () => {
   })
 })
 
-describe('an answer without end', () => {
+describe('an endless reply', () => {
   /** What a model sends until nobody listens, and how much of it was taken. */
   const endless = (event: ModelEvent) => {
     const taken = { events: 0, hungUp: false }
@@ -278,7 +278,7 @@ describe('an answer without end', () => {
     return { taken, stream }
   }
 
-  it('is hung up on after 256 tool calls, while they come in', async () => {
+  it('is cut off after 256 tool calls', async () => {
     const { taken, stream } = endless({ type: 'call_piece', begins: true, chars: 10 })
     const rig = runRig({ turns: [stream] })
     expect(await rig.outcome).toMatchObject({
@@ -294,7 +294,7 @@ describe('an answer without end', () => {
     ['the arguments of a call', { type: 'call_piece', begins: false, chars: 10_000 }],
     ['its text', { type: 'text', text: 'x'.repeat(10_000) }],
     ['its thinking', { type: 'reasoning', text: 'x'.repeat(10_000) }],
-  ] as [string, ModelEvent][])('is hung up on after two million characters of %s', async (_what, event) => {
+  ] as [string, ModelEvent][])('is cut off after two million characters of %s', async (_what, event) => {
     const { taken, stream } = endless(event)
     const rig = runRig({ turns: [stream] })
     expect(await rig.outcome).toMatchObject({ kind: 'failed', error: 'model_bad_answer' })
@@ -305,7 +305,7 @@ describe('an answer without end', () => {
 describe('limits', () => {
   const again = (): Turn[] => Array.from({ length: 20 }, (_, i) => [text(`Round ${i + 1}.`), ...ask(call(`c${i}`, 'echo', { words: 'x' }))])
 
-  it('ends after the last turn allowed and keeps what was said', async () => {
+  it('ends the job after the last allowed turn and keeps the text', async () => {
     const rig = runRig({ tools: [echo], limits: { maxTurns: 3 }, used: { turns: 1 }, turns: again() })
     expect(await rig.outcome).toEqual({
       kind: 'failed',
@@ -316,7 +316,7 @@ describe('limits', () => {
     expect(rig.requests).toHaveLength(2)
   })
 
-  it('ends before the call that follows the one that used up the money', async () => {
+  it('makes no call after the one that reached the spending limit', async () => {
     // One call is 100 × $3 + 10 × $15 per million = 450 micro-dollars.
     const rig = runRig({ tools: [echo], limits: { maxCostUsd: 0.01 }, used: { costMicros: 9_200 }, turns: again() })
     expect(await rig.outcome).toMatchObject({
@@ -327,7 +327,7 @@ describe('limits', () => {
     expect(rig.requests).toHaveLength(2)
   })
 
-  it('counts what a failed try cost', async () => {
+  it('counts the cost of failed tries', async () => {
     const rig = runRig({
       limits: { maxCostUsd: 0.01 },
       turns: [[text('half'), fail({}, { input: 4_000_000, output: 0, cached: 0 })], say('never asked')],
@@ -338,7 +338,7 @@ describe('limits', () => {
     expect(rig.replies).toMatchObject([{ interrupted: true, costMicros: 12_000_000 }])
   })
 
-  it('ends when the working time is up, in the middle of a stream, with the text so far', async () => {
+  it('ends at the time limit, in the middle of a stream, with the text so far', async () => {
     const rig = runRig({ limits: { maxWorkingMs: 60_000 }, used: { workingMs: 20_000 }, turns: [hangAfter(text('So far '))] })
     await rig.untilLogged('delta')
     rig.clock.advance(39_999)
@@ -353,13 +353,13 @@ describe('limits', () => {
     expect(rig.replies).toMatchObject([{ text: 'So far ', interrupted: true }])
   })
 
-  it('does not begin when the working time was used up before', async () => {
+  it('makes no call if the working time is already used up', async () => {
     const rig = runRig({ limits: { maxWorkingMs: 60_000 }, used: { workingMs: 60_000 }, turns: [say('no')] })
     expect(await rig.outcome).toMatchObject({ error: 'time_limit' })
     expect(rig.requests).toEqual([])
   })
 
-  it('runs the calls that are left, answers the others and ends', async () => {
+  it('runs the calls left under the limit, refuses the others and ends', async () => {
     const rig = runRig({
       tools: [reader('r')],
       limits: { maxToolCalls: 5 },
@@ -375,19 +375,19 @@ describe('limits', () => {
     expect(rig.results.map((r) => r.ok)).toEqual([true, true, false])
   })
 
-  it('goes on to the answer when the calls are exactly used up', async () => {
+  it('still gets a last reply if the calls are exactly used up', async () => {
     const rig = runRig({ tools: [reader('r')], limits: { maxToolCalls: 1 }, turns: [ask(call('a', 'r')), say('done')] })
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'done' })
   })
 
-  it('offers no tools to a job that may call none', async () => {
+  it('sends no tools if the job may make no calls', async () => {
     const rig = runRig({ tools: [echo], limits: { maxToolCalls: 0 }, turns: [say('ok')] })
     await rig.outcome
     expect(rig.requests[0]!.tools).toEqual([])
   })
 })
 
-describe('model trouble', () => {
+describe('model failures', () => {
   const codes: [ModelFailure['kind'], string][] = [
     ['auth', 'model_auth'],
     ['not_found', 'model_not_found'],
@@ -395,7 +395,7 @@ describe('model trouble', () => {
     ['bad_answer', 'model_bad_answer'],
     ['bad_request', 'model_unavailable'],
   ]
-  it.each(codes)('%s is not tried again and ends as %s', async (kind, error) => {
+  it.each(codes)('%s is not retried and ends the job as %s', async (kind, error) => {
     const rig = runRig({ turns: [[fail({ kind, retryable: false, message: quote('Acme says no.') })]] })
     expect(await rig.outcome).toEqual({ kind: 'failed', error, message: quote('Acme says no.'), text: '' })
     expect(rig.requests).toHaveLength(1)
@@ -426,7 +426,7 @@ describe('model trouble', () => {
 
   const silent = fail({ kind: 'timeout', message: quote('Acme says nothing.') })
 
-  it('is asked twice when it says nothing; then the job waits without a slot, and a person is told', async () => {
+  it('are retried once if the model is silent; then the job is postponed and a person notified', async () => {
     const rig = runRig({ random: 1, turns: [[silent], [silent]] })
     rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
     expect(await rig.outcome).toEqual({
@@ -438,7 +438,7 @@ describe('model trouble', () => {
     })
   })
 
-  it('that says nothing is followed by the next of the list, and nobody waits', async () => {
+  it('fall back to the next model at once if the first is silent', async () => {
     const rig = runRig({ models: { main: [[silent], [silent]], spare: [say('I am here.')] } })
     rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'I am here.' })
@@ -447,17 +447,17 @@ describe('model trouble', () => {
   it.each([
     [1, 60_000],
     [2, 120_000],
-  ])('is asked once after pause %i, and waited for longer', async (postponed, waitMs) => {
+  ])('get one try after postponement %i, and then a longer one', async (postponed, waitMs) => {
     const rig = runRig({ postponed, turns: [[silent]] })
     expect(await rig.outcome).toMatchObject({ kind: 'postponed', waitMs, tell: false })
   })
 
-  it('that says nothing after the third pause is given up', async () => {
+  it('fail the job after the third postponement', async () => {
     const rig = runRig({ postponed: 3, turns: [[silent]] })
     expect(await rig.outcome).toEqual({ kind: 'failed', error: 'model_unavailable', message: quote('Acme says nothing.'), text: '' })
   })
 
-  it('whose key is out of reach is waited for, for a day', async () => {
+  it('postpone the job for up to a day while the key is out of reach', async () => {
     const failure: ModelFailure = {
       kind: 'key_out_of_reach',
       retryable: false,
@@ -471,7 +471,7 @@ describe('model trouble', () => {
     expect(await runRig({ open, postponed: 1_440 }).outcome).toMatchObject({ kind: 'failed', error: 'model_auth' })
   })
 
-  it('spreads the waits', async () => {
+  it('spread the retries', async () => {
     const rig = runRig({ random: 0, turns: [[fail({})], say('ok')] })
     expect(await rig.clock.untilSleeping((ms) => ms < 100_000)).toBe(1_000)
     rig.clock.advance(1_000)
@@ -483,19 +483,19 @@ describe('model trouble', () => {
     ['ten minutes', 600_000, 600_000],
     ['nothing', 0, 0],
     ['a time that has passed', -5, 0],
-  ])('waits as long as the provider asks: %s', async (_, retryAfterMs, expected) => {
+  ])('wait as long as the provider asks: %s', async (_, retryAfterMs, expected) => {
     const rig = runRig({ limits: { maxWorkingMs: 3_600_000 }, turns: [[fail({ kind: 'rate_limited', retryAfterMs })], say('ok')] })
     expect(await rig.clock.untilSleeping((ms) => ms < 3_000_000)).toBe(expected)
     rig.clock.advance(expected)
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'ok' })
   })
 
-  it('does not wait for more than ten minutes', async () => {
+  it('do not wait longer than ten minutes', async () => {
     const rig = runRig({ turns: [[fail({ kind: 'rate_limited', retryAfterMs: 600_001, message: quote('Acme: come back tomorrow.') })]] })
     expect(await rig.outcome).toMatchObject({ error: 'model_unavailable', message: quote('Acme: come back tomorrow.') })
   })
 
-  it('starts a reply again that broke off, and says that what was shown is void', async () => {
+  it('restart a reply that broke off, and reset what was shown', async () => {
     const rig = runRig({ turns: [[text('Dear An'), fail({ kind: 'network', message: quote('gone') })], say('Dear Anna')] })
     rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'Dear Anna' })
@@ -503,13 +503,13 @@ describe('model trouble', () => {
     expect(rig.log.filter((line) => /delta|reset/.test(line))).toEqual(["delta 'Dear An'", 'reset', "delta 'Dear Anna'"])
   })
 
-  it('adds what the broken tries cost to the reply that followed', async () => {
+  it('add the cost of failed tries to the reply', async () => {
     const rig = runRig({ turns: [[text('x'), fail({}, USAGE)], say('y')] })
     rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
     expect(await rig.outcome).toMatchObject({ reply: { usage: { input: 200, output: 20, cached: 0 }, costMicros: 900 } })
   })
 
-  it('never runs the calls of a reply that broke off', async () => {
+  it('never run the calls of a reply that broke off', async () => {
     const run = vi.fn()
     const rig = runRig({ tools: [tool('send', { run })], turns: [[call('c', 'send'), fail({ kind: 'network' })], say('never mind')] })
     rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
@@ -518,7 +518,7 @@ describe('model trouble', () => {
     expect(rig.results).toEqual([])
   })
 
-  it('keeps the text when the last try breaks off too, without its calls', async () => {
+  it('keep the text of the last try that broke off, without its calls', async () => {
     const rig = runRig({
       tools: [send],
       turns: [
@@ -538,14 +538,14 @@ describe('model trouble', () => {
   it.each<[string, Turn]>([
     ['ends without an end', [text('half')]],
     ['throws', () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('boom')) }) })],
-  ])('survives a stream that %s', async (_, turn) => {
+  ])('survive a stream that %s', async (_, turn) => {
     const rig = runRig({ models: { main: Array.from({ length: 5 }, () => turn), spare: [say('from the spare')] } })
     const mover = setInterval(() => rig.clock.advance(1_000), 0)
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'from the spare' })
     clearInterval(mover)
   })
 
-  it('cuts off a stream that does not stop', async () => {
+  it('cut off an endless stream', async () => {
     const flood: Turn = async function* () {
       for (;;) yield text('x'.repeat(100_000))
     }
@@ -557,7 +557,7 @@ describe('model trouble', () => {
 })
 
 describe('fallbacks', () => {
-  it('asks the next model when the first has had its tries, and stays with it', async () => {
+  it('use the next model after the tries of the first, and stay with it', async () => {
     const rig = runRig({
       tools: [echo],
       models: { main: [[fail({ kind: 'auth', retryable: false })]], spare: [ask(call('c', 'echo', { words: 'x' })), say('done')] },
@@ -566,7 +566,7 @@ describe('fallbacks', () => {
     expect(rig.log.filter((line) => line.startsWith('call'))).toEqual(['call main', 'call spare', 'call spare'])
   })
 
-  it('asks the first model again when the spare fails later', async () => {
+  it('return to the first model if the fallback fails later', async () => {
     const rig = runRig({
       tools: [echo],
       models: {
@@ -577,12 +577,12 @@ describe('fallbacks', () => {
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'back again' })
   })
 
-  it('does not sit out a long wait while another model is free', async () => {
+  it('skip a long wait while another model is untried', async () => {
     const rig = runRig({ models: { main: [[fail({ kind: 'rate_limited', retryAfterMs: 60_001 })]], spare: [say('quick')] } })
     expect(await rig.outcome).toMatchObject({ text: 'quick' })
   })
 
-  it('names every failure and reports the first', async () => {
+  it('name every failure and report the code of the first', async () => {
     const rig = runRig({
       models: {
         main: [[fail({ kind: 'auth', retryable: false, message: quote('Acme: the key is wrong.') })]],
@@ -592,13 +592,13 @@ describe('fallbacks', () => {
     expect(await rig.outcome).toMatchObject({ error: 'model_auth', message: saying('Acme: the key is wrong. Acme: no such model.') })
   })
 
-  it('does not go around a refusal', async () => {
+  it('do not go around a refusal', async () => {
     const rig = runRig({ models: { main: [[fail({ kind: 'refused', retryable: false })]], spare: [say('sure')] } })
     expect(await rig.outcome).toMatchObject({ error: 'model_refused' })
     expect(rig.requests).toHaveLength(1)
   })
 
-  it('treats a provider that is gone like a call that failed', async () => {
+  it('treat a deleted provider like a failed call', async () => {
     const failure: ModelFailure = {
       kind: 'auth',
       retryable: false,
@@ -611,14 +611,14 @@ describe('fallbacks', () => {
   })
 })
 
-describe('answers that are none', () => {
-  it('asks once more when nothing came, and charges both', async () => {
+describe('empty replies', () => {
+  it('are retried once, and both are charged', async () => {
     const rig = runRig({ turns: [[finish()], say('Here.')] })
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'Here.', reply: { costMicros: 900 } })
     expect(rig.requests[1]).toEqual(rig.requests[0])
   })
 
-  it('fails clearly when nothing came twice, and keeps the cost', async () => {
+  it('fail the job the second time, and keep the cost', async () => {
     const rig = runRig({ turns: [[finish()], [text(' \n'), finish()]] })
     expect(await rig.outcome).toMatchObject({
       kind: 'failed',
@@ -628,7 +628,7 @@ describe('answers that are none', () => {
     expect(rig.replies).toMatchObject([{ costMicros: 900, interrupted: true }])
   })
 
-  it('completes with what was said before when the model has nothing to add', async () => {
+  it('complete the job with its earlier text', async () => {
     const rig = runRig({
       tools: [echo],
       turns: [[text('I will note it down.'), ...ask(call('c', 'echo', { words: 'x' }))], [finish()], [finish()]],
@@ -636,26 +636,26 @@ describe('answers that are none', () => {
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'I will note it down.', reply: { text: '' } })
   })
 
-  it('taints an answer that was cut at its greatest length', async () => {
+  it('are marked if the length limit cut them', async () => {
     const rig = runRig({ turns: [[text('Once upon a'), finish('length')]] })
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: expect.stringMatching(/^Once upon a\n\n\[The answer stops here/) })
   })
 
-  it('fails when a content filter stopped the answer, and runs nothing of it', async () => {
+  it('fail the job if a content filter stopped the reply, and run none of its calls', async () => {
     const rig = runRig({ tools: [send], turns: [[text('Well'), call('c', 'send'), finish('content_filter')]] })
     expect(await rig.outcome).toMatchObject({ kind: 'failed', error: 'model_refused', text: 'Well' })
     expect(rig.results).toEqual([])
   })
 })
 
-describe('cost when the provider does not say', () => {
+describe('cost without usage from the provider', () => {
   it.each([
     ['no usage', null],
     ['a negative number', { input: -1, output: 5, cached: 0 }],
     ['half a token', { input: 1.5, output: 5, cached: 0 }],
     ['more cached than read', { input: 10, output: 5, cached: 11 }],
     ['not a number', { input: Number.NaN, output: 5, cached: 0 }],
-  ])('estimates four characters a token: %s', async (_, usage) => {
+  ])('is estimated at four characters a token: %s', async (_, usage) => {
     const rig = runRig({ turns: [say('12345678', usage)] })
     // 'You are Ada.' and 'Do the thing.' are 25 characters.
     expect(await rig.outcome).toMatchObject({
@@ -663,7 +663,7 @@ describe('cost when the provider does not say', () => {
     })
   })
 
-  it('shows a model without a price as unpriced, never as free', async () => {
+  it('is unpriced, never free, if the model has no price', async () => {
     expect(await runRig({ price: null, turns: [say('ok')] }).outcome).toMatchObject({
       reply: { priced: false, costMicros: 0, estimated: false },
     })
@@ -671,7 +671,7 @@ describe('cost when the provider does not say', () => {
 })
 
 describe('Stop', () => {
-  it('takes effect in the middle of a stream that does not listen', async () => {
+  it('takes effect in a stream that ignores its signal', async () => {
     const rig = runRig({ turns: [hangAfter(text('Half a '), text('sentence'), call('c', 'send'))], tools: [send] })
     await rig.untilLogged('sentence')
     rig.stop.abort()
@@ -680,7 +680,7 @@ describe('Stop', () => {
     expect(rig.started).toEqual([])
   })
 
-  it('records nothing when nothing was said', async () => {
+  it('records nothing if the reply is empty', async () => {
     const rig = runRig({ turns: [hangAfter()] })
     await rig.untilLogged('call main')
     rig.stop.abort()
@@ -688,19 +688,19 @@ describe('Stop', () => {
     expect(rig.replies).toEqual([])
   })
 
-  it('does not begin when it came first', async () => {
+  it('makes no call if it came first', async () => {
     const rig = runRig({ turns: [say('no')] })
     rig.stop.abort()
     expect((await rig.outcome).kind).toBe('aborted')
   })
 
-  it('takes effect while waiting for a provider whose key does not come', async () => {
+  it('takes effect while waiting for a key', async () => {
     const rig = runRig({ open: () => new Promise(() => {}) })
     rig.stop.abort()
     expect((await rig.outcome).kind).toBe('aborted')
   })
 
-  it('takes effect while waiting to try again, keeping what was shown', async () => {
+  it('takes effect during a retry wait, and keeps the text', async () => {
     const rig = runRig({ turns: [[text('Half'), fail({ retryAfterMs: 300_000 })]] })
     await rig.clock.untilSleeping((ms) => ms === 300_000)
     rig.stop.abort()
@@ -708,7 +708,7 @@ describe('Stop', () => {
     expect(rig.replies).toMatchObject([{ text: 'Half', interrupted: true }])
   })
 
-  it('leaves a tool behind that ignores its signal, within two seconds', async () => {
+  it('abandons a tool that ignores its signal, within two seconds', async () => {
     const rig = runRig({ tools: [tool('deaf', { run: () => new Promise(() => {}) })], turns: [ask(call('c', 'deaf'))] })
     await rig.untilLogged('running')
     rig.stop.abort()
@@ -719,7 +719,7 @@ describe('Stop', () => {
     expect(rig.results).toEqual([])
   })
 
-  it('records what a tool still completes', async () => {
+  it('records the result of a tool that still finishes', async () => {
     const finishing = Promise.withResolvers<void>()
     const rig = runRig({
       tools: [tool('send', { effect: 'once', run: () => finishing.promise.then(() => ({ ok: true, output: 'sent' })) })],
@@ -732,7 +732,7 @@ describe('Stop', () => {
     expect(rig.results).toMatchObject([{ callId: 'c', ok: true, output: 'sent' }])
   })
 
-  it('does not take a tool that was torn off for an answer', async () => {
+  it('records no result of an aborted tool', async () => {
     const listening = tool('listening', {
       run: (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
     })
@@ -745,7 +745,7 @@ describe('Stop', () => {
   })
 })
 
-describe('going on from what was recorded', () => {
+describe('continuing from recorded steps', () => {
   const asked = assistant(
     'Looking.',
     { callId: 'a', name: 'r', args: {} },
@@ -766,13 +766,13 @@ describe('going on from what was recorded', () => {
     expect(answered.sort()).toEqual(['a', 'b', 'c'])
   })
 
-  it('after the last reply: completes without asking or recording again', async () => {
+  it('completes after the last reply without another call or record', async () => {
     const rig = runRig({ transcript: [asked, result('a', 'r'), result('b', 'r'), result('c', 'r'), assistant('All done.')], turns: [] })
     expect(await rig.outcome).toEqual({ kind: 'completed', text: 'All done.', reply: null })
     expect(rig.requests).toEqual([])
   })
 
-  it('asks the policy again for a call that had to wait', async () => {
+  it('asks the policy again about a call that had to wait', async () => {
     const rig = runRig({
       tools: [send],
       transcript: [assistant('', { callId: 'c', name: 'send', args: {} })],
@@ -797,7 +797,7 @@ describe('going on from what was recorded', () => {
     }
   })
 
-  describe('a once-call that was started and has no result', () => {
+  describe('a non-idempotent call that was started and has no result', () => {
     const transcript = [assistant('', { callId: 'c', name: 'send', args: {} })]
     const rigFor = (policy: Parameters<typeof runRig>[0]['policy'], run = vi.fn(() => ({ ok: true, output: 'sent' }))) => {
       const rig = runRig({
@@ -810,14 +810,14 @@ describe('going on from what was recorded', () => {
       return { rig, run }
     }
 
-    it('is not run again by a policy that knows nothing of it', async () => {
+    it('is not run again by a plain "run"', async () => {
       const { rig, run } = rigFor(() => ({ verdict: 'run' }))
       expect(await rig.outcome).toMatchObject({ kind: 'completed' })
       expect(run).not.toHaveBeenCalled()
       expect(rig.results).toMatchObject([{ ok: false, output: expect.stringMatching(/^The outcome is unknown: send had been started/) }])
     })
 
-    it('is told apart for the policy, which may wait for a person', async () => {
+    it('is marked for the policy, which may wait for a person', async () => {
       const seen: boolean[] = []
       const { rig, run } = rigFor(({ startedBefore }) => {
         seen.push(startedBefore)
@@ -828,21 +828,21 @@ describe('going on from what was recorded', () => {
       expect(run).not.toHaveBeenCalled()
     })
 
-    it("takes a person's word that it did happen", async () => {
+    it("accepts a person's answer that it happened", async () => {
       const { rig, run } = rigFor(() => ({ verdict: 'answer', ok: true, output: 'A person confirmed that it was sent.' }))
       await rig.outcome
       expect(run).not.toHaveBeenCalled()
       expect(rig.results).toMatchObject([{ ok: true, output: 'A person confirmed that it was sent.' }])
     })
 
-    it('runs again when a person says so, and the second start is written down like the first', async () => {
+    it('runs again if a person allows it, and the second start is recorded too', async () => {
       const { rig, run } = rigFor(() => ({ verdict: 'run', again: true }))
       await rig.outcome
       expect(run).toHaveBeenCalledTimes(1)
       expect(rig.started).toEqual(['c'])
     })
 
-    it('says so too when the tool no longer exists', async () => {
+    it('has an unknown outcome even if the tool no longer exists', async () => {
       const rig = runRig({ transcript, startedCallIds: ['c'], turns: [say('ok')] })
       await rig.outcome
       expect(rig.results[0]!.output).toMatch(/^The outcome is unknown/)
@@ -850,8 +850,8 @@ describe('going on from what was recorded', () => {
   })
 })
 
-describe('a lost claim ends the loop at once', () => {
-  it.each(["reply ''", 'started c', 'result c'])('at %s', async (write) => {
+describe('a lost claim ends the loop', () => {
+  it.each(["reply ''", 'started c', 'result c'])('when it writes %s', async (write) => {
     const run = vi.fn(() => ({ ok: true, output: '' }))
     const rig = runRig({
       tools: [tool('send', { effect: 'once', run })],
@@ -864,7 +864,7 @@ describe('a lost claim ends the loop at once', () => {
     expect(rig.clock.sleepers()).toBe(0)
   })
 
-  it('stops the tools beside it and records nothing of them', async () => {
+  it('and stops the parallel tools without recording them', async () => {
     const aborted = Promise.withResolvers<void>()
     const other = tool('other', {
       parallel: true,

@@ -6,14 +6,14 @@ const nothing: Tool = { ...tool('nothing'), endsQuietly: 'Nothing new.' }
 const asked = (name: string) => ({ callId: name, name, args: {} })
 
 describe('a call with a no-op result', () => {
-  it('is the last thing that a model is asked for', async () => {
+  it('ends the job without another model call', async () => {
     const rig = runRig({ tools: [nothing], turns: [ask(call('a', 'nothing'))] })
     expect(await rig.outcome).toEqual({ kind: 'completed', text: 'Nothing new.', reply: null, quiet: true })
     expect(rig.requests).toHaveLength(1)
     expect(rig.replies).toHaveLength(1)
   })
 
-  it('ends it after the other calls of its reply, wherever it stands among them', async () => {
+  it('ends it after the other calls of its reply, in any order', async () => {
     const rig = runRig({ tools: [nothing, tool('look')], turns: [ask(call('a', 'nothing'), call('b', 'look'))] })
     expect(await rig.outcome).toMatchObject({ kind: 'completed', quiet: true })
     expect(rig.results.map(({ name }) => name)).toEqual(['nothing', 'look'])
@@ -23,13 +23,13 @@ describe('a call with a no-op result', () => {
     ['failed', { tools: [nothing, tool('look', { run: () => ({ ok: false, output: 'No.' }) })] }],
     ['was refused', { tools: [nothing, tool('look')], policy: ({ call: { name } }: { call: { name: string } }) => verdictFor(name) }],
     ['does not exist', { tools: [nothing] }],
-  ])('does not end it when a call beside it %s', async (_what, options) => {
+  ])('does not end it if another call of the reply %s', async (_what, options) => {
     const rig = runRig({ ...options, turns: [ask(call('a', 'nothing'), call('b', 'look')), say('The shelf cannot be seen.')] })
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'The shelf cannot be seen.' })
     expect(await rig.outcome).not.toHaveProperty('quiet')
   })
 
-  it('ends nothing when it is refused itself', async () => {
+  it('does not end it if the call itself is refused', async () => {
     const rig = runRig({
       tools: [nothing],
       policy: () => ({ verdict: 'deny', reason: 'a rule says so.' }),
@@ -38,13 +38,13 @@ describe('a call with a no-op result', () => {
     expect(await rig.outcome).toMatchObject({ text: 'There is something.' })
   })
 
-  it('ends it without asking the model again when the process died behind the call', async () => {
+  it('ends it without another model call after a crash behind the call', async () => {
     const rig = runRig({ tools: [nothing], transcript: [assistant('', asked('nothing')), result('nothing', 'nothing')] })
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'Nothing new.', quiet: true })
     expect(rig.requests).toHaveLength(0)
   })
 
-  it('ends it when the process died between it and the call behind it', async () => {
+  it('ends it after a crash between it and the next call', async () => {
     const transcript = [assistant('', asked('nothing'), asked('look')), result('nothing', 'nothing')]
     const rig = runRig({ tools: [nothing, tool('look')], transcript })
     expect(await rig.outcome).toMatchObject({ quiet: true })

@@ -28,12 +28,12 @@ function turn(n: number, chars: number): PromptMessage[] {
 const roundsOf = (count: number, chars: number) => Array.from({ length: count }, (_, n) => round(n, chars)).flat()
 
 describe('a prompt that does not fit', () => {
-  it('is left alone while it fits', () => {
+  it('is unchanged while it fits', () => {
     const messages = [SYSTEM, TASK, ...roundsOf(3, 300)]
     expect(truncatePrompt(messages, 1, sizeOf(messages))).toEqual({ messages, tokens: sizeOf(messages), leftOut: 0 })
   })
 
-  it('loses what tools brought in earlier turns before anything else', () => {
+  it('first loses tool results of earlier turns', () => {
     const earlier = [...turn(1, 3000), ...turn(2, 3000)]
     const messages = [SYSTEM, ...earlier, TASK, ...round(0, 300)]
     const { messages: kept, leftOut } = truncatePrompt(messages, 1 + earlier.length, sizeOf(messages) - 100)
@@ -42,7 +42,7 @@ describe('a prompt that does not fit', () => {
     expect(leftOut).toBe(2)
   })
 
-  it('then loses the oldest turns, and says so', () => {
+  it('then loses the oldest turns, with a mark', () => {
     const earlier = Array.from({ length: 8 }, (_, n) => [user(`Question ${n}? ${'why '.repeat(200)}`), assistant(`Answer ${n}.`)]).flat()
     const messages = [SYSTEM, ...earlier, TASK]
     const { messages: kept } = truncatePrompt(messages, messages.length - 1, Math.round(sizeOf(messages) * 0.9))
@@ -52,7 +52,7 @@ describe('a prompt that does not fit', () => {
     expect(asked.at(-1)).toBe('Read all files and tell me the sum.')
   })
 
-  it('then loses what the oldest calls of the job brought, each still with its call and saying how much it was', () => {
+  it('then loses the oldest results of the job, but keeps the calls and the sizes', () => {
     const messages = [SYSTEM, TASK, ...roundsOf(10, 3000)]
     const { messages: kept } = truncatePrompt(messages, 1, Math.round(sizeOf(messages) * 0.9))
     expect(kept).toHaveLength(messages.length)
@@ -62,7 +62,7 @@ describe('a prompt that does not fit', () => {
     expect(kept.slice(-2)).toEqual(messages.slice(-2))
   })
 
-  it('then shortens what the model itself wrote long ago', () => {
+  it('then shortens old replies of the model', () => {
     const written = Array.from({ length: 10 }, (_, n) => [
       assistant('', { callId: `w${n}`, name: 'write_file', args: { path: `out-${n}`, content: 'lines '.repeat(500) } }),
       result(`w${n}`, 'write_file', 'Written.'),
@@ -77,7 +77,7 @@ describe('a prompt that does not fit', () => {
     expect(kept.slice(-2)).toEqual(messages.slice(-2))
   })
 
-  it('then loses its oldest rounds whole, and says so behind the task', () => {
+  it('then loses its oldest steps, with a mark after the task', () => {
     const messages = [SYSTEM, TASK, ...roundsOf(100, 30)]
     const { messages: kept } = truncatePrompt(messages, 1, Math.round(sizeOf(messages) / 2))
     expect(kept[1]).toEqual(user(`Read all files and tell me the sum.\n\n${STEPS_LEFT_OUT}`))
@@ -85,7 +85,7 @@ describe('a prompt that does not fit', () => {
     expect(kept.slice(-2)).toEqual(messages.slice(-2))
   })
 
-  it('keeps the beginning and the end of a result that is too large alone', () => {
+  it('keeps the beginning and the end of a result that is too large by itself', () => {
     const messages = [SYSTEM, TASK, ...round(0, 60_000)]
     const { messages: kept, tokens } = truncatePrompt(messages, 1, 4000)
     expect(tokens).toBeLessThanOrEqual(4000)
@@ -95,7 +95,7 @@ describe('a prompt that does not fit', () => {
     expect(output).toMatch(/end of 0$/)
   })
 
-  it('cuts no character in two', () => {
+  it('never cuts a character', () => {
     const messages = [
       SYSTEM,
       TASK,
@@ -141,8 +141,8 @@ function idsOf(messages: readonly PromptMessage[]): { calls: string[]; results: 
   }
 }
 
-describe('whatever the job was', () => {
-  it('fits, with whole pairs in their order, with system text, task and newest results, and needs no second pass', () => {
+describe('any job', () => {
+  it('fits in one pass, with paired calls and results, system text, task and newest results', () => {
     fc.assert(
       fc.property(jobs, (job) => {
         const { head, taskAt, steps } = promptOf(job)
@@ -175,7 +175,7 @@ describe('whatever the job was', () => {
     )
   })
 
-  it('has a beginning that stays from call to call as long as there is room', () => {
+  it('keeps the beginning of its prompt while there is room', () => {
     fc.assert(
       fc.property(jobs, (job) => {
         const { head, taskAt, steps } = promptOf(job)
@@ -191,7 +191,7 @@ describe('whatever the job was', () => {
     )
   })
 
-  it('changes the beginning seldom: once for each half of the window that the job reads', () => {
+  it('changes the beginning once for each half window that it reads', () => {
     const steps = roundsOf(200, 1500)
     const budget = 20_000
     let changes = 0
@@ -206,13 +206,13 @@ describe('whatever the job was', () => {
     expect(changes).toBeLessThanOrEqual(Math.ceil(sizeOf(steps) / (budget / 2)))
   })
 
-  it('keeps what the model noted long ago while it reads one large file after the other', () => {
+  it('keeps old replies of the model while it reads many large files', () => {
     const steps = roundsOf(20, 9000)
     const { messages } = truncatePrompt([SYSTEM, TASK, ...steps], 1, 7_000)
     expect(messages.filter(({ role }) => role === 'assistant')).toEqual(steps.filter(({ role }) => role === 'assistant'))
   })
 
-  it.each([20_000, 4_000, 10])('takes no time that anybody notifications for a job of two thousand calls and a budget of %i', (budget) => {
+  it.each([20_000, 4_000, 10])('truncates two thousand calls to %i tokens fast enough', (budget) => {
     const messages = [SYSTEM, TASK, ...roundsOf(2000, 600)]
     expect(cpuMsOf(() => truncatePrompt(messages, 1, budget))).toBeLessThan(2000)
   })
@@ -225,7 +225,7 @@ describe('thinking that goes back with replies', () => {
     messages.map((message) => (message.role === 'assistant' ? assistant(message.text, ...message.toolCalls) : message))
   const changeOf = (message: PromptMessage) => (message.role === 'assistant' ? message.sent?.changed : undefined)
 
-  it('is unchanged only where all that stands before it is what the model saw when it wrote it', () => {
+  it('is marked as changed if anything before it was left out', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 15, max: 6_000 }), { minLength: 1, maxLength: 25 }),
@@ -246,7 +246,7 @@ describe('thinking that goes back with replies', () => {
     )
   })
 
-  it('goes with the newest replies until the next cut', () => {
+  it('goes back with the newest replies until the next truncation', () => {
     const rounds = Array.from({ length: 10 }, (_, n) => signed(round(n, 3_000))).flat()
     const { messages } = truncatePrompt([SYSTEM, TASK, ...rounds], 1, 7_000)
     const changes = messages.filter(({ role }) => role === 'assistant').map(changeOf)
@@ -254,7 +254,7 @@ describe('thinking that goes back with replies', () => {
     expect(changes.at(-1)).toBeUndefined()
   })
 
-  it('is marked at a reply that was shortened itself', () => {
+  it('is marked if the reply itself was shortened', () => {
     const [reply, answer] = round(0, 300)
     const long = { ...(reply as Extract<PromptMessage, { role: 'assistant' }>), text: 'long '.repeat(1_000), sent }
     const rounds = Array.from({ length: 8 }, (_, n) => signed(round(n + 1, 30))).flat()

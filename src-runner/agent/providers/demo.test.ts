@@ -66,7 +66,7 @@ async function work(task: string, folders: string[] = [folder], tools = ALL_TOOL
 const LOOK = 'Look at the files in my folder and tell me what is in them'
 
 describe('a first job', () => {
-  it('reads the folder and tells what is really in it', async () => {
+  it('reads the folder and reports what is in it', async () => {
     writeFileSync(join(folder, 'notes.md'), '# Garden\n\nPlant the beans in May.\nWater them.\n')
     writeFileSync(join(folder, 'budget.csv'), 'item,price\nbeans,3\n')
     writeFileSync(join(folder, 'photo.jpg'), Buffer.from([0xff, 0xd8, 0xff, 0xe0]))
@@ -92,7 +92,7 @@ describe('a first job', () => {
     expect(text).toContain('`this is plan.json`')
   })
 
-  it('opens a folder when there are only folders', async () => {
+  it('opens a folder if there are only folders', async () => {
     mkdirSync(join(folder, 'letters'))
     writeFileSync(join(folder, 'letters', 'to-anna.txt'), 'Dear Anna')
     const { text, calls } = await work(LOOK)
@@ -100,7 +100,7 @@ describe('a first job', () => {
     expect(text).toContain('`Dear Anna`')
   })
 
-  it('ends among folders without files', async () => {
+  it('gives up on folders without files', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) mkdirSync(join(folder, name))
     const { text, calls } = await work(LOOK)
     expect(calls.length).toBeLessThanOrEqual(3)
@@ -119,7 +119,7 @@ describe('a first job', () => {
     expect(text).toContain('…and 688 more')
   })
 
-  it('shows the words of a file as words, whatever they are', async () => {
+  it('shows file text as code, never as markup', async () => {
     writeFileSync(join(folder, 'evil.md'), '![x](http://evil.example/p.png)\n<script>alert(1)</script>\n`code`\n')
     const { text } = await work(LOOK)
     expect(text).toContain('> `![x](http://evil.example/p.png)`')
@@ -132,18 +132,18 @@ describe('a first job', () => {
     ['blank', 'notes.txt', Buffer.from('\n\n  \n'), /has no text in it/],
     ['one endless line', 'notes.txt', Buffer.from('x'.repeat(100_000)), /x{100,158}…/],
     ['in UTF-16', 'notes.txt', Buffer.from('\ufeffGrüße', 'utf16le'), /`Grüße`/],
-  ])('copes with a file that is %s', async (_what, name, bytes, expected) => {
+  ])('handles a file that is %s', async (_what, name, bytes, expected) => {
     writeFileSync(join(folder, name), bytes)
     expect((await work(LOOK)).text).toMatch(expected)
   })
 
-  it('says what to do when the agent has no folder, or no tools', async () => {
+  it('explains what to do without a folder or tools', async () => {
     for (const told of [await work(LOOK, []), await work(LOOK, [folder], [])]) {
       expect(told.text).toMatch(/has no folder yet.*Folders/s)
     }
   })
 
-  it('accepts a no', async () => {
+  it('reports a denied call', async () => {
     const messages: PromptMessage[] = [
       { role: 'user', text: LOOK },
       { role: 'assistant', text: '', toolCalls: [{ callId: 'call_1', name: 'list_files', args: {} }] },
@@ -185,14 +185,14 @@ describe('a command', () => {
   const ask = (...messages: PromptMessage[]) =>
     reply({ model: 'demo', messages: [told, ...messages], tools: [...ALL_TOOLS.map(describeTool), runCommand], maxOutputTokens: null })
 
-  it('looks for the folder, then asks for the command in it', async () => {
+  it('lists the folder, then runs the command in it', async () => {
     expect((await ask()).calls).toMatchObject([{ name: 'list_files' }])
     const { text, calls } = await ask(...listed('My notes: 2 files\nkind\tsize\tmodified\tpath'))
     expect(calls).toMatchObject([{ name: 'run_command', args: { folder: 'My notes' } }])
     expect(text).toContain('nothing runs before you answer')
   })
 
-  it('reports what came out, and takes a no for a no', async () => {
+  it('reports the output, or the refusal', async () => {
     const before = listed('Docs: empty')
     expect((await ask(...before, ...ran(true, 'Exit code 0\ntotal 0'))).text).toMatch(/It ran.*total 0/s)
     const refused = await ask(...before, ...ran(false, 'The person said no.'))
@@ -202,7 +202,7 @@ describe('a command', () => {
 })
 
 describe('a search', () => {
-  it('finds what is there, with its places', async () => {
+  it('shows each match with its place', async () => {
     writeFileSync(join(folder, 'a.txt'), 'Invoice 17\nnothing\nthe invoice is late\n')
     const { text, calls } = await work('Search my files for “invoice”.')
     expect(calls).toEqual([{ name: 'search_files', args: { query: 'invoice' } }])
@@ -243,7 +243,7 @@ describe('a conversation', () => {
     ['', /cannot really think about that/],
     ['🙂', /cannot really think about that/],
     ['x'.repeat(200_000), /cannot really think about that/],
-  ])('answers %.30s honestly and says what to do next', async (task, expected) => {
+  ])('replies honestly to %.30s and suggests what to do next', async (task, expected) => {
     const { text, calls } = await work(task)
     expect(calls).toEqual([])
     expect(text).toMatch(expected)
@@ -252,7 +252,7 @@ describe('a conversation', () => {
   })
 })
 
-it('speaks word by word at the pace of its clock, and stops at once', async () => {
+it('streams word by word at the pace of its clock, and stops at once', async () => {
   const clock = createHandClock()
   const slow = createDemoModel({ clock })
   const stop = new AbortController()

@@ -47,7 +47,7 @@ async function closedPort(): Promise<number> {
 
 const deps = { fetch: outbound.fetch, clock: systemClock }
 
-it('finds Ollama, LM Studio and llama.cpp by what they answer', async () => {
+it('recognizes Ollama, LM Studio and llama.cpp by their responses', async () => {
   const ollama = await pretend('ollama', ['qwen3:8b', 'llama3.2'])
   const lmStudio = await pretend('lm-studio', ['gemma-3'])
   const llamaCpp = await pretend('llama.cpp', ['model.gguf'])
@@ -68,7 +68,7 @@ it('finds nothing where nothing listens', async () => {
   expect(await findServers({ ...deps, ports: { ollama: port, lmStudio: port, llamaCpp: port } })).toEqual([])
 })
 
-it('does not take one server for another', async () => {
+it('does not confuse the servers', async () => {
   const { port } = await pretend('ollama', ['a'])
   expect(await findServers({ ...deps, ports: { ollama: await closedPort(), lmStudio: port, llamaCpp: port } })).toEqual([])
 })
@@ -88,20 +88,20 @@ it.each([
   ['an error', (_request, response) => void response.writeHead(401, { 'content-type': 'application/json' }).end('{}')],
   ['a redirect', (_request, response) => void response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end()],
   ['nothing, and hangs up', (request) => void request.socket.destroy()],
-] as [string, RequestListener][])('passes over a stranger that answers %s', async (_what, answer) => {
+] as [string, RequestListener][])('ignores another program that responds with %s', async (_what, answer) => {
   const { port, seen } = await stranger(answer)
   expect(await findServers({ ...deps, ports: { ollama: port, lmStudio: port, llamaCpp: port } })).toEqual([])
   expect(seen.length).toBeGreaterThanOrEqual(3)
 })
 
-it('does not follow a stranger to a server elsewhere', async () => {
+it('does not follow a redirect to a server elsewhere', async () => {
   const real = await pretend('ollama', ['a'])
   const { port } = await stranger((request, response) => void response.writeHead(302, { location: real.url + request.url! }).end())
   expect(await findServers({ ...deps, ports: { ollama: port, lmStudio: port, llamaCpp: port } })).toEqual([])
   expect(real.received).toHaveLength(0)
 })
 
-it('does not wait for a stranger that never answers', async () => {
+it('does not wait for a program that never responds', async () => {
   const asked = Promise.withResolvers<void>()
   let requests = 0
   const { port } = await stranger(() => {

@@ -93,7 +93,7 @@ const changed = (reply: Reply, how: NonNullable<SentReply['changed']>): Reply =>
 describe.each(RECORDED_STREAMS)('a stream of $name', (recording) => {
   const { kind, model } = recording
 
-  it('is read as thinking, text and calls', async () => {
+  it('is parsed into thinking, text and calls', async () => {
     const { events } = await play(recording)
     expect(events.map((event) => (event.type === 'reasoning' ? event.text : '')).join('')).toBe(recording.thinking)
     expect(events.map((event) => (event.type === 'text' ? event.text : '')).join('')).toBe(recording.text)
@@ -101,13 +101,13 @@ describe.each(RECORDED_STREAMS)('a stream of $name', (recording) => {
     expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'tool_calls' })
   })
 
-  it('goes back to its provider as it came', async () => {
+  it('goes back to its provider unchanged', async () => {
     const { adapter, reply, results } = await play(recording)
     await ask(adapter, model, [...ASKED, reply, ...results])
     expect(assistantPartOf(kind)).toEqual(recording.givenBack)
   })
 
-  it('goes to another model without what only its writer can read', async () => {
+  it('goes to another model without its opaque data', async () => {
     const { adapter, reply, results } = await play(recording)
     const { sent: _sent, ...plain } = reply
     await ask(adapter, model, [...ASKED, plain, ...results])
@@ -116,7 +116,7 @@ describe.each(RECORDED_STREAMS)('a stream of $name', (recording) => {
     expect(body).not.toMatch(/==|gAAA|<think>/)
   })
 
-  it('is read the same when every byte comes by itself', async () => {
+  it('is parsed the same if every byte arrives by itself', async () => {
     const whole = await play(recording)
     const bytes = [...Buffer.from(recording.events.join(''))].map((byte) => String.fromCharCode(byte))
     server.play({ recorded: bytes, flushed: true })
@@ -125,10 +125,10 @@ describe.each(RECORDED_STREAMS)('a stream of $name', (recording) => {
   })
 })
 
-describe('after a prompt was shortened', () => {
+describe('after truncation of the prompt', () => {
   const later: PromptMessage[] = [{ role: 'user', text: 'And now?' }]
 
-  it('Anthropic gets no thinking back whose beginning has changed', async () => {
+  it('Anthropic gets no thinking back if anything before it has changed', async () => {
     const { adapter, reply, results } = await play(stream('Anthropic, signed'))
     await ask(adapter, 'claude-opus-4-6', [...ASKED, changed(reply, 'before'), ...results])
     const [{ content }] = assistantPartOf('anthropic') as [{ content: { type: string }[] }]
@@ -147,7 +147,7 @@ describe('after a prompt was shortened', () => {
   )
 
   it.each(['claude-opus-4-6', 'claude-sonnet-4-5-20250929', 'claude-haiku-5', 'claude-mythos-5-1', 'claude-3-7-sonnet-20250219'])(
-    'which %s is not asked for, since it does not know how',
+    'the field to drop blocks is not sent to %s, which does not know it',
     async (model) => {
       const { adapter, reply, results } = await play({ ...stream('Anthropic, signed'), model })
       await ask(adapter, model, [...ASKED, reply, ...results])
@@ -161,7 +161,7 @@ describe('after a prompt was shortened', () => {
     expect(assistantPartOf('openai-compatible')).toMatchObject([{ reasoning_content: 'The user asks about the sea.' }])
   })
 
-  it('and an empty one of a reply that was shortened itself', async () => {
+  it('DeepSeek gets empty thinking for a reply that was shortened', async () => {
     const { adapter, reply, results } = await play(stream('DeepSeek'))
     await ask(adapter, 'deepseek-v4-flash', [...ASKED, changed(reply, 'itself'), ...results])
     expect(assistantPartOf('openai-compatible')).toMatchObject([{ reasoning_content: '' }])
@@ -178,13 +178,13 @@ describe('after a prompt was shortened', () => {
     ])
   })
 
-  it('a text that is no longer the one that was signed goes without its signatures', async () => {
+  it('a text that has changed goes back without its signatures', async () => {
     const { adapter, reply, results } = await play(stream('Anthropic, signed'))
     await ask(adapter, 'claude-opus-4-6', [...ASKED, { ...reply, text: 'I look.' }, ...results])
     expect(JSON.stringify(assistantPartOf('anthropic'))).not.toContain('signature')
   })
 
-  it('thinking of earlier turns goes back where it is wanted for as long as the conversation lasts, and nowhere else', async () => {
+  it('thinking of earlier turns goes back only to providers that want it for the whole conversation', async () => {
     const deepSeek = await play(stream('DeepSeek'))
     await ask(deepSeek.adapter, 'deepseek-v4-flash', [...ASKED, deepSeek.reply, ...deepSeek.results, ...later])
     expect(assistantPartOf('openai-compatible')).toMatchObject([{ reasoning_content: 'The user asks about the sea.' }])
@@ -199,10 +199,10 @@ describe('after a prompt was shortened', () => {
   })
 })
 
-describe('a provider that refuses what went back', () => {
+describe('a provider that refuses returned thinking', () => {
   const refusal = (message: string) => ({ fault: { kind: 'status' as const, status: 400, error: { message } } })
 
-  it('that misses the thinking of a reply that another model wrote gets an empty one, from then on', async () => {
+  it('and requires the thinking of another model gets an empty one from then on', async () => {
     const adapter = adapterOf('openai-compatible')
     const reply: Reply = { role: 'assistant', text: '', toolCalls: [{ callId: 'a', name: 'lookup', args: { word: 'sea' } }] }
     const messages: PromptMessage[] = [...ASKED, reply, { role: 'tool', callId: 'a', name: 'lookup', output: 'salt water', ok: true }]
@@ -213,7 +213,7 @@ describe('a provider that refuses what went back', () => {
     expect(assistantPartOf('openai-compatible')).toMatchObject([{ reasoning_content: '' }])
   })
 
-  it('that misses a signature gets the word that stands in for one', async () => {
+  it('and requires a signature gets the placeholder', async () => {
     const adapter = adapterOf('openai-compatible')
     const toolCalls = ['a', 'b'].map((callId) => ({ callId, name: 'lookup', args: { word: 'sea' } }))
     server.play(refusal('Function call is missing a thought_signature in functionCall parts.'), { text: ['Fine.'] })
@@ -230,7 +230,7 @@ describe('a provider that refuses what went back', () => {
     ['Anthropic, signed', 'messages.1.content.0: Invalid `signature` in `thinking` block'],
     ['OpenAI', 'The encrypted content gAAA could not be verified.'],
     ['DeepSeek', "property 'messages.1.reasoning_content' is unsupported"],
-  ])('is asked once more without: %s', async (name, message) => {
+  ])('is called once more without: %s', async (name, message) => {
     const recording = stream(name)
     const { adapter, reply, results } = await play(recording)
     server.play(refusal(message), { text: ['Fine.'] })
@@ -239,7 +239,7 @@ describe('a provider that refuses what went back', () => {
     expect(JSON.stringify(assistantPartOf(recording.kind))).not.toMatch(/thinking|reasoning|signature/)
   })
 
-  it('twice is not asked a third time', async () => {
+  it('is not called a third time', async () => {
     const { adapter, reply, results } = await play(stream('Anthropic, signed'))
     server.play(refusal('Invalid `signature` in `thinking` block'), refusal('Invalid `signature` in `thinking` block'))
     const events = await ask(adapter, 'claude-opus-4-6', [...ASKED, reply, ...results])
@@ -248,7 +248,7 @@ describe('a provider that refuses what went back', () => {
   })
 })
 
-it('keeps nothing of a reply whose signatures are larger than a reply', async () => {
+it('drops the data of a reply if its signatures are too large', async () => {
   const huge = stream('Anthropic, thinking').events.map((event) => event.replace('Silent==', 'x'.repeat(1_100_000)))
   server.play({ recorded: huge })
   const events = await ask(adapterOf('anthropic'), 'claude-opus-5-5', ASKED)

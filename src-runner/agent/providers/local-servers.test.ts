@@ -23,22 +23,22 @@ afterEach(async () => {
 const start = async (options: ModelServerOptions) => (server = await startModelServer(options))
 
 describe('whether a server runs its models itself', () => {
-  it.each(['ollama', 'lm-studio', 'llama.cpp'] as const)('is known of %s by its own answers', async (looksLike) => {
+  it.each(['ollama', 'lm-studio', 'llama.cpp'] as const)('is true for %s, by its own API', async (looksLike) => {
     const { url } = await start({ looksLike })
     expect(await local.runsModels(`${url}/v1`)).toBe(true)
   })
 
-  it('is not trusted of any other server at a local address, which may lead to one that charges', async () => {
+  it('is false for any other server at a local address, which may be a proxy to a paid service', async () => {
     const { url } = await start({ looksLike: 'gateway' })
     expect(await local.runsModels(`${url}/v1`)).toBe(false)
   })
 
-  it('is not asked of an address elsewhere', async () => {
+  it('is false without a request for an address elsewhere', async () => {
     for (const url of ['https://127.0.0.1.example.org/v1', 'https://localhost.example.org/v1', 'http://192.168.1.9:11434/v1'])
       expect(await local.runsModels(url)).toBe(false)
   })
 
-  it('is asked once in five minutes, and again of a server that was not there', async () => {
+  it('is checked once in five minutes, and again if no server responded', async () => {
     const port = await findFreePort()
     const url = `http://127.0.0.1:${port}/v1`
     expect(await local.runsModels(url)).toBe(false)

@@ -58,14 +58,14 @@ it('opens the model of a provider with its price', async () => {
   expect(await say(models, 'work', 'gpt-5')).toBe('Hello from the server.')
 })
 
-it('always has the demo, free of cost and of the network', async () => {
+it('always has the demo, without cost or network', async () => {
   const models = source()
   expect(await models.open(DEMO_MODEL)).toMatchObject({ price: { inputMicros: 0, outputMicros: 0 } })
   expect(await say(models, 'demo', 'demo')).toMatch(/demo model/)
   expect(server.received).toHaveLength(0)
 })
 
-it('has no price for an unknown model, and takes the one that the person set', async () => {
+it('has no price for an unknown model unless the person set one', async () => {
   const models = source()
   expect(await models.open({ providerId: 'work', model: 'strange' })).toMatchObject({ price: null })
   ownPrices.set('work/strange', { inputUsdPerMillion: 2, outputUsdPerMillion: 4 })
@@ -76,7 +76,7 @@ it('has no price for an unknown model, and takes the one that the person set', a
   expect(await models.open({ providerId: 'local', model: 'strange' })).toMatchObject({ price: { inputMicros: 1_000_000 } })
 })
 
-it('says that a provider is gone, or that its key cannot be read', async () => {
+it('reports a deleted provider and an unreadable key', async () => {
   expect(await source().open({ providerId: 'gone', model: 'x' })).toMatchObject({ failure: { kind: 'not_found', retryable: false } })
   const locked = source({ readProvider: () => Promise.reject(new AppError('vault_unavailable', 'The keychain is locked.')) })
   expect(await locked.open({ providerId: 'work', model: 'x' })).toMatchObject({
@@ -84,7 +84,7 @@ it('says that a provider is gone, or that its key cannot be read', async () => {
   })
 })
 
-it('uses a changed key from the next call on', async () => {
+it('uses a changed key from the next call', async () => {
   const models = source()
   await say(models, 'work', 'gpt-5')
   providers.set('work', { ...providers.get('work')!, apiKey: 'key-two' })
@@ -92,7 +92,7 @@ it('uses a changed key from the next call on', async () => {
   expect(server.received.map((request) => request.headers['authorization'])).toEqual(['Bearer key-one', 'Bearer key-two'])
 })
 
-it('lists the models of all providers with what they cost', async () => {
+it('lists the models of all providers with their prices', async () => {
   const listed = await source().listModels([
     { id: 'demo', name: 'Demo' },
     { id: 'local', name: 'Local' },
@@ -116,7 +116,7 @@ it('lists the models of all providers with what they cost', async () => {
   ])
 })
 
-it('keeps the list when one provider cannot be asked', async () => {
+it('lists the other models if one provider fails', async () => {
   providers.set('broken', { id: 'broken', kind: 'openai', name: 'Broken', baseUrl: `${server.url}/nowhere`, apiKey: 'k' })
   providers.set('keyless', { id: 'keyless', kind: 'anthropic', name: 'Keyless', baseUrl: null, apiKey: null })
   const listed = await source().listModels([
@@ -139,7 +139,7 @@ it('keeps the list when one provider cannot be asked', async () => {
   ])
 })
 
-it('asks a provider once in five minutes, and again after a change or a problem', async () => {
+it('lists models once in five minutes, and again after a change or an error', async () => {
   const models = source()
   const list = () => models.listModels([{ id: 'work', name: 'Work' }])
   await Promise.all([list(), list(), list()])
@@ -159,7 +159,7 @@ it('asks a provider once in five minutes, and again after a change or a problem'
   expect(server.received).toHaveLength(5)
 })
 
-it('does not wait longer than ten seconds for a list', async () => {
+it('waits at most ten seconds for a list', async () => {
   server.play({ fault: { kind: 'stall', afterFrames: 0 } })
   const listing = source().listModels([
     { id: 'work', name: 'Work' },
@@ -175,7 +175,7 @@ it('does not wait longer than ten seconds for a list', async () => {
   expect(clock.sleepers()).toBe(0)
 })
 
-it('says of a check what is wrong', async () => {
+it('reports the problem of a check', async () => {
   server.play({ fault: { kind: 'status', status: 401 } })
   await expect(source().checkProvider('work')).rejects.toMatchObject({
     code: 'provider_refused',
@@ -195,12 +195,12 @@ async function windowOf(
   return opened.readWindow!(promptTokens, new AbortController().signal)
 }
 
-it('knows how much a model holds from what is known of all models, without a question', async () => {
+it('reads a context window from the price package without a request', async () => {
   expect(await windowOf(source(), 'work', 'gpt-5')).toBe(400_000)
   expect(server.received).toEqual([])
 })
 
-it('asks the provider for its list once when nobody else knows, and only for a prompt that is worth it', async () => {
+it('lists models once to find a context window, and only for a large prompt', async () => {
   providers.set('google', { id: 'google', kind: 'google', name: 'Google', baseUrl: `${server.url}/v1beta`, apiKey: 'key-one' })
   const models = source()
   expect(await windowOf(models, 'google', 'strange', 1_000)).toBeNull()
@@ -211,14 +211,14 @@ it('asks the provider for its list once when nobody else knows, and only for a p
   expect(server.received.map(({ path }) => path)).toEqual(['/v1beta/models?pageSize=1000'])
 })
 
-it('does without a list that cannot be had, and does not ask for it with every call', async () => {
+it('does not retry a failed list with every call', async () => {
   server.play({ fault: { kind: 'status', status: 500 } })
   const models = source()
   for (let n = 0; n < 3; n++) expect(await windowOf(models, 'work', 'strange')).toBeNull()
   expect(server.received).toHaveLength(1)
 })
 
-it.each(['lm-studio', 'llama.cpp'] as const)('asks %s on this machine how it loaded the model', async (looksLike) => {
+it.each(['lm-studio', 'llama.cpp'] as const)('asks %s on this machine for the window of the loaded model', async (looksLike) => {
   const local = await startModelServer({ models: ['gpt-5'], looksLike, window: { tokens: 8_192 } })
   providers.set('own', { id: 'own', kind: 'openai-compatible', name: 'Own', baseUrl: local.url, apiKey: null })
   try {

@@ -24,8 +24,8 @@ const LLAMA = {
   },
 }
 
-describe('what Ollama says of a model', () => {
-  it('is how much it was trained for, what somebody set, what is loaded, and what a token takes', () => {
+describe('the facts of an Ollama model', () => {
+  it('are trained, configured and loaded window, and bytes per token', () => {
     const running = {
       models: [
         { name: 'other:latest', context_length: 9 },
@@ -50,7 +50,7 @@ describe('what Ollama says of a model', () => {
     {},
     { model_info: null, parameters: 5 },
     { model_info: { 'general.architecture': 'x', 'x.context_length': 'many' } },
-  ])('may be nothing: %o', (show) => {
+  ])('may be missing: %o', (show) => {
     expect(readFacts('llama3.1', show, show)).toEqual(UNKNOWN)
   })
 })
@@ -66,11 +66,11 @@ describe('the largest window', () => {
     ['somebody set a larger one', { ...UNKNOWN, trainedTokens: 131_072, ownTokens: 100_000 }, 8 * GIB, 100_000],
     ['a larger one is loaded', { ...UNKNOWN, trainedTokens: 131_072, loadedTokens: 65_536 }, 8 * GIB, 65_536],
     ['it runs in the cloud', { ...UNKNOWN, trainedTokens: 262_144, isElsewhere: true }, 8 * GIB, 262_144],
-  ] as const)('where %s', (_where, facts, memory, tokens) => {
+  ] as const)('if %s', (_where, facts, memory, tokens) => {
     expect(largestWindow(facts, memory)).toBe(tokens)
   })
 
-  it('is asked for in steps that leave room for an answer, and never goes back', () => {
+  it('is requested in steps that leave room for a reply, and never shrinks', () => {
     expect(windowFor(1_000, 131_072, 0)).toBe(8_192)
     expect(windowFor(roomForPrompt(8_192), 131_072, 0)).toBe(8_192)
     expect(windowFor(roomForPrompt(8_192) + 1, 131_072, 0)).toBe(16_384)
@@ -102,26 +102,26 @@ describe('a prompt for Ollama', () => {
     }
   }
 
-  it('is read whole, however long, and the model is loaded once for each doubling', async () => {
+  it('is read whole, and the model reloads once for each doubling', async () => {
     const ask = await start({ ollama: { trainedTokens: 131_072, modelInfo: LLAMA.model_info } })
     for (const chars of [100, 2_000, 15_000, 20_000, 30_000, 100, 60_000, 60_000]) expect((await ask(chars)).type).toBe('finish')
     expect(server.loads).toEqual([8_192, 16_384, 32_768])
     expect(server.cuts()).toBe(0)
   })
 
-  it('is refused by us where the model holds less, also at a server that would cut it', async () => {
+  it('is refused if the model holds less, even if the server would truncate it', async () => {
     const ask = await start({ ollama: { trainedTokens: 8_192, alwaysCuts: true } })
     expect(await ask(100_000)).toMatchObject({ type: 'failed', failure: { kind: 'context_too_long', tooLong: { windowTokens: 8_192 } } })
     expect(server.received).toEqual([])
   })
 
-  it('is known as too long by the words of a server that refuses it', async () => {
+  it('is recognized as too long by the refusal of the server', async () => {
     const ask = await start({})
     server.play({ fault: { kind: 'status', status: 400, error: { message: 'the input length exceeds the context length' } } })
     expect(await ask(24_000)).toMatchObject({ type: 'failed', failure: { kind: 'context_too_long', retryable: false } })
   })
 
-  it('is asked with a smaller window at once where there is no memory for a larger one', async () => {
+  it('is retried with a smaller window if memory is short', async () => {
     const ask = await start({ ollama: { trainedTokens: 131_072, affordableTokens: 16_384 } })
     expect((await ask(80_000)).type).toBe('failed')
     expect((await ask(40_000)).type).toBe('finish')
@@ -130,7 +130,7 @@ describe('a prompt for Ollama', () => {
     expect(server.received).toHaveLength(2)
   })
 
-  it('fails in plain words where there is memory for none', async () => {
+  it('fails with a clear message if there is no memory at all', async () => {
     const ask = await start({ ollama: { trainedTokens: 131_072, affordableTokens: 1_000 } })
     expect(await ask(100)).toMatchObject({
       type: 'failed',
@@ -142,7 +142,7 @@ describe('a prompt for Ollama', () => {
     })
   })
 
-  it('is given the window that somebody set for the model, if that is larger', async () => {
+  it('gets the configured window of the model if that is larger', async () => {
     const ask = await start({ ollama: { trainedTokens: 131_072, parameters: 'num_ctx 40000' } })
     await ask(100)
     expect(server.loads).toEqual([40_000])

@@ -25,11 +25,11 @@ describe('costMicros', () => {
     expect(costMicros(usage, price)).toBe(micros)
   })
 
-  it('never rounds a call that costs something to nothing', () => {
+  it('never rounds a paid call to zero', () => {
     expect(costMicros({ input: 1, output: 0, cached: 0 }, { inputMicros: 50_000, outputMicros: 0, cachedInputMicros: 0 })).toBe(1)
   })
 
-  it('charges a long prompt at its own price, all of it', () => {
+  it('charges the whole of a long prompt at its own price', () => {
     const long = {
       ...price,
       longPrompt: { inputMicros: 6_000_000, outputMicros: 22_500_000, cachedInputMicros: 600_000, fromInputTokens: 200_000 },
@@ -38,11 +38,11 @@ describe('costMicros', () => {
     expect(costMicros({ input: 200_001, output: 1000, cached: 0 }, long)).toBe(1_222_506)
   })
 
-  it('is nothing for a free model', () => {
+  it('is zero for a free model', () => {
     expect(costMicros({ input: 5_000_000, output: 5_000_000, cached: 0 }, FREE)).toBe(0)
   })
 
-  it('stays exact for a price that a person wrote', () => {
+  it('is exact for the price of a person', () => {
     const own = { inputUsdPerMillion: 0.1, outputUsdPerMillion: 0.4 }
     expect(costMicros({ input: 30, output: 10, cached: 10 }, knownPriceOf(own))).toBe(7)
     expect(shownPriceOf(knownPriceOf(own))).toEqual({ ...own, cachedInputUsdPerMillion: 0.1 })
@@ -50,7 +50,7 @@ describe('costMicros', () => {
 })
 
 describe('the price book', () => {
-  it('knows the published prices', async () => {
+  it('has the published prices', async () => {
     expect(await book.priceOf(at('anthropic'), 'claude-sonnet-4-5-20250929')).toMatchObject({
       inputMicros: 3_000_000,
       outputMicros: 15_000_000,
@@ -75,12 +75,12 @@ describe('the price book', () => {
     expect(await book.priceOf(at('openai-compatible', 'https://models.example.org/v1'), 'gpt-5')).toBeNull()
   })
 
-  it('has no price for what it does not know', async () => {
+  it('has no price for an unknown model', async () => {
     expect(await book.priceOf(at('openai'), 'gpt-of-tomorrow')).toBeNull()
     expect(await book.priceOf(at('ollama', 'https://ollama.example.org'), 'llama3')).toBeNull()
   })
 
-  it('knows how much a model reads', async () => {
+  it('has context windows', async () => {
     expect(await book.contextTokensOf(at('anthropic'), 'claude-sonnet-4-5')).toBe(200_000)
     expect(await book.contextTokensOf(at('openai'), 'gpt-of-tomorrow')).toBeNull()
   })

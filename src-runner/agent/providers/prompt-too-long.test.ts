@@ -81,11 +81,11 @@ const REFUSALS: [from: string, status: number, words: string, window: number | n
 ]
 
 describe('a refusal for length', () => {
-  it.each(REFUSALS)('of %s is known as one, with its numbers', (_from, status, words, windowTokens, promptTokens) => {
+  it.each(REFUSALS)('of %s is recognized, with its numbers', (_from, status, words, windowTokens, promptTokens) => {
     expect(readTooLong(status, words, '')).toEqual({ windowTokens, promptTokens })
   })
 
-  it('has its numbers as fields, at llama.cpp plain and at Ollama inside of a text', () => {
+  it('has its numbers as fields at llama.cpp, and inside of a text at Ollama', () => {
     const error = {
       error: {
         code: 400,
@@ -107,7 +107,7 @@ describe('a refusal for length', () => {
     [400, 'messages.0.content: field required'],
     [500, 'internal server error'],
     [503, 'prompt is too long to wait for'],
-  ])('is not what status %i says with "%s"', (status, words) => {
+  ])('is not status %i with "%s"', (status, words) => {
     expect(readTooLong(status, words, '')).toBeNull()
   })
 })

@@ -81,7 +81,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
   const askWithFault = (fault: ServedFault, more: ServedReply = {}) =>
     ask({ text: ['One ', 'two ', 'three.'], usage: { input: 100, output: 7 }, ...more, fault })
 
-  it('streams text piece by piece and ends with what it cost', async () => {
+  it('streams text piece by piece and ends with the usage', async () => {
     const events = await ask({ text: ['Good ', 'morning', '.'], usage: { input: 100, output: 7, cached: 40 } })
     expect(events).toEqual([
       { type: 'text', text: 'Good ' },
@@ -91,7 +91,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     ])
   })
 
-  it('passes the first words on before the answer is complete', async () => {
+  it('yields the first words before the reply is complete', async () => {
     const held = server.holdBefore(kind === 'google' ? 1 : 4)
     server.play({ text: ['First ', 'last.'], usage: { input: 1, output: 1 } })
     const stream = open().stream(ASKED, new AbortController().signal)[Symbol.asyncIterator]()
@@ -100,7 +100,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     expect(textOf(await collect({ [Symbol.asyncIterator]: () => stream }))).toBe('last.')
   })
 
-  it('tells reasoning from text', async () => {
+  it('separates reasoning from text', async () => {
     const events = await ask({ reasoning: ['Hm, ', 'well.'], text: ['Yes.'], usage: { input: 10, output: 7 } })
     expect(
       events
@@ -111,7 +111,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     expect(textOf(events)).toBe('Yes.')
   })
 
-  it('yields whole tool calls, side by side, after the text', async () => {
+  it('yields complete tool calls after the text', async () => {
     const events = await ask({
       text: ['Looking.'],
       toolCalls: [
@@ -127,7 +127,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     ])
   })
 
-  it('sends the conversation, the tools and the key, and nothing of the key but in its header', async () => {
+  it('sends conversation, tools and key, with the key only in its header', async () => {
     await ask(
       { text: ['Done.'] },
       {
@@ -150,7 +150,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     expect(withKey).toEqual([{ google: 'x-goog-api-key', anthropic: 'x-api-key' }[kind as string] ?? 'authorization'])
   })
 
-  it('mends a conversation that the provider would refuse', async () => {
+  it('repairs a conversation that the provider would refuse', async () => {
     await ask(
       { text: ['Done.'] },
       {
@@ -183,17 +183,17 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
   })
 
   // Google and Ollama send arguments as what they are, not as text.
-  it.skipIf(kind === 'google' || kind === 'ollama')('hands on arguments that are no JSON as what they are', async () => {
+  it.skipIf(kind === 'google' || kind === 'ollama')('passes arguments that are not JSON as text', async () => {
     const events = await ask({ toolCalls: [{ id: 'a', name: 'lookup', rawArgs: '{word: sea' }], usage: { input: 10, output: 7 } })
     expect(events[0]).toEqual({ type: 'tool_call', callId: 'a', name: 'lookup', args: '{word: sea', argsValid: false })
   })
 
-  it('takes missing arguments for none', async () => {
+  it('reads missing arguments as an empty object', async () => {
     const events = await ask({ toolCalls: [{ id: 'a', name: 'lookup', rawArgs: '' }], usage: { input: 10, output: 7 } })
     expect(events[0]).toMatchObject({ type: 'tool_call', args: {}, argsValid: true })
   })
 
-  it('drops the tool call that the token limit cut', async () => {
+  it('drops a tool call cut by the token limit', async () => {
     const events = await ask({
       text: ['Looking.'],
       toolCalls: [
@@ -226,7 +226,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     })
   })
 
-  it('takes a reason that nobody knows for "other"', async () => {
+  it('reads an unknown finish reason as "other"', async () => {
     const events = await ask({ text: ['Hm.'], stop: { raw: 'MOON_PHASE' }, usage: { input: 10, output: 7 } })
     expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'other' })
   })
@@ -267,7 +267,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     ])
   })
 
-  it('reads on after bytes that are no UTF-8', async () => {
+  it('continues after bytes that are not UTF-8', async () => {
     const events = await askWithFault({ kind: 'bad_utf8' })
     expect(textOf(events)).toContain('before \ufffd(\ufffd after')
     expect(events.at(-1)!.type).toBe('finish')
@@ -289,14 +289,14 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
   ]
   // Ollama was asked about the model before, and a connection that was used and is closed is tried once more by the network below.
   const isSeen = (fault: ServedFault) => kind !== 'ollama' || fault.kind !== 'reset' || fault.afterFrames > 0
-  it.each(breaks.filter(([, fault]) => isSeen(fault)))('says so when the answer %s, and may be asked again', async (_how, fault) => {
+  it.each(breaks.filter(([, fault]) => isSeen(fault)))('fails with a retryable error if the reply %s', async (_how, fault) => {
     const failed = failureOf(await askWithFault(fault))
     expect(failed).toMatchObject({ retryable: true, retryAfterMs: null })
     expect(['network', 'bad_answer']).toContain(failed.kind)
     expect(englishText(failed.message)).toContain(`My ${kind}`)
   })
 
-  it('never lets half a tool call out', async () => {
+  it('never yields half a tool call', async () => {
     const events = await askWithFault(
       { kind: 'cut_tool_call' },
       { toolCalls: [{ id: 'a', name: 'lookup', args: { word: 'a long word to cut' } }] },
@@ -305,7 +305,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     expect(failureOf(events).retryable).toBe(true)
   })
 
-  it('keeps whole tool calls in when the reply did not end', async () => {
+  it('yields no tool calls if the reply did not end', async () => {
     const events = await askWithFault({ kind: 'half_event' }, { toolCalls: [{ id: 'a', name: 'lookup', args: { word: 'x' } }] })
     expect(events.some((event) => event.type === 'tool_call')).toBe(false)
   })
@@ -325,13 +325,13 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     [503, 'overloaded', true],
     [504, 'timeout', true],
     [529, 'overloaded', true],
-  ] as const)('takes status %i for %s', async (status, failureKind, retryable) => {
+  ] as const)('reads status %i as %s', async (status, failureKind, retryable) => {
     const failed = failureOf(await askWithFault({ kind: 'status', status }))
     expect(failed).toMatchObject({ kind: failureKind, retryable, status })
     expect(englishText(failed.message)).toContain(`My ${kind}`)
   })
 
-  it('says what to do about a refused key, a missing model and a long conversation', async () => {
+  it('explains a refused key, a missing model and a long conversation', async () => {
     const said = async (status: number, message: string) =>
       englishText(failureOf(await askWithFault({ kind: 'status', status, error: { message } })).message)
     expect(await said(401, 'invalid x-api-key')).toMatch(/does not accept the key\. Check it in Models & keys/)
@@ -356,13 +356,13 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     ['retry-after', '-5', null],
     ['retry-after', '', null],
     ['retry-after-ms', '250', 250],
-  ])('reads the wish to wait: %s: %s', async (name, value, expected) => {
+  ])('reads the retry delay: %s: %s', async (name, value, expected) => {
     server.play({ fault: { kind: 'status', status: 429, headers: { [name]: value } } })
     const clock = createHandClock(Date.UTC(2026, 10, 20, 9, 30))
     expect(failureOf(await collect(open({}, clock).stream(ASKED, new AbortController().signal))).retryAfterMs).toBe(expected)
   })
 
-  it('takes an error inside the stream for what it is', async () => {
+  it('reads an error inside the stream', async () => {
     const failed = failureOf(await askWithFault({ kind: 'error_in_stream', error: { message: 'Overloaded', type: 'overloaded_error' } }))
     expect(failed.retryable).toBe(true)
     expect(['overloaded', 'server']).toContain(failed.kind)
@@ -385,32 +385,32 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     expect(failed.retryable).toBe(retryable)
   })
 
-  it('shows neither key nor conversation of an error that repeats them', async () => {
+  it('removes key and conversation from an error that repeats them', async () => {
     const message = `Wrong key ${KEY} and Bearer abc.def for "${SECRET_PROMPT}" (sk-other-98765432101234)`
     const failed = failureOf(await askWithFault({ kind: 'status', status: 400, error: { message } }))
     expect(englishText(failed.message)).toMatch(/Wrong/)
     expect(englishText(failed.message)).not.toMatch(/sk-|without.pattern|abc\.def|diary|painting/)
   })
 
-  it.each([500, 502, 503, 504, 529])('shows the own words of a server that answers %d', async (status) => {
+  it.each([500, 502, 503, 504, 529])('quotes a server that responds with %d', async (status) => {
     const failed = failureOf(await askWithFault({ kind: 'status', status, error: { message: 'The tape is full.' } }))
     expect(englishText(failed.message)).toMatch(/\(\d+\)\. Its answer: “The tape is full”$/)
     expect(failed.retryable).toBe(true)
   })
 
-  it('shows the words of a server that answers in plain text, without the key', async () => {
+  it('quotes a plain-text error without the key', async () => {
     const body = `The tape of ${KEY} is full.`
     const failed = failureOf(await askWithFault({ kind: 'status', status: 500, body, contentType: 'text/plain' }))
     expect(englishText(failed.message)).toMatch(/: “The tape of \[key\] is full”$/)
   })
 
-  it('does not ask again for what the server cannot do', async () => {
+  it('does not retry what the server does not support', async () => {
     const failed = failureOf(await askWithFault({ kind: 'status', status: 500, error: { message: 'Cannot use tools with stream' } }))
     expect(failed).toMatchObject({ kind: 'bad_request', retryable: false })
     expect(englishText(failed.message)).toBe(`My ${kind} does not support the request (500). Its answer: “Cannot use tools with stream”`)
   })
 
-  it('hangs up on one event that would take seconds to parse, and parses none of it', async () => {
+  it('disconnects before an event that would take seconds to parse', async () => {
     const answer = `${'{"a":[]},'.repeat(200_000)}{}`
     const parsed: number[] = []
     const parse = JSON.parse.bind(JSON)
@@ -432,23 +432,23 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     expect(Math.max(0, ...parsed)).toBeLessThan(100_000)
   })
 
-  it('takes braces inside of texts for texts', async () => {
+  it('does not count braces inside of texts', async () => {
     const text = '{"[{'.repeat(20_000)
     expect(textOf(await ask({ text: [text] }))).toBe(text)
   })
 
-  it('bounds an error of a megabyte', async () => {
+  it('cuts an error of a megabyte', async () => {
     const failed = failureOf(await askWithFault({ kind: 'status', status: 400, error: { message: 'no '.repeat(400_000) } }))
     expect(englishText(failed.message).length).toBeLessThan(600)
   })
 
-  it('asks once and leaves trying again to others', async () => {
+  it('sends one request and leaves retries to the loop', async () => {
     await askWithFault({ kind: 'status', status: 500 })
     await askWithFault({ kind: 'status', status: 429, headers: { 'retry-after': '0' } })
     expect(server.received).toHaveLength(2)
   })
 
-  it('says that nothing listens there', async () => {
+  it('reports that nothing listens there', async () => {
     const free = await findFreePort()
     const events = await collect(open({ baseUrl: `http://127.0.0.1:${free}${PATHS[kind]}` }).stream(ASKED, new AbortController().signal))
     expect(failureOf(events)).toMatchObject({
@@ -458,7 +458,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     })
   })
 
-  it('says that the host name does not exist', async () => {
+  it('reports an unknown host name', async () => {
     const events = await collect(open({ baseUrl: `http://no-such-host.invalid${PATHS[kind]}` }).stream(ASKED, new AbortController().signal))
     expect(failureOf(events)).toMatchObject({
       kind: 'network',
@@ -467,14 +467,14 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     })
   })
 
-  it('says that a server does not speak TLS', async () => {
+  it('reports a server without TLS', async () => {
     const events = await collect(
       open({ baseUrl: `https://127.0.0.1:${server.port}${PATHS[kind]}` }).stream(ASKED, new AbortController().signal),
     )
     expect(failureOf(events)).toMatchObject({ kind: 'network', message: expect.objectContaining({ code: 'model_not_secure' }) })
   })
 
-  it('gives up on a server that does not begin to answer', async () => {
+  it('gives up on a server that sends no first byte', async () => {
     const clock = createHandClock()
     server.play({ fault: { kind: 'stall', afterFrames: 0 } })
     const whole = collect(open({}, clock).stream(ASKED, new AbortController().signal))
@@ -492,7 +492,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     expect(clock.sleepers()).toBe(0)
   })
 
-  it('gives up on a server that falls silent, and keeps what it said', async () => {
+  it('gives up on a server that falls silent, and keeps the text so far', async () => {
     const clock = createHandClock()
     server.play({ text: TEN_PIECES, fault: { kind: 'stall', afterFrames: 6 } })
     const stream = open({}, clock).stream(ASKED, new AbortController().signal)[Symbol.asyncIterator]()
@@ -512,7 +512,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     expect(clock.sleepers()).toBe(0)
   })
 
-  it.each([0, 6])('ends at once when it is stopped after %i frames, and hangs up', async (afterFrames) => {
+  it.each([0, 6])('ends and disconnects at once when stopped after %i frames', async (afterFrames) => {
     server.play({ text: TEN_PIECES, fault: { kind: 'stall', afterFrames } })
     const stop = new AbortController()
     const whole = collect(open().stream(ASKED, stop.signal))
@@ -523,19 +523,19 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     await server.untilHungUp()
   })
 
-  it('does not ask when it is stopped before it began', async () => {
+  it('sends nothing when stopped before it began', async () => {
     const reason = new Error('stopped')
     await expect(collect(open().stream(ASKED, AbortSignal.abort(reason)))).rejects.toBe(reason)
     expect(server.received).toHaveLength(0)
   })
 
-  it('hangs up when nobody listens any more', async () => {
+  it('disconnects when nobody reads any more', async () => {
     server.play({ text: TEN_PIECES, fault: { kind: 'stall', afterFrames: 6 } })
     for await (const _first of open().stream(ASKED, new AbortController().signal)) break
     await server.untilHungUp()
   })
 
-  it('uses one connection for many calls', async () => {
+  it('reuses one connection', async () => {
     const adapter = open()
     for (let n = 0; n < 5; n++) await collect(adapter.stream(ASKED, new AbortController().signal))
     expect(server.connections()).toBe(1)
@@ -552,7 +552,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     [{ kind: 'status', status: 404 }, /base URL/],
     [{ kind: 'content_type', contentType: 'text/html' }, /web page/],
     [{ kind: 'content_type', contentType: 'application/json' }, /cannot be read/],
-  ] as [ServedFault, RegExp][])('says why there is no list of models: %o', async (fault, message) => {
+  ] as [ServedFault, RegExp][])('reports why there is no list of models: %o', async (fault, message) => {
     server.play({ fault })
     await expect(open().listModels(new AbortController().signal)).rejects.toMatchObject({
       code: 'provider_refused',
@@ -560,7 +560,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     })
   })
 
-  it.runIf(PROVIDER_DRIVERS[kind].needsKey)('asks for the key before it asks the provider', async () => {
+  it.runIf(PROVIDER_DRIVERS[kind].needsKey)('requires the key before any request', async () => {
     const events = await collect(open({ apiKey: null }).stream(ASKED, new AbortController().signal))
     expect(failureOf(events)).toMatchObject({ kind: 'auth', retryable: false, message: expect.objectContaining({ code: 'model_no_key' }) })
     expect(server.received).toHaveLength(0)
@@ -569,7 +569,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
 
 type SentBody = { system: unknown; tools: object[]; messages: { content: object[] }[]; max_tokens: number; store: boolean }
 
-describe('what only one provider needs', () => {
+describe('provider specifics', () => {
   const request = async (kind: Kind, asked: Partial<ModelRequest> = {}) => {
     const adapter = createProviderAdapter(PROVIDER_DRIVERS[kind], accessOf(kind), { fetch: outbound.fetch, clock: systemClock })
     const events = await collect(adapter.stream({ ...ASKED, ...asked }, new AbortController().signal))
@@ -598,29 +598,29 @@ describe('what only one provider needs', () => {
     expect(afterSecond!.content[0]).toMatchObject({ tool_use_id: 'b', is_error: true, cache_control: {} })
   })
 
-  it('counts what Anthropic read from and wrote into its cache', async () => {
+  it('counts cache reads and writes of Anthropic', async () => {
     server.play({ text: ['Hi.'], usage: { input: 1000, output: 5, cached: 600, cacheWrite: 300 } })
     const { events } = await request('anthropic')
     expect(events.at(-1)).toMatchObject({ usage: { input: 1000, output: 5, cached: 600, cacheWrite: 300 } })
   })
 
-  it('gives new models of Anthropic room to answer, and keeps to the limit of the request', async () => {
+  it('gives new Anthropic models room to reply, within the limit of the request', async () => {
     expect((await request('anthropic', { model: 'claude-of-tomorrow', maxOutputTokens: null })).body.max_tokens).toBe(32_000)
     expect((await request('anthropic', { model: 'claude-of-tomorrow', maxOutputTokens: 77 })).body.max_tokens).toBe(77)
   })
 
-  it.each(['anthropic', 'openai'] as const)('passes over events that %s invented later', async (kind) => {
+  it.each(['anthropic', 'openai'] as const)('skips unknown events of %s', async (kind) => {
     server.play({ text: ['Hi ', 'there.'], usage: { input: 10, output: 5 }, fault: { kind: 'unknown_event' } })
     const { events } = await request(kind)
     expect(textOf(events)).toBe('Hi there.')
     expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'stop', usage: { input: 10 } })
   })
 
-  it('asks OpenAI to keep nothing', async () => {
+  it('asks OpenAI to store nothing', async () => {
     expect((await request('openai')).body.store).toBe(false)
   })
 
-  it('asks compatible servers for the usage, and sends no key where there is none', async () => {
+  it('asks compatible servers for the usage, and sends no key if there is none', async () => {
     const adapter = createProviderAdapter(
       PROVIDER_DRIVERS['openai-compatible'],
       accessOf('openai-compatible', { apiKey: null, baseUrl: `${server.url}/` }),
@@ -645,7 +645,7 @@ describe('what only one provider needs', () => {
     expect(englishText(failureOf((await request('ollama')).events).message)).toMatch(/ollama pull small/)
   })
 
-  it('reads Gemini 3 calls that were recorded without their signature', async () => {
+  it('sends Gemini 3 calls that were recorded without a signature', async () => {
     const { body } = await request('google', {
       model: 'gemini-3-pro',
       messages: [
@@ -657,7 +657,7 @@ describe('what only one provider needs', () => {
     expect(JSON.stringify(body)).toContain('"thoughtSignature":"skip_thought_signature_validator"')
   })
 
-  it('refuses a key that cannot be sent, without showing it', async () => {
+  it('refuses a key with invalid characters, without showing it', async () => {
     const adapter = createProviderAdapter(PROVIDER_DRIVERS.openai, accessOf('openai', { apiKey: 'sk-line\nbreak' }), {
       fetch: outbound.fetch,
       clock: systemClock,
@@ -669,7 +669,7 @@ describe('what only one provider needs', () => {
   })
 })
 
-it('passes over events of other kinds that a compatible server sends between those of the answer', async () => {
+it('skips unknown events of a compatible server', async () => {
   const chunk = (delta: unknown, finish: string | null = null) =>
     `data: ${JSON.stringify({ choices: [{ delta, finish_reason: finish }] })}\n\n`
   const other = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`

@@ -16,7 +16,7 @@ async function play(replies: ScriptReply[], messages = asked): Promise<ModelEven
   return events
 }
 
-it('plays text, reasoning and tool calls, and ends as its parts say', async () => {
+it('plays text, reasoning and tool calls, and finishes accordingly', async () => {
   const reply: ScriptReply = {
     parts: [
       { type: 'reasoning', text: 'Hm.' },
@@ -35,7 +35,7 @@ it('plays text, reasoning and tool calls, and ends as its parts say', async () =
   ])
 })
 
-it('goes on by what the transcript holds, counts calls on, and repeats its last reply', async () => {
+it('continues from the transcript, numbers calls on, and repeats its last reply', async () => {
   const call: ScriptReply = { parts: [{ type: 'tool_call', name: 'a', args: {} }] }
   const after: PromptMessage[] = [
     { role: 'user', text: 'Earlier' },
@@ -50,7 +50,7 @@ it('goes on by what the transcript holds, counts calls on, and repeats its last 
   expect((await play(replies, done))[0]).toEqual({ type: 'text', text: 'End' })
 })
 
-it('fails as it is told, and says nothing after', async () => {
+it('fails as scripted, with nothing after', async () => {
   const trouble = failure('overloaded', quote('Too much.'))
   const events = await play([
     {
@@ -67,7 +67,7 @@ it('fails as it is told, and says nothing after', async () => {
   ])
 })
 
-it('loses no character when it speaks word by word', async () => {
+it('loses no character word by word', async () => {
   const text = '  Two\n\nparagraphs,  and a list:\n- one\n- two \n'
   const hurried = createHandClock()
   const model = createScriptedModel(() => ({ parts: [{ type: 'text', text, wordMs: 10 }] }), { clock: hurried })

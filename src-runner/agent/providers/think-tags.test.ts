@@ -25,11 +25,11 @@ describe('thinking inside of text', () => {
     expect(split([written])).toEqual({ thinking, text })
   })
 
-  it.each(cases)('%s, when each character comes by itself', (_what, written, thinking, text) => {
+  it.each(cases)('%s, one character at a time', (_what, written, thinking, text) => {
     expect(split([...written])).toEqual({ thinking, text })
   })
 
-  it('passes thinking and text on as they come', () => {
+  it('streams thinking and text', () => {
     const tags = new ThinkTags()
     tags.take('<think>')
     expect(tags.take('One ')).toEqual({ thinking: 'One ', text: '' })

@@ -35,7 +35,7 @@ it.each<[string, Buffer, string | null, string]>([
   ['nothing', Buffer.alloc(0), null, ''],
 ])('reads %s', async (_what, input, declared, text) => expect(await decodeText(input, declared)).toBe(text))
 
-it('joins characters that lie across two pieces', async () => {
+it('joins characters that are split between two pieces', async () => {
   const text = `${'x'.repeat(256 * 1024 - 1)}中${'y'.repeat(10)}`
   expect(await decodeText(Buffer.from(text), null)).toBe(text)
 })

@@ -58,11 +58,11 @@ it.each([
   ['scripts below what can be nested', `${'<i>'.repeat(2_000)}<script>SECRET</script>`],
 ])('leaves out %s', async (_what, html) => expect(await read(`<p>before</p>${html}<p>after</p>`)).toBe('before\n\nafter'))
 
-it('reads a text that is nested deeper than anybody nests', async () => {
+it('reads text that is nested too deep to be tracked', async () => {
   expect(await read(`${'<font>'.repeat(3_000)}deep<p>deeper`)).toBe('deep\ndeeper')
 })
 
-it('finds what a page is about, and says that there is more', async () => {
+it('finds the content of a page, and says that there is more', async () => {
   const words = 'What the page is about. '.repeat(20).trim()
   const around = '<nav><a href=/>Home</a></nav><header>Banner</header>'
   const page = (content: string) => `<title> The\n title </title><body>${around}${content}<aside>Adverts</aside><footer>Imprint</footer>`
@@ -85,13 +85,13 @@ it('finds what a page is about, and says that there is more', async () => {
   expect((await htmlToText(page('<main></main>'), { address })).text).toContain('Adverts')
 })
 
-it('tells where a page sends browsers on', async () => {
+it('returns the target of a refresh', async () => {
   const page = '<meta http-equiv="Refresh" content="0; URL=\'/next?a=1\'">'
   expect((await htmlToText(page, { address })).refreshesTo).toBe('https://site.test/next?a=1')
   expect((await htmlToText('<meta http-equiv=refresh content="5">', { address })).refreshesTo).toBeNull()
 })
 
-it('ends with the reason of its signal', async () => {
+it('rejects with the reason of its signal', async () => {
   const reason = new Error('stopped')
   await expect(htmlToText('<p>x'.repeat(1_000_000), { address, signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
 })

@@ -62,7 +62,7 @@ describe('edit_file', () => {
     expect(result.bytes.toString()).toBe(content)
   })
 
-  it('names twenty lines at most', async () => {
+  it('names at most twenty lines', async () => {
     const { output } = await edit('x\n'.repeat(500), { oldText: 'x', newText: 'y' })
     expect(output).toContain('occurs 500 times')
     expect(output).toMatch(/\(lines 1, 2, .*, 20 and more\)/)
@@ -82,7 +82,7 @@ describe('edit_file', () => {
     ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), /is a PNG image and has no text/],
     ['half a character of UTF-16', Buffer.from([0xff, 0xfe, 0x61, 0, 0x00, 0xd8]), /not valid UTF-16 LE/],
     ['a large file', Buffer.alloc(6 * 1024 * 1024, 'a'), /has 6.3 MB; files over 5.2 MB cannot be edited/],
-  ])('does not touch %s', async (_, content, sentence) => {
+  ])('does not edit %s', async (_, content, sentence) => {
     const { ok, output, bytes } = await edit(content, { oldText: 'a', newText: 'b', replaceAll: true })
     expect(ok).toBe(false)
     expect(output).toMatch(sentence)
@@ -100,7 +100,7 @@ describe('edit_file', () => {
     expect((await stat(join(rig.docs, 'f'))).mode & 0o777).toBe(0o444)
   })
 
-  it('does what splitting and joining does, and names the right lines', () => {
+  it('replaces like split and join, and names the right lines', () => {
     const text = fc.array(fc.constantFrom('a', 'b', '\n', 'ab'), { maxLength: 30 }).map((parts) => parts.join(''))
     fc.assert(
       fc.property(text, fc.constantFrom('a', 'ab', '\n', 'b\na'), (whole, oldText) => {
@@ -122,7 +122,7 @@ describe('edit_file', () => {
     )
   })
 
-  it('writes back every byte that it read as text', () => {
+  it('encodes back to the same bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         const whole = decodeWhole(Buffer.from(bytes))

@@ -8,7 +8,7 @@ const at = new Date('2026-11-20T06:49:30Z')
 const rowsOf = (output: string) => output.split('\n').filter((line) => line.split('\t').length === 4 && !line.startsWith('kind'))
 
 describe('list_files', () => {
-  it('shows kind, size, time and path of each entry, by name', async () => {
+  it('shows kind, size, time and path of each entry, sorted by name', async () => {
     const folder = await scratchFolder('Documents')
     await utimes(await folder.write('notes.md', 'hello'), at, at)
     await utimes(await folder.write('Übung 1.txt', ''), at, at)
@@ -27,7 +27,7 @@ describe('list_files', () => {
     )
   })
 
-  it('lists every folder when no path is given, also when one of them is gone', async () => {
+  it('lists all folders without a path, even if one is gone', async () => {
     const one = await scratchFolder('one')
     const two = await scratchFolder('two')
     await one.write('a.txt')
@@ -44,7 +44,7 @@ describe('list_files', () => {
     ['a folder that is not there', { path: 'Docs/nope' }, "There is no 'nope' in 'Docs'. Entries there: a.txt."],
     ['a file', { path: 'Docs/a.txt' }, "'Docs/a.txt' is a file, not a folder. Read it with read_file."],
     ['a path outside', { path: '/etc' }, /^'\/etc' is outside of the agent's folders\. The folders are: Docs/],
-  ])('says what is wrong with %s', async (_, args, sentence) => {
+  ])('explains %s', async (_, args, sentence) => {
     const folder = await scratchFolder('Docs')
     await folder.write('a.txt')
     const { ok, output } = await callTool(listFiles, args, [folder.path])
@@ -60,7 +60,7 @@ describe('list_files', () => {
     })
   })
 
-  it('shows names so that none can draw a row that is not there', async () => {
+  it('escapes names, so that none can fake a row', async () => {
     const folder = await scratchFolder('Docs')
     await folder.write('a\nfile\t9\t2026-11-20 06:49\tDocs/forged.txt')
     await folder.write('\u202etxt.exe')
@@ -70,7 +70,7 @@ describe('list_files', () => {
     expect(output).toContain('\\u{202e}txt.exe')
   })
 
-  it('tells files from everything else', async () => {
+  it('shows the kind of everything that is not a file', async () => {
     const folder = await scratchFolder('Docs')
     execFileSync('sh', ['-c', 'mkfifo "$0"', folder.at('pipe')])
     await symlink('/etc/passwd', folder.at('away'))
@@ -81,7 +81,7 @@ describe('list_files', () => {
     ])
   })
 
-  it('goes down level by level, without links, hidden folders and node_modules', async () => {
+  it('recurses level by level, without links, hidden folders and node_modules', async () => {
     const folder = await scratchFolder('Docs')
     for (const file of ['a/1.txt', 'a/b/2.txt', 'a/b/c/3.txt', '.git/config', 'node_modules/x/index.js', 'z.txt']) await folder.write(file)
     await symlink('..', folder.at('a/loop'))
@@ -101,7 +101,7 @@ describe('list_files', () => {
     expect(rowsOf((await callTool(listFiles, { path: 'Docs/.git', recursive: true }, [folder.path])).output)).toHaveLength(1)
   })
 
-  it('shows the first entries of a crowd and counts the others', { timeout: 30_000 }, async () => {
+  it('shows the first entries of a large folder and counts the others', { timeout: 30_000 }, async () => {
     const folder = await scratchFolder('Docs')
     execFileSync('sh', ['-c', 'seq -f f%05g 0 4999 | xargs touch'], { cwd: folder.path })
     const { output } = await callTool(listFiles, { limit: 3 }, [folder.path])
@@ -110,7 +110,7 @@ describe('list_files', () => {
     expect(output).toMatch(/\n\[4997 more entries are not shown\. List a folder below, raise limit, or use search_files\.\]$/)
   })
 
-  it('stays within what an answer may hold, however long the names are', async () => {
+  it('stays within the output limit with long names', async () => {
     const folder = await scratchFolder('Docs')
     await Promise.all(Array.from({ length: 600 }, (_, i) => folder.write(`${i}-${'n'.repeat(200)}`)))
     const { output } = await callTool(listFiles, { limit: 2_000 }, [folder.path])
@@ -118,7 +118,7 @@ describe('list_files', () => {
     expect(output).toMatch(/\[\d+ more entries are not shown/)
   })
 
-  it('stops when it is told to', async () => {
+  it('stops with its signal', async () => {
     const folder = await scratchFolder('Docs')
     await folder.write('a')
     const stop = new AbortController()

@@ -47,7 +47,7 @@ describe('read_file', () => {
     })
   })
 
-  it('reads a part, and says where to go on', async () => {
+  it('reads a part, and says where to continue', async () => {
     const text = Array.from({ length: 100 }, (_, i) => `line ${i + 1}`).join('\n')
     expect((await read(text, { offset: 10, limit: 2 })).output).toMatch(
       /lines 10-11 of 100\)\nline 10\nline 11\n\[more lines follow: continue with offset 12\]$/,
@@ -57,7 +57,7 @@ describe('read_file', () => {
     expect(await read(text, { offset: 101 })).toEqual({ ok: false, output: "'Docs/f' has 100 lines; line 101 is beyond its end." })
   })
 
-  it('joins characters that lie across two chunks', async () => {
+  it('joins characters that are split between two chunks', async () => {
     const text = `${'x'.repeat(64 * 1024 - 2)}😀\nend`
     const { output } = await read(text.slice(0).replaceAll('x'.repeat(60_000), ''))
     expect(output).toContain('😀\nend')
@@ -65,13 +65,13 @@ describe('read_file', () => {
     expect((await read(crossing, { offset: 21_846 })).output).toMatch(/\n😀\nend$/)
   })
 
-  it('cuts a line without end', async () => {
+  it('cuts a very long line', async () => {
     const { output } = await read(`${'x'.repeat(5_000_000)}\nnext`)
     expect(output.length).toBeLessThan(12_000)
     expect(output).toMatch(/x \[cut: a line of 5000000 characters\]\nnext\n\[lines over 10000 characters are cut\]$/)
   })
 
-  it('never answers with more than an answer may hold', async () => {
+  it('stays within the output limit', async () => {
     const { output } = await read(`${'y'.repeat(999)}\n`.repeat(5_000))
     expect(output.length).toBeLessThan(60_000)
     expect(output).toMatch(/lines 1-58 of 5000\)/)
@@ -94,9 +94,9 @@ describe('read_file', () => {
     ['', 'Name a file. list_files shows which there are.'],
     ['Docs', "'Docs' is a folder, not a file. List it with list_files."],
     ['Docs/g', "There is no 'g' in 'Docs'. Entries there: f."],
-  ])('says what is wrong with %j', async (path, output) => expect(await read('x', { path })).toEqual({ ok: false, output }))
+  ])('explains %j', async (path, output) => expect(await read('x', { path })).toEqual({ ok: false, output }))
 
-  it('finds a file by the name that was shown', async () => {
+  it('opens a file by its escaped name', async () => {
     const folder = await scratchFolder('Docs')
     await folder.write('two\nlines\u202e', 'content')
     expect((await callTool(readFile, { path: 'Docs/two\\u{a}lines\\u{202e}' }, [folder.path])).output).toContain('content')

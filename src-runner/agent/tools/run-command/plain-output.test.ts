@@ -17,7 +17,7 @@ describe('plain output', () => {
     ['a string without end', 'a\u001b]0;never', 'a'],
   ])('is without %s', (_, text, plain) => expect(plainOutput(text)).toBe(plain))
 
-  it('holds no control character but tab and line feed, whatever was written', () => {
+  it('keeps no control character except tab and line feed', () => {
     const text = fc.string({
       unit: fc.constantFrom('\u001b', '[', ']', '0', 'm', ';', '\u0007', '\\', '\r', '\n', '\t', '\u009b', 'x', '\u0000'),
     })
@@ -28,7 +28,7 @@ describe('plain output', () => {
     )
   })
 
-  it('comes out of pieces as it comes out of the whole', () => {
+  it('is the same in pieces', () => {
     const written = 'a\u001b[31mred\u001b[0m b\u001b]0;title\u0007c\u001b]8;;u\u001b\\d\u001b(Be'
     for (let cut = 0; cut <= written.length; cut++) {
       const plain = createPlainStream()
@@ -36,7 +36,7 @@ describe('plain output', () => {
     }
   })
 
-  it('does not wait for an end that never comes', () => {
+  it('does not wait for an unfinished sequence', () => {
     const plain = createPlainStream()
     plain(`\u001b]0;${'x'.repeat(600)}`)
     expect(plain('text')).toBe('text')

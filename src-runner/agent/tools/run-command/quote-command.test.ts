@@ -18,7 +18,7 @@ describe('a command in one line', () => {
     [['echo', 'ünï €'], "echo 'ünï €'"],
   ])('%j is %s', (command, line) => expect(quoteCommand(command)).toBe(line))
 
-  it('is read by a shell as the same arguments', () => {
+  it('is parsed by a shell to the same arguments', () => {
     const argument = fc.string({
       unit: fc.constantFrom('a', ' ', "'", '"', '\\', '$', '`', '\n', '\t', ';', '*', '\u0001', '\u202e', 'ü', '😀', '-', '#', '!'),
     })
@@ -32,7 +32,7 @@ describe('a command in one line', () => {
   })
 })
 
-describe('what a shell is given to read', () => {
+describe('the shell line of a command', () => {
   it.each<[string[], string | null]>([
     [['sh', '-c', 'npm test | tail'], 'npm test | tail'],
     [['/bin/bash', '-lc', 'make'], 'make'],

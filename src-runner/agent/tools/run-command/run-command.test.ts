@@ -30,8 +30,8 @@ const factsOfCommand = async (command: string[], sandbox = sandboxed, network = 
   return { folder, facts: await factsOf(tool, tool.args.parse({ command, folder: 'Project' }), contextFor([folder])) }
 }
 
-describe('what run_command says of a call before it runs', () => {
-  it('runs code in one folder, and in the sandbox reaches nobody', async () => {
+describe('the facts of run_command', () => {
+  it('run code in one folder, without network in the sandbox', async () => {
     const { folder, facts } = await factsOfCommand(['env', 'test'])
     expect(facts).toEqual({
       tool: 'run_command',
@@ -57,23 +57,23 @@ describe('what run_command says of a call before it runs', () => {
     ['no rule opens it', networked, false, false, /in the sandbox, without network$/],
     ['the sandbox has none to open', sandboxed, true, false, /in the sandbox, without network$/],
     ['there is no sandbox', none, false, true, /without a sandbox: it can do anything you can\. bubblewrap is not installed/],
-  ])('knows whether it leaves the machine when %s', async (_, sandbox, network, leaves, words) => {
+  ])('say whether the call leaves the machine if %s', async (_, sandbox, network, leaves, words) => {
     const { facts } = await factsOfCommand(['npm', 'install'], sandbox, network)
     expect([facts.leavesMachine, facts.sandboxed]).toEqual([leaves, sandbox.works])
     expect(facts.summary).toMatch(words)
   })
 
-  it('shows what a shell would read', async () =>
+  it('show the shell line', async () =>
     expect((await factsOfCommand(['sh', '-c', 'npm test | tail\nrm x'])).facts.summary).toBe(
       'Run the shell line “npm test | tail\\u{a}rm x” (read by sh) in Project, in the sandbox, without network',
     ))
 
-  it('tells arguments apart that only look alike', async () =>
+  it('quote arguments unambiguously', async () =>
     expect((await factsOfCommand(['git', 'status; rm -rf x'])).facts.subject).toBe("git 'status; rm -rf x'"))
 
-  it('stays short', async () => expect((await factsOfCommand(['echo', 'x'.repeat(50_000)])).facts.summary.length).toBeLessThan(800))
+  it('stay short', async () => expect((await factsOfCommand(['echo', 'x'.repeat(50_000)])).facts.summary.length).toBeLessThan(800))
 
-  it('is a call that is never repeated, and adds the taint of untrusted text', () =>
+  it('belong to a non-idempotent tool that adds both taints', () =>
     expect(toolWith(sandboxed)).toMatchObject({
       name: 'run_command',
       effect: 'once',
@@ -114,7 +114,7 @@ describe.skipIf(process.platform === 'win32').each(cases)('run_command, %s', (_,
     ['text without colours', ['printf', String.raw`\033[31mred\033[0m`], {}, true, /\nred$/],
     ["the system's own program, not one that was planted", ['ls', 'sub'], {}, true, /\ndeep\.txt$/],
     ['no shell: quotes and wildcards as they are', ['echo', '*', '$(id)', ';', '`id`', '-n'], {}, true, /\n\* \$\(id\) ; `id` -n$/],
-  ])('answers with %s', async (_name, command, more, ok, output) => {
+  ])('returns %s', async (_name, command, more, ok, output) => {
     const { answer } = await call(command, more)
     expect(answer.output).toMatch(output)
     expect(answer.ok).toBe(ok)
@@ -151,7 +151,7 @@ describe.skipIf(process.platform === 'win32').each(cases)('run_command, %s', (_,
     expect(answer.output).toMatch(/^Exit code 0 [^\n]*\n1\n2\n[^]*\[… \d+ bytes left out here …\][^]*\n200000$/)
   })
 
-  it('shows its output while it runs, and is stopped by the job', async () => {
+  it('shows its output while it runs, and stops with the job', async () => {
     const folder = await scratchFolder('Project')
     const stop = new AbortController()
     let shown = ''
@@ -167,7 +167,7 @@ describe.skipIf(process.platform === 'win32').each(cases)('run_command, %s', (_,
 })
 
 describe.skipIf(!found.works)('run_command in the sandbox', () => {
-  it("keeps to the folder that was named, not to the whole of the agent's folder", async () => {
+  it("writes only in the named folder, not in the whole agent's folder", async () => {
     const folder = await scratchFolder('Project')
     await folder.write('sub/x')
     await folder.write('notes.txt')
@@ -178,7 +178,7 @@ describe.skipIf(!found.works)('run_command in the sandbox', () => {
     expect((await readdir(folder.path)).sort()).toEqual(['notes.txt', 'sub'])
   })
 
-  it('sees nothing of what is closed', async () => {
+  it('cannot see closed folders', async () => {
     const folder = await scratchFolder('Home')
     await folder.write('.deckhand/deckhand.db', 'rows')
     const command = ['sh', '-c', 'cat .deckhand/deckhand.db; ls -A .deckhand; mv .deckhand x']
@@ -187,7 +187,7 @@ describe.skipIf(!found.works)('run_command in the sandbox', () => {
     expect(await readdir(folder.at('.deckhand'))).toEqual(['deckhand.db'])
   })
 
-  it('says when a rule opened a network that the sandbox does not have', async () => {
+  it('says that the sandbox has no network although a rule allows it', async () => {
     const folder = await scratchFolder('Project')
     const tool = toolWith(found, true)
     const { output } = await callTool(tool, { command: ['true'], folder: 'Project' }, [folder.path])
@@ -235,7 +235,7 @@ describe.skipIf(process.platform === 'win32').each(cases)("the person's programs
     expect((await call(sandbox, scratch.at('home/.local/bin/greet'))).output).toMatch(/the person's$/)
   })
 
-  it("are never what an agent has put under a program's name", async () => {
+  it("are never a file of the agent with a program's name", async () => {
     const { call } = await homeWithPrograms()
     expect((await call(sandbox, 'git', '--version')).output).toMatch(/git version/)
     expect((await call(sandbox, 'sh', '-c', 'git --version')).output).toMatch(/git version/)
@@ -247,7 +247,7 @@ describe.skipIf(process.platform === 'win32').each(cases)("the person's programs
     ['lies elsewhere in the home', ['HOME/hidden/tool'], /neither in the folder nor/],
     ['leads to where agents write, by its path', ['HOME/.local/bin/welcome'], /not a program that may be started/],
     ['is reached by ..', ['HOME/.local/bin/../../hidden/tool'], /neither in the folder nor/],
-  ])('are not what %s', async (_name, [name], words) => {
+  ])('are not found if it %s', async (_name, [name], words) => {
     const { call, scratch } = await homeWithPrograms()
     const answer = await call(sandbox, name!.replace('HOME', scratch.at('home')))
     expect(answer).toEqual({ ok: false, output: expect.stringMatching(words) as string })
@@ -255,7 +255,7 @@ describe.skipIf(process.platform === 'win32').each(cases)("the person's programs
 })
 
 describe.skipIf(!found.works)("the person's programs in the sandbox", () => {
-  it('have neither the settings nor the logins of the person', async () => {
+  it('have no access to the settings and logins of the person', async () => {
     const { call, scratch } = await homeWithPrograms()
     const { output } = await call(found, 'sh', '-c', `cat '${scratch.at('home/.config/gh/hosts.yml')}'; /bin/ls -A '${scratch.at('home')}'`)
     expect(output).not.toContain('token\n')
@@ -263,7 +263,7 @@ describe.skipIf(!found.works)("the person's programs in the sandbox", () => {
   })
 })
 
-it('tells the model which well-known programs there are, and that none of them is logged in', () => {
+it('names the well-known programs to the model, without logins', () => {
   expect(toolWith(sandboxed, false, { names: ['git', 'gh'] }).description).toMatch(
     /Installed, among others: git, gh\. They run without the person's logins/,
   )

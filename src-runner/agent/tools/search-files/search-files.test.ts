@@ -15,7 +15,7 @@ async function search(files: Record<string, string | Uint8Array>, args: Record<s
 const diary = { 'b.md': 'nothing here\n', 'a.md': 'Monday\nI saw a Fox.\nTuesday\nno fox\n', 'sub/c.txt': 'the fox again' }
 
 describe('search_files', () => {
-  it('finds characters as they stand, whatever their case', async () => {
+  it('finds plain text, ignoring case', async () => {
     expect(await search(diary, { query: 'fox' })).toEqual({
       ok: true,
       output: [
@@ -41,7 +41,7 @@ describe('search_files', () => {
     expect(output.split('\n').slice(1)).toEqual(lines)
   })
 
-  it('shows the lines around, each once', async () => {
+  it('shows context lines, each once', async () => {
     const text = ['1', '2', 'hit', '4', 'hit', '6', '7', '8', '9', 'hit'].join('\n')
     const { output } = await search({ f: text }, { query: 'hit', context: 1 })
     expect(output.split('\n').slice(1)).toEqual([
@@ -56,7 +56,7 @@ describe('search_files', () => {
     ])
   })
 
-  it('leaves out what is hidden or no text, and says so', async () => {
+  it('skips hidden and binary files, and says so', async () => {
     const files = { 'a.txt': 'x', '.env': 'x', '.git/config': 'x', 'node_modules/m/i.js': 'x', 'b.bin': Buffer.from([0x78, 0, 0, 1, 0x78]) }
     expect((await search(files, { query: 'x' })).output).toBe(
       '1 match in 1 file (1 file searched)\nDocs/a.txt:1: x\n[Skipped: 3 hidden or node_modules entries (includeHidden searches them), 1 file without text.]',
@@ -65,11 +65,11 @@ describe('search_files', () => {
     expect((await search(files, { query: 'x', path: 'Docs/.env' })).output).toMatch(/^1 match/)
   })
 
-  it('says so when there is nothing', async () => {
+  it('says that there are no matches', async () => {
     expect(await search(diary, { query: 'wolf' })).toEqual({ ok: true, output: 'No matches (3 files searched)' })
   })
 
-  it('stops at the most results, and says so', async () => {
+  it('stops at maxResults, and says so', async () => {
     const { output } = await search({ f: 'hit\n'.repeat(50) }, { query: 'hit', maxResults: 3 })
     expect(output.split('\n')).toEqual([
       '3 matches in 1 file (1 file searched)',
@@ -86,12 +86,12 @@ describe('search_files', () => {
     expect(output).toMatch(/Docs\/f:1: …a+needleb+…$/)
   })
 
-  it('says when the end of a line was not searched', async () => {
+  it('says that the end of a long line was not searched', async () => {
     const { output } = await search({ f: `${'a'.repeat(30_000)}needle` }, { query: 'needle' })
     expect(output).toBe('No matches (1 file searched)\n[Skipped: the ends of 1 very long line.]')
   })
 
-  it('never answers with more than an answer may hold', async () => {
+  it('stays within the output limit', async () => {
     const { output } = await search({ f: `${'hit '.repeat(70)}\n`.repeat(2_000) }, { query: 'hit', maxResults: 1_000 })
     expect(output.length).toBeLessThan(60_000)
     expect(output).toContain('[Stopped: the answer is full')
@@ -118,7 +118,7 @@ describe('search_files', () => {
     expect(output).toMatch(/^The regular expression cannot be used: .*The syntax is RE2's/)
   })
 
-  it('refuses an expression of too many repetitions', async () => {
+  it('refuses an expression with too many repetitions', async () => {
     expect(await search(diary, { query: '([a-z]{1,30}){1,30}[!?]', regex: true })).toEqual({
       ok: false,
       output: 'The regular expression is too large. Repeat less in it.',
@@ -133,7 +133,7 @@ describe('search_files', () => {
     '(.*a){20}',
     '([a-z]{1,20}){1,20}!',
     '([a-z]{1,20}){1,20}[!?]',
-  ])('is not hung by %s, and lets others work meanwhile', async (query) => {
+  ])('does not block the event loop with %s', async (query) => {
     const folder = await scratchFolder('Docs')
     await folder.write('f', `${'a'.repeat(15_000)}!\n`.repeat(50))
     // Time on the processor, not by the clock: others work on this machine too.
@@ -177,7 +177,7 @@ describe('globs', () => {
     ['*', 'two\nlines', true],
   ])('%s on %s: %s', (glob, path, fits) => expect(compileGlob(glob)(path.split('/'))).toBe(fits))
 
-  it('takes no longer for a wild pattern', () => {
+  it('takes linear time for a pathological pattern', () => {
     const fits = compileGlob('*a'.repeat(200) + 'b')
     expect(cpuMsOf(() => expect(fits(['a'.repeat(255)])).toBe(false))).toBeLessThan(1_000)
   })

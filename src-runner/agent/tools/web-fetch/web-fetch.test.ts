@@ -76,18 +76,18 @@ describe('web_fetch', () => {
     expect(await fetched(headers, body)).toEqual({ ok: true, output: `http://site.test/page\n${description}` }),
   )
 
-  it('says so when scripts would have to build the page', async () => {
+  it('explains a page that needs scripts', async () => {
     expect((await fetched(html, '<div id=root></div><script>render()</script>')).output).toBe(
       'http://site.test/page\nThis page has no text. Scripts may create it, and they do not run here.',
     )
   })
 
-  it('says where browsers would be sent on', async () => {
+  it('names the target of a refresh', async () => {
     const { output } = await fetched(html, '<meta http-equiv=refresh content="0;url=https://next.test/">moved')
     expect(output).toContain('[this page redirects browsers to https://next.test/]')
   })
 
-  it('reads a long page in parts, of one and the same page', async () => {
+  it('reads a long page in parts with one request', async () => {
     const { net, clock, tool, fetch } = await rig()
     let served = 0
     await net.site('site.test', (_request, response) => {
@@ -116,13 +116,13 @@ describe('web_fetch', () => {
     expect(served).toBe(5)
   })
 
-  it('never answers with more than an answer may hold', async () => {
+  it('stays within the output limit', async () => {
     const { output } = await fetched({ 'content-type': 'text/plain' }, 'x'.repeat(4_900_000), { maxChars: 56_000 })
     expect(output.length).toBeLessThan(60_000)
     expect(output).toMatch(/\[more follows: continue with offset 56000\]$/)
   })
 
-  it('says that a document was too large', async () => {
+  it('says that a document was cut', async () => {
     const { net, fetch } = await rig()
     await net.site(
       'site.test',
@@ -136,12 +136,12 @@ describe('web_fetch', () => {
     [404, 'http://site.test/page returned an error: HTTP 404 (no such page).'],
     [429, 'http://site.test/page returned an error: HTTP 429 (too many requests: wait before trying again).'],
     [418, 'http://site.test/page returned an error: HTTP 418.'],
-  ])('tells of HTTP %i', async (status, sentence) => {
+  ])('explains HTTP %i', async (status, sentence) => {
     expect(await fetched(html, '', {}, status)).toEqual({ ok: false, output: sentence })
     expect((await fetched(html, '<p>Why</p>', {}, status)).output).toBe(`${sentence}\n${wrapped('Why')}`)
   })
 
-  it('follows a site to itself', async () => {
+  it('follows a redirect within a site', async () => {
     const { net, fetch } = await rig()
     await net.site('www.site.test', (request, response) => {
       if (request.url === '/new') response.writeHead(200, { 'content-type': 'text/plain' }).end('there')
@@ -153,7 +153,7 @@ describe('web_fetch', () => {
     )
   })
 
-  it('does not follow to another site, where another rule may hold', async () => {
+  it('does not follow a redirect to another site, to which another rule may apply', async () => {
     const { net, fetch } = await rig()
     await net.site('site.test', (_request, response) => void response.writeHead(302, { location: 'http://evil.test/?d=SECRET' }).end())
     const answer = await fetch('http://site.test/')
@@ -178,13 +178,13 @@ describe('web_fetch', () => {
     ['https://me:secret@site.test/', 'The address holds a user name or a password. Leave it out: nothing is signed in to.'],
     ['site.test', 'This is not a web address. Give the whole address, for example https://example.com/page.'],
     ['http://nowhere.test/', 'There is no host named nowhere.test.'],
-  ])('says why %s is not read', async (url, output) => {
+  ])('explains why %s is not read', async (url, output) => {
     const { net, fetch } = await rig()
     expect(await fetch(url)).toEqual({ ok: false, output })
     expect(net.canary.connections).toBe(0)
   })
 
-  it('cannot be fooled by a page that closes the taints itself', async () => {
+  it('keeps a page with a fake end marker inside the markers', async () => {
     const net = await smallInternet()
     const tool = webFetchTool({ fetch: createGuardedFetch(net.options), clock: createHandClock() })
     const taints: string[] = []
@@ -201,7 +201,7 @@ describe('web_fetch', () => {
     expect(taints[0]).not.toBe(taints[1])
   })
 
-  it('tells the policy what it would do', async () => {
+  it('states its facts', async () => {
     const { tool } = await rig()
     expect([tool.effect, tool.addsTaint, tool.parallel]).toEqual(['read', 'untrusted', true])
     const context = { jobId: 'j', agentId: 'a', callId: 'c', folders: [], closedFolders: [], signal: new AbortController().signal }
@@ -220,7 +220,7 @@ describe('web_fetch', () => {
     expect(await facts('no\u202eaddress')).toMatchObject({ subject: 'noaddress', leavesMachine: true })
   })
 
-  it('adds the private taint for data from a host of the network that the person opened', async () => {
+  it('adds the private taint for a page of the local network', async () => {
     const net = await smallInternet()
     const fetch = createGuardedFetch({ ...net.options, opened: ['nas.local', '198.18.0.0/15'] })
     const tool = webFetchTool({ fetch, clock: createHandClock() })
@@ -234,7 +234,7 @@ describe('web_fetch', () => {
     expect(await addedTaintsOf('http://far.test/')).toEqual([])
   })
 
-  it('ends when the job is stopped', async () => {
+  it('stops with the job', async () => {
     const { net, tool } = await rig()
     const stop = new AbortController()
     await net.rawSite('site.test', (socket) => void socket.once('data', () => stop.abort(new Error('stopped'))))

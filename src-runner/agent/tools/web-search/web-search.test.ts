@@ -70,7 +70,7 @@ const wrapped = (inside: string) =>
   `[begin of untrusted text MARK]\n${inside}\n[end of untrusted text MARK]`
 
 describe('web_search', () => {
-  it('asks Brave', async () => {
+  it('queries Brave', async () => {
     const { search, seen } = await rig(BRAVE, { body: BRAVE_ANSWER })
     expect(await search({ query: 'a b&c', count: 5, recent: 'month' })).toEqual({
       ok: true,
@@ -85,7 +85,7 @@ describe('web_search', () => {
     ])
   })
 
-  it('asks Tavily', async () => {
+  it('queries Tavily', async () => {
     const { search, seen } = await rig(TAVILY, { body: TAVILY_ANSWER })
     expect(await search({ query: 'words', recent: 'day' })).toEqual({
       ok: true,
@@ -97,7 +97,7 @@ describe('web_search', () => {
     expect(JSON.parse(seen[0]!.body)).toEqual({ query: 'words', max_results: 8, time_range: 'day' })
   })
 
-  it('asks SearXNG', async () => {
+  it('queries SearXNG', async () => {
     const { search, seen } = await rig(SEARXNG, { body: SEARXNG_ANSWER })
     expect(await search({ query: 'words', count: 2 })).toEqual({
       ok: true,
@@ -107,7 +107,7 @@ describe('web_search', () => {
     expect(seen[0]!.headers.authorization).toBeUndefined()
   })
 
-  it('asks a SearXNG on this machine, and nothing else there', async () => {
+  it('queries a SearXNG on this machine, and nothing else there', async () => {
     const net = await smallInternet()
     const fetch = createGuardedFetch({ closedPorts: [3001] })
     const at = (port: number) => createWebSearch({ kind: 'searxng', baseUrl: `http://127.0.0.1:${port}` }, { fetch, apiKey: noKey })
@@ -117,7 +117,7 @@ describe('web_search', () => {
     expect((await callTool(at(3001), { query: 'x' }, [])).output).toContain('leads to this machine itself')
   })
 
-  it('opens no inner address for a provider that was not given one', async () => {
+  it('opens no local address unless the person entered it', async () => {
     const net = await smallInternet()
     net.name('api.search.brave.com', ['127.0.0.1'])
     const tool = createWebSearch({ kind: 'brave' }, { fetch: createGuardedFetch(net.options), apiKey: keyOf({ kind: 'brave' }) })
@@ -155,7 +155,7 @@ describe('web_search', () => {
       'Brave Search redirects to http://evil.test. A person can correct its address in Settings.',
     ],
   ]
-  it.each(cases)('tells of %s (%o, %i)', async (_what, config, status, headers, output) => {
+  it.each(cases)('explains %s (%o, %i)', async (_what, config, status, headers, output) => {
     const { search, seen } = await rig(config, { status, headers, body: 'the key is brave-key tavily-key' })
     expect(await search({ query: 'x' })).toEqual({ ok: false, output })
     expect(seen).toHaveLength(1)
@@ -165,12 +165,12 @@ describe('web_search', () => {
     ['a page', '<html>'],
     ['another shape', { results: 'none' }],
     ['nothing', ''],
-  ])('tells of an answer that is %s', async (_what, body) => {
+  ])('explains a response that is %s', async (_what, body) => {
     const { search } = await rig(SEARXNG, { body })
     expect(await search({ query: 'x' })).toEqual({ ok: false, output: 'SearXNG sent something that is not a list of results.' })
   })
 
-  it('tells that nothing was found', async () => {
+  it('says that nothing was found', async () => {
     for (const [config, body] of [
       [BRAVE, { type: 'search' }],
       [BRAVE, { web: null }],
@@ -181,7 +181,7 @@ describe('web_search', () => {
     }
   })
 
-  it('cuts what is long', async () => {
+  it('cuts long texts', async () => {
     const body = {
       results: Array.from({ length: 50 }, (_, n) => ({ title: 'T'.repeat(5_000), url: `https://${n}.test/`, content: 'c'.repeat(20_000) })),
     }
@@ -199,7 +199,7 @@ describe('web_search', () => {
     },
   )
 
-  it('tells the policy what it would do', async () => {
+  it('states its facts', async () => {
     const { tool } = await rig(SEARXNG, { body: SEARXNG_ANSWER })
     const context = { jobId: 'j', agentId: 'a', callId: 'c', folders: [], closedFolders: [], signal: new AbortController().signal }
     expect([tool.effect, tool.addsTaint]).toEqual(['read', 'untrusted'])
@@ -217,7 +217,7 @@ describe('web_search', () => {
   it.each<[string, WebSearchConfig]>([
     ['Brave Search', BRAVE],
     ['SearXNG', { ...SEARXNG, hasKey: true }],
-  ])('of %s says that its key is gone, and asks nobody', async (name, config) => {
+  ])('says that the key of %s is gone, without a request', async (name, config) => {
     const net = await smallInternet()
     const tool = createWebSearch(config, { fetch: createGuardedFetch(net.options), apiKey: noKey })
     expect(await callTool(tool, { query: 'x' }, [])).toEqual({
@@ -235,7 +235,7 @@ describe('web_search', () => {
     [{ kind: 'searxng', baseUrl: 'file:///x' }, false, 'search_bad_address'],
     [{ kind: 'searxng', baseUrl: 'http://localhost:8888' }, false, null],
     [{ kind: 'brave' }, true, null],
-  ])('says what is missing from %o with a key: %s', (config, hasKey, missing) => {
+  ])('names what is missing from %o with a key: %s', (config, hasKey, missing) => {
     expect(missingFrom(config, hasKey)?.code ?? null).toBe(missing)
   })
 })

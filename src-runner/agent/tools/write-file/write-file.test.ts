@@ -5,7 +5,7 @@ import { openFileRig } from '../../../testing/file-rig.ts'
 import { writeFile } from './write-file.ts'
 
 describe('write_file', () => {
-  it('makes a file, replaces it, and says which', async () => {
+  it('creates or replaces a file, and says which', async () => {
     const rig = openFileRig()
     const write = (content: string) => rig.call(writeFile, { path: 'Docs/a.md', content })
     expect(await write('one ü\n')).toEqual({ ok: true, output: 'Created Docs/a.md (7 bytes).' })
@@ -18,7 +18,7 @@ describe('write_file', () => {
     expect(await write('')).toEqual({ ok: true, output: 'Replaced Docs/a.md (5 bytes before, 0 bytes now).' })
   })
 
-  it('makes folders on the way only when it is told to', async () => {
+  it('creates missing folders only with makeFolders', async () => {
     const rig = openFileRig()
     const args = { path: 'Docs/a/b/c.md', content: 'x' }
     expect(await rig.call(writeFile, args)).toEqual({
@@ -29,7 +29,7 @@ describe('write_file', () => {
     expect(await rig.read('a/b/c.md')).toBe('x')
   })
 
-  it('keeps what the file may be used for', async () => {
+  it('keeps the permissions of the file', async () => {
     const rig = openFileRig()
     await chmod(await rig.write('run.sh', 'old'), 0o755)
     await rig.call(writeFile, { path: 'Docs/run.sh', content: 'new' })
@@ -59,7 +59,7 @@ describe('write_file', () => {
     expect(await rig.call(writeFile, args)).toEqual({ ok: false, output })
   })
 
-  it('writes half characters as what stands for them', async () => {
+  it('replaces half characters', async () => {
     const rig = openFileRig()
     await rig.call(writeFile, { path: 'Docs/a', content: 'a\ud800b' })
     expect(await readFile(join(rig.docs, 'a'))).toEqual(Buffer.from('a\ufffdb'))
