@@ -27,10 +27,10 @@ export type Limits = z.infer<typeof Limits>
 
 export const DEFAULT_LIMITS: Limits = { maxTurns: 50, maxCostUsd: 2, maxWorkingMs: 2 * 3_600_000, maxToolCalls: 200 }
 
-/** A cap on money over a time. */
+/** A spending limit over a day or a month. */
 export const BudgetUsd = Usd.min(0.01).max(100_000)
 
-/** What an agent may spend in one local day and one local month, over all its jobs. null: no cap. */
+/** What an agent may spend in one local day and one local month, over all its jobs. null: no limit. */
 export const AgentBudgets = z.object({ dayUsd: BudgetUsd.nullable(), monthUsd: BudgetUsd.nullable() })
 export type AgentBudgets = z.infer<typeof AgentBudgets>
 
@@ -43,7 +43,7 @@ export const Agent = z.object({
   entityId: Id,
   slug: z.string(),
   name: z.string(),
-  /** A short text (an emoji or two letters) drawn on the agent's colour. */
+  /** An emoji or two letters. */
   avatar: z.string().nullable(),
   instructions: z.string(),
   /** null: the default model of the workspace. */

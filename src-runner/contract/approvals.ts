@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { ApprovalKind } from './approval-kinds.ts'
-import { JobChannel, JobStatus } from './jobs.ts'
+import { ApprovalKind, JobChannel, JobStatus } from './jobs.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { CallFacts, CreateRule, Decision, Taints } from './rules.ts'
 
@@ -11,7 +10,7 @@ export type ApprovalStatus = z.infer<typeof ApprovalStatus>
 export const Remember = z.enum(['once', 'job', 'always'])
 export type Remember = z.infer<typeof Remember>
 
-/** Of a budget: which limit, what is spent, and what one tap adds. */
+/** A reached spending limit: what is spent, and what an approval adds. */
 export const AskedBudget = z.object({
   scope: z.enum(['job', 'agent_day', 'agent_month', 'app_day']),
   limitUsd: Usd,
@@ -31,22 +30,22 @@ export const Approval = z.object({
   agentId: Id,
   agentName: z.string(),
   agentAvatar: z.string().nullable(),
-  /** The tool call that waits. null: a budget. */
+  /** The waiting tool call. null: a spending limit. */
   callId: z.string().nullable(),
   tool: z.string().nullable(),
   /** Exactly what would run. */
   args: z.unknown(),
   /** SHA-256 of tool and arguments, in hex. Approving runs exactly that. */
   hash: z.string(),
-  /** What the agent said when it asked for the call. The agent's words, with no authority. */
+  /** What the agent wrote when it made the call. It is not verified. */
   reason: z.string(),
   facts: CallFacts.nullable(),
   decision: Decision.nullable(),
   taints: Taints,
-  /** Of a question. */
+  /** Only of a question. */
   question: z.object({ text: z.string(), choices: z.array(z.string()) }).nullable(),
   budget: AskedBudget.nullable(),
-  /** What "Always" would write; null where always is not offered. */
+  /** The rule that "Always" would create; null if it is not offered. */
   alwaysRule: CreateRule.nullable(),
   mayRemember: z.array(Remember),
   remember: Remember.nullable(),
@@ -63,7 +62,7 @@ export const ResolveApproval = z.object({
   decision: z.enum(['approve', 'reject']),
   note: z.string().trim().max(4000).optional(),
   remember: Remember.default('once'),
-  /** Of a question: the answer, which approving needs. Of an unknown outcome: `happened` (the default) or `again`. */
+  /** Required to approve a question. For an unknown outcome: `happened` (the default) or `again`. */
   answer: z.string().trim().max(20_000).optional(),
 })
 export type ResolveApproval = z.infer<typeof ResolveApproval>
@@ -76,5 +75,4 @@ export const ResolvedApproval = z.object({
 })
 export type ResolvedApproval = z.infer<typeof ResolvedApproval>
 
-/** 24 hours. */
 export const APPROVAL_EXPIRES_AFTER_MS = 24 * 3_600_000

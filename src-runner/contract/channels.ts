@@ -7,7 +7,7 @@ export const ChannelKind = z.enum(['telegram', 'discord', 'slack', 'messenger'])
 export type ChannelKind = z.infer<typeof ChannelKind>
 export const AUTO_ORDER = ['telegram', 'discord', 'slack'] as const satisfies readonly ChannelKind[]
 
-/** What people call the services. */
+/** Names of the services, as people know them. */
 export const SERVICE_NAMES: Record<ChannelKind, string> = {
   telegram: 'Telegram',
   discord: 'Discord',
@@ -15,27 +15,27 @@ export const SERVICE_NAMES: Record<ChannelKind, string> = {
   messenger: 'WhatsApp',
 }
 
-/** Whether that is what people call a service, and not the host of a server of their own. */
+/** Whether this is the name of a service, and not the host of somebody's own server. */
 export function isServiceName(server: string): boolean {
   return Object.values(SERVICE_NAMES).includes(server)
 }
 
 /**
- * asked: wrote to the agent and waits for the person's word. owner: the person, at most one for each channel.
- * allowed: may talk to the agent, as a stranger. refused: is not answered any more.
+ * asked: wrote to the agent and waits for a decision. owner: the person, at most one for each channel. allowed: a guest.
+ * refused: gets no reply.
  */
 export const ChannelRole = z.enum(['asked', 'owner', 'allowed', 'refused'])
 export type ChannelRole = z.infer<typeof ChannelRole>
 
-/** Somebody on the other side of a channel. Names are what they gave themselves: anybody can take any. */
+/** Somebody who wrote to a channel. They chose their names themselves, so names prove nothing. */
 export const ChannelPerson = z.object({
   id: Id,
   channelId: Id,
   role: ChannelRole,
   displayName: z.string(),
-  /** `@name`, where the service has such. */
+  /** `@name`, if the service has handles. */
   handle: z.string().nullable(),
-  /** The service's own id of them, which nobody can choose. */
+  /** Assigned by the service, so nobody can choose it. */
   externalId: z.string(),
   conversationId: Id.nullable(),
   firstSeenAt: Moment,
@@ -44,8 +44,8 @@ export const ChannelPerson = z.object({
 export type ChannelPerson = z.infer<typeof ChannelPerson>
 
 /**
- * off: by the person. connecting: on its way, or trying again. open: the last round trip worked. failing: it did not, and
- * is tried again. logged_out: the service refuses the token, and only a person can mend that.
+ * off: turned off by the person. open: the last round trip worked. failing: it did not, and Deckhand tries again.
+ * logged_out: the service refuses the token, so a person must enter a new one.
  */
 export const ChannelStatus = z.enum(['off', 'connecting', 'open', 'failing', 'logged_out'])
 export type ChannelStatus = z.infer<typeof ChannelStatus>
@@ -58,17 +58,17 @@ export const Channel = z.object({
   kind: ChannelKind,
   /** The account's name at the service: `@my_bot`. */
   name: z.string(),
-  /** Where people find it: `https://t.me/my_bot`; null where there is no such address. */
+  /** Its public address, if it has one: `https://t.me/my_bot`. */
   link: z.string().nullable(),
   status: ChannelStatus,
-  /** What is wrong and what to do; null when nothing is. */
+  /** What is wrong and what to do. */
   problem: Message.nullable(),
-  /** When the service last answered us, which is all that is really known. */
+  /** When the service last answered. */
   lastRoundTripAt: Moment.nullable(),
   /** null: the service's own address. */
   baseUrl: z.string().nullable(),
   enabled: z.boolean(),
-  /** Who writes it to the account is among those who ask, however many do, and is let in by nothing but the person's word. */
+  /** Whoever sends it to the account is listed as a request even if the list is full. It gives no access by itself. */
   pairingCode: z.string(),
   people: z.array(ChannelPerson),
   createdAt: Moment,
@@ -81,9 +81,9 @@ const BaseUrl = z.string().trim().min(1).max(2000)
 export const CreateChannel = z.object({
   agentId: Id,
   kind: z.enum(['telegram']),
-  /** Goes to the vault and never comes back. */
+  /** Stored in the vault and never returned. */
   token: Token,
-  /** Another server that speaks the service's interface (a Bot API server of one's own). */
+  /** Another server with the API of the service, such as an own Bot API server. */
   baseUrl: BaseUrl.nullable().default(null),
 })
 export type CreateChannel = z.infer<typeof CreateChannel>
@@ -91,6 +91,6 @@ export type CreateChannel = z.infer<typeof CreateChannel>
 export const UpdateChannel = z.object({ enabled: z.boolean(), token: Token }).partial()
 export type UpdateChannel = z.infer<typeof UpdateChannel>
 
-/** What the person says of somebody who wrote. A new owner takes the place of the old one, who is then merely allowed. */
+/** A new owner replaces the old one, who becomes `allowed`. */
 export const UpdateChannelPerson = z.object({ role: z.enum(['owner', 'allowed', 'refused']) })
 export type UpdateChannelPerson = z.infer<typeof UpdateChannelPerson>

@@ -18,7 +18,7 @@ export type Conversation = z.infer<typeof Conversation>
 export const Message = z.object({
   id: Id,
   conversationId: Id,
-  /** The turn this message belongs to: the one it started, or the one that wrote it. */
+  /** The turn that this message started, or that wrote it. */
   jobId: Id,
   role: z.enum(['user', 'assistant']),
   text: z.string(),

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { Message } from './messages.ts'
 
 /**
- * Every error code the two servers can answer with, and the HTTP status each one has. A code has one status,
- * so a handler only ever names the code.
+ * Every error code of the two servers with its HTTP status. A code has one status, so handlers name only the code.
  */
 export const ERROR_STATUS = {
   invalid_request: 400,
@@ -72,7 +71,7 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS
 
-/** Why a job ended as `failed`. Written into `agent_jobs.error`; the sentence for people stands beside it. */
+/** Why a job ended as `failed`. Stored in `agent_jobs.error`, with a message for people beside it. */
 export const JOB_ERROR_CODES = [
   'agent_has_no_model',
   'agent_deleted',
@@ -93,7 +92,7 @@ export const JOB_ERROR_CODES = [
 export const JobErrorCode = z.enum(JOB_ERROR_CODES)
 export type JobErrorCode = z.infer<typeof JobErrorCode>
 
-/** What a field of a request lacks. */
+/** What is wrong with a field of a request. */
 export const IssueKind = z.enum([
   'missing',
   'too_short',
@@ -109,7 +108,7 @@ export const IssueKind = z.enum([
 ])
 export type IssueKind = z.infer<typeof IssueKind>
 
-/** `kind` and `limit`: what a schema refuses. `detail`: what the runner says about the field; `message` is that in English. */
+/** `kind` and `limit`: what the schema refused. `detail`: a message of the runner. `message`: the same in English. */
 export const ErrorIssue = z.object({
   path: z.string(),
   message: z.string(),
@@ -120,8 +119,8 @@ export const ErrorIssue = z.object({
 export type ErrorIssue = z.infer<typeof ErrorIssue>
 
 /**
- * The body of every answer that is not a success. `message` is English, `detail` the same for readers of other languages. The body
- * never repeats what was sent.
+ * The body of every error response. `message` is English, `detail` the same for readers of other languages. It never
+ * repeats what was sent.
  */
 export const ErrorBody = z.object({
   error: z.string(),

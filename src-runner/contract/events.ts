@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { DatabaseTrouble } from './database.ts'
-import { ApprovalKind } from './approval-kinds.ts'
 import { Id, Moment, Usd } from './primitives.ts'
-import { JobChannel, JobStatus, Step } from './jobs.ts'
+import { ApprovalKind, JobChannel, JobStatus, Step } from './jobs.ts'
 import { OutboundState } from './outbox.ts'
 import { Message } from './messages.ts'
 import { OccurrenceState } from './schedules.ts'
@@ -11,8 +10,8 @@ import { DeliveryOutcome } from './triggers.ts'
 const approval = z.object({ approvalId: Id, jobId: Id, agentId: Id, conversationId: Id.nullable(), kind: ApprovalKind })
 
 /**
- * What happened, as recorded in the same transaction as the change itself. `GET /api/events` sends these with
- * their row number as the SSE id, so a reader that comes back with `Last-Event-ID` misses nothing.
+ * What happened, recorded in the transaction of the change. `GET /api/events` sends these with their row number as the SSE
+ * id, so a reader that reconnects with `Last-Event-ID` misses nothing.
  */
 export const RECORDED_EVENTS = {
   'job.created': z.object({
@@ -39,7 +38,7 @@ export const RECORDED_EVENTS = {
     conversationId: Id.nullable(),
     reason: z.enum(['woken', 'rescued', 'released', 'postponed']),
   }),
-  /** No model answers, or the keychain does not. It goes on by itself; `message` says what a person may do. */
+  /** No model or keychain responds. The job resumes automatically; `message` says what a person can do. */
   'job.postponed': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), message: Message, until: Moment }),
   'job.cancel_requested': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable() }),
   'job.finished': z.object({
@@ -59,7 +58,7 @@ export const RECORDED_EVENTS = {
   'approval.withdrawn': approval,
   'rule.created': z.object({ ruleId: Id, agentId: Id.nullable() }),
   'rule.deleted': z.object({ ruleId: Id, agentId: Id.nullable() }),
-  /** A person put back what was there before a job changed a file. */
+  /** A person undid a job's change to a file. */
   'files.undone': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), path: z.string() }),
   'memory.created': z.object({ memoryId: Id, agentId: Id.nullable() }),
   'memory.changed': z.object({ memoryId: Id, agentId: Id.nullable() }),
@@ -78,28 +77,28 @@ export const RECORDED_EVENTS = {
   /** Paused, resumed, or given another secret. */
   'trigger.changed': z.object({ triggerId: Id }),
   'trigger.deleted': z.object({ triggerId: Id }),
-  /** A delivery that made no job; one that did is told of by its `job.created`. */
+  /** The delivery created no job. For one that did, `job.created` is sent. */
   'delivery.refused': z.object({ triggerId: Id, outcome: DeliveryOutcome }),
   'schedule.created': z.object({ scheduleId: Id }),
   'schedule.changed': z.object({ scheduleId: Id }),
   'schedule.deleted': z.object({ scheduleId: Id }),
-  /** Due times were decided: what ran is told of by its `job.created`. */
+  /** Due times were skipped. For one that ran, `job.created` is sent. */
   'schedule.skipped': z.object({ scheduleId: Id, state: OccurrenceState }),
   'schedule.budget_exhausted': z.object({ scheduleId: Id, agentId: Id, name: z.string() }),
   'channel.created': z.object({ channelId: Id, agentId: Id }),
   'channel.changed': z.object({ channelId: Id, agentId: Id }),
   'channel.deleted': z.object({ channelId: Id, agentId: Id }),
-  /** Somebody wrote for the first time and waits for the person's word. */
+  /** Somebody wrote for the first time and waits for a decision. */
   'channel.asked': z.object({ channelId: Id, agentId: Id, personId: Id }),
   'outbound.written': z.object({ messageId: Id, agentId: Id }),
   'outbound.sent': z.object({ messageId: Id, agentId: Id }),
   'outbound.failed': z.object({ messageId: Id, agentId: Id, state: OutboundState }),
-  /** Its address, its listener, its tunnel, or whether it can be reached. */
+  /** The address, the listener, the tunnel, or the result of a check. */
   'public_address.changed': z.object({}),
-  /** Nothing happened but time: something has been wrong for long enough to be told, or lies far enough back. */
+  /** Because of time alone: a problem has lasted long enough to be shown, or is over for long enough. */
   'attention.changed': z.object({}),
   'settings.changed': z.object({ keys: z.array(z.string()) }),
-  /** The machine's clock was set, by so much: what had a term has the same time left by the new clock. */
+  /** The machine's clock was set. Deadlines were moved by the same amount. */
   'clock.set': z.object({ byMs: z.number().int() }),
 } as const
 
@@ -112,19 +111,19 @@ export type RecordedEvent = {
 export type StoredEvent = RecordedEvent & { id: number; at: number }
 
 /**
- * What is going on right now. Sent on `GET /api/events` without an id and never stored: a reader that was away
- * reads the recorded state instead.
+ * What is happening now. Sent on `GET /api/events` without an id and never stored: a reader that was away reads the recorded
+ * state instead.
  */
 export const LIVE_EVENTS = {
-  /** The job began to wait for the model, to run a tool, or to wait before a retry. */
+  /** The job waits for the model, runs a tool, or waits before a retry. */
   'job.progress': z.object({
     jobId: Id,
     activity: z.enum(['model', 'tool', 'retry_wait']),
-    /** The name of the tool, or what there is to say of the model. */
+    /** The name of the tool, or a message about the model. */
     detail: z.union([z.string(), Message]).nullable(),
     until: Moment.nullable(),
   }),
-  /** The database cannot do its work, or can again (null). Not recorded, since it may be what cannot be written to. */
+  /** null: it works again. Not recorded, because the database may not be writable. */
   'database.changed': z.object({ trouble: DatabaseTrouble.nullable() }),
 } as const
 
@@ -133,13 +132,13 @@ export type LiveEvent = {
   [T in LiveEventType]: { type: T; payload: z.infer<(typeof LIVE_EVENTS)[T]> }
 }[LiveEventType]
 
-/** What the live tail of one job carries (`GET /api/jobs/:jobId/stream`, `POST /api/chat/stream`), inside the runner. */
+/** What the live stream of a job carries inside the runner. ChatStreamEvent is what it becomes for clients. */
 export type LiveJobStream =
   | { type: 'delta'; seq: number; text: string }
-  /** The reply under way broke off and starts again: what was shown of it is void. */
+  /** The current reply broke off and starts again. Discard its deltas. */
   | { type: 'reset'; seq: number }
   | { type: 'tool'; callId: string; name: string; state: 'running' | 'done' | 'failed' | 'denied' }
-  /** More of what a call that still runs says. */
+  /** More output of a running call. */
   | { type: 'tool_output'; callId: string; text: string }
   | { type: 'step'; step: Step }
   | { type: 'waiting'; status: JobStatus }

@@ -3,18 +3,18 @@ import { z } from 'zod'
 export const FileChange = z.enum(['added', 'modified', 'deleted'])
 export type FileChange = z.infer<typeof FileChange>
 
-/** A file that a job wrote, once per path: from what was there before its first write to what its last one left. */
+/** A file that a job wrote, once for each path, compared with its content before the first write. */
 export const WrittenFile = z.object({
   /** As the agent names it: folder name first. */
   path: z.string(),
   change: FileChange,
-  /** Where the file was before, when the job moved it. */
+  /** The former path, if the job moved the file. */
   movedFrom: z.string().nullable(),
   callIds: z.array(z.string()),
   binary: z.boolean(),
   sizeBefore: z.number().int().nullable(),
   sizeAfter: z.number().int().nullable(),
-  /** Whether undo can put back what was there: the file is as the job left it. */
+  /** Whether the former content can be restored: the file is as the job left it. */
   undoable: z.boolean(),
   undone: z.boolean(),
 })

@@ -1,9 +1,9 @@
 /**
- * The gate in front of both servers (product specification, section 3), as one pure function over what arrived on
- * the wire. It runs before routing, for unknown paths too, and knows no secret: the bearer is checked behind it.
+ * The gate in front of both servers (product specification, section 3). It runs before routing, for unknown paths too. The
+ * bearer is checked behind it.
  *
- * The browser is the attacker here: a page on any site can make this machine's browser send requests to loopback,
- * and DNS rebinding lets it read the answers. A plain local client sends neither Origin nor Sec-Fetch-Site and passes.
+ * It keeps out web pages: a page of any site can make the browser of this machine send requests to loopback, and DNS
+ * rebinding lets it read the responses. A local client sends neither Origin nor Sec-Fetch-Site and passes.
  */
 export type GateRequest = {
   method: string
@@ -17,7 +17,7 @@ export type GateRequest = {
 
 export type GateConfig = {
   authMode: 'local-trust' | 'local-auth' | 'bearer-token'
-  /** Host names that may be asked for besides the loopback names, lower case, without port. */
+  /** Accepted Host names besides the loopback names, in lower case, without port. */
   hosts: ReadonlySet<string>
   /**
    * Origins whose pages may send requests here, for example `http://127.0.0.1:3000`: on the dashboard the addresses it is
@@ -31,12 +31,12 @@ export type GateRefusal = 'forbidden_host' | 'forbidden_forwarded' | 'forbidden_
 
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]'])
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(?::\d{1,5})?$/
-/** Proxies mark what they forward with these. A plain nginx before 1.29.7 sets none, but speaks HTTP/1.0 to its upstream. */
+/** Set by proxies. A plain nginx before 1.29.7 sets none, but sends HTTP/1.0 to its upstream. */
 const FORWARDED = /^(x-forwarded-.*|forwarded|x-real-ip|cf-.*|via)$/
-/** `/webhooks/<slug>/<secret>`: two segments of any content, since every wrong one gets the same 404. */
+/** `/webhooks/<slug>/<secret>` with any content, because every wrong one gets the same 404. */
 const WEBHOOK = /^\/webhooks\/[^/]+\/[^/]+$/
 
-/** The reason to refuse with 403, or null: the request may go on to authentication and routing. */
+/** Returns why the request is refused with 403, or null to continue with authentication and routing. */
 export function refuseAtGate(request: GateRequest, config: GateConfig): GateRefusal | null {
   if (request.method === 'POST' && WEBHOOK.test(request.path)) return null
   const hosts: string[] = []
@@ -56,7 +56,7 @@ export function refuseAtGate(request: GateRequest, config: GateConfig): GateRefu
   if (forwarded && config.authMode === 'local-trust') return 'forbidden_forwarded'
   if (origins.length > 0) return origins.every((origin) => config.origins.has(origin)) ? null : 'forbidden_origin'
   if (fetchSite === null || fetchSite === 'none') return null
-  // A GET of the page's own carries no Origin: the browser says that page and request have the same host.
+  // A GET of our own page has no Origin header, but Sec-Fetch-Site says that page and request have the same host.
   return fetchSite === 'same-origin' && isHostOfOrigin(hosts[0]!, config.origins) ? null : 'forbidden_origin'
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { ModelRef } from './agents.ts'
-import { ApprovalKind } from './approval-kinds.ts'
 import { Id, MAX_TASK_CHARS, Moment, TokenCount, Usd } from './primitives.ts'
 import { Message } from './messages.ts'
 
@@ -16,17 +15,24 @@ export function isTerminal(status: JobStatus): status is TerminalStatus {
   return (TERMINAL_STATUSES as readonly JobStatus[]).includes(status)
 }
 
-/** What a job came in through. */
+/** What created a job. */
 export const JOB_CHANNELS = ['chat', 'api', 'webhook', 'schedule', 'telegram', 'discord', 'slack', 'messenger', 'delegation'] as const
 export const JobChannel = z.enum(JOB_CHANNELS)
 export type JobChannel = z.infer<typeof JobChannel>
 
-/** What an agent hands back by `return_result`, beside its last words. */
+/**
+ * tool: may this call run? question: the agent asks the person. unknown_outcome: the process died during a call that must not
+ * be repeated. budget: a spending limit is reached.
+ */
+export const ApprovalKind = z.enum(['tool', 'question', 'unknown_outcome', 'budget'])
+export type ApprovalKind = z.infer<typeof ApprovalKind>
+
+/** The structured result of `return_result`. */
 export const JobOutput = z.object({
   summary: z.string(),
-  /** JSON of any shape; null when there is none. */
+  /** Any JSON. */
   data: z.unknown(),
-  /** Absolute paths in the agent's folders, which were there when the result was given. */
+  /** Absolute paths in the agent's folders. The files existed when the result was returned. */
   files: z.array(z.string()),
 })
 export type JobOutput = z.infer<typeof JobOutput>
@@ -39,24 +45,21 @@ export const Job = z.object({
   channel: JobChannel,
   status: JobStatus,
   title: z.string(),
-  /** As the agent is given it. */
+  /** As the agent reads it. */
   task: z.string(),
-  /** What there is to read for a person: the task without what is put around it for the agent. null: nothing is. */
+  /** The task without what was added for the agent. null: nothing was added. */
   plainTask: z.string().nullable(),
   conversationId: Id.nullable(),
   triggerId: Id.nullable(),
   scheduleId: Id.nullable(),
   occurrenceId: Id.nullable(),
   parentJobId: Id.nullable(),
-  /** The job this one is a retry of. */
   retryOfJobId: Id.nullable(),
-  /** The retry that followed, if any. */
   retriedByJobId: Id.nullable(),
-  /** What started it, in the words of whatever did (a webhook's payload, a schedule's due time, …). */
+  /** What is known about its origin: a delivery, a run of a schedule, a chat message. */
   context: z.record(z.string(), z.unknown()).nullable(),
-  /** The final answer, or the text written so far when the job did not complete. */
+  /** The final reply, or the text so far if the job did not complete. */
   result: z.string().nullable(),
-  /** The last structured result that the agent gave; null when it gave none. */
   output: JobOutput.nullable(),
   error: z.string().nullable(),
   errorMessage: Message.nullable(),
@@ -67,19 +70,19 @@ export const Job = z.object({
   /** The part of `inputTokens` that the provider served from its cache. */
   cachedTokens: TokenCount,
   costUsd: Usd,
-  /** What the jobs that it delegated cost, and theirs; not part of `costUsd`. Both count against the job's limit. */
+  /** The cost of delegated jobs at every depth. Not part of `costUsd`, but both count against the job's limit. */
   childrenCostUsd: Usd,
-  /** false when at least one call was to a model without a known price: `costUsd` is then only the known part. */
+  /** false: a model without a known price was used, so `costUsd` is only a part. */
   priced: z.boolean(),
   turns: z.number().int(),
   toolCalls: z.number().int(),
   attempt: z.number().int(),
   /** Working time so far, without waiting. */
   workingMs: z.number().int(),
-  /** It works now, and has since this moment, which `workingMs` does not count yet. null: it does not. */
+  /** Since when it works. `workingMs` does not include this yet. null: it does not work now. */
   workingSince: Moment.nullable(),
   cancelRequested: z.boolean(),
-  /** A run of a schedule that found nothing new, and so tells nobody of itself. */
+  /** A run of a schedule with a no-op result, which sends no notification. */
   quiet: z.boolean(),
   createdAt: Moment,
   startedAt: Moment.nullable(),
@@ -101,7 +104,7 @@ export type ToolEffect = z.infer<typeof ToolEffect>
 export const ToolCall = z.object({
   callId: z.string(),
   name: z.string(),
-  /** The arguments as the model gave them. When they were not valid JSON, the raw text. */
+  /** As the model sent them: the raw text if it is not valid JSON. */
   args: z.unknown(),
 })
 export type ToolCall = z.infer<typeof ToolCall>
@@ -114,7 +117,6 @@ const stepHead = {
   durationMs: z.number().int(),
 }
 
-/** One recorded model reply: what it said and which tools it asked for. */
 export const ReplyStep = z.object({
   ...stepHead,
   kind: z.literal('reply'),
@@ -127,13 +129,13 @@ export const ReplyStep = z.object({
   cachedTokens: TokenCount,
   costUsd: Usd,
   priced: z.boolean(),
-  /** true: the provider sent no usage, so tokens and cost are our estimate. */
+  /** The provider sent no usage, so tokens and cost are estimates. */
   estimated: z.boolean(),
-  /** true: the reply was cut off by Stop or by the end of the process; its tool calls were never run. */
+  /** Cut off by Stop or by the end of the process. Its tool calls never ran. */
   interrupted: z.boolean(),
 })
 
-/** Written before a `once` tool runs, so that a crash in between is seen and never repeated. */
+/** Written before a `once` tool runs, so that it never runs again after a crash. */
 export const ToolStartedStep = z.object({ ...stepHead, kind: z.literal('tool_started'), callId: z.string(), name: z.string() })
 
 export const ToolResultStep = z.object({
@@ -144,7 +146,7 @@ export const ToolResultStep = z.object({
   ok: z.boolean(),
   /** What the model read. */
   output: z.string(),
-  /** It was not run: a rule or the person said no. */
+  /** It did not run, because a rule or the person refused it. */
   refused: z.literal(true).optional(),
 })
 
@@ -175,7 +177,7 @@ export const ChatTurn = z.object({
   agentId: Id,
   message: Task,
   conversationId: Id.optional(),
-  /** The caller's own id of this turn. The same request with the same id within a day joins the turn that the first one began. */
+  /** The caller's own id. The same request with the same id within a day joins the existing turn. */
   clientId: z
     .string()
     .regex(/^[\x21-\x7e]{1,200}$/, 'takes 1 to 200 printable characters without spaces')
@@ -188,11 +190,11 @@ export type ChatReply = z.infer<typeof ChatReply>
 
 /** What `POST /api/chat/stream` sends; the SSE event name is `type`, the data is the rest as JSON. */
 export const ChatStreamEvent = z.discriminatedUnion('type', [
-  /** `conversationId` is null when the job that is attached to belongs to none. */
+  /** `conversationId` is null if the job has none. */
   z.object({ type: z.literal('start'), jobId: Id, conversationId: Id.nullable() }),
-  /** `seq` is the step this text will be part of: a page that already holds that step ignores the text. */
+  /** `seq` is the step of this text. A page that already has that step ignores it. */
   z.object({ type: z.literal('delta'), text: z.string(), seq: z.number().int() }),
-  /** The model broke off and is asked again: the deltas of this step so far are void. */
+  /** The model broke off and is asked again. Discard the deltas of this step. */
   z.object({ type: z.literal('reset'), seq: z.number().int() }),
   z.object({
     type: z.literal('tool'),
@@ -200,7 +202,7 @@ export const ChatStreamEvent = z.discriminatedUnion('type', [
     name: z.string(),
     state: z.enum(['running', 'done', 'failed', 'denied']),
   }),
-  /** More of what a call that still runs says: to be looked at, neither recorded nor read by the model. */
+  /** More output of a running call. It is neither recorded nor read by the model. */
   z.object({ type: z.literal('tool_output'), callId: z.string(), text: z.string() }),
   /** A step was recorded. The steps before the stream was opened are not sent: `GET /api/jobs/:jobId/steps` lists them. */
   z.object({ type: z.literal('step'), step: Step }),
@@ -211,7 +213,7 @@ export const ChatStreamEvent = z.discriminatedUnion('type', [
     kind: ApprovalKind,
     callId: z.string().nullable(),
     tool: z.string().nullable(),
-    /** What would happen, in words; of a question, the question. */
+    /** What the call would do, or the question. */
     summary: z.string(),
     expiresAt: Moment,
   }),

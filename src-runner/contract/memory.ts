@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { Id, Moment } from './primitives.ts'
 
-/** Something an agent was told to remember, or remembered by itself. agentId null: shared by all agents. */
+/** `agentId` null: shared by all agents. */
 export const Memory = z.object({
   id: Id,
   agentId: Id.nullable(),
   text: z.string(),
-  /** The job that wrote it; null: a person did. */
+  /** null: a person wrote it. */
   jobId: Id.nullable(),
-  /** Written by a job that had seen untrusted text: shown, and read back as untrusted. */
+  /** Written by a job that had read untrusted text, so reading it adds the taint again. */
   untrusted: z.boolean(),
   createdAt: Moment,
   updatedAt: Moment,
@@ -23,7 +23,7 @@ export type CreateMemory = z.infer<typeof CreateMemory>
 export const UpdateMemory = z.object({ text: z.string().trim().min(1).max(MEMORY_MAX_CHARS) })
 export type UpdateMemory = z.infer<typeof UpdateMemory>
 
-/** A memory as a job read it: in its prompt from the beginning, or because it asked. */
+/** A memory as a job read it: in its prompt, or with `recall`. */
 export const JobMemory = z.object({
   memoryId: Id,
   text: z.string(),

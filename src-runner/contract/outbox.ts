@@ -30,10 +30,10 @@ export const OutboundMessage = z.object({
   channelId: Id.nullable(),
   channelKind: ChannelKind.nullable(),
   jobId: Id.nullable(),
-  /** Its beginning; the job's result holds the rest. */
+  /** Its beginning. The job's result has the rest. */
   text: z.string(),
   tries: z.number().int(),
-  /** Why the last try failed or why it has no address. Otherwise null. */
+  /** Why the last try failed, or why it has no address. */
   problem: Message.nullable(),
   createdAt: Moment,
   nextTryAt: Moment.nullable(),

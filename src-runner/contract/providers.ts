@@ -6,7 +6,7 @@ import { Moment, Name, Usd } from './primitives.ts'
 export const ProviderKind = z.enum(['anthropic', 'openai', 'google', 'openai-compatible', 'ollama', 'demo'])
 export type ProviderKind = z.infer<typeof ProviderKind>
 
-/** http or https only, without a user name in it: keys belong into the vault. */
+/** Without a user name or password, because secrets belong in the vault. */
 export const BaseUrl = z
   .url({ protocol: /^https?$/ })
   .max(2000)
@@ -17,9 +17,9 @@ export const Provider = z.object({
   kind: ProviderKind,
   name: z.string(),
   baseUrl: z.string().nullable(),
-  /** Whether a key is in the vault. The key itself never comes back. */
+  /** Whether a key is in the vault. The key is never returned. */
   hasKey: z.boolean(),
-  /** `found`: a server discovered on this machine; it disappears when the server does. */
+  /** `found`: a server that was discovered on this machine. */
   origin: z.enum(['built_in', 'user', 'found']),
   createdAt: Moment,
 })
@@ -61,31 +61,31 @@ export const Model = z.object({
   providerName: z.string(),
   providerKind: ProviderKind,
   model: z.string(),
-  /** What to show: the provider's display name where it gives one, else the id. */
+  /** The provider's display name of the model, or its id. */
   label: z.string(),
   contextTokens: z.number().int().nullable(),
-  /** null: no known price. Its jobs are shown as unpriced, never as $0. Local and demo models cost nothing. */
+  /** null: no known price, so its jobs are shown as unpriced. Local and demo models cost 0. */
   price: Price.nullable(),
   priceOrigin: z.enum(['package', 'user', 'free', 'unknown']),
 })
 export type Model = z.infer<typeof Model>
 
-/** Models whose price nobody knows: no limit in money holds their calls. Left out: there are none. */
+/** Models without a known price, which no spending limit holds. */
 export const UnpricedModels = z.array(ModelRef).optional()
 
-/** A provider that could not be asked: its models are missing from the list, and this says why. */
+/** Why the models of a provider are missing from the list. */
 export const ModelListProblem = z.object({ providerId: z.string(), providerName: z.string(), message: Message })
 export type ModelListProblem = z.infer<typeof ModelListProblem>
 
 export const ModelList = z.object({
   models: z.array(Model),
   problems: z.array(ModelListProblem),
-  /** The model that an agent without one of its own uses. null until a model was chosen. */
+  /** For agents without a model of their own. */
   defaultModel: ModelRef.nullable(),
 })
 export type ModelList = z.infer<typeof ModelList>
 
-/** A server on this machine that speaks a protocol we know, offered before it is added. */
+/** A model server on this machine that can be added. */
 export const FoundServer = z.object({
   kind: z.enum(['ollama', 'openai-compatible']),
   name: z.string(),

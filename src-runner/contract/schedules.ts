@@ -4,9 +4,9 @@ import { Id, Moment, Name, Usd } from './primitives.ts'
 import { Message } from './messages.ts'
 import { NotifyVia } from './triggers.ts'
 
-/** An interval of so many minutes or less makes a schedule a watcher. */
+/** A schedule with an interval of at most this is a watcher. */
 export const WATCHER_MINUTES = 15
-/** A fire that is still going after this is said to be stuck. It blocks the next one all the same. */
+/** A run that is active for longer is reported as stuck. It still blocks the next one. */
 export const STUCK_AFTER_MS = 2 * 3_600_000
 export const MAX_CATCH_UP_HOURS = 24 * 31
 /** Characters that an agent may keep from one run of a watcher to the next. */
@@ -30,43 +30,43 @@ export const ScheduleLastStatus = z.enum([
 export type ScheduleLastStatus = z.infer<typeof ScheduleLastStatus>
 
 /**
- * What became of a due time. `due`: not decided yet, because the run before it is still going. `paused`: the schedule was
- * paused then.
+ * The outcome of a due time. `due`: not decided yet, because the previous run is still active. `paused`: the schedule was
+ * paused.
  */
 export const OccurrenceState = z.enum(['due', 'ran', 'caught_up', 'skipped_overlap', 'skipped_budget', 'missed', 'paused'])
 export type OccurrenceState = z.infer<typeof OccurrenceState>
 
-/** One due time of a schedule, or one run that a person asked for. */
+/** One due time of a schedule, or a run started by hand. */
 export const Occurrence = z.object({
   id: Id,
   scheduleId: Id,
   dueAt: Moment,
   origin: z.enum(['clock', 'run_now']),
   state: OccurrenceState,
-  /** Why it became that. */
+  /** Why it has this state. */
   reason: Message,
-  /** Above 1, this row stands for so many due times in a row, from `dueAt` to `untilAt`, of which nothing else is kept. */
+  /** Above 1: the row stands for this many consecutive due times from `dueAt` to `untilAt`. */
   times: z.number().int().positive(),
   untilAt: Moment.nullable(),
   jobId: Id.nullable(),
   jobStatus: JobStatus.nullable(),
-  /** The run ended with nothing new to tell. */
+  /** The run ended with a no-op result. */
   quiet: z.boolean(),
   costUsd: Usd,
   decidedAt: Moment.nullable(),
 })
 export type Occurrence = z.infer<typeof Occurrence>
 
-/** What the job of a fire knows of it, in `job.context`. */
+/** `job.context` of a scheduled run. */
 export const FireContext = z.object({
   /** As it was then. */
   schedule: z.object({ id: Id, name: z.string() }),
   dueAt: Moment,
   origin: Occurrence.shape.origin,
-  /** Its time was missed and this makes up for it. */
+  /** This run makes up for a missed one. */
   caughtUp: z.boolean(),
   lateMs: z.number().int(),
-  /** The run before this one; `result`: the beginning of what it said. null: this is the first. */
+  /** `result`: the beginning of its result. null: this is the first run. */
   previousRun: z.object({ at: Moment, status: JobStatus, result: z.string().nullable() }).nullable(),
 })
 export type FireContext = z.infer<typeof FireContext>
@@ -81,7 +81,7 @@ export const Schedule = z.object({
   timezone: z.string(),
   task: z.string(),
   dailyBudgetUsd: Usd,
-  /** How old a missed due time may be to be caught up with. 0: never. */
+  /** The oldest missed due time that is caught up. 0: none. */
   catchUpHours: z.number(),
   notifyOnSuccess: z.boolean(),
   notifyVia: NotifyVia,
@@ -89,17 +89,16 @@ export const Schedule = z.object({
   lastStatus: ScheduleLastStatus.nullable(),
   /** null while paused. */
   nextDueAt: Moment.nullable(),
-  /** Its interval is 15 minutes or less. */
   isWatcher: z.boolean(),
-  /** What the agent keeps from one run to the next. */
+  /** Text that the agent keeps from one run to the next. */
   scheduleCursor: z.string().nullable(),
-  /** The newest occurrence that made a job. */
+  /** The newest occurrence with a job. */
   lastRun: Occurrence.nullable(),
-  /** The job of a fire that has not ended. */
+  /** The unfinished job of a run. */
   liveJobId: Id.nullable(),
-  /** What its agent spent since its local day began: what the budget is compared with. */
+  /** Spent by its agent since the schedule's local day began. Compared with `dailyBudgetUsd`. */
   agentSpentTodayUsd: Usd,
-  /** What its own jobs cost since then. */
+  /** The cost of its own jobs since then. */
   spentTodayUsd: Usd,
   createdAt: Moment,
   updatedAt: Moment,
@@ -127,22 +126,22 @@ export const CreateSchedule = z.object({
 })
 export type CreateSchedule = z.infer<typeof CreateSchedule>
 
-/** What is left out stays. A change of cron or timezone counts from now: nothing is caught up with by it. */
+/** A change of `cron` or `timezone` applies from now on and catches up on nothing. */
 export const UpdateSchedule = z.object({ ...scheduleFields, scheduleCursor: z.string().max(MAX_WATCH_STATE_CHARS).nullable() }).partial()
 export type UpdateSchedule = z.infer<typeof UpdateSchedule>
 
-/** What a cron expression says, while it is being typed. */
+/** What a cron expression means. */
 export const CronPreview = z.object({
   valid: z.boolean(),
-  /** What is wrong with it; null when nothing is. */
+  /** What is wrong with it. */
   problem: Message.nullable(),
-  /** The next due times, the soonest first. */
+  /** The next due times, soonest first. */
   next: z.array(Moment),
   isWatcher: z.boolean(),
 })
 export type CronPreview = z.infer<typeof CronPreview>
 
-/** A run that is expected. Watchers are summed up: `times` runs from `dueAt` on, the last at `untilAt`. */
+/** An expected run. Runs of a watcher are summed up: `times` runs from `dueAt` to `untilAt`. */
 export const UpcomingRun = z.object({
   scheduleId: Id,
   name: z.string(),
@@ -150,20 +149,19 @@ export const UpcomingRun = z.object({
   dueAt: Moment,
   times: z.number().int().positive(),
   untilAt: Moment,
-  /** What would keep it from running, as things stand now. */
+  /** What would currently prevent it. */
   blockedBy: z.enum(['budget', 'overlap', 'pauseAll']).nullable(),
 })
 export type UpcomingRun = z.infer<typeof UpcomingRun>
 
-/** Due times that came to the same. */
+/** The number of due times with the same outcome. */
 export const OccurrenceSum = Occurrence.pick({ state: true, jobStatus: true, quiet: true, times: true }).extend({
-  /** Of the newest of them: why they became that. */
+  /** The reason of the newest one. */
   reason: Message,
   lastAt: Moment,
 })
 export type OccurrenceSum = z.infer<typeof OccurrenceSum>
 
-/** What became of the due times of one schedule within a span of time. */
 export const ScheduleSummary = z.object({
   scheduleId: Id,
   name: z.string(),

@@ -6,52 +6,51 @@ import { TunnelProgram } from './public-address.ts'
 export const WebSearchKind = z.enum(['brave', 'tavily', 'searxng'])
 export type WebSearchKind = z.infer<typeof WebSearchKind>
 
-/** Where agents search the web. The key is in the vault and never comes back. */
+/** The key is in the vault and never returned. */
 export const WebSearch = z.object({
   kind: WebSearchKind,
-  /** null: the provider's own address; SearXNG has none. */
+  /** null: the provider's own address. SearXNG has none. */
   baseUrl: z.string().max(2000).nullable(),
   hasKey: z.boolean(),
 })
 export type WebSearch = z.infer<typeof WebSearch>
 
-/** A key that is left out stays, as long as it goes to the same provider at the same address. */
+/** A key that is left out is kept if provider and address stay the same. */
 export const UpdateWebSearch = z.object({
   kind: WebSearchKind,
   baseUrl: z.string().trim().min(1).max(2000).nullable().default(null),
-  /** Written, never read. null removes it. */
+  /** null removes it. */
   apiKey: z.string().trim().min(1).max(1000).nullable().optional(),
 })
 export type UpdateWebSearch = z.infer<typeof UpdateWebSearch>
 
 /**
- * What tools may open on this machine or in its network, where everything is shut otherwise: `nas.local`,
- * `192.168.1.5:8080`, or a range like `198.18.0.0/15`.
+ * A local address that tools may open, which are closed otherwise: `nas.local`, `192.168.1.5:8080`, or a range like
+ * `198.18.0.0/15`.
  */
 const OpenedHost = z.string().trim().min(1).max(260)
 
-/** Settings of the workspace, kept in the runner's database. What belongs to the machine is the desktop's. */
+/** Settings of the workspace, in the runner's database. The desktop keeps those of the machine. */
 export const Settings = z.object({
-  /** How many jobs may run at once. */
   concurrency: z.number().int().min(1).max(32),
   defaultModel: ModelRef.nullable(),
-  /** While on, no job is started and every tool call asks. Only a person releases it. */
+  /** While on, no job starts and every tool call needs approval. */
   pauseAll: z.boolean(),
-  /** What all agents together may spend in one local day. null: no cap. */
+  /** The daily spending limit of all agents. null: no limit. */
   dayBudgetUsd: BudgetUsd.nullable(),
   /** Where the first start is: it resumes there and is never shown again once `done`. */
   firstStart: z.enum(['model', 'agent', 'job', 'done']),
   /** null: agents have no `web_search`. */
   webSearch: WebSearch.nullable(),
   openedHosts: z.array(OpenedHost).max(100),
-  /** Programs that agents run may be those that the person has installed in their home; else the system's alone. */
+  /** Agents may run programs from the person's home folder, and not only those of the system. */
   ownPrograms: z.boolean(),
   notifications: NotificationSettings,
-  /** The base of webhook addresses for the outside. Changed through `/api/public-address`, like the next two. */
+  /** The public base of webhook addresses. Changed through `/api/public-address`, like the next two. */
   publicUrl: z.string().nullable(),
-  /** Where the webhook-only listener is; null: there is none. */
+  /** The port of the webhook listener. null: off. */
   ingressPort: z.number().int().nullable(),
-  /** The tunnel that is started with the app; null: none. */
+  /** The tunnel that starts with the app. */
   tunnel: TunnelProgram.nullable(),
 })
 export type Settings = z.infer<typeof Settings>
@@ -71,6 +70,6 @@ export const DEFAULT_SETTINGS: Settings = {
   tunnel: null,
 }
 
-/** What has a route of its own is not written here. */
+/** The omitted settings have routes of their own. */
 export const UpdateSettings = Settings.omit({ webSearch: true, publicUrl: true, ingressPort: true, tunnel: true }).partial()
 export type UpdateSettings = z.infer<typeof UpdateSettings>

@@ -10,7 +10,7 @@ export const SpendQuery = z.object({
   from: z.coerce.number().pipe(Moment).optional(),
   /** Exclusive. */
   to: z.coerce.number().pipe(Moment).optional(),
-  /** IANA name; decides where a day begins. Default: the machine's own. */
+  /** Decides where a day begins. Default: that of the machine. */
   timezone: z.string().max(64).optional(),
 })
 export type SpendQuery = z.infer<typeof SpendQuery>
@@ -24,7 +24,7 @@ export const SpendRow = z.object({
   outputTokens: TokenCount,
   cachedTokens: TokenCount,
   jobs: z.number().int(),
-  /** Model calls without a known price: they are not part of `costUsd`. */
+  /** Model calls without a known price, which `costUsd` does not include. */
   unpricedCalls: z.number().int(),
 })
 export type SpendRow = z.infer<typeof SpendRow>

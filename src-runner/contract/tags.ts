@@ -1,8 +1,7 @@
 import type { RecordedEventType } from './events.ts'
 
 /**
- * What a page may hold. A query says which tags it shows; this file alone says which tags an event
- * makes stale. A tag with `:` names one thing; the part behind it is the field of the event's payload.
+ * What a page may show. A route names the tags that it shows; this file says which tags each event makes stale.
  */
 export const TAGS = [
   'jobs',
@@ -29,7 +28,7 @@ export const TAGS = [
 ] as const
 export type Tag = (typeof TAGS)[number]
 
-/** A tag alone makes all of its queries stale; with `by`, only those of the thing that the payload's field names. */
+/** A tag makes all of its queries stale; with `by`, only those about the id in this field of the event's payload. */
 export type StaleTag = { tag: Tag; by?: 'jobId' | 'agentId' | 'conversationId' | 'providerId' | 'triggerId' | 'scheduleId' }
 
 const job: StaleTag[] = [{ tag: 'jobs' }, { tag: 'job', by: 'jobId' }, { tag: 'conversation', by: 'conversationId' }]

@@ -28,14 +28,14 @@ export const agentRoutes = {
     shows: ['agents'],
   }),
   updateAgent: patch('/api/agents/:agentId', {
-    summary: 'Change an agent. Fields left out stay as they are; a job that runs goes on with what it started with.',
+    summary: 'Change an agent. Omitted fields stay as they are. Running jobs keep the settings they started with.',
     params: agentParams,
     body: UpdateAgent,
     answer: z.object({ agent: Agent, unpricedModels: UnpricedModels }),
     errors: ['agent_not_found', 'provider_not_found', 'folder_not_usable'],
   }),
   deleteAgent: del('/api/agents/:agentId', {
-    summary: 'Delete an agent. Its running and waiting jobs are cancelled; what it did stays in Activity.',
+    summary: 'Delete an agent. Its unfinished jobs are cancelled; finished jobs stay in Activity.',
     params: agentParams,
     answer: Nothing,
     errors: ['agent_not_found'],

@@ -13,7 +13,7 @@ export const approvalRoutes = {
     errors: ['approval_not_found', 'approval_already_resolved', 'approval_expired'],
   }),
   listApprovals: get('/api/approvals', {
-    summary: 'Approvals, newest first. `pending` counts those that wait, whatever the filter.',
+    summary: 'Approvals, newest first. `pending` counts all that wait, regardless of the filter.',
     query: PageQuery.extend({ status: ApprovalStatus.optional(), jobId: Id.optional() }),
     answer: z.object({ approvals: z.array(Approval), pending: z.number().int(), nextCursor: NextCursor }),
     shows: ['approvals'],
@@ -26,14 +26,14 @@ export const approvalRoutes = {
     shows: ['approvals'],
   }),
   previewApproval: get('/api/approvals/:approvalId/preview', {
-    summary: 'What the call of an open approval would make of a file as it is now, as a diff; null where it changes none.',
+    summary: 'The change that the call of an open approval would make to a file, as a diff; null if it changes none.',
     params: z.object({ approvalId: Id }),
     answer: z.object({ change: FileDiff.nullable() }),
     errors: ['approval_not_found'],
     shows: ['approvals'],
   }),
   listDecisions: get('/api/jobs/:jobId/decisions', {
-    summary: 'What the policy said of each tool call of a job, by which rule, and how the job was marked then.',
+    summary: 'The decision about each tool call of a job, with its reasons and the taints at that time.',
     params: jobParams,
     answer: z.object({ decisions: z.array(RecordedDecision) }),
     errors: ['job_not_found'],

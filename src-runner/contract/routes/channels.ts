@@ -14,7 +14,7 @@ export const channelRoutes = {
     shows: ['channels'],
   }),
   createChannel: post('/api/channels', {
-    summary: 'Connect an agent to a chat service. The token is tried first and then goes to the vault.',
+    summary: 'Connect an agent to a chat service. The token is tested, then stored in the vault.',
     body: CreateChannel,
     status: 201,
     answer: z.object({ channel: Channel }),
@@ -35,20 +35,20 @@ export const channelRoutes = {
     errors: ['channel_not_found', 'channel_refused', 'vault_unavailable'],
   }),
   deleteChannel: del('/api/channels/:channelId', {
-    summary: 'Disconnect a channel and forget its token. What was said stays in the conversations.',
+    summary: 'Disconnect a channel and delete its token. Its conversations stay.',
     params: channelParams,
     answer: Nothing,
     errors: ['channel_not_found', 'vault_unavailable'],
   }),
   updateChannelPerson: patch('/api/channels/:channelId/people/:personId', {
-    summary: 'Say who somebody on a channel is: the owner, somebody who is allowed, or somebody who is not.',
+    summary: 'Make somebody on a channel its owner, allow them, or refuse them.',
     params: z.object({ channelId: Id, personId: Id }),
     body: UpdateChannelPerson,
     answer: z.object({ person: ChannelPerson }),
     errors: ['channel_not_found', 'channel_person_not_found'],
   }),
   testChannel: post('/api/channels/:channelId/test', {
-    summary: 'Send the owner a message now, to see that it arrives.',
+    summary: 'Send a test message to the owner.',
     params: channelParams,
     answer: z.object({ ok: z.boolean(), message: Message.nullable() }),
     errors: ['channel_not_found'],

@@ -4,7 +4,7 @@ import { post } from './route.ts'
 
 export const chatRoutes = {
   chat: post('/api/chat', {
-    summary: 'One chat turn, answered when the turn ends or waits. The same request with the same `clientId` joins the turn.',
+    summary: 'One chat turn. Responds when the turn ends or waits. The same request with the same `clientId` joins the turn.',
     body: ChatTurn,
     answer: ChatReply,
     errors: ['agent_not_found', 'conversation_not_found', 'agent_has_no_model', 'client_id_reused', 'job_creation_failed'],
@@ -12,7 +12,7 @@ export const chatRoutes = {
   chatStream: post('/api/chat/stream', {
     summary:
       'The same turn, streamed. Closing the connection does not stop it. Send a `clientId` if your library reconnects by itself: the same request ' +
-      'with the same `clientId` joins the turn that runs, or reads how it ended, and starts none.',
+      'with the same `clientId` joins the running turn, or returns how it ended.',
     body: ChatTurn,
     stream: true,
     answer: z.unknown(),

@@ -8,7 +8,7 @@ const conversationParams = z.object({ conversationId: Id })
 
 export const conversationRoutes = {
   listConversations: get('/api/conversations', {
-    summary: 'Conversations, the last used first.',
+    summary: 'Conversations, last used first.',
     query: PageQuery.extend({ agentId: Id.optional(), q: z.string().trim().max(500).optional() }),
     answer: z.object({ conversations: z.array(Conversation), nextCursor: NextCursor }),
     shows: ['conversations'],
@@ -21,7 +21,7 @@ export const conversationRoutes = {
     shows: ['conversation'],
   }),
   deleteConversation: del('/api/conversations/:conversationId', {
-    summary: 'Remove a conversation and its messages. Its jobs stay in Activity.',
+    summary: 'Delete a conversation and its messages. Its jobs stay in Activity.',
     params: conversationParams,
     answer: Nothing,
     errors: ['conversation_not_found'],

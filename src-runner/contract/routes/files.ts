@@ -4,7 +4,7 @@ import { get, jobParams, post } from './route.ts'
 
 export const fileRoutes = {
   listJobFiles: get('/api/jobs/:jobId/files', {
-    summary: 'The files that a job wrote, each once, in the order in which it came upon them.',
+    summary: 'The files that a job wrote, in the order of the first write.',
     params: jobParams,
     answer: z.object({ files: z.array(WrittenFile) }),
     errors: ['job_not_found'],
@@ -12,7 +12,7 @@ export const fileRoutes = {
   }),
   getFileDiff: get('/api/jobs/:jobId/file-diff', {
     summary:
-      'What a job changed in one file, from what was kept: also after the file has changed again. With `callId`: what this call changed. `path`: as it is listed, or absolute.',
+      'What a job, or one call of it, changed in a file. It is read from stored content, so later changes do not affect it. `path`: as listed, or absolute.',
     params: jobParams,
     query: z.object({ path: z.string().min(1).max(8192), callId: z.string().min(1).max(200).optional() }),
     answer: FileDiff,
@@ -20,7 +20,7 @@ export const fileRoutes = {
     shows: ['job'],
   }),
   undoFile: post('/api/jobs/:jobId/files/undo', {
-    summary: 'Put back what was there before a job wrote a file. `force`: also when the file was changed since.',
+    summary: 'Restore a file as it was before a job wrote it. `force`: even if it was changed since.',
     params: jobParams,
     body: z.object({ path: z.string().min(1).max(8192), force: z.boolean().default(false) }),
     answer: z.object({ file: WrittenFile }),

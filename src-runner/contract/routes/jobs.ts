@@ -5,7 +5,7 @@ import { get, jobParams, post } from './route.ts'
 
 export const jobRoutes = {
   submitTask: post('/api/agent', {
-    summary: 'Submit a task to an agent. The answer leaves after the job is on disk.',
+    summary: 'Submit a task to an agent. Responds after the job is on disk.',
     body: SubmitTask,
     status: 202,
     answer: z.object({ jobId: Id, status: z.literal('pending') }),
@@ -13,7 +13,7 @@ export const jobRoutes = {
   }),
   listJobs: get('/api/jobs', {
     summary:
-      'Jobs, newest first. `status` takes several, separated by commas. A page looks at a bounded number of jobs: it may hold fewer than `limit`, even none, and have a `nextCursor`.',
+      'Jobs, newest first. `status` takes several, separated by commas. A page examines a bounded number of jobs: it may hold fewer than `limit`, even none, and have a `nextCursor`.',
     query: PageQuery.extend({
       status: z
         .string()
@@ -47,7 +47,7 @@ export const jobRoutes = {
     shows: ['job'],
   }),
   listSteps: get('/api/jobs/:jobId/steps', {
-    summary: 'The recorded steps of a job, in order. `after` is the last seq already held.',
+    summary: 'The recorded steps of a job, in order. `after` is the last known `seq`.',
     params: jobParams,
     query: z.object({ after: z.coerce.number().int().min(0).default(0) }),
     answer: z.object({ steps: z.array(Step) }),
@@ -55,7 +55,7 @@ export const jobRoutes = {
     shows: ['steps'],
   }),
   streamJob: get('/api/jobs/:jobId/stream', {
-    summary: 'Attach to a job: the text of the reply under way so far, then what follows, as in /api/chat/stream.',
+    summary: 'Attach to a job: the current reply so far, then what follows, as in /api/chat/stream.',
     params: jobParams,
     stream: true,
     answer: z.unknown(),
@@ -69,7 +69,7 @@ export const jobRoutes = {
     errors: ['job_not_found', 'job_already_finished'],
   }),
   retryJob: post('/api/jobs/:jobId/retry', {
-    summary: 'Make a new job with the same task, linked to this one.',
+    summary: 'Create a new job with the same task, linked to this one.',
     params: jobParams,
     status: 201,
     answer: z.object({ job: Job }),

@@ -6,21 +6,21 @@ import { get, post } from './route.ts'
 
 export const outboxRoutes = {
   listOutbox: get('/api/outbox', {
-    summary: 'Messages that agents send through channels, newest first.',
+    summary: 'Messages of agents to channels, newest first.',
     query: PageQuery.extend({ state: OutboundState.optional(), agentId: Id.optional(), jobId: Id.optional() }),
     answer: z.object({ messages: z.array(OutboundMessage), nextCursor: NextCursor }),
     shows: ['outbox'],
   }),
   retryOutbound: post('/api/outbox/:messageId/retry', {
-    summary: 'Try again to send a message that was given up.',
+    summary: 'Send a failed message again.',
     params: z.object({ messageId: Id }),
     status: 202,
     answer: z.object({ message: OutboundMessage }),
     errors: ['outbound_not_found', 'outbound_already_sent'],
   }),
   listAttention: get('/api/attention', {
-    summary: 'What needs the person besides approvals and failed jobs, the newest first.',
-    /** `recovery`: Deckhand started after a crash in the middle of jobs. It needs nobody. */
+    summary: 'What needs attention besides approvals and failed jobs, newest first.',
+    /** `recovery`: Deckhand started after a crash during jobs. It needs no action. */
     answer: z.object({ items: z.array(AttentionItem), recovery: Recovery.optional() }),
     shows: ['attention'],
   }),

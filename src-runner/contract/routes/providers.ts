@@ -9,12 +9,12 @@ const providerParams = z.object({ providerId: z.string().min(1).max(64) })
 
 export const providerRoutes = {
   listProviders: get('/api/providers', {
-    summary: 'Providers: the demo, those the person added, those found on this machine.',
+    summary: 'Providers: the demo, added ones, and those found on this machine.',
     answer: z.object({ providers: z.array(Provider), nextCursor: NextCursor }),
     shows: ['providers'],
   }),
   createProvider: post('/api/providers', {
-    summary: 'Add a provider. The key goes into the vault.',
+    summary: 'Add a provider. The key is stored in the vault.',
     body: CreateProvider,
     status: 201,
     answer: z.object({ provider: Provider }),
@@ -38,13 +38,13 @@ export const providerRoutes = {
     errors: ['provider_not_found', 'provider_read_only', 'provider_in_use', 'vault_unavailable'],
   }),
   checkProvider: post('/api/providers/:providerId/check', {
-    summary: 'Ask the provider for its models now: does the key work? Costs nothing.',
+    summary: 'Test the key by listing the models of the provider. Costs nothing.',
     params: providerParams,
     answer: z.object({ ok: z.boolean(), models: z.number().int(), message: Message.nullable() }),
     errors: ['provider_not_found', 'vault_unavailable'],
   }),
   listFoundServers: get('/api/providers/found', {
-    summary: 'Ollama, LM Studio and llama.cpp servers that answer on this machine and are not added yet.',
+    summary: 'Ollama, LM Studio and llama.cpp servers on this machine that are not added yet.',
     answer: z.object({ servers: z.array(FoundServer) }),
     shows: ['providers'],
   }),
@@ -54,7 +54,7 @@ export const providerRoutes = {
     shows: ['models'],
   }),
   setModelPrice: post('/api/models/price', {
-    summary: "Set the person's own price of a model, or null to go back to the package's.",
+    summary: 'Set an own price for a model, or null to use the known one.',
     body: z.object({ model: ModelRef, price: Price.nullable() }),
     answer: Nothing,
     errors: ['provider_not_found'],

@@ -4,22 +4,22 @@ import { get, patch, post } from './route.ts'
 
 export const publicAddressRoutes = {
   getPublicAddress: get('/api/public-address', {
-    summary: 'How webhooks are reached from outside: address, tunnel, and whether a probe came through.',
+    summary: 'How webhooks are reached from the internet: address, tunnel, and the result of the last probe.',
     answer: z.object({ publicAddress: PublicAddress }),
     shows: ['public_address'],
   }),
   updatePublicAddress: patch('/api/public-address', {
-    summary: 'Set the public base of webhook addresses, or the webhook-only listener.',
+    summary: 'Set the public base of webhook addresses, or the webhook port.',
     body: UpdatePublicAddress,
     answer: z.object({ publicAddress: PublicAddress }),
     errors: ['public_address_fixed'],
   }),
   checkPublicAddress: post('/api/public-address/check', {
-    summary: 'Send a probe to the public address now and see whether it comes in.',
+    summary: 'Check whether a probe through the public address arrives.',
     answer: z.object({ publicAddress: PublicAddress }),
   }),
   startTunnel: post('/api/public-address/tunnel/start', {
-    summary: 'Start an installed tunnel program that leads to the webhooks and to nothing else.',
+    summary: 'Start an installed tunnel program. It leads only to webhooks.',
     body: z.object({ program: TunnelProgram }),
     status: 202,
     answer: z.object({ publicAddress: PublicAddress }),

@@ -10,21 +10,21 @@ import type { Tag } from '../tags.ts'
 export type RouteAccess = 'public' | 'runner' | 'worker'
 
 type Options = {
-  /** `runner` unless given. */
+  /** Default: `runner`. */
   access?: RouteAccess
   summary: string
   params?: z.ZodObject
   query?: z.ZodObject
   /** A POST without a body schema accepts an empty body. */
   body?: z.ZodType
-  /** Of success; 200 unless given. */
+  /** Of a success. Default: 200. */
   status?: 201 | 202
   answer: z.ZodType
   /** The response is a stream of server-sent events. */
   stream?: true
-  /** Besides those that any route can answer with, such as `invalid_request` and `disk_full`. */
+  /** Besides those of every route, such as `invalid_request` and `disk_full`. */
   errors?: readonly ErrorCode[]
-  /** The tags of a page that shows this response (GET only). */
+  /** Tags that make this response stale (GET only). */
   shows?: readonly Tag[]
 }
 

@@ -5,32 +5,32 @@ import { del, get, Nothing, post } from './route.ts'
 
 export const ruleRoutes = {
   listRules: get('/api/rules', {
-    summary: 'All rules, newest first. With `agentId`: those that hold for this agent, the rules for everyone included.',
+    summary: 'Rules, newest first. With `agentId`: those for this agent and for all agents.',
     query: PageQuery.extend({ agentId: Id.optional() }),
     answer: z.object({ rules: z.array(Rule), nextCursor: NextCursor }),
     shows: ['rules'],
   }),
   createRule: post('/api/rules', {
-    summary: 'Write a rule. One that says the same as an existing rule answers that one.',
+    summary: 'Create a rule. Returns an existing rule that says the same.',
     body: CreateRule,
     status: 201,
     answer: z.object({ rule: Rule }),
     errors: ['agent_not_found'],
   }),
   deleteRule: del('/api/rules/:ruleId', {
-    summary: 'Remove a rule.',
+    summary: 'Delete a rule.',
     params: z.object({ ruleId: Id }),
     answer: Nothing,
     errors: ['rule_not_found'],
   }),
   simulateCall: post('/api/rules/simulate', {
-    summary: 'Would this call run, be asked or be refused? The same decision as for a real call; nothing runs.',
+    summary: 'How would this call be decided? Nothing runs.',
     body: SimulateCall,
     answer: SimulatedCall,
     errors: ['tool_not_found', 'agent_not_found', 'job_not_found'],
   }),
   listTools: get('/api/tools', {
-    summary: 'The tools that agents have.',
+    summary: 'The tools of agents.',
     answer: z.object({ tools: z.array(ToolInfo) }),
   }),
 }

@@ -30,31 +30,31 @@ export const scheduleRoutes = {
     errors: ['agent_not_found'],
   }),
   previewCron: get('/api/schedules/preview', {
-    summary: 'What a cron expression says in a time zone: its next due times, or what is wrong with it.',
+    summary: 'The next due times of a cron expression in a time zone, or what is wrong with it.',
     query: z.object({ cron: z.string().max(200), timezone: z.string().max(64), count: z.coerce.number().int().min(1).max(50).default(5) }),
     answer: CronPreview,
   }),
   listUpcomingRuns: get('/api/schedules/upcoming', {
-    summary: 'The runs that are expected within so many hours, the soonest first.',
+    summary: 'Expected runs within the given hours, soonest first.',
     query: z.object({ hours: z.coerce.number().min(1).max(168).default(24) }),
     answer: z.object({ runs: z.array(UpcomingRun) }),
     shows: ['schedules', 'schedule', 'spend', 'settings'],
   }),
   sumUpSchedules: get('/api/schedules/summary', {
-    summary: 'What became of everything that came due in a span of time, in all and for each schedule that came due in it.',
+    summary: 'The outcomes of all due times in a period, in total and for each schedule.',
     query: z.object({
-      /** Due at or after. A row of the run history that stands for many due times counts as a whole. */
+      /** Due at or after. A row that stands for many due times counts as a whole. */
       from: z.coerce.number().pipe(Moment),
-      /** Due before. Left out: until now. */
+      /** Due before. Default: now. */
       to: z.coerce.number().pipe(Moment).optional(),
       scheduleId: Id.optional(),
     }),
     answer: z.object({
       all: z.array(OccurrenceSum),
       costUsd: Usd,
-      /** At most 200, those for which not all went as planned first. */
+      /** At most 200; first those in which something went wrong. */
       schedules: z.array(ScheduleSummary),
-      /** Of how many. */
+      /** The number of all schedules with a due time in the period. */
       count: z.number().int(),
     }),
     shows: ['schedules', 'schedule'],
@@ -67,39 +67,39 @@ export const scheduleRoutes = {
     shows: ['schedule', 'spend'],
   }),
   updateSchedule: patch('/api/schedules/:scheduleId', {
-    summary: 'Change a schedule. Fields left out stay; a run that is going is not touched.',
+    summary: 'Change a schedule. Omitted fields stay as they are. An active run is not affected.',
     params: scheduleParams,
     body: UpdateSchedule,
     answer: z.object({ schedule: Schedule, unpricedModels: UnpricedModels }),
     errors: ['schedule_not_found', 'agent_not_found'],
   }),
   deleteSchedule: del('/api/schedules/:scheduleId', {
-    summary: 'Delete a schedule and its run history. Its jobs stay in Activity; one that is going goes on.',
+    summary: 'Delete a schedule and its run history. Its jobs stay in Activity, and an active one continues.',
     params: scheduleParams,
     answer: Nothing,
     errors: ['schedule_not_found'],
   }),
   runScheduleNow: post('/api/schedules/:scheduleId/run-now', {
-    summary: 'Run a schedule now, whatever its budget says. Refused while a run of it is going.',
+    summary: 'Run a schedule now, even if its budget is spent. Refused while a run of it is active.',
     params: scheduleParams,
     status: 202,
     answer: z.object({ jobId: Id, occurrence: Occurrence }),
     errors: ['schedule_not_found', 'schedule_is_running', 'job_creation_failed'],
   }),
   pauseSchedule: post('/api/schedules/:scheduleId/pause', {
-    summary: 'Pause a schedule. Its due times are noted as paused.',
+    summary: 'Pause a schedule. Its due times are recorded as paused.',
     params: scheduleParams,
     answer: z.object({ schedule: Schedule }),
     errors: ['schedule_not_found'],
   }),
   resumeSchedule: post('/api/schedules/:scheduleId/resume', {
-    summary: 'Resume a schedule. What came due while it was paused is not caught up with.',
+    summary: 'Resume a schedule. Due times during the pause are not caught up.',
     params: scheduleParams,
     answer: z.object({ schedule: Schedule }),
     errors: ['schedule_not_found'],
   }),
   listOccurrences: get('/api/schedules/:scheduleId/occurrences', {
-    summary: 'The run history of a schedule: what became of every due time, newest first.',
+    summary: 'The run history of a schedule: every due time with its outcome, newest first.',
     params: scheduleParams,
     query: PageQuery,
     answer: z.object({ occurrences: z.array(Occurrence), nextCursor: NextCursor }),
@@ -107,7 +107,7 @@ export const scheduleRoutes = {
     shows: ['schedule'],
   }),
   runTick: post('/api/cron', {
-    summary: 'Look now which schedules are due, as the clock does by itself.',
+    summary: 'Run due schedules now, as the scheduler does by itself.',
     answer: z.object({ ok: z.literal(true), fired: z.number().int(), skipped: z.number().int(), exhausted: z.number().int() }),
   }),
 }

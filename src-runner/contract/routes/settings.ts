@@ -17,17 +17,17 @@ export const settingsRoutes = {
     errors: ['provider_not_found'],
   }),
   updateWebSearch: patch('/api/settings/web-search', {
-    summary: 'Set up where agents search the web, or null to take the tool away. The key goes into the vault.',
+    summary: 'Set the web search provider, or null to remove the tool. The key is stored in the vault.',
     body: z.object({ webSearch: UpdateWebSearch.nullable() }),
     answer: z.object({ settings: Settings }),
     errors: ['vault_unavailable'],
   }),
   makeSampleFolder: post('/api/sample-folder', {
-    summary: 'Make the folder “Deckhand sample” with a few harmless files in the documents of this computer, for a first try.',
+    summary: 'Create the folder “Deckhand sample” with a few files in the documents folder, for a first try.',
     answer: z.object({ path: z.string() }),
   }),
   getSpend: get('/api/spend', {
-    summary: 'What was spent, grouped.',
+    summary: 'Spending, grouped.',
     query: SpendQuery,
     answer: Spend,
     shows: ['spend'],

@@ -8,16 +8,16 @@ import { get, post } from './route.ts'
 export const systemRoutes = {
   health: get('/api/health', {
     access: 'public',
-    summary: 'Liveness and readiness. 503 with the same shape when the database cannot do its work; `db` says why.',
+    summary: 'Liveness and readiness. 503 with the same shape when the database cannot be used; `db` says why.',
     answer: z.object({ ok: z.boolean(), db: z.enum(['ok', ...DATABASE_TROUBLES]), llm: z.literal('unchecked') }),
   }),
   openapi: get('/api/openapi.json', {
-    summary: 'This interface as an OpenAPI 3.1 document.',
+    summary: 'This API as an OpenAPI 3.1 document.',
     answer: z.record(z.string(), z.unknown()),
   }),
   runWorker: post('/api/worker', {
     access: 'worker',
-    summary: 'Execute a job in the background. A job that is terminal or already claimed is left alone.',
+    summary: 'Execute a job in the background. A finished or claimed job is left as it is.',
     body: z.object({ jobId: Id }),
     status: 202,
     answer: z.object({ ok: z.literal(true), jobId: Id, status: z.literal('accepted') }),
@@ -25,13 +25,13 @@ export const systemRoutes = {
   }),
   streamEvents: get('/api/events', {
     summary:
-      'What happened, as server-sent events; go on with Last-Event-ID. Without it: from now on. At most the newest 2,000 are repeated; if there is a gap in the ids, read the lists again.',
+      'Events as server-sent events, from `Last-Event-ID` or from now on. At most the newest 2,000 are repeated; if there is a gap in the ids, read the lists again.',
     query: z.object({ after: z.coerce.number().int().min(0).optional() }),
     stream: true,
     answer: z.unknown(),
   }),
   getSandbox: get('/api/sandbox', {
-    summary: 'The sandbox that programs of agents run in: whether it works on this machine, and what to do if not.',
+    summary: 'The sandbox of programs that agents run: whether it works on this machine, and what to do if not.',
     answer: z.object({ sandbox: Sandbox }),
     shows: ['settings'],
   }),
@@ -40,7 +40,7 @@ export const systemRoutes = {
     answer: z.object({ sandbox: Sandbox }),
   }),
   getDoctor: get('/api/doctor', {
-    summary: 'What Deckhand needs of this machine, looked at now: what works, what does not, and what to do.',
+    summary: 'Health checks, run now: what works, what does not, and what to do.',
     answer: z.object({ checks: z.array(HealthCheck) }),
     shows: ['settings'],
   }),

@@ -14,14 +14,14 @@ export const triggerRoutes = {
     shows: ['triggers', 'trigger'],
   }),
   createTrigger: post('/api/triggers', {
-    summary: 'Create a webhook trigger. Its address is given here and after a rotation, and never again.',
+    summary: 'Create a webhook trigger. Its address is returned only here and after a rotation.',
     body: CreateTrigger,
     status: 201,
     answer: z.object({ trigger: Trigger, url: z.string() }),
     errors: ['agent_not_found', 'trigger_slug_taken', 'vault_unavailable'],
   }),
   previewTemplate: post('/api/triggers/preview', {
-    summary: 'What a task template makes of a sample payload. Nothing is kept and nothing runs.',
+    summary: 'Fill a task template with a sample payload. Nothing is stored and nothing runs.',
     body: PreviewTemplate,
     answer: TemplatePreview,
   }),
@@ -39,7 +39,7 @@ export const triggerRoutes = {
     errors: ['trigger_not_found'],
   }),
   pauseTrigger: post('/api/triggers/:triggerId/pause', {
-    summary: 'Pause a webhook trigger: its address answers like one that does not exist.',
+    summary: 'Pause a webhook trigger. Its address then responds like an unknown one.',
     params: triggerParams,
     answer: z.object({ trigger: Trigger }),
     errors: ['trigger_not_found'],
@@ -51,13 +51,13 @@ export const triggerRoutes = {
     errors: ['trigger_not_found'],
   }),
   rotateTriggerSecret: post('/api/triggers/:triggerId/rotate-secret', {
-    summary: 'Give a webhook trigger a new secret. The old address stops working at once.',
+    summary: 'Rotate the secret of a webhook trigger. The old address stops working at once.',
     params: triggerParams,
     answer: z.object({ trigger: Trigger, url: z.string() }),
     errors: ['trigger_not_found'],
   }),
   testTrigger: post('/api/triggers/:triggerId/test', {
-    summary: 'Send a test delivery: the same way as a real one from the body on, without taking from the limit of the hour.',
+    summary: 'Send a test delivery. It is handled like a real one, but not counted against the hourly limit.',
     params: triggerParams,
     body: z.object({ payload: z.string().max(MAX_WEBHOOK_BYTES) }),
     status: 202,
@@ -65,7 +65,7 @@ export const triggerRoutes = {
     errors: ['trigger_not_found', 'trigger_is_paused', 'trigger_has_no_agent', 'job_creation_failed'],
   }),
   listDeliveries: get('/api/triggers/:triggerId/deliveries', {
-    summary: 'The inbox of a webhook trigger: its last 200 deliveries, newest first, refused ones with the real reason.',
+    summary: 'The inbox of a webhook trigger: its last 200 deliveries with their real outcome, newest first.',
     params: triggerParams,
     query: PageQuery,
     answer: z.object({ deliveries: z.array(Delivery), nextCursor: NextCursor }),
@@ -73,14 +73,14 @@ export const triggerRoutes = {
     shows: ['trigger'],
   }),
   getDelivery: get('/api/deliveries/:deliveryId', {
-    summary: 'One delivery with its payload and what the agent was given of it.',
+    summary: 'One delivery with its payload and the task of the agent.',
     params: deliveryParams,
     answer: z.object({ delivery: DeliveryDetail }),
     errors: ['delivery_not_found'],
     shows: ['trigger'],
   }),
   replayDelivery: post('/api/deliveries/:deliveryId/replay', {
-    summary: 'Make a new job from a delivery that is kept, whatever became of it then. Takes nothing from the limit of the hour.',
+    summary: 'Create a new job from a stored delivery. Not counted against the hourly limit.',
     params: deliveryParams,
     status: 202,
     answer: z.object({ jobId: Id, delivery: Delivery }),
