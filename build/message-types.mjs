@@ -33,27 +33,27 @@ export function paramsOf(text) {
   return Object.fromEntries([...params].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-export function readCatalogue(language) {
-  return JSON.parse(readFileSync(join(FOLDER, `${language}.json`), 'utf8'))
+export function readCatalogue(language, folder = FOLDER) {
+  return JSON.parse(readFileSync(join(folder, `${language}.json`), 'utf8'))
 }
 
-export function listLanguages() {
-  return readdirSync(FOLDER)
+export function listLanguages(folder = FOLDER) {
+  return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .map((name) => name.slice(0, -'.json'.length))
     .sort()
 }
 
 /** The generated files, as [name, content]. */
-export function generate() {
-  const texts = textsOf(readCatalogue('en')).map(([key, text]) => {
+export function generate(folder = FOLDER) {
+  const texts = textsOf(readCatalogue('en', folder)).map(([key, text]) => {
     const params = Object.entries(paramsOf(text)).map(([name, kind]) => `${name}: ${kind}`)
     if (params.length === 0) return `  '${key}': NoParams\n`
     const line = `  '${key}': { ${params.join('; ')} }\n`
     // As the formatter breaks it.
     return line.length <= PRINT_WIDTH + 1 ? line : `  '${key}': {\n${params.map((param) => `    ${param}\n`).join('')}  }\n`
   })
-  const languages = listLanguages()
+  const languages = listLanguages(folder)
   const loaders = languages.map(
     (tag) =>
       `  ${/^\w+$/.test(tag) ? tag : `'${tag}'`}: async (): Promise<Catalogue> => (await import('./${tag}.json', { with: { type: 'json' } })).default,\n`,

@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkDist, readRecommends } from './check-package.mjs'
+import { listLanguages } from './message-types.mjs'
 import { begin, root, run, say, Stop } from './run.mjs'
 import { build, setUp } from './setup.mjs'
 import { declaredElectron, installedElectron } from './setup-electron.mjs'
@@ -20,6 +21,8 @@ await begin(async () => {
   await build()
 
   const options = ['--config', 'build/electron-builder.yml', `--${platformName()}`, ...targets]
+  // Chromium brings fifty languages; only those that Deckhand itself has are packed.
+  options.push(...['en-US', ...listLanguages()].map((language) => `-c.electronLanguages=${language}`))
   const env = {}
   if (process.platform === 'linux') {
     // The Electron that is here, instead of one to be downloaded. For this platform only, hence not in the .yml.

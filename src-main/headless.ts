@@ -44,6 +44,7 @@ async function run(): Promise<void> {
   const assets = await loadAssets(PAGE_FOLDER)
   const host = createHost({
     environment,
+    preferredLanguages: () => [Intl.DateTimeFormat().resolvedOptions().locale],
     assets,
     spawn: createForkedRunner({ entry: RUNNER_ENTRY, codeCache: codeCacheOf(environment.dataDir) }),
     echo: process.stderr,

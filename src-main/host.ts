@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import type { Language } from '../resources/locales/texts.ts'
+import { chooseLanguage } from '../resources/locales/translate.ts'
 import type { RunnerConfig } from '../src-runner/contract/port.ts'
 import type { DashboardState } from './contract/desktop-api.ts'
 import type { Assets } from './dashboard/assets.ts'
@@ -20,6 +22,8 @@ import type { Vault } from './vault/vault.ts'
 export type Host = {
   environment: Environment
   settings: MachineSettingsStore
+  /** The chosen language, or the first of the person's languages that there is a catalogue for. */
+  language(): Language
   log: MainLog
   vault: Vault
   supervisor: Supervisor
@@ -38,6 +42,8 @@ export type Host = {
 export type HostOptions = {
   environment: Environment
   spawn: SpawnRunner
+  /** The person's languages as the system knows them, the preferred one first. */
+  preferredLanguages: () => readonly string[]
   /** null: the page has not been built. */
   assets: Assets | null
   /** Left out: the runner finds a trash by itself. */
@@ -50,10 +56,11 @@ export type HostOptions = {
 const WINDOW_WAITS_MS = 10_000
 
 /** Opens what everything else needs, and starts nothing. Throws a StartError if the data folder cannot be used. */
-export function createHost({ environment, spawn, assets, trash, echo }: HostOptions): Host {
+export function createHost({ environment, spawn, preferredLanguages, assets, trash, echo }: HostOptions): Host {
   const { dataDir, authMode } = environment
   prepareDataDir(dataDir)
   const settings = openMachineSettings(join(dataDir, 'settings.json'))
+  const language = () => chooseLanguage(settings.current().language, preferredLanguages())
   const level = () => environment.logLevel ?? settings.current().logLevel
   const log = createMainLog({ folder: logsDirOf(dataDir), level: level(), ...(echo ? { echo } : {}) })
   settings.onChange(() => log.setLevel(level()))
@@ -94,11 +101,13 @@ export function createHost({ environment, spawn, assets, trash, echo }: HostOpti
       ingressPort: environment.ingressPort,
       publicRunnerUrl: environment.publicRunnerUrl,
       clockAheadMs: environment.clockAheadMs,
+      language: language(),
       hostTrash: trash !== undefined,
     }
   }
 
   const supervisor = createSupervisor({ spawn, configure, vault, trash, log, output: (line) => process.stderr.write(`${line}\n`) })
+  settings.onChange(() => supervisor.setLanguage(language()))
   const dashboard = createDashboard({
     assets,
     runner: supervisor.endpoint,
@@ -134,6 +143,7 @@ export function createHost({ environment, spawn, assets, trash, echo }: HostOpti
   return {
     environment,
     settings,
+    language,
     log,
     vault,
     supervisor,

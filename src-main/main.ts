@@ -46,9 +46,13 @@ async function start(): Promise<void> {
   const spawn = createUtilityRunner({ entry: join(here, 'runner.js'), codeCache: codeCacheOf(dataDir) })
   // On Linux the runner uses the trash itself, which leaves less time to swap the file.
   const trash = process.platform === 'linux' && !isTest ? undefined : (file: string) => abilities.moveToTrash(file)
-  const host = createHost({ environment, assets: await loadAssets(join(here, '../renderer')), spawn, trash })
+  const host = createHost({
+    ...{ environment, spawn, trash },
+    preferredLanguages: () => app.getPreferredSystemLanguages(),
+    assets: await loadAssets(join(here, '../renderer')),
+  })
   const { settings, supervisor, log } = host
-  const speech = () => speechOf(settings.current().language, app.getPreferredSystemLanguages())
+  const speech = () => speechOf(host.language())
   let trayIsSeen = false
   const window = createMainWindow({
     preload: join(here, '../preload/preload.cjs'),

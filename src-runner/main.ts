@@ -90,6 +90,8 @@ function runUnderHost(host: HostChannel): void {
         return started?.runner.setPauseAll(message.on)
       case 'set_tunnel':
         return started?.runner.setTunnel(message)
+      case 'set_language':
+        return started?.runner.changeLanguage(message.language)
       case 'woke':
         return started?.runner.woke()
     }

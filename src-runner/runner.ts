@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Language } from '../resources/locales/texts.ts'
 import type { Database } from './platform/db/database.ts'
 import { openWhenFree } from './platform/db/open-when-free.ts'
 import { transact } from './platform/db/transact.ts'
@@ -22,6 +23,8 @@ export type Runner = HostCommands & {
   start(): Promise<Address>
   /** Waits for a start in progress, refuses requests, gives jobs `graceMs` to reach a safe point, closes the database. */
   stop(options: { graceMs: number }): Promise<void>
+  /** The language of agents' messages to chats. */
+  changeLanguage(language: Language): void
   /** The machine was asleep until now. */
   woke(): void
   onRunning(listener: (report: RunningReport) => void): () => void
@@ -38,6 +41,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   async function start(): Promise<Address> {
     refuseUnsafeConfig(config)
     prepareDataFolder(config.dataDir)
+    await core.changeLanguage(config.language ?? 'en')
     try {
       const open = () => core.openDatabase({ file: join(config.dataDir, 'deckhand.db'), clock, ids, log })
       const db = await openWhenFree(open, systemClock)
@@ -94,6 +98,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     answerApproval: (given) => parts?.commands.answerApproval(given),
     setPauseAll: (on) => parts?.commands.setPauseAll(on),
     setTunnel: (change) => parts?.commands.setTunnel(change),
+    changeLanguage: (language) => void core.changeLanguage(language),
     woke() {
       parts?.scheduler.woke()
       parts?.addresses.woke()

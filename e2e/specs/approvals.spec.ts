@@ -88,7 +88,7 @@ test('what an agent may not do alone is counted in the title, shown as it is, an
   const main = page.getByRole('main')
   await expect(main).toContainText('The plan says green now.')
   await expect(main).toContainText('Approved once')
-  await expect(main).toContainText('The agent asks when it matters. It overwrites something that the agent did not write.')
+  await expect(main).toContainText('The agent asks for risky actions. This call overwrites a file that the agent did not create.')
 })
 
 test('a rejection changes nothing, and the model reads the note', async ({ deckhand, page, models, folder }) => {

@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { generate, listLanguages, paramsOf, readCatalogue, textsOf } from '../../build/message-types.mjs'
 import { createPseudoTranslate } from './pseudo-locale.ts'
 import { LANGUAGES } from './texts.ts'
-import { chooseLanguage, createTranslate } from './translate.ts'
+import { chooseLanguage, createTranslate, renderMessage } from './translate.ts'
 
 const english = new Map<string, string>(textsOf(readCatalogue('en')))
 
@@ -13,6 +14,19 @@ const plain = (text: string) => text.replaceAll(/[\u00a0\u202f]/g, ' ')
 
 it('has up-to-date types (npm run message-types)', () => {
   for (const [name, content] of generate()) expect(readFileSync(join(import.meta.dirname, name!), 'utf8')).toBe(content)
+})
+
+it('takes another language from one new file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-locales-'))
+  try {
+    for (const language of LANGUAGES) cpSync(join(import.meta.dirname, `${language}.json`), join(folder, `${language}.json`))
+    writeFileSync(join(folder, 'fr-CA.json'), JSON.stringify(readCatalogue('en')))
+    const [texts, loaders] = generate(folder).map(([, content]) => content!)
+    expect(texts).toContain(`export const LANGUAGES = ['de', 'en', 'fr-CA'] as const`)
+    expect(loaders).toContain("'fr-CA': async ")
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 it.each(listLanguages())('%s has the texts of English, with the same parameters', (language) => {
@@ -32,16 +46,23 @@ it.each(listLanguages())('%s has no empty text and formats each one', (language)
 
 it('writes numbers and money as the language does', () => {
   const params = { spentUsd: 1234.5, budgetUsd: 0.004 }
-  const [en, de] = LANGUAGES.map((language) => createTranslate(language, readCatalogue(language))).reverse()
-  expect(en!('messages.due_over_budget', params)).toMatch(/\$1,234\.50.*\$0\.0040/)
-  expect(plain(de!('messages.due_over_budget', params))).toMatch(/1\.234,50 \$.*0,0040 \$/)
-  expect(en!('messages.due_late', { seconds: 1 })).toContain('1 second late')
-  expect(plain(de!('messages.due_late', { seconds: 1000 }))).toContain('1.000 Sekunden')
+  const [en, de] = [createTranslate('en', readCatalogue('en')), createTranslate('de', readCatalogue('de'))]
+  expect(en('messages.due_over_budget', params)).toMatch(/\$1,234\.50.*\$0\.0040/)
+  expect(plain(de('messages.due_over_budget', params))).toMatch(/1\.234,50 \$.*0,0040 \$/)
+  expect(en('messages.due_late', { seconds: 1 })).toContain('1 second late')
+  expect(plain(de('messages.due_late', { seconds: 1000 }))).toContain('1.000 Sekunden')
 })
 
 it('writes bytes with their unit', () => {
   const t = createTranslate('de', { size: '{size, number, bytes}' }) as (key: string, params: object) => string
   expect(plain(t('size', { size: 1_234_567 }))).toBe('1,2 MB')
+})
+
+it('writes lists as the language does', () => {
+  const [en, de] = [createTranslate('en', readCatalogue('en')), createTranslate('de', readCatalogue('de'))]
+  const message = { code: 'check_channels', params: { names: ['Ada', { code: 'quoted', params: { words: '{Bo}' } }, 'Cy'] } }
+  expect(renderMessage(en, message)).toBe('Connected: Ada, {Bo}, and Cy.')
+  expect(renderMessage(de, message)).toBe('Verbunden: Ada, {Bo} und Cy.')
 })
 
 it('returns a key that it does not know', () => {
@@ -59,9 +80,13 @@ it('makes texts of the pseudo-locale recognizable and 40 % longer', () => {
 })
 
 it.each([
-  [['fr-FR', 'de-AT', 'en'], 'de'],
-  [['EN-gb'], 'en'],
-  [['den', 'fr'], 'en'],
-])('chooses the language of a person who prefers %j', (preferred, language) => {
-  expect(chooseLanguage(preferred)).toBe(language)
+  ['system', ['fr-FR', 'de-AT', 'en'], 'de'],
+  ['system', ['fr-FR', 'en-GB', 'de'], 'en'],
+  ['system', ['EN-gb'], 'en'],
+  ['system', ['den', 'fr'], 'en'],
+  ['system', [], 'en'],
+  ['de', ['en-US'], 'de'],
+  ['en', ['de-DE'], 'en'],
+] as const)('for the setting %s and the languages %j it chooses %s', (setting, preferred, language) => {
+  expect(chooseLanguage(setting, preferred)).toBe(language)
 })

@@ -1094,19 +1094,6 @@ export type TextParams = {
   'rules.simulator.nothingOverruled': NoParams
   'rules.simulator.what': NoParams
   'rules.showAll': NoParams
-  'rules.sentence': {
-    agent: string
-    effect: string
-    folder: string
-    hasFolder: string
-    hasPattern: string
-    isPinned: string
-    pattern: string
-    scope: string
-    tool: string
-  }
-  'rules.allTools': NoParams
-  'rules.programNetwork': NoParams
   'memory.title': NoParams
   'memory.text': NoParams
   'memory.own': NoParams
@@ -1845,6 +1832,67 @@ export type TextParams = {
   'desktop.questions.openLinkYes': NoParams
   'desktop.questions.openLinkNo': NoParams
   'desktop.notifications.settings': NoParams
+  'outbound.done': NoParams
+  'outbound.stopped': NoParams
+  'outbound.failed': NoParams
+  'outbound.finished': { agent: string; origin: string }
+  'outbound.exhausted': { agent: string; limitUsd: number; schedule: string }
+  'outbound.waitsForOwner': NoParams
+  'outbound.heldForOwner': NoParams
+  'outbound.link': { address: string }
+  'outbound.linkInApp': { screen: string }
+  'outbound.approval.tool': { agent: string }
+  'outbound.approval.question': { agent: string }
+  'outbound.approval.unknown_outcome': { agent: string }
+  'outbound.approval.budget': { agent: string }
+  'outbound.approval.budgetText': { limitUsd: number; moreUsd: number; scope: string; spentUsd: number }
+  'outbound.approval.callTool': { tool: string }
+  'outbound.approval.attached': { file: string }
+  'outbound.approval.reason': NoParams
+  'outbound.approval.job': { title: string }
+  'outbound.approval.tapOrWrite': { code: string }
+  'outbound.approval.writeAnswer': { code: string }
+  'outbound.approval.tapOrAnswer': { code: string }
+  'outbound.approval.expires': { hours: number }
+  'outbound.approval.incomplete': NoParams
+  'outbound.choice.approve': NoParams
+  'outbound.choice.reject': NoParams
+  'outbound.choice.happened': NoParams
+  'outbound.choice.again': NoParams
+  'outbound.choice.stopJob': NoParams
+  'outbound.choice.extend': { moreUsd: number }
+  'outbound.choice.stopBudget': NoParams
+  'outbound.answer.notOwner': NoParams
+  'outbound.answer.gone': NoParams
+  'outbound.answer.unknownCode': { code: string }
+  'outbound.answer.sameCode': NoParams
+  'outbound.answer.approveOrReject': { code: string }
+  'outbound.answer.incomplete': NoParams
+  'outbound.answer.answered': NoParams
+  'outbound.answer.approve': NoParams
+  'outbound.answer.reject': NoParams
+  'outbound.note.asked': NoParams
+  'outbound.note.listed': { id: string }
+  'outbound.note.unreadable': { content: string }
+  'outbound.note.newConversation': NoParams
+  'outbound.note.nothingToStop': NoParams
+  'outbound.note.introduction': { agent: string }
+  'outbound.note.nowOwner': { agent: string }
+  'outbound.note.nowAllowed': { agent: string }
+  'outbound.note.busy': NoParams
+  'outbound.note.answerFirst': NoParams
+  'outbound.note.allPaused': NoParams
+  'outbound.note.untitled': NoParams
+  'outbound.command.new': NoParams
+  'outbound.command.stop': NoParams
+  'outbound.command.help': NoParams
+  'outbound.file.tooLong': NoParams
+  'outbound.file.rest': { file: string }
+  'outbound.file.cut': { file: string }
+  'outbound.file.notSent': { file: string; why: string }
+  'outbound.file.empty': NoParams
+  'outbound.file.cutHere': { all: number; kept: number }
+  'outbound.file.noText': NoParams
   'messages.due_on_time': NoParams
   'messages.due_late': { seconds: number }
   'messages.due_over_budget': { budgetUsd: number; spentUsd: number }
@@ -2183,6 +2231,94 @@ export type TextParams = {
   'messages.notify_answer_not_taken': NoParams
   'messages.notify_tunnel_not_started': NoParams
   'messages.notify_tunnel_not_stopped': NoParams
+  'messages.check_no_response': NoParams
+  'messages.check_database': { logSize: number; size: number }
+  'messages.check_disk': { folder: string; free: number }
+  'messages.check_no_sandbox': NoParams
+  'messages.check_sandbox': { sandbox: string }
+  'messages.check_sandbox_offline': { sandbox: string }
+  'messages.check_no_programs': NoParams
+  'messages.check_programs': { names: string }
+  'messages.check_programs_own_off': NoParams
+  'messages.check_programs_own': { folders: string }
+  'messages.check_programs_left_out': { folders: string }
+  'messages.check_program_folder': { folder: string; why: string }
+  'messages.check_shell_silent': { shell: string }
+  'messages.check_shell_not_asked': { shell: string }
+  'messages.check_trash': NoParams
+  'messages.check_no_trash': NoParams
+  'messages.check_keychain': NoParams
+  'messages.check_no_model': NoParams
+  'messages.check_demo_model': NoParams
+  'messages.check_models': { count: number; names: string }
+  'messages.check_failed': { name: string; problem: string }
+  'messages.check_safe_mode': NoParams
+  'messages.check_all_paused': NoParams
+  'messages.check_nothing_due': NoParams
+  'messages.check_schedules': NoParams
+  'messages.check_overdue': { minutes: number }
+  'messages.check_messages_waiting': { count: number }
+  'messages.check_no_channel': NoParams
+  'messages.check_channels': { names: string }
+  'messages.check_channel_status': { status: string }
+  'messages.check_no_public_address': NoParams
+  'messages.check_public_address': { url: string }
+  'messages.check_public_address_unchecked': { url: string }
+  'messages.fix_check_again': NoParams
+  'messages.fix_restart': NoParams
+  'messages.fix_free_space': NoParams
+  'messages.fix_shell': NoParams
+  'messages.fix_agent_folders': NoParams
+  'messages.fix_restore_from_job': NoParams
+  'messages.fix_unlock_keychain': NoParams
+  'messages.fix_choose_model': NoParams
+  'messages.fix_add_provider': NoParams
+  'messages.fix_provider': NoParams
+  'messages.fix_leave_safe_mode': NoParams
+  'messages.fix_resume_all': NoParams
+  'messages.fix_restart_or_logs': NoParams
+  'messages.fix_new_token': NoParams
+  'messages.fix_wait': NoParams
+  'messages.fix_public_address': NoParams
+  'messages.rule_any_tool': NoParams
+  'messages.rule_program_network': NoParams
+  'messages.rule': {
+    agent: string
+    effect: string
+    folder: string
+    hasFolder: string
+    hasPattern: string
+    isPinned: string
+    pattern: string
+    scope: string
+    tool: string
+  }
+  'messages.policy_own_folder': NoParams
+  'messages.policy_own_api': NoParams
+  'messages.policy_wrecks_system': NoParams
+  'messages.policy_all_paused': NoParams
+  'messages.policy_no_sandbox': NoParams
+  'messages.policy_untrusted_and_private': { private: string; untrusted: string }
+  'messages.policy_untrusted_and_program': { untrusted: string }
+  'messages.policy_untrusted_and_later': { untrusted: string }
+  'messages.policy_untrusted_delegation': { untrusted: string }
+  'messages.policy_changed': { change: string }
+  'messages.policy_grant': { tool: string }
+  'messages.policy_rule': { rule: string }
+  'messages.policy_on_its_own': NoParams
+  'messages.policy_only_reads': NoParams
+  'messages.policy_asks_first': NoParams
+  'messages.policy_asks_first_risks': { risks: string }
+  'messages.policy_no_risks': NoParams
+  'messages.policy_risks': { risks: string }
+  'messages.policy_risk': { risk: string }
+  'messages.policy_on_behalf': { agent: string; reason: string }
+  'messages.taint_started_by': { channel: string }
+  'messages.taint_result': { tool: string }
+  'messages.taint_earlier_runs': NoParams
+  'messages.taint_memories': NoParams
+  'messages.taint_assumed': NoParams
+  'messages.approval_warning': { cause: string }
 }
 
 export type TextKey = keyof TextParams

@@ -31,16 +31,18 @@ export function createTranslate(locale: string, catalogue: Catalogue, rewrite?: 
       format = compile(text)
       compiled.set(key, format)
     }
-    return String(format.format(params))
+    return String(format.format(params && withListTexts(params, locale)))
   }
 }
 
 /** A text below `messages`, with parameters that may be messages themselves. */
-export type MessageLike = { readonly code: string; readonly params: Readonly<Record<string, string | number | MessageLike>> }
+export type MessageLike = { readonly code: string; readonly params: Readonly<Record<string, string | number | MessageLike | List>> }
+type List = readonly (string | MessageLike)[]
 
 /** Renders a message. One of another version, whose text is not there or takes other parameters, is shown as its code. */
 export function renderMessage(t: Translate, { code, params }: MessageLike): string {
-  const texts = Object.entries(params).map(([name, value]) => [name, typeof value === 'object' ? renderMessage(t, value) : value])
+  const textOf = <T>(param: T | MessageLike) => (isMessage(param) ? renderMessage(t, param) : param)
+  const texts = Object.entries(params).map(([name, param]) => [name, isList(param) ? param.map(textOf) : textOf(param)])
   const key = `messages.${code}`
   try {
     const text = (t as (key: string, params: unknown) => string)(key, Object.fromEntries(texts))
@@ -50,8 +52,31 @@ export function renderMessage(t: Translate, { code, params }: MessageLike): stri
   }
 }
 
-/** The first of a person's languages (tags, the most wanted first) that there is a catalogue for; English if there is none. */
-export function chooseLanguage(preferred: readonly string[]): Language {
+function isList(param: unknown): param is List {
+  return Array.isArray(param)
+}
+
+function isMessage(param: unknown): param is MessageLike {
+  return typeof param === 'object'
+}
+
+/** Writes each parameter that is a list of words as the language does: "a, b, and c". */
+function withListTexts(params: Record<string, unknown>, locale: string): Record<string, unknown> {
+  const lists = Object.entries(params).filter((entry): entry is [string, string[]] => Array.isArray(entry[1]))
+  if (lists.length === 0) return params
+  const format = new Intl.ListFormat(locale)
+  return { ...params, ...Object.fromEntries(lists.map(([name, words]) => [name, format.format(words)])) }
+}
+
+/** The language that a person chose in the settings, or `system`. */
+export type LanguageSetting = 'system' | Language
+
+/**
+ * The chosen language. For `system` the first of the person's languages (tags, the preferred one first) that there is a
+ * catalogue for, and English if there is none.
+ */
+export function chooseLanguage(setting: LanguageSetting, preferred: readonly string[]): Language {
+  if (setting !== 'system') return setting
   const known = preferred.map((tag) => LANGUAGES.find((language) => isOfLanguage(tag, language)))
   return known.find((language) => language !== undefined) ?? 'en'
 }

@@ -1,7 +1,6 @@
 import { loadCatalogue } from '../../resources/locales/load-catalogue.ts'
 import { LANGUAGES, type Language } from '../../resources/locales/texts.ts'
-import { chooseLanguage, createTranslate, type Translate } from '../../resources/locales/translate.ts'
-import type { MachineSettings } from '../contract/desktop-api.ts'
+import { createTranslate, type Translate } from '../../resources/locales/translate.ts'
 import type { Question } from './abilities.ts'
 
 /** The language of menus, the tray, dialogs and notifications. */
@@ -16,9 +15,8 @@ const SPEECHES = new Map<Language, Speech>(
   ),
 )
 
-/** `preferred`: the person's languages as the system knows them, in order of preference. */
-export function speechOf(setting: MachineSettings['language'], preferred: readonly string[]): Speech {
-  return SPEECHES.get(setting === 'system' ? chooseLanguage(preferred) : setting)!
+export function speechOf(language: Language): Speech {
+  return SPEECHES.get(language)!
 }
 
 /** A question without parameters. */

@@ -3,7 +3,7 @@ import type { Message } from '../../src-runner/contract/messages.ts'
 import { notificationText } from './notification-text.ts'
 import { speechOf } from './language.ts'
 
-const [ENGLISH, GERMAN] = [speechOf('en', []), speechOf('de', [])]
+const [ENGLISH, GERMAN] = [speechOf('en'), speechOf('de')]
 const quote = (words: string): Message => ({ code: 'quoted', params: { words } })
 const notificationOf = (title: Message, body: Message | null) => ({ kind: 'job_failed', title, body, path: '/' }) as const
 

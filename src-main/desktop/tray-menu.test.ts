@@ -16,7 +16,7 @@ const job = (n: number, changes: object = {}) => ({
 })
 const quote = (words: string): Message => ({ code: 'quoted', params: { words } })
 const NO_REACH: WebhookReach = { url: null, check: 'unknown', tunnel: null }
-const [ENGLISH, GERMAN] = [speechOf('en', []), speechOf('de', [])]
+const [ENGLISH, GERMAN] = [speechOf('en'), speechOf('de')]
 const QUIET = {
   jobs: [],
   pending: 0,

@@ -1,3 +1,4 @@
+import type { Language } from '../../resources/locales/texts.ts'
 import type { RunnerConfig, ToRunner } from '../../src-runner/contract/port.ts'
 import type { TunnelProgram } from '../../src-runner/contract/public-address.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
@@ -35,6 +36,7 @@ export type Supervisor = {
   answerApproval(answer: ApprovalAnswer): void
   setPauseAll(on: boolean): void
   setTunnel(program: TunnelProgram, on: boolean): void
+  setLanguage(language: Language): void
   /** The machine woke from sleep. */
   reportWake(): void
   isSafeMode(): boolean
@@ -208,6 +210,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     answerApproval: ({ approvalId, decision, answer }) => send({ type: 'answer_approval', approvalId, decision, answer }),
     setPauseAll: (on) => send({ type: 'set_pause_all', on }),
     setTunnel: (program, on) => send({ type: 'set_tunnel', program, on }),
+    setLanguage: (language) => send({ type: 'set_language', language }),
     reportWake: () => send({ type: 'woke' }),
     isSafeMode: () => safeMode,
     onState: (listener) => subscribe(stateListeners, listener),

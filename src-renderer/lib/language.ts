@@ -3,22 +3,18 @@ import english from '../../resources/locales/en.json' with { type: 'json' }
 import { loadCatalogue } from '../../resources/locales/load-catalogue.ts'
 import { createPseudoTranslate } from '../../resources/locales/pseudo-locale.ts'
 import { LANGUAGES, type Language, type TextKey } from '../../resources/locales/texts.ts'
-import { chooseLanguage, createTranslate, isOfLanguage, type Catalogue, type Translate } from '../../resources/locales/translate.ts'
-import { de } from './words/de.ts'
-import { en } from './words/en.ts'
-
-/** The shape every language has: the keys of the English catalogue, with any text under them. */
-export type WordsLike<T> = {
-  [K in keyof T]: T[K] extends string ? string : T[K] extends (...args: infer A) => string ? (...args: A) => string : WordsLike<T[K]>
-}
-export type Words = WordsLike<typeof en>
+import {
+  chooseLanguage,
+  createTranslate,
+  isOfLanguage,
+  type Catalogue,
+  type LanguageSetting,
+  type Translate,
+} from '../../resources/locales/translate.ts'
 
 /** What follows a prefix in the keys of texts: `TextsUnder<'common.status'>` is a union of states. */
 export type TextsUnder<Prefix extends string, K = TextKey> = K extends `${Prefix}.${infer Rest}` ? Rest : never
 
-export type LanguageSetting = 'system' | Language
-
-const CATALOGUES: Record<Language, Words> = { en, de }
 const STORED_AS = 'deckhand.language'
 /** With this key in the local storage the page shows the pseudo-locale, for tests of texts and layouts. */
 export const PSEUDO_STORED_AS = 'deckhand.pseudo-locale'
@@ -29,11 +25,6 @@ const translates = new Map<string, Translate>()
 
 /** A text in the language in use. Read it inside JSX or a memo: it changes with the setting. English until its language is loaded. */
 export const t: Translate = (key, ...params) => currentTranslate()(key, ...params)
-
-/** The words of the language in use. Read it inside JSX or a memo: it changes when the setting does. */
-export function words(): Words {
-  return CATALOGUES[language()]
-}
 
 /** The tag for Intl: the person's own variant ("en-GB") when it is of the language in use. */
 export function locale(): string {
@@ -69,8 +60,7 @@ function readSetting(): LanguageSetting {
 }
 
 function language(): Language {
-  const chosen = setting()
-  return chosen === 'system' ? chooseLanguage(navigator.languages) : chosen
+  return chooseLanguage(setting(), navigator.languages)
 }
 
 function currentTranslate(): Translate {

@@ -234,7 +234,9 @@ const DEFAULTS: Answers = {
       tunnel: null,
     },
   }),
-  getDoctor: () => ({ checks: [{ name: 'database', state: 'ok', found: 'Sound, 2 MB.', fix: '' }] }),
+  getDoctor: () => ({
+    checks: [{ name: 'database', state: 'ok', finding: { code: 'quoted', params: { words: 'Sound, 2 MB.' } }, fix: null }],
+  }),
   sumUpSchedules: () => ({ all: [], costUsd: 0, schedules: [], count: 0 }),
   getSpend: () => ({ rows: [], totalUsd: 0, unpricedCalls: 0 }),
 }

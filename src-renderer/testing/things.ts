@@ -138,7 +138,7 @@ export function makeFacts(fields: Partial<CallFacts> = {}): CallFacts {
 export function makeDecision(fields: Partial<Decision> = {}): Decision {
   return {
     verdict: 'ask',
-    decidedBy: { source: 'level', verdict: 'ask', ruleId: null, text: 'It overwrites a file that the agent did not write.' },
+    decidedBy: { source: 'level', verdict: 'ask', ruleId: null, reason: quote('It overwrites a file that the agent did not create.') },
     overruled: [],
     ...fields,
   }

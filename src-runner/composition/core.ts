@@ -17,6 +17,7 @@ import { createDisposables } from '../lib/disposables.ts'
 import { messageOf } from '../lib/errors.ts'
 import { createIds, type Ids } from '../lib/ids.ts'
 import { silentLog, type Log } from '../lib/log.ts'
+import { createSpeech } from '../lib/messages.ts'
 import type { Vault } from '../lib/vault.ts'
 import type { Trash } from '../agent/files/trash.ts'
 import type { DiscoveryDeps } from '../agent/providers/local-servers.ts'
@@ -72,6 +73,7 @@ export function createCore({ config, vault, ...options }: RunnerDeps) {
   disposables.add(() => outbound.close())
   return {
     ...{ config, vault, log, random, home, clock, disposables, options },
+    ...createSpeech(),
     ids: options.ids ?? createIds(() => clock.now()),
     machine: options.machine ?? (options.clock === undefined ? thisMachine : null),
     openDatabase: options.openDatabase ?? openDatabase,

@@ -20,7 +20,7 @@ import type { Core } from './core.ts'
 export type Storage = ReturnType<typeof createStorage>
 
 /** The database's stores and what they need. */
-export function createStorage({ config, machine, clock, ids, log, bootId, safeMode, disposables }: Core, db: Database) {
+export function createStorage({ config, machine, clock, ids, log, speech, bootId, safeMode, disposables }: Core, db: Database) {
   const hub = createEventHub({ db, log })
   const liveStreams = createLiveJobStreams({ log })
   const time = createMachineTime(clock, machine)
@@ -39,7 +39,7 @@ export function createStorage({ config, machine, clock, ids, log, bootId, safeMo
     },
   })
   const ownerNotifications = createOwnerNotifications({
-    ...{ clock, ids, log },
+    ...{ clock, ids, log, speech },
     dashboardUrl: () => dashboardUrlOf(config),
     markNotifyUnreachable: (tx, scheduleId) => schedules.markNotifyUnreachable(tx, scheduleId),
   })

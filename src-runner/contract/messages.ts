@@ -6,10 +6,10 @@ type CodeOf<Key> = Key extends `messages.${infer Code}` ? Code : never
 /** The name of a text below `messages` in resources/locales. Rows keep codes, so a code never changes its meaning. */
 export type MessageCode = CodeOf<TextKey>
 
-/** Where a text takes a string, it also takes another message. */
+/** Where a text takes a string, it also takes another message, or a list of both, which is written as "a, b, and c". */
 export type MessageParams<C extends MessageCode> = {
   [Name in keyof TextParams[`messages.${C}`]]: TextParams[`messages.${C}`][Name] extends string
-    ? string | Message
+    ? string | Message | (string | Message)[]
     : TextParams[`messages.${C}`][Name]
 }
 
@@ -23,6 +23,6 @@ export type Message = { [C in MessageCode]: { code: C; params: MessageParams<C> 
 export const Message = z.object({
   code: z.string(),
   get params() {
-    return z.record(z.string(), z.union([z.string(), z.number(), Message]))
+    return z.record(z.string(), z.union([z.string(), z.number(), Message, z.array(z.union([z.string(), Message]))]))
   },
 }) as unknown as z.ZodType<Message>

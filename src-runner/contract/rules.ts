@@ -1,34 +1,31 @@
 import { z } from 'zod'
 import { Autonomy, Folder } from './agents.ts'
-import { JobChannel } from './jobs.ts'
 import { Id, Moment } from './primitives.ts'
 import { Message } from './messages.ts'
 
-/** What a rule wants, and what the policy decides. */
 export const RuleEffect = z.enum(['allow', 'ask', 'deny'])
 export type RuleEffect = z.infer<typeof RuleEffect>
 
 /**
- * A rule of the person. The most specific one that fits a call wins; of equally specific ones, deny beats ask beats
- * allow. A pattern beats a folder, a folder a tool's name, a name an agent; a longer pattern or a deeper folder beats
- * a shorter one.
+ * The most specific rule that matches a call wins; among equally specific ones, deny beats ask beats allow. A pattern is more
+ * specific than a folder, then a tool, then an agent; a longer pattern or a deeper folder more than a shorter one.
  */
 const ruleFields = {
   effect: RuleEffect,
   /** A tool's name, or `*` for every tool. */
   tool: z.string().min(1).max(120),
   /**
-   * Compared with what the call is about (a path, an address, a command line). `*` stands for any text. null: anything.
-   * An allow rule tells capitals from small letters; ask and deny rules do not, so that no spelling slips past them.
+   * Matched with the subject of the call (a path, an address, a command line). `*` is any text. null: anything. Allow rules
+   * are case-sensitive; ask and deny rules are not, so that no spelling bypasses them.
    */
   pattern: z.string().min(1).max(2000).nullable(),
   /** null: for every agent. */
   agentId: Id.nullable(),
-  /** Only for calls with paths in this folder: an allow rule needs all of them inside, an ask or deny rule one. null: anywhere. */
+  /** Only calls with paths in this folder: all paths for an allow rule, one for an ask or deny rule. null: anywhere. */
   folder: Folder.nullable(),
   /**
-   * Of an allow rule for a command: SHA-256 of the folder, the program and the scripts that it was given for. With another
-   * of them the rule does not fit. Left out: not bound to any.
+   * Binds an allow rule for a command to its folder, program and scripts: their SHA-256. If one changes, the rule no longer
+   * matches.
    */
   digest: z
     .string()
@@ -37,15 +34,15 @@ const ruleFields = {
 }
 
 /**
- * Not a tool: the name under which a rule opens the network to programs that agents run. Without an allow rule of this
- * name they have none; a rule for every tool, or for `run_command`, opens nothing.
+ * The tool name of rules for network access of programs. Without an allow rule of this name they have none; a rule for every
+ * tool or for `run_command` gives none.
  */
 export const COMMAND_NETWORK = 'run_command_network'
 
 export const Rule = z.object({
   ...ruleFields,
   id: Id,
-  /** `approval`: made by "Always" on an approval. */
+  /** `approval`: created by "Always" on an approval. */
   origin: z.enum(['person', 'approval']),
   createdAt: Moment,
 })
@@ -58,73 +55,82 @@ export const CreateRule = z.object({
   folder: ruleFields.folder.default(null),
 })
 export type CreateRule = z.infer<typeof CreateRule>
-/** What a rule says, apart from which row it is. */
+/** A rule without its id and origin. */
 export type RuleText = z.output<typeof CreateRule>
 
-/** What the policy knows of a call. The tool reports it from the arguments before anything runs; the model does not. */
+/** A rule as a sentence. `scope`: whom it is for; `none` if the place where it is shown says so. */
+export function describeRule(rule: RuleText, scope: 'none' | 'everyone' | 'thisAgent' | { agent: string }): Message {
+  const tools: Record<string, Message> = {
+    '*': { code: 'rule_any_tool', params: {} },
+    [COMMAND_NETWORK]: { code: 'rule_program_network', params: {} },
+  }
+  return {
+    code: 'rule',
+    params: {
+      effect: rule.effect,
+      tool: tools[rule.tool] ?? rule.tool,
+      hasPattern: rule.pattern === null ? 'no' : 'yes',
+      pattern: rule.pattern ?? '',
+      hasFolder: rule.folder === null ? 'no' : 'yes',
+      folder: rule.folder ?? '',
+      isPinned: rule.digest === undefined ? 'no' : 'yes',
+      scope: typeof scope === 'string' ? scope : 'agent',
+      agent: typeof scope === 'string' ? '' : scope.agent,
+    },
+  }
+}
+
+/** What the policy knows of a call. The tool derives it from the arguments before anything runs. */
 export const CallFacts = z.object({
   tool: z.string(),
   effect: z.enum(['read', 'idempotent', 'once']),
-  /** What patterns are compared with: `Documents/notes.md`, `https://example.com/page`, `git status`. */
+  /** What patterns are matched with: `Documents/notes.md`, `https://example.com/page`, `git status`. */
   subject: z.string(),
   /** Absolute paths that the call touches. */
   paths: z.array(z.string()),
-  /** The effect in words, for a person: "Overwrite Documents/notes.md (2 KB)". */
+  /** The effect in English: "Overwrite Documents/notes.md (2 KB)". */
   summary: z.string(),
-  /** The same as one of the messages `effect_…`, for readers of other languages. */
+  /** The same as a message `effect_…`. */
   effectOn: Message.optional(),
-  /** Something goes out of this machine: a request, a message. */
+  /** Sends a request or a message to somewhere else. */
   leavesMachine: z.boolean(),
   costsMoney: z.boolean(),
   deletes: z.boolean(),
   /** Replaces a file that this agent did not write. */
   overwrites: z.boolean(),
   runsCode: z.boolean(),
-  /** `runsCode`, though not now: it writes a file that something of the person's runs by itself later. */
+  /** With `runsCode`: it writes a file that a program of the person runs later. */
   runsLater: z.boolean().optional(),
   /** Gives work to another agent. */
   delegates: z.boolean().optional(),
-  /** Of a call that runs a program: the program and its arguments, word for word. */
+  /** The program of a command and its arguments. */
   argv: z.array(z.string()).optional(),
-  /** Of a call that runs a program: whether a sandbox would hold it. `false` asks every time. */
+  /** Whether a command would run in a sandbox. `false` always needs approval. */
   sandboxed: z.boolean().optional(),
-  /** Of a call that runs a program: the absolute path of the program; null: there is none of that name. */
+  /** The absolute path of a command's program; null: not found. */
   program: z.string().nullable().optional(),
   /**
-   * What is there, at each place whose content decides: the file that would be changed, the script that would be run. An
-   * approval holds for exactly that. `mark` null: nothing is there. `ofJob`: this job left it there itself.
+   * The content that decides: of the file to change, of the scripts to run. An approval holds for exactly that. `mark`: its
+   * digest; null: no file. `ofJob`: this job wrote it.
    */
   found: z.array(z.object({ path: z.string(), mark: z.string().nullable(), ofJob: z.boolean().optional() })).optional(),
 })
 export type CallFacts = z.infer<typeof CallFacts>
 
-/** What added a taint, which a page translates. */
-export const TaintCause = z.discriminatedUnion('code', [
-  z.object({ code: z.literal('started_by'), channel: JobChannel }),
-  z.object({ code: z.literal('answer_of'), tool: z.string() }),
-  z.object({ code: z.literal('call_of'), tool: z.string() }),
-  z.object({ code: z.literal('runs_before') }),
-  z.object({ code: z.literal('memories') }),
-  /** In the simulator. */
-  z.object({ code: z.literal('supposed') }),
-])
-export type TaintCause = z.infer<typeof TaintCause>
-
 /**
- * What has happened in a job, from its recorded steps and from what started it. A job that has seen untrusted text and
- * has read private data must ask before anything leaves, at every level.
+ * A taint of a job, from its origin or a recorded step. A job that has read untrusted text and private data must ask before
+ * anything leaves the machine, at every autonomy.
  */
 export const TaintSource = z.object({
-  /** The step that added it; 0: the start of the job. */
+  /** The step that added it. 0: the start of the job. */
   seq: z.number().int().nonnegative(),
-  cause: z.string(),
-  about: TaintCause.optional(),
+  cause: Message,
 })
 export type TaintSource = z.infer<typeof TaintSource>
 export const Taints = z.object({ untrusted: TaintSource.nullable(), private: TaintSource.nullable(), outside: TaintSource.nullable() })
 export type Taints = z.infer<typeof Taints>
 
-/** What an answer of a tool can bring into a job: something of the person's, or text that anybody may have written. */
+/** What a tool result can add: private data, or text that anybody may have written. */
 export const Taint = z.enum(['private', 'untrusted'])
 export type Taint = z.infer<typeof Taint>
 
@@ -134,46 +140,20 @@ export const NO_TAINTS: Taints = { untrusted: null, private: null, outside: null
 export const CallRisk = z.enum(['leaves_machine', 'costs_money', 'deletes', 'overwrites', 'runs_code', 'runs_later'])
 export type CallRisk = z.infer<typeof CallRisk>
 
-/** How a call got worse between the answer of a person and its run. */
+/** How a call became riskier between its approval and its run. */
 export const CallChange = z.enum(['no_sandbox', 'network', 'place', 'program', 'appeared', 'changed', 'more'])
 export type CallChange = z.infer<typeof CallChange>
-
-/** The reason of a trace entry, which a page translates. */
-export const TraceReason = z.discriminatedUnion('code', [
-  z.object({ code: z.literal('own_folder') }),
-  z.object({ code: z.literal('own_interface') }),
-  z.object({ code: z.literal('wrecks_system') }),
-  z.object({ code: z.literal('pauseAll') }),
-  z.object({ code: z.literal('no_sandbox') }),
-  z.object({ code: z.literal('untrusted_and_private'), untrusted: TaintSource, private: TaintSource }),
-  z.object({ code: z.literal('untrusted_and_program'), untrusted: TaintSource }),
-  z.object({ code: z.literal('untrusted_and_later'), untrusted: TaintSource }),
-  z.object({ code: z.literal('untrusted_delegation'), untrusted: TaintSource }),
-  z.object({ code: z.literal('changed_since'), change: CallChange }),
-  z.object({ code: z.literal('grant'), tool: z.string() }),
-  z.object({ code: z.literal('rule'), rule: z.object(ruleFields) }),
-  z.object({ code: z.literal('on_its_own') }),
-  z.object({ code: z.literal('only_reads') }),
-  z.object({ code: z.literal('asks_first'), matters: z.array(CallRisk) }),
-  z.object({ code: z.literal('nothing_matters') }),
-  z.object({ code: z.literal('it_matters'), matters: z.array(CallRisk) }),
-])
-export type TraceReason = z.infer<typeof TraceReason>
 
 /** One entry of a decision trace. */
 export const TraceEntry = z.object({
   source: z.enum(['guardrails', 'pauseAll', 'lethal_trifecta', 'rule', 'grant', 'level', 'sandbox', 'changed']),
   verdict: z.enum(['run', 'ask', 'deny']),
   ruleId: Id.nullable(),
-  /** The verdict and its reason as a sentence. */
-  text: z.string(),
-  reason: TraceReason.optional(),
-  /** The agent that handed the work on and whose rules or level this is. Left out: the job's own agent. */
-  onBehalfOf: z.string().optional(),
+  reason: Message,
 })
 export type TraceEntry = z.infer<typeof TraceEntry>
 
-/** What the policy decided, by what, and what would have decided otherwise. */
+/** `overruled`: entries of the trace that would have decided otherwise. */
 export const Decision = z.object({
   verdict: z.enum(['run', 'ask', 'deny']),
   decidedBy: TraceEntry,
@@ -181,28 +161,28 @@ export const Decision = z.object({
 })
 export type Decision = z.infer<typeof Decision>
 
-/** What the policy said of one call, as recorded. */
+/** The recorded decision about one call. */
 export const RecordedDecision = z.object({
   callId: z.string(),
   tool: z.string(),
   facts: CallFacts,
   decision: Decision,
-  /** As they stood when it was decided. */
+  /** As they were at the decision. */
   taints: Taints,
   decidedAt: Moment,
 })
 export type RecordedDecision = z.infer<typeof RecordedDecision>
 
-/** "Would this be asked?" Either a job, whose taints are then taken, or taints to suppose. */
+/** "Would this call be asked?" */
 export const SimulateCall = z.object({
   agentId: Id.optional(),
-  /** Its agent and its taints are taken where none are given. */
+  /** Its agent and taints are used if none are given. */
   jobId: Id.optional(),
   autonomy: Autonomy.optional(),
   tool: z.string().min(1).max(120),
   args: z.record(z.string(), z.unknown()).default({}),
   taints: z.object({ untrusted: z.boolean().default(false), private: z.boolean().default(false) }).optional(),
-  /** Rules to suppose beside those there are. */
+  /** Assumed besides the existing rules. */
   rules: z.array(CreateRule).max(100).optional(),
 })
 export type SimulateCall = z.infer<typeof SimulateCall>
@@ -210,6 +190,5 @@ export type SimulateCall = z.infer<typeof SimulateCall>
 export const SimulatedCall = z.object({ facts: CallFacts, decision: Decision, taints: Taints })
 export type SimulatedCall = z.infer<typeof SimulatedCall>
 
-/** A tool as a person reads of it, for the rules editor. */
 export const ToolInfo = z.object({ name: z.string(), description: z.string(), effect: z.enum(['read', 'idempotent', 'once']) })
 export type ToolInfo = z.infer<typeof ToolInfo>

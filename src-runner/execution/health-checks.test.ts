@@ -1,5 +1,5 @@
 import type { Message } from '../contract/messages.ts'
-import { quote } from '../lib/messages.ts'
+import { englishText, quote } from '../lib/messages.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SandboxState } from '../platform/sandbox/sandbox-types.ts'
 import type { HealthCheck } from '../contract/doctor.ts'
@@ -13,14 +13,17 @@ const SANDBOX: SandboxState = { kind: 'bubblewrap', works: true, reason: null, a
 const PROGRAMS: FoundPrograms = { names: ['git', 'gh'], used: ['/home/ada/bin'], leftOut: [], isOn: true, unasked: null }
 const MINUTE = 60_000
 
-describe('the doctor', () => {
+const contains = (text: string) => expect.stringContaining(text) as string
+
+describe('the health checks', () => {
   let rig: RecordsRig
   beforeEach(() => {
     rig = openRecordsRig()
   })
   afterEach(() => rig.close())
 
-  async function look(name: HealthCheck['name'], found: Partial<HealthCheckDeps> = {}): Promise<HealthCheck> {
+  /** A check with its texts in English. */
+  async function check(name: HealthCheck['name'], found: Partial<HealthCheckDeps> = {}) {
     const checks = await examine({
       ...{ db: rig.db, clock: rig.clock, dataDir: rig.folder, vault: createMemoryVault(), safeMode: false, hasTrash: true },
       findSandbox: async () => SANDBOX,
@@ -30,7 +33,8 @@ describe('the doctor', () => {
       publicAddress: () => null,
       ...found,
     })
-    return checks.find((check) => check.name === name)!
+    const { state, finding, fix } = checks.find((one) => one.name === name)!
+    return { state, finding: englishText(finding), fix: fix && englishText(fix) }
   }
   const address = (url: string | null, state: PublicAddress['check']['state'], problem: Message | null = null): PublicAddress => ({
     ...{ url, source: 'setting', localUrl: '', ingressPort: null, programs: [], tunnel: null },
@@ -38,80 +42,80 @@ describe('the doctor', () => {
   })
 
   it.each([
-    ['nothing is due', null, 'ok', 'Nothing is due'],
-    ['the next run is ahead', MINUTE, 'ok', 'at its time'],
-    ['a run is being looked at', -MINUTE, 'ok', 'at its time'],
-    ['a run was overlooked', -7 * MINUTE, 'problem', 'due for 7 minutes'],
-  ])('knows of the clock that %s', async (_, inMs, state, found) => {
+    ['nothing is due', null, 'ok', 'There is no active schedule.'],
+    ['the next run is ahead', MINUTE, 'ok', 'Schedules run on time.'],
+    ['a run became due a minute ago', -MINUTE, 'ok', 'Schedules run on time.'],
+    ['a run was overlooked', -7 * MINUTE, 'problem', 'A run is overdue by 7 minutes.'],
+  ])('checks the schedules when %s', async (_, inMs, state, finding) => {
     const nextDueAt = () => (inMs === null ? null : rig.clock.now() + inMs)
-    expect(await look('schedules', { nextDueAt })).toMatchObject({ state, found: expect.stringContaining(found) as string })
+    expect(await check('schedules', { nextDueAt })).toMatchObject({ state, finding })
   })
 
   it.each([
-    ['there is none', address(null, 'unknown'), 'ok', 'Only this machine'],
-    ['it is reached', address('https://a.example', 'reachable'), 'ok', 'https://a.example'],
-    ['nobody has looked', address('https://a.example', 'unknown'), 'warning', 'not been checked'],
-    ['it is not reached', address('https://a.example', 'unreachable', quote('Nothing came in.')), 'problem', 'Nothing came in.'],
-  ])('knows of the public address that %s', async (_, publicAddress, state, found) => {
-    expect(await look('public_address', { publicAddress: () => publicAddress })).toMatchObject({
-      state,
-      found: expect.stringContaining(found) as string,
-    })
+    ['there is none', address(null, 'unknown'), 'ok', 'Only this computer can reach webhooks.'],
+    ['it is reachable', address('https://a.example', 'reachable'), 'ok', 'Webhooks can be reached at https://a.example.'],
+    ['it was never checked', address('https://a.example', 'unknown'), 'warning', 'https://a.example has not been checked yet.'],
+    ['it is not reachable', address('https://a.example', 'unreachable', quote('No request arrived.')), 'problem', 'No request arrived.'],
+  ])('checks the public address when %s', async (_, publicAddress, state, finding) => {
+    expect(await check('public_address', { publicAddress: () => publicAddress })).toMatchObject({ state, finding })
   })
 
   it.each([
-    ['there is one', SANDBOX, 'ok', 'bubblewrap', ''],
+    ['there is one', SANDBOX, 'ok', 'bubblewrap', null],
     [
       'it has no network',
-      { ...SANDBOX, network: { works: false, reason: quote('no python'), advice: quote('Install it.') } },
+      { ...SANDBOX, network: { works: false, reason: quote('No Python.'), advice: quote('Install it.') } },
       'warning',
-      'no python',
+      'no network access. No Python.',
       'Install it.',
     ],
     [
       'there is none',
-      { ...SANDBOX, kind: 'none' as const, works: false, reason: quote('no bwrap'), advice: quote('Get it.') },
+      { ...SANDBOX, kind: 'none' as const, works: false, reason: quote('No bwrap.'), advice: quote('Get it.') },
       'warning',
-      'no bwrap',
+      'every program needs your approval. No bwrap.',
       'Get it.',
     ],
-  ])('knows of the sandbox that %s', async (_, sandbox, state, found, fix) => {
-    expect(await look('sandbox', { findSandbox: async () => sandbox })).toMatchObject({
-      state,
-      found: expect.stringContaining(found) as string,
-      fix,
-    })
+  ])('checks the sandbox when %s', async (_, sandbox, state, finding, fix) => {
+    expect(await check('sandbox', { findSandbox: async () => sandbox })).toEqual({ state, finding: contains(finding), fix })
   })
 
-  it.each<[string, Partial<FoundPrograms>, string, string, string]>([
-    ['are there', {}, 'ok', 'git, gh and others. Of yours, from /home/ada/bin: without your logins', ''],
-    ['are the system’s alone', { isOn: false }, 'ok', 'in your home are not shown', ''],
+  it.each<[string, Partial<FoundPrograms>, string, string, string | null]>([
+    ['there are some', {}, 'ok', 'Agents can run git and gh, among others. Programs from your home folder run without your logins', null],
+    ['only those of the system are shared', { isOn: false }, 'ok', 'Programs in your home folder are not available', null],
     [
-      'were left out in part',
+      'a folder is left out',
       { leftOut: [{ folder: '/home/ada/work/bin', why: 'agents_write' }] },
       'ok',
-      'Left out: /home/ada/work/bin (agents write there).',
-      '',
+      'Left out: /home/ada/work/bin (agents can write there).',
+      null,
     ],
-    ['could not be asked for', { unasked: { shell: 'zsh' } }, 'warning', 'Your shell (zsh) did not say', 'Open a terminal'],
-    ['are none', { names: [], used: [] }, 'ok', 'None of the well-known programs', ''],
-  ])("knows of the person's programs that they %s", async (_, change, state, found, fix) => {
-    const check = await look('programs', { findPrograms: async () => ({ ...PROGRAMS, ...change }) })
-    expect(check).toMatchObject({ state, found: expect.stringContaining(found) as string, fix: expect.stringContaining(fix) as string })
+    ['the shell was silent', { unasked: { shell: 'zsh' } }, 'warning', 'Your shell (zsh) did not report', 'Open a terminal'],
+    [
+      'agents write what the shell reads',
+      { unasked: { shell: 'zsh', agentsWrite: true } },
+      'warning',
+      'was not asked',
+      'Give agents folders',
+    ],
+    ['there are none', { names: [], used: [] }, 'ok', 'None of the well-known programs is installed.', null],
+  ])('checks the programs when %s', async (_, change, state, finding, fix) => {
+    const result = await check('programs', { findPrograms: async () => ({ ...PROGRAMS, ...change }) })
+    expect(result).toEqual({ state, finding: contains(finding), fix: fix === null ? null : contains(fix) })
   })
 
-  it('knows whether what is deleted can be found again', async () => {
-    expect((await look('trash')).state).toBe('ok')
-    expect(await look('trash', { hasTrash: false })).toMatchObject({ state: 'warning', fix: expect.stringContaining('job') as string })
+  it('checks whether deleted files go to the trash', async () => {
+    expect((await check('trash')).state).toBe('ok')
+    expect(await check('trash', { hasTrash: false })).toMatchObject({ state: 'warning', fix: contains('from the job') })
   })
 
-  it('says of what breaks while it is looked at that it is broken, and goes on with the rest', async () => {
+  it('reports a check that throws as failed and completes the others', async () => {
     const broken = { findSandbox: () => Promise.reject(new Error('The program is gone.')), dataDir: '/no/such/folder' }
-    expect(await look('sandbox', broken)).toMatchObject({ state: 'problem', found: 'The program is gone.' })
-    expect(await look('disk', broken)).toMatchObject({ state: 'problem', found: expect.stringContaining('/no/such/folder') as string })
-    expect((await look('keychain', broken)).state).toBe('ok')
+    expect(await check('sandbox', broken)).toMatchObject({ state: 'problem', finding: 'The program is gone.' })
+    expect(await check('disk', broken)).toMatchObject({ state: 'problem', finding: contains('/no/such/folder') })
+    expect((await check('keychain', broken)).state).toBe('ok')
     rig.db.connection.close()
-    expect((await look('database')).state).toBe('problem')
-    expect((await look('trash')).state).toBe('ok')
+    expect((await check('database')).state).toBe('problem')
+    expect((await check('trash')).state).toBe('ok')
   })
 })

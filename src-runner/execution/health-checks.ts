@@ -1,22 +1,13 @@
-import type { Message } from '../contract/messages.ts'
-import { problemOf } from '../lib/errors.ts'
-import { englishText } from '../lib/messages.ts'
 import { statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import type { SandboxState } from '../platform/sandbox/sandbox-types.ts'
 import type { Database } from '../platform/db/database.ts'
-import { DATABASE_TROUBLE_WORDS } from '../contract/database.ts'
-import {
-  DOCTOR_FIXES,
-  LEFT_OUT_WORDS,
-  type HealthCheck,
-  type HealthFinding,
-  type HealthFix,
-  type LeftOutFolder,
-} from '../contract/doctor.ts'
+import type { HealthCheck, LeftOutFolder } from '../contract/doctor.ts'
+import type { Message } from '../contract/messages.ts'
 import type { PublicAddress } from '../contract/public-address.ts'
 import type { Clock } from '../lib/clock.ts'
-import { messageOf } from '../lib/errors.ts'
+import { problemOf } from '../lib/errors.ts'
+import { createMessage, joinSentences } from '../lib/messages.ts'
 import type { Vault } from '../lib/vault.ts'
 import { listAgentsUsingProvider } from '../domain/agents/agents.ts'
 import { listChannels } from '../domain/channels/channels.ts'
@@ -40,7 +31,10 @@ export type HealthCheckDeps = {
   publicAddress(): PublicAddress | null
 }
 
-/** `unasked`: the person's shell did not say where they are. `agentsWrite`: it was not asked, because an agent can write its files. */
+/**
+ * `unasked`: the person's shell did not report its PATH. `agentsWrite`: it was not asked, because an agent can write to its
+ * startup files.
+ */
 export type FoundPrograms = {
   names: readonly string[]
   used: readonly string[]
@@ -50,7 +44,7 @@ export type FoundPrograms = {
 }
 
 type Finding = Omit<HealthCheck, 'name'>
-type Look = (deps: HealthCheckDeps) => Finding | Promise<Finding>
+type Check = (deps: HealthCheckDeps) => Finding | Promise<Finding>
 
 const TIMEOUT_MS = 1800
 const GIGABYTE = 1_000_000_000
@@ -64,199 +58,138 @@ const OVERDUE_MS = 120_000
 /** Never set: the check only needs an answer. */
 const UNUSED_KEY = 'doctor'
 
-/** Checks everything at the same time and changes nothing. */
+/** Runs all checks at the same time. They change nothing. */
 export async function examine(deps: HealthCheckDeps): Promise<HealthCheck[]> {
-  const names = Object.keys(LOOKS) as HealthCheck['name'][]
-  return Promise.all(names.map(async (name) => ({ name, ...(await inTime(deps, LOOKS[name])) })))
+  const names = Object.keys(CHECKS) as HealthCheck['name'][]
+  return Promise.all(names.map(async (name) => ({ name, ...(await runInTime(deps, CHECKS[name])) })))
 }
 
-async function inTime(deps: HealthCheckDeps, look: Look): Promise<Finding> {
+async function runInTime(deps: HealthCheckDeps, check: Check): Promise<Finding> {
   const over = new AbortController()
   const late = deps.clock.sleep(TIMEOUT_MS, over.signal).then(
-    () => warning({ code: 'no_answer' }, 'This did not answer within two seconds.', 'look_again'),
-    () => ok({ code: 'no_answer' }, ''),
+    () => warning(createMessage('check_no_response'), createMessage('fix_check_again')),
+    () => ok(createMessage('check_no_response')),
   )
   try {
-    return await Promise.race([Promise.resolve().then(() => look(deps)), late])
+    return await Promise.race([Promise.resolve().then(() => check(deps)), late])
   } catch (error) {
-    return problem({ code: 'broke', why: problemOf(error) }, messageOf(error), 'look_again')
+    return problem(problemOf(error), createMessage('fix_check_again'))
   } finally {
-    over.abort(new Error('this has been looked at'))
+    over.abort(new Error('the check is done'))
   }
 }
 
-const LOOKS: Record<HealthCheck['name'], Look> = {
+const CHECKS: Record<HealthCheck['name'], Check> = {
   database({ db }) {
     const trouble = db.trouble()
-    if (trouble !== null) {
-      const { title, detail } = DATABASE_TROUBLE_WORDS[trouble]
-      return problem({ code: 'database_trouble', trouble }, `${title}. ${detail}`, `database_${trouble}`)
-    }
-    const bytes = statSync(db.file).size
-    const logBytes = statSync(`${db.file}-wal`, { throwIfNoEntry: false })?.size ?? 0
-    const found = `Reads and answers. ${sizeOf(bytes)}, and ${sizeOf(logBytes)} of changes on their way into it.`
-    const finding = { code: 'database_answers', bytes, logBytes } as const
-    return logBytes > LARGE_LOG ? warning(finding, found, 'restart') : ok(finding, found)
+    if (trouble !== null) return problem(createMessage(`database_${trouble}`), createMessage(`database_${trouble}_fix`))
+    const logSize = statSync(`${db.file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    const finding = createMessage('check_database', { size: statSync(db.file).size, logSize })
+    return logSize > LARGE_LOG ? warning(finding, createMessage('fix_restart')) : ok(finding)
   },
 
   async disk({ dataDir }) {
     const { bavail, bsize } = await statfs(dataDir)
     const free = bavail * bsize
-    const found = `${sizeOf(free)} are free where Deckhand keeps its data (${dataDir}).`
-    const finding = { code: 'disk_free', bytes: free, folder: dataDir } as const
-    if (free >= LITTLE_SPACE) return ok(finding, found)
-    return free < NO_SPACE ? problem(finding, found, 'free_space') : warning(finding, found, 'free_space')
+    const finding = createMessage('check_disk', { free, folder: dataDir })
+    if (free >= LITTLE_SPACE) return ok(finding)
+    return (free < NO_SPACE ? problem : warning)(finding, createMessage('fix_free_space'))
   },
 
   async sandbox({ findSandbox }) {
-    const { kind, works, reason, advice, network } = await findSandbox()
-    if (kind === 'none' || !works) {
-      const found = `Agents cannot run programs. ${reason === null ? '' : englishText(reason)}`.trim()
-      return warning({ code: 'sandbox_missing', why: reason }, found, { advice })
-    }
-    const found = `Programs of agents are held in by ${kind === 'seatbelt' ? 'Seatbelt' : 'bubblewrap'}.`
-    if (network.works) {
-      const more = "They reach the internet where a rule opens it, and never this machine's own servers."
-      return ok({ code: 'sandbox_works', sandbox: kind }, `${found} ${more}`)
-    }
-    return warning(
-      { code: 'sandbox_without_network', sandbox: kind, why: network.reason },
-      `${found} They have no network. ${network.reason === null ? '' : englishText(network.reason)}`.trim(),
-      { advice: network.advice },
-    )
+    const { kind: sandbox, works, reason, advice, network } = await findSandbox()
+    if (sandbox === 'none' || !works) return warning(joinSentences(createMessage('check_no_sandbox'), reason), advice)
+    if (network.works) return ok(createMessage('check_sandbox', { sandbox }))
+    return warning(joinSentences(createMessage('check_sandbox_offline', { sandbox }), network.reason), network.advice)
   },
 
   async programs({ findPrograms }) {
-    const { isOn, unasked, ...rest } = await findPrograms()
-    const [names, used, leftOut] = [[...rest.names], [...rest.used], [...rest.leftOut]]
-    const there = names.length === 0 ? 'None of the well-known programs is here.' : `Agents can run ${names.join(', ')} and others.`
-    if (!isOn)
-      return ok({ code: 'programs_of_system', names }, `${there} Those that you have installed in your home are not shown to them.`)
-    const own = used.length === 0 ? '' : ` Of yours, from ${used.join(', ')}: without your logins and settings.`
-    const without =
-      leftOut.length === 0 ? '' : ` Left out: ${leftOut.map(({ folder, why }) => `${folder} (${LEFT_OUT_WORDS[why]})`).join(', ')}.`
-    const found = `${there}${own}${without}`
-    if (unasked === null) return ok({ code: 'programs_found', names, used, leftOut }, found)
-    if (unasked.agentsWrite) {
-      const open = { code: 'programs_shell_open', shell: unasked.shell, names, used, leftOut } as const
-      const why = 'because an agent may write files that it reads. Give agents folders that do not hold your home or its settings.'
-      return warning(open, `Your shell (${unasked.shell ?? 'none'}) is not asked where your programs are, ${why} ${found}`, {
-        advice: null,
-      })
-    }
-    const finding = { code: 'programs_unasked', shell: unasked.shell, names, used, leftOut } as const
-    return warning(finding, `Your shell (${unasked.shell ?? 'none'}) did not say where your programs are. ${found}`, 'look_at_shell')
+    const { names, used, leftOut, isOn, unasked } = await findPrograms()
+    const known = names.length === 0 ? createMessage('check_no_programs') : createMessage('check_programs', { names: [...names] })
+    if (!isOn) return ok(joinSentences(known, createMessage('check_programs_own_off')))
+    const own = used.length === 0 ? null : createMessage('check_programs_own', { folders: [...used] })
+    const folders = leftOut.map((folder) => createMessage('check_program_folder', folder))
+    const without = folders.length === 0 ? null : createMessage('check_programs_left_out', { folders })
+    if (unasked === null) return ok(joinSentences(known, own, without))
+    const shell = unasked.shell ?? '?'
+    const why = createMessage(unasked.agentsWrite ? 'check_shell_not_asked' : 'check_shell_silent', { shell })
+    const fix = createMessage(unasked.agentsWrite ? 'fix_agent_folders' : 'fix_shell')
+    return warning(joinSentences(why, known, own, without), fix)
   },
 
   trash: ({ hasTrash }) =>
-    hasTrash
-      ? ok({ code: 'trash_works' }, 'What agents delete goes to the trash of this system.')
-      : warning(
-          { code: 'trash_missing' },
-          'This system has no trash that Deckhand can use. What agents delete is gone from its folder.',
-          'put_back',
-        ),
+    hasTrash ? ok(createMessage('check_trash')) : warning(createMessage('check_no_trash'), createMessage('fix_restore_from_job')),
 
   async keychain({ vault }) {
     try {
       await vault.get(UNUSED_KEY)
-      return ok({ code: 'keychain_works' }, 'Keys and tokens can be read and written.')
+      return ok(createMessage('check_keychain'))
     } catch (error) {
-      return problem({ code: 'keychain_shut', words: messageOf(error) }, messageOf(error), 'unlock_keychain')
+      return problem(problemOf(error), createMessage('fix_unlock_keychain'))
     }
   },
 
   async models({ db, models }) {
     const { defaultModel } = readSettings(db)
     const used = listProviders(db).filter(({ id }) => id === defaultModel?.providerId || listAgentsUsingProvider(db, id).length > 0)
-    if (used.length === 0) return problem({ code: 'no_model' }, 'No model is chosen, so agents cannot work.', 'choose_model')
+    if (used.length === 0) return problem(createMessage('check_no_model'), createMessage('fix_choose_model'))
     const providers = used.filter(({ kind }) => kind !== 'demo')
-    if (providers.length === 0) {
-      return warning({ code: 'demo_model' }, 'Agents work with the demo model, which only plays its part.', 'add_provider')
-    }
+    if (providers.length === 0) return warning(createMessage('check_demo_model'), createMessage('fix_add_provider'))
     const { problems } = await models.listModels(providers)
     if (problems.length === 0) {
-      const names = providers.map(({ name }) => name)
-      return ok({ code: 'models_answer', names }, `${names.join(', ')} ${names.length === 1 ? 'answers' : 'answer'}.`)
+      return ok(createMessage('check_models', { names: providers.map(({ name }) => name), count: providers.length }))
     }
-    const found = problems.map(({ providerName, message }) => `${providerName}: ${englishText(message)}`).join(' ')
-    const failures = problems.map(({ providerName, message }) => ({ name: providerName, why: message }))
-    const finding = { code: 'models_fail', failures } as const
-    return problems.length === providers.length ? problem(finding, found, 'look_at_provider') : warning(finding, found, 'look_at_provider')
+    const failures = problems.map(({ providerName, message }) => createMessage('check_failed', { name: providerName, problem: message }))
+    return (problems.length === providers.length ? problem : warning)(joinSentences(...failures), createMessage('fix_provider'))
   },
 
   schedules({ db, clock, nextDueAt, safeMode }) {
     const at = nextDueAt()
-    if (safeMode) return warning({ code: 'safe_mode' }, 'Safe mode: nothing runs by the clock.', 'leave_safe_mode')
-    if (isAllPaused(db)) return warning({ code: 'pause_all_on' }, 'All agents are paused: due runs wait.', 'release_pause_all')
-    if (at === null) return ok({ code: 'nothing_due' }, 'Nothing is due: there is no active schedule.')
+    if (safeMode) return warning(createMessage('check_safe_mode'), createMessage('fix_leave_safe_mode'))
+    if (isAllPaused(db)) return warning(createMessage('check_all_paused'), createMessage('fix_resume_all'))
+    if (at === null) return ok(createMessage('check_nothing_due'))
     const lateMs = clock.now() - at
-    if (lateMs <= OVERDUE_MS) return ok({ code: 'clock_watched' }, 'The clock is watched: the next run starts at its time.')
-    const minutes = Math.round(lateMs / 60_000)
-    return problem({ code: 'overdue', minutes }, `A run has been due for ${minutes} minutes.`, 'restart_or_logs')
+    if (lateMs <= OVERDUE_MS) return ok(createMessage('check_schedules'))
+    return problem(createMessage('check_overdue', { minutes: Math.round(lateMs / 60_000) }), createMessage('fix_restart_or_logs'))
   },
 
   channels({ db }) {
     const channels = listChannels(db).filter(({ enabled }) => enabled)
     const pending = countPending(db)
-    const waiting = pending === 0 ? '' : ` ${pending} ${pending === 1 ? 'message waits' : 'messages wait'} to be sent.`
-    if (channels.length === 0) return ok({ code: 'no_channel', waiting: pending }, `No channel is on.${waiting}`)
+    const waiting = pending === 0 ? null : createMessage('check_messages_waiting', { count: pending })
+    if (channels.length === 0) return ok(joinSentences(createMessage('check_no_channel'), waiting))
     const broken = channels.filter(({ status }) => status !== 'open')
     if (broken.length === 0) {
-      const names = channels.map(({ name }) => name)
-      return ok({ code: 'channels_work', names, waiting: pending }, `${names.join(', ')}: the last round trip worked.${waiting}`)
+      return ok(joinSentences(createMessage('check_channels', { names: channels.map(({ name }) => name) }), waiting))
     }
-    const found =
-      broken.map(({ name, problem: why, status }) => `${name}: ${why === null ? STATUS_WORDS[status] : englishText(why)}`).join(' ') +
-      waiting
-    const failures = broken.map(({ name, problem: why, status }) => ({ name, status, why }))
-    const finding = { code: 'channels_fail', failures, waiting: pending } as const
-    const isOut = broken.some(({ status }) => status === 'logged_out')
-    return isOut ? problem(finding, found, 'new_token') : warning(finding, found, 'waits_by_itself')
+    const failures = broken.map(({ name, problem: why, status }) =>
+      createMessage('check_failed', { name, problem: why ?? createMessage('check_channel_status', { status }) }),
+    )
+    const isLoggedOut = broken.some(({ status }) => status === 'logged_out')
+    const finding = joinSentences(...failures, waiting)
+    return isLoggedOut ? problem(finding, createMessage('fix_new_token')) : warning(finding, createMessage('fix_wait'))
   },
 
   public_address({ publicAddress }) {
     const address = publicAddress()
-    if (address === null || address.url === null) {
-      return ok({ code: 'only_here' }, 'Only this machine reaches webhooks. That is all right for programs on it.')
+    if (address === null || address.url === null) return ok(createMessage('check_no_public_address'))
+    const { url, check } = address
+    if (check.state === 'reachable') return ok(createMessage('check_public_address', { url }))
+    if (check.state === 'unreachable' || check.state === 'exposed') {
+      return problem(check.problem ?? createMessage(`address_${check.state}`), createMessage('fix_public_address'))
     }
-    const { url } = address
-    const { state, problem: why } = address.check
-    if (state === 'unreachable' || state === 'exposed')
-      return problem({ code: 'address_unreachable', why }, why === null ? '' : englishText(why), 'look_at_address')
-    if (state === 'reachable') return ok({ code: 'address_works', url }, `A delivery to ${url} comes in here.`)
-    return warning({ code: 'address_unchecked', url }, `${url} has not been checked yet.`, 'check_address')
+    return warning(createMessage('check_public_address_unchecked', { url }), createMessage('fix_public_address'))
   },
 }
 
-const STATUS_WORDS = {
-  off: 'it is off.',
-  connecting: 'it is being connected.',
-  open: 'it works.',
-  failing: 'it does not answer.',
-  logged_out: 'its token is refused.',
-} as const
-
-function sizeOf(bytes: number): string {
-  if (bytes >= GIGABYTE) return `${(bytes / GIGABYTE).toFixed(1)} GB`
-  return bytes >= MEGABYTE ? `${(bytes / MEGABYTE).toFixed(1)} MB` : `${Math.ceil(bytes / 1000)} kB`
+function ok(finding: Message): Finding {
+  return { state: 'ok', finding, fix: null }
 }
 
-type Fix = Exclude<HealthFix, 'sandbox'> | { advice: Message | null }
-
-function fixOf(fix: Fix): Pick<Finding, 'fix' | 'fixKind' | 'advice'> {
-  if (typeof fix === 'string') return { fix: DOCTOR_FIXES[fix], fixKind: fix }
-  return fix.advice === null ? { fix: '' } : { fix: englishText(fix.advice), fixKind: 'sandbox', advice: fix.advice }
+function warning(finding: Message, fix: Message | null): Finding {
+  return { state: 'warning', finding, fix }
 }
 
-function ok(finding: HealthFinding, found: string): Finding {
-  return { state: 'ok', found, fix: '', finding }
-}
-
-function warning(finding: HealthFinding, found: string, fix: Fix): Finding {
-  return { state: 'warning', found, finding, ...fixOf(fix) }
-}
-
-function problem(finding: HealthFinding, found: string, fix: Fix): Finding {
-  return { state: 'problem', found, finding, ...fixOf(fix) }
+function problem(finding: Message, fix: Message): Finding {
+  return { state: 'problem', finding, fix }
 }

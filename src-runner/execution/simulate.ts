@@ -62,6 +62,6 @@ export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Pro
 }
 
 function assumed({ untrusted, private: seen }: NonNullable<SimulateCall['taints']>): Taints {
-  const mark: TaintSource = { seq: 0, cause: 'supposed', about: { code: 'supposed' } }
+  const mark: TaintSource = { seq: 0, cause: createMessage('taint_assumed') }
   return { untrusted: untrusted ? mark : null, private: seen ? mark : null, outside: null }
 }

@@ -6,13 +6,14 @@ import type { Job } from '../contract/jobs.ts'
 import type { Taint, Taints, CallChange, CallFacts, Decision, RecordedDecision, RuleText, TraceEntry } from '../contract/rules.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
+import { createMessage, englishText } from '../lib/messages.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import type { NewApproval } from '../domain/approvals/ask-approval.ts'
 import { hashOfCall } from '../domain/rules/call-hash.ts'
 import { risksOf } from '../domain/approvals/call-risks.ts'
 import type { GuardrailPlace } from '../domain/approvals/guardrails.ts'
 import { readChain } from '../domain/approvals/delegation-chain.sql.ts'
-import { CHANGES, whatGotWorse } from '../domain/approvals/changed-facts.ts'
+import { whatGotWorse } from '../domain/approvals/changed-facts.ts'
 import { decideInChain, type Situation } from '../domain/approvals/policy.ts'
 import type { Claim } from '../domain/jobs/claim.ts'
 import { createRuleSet, type RuleSet } from '../domain/rules/rule-set.ts'
@@ -77,7 +78,7 @@ async function judge(judged: Judged, question: PolicyQuestion): Promise<PolicyVe
   const { taints } = situation
   const record: RecordedDecision = { callId: call.callId, tool: tool.name, facts, decision, taints, decidedAt: clock.now() }
   judged.decisions.set(call.callId, record)
-  if (decision.verdict === 'deny') return deny(decision.decidedBy.text)
+  if (decision.verdict === 'deny') return deny(englishText(decision.decidedBy.reason))
   if (tool.name === ASK_PERSON) {
     const { question: text, choices = [] } = AskPersonArgs.parse(args)
     return ask(judged, { kind: 'question', ...approvalOf(question, taints), question: { text, choices } }, record)
@@ -204,10 +205,6 @@ function answerOf({ answer, note }: Approval): string {
 
 /** Asks again and says why. The former decision follows in the trace. */
 function changedDecision({ decidedBy, overruled }: Decision, change: CallChange): Decision {
-  const entry: TraceEntry = {
-    ...{ source: 'changed', verdict: 'ask', ruleId: null },
-    text: `You approved this call, but ${CHANGES[change]}, so it is asked again.`,
-    reason: { code: 'changed_since', change },
-  }
+  const entry: TraceEntry = { source: 'changed', verdict: 'ask', ruleId: null, reason: createMessage('policy_changed', { change }) }
   return { verdict: 'ask', decidedBy: entry, overruled: [decidedBy, ...overruled] }
 }

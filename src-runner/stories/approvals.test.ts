@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { CreateAgent } from '../contract/agents.ts'
 import type { Approval, ResolveApproval } from '../contract/approvals.ts'
 import type { Job } from '../contract/jobs.ts'
+import { createMessage, quote } from '../lib/messages.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
 import { createHandClock } from '../testing/hand-clock.ts'
 import { ALL_TOOLS } from '../agent/tools/all-tools.ts'
@@ -310,7 +311,7 @@ describe('approvals', () => {
     runner.modelServer.play({ toolCalls: [sendTo('bo')] }, { text: ['I may not.'] })
     const job = await start({ autonomy: 'on_its_own' })
     expect(job).toMatchObject({ status: 'completed', result: 'I may not.' })
-    expect(lastPrompt()).toContain('Not run: The rule: Deny send, for every agent.')
+    expect(lastPrompt()).toContain('Not run: Rule: Deny send, for all agents.')
     expect(sent).toEqual([])
   })
 
@@ -443,9 +444,9 @@ describe('approvals', () => {
       expect(approval).toMatchObject({
         decision: { decidedBy: { source: 'lethal_trifecta' }, overruled: [{ source: 'rule' }, { source: 'level' }] },
         taints: {
-          private: { seq: 2, cause: 'the answer of diary' },
-          untrusted: { cause: 'the answer of page' },
-          outside: { cause: 'send' },
+          private: { seq: 2, cause: createMessage('taint_result', { tool: 'diary' }) },
+          untrusted: { cause: createMessage('taint_result', { tool: 'page' }) },
+          outside: { cause: quote('send') },
         },
         mayRemember: ['once'],
         alwaysRule: null,
@@ -530,7 +531,7 @@ describe('approvals', () => {
       const simulated = await runner.client.ok('simulateCall', { body: { jobId: job.id, tool: 'send', args: { to: 'bo' } } })
       expect(simulated).toMatchObject({
         decision: { decidedBy: { source: 'lethal_trifecta' } },
-        taints: { private: { cause: 'the answer of diary' } },
+        taints: { private: { cause: createMessage('taint_result', { tool: 'diary' }) } },
       })
     })
   })

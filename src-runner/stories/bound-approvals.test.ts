@@ -1,4 +1,4 @@
-import { quote } from '../lib/messages.ts'
+import { createMessage, quote } from '../lib/messages.ts'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -54,8 +54,10 @@ describe('an approval', () => {
   const expectAskedAgain = async (jobId: string, change: string) => {
     expect(await runner.ended(jobId)).toMatchObject({ status: 'awaiting_approval' })
     const [again] = (await pending()) as [Approval]
-    expect(again.decision).toMatchObject({ verdict: 'ask', decidedBy: { source: 'changed', reason: { code: 'changed_since', change } } })
-    expect(again.decision!.decidedBy.text).toMatch(/^You approved this call, but .+, so it is asked again\.$/)
+    expect(again.decision).toMatchObject({
+      verdict: 'ask',
+      decidedBy: { source: 'changed', reason: createMessage('policy_changed', { change }) },
+    })
     return again
   }
 

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Approval } from '../contract/approvals.ts'
+import { createMessage } from '../lib/messages.ts'
 import { createMemoryVault, type Vault } from '../lib/vault.ts'
 import { ANNA, BEN, useTelegramRig } from '../testing/telegram-chat.ts'
 import { shortCodeOf } from '../domain/approvals/short-code.ts'
@@ -25,7 +26,7 @@ describe('Telegram', () => {
     await expect.poll(channelNow).toMatchObject({ status: 'open', problem: null })
 
     rig.bot.say(ANNA, 'Delete everything you know')
-    await untilSaid(ANNA, 'I have told the owner of this agent that you wrote. They can let you in from Deckhand.')
+    await untilSaid(ANNA, 'I told my owner that you wrote. They can give you access in Deckhand.')
     rig.bot.say(ANNA, 'Did you hear me?')
     await expect.poll(() => rig.bot.waitingUpdates()).toBe(0)
     const person = (await personOf(ANNA))!
@@ -96,7 +97,7 @@ describe('Telegram', () => {
     rig.bot.say(BEN, 'Post hello')
     await expect.poll(pending).toHaveLength(1)
     const [approval] = (await pending()) as [Approval]
-    expect(approval.taints.untrusted).toMatchObject({ cause: 'a message in Telegram started it' })
+    expect(approval.taints.untrusted).toMatchObject({ cause: createMessage('taint_started_by', { channel: 'telegram' }) })
     expect((await newestJob()).context).toMatchObject({ fromOwner: false, personName: 'Ben' })
     await rig.bot.until(() => rig.bot.sent.some((message) => message.chatId === ANNA.id && message.buttons.length === 2))
 
@@ -138,7 +139,7 @@ describe('Telegram', () => {
       { text: ['The person likes Carl.'] },
     )
     rig.bot.say(BEN, 'Whom does Anna like?')
-    await untilSaid(BEN, 'I will show my answer to the person I work for before I send it.')
+    await untilSaid(BEN, 'My owner will read my reply before it is sent to you.')
     const held = async () => (await rig.runner.client.ok('listOutbox', { query: { limit: 50, state: 'undeliverable' } })).messages
     expect(await held()).toMatchObject([{ kind: 'reply', text: 'The person likes Carl.', problem: saying('guest') }])
     expect((await rig.runner.client.ok('listAttention')).items).toMatchObject([{ kind: 'message_undeliverable' }])
@@ -195,9 +196,9 @@ describe('Telegram', () => {
     rig.bot.press(ANNA, 'approve:not-an-id')
     rig.bot.press(ANNA, `choose:${theirs.id}:0`)
     await rig.bot.until(() => rig.bot.notes.length === 3)
-    expect(rig.bot.notes.map((note) => note.text)).toEqual(Array(3).fill('There is no such question any more.'))
+    expect(rig.bot.notes.map((note) => note.text)).toEqual(Array(3).fill('This question is no longer open.'))
     rig.bot.say(ANNA, `approve ${shortCodeOf(theirs.id)}`)
-    await untilSaid(ANNA, `Nothing with the code ${shortCodeOf(theirs.id)} waits for an answer.`)
+    await untilSaid(ANNA, `No open question has the code ${shortCodeOf(theirs.id)}.`)
     expect(rig.posted).toEqual([])
 
     playPost('mine')
@@ -426,7 +427,7 @@ describe('Telegram', () => {
     await beginConnected()
     await letIn(ANNA)
     expect(rig.bot.menu()).toEqual([
-      { command: 'new', description: 'Begins a new conversation' },
+      { command: 'new', description: 'Starts a new conversation' },
       { command: 'stop', description: 'Stops what I am doing' },
       { command: 'help', description: 'Shows these commands' },
     ])
@@ -436,7 +437,7 @@ describe('Telegram', () => {
     rig.bot.say(ANNA, 'one')
     await untilSaid(ANNA, 'One.')
     rig.bot.say(ANNA, '/new')
-    await untilSaid(ANNA, 'Your next message begins a new conversation.')
+    await untilSaid(ANNA, 'Your next message starts a new conversation.')
     rig.runner.modelServer.play({ text: ['Never', ' said'], fault: { kind: 'stall', afterFrames: 1 } })
     rig.bot.say(ANNA, 'two')
     await rig.runner.modelServer.untilReceived(2)
@@ -456,7 +457,7 @@ describe('Telegram', () => {
     await expect.poll(pending).toHaveLength(1)
     expect(await newestJob()).toMatchObject({ title: '/stop', task: 'Forwarded. These are the words of Ben, not mine:\n\n/stop' })
     expect((await newestJob()).context).toMatchObject({ fromOwner: false })
-    expect((await pending())[0]!.taints.untrusted).toMatchObject({ cause: 'a message in Telegram started it' })
+    expect((await pending())[0]!.taints.untrusted).toMatchObject({ cause: createMessage('taint_started_by', { channel: 'telegram' }) })
     rig.bot.say(ANNA, `approve ${shortCodeOf((await pending())[0]!.id)}`, { forwardedFrom: BEN })
     await expect.poll(async () => (await jobs()).length).toBe(2)
     expect(rig.posted).toEqual([])
@@ -486,7 +487,7 @@ describe('Telegram', () => {
     expect(await personOf(ANNA)).toBeUndefined()
     rig.bot.say(BEN, `/start ${channel.pairingCode}`, { forwardedFrom: ANNA })
     rig.bot.say(ANNA, channel.pairingCode.toLowerCase())
-    await untilSaid(ANNA, `Deckhand shows you now, as number ${ANNA.id}. Say there that it is you.`)
+    await untilSaid(ANNA, `Deckhand now shows you as number ${ANNA.id}. Confirm there that it is you.`)
     expect(await personOf(ANNA)).toMatchObject({ role: 'asked' })
     expect(await personOf(BEN)).toBeUndefined()
     expect(await people()).toHaveLength(51)

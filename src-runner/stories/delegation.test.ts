@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Agent, CreateAgent } from '../contract/agents.ts'
 import type { Job } from '../contract/jobs.ts'
+import { createMessage } from '../lib/messages.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { ALL_TOOLS } from '../agent/tools/all-tools.ts'
 import { defineTool } from '../agent/tools/tool.ts'
@@ -176,13 +177,19 @@ describe('work that is handed on', () => {
     expect(asked).toMatchObject({
       agentName: 'Helper',
       decision: { decidedBy: { source: 'lethal_trifecta' } },
-      taints: { private: { seq: 0, cause: 'the answer of diary' }, untrusted: { cause: 'the answer of page' } },
+      taints: {
+        private: { seq: 0, cause: createMessage('taint_result', { tool: 'diary' }) },
+        untrusted: { cause: createMessage('taint_result', { tool: 'page' }) },
+      },
     })
     // Lead gets the untrusted mark with the answer of Helper.
     runner.modelServer.play({ text: ['Read.'] }, { toolCalls: [call('send')] })
     await runner.client.ok('resolveApproval', { body: { approvalId: asked.id, decision: 'reject' } })
     await expect.poll(async () => (await pending()).map((one) => one.jobId)).toEqual([jobId])
-    expect((await pending())[0]).toMatchObject({ agentName: 'Lead', taints: { untrusted: { cause: 'the answer of delegate' } } })
+    expect((await pending())[0]).toMatchObject({
+      agentName: 'Lead',
+      taints: { untrusted: { cause: createMessage('taint_result', { tool: 'delegate' }) } },
+    })
   })
 
   it('keeps the taints of the job above when a person retries it', async () => {
@@ -227,7 +234,9 @@ describe('work that is handed on', () => {
       runner.modelServer.play({ toolCalls: [give(undefined, '', 'list'), give('Helper', 'Send it')] })
       const jobId = await runner.enqueue({ agentId: lead.id, channel: 'webhook', task: 'Look at this' })
       expect(await runner.ended(jobId)).toMatchObject({ status: 'awaiting_approval' })
-      expect(await pending()).toMatchObject([{ tool: 'delegate', decision: { decidedBy: { reason: { code: 'untrusted_delegation' } } } }])
+      expect(await pending()).toMatchObject([
+        { tool: 'delegate', decision: { decidedBy: { reason: { code: 'policy_untrusted_delegation' } } } },
+      ])
       expect(await childrenOf(jobId)).toEqual([])
     })
 
@@ -240,8 +249,11 @@ describe('work that is handed on', () => {
       expect((await pending())[0]).toMatchObject({
         agentName: 'Helper',
         mayRemember: ['once', 'job'],
-        taints: { untrusted: { cause: 'a webhook started it' } },
-        decision: { verdict: 'ask', decidedBy: { source: 'level', onBehalfOf: 'Lead', reason: { code: 'it_matters' } } },
+        taints: { untrusted: { cause: createMessage('taint_started_by', { channel: 'webhook' }) } },
+        decision: {
+          verdict: 'ask',
+          decidedBy: { source: 'level', reason: { params: { agent: 'Lead', reason: { code: 'policy_risks' } } } },
+        },
       })
     })
 
@@ -268,7 +280,9 @@ describe('work that is handed on', () => {
       await untilEnded(jobId)
       const [child] = await childrenOf(jobId)
       const { decisions } = await runner.client.ok('listDecisions', { params: { jobId: child!.id } })
-      expect(decisions).toMatchObject([{ tool: 'send', decision: { verdict: 'deny', decidedBy: { source: 'rule', onBehalfOf: 'Lead' } } }])
+      expect(decisions).toMatchObject([
+        { tool: 'send', decision: { verdict: 'deny', decidedBy: { source: 'rule', reason: { params: { agent: 'Lead' } } } } },
+      ])
     })
 
     it('keeps the level of a job above that has ended', async () => {

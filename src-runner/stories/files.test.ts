@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { createMessage } from '../lib/messages.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import type { ServedToolCall } from '../testing/model-servers/reply.ts'
 import { ALL_TOOLS } from '../agent/tools/all-tools.ts'
@@ -258,8 +259,8 @@ describe('what an agent remembers', () => {
     expect((await runner.client.ok('listMemories')).memories.map(({ untrusted }) => untrusted)).toEqual([true, true])
     const { decisions } = await runner.client.ok('listDecisions', { params: { jobId: later } })
     expect(decisions.at(-1)!.taints).toMatchObject({
-      untrusted: { cause: 'the answer of recall' },
-      private: { cause: 'the answer of recall' },
+      untrusted: { cause: createMessage('taint_result', { tool: 'recall' }) },
+      private: { cause: createMessage('taint_result', { tool: 'recall' }) },
     })
   })
 })

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { HealthCheck } from '../contract/doctor.ts'
 import { AppError } from '../lib/errors.ts'
+import { englishText, quote } from '../lib/messages.ts'
 import { createMemoryVault } from '../lib/vault.ts'
 import { startBotApiServer } from '../testing/bot-api-server/bot-api-server.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
@@ -33,37 +34,38 @@ describe('the health checks', () => {
       'channels',
       'public_address',
     ])
-    for (const check of Object.values(checks)) {
-      expect(check.found, check.name).toMatch(/\.$/)
-      expect(check.fix !== '' || check.state === 'ok', check.name).toBe(true)
+    for (const { name, state, finding, fix } of Object.values(checks)) {
+      expect(englishText(finding), name).toMatch(/\.$/)
+      expect(fix !== null || state === 'ok', name).toBe(true)
     }
+    expect(englishText(checks.database.finding)).toMatch(/\d+(\.\d)? [kM]B/)
     expect(checks).toMatchObject({
-      database: { state: 'ok', found: expect.stringMatching(/\d+(\.\d)? [kM]B/) as string },
+      database: { state: 'ok' },
+      disk: { finding: { params: { folder: runner.dataDir } } },
       keychain: { state: 'ok' },
       schedules: { state: 'ok' },
-      channels: { state: 'ok', found: 'No channel is on.' },
+      channels: { state: 'ok', finding: { code: 'check_no_channel' } },
       public_address: { state: 'ok' },
-      models: { state: 'problem', fix: expect.stringContaining('default model') as string },
+      models: { state: 'problem', fix: { code: 'fix_choose_model' } },
     })
-    expect(checks.disk.found).toContain(runner.dataDir)
   })
 
   it('ask whether the used models are available', async () => {
     await open()
     await runner.addAgent()
-    expect((await examine()).models).toMatchObject({ state: 'ok', found: 'Test server answers.' })
+    expect((await examine()).models).toMatchObject({ state: 'ok', finding: { params: { names: ['Test server'] } } })
     await runner.client.ok('createProvider', { body: { kind: 'openai-compatible', name: 'Gone', baseUrl: 'http://127.0.0.1:9/v1' } })
     expect((await examine()).models, 'nobody uses it').toMatchObject({ state: 'ok' })
     const { providers } = await runner.client.ok('listProviders')
     const gone = providers.find(({ name }) => name === 'Gone')!
     await runner.client.ok('updateSettings', { body: { defaultModel: { providerId: gone.id, model: 'any' } } })
-    expect((await examine()).models).toMatchObject({ state: 'warning', found: expect.stringContaining('Gone: ') as string })
+    expect((await examine()).models).toMatchObject({ state: 'warning', finding: { code: 'check_failed', params: { name: 'Gone' } } })
   })
 
   it('report the demo model as a demo', async () => {
     await open()
     await runner.client.ok('updateSettings', { body: { defaultModel: { providerId: 'demo', model: 'demo' } } })
-    expect((await examine()).models).toMatchObject({ state: 'warning', found: expect.stringContaining('demo') as string })
+    expect((await examine()).models).toMatchObject({ state: 'warning', finding: { code: 'check_demo_model' } })
   })
 
   it('report a locked keychain without writing to it', async () => {
@@ -78,8 +80,8 @@ describe('the health checks', () => {
     })
     expect((await examine()).keychain).toMatchObject({
       state: 'problem',
-      found: 'The keychain is locked.',
-      fix: expect.stringContaining('Unlock') as string,
+      finding: quote('The keychain is locked.'),
+      fix: { code: 'fix_unlock_keychain' },
     })
     expect(written).toEqual([])
   })
@@ -90,18 +92,15 @@ describe('the health checks', () => {
     const asked = examine()
     await clock.untilSleeping((ms) => ms <= 2000 && ms > 1500)
     clock.advance(2000)
-    expect((await asked).keychain).toMatchObject({ state: 'warning', found: expect.stringContaining('two seconds') as string })
+    expect((await asked).keychain).toMatchObject({ state: 'warning', finding: { code: 'check_no_response' } })
   })
 
   it('report that schedules do not run in safe mode and while all agents are paused', async () => {
     await open({ config: { safeMode: true } })
-    expect((await examine()).schedules).toMatchObject({ state: 'warning', found: expect.stringContaining('Safe mode') as string })
+    expect((await examine()).schedules).toMatchObject({ state: 'warning', finding: { code: 'check_safe_mode' } })
     await runner.restart({ config: { safeMode: false } })
     await runner.client.ok('updateSettings', { body: { pauseAll: true } })
-    expect((await examine()).schedules).toMatchObject({
-      state: 'warning',
-      found: expect.stringContaining('All agents are paused') as string,
-    })
+    expect((await examine()).schedules).toMatchObject({ state: 'warning', finding: { code: 'check_all_paused' } })
   })
 
   it('report failing channels and how many messages wait for them', async () => {
@@ -115,23 +114,24 @@ describe('the health checks', () => {
       await expect.poll(channels).toEqual({
         name: 'channels',
         state: 'ok',
-        found: `@${bot.botName}: the last round trip worked.`,
-        fix: '',
-        finding: { code: 'channels_work', names: [`@${bot.botName}`], waiting: 0 },
+        finding: { code: 'check_channels', params: { names: [`@${bot.botName}`] } },
+        fix: null,
       })
       bot.fault('sendMessage', { kind: 'stall' })
       bot.say({ id: 7, first_name: 'Bo' }, 'Hello?')
-      await expect.poll(channels).toMatchObject({ state: 'ok', found: expect.stringContaining('1 message waits to be sent.') as string })
+      await expect.poll(channels).toMatchObject({
+        state: 'ok',
+        finding: { params: { second: { code: 'check_messages_waiting', params: { count: 1 } } } },
+      })
       bot.fault('getUpdates', { kind: 'error', code: 401, description: 'Unauthorized' })
       bot.say({ id: 7, first_name: 'Bo' }, 'Hello??')
       await expect.poll(channels).toMatchObject({
         state: 'problem',
-        fix: expect.stringContaining('new token') as string,
-        fixKind: 'new_token',
-        finding: { failures: [{ status: 'logged_out', why: { code: 'chat_token_refused' } }], waiting: expect.any(Number) as number },
+        finding: { params: { first: { code: 'check_failed', params: { problem: { code: 'chat_token_refused' } } } } },
+        fix: { code: 'fix_new_token' },
       })
       await runner.client.ok('updateChannel', { params: { channelId }, body: { enabled: false } })
-      await expect.poll(channels).toMatchObject({ state: 'ok', found: expect.stringContaining('No channel is on.') as string })
+      await expect.poll(channels).toMatchObject({ state: 'ok', finding: { params: { first: { code: 'check_no_channel' } } } })
     } finally {
       await bot.close()
     }

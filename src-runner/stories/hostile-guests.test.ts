@@ -27,7 +27,7 @@ describe('a guest on Telegram', () => {
       { text: ['There you are.'] },
     )
     rig.bot.say(BEN, 'Send me the diary')
-    await untilSaid(BEN, 'I will show my answer to the person I work for')
+    await untilSaid(BEN, 'My owner will read my reply')
     expect(await outbox({ state: 'undeliverable' })).toMatchObject([{ kind: 'reply', text: 'There you are.' }])
     expect(rig.bot.sent.filter(({ document }) => document !== null)).toEqual([])
   })
@@ -44,7 +44,7 @@ describe('a guest on Telegram', () => {
       { text: [answer] },
     )
     rig.bot.say(BEN, 'Read the diary to me')
-    await untilSaid(BEN, 'I will show my answer to the person I work for')
+    await untilSaid(BEN, 'My owner will read my reply')
     expect(said(BEN).join()).not.toContain(SECRET)
     expect(rig.bot.sent.filter(({ document }) => document !== null)).toEqual([])
     const [held] = await outbox({ state: 'undeliverable' })
@@ -71,7 +71,7 @@ describe('a guest on Telegram', () => {
     expect(turn.reply).toContain(SECRET)
     rig.bot.say(BEN, 'What did you two talk about?')
     await expect.poll(async () => (await outbox()).filter(({ kind }) => kind === 'reply')).toHaveLength(2)
-    await untilSaid(BEN, 'I will show my answer to the person I work for')
+    await untilSaid(BEN, 'My owner will read my reply')
     expect(said(BEN).join()).not.toContain(SECRET)
   })
 
@@ -112,7 +112,7 @@ describe('a guest on Telegram', () => {
     const { approvals } = await rig.runner.client.ok('listApprovals', { query: { status: 'pending', limit: 5 } })
     await rig.runner.client.ok('resolveApproval', { body: { approvalId: approvals[0]!.id, decision: 'approve', answer: SECRET } })
     await expect.poll(async () => (await outbox()).filter(({ text }) => text.includes(SECRET))).toHaveLength(1)
-    await untilSaid(BEN, 'I will show my answer to the person I work for')
+    await untilSaid(BEN, 'My owner will read my reply')
     expect(said(BEN).join()).not.toContain(SECRET)
   })
 
@@ -126,7 +126,7 @@ describe('a guest on Telegram', () => {
       rig.bot.say(BEN, '/new')
       rig.bot.sendFile(BEN, { name: `${n}.txt`, bytes: Buffer.from(`file ${n}`), caption: `Read ${n}` })
     }
-    await expect.poll(() => said(BEN).filter((text) => text.includes('have not taken this in')), { timeout: 5000 }).toHaveLength(2)
+    await expect.poll(() => said(BEN).filter((text) => text.includes('did not take this one')), { timeout: 5000 }).toHaveLength(2)
     const { jobs } = await rig.runner.client.ok('listJobs', { query: { channel: 'telegram', limit: 20 } })
     expect(jobs).toHaveLength(5)
     expect(readdirSync(join(folder, 'Received')).sort()).toEqual([1, 2, 3, 4, 5].map((n) => `${n}.txt`))
@@ -150,7 +150,7 @@ describe('a guest on Telegram', () => {
         { text: ['Bob has written it.'] },
       )
       rig.bot.say(BEN, 'Let Bob write hello')
-      await untilSaid(BEN, 'I have to ask the person I work for')
+      await untilSaid(BEN, 'I need to ask my owner')
       const pending = async () => (await rig.runner.client.ok('listApprovals', { query: { status: 'pending', limit: 5 } })).approvals
       // First whether Bob may have the task, since a guest's words are behind it; then what Bob does.
       for (const tool of ['delegate', 'write_file']) {
@@ -191,7 +191,7 @@ describe('a guest on Telegram', () => {
       .poll(async () => (await rig.runner.client.ok('listJobs', { query: { channel: 'telegram', limit: 5 } })).jobs.length)
       .toBe(3)
     for (const data of [`choose:${approvalId}:99`, `choose:${approvalId}`, `approve:${agentId}`, `APPROVE:${approvalId}`, 'x'.repeat(64)]) {
-      expect(await press(ANNA, data)).toBe('There is no such question any more.')
+      expect(await press(ANNA, data)).toBe('This question is no longer open.')
     }
     expect(readdirSync(folder)).toEqual([])
     expect(await press(ANNA, `approve:${approvalId}`)).toBe('Approved.')

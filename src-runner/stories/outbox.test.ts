@@ -205,7 +205,7 @@ describe('what people are told over channels', () => {
       expect(message.text).toContain('Post "[click](https://evil.example) **now**"')
       expect(message.entities.filter(({ type }) => type === 'text_link')).toEqual([])
       expect(message.text).toMatch(
-        /Job: “Post the news”\n\nTap a button, or write approve \w{4} or reject \w{4}\. Without an answer it is refused in 24 hours\./,
+        /Job: “Post the news”\n\nTap a button, or write approve \w{4} or reject \w{4}\. Without an answer, this is rejected in 24 hours\./,
       )
       const [approval] = (await rig.runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
       expect(message.buttons).toEqual([
@@ -242,7 +242,7 @@ describe('what people are told over channels', () => {
       await letIn(BEN, 'allowed')
       askToPost('news')
       rig.bot.say(BEN, 'Post the news')
-      await untilSaid(BEN, /I have to ask the person I work for/)
+      await untilSaid(BEN, /I need to ask my owner/)
       await untilSaid(ANNA, /needs your approval/)
       expect(said(BEN).some((text) => text.includes('needs your approval'))).toBe(false)
     })
@@ -258,18 +258,18 @@ describe('what people are told over channels', () => {
     const schedule = await addSchedule({ notifyOnSuccess: false, dailyBudgetUsd: 1 })
     rig.runner.modelServer.play({ text: ['Dear.'], usage: { input: 12_000, output: 1 } })
     await runNow(schedule.id)
-    const told = () => said(ANNA).filter((text) => text.includes('used up its budget'))
+    const told = () => said(ANNA).filter((text) => text.includes('daily spending limit'))
     for (let hour = 0; hour < 3; hour++) {
       clock.advance(HOUR)
       await rig.runner.client.ok('runTick')
     }
     // Its connection has not lived through hours that passed at once.
     await expect.poll(() => (clock.advance(5000), told().length)).toBeGreaterThan(0)
-    expect(told()).toEqual([expect.stringContaining('⏸ “Prices” of Ada has used up its budget of $1.00 for today.')])
+    expect(told()).toEqual([expect.stringContaining('⏸ “Prices” of Ada has reached its daily spending limit of $1.00.')])
     expect(rig.runner.notifications.filter(({ kind }) => kind === 'budget_exhausted')).toHaveLength(1)
     const { items } = await rig.runner.client.ok('listAttention')
     expect(items.filter(({ kind }) => kind === 'budget_exhausted')).toMatchObject([{ subjectId: schedule.id }])
-    expect((await outbox()).filter(({ kind, text }) => kind === 'notification' && text.includes('budget'))).toHaveLength(1)
+    expect((await outbox()).filter(({ kind, text }) => kind === 'notification' && text.includes('spending limit'))).toHaveLength(1)
   })
 
   describe('when the service does not take it', () => {

@@ -185,7 +185,7 @@ describe('what agents may use of the web and of this machine', () => {
     expect(steps.flatMap((step) => (step.kind === 'tool_result' ? [step.output] : [])).join()).toContain('first\nsecond')
   })
 
-  it("asks the person's shell where programs are, tells the model and the doctor, and keeps agents' folders out", async () => {
+  it("asks the person's shell where programs are, tells the model and the health check, and keeps agents' folders out", async () => {
     let asked = 0
     const folders: string[] = []
     await open({ readPath: async () => (asked++, { folders, shell: 'zsh', problem: null }) })
@@ -198,13 +198,14 @@ describe('what agents may use of the web and of this machine', () => {
     await expect
       .poll(async () => (await programs())?.finding)
       .toMatchObject({
-        code: 'programs_found',
-        names: expect.arrayContaining(['git']) as string[],
-        used: [],
-        leftOut: [
-          { folder, why: 'agents_write' },
-          { folder: '.', why: 'relative' },
-        ],
+        code: 'several',
+        params: {
+          first: { code: 'check_programs', params: { names: expect.arrayContaining(['git']) as string[] } },
+          second: {
+            code: 'check_programs_left_out',
+            params: { folders: [{ params: { folder, why: 'agents_write' } }, { params: { folder: '.', why: 'relative' } }] },
+          },
+        },
       })
     expect(asked).toBe(2)
     await expect.poll(() => runner.logLines.filter((line) => line.includes("read the person's program folders"))).toHaveLength(2)
@@ -212,7 +213,7 @@ describe('what agents may use of the web and of this machine', () => {
     await runner.ended((await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })).jobId)
     expect(JSON.stringify(runner.modelServer.received.at(-1))).toMatch(/Installed, among others: git/)
     await runner.client.ok('updateSettings', { body: { ownPrograms: false } })
-    expect(await programs()).toMatchObject({ state: 'ok', finding: { code: 'programs_of_system' } })
+    expect(await programs()).toMatchObject({ state: 'ok', finding: { params: { second: { code: 'check_programs_own_off' } } } })
     await runner.client.ok('checkSandbox')
     expect(asked).toBe(2)
   })
@@ -245,13 +246,13 @@ describe('what agents may use of the web and of this machine', () => {
     expect(after!.body).toEqual(before!.body)
   })
 
-  it('says in the doctor when the shell did not answer', async () => {
+  it('reports in the health check that the shell did not answer', async () => {
     await open({ readPath: async () => ({ folders: ['/usr/bin'], shell: 'zsh', problem: 'it did not answer within 5 seconds' }) })
     const { checks } = await runner.client.ok('getDoctor')
     expect(checks.find(({ name }) => name === 'programs')).toMatchObject({
       state: 'warning',
-      fixKind: 'look_at_shell',
-      finding: { code: 'programs_unasked', shell: 'zsh' },
+      finding: { params: { first: { code: 'check_shell_silent', params: { shell: 'zsh' } } } },
+      fix: { code: 'fix_shell' },
     })
   })
 })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Agent } from '../contract/agents.ts'
 import type { Job } from '../contract/jobs.ts'
 import type { CreateSchedule, Schedule } from '../contract/schedules.ts'
+import { createMessage } from '../lib/messages.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { defineTool, type Tool } from '../agent/tools/tool.ts'
 
@@ -152,7 +153,7 @@ describe('a watcher', () => {
       expect(second.status).toBe('awaiting_approval')
       expect(sent).toBe(0)
       expect(await taintsOf(second)).toMatchObject({
-        untrusted: { seq: 0, cause: 'what the runs before it said and kept, in its prompt' },
+        untrusted: { seq: 0, cause: createMessage('taint_earlier_runs') },
       })
       const asked = askedIn(-1)
       const [, mark] = asked.match(/\[begin of untrusted text ([0-9a-f]{24})\]/)!

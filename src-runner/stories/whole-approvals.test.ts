@@ -45,7 +45,7 @@ describe('an approval in a chat', () => {
     expect(documents()).toEqual([expect.stringContaining('rm -rf everything')])
     expect(rig.bot.sent.findIndex(({ document }) => document !== null)).toBeLessThan(rig.bot.sent.indexOf(questionOf(id)!))
     expect(labelsOf(id)).toEqual(['Approve', 'Reject'])
-    expect(questionOf(id)!.text).toContain('The whole is in the file approval.txt above.')
+    expect(questionOf(id)!.text).toContain('The complete call is in the file approval.txt above.')
   })
 
   it('is not offered, by no button and no code, when the attachment was not taken', async () => {
@@ -57,7 +57,7 @@ describe('an approval in a chat', () => {
     rig.bot.fault('sendDocument', { kind: 'error', code: 500, description: 'Internal Server Error' }, 100)
     const id = await askMore(write(LONG))
     expect(labelsOf(id)).toEqual(['Reject'])
-    expect(questionOf(id)!.text).toContain('this can be approved in Deckhand only')
+    expect(questionOf(id)!.text).toContain('you can only approve this in Deckhand')
     rig.bot.press(ANNA, `approve:${id}`)
     await rig.bot.until(() => rig.bot.notes.length === 1)
     expect(rig.bot.notes[0]!.text).toBe('Not everything about this was shown here. Open Deckhand to approve it.')

@@ -75,7 +75,7 @@ export function openOutboxRig(): OutboxRig {
     const hub = createEventHub({ db: records.db })
     // As in the runner. The timers of a crashed sender find its database closed.
     const clock = guardTimers(records.clock, () => {})
-    const sender = createOutboxSender({ db: records.db, hub, clock, times, log: silentLog, deliver })
+    const sender = createOutboxSender({ db: records.db, hub, clock, times, log: silentLog, speech: records.speech, deliver })
     sender.start()
     return sender
   }

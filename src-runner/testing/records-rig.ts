@@ -7,6 +7,7 @@ import { createLiveJobStreams, type LiveJobStreams } from '../platform/events/li
 import type { Agent } from '../contract/agents.ts'
 import { createIds, type Ids } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import { inEnglish, type Speech } from '../lib/messages.ts'
 import { createAgent } from '../domain/agents/agents.ts'
 import { withdrawApprovals } from '../domain/approvals/answer-approval.ts'
 import { createJobStore, type JobStore } from '../domain/jobs/job-store.ts'
@@ -22,6 +23,7 @@ export type RecordsRig = {
   ids: Ids
   liveStreams: LiveJobStreams
   store: JobStore
+  speech: Speech
   /** What was logged as warning or error. */
   logged: string[]
   addAgent(name: string): Agent
@@ -52,6 +54,7 @@ export function openRecordsRig(clock: HandClock = createHandClock()): RecordsRig
     file,
     clock,
     ids,
+    speech: () => inEnglish,
     logged,
     ...boot(),
     addAgent: (name) => transact(rig.db, (tx) => createAgent(tx, { clock, ids }, { name })),

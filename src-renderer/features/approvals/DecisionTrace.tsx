@@ -4,10 +4,10 @@ import ShieldX from 'lucide-solid/icons/shield-x'
 import { For, type JSX, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import type { Decision, TraceEntry } from '../../../src-runner/contract/rules.ts'
-import { locale, t } from '../../lib/language.ts'
+import { t } from '../../lib/language.ts'
 import { Fold } from '../../ui/Fold.tsx'
 import type { Icon } from '../../ui/icon.ts'
-import { traceEntryText } from './policy-text.ts'
+import { messageText } from '../../lib/message-text.ts'
 
 const LOOKS: Record<TraceEntry['verdict'], { icon: Icon; tone: string }> = {
   run: { icon: CircleCheck, tone: 'text-ok' },
@@ -30,7 +30,7 @@ export function TraceEntryText(props: { entry: TraceEntry }): JSX.Element {
       <Show when={props.entry.source !== 'rule' && props.entry.source}>
         {(source) => <span class="font-medium text-ink">{t(`approvals.source.${source()}`)}: </span>}
       </Show>
-      {traceEntryText(props.entry, locale())}
+      {messageText(props.entry.reason)}
     </span>
   )
 }

@@ -8,7 +8,7 @@ import type { Taints } from '../../../src-runner/contract/rules.ts'
 import { t } from '../../lib/language.ts'
 import type { Icon } from '../../ui/icon.ts'
 import { Pill } from '../../ui/Pill.tsx'
-import { causeText } from './policy-text.ts'
+import { messageText } from '../../lib/message-text.ts'
 
 type TaintName = keyof Taints
 const NAMES: TaintName[] = ['untrusted', 'private', 'outside']
@@ -47,7 +47,7 @@ export function TaintList(props: { taints: Taints; jobId: string }): JSX.Element
               <span class="min-w-0 wrap-anywhere">
                 <span class="text-ink">{t(`approvals.hasTaint.${name}`)}</span>
                 {': '}
-                {causeText(props.taints[name]!)}{' '}
+                {messageText(props.taints[name]!.cause)}{' '}
                 <A
                   href={stepHref(props.jobId, props.taints[name]!.seq)}
                   class="whitespace-nowrap text-accent-ink underline underline-offset-2"
@@ -72,7 +72,7 @@ export function TaintPills(props: { taints: Taints; jobId: string }): JSX.Elemen
       {(name) => (
         <A
           href={stepHref(props.jobId, props.taints[name]!.seq)}
-          title={`${t(`approvals.hasTaint.${name}`)}: ${causeText(props.taints[name]!)}`}
+          title={`${t(`approvals.hasTaint.${name}`)}: ${messageText(props.taints[name]!.cause)}`}
           class="rounded-full"
         >
           <Pill tone={name === 'untrusted' ? 'warn' : 'plain'}>

@@ -44,7 +44,9 @@ type Run = Extract<Message, { code: 'effect_run' | 'effect_run_shell' }>
 
 function runOf({ effectOn }: CallFacts): Run | undefined {
   const effect = effectOn?.code === 'effect_unsandboxed' ? effectOn.params.effect : effectOn
-  return typeof effect === 'object' && (effect.code === 'effect_run' || effect.code === 'effect_run_shell') ? effect : undefined
+  return typeof effect === 'object' && 'code' in effect && (effect.code === 'effect_run' || effect.code === 'effect_run_shell')
+    ? effect
+    : undefined
 }
 
 /** The full command line of a call that runs a program, or null. */
@@ -74,8 +76,9 @@ export function riskOf(approval: Approval, locale: string): Risk | null {
   const low = (sentence: string): Risk => ({ text: sentence, isHigh: false })
   if (canLeave(facts) && taints.untrusted !== null && taints.private !== null) return high(t('approvals.risk.leak'))
   if (facts.sandboxed === false) {
-    const why = effect?.code === 'effect_unsandboxed' && typeof effect.params.why === 'object' ? messageText(effect.params.why) : ''
-    return high(`${t('approvals.risk.unsandboxed')} ${why}`.trim())
+    const why = effect?.code === 'effect_unsandboxed' ? effect.params.why : null
+    const text = typeof why === 'object' && why !== null && 'code' in why ? messageText(why) : ''
+    return high(`${t('approvals.risk.unsandboxed')} ${text}`.trim())
   }
   if (facts.runsLater === true) return high(t('approvals.risk.runsLater'))
   const isForGood = effect?.code === 'effect_delete_for_good' || (effect?.code === 'effect_delete' && effect.params.lost === 'yes')

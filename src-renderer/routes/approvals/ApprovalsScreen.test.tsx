@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Approval } from '../../../src-runner/contract/approvals.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeApproval, makeDecision, makeFacts, makeId } from '../../testing/things.ts'
+import { makeApproval, makeDecision, makeFacts, makeId, quote } from '../../testing/things.ts'
 import { ApprovalsScreen } from './ApprovalsScreen.tsx'
 
 /** A runner that keeps decisions as the real one does: the first answer counts. */
@@ -80,10 +80,14 @@ describe('a decision', () => {
       reason: 'Your **notes** are old.',
       facts: makeFacts({ leavesMachine: true }),
       decision: makeDecision({
-        decidedBy: { source: 'lethal_trifecta', verdict: 'ask', ruleId: null, text: 'It may carry private data out.' },
-        overruled: [{ source: 'rule', verdict: 'run', ruleId: makeId(), text: 'Allow write_file.' }],
+        decidedBy: { source: 'lethal_trifecta', verdict: 'ask', ruleId: null, reason: quote('It may carry private data out.') },
+        overruled: [{ source: 'rule', verdict: 'run', ruleId: makeId(), reason: quote('Allow write_file.') }],
       }),
-      taints: { untrusted: { seq: 4, cause: 'web_fetch read example.com' }, private: { seq: 2, cause: 'read_file' }, outside: null },
+      taints: {
+        untrusted: { seq: 4, cause: quote('web_fetch read example.com') },
+        private: { seq: 2, cause: quote('read_file') },
+        outside: null,
+      },
     })
     const { user } = open([approval])
     const front = await card(/Overwrite Documents\/notes\.md/)
@@ -107,7 +111,7 @@ describe('a decision', () => {
   })
 
   it('warns of data that leaves only where data can leave', async () => {
-    const taints = { untrusted: { seq: 4, cause: 'web_fetch' }, private: { seq: 2, cause: 'read_file' }, outside: null }
+    const taints = { untrusted: { seq: 4, cause: quote('web_fetch') }, private: { seq: 2, cause: quote('read_file') }, outside: null }
     open([makeApproval({ taints, facts: makeFacts({ leavesMachine: false }) })])
     const front = await card(/Overwrite/)
     expect(within(front).queryByText(/Review it carefully/)).toBeNull()

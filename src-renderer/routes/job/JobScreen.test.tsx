@@ -1,11 +1,10 @@
-import { quote } from '../../testing/things.ts'
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Job, ReplyStep, Step } from '../../../src-runner/contract/jobs.ts'
 import { changeLanguage } from '../../lib/language.ts'
 import { createFakeRunner, createHeldStream, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeApproval, makeDecision, makeFacts, makeId, makeJob, makeSummary } from '../../testing/things.ts'
+import { makeApproval, makeDecision, makeFacts, makeId, makeJob, makeSummary, quote } from '../../testing/things.ts'
 import { JobScreen } from './JobScreen.tsx'
 
 const MODEL = { providerId: 'p', model: 'sonnet' }
@@ -280,8 +279,8 @@ describe('the page of a job', () => {
             callId: 'c1',
             tool: 'write_file',
             facts: makeFacts(),
-            decision: makeDecision({ overruled: [{ source: 'rule', verdict: 'run', ruleId: makeId(), text: 'Allow notes.' }] }),
-            taints: { untrusted: { seq: 0, cause: 'A webhook started it.' }, private: null, outside: null },
+            decision: makeDecision({ overruled: [{ source: 'rule', verdict: 'run', ruleId: makeId(), reason: quote('Allow notes.') }] }),
+            taints: { untrusted: { seq: 0, cause: quote('A webhook started it.') }, private: null, outside: null },
             decidedAt: 1,
           },
         ],
@@ -293,7 +292,7 @@ describe('the page of a job', () => {
       }),
     })
     const view = show()
-    expect(await screen.findByText('It overwrites a file that the agent did not write.', { exact: false })).toBeInTheDocument()
+    expect(await screen.findByText('It overwrites a file that the agent did not create.', { exact: false })).toBeInTheDocument()
     await view.user.click(screen.getByRole('button', { name: '1 overruled check' }))
     expect(screen.getByText('Allow notes.', { exact: false })).toBeInTheDocument()
     expect(await screen.findByText('Approved for this job')).toBeInTheDocument()

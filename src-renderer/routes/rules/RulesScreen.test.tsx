@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Rule } from '../../../src-runner/contract/rules.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeAgent, makeDecision, makeFacts, makeId, makeRule } from '../../testing/things.ts'
+import { makeAgent, makeDecision, makeFacts, makeId, makeRule, quote } from '../../testing/things.ts'
 import { RulesScreen } from './RulesScreen.tsx'
 
 const ada = makeAgent({ name: 'Ada', isDefault: true })
@@ -93,8 +93,8 @@ it('tries a call out: the decision, what decided, what was overruled', async () 
       facts: makeFacts({ summary: 'Run git push' }),
       decision: makeDecision({
         verdict: 'deny',
-        decidedBy: { source: 'rule', verdict: 'deny', ruleId: makeId(), text: 'Never push.' },
-        overruled: [{ source: 'level', verdict: 'ask', ruleId: null, text: 'It runs a program.' }],
+        decidedBy: { source: 'rule', verdict: 'deny', ruleId: makeId(), reason: quote('Never push.') },
+        overruled: [{ source: 'level', verdict: 'ask', ruleId: null, reason: quote('It runs a program.') }],
       }),
       taints: { untrusted: null, private: null, outside: null },
     }),

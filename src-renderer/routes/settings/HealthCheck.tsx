@@ -6,13 +6,13 @@ import { Dynamic } from 'solid-js/web'
 import type { HealthCheck } from '../../../src-runner/contract/doctor.ts'
 import { problemOf } from '../../api/problem.ts'
 import { useDoctor } from '../../api/queries.ts'
-import { locale, t } from '../../lib/language.ts'
+import { t } from '../../lib/language.ts'
+import { messageText } from '../../lib/message-text.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import type { Icon } from '../../ui/icon.ts'
 import { Panel } from '../../ui/Panel.tsx'
-import { findingText, fixText } from './health-check-text.ts'
 
 const LOOKS: Record<HealthCheck['state'], { icon: Icon; tone: string }> = {
   ok: { icon: CircleCheck, tone: 'text-ok' },
@@ -67,10 +67,10 @@ export function HealthChecks(): JSX.Element {
                     <div class="min-w-0 flex-1 text-sm">
                       <p>
                         <span class="font-medium text-ink">{t(`settings.healthCheck.names.${check.name}`)}</span>{' '}
-                        <span class="wrap-anywhere text-ink-2">{findingText(check, locale())}</span>
+                        <span class="wrap-anywhere text-ink-2">{messageText(check.finding)}</span>
                       </p>
                       <Show when={check.fix}>
-                        <p class="text-xs wrap-anywhere text-ink-3">{fixText(check)}</p>
+                        <p class="text-xs wrap-anywhere text-ink-3">{messageText(check.fix)}</p>
                       </Show>
                     </div>
                     <Show when={check.state !== 'ok' && PLACES[check.name]}>

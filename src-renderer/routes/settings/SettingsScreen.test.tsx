@@ -303,12 +303,14 @@ it('says how webhooks are reached from outside, and what is wrong when they are 
 it('looks at what the app needs of this computer, and looks again', async () => {
   const runner = createFakeRunner()
   runner.answer({
-    getDoctor: () => ({ checks: [{ name: 'sandbox', state: 'warning', found: 'Not installed.', fix: 'Install bubblewrap.' }] }),
+    getDoctor: () => ({
+      checks: [{ name: 'sandbox', state: 'warning', finding: quote('Not installed.'), fix: quote('Install bubblewrap.') }],
+    }),
   })
   const { user } = openSettings('health', { runner })
   expect(await screen.findByText('Install bubblewrap.')).toBeVisible()
   expect(screen.getByText('Warning:')).toBeInTheDocument()
-  runner.answer({ getDoctor: () => ({ checks: [{ name: 'sandbox', state: 'ok', found: 'Works.', fix: '' }] }) })
+  runner.answer({ getDoctor: () => ({ checks: [{ name: 'sandbox', state: 'ok', finding: quote('Works.'), fix: null }] }) })
   await user.click(screen.getByRole('button', { name: 'Run again' }))
   expect(await screen.findByText('Works.')).toBeVisible()
   expect(screen.queryByText('Install bubblewrap.')).toBeNull()
@@ -319,9 +321,9 @@ it('says first what does not work, and leads to where it is put right', async ()
   runner.answer({
     getDoctor: () => ({
       checks: [
-        { name: 'database', state: 'ok', found: 'Sound.', fix: '' },
-        { name: 'models', state: 'warning', found: 'No key.', fix: 'Add one.' },
-        { name: 'channels', state: 'problem', found: 'Logged out.', fix: 'Give it a new token.' },
+        { name: 'database', state: 'ok', finding: quote('Sound.'), fix: null },
+        { name: 'models', state: 'warning', finding: quote('No key.'), fix: quote('Add one.') },
+        { name: 'channels', state: 'problem', finding: quote('Logged out.'), fix: quote('Give it a new token.') },
       ],
     }),
   })

@@ -76,7 +76,7 @@ export type IncomingMessage = {
   /** The author, if the sender forwarded it. */
   forwardedFrom: string | null
   files: IncomingFile[]
-  /** The name of content that is neither text nor a file: “a poll”. */
+  /** The kind of content that is neither text nor a file: `poll`. */
   unreadable: string | null
 }
 

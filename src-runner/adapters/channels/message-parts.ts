@@ -1,8 +1,11 @@
+import type { Translate } from '../../../resources/locales/translate.ts'
 import type { Button, OutgoingMessage } from '../../domain/outbox/outgoing.ts'
 import type { ChannelLimits } from './channel.ts'
 
 /** How a service shows Markdown. The same text is always split the same way, because a later try continues after what was sent. */
 export type TextFormat<Piece> = {
+  /** The language of notes about the text. */
+  t: Translate
   /** Returns no piece if nothing is visible. */
   split(markdown: string, maxChars: number): Piece[]
   /** Adds words of ours below the piece. */
@@ -22,7 +25,6 @@ export const MAX_MESSAGES = 5
 const FULL_TEXT_NAME = 'answer.md'
 /** Markup and addresses are not shown: this many characters of Markdown may become one. */
 const SOURCE_PER_SHOWN = 4
-const NO_TEXT = '(no text)'
 
 /** What is sent for a message on every service: its text, or its beginning and the full text as a file; then its files. */
 export function partsOf<Piece>(
@@ -37,10 +39,10 @@ export function partsOf<Piece>(
   // A service may refuse a text with half a character.
   const text = message.text.toWellFormed()
   const pieces = splitShort(text, limits, format)
-  const whole = pieces === null && limits.fileBytes !== null ? [fullTextOf(text, limits.fileBytes)] : []
+  const whole = pieces === null && limits.fileBytes !== null ? [fullTextOf(format.t, text, limits.fileBytes)] : []
   const shown = pieces ?? [beginningOf(text, limits, format)]
   const needsText = shown.length === 0 && (files.length === 0 || buttons.length > 0)
-  const texts = needsText ? format.split(NO_TEXT, limits.messageChars) : shown
+  const texts = needsText ? format.split(format.t('outbound.file.noText'), limits.messageChars) : shown
   return [
     ...(canAttach ? attached : []),
     ...texts.map((piece, i): Part<Piece> => {
@@ -64,17 +66,16 @@ function splitShort<Piece>(text: string, { messageChars }: ChannelLimits, { spli
   return pieces.length > MAX_MESSAGES ? null : pieces
 }
 
-function beginningOf<Piece>(text: string, { messageChars, fileBytes }: ChannelLimits, { split, append }: TextFormat<Piece>): Piece {
-  const words = `📄 ${noteFor(text, fileBytes)}`
+function beginningOf<Piece>(text: string, { messageChars, fileBytes }: ChannelLimits, { t, split, append }: TextFormat<Piece>): Piece {
+  const words = `📄 ${noteFor(t, text, fileBytes)}`
   const room = messageChars - words.length - 2
-  const first = split(firstLines(text, messageChars * SOURCE_PER_SHOWN), room)[0] ?? split(NO_TEXT, room)[0]!
+  const first = split(firstLines(text, messageChars * SOURCE_PER_SHOWN), room)[0] ?? split(t('outbound.file.noText'), room)[0]!
   return append(first, words)
 }
 
-function noteFor(text: string, fileBytes: number | null): string {
-  if (fileBytes === null) return 'This is the beginning. Read the full text in Deckhand.'
-  if (Buffer.byteLength(text) <= fileBytes) return `This is the beginning. The full text is in ${FULL_TEXT_NAME}.`
-  return `This is the beginning. More of it is in ${FULL_TEXT_NAME}, and the full text in Deckhand.`
+function noteFor(t: Translate, text: string, fileBytes: number | null): string {
+  if (fileBytes === null) return t('outbound.file.tooLong')
+  return t(Buffer.byteLength(text) <= fileBytes ? 'outbound.file.rest' : 'outbound.file.cut', { file: FULL_TEXT_NAME })
 }
 
 /** Whole lines if possible, and whole characters always. */
@@ -85,10 +86,10 @@ function firstLines(text: string, maxChars: number): string {
 }
 
 /** A file that had to be cut says at its end how much is missing. */
-function fullTextOf(text: string, maxBytes: number): Part<never> {
+function fullTextOf(t: Translate, text: string, maxBytes: number): Part<never> {
   const bytes = Buffer.from(text, 'utf8')
   if (bytes.length <= maxBytes) return { type: 'whole', name: FULL_TEXT_NAME, bytes }
-  const mark = (kept: number) => Buffer.from(`\n\n[Cut off here: ${kept} of ${bytes.length} bytes. Deckhand has the full text.]\n`, 'utf8')
+  const mark = (kept: number) => Buffer.from(`\n\n${t('outbound.file.cutHere', { kept, all: bytes.length })}\n`, 'utf8')
   let end = maxBytes - mark(bytes.length).length
   // Not inside a character: its later bytes begin with the bits 10.
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--

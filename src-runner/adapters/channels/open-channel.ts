@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError, problemOf } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
-import { createMessage } from '../../lib/messages.ts'
+import { createMessage, type Speech } from '../../lib/messages.ts'
 import { channelTokenKey, type Vault } from '../../lib/vault.ts'
 import { findAgent } from '../../domain/agents/agents.ts'
 import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
@@ -32,6 +32,7 @@ export type OpenChannelDeps = {
   age?: Pick<Clock, 'now'>
   ids: Ids
   log: Log
+  speech: Speech
   /** Folders in which no received file is stored and from which none is sent. */
   closedFolders: (agentId: string) => readonly string[]
 }

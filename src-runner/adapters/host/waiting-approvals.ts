@@ -1,7 +1,8 @@
 import type { Approval } from '../../contract/approvals.ts'
 import type { WaitingApproval } from '../../contract/port.ts'
 import { questionOf } from '../../domain/approvals/question-of.ts'
-import { isShownCompletely } from '../../domain/approvals/deciding-facts.ts'
+import { isSummaryComplete } from '../../domain/approvals/deciding-facts.ts'
+import { inEnglish } from '../../lib/messages.ts'
 
 export const SHOWN_WAITING = 8
 const LINE_CHARS = 60
@@ -12,22 +13,20 @@ const MAX_CHOICES = 8
  * shortened or cleaned, if arguments are left out, or if its job has seen untrusted text.
  */
 export function waitingApprovalOf(approval: Approval): WaitingApproval {
-  const { id, kind, agentName, question } = approval
-  const text = textOf(approval)
+  const { id, kind, agentName, question, budget, taints } = approval
   const choices = question?.choices ?? []
   return {
     approvalId: id,
     kind,
     agentName: lineOf(agentName),
     title: questionOf(approval),
-    isWhole: fits(text) && isShownCompletely(approval, text),
+    isWhole: budget !== null || (taints.untrusted === null && (question === null ? isCallShown(approval) : fits(question.text))),
     choices: choices.length <= MAX_CHOICES && choices.every(fits) ? choices : [],
   }
 }
 
-/** The text that decides, as `isShownCompletely` expects it. A spending limit is always shown completely. */
-function textOf({ question, budget, facts, tool }: Approval): string {
-  return budget !== null ? budget.scope : (question?.text ?? facts?.summary ?? tool ?? '')
+function isCallShown(approval: Approval): boolean {
+  return approval.facts !== null && fits(approval.facts.summary) && isSummaryComplete(inEnglish, approval)
 }
 
 /** Whether a menu shows the text unchanged. */

@@ -5,7 +5,7 @@ import type { EventHub } from '../../platform/events/event-hub.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { problemOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import { createMessage } from '../../lib/messages.ts'
+import { createMessage, type Speech } from '../../lib/messages.ts'
 import type { Deliver, OutgoingMessage, PartNote, SendResult } from '../../domain/outbox/outgoing.ts'
 import {
   findDueOf,
@@ -24,6 +24,7 @@ export type OutboxSenderDeps = {
   /** The clocks by which messages are given up and deleted. */
   times?: { deadlines: Pick<Clock, 'now'>; age: Pick<Clock, 'now'> }
   log: Log
+  speech: Speech
   deliver: Deliver
 }
 
@@ -42,7 +43,7 @@ const CHECKED_AFTER = new Set<string>(['outbound.written', 'channel.changed', 'c
  * written. Pending messages exist only in the database, so a crash loses none; an interrupted one continues with the part
  * that was being sent.
  */
-export function createOutboxSender({ db, hub, clock, times, log, deliver }: OutboxSenderDeps) {
+export function createOutboxSender({ db, hub, clock, times, log, speech, deliver }: OutboxSenderDeps) {
   const { deadlines = clock, age = clock } = times ?? {}
   let isStopped = false
   /** Interrupts the tries in progress. */
@@ -107,7 +108,7 @@ export function createOutboxSender({ db, hub, clock, times, log, deliver }: Outb
   }
 
   async function sendOne(channelId: string, messageId: string): Promise<void> {
-    const message = transact(db, (tx) => beginTry(tx, { clock }, messageId))
+    const message = transact(db, (tx) => beginTry(tx, { clock, speech }, messageId))
     if (message === null) return
     const result = await tryToSend(message)
     if (result.state === 'failed' && result.retryAfterMs !== null) {

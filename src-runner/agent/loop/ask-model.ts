@@ -1,4 +1,4 @@
-import { createMessage } from '../../lib/messages.ts'
+import { createMessage, joinSentences } from '../../lib/messages.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { ModelRef } from '../../contract/agents.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
@@ -125,7 +125,7 @@ function messageFor(failures: Failed[]): Message {
     tries > 1 ? createMessage('job_after_tries', { problem: failure.message, tries }) : failure.message,
   )
   const different = new Map(problems.map((problem) => [JSON.stringify(problem), problem]))
-  return [...different.values()].reduce((first, second) => createMessage('several', { first, second }))
+  return joinSentences(...different.values())
 }
 
 const ERROR_CODES: Partial<Record<ModelFailure['kind'], JobErrorCode>> = {

@@ -1,27 +1,28 @@
+import type { Translate } from '../../../resources/locales/translate.ts'
 import type { Approval, ResolveApproval } from '../../contract/approvals.ts'
 
 export type Choice = { label: string } & Pick<ResolveApproval, 'decision' | 'answer'>
 
 /** The buttons of an approval in their order, which `choose:<approvalId>:<n>` refers to. A question without choices has none. */
-export function choicesOf({ kind, question, budget }: Approval): Choice[] {
+export function choicesOf(t: Translate, { kind, question, budget }: Approval): Choice[] {
   switch (kind) {
     case 'tool':
       return [
-        { label: 'Approve', decision: 'approve' },
-        { label: 'Reject', decision: 'reject' },
+        { label: t('outbound.choice.approve'), decision: 'approve' },
+        { label: t('outbound.choice.reject'), decision: 'reject' },
       ]
     case 'question':
       return (question?.choices ?? []).map((label) => ({ label, decision: 'approve', answer: label }))
     case 'unknown_outcome':
       return [
-        { label: 'It happened', decision: 'approve', answer: 'happened' },
-        { label: 'Run it again', decision: 'approve', answer: 'again' },
-        { label: 'Stop the job', decision: 'reject' },
+        { label: t('outbound.choice.happened'), decision: 'approve', answer: 'happened' },
+        { label: t('outbound.choice.again'), decision: 'approve', answer: 'again' },
+        { label: t('outbound.choice.stopJob'), decision: 'reject' },
       ]
     case 'budget':
       return [
-        { label: `Add $${(budget?.extensionUsd ?? 0).toFixed(2)}`, decision: 'approve' },
-        { label: 'Stop here', decision: 'reject' },
+        { label: t('outbound.choice.extend', { moreUsd: budget?.extensionUsd ?? 0 }), decision: 'approve' },
+        { label: t('outbound.choice.stopBudget'), decision: 'reject' },
       ]
   }
 }

@@ -31,8 +31,8 @@ export function createApprovals({
   const deps: AnsweringDeps = { deadlines: given.clock, ...given }
   return {
     /** Records the decision that asked, if there is one. Returns the approval's id. */
-    ask(tx: Tx, claim: Claim, asked: NewApproval, decision?: RecordedDecision): string {
-      const id = askApproval(tx, deps, claim, asked)
+    ask(tx: Tx, claim: Claim, approval: NewApproval, decision?: RecordedDecision): string {
+      const id = askApproval(tx, deps, claim, approval)
       if (decision !== undefined) recordDecision(tx, claim.seq, decision)
       hooks?.asked(tx, id)
       return id
@@ -97,7 +97,7 @@ function listGrants(db: Db, jobSeq: number): Grants {
   return grants
 }
 
-/** How often a call was recorded as started, and how often a person allowed to run it again. */
+/** How often a call was started, and how often a person allowed it to run again. */
 function countAgain(db: Db, jobSeq: number, callId: string): { starts: number; agains: number } {
   const starts = db
     .select({ n: count() })

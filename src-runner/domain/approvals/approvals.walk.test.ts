@@ -4,6 +4,7 @@ import { transact } from '../../platform/db/transact.ts'
 import { isTerminal } from '../../contract/jobs.ts'
 import { NO_TAINTS } from '../../contract/rules.ts'
 import { AppError, StaleClaimError } from '../../lib/errors.ts'
+import { createMessage } from '../../lib/messages.ts'
 import { openRecordsRig, replyOf } from '../../testing/records-rig.ts'
 import { walkRuns } from '../../testing/walk-runs.ts'
 import type { Claim } from '../jobs/claim.ts'
@@ -28,7 +29,7 @@ const Happening = fc.oneof(
   fc.record({ do: fc.constant('crash' as const), n: fc.nat(0) }),
 )
 
-it('whatever happens, each question is answered once, nobody waits for nothing, and nothing asked outlives its job', () => {
+it('answers each approval once, keeps no job waiting without one, and keeps none after its job has ended', () => {
   fc.assert(
     fc.property(fc.array(Happening, { minLength: 5, maxLength: 60 }), (happenings) => {
       const rig = openRecordsRig()
@@ -141,5 +142,5 @@ const FACTS = {
   ...{ tool: 'send', effect: 'once', subject: 'bo', paths: [], summary: 'Send' },
   ...{ leavesMachine: true, costsMoney: false, deletes: false, overwrites: false, runsCode: false },
 } as const
-const VOICE = { source: 'level', verdict: 'ask', ruleId: null, text: 'Ask.' } as const
-const DECISION = { verdict: 'ask', decidedBy: VOICE, overruled: [] } as const
+const ENTRY = { source: 'level', verdict: 'ask', ruleId: null, reason: createMessage('policy_asks_first') } as const
+const DECISION = { verdict: 'ask', decidedBy: ENTRY, overruled: [] } as const

@@ -35,7 +35,7 @@ export function askApproval(
   tx: Tx,
   { clock, deadlines, ids }: { clock: Clock; deadlines: Pick<Clock, 'now'>; ids: Ids },
   claim: Claim,
-  asked: NewApproval,
+  approval: NewApproval,
 ): string {
   const job = tx
     .select({ agentId: jobs.agentId, conversationId: jobs.conversationId })
@@ -43,7 +43,7 @@ export function askApproval(
     .where(and(eq(jobs.seq, claim.seq), eq(jobs.claim, claim.claim), eq(jobs.status, 'running')))
     .get()
   if (job === undefined) throw new StaleClaimError(claim)
-  const call = asked.kind === 'budget' ? null : { callId: asked.callId, tool: asked.tool }
+  const call = approval.kind === 'budget' ? null : { callId: approval.callId, tool: approval.tool }
   const pending = tx
     .select({ id: approvals.id })
     .from(approvals)
@@ -51,31 +51,31 @@ export function askApproval(
     .get()
   if (pending !== undefined) return pending.id
   const id = ids.next()
-  const facts = 'facts' in asked ? asked.facts : null
-  const isTool = asked.kind === 'tool'
+  const facts = 'facts' in approval ? approval.facts : null
+  const isTool = approval.kind === 'tool'
   tx.insert(approvals)
     .values({
       id,
       jobSeq: claim.seq,
-      kind: asked.kind,
+      kind: approval.kind,
       status: 'pending',
       callId: call?.callId ?? null,
       tool: call?.tool ?? null,
-      args: asked.args ?? null,
-      hash: hashOfCall(call?.tool ?? 'budget', asked.args, facts),
+      args: approval.args ?? null,
+      hash: hashOfCall(call?.tool ?? 'budget', approval.args, facts),
       reason: call === null ? '' : lastReplyOf(tx, claim.seq),
       facts,
-      decision: isTool ? asked.decision : null,
-      taints: asked.taints,
-      question: asked.kind === 'question' ? asked.question : null,
-      budget: asked.kind === 'budget' ? asked.budget : null,
-      alwaysRule: isTool ? asked.alwaysRule : null,
-      mayRemember: isTool ? asked.mayRemember : ['once'],
+      decision: isTool ? approval.decision : null,
+      taints: approval.taints,
+      question: approval.kind === 'question' ? approval.question : null,
+      budget: approval.kind === 'budget' ? approval.budget : null,
+      alwaysRule: isTool ? approval.alwaysRule : null,
+      mayRemember: isTool ? approval.mayRemember : ['once'],
       createdAt: clock.now(),
       expiresAt: deadlines.now() + APPROVAL_EXPIRES_AFTER_MS,
     })
     .run()
-  tx.emit({ type: 'approval.asked', payload: { approvalId: id, jobId: claim.jobId, ...job, kind: asked.kind } })
+  tx.emit({ type: 'approval.asked', payload: { approvalId: id, jobId: claim.jobId, ...job, kind: approval.kind } })
   return id
 }
 

@@ -20,13 +20,3 @@ export function whatGotWorse(approved: CallFacts, now: CallFacts): CallChange | 
   const before = new Set(risksOf(approved))
   return risksOf(now).every((matter) => before.has(matter)) ? null : 'more'
 }
-
-export const CHANGES: Record<CallChange, string> = {
-  no_sandbox: 'there is no sandbox any more that could hold the program',
-  network: 'the program has a network now',
-  place: 'it leads to another place now',
-  program: 'its first word stands for another program now',
-  appeared: 'something has appeared where there was nothing',
-  changed: 'what it is about has changed',
-  more: 'it would do more than it would have done then',
-}

@@ -1,27 +1,28 @@
 import { describe, expect, it } from 'vitest'
 import type { CallFacts } from '../../contract/rules.ts'
+import { inEnglish } from '../../lib/messages.ts'
 import { isSummaryComplete } from './deciding-facts.ts'
 
 const facts = (argv: string[], subject: string, summary: string): CallFacts => ({
   ...{ tool: 'run_command', effect: 'once', subject, argv, paths: ['/home/ada/Work'], summary, runsCode: true, sandboxed: true },
   ...{ leavesMachine: false, costsMoney: false, deletes: false, overwrites: false },
 })
-const isSaid = (argv: string[], subject: string, summary: string) =>
-  isSummaryComplete({ args: { command: argv, folder: 'Work' }, facts: facts(argv, subject, summary) })
+const isComplete = (argv: string[], subject: string, summary: string) =>
+  isSummaryComplete(inEnglish, { args: { command: argv, folder: 'Work' }, facts: facts(argv, subject, summary) })
 
 describe('the summary of a command', () => {
-  it('says all of a short one', () => expect(isSaid(['npm', 'test'], 'npm test', 'Runs “npm test” in Work, sandboxed')).toBe(true))
+  it('is complete for a short one', () => expect(isComplete(['npm', 'test'], 'npm test', 'Runs “npm test” in Work, sandboxed')).toBe(true))
 
-  it('does not say a long one, though each of its words occurs in the beginning', () => {
+  it('is not complete for a long one, even if its beginning contains each of its words', () => {
     const argv = ['find', '.', '-name', '-delete', ...Array<string>(200).fill('-name'), '-delete']
     const subject = argv.join(' ')
-    expect(isSaid(argv, subject, `Runs “${subject.slice(0, 600)}… (${subject.length} characters) in Work, sandboxed`)).toBe(false)
+    expect(isComplete(argv, subject, `Runs “${subject.slice(0, 600)}… (${subject.length} characters) in Work, sandboxed`)).toBe(false)
   })
 
-  it('does not say a shell line whose text repeats the words before it', () => {
+  it('is not complete for a shell line whose text repeats the words before it', () => {
     const line = 'echo bash --init-file ./x -ic'
     const argv = ['bash', '--init-file', './x', '-ic', line]
     const summary = `Runs the shell line “${line}” (read by bash) in Work, sandboxed`
-    expect(isSaid(argv, `bash --init-file ./x -ic '${line}'`, summary)).toBe(false)
+    expect(isComplete(argv, `bash --init-file ./x -ic '${line}'`, summary)).toBe(false)
   })
 })

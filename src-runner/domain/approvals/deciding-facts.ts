@@ -1,46 +1,35 @@
+import { renderMessage, type Translate } from '../../../resources/locales/translate.ts'
 import type { Approval } from '../../contract/approvals.ts'
-import type { Taints } from '../../contract/rules.ts'
-
-/** The parts of an approval that decide. */
-type DecidingApproval = Pick<Approval, 'kind' | 'tool' | 'args' | 'facts' | 'question' | 'taints'>
-
-/**
- * Whether a text shows everything that decides, so that a person who has read nothing else may approve. Every place that
- * offers to approve uses it: a menu, a notification, a chat with its attachments.
- */
-export function isShownCompletely(approval: DecidingApproval, shown: string): boolean {
-  const warning = warningOf(approval.taints)
-  if (warning !== null && approval.kind !== 'budget' && !shown.includes(warning)) return false
-  switch (approval.kind) {
-    case 'budget':
-      return true
-    case 'question':
-      return approval.question !== null && shown.includes(approval.question.text)
-    case 'tool':
-    case 'unknown_outcome':
-      return shown.includes(isSummaryComplete(approval) ? approval.facts!.summary : callText(approval))
-  }
-}
+import type { Message } from '../../contract/messages.ts'
+import type { CallFacts, Taints } from '../../contract/rules.ts'
+import { createMessage } from '../../lib/messages.ts'
 
 /** The complete call with each argument; invisible characters are escaped. */
-export function callText({ tool, args, facts }: Pick<DecidingApproval, 'tool' | 'args' | 'facts'>): string {
+export function callText(t: Translate, { tool, args, facts }: Pick<Approval, 'tool' | 'args' | 'facts'>): string {
   const given = typeof args === 'object' && args !== null ? Object.entries(args) : []
-  return visible([facts?.summary ?? '', `Tool: ${tool ?? ''}`, ...given.map(argumentText)].filter((line) => line !== '').join('\n'))
+  const lines = [summaryOf(t, facts), t('outbound.approval.callTool', { tool: tool ?? '' }), ...given.map(argumentText)]
+  return visible(lines.filter((line) => line !== '').join('\n'))
+}
+
+/** What the call would do, in the language of `t`; empty if that is not known. */
+export function summaryOf(t: Translate, facts: CallFacts | null): string {
+  return facts?.effectOn === undefined ? (facts?.summary ?? '') : renderMessage(t, facts.effectOn)
 }
 
 /** Whether the summary repeats every argument. For a write it only gives the size, so it never does. */
-export function isSummaryComplete({ args, facts }: Pick<DecidingApproval, 'args' | 'facts'>): boolean {
+export function isSummaryComplete(t: Translate, { args, facts }: Pick<Approval, 'args' | 'facts'>): boolean {
   if (facts === null || WRITES.has(facts.effectOn?.code ?? '')) return false
+  const summary = summaryOf(t, facts)
   // The summary of a long command holds only its beginning, where every later word may occur as well.
-  if (facts.argv !== undefined && !facts.summary.includes(facts.subject)) return false
-  return visible(facts.summary) === facts.summary && textsIn(args).every((part) => facts.summary.includes(part))
+  if (facts.argv !== undefined && !summary.includes(facts.subject)) return false
+  return visible(summary) === summary && textsIn(args).every((part) => summary.includes(part))
 }
 
 const WRITES: ReadonlySet<string> = new Set(['effect_create', 'effect_replace', 'effect_change', 'effect_change_all'])
 
 /** A warning to show beside the call, or null. */
-export function warningOf({ untrusted }: Taints): string | null {
-  return untrusted === null ? null : `This job has read text that anybody may have written: ${untrusted.cause}.`
+export function warningOf({ untrusted }: Taints): Message | null {
+  return untrusted && createMessage('approval_warning', { cause: untrusted.cause })
 }
 
 function argumentText([name, value]: [string, unknown]): string {

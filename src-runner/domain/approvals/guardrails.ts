@@ -7,20 +7,13 @@ export type GuardrailPlace = {
   ownPorts: readonly number[]
 }
 
-export const GUARDRAIL_OBJECTIONS = {
-  own_folder: "Deckhand's own data folder is closed to every agent.",
-  own_interface: "Agents cannot reach Deckhand's own interface, so nobody can approve on their own behalf.",
-  wrecks_system: 'This command can destroy the system, so no agent may ever run it.',
-} as const
-export type GuardrailObjection = keyof typeof GUARDRAIL_OBJECTIONS
-
 /**
  * Why a call is impossible for everybody and under every rule, or null. It reads the facts that the tool reported. It is a
  * second line of defence behind the sandbox, not a replacement.
  */
-export function guardrailObjection(facts: CallFacts, place: GuardrailPlace): GuardrailObjection | null {
+export function guardrailObjection(facts: CallFacts, place: GuardrailPlace): 'own_folder' | 'own_api' | 'wrecks_system' | null {
   if (touchesOwnFolder(facts, place)) return 'own_folder'
-  if (reachesOwnApi(facts, place)) return 'own_interface'
+  if (reachesOwnApi(facts, place)) return 'own_api'
   if (facts.runsCode && commandsOf(facts).some(wrecksMachine)) return 'wrecks_system'
   return null
 }

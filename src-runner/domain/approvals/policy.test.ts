@@ -2,12 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Autonomy } from '../../contract/agents.ts'
 import { CallRisk, NO_TAINTS, type CallFacts, type Taints, type RuleText } from '../../contract/rules.ts'
+import { englishText, quote } from '../../lib/messages.ts'
 import { createRuleSet } from '../rules/rule-set.ts'
 import { decide, type Situation } from './policy.ts'
 
 const ADA = '019a0000-0000-7000-8000-00000000000a'
 const BO = '019a0000-0000-7000-8000-00000000000b'
-const mark = { seq: 1, cause: 'a page' }
+const mark = { seq: 1, cause: quote('a page') }
 const BOTH: Taints = { ...NO_TAINTS, untrusted: mark, private: mark }
 
 const facts = (more: Partial<CallFacts> = {}): CallFacts => ({
@@ -62,7 +63,7 @@ const verdictOf = (one: Case) => {
   return `${verdict} by ${decidedBy.source}`
 }
 
-describe('the levels', () => {
+describe('the autonomy levels', () => {
   const READ = facts({ tool: 'read_file', effect: 'read' })
   it.each<[string, Autonomy, CallFacts, string]>([
     ['asks first: reading', 'ask_first', READ, 'run by level'],
@@ -78,7 +79,7 @@ describe('the levels', () => {
     ['on its own: everything at once', 'on_its_own', facts({ deletes: true, overwrites: true, costsMoney: true }), 'run by level'],
   ])('%s', (_what, autonomy, call, expected) => expect(verdictOf({ autonomy, facts: call })).toBe(expected))
 
-  it('never lets a stricter level run what a laxer one asks', () => {
+  it('never runs at a stricter level what asks at a laxer one', () => {
     const strict: Record<string, number> = { run: 0, ask: 1, deny: 2 }
     fc.assert(
       fc.property(arbitraryCase(), (one) => {
@@ -91,27 +92,39 @@ describe('the levels', () => {
   })
 })
 
-describe('the order of power', () => {
+describe('the order of checks', () => {
   const DATA = facts({ paths: ['/home/ada/.config/Deckhand/deckhand.db'] })
   const LEAVES = fetchFacts()
   const ALLOW_FETCH = rule('allow', { tool: 'web_fetch', pattern: 'https://example.com/a' })
   it.each<[string, Case, string]>([
     ['guardrails override an allow rule', { facts: DATA, rules: [rule('allow')], autonomy: 'on_its_own' }, 'deny by guardrails'],
-    ['a deny stays a deny under the pauseAll', { pauseAll: true, rules: [rule('deny')] }, 'deny by rule'],
+    ['a deny rule overrides pause all', { pauseAll: true, rules: [rule('deny')] }, 'deny by rule'],
     [
       'pause all asks for reads too',
       { pauseAll: true, facts: facts({ tool: 'read_file', effect: 'read' }), autonomy: 'on_its_own' },
       'ask by pauseAll',
     ],
-    ['pause all stands over allow rules and grants', { pauseAll: true, rules: [rule('allow')], grants: ['write_file'] }, 'ask by pauseAll'],
-    ['lethal trifecta asks on its own', { taints: BOTH, facts: LEAVES, autonomy: 'on_its_own' }, 'ask by lethal_trifecta'],
-    ['lethal trifecta stands over an allow rule', { taints: BOTH, facts: LEAVES, rules: [ALLOW_FETCH] }, 'ask by lethal_trifecta'],
-    ['lethal trifecta stands over a grant', { taints: BOTH, facts: LEAVES, grants: ['web_fetch'] }, 'ask by lethal_trifecta'],
-    ['a deny stands over lethal trifecta', { taints: BOTH, facts: LEAVES, rules: [rule('deny', { tool: 'web_fetch' })] }, 'deny by rule'],
-    ['untrusted alone may go out', { taints: { ...NO_TAINTS, untrusted: mark }, facts: LEAVES, autonomy: 'on_its_own' }, 'run by level'],
-    ['private alone may go out', { taints: { ...NO_TAINTS, private: mark }, facts: LEAVES, autonomy: 'on_its_own' }, 'run by level'],
+    ['pause all overrides allow rules and grants', { pauseAll: true, rules: [rule('allow')], grants: ['write_file'] }, 'ask by pauseAll'],
+    ['the lethal trifecta asks an autonomous agent', { taints: BOTH, facts: LEAVES, autonomy: 'on_its_own' }, 'ask by lethal_trifecta'],
+    ['the lethal trifecta overrides an allow rule', { taints: BOTH, facts: LEAVES, rules: [ALLOW_FETCH] }, 'ask by lethal_trifecta'],
+    ['the lethal trifecta overrides a grant', { taints: BOTH, facts: LEAVES, grants: ['web_fetch'] }, 'ask by lethal_trifecta'],
     [
-      'a program with a network reads and sends in one call, so untrusted text alone is too much',
+      'a deny rule overrides the lethal trifecta',
+      { taints: BOTH, facts: LEAVES, rules: [rule('deny', { tool: 'web_fetch' })] },
+      'deny by rule',
+    ],
+    [
+      'untrusted text alone may leave the machine',
+      { taints: { ...NO_TAINTS, untrusted: mark }, facts: LEAVES, autonomy: 'on_its_own' },
+      'run by level',
+    ],
+    [
+      'private data alone may leave the machine',
+      { taints: { ...NO_TAINTS, private: mark }, facts: LEAVES, autonomy: 'on_its_own' },
+      'run by level',
+    ],
+    [
+      'a program with network access asks after untrusted text alone',
       {
         taints: { ...NO_TAINTS, untrusted: mark },
         facts: { ...commandFacts('npm', 'install'), leavesMachine: true },
@@ -121,7 +134,7 @@ describe('the order of power', () => {
       'ask by lethal_trifecta',
     ],
     [
-      'a program with a network runs in a job that nobody else spoke to',
+      'a program with network access runs in a job without untrusted text',
       {
         taints: { ...NO_TAINTS, private: mark },
         facts: { ...commandFacts('npm', 'install'), leavesMachine: true },
@@ -129,9 +142,9 @@ describe('the order of power', () => {
       },
       'run by level',
     ],
-    ['both may still write here', { taints: BOTH, autonomy: 'on_its_own' }, 'run by level'],
+    ['a job with both taints may still write a file', { taints: BOTH, autonomy: 'on_its_own' }, 'run by level'],
     [
-      'no sandbox asks, whatever is allowed',
+      'a program without a sandbox asks despite rules and grants',
       {
         facts: { ...commandFacts('ls'), sandboxed: false },
         rules: [rule('allow', { tool: 'run_command' })],
@@ -141,24 +154,28 @@ describe('the order of power', () => {
       'ask by sandbox',
     ],
     [
-      'a deny stands over no sandbox',
+      'a deny rule overrides a missing sandbox',
       { facts: { ...commandFacts('ls'), sandboxed: false }, rules: [rule('deny', { tool: '*' })] },
       'deny by rule',
     ],
-    ['a rule stands over the level', { facts: facts({ deletes: true }), rules: [rule('allow')] }, 'run by rule'],
-    ['an ask rule stands over a free hand', { autonomy: 'on_its_own', rules: [rule('ask')] }, 'ask by rule'],
-    ['a grant stands over the level', { autonomy: 'ask_first', grants: ['write_file'] }, 'run by grant'],
-    ['a grant is for its tool alone', { autonomy: 'ask_first', grants: ['delete_file'] }, 'ask by level'],
-    ['a grant stands over an ask for the tool', { rules: [rule('ask', { agentId: ADA })], grants: ['write_file'] }, 'run by grant'],
-    ['an ask for a folder stands over a grant', { rules: [rule('ask', { folder: '/home/ada' })], grants: ['write_file'] }, 'ask by rule'],
-    ['a deny stands over a grant', { rules: [rule('deny')], grants: ['write_file'] }, 'deny by rule'],
+    ['a rule overrides the autonomy level', { facts: facts({ deletes: true }), rules: [rule('allow')] }, 'run by rule'],
+    ['an ask rule overrides autonomy', { autonomy: 'on_its_own', rules: [rule('ask')] }, 'ask by rule'],
+    ['a grant overrides the autonomy level', { autonomy: 'ask_first', grants: ['write_file'] }, 'run by grant'],
+    ['a grant holds for its tool only', { autonomy: 'ask_first', grants: ['delete_file'] }, 'ask by level'],
+    ['a grant overrides an ask rule for the tool', { rules: [rule('ask', { agentId: ADA })], grants: ['write_file'] }, 'run by grant'],
+    [
+      'an ask rule for a folder overrides a grant',
+      { rules: [rule('ask', { folder: '/home/ada' })], grants: ['write_file'] },
+      'ask by rule',
+    ],
+    ['a deny rule overrides a grant', { rules: [rule('deny')], grants: ['write_file'] }, 'deny by rule'],
   ])('%s', (_what, one, expected) => expect(verdictOf(one)).toBe(expected))
 
-  it('names the voice that decided and those it overruled, in sentences', () => {
+  it('names the deciding entry and those it overruled, each with a sentence', () => {
     const decision = decide(situation({ taints: BOTH, facts: LEAVES, rules: [ALLOW_FETCH], grants: ['web_fetch'], autonomy: 'on_its_own' }))
-    expect(decision.decidedBy).toMatchObject({ source: 'lethal_trifecta', text: expect.stringContaining('a page') })
+    expect(decision.decidedBy).toMatchObject({ source: 'lethal_trifecta', reason: { params: { untrusted: quote('a page') } } })
     expect(decision.overruled.map(({ source, verdict }) => `${source} ${verdict}`)).toEqual(['rule run', 'grant run', 'level run'])
-    for (const { text } of [decision.decidedBy, ...decision.overruled]) expect(text).toMatch(/^[A-Z].*\.$/)
+    for (const { reason } of [decision.decidedBy, ...decision.overruled]) expect(englishText(reason)).toMatch(/^[A-Z].*\.$/)
   })
 })
 
@@ -199,11 +216,11 @@ describe('which rule', () => {
     ],
     ['deny wins a tie with ask and allow', [rule('allow'), rule('deny'), rule('ask')], 'deny by rule'],
     ['ask wins a real tie', [rule('allow', { pattern: 'Doc*' }), rule('ask', { pattern: '*.md' })], 'ask by rule'],
-    ['another agent’s rule says nothing', [rule('deny', { agentId: BO })], 'run by level'],
-    ['another tool’s rule says nothing', [rule('deny', { tool: 'delete_file' })], 'run by level'],
-    ['a rule for every tool', [rule('deny', { tool: '*' })], 'deny by rule'],
-    ['a folder next to it is another folder', [rule('deny', { folder: '/home/ada/Doc' })], 'run by level'],
-    ['a slash at the end changes nothing', [rule('deny', { folder: '/home/ada/Documents/' })], 'deny by rule'],
+    ['a rule of another agent does not apply', [rule('deny', { agentId: BO })], 'run by level'],
+    ['a rule of another tool does not apply', [rule('deny', { tool: 'delete_file' })], 'run by level'],
+    ['a rule for every tool applies', [rule('deny', { tool: '*' })], 'deny by rule'],
+    ['a folder with the same prefix is another folder', [rule('deny', { folder: '/home/ada/Doc' })], 'run by level'],
+    ['a trailing slash changes nothing', [rule('deny', { folder: '/home/ada/Documents/' })], 'deny by rule'],
   ])('%s', (_what, rules, expected) => expect(verdictOf({ rules })).toBe(expected))
 
   it.each<[string, RuleText, Partial<CallFacts>, string]>([
@@ -216,16 +233,21 @@ describe('which rule', () => {
     ['deny in a folder needs one path inside', rule('deny', { folder: '/home/ada' }), { paths: ['/home/ada/a', '/tmp/b'] }, 'deny by rule'],
     ['a call without paths is in no folder', rule('allow', { folder: '/home/ada' }), { paths: [], deletes: true }, 'ask by level'],
     [
-      'allow does not climb out by dots',
+      'an allow rule does not follow dots out of its folder',
       rule('allow', { folder: '/home/ada' }),
       { paths: ['/home/ada/../bo/x'], deletes: true },
       'ask by level',
     ],
-    ['deny sees through capitals', rule('deny', { pattern: 'documents/PLANS/*' }), {}, 'deny by rule'],
-    ['allow does not', rule('allow', { pattern: 'documents/*' }), { deletes: true }, 'ask by level'],
-    ['letters of Unicode in either form', rule('deny', { pattern: 'caf\u00e9*' }), { subject: 'cafe\u0301.txt' }, 'deny by rule'],
-    ['a star stands for line breaks too', rule('deny', { pattern: 'a*b' }), { subject: 'a\nx\nb' }, 'deny by rule'],
-    ['Windows paths lean either way', rule('deny', { folder: 'C:\\Users\\Ada' }), { paths: ['c:/users/ada/x.txt'] }, 'deny by rule'],
+    ['a deny rule ignores case', rule('deny', { pattern: 'documents/PLANS/*' }), {}, 'deny by rule'],
+    ['an allow rule does not ignore case', rule('allow', { pattern: 'documents/*' }), { deletes: true }, 'ask by level'],
+    ['either Unicode normalization matches', rule('deny', { pattern: 'caf\u00e9*' }), { subject: 'cafe\u0301.txt' }, 'deny by rule'],
+    ['a star matches line breaks too', rule('deny', { pattern: 'a*b' }), { subject: 'a\nx\nb' }, 'deny by rule'],
+    [
+      'Windows paths match with either slash',
+      rule('deny', { folder: 'C:\\Users\\Ada' }),
+      { paths: ['c:/users/ada/x.txt'] },
+      'deny by rule',
+    ],
   ])('%s', (_what, one, call, expected) => expect(verdictOf({ rules: [one], facts: facts(call) })).toBe(expected))
 })
 
@@ -255,7 +277,7 @@ describe('the guardrails', () => {
     ['format', 'C:'],
     ['diskutil', 'eraseDisk', 'JHFS+', 'x', 'disk0'],
     ['mv', '/usr', '/tmp/x'],
-  ])('stops a command that wrecks the machine: %s %s %s', (...argv) => {
+  ])('denies a command that destroys the system: %s %s %s', (...argv) => {
     expect(verdictOf({ facts: commandFacts(...argv.filter((word) => word !== undefined)), autonomy: 'on_its_own' })).toBe(
       'deny by guardrails',
     )
@@ -272,7 +294,7 @@ describe('the guardrails', () => {
     [['kill', '-1', '4711']],
     [['mv', 'a', 'b']],
     [['curl', 'http://localhost:8080/']],
-  ])('leaves ordinary work alone: %j', (argv) => {
+  ])('allows ordinary commands: %j', (argv) => {
     expect(verdictOf({ facts: commandFacts(...argv), autonomy: 'on_its_own' })).toBe('run by level')
   })
 
@@ -288,14 +310,14 @@ describe('the guardrails', () => {
     'http://2130706433:3001/',
     'http://x.localhost:9999/api/approve',
     'http://127.0.0.1:40404/api/approve',
-  ])("stops a call to Deckhand's own interface: %s", (subject) => {
+  ])("denies a call to Deckhand's own API: %s", (subject) => {
     const allowed = rule('allow', { tool: '*' })
     expect(verdictOf({ facts: fetchFacts({ subject }), rules: [allowed], autonomy: 'on_its_own' })).toBe('deny by guardrails')
     expect(verdictOf({ facts: commandFacts('curl', '-X', 'POST', subject), rules: [allowed] })).toBe('deny by guardrails')
   })
 
   it.each(['exec 3<>/dev/tcp/127.0.0.1/3001', 'nc localhost 3000', 'socat - TCP:[::1]:3001'])(
-    "stops a program that speaks to Deckhand's own interface: %s",
+    "denies a program that connects to Deckhand's own API: %s",
     (line) =>
       expect(verdictOf({ facts: commandFacts('bash', '-c', line), rules: [rule('allow', { tool: '*' })] })).toBe('deny by guardrails'),
   )
@@ -311,7 +333,7 @@ describe('the guardrails', () => {
     expect(verdictOf({ facts: call, rules: [rule('allow', { tool: '*' })], autonomy: 'on_its_own' })).toBe('deny by guardrails')
   })
 
-  it('does not close what only stands around the data folder', () => {
+  it('allows reading a folder that contains the data folder', () => {
     expect(verdictOf({ facts: facts({ effect: 'read', tool: 'list_files', paths: ['/home/ada'] }) })).toBe('run by level')
     expect(verdictOf({ facts: { ...commandFacts('ls'), paths: ['/home/ada'] }, autonomy: 'on_its_own' })).toBe('run by level')
   })
@@ -350,12 +372,12 @@ function arbitraryCase(): fc.Arbitrary<Case> {
   })
 }
 
-describe('whatever the rules are', () => {
+describe('with any rules', () => {
   const STRICT = { run: 0, ask: 1, deny: 2 }
   const strictness = (one: Case) => STRICT[decide(situation(one)).verdict]
   const runs = { numRuns: 500 }
 
-  it('one more deny never allows more', () => {
+  it('another deny rule never allows more', () => {
     fc.assert(
       fc.property(arbitraryCase(), arbitraryRule('deny'), (one, deny) => {
         expect(strictness({ ...one, rules: [...one.rules!, deny] })).toBeGreaterThanOrEqual(strictness(one))
@@ -364,7 +386,7 @@ describe('whatever the rules are', () => {
     )
   })
 
-  it('one more allow, or one more grant, never forbids more', () => {
+  it('another allow rule or grant never denies more', () => {
     fc.assert(
       fc.property(arbitraryCase(), arbitraryRule('allow'), (one, allow) => {
         expect(strictness({ ...one, rules: [...one.rules!, allow] })).toBeLessThanOrEqual(strictness(one))
@@ -384,7 +406,7 @@ describe('whatever the rules are', () => {
     )
   })
 
-  it('the order in which rules were written does not matter, and the same case is decided the same', () => {
+  it('the order of rules does not matter', () => {
     fc.assert(
       fc.property(arbitraryCase(), (one) => {
         const { verdict, decidedBy } = decide(situation(one))
@@ -396,7 +418,7 @@ describe('whatever the rules are', () => {
     )
   })
 
-  it('nothing leaves a job that holds the other two without being asked or refused', () => {
+  it('a job with both taints never sends data without approval', () => {
     fc.assert(
       fc.property(arbitraryCase(), (one) => {
         const call = { ...one.facts!, leavesMachine: true }

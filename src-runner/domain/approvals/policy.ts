@@ -1,18 +1,20 @@
 import type { Autonomy } from '../../contract/agents.ts'
-import type { CallFacts, CallRisk, Decision, Taints, RuleText, TraceEntry, TraceReason } from '../../contract/rules.ts'
+import type { Message } from '../../contract/messages.ts'
+import { describeRule, type CallFacts, type CallRisk, type Decision, type Taints, type TraceEntry } from '../../contract/rules.ts'
+import { createMessage } from '../../lib/messages.ts'
 import { compareSpecificity, rulesFor, type ReadyRule, type RuleSet } from '../rules/rule-set.ts'
 import type { ChainLink } from './delegation-chain.sql.ts'
 import { risksOf } from './call-risks.ts'
-import { GUARDRAIL_OBJECTIONS, guardrailObjection, type GuardrailPlace } from './guardrails.ts'
+import { guardrailObjection, type GuardrailPlace } from './guardrails.ts'
 
-/** Tools that the person allowed for the rest of a job, each with the risks of the calls that were shown. A riskier call asks again. */
+/** Tools that the person allowed for the rest of a job, each with the risks of the approved calls. A riskier call asks again. */
 export type Grants = ReadonlyMap<string, ReadonlySet<CallRisk>>
 
-/** Everything that a decision depends on. Nothing that the model says is part of it. */
+/** Everything that a decision depends on. What the model says is not part of it. */
 export type Situation = {
   facts: CallFacts
   autonomy: Autonomy
-  /** null: no agent in particular, for the simulator. */
+  /** null: no particular agent, in the simulator. */
   agentId: string | null
   rules: RuleSet
   taints: Taints
@@ -35,16 +37,15 @@ export function decide(situation: Situation): Decision {
 const STRICTNESS: Record<TraceEntry['verdict'], number> = { run: 0, ask: 1, deny: 2 }
 
 /**
- * Decides a call of a delegated job: it runs only if it would also run for every agent that delegated the work. So stricter
- * autonomy and ask or deny rules hold for the whole chain, and an allow rule of one agent does not overrule what another
- * agent has to ask. A grant to this job holds for all.
+ * Decides a call of a delegated job. It runs only if it would run for every agent that delegated the work, so stricter
+ * autonomy and ask or deny rules hold for the whole chain. A grant to this job holds for all.
  */
 export function decideInChain(situation: Situation, above: readonly ChainLink[]): Decision {
   return above.reduce((strictest, { agentId, agentName, autonomy }) => {
     const { verdict, decidedBy, overruled } = decide({ ...situation, agentId, autonomy })
     if (STRICTNESS[verdict] <= STRICTNESS[strictest.verdict]) return strictest
-    const entry = { ...decidedBy, onBehalfOf: agentName, text: `For ${agentName}, which handed this work on: ${decidedBy.text}` }
-    return { verdict, decidedBy: entry, overruled: [strictest.decidedBy, ...overruled] }
+    const reason = createMessage('policy_on_behalf', { agent: agentName, reason: decidedBy.reason })
+    return { verdict, decidedBy: { ...decidedBy, reason }, overruled: [strictest.decidedBy, ...overruled] }
   }, decide(situation))
 }
 
@@ -52,18 +53,15 @@ export function decideInChain(situation: Situation, above: readonly ChainLink[])
 function traceOf(situation: Situation): TraceEntry[] {
   const { facts, agentId, rules, guardrails } = situation
   const objection = guardrailObjection(facts, guardrails)
-  const fitting = rulesFor(rules, facts, agentId)
-  const [first, ...rest] = fitting
+  const [first, ...rest] = rulesFor(rules, facts, agentId)
   const denies = first?.text.effect === 'deny'
   const entries: (TraceEntry | null)[] = [
-    objection === null
-      ? null
-      : { source: 'guardrails', verdict: 'deny', ruleId: null, text: GUARDRAIL_OBJECTIONS[objection], reason: { code: objection } },
+    objection === null ? null : { source: 'guardrails', verdict: 'deny', ruleId: null, reason: createMessage(`policy_${objection}`) },
     denies ? entryOfRule(first) : null,
-    situation.pauseAll ? PAUSE_ALL : null,
+    situation.pauseAll ? ask('pauseAll', createMessage('policy_all_paused')) : null,
     lethalTrifecta(situation),
     untrustedCode(situation),
-    facts.runsCode && facts.sandboxed === false ? NO_SANDBOX : null,
+    facts.runsCode && facts.sandboxed === false ? ask('sandbox', createMessage('policy_no_sandbox')) : null,
     ...(first === undefined || denies ? [entryOfGrant(situation)] : inOrder(entryOfRule(first), first, entryOfGrant(situation))),
     ...rest.map(entryOfRule),
     entryOfAutonomy(situation),
@@ -71,20 +69,8 @@ function traceOf(situation: Situation): TraceEntry[] {
   return entries.filter((entry) => entry !== null)
 }
 
-const PAUSE_ALL: TraceEntry = {
-  source: 'pauseAll',
-  verdict: 'ask',
-  ruleId: null,
-  text: 'All agents are paused, so every call is asked.',
-  reason: { code: 'pauseAll' },
-}
-
-const NO_SANDBOX: TraceEntry = {
-  source: 'sandbox',
-  verdict: 'ask',
-  ruleId: null,
-  text: 'This machine has no sandbox that could hold the program, so running it is asked every time.',
-  reason: { code: 'no_sandbox' },
+function ask(source: TraceEntry['source'], reason: Message): TraceEntry {
+  return { source, verdict: 'ask', ruleId: null, reason }
 }
 
 /**
@@ -93,18 +79,11 @@ const NO_SANDBOX: TraceEntry = {
  */
 function lethalTrifecta({ facts, taints }: Situation): TraceEntry | null {
   if (!facts.leavesMachine || taints.untrusted === null) return null
-  const untrusted = `text that anybody may have written (${taints.untrusted.cause})`
-  const ask = (reason: TraceReason, text: string): TraceEntry => ({ source: 'lethal_trifecta', verdict: 'ask', ruleId: null, text, reason })
-  if (taints.private !== null)
-    return ask(
-      { code: 'untrusted_and_private', untrusted: taints.untrusted, private: taints.private },
-      `The job has read private data (${taints.private.cause}) and ${untrusted}, so nothing leaves this machine unasked.`,
-    )
-  if (!facts.runsCode) return null
-  return ask(
-    { code: 'untrusted_and_program', untrusted: taints.untrusted },
-    `The job has read ${untrusted}, and a program with a network can send what it finds in its folder, so it does not run unasked.`,
-  )
+  const untrusted = taints.untrusted.cause
+  if (taints.private !== null) {
+    return ask('lethal_trifecta', createMessage('policy_untrusted_and_private', { untrusted, private: taints.private.cause }))
+  }
+  return facts.runsCode ? ask('lethal_trifecta', createMessage('policy_untrusted_and_program', { untrusted })) : null
 }
 
 /**
@@ -113,13 +92,7 @@ function lethalTrifecta({ facts, taints }: Situation): TraceEntry | null {
  */
 function untrustedCode({ facts, taints }: Situation): TraceEntry | null {
   if (facts.runsLater !== true || taints.untrusted === null) return null
-  return {
-    source: 'lethal_trifecta',
-    verdict: 'ask',
-    ruleId: null,
-    text: `The job has read text that anybody may have written (${taints.untrusted.cause}), and this file runs by itself later, so it is not changed unasked.`,
-    reason: { code: 'untrusted_and_later', untrusted: taints.untrusted },
-  }
+  return ask('lethal_trifecta', createMessage('policy_untrusted_and_later', { untrusted: taints.untrusted.cause }))
 }
 
 /** A grant ranks as an allow rule for the tool in this job: above a rule for the agent, below a pattern or a folder. */
@@ -127,14 +100,8 @@ const GRANT_SPECIFICITY = [0, 0, 0, 1, 2]
 
 function entryOfGrant({ facts, grants }: Situation): TraceEntry | null {
   const granted = grants.get(facts.tool)
-  if (granted === undefined || !risksOf(facts).every((matter) => granted.has(matter))) return null
-  return {
-    source: 'grant',
-    verdict: 'run',
-    ruleId: null,
-    text: `You allowed ${facts.tool} for the rest of this job.`,
-    reason: { code: 'grant', tool: facts.tool },
-  }
+  if (granted === undefined || !risksOf(facts).every((risk) => granted.has(risk))) return null
+  return { source: 'grant', verdict: 'run', ruleId: null, reason: createMessage('policy_grant', { tool: facts.tool }) }
 }
 
 function inOrder(rule: TraceEntry, ready: ReadyRule, grant: TraceEntry | null): TraceEntry[] {
@@ -145,60 +112,23 @@ function inOrder(rule: TraceEntry, ready: ReadyRule, grant: TraceEntry | null): 
 const VERDICTS = { allow: 'run', ask: 'ask', deny: 'deny' } as const
 
 function entryOfRule({ id, text }: ReadyRule): TraceEntry {
-  const { effect, tool, pattern, agentId, folder, digest } = text
-  return {
-    source: 'rule',
-    verdict: VERDICTS[effect],
-    ruleId: id,
-    text: `The rule: ${describeRule(text)}`,
-    reason: { code: 'rule', rule: { effect, tool, pattern, agentId, folder, ...(digest === undefined ? {} : { digest }) } },
-  }
-}
-
-/** "Deny write_file on `Documents/*` in /home/ada for one agent." */
-export function describeRule({ effect, tool, pattern, folder, agentId }: RuleText): string {
-  const verb = { allow: 'Allow', ask: 'Ask before', deny: 'Deny' }[effect]
-  const what = tool === '*' ? 'every tool' : tool
-  const on = pattern === null ? '' : ` on ${pattern}`
-  const where = folder === null ? '' : ` in ${folder}`
-  return `${verb} ${what}${on}${where}, for ${agentId === null ? 'every agent' : 'this agent'}.`
+  const rule = describeRule(text, text.agentId === null ? 'everyone' : 'thisAgent')
+  return { source: 'rule', verdict: VERDICTS[text.effect], ruleId: id, reason: createMessage('policy_rule', { rule }) }
 }
 
 function entryOfAutonomy({ facts, autonomy, taints }: Situation): TraceEntry {
-  const matters = risksOf(facts)
-  const because = matters.length === 0 ? '' : ` It ${joinWords(matters.map((matter) => MATTERS[matter]))}.`
-  const level = (verdict: TraceEntry['verdict'], reason: TraceReason, text: string): TraceEntry => {
-    return { source: 'level', verdict, ruleId: null, text, reason }
+  const run = (reason: Message): TraceEntry => ({ source: 'level', verdict: 'run', ruleId: null, reason })
+  if (facts.delegates === true && taints.untrusted !== null) {
+    return ask('level', createMessage('policy_untrusted_delegation', { untrusted: taints.untrusted.cause }))
   }
-  if (facts.delegates === true && taints.untrusted !== null)
-    return level(
-      'ask',
-      { code: 'untrusted_delegation', untrusted: taints.untrusted },
-      `The job has read text that anybody may have written (${taints.untrusted.cause}), so it hands no work on without asking.`,
-    )
+  const risks = risksOf(facts).map((risk) => createMessage('policy_risk', { risk }))
   switch (autonomy) {
     case 'on_its_own':
-      return level('run', { code: 'on_its_own' }, 'The agent works on its own: only rules stop it.')
+      return run(createMessage('policy_on_its_own'))
     case 'ask_first':
-      if (facts.effect === 'read' && matters.length === 0)
-        return level('run', { code: 'only_reads' }, 'The agent asks first, and this call only reads.')
-      return level('ask', { code: 'asks_first', matters }, `The agent asks first, before every call that does more than read.${because}`)
+      if (facts.effect === 'read' && risks.length === 0) return run(createMessage('policy_only_reads'))
+      return ask('level', risks.length === 0 ? createMessage('policy_asks_first') : createMessage('policy_asks_first_risks', { risks }))
     case 'ask_when_it_matters':
-      if (matters.length === 0)
-        return level('run', { code: 'nothing_matters' }, 'The agent asks when it matters, and nothing about this call does.')
-      return level('ask', { code: 'it_matters', matters }, `The agent asks when it matters.${because}`)
+      return risks.length === 0 ? run(createMessage('policy_no_risks')) : ask('level', createMessage('policy_risks', { risks }))
   }
-}
-
-const MATTERS: Record<CallRisk, string> = {
-  leaves_machine: 'sends something out of this machine',
-  costs_money: 'costs money',
-  deletes: 'deletes something',
-  overwrites: 'overwrites something that the agent did not write',
-  runs_code: 'runs a program',
-  runs_later: 'changes a file that runs by itself later',
-}
-
-function joinWords(words: readonly string[]): string {
-  return words.length <= 1 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)!}`
 }

@@ -17,13 +17,17 @@ export function questionOf({ kind, facts, budget, tool, question }: Approval): M
 }
 
 function shortened(effect: Message): Message {
-  const params = Object.entries(effect.params).map(([name, param]) => [name, shortenedParam(param)])
+  const params = Object.entries(effect.params).map(([name, param]) => [name, Array.isArray(param) ? param.map(shorten) : shorten(param)])
   return { ...effect, params: Object.fromEntries(params) }
 }
 
-function shortenedParam(param: string | number | Message): string | number | Message {
-  if (typeof param === 'object') return shortened(param)
-  return typeof param === 'string' ? cut(param) : param
+function shorten<T>(param: string | T): string | T | Message {
+  if (typeof param === 'string') return cut(param)
+  return isMessage(param) ? shortened(param) : param
+}
+
+function isMessage(param: unknown): param is Message {
+  return typeof param === 'object'
 }
 
 function cut(text: string): string {

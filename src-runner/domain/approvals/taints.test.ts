@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { JobChannel } from '../../contract/jobs.ts'
 import { NO_TAINTS, type Taints } from '../../contract/rules.ts'
+import { createMessage, quote } from '../../lib/messages.ts'
 import { taintsOf, type TaintedStep } from './taints.ts'
 
 const OWNER = { channel: 'chat', fromOwner: false } as const
@@ -13,22 +14,22 @@ const step = (seq: number, more: Partial<TaintedStep> = {}): TaintedStep => ({
   ...more,
 })
 
-it.each<[JobChannel, boolean, string | null]>([
-  ['chat', false, null],
-  ['api', false, null],
-  ['schedule', false, null],
-  ['delegation', false, null],
-  ['webhook', false, 'a webhook started it'],
-  ['telegram', false, 'a message in Telegram started it'],
-  ['telegram', true, null],
-  ['messenger', false, 'a message in WhatsApp started it'],
-])('a job by %s (owner: %s) begins as untrusted: %s', (channel, fromOwner, cause) => {
+it.each<[JobChannel, boolean, boolean]>([
+  ['chat', false, false],
+  ['api', false, false],
+  ['schedule', false, false],
+  ['delegation', false, false],
+  ['webhook', false, true],
+  ['telegram', false, true],
+  ['telegram', true, false],
+  ['messenger', false, true],
+])('taints a job that starts through %s (by the owner: %s) as untrusted: %s', (channel, fromOwner, isUntrusted) => {
   expect(taintsOf({ channel, fromOwner }, [], []).untrusted).toEqual(
-    cause === null ? null : { seq: 0, cause, about: { code: 'started_by', channel } },
+    isUntrusted ? { seq: 0, cause: createMessage('taint_started_by', { channel }) } : null,
   )
 })
 
-it('names the first step that set each mark', () => {
+it('names the first step that added each taint', () => {
   const steps = [
     step(2, { addsTaint: ['private'] }),
     step(3, { leftMachine: true }),
@@ -36,18 +37,18 @@ it('names the first step that set each mark', () => {
     step(5, { addsTaint: ['untrusted'], leftMachine: true }),
   ]
   expect(taintsOf(OWNER, [], steps)).toEqual({
-    private: { seq: 2, cause: 'the answer of tool2', about: { code: 'answer_of', tool: 'tool2' } },
-    untrusted: { seq: 4, cause: 'the answer of tool4', about: { code: 'answer_of', tool: 'tool4' } },
-    outside: { seq: 3, cause: 'tool3', about: { code: 'call_of', tool: 'tool3' } },
+    private: { seq: 2, cause: createMessage('taint_result', { tool: 'tool2' }) },
+    untrusted: { seq: 4, cause: createMessage('taint_result', { tool: 'tool4' }) },
+    outside: { seq: 3, cause: quote('tool3') },
   })
 })
 
-it('what was handed down stands at the beginning, and what another job let out is not its own doing', () => {
-  const above: Taints = { untrusted: { seq: 7, cause: 'a page' }, private: null, outside: { seq: 8, cause: 'send' } }
-  expect(taintsOf(OWNER, [NO_TAINTS, above], [])).toEqual({ untrusted: { seq: 0, cause: 'a page' }, private: null, outside: null })
+it('inherits taints at the start of the job, except that data left the machine', () => {
+  const above: Taints = { untrusted: { seq: 7, cause: quote('a page') }, private: null, outside: { seq: 8, cause: quote('send') } }
+  expect(taintsOf(OWNER, [NO_TAINTS, above], [])).toEqual({ untrusted: { seq: 0, cause: quote('a page') }, private: null, outside: null })
 })
 
-it('a mark is never lost, whatever happens next', () => {
+it('never loses a taint', () => {
   const steps = fc.array(
     fc.record({
       seq: fc.nat(50),
@@ -60,7 +61,8 @@ it('a mark is never lost, whatever happens next', () => {
     fc.property(steps, steps, (before, after) => {
       const taints = taintsOf(OWNER, [], before)
       const later = taintsOf(OWNER, [], [...before, ...after])
-      for (const mark of ['untrusted', 'private', 'outside'] as const) if (taints[mark] !== null) expect(later[mark]).toEqual(taints[mark])
+      for (const taint of ['untrusted', 'private', 'outside'] as const)
+        if (taints[taint] !== null) expect(later[taint]).toEqual(taints[taint])
     }),
   )
 })

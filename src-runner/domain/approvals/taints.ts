@@ -2,6 +2,7 @@ import { and, eq, inArray, lt, notInArray, sql, type SQL } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import type { JobChannel } from '../../contract/jobs.ts'
 import { NO_TAINTS, type Taint, type TaintSource, type Taints } from '../../contract/rules.ts'
+import { createMessage, quote } from '../../lib/messages.ts'
 import { jobs, jobSteps, jobTexts } from '../jobs/jobs-table.ts'
 import { hadPromptMemories, hasPromptMemories } from '../memory/job-memories.ts'
 import { readCursorTaints } from '../schedules/schedule-cursor.ts'
@@ -13,23 +14,14 @@ export type TaintedStep = { seq: number; name: string; addsTaint: readonly Taint
 export type Origin = { channel: JobChannel; fromOwner: boolean }
 
 /** Channels through which others than the person in front of the app may write. */
-const OTHERS_WRITE: Partial<Record<JobChannel, string>> = {
-  webhook: 'a webhook started it',
-  telegram: 'a message in Telegram started it',
-  discord: 'a message in Discord started it',
-  slack: 'a message in Slack started it',
-  messenger: 'a message in WhatsApp started it',
-}
+const OTHERS_WRITE: ReadonlySet<JobChannel> = new Set(['webhook', 'telegram', 'discord', 'slack', 'messenger'])
 
 /** The taints of a job, each with its first cause. Further steps never remove one. */
 export function taintsOf(origin: Origin, inherited: readonly Taints[], steps: readonly TaintedStep[]): Taints {
-  const started = OTHERS_WRITE[origin.channel]
+  const fromOthers = OTHERS_WRITE.has(origin.channel) && !origin.fromOwner
   const first: Taints = {
     ...NO_TAINTS,
-    untrusted:
-      started !== undefined && !origin.fromOwner
-        ? { seq: 0, cause: started, about: { code: 'started_by', channel: origin.channel } }
-        : null,
+    untrusted: fromOthers ? { seq: 0, cause: createMessage('taint_started_by', { channel: origin.channel }) } : null,
   }
   const atStart = inherited.reduce(
     (taints, more): Taints => ({
@@ -43,29 +35,22 @@ export function taintsOf(origin: Origin, inherited: readonly Taints[], steps: re
     (taints, { seq, name, addsTaint, leftMachine }): Taints => ({
       untrusted: taints.untrusted ?? (addsTaint.includes('untrusted') ? resultOf(seq, name) : null),
       private: taints.private ?? (addsTaint.includes('private') ? resultOf(seq, name) : null),
-      outside: taints.outside ?? (leftMachine ? { seq, cause: name, about: { code: 'call_of', tool: name } } : null),
+      outside: taints.outside ?? (leftMachine ? { seq, cause: quote(name) } : null),
     }),
     atStart,
   )
 }
 
 function resultOf(seq: number, tool: string): TaintSource {
-  return { seq, cause: `the answer of ${tool}`, about: { code: 'answer_of', tool } }
+  return { seq, cause: createMessage('taint_result', { tool }) }
 }
 
 function fromStart(source: TaintSource | null): TaintSource | null {
   return source === null ? null : { ...source, seq: 0 }
 }
 
-const CURSOR_IN_PROMPT: TaintSource = {
-  seq: 0,
-  cause: 'what the runs before it said and kept, in its prompt',
-  about: { code: 'runs_before' },
-}
-const MEMORY_IN_PROMPT: Taints = {
-  ...NO_TAINTS,
-  private: { seq: 0, cause: 'what the agent remembers, in its prompt', about: { code: 'memories' } },
-}
+const CURSOR_IN_PROMPT: TaintSource = { seq: 0, cause: createMessage('taint_earlier_runs') }
+const MEMORY_IN_PROMPT: Taints = { ...NO_TAINTS, private: { seq: 0, cause: createMessage('taint_memories') } }
 
 const JOB = {
   seq: jobs.seq,

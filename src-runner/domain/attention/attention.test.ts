@@ -138,7 +138,7 @@ describe('what needs a person', () => {
     write((tx) => writeOutbound(tx, rig.records, { key: 'k', kind: 'notification', agentId: rig.agentId, jobId: null, text: 'Hi', to }))
     const { id } = db.prepare<{ id: string }>('SELECT id FROM outbox').get()!
     write((tx) => {
-      beginTry(tx, rig, id)
+      beginTry(tx, rig.records, id)
       return recordTry(tx, rig, id, {
         state: 'failed',
         permanent: true,

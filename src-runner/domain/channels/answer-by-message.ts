@@ -1,8 +1,10 @@
 import { and, eq, isNotNull, like, ne, type SQL } from 'drizzle-orm'
+import { renderMessage, type Translate } from '../../../resources/locales/translate.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { Approval, ResolveApproval } from '../../contract/approvals.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, problemOf } from '../../lib/errors.ts'
+import type { Speech } from '../../lib/messages.ts'
 import type { ApprovalStore } from '../approvals/approvals.ts'
 import { choicesOf, needsCompleteCall } from '../approvals/answer-choices.ts'
 import { findByShortCode } from '../approvals/short-code.ts'
@@ -10,13 +12,12 @@ import { outbox } from '../outbox/outbox-table.ts'
 import { listPendingApprovals } from './open-turns.sql.ts'
 import { findPersonByExternalId, type Sender } from './people.ts'
 
-export type AnsweringApprovals = { approvals: Pick<ApprovalStore, 'answer' | 'findApproval'> }
+export type AnsweringApprovals = { approvals: Pick<ApprovalStore, 'answer' | 'findApproval'>; speech: Speech }
 type Given = Pick<ResolveApproval, 'decision' | 'answer'>
 
 /** `note`: the text to send back; null: none, because the agent continues. */
 export type AnsweredByText = { note: string | null }
 
-const NOT_HERE = 'There is no such question any more.'
 const YES = /^(approve|yes|ok|okay)[.!]?$/i
 const NO = /^(reject|no)[.!]?$/i
 
@@ -30,13 +31,14 @@ export function answerByPress(
   channel: { id: string; agentId: string },
   press: { sender: Sender; action: string },
 ): string {
-  if (findPersonByExternalId(tx, channel.id, press.sender.externalId)?.role !== 'owner') return 'Only the owner of this agent can answer.'
+  const t = deps.speech()
+  if (findPersonByExternalId(tx, channel.id, press.sender.externalId)?.role !== 'owner') return t('outbound.answer.notOwner')
   const [, verb, approvalId, place] = /^(approve|reject|choose):([0-9a-f-]{36})(?::(\d{1,3}))?$/.exec(press.action) ?? []
   const approval = approvalId === undefined ? null : deps.approvals.findApproval(tx, approvalId)
-  if (approval === null || !isAskedHere(tx, channel, approval)) return NOT_HERE
+  if (approval === null || !isAskedHere(tx, channel, approval)) return t('outbound.answer.gone')
   if (verb !== 'choose') return decide(tx, deps, channel.id, approval, { decision: verb as 'approve' | 'reject' })
-  const choice = choicesOf(approval)[Number(place)]
-  return choice === undefined ? NOT_HERE : decide(tx, deps, channel.id, approval, choice)
+  const choice = choicesOf(t, approval)[Number(place)]
+  return choice === undefined ? t('outbound.answer.gone') : decide(tx, deps, channel.id, approval, choice)
 }
 
 /** Returns null if the text answers no approval and is for the agent. */
@@ -60,14 +62,15 @@ function answerByCode(tx: Tx, deps: AnsweringApprovals, channel: { id: string; a
   if (verb.toLowerCase() !== 'answer' && words !== '') return null
   const [found, ...others] = findByShortCode(tx, channel, code)
   if (found === undefined && words !== '' && isWord(code)) return null
-  if (found === undefined) return { note: `Nothing with the code ${code.toUpperCase()} waits for an answer.` }
-  if (others.length > 0) return { note: 'Two questions have this code. Answer them with their buttons, or in Deckhand.' }
+  const t = deps.speech()
+  if (found === undefined) return { note: t('outbound.answer.unknownCode', { code: code.toUpperCase() }) }
+  if (others.length > 0) return { note: t('outbound.answer.sameCode') }
   const approval = deps.approvals.findApproval(tx, found)!
   if (verb.toLowerCase() !== 'answer')
     return { note: decide(tx, deps, channel.id, approval, { decision: verb.toLowerCase() as 'approve' | 'reject' }) }
   return (
     answerInWords(tx, deps, channel.id, approval, words) ?? {
-      note: `Write “approve ${code.toUpperCase()}” or “reject ${code.toUpperCase()}”.`,
+      note: t('outbound.answer.approveOrReject', { code: code.toUpperCase() }),
     }
   )
 }
@@ -98,14 +101,16 @@ function answerInTurn(
 
 /** Returns null if these words do not answer it. */
 function answerInWords(tx: Tx, deps: AnsweringApprovals, channelId: string, approval: Approval, words: string): AnsweredByText | null {
-  const choice = choiceFor(approval, words)
-  if (choice !== null) return { note: noteFor(decide(tx, deps, channelId, approval, choice)) }
-  if (approval.kind !== 'question' || words === '') return null
-  return { note: noteFor(decide(tx, deps, channelId, approval, { decision: 'approve', answer: words })) }
+  const isQuestion = approval.kind === 'question'
+  const given = choiceFor(deps.speech(), approval, words) ?? (isQuestion && words !== '' ? { decision: 'approve', answer: words } : null)
+  if (given === null) return null
+  const note = decide(tx, deps, channelId, approval, given)
+  // An answered question needs no note in the chat: the agent's reply follows.
+  return { note: note === deps.speech()('outbound.answer.answered') ? null : note }
 }
 
-function choiceFor(approval: Approval, words: string): Given | null {
-  const choices = choicesOf(approval)
+function choiceFor(t: Translate, approval: Approval, words: string): Given | null {
+  const choices = choicesOf(t, approval)
   const wanted = words.trim().toLowerCase()
   const named =
     choices.find(({ label }) => label.toLowerCase() === wanted) ?? (/^\d{1,2}$/.test(wanted) ? choices[Number(wanted) - 1] : undefined)
@@ -115,29 +120,22 @@ function choiceFor(approval: Approval, words: string): Given | null {
   return YES.test(wanted) ? { decision: 'approve' } : NO.test(wanted) ? { decision: 'reject' } : null
 }
 
-/** An answered question needs no note in the chat: the agent's reply follows. */
-function noteFor(note: string): string | null {
-  return note === ANSWERED ? null : note
-}
-
-const NOT_WHOLE = 'Not everything about this was shown here. Open Deckhand to approve it.'
-const ANSWERED = 'Answered.'
-const DONE = { approve: 'Approved.', reject: 'Rejected.' } as const
-
 function decide(
   tx: Tx,
-  { approvals }: AnsweringApprovals,
+  { approvals, speech }: AnsweringApprovals,
   channelId: string,
   { id: approvalId, kind }: Approval,
   { decision, answer }: Given,
 ): string {
-  if (decision === 'approve' && needsCompleteCall({ kind }) && !wasShownWhole(tx, channelId, approvalId)) return NOT_WHOLE
+  if (decision === 'approve' && needsCompleteCall({ kind }) && !wasShownWhole(tx, channelId, approvalId)) {
+    return speech()('outbound.answer.incomplete')
+  }
   try {
     approvals.answer(tx, { approvalId, decision, answer, remember: 'once' })
-    return kind === 'question' ? ANSWERED : DONE[decision]
+    return speech()(kind === 'question' ? 'outbound.answer.answered' : `outbound.answer.${decision}`)
   } catch (error) {
     // A refusal comes before any write, so the transaction may continue.
-    if (error instanceof AppError) return error.issues?.[0]?.message ?? error.message
+    if (error instanceof AppError) return renderMessage(speech(), error.issues?.[0]?.detail ?? problemOf(error))
     throw error
   }
 }

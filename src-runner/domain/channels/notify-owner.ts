@@ -1,5 +1,5 @@
 import type { Message } from '../../contract/messages.ts'
-import { createMessage } from '../../lib/messages.ts'
+import { createMessage, type Speech } from '../../lib/messages.ts'
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
@@ -17,16 +17,7 @@ import { schedules } from '../schedules/schedules-table.ts'
 import { triggers } from '../triggers/triggers-table.ts'
 import { agents } from '../agents/agents-table.ts'
 import { findFirstJob } from './first-job.sql.ts'
-import {
-  approvalText,
-  showsEverything,
-  confirmationText,
-  exhaustedText,
-  HELD_FOR_OWNER,
-  linkTo,
-  replyText,
-  WAITS_FOR_OWNER,
-} from '../outbox/message-texts.ts'
+import { approvalText, confirmationText, exhaustedText, linkText, replyText } from '../outbox/message-texts.ts'
 import type { Button } from '../outbox/outgoing.ts'
 import { writeOutbound, type NewOutbound } from '../outbox/write-message.ts'
 
@@ -34,6 +25,7 @@ export type OwnerNotificationsDeps = {
   clock: Clock
   ids: Ids
   log: Log
+  speech: Speech
   /** The address of the dashboard for other devices; null if it is only on this machine. */
   dashboardUrl: () => string | null
   /** Called when a schedule's run succeeded and nobody could be notified. */
@@ -59,12 +51,13 @@ export type OwnerNotifications = {
 
 /** Writes replies and notifications to the outbox, each in the transaction of what it reports. */
 export function createOwnerNotifications(deps: OwnerNotificationsDeps): OwnerNotifications {
-  const link = (path: string, screen: string) => linkTo(deps.dashboardUrl(), { path, screen })
+  const link = (path: string, screen: Parameters<typeof linkText>[2]['screen']) =>
+    linkText(deps.speech(), deps.dashboardUrl(), { path, screen })
 
   return {
     jobEnded(tx, job) {
       if (MESSAGE_CHANNELS.has(job.channel)) reply(tx, deps, job)
-      else if (job.status === 'completed') confirm(tx, deps, job, link(`/jobs/${job.id}`, 'Activity'))
+      else if (job.status === 'completed') confirm(tx, deps, job, link(`/jobs/${job.id}`, 'activity'))
     },
 
     approvalAsked(tx, approvalId) {
@@ -75,19 +68,18 @@ export function createOwnerNotifications(deps: OwnerNotificationsDeps): OwnerNot
       const asker = first.conversationId === null ? null : findChannelPersonOfConversation(tx, first.conversationId)
       if (asker?.role === 'allowed' && first.channel !== 'chat') {
         const { agentId: spokenWith, jobId: turnId } = first
-        const message = { key: `waits:${turnId}`, kind: 'reply', agentId: spokenWith, jobId: turnId, text: WAITS_FOR_OWNER } as const
-        writeOutbound(tx, deps, { ...message, to: asker })
+        const message = { key: `waits:${turnId}`, kind: 'reply', agentId: spokenWith, jobId: turnId } as const
+        writeOutbound(tx, deps, { ...message, text: deps.speech()('outbound.waitsForOwner'), to: asker })
       }
       const owner = asker?.role === 'owner' ? asker : findOwner(tx, [agentId, first.agentId])
       // The approval is shown in the app in any case, so no address is no failure here.
       if ('nowhere' in owner) return
-      const text = approvalText(approval, link(`/approvals?id=${approvalId}`, 'Approvals'))
-      const buttons = choicesOf(approval).map(({ label, decision, answer }, n): Button => {
+      const text = approvalText(deps.speech(), approval, link(`/approvals?id=${approvalId}`, 'approvals'))
+      const buttons = choicesOf(deps.speech(), approval).map(({ label, decision, answer }, n): Button => {
         const needsWhole = decision === 'approve' && needsCompleteCall(approval)
         const action = answer === undefined ? `${decision}:${approvalId}` : `choose:${approvalId}:${n}`
         return { label, action, ...(needsWhole ? { whole: true } : {}) }
       })
-      const offered = showsEverything(approval) ? buttons : buttons.filter(({ whole }) => whole !== true)
       writeOutbound(tx, deps, {
         key: `approval:${approvalId}`,
         kind: 'approval',
@@ -95,7 +87,7 @@ export function createOwnerNotifications(deps: OwnerNotificationsDeps): OwnerNot
         jobId,
         approvalId,
         text,
-        buttons: offered,
+        buttons,
         to: owner,
       })
     },
@@ -103,8 +95,9 @@ export function createOwnerNotifications(deps: OwnerNotificationsDeps): OwnerNot
     budgetExhausted(tx, schedule) {
       const { scheduleId, agentId, notifyVia, resumeAt } = schedule
       const text = exhaustedText(
+        deps.speech(),
         { ...schedule, agentName: nameOfAgent(tx, agentId) },
-        link(`/automations/schedules/${scheduleId}`, 'Automations'),
+        link(`/automations/schedules/${scheduleId}`, 'automations'),
       )
       const message = { key: `exhausted:${scheduleId}:${resumeAt}`, kind: 'notification', agentId, jobId: null, text } as const
       writeToOwner(tx, deps, message, notifyVia)
@@ -123,7 +116,7 @@ const MESSAGE_CHANNELS: ReadonlySet<string> = new Set(['telegram', 'discord', 's
 
 function reply(tx: Tx, deps: OwnerNotificationsDeps, job: MovedJob): void {
   const person = job.conversationId === null ? null : findChannelPersonOfConversation(tx, job.conversationId)
-  const text = replyText(readOutcome(tx, job), person?.role === 'owner')
+  const text = replyText(deps.speech(), readOutcome(tx, job), person?.role === 'owner')
   const to = person === null ? createMessage('sent_chat_removed') : person.role === 'refused' ? createMessage('sent_to_refused') : person
   const files = job.status === 'completed' ? readFiles(tx, job.id) : []
   const held = person?.role === 'allowed' ? whyHeld(tx, job.id, files) : undefined
@@ -138,7 +131,14 @@ function reply(tx: Tx, deps: OwnerNotificationsDeps, job: MovedJob): void {
     held,
   })
   if (outcome !== 'held') return
-  writeOutbound(tx, deps, { key: `held:${job.id}`, kind: 'notification', agentId: job.agentId, jobId: job.id, text: HELD_FOR_OWNER, to })
+  writeOutbound(tx, deps, {
+    key: `held:${job.id}`,
+    kind: 'notification',
+    agentId: job.agentId,
+    jobId: job.id,
+    text: deps.speech()('outbound.heldForOwner'),
+    to,
+  })
 }
 
 /** A reply to a guest leaves the machine, so with private data in the job, or with files, a person decides. */
@@ -153,7 +153,7 @@ function whyHeld(db: Db, jobId: string, files: readonly string[]): Message | und
 function confirm(tx: Tx, deps: OwnerNotificationsDeps, job: MovedJob, link: string): void {
   const origin = findNotifyingOrigin(tx, job)
   if (origin === null) return
-  const text = confirmationText(readOutcome(tx, job), origin.name, link)
+  const text = confirmationText(deps.speech(), readOutcome(tx, job), origin.name, link)
   const message = { key: `confirmation:${job.id}`, kind: 'confirmation', agentId: job.agentId, jobId: job.id, text } as const
   const outcome = writeToOwner(tx, deps, message, origin.via)
   if (outcome === 'nowhere' && job.scheduleId !== null) deps.markNotifyUnreachable(tx, job.scheduleId)

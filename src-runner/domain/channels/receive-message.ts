@@ -5,7 +5,7 @@ import type { ChannelKind, ChannelPerson } from '../../contract/channels.ts'
 import type { JobChannel } from '../../contract/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
-import { createMessage } from '../../lib/messages.ts'
+import { createMessage, type Speech } from '../../lib/messages.ts'
 import type { ApprovalStore } from '../approvals/approvals.ts'
 import { getAgent } from '../agents/agents.ts'
 import type { JobStore } from '../jobs/job-store.ts'
@@ -15,7 +15,7 @@ import { isAllPaused } from '../settings/settings.ts'
 import { answerByPress, answerByText, isWaitingForOwner } from './answer-by-message.ts'
 import { channelMessages } from './channels-table.ts'
 import { moveChannelPosition } from './channels.ts'
-import { commandIn, COMMANDS_IN_WORDS, type ChatCommand } from './commands.ts'
+import { commandIn, commandsText, type ChatCommand } from './commands.ts'
 import { listOpenTurns } from './open-turns.sql.ts'
 import { isPairingCode } from './pairing-code.ts'
 import {
@@ -41,7 +41,7 @@ export type ReceivedMessage = {
   replyTo: string | null
   /** The author, if the sender forwarded it. */
   forwardedFrom: string | null
-  /** The name of content that is neither text nor a file. */
+  /** The kind of content that is neither text nor a file. */
   unreadable: string | null
   /** Paths as the agent names them. */
   files: readonly string[]
@@ -55,6 +55,7 @@ export type ReceivingDeps = {
   /** The clock by which unanswered requests expire. */
   age?: Pick<Clock, 'now'>
   ids: Ids
+  speech: Speech
   jobs: Pick<JobStore, 'enqueue' | 'cancelAllOf'>
   approvals: Pick<ApprovalStore, 'answer' | 'findApproval'>
 }
@@ -102,7 +103,7 @@ export function receiveMessage(tx: Tx, deps: ReceivingDeps, channel: ReceivingCh
   if (!remember(tx, deps, channel, message)) return
   noteMessage(tx, person.id, message.sender, deps.clock.now())
   const note = (text: string) => sendNote(tx, deps, channel, { personId: person.id, chatId: message.sender.chatId }, message, text)
-  if (person.role === 'asked' && hasCode(channel, message)) return note(listedText(message.sender))
+  if (person.role === 'asked' && hasCode(channel, message)) return note(listedText(deps, message.sender))
   if (person.role === 'asked' || person.role === 'refused') return
   const reply = replyTo(tx, deps, channel, person, message)
   if (reply !== null) note(reply)
@@ -123,14 +124,12 @@ function request(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, message
   if (person === null) return
   remember(tx, deps, channel, message)
   const to = { personId: person.id, chatId: message.sender.chatId }
-  sendNote(tx, deps, channel, to, message, knowsCode ? listedText(message.sender) : ASKED)
+  sendNote(tx, deps, channel, to, message, knowsCode ? listedText(deps, message.sender) : deps.speech()('outbound.note.asked'))
 }
 
-const ASKED = 'I have told the owner of this agent that you wrote. They can let you in from Deckhand.'
-
 /** The number tells them apart from others of the same name, and hardly anybody knows their own. */
-function listedText({ externalId }: Sender): string {
-  return `Deckhand shows you now, as number ${externalId}. Say there that it is you.`
+function listedText({ speech }: ReceivingDeps, { externalId }: Sender): string {
+  return speech()('outbound.note.listed', { id: externalId })
 }
 
 /** A forwarded code does not count: the sender need not know it. */
@@ -159,44 +158,46 @@ function replyTo(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, person:
     const answered = answerByText(tx, deps, { ...channel, conversationId: person.conversationId }, message)
     if (answered !== null) return answered.note
   }
-  if (message.unreadable !== null) return `I cannot read ${message.unreadable}. Write to me, or send a file.`
+  if (message.unreadable !== null) return deps.speech()('outbound.note.unreadable', { content: message.unreadable })
   return startTurn(tx, deps, channel, person, message)
 }
 
 function obey(tx: Tx, deps: ReceivingDeps, { agentId }: ReceivingChannel, person: ChannelPerson, command: ChatCommand): string | null {
+  const t = deps.speech()
   switch (command) {
     case 'new':
       setPersonConversation(tx, person.id, null)
-      return 'Your next message begins a new conversation.'
+      return t('outbound.note.newConversation')
     case 'stop':
       return stopTurns(tx, deps, person)
     case 'start':
-      return `I am ${getAgent(tx, agentId).name}. Write to me what you need.\n\n${COMMANDS_IN_WORDS}`
+      return `${t('outbound.note.introduction', { agent: getAgent(tx, agentId).name })}\n\n${commandsText(t)}`
     case 'help':
-      return COMMANDS_IN_WORDS
+      return commandsText(t)
   }
 }
 
 /** Stops the turns of all their conversations. */
-function stopTurns(tx: Tx, { jobs }: ReceivingDeps, { id }: ChannelPerson): string | null {
+function stopTurns(tx: Tx, { jobs, speech }: ReceivingDeps, { id }: ChannelPerson): string | null {
   const open = listOpenTurns(tx, id)
-  if (open.length === 0) return 'There is nothing to stop.'
+  if (open.length === 0) return speech()('outbound.note.nothingToStop')
   for (const { conversationId } of open) jobs.cancelAllOf(tx, { conversationId })
   // Each stopped turn sends its own reply.
   return null
 }
 
 function startTurn(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, person: ChannelPerson, message: ReceivedMessage): string | null {
+  const t = deps.speech()
   const isOwner = person.role === 'owner'
-  if (!hasRoom(tx, person)) {
-    return 'I am still at work on what you wrote before, so I have not taken this in. Send it again when I have answered.'
-  }
+  if (!hasRoom(tx, person)) return t('outbound.note.busy')
   const isHeldUp = isOwner && isWaitingForOwner(tx, person.conversationId)
   const job = deps.jobs.enqueue(tx, {
     agentId: channel.agentId,
     channel: channel.kind satisfies JobChannel,
     task: taskOf(message),
-    title: titleFor([message.text, ...message.files.map((file) => file.slice(file.lastIndexOf('/') + 1)), 'A message'].join('\n')),
+    title: titleFor(
+      [message.text, ...message.files.map((file) => file.slice(file.lastIndexOf('/') + 1)), t('outbound.note.untitled')].join('\n'),
+    ),
     conversation: person.conversationId ?? 'new',
     context: {
       // Text that the owner forwards is still somebody else's.
@@ -209,8 +210,8 @@ function startTurn(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, perso
   })
   setPersonConversation(tx, person.id, job.conversationId)
   tx.update(channelMessages).set({ jobId: job.id }).where(isMessage(channel.id, message.externalId)).run()
-  if (isHeldUp) return 'I need your answer to my question above before I can go on to this. /stop drops it instead.'
-  if (isOwner && isAllPaused(tx)) return 'All agents are paused in Deckhand. I will begin when it is released.'
+  if (isHeldUp) return t('outbound.note.answerFirst')
+  if (isOwner && isAllPaused(tx)) return t('outbound.note.allPaused')
   return null
 }
 
@@ -229,7 +230,7 @@ function taskOf({ text, forwardedFrom, files, missingFiles }: ReceivedMessage): 
 /** Sets somebody's role and notifies them. Withdraws messages to a former owner, and stops the turns of who is refused. */
 export function decideOnPerson(
   tx: Tx,
-  deps: Pick<ReceivingDeps, 'clock' | 'ids' | 'jobs'>,
+  deps: Pick<ReceivingDeps, 'clock' | 'ids' | 'speech' | 'jobs'>,
   channel: { id: string; agentId: string },
   personId: string,
   role: 'owner' | 'allowed' | 'refused',
@@ -247,16 +248,14 @@ export function decideOnPerson(
     return after
   }
   const { name } = getAgent(tx, channel.agentId)
-  const text =
-    role === 'owner'
-      ? `Hello, I am ${name}, and I listen to you from now on.\n\n${COMMANDS_IN_WORDS}`
-      : `I am ${name}. You may write to me now.\n\n${COMMANDS_IN_WORDS}`
+  const t = deps.speech()
+  const greeting = t(role === 'owner' ? 'outbound.note.nowOwner' : 'outbound.note.nowAllowed', { agent: name })
   writeOutbound(tx, deps, {
     key: `greeting:${personId}:${deps.ids.next()}`,
     kind: 'notification',
     agentId: channel.agentId,
     jobId: null,
-    text,
+    text: `${greeting}\n\n${commandsText(t)}`,
     to: { channelId: channel.id, personId, chatId: chatOfPerson(tx, personId) },
   })
   return after

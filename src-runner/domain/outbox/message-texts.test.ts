@@ -1,9 +1,9 @@
-import { quote } from '../../lib/messages.ts'
+import { inEnglish as t, quote } from '../../lib/messages.ts'
 import { describe, expect, it } from 'vitest'
-import { approvalText, confirmationText, exhaustedText, linkTo, replyText, type AskedApproval } from './message-texts.ts'
+import { approvalText, confirmationText, exhaustedText, linkText, replyText, type AskedApproval } from './message-texts.ts'
 
 const ended = { status: 'completed' as const, agentName: 'Ada', title: 'News', result: 'All is well.', errorMessage: null }
-const LINK = linkTo(null, { path: '/jobs/1', screen: 'Activity' })
+const LINK = linkText(t, null, { path: '/jobs/1', screen: 'activity' })
 
 const approval: AskedApproval = {
   id: '01a1f82f-1e80-710a-a787-05cb38bdde1f',
@@ -27,85 +27,85 @@ const approval: AskedApproval = {
 
 describe('an answer', () => {
   it('is what the agent said, as it said it', () => {
-    expect(replyText({ ...ended, result: '**Yes** _really_' }, true)).toBe('**Yes** _really_')
+    expect(replyText(t, { ...ended, result: '**Yes** _really_' }, true)).toBe('**Yes** _really_')
   })
 
   it('is never empty', () => {
-    for (const result of [null, '', ' \n']) expect(replyText({ ...ended, result }, true)).toMatch(/^Done\./)
+    for (const result of [null, '', ' \n']) expect(replyText(t, { ...ended, result }, true)).toMatch(/^Done\./)
   })
 
   it('keeps what was said before it failed or was stopped, and says so below', () => {
     const failed = { ...ended, status: 'failed' as const, result: 'So far:', errorMessage: quote('The key *x* was refused.') }
-    expect(replyText(failed, true)).toBe('So far:\n\n_I could not finish this. The key \\*x\\* was refused._')
-    expect(replyText({ ...failed, status: 'cancelled' }, true)).toBe('So far:\n\n_This was stopped before it was finished._')
-    expect(replyText({ ...failed, result: null }, false)).toBe('I could not finish this.')
+    expect(replyText(t, failed, true)).toBe('So far:\n\n_I could not finish this. The key \\*x\\* was refused._')
+    expect(replyText(t, { ...failed, status: 'cancelled' }, true)).toBe('So far:\n\n_This was stopped before it was finished._')
+    expect(replyText(t, { ...failed, result: null }, false)).toBe('I could not finish this.')
   })
 })
 
 describe('a note', () => {
   it('shows names as they are, on one line, whatever is in them', () => {
-    const text = confirmationText({ ...ended, agentName: '**A**\n[x](https://evil.example)' }, '`y`', LINK)
+    const text = confirmationText(t, { ...ended, agentName: '**A**\n[x](https://evil.example)' }, '`y`', LINK)
     expect(text.split('\n')[0]).toBe('✅ **\\*\\*A\\*\\* \\[x\\](https://evil.example)** finished “\\`y\\`”.')
   })
 
   it('shows the first lines of a long result, and says that there is more', () => {
     const lines = Array.from({ length: 40 }, (_, i) => `Line ${i + 1}`)
-    const [, shown] = confirmationText({ ...ended, result: lines.join('\n') }, 'x', LINK).split('\n\n')
+    const [, shown] = confirmationText(t, { ...ended, result: lines.join('\n') }, 'x', LINK).split('\n\n')
     expect(shown!.split('\n')).toEqual([...lines.slice(0, 8), '…'])
-    const long = confirmationText({ ...ended, result: 'é'.repeat(5000) }, 'x', LINK).split('\n\n')[1]!
+    const long = confirmationText(t, { ...ended, result: 'é'.repeat(5000) }, 'x', LINK).split('\n\n')[1]!
     expect([...long]).toHaveLength(600)
     expect(long.endsWith('…')).toBe(true)
   })
 
   it('never cuts a character in two', () => {
-    const text = confirmationText({ ...ended, result: '👩‍🚀'.repeat(400) }, 'x', LINK)
+    const text = confirmationText(t, { ...ended, result: '👩‍🚀'.repeat(400) }, 'x', LINK)
     expect(text.isWellFormed()).toBe(true)
   })
 
   it('closes a block of code that it cut open', () => {
     const code = ['```ts', ...Array.from({ length: 30 }, (_, i) => `f(${i})`), '```'].join('\n')
-    const text = confirmationText({ ...ended, result: code }, 'x', LINK)
+    const text = confirmationText(t, { ...ended, result: code }, 'x', LINK)
     expect(text.match(/^```/gm)).toHaveLength(2)
     expect(text.endsWith(LINK)).toBe(true)
   })
 
   it('leads to where the dashboard is, where that can be reached', () => {
-    expect(linkTo('https://deck.example', { path: '/jobs/1', screen: 'Activity' })).toBe('Details: https://deck.example/jobs/1')
+    expect(linkText(t, 'https://deck.example', { path: '/jobs/1', screen: 'activity' })).toBe('Details: https://deck.example/jobs/1')
     expect(LINK).toBe('Details: open Deckhand on your computer, under Activity.')
   })
 
   it('says of a spent budget how much it was', () => {
-    expect(exhaustedText({ name: 'Prices', agentName: 'Ada', dailyBudgetUsd: 2.5 }, LINK)).toContain('budget of $2.50 for today')
+    expect(exhaustedText(t, { name: 'Prices', agentName: 'Ada', dailyBudgetUsd: 2.5 }, LINK)).toContain('daily spending limit of $2.50.')
   })
 })
 
 describe('a question', () => {
   it('shows the facts letter by letter, and lets nothing out of them', () => {
     const summary = 'Run ```\n**Approved already.**\n````\n[x](https://evil.example)'
-    const text = approvalText({ ...approval, facts: { ...approval.facts!, summary } }, LINK)
+    const text = approvalText(t, { ...approval, facts: { ...approval.facts!, summary } }, LINK)
     expect(text).toContain(`\`\`\`\`\`\n${summary}\n\`\`\`\`\``)
   })
 
   it('shows why the agent wants it as its words, and not as ours', () => {
-    const text = approvalText({ ...approval, reason: 'It is needed.\n\n**Deckhand**: this is safe.' }, LINK)
+    const text = approvalText(t, { ...approval, reason: 'It is needed.\n\n**Deckhand**: this is safe.' }, LINK)
     expect(text).toContain('It says: \n> It is needed.\n> \n> \\*\\*Deckhand\\*\\*: this is safe.')
   })
 
   it('says how each kind is answered', () => {
     const question = { text: 'Which one?', choices: ['a', 'b'] }
-    expect(approvalText(approval, LINK)).toMatch(
-      /Tap a button, or write `approve \w{4}` or `reject \w{4}`\. Without an answer it is refused in 24 hours\./,
+    expect(approvalText(t, approval, LINK)).toMatch(
+      /Tap a button, or write `approve \w{4}` or `reject \w{4}`\. Without an answer, this is rejected in 24 hours\./,
     )
-    expect(approvalText({ ...approval, kind: 'question', question }, LINK)).toMatch(
-      /Which one\?[^]*Tap an answer, or write `answer \w{4}` and your words\./,
+    expect(approvalText(t, { ...approval, kind: 'question', question }, LINK)).toMatch(
+      /Which one\?[^]*Tap an answer, or write `answer \w{4}` and your own\./,
     )
-    expect(approvalText({ ...approval, kind: 'question', question: { ...question, choices: [] } }, LINK)).toMatch(
-      /Write `answer \w{4}` and your words\./,
+    expect(approvalText(t, { ...approval, kind: 'question', question: { ...question, choices: [] } }, LINK)).toMatch(
+      /Write `answer \w{4}` and your answer\./,
     )
     const budget = { scope: 'agent_day', limitUsd: 5, spentUsd: 4.2, extensionUsd: 5 } as const
-    expect(approvalText({ ...approval, kind: 'budget', budget }, LINK)).toContain(
-      'It has spent $4.20 of the $5.00 for this agent today, and going on may cost more. May it have $5.00 more?',
+    expect(approvalText(t, { ...approval, kind: 'budget', budget }, LINK)).toContain(
+      'It has spent $4.20 of $5.00 for this agent today, and the next step may cost more. Add $5.00?',
     )
-    expect(approvalText({ ...approval, kind: 'unknown_outcome' }, LINK)).toContain('does not know whether this happened:')
+    expect(approvalText(t, { ...approval, kind: 'unknown_outcome' }, LINK)).toContain('was interrupted. Did this happen?')
   })
 })

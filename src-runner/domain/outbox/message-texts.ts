@@ -1,11 +1,11 @@
-import type { Message } from '../../contract/messages.ts'
-import { englishText } from '../../lib/messages.ts'
+import { renderMessage, type Translate } from '../../../resources/locales/translate.ts'
 import type { Approval } from '../../contract/approvals.ts'
 import type { JobStatus } from '../../contract/jobs.ts'
+import type { Message } from '../../contract/messages.ts'
+import { callText, isSummaryComplete, summaryOf, warningOf } from '../approvals/deciding-facts.ts'
 import { shortCodeOf } from '../approvals/short-code.ts'
-import { callText, isSummaryComplete, isShownCompletely, warningOf } from '../approvals/deciding-facts.ts'
 
-/** What agents write to people over channels, as Markdown. Pure: everything that is said comes in. */
+/** What agents write to people over channels, as Markdown, in the language of `t`. */
 
 const MOST_PREVIEW_CHARS = 600
 const MOST_PREVIEW_LINES = 8
@@ -25,28 +25,23 @@ export type EndedJob = {
   errorMessage: Message | null
 }
 
-/** The answer to a message. To strangers nothing is said of why a job failed: that may tell of the owner's machine. */
-export function replyText({ status, result, errorMessage }: EndedJob, isOwner: boolean): string {
-  const said = result?.trim() ?? ''
-  if (status === 'completed') return said === '' ? 'Done. There was nothing to say about it.' : said
-  const why = isOwner && errorMessage ? ` ${englishText(errorMessage)}` : ''
-  const ending = status === 'cancelled' ? 'This was stopped before it was finished.' : `I could not finish this.${why}`
-  return said === '' ? ending : `${said}\n\n_${isOwner ? plain(ending) : ending}_`
+/** The reply to a message. Only the owner learns why a job failed, because the reason may reveal something of their machine. */
+export function replyText(t: Translate, { status, result, errorMessage }: EndedJob, isOwner: boolean): string {
+  const reply = result?.trim() ?? ''
+  if (status === 'completed') return reply === '' ? t('outbound.done') : reply
+  const why = isOwner && errorMessage ? ` ${renderMessage(t, errorMessage)}` : ''
+  const ending = status === 'cancelled' ? t('outbound.stopped') : `${t('outbound.failed')}${why}`
+  return reply === '' ? ending : `${reply}\n\n_${isOwner ? plain(ending) : ending}_`
 }
 
-/** That a webhook's or a schedule's run succeeded. */
-export function confirmationText({ agentName, result }: EndedJob, origin: string, link: string): string {
+/** Tells the owner that a run of a webhook or a schedule succeeded. */
+export function confirmationText(t: Translate, { agentName, result }: EndedJob, origin: string, link: string): string {
   const lines = firstLines(result ?? '')
-  return [`✅ **${nameOf(agentName)}** finished “${nameOf(origin)}”.`, ...(lines === '' ? [] : [lines]), link].join('\n\n')
+  const title = t('outbound.finished', { agent: nameOf(agentName), origin: nameOf(origin) })
+  return [title, ...(lines === '' ? [] : [lines]), link].join('\n\n')
 }
 
-/** A job of somebody who may not decide waits for the owner. */
-export const WAITS_FOR_OWNER = 'I have to ask the person I work for before I go on. I will answer here afterwards.'
-
-/** An answer to a guest waits for the owner to read it. */
-export const HELD_FOR_OWNER = 'I will show my answer to the person I work for before I send it.'
-
-/** What is said of an approval. */
+/** The parts of an approval that its message shows. */
 export type AskedApproval = Pick<
   Approval,
   | 'id'
@@ -65,38 +60,34 @@ export type AskedApproval = Pick<
   | 'expiresAt'
 >
 
-/** What is asked, with the facts in our words, apart from what the agent and others wrote. */
-export function approvalText(approval: AskedApproval, link: string): string {
-  const { agentName, jobTitle, kind, reason, expiresAt, createdAt } = approval
+/** The question, with the facts in our words and apart from what the agent and others wrote. */
+export function approvalText(t: Translate, approval: AskedApproval, link: string): string {
+  const { agentName, jobTitle, kind, reason, decision, expiresAt, createdAt } = approval
   const hours = Math.max(1, Math.round((expiresAt - createdAt) / 3_600_000))
-  const asked = askedText(approval)
-  const again = approval.decision?.decidedBy.source === 'changed' ? [plain(approval.decision.decidedBy.text)] : []
+  const changed = decision?.decidedBy.source === 'changed' ? [plain(renderMessage(t, decision.decidedBy.reason))] : []
   const warning = kind === 'budget' ? null : warningOf(approval.taints)
-  const why = kind === 'tool' && reason.trim() !== '' ? [`It says: ${quoted(cut(reason.trim(), MOST_REASON_CHARS))}`] : []
+  const words = kind === 'tool' ? reason.trim() : ''
   return [
-    `**${nameOf(agentName)}** ${HEADS[kind]}`,
-    ...asked,
-    ...again,
-    ...(warning === null ? [] : [`⚠️ ${plain(warning)}`]),
-    ...why,
-    `Job: “${nameOf(jobTitle)}”`,
-    `${howToAnswer(approval)} Without an answer it is refused in ${hours} ${hours === 1 ? 'hour' : 'hours'}.`,
+    t(`outbound.approval.${kind}`, { agent: nameOf(agentName) }),
+    ...questionText(t, approval),
+    ...changed,
+    ...(warning === null ? [] : [`⚠️ ${plain(renderMessage(t, warning))}`]),
+    ...(words === '' ? [] : [`${t('outbound.approval.reason')} ${quoted(cut(words, MOST_REASON_CHARS))}`]),
+    t('outbound.approval.job', { title: nameOf(jobTitle) }),
+    `${howToAnswer(t, approval)} ${t('outbound.approval.expires', { hours })}`,
     link,
   ].join('\n\n')
 }
 
-/** The whole call, where it is too long for the message. */
-export function attachmentsFor(approval: AskedApproval): { name: string; text: string }[] {
+/** The complete call as a file, if it is too long for the message. */
+export function attachmentsFor(t: Translate, approval: AskedApproval): { name: string; text: string }[] {
   if (approval.kind !== 'tool' && approval.kind !== 'unknown_outcome') return []
-  const text = isSummaryComplete(approval) ? approval.facts!.summary : callText(approval)
+  const text = completeText(t, approval)
   return text.length <= MOST_QUOTED_CHARS ? [] : [{ name: ATTACHMENT_NAME, text }]
 }
 
-/** Whether a person who reads the message and what is attached to it knows everything that decides. */
-export function showsEverything(approval: AskedApproval): boolean {
-  const attached = attachmentsFor(approval).map(({ text }) => text)
-  const own = attached.length > 0 ? attached : [isSummaryComplete(approval) ? approval.facts!.summary : callText(approval)]
-  return isShownCompletely(approval, [...own, approval.question?.text ?? '', warningOf(approval.taints) ?? ''].join('\n'))
+function completeText(t: Translate, approval: AskedApproval): string {
+  return isSummaryComplete(t, approval) ? summaryOf(t, approval.facts) : callText(t, approval)
 }
 
 /** A phone cuts the label of a button. */
@@ -105,68 +96,48 @@ function choicesText(choices: readonly string[]): string[] {
   return [choices.map((choice, n) => `${n + 1}. ${plain(choice)}`).join('\n')]
 }
 
-const HEADS: Record<Approval['kind'], string> = {
-  tool: 'needs your approval.',
-  question: 'asks:',
-  unknown_outcome: 'does not know whether this happened:',
-  budget: 'has reached a limit.',
-}
-
-function askedText(approval: AskedApproval): string[] {
+function questionText(t: Translate, approval: AskedApproval): string[] {
   const { kind, question, budget } = approval
-  const attached = attachmentsFor(approval)
   switch (kind) {
     case 'tool':
     case 'unknown_outcome':
-      return attached.length === 0
-        ? [fenced(isSummaryComplete(approval) ? approval.facts!.summary : callText(approval))]
-        : [
-            fenced(cut(callText(approval), MOST_BEGINNING_CHARS)),
-            `This is the beginning. The whole is in the file ${ATTACHMENT_NAME} above.`,
-          ]
+      if (attachmentsFor(t, approval).length === 0) return [fenced(completeText(t, approval))]
+      return [fenced(cut(callText(t, approval), MOST_BEGINNING_CHARS)), t('outbound.approval.attached', { file: ATTACHMENT_NAME })]
     case 'question':
       return [question?.text ?? '', ...choicesText(question?.choices ?? [])]
-    case 'budget':
-      return budget === null
-        ? []
-        : [
-            `It has spent ${dollars(budget.spentUsd)} of the ${dollars(budget.limitUsd)} ${SCOPES[budget.scope]}, and going on may cost more. May it have ${dollars(budget.extensionUsd)} more?`,
-          ]
+    case 'budget': {
+      if (budget === null) return []
+      const { scope, spentUsd, limitUsd, extensionUsd } = budget
+      return [t('outbound.approval.budgetText', { scope, spentUsd, limitUsd, moreUsd: extensionUsd })]
+    }
   }
 }
 
-const SCOPES: Record<NonNullable<Approval['budget']>['scope'], string> = {
-  job: 'for this job',
-  agent_day: 'for this agent today',
-  agent_month: 'for this agent this month',
-  app_day: 'for all agents today',
-}
-
-function howToAnswer(approval: AskedApproval): string {
-  const { id, kind, question } = approval
+function howToAnswer(t: Translate, { id, kind, question }: AskedApproval): string {
   const code = shortCodeOf(id)
-  if (kind === 'question') {
-    const tap = question !== null && question.choices.length > 0 ? 'Tap an answer, or write' : 'Write'
-    return `${tap} \`answer ${code}\` and your words.`
-  }
-  if (!showsEverything(approval)) return `Tap a button, or write \`reject ${code}\`. To approve it, open Deckhand.`
-  return `Tap a button, or write \`approve ${code}\` or \`reject ${code}\`.`
+  if (kind !== 'question') return t('outbound.approval.tapOrWrite', { code })
+  return question === null || question.choices.length === 0
+    ? t('outbound.approval.writeAnswer', { code })
+    : t('outbound.approval.tapOrAnswer', { code })
 }
 
-/** That a schedule has used up its budget, said once for each of its local days. */
+/** That a schedule has reached its spending limit, sent once for each of its local days. */
 export function exhaustedText(
+  t: Translate,
   { name, agentName, dailyBudgetUsd }: { name: string; agentName: string; dailyBudgetUsd: number },
   link: string,
 ): string {
-  return [
-    `⏸ “${nameOf(name)}” of **${nameOf(agentName)}** has used up its budget of ${dollars(dailyBudgetUsd)} for today. It goes on by itself tomorrow.`,
-    link,
-  ].join('\n\n')
+  const text = t('outbound.exhausted', { schedule: nameOf(name), agent: nameOf(agentName), limitUsd: dailyBudgetUsd })
+  return [text, link].join('\n\n')
 }
 
-/** Where to find it. `screen`: where it is in the window, for a dashboard that has no address to open from elsewhere. */
-export function linkTo(base: string | null, { path, screen }: { path: string; screen: string }): string {
-  return base === null ? `Details: open Deckhand on your computer, under ${screen}.` : `Details: ${base}${path}`
+/** Where the details are. `screen`: where in the window, for a dashboard that cannot be opened from another device. */
+export function linkText(
+  t: Translate,
+  base: string | null,
+  { path, screen }: { path: string; screen: 'activity' | 'approvals' | 'automations' },
+): string {
+  return base === null ? t('outbound.linkInApp', { screen: t(`shell.nav.${screen}`) }) : t('outbound.link', { address: `${base}${path}` })
 }
 
 /** The beginning of a result, without half a code block: a fence that was cut open would swallow what follows. */
@@ -206,8 +177,4 @@ function quoted(text: string): string {
     .split('\n')
     .map((line) => `> ${plain(line)}`)
     .join('\n')}`
-}
-
-function dollars(usd: number): string {
-  return `$${usd < 0.01 && usd > 0 ? usd.toFixed(4) : usd.toFixed(2)}`
 }

@@ -1,5 +1,5 @@
 import type { Message } from '../../contract/messages.ts'
-import { createMessage, readMessage, writeMessage } from '../../lib/messages.ts'
+import { createMessage, readMessage, writeMessage, type Speech } from '../../lib/messages.ts'
 import { and, eq, isNull, lte, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
@@ -28,7 +28,7 @@ const isPending = sql`${outbox.state} = 'pending'`
  * Records that a try begins, and returns what to send; null if the message is not sent any more. The count of begun tries
  * keeps a message that crashes the process from being sent for ever.
  */
-export function beginTry(tx: Tx, { clock }: { clock: Clock }, messageId: string): OutgoingMessage | null {
+export function beginTry(tx: Tx, { clock, speech }: { clock: Clock; speech: Speech }, messageId: string): OutgoingMessage | null {
   const row = tx
     .select()
     .from(outbox)
@@ -48,10 +48,11 @@ export function beginTry(tx: Tx, { clock }: { clock: Clock }, messageId: string)
     .where(eq(outbox.id, messageId))
     .run()
   const approval = row.approvalId === null ? null : findApproval(tx, row.approvalId)
+  const attachments = approval === null ? [] : attachmentsFor(speech(), approval)
   const { id, text, buttons, files, partsSent } = row
   // A pending message has its address.
   const [channelId, chatId] = [row.channelId!, row.chatId!]
-  return { id, channelId, chatId, text, buttons, attachments: approval === null ? [] : attachmentsFor(approval), files, partsSent }
+  return { id, channelId, chatId, text, buttons, attachments, files, partsSent }
 }
 
 /**

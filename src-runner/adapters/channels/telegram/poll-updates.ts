@@ -1,7 +1,8 @@
+import type { Translate } from '../../../../resources/locales/translate.ts'
 import type { Message } from '../../../contract/messages.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, problemOf } from '../../../lib/errors.ts'
-import { createMessage, englishText } from '../../../lib/messages.ts'
+import { createMessage, englishText, joinSentences, type Speech } from '../../../lib/messages.ts'
 import { CHAT_COMMANDS } from '../../../domain/channels/commands.ts'
 import type { Incoming, RunnerOfChannel } from '../channel.ts'
 import type { BotApi, Result, Trouble } from './bot-api.ts'
@@ -29,10 +30,10 @@ const MENU_DEADLINE_MS = 5_000
 /** After a week without updates the service may restart its numbers, so an old position is not used. */
 const POSITION_KEPT_MS = 3 * 24 * 3_600_000
 
-type PollDeps = { api: BotApi; clock: Clock; random: () => number; runner: RunnerOfChannel; closing: AbortSignal }
+type PollDeps = { api: BotApi; clock: Clock; speech: Speech; random: () => number; runner: RunnerOfChannel; closing: AbortSignal }
 
 /** Reads updates and hands them over, until `closing` aborts or the service refuses the token. Rejects when `closing` aborts. */
-export async function pollUpdates({ api, clock, random, runner, closing }: PollDeps, position: string | null): Promise<void> {
+export async function pollUpdates({ api, clock, speech, random, runner, closing }: PollDeps, position: string | null): Promise<void> {
   let next = readPosition(position)
   let batch = BATCH
 
@@ -89,8 +90,8 @@ export async function pollUpdates({ api, clock, random, runner, closing }: PollD
       await handOver(result.value)
       return null
     } catch (error) {
-      const second = error instanceof AppError ? problemOf(error) : createMessage('ours_broken')
-      return troubleWith(createMessage('several', { first: createMessage('chat_cannot_keep'), second }))
+      const why = error instanceof AppError ? problemOf(error) : createMessage('ours_broken')
+      return troubleWith(joinSentences(createMessage('chat_cannot_keep'), why))
     }
   }
 
@@ -114,7 +115,7 @@ export async function pollUpdates({ api, clock, random, runner, closing }: PollD
       // A server that does not hold requests would be polled without a pause.
       const wasHeld = !before.isWell || next !== before.next || clock.monotonic() - startedAt >= MIN_HOLD_MS
       if (!wasHeld) await clock.sleep(MIN_HOLD_MS, closing)
-      hasMenu ||= await offerMenu(api, closing)
+      hasMenu ||= await offerMenu(api, speech(), closing)
       continue
     }
     if (trouble.kind === 'token') return runner.status('logged_out', trouble.problem)
@@ -148,8 +149,11 @@ function createGetFile(api: BotApi, closing: AbortSignal): GetFile {
 }
 
 /** Offers the commands in private chats, the only ones that are read. Returns false if it should be tried again. */
-async function offerMenu(api: BotApi, signal: AbortSignal): Promise<boolean> {
-  const commands = CHAT_COMMANDS.map(({ name, does }) => ({ command: name, description: does[0]!.toUpperCase() + does.slice(1) }))
+async function offerMenu(api: BotApi, t: Translate, signal: AbortSignal): Promise<boolean> {
+  const commands = CHAT_COMMANDS.map((command) => {
+    const does = t(`outbound.command.${command}`)
+    return { command, description: does[0]!.toUpperCase() + does.slice(1) }
+  })
   const scope = { type: 'all_private_chats' } as const
   const options = { signal, deadlineMs: MENU_DEADLINE_MS }
   const result = await api.call((bot, ending) => bot.setMyCommands(commands, { scope }, ending), options)

@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { renderMessage, type Translate } from '../../../../resources/locales/translate.ts'
 import type { Message } from '../../../contract/messages.ts'
 import { createMessage, englishText } from '../../../lib/messages.ts'
 import type { Button, OnPart, OutgoingMessage, SendResult } from '../../../domain/outbox/outgoing.ts'
@@ -14,6 +15,7 @@ const WITHDRAWN = createMessage('sent_withdrawn')
 
 export type Sending = {
   api: BotApi
+  t: Translate
   readFile: RunnerOfChannel['readFile']
   signal: AbortSignal
   onPart: OnPart
@@ -22,8 +24,8 @@ export type Sending = {
 
 /** Sends the parts of a message that no earlier try has sent. */
 export async function sendMessage(sending: Sending, message: OutgoingMessage): Promise<SendResult> {
-  const { onPart, onTokenRefused } = sending
-  const parts = partsOf(message, LIMITS, await createFormat())
+  const { t, onPart, onTokenRefused } = sending
+  const parts = partsOf(message, LIMITS, await createFormat(t))
   const first = firstPartOf(message, parts)
   const onlyFilesLeft = (from: number) => parts.slice(from).every(({ type }) => type !== 'text')
   const failed = (partsSent: number, problem: Message) =>
@@ -33,7 +35,7 @@ export async function sendMessage(sending: Sending, message: OutgoingMessage): P
   // A message of files alone has no text that later messages must wait for.
   if (onlyFilesLeft(first)) onPart(first, { onlyFilesLeft: true })
   for (let i = first; i < parts.length; i++) {
-    const part: Part<FormattedText> = isIncomplete ? withoutAttachment(parts[i]!) : parts[i]!
+    const part: Part<FormattedText> = isIncomplete ? withoutAttachment(t, parts[i]!) : parts[i]!
     const result = await sendPart(sending, message.chatId, part)
     if (!result.ok) {
       // A question is sent without its attachment, and without the buttons that need it.
@@ -51,9 +53,10 @@ export async function sendMessage(sending: Sending, message: OutgoingMessage): P
   return { state: 'sent', externalId }
 }
 
-async function createFormat(): Promise<TextFormat<FormattedText>> {
+async function createFormat(t: Translate): Promise<TextFormat<FormattedText>> {
   const { lexer } = await import('marked')
   return {
+    t,
     split: (markdown, maxChars) => splitText(formatMarkdown(markdown, lexer), maxChars),
     append: ({ text, entities }, words) => ({
       text: `${text}\n\n${words}`,
@@ -62,11 +65,11 @@ async function createFormat(): Promise<TextFormat<FormattedText>> {
   }
 }
 
-function withoutAttachment(part: Part<FormattedText>): Part<FormattedText> {
+function withoutAttachment(t: Translate, part: Part<FormattedText>): Part<FormattedText> {
   if (part.type !== 'text' || !part.isLastText) return part
-  const words = 'The file could not be sent, so this can be approved in Deckhand only.'
   const { text, entities } = part.piece
-  return { ...part, piece: { text: `${text}\n\n${words}`, entities }, buttons: part.buttons.filter(({ whole }) => whole !== true) }
+  const piece = { text: `${text}\n\n${t('outbound.approval.incomplete')}`, entities }
+  return { ...part, piece, buttons: part.buttons.filter(({ whole }) => whole !== true) }
 }
 
 /** Returns the service's id of the message. A file that cannot be sent is replaced by a sentence that says so. */
@@ -75,13 +78,14 @@ async function sendPart(sending: Sending, chatId: string, part: Part<FormattedTe
   if (part.type === 'attachment') return sendDocument(sending, chatId, part.name, part.bytes)
   const name = part.type === 'file' ? basename(part.path) : part.name
   const file = part.type === 'file' ? await sending.readFile(part.path, LIMITS.fileBytes) : part
-  let problem = 'problem' in file ? `${file.problem}.` : 'it is empty.'
+  const { t } = sending
+  let problem = 'problem' in file ? `${file.problem}.` : t('outbound.file.empty')
   if ('bytes' in file && file.bytes.length > 0) {
     const result = await sendDocument(sending, chatId, name, file.bytes)
     if (result.ok || result.kind !== 'refused') return result
-    problem = englishText(result.problem)
+    problem = renderMessage(t, result.problem)
   }
-  return sendText(sending, chatId, { text: `The file ${name} was not sent: ${problem}`, entities: [] }, [])
+  return sendText(sending, chatId, { text: t('outbound.file.notSent', { file: name, why: problem }), entities: [] }, [])
 }
 
 async function sendText(

@@ -1,5 +1,5 @@
 import type { Message } from '../../../contract/messages.ts'
-import { englishText } from '../../../lib/messages.ts'
+import { englishText, inEnglish } from '../../../lib/messages.ts'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createOutbound } from '../../../platform/net/outbound.ts'
 import { startBotApiServer, type BotApiServer, type ServedFault, type ServedUser } from '../../../testing/bot-api-server/bot-api-server.ts'
@@ -25,7 +25,7 @@ const FAULTS: Record<ServiceFault, ServedFault> = {
 
 describeChannelDriver('Telegram', async (clock) => {
   const server = await startBotApiServer()
-  const driver = createTelegramDriver({ fetch: outbound.fetch, clock, random: () => 0.5 })
+  const driver = createTelegramDriver({ fetch: outbound.fetch, clock, speech: () => inEnglish, random: () => 0.5 })
   return {
     driver,
     service: {
@@ -82,7 +82,7 @@ describe('Telegram itself', () => {
   })
 
   function connect(position: string | null = null): Connection {
-    const driver = createTelegramDriver({ fetch: outbound.fetch, clock, random: () => 0.5 })
+    const driver = createTelegramDriver({ fetch: outbound.fetch, clock, speech: () => inEnglish, random: () => 0.5 })
     const events = {
       incoming: async (incoming: Incoming) => void heard.push(incoming),
       status: (status: string, problem: Message | null) => void statuses.push(`${status}: ${problem === null ? '' : englishText(problem)}`),
@@ -297,7 +297,7 @@ describe('Telegram itself', () => {
     server.sendRaw({ message: { message_id: 8, from, chat, poll: {} } })
     server.say(ANNA, 'me')
     await expect.poll(texts).toEqual(['', 'me'])
-    expect(heard).toMatchObject([{ message: { unreadable: 'a poll' } }, { message: { unreadable: null } }])
+    expect(heard).toMatchObject([{ message: { unreadable: 'poll' } }, { message: { unreadable: null } }])
     await server.untilPolled()
     expect(server.waitingUpdates()).toBe(0)
   })
@@ -400,7 +400,9 @@ describe('Telegram itself', () => {
     const { bytes } = whole!.document!
     expect(bytes.length).toBeLessThanOrEqual(50_000_000)
     expect(bytes.length).toBeGreaterThan(49_999_990)
-    expect(bytes.subarray(-100).toString('utf8')).toMatch(/€\n\n\[Cut off here: \d+ of 51000000 bytes\. Deckhand has the full text\.\]\n$/)
+    expect(bytes.subarray(-100).toString('utf8')).toMatch(
+      /€\n\n\[Cut off here: [\d,]+ of 51,000,000 bytes\. Deckhand has the full text\.\]\n$/,
+    )
   })
 
   test.each([

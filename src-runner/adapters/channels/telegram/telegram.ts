@@ -1,7 +1,7 @@
 import type { OutboundFetch } from '../../../platform/net/outbound.ts'
 import type { Message } from '../../../contract/messages.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { createMessage } from '../../../lib/messages.ts'
+import { createMessage, type Speech } from '../../../lib/messages.ts'
 import type { ChannelAccess, ChannelDriver, Connection, RunnerOfChannel } from '../channel.ts'
 import { createBotApi, type BotApi } from './bot-api.ts'
 import { pollUpdates } from './poll-updates.ts'
@@ -10,6 +10,7 @@ import { idOf, LIMITS, sendMessage } from './send-message.ts'
 export type TelegramDeps = {
   fetch: OutboundFetch
   clock: Clock
+  speech: Speech
   /** Uniform in [0, 1): spreads retries. */
   random: () => number
 }
@@ -54,8 +55,8 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
   return {
     deliver(message, signal, onPart) {
       const onTokenRefused = (problem: Message) => closing.signal.aborted || runner.status('logged_out', problem)
-      const sending = { api, readFile: runner.readFile, signal: AbortSignal.any([signal, closing.signal]), onPart, onTokenRefused }
-      return sendMessage(sending, message)
+      const sending = { api, t: deps.speech(), readFile: runner.readFile, signal: AbortSignal.any([signal, closing.signal]) }
+      return sendMessage({ ...sending, onPart, onTokenRefused }, message)
     },
     showTyping: (chatId) => call((bot, ending) => bot.sendChatAction(idOf(chatId), 'typing', {}, ending)),
     answerPress: (pressId, note) =>

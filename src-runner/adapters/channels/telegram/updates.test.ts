@@ -91,11 +91,11 @@ describe('without words', () => {
   })
 
   test.each([
-    ['a sticker', { sticker: {} }],
-    ['a poll', { poll: {} }],
-    ['a dice', { dice: { emoji: '🎲', value: 3 } }],
-    ['a story', { story: {} }],
-  ])('%s cannot be read, and is named', (unreadable, content) => {
+    ['sticker', { sticker: {} }],
+    ['poll', { poll: {} }],
+    ['dice', { dice: { emoji: '🎲', value: 3 } }],
+    ['story', { story: {} }],
+  ])('a %s cannot be read, and is named', (unreadable, content) => {
     expect(readMessage(content)).toMatchObject({ text: '', files: [], unreadable })
   })
 })

@@ -195,14 +195,10 @@ function filesOf(message: Message): { name: string; file: z.infer<typeof ServedF
   return found.flatMap(([file, name]) => (file === undefined ? [] : [{ name: file.file_name ?? name, file }]))
 }
 
-const UNREADABLE = {
-  ...{ sticker: 'a sticker', poll: 'a poll', checklist: 'a checklist', story: 'a story', dice: 'a dice', game: 'a game' },
-  paid_media: 'paid media',
-}
+const UNREADABLE = ['sticker', 'poll', 'checklist', 'story', 'dice', 'game', 'paid_media'] as const
 
 function unreadableOf(message: Message): string | null {
-  const found = Object.entries(UNREADABLE).find(([field]) => message[field as keyof Message] !== undefined)
-  return found?.[1] ?? null
+  return UNREADABLE.find((field) => message[field] !== undefined) ?? null
 }
 
 /** Joins photos that were sent together: each comes as a message of its own. */

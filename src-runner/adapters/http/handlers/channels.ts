@@ -23,7 +23,7 @@ import { writeWithSecret } from '../write-with-secret.ts'
 import type { HandlerDeps } from './deps.ts'
 
 /** A token is stored only after the service has accepted it. */
-export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: HandlerDeps) {
+export function channelHandlers({ db, jobs, clock, ids, vault, log, speech, channels }: HandlerDeps) {
   /** Throws AppError channel_refused, with the service's reason. */
   async function identify(kind: CreateChannel['kind'], token: string, baseUrl: string | null): Promise<ChannelAccount> {
     const identified = await channels.identify(kind, { token, baseUrl })
@@ -88,7 +88,7 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, channels }: 
 
     updateChannelPerson({ params: { channelId, personId }, body: { role } }) {
       const channel = getChannel(db, channelId)
-      return { person: transact(db, (tx) => decideOnPerson(tx, { clock, ids, jobs }, channel, personId, role)) }
+      return { person: transact(db, (tx) => decideOnPerson(tx, { clock, ids, speech, jobs }, channel, personId, role)) }
     },
 
     async testChannel({ params: { channelId } }, call) {

@@ -11,6 +11,7 @@ import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../../..
 import type { TemplatePreview } from '../../../contract/triggers.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Ids } from '../../../lib/ids.ts'
+import type { Speech } from '../../../lib/messages.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Vault } from '../../../lib/vault.ts'
 import type { FileDiff } from '../../../contract/files.ts'
@@ -83,6 +84,7 @@ export type HandlerDeps = {
   /** Dates spending. */
   money: Pick<Clock, 'now'>
   ids: Ids
+  speech: Speech
   log: Log
   /** Deckhand's own folder, closed to every agent. */
   dataDir: string
