@@ -1,4 +1,4 @@
-import { createRunnerLog, silenceConsole, type RunnerLog } from './platform/log/create-log.ts'
+import { createRunnerLog, silenceConsole } from './platform/log/create-log.ts'
 import { createScrubber, type Scrubber } from './platform/log/scrubber.ts'
 import { DatabaseRefused } from './platform/db/database-errors.ts'
 import { readLoginPath } from './platform/programs/login-path.ts'
@@ -12,8 +12,7 @@ import { messageOf } from './lib/errors.ts'
 import { keepRequestsYoung } from './lib/heap.ts'
 import { createMemoryVault, type Vault } from './lib/vault.ts'
 import type { RunnerDeps } from './composition/core.ts'
-import { createRunner, type Runner } from './runner.ts'
-import type { Trash } from './agent/files/trash.ts'
+import { createRunner } from './runner.ts'
 
 type Failure = Omit<Extract<FromRunner, { type: 'failed' }>, 'type'>
 
@@ -29,6 +28,7 @@ keepRequestsYoung()
 // Only the owner may read what this process writes.
 process.umask(0o077)
 
+const systemTrash = findSystemTrash(process.env, systemClock)
 const channel = findHostChannel()
 if (channel !== null) runUnderHost(channel)
 else await runAlone()
@@ -40,18 +40,18 @@ function runUnderHost(host: HostChannel): void {
   let started: LoggedRunner | null = null
   let ending: Promise<void> | null = null
 
-  function end(graceMs: number, exitCode: number): Promise<void> {
-    return (ending ??= (async () => {
+  function end(graceMs: number): void {
+    ending ??= (async () => {
       await started?.stop(graceMs)
       await host.send({ type: 'stopped' })
-      process.exit(exitCode)
-    })())
+      process.exit(0)
+    })()
   }
 
   async function begin(config: RunnerConfig): Promise<void> {
     try {
       started = createLoggedRunner({
-        ...{ config, vault, trash: config.hostTrash === true ? trash : findTrash(), readPath: readLoginPath, toStderr: false },
+        ...{ config, vault, trash: config.hostTrash === true ? trash : systemTrash, readPath: readLoginPath, toStderr: false },
         onFatal: (message) => host.send({ type: 'failed', code: 'internal', message }),
       })
       const { runner } = started
@@ -75,7 +75,7 @@ function runUnderHost(host: HostChannel): void {
         if (started === null) void begin(message.config)
         return
       case 'stop':
-        return void end(message.graceMs, 0)
+        return end(message.graceMs)
       case 'ping':
         return void host.send({ type: 'pong', nonce: message.nonce })
       case 'vault.answer':
@@ -106,12 +106,12 @@ function runUnderHost(host: HostChannel): void {
     },
     closed() {
       setTimeout(() => process.exit(1), ORPHAN_LIMIT_MS)
-      void end(ORPHAN_GRACE_MS, 0)
+      end(ORPHAN_GRACE_MS)
     },
   })
   // Ctrl-C in a terminal also reaches this process, but the host says when to stop.
   process.on('SIGINT', () => {})
-  process.on('SIGTERM', () => void end(SIGNAL_GRACE_MS, 0))
+  process.on('SIGTERM', () => end(SIGNAL_GRACE_MS))
   void host.send({ type: 'hello' })
 }
 
@@ -132,7 +132,7 @@ async function runAlone(): Promise<void> {
   process.once('SIGTERM', () => void end())
   process.once('SIGINT', () => void end())
   try {
-    started = createLoggedRunner({ config, vault: createMemoryVault(), trash: findTrash(), toStderr: true })
+    started = createLoggedRunner({ config, vault: createMemoryVault(), trash: systemTrash, toStderr: true })
     const { host, port } = await started.runner.start()
     process.stdout.write(`${JSON.stringify({ ready: true, runnerUrl: `http://${host.includes(':') ? `[${host}]` : host}:${port}` })}\n`)
   } catch (error) {
@@ -143,22 +143,15 @@ async function runAlone(): Promise<void> {
   }
 }
 
-function findTrash(): Trash | undefined {
-  return findSystemTrash(process.env, systemClock)
-}
-
-type LoggedRunnerDeps = Pick<RunnerDeps, 'readPath'> & {
-  config: RunnerConfig
-  vault: Vault
-  trash: Trash | undefined
+type LoggedRunnerDeps = Pick<RunnerDeps, 'config' | 'vault' | 'trash' | 'readPath'> & {
   toStderr: boolean
   /** Called with the reason before an uncaught error ends the process. */
   onFatal?(message: string): Promise<void>
 }
-type LoggedRunner = { runner: Runner; log: RunnerLog; stop(graceMs: number): Promise<void> }
+type LoggedRunner = ReturnType<typeof createLoggedRunner>
 
 /** A runner and its log, which is scrubbed of every secret that the runner has seen. */
-function createLoggedRunner({ config, vault, trash, readPath, toStderr, onFatal }: LoggedRunnerDeps): LoggedRunner {
+function createLoggedRunner({ config, vault, trash, readPath, toStderr, onFatal }: LoggedRunnerDeps) {
   const scrubber = createScrubber()
   scrubber.add(config.workerSecret)
   const log = createRunnerLog({ dataDir: config.dataDir, level: config.logLevel, scrubber, toStderr })
@@ -174,7 +167,7 @@ function createLoggedRunner({ config, vault, trash, readPath, toStderr, onFatal 
   return {
     runner,
     log,
-    async stop(graceMs) {
+    async stop(graceMs: number): Promise<void> {
       await runner.stop({ graceMs })
       await log.close()
     },

@@ -11,7 +11,7 @@ import { FIRES_PER_HOUR } from '../../contract/triggers.ts'
 
 type Json = Record<string, unknown>
 
-/** Schemas that the document names, so that generated clients name them too. */
+/** Schemas with a name in the document, and so in generated clients. */
 const NAMED = {
   Agent, ChatReply, ChatStreamEvent, Conversation, Error: ErrorBody, FoundServer, Job, JobChannel, JobStatus, JobSummary,
   Limits, Message, Model, ModelRef, Price, Provider, Settings, SpendRow, Step,
@@ -24,7 +24,8 @@ let made: Json | undefined
 
 /** The runner's API as OpenAPI 3.1, generated from the route table. */
 export function openApiDocument(): Json {
-  return (made ??= makeDocument())
+  // Zod's references lead to `$defs`.
+  return (made ??= JSON.parse(JSON.stringify(makeDocument()).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json)
 }
 
 function makeDocument(): Json {
@@ -105,7 +106,7 @@ const DELIVERY: Json = {
 } // prettier-ignore
 
 function errorContentOf(codes: ErrorCode[]): Json {
-  return { 'application/json': { schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { error: { enum: codes } } }] } } }
+  return { 'application/json': { schema: { allOf: [{ $ref: '#/$defs/Error' }, { properties: { error: { enum: codes } } }] } } }
 }
 
 function operationOf(name: RouteName, route: Route, schemas: Json): Json {
@@ -157,21 +158,16 @@ function streamDescription(route: Route): string {
 
 /** The route's own errors and those of the gate, the authentication and the parser. */
 function errorsOf(route: Route): ErrorCode[] {
-  const codes = new Set<ErrorCode>([
-    'forbidden_host',
-    'forbidden_origin',
-    'forbidden_forwarded',
-    'unknown_field',
-    'internal',
-    'database_unavailable',
-    ...route.errors,
-  ])
-  if (route.access === 'runner') codes.add('unauthorized')
-  if (route.access === 'worker') codes.add('invalid_worker_secret')
   const writes = route.method !== 'GET'
-  if (writes || route.params !== undefined || route.query !== undefined) codes.add('invalid_request')
-  if (writes) for (const code of ['unsupported_media_type', 'payload_too_large', 'request_timeout', 'disk_full'] as const) codes.add(code)
-  return [...codes]
+  const codes: ErrorCode[] = [
+    ...(['forbidden_host', 'forbidden_origin', 'forbidden_forwarded', 'unknown_field', 'internal', 'database_unavailable'] as const),
+    ...route.errors,
+    ...(route.access === 'runner' ? (['unauthorized'] as const) : []),
+    ...(route.access === 'worker' ? (['invalid_worker_secret'] as const) : []),
+    ...(writes || route.params !== undefined || route.query !== undefined ? (['invalid_request'] as const) : []),
+    ...(writes ? (['unsupported_media_type', 'payload_too_large', 'request_timeout', 'disk_full'] as const) : []),
+  ]
+  return [...new Set(codes)]
 }
 
 /** A JSON schema; its named parts become components. */
@@ -181,11 +177,11 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Jso
     $defs,
     ...rest
   } = z.toJSONSchema(schema, { metadata: names, io, unrepresentable: 'any', override: io === 'input' ? withoutMore : undefined }) as Json
-  for (const [id, definition] of Object.entries(($defs ?? {}) as Json)) schemas[id] ??= withPointers(withoutId(definition as Json))
+  for (const [id, definition] of Object.entries(($defs ?? {}) as Json)) schemas[id] ??= withoutId(definition as Json)
   const own = names.get(schema)?.id
-  if (own === undefined) return withPointers(rest) as Json
-  schemas[own] ??= withPointers(withoutId(rest))
-  return { $ref: `#/components/schemas/${own}` }
+  if (own === undefined) return rest
+  schemas[own] ??= withoutId(rest)
+  return { $ref: `#/$defs/${own}` }
 }
 
 /** Requests have no other fields: see `strict-schema.ts`. */
@@ -195,15 +191,4 @@ function withoutMore({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema 
 
 function withoutId({ id: _id, ...schema }: Json): Json {
   return schema
-}
-
-function withPointers(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(withPointers)
-  if (typeof node !== 'object' || node === null) return node
-  return Object.fromEntries(
-    Object.entries(node).map(([key, value]) => [
-      key,
-      key === '$ref' ? String(value).replace('#/$defs/', '#/components/schemas/') : withPointers(value),
-    ]),
-  )
 }

@@ -18,14 +18,7 @@ import type { Call, Handlers, OpenStream } from './handler.ts'
 import { createInputReader } from './input.ts'
 import { createStreams } from './stream.ts'
 
-export type HttpServer = {
-  /** Resolves when connections are accepted. Rejects with the system's error (`EADDRINUSE`, `EACCES`, …). */
-  listen(host: string, port: number): Promise<{ host: string; port: number }>
-  /** Ends all streams, gives responses in progress `graceMs` to finish, then closes every connection. */
-  close(graceMs?: number): Promise<void>
-  /** The number of open streams. */
-  streams(): number
-}
+export type HttpServer = ReturnType<typeof createHttpServer>
 
 export type HttpServerDeps = {
   handlers: Handlers
@@ -44,7 +37,7 @@ export type HttpServerDeps = {
   checkAnswers?: boolean
 }
 
-export function createHttpServer(deps: HttpServerDeps): HttpServer {
+export function createHttpServer(deps: HttpServerDeps) {
   const { log } = deps
   const streams = createStreams(deps.clock)
   const authorize = createAuth(deps.auth)
@@ -61,13 +54,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   })
 
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, bytes, done) => {
-    try {
-      done(null, parseJson(bytes as Buffer))
-    } catch (error) {
-      done(error as Error)
-    }
-  })
+  const asBuffer = { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES } as const
+  app.addContentTypeParser('application/json', asBuffer, async (_request: FastifyRequest, bytes: Buffer) => parseJson(bytes))
   app.setErrorHandler((thrown, request, reply) => answerError(thrown, request, reply, log))
   answerUnknownPaths(app)
   for (const name of Object.keys(ROUTES) as RouteName[]) addRoute(name)
@@ -81,17 +69,10 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       method: route.method,
       url: route.path,
       exposeHeadRoute: route.method === 'GET' && route.stream !== true,
-      onRequest(request, reply, done) {
+      async onRequest(request, reply) {
         const refusal = authorize(route.access, request.raw)
         if (refusal !== null) return sendFixed(reply, refusal)
-        if (carriesBody) {
-          try {
-            requireJson(request.headers)
-          } catch (error) {
-            return done(error as Error)
-          }
-        }
-        done()
+        if (carriesBody) requireJson(request.headers)
       },
       async handler(request, reply) {
         const input = readInput({ params: request.params, query: request.query, body: request.body })
@@ -116,12 +97,14 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   }
 
   return {
-    async listen(host, port) {
+    /** Resolves when connections are accepted. Rejects with the system's error (`EADDRINUSE`, `EACCES`, …). */
+    async listen(host: string, port: number): Promise<{ host: string; port: number }> {
       await app.listen({ host, port })
       const address = app.server.address() as AddressInfo
       return { host: address.address, port: address.port }
     },
-    async close(graceMs = 2000) {
+    /** Ends all streams, gives responses in progress `graceMs` to finish, then closes every connection. */
+    async close(graceMs = 2000): Promise<void> {
       streams.close()
       const timer = setTimeout(() => app.server.closeAllConnections(), graceMs)
       try {
@@ -130,7 +113,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
         clearTimeout(timer)
       }
     },
-    streams: () => streams.count(),
+    /** The number of open streams. */
+    streams: streams.count,
   }
 }
 

@@ -9,23 +9,19 @@ import { modelsOf } from '../../execution/agent-work.ts'
 type Deps = { db: Db; models: Pick<Models, 'hasPrice'> }
 
 /** The models of these agents without a known price. A spending limit cannot stop their calls. */
-export async function unpricedModels(
-  { db, models }: Deps,
-  agents: readonly Pick<Agent, 'model' | 'fallbacks'>[],
-): Promise<{ unpricedModels?: ModelRef[] }> {
+export async function unpricedModels({ db, models }: Deps, agents: readonly Pick<Agent, 'model' | 'fallbacks'>[]) {
   const { defaultModel } = readSettings(db)
-  const all = new Map<string, ModelRef>()
-  for (const agent of agents) for (const ref of modelsOf(agent, defaultModel)) all.set(JSON.stringify([ref.providerId, ref.model]), ref)
+  const refs = agents.flatMap((agent) => modelsOf(agent, defaultModel))
   const unpriced: ModelRef[] = []
-  for (const ref of all.values()) {
+  for (const ref of new Map(refs.map((one) => [`${one.providerId} ${one.model}`, one])).values()) {
     const provider = findProvider(db, ref.providerId)
     if (provider !== null && !(await models.hasPrice(ref, provider))) unpriced.push(ref)
   }
   return unpriced.length === 0 ? {} : { unpricedModels: unpriced }
 }
 
-const MOST_AGENTS = 200
+const MAX_AGENTS = 200
 
-export async function unpricedModelsOfAll(deps: Deps): Promise<{ unpricedModels?: ModelRef[] }> {
-  return unpricedModels(deps, listAgents(deps.db, { limit: MOST_AGENTS }).agents)
+export function unpricedModelsOfAll(deps: Deps) {
+  return unpricedModels(deps, listAgents(deps.db, { limit: MAX_AGENTS }).agents)
 }

@@ -1,14 +1,11 @@
 import type { Message } from '../../contract/messages.ts'
 import { access, constants, realpath, stat } from 'node:fs/promises'
-import { isAbsolute, relative, resolve, sep } from 'node:path'
-import { placeAroundPrograms } from '../../platform/protected-places/protected-places.ts'
+import { isAbsolute } from 'node:path'
+import { isInside, placeAroundPrograms } from '../../platform/protected-places/protected-places.ts'
 import { AppError, issueAt } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 
-/**
- * Refuses what an agent must not or cannot be given: AppError folder_not_usable. Links are
- * followed first, so that none leads around the rule about the data folder.
- */
+/** Throws AppError folder_not_usable for a folder that an agent may not or cannot use. Links are resolved first. */
 export async function requireUsableFolders(folders: readonly string[], dataDir: string): Promise<void> {
   const ownFolder = await realpath(dataDir)
   for (const [index, folder] of folders.entries()) {
@@ -27,8 +24,8 @@ async function problemWith(folder: string, ownFolder: string): Promise<Message |
   } catch (error) {
     return problemFor((error as NodeJS.ErrnoException).code)
   }
-  if (isWithin(real, ownFolder)) return createMessage('folder_is_ours')
-  if (isWithin(ownFolder, real)) return createMessage('folder_holds_ours')
+  if (isInside(ownFolder, real)) return createMessage('folder_is_ours')
+  if (isInside(real, ownFolder)) return createMessage('folder_holds_ours')
   const around = await placeAroundPrograms({ path: real, folder: real })
   return around === null ? null : createMessage('folder_protected', { path: around })
 }
@@ -37,9 +34,4 @@ function problemFor(code: string | undefined): Message {
   if (code === 'EACCES' || code === 'EPERM') return createMessage('folder_forbidden')
   if (code === 'ENOENT' || code === 'ENOTDIR') return createMessage('folder_missing')
   return createMessage('folder_unusable')
-}
-
-function isWithin(path: string, folder: string): boolean {
-  const way = relative(folder, resolve(path))
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
 }

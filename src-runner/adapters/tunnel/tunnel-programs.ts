@@ -9,17 +9,11 @@ import { createMessage } from '../../lib/messages.ts'
 /** What a line of output says. `isFinal`: a restart would not help. */
 export type Heard = { url: string } | { problem: Message; isFinal: boolean } | null
 
-export type ProgramTarget = {
-  /** Where the webhook-only listener is, on 127.0.0.1. */
-  port: number
-  /** Our configuration, used instead of the person's. */
-  configFile: string
-}
-
 type Program = {
   /** Without `.exe`. */
   names: readonly string[]
-  args(target: ProgramTarget): string[]
+  /** `port`: of the webhook-only listener, on 127.0.0.1. `configFile`: ours, used instead of the person's. */
+  args(target: { port: number; configFile: string }): string[]
   /** The content of `configFile`; null: not used. */
   config: string | null
   /** Variables besides `COMMON`. */
@@ -70,12 +64,9 @@ export const TUNNEL_PROGRAMS: Record<TunnelProgram, Program> = {
       if (msg === 'started tunnel' && typeof url === 'string' && url.startsWith('https://')) return { url }
       const problem = typeof err === 'string' && err !== '<nil>' ? err : /^ERROR:\s+(\S.*)$/.exec(line)?.[1]
       if (problem === undefined) return null
-      const code = /ERR_NGROK_\d+/.exec(problem)?.[0]
-      if (code === 'ERR_NGROK_4018' || code === 'ERR_NGROK_105' || code === 'ERR_NGROK_107')
-        return { problem: createMessage('tunnel_ngrok_token'), isFinal: true }
-      if (code === 'ERR_NGROK_108') return { problem: createMessage('tunnel_ngrok_twice'), isFinal: true }
-      if (code === 'ERR_NGROK_334') return { problem: createMessage('tunnel_ngrok_address'), isFinal: true }
-      return { problem: quoteProgram('ngrok', problem), isFinal: code !== undefined }
+      const code = /ERR_NGROK_(\d+)/.exec(problem)?.[1]
+      const known = code === undefined ? undefined : NGROK_PROBLEMS[code]
+      return { problem: known === undefined ? quoteProgram('ngrok', problem) : createMessage(known), isFinal: code !== undefined }
     },
   },
 
@@ -104,6 +95,11 @@ export const TUNNEL_PROGRAMS: Record<TunnelProgram, Program> = {
       }
     },
   },
+}
+
+const NGROK_PROBLEMS: Record<string, 'tunnel_ngrok_token' | 'tunnel_ngrok_twice' | 'tunnel_ngrok_address'> = {
+  ...{ 105: 'tunnel_ngrok_token', 107: 'tunnel_ngrok_token', 4018: 'tunnel_ngrok_token' },
+  ...{ 108: 'tunnel_ngrok_twice', 334: 'tunnel_ngrok_address' },
 }
 
 /** The output of a program as a short sentence, without any word that could be a key. */

@@ -24,7 +24,7 @@ const Origin = z.object({
 
 const Entities = z.array(z.object({ type: z.string(), offset: z.number().int(), length: z.number().int(), url: z.string().optional() }))
 
-const Message = z.object({
+const Message = z.looseObject({
   message_id: z.number().int(),
   from: User.optional(),
   chat: Chat,
@@ -52,12 +52,6 @@ const Message = z.object({
   location: z.object({ latitude: z.number(), longitude: z.number() }).optional(),
   venue: z.object({ title: z.string(), address: z.string() }).optional(),
   contact: z.object({ phone_number: z.string(), first_name: z.string(), last_name: z.string().default('') }).optional(),
-  poll: z.unknown().optional(),
-  checklist: z.unknown().optional(),
-  story: z.unknown().optional(),
-  dice: z.unknown().optional(),
-  game: z.unknown().optional(),
-  paid_media: z.unknown().optional(),
 })
 type Message = z.infer<typeof Message>
 
