@@ -17,7 +17,7 @@ const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/node', impor
 const SECRET = 'canary-secret-0123456789-abcdefghijklmnop'
 const KEY = 'canary-key-9876543210'
 
-describe('the process of the runner', { timeout: 30_000 }, () => {
+describe('the runner process', { timeout: 30_000 }, () => {
   let home: string
   const children: ChildProcess[] = []
   beforeEach(() => {
@@ -79,7 +79,7 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
       return { ...under, client: createRunnerClient(`http://127.0.0.1:${ready.port}`, SECRET) }
     }
 
-    it('says hello, starts as it is told, answers pings, and stops in order', async () => {
+    it('says hello, starts, answers pings and stops', async () => {
       const { client, send, heard, exited, said } = await started()
       expect(await client.ask('health')).toMatchObject({ status: 200 })
       expect(await client.ok('listAgents')).toMatchObject({ agents: [] })
@@ -90,7 +90,7 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
       expect(said.at(-1)).toEqual({ type: 'stopped' })
     })
 
-    it('asks its host for secrets, tells what runs, stops a job from the tray, and lets no secret into a log', async () => {
+    it('gets secrets from its host, reports what runs, cancels a job from the tray, and logs no secret', async () => {
       const models = await startModelServer()
       models.play({ text: ['busy'], fault: { kind: 'stall', afterFrames: 1 } })
       const { client, child, send, said, exited, output } = await started()
@@ -119,7 +119,7 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
       for (const secret of [SECRET, KEY]) expect([log.includes(secret), output().includes(secret)]).toEqual([false, false])
     })
 
-    it('names the cause to its host when it ends on an error that nobody caught, without a secret', async () => {
+    it('reports an uncaught error to its host without secrets', async () => {
       const fault = `process.on('SIGUSR2', () => { throw new Error('disk I/O error near ${SECRET}') })`
       const { child, heard, exited } = await started({}, ['--import', `data:text/javascript,${encodeURIComponent(fault)}`])
       child.kill('SIGUSR2')
@@ -129,7 +129,7 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
       expect(await exited).toBe(1)
     })
 
-    it('has its host move what an agent deletes to the trash', async () => {
+    it('moves deleted files to the trash through its host', async () => {
       const models = await startModelServer()
       const { client, child, send, exited } = await started({ hostTrash: true })
       const [folder, trash] = [join(home, 'Docs'), join(home, 'trash')]
@@ -160,7 +160,7 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
       await models.close()
     })
 
-    it('ends when its host is gone, with a job under way that never would', async () => {
+    it('ends with its host, even while a job runs', async () => {
       const models = await startModelServer()
       models.play({ text: ['busy'], fault: { kind: 'stall', afterFrames: 1 } })
       const { client, child, exited } = await started()
@@ -180,7 +180,7 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
       ['an open door', { authMode: 'local-trust', host: '0.0.0.0' }, 'config_invalid', 2],
       ['an address of another machine', { host: '192.0.2.1' }, 'config_invalid', 2],
       ['a data folder that is a file', { dataDir: ENTRY }, 'data_dir_unusable', 1],
-    ])('says why it cannot start: %s', async (_what, changes, code, exitCode) => {
+    ])('reports why it cannot start: %s', async (_what, changes, code, exitCode) => {
       const under = host()
       await under.heard('hello')
       under.send({ type: 'start', config: { ...configOf(), ...changes } })
@@ -188,7 +188,7 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
       expect(await under.exited).toBe(exitCode)
     })
 
-    it('says that its port is taken, and touches nothing of whoever has it', async () => {
+    it('reports a taken port', async () => {
       let touched = 0
       const squatter = createServer(() => touched++).listen(0, '127.0.0.1')
       await once(squatter, 'listening')
@@ -200,7 +200,7 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
       squatter.close()
     })
 
-    it('drops messages that do not fit, and goes on', async () => {
+    it('drops invalid messages', async () => {
       const { client, send, heard } = await started()
       for (const bad of [
         { type: 'stop' },
@@ -230,7 +230,7 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
       return createRunnerClient((JSON.parse(text.out) as { runnerUrl: string }).runnerUrl)
     }
 
-    it('prints one line of JSON when it is ready, keeps its files to itself, and stops on SIGTERM', async () => {
+    it('prints one line of JSON when it is ready, creates private files, and stops on SIGTERM', async () => {
       const dataDir = join(home, 'data')
       mkdirSync(dataDir, { mode: 0o755 })
       const { child, text, closed } = alone({ DECKHAND_DATA_DIR: dataDir, RUNNER_PORT: '0', WORKER_SECRET: SECRET, LOG_LEVEL: 'debug' })
@@ -260,14 +260,14 @@ describe('the process of the runner', { timeout: 30_000 }, () => {
       ['no secret where one is needed', { AUTH_MODE: 'local-auth' }, /^WORKER_SECRET .*\n$/],
       ['a log level that is none', { LOG_LEVEL: 'loud' }, /^LOG_LEVEL .*\n$/],
       ['an open door', { RUNNER_HOST: '0.0.0.0' }, /^RUNNER_HOST .*\n$/],
-    ])('says in one line what is wrong with its settings, and ends with 2: %s', async (_what, env, line) => {
+    ])('exits with 2 and one line about a wrong setting: %s', async (_what, env, line) => {
       const { text, closed } = alone({ DECKHAND_DATA_DIR: join(home, 'data'), RUNNER_PORT: '0', LOG_LEVEL: 'silent', ...env })
       expect(await closed).toBe(2)
       expect(text.err).toMatch(line)
       expect([text.out, text.err.includes('canary')]).toEqual(['', false])
     })
 
-    it('leaves data that another runner uses alone', async () => {
+    it('refuses a data folder that another runner uses', async () => {
       const env = { DECKHAND_DATA_DIR: join(home, 'data'), RUNNER_PORT: '0', LOG_LEVEL: 'silent' }
       const first = alone(env)
       const client = await ready(first.text)

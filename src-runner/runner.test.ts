@@ -103,7 +103,7 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
     for (const port of ports) await listen(port)
   }
 
-  it('that finds its port taken leaves nothing running', async () => {
+  it('leaves nothing running if its port is taken', async () => {
     const port = await listen()
     await expect(create({ port }).start()).rejects.toMatchObject({ code: 'EADDRINUSE' })
     await expectNothingLeft([])
@@ -113,8 +113,8 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
 
   it.each([
     { table: 'channels', line: 'the runner is ready', at: 'between the worker and the channels' },
-    { table: 'settings', line: 'moved the webhook-only listener', at: 'behind the last listener' },
-  ])('that fails late, $at, leaves nothing running, and the next one does the work', async ({ table, line }) => {
+    { table: 'settings', line: 'moved the webhook-only listener', at: 'after the last listener' },
+  ])('leaves nothing running if it fails $at, and the next start does the work', async ({ table, line }) => {
     const jobId = await leaveJob()
     const [port, ingressPort] = [await findFreePort(), await findFreePort()]
     const when = (written: string) => {
@@ -128,7 +128,7 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
     await expect.poll(async () => (await client.ok('getJob', { params: { jobId } })).job.status).toBe('completed')
   })
 
-  it.each(['files', 'tunnel'])('that finds a file where its folder %s has to be changes nothing', async (name) => {
+  it.each(['files', 'tunnel'])('changes nothing if there is a file in place of its folder %s', async (name) => {
     chmodSync(home, 0o755)
     writeFileSync(join(home, name), 'notes')
     await expect(create().start()).rejects.toMatchObject({ code: 'data_dir_unusable', message: expect.stringContaining(name) })
@@ -136,7 +136,7 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
     expect(statSync(home).mode & 0o777).toBe(0o755)
   })
 
-  it('that is told to stop meanwhile ends as well', async () => {
+  it('ends if it is stopped meanwhile', async () => {
     const [port, ingressPort] = [await findFreePort(), await findFreePort()]
     const starting = create({ port, ingressPort }).start()
     await runner.stop({ graceMs: 0 })

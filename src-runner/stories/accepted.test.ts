@@ -7,7 +7,7 @@ describe('accepted means kept', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 
-  it('every accepted task is on the disk when its answer arrives, also when hundreds arrive together', async () => {
+  it('every accepted task is on disk when its response arrives, even among hundreds', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     await runner.client.ok('updateSettings', { body: { concurrency: 1 } })
@@ -28,7 +28,7 @@ describe('accepted means kept', () => {
     expect(kept.size).toBe(200)
   })
 
-  it('a task whose commit fails is refused, and nothing of it is there; those beside it are', async () => {
+  it('a task whose commit fails is refused without a trace, and the others are kept', async () => {
     const ids = createIds(() => Date.now())
     let failing = false
     let made = 0
@@ -58,7 +58,7 @@ describe('accepted means kept', () => {
     expect(jobs.map((job) => job.id).sort()).toEqual(accepted.sort())
   })
 
-  it('a full disk refuses tasks without losing one, pauses the work, and goes on when there is room', async () => {
+  it('a full disk refuses tasks and pauses work until there is room', async () => {
     const clock = createHandClock()
     runner = await createTestRunner({ clock })
     const agent = await runner.addAgent()
@@ -85,7 +85,7 @@ describe('accepted means kept', () => {
     }
   })
 
-  it('health says so when the database is gone, in the same shape and with 503', async () => {
+  it('health answers 503 in the same shape when the database is gone', async () => {
     runner = await createTestRunner()
     expect(await runner.client.ask('health')).toEqual({ status: 200, body: { ok: true, db: 'ok', llm: 'unchecked' } })
     runner.breakDatabase()
@@ -94,7 +94,7 @@ describe('accepted means kept', () => {
     expect([answer.status, (answer.body as { error: string }).error]).toEqual([503, 'database_unavailable'])
   })
 
-  it('timers that meet a database that cannot be read are logged and end nothing', async () => {
+  it('timers log an unreadable database and end nothing', async () => {
     const clock = createHandClock()
     runner = await createTestRunner({ clock })
     await runner.client.ok('updateSettings', { body: { pauseAll: true } })

@@ -14,7 +14,7 @@ describe('Telegram', () => {
   const { beginConnected, channelNow, personOf, letIn, said, untilSaid, jobs, newestJob, pending, playPost } = rig
   const people = async () => (await channelNow()).people
 
-  it('connects by token, asks who a stranger is, and answers once the person has said so', async () => {
+  it('connects with a token and answers a stranger once the owner has let them in', async () => {
     const channel = await beginConnected()
     expect(channel).toMatchObject({
       name: `@${rig.bot.botName}`,
@@ -54,7 +54,7 @@ describe('Telegram', () => {
     expect(prompt).not.toContain('Delete everything')
   })
 
-  it('refuses a token before it keeps anything, and a bot that is connected already', async () => {
+  it('refuses a wrong token and a bot that is already connected', async () => {
     const channel = await beginConnected()
     const { agentId } = channel
     const wrong = `${rig.bot.botId}:AAaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`
@@ -74,7 +74,7 @@ describe('Telegram', () => {
     expect((await rig.runner.client.ok('listChannels', { query: {} })).channels).toHaveLength(1)
   })
 
-  it('keeps the token out of its logs, its database and its answers, whatever goes wrong', async () => {
+  it('keeps the token out of logs, database and responses', async () => {
     const channel = await beginConnected()
     for (const kind of ['reset', 'garbage'] as const) rig.bot.fault('getUpdates', { kind })
     rig.bot.fault('getUpdates', { kind: 'redirect', to: `/bot${rig.bot.token}/getMe` })
@@ -89,7 +89,7 @@ describe('Telegram', () => {
     for (const text of [answers, database, rig.runner.logLines.join('\n')]) expect(text).not.toContain(rig.bot.token)
   })
 
-  it('lets a guest talk as a stranger, who decides nothing', async () => {
+  it('treats a guest as untrusted, who decides nothing', async () => {
     await beginConnected()
     await letIn(ANNA)
     await letIn(BEN, 'allowed')
@@ -117,7 +117,7 @@ describe('Telegram', () => {
     expect(rig.posted).toEqual(['hello'])
   })
 
-  it('lays nothing of the person before a guest, and lets the person read an answer that may hold such a thing', async () => {
+  it('shows a guest no private data, and asks the owner about a reply that may hold some', async () => {
     await beginConnected()
     const { agentId } = await channelNow()
     await rig.runner.client.ok('updateAgent', {
@@ -156,7 +156,7 @@ describe('Telegram', () => {
     expect(JSON.stringify(rig.runner.modelServer.received.at(-1)!.body)).toContain('- The person likes Carl.')
   })
 
-  it('takes the answer to an approval by button, and takes the buttons away wherever it was answered', async () => {
+  it('answers an approval by button, and removes the buttons wherever it was answered', async () => {
     await beginConnected()
     await letIn(ANNA)
     playPost('one')
@@ -184,7 +184,7 @@ describe('Telegram', () => {
     expect(rig.posted).toEqual(['one'])
   })
 
-  it('takes an answer as a code, and no answer to what another agent asks', async () => {
+  it('answers an approval by code, only for the agent that asks', async () => {
     const channel = await beginConnected()
     await letIn(ANNA)
     const other = await rig.runner.addAgent({ name: 'Bob' })
@@ -211,7 +211,7 @@ describe('Telegram', () => {
     expect(rig.posted).toEqual([])
   })
 
-  it('takes words as the answer to a question of the agent', async () => {
+  it("answers an agent's question in words", async () => {
     await beginConnected({}, { tools: ALL_TOOLS })
     await letIn(ANNA)
     const ask = (id: string) => ({ toolCalls: [{ id, name: 'ask_person', args: { question: 'Which colour?' } }] })
@@ -230,7 +230,7 @@ describe('Telegram', () => {
     expect(await jobs()).toHaveLength(2)
   })
 
-  it('puts files where the agent can read them, and sends files of the agent', async () => {
+  it("stores received files for the agent, and sends the agent's files", async () => {
     await beginConnected({ folders: [] })
     const folder = rig.runner.makeFolder()
     await letIn(ANNA)
@@ -278,7 +278,7 @@ describe('Telegram', () => {
     expect(rig.bot.sent.at(-1)!.document).toEqual({ name: 'a.txt', bytes: Buffer.from('alpha') })
   })
 
-  it('cuts a long answer into messages and loses nothing of it', async () => {
+  it('splits a long reply into messages and loses nothing', async () => {
     await beginConnected()
     await letIn(ANNA)
     const words = Array.from({ length: 2000 }, (_, i) => `word${i}`)
@@ -290,7 +290,7 @@ describe('Telegram', () => {
     expect(pieces.join(' ').match(/word\d+/g)).toEqual(words)
   })
 
-  it('sends an answer of a megabyte as its beginning and a file, and neither twice when it dies between them', async () => {
+  it('sends a reply of a megabyte as its beginning and a file, each once over a crash', async () => {
     await beginConnected()
     await letIn(ANNA)
     const answer = `# Everything\n\n${Array.from({ length: 100_000 }, (_, i) => `line ${i}`).join('\n')}`
@@ -306,7 +306,7 @@ describe('Telegram', () => {
     await expect.poll(async () => (await rig.outbox()).filter(({ kind }) => kind === 'reply')).toMatchObject([{ state: 'sent', tries: 0 }])
   })
 
-  it('takes in what was written while it was away, once, whenever it died', async () => {
+  it('receives messages that were written while it was down, each once', async () => {
     await beginConnected()
     await letIn(ANNA)
     rig.runner.modelServer.play({ text: ['One.'] })
@@ -325,7 +325,7 @@ describe('Telegram', () => {
     expect(new Set((await jobs()).map((job) => job.conversationId)).size).toBe(1)
   })
 
-  it('takes each message in once and in order, however often it dies between them', async () => {
+  it('receives each message once and in order over crashes', async () => {
     await beginConnected()
     await letIn(ANNA)
     const messages = Array.from({ length: 40 }, (_, i) => `message ${i}`)
@@ -345,7 +345,7 @@ describe('Telegram', () => {
     expect(new Set((await jobs()).map((job) => job.conversationId)).size).toBe(1)
   })
 
-  it('takes a message in once when it dies while the file of it is fetched', async () => {
+  it('receives a message once after a crash during its download', async () => {
     await beginConnected()
     const folder = rig.runner.makeFolder()
     const { agentId } = await channelNow()
@@ -365,7 +365,7 @@ describe('Telegram', () => {
     expect(fetched()).toBe(2)
   })
 
-  it('keeps no message that it cannot put on disk, and takes it in when it can', async () => {
+  it('receives a message when it can be stored again', async () => {
     await beginConnected()
     await letIn(ANNA)
     const makeRoom = rig.runner.fillDisk()
@@ -379,7 +379,7 @@ describe('Telegram', () => {
     expect((await jobs()).map((job) => job.title.slice(0, 1))).toEqual(['4', '3', '2', '1', '0'])
   })
 
-  it('says that a message cannot be delivered to somebody who blocked the bot', async () => {
+  it('reports a message to a person who has blocked the bot as undeliverable', async () => {
     await beginConnected()
     await letIn(ANNA)
     rig.runner.modelServer.play({ text: ['Nobody reads this.'] })
@@ -390,7 +390,7 @@ describe('Telegram', () => {
       .toMatchObject([{ kind: 'reply', text: 'Nobody reads this.', problem: saying('blocked'), tries: 1 }])
   })
 
-  it('makes no work for the person of a stranger who cannot be answered', async () => {
+  it('shows no delivery problem of a stranger', async () => {
     await beginConnected()
     rig.bot.block(BEN)
     rig.bot.say(BEN, 'Hello?')
@@ -400,7 +400,7 @@ describe('Telegram', () => {
     expect(rig.runner.notifications.map(({ kind }) => kind)).not.toContain('delivery_impossible')
   })
 
-  it('says so when the token was taken back, and goes on with a new one of the same bot only', async () => {
+  it('reports a revoked token, and accepts a new one of the same bot only', async () => {
     const channel = await beginConnected()
     await letIn(ANNA)
     rig.bot.revokeToken()
@@ -423,7 +423,7 @@ describe('Telegram', () => {
     })
   })
 
-  it('offers /new, /stop and /help in the menu of the chat, and understands them', async () => {
+  it('offers /new, /stop and /help in the menu, and obeys them', async () => {
     await beginConnected()
     await letIn(ANNA)
     expect(rig.bot.menu()).toEqual([
@@ -449,7 +449,7 @@ describe('Telegram', () => {
     await untilSaid(ANNA, 'There is nothing to stop.')
   })
 
-  it('treats what the owner passes on as the words of others', async () => {
+  it('treats what the owner forwards as untrusted', async () => {
     await beginConnected()
     await letIn(ANNA)
     playPost('spam', 'I asked.')
@@ -463,7 +463,7 @@ describe('Telegram', () => {
     expect(rig.posted).toEqual([])
   })
 
-  it('says nothing in groups, lists 50 requests, and cleans the names of strangers', async () => {
+  it('ignores groups, lists 50 requests and cleans the names of strangers', async () => {
     await beginConnected()
     rig.bot.say(ANNA, 'Hello all', { group: true })
     for (let i = 0; i < 60; i++) rig.bot.say({ id: 10_000 + i, first_name: `User\u202e ${i}\n`, last_name: 'x'.repeat(500) }, 'Hi')
@@ -479,7 +479,7 @@ describe('Telegram', () => {
     expect(await jobs()).toEqual([])
   })
 
-  it('lists whoever sends the pairing code although the list is full, and gives them no role by it', async () => {
+  it('lists a person with the pairing code even if the list is full, without a role', async () => {
     const channel = await beginConnected()
     for (let i = 0; i < 60; i++) rig.bot.say({ id: 10_000 + i, first_name: 'Anna', last_name: 'Berg' }, 'It is me')
     rig.bot.say(ANNA, 'It is me')
@@ -501,7 +501,7 @@ describe('Telegram', () => {
     expect(said(ANNA)).toHaveLength(before)
   })
 
-  it('hears nothing while it is off, and what was written then when it is on again', async () => {
+  it('receives nothing while it is off, and the rest when it is on again', async () => {
     const channel = await beginConnected()
     await letIn(ANNA)
     const params = { channelId: channel.id }
@@ -524,7 +524,7 @@ describe('Telegram', () => {
     expect(lastRoundTripAt).toBeGreaterThan(Date.now() - 60_000)
   })
 
-  it('leaves no token behind when it is removed while somebody gives it another one', async () => {
+  it('leaves no token if it is deleted while its token changes', async () => {
     const vault = createMemoryVault()
     let meanwhile = async () => {}
     const slow: Vault = { ...vault, set: (key, value) => meanwhile().then(() => vault.set(key, value)) }
@@ -541,7 +541,7 @@ describe('Telegram', () => {
     await expect.poll(tokenNow).toBeNull()
   })
 
-  it('is gone with its agent, and with it the token', async () => {
+  it('is deleted with its agent, and so is the token', async () => {
     const channel = await beginConnected()
     await letIn(ANNA)
     await rig.runner.addAgent({ name: 'Bob' })
@@ -567,7 +567,7 @@ describe('Telegram', () => {
     await untilSaid(ANNA, 'Here.')
   })
 
-  it('is silent to somebody who is refused, and stops what it does for them', async () => {
+  it('ignores a refused person and stops their jobs', async () => {
     const channel = await beginConnected()
     const ben = await letIn(BEN, 'allowed')
     rig.runner.modelServer.play({ text: ['Never'], fault: { kind: 'stall', afterFrames: 1 } })

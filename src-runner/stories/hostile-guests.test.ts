@@ -16,7 +16,7 @@ describe('a guest on Telegram', () => {
   const begin = (fields: Partial<CreateAgent> = {}) => rig.beginConnected({ autonomy: 'on_its_own', ...fields })
   const untilSaid = (user: ServedUser, text: string) => expect.poll(() => said(user).join('\n'), { timeout: 5000 }).toContain(text)
 
-  it('gets no file that nobody has read', async () => {
+  it('gets no file that the owner has not approved', async () => {
     const { agentId } = await begin()
     const folder = rig.runner.makeFolder({ 'diary.txt': SECRET })
     await rig.runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
@@ -32,7 +32,7 @@ describe('a guest on Telegram', () => {
     expect(rig.bot.sent.filter(({ document }) => document !== null)).toEqual([])
   })
 
-  it('gets nothing of a long answer that waits for the person, neither its beginning nor the file', async () => {
+  it('gets no part of a long reply that waits for the owner', async () => {
     const { agentId } = await begin()
     const folder = rig.runner.makeFolder({ 'diary.txt': SECRET })
     await rig.runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
@@ -56,7 +56,7 @@ describe('a guest on Telegram', () => {
       .toEqual([[BEN.id, answer.trim()]])
   })
 
-  it('reads nothing that the agent told the person from memory in the same conversation', async () => {
+  it('reads no memory from earlier turns of the owner in the same conversation', async () => {
     const { agentId } = await begin()
     await rig.runner.client.ok('createMemory', { body: { agentId, text: `The word is ${SECRET}.` } })
     await letIn(ANNA)
@@ -75,7 +75,7 @@ describe('a guest on Telegram', () => {
     expect(said(BEN).join()).not.toContain(SECRET)
   })
 
-  it.each(['allowed', 'refused'] as const)('is told nothing more that was meant for the owner when they are %s by now', async (role) => {
+  it.each(['allowed', 'refused'] as const)('gets no pending message for the owner after becoming %s', async (role) => {
     const { agentId } = await begin({ autonomy: 'ask_first' })
     await rig.runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [rig.runner.makeFolder()] } })
     await letIn(BEN)
@@ -99,7 +99,7 @@ describe('a guest on Telegram', () => {
     expect(said(BEN).join()).not.toContain(SECRET)
   })
 
-  it('reads no answer of the person to a question that the guest made the agent ask', async () => {
+  it("does not see the owner's answer to a question of the guest's job", async () => {
     await begin()
     await letIn(ANNA)
     await letIn(BEN, 'allowed')
@@ -116,7 +116,7 @@ describe('a guest on Telegram', () => {
     expect(said(BEN).join()).not.toContain(SECRET)
   })
 
-  it('has no more turns at once for beginning a new conversation each time, and puts no more files here', async () => {
+  it('has the same limits of turns and files over new conversations', async () => {
     const { agentId } = await begin()
     const folder = rig.runner.makeFolder()
     await rig.runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
@@ -165,7 +165,7 @@ describe('a guest on Telegram', () => {
     },
   )
 
-  it('decides nothing any more who was the owner when it was asked', async () => {
+  it('decides nothing as a former owner', async () => {
     const { agentId } = await begin({ autonomy: 'ask_first' })
     const folder = rig.runner.makeFolder()
     await rig.runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [folder] } })
@@ -199,7 +199,7 @@ describe('a guest on Telegram', () => {
     await expect.poll(() => readdirSync(folder)).toEqual(['a.txt'])
   })
 
-  it('is sent nothing again that could not be delivered while they were the owner', async () => {
+  it('gets no undelivered message from the time as owner', async () => {
     await begin()
     await letIn(BEN)
     rig.bot.fault('sendMessage', { kind: 'error', code: 403, description: 'Forbidden: bot was blocked by the user' })
@@ -212,7 +212,7 @@ describe('a guest on Telegram', () => {
     expect(await rig.runner.client.ask('retryOutbound', { params: { messageId: failed!.id } })).toMatchObject({ status: 400 })
   })
 
-  it('swallows no task of the owner that begins like an answer', async () => {
+  it('a task of the owner that begins like an answer is not swallowed', async () => {
     await begin()
     await letIn(ANNA)
     rig.runner.modelServer.play({ text: ['Written.'] })
@@ -220,7 +220,7 @@ describe('a guest on Telegram', () => {
     await untilSaid(ANNA, 'Written.')
   })
 
-  it('speaks with no agent that was deleted while its bot was asked for its name', async () => {
+  it('a channel is not created if its agent is deleted while it connects', async () => {
     const vault = createMemoryVault()
     const { id: agentId } = await rig.begin({}, { vault })
     const set = vault.set.bind(vault)

@@ -5,7 +5,7 @@ describe('lists', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 
-  it('of jobs come page by page, every job once, also while new ones arrive', async () => {
+  it('of jobs have each job on one page, even while new ones arrive', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     const submit = async (task: string) => (await runner.client.ok('submitTask', { body: { task, agentId: agent.id } })).jobId
@@ -25,7 +25,7 @@ describe('lists', () => {
     }
   })
 
-  it('of jobs are narrowed by status, channel, agent and words', async () => {
+  it('of jobs are filtered by status, channel, agent and words', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent({ name: 'One' })
     const other = await runner.addAgent({ name: 'Two' })
@@ -45,7 +45,7 @@ describe('lists', () => {
     expect((await runner.client.ok('listConversations', { query: { q: 'harbour' } })).conversations).toHaveLength(0)
   })
 
-  it('of conversations forget one that is deleted, and keep its jobs', async () => {
+  it('of conversations omit a deleted one, whose jobs stay', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     const { conversationId, jobId } = await runner.client.ok('chat', { body: { agentId: agent.id, message: 'Hello' } })
@@ -56,7 +56,7 @@ describe('lists', () => {
     expect((await runner.client.ok('listJobs')).jobs.map((job) => job.id)).toEqual([jobId])
   })
 
-  it('of steps go on behind the last one that is held', async () => {
+  it('of steps continue after the last known step', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent({ folders: [runner.makeFolder()] })
     runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'list_files', args: {} }] })

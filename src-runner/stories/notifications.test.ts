@@ -10,7 +10,7 @@ import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
 const MINUTE = 60_000
 const ASKS = { toolCalls: [{ id: 'call_1', name: 'ask_person', args: { question: 'Which one?', choices: ['a', 'b'] } }] }
 
-describe('a person whose window is closed', () => {
+describe('notifications', () => {
   let runner: TestRunner
   let clock: HandClock
   beforeEach(async () => {
@@ -34,7 +34,7 @@ describe('a person whose window is closed', () => {
     new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(clock.now() + inMs)
   const titles = () => runner.notifications.map(({ title }) => englishText(title))
 
-  it('hears of a failed job, with why and the way to it', async () => {
+  it('report a failed job with the reason and a link', async () => {
     const agent = await runner.addAgent()
     const job = await fail(agent.id, 'Read the news')
     expect(runner.notifications).toMatchObject([
@@ -47,7 +47,7 @@ describe('a person whose window is closed', () => {
     ])
   })
 
-  it('is asked, and is led to the question', async () => {
+  it('report an approval with a link', async () => {
     const agent = await runner.addAgent({ name: 'Ada' })
     runner.modelServer.play(ASKS)
     await submit(agent.id, 'Choose')
@@ -62,7 +62,7 @@ describe('a person whose window is closed', () => {
     ])
   })
 
-  it('gets a short question, however long the agent asks', async () => {
+  it('shorten a long question', async () => {
     const agent = await runner.addAgent({ name: 'Ada' })
     runner.modelServer.play({
       toolCalls: [{ id: 'call_1', name: 'ask_person', args: { question: `${'Why?\n'.repeat(400)}`, choices: [] } }],
@@ -72,7 +72,7 @@ describe('a person whose window is closed', () => {
     expect(body.length).toBeLessThanOrEqual(201)
   })
 
-  it('hears nothing of a kind that is switched off, and all the same of the others', async () => {
+  it('skip the kinds that are off', async () => {
     const agent = await runner.addAgent()
     await set({ kinds: { ...DEFAULT_NOTIFICATIONS.kinds, job_failed: false } })
     await fail(agent.id)
@@ -81,7 +81,7 @@ describe('a person whose window is closed', () => {
     expect(runner.notifications.map(({ kind }) => kind)).toEqual(['approval_waiting'])
   })
 
-  it('is not told twelve times that something fails', async () => {
+  it('summarize a burst', async () => {
     const agent = await runner.addAgent()
     for (let i = 1; i <= 12; i++) await fail(agent.id, `Job ${i}`)
     expect(titles()).toEqual(['Job 1', 'Job 2', 'Job 3', 'Job 4', 'Job 5'])
@@ -102,7 +102,7 @@ describe('a person whose window is closed', () => {
     expect(titles().at(-1)).toBe('Much later')
   })
 
-  it('sleeps in the quiet hours, and afterwards reads once what still waits', async () => {
+  it('wait for the end of the quiet hours, and then summarize what still waits', async () => {
     const agent = await runner.addAgent()
     await set({ quietHours: { from: timeOnTheWall(-MINUTE), until: timeOnTheWall(60 * MINUTE) } })
     await fail(agent.id)
@@ -124,7 +124,7 @@ describe('a person whose window is closed', () => {
     ])
   })
 
-  it('reads the one thing that waits as itself', async () => {
+  it('show a single held notification as it is', async () => {
     const agent = await runner.addAgent()
     await set({ quietHours: { from: timeOnTheWall(-MINUTE), until: timeOnTheWall(60 * MINUTE) } })
     await fail(agent.id, 'Read the news')
@@ -132,7 +132,7 @@ describe('a person whose window is closed', () => {
     expect(titles()).toEqual(['Read the news'])
   })
 
-  it('hears of a job once, and not of each that it delegated', async () => {
+  it('report a job once, and not the jobs it delegated', async () => {
     const agent = await runner.addAgent()
     const parent = await fail(agent.id, 'The whole')
     const child = await runner.enqueue({ agentId: agent.id, channel: 'delegation', task: 'A part', parentJobId: parent.id })
@@ -158,7 +158,7 @@ describe('a person whose window is closed', () => {
     /** Time goes on until something is so: connections have waits of their own. */
     const soon = <T>(look: () => T | Promise<T>, step = 2000) => expect.poll(() => (clock.advance(step), look()))
 
-    it('hears who asks to be let in', async () => {
+    it('report a request for access', async () => {
       bot.say({ id: 7, first_name: 'Bo' }, 'Hello?')
       await expect
         .poll(() => runner.notifications)
@@ -176,7 +176,7 @@ describe('a person whose window is closed', () => {
       expect(runner.notifications).toHaveLength(1)
     })
 
-    it('hears once that a token is refused, whatever else changes, and again when it happens again', async () => {
+    it('report a refused token each time it happens, once', async () => {
       bot.fault('getUpdates', { kind: 'error', code: 401, description: 'Unauthorized' })
       await soon(status).toBe('logged_out')
       expect(runner.notifications).toMatchObject([
@@ -199,7 +199,7 @@ describe('a person whose window is closed', () => {
       expect(runner.notifications).toHaveLength(2)
     })
 
-    it('reads on the page when a channel has failed for five minutes, without anything else that happens', async () => {
+    it('update the page when a channel has failed for five minutes', async () => {
       const { events, close } = await runner.client.stream('streamEvents')
       bot.fault('getUpdates', { kind: 'reset' }, 10_000)
       await soon(status).toBe('failing')

@@ -9,7 +9,7 @@ import { postWebhook } from '../testing/webhook-sender.ts'
 
 const HOUR = 3_600_000
 
-describe('what people are told over channels', () => {
+describe('messages over channels', () => {
   const rig = useTelegramRig()
   const { begin, beginConnected, connect, letIn, said, untilSaid, outbox } = rig
   async function addWebhook(fields: Partial<CreateTrigger> = {}): Promise<string> {
@@ -41,7 +41,7 @@ describe('what people are told over channels', () => {
     rig.runner.ended((await rig.runner.client.ok('submitTask', { body: { agentId: rig.agent.id, task: 'Post the news' } })).jobId)
 
   describe('answers', () => {
-    it('come back to who wrote, with the files of the result', async () => {
+    it('go to the sender, with the files of the result', async () => {
       await begin()
       const folder = rig.runner.makeFolder()
       writeFileSync(join(folder, 'report.txt'), 'Twelve pages.')
@@ -60,7 +60,7 @@ describe('what people are told over channels', () => {
       await expect.poll(async () => (await outbox()).map(({ kind, state }) => `${kind} ${state}`)).toContain('reply sent')
     })
 
-    it('do not hold up later answers and questions with a file that the service does not take', async () => {
+    it('do not wait for a file that the service refuses', async () => {
       await begin()
       const folder = rig.runner.makeFolder({ 'report.txt': 'Twelve pages.' })
       await rig.runner.client.ok('updateAgent', { params: { agentId: rig.agent.id }, body: { folders: [folder] } })
@@ -83,7 +83,7 @@ describe('what people are told over channels', () => {
       await expect.poll(() => outbox({ state: 'pending' })).toMatchObject([{ kind: 'reply', tries: 1 }])
     })
 
-    it('say that it failed; why, to the owner alone', async () => {
+    it('say that a job failed, and the reason only to the owner', async () => {
       await beginConnected()
       await letIn(ANNA)
       await letIn(BEN, 'allowed')
@@ -97,8 +97,8 @@ describe('what people are told over channels', () => {
     })
   })
 
-  describe('a note that a run succeeded', () => {
-    it('says who, what, the first lines and where to read on', async () => {
+  describe('a note about a successful run', () => {
+    it('names the agent and the schedule, with the first lines and a link', async () => {
       const { id: channelId } = await beginConnected({ name: 'Ada *the* first' })
       await letIn(ANNA)
       const url = await addWebhook()
@@ -113,7 +113,7 @@ describe('what people are told over channels', () => {
         .toMatchObject([{ kind: 'confirmation', state: 'sent', channelId, channelKind: 'telegram' }])
     })
 
-    it('is never sent for what made no job, or did not succeed, or was not asked for', async () => {
+    it('is sent only for a successful run that requests it', async () => {
       await beginConnected()
       await letIn(ANNA)
       const url = await addWebhook()
@@ -132,7 +132,7 @@ describe('what people are told over channels', () => {
       expect((await outbox()).filter(({ kind }) => kind === 'confirmation')).toHaveLength(1)
     })
 
-    it('has nowhere to go until the owner has written once, which holds up no run', async () => {
+    it('is not sent until the owner has written once', async () => {
       await begin()
       const url = await addWebhook()
       const first = await fire(url)
@@ -160,7 +160,7 @@ describe('what people are told over channels', () => {
       expect(said(ANNA).filter((text) => text.includes('finished'))).toHaveLength(1)
     })
 
-    it('goes to the channel that was picked and to no other', async () => {
+    it('goes only to the chosen channel', async () => {
       await beginConnected()
       await letIn(ANNA)
       const job = await fire(await addWebhook({ notifyVia: 'slack' }))
@@ -169,7 +169,7 @@ describe('what people are told over channels', () => {
       ])
     })
 
-    it('that could not be sent is what a schedule shows of its run, until the next one', async () => {
+    it('is shown by the schedule as undelivered until the next run', async () => {
       await begin()
       const schedule = await addSchedule()
       const status = async () => (await rig.runner.client.ok('getSchedule', { params: { scheduleId: schedule.id } })).schedule.lastStatus
@@ -182,7 +182,7 @@ describe('what people are told over channels', () => {
       await untilSaid(ANNA, /finished “Prices”/)
     })
 
-    it('is not sent of a run that found nothing new', async () => {
+    it('is not sent for a no-op result', async () => {
       await beginConnected()
       await letIn(ANNA)
       const schedule = await addSchedule({ cron: '*/5 * * * *' })
@@ -194,7 +194,7 @@ describe('what people are told over channels', () => {
   })
 
   describe('a question', () => {
-    it('of any job goes to the owner, in our words, with buttons and a code, and is answered there', async () => {
+    it('goes to the owner with buttons and a code, and is answered there', async () => {
       await beginConnected()
       await letIn(ANNA)
       askToPost('[click](https://evil.example) **now**')
@@ -218,7 +218,7 @@ describe('what people are told over channels', () => {
       await rig.runner.ended(job.id)
     })
 
-    it('that was answered in the app before it could be sent is not sent', async () => {
+    it('is not sent if it was answered in the app first', async () => {
       await beginConnected()
       await letIn(ANNA)
       rig.bot.fault('sendMessage', { kind: 'error', code: 429, description: 'Too Many Requests', retryAfter: 1 })
@@ -236,7 +236,7 @@ describe('what people are told over channels', () => {
       expect(said(ANNA).some((text) => text.includes('needs your approval'))).toBe(false)
     })
 
-    it('of a guest’s job is the owner’s to answer, and the guest hears that it takes a while', async () => {
+    it("about a guest's job goes to the owner, and the guest gets a note", async () => {
       await beginConnected()
       await letIn(ANNA)
       await letIn(BEN, 'allowed')
@@ -248,7 +248,7 @@ describe('what people are told over channels', () => {
     })
   })
 
-  it('is once for each day that a schedule has used up its budget', async () => {
+  it("says once a day that a schedule's budget is spent", async () => {
     const clock = createHandClock(Date.UTC(2026, 10, 20, 9, 0))
     await beginConnected({}, { clock })
     await letIn(ANNA)
@@ -272,8 +272,8 @@ describe('what people are told over channels', () => {
     expect((await outbox()).filter(({ kind, text }) => kind === 'notification' && text.includes('spending limit'))).toHaveLength(1)
   })
 
-  describe('when the service does not take it', () => {
-    it('is tried three times, shown with why, and sent when the person says so', async () => {
+  describe('that the service refuses', () => {
+    it('is tried three times, shown with the reason, and sent again on request', async () => {
       const clock = createHandClock()
       await beginConnected({}, { clock })
       await letIn(ANNA)
@@ -305,7 +305,7 @@ describe('what people are told over channels', () => {
       })
     })
 
-    it('is given up at once when the person has blocked the account', async () => {
+    it('is given up at once if the person has blocked the account', async () => {
       await beginConnected()
       await letIn(ANNA)
       rig.bot.block(ANNA)
@@ -313,7 +313,7 @@ describe('what people are told over channels', () => {
       await expect.poll(() => outbox({ jobId: job.id })).toMatchObject([{ state: 'undeliverable', tries: 1 }])
     })
 
-    it('is sent after a crash in the middle of sending', async () => {
+    it('is sent after a crash while it was being sent', async () => {
       await beginConnected()
       await letIn(ANNA)
       rig.bot.fault('sendMessage', { kind: 'stall' })
@@ -327,7 +327,7 @@ describe('what people are told over channels', () => {
     })
   })
 
-  it('is listed with its beginning, however long it is, and sent as a whole', async () => {
+  it('is listed with its beginning and sent completely', async () => {
     await begin()
     await connect()
     await letIn(ANNA)
@@ -339,7 +339,7 @@ describe('what people are told over channels', () => {
     expect(reply.text).toBe(answer.slice(0, 2000))
   })
 
-  it('is listed by page, newest first, and what is not there is said so', async () => {
+  it('is listed in pages, newest first', async () => {
     await begin()
     const url = await addWebhook()
     for (let i = 0; i < 3; i++) await fire(url)

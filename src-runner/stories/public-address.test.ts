@@ -85,7 +85,7 @@ function contents(): string {
 }
 
 describe('the webhook-only listener', () => {
-  it('is off at first, and webhooks come in on the port of the runner', async () => {
+  it("is off at first, and webhooks come in on the runner's port", async () => {
     await open()
     const address = await read()
     expect(address).toMatchObject({ url: null, source: 'none', localUrl: runner.url, ingressPort: null, tunnel: null })
@@ -96,7 +96,7 @@ describe('the webhook-only listener', () => {
     expect(await runner.client.ask('checkPublicAddress')).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
   })
 
-  it('is opened and closed by the setting, takes webhooks, and is there again after a restart', async () => {
+  it('opens and closes with the setting, and opens again after a restart', async () => {
     await open()
     const port = await findFreePort()
     expect(await update({ ingressPort: port })).toMatchObject({ ingressPort: port, localUrl: `http://127.0.0.1:${port}` })
@@ -110,7 +110,7 @@ describe('the webhook-only listener', () => {
     await expect(post(url)).rejects.toThrow('refused')
   })
 
-  it('that cannot have its port is refused with the reason, and everything stays as it was', async () => {
+  it('stays as it was if the chosen port is taken', async () => {
     await open()
     const mine = await findFreePort()
     await update({ ingressPort: mine })
@@ -125,7 +125,7 @@ describe('the webhook-only listener', () => {
     expect((await runner.client.ok('getSettings')).settings.ingressPort).toBe(mine)
   })
 
-  it('whose port is taken at the start says so, and the runner runs', async () => {
+  it('reports a taken port at the start, and the runner runs', async () => {
     const taken = await listening(createServer())
     await open({ config: { ingressPort: taken } })
     expect(await read()).toMatchObject({
@@ -137,7 +137,7 @@ describe('the webhook-only listener', () => {
   })
 
   it.each(['Host: localhost:3001', 'Host: evil.example', 'Host: localhost:3001\r\nX-Forwarded-For: 203.0.113.7'])(
-    'answers no route of the runner but with 404, and changes nothing: %s',
+    'serves no route of the runner: %s',
     async (headers) => {
       await open({ config: { authMode: 'local-trust' } })
       const port = await findFreePort()
@@ -230,7 +230,7 @@ describe('the public address', () => {
     return `http://127.0.0.1:${port}`
   }
 
-  it('opens a port for webhooks alone by itself, and a plain reverse proxy that leads there publishes nothing else', async () => {
+  it('opens a webhook-only port, and a reverse proxy to it publishes nothing else', async () => {
     await open({ config: { authMode: 'local-trust' } })
     await addTrigger()
     let upstream = 0
@@ -262,7 +262,7 @@ describe('the public address', () => {
     expect(await update({ url: null, ingressPort: null })).toMatchObject({ url: null, ingressPort: null })
   })
 
-  it('warns loudly when a plain reverse proxy leads to the port of the runner', async () => {
+  it("is reported as exposed if a reverse proxy leads to the runner's port", async () => {
     await open({ config: { authMode: 'local-trust' } })
     const url = await plainNginx(() => runner.port, '1.1')
     await update({ url })
@@ -275,7 +275,7 @@ describe('the public address', () => {
     await expect.poll(() => runner.reports.at(-1)?.webhooks.check).toBe('exposed')
   })
 
-  it('is refused by the port of the runner where the proxy speaks HTTP/1.0, but for webhooks', async () => {
+  it("reaches only webhooks on the runner's port through a proxy that speaks HTTP/1.0", async () => {
     await open({ config: { authMode: 'local-trust' } })
     const { path } = await addTrigger()
     const url = await plainNginx(() => runner.port, '1.0')
@@ -296,7 +296,7 @@ describe('the public address', () => {
     await expect.poll(stateOfCheck).toBe('reachable')
   })
 
-  it('of the environment opens the port at the start and keeps it', async () => {
+  it('from the environment opens the port at the start and keeps it', async () => {
     let upstream = 0
     const publicRunnerUrl = await plainNginx(() => upstream, '1.0')
     await open({ config: { publicRunnerUrl } })
@@ -308,7 +308,7 @@ describe('the public address', () => {
     expect(await read()).toMatchObject({ ingressPort })
   })
 
-  it('never names the port of the runner, not even when its own port is taken', async () => {
+  it("never shows the runner's port, even if the webhook port is taken", async () => {
     const taken = await listening(createServer())
     await open({ config: { ingressPort: taken, publicRunnerUrl: 'https://hooks.example.com' } })
     expect(await read()).toMatchObject({
@@ -317,7 +317,7 @@ describe('the public address', () => {
     })
   })
 
-  it('is where webhooks are shown and reached, and a probe that comes in proves it', async () => {
+  it('is the base of webhook addresses, and a probe confirms that it works', async () => {
     await open()
     const proxy = await ownProxy('/deckhand')
     const changed = await update({ url: `${proxy.url}/` })
@@ -335,7 +335,7 @@ describe('the public address', () => {
     expect(await update({ url: null })).toMatchObject({ url: null, source: 'none', check: { state: 'unknown', checkedAt: null } })
   })
 
-  it('gets probes that are different each time, come in once, and look to others like any wrong address', async () => {
+  it('is probed with a new nonce each time, which is accepted once', async () => {
     await open()
     const proxy = await ownProxy()
     await update({ url: proxy.url })
@@ -355,19 +355,19 @@ describe('the public address', () => {
 
   it.each<[string, (res: ServerResponse) => void, RegExp]>([
     [
-      'another program answers',
+      'another program responds',
       (res) => res.writeHead(404).end('nothing here'),
       /answered with status 404, but it leads to another program/,
     ],
-    ['the proxy finds nobody', (res) => res.writeHead(502).end(), /answered with status 502, but the request did not arrive here/],
-    ['it says yes to all', (res) => res.writeHead(200).end('x'.repeat(1_000_000)), /answered with status 200, but/],
+    ['the proxy has no upstream', (res) => res.writeHead(502).end(), /answered with status 502, but the request did not arrive here/],
+    ['it accepts everything', (res) => res.writeHead(200).end('x'.repeat(1_000_000)), /answered with status 200, but/],
     [
-      'it sends on',
+      'it redirects',
       (res) => res.writeHead(301, { location: 'https://www.example.com/x' }).end(),
       /redirects to https:\/\/www\.example\.com/,
     ],
-    ['it hangs up', (res) => void res.destroy(), /cannot be reached/],
-  ])('that does not lead here says what is wrong: %s', async (_what, answer, words) => {
+    ['it closes the connection', (res) => void res.destroy(), /cannot be reached/],
+  ])('reports why it does not lead here: %s', async (_what, answer, words) => {
     await open()
     const proxy = await ownProxy()
     proxy.answerWith((_req, res) => answer(res))
@@ -378,7 +378,7 @@ describe('the public address', () => {
     expect(await checkNow()).toMatchObject({ state: 'reachable', problem: null })
   })
 
-  it('that cannot be reached at all says why', async () => {
+  it('reports why it cannot be reached', async () => {
     await open()
     const tls = await listening(createTlsServer(selfSigned('localhost')) as unknown as Server)
     const unreachable: [string, RegExp][] = [
@@ -393,7 +393,7 @@ describe('the public address', () => {
     }
   })
 
-  it('that is lost is looked at twice, and then told of once', async () => {
+  it('counts as unreachable after two failed checks, and notifies once', async () => {
     await open({ publicAddressTimings: { ...SOON, checkEveryMs: 60 } })
     const proxy = await ownProxy()
     await update({ url: proxy.url })
@@ -430,7 +430,7 @@ describe('the public address', () => {
     [{ url: 'https://ann:secret@example.com' }, 'user name or password', 'base_with_user'],
     [{ url: 'https://example.com/?x' }, 'question mark', 'base_with_query'],
     [{ url: 'https://example.com/webhooks/orders/s' }, 'Leave out /webhooks', 'base_with_path'],
-  ])('is not taken when it is none: %j', async (body, words, code) => {
+  ])('is refused if it is not a base address: %j', async (body, words, code) => {
     await open()
     const { status, body: said } = await runner.client.ask('updatePublicAddress', { body })
     expect([status, said]).toEqual([
@@ -445,7 +445,7 @@ describe('the public address', () => {
     expect(await read()).toMatchObject({ url: null, source: 'none' })
   })
 
-  it('of the environment counts before all others, and nothing here changes it', async () => {
+  it('from the environment wins over the settings and cannot be changed', async () => {
     const port = await findFreePort()
     await open({ config: { publicRunnerUrl: 'https://hooks.example.com/', ingressPort: port } })
     expect(await read()).toMatchObject({ url: 'https://hooks.example.com', source: 'environment', ingressPort: port })
@@ -481,7 +481,7 @@ describe('a tunnel', () => {
     }
   }
 
-  it.each(['cloudflared', 'ngrok', 'tailscale'] as const)('of %s publishes webhooks and nothing else', async (program) => {
+  it.each(['cloudflared', 'ngrok', 'tailscale'] as const)('with %s publishes webhooks and nothing else', async (program) => {
     vi.stubEnv('WORKER_SECRET', 'canary')
     vi.stubEnv('TUNNEL_URL', 'http://127.0.0.1:1')
     standIns.behave(program, { host: 'localhost:3001' })
@@ -530,7 +530,7 @@ describe('a tunnel', () => {
     expect([(await read()).tunnel, standIns.starts(program)]).toEqual([null, [start]])
   })
 
-  it('is there again after a restart of the app, but not in safe mode', async () => {
+  it('starts again with the app, but not in safe mode', async () => {
     await open()
     await startTunnel('ngrok')
     await expect.poll(tunnelState).toBe('running')
@@ -543,7 +543,7 @@ describe('a tunnel', () => {
     expect([await read(), standIns.starts('ngrok')]).toMatchObject([{ tunnel: null, ingressPort: null }, { length: 2 }])
   })
 
-  it('that ends is started again, with the address that it has then', async () => {
+  it('is restarted when it ends, with its new address', async () => {
     await open()
     await startTunnel('cloudflared')
     await expect.poll(tunnelState).toBe('running')
@@ -556,7 +556,7 @@ describe('a tunnel', () => {
     expect([(await read()).ingressPort, standIns.starts('cloudflared').length]).toEqual([ingressPort, 2])
   })
 
-  it('that ends every time is given up with the reason, and a notification says so once', async () => {
+  it('is given up after several restarts, with the reason and one notification', async () => {
     await open()
     standIns.behave('tailscale', { mode: 'dies' })
     await startTunnel('tailscale')
@@ -574,7 +574,7 @@ describe('a tunnel', () => {
     await expect.poll(tunnelState).toBe('running')
   })
 
-  it('that the app cannot get up is told of, and tried again later by itself', async () => {
+  it('notifies if it cannot start with the app, and is retried later', async () => {
     await open({ publicAddressTimings: { ...SOON, checkEveryMs: 300, restartAfterMs: [] } })
     await startTunnel('cloudflared')
     await expect.poll(tunnelState).toBe('running')
@@ -586,7 +586,7 @@ describe('a tunnel', () => {
     expect(await tunnelState()).toBe('running')
   })
 
-  it('that failed and is not wanted any more leaves nothing to be told', async () => {
+  it('shows no problem after it was stopped', async () => {
     await open({ publicAddressTimings: { ...SOON, restartAfterMs: [] } })
     standIns.behave('cloudflared', { mode: 'dies' })
     await startTunnel('cloudflared')
@@ -599,7 +599,7 @@ describe('a tunnel', () => {
     ['ngrok', /^ngrok needs the authtoken of your account/, 1],
     ['tailscale', /^Funnel is off for your tailnet\. Turn it on at https:\/\/login\.tailscale\.com/, 1],
     ['cloudflared', /^cloudflared reports: failed to request quick Tunnel/, 3],
-  ])('of %s that cannot be says what to do, and is tried again only where that can help', async (program, words, starts) => {
+  ])('with %s says what to do if it fails, and restarts only if that can help', async (program, words, starts) => {
     await open()
     standIns.behave(program, { mode: 'signed_out' })
     await startTunnel(program)
@@ -609,7 +609,7 @@ describe('a tunnel', () => {
     expect(JSON.stringify([await read(), runner.logLines])).not.toContain('canary')
   })
 
-  it('that never says its address is not waited for without end', async () => {
+  it('fails if the program prints no address in time', async () => {
     await open({ publicAddressTimings: { ...SOON, addressWithinMs: 300, restartAfterMs: [] } })
     standIns.behave('ngrok', { mode: 'silent' })
     await startTunnel('ngrok')
@@ -618,7 +618,7 @@ describe('a tunnel', () => {
     expect(standIns.starts('ngrok').every(({ pid }) => isGone(pid))).toBe(true)
   })
 
-  it('leads to the port of the setting where there is one, follows it, and never to a port that is taken', async () => {
+  it('leads to the chosen port, follows a change of it, and fails if it is taken', async () => {
     await open()
     const [first, second] = [await findFreePort(), await findFreePort()]
     await update({ ingressPort: first })
@@ -638,7 +638,7 @@ describe('a tunnel', () => {
     expect(standIns.starts('ngrok')).toHaveLength(2)
   })
 
-  it('is never a program from a folder where an agent writes, however it is reached', async () => {
+  it('runs no program from a folder in which an agent writes', async () => {
     await open()
     // Other copies that this machine may have are none of the test's business.
     const ours = async () => (await read()).programs.filter(({ path }) => path?.startsWith(standIns.folder)).map(({ program }) => program)
@@ -662,7 +662,7 @@ describe('a tunnel', () => {
     expect(standIns.starts('ngrok')).toHaveLength(1)
   })
 
-  it('of a program that is not there is refused; one that is there no more is told of', async () => {
+  it('is refused if the program is missing, and fails if it was removed later', async () => {
     await open()
     await startTunnel('ngrok')
     await expect.poll(tunnelState).toBe('running')
@@ -677,7 +677,7 @@ describe('a tunnel', () => {
     expect(await read()).toMatchObject({ tunnel: { state: 'failed', problem: expect.objectContaining({ code: 'tunnel_gone' }) } })
   })
 
-  it('is started and stopped from the tray, which hears what cannot be done', async () => {
+  it('is started and stopped from the tray, which is notified of failures', async () => {
     await open()
     runner.runner.setTunnel({ program: 'cloudflared', on: true })
     await expect.poll(tunnelState).toBe('running')

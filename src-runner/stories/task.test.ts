@@ -5,7 +5,7 @@ describe('a task', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 
-  it('is done with what really stands in the folder, and leaves its steps, tokens, cost and events behind', async () => {
+  it('is done with the files of the folder, and records steps, tokens, cost and events', async () => {
     runner = await createTestRunner()
     const { client, modelServer } = runner
     const folder = runner.makeFolder({ 'notes.md': 'The meeting is on Thursday.\n' })
@@ -59,7 +59,7 @@ describe('a task', () => {
     expect(seen).toEqual(['job.created', 'job.started', 'job.step_recorded', 'job.step_recorded', 'job.step_recorded', 'job.finished'])
   })
 
-  it('goes to the default agent when it names none, and to the agent of a slug', async () => {
+  it('goes to the default agent, or to the agent of a slug', async () => {
     runner = await createTestRunner()
     const { client } = runner
     const none = await client.ask('submitTask', { body: { task: 'x' } })
@@ -77,14 +77,14 @@ describe('a task', () => {
     ['entityId', { entityId: '018f4e9a-7b1c-7c3d-8e4f-0123456789ab' }, 'agent_not_found'],
     ['conversationId', { conversationId: '018f4e9a-7b1c-7c3d-8e4f-0123456789ab' }, 'conversation_not_found'],
     ['parentJobId', { parentJobId: '018f4e9a-7b1c-7c3d-8e4f-0123456789ab' }, 'job_not_found'],
-  ])('says what does not exist: %s', async (_field, fields, code) => {
+  ])('is refused if it names something that does not exist: %s', async (_field, fields, code) => {
     runner = await createTestRunner()
     await runner.addAgent()
     expect(await runner.client.ask('submitTask', { body: { task: 'x', ...fields } })).toMatchObject({ status: 404, body: { error: code } })
     expect((await runner.client.ok('listJobs')).jobs).toEqual([])
   })
 
-  it('is carried out by the demo model without any account', async () => {
+  it('runs on the demo model without an account', async () => {
     runner = await createTestRunner()
     const folder = runner.makeFolder({ 'shopping.txt': 'milk\n' })
     const agent = await runner.addAgent({ model: { providerId: 'demo', model: 'demo' }, folders: [folder] })
@@ -95,7 +95,7 @@ describe('a task', () => {
     expect(runner.modelServer.received).toEqual([])
   })
 
-  it('is retried by a person as a new job that is linked to the old one', async () => {
+  it('is retried as a new job that is linked to the old one', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Say hello', agentId: agent.id } })
@@ -106,7 +106,7 @@ describe('a task', () => {
     expect((await runner.client.ok('getJob', { params: { jobId } })).job.retriedByJobId).toBe(job.id)
   })
 
-  it('is executed by the worker route, which leaves an ended one alone', async () => {
+  it('is run by the worker route, which ignores finished jobs', async () => {
     runner = await createTestRunner({ config: { authMode: 'local-auth' } })
     const agent = await runner.addAgent()
     const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Say hello', agentId: agent.id } })

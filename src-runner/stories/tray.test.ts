@@ -8,7 +8,7 @@ import { defineTool } from '../agent/tools/tool.ts'
 
 const NOTHING = { paths: [], leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
 
-describe('what the tray is told, and what is answered there', () => {
+describe('approvals in the tray', () => {
   let runner: TestRunner
   let sent: string[]
 
@@ -52,7 +52,7 @@ describe('what the tray is told, and what is answered there', () => {
     return runner.reports.at(-1)!.waiting[0]!
   }
 
-  it('approves exactly the call that it showed as a whole', async () => {
+  it('approves exactly the call that it showed completely', async () => {
     const jobId = await start({ name: 'send', args: { to: 'bo', text: 'Hello' } })
     const { approvalId, ...shown } = await waiting()
     expect(shown).toEqual({ kind: 'tool', agentName: 'Tester', title: quote('Send "Hello" to bo'), isWhole: true, choices: [] })
@@ -83,13 +83,13 @@ describe('what the tray is told, and what is answered there', () => {
       ],
       'Send "Hi" to bo',
     ],
-  ])('says of what has to be read first that it is not whole: %s', async (_what, calls, title) => {
+  ])('marks an approval that it does not show completely: %s', async (_what, calls, title) => {
     await start(...calls)
     expect(await waiting()).toMatchObject({ title: quote(title), isWhole: false })
     expect(sent).toEqual([])
   })
 
-  it('answers a question with the choice, letter by letter', async () => {
+  it('answers a question with the exact choice', async () => {
     await start({ name: 'ask_person', args: { question: 'Which colour?', choices: ['Blue & white', 'Green'] } })
     const { approvalId, ...shown } = await waiting()
     expect(shown).toMatchObject({ kind: 'question', title: quote('Which colour?'), isWhole: true, choices: ['Blue & white', 'Green'] })
@@ -98,7 +98,7 @@ describe('what the tray is told, and what is answered there', () => {
     await expect.poll(() => JSON.stringify(runner.modelServer.received.at(-1)?.body)).toContain('Blue & white')
   })
 
-  it('adds to a limit, in words that say how much', async () => {
+  it('raises a spending limit by the amount shown', async () => {
     const usage = { input: 1000, output: 100 }
     const agent = await runner.addAgent({ limits: { maxCostUsd: 0.2 } })
     // Two cents a call.
@@ -117,12 +117,12 @@ describe('what the tray is told, and what is answered there', () => {
     await expect.poll(async () => (await runner.client.ok('getJob', { params: { jobId } })).job.error).toBe('cost_limit')
   })
 
-  it('offers no choice of a question where one does not fit into a menu', async () => {
+  it('offers no choices if one does not fit into a menu', async () => {
     await start({ name: 'ask_person', args: { question: 'Which?', choices: ['A', 'b'.repeat(61)] } })
     expect(await waiting()).toMatchObject({ isWhole: true, choices: [] })
   })
 
-  it('says in a notice that somebody else was faster, and changes nothing', async () => {
+  it('notifies if the approval was already answered, and changes nothing', async () => {
     const jobId = await start({ name: 'send', args: { to: 'bo', text: 'Hello' } })
     const { approvalId } = await waiting()
     runner.modelServer.play({ text: ['Never mind.'] })

@@ -46,8 +46,8 @@ function createSettableClock(): Clock & Pick<HandClock, 'advance'> & { set(ms: n
   return { ...hand, now: () => hand.now() + skew, set: (ms) => void (skew += ms) }
 }
 
-describe('thirty an hour', () => {
-  it('are accepted of two hundred that come at once, and they are thirty jobs', async () => {
+describe('the limit of thirty deliveries an hour', () => {
+  it('accepts thirty of two hundred that arrive at once', async () => {
     const { trigger, url } = await start()
     const answers = await Promise.all(Array.from({ length: 200 }, () => postWebhook(url)))
     const accepted = answers.filter(({ status }) => status === 202)
@@ -65,7 +65,7 @@ describe('thirty an hour', () => {
     expect(deliveries.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(30)
   })
 
-  it('are still thirty after the process was killed', async () => {
+  it('holds after the process was killed', async () => {
     const { url } = await start()
     expect(await statusesOf(url, 30)).toBe('30×202')
     await runner.restart({ crash: true })
@@ -73,7 +73,7 @@ describe('thirty an hour', () => {
     expect(await jobsMade()).toBe(30)
   })
 
-  it('and the next one comes in an hour after the first, as its answer said', async () => {
+  it('accepts the next delivery when Retry-After says', async () => {
     const clock = createHandClock()
     const { url } = await start({ clock })
     await fire(url, 1)
@@ -89,7 +89,7 @@ describe('thirty an hour', () => {
     expect(await statusesOf(url, 30)).toBe('29×202 1×429')
   })
 
-  it('are each webhook’s own', async () => {
+  it('is separate for each webhook', async () => {
     const { trigger, url } = await start()
     await fire(url, 30)
     const other = await runner.client.ok('createTrigger', { body: { name: 'Other', agentId: trigger.agentId, taskTemplate: 'Look.' } })
@@ -97,7 +97,7 @@ describe('thirty an hour', () => {
     expect(await statusesOf(url, 1)).toBe('1×429')
   })
 
-  it('stay with the webhook when it is paused or gets another secret', async () => {
+  it('stays when the webhook is paused or its secret is rotated', async () => {
     const { trigger, url } = await start()
     await fire(url, 30)
     await runner.client.ok('pauseTrigger', { params: { triggerId: trigger.id } })
@@ -106,7 +106,7 @@ describe('thirty an hour', () => {
     expect(await statusesOf(rotated.url, 1)).toBe('1×429')
   })
 
-  it('are not counted by what is refused', async () => {
+  it('does not count refused deliveries', async () => {
     const { url } = await start()
     for (let i = 0; i < 10; i++) {
       expect((await postWebhook(url, { body: 'no JSON' })).status).toBe(400)
@@ -117,7 +117,7 @@ describe('thirty an hour', () => {
     expect(await statusesOf(url, 31)).toBe('30×202 1×429')
   })
 
-  it('are looked at before the body: the 31st is answered while its body is still to come', async () => {
+  it('refuses the 31st delivery before its body arrives', async () => {
     const { url } = await start()
     await fire(url, 30)
     const { pathname, host, port } = new URL(here(url))
@@ -136,8 +136,8 @@ describe('thirty an hour', () => {
   })
 })
 
-describe('when the clock is set', () => {
-  it('back by two hours, the hour goes on as it was', async () => {
+describe('the limit when the clock is set', () => {
+  it('back by two hours continues the hour', async () => {
     const clock = createSettableClock()
     const { url } = await start({ clock })
     await fire(url, 15)
@@ -148,7 +148,7 @@ describe('when the clock is set', () => {
     expect(await statusesOf(url, 16)).toBe('15×202 1×429')
   })
 
-  it('forward by two hours, the hour is not over', async () => {
+  it('forward by two hours does not end the hour', async () => {
     const clock = createSettableClock()
     const { url } = await start({ clock })
     await fire(url, 30)
@@ -158,7 +158,7 @@ describe('when the clock is set', () => {
     expect(await statusesOf(url, 31)).toBe('30×202 1×429')
   })
 
-  it('back while the runner was off, nobody waits for more than an hour, however often it is started', async () => {
+  it('back while the runner is off waits for an hour at most', async () => {
     const clock = createSettableClock()
     const { url } = await start({ clock })
     await fire(url, 30)
@@ -171,7 +171,7 @@ describe('when the clock is set', () => {
     expect(await statusesOf(url, 31)).toBe('30×202 1×429')
   })
 
-  it('not at all, a restart leaves of the hour what was left of it', async () => {
+  it('not at all continues the hour after a restart', async () => {
     const clock = createSettableClock()
     const { url } = await start({ clock })
     await fire(url, 10)

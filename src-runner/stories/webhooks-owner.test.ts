@@ -21,8 +21,8 @@ const here = (url: string) => url.replace(/:\d+\//, `:${runner.port}/`)
 
 afterEach(() => runner.stop())
 
-describe('an owner', () => {
-  it('gets the address once, and by rotating another one', async () => {
+describe('the owner of a webhook', () => {
+  it('sees the address once, and a new one after rotating the secret', async () => {
     await start()
     const { trigger, url } = await add()
     expect(url).toMatch(new RegExp(`^${runner.url}/webhooks/build-failed/[\\w-]{43}$`))
@@ -65,14 +65,14 @@ describe('an owner', () => {
     ['Ärger im Büro', 'arger-im-buro'],
     ['構築', 'webhook'],
     ['x'.repeat(120), 'x'.repeat(60)],
-  ])('who names a webhook %j has the slug %s in its address, and another the second time', async (name, slug) => {
+  ])('gets a slug from the name %j: %s, with a suffix the second time', async (name, slug) => {
     await start()
     expect((await add({ name })).trigger.slug).toBe(slug)
     const second = (await add({ name })).trigger.slug
     expect(second).toMatch(new RegExp(`^${slug.slice(0, 55)}-[0-9a-f]{6}$`))
   })
 
-  it('chooses a slug, as long as nobody has it', async () => {
+  it('chooses a slug that is free', async () => {
     await start()
     const { trigger, url } = await add({ slug: 'mine' })
     expect(trigger.slug).toBe('mine')
@@ -91,12 +91,12 @@ describe('an owner', () => {
     expect((await postWebhook(again.url)).status).toBe(202)
   })
 
-  it('sees the address as the world does', async () => {
+  it('sees the public address', async () => {
     await start({ config: { publicRunnerUrl: 'https://hooks.example.com/' } })
     expect((await add()).url).toMatch(/^https:\/\/hooks\.example\.com\/webhooks\/build-failed\//)
   })
 
-  it('finds their webhooks, newest first and by agent', async () => {
+  it('lists webhooks, newest first and by agent', async () => {
     await start()
     const other = await runner.addAgent({ name: 'Other' })
     const made = []
@@ -112,7 +112,7 @@ describe('an owner', () => {
     })
   })
 
-  it('is told that there is no such webhook', async () => {
+  it('gets trigger_not_found for an unknown webhook', async () => {
     await start()
     const params = { triggerId: '019a0000-0000-7000-8000-000000000000' }
     for (const name of ['getTrigger', 'pauseTrigger', 'resumeTrigger', 'rotateTriggerSecret', 'deleteTrigger', 'listDeliveries'] as const) {
@@ -128,7 +128,7 @@ describe('a signature', () => {
     'x-hub-signature-256': `sha256=${createHmac('sha256', key).update(body).digest('hex')}`,
   })
 
-  it('lets in what was signed with the secret, and nothing else', async () => {
+  it('accepts only what was signed with the secret', async () => {
     await start()
     const { trigger, url } = await add({ signature: { scheme: 'github', secret } })
     const body = '{"zen": "Keep it logically awesome."}'
@@ -148,7 +148,7 @@ describe('a signature', () => {
     expect(delivery).toMatchObject({ payload: null, headers: {} })
   })
 
-  it('is still checked after a restart, with the secret that only the vault has', async () => {
+  it('is checked after a restart with the secret from the vault', async () => {
     await start()
     const { trigger, url } = await add({ signature: { scheme: 'github', secret } })
     expect(JSON.stringify(trigger)).not.toContain(secret)
@@ -159,7 +159,7 @@ describe('a signature', () => {
     expect(await runner.vault.get(`trigger:${trigger.id}:signature`)).toBeNull()
   })
 
-  it('lets nobody in when its secret is gone from the vault', async () => {
+  it('refuses everything if its secret is missing from the vault', async () => {
     await start()
     const { trigger, url } = await add({ signature: { scheme: 'github', secret } })
     await runner.vault.delete(`trigger:${trigger.id}:signature`)
@@ -167,7 +167,7 @@ describe('a signature', () => {
     expect((await postWebhook(url, { body: '{}', headers: signed('{}', '') })).status).toBe(404)
   })
 
-  it('is said to be unchecked while the vault is locked, and nothing is made', async () => {
+  it('answers vault_unavailable while the vault is locked', async () => {
     const inner = createMemoryVault()
     let isLocked = false
     const vault: Vault = {
@@ -186,7 +186,7 @@ describe('a signature', () => {
     expect(await runner.client.ok('getTrigger', { params: { triggerId: trigger.id } })).toMatchObject({ trigger: { triggerCount: 1 } })
   })
 
-  it('that cannot be put into the vault makes no webhook', async () => {
+  it('creates no webhook if the vault fails', async () => {
     const vault: Vault = { ...createMemoryVault(), set: () => Promise.reject(new AppError('vault_unavailable', 'The keychain is locked.')) }
     runner = await createTestRunner({ vault })
     agentId = (await runner.client.ok('createAgent', { body: { name: 'Ada' } })).agent.id

@@ -48,7 +48,7 @@ async function jobsOf(triggerId: string): Promise<number> {
 afterEach(() => runner.stop())
 
 describe('a delivery', () => {
-  it('becomes a job of the agent, with what was sent in its place', async () => {
+  it('becomes a job with its values in the task template', async () => {
     await startRunner()
     const { trigger, url } = await addTrigger()
     const answer = await postWebhook(url, { body: { build: { name: 'main #4' } } })
@@ -63,7 +63,7 @@ describe('a delivery', () => {
     expect(now.lastTriggeredAt).toBeGreaterThanOrEqual(trigger.createdAt)
   })
 
-  it('is kept as it came, with what the agent was given and the headers that tell something', async () => {
+  it('is stored with its body, the task and the informative headers', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger()
     const payload = '{ "build": {"name": "a",  "name": "b"}, "n": 1e400 }\n'
@@ -109,7 +109,7 @@ describe('a delivery', () => {
     'application/json; charset=utf-16',
     'no type at all',
     undefined,
-  ])('of type %j is taken when it is JSON, and is invalid when it is not', async (type) => {
+  ])('of type %j is accepted if its body is JSON', async (type) => {
     await startQuietly()
     const { trigger, url } = await addTrigger()
     const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
@@ -118,7 +118,7 @@ describe('a delivery', () => {
     expect((await triggerNow(trigger.id)).triggerCount).toBe(1)
   })
 
-  it('that leaves placeholders empty is marked in the inbox and in its job', async () => {
+  it('with missing placeholders is marked in the inbox and in its job', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger({ taskTemplate: 'Look at {build.name} by {build.author}, {build.author} and {note}.' })
     const { body } = await postWebhook(url, { body: { build: { name: 'x' }, note: null } })
@@ -127,7 +127,7 @@ describe('a delivery', () => {
     expect(job).toMatchObject({ title: 'Look at x by , and null.', context: { missing: ['build.author'] } })
   })
 
-  it('that leaves placeholders empty is refused by a webhook that was made so, and can be replayed', async () => {
+  it('with missing placeholders is refused if the webhook requires them, and can be replayed', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger({ requirePlaceholders: true })
     expect(trigger.requirePlaceholders).toBe(true)
@@ -141,7 +141,7 @@ describe('a delivery', () => {
     expect((await runner.client.ask('replayDelivery', { params: { deliveryId: refused!.id } })).status).toBe(202)
   })
 
-  it('that is a ping of GitHub is noted, makes no job and takes nothing from the limit', async () => {
+  it('from GitHub as a ping is recorded, creates no job and does not count', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger({ taskTemplate: 'Look at {action}.', requirePlaceholders: true })
     const headers = { 'content-type': 'application/json', 'x-github-event': 'ping', 'x-github-delivery': 'p-1' }
@@ -158,13 +158,13 @@ describe('a delivery', () => {
     expect(await jobsOf(trigger.id)).toBe(30)
   })
 
-  it('without a type is JSON or it is not', async () => {
+  it('without a content type is read as JSON', async () => {
     await startQuietly()
     const { url } = await addTrigger()
     expect(await postWebhook(url, { body: 'a=b', headers: {} })).toMatchObject({ status: 400, text: '{"error":"invalid_request"}' })
   })
 
-  it('to a webhook without an agent is refused, and kept', async () => {
+  it('to a webhook without an agent is refused and recorded', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger({ agentId: null })
     expect(trigger).toMatchObject({ agentId: null, agentName: null })
@@ -176,7 +176,7 @@ describe('a delivery', () => {
     expect(await triggerNow(trigger.id)).toMatchObject({ triggerCount: 0, lastTriggeredAt: null, firesThisHour: 0 })
   })
 
-  it('to a webhook whose agent was deleted meanwhile makes no job', async () => {
+  it('to a webhook whose agent is deleted meanwhile creates no job', async () => {
     await startQuietly()
     const other = await runner.addAgent({ name: 'Other' })
     const { trigger, url } = await addTrigger({ agentId: other.id })
@@ -200,7 +200,7 @@ describe('a delivery', () => {
     },
   )
 
-  it('that cannot be made a job changes nothing, and can be sent again from the inbox', async () => {
+  it('changes nothing if its job cannot be created, and can be replayed', async () => {
     const ids = createIds(() => Date.now())
     let isFailing = false
     const faulty = {
@@ -225,7 +225,7 @@ describe('a delivery', () => {
     expect((await runner.client.ok('getJob', { params: { jobId: replayed.jobId } })).job.task).toContain('Look at x.')
   })
 
-  it('is made a job when the one beside it cannot be', async () => {
+  it('creates its job even if another one of the same commit fails', async () => {
     const ids = createIds(() => Date.now())
     let isFailing = false
     let made = 0
@@ -260,7 +260,7 @@ describe('a delivery', () => {
     expect((await postWebhook(url, { body })).status).toBe(202)
   })
 
-  it('in safe mode is accepted, and its job runs while those of before wait', async () => {
+  it('is accepted in safe mode, and its job runs while older ones wait', async () => {
     await startQuietly()
     const { url } = await addTrigger()
     const before = await postWebhook(url)
@@ -274,10 +274,10 @@ describe('a delivery', () => {
   })
 })
 
-describe('a delivery that repeats an id', () => {
+describe('a repeated delivery', () => {
   const withId = (id: string) => ({ 'content-type': 'application/json', 'webhook-id': id })
 
-  it('is answered with the first job, and takes nothing from the limit', async () => {
+  it('gets the first job and does not count', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger({ dedupe: true })
     const first = await postWebhook(url, { headers: withId('evt_1') })
@@ -293,7 +293,7 @@ describe('a delivery that repeats an id', () => {
     ])
   })
 
-  it('also when all come at once', async () => {
+  it('gets the first job when all arrive at once', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger({ dedupe: true })
     const answers = await Promise.all(Array.from({ length: 20 }, () => postWebhook(url, { headers: withId('evt_1') })))
@@ -301,7 +301,7 @@ describe('a delivery that repeats an id', () => {
     expect(await jobsOf(trigger.id)).toBe(1)
   })
 
-  it('also after a crash; and two webhooks know nothing of one another', async () => {
+  it('gets the first job after a crash, for each webhook separately', async () => {
     await startQuietly()
     const [one, two] = [await addTrigger({ dedupe: true }), await addTrigger({ dedupe: true })]
     const first = await postWebhook(one.url, { headers: withId('evt_1') })
@@ -311,7 +311,7 @@ describe('a delivery that repeats an id', () => {
     expect(again).toMatchObject({ status: 202, body: { jobId: first.body.jobId } })
   })
 
-  it('fires twice without an id, and where nobody asked for it', async () => {
+  it('creates two jobs without an id or without deduplication', async () => {
     await startQuietly()
     const [asked, plain] = [await addTrigger({ dedupe: true }), await addTrigger()]
     for (let i = 0; i < 2; i++) await postWebhook(asked.url)
@@ -322,7 +322,7 @@ describe('a delivery that repeats an id', () => {
 })
 
 describe('the inbox', () => {
-  it('counts refusals that follow each other, and says why', async () => {
+  it('counts consecutive refusals, with the reason', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger()
     const wrong = `${url.slice(0, url.lastIndexOf('/'))}/nonsense`
@@ -343,7 +343,7 @@ describe('the inbox', () => {
     expect(await triggerNow(trigger.id)).toMatchObject({ lastOutcome: 'paused' })
   })
 
-  it('counts a refusal once when several deliveries come right behind it', async () => {
+  it('counts a refusal once when several deliveries follow it', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger()
     await postWebhook(`${url}x`, { body: {} })
@@ -356,7 +356,7 @@ describe('the inbox', () => {
     expect(rows).toEqual([...Array.from({ length: 5 }, () => 'accepted 1'), 'wrong_secret 1'])
   })
 
-  it('counts those that are refused with others that are taken, also right behind an earlier refusal', async () => {
+  it('counts refusals that arrive with accepted deliveries', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger()
     await postWebhook(`${url}x`, { body: {} })
@@ -367,7 +367,7 @@ describe('the inbox', () => {
     expect(refused.map(({ outcome, times }) => `${outcome} ${times}`)).toEqual(['rate_limited 5', 'wrong_secret 1'])
   })
 
-  it('tells of refusals as an event, once for many', async () => {
+  it('emits one event for many refusals', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger()
     const { events, close } = await runner.client.stream('streamEvents')
@@ -384,7 +384,7 @@ describe('the inbox', () => {
     expect((await detailOf(refused!.id)).payload).toBe('no JSON')
   })
 
-  it('keeps the last 200 that were taken, whatever is refused beside them', async () => {
+  it('keeps the bodies of the last 200 accepted deliveries', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger()
     const first = await postWebhook(url, { body: { build: { name: 'first' } } })
@@ -413,7 +413,7 @@ describe('the inbox', () => {
     expect(after.some(({ jobId }) => jobId === first.body.jobId)).toBe(false)
   })
 
-  it('goes with its webhook; the jobs stay', async () => {
+  it('is deleted with its webhook, and the jobs stay', async () => {
     await startQuietly()
     const { trigger, url } = await addTrigger()
     const { body } = await postWebhook(url)
@@ -425,10 +425,10 @@ describe('the inbox', () => {
   })
 })
 
-describe('what the person sends to their own webhook', () => {
+describe('a manual delivery', () => {
   beforeEach(() => startQuietly())
 
-  it('goes the way of a real one, and takes nothing from the limit', async () => {
+  it('is handled like a real one and does not count', async () => {
     const { trigger } = await addTrigger({ dedupe: true, signature: { scheme: 'github', secret: 'shhh' } })
     const payload = '{"build": {"name": "by hand"}, "type": "build.failed"}'
     const { jobId, delivery } = await runner.client.ok('testTrigger', { params: { triggerId: trigger.id }, body: { payload } })
@@ -440,7 +440,7 @@ describe('what the person sends to their own webhook', () => {
     expect(await triggerNow(trigger.id)).toMatchObject({ triggerCount: 0, lastTriggeredAt: null, firesThisHour: 0 })
   })
 
-  it('again, as it came then', async () => {
+  it('replays a delivery with its body and headers', async () => {
     const { trigger, url } = await addTrigger({ dedupe: true })
     const headers = { 'content-type': 'application/json', 'x-github-event': 'push', 'x-github-delivery': 'd-1' }
     await postWebhook(url, { body: '{"build":{"name":"again"}}', headers })
@@ -452,7 +452,7 @@ describe('what the person sends to their own webhook', () => {
     expect(await triggerNow(trigger.id)).toMatchObject({ triggerCount: 1, firesThisHour: 1 })
   })
 
-  it('is refused with a reason', async () => {
+  it('is refused with the reason', async () => {
     const { trigger, url } = await addTrigger()
     const send = (triggerId: string, payload: string) => runner.client.ask('testTrigger', { params: { triggerId }, body: { payload } })
     expect(await send(trigger.id, 'no JSON')).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
@@ -474,7 +474,7 @@ describe('what the person sends to their own webhook', () => {
     expect(await runner.client.ask('replayDelivery', { params: { deliveryId: taken!.id } })).toMatchObject({ status: 404 })
   })
 
-  it('can be looked at before there is a webhook', async () => {
+  it('can be previewed before the webhook exists', async () => {
     const body = { taskTemplate: 'Look at {build.name} and {build.gone}.', payload: '{"build":{"name":"x"}}' }
     const shown = await runner.client.ok('previewTemplate', { body })
     expect(shown.problem).toBeNull()

@@ -96,11 +96,11 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
     }
 
     describe('identifying an account', () => {
-      test('says whose token it is', async () => {
+      test('returns the account of a token', async () => {
         expect(await driver.identify(service.access, never)).toMatchObject({ state: 'known', account: { name: service.accountName } })
       })
 
-      test('a token that is wrong is refused, with a sentence that does not repeat it', async () => {
+      test('refuses a wrong token without repeating it', async () => {
         const token = service.access.token.replace(/.{6}$/, 'abcdef')
         const identified = await driver.identify({ ...service.access, token }, never)
         expect(identified).toMatchObject({ state: 'refused', problem: saying(/token/) })
@@ -108,7 +108,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
       })
 
       test.each(['reset', 'garbage', 'error'] as const)(
-        'a service that is ill (%s) is not reached, which is not a refusal',
+        'reports a failing service (%s) as unreachable, not as a refusal',
         async (fault) => {
           service.fault(fault)
           const identified = await driver.identify(service.access, never)
@@ -117,13 +117,13 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         },
       )
 
-      test('nobody at the address: not reached', async () => {
+      test('reports a refused connection as unreachable', async () => {
         const identified = await driver.identify({ ...service.access, baseUrl: 'http://127.0.0.1:9' }, never)
         expect(identified.state).toBe('unreachable')
         expect(JSON.stringify(identified)).not.toContain(service.access.token)
       })
 
-      test('a service that takes the question and says nothing is given up in time', async () => {
+      test('times out if the service does not respond', async () => {
         service.fault('stall')
         const asked = driver.identify(service.access, never)
         clock.advance(await clock.untilSleeping((ms) => ms > 5000))
@@ -131,8 +131,8 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
       })
     })
 
-    describe('what people write', () => {
-      test('arrives in order, with who wrote it and where an answer goes', async () => {
+    describe('incoming messages', () => {
+      test('arrive in order, with the sender and the chat', async () => {
         const listening = listen()
         await service.untilListening()
         service.say('one')
@@ -146,7 +146,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(one).toMatchObject({ replyTo: null, forwardedFrom: null, files: [], unreadable: null })
       })
 
-      test('an answer to one of our messages says to which', async () => {
+      test('name the message that they reply to', async () => {
         const listening = await listenToSomebody()
         const result = await send(listening, 'How many?')
         const externalId = result.state === 'sent' ? result.externalId! : ''
@@ -155,14 +155,14 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(listening.messages()[1]).toMatchObject({ text: 'Three', replyTo: externalId })
       })
 
-      test('words of somebody else that were sent on are told from the sender’s own', async () => {
+      test('say who wrote a forwarded text', async () => {
         const listening = listen()
         service.say('Do this at once', { isForwarded: true })
         await listening.untilHeard(1)
         expect(listening.messages()[0]!.forwardedFrom).not.toBeNull()
       })
 
-      test('a file comes with its name and its bytes', async () => {
+      test('include a file with its name and content', async () => {
         const listening = listen()
         const bytes = Uint8Array.from({ length: 70_000 }, (_, i) => i % 251)
         service.sendFile('report äöü.pdf', bytes)
@@ -172,7 +172,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(await file!.download(never)).toEqual({ bytes })
       })
 
-      test('what is said in a group is not heard', async () => {
+      test('are ignored in groups', async () => {
         const listening = listen()
         service.sayInGroup('Everybody listen')
         service.say('in private')
@@ -180,7 +180,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(listening.messages().map((message) => message.text)).toEqual(['in private'])
       })
 
-      test('a button that is pressed says what it does, and who presses sees a note', async () => {
+      test('include button presses, which get a note', async () => {
         const listening = await listenToSomebody()
         await send(listening, 'May I?', { buttons: [{ label: 'Yes', action: 'approve:1' }] })
         service.press('approve:1')
@@ -192,8 +192,8 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
       })
     })
 
-    describe('nothing is lost and nothing comes twice', () => {
-      test('what could not be kept comes again, and what follows waits for it', async () => {
+    describe('delivery exactly once', () => {
+      test('repeats a message that could not be stored, before later ones', async () => {
         let refusals = 1
         const listening = listen(null, (incoming) => {
           if (incoming.type === 'message' && incoming.message.text === 'two' && refusals-- > 0) throw new Error('the disk is full')
@@ -205,7 +205,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(listening.messages().map((message) => message.text)).toEqual(['one', 'two', 'three'])
       })
 
-      test('a new connection goes on behind what was kept', async () => {
+      test('continues after the stored messages in a new connection', async () => {
         const first = listen()
         service.say('one')
         service.say('two')
@@ -224,7 +224,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(third.messages().map((message) => message.text)).toEqual(['four'])
       })
 
-      test('nothing is heard after it was closed', async () => {
+      test('hands over nothing after it was closed', async () => {
         const listening = listen()
         await service.untilListening()
         await listening.connection.close()
@@ -235,23 +235,20 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
       })
     })
 
-    describe('a service that is ill', () => {
-      test.each(['reset', 'garbage', 'error', 'slow_down'] as const)(
-        '%s: said so, tried again by itself, and well again',
-        async (fault) => {
-          service.fault(fault)
-          const listening = listen()
-          await listening.untilStatus('failing')
-          expect(listening.problem()).toMatch(/^[A-Z].+\.$/s)
-          await passAPause()
-          await listening.untilStatus('open')
-          service.say('still there?')
-          await listening.untilHeard(1)
-          expect(JSON.stringify(listening.statuses)).not.toContain(service.access.token)
-        },
-      )
+    describe('a failing service', () => {
+      test.each(['reset', 'garbage', 'error', 'slow_down'] as const)('reports %s, retries by itself and recovers', async (fault) => {
+        service.fault(fault)
+        const listening = listen()
+        await listening.untilStatus('failing')
+        expect(listening.problem()).toMatch(/^[A-Z].+\.$/s)
+        await passAPause()
+        await listening.untilStatus('open')
+        service.say('still there?')
+        await listening.untilHeard(1)
+        expect(JSON.stringify(listening.statuses)).not.toContain(service.access.token)
+      })
 
-      test('it is asked less and less often while it stays ill', async () => {
+      test('is polled less often the longer it fails', async () => {
         for (let i = 0; i < 5; i++) service.fault('error')
         const listening = listen()
         const pauses: number[] = []
@@ -265,13 +262,13 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(pauses[4]! / pauses[0]!).toBeGreaterThan(8)
       })
 
-      test('a wait that it asks for is kept', async () => {
+      test('is left alone for the time it asks for', async () => {
         service.fault('slow_down')
         listen()
         expect(await clock.untilSleeping((ms) => ms === SLOW_DOWN_SECONDS * 1000)).toBe(SLOW_DOWN_SECONDS * 1000)
       })
 
-      test('a token that was taken back ends it, and it does not knock any more', async () => {
+      test('is not polled again after it refused the token', async () => {
         const listening = listen()
         await service.untilListening()
         service.revokeToken()
@@ -283,7 +280,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(service.timesAsked()).toBe(asked)
       })
 
-      test('it can be closed while nothing comes', async () => {
+      test('can be closed while a request is held', async () => {
         service.fault('stall')
         const listening = listen()
         await service.untilAsked(1)
@@ -291,7 +288,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(listening.heard).toEqual([])
       })
 
-      test('every answer of the service is a round trip', async () => {
+      test('counts every response as a round trip', async () => {
         const listening = listen()
         service.say('one')
         await listening.untilHeard(1)
@@ -301,10 +298,10 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
       })
     })
 
-    describe('what we send', () => {
+    describe('outgoing messages', () => {
       const sentAll = (result: SendResult) => expect(result).toMatchObject({ state: 'sent', externalId: expect.any(String) as string })
 
-      test('Markdown is shown, not spelled out', async () => {
+      test('show Markdown as formatting', async () => {
         const listening = await listenToSomebody()
         sentAll(await send(listening, '# Done\n\nThe **bold** one, `x < y`, and [a link](https://example.com/?a=1&b=2).'))
         const { text } = service.sent()[0]!
@@ -312,7 +309,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(text).not.toMatch(/\*\*|`|^#/)
       })
 
-      test('buttons stand below the last piece, and can be taken away', async () => {
+      test('have buttons below the last piece, which can be removed', async () => {
         const listening = await listenToSomebody()
         const buttons = [
           { label: 'Approve', action: 'approve:0191' },
@@ -327,7 +324,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(service.sent().at(-1)!.buttons).toEqual([])
       })
 
-      test('a long text arrives whole, and its code stays code', async () => {
+      test('deliver a long text completely, with its code formatted', async () => {
         const listening = await listenToSomebody()
         const words = Array.from({ length: Math.floor((driver.limits.messageChars * (MAX_MESSAGES - 1.5)) / 9) }, (_, i) => `word${i}`)
         const text = `${words.slice(0, 500).join(' ')}\n\n\`\`\`ts\n${words.slice(500).join('\n')}\n\`\`\`\n\nThe end.`
@@ -338,7 +335,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(arrived.at(-1)).toMatch(/The end\.$/)
       })
 
-      test('a later try goes on behind the pieces that are there', async () => {
+      test('continue after the pieces that an earlier try sent', async () => {
         const listening = await listenToSomebody()
         const text = Array.from({ length: 2500 }, (_, i) => `word${i}`).join(' ')
         const whole = await send(listening, text)
@@ -349,7 +346,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(service.sent().map((piece) => piece.text)).toEqual([...pieces, ...pieces.slice(1)])
       })
 
-      describe('an answer that is too long for a phone', () => {
+      describe('a text of more than five messages', () => {
         const long = () => {
           const shown = driver.limits.messageChars * (MAX_MESSAGES + 2)
           const words = Array.from({ length: Math.ceil(shown / 8) }, (_, i) => `**word${i}** 🙂`)
@@ -357,7 +354,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         }
         const takesFiles = () => driver.limits.fileBytes !== null
 
-        test('comes as its beginning, which says where the rest is, and the whole as a file', async () => {
+        test('is sent as its beginning, with a note, and a file', async () => {
           const listening = await listenToSomebody()
           const path = join(folder, 'chart.bin')
           writeFileSync(path, 'chart')
@@ -373,7 +370,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
           if (takesFiles()) expect(Buffer.from(rest[0]!.file!.bytes).toString('utf8')).toBe(long())
         })
 
-        test('a handful of messages is none', async () => {
+        test('is not sent as a file if five messages are enough', async () => {
           const listening = await listenToSomebody()
           const line = `${'word '.repeat(20).trim()}\n`
           const text = line.repeat(Math.floor((driver.limits.messageChars * (MAX_MESSAGES - 0.5)) / line.length))
@@ -387,7 +384,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
           ).toBe(text.trim())
         })
 
-        test('the file goes out alone when the beginning is there already, whatever broke in between', async () => {
+        test('is completed with the file alone if the beginning was sent', async () => {
           if (!takesFiles()) return
           const listening = await listenToSomebody()
           await service.untilListening()
@@ -407,14 +404,14 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
           }
         })
 
-        test('parts that were counted in another way do not make it seem sent', async () => {
+        test('is sent even if an earlier version counted more parts', async () => {
           const listening = await listenToSomebody()
           sentAll(await send(listening, long(), { partsSent: 200 }).then((result) => ({ ...result, externalId: 'any' })))
           expect(service.sent()).toHaveLength(1)
           expect(service.sent()[0]!.file?.name).toBe(takesFiles() ? 'answer.md' : undefined)
         })
 
-        test('a million characters that look like Markdown cost nobody a minute', async () => {
+        test('is parsed quickly, even with a million characters of Markdown', async () => {
           const listening = await listenToSomebody()
           const texts = ['x'.repeat(1_000_000), '['.repeat(1_000_000), '\n'.repeat(1_000_000), `|a|\n|-|\n${'|x|\n'.repeat(250_000)}`]
           const before = performance.now()
@@ -424,7 +421,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         })
       })
 
-      test('says of each part but the last that it is there', async () => {
+      test('report each part except the last', async () => {
         const listening = await listenToSomebody()
         const text = 'word '.repeat((driver.limits.messageChars * (MAX_MESSAGES - 1.5)) / 5)
         sentAll(await send(listening, text))
@@ -433,7 +430,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(parts).toEqual(Array.from({ length: messages - 1 }, (_, i) => i + 1))
       })
 
-      test('goes no further when it is withdrawn on its way', async () => {
+      test('stop when they are withdrawn between two parts', async () => {
         const listening = await listenToSomebody()
         mostParts = 1
         const text = 'word '.repeat((driver.limits.messageChars * (MAX_MESSAGES - 1.5)) / 5)
@@ -441,13 +438,13 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(service.sent()).toHaveLength(1)
       })
 
-      test('what shows nothing makes no message of its own', async () => {
+      test('skip pieces without visible text', async () => {
         const listening = await listenToSomebody()
         for (const text of ['\u200b\u2060', '\u2800 \u3164', '']) sentAll(await send(listening, text))
         expect(service.sent().map(({ text }) => text)).toEqual(['(no text)', '(no text)', '(no text)'])
       })
 
-      test('files follow the text; one that is gone is told of', async () => {
+      test('end with the files, and say which are missing', async () => {
         const listening = await listenToSomebody()
         const path = join(folder, 'chart ü.bin')
         const bytes = Uint8Array.from({ length: 300_000 }, (_, i) => (i * 7) % 256)
@@ -460,7 +457,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(note!.text).toMatch(/gone\.txt.*it is not there any more/)
       })
 
-      test.each(['reset', 'garbage', 'error'] as const)('%s: failed for now, with what went out so far', async (fault) => {
+      test.each(['reset', 'garbage', 'error'] as const)('fail temporarily at %s, with the parts that were sent', async (fault) => {
         const listening = await listenToSomebody()
         await service.untilListening()
         const text = Array.from({ length: 2500 }, (_, i) => `word${i}`).join(' ')
@@ -472,7 +469,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(await send(listening, text)).toMatchObject({ state: 'sent' })
       })
 
-      test('too many at once: says when to try again', async () => {
+      test('report when to try again after too many', async () => {
         const listening = await listenToSomebody()
         await service.untilListening()
         service.faultOnSending('slow_down')
@@ -484,19 +481,19 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         })
       })
 
-      test('somebody who does not want to hear from us: no later try will do better', async () => {
+      test('fail permanently for a person who has blocked us', async () => {
         const listening = await listenToSomebody()
         service.block()
         expect(await send(listening, 'Hello')).toMatchObject({ state: 'failed', permanent: true, partsSent: 0 })
       })
 
-      test('a chat that is not there: likewise', async () => {
+      test('fail permanently for a chat that does not exist', async () => {
         const listening = await listenToSomebody()
         const result = await listening.connection.deliver(messageTo('999999999', 'Hello'), never, goesOn)
         expect(result).toMatchObject({ state: 'failed', permanent: true })
       })
 
-      test('it stops when it is told to', async () => {
+      test('stop when they are aborted', async () => {
         const listening = await listenToSomebody()
         await service.untilListening()
         service.faultOnSending('stall')
@@ -508,7 +505,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         expect(await sending).toMatchObject({ state: 'failed', permanent: false, partsSent: 0 })
       })
 
-      test('whatever the text, it arrives', async () => {
+      test('arrive with any text', async () => {
         const listening = await listenToSomebody()
         const hostile = fc.oneof(
           fc.string({ unit: 'grapheme', maxLength: 200 }),
@@ -538,7 +535,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         )
       })
 
-      test('writing is shown', async () => {
+      test('show that a reply is being written', async () => {
         const listening = await listenToSomebody()
         await listening.connection.showTyping(service.chatId)
         expect(service.isTyping()).toBe(true)

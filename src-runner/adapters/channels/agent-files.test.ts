@@ -18,7 +18,7 @@ function folder(name: string): string {
 const put = (folders: string[], name: string, text: string, closedFolders: string[] = []) =>
   putReceivedFile({ folders, closedFolders }, name, Buffer.from(text))
 
-describe('a name that somebody else chose', () => {
+describe('the name of a received file', () => {
   test.each([
     ['report.pdf', 'report.pdf'],
     ['Grüße aus Köln.txt', 'Grüße aus Köln.txt'],
@@ -37,7 +37,7 @@ describe('a name that somebody else chose', () => {
     ['e\u0301.txt', 'é.txt'],
   ])('%j becomes %j', (given, name) => expect(cleanFileName(given)).toBe(name))
 
-  test('stays as short as systems want it, and keeps its ending and whole characters', () => {
+  test('is shortened to 150 bytes, with its extension and whole characters', () => {
     const name = cleanFileName(`${'👨‍👩‍👧'.repeat(50)}.tar.gz`)
     expect(Buffer.byteLength(name)).toBeLessThanOrEqual(150)
     expect(name).toMatch(/^👨 👩.*\.gz$/u)
@@ -45,15 +45,15 @@ describe('a name that somebody else chose', () => {
   })
 })
 
-describe('a file that somebody sent', () => {
-  test('is put into the first folder, under a name that is free', async () => {
+describe('a received file', () => {
+  test('is stored in the first folder under a free name', async () => {
     const notes = folder('notes')
     expect(await put([notes, folder('more')], 'a.txt', 'one')).toEqual({ path: 'notes/Received/a.txt' })
     expect(await put([notes], 'a.txt', 'two')).toEqual({ path: 'notes/Received/a (2).txt' })
     expect(readFileSync(join(notes, 'Received', 'a (2).txt'), 'utf8')).toBe('two')
   })
 
-  test('is not put there a second time', async () => {
+  test('is stored once', async () => {
     const notes = folder('notes')
     await put([notes], 'a.txt', 'one')
     await put([notes], 'a.txt', 'two')
@@ -62,27 +62,27 @@ describe('a file that somebody sent', () => {
     expect(readdirSync(join(notes, 'Received'))).toHaveLength(2)
   })
 
-  test('goes to the next folder when one does not take it', async () => {
+  test('is stored in the next folder if the first one fails', async () => {
     const [first, second] = [folder('first'), folder('second')]
     writeFileSync(join(first, 'Received'), 'a file, where the folder would be')
     expect(await put([join(home, 'gone'), first, second], 'a.txt', 'one')).toEqual({ path: 'second/Received/a.txt' })
   })
 
-  test('does not leave the folder by way of a link', async () => {
+  test('is not stored through a link to another folder', async () => {
     const [inside, outside] = [folder('inside'), folder('outside')]
     symlinkSync(outside, join(inside, 'Received'))
     expect(await put([inside], 'a.txt', 'one')).toHaveProperty('problem')
     expect(readdirSync(outside)).toEqual([])
   })
 
-  test('does not come into a folder that is closed to agents', async () => {
+  test('is not stored in a folder that is closed to agents', async () => {
     const data = folder('data')
     expect(await put([home], 'a.txt', 'one', [join(home, 'Received')])).toHaveProperty('problem')
     expect(await put([data], 'a.txt', 'one', [data])).toHaveProperty('problem')
     expect(readdirSync(data)).toEqual([])
   })
 
-  test('does not take the place of a link with its name', async () => {
+  test('does not replace a link of the same name', async () => {
     const notes = folder('notes')
     mkdirSync(join(notes, 'Received'))
     writeFileSync(join(home, 'target'), 'mine')
@@ -91,12 +91,12 @@ describe('a file that somebody sent', () => {
     expect(readFileSync(join(home, 'target'), 'utf8')).toBe('mine')
   })
 
-  test('without a folder there is nowhere to put it', async () => {
+  test('is not stored if the agent has no folder', async () => {
     expect(await put([], 'a.txt', 'one')).toEqual({ problem: 'this agent has no folder to put it in' })
   })
 })
 
-describe('a file that is sent to somebody', () => {
+describe('a file to send', () => {
   const read = async (folders: string[], path: string, { closedFolders = [] as string[], most = 1000 } = {}) => {
     const found = await readFileOfAgent({ folders, closedFolders }, path, most)
     return 'bytes' in found ? Buffer.from(found.bytes).toString() : found.problem
@@ -109,14 +109,14 @@ describe('a file that is sent to somebody', () => {
     expect(await read([notes], join(notes, 'a.txt'), { most: 4 })).toMatch(/larger/)
   })
 
-  test('is not what a link leads to that took its place', async () => {
+  test('is not read through a link that has replaced it', async () => {
     const notes = folder('notes')
     writeFileSync(join(home, 'secret'), 'mine')
     symlinkSync(join(home, 'secret'), join(notes, 'a.txt'))
     expect(await read([notes], join(notes, 'a.txt'))).toBe('it is not in a folder of this agent any more')
   })
 
-  test('is in a folder that the agent still has, and that is not closed', async () => {
+  test('is only read from an open folder that the agent still has', async () => {
     const [notes, more] = [folder('notes'), folder('more')]
     writeFileSync(join(notes, 'a.txt'), 'alpha')
     const refusal = 'it is not in a folder of this agent any more'

@@ -27,24 +27,24 @@ describe('the parts of a message', () => {
     ])
   })
 
-  test('are as many messages as somebody may read on a phone, and no more', () => {
+  test('are at most five messages, or a beginning and a file', () => {
     expect(planned('x'.repeat(200 * MAX_MESSAGES)).map(({ type }) => type)).toEqual(Array(MAX_MESSAGES).fill('text'))
     expect(planned('x'.repeat(200 * MAX_MESSAGES + 1)).map(({ type }) => type)).toEqual(['text', 'whole'])
   })
 
-  test('are files alone where there are no words, but never buttons without any', () => {
+  test('are only files if there is no text, unless there are buttons', () => {
     expect(planned(' ', LIMITS, { files: ['/a'] })).toEqual([{ type: 'file', path: '/a' }])
     const buttons = [{ label: 'Yes', action: 'y' }]
     expect(planned(' ', LIMITS, { files: ['/a'], buttons })[0]).toMatchObject({ piece: '(no text)', buttons })
     expect(planned('')).toMatchObject([{ piece: '(no text)' }])
   })
 
-  test('are the beginning alone where no file can be sent, and it says so', () => {
+  test('are only the beginning if the service takes no files', () => {
     const parts = planned('word '.repeat(1000), { messageChars: 200, fileBytes: null })
     expect(parts).toMatchObject([{ type: 'text', piece: expect.stringMatching(/^word .*full text in Deckhand\.$/s) as string }])
   })
 
-  test('say in a file that was cut how much is missing', () => {
+  test('note in a truncated file how much is missing', () => {
     const text = '€'.repeat(5000)
     const whole = wholeIn(planned(text))!
     expect(Buffer.byteLength(whole)).toBeLessThanOrEqual(5000)
@@ -52,7 +52,7 @@ describe('the parts of a message', () => {
     expect(whole.match(/€/g)).toHaveLength(Number(kept!.replace(',', '')) / 3)
   })
 
-  test('whatever the text: nothing is too long, nothing is lost, and they are the same the second time', () => {
+  test('fit, lose nothing and are the same each time, for any text', () => {
     const text = fc.array(fc.constantFrom('word ', '\n', 'x'.repeat(50), '😀', '\u200b', '   ', '```\n', 'é'), { maxLength: 200 })
     fc.assert(
       fc.property(text, (words) => {
@@ -68,7 +68,7 @@ describe('the parts of a message', () => {
     )
   })
 
-  test('go on behind what went out, and never end before something went out', () => {
+  test('continue after the parts that were sent, with at least one', () => {
     const parts = planned('x'.repeat(5000))
     expect([0, 1, 2, 250].map((partsSent) => firstPartOf({ partsSent }, parts))).toEqual([0, 1, 1, 1])
   })

@@ -36,7 +36,7 @@ function runTurn(channel: 'telegram' | 'chat' = 'telegram') {
   })
 }
 
-test('is shown at once, again before it is forgotten, and no more when the answer is there', () => {
+test('is shown at once, repeated while the job runs, and ends with it', () => {
   const others = rig.clock.sleepers()
   const claimed = runTurn()
   expect(shown).toEqual(['77'])
@@ -49,7 +49,7 @@ test('is shown at once, again before it is forgotten, and no more when the answe
   expect(rig.clock.sleepers()).toBe(others)
 })
 
-test('is not shown while somebody else has to decide', () => {
+test('is not shown while the job waits for a decision', () => {
   const claimed = runTurn()
   transact(rig.db, (tx) => rig.store.settle(tx, claimed.claim, { kind: 'waiting', status: 'awaiting_approval' }))
   rig.clock.advance(60_000)
@@ -59,7 +59,7 @@ test('is not shown while somebody else has to decide', () => {
   expect(shown).toEqual(['77', '77'])
 })
 
-test('is not shown for what was written in the app', () => {
+test('is not shown for turns in the app', () => {
   runTurn('chat')
   rig.clock.advance(60_000)
   expect(shown).toEqual([])

@@ -60,7 +60,7 @@ describe('the stream of events', () => {
     })
   }
 
-  it('gives every reader every event once and in order, however the reader and the events come and go', () => {
+  it('sends every reader each event once and in order', () => {
     const { db, hub } = open()
     const action = fc.oneof(
       fc.record({ do: fc.constant('happen' as const), times: fc.integer({ min: 1, max: 700 }) }),
@@ -95,7 +95,7 @@ describe('the stream of events', () => {
     )
   })
 
-  it('writes no more than a page to a reader that does not keep up', () => {
+  it('sends at most a page to a slow reader', () => {
     const { db, hub } = open()
     happen(db, 5000)
     const reader = createReader()
@@ -107,7 +107,7 @@ describe('the stream of events', () => {
     expect([reader.ids.length <= 500, reader.live]).toEqual([true, 0])
   })
 
-  it('starts from now without a place, and with a place from the future', () => {
+  it('starts from now without an id, or with one from the future', () => {
     const { db, hub } = open()
     happen(db, 3)
     const { newest } = findEventBounds(db)
@@ -120,7 +120,7 @@ describe('the stream of events', () => {
     }
   })
 
-  it('repeats the newest of what somebody missed who was away for very long', () => {
+  it('repeats the newest 2,000 events after a long absence', () => {
     const { db, hub } = open()
     happen(db, 3000)
     const reader = createReader()

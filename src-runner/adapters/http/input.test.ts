@@ -28,7 +28,7 @@ function unboundNumbers(node: unknown, path = ''): string[] {
 }
 
 describe('every route', () => {
-  it.each(routes)('%s refuses a field that it does not know, in its query and in its body, and names it', (_name, route) => {
+  it.each(routes)('%s refuses an unknown field in its query and body, and names it', (_name, route) => {
     for (const raw of [{ query: { signatures: 'x' } }, { body: { signatures: 'x' } }]) {
       const error = refusalOf(route, raw)
       const isOnly = error.issues!.every(({ kind }) => kind === 'unknown_field')
@@ -41,14 +41,14 @@ describe('every route', () => {
     }
   })
 
-  it.each(routes)('%s has no number without bounds', (_name, route) => {
+  it.each(routes)('%s limits every number', (_name, route) => {
     const unbound = [route.params, route.query, route.body].flatMap((part) =>
       part === undefined ? [] : unboundNumbers(z.toJSONSchema(part, { io: 'output', unrepresentable: 'any' })),
     )
     expect(unbound).toEqual([])
   })
 
-  it.each(routes)('%s says what is wrong in sentences that name the field', (_name, route) => {
+  it.each(routes)('%s names the field in its error messages', (_name, route) => {
     const wrong = {
       toString: 1,
       ...Object.fromEntries(Object.keys((route.body as z.ZodObject | undefined)?.shape ?? {}).map((key) => [key, {}])),
@@ -63,7 +63,7 @@ describe('every route', () => {
   })
 })
 
-it('refuses a webhook that would have been unsigned, and a schedule that would have had another budget', () => {
+it('refuses misspelled fields that would leave a webhook unsigned or a schedule without its budget', () => {
   const trigger = { name: 'Builds', taskTemplate: 'Look.', signatures: { scheme: 'github', secret: 's' } }
   expect(refusalOf(ROUTES.createTrigger, { body: trigger }).code).toBe('unknown_field')
   expect(refusalOf(ROUTES.updateSchedule, { params: { scheduleId: crypto.randomUUID() }, body: { dailyBudget: 1 } }).code).toBe(
@@ -71,8 +71,8 @@ it('refuses a webhook that would have been unsigned, and a schedule that would h
   )
 })
 
-describe('a field below others', () => {
-  it('is refused like one at the top', () => {
+describe('a nested field', () => {
+  it('is refused like a top-level field', () => {
     const body = { name: 'Builds', taskTemplate: 'Look.', signature: { scheme: 'github', secret: 's', secrets: 's' } }
     expect(refusalOf(ROUTES.createTrigger, { body }).issues).toMatchObject([{ path: 'signature.secrets', kind: 'unknown_field' }])
     const schema = strict(z.object({ list: z.array(z.object({ a: z.number() })), free: z.record(z.string(), z.unknown()) }))
@@ -80,7 +80,7 @@ describe('a field below others', () => {
     expect(schema.safeParse({ list: [{ a: 1, b: 2 }], free: {} }).success).toBe(false)
   })
 
-  it('of a schema that could hide others stops the start', () => {
+  it('of an unlisted schema type throws', () => {
     expect(() => strict(z.object({ a: z.lazy(() => z.object({})) }))).toThrow('lazy')
   })
 })
@@ -88,7 +88,7 @@ describe('a field below others', () => {
 describe('a query', () => {
   const read = (query: Record<string, unknown>) => createInputReader(ROUTES.listJobs)({ params: {}, query, body: undefined }).query
 
-  it('takes a list in each of the usual spellings', () => {
+  it('accepts the usual spellings of a list', () => {
     const status = ['failed', 'cancelled']
     for (const query of [{ status: 'failed,cancelled' }, { status }, { 'status[]': status }]) expect(read(query)).toMatchObject({ status })
     expect(read({ 'status[]': 'failed' })).toMatchObject({ status: ['failed'] })
@@ -109,8 +109,8 @@ describe('a query', () => {
   })
 })
 
-describe('what is wrong', () => {
-  it('is said in a sentence for each kind', () => {
+describe('an error message', () => {
+  it('names the mistake for each kind', () => {
     const { message, issues } = refusalOf(ROUTES.createSchedule, {
       body: { name: '', agentId: 'x', task: 7, cron: '* * * * *', timezone: 'UTC', dailyBudgetUsd: 1000, mode: 'x', dailyBudget: 5 },
     })
@@ -126,7 +126,7 @@ describe('what is wrong', () => {
     expect(message).toMatch(/^“.*\. \d more fields do not fit\.$/)
   })
 
-  it('names a price that is too large, and a secret that is no base64', () => {
+  it('names a price that is too large, and a secret that is not base64', () => {
     const price = { inputUsdPerMillion: 1e13, outputUsdPerMillion: 1 }
     expect(refusalOf(ROUTES.setModelPrice, { body: { model: { providerId: 'demo', model: 'm' }, price } }).message).toContain(
       'inputUsdPerMillion” must be at most 1000000.',

@@ -22,7 +22,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(openApiDocument())).not.toContain('$defs')
   })
 
-  it('has every route with its parameters, and every error of it under the status the error has', () => {
+  it('lists every route with its parameters and errors', () => {
     for (const [name, route] of Object.entries<Route>(ROUTES)) {
       const operation = operationOf(route)
       expect(operation.operationId).toBe(name)
@@ -34,7 +34,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('has the routes of every noun, and none of them takes the name of another', async () => {
+  it('has the routes of every noun, without a name twice', async () => {
     const folder = new URL('../../contract/routes/', import.meta.url)
     const names: string[] = []
     for (const file of readdirSync(folder).filter((file) => file !== 'route.ts')) {
@@ -44,7 +44,7 @@ describe('the OpenAPI document', () => {
     expect(names.toSorted()).toEqual(Object.keys(ROUTES).toSorted())
   })
 
-  it('has the way in for webhooks, with every answer a sender may get', () => {
+  it('describes webhook deliveries with every response', () => {
     const { post } = (openApiDocument()['paths'] as Record<string, { post: Operation & { security: unknown[] } }>)[
       '/webhooks/{slug}/{secret}'
     ]!

@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-it('makes a few files in the documents, or in the home where there are none', async () => {
+it('creates files in the documents folder, or else in the home', async () => {
   expect(await makeSampleFolder(home)).toBe(join(home, 'Deckhand sample'))
   mkdirSync(join(home, 'Documents'))
   const folder = await makeSampleFolder(home)
@@ -18,7 +18,7 @@ it('makes a few files in the documents, or in the home where there are none', as
   expect(readdirSync(folder)).toHaveLength(4)
 })
 
-it('leaves what is there as it is', async () => {
+it('keeps existing files', async () => {
   const folder = await makeSampleFolder(home)
   writeFileSync(join(folder, 'expenses.csv'), 'mine')
   expect(await makeSampleFolder(home)).toBe(folder)

@@ -116,11 +116,11 @@ describe.each(MODES)('the server in %s', (authMode) => {
     expect({ status: answer.status, handled: answer.handled }).toEqual({ status: ROUTES[name].status, handled: [name] })
   }
 
-  it('handles a good request on every route', async () => {
+  it('handles a valid request on every route', async () => {
     for (const name of NAMES) await expectHandled(good(name), name)
   })
 
-  it('takes a good request without any secret exactly where the table says so', async () => {
+  it('accepts a request without a secret only where the route table says so', async () => {
     for (const name of NAMES) {
       const { access } = ROUTES[name]
       const request = without(good(name), 'authorization')
@@ -180,7 +180,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     },
   )
 
-  it('refuses every request of a page, whichever page it is', async () => {
+  it('refuses every request of a web page', async () => {
     for (const name of NAMES) {
       for (const site of ['cross-site', 'same-site', 'Cross-Site', 'same-origin']) {
         await expectRefused(having(good(name), ['Sec-Fetch-Site', site]), 403, 'forbidden_origin')
@@ -202,7 +202,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     }
   })
 
-  it('lets no page of another origin embed an answer', async () => {
+  it('lets no page of another origin embed a response', async () => {
     const requests = [good('health'), having(good('health'), ['Host', 'evil.example']), { ...good('health'), target: '/nowhere' }]
     for (const bytes of [
       ...requests.map(toBytes),
@@ -213,7 +213,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     }
   })
 
-  it('refuses a bodyless post of a page that asks for no preflight', async () => {
+  it('refuses a POST of a page without a body or preflight', async () => {
     const request = having(without(good('cancelJob'), 'content-type'), ['Sec-Fetch-Site', 'cross-site'], ['Sec-Fetch-Mode', 'no-cors'])
     await expectRefused(request, 403, 'forbidden_origin')
   })
@@ -229,7 +229,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     },
   )
 
-  it('lets nothing but the two-part webhook path around the gate, and that path is a plain 404', async () => {
+  it('lets only the webhook path around the gate', async () => {
     const foreign = { ...having(good('health'), ['Host', 'evil.example'], ['X-Forwarded-For', '1.2.3.4']), method: 'POST' }
     await expectRefused({ ...foreign, target: '/webhooks/a/b' }, 404, 'not_found')
     for (const target of ['/webhooks/a', '/webhooks/a/b/c', '//webhooks/a/b', '/Webhooks/a/b', 'http://evil.example/webhooks/a/b']) {
@@ -238,7 +238,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     await expectRefused({ ...foreign, method: 'GET', target: '/webhooks/a/b' }, 403, 'forbidden_host')
   })
 
-  it('answers a webhook slug of any length and encoding with the same bytes', async () => {
+  it('sends the same bytes for a webhook slug of any length and encoding', async () => {
     const slugs = ['a', 'a%2Fb', 'a%00b', '%2e%2e', 'a'.repeat(100), 'a'.repeat(101), 'b'.repeat(5000), '%F0%9F%98%80', '%zz']
     const answers: string[] = []
     for (const slug of slugs) {
@@ -260,7 +260,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     'multipart/form-data; boundary=x',
     'application/vnd.api+json',
     '',
-  ])('refuses a body of type %j on every route that takes one', async (type) => {
+  ])('refuses a body of type %j on every route with a body', async (type) => {
     for (const name of BODY_NAMES) await expectRefused(having(good(name), ['Content-Type', type]), 415, 'unsupported_media_type')
   })
 
@@ -270,11 +270,11 @@ describe.each(MODES)('the server in %s', (authMode) => {
     ' application/json',
     'application/json; charset=utf-8',
     'application/json;charset="UTF-8"',
-  ])('takes a body of type %j', async (type) => {
+  ])('accepts a body of type %j', async (type) => {
     for (const name of BODY_NAMES) await expectHandled(having(good(name), ['Content-Type', type]), name)
   })
 
-  it('refuses a body without a type, and one that is compressed', async () => {
+  it('refuses a body without a type or with compression', async () => {
     for (const name of BODY_NAMES) {
       await expectRefused(without(good(name), 'content-type'), 415, 'unsupported_media_type')
       for (const encoding of ['gzip', 'br', 'deflate'])
@@ -282,7 +282,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     }
   })
 
-  it('asks for the secret before it looks at the body', async () => {
+  it('checks the secret before the body', async () => {
     for (const name of BODY_NAMES.filter((name) => authMode !== 'local-trust' || ROUTES[name].access === 'worker')) {
       const request = having(good(name), ['Content-Type', 'text/plain'], ['Authorization', 'Bearer wrong'])
       const [status, code] = ROUTES[name].access === 'worker' ? ([403, 'invalid_worker_secret'] as const) : ([401, 'unauthorized'] as const)
@@ -290,7 +290,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     }
   })
 
-  it('answers OPTIONS with 404, and other methods with 405 that names the right ones', async () => {
+  it('responds to OPTIONS with 404, and to wrong methods with 405 and Allow', async () => {
     for (const name of NAMES) {
       await expectRefused({ ...without(good(name), 'authorization'), method: 'OPTIONS' }, 404, 'not_found')
     }
@@ -307,11 +307,11 @@ describe.each(MODES)('the server in %s', (authMode) => {
     expect([unknown.status, unknown.body]).toEqual([404, '{"error":"not_found"}'])
   })
 
-  it('does not take another method from a header', async () => {
+  it('ignores a method in a header', async () => {
     await expectHandled(having(good('getAgent'), ['X-HTTP-Method-Override', 'DELETE'], ['X-Method-Override', 'DELETE']), 'getAgent')
   })
 
-  it('answers HEAD like GET without a body, and never opens a stream for it', async () => {
+  it('responds to HEAD like GET without a body, and opens no stream', async () => {
     const head = await send({ ...good('health'), method: 'HEAD' })
     expect([head.status, head.body]).toEqual([200, ''])
     expect((await send({ ...good('streamEvents'), method: 'HEAD' })).status).toBe(405)
@@ -329,7 +329,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     ['broken escape', (path) => `${path}%zz`],
     ['NUL', (path) => `${path}%00`],
     ['backslash', (path) => path.replaceAll('/', '\\')],
-  ])('never takes a path with a trick for the real one: %s', async (_what, spoil) => {
+  ])('does not match an altered path: %s', async (_what, spoil) => {
     // A provider's id is any text, so with something behind it, it is another id and a matter for its handler.
     for (const name of NAMES.filter((name) => !ROUTES[name].path.endsWith(':providerId'))) {
       const [path, query] = good(name).target.split('?')
@@ -341,7 +341,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     }
   })
 
-  it('answers an unknown path with the same bytes, whatever is in it, with and without the secret', async () => {
+  it('sends the same bytes for every unknown path', async () => {
     const bodies = new Set<string>()
     for (const target of [
       '/',
@@ -381,7 +381,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     expect(connectAnswer.status).not.toBe(200)
   })
 
-  it('passes over the offer of HTTP/2 that plain clients attach', async () => {
+  it('ignores an offer of HTTP/2', async () => {
     await expectHandled(having(good('health'), ['Connection', 'close, Upgrade'], ['Upgrade', 'h2c']), 'health')
   })
 
@@ -405,7 +405,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     }
   })
 
-  it('takes a request without a body whatever type it names, as curl and forms send it', async () => {
+  it('accepts any type without a body', async () => {
     for (const name of ['pauseTrigger', 'cancelJob', 'runTick'] as const) {
       const request = { ...without(good(name), 'content-type'), body: '' }
       for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
@@ -420,7 +420,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     await expectRefused({ ...request, headers: [...request.headers, ['authorization', 'Bearer other']] }, 403, 'invalid_worker_secret')
   })
 
-  it('closes a connection whose header is too large or holds a NUL', async () => {
+  it('closes a connection whose header is too large or contains NUL', async () => {
     for (const value of ['x'.repeat(1_000_000), 'a\0b']) {
       const answer = await sendRaw(port, toBytes(having(good('health'), ['Authorization', `Bearer ${value}`]))).catch(() => null)
       expect(answer === null || answer.status === 400 || answer.status === 0).toBe(true)
@@ -454,7 +454,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     }
   })
 
-  it('refuses keys that a prototype has like any other field that it does not know', async () => {
+  it('refuses prototype keys like any unknown field', async () => {
     for (const extra of [
       '"__proto__":{"polluted":1}',
       '"constructor":{"prototype":{"polluted":1}}',
@@ -467,13 +467,13 @@ describe.each(MODES)('the server in %s', (authMode) => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  it('takes the last of doubled keys, a byte order mark, and a lone surrogate', async () => {
+  it('accepts duplicate keys, a byte order mark and a lone surrogate', async () => {
     await expectHandled(withBody(good('submitTask'), '{"task":1,"task":"x"}'), 'submitTask')
     await expectHandled(withBody(good('submitTask'), '\ufeff{"task":"x"}'), 'submitTask')
     await expectHandled(withBody(good('submitTask'), '{"task":"\\ud800"}'), 'submitTask')
   })
 
-  it('takes a post whose body may be left out with none, with {}, and with the type alone', async () => {
+  it('accepts an optional body as none, as {} and as a type alone', async () => {
     for (const name of NAMES.filter((name) => ROUTES[name].method === 'POST' && !('body' in ROUTES[name]))) {
       const bare = without(without({ ...good(name), body: undefined }, 'content-type'), 'content-length')
       await expectHandled(bare, name)
@@ -483,7 +483,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     }
   })
 
-  it('takes the longest task that is allowed, and says 413 to a body above the limit', async () => {
+  it('accepts the longest task, and refuses a larger body with 413', async () => {
     const longest = JSON.stringify({ task: 'é'.repeat(200_000) }).replaceAll('é', '\\u00e9')
     await expectHandled(withBody(good('submitTask'), longest), 'submitTask')
     await expectRefused(withBody(good('submitTask'), `{"task":"${'x'.repeat(200_001)}"}`), 400, 'invalid_request')
@@ -495,7 +495,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     expect([answer.status, errorOf(answer), answer.handled]).toEqual([413, 'payload_too_large', []])
   })
 
-  it('closes a connection whose body does not fit its announcement, and poisons no other request', async () => {
+  it('closes a connection whose body does not match its length, without affecting others', async () => {
     const request = good('submitTask')
     const both = await send({ ...having(request, ['Transfer-Encoding', 'chunked']), body: '0\r\n\r\n' })
     expect([both.status, both.handled]).toEqual([400, []])
@@ -510,7 +510,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     expect(tooMuch.text).toContain('HTTP/1.1 400')
   })
 
-  it('closes connections that dribble headers or a body, while others are served', async () => {
+  it('closes connections that send headers or a body too slowly', async () => {
     const dribbled = [
       'GET /api/health HTTP/1.1\r\nHost: localhost\r\nX-',
       'POST /api/agent HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n' +

@@ -36,14 +36,14 @@ describe('a stream', () => {
     return { socket, text: () => text, closed: new Promise((resolve) => socket.on('close', () => resolve())) }
   }
 
-  it('is open at once, before its source has said anything', async () => {
+  it('is open before its source sends anything', async () => {
     const { port } = await serve(() => () => {})
     const reader = read(port)
     await expect.poll(reader.text).toContain('retry: 1000')
     expect(reader.text()).toMatch(/^HTTP\/1\.1 200 OK\r\ncache-control: no-store, no-transform\r\n[^]*content-type: text\/event-stream/)
   })
 
-  it('beats while nothing happens, on one timer for all readers', async () => {
+  it('sends heartbeats with one timer for all readers', async () => {
     const { port, clock, server } = await serve(() => () => {})
     const readers = [read(port), read(port), read(port)]
     await expect.poll(() => server.streams()).toBe(3)
@@ -53,7 +53,7 @@ describe('a stream', () => {
     for (const reader of readers) await expect.poll(reader.text).toContain(': beat\n\n')
   })
 
-  it('stops its source when the reader goes away, and its timer with the last one', async () => {
+  it('stops its source when the reader disconnects, and its timer with the last reader', async () => {
     let stopped = 0
     const { port, clock, server } = await serve(() => () => void stopped++)
     const reader = read(port)
@@ -62,7 +62,7 @@ describe('a stream', () => {
     await expect.poll(() => [stopped, server.streams(), clock.sleepers()]).toEqual([1, 0, 0])
   })
 
-  it('lets a reader go that takes nothing, before a megabyte waits for it', async () => {
+  it('disconnects a reader that reads nothing, before a megabyte waits', async () => {
     const sent = { bytes: 0, stopped: false }
     let sink: EventSink | undefined
     const { port, server } = await serve((opened) => {
@@ -94,7 +94,7 @@ describe('a stream', () => {
     await expect.poll(() => reader.text().endsWith('event: done\ndata: {}\n\n\r\n')).toBe(true)
   })
 
-  it('lets a reader go that leaves four heartbeats unread', async () => {
+  it('disconnects a reader that leaves four heartbeats unread', async () => {
     let sink: EventSink | undefined
     const { port, server, clock } = await serve((opened) => ((sink = opened), () => {}))
     const reader = read(port)

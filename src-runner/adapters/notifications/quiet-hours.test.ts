@@ -25,14 +25,14 @@ describe('quiet hours', () => {
     expect(isQuiet({ from: '12:00', until: '13:00' }, Date.parse(`2026-11-20T${time}:00Z`), 'UTC')).toBe(quiet)
   })
 
-  it('are those of the wall, wherever the machine is', () => {
+  it('follow the local time zone', () => {
     const at = Date.parse('2026-11-20T21:30:00Z')
     expect(isQuiet(night, at, 'Europe/Berlin')).toBe(true)
     expect(isQuiet(night, at, 'Europe/London')).toBe(false)
     expect(isQuiet(night, at, 'Asia/Kathmandu')).toBe(true)
   })
 
-  it('follow the wall through a change of the clock, both ways', () => {
+  it('follow daylight saving time, both ways', () => {
     const short = { from: '02:00', until: '03:00' }
     // On 29 March 2026 Berlin goes from 02:00 to 03:00: there are no such minutes.
     for (const time of ['00:59', '01:00', '01:59'])
@@ -44,7 +44,7 @@ describe('quiet hours', () => {
       expect(isQuiet(short, Date.parse(`2026-10-${time === '23:59' ? 24 : 25}T${time}:00Z`), 'Europe/Berlin')).toBe(false)
   })
 
-  it('are none when they are not set, or have no length', () => {
+  it('are off if they are not set or empty', () => {
     expect(isQuiet(null, 0, 'UTC')).toBe(false)
     expect(isQuiet({ from: '00:00', until: '00:00' }, 0, 'UTC')).toBe(false)
   })

@@ -27,7 +27,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     await turn()
   }
 
-  it('sends what is written, at once, and says that it is sent', async () => {
+  it('sends a message at once and records it as sent', async () => {
     const id = rig.write(channel, 'owner', 'hello')
     const { message, answer } = await rig.nextTry()
     expect(message).toMatchObject({ id, channelId: channel, chatId: 'owner', text: 'hello', partsSent: 0 })
@@ -36,7 +36,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id)).toMatchObject({ state: 'sent', sentAt: rig.clock.now(), nextTryAt: null, tries: 0, problem: null })
   })
 
-  it('tries three times, half a minute and five minutes apart, and then shows why it gave up', async () => {
+  it('tries three times, 30 seconds and 5 minutes apart, and then gives up with the reason', async () => {
     const id = rig.write(channel, 'owner', 'hello')
     ;(await rig.nextTry()).answer(failed({ problem: quote('Bad gateway') }))
     await turn()
@@ -56,14 +56,14 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.tries).toHaveLength(3)
   })
 
-  it('gives up at once what no later try can send', async () => {
+  it('gives up at once after a permanent failure', async () => {
     const id = rig.write(channel, 'owner', 'hello')
     ;(await rig.nextTry()).answer(failed({ permanent: true, problem: quote('They blocked the account.') }))
     await turn()
     expect(rig.read(id)).toMatchObject({ state: 'undeliverable', problem: quote('They blocked the account.') })
   })
 
-  it('leaves a service alone for as long as it asks, all chats of the channel, and does not count that as a try', async () => {
+  it('pauses the whole channel for as long as the service asks, without counting a try', async () => {
     const id = rig.write(channel, 'owner', 'hello')
     rig.write(channel, 'somebody else', 'hello too')
     for (let i = 0; i < 4; i++) {
@@ -79,7 +79,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id)).toMatchObject({ state: 'sent' })
   })
 
-  it('never waits longer than an hour, whatever the service asks', async () => {
+  it('waits an hour at most', async () => {
     rig.write(channel, 'owner', 'hello')
     ;(await rig.nextTry()).answer(failed({ retryAfterMs: 30 * HOUR }))
     await turn()
@@ -87,7 +87,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.tries).toHaveLength(2)
   })
 
-  it('keeps the order of a chat while one of its messages waits, and lets other chats pass', async () => {
+  it('keeps the order within a chat, and sends to other chats meanwhile', async () => {
     rig.write(channel, 'a', 'a1')
     rig.write(channel, 'a', 'a2')
     rig.write(channel, 'b', 'b1')
@@ -102,7 +102,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(textsOf()).toEqual(['a1', 'b1', 'a1', 'a2'])
   })
 
-  it('does not let one channel that hangs hold up another', async () => {
+  it('sends over other channels while one hangs', async () => {
     const other = rig.addChannel()
     rig.write(channel, 'owner', 'slow')
     await rig.nextTry()
@@ -112,7 +112,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id).state).toBe('sent')
   })
 
-  it('ends a try that takes five minutes, and tries again', async () => {
+  it('interrupts a try after five minutes and retries', async () => {
     rig.write(channel, 'owner', 'slow')
     const { signal } = await rig.nextTry()
     await pass(5 * MINUTE)
@@ -121,7 +121,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.tries).toHaveLength(2)
   })
 
-  it('says which pieces went out already', async () => {
+  it('passes on how many parts were sent', async () => {
     rig.write(channel, 'owner', 'a long one')
     ;(await rig.nextTry()).answer(failed({ partsSent: 2 }))
     await turn()
@@ -129,7 +129,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect((await rig.nextTry()).message.partsSent).toBe(2)
   })
 
-  it('goes on after a crash behind the last part that went out', async () => {
+  it('continues after a crash with the next part', async () => {
     const id = rig.write(channel, 'owner', 'a long one')
     const { part } = await rig.nextTry()
     part(1)
@@ -142,7 +142,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id).state).toBe('sent')
   })
 
-  it('lets nothing follow a part when the rest is withdrawn, and says so to nobody twice', async () => {
+  it('stops between two parts if the message is withdrawn', async () => {
     const id = rig.write(channel, 'owner', 'a long one')
     const { part, answer } = await rig.nextTry()
     expect(part(1)).toBe(true)
@@ -156,7 +156,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.tries).toHaveLength(1)
   })
 
-  it('takes no message that gets on for one that kills the process', async () => {
+  it('does not give up a message that makes progress between crashes', async () => {
     const id = rig.write(channel, 'owner', 'a very long one')
     for (let parts = 1; parts <= 6; parts++) {
       ;(await rig.nextTry()).part(parts)
@@ -169,7 +169,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id).state).toBe('sent')
   })
 
-  it('sends on when it cannot write down that a part went out', async () => {
+  it('continues if it cannot record a part', async () => {
     const id = rig.write(channel, 'owner', 'a long one')
     const { part, answer } = await rig.nextTry()
     rig.db.connection.pragma('query_only = on')
@@ -180,7 +180,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id).state).toBe('sent')
   })
 
-  it.each(['off', 'logged_out', 'connecting'] as const)('waits while a channel is %s, and sends when it is open', async (status) => {
+  it.each(['off', 'logged_out', 'connecting'] as const)('waits while a channel is %s', async (status) => {
     rig.setStatus(channel, status)
     const id = rig.write(channel, 'owner', 'hello')
     await pass(23 * HOUR)
@@ -192,7 +192,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id).state).toBe('sent')
   })
 
-  it('gives up what its channel could not take for a day', async () => {
+  it('gives up a message after its channel was closed for a day', async () => {
     rig.setStatus(channel, 'logged_out')
     const id = rig.write(channel, 'owner', 'hello')
     await pass(24 * HOUR)
@@ -206,7 +206,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
   it.each([
     ['before anybody has noticed', false],
     ['and it is noticed', true],
-  ])('gives nothing up and forgets nothing when the clock is set two years ahead for an hour, %s', async (_when, notification) => {
+  ])('gives up and deletes nothing while the clock is two years ahead for an hour, %s', async (_when, notification) => {
     rig.setStatus(channel, 'logged_out')
     const id = rig.write(channel, 'owner', 'hello')
     const sent = rig.write(channel, 'owner', 'before')
@@ -223,7 +223,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id)).toMatchObject({ state: 'undeliverable' })
   })
 
-  it('goes on trying while the channel itself is down, without using up its tries', async () => {
+  it('does not count tries while the channel is down', async () => {
     rig.setStatus(channel, 'failing')
     const id = rig.write(channel, 'owner', 'hello')
     for (let i = 0; i < 10; i++) {
@@ -238,7 +238,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id).state).toBe('sent')
   })
 
-  it('sends again after a crash what was under way', async () => {
+  it('sends an interrupted message again after a crash', async () => {
     const id = rig.write(channel, 'owner', 'hello')
     await rig.nextTry()
     rig.crash()
@@ -247,7 +247,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id).state).toBe('sent')
   })
 
-  it('stops sending what the process died of three times', async () => {
+  it('gives up a message after three crashes', async () => {
     const id = rig.write(channel, 'owner', 'poison')
     const after = rig.write(channel, 'owner', 'after it')
     for (let i = 0; i < 3; i++) {
@@ -258,7 +258,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id)).toMatchObject({ state: 'undeliverable', problem: { code: 'sent_crashed', params: { times: 3 } } })
   })
 
-  it('does not take stopping for a failure or a crash', async () => {
+  it('does not count stopping as a failure or a crash', async () => {
     const id = rig.write(channel, 'owner', 'hello')
     for (let i = 0; i < 5; i++) {
       const { signal } = await rig.nextTry()
@@ -271,7 +271,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id)).toMatchObject({ state: 'sent' })
   })
 
-  it('lets what is under way come to an end before it stops', async () => {
+  it('finishes tries in progress before it stops', async () => {
     const id = rig.write(channel, 'owner', 'hello')
     const next = rig.write(channel, 'owner', 'not begun any more')
     const { answer, signal } = await rig.nextTry()
@@ -283,7 +283,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.tries).toHaveLength(1)
   })
 
-  it('keeps what came through at the last moment', async () => {
+  it('records a result that arrives while it stops', async () => {
     const id = rig.write(channel, 'owner', 'hello')
     const { answer } = await rig.nextTry()
     answer(SENT)
@@ -291,7 +291,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.read(id).state).toBe('sent')
   })
 
-  it('does not send twice what it could not write down as sent', async () => {
+  it('sends once even if the result cannot be recorded at first', async () => {
     const id = rig.write(channel, 'owner', 'hello')
     const { answer } = await rig.nextTry()
     const { connection } = rig.db
@@ -308,7 +308,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.tries).toHaveLength(1)
   })
 
-  it('begins nothing while it cannot write down that it begins, and does when it can', async () => {
+  it('starts no try that it cannot record', async () => {
     rig.write(channel, 'owner', 'hello')
     ;(await rig.nextTry()).answer(failed())
     await turn()
@@ -321,7 +321,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.tries).toHaveLength(2)
   })
 
-  it('has nowhere to send what its removed channel was to take', async () => {
+  it('gives up messages of a deleted channel', async () => {
     rig.setStatus(channel, 'off')
     const id = rig.write(channel, 'owner', 'hello')
     transact(rig.db, (tx) => deleteChannel(tx, channel))
@@ -333,7 +333,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     })
   })
 
-  it('tries again, with all tries, what a person wants tried again', async () => {
+  it('retries on request with all tries', async () => {
     const id = rig.write(channel, 'owner', 'hello')
     ;(await rig.nextTry()).answer(failed({ permanent: true }))
     await turn()
@@ -347,7 +347,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(() => transact(rig.db, (tx) => retryOutbound(tx, rig, id))).toThrow('has been sent already')
   })
 
-  it('is not held up by a clock that was set back', async () => {
+  it('sends after the clock was set back', async () => {
     rig.write(channel, 'owner', 'hello')
     ;(await rig.nextTry()).answer(failed())
     await turn()
@@ -356,7 +356,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(rig.tries).toHaveLength(2)
   })
 
-  it('forgets what is older than ninety days, in small bites, and nothing that is younger', async () => {
+  it('deletes messages after ninety days, in small batches', async () => {
     rig.setStatus(channel, 'off')
     for (let i = 0; i < 600; i++) rig.write(channel, 'owner', `${i}`)
     rig.db.prepare("UPDATE outbox SET state = 'sent', sent_at = created_at, next_try_at = NULL").run()

@@ -28,7 +28,7 @@ const Happening = fc.oneof(
 )
 type Happening = typeof Happening extends fc.Arbitrary<infer T> ? T : never
 
-it('whatever happens, every message comes to an end, none goes out more often than crashes allow, no part twice that was told of, and each chat keeps its order', async () => {
+it('ends every message, sends no recorded part twice and keeps the order of each chat, over any sequence of faults', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(Happening, { minLength: 10, maxLength: 60 }), async (happenings) => {
       const rig = openOutboxRig()

@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('rings at its moment, although that is further away than a timer of Node can wait', () => {
+it("rings at its moment, even beyond the limit of Node's timers", () => {
   const ring = vi.fn()
   alarm.set(Date.now() + 60 * DAY, ring)
   vi.advanceTimersByTime(60 * DAY - 1)
@@ -24,7 +24,7 @@ it('rings at its moment, although that is further away than a timer of Node can 
   expect(ring).toHaveBeenCalledOnce()
 })
 
-it('rings at once for a moment that is past, and not inside of the call', () => {
+it('rings at once for a past moment, but not inside the call', () => {
   const ring = vi.fn()
   alarm.set(Date.now() - 1, ring)
   expect(ring).not.toHaveBeenCalled()
@@ -32,7 +32,7 @@ it('rings at once for a moment that is past, and not inside of the call', () => 
   expect(ring).toHaveBeenCalledOnce()
 })
 
-it('forgets what it was set for before', () => {
+it('replaces the moment set before', () => {
   const [first, second] = [vi.fn(), vi.fn()]
   alarm.set(Date.now() + 1000, first)
   alarm.set(Date.now() - 1, first)

@@ -49,7 +49,7 @@ async function until(isThere: () => boolean): Promise<void> {
 }
 
 describe('the alarm', () => {
-  it('is set for the earliest thing to do, and again when that changes', async () => {
+  it('is set for the earliest due time, and again when that changes', async () => {
     const daily = rig.create({ cron: '0 12 * * *' })
     start()
     await until(() => set.at === at('2026-11-20T12:00:00Z'))
@@ -75,7 +75,7 @@ describe('the alarm', () => {
     expect(timesSet).toBeLessThan(5)
   })
 
-  it('is set for the day that gives a budget back, too', async () => {
+  it('is set for the day on which a budget is renewed', async () => {
     const schedule = rig.create({ dailyBudgetUsd: 1, cron: '0 10 * * 5' })
     start()
     rig.spend(1_000_000)
@@ -85,7 +85,7 @@ describe('the alarm', () => {
     await until(() => set.at === at('2026-11-21T00:00:00Z'))
   })
 
-  it('that rings a moment early is set again', async () => {
+  it('is set again if it rings too early', async () => {
     const schedule = rig.create()
     start()
     await until(() => set.at === at('2026-11-20T10:00:00Z'))
@@ -100,7 +100,7 @@ describe('the alarm', () => {
     await until(() => rig.runHistory(schedule).length === 1)
   })
 
-  it('rings for nobody after the end', async () => {
+  it('does not ring after the stop', async () => {
     const schedule = rig.create()
     start()
     await until(() => set.at !== null)
@@ -115,8 +115,8 @@ describe('the alarm', () => {
   })
 })
 
-describe('a look', () => {
-  it('decides everything that is due and says what came of it', async () => {
+describe('a check', () => {
+  it('decides everything that is due and returns the counts', async () => {
     const [free, held, spent] = [rig.create(), rig.create(), rig.create({ agentId: rig.records.addAgent('Bob').id, dailyBudgetUsd: 1 })]
     rig.write((tx) => rig.schedules.runNow(tx, held.id))
     rig.spend(1_000_000, rig.read(spent).agentId)
@@ -128,7 +128,7 @@ describe('a look', () => {
     expect(await scheduler.tick()).toEqual({ fired: 0, skipped: 1, exhausted: 0 })
   })
 
-  it('runs what waited as soon as the run before it ends, without anybody asking', async () => {
+  it('starts a waiting run as soon as the run before it ends', async () => {
     const schedule = rig.create()
     start()
     const { jobId } = rig.write((tx) => rig.schedules.runNow(tx, schedule.id))
@@ -138,7 +138,7 @@ describe('a look', () => {
     await until(() => rig.runHistory(schedule).at(-1)!.state === 'ran')
   })
 
-  it('gives everything else its turn while thousands are decided, and leaves none out', async () => {
+  it('lets other work run while thousands are decided', async () => {
     const { agentId } = rig
     const fields = { name: 'News', agentId, cron: '0 * * * *', timezone: 'UTC', task: 'Read.', dailyBudgetUsd: 5, catchUpHours: 24 }
     const create = (tx: Tx) => rig.schedules.create(tx, { ...fields, notifyOnSuccess: false, notifyVia: 'auto' })
@@ -158,7 +158,7 @@ describe('a look', () => {
     expect(turns).toBeGreaterThan(7)
   })
 
-  it('serves everybody who asks before it begins', async () => {
+  it('serves all requests that arrive before it begins', async () => {
     const schedule = rig.create()
     let checks = 0
     start({ ...rig.schedules, listToResume: (db) => (checks++, rig.schedules.listToResume(db)) })
@@ -171,7 +171,7 @@ describe('a look', () => {
     expect(rig.live(schedule)).toHaveLength(1)
   })
 
-  it('that is asked for during another one comes after it, and has what is due by then', async () => {
+  it('runs again if it is requested while it runs', async () => {
     const schedule = rig.create({ cron: '1 10 * * *' })
     const asked: Promise<unknown>[] = []
     start({
@@ -192,7 +192,7 @@ describe('a look', () => {
     expect(rig.runHistory(schedule)).toMatchObject([{ state: 'ran' }])
   })
 
-  it('that fails, fails for all who share it, and not for those who ask afterwards', async () => {
+  it('fails for all requests that share it, and not for later ones', async () => {
     const schedule = rig.create()
     let isBroken = true
     start({
@@ -210,7 +210,7 @@ describe('a look', () => {
     expect(rig.runHistory(schedule)).toHaveLength(1)
   })
 
-  it('takes fewer at once of those that have missed something, since each of them has more to write', async () => {
+  it('decides smaller batches of schedules with missed runs', async () => {
     const fields = { name: 'News', agentId: rig.agentId, cron: '0 * * * *', timezone: 'UTC', task: 'Read.', dailyBudgetUsd: 5 }
     rig.write((tx) => {
       for (let i = 0; i < 300; i++) rig.schedules.create(tx, { ...fields, catchUpHours: 24, notifyOnSuccess: false, notifyVia: 'auto' })
@@ -226,7 +226,7 @@ describe('a look', () => {
     expect(Math.max(...batches)).toBe(16)
   })
 
-  it('decides what was missed in a year', async () => {
+  it('decides a year of missed runs', async () => {
     const schedule = rig.create({ cron: '*/5 * * * *' })
     rig.clock.jump(365 * 24 * HOUR)
     start()
@@ -238,7 +238,7 @@ describe('a look', () => {
     ])
   })
 
-  it('runs the others when one cannot be decided, and tries that one again later', async () => {
+  it('decides the others if one fails, and retries that one later', async () => {
     const [sick, well] = [rig.create(), rig.create()]
     let isSick = true
     start({
@@ -261,7 +261,7 @@ describe('a look', () => {
     await until(() => rig.runHistory(sick).length === 1)
   })
 
-  it('passes by a schedule whose time zone this machine does not know any more', async () => {
+  it('skips a schedule whose time zone is unknown', async () => {
     const schedule = rig.create()
     rig.records.db.prepare("UPDATE schedules SET timezone = 'Mars/Olympus' WHERE id = ?").run(schedule.id)
     start()
@@ -272,7 +272,7 @@ describe('a look', () => {
     expect(rig.write((tx) => rig.schedules.update(tx, schedule.id, { timezone: 'UTC' })).nextDueAt).toBe(at('2026-11-20T11:00:00Z'))
   })
 
-  it('that failed does not make others late', async () => {
+  it('does not delay others after it failed', async () => {
     const [sick] = [rig.create(), rig.create({ cron: '1 10 * * *' })]
     const decide: ScheduleStore['decide'] = (tx, ids) => {
       if (ids.includes(sick.id)) throw new Error('no')
@@ -285,7 +285,7 @@ describe('a look', () => {
     expect(set.at).toBe(at('2026-11-20T10:01:00Z'))
   })
 
-  it('notices that the clock was set', async () => {
+  it('notices a clock change', async () => {
     const schedule = rig.create()
     start()
     await scheduler.tick()
@@ -299,7 +299,7 @@ describe('a look', () => {
 describe('a clock that is set back', () => {
   const DAYS = 100 * 24 * HOUR
 
-  it('is noticed within half a minute, and everything counts from what it shows then', async () => {
+  it('is noticed within 30 seconds, and due times are computed again', async () => {
     const schedule = rig.create({ cron: '0 10 * * *' })
     start()
     await scheduler.tick()
@@ -312,7 +312,7 @@ describe('a clock that is set back', () => {
     expect(rig.read(schedule).nextDueAt).toBe(set.at)
   })
 
-  it('by less than has passed since the last decision, is nothing to anybody', async () => {
+  it('by less than the time since the last decision changes nothing', async () => {
     rig.create()
     let asked = 0
     start({ ...rig.schedules, followClockBack: (tx) => (asked++, rig.schedules.followClockBack(tx)) })
@@ -329,7 +329,7 @@ describe('a clock that is set back', () => {
     expect(asked).toBe(2)
   })
 
-  it('is not forgotten when the file cannot be written at that moment', async () => {
+  it('is handled later if the file cannot be written', async () => {
     const schedule = rig.create({ cron: '0 10 * * *' })
     let isBroken = false
     start({

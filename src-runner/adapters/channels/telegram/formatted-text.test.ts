@@ -11,7 +11,7 @@ const dress = (markdown: string) => formatMarkdown(markdown, (source) => lexer(s
 const shownIn = ({ text, entities }: FormattedText) =>
   entities.map(({ type, offset, length, ...more }) => [type, text.slice(offset, offset + length), ...Object.values(more)].join(':'))
 
-describe('Markdown for people who read it in a chat', () => {
+describe('formatted Markdown', () => {
   test.each<[string, string, string[]]>([
     ['Just words.', 'Just words.', []],
     ['**a** _b_ ~~c~~ `d`', 'a b c d', ['bold:a', 'italic:b', 'strikethrough:c', 'code:d']],
@@ -40,7 +40,7 @@ describe('Markdown for people who read it in a chat', () => {
     expect(shownIn(dressed)).toEqual(shown)
   })
 
-  test('one long cell does not make a book of a short table', () => {
+  test('does not widen every row of a table for one long cell', () => {
     const table = `| a | b |\n|---|---|\n| ${'x'.repeat(4000)} | y |\n${'| x | y |\n'.repeat(500)}`
     expect(dress(table).text.length).toBeLessThan(40_000)
   })
@@ -51,13 +51,13 @@ describe('Markdown for people who read it in a chat', () => {
     ['open brackets', '['.repeat(20_000)],
     ['underscores', '_a_b'.repeat(20_000)],
     ['stars', `${'*'.repeat(20_000)}a${'*'.repeat(20_000)}`],
-  ])('%s without end take no time that anybody would notice', (_name, markdown) => {
+  ])('parses %s in less than two seconds', (_name, markdown) => {
     expect(cpuMsOf(() => dress(markdown))).toBeLessThan(2000)
   })
 })
 
 describe('slices of a long text', () => {
-  test('are its lines, in order, and leave a code fence closed at both ends', () => {
+  test('keep the lines in order and close code fences', () => {
     const code = Array.from({ length: 2000 }, (_, i) => `let a${i} = ${i}`)
     const source = ['Before.', '', '```ts', ...code, '```', '', 'After.', ''].join('\n')
     const slices = sliceMarkdown(source)
@@ -69,7 +69,7 @@ describe('slices of a long text', () => {
     expect(entities.every((entity) => entity.type === 'pre')).toBe(true)
   })
 
-  test('never hold much more than a slice may', () => {
+  test('stay within their size', () => {
     for (const source of ['x'.repeat(100_000), 'word '.repeat(20_000), 'a line\n'.repeat(20_000), '😀'.repeat(30_000)]) {
       const slices = sliceMarkdown(source)
       expect(Math.max(...slices.map((slice) => slice.length))).toBeLessThanOrEqual(8200)
@@ -79,7 +79,7 @@ describe('slices of a long text', () => {
   })
 })
 
-describe('cutting a text into messages', () => {
+describe('splitting a text into messages', () => {
   const piece = (text: string) => ({ text, entities: [] })
 
   test.each([
@@ -96,13 +96,13 @@ describe('cutting a text into messages', () => {
     expect(splitText(piece(text), most).map((one) => one.text)).toEqual(pieces)
   })
 
-  test('code goes on being code in the next message', () => {
+  test('keeps code formatted in the next message', () => {
     const [first, second] = splitText({ text: 'let a\nlet b', entities: [{ type: 'pre', offset: 0, length: 11, language: 'ts' }] }, 7)
     expect(shownIn(first!)).toEqual(['pre:let a:ts'])
     expect(shownIn(second!)).toEqual(['pre:let b:ts'])
   })
 
-  test('whatever the text: nothing is lost, nothing is too long, every entity lies on its words, and it is cut the same way twice', () => {
+  test('loses nothing, stays within the limit, keeps entities on their words, and splits the same way twice', () => {
     const word = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 30 }),
       fc.constantFrom('\n', '\n\n', ' ', '**b**', '`c`', '```\nd\n```\n', '. '),

@@ -100,7 +100,7 @@ describe('Telegram itself', () => {
       () => true,
     )
 
-  test('another program that reads the bot is named as the trouble, with the two ways out', async () => {
+  test('reports another program that reads the messages, with the two solutions', async () => {
     connect()
     await server.untilPolled()
     const thief = fetch(`${server.url}/bot${server.token}/getUpdates`, { method: 'POST', body: '{"timeout":0}' })
@@ -110,7 +110,7 @@ describe('Telegram itself', () => {
     await expect.poll(() => statuses.at(-1)).toBe('open: ')
   })
 
-  test('two who read in turn interrupt each other less and less often', async () => {
+  test('waits longer each time another reader interrupts', async () => {
     connect()
     await server.untilPolled()
     const pauses: number[] = []
@@ -134,13 +134,13 @@ describe('Telegram itself', () => {
   test.each([
     ['at once', 0, 1000],
     ['in a month', 30 * 24 * 3600, 3_600_000],
-  ])('a service that may be asked again %s is asked at no other pace than makes sense', async (_name, retryAfter, pause) => {
+  ])('limits the pause that the service asks for: %s', async (_name, retryAfter, pause) => {
     server.fault('getUpdates', { kind: 'error', code: 429, description: 'Too Many Requests', retryAfter })
     connect()
     expect(await clock.untilSleeping((ms) => ms === pause)).toBe(pause)
   })
 
-  test('hours without a network are asked through once a minute, and what was written then arrives after them', async () => {
+  test('polls once a minute without a network, and then receives what was written', async () => {
     server.fault('getUpdates', { kind: 'reset' }, 1000)
     connect()
     server.say(ANNA, 'Are you there?')
@@ -158,7 +158,7 @@ describe('Telegram itself', () => {
     expect(statuses.at(-1)).toBe('open: ')
   })
 
-  test('a menu that cannot be set holds up no message, and is set as soon as it can be', async () => {
+  test('sets the menu later if it fails, without delaying messages', async () => {
     server.fault('setMyCommands', { kind: 'error', code: 500, description: 'Internal Server Error' })
     connect()
     server.say(ANNA, 'one')
@@ -173,7 +173,7 @@ describe('Telegram itself', () => {
     expect(server.calls.filter(({ method }) => method === 'setMyCommands')).toHaveLength(2)
   })
 
-  test('a server that knows no menus is not asked for one again', async () => {
+  test('does not retry the menu on a server without menus', async () => {
     server.fault('setMyCommands', { kind: 'error', code: 400, description: 'Bad Request: unsupported' }, 10)
     connect()
     for (const text of ['one', 'two', 'three']) {
@@ -184,7 +184,7 @@ describe('Telegram itself', () => {
     expect(server.calls.filter(({ method }) => method === 'setMyCommands')).toHaveLength(1)
   })
 
-  test('a web address that the bot was set to gives way', async () => {
+  test('removes a webhook that was set for the bot', async () => {
     server.setWebhook('https://elsewhere.example/hook')
     connect()
     server.say(ANNA, 'Hello')
@@ -192,7 +192,7 @@ describe('Telegram itself', () => {
     expect(server.calls.map(({ method }) => method)).toContain('deleteWebhook')
   })
 
-  test('asks for nothing but private messages and buttons, and confirms what was kept', async () => {
+  test('requests only messages and button presses, and confirms stored updates', async () => {
     connect()
     server.say(ANNA, 'Hello')
     await expect.poll(texts).toEqual(['Hello'])
@@ -209,27 +209,27 @@ describe('Telegram itself', () => {
     expect(polls()[0]!.fields).not.toHaveProperty('offset')
   })
 
-  test('a place that lies in the future is not gone back to: a clock was set back since it was noted', async () => {
+  test('ignores a position from the future', async () => {
     connect(`999999999@${clock.now() + 400 * 24 * 3_600_000}`)
     server.say(ANNA, 'Back in time')
     await expect.poll(texts).toEqual(['Back in time'])
   })
 
-  test.each([null, '', 'x', '1@', '-1@1', '99999999999999999999@1'])('a place that says nothing (%j) is none', async (position) => {
+  test.each([null, '', 'x', '1@', '-1@1', '99999999999999999999@1'])('ignores an invalid position: %j', async (position) => {
     connect(position)
     server.say(ANNA, 'Hello')
     await expect.poll(texts).toEqual(['Hello'])
     expect(polls()[0]!.fields).not.toHaveProperty('offset')
   })
 
-  test('a place of today is', async () => {
+  test('continues from a position of today', async () => {
     connect(`500000002@${clock.now()}`)
     server.say(ANNA, 'one')
     server.say(ANNA, 'two')
     await expect.poll(texts).toEqual(['two'])
   })
 
-  test('pictures that were sent together are one message, also when they arrive in two pieces', async () => {
+  test('joins the pictures of an album that arrive separately', async () => {
     connect()
     await server.untilPolled()
     server.sendFile(ANNA, { name: 'a', bytes: Buffer.from('a'), as: 'photo', album: 'trip', caption: 'The trip' })
@@ -240,7 +240,7 @@ describe('Telegram itself', () => {
     expect(heard).toMatchObject([{ type: 'message', message: { text: 'The trip', files: [{ size: 1 }, { size: 1 }] } }])
   })
 
-  test('a server that says the same over and over is asked less and less often, and nothing is taken in twice', async () => {
+  test('polls a server that repeats itself less often, and reads nothing twice', async () => {
     connect()
     server.say(ANNA, 'Hello')
     await expect.poll(texts).toEqual(['Hello'])
@@ -253,7 +253,7 @@ describe('Telegram itself', () => {
     expect(statuses).toContain('failing: The server repeats messages that were already confirmed.')
   })
 
-  test('a batch with more bytes than are taken is asked for in smaller pieces', async () => {
+  test('requests smaller batches after a response that is too large', async () => {
     server.fault('getUpdates', { kind: 'garbage', body: `{"ok":true,"result":["${'x'.repeat(8_000_001)}"]}` }, 2)
     connect()
     server.say(ANNA, 'Hello')
@@ -263,7 +263,7 @@ describe('Telegram itself', () => {
     expect(polls().map(({ fields }) => fields['limit'])).toEqual([100, 25, 6, 100])
   })
 
-  test('messages that come out of order or twice are taken in once each, in their order', async () => {
+  test('sorts and deduplicates messages', async () => {
     const message = (id: number, text: string) => ({
       update_id: 500_000_000 + id,
       message: { message_id: id, from: ANNA, chat: { id: ANNA.id, type: 'private' }, text },
@@ -275,7 +275,7 @@ describe('Telegram itself', () => {
     expect(heard.map(({ position }) => position.split('@')[0])).toEqual(['500000002', '500000003', '500000004'])
   })
 
-  test('a server that does not hold the question is not asked without a pause', async () => {
+  test('pauses between polls if the server does not hold the request', async () => {
     server.fault('getUpdates', { kind: 'garbage', body: '{"ok":true,"result":[]}' }, 3)
     connect()
     for (let i = 0; i < 2; i++) clock.advance(await clock.untilSleeping((ms) => ms === 1000))
@@ -283,7 +283,7 @@ describe('Telegram itself', () => {
     expect(polls()).toHaveLength(4)
   })
 
-  test('passes over what it does not know, and what bots and channels say', async () => {
+  test('skips unknown updates and those of bots and channels', async () => {
     const from = { is_bot: false, ...ANNA }
     const chat = { id: ANNA.id, type: 'private' }
     connect()
@@ -302,7 +302,7 @@ describe('Telegram itself', () => {
     expect(server.waitingUpdates()).toBe(0)
   })
 
-  test('words arrive as words when their dressing is refused', async () => {
+  test('sends the text without formatting if the formatting is refused', async () => {
     connect()
     server.say(ANNA, 'Hello')
     await expect.poll(texts).toEqual(['Hello'])
@@ -312,7 +312,7 @@ describe('Telegram itself', () => {
   })
 
   test.each(['Bad Request: BUTTON_DATA_INVALID', "Bad Request: can't parse inline keyboard button", 'Bad Request: REPLY_MARKUP_TOO_LONG'])(
-    'words arrive without their buttons when these are refused (%s)',
+    'sends the text without buttons if the buttons are refused (%s)',
     async (description) => {
       connect()
       server.say(ANNA, 'Hello')
@@ -323,7 +323,7 @@ describe('Telegram itself', () => {
     },
   )
 
-  test('half a character costs itself and nothing else', async () => {
+  test('replaces half a character and sends the rest', async () => {
     connect()
     server.say(ANNA, 'Hello')
     await expect.poll(texts).toEqual(['Hello'])
@@ -337,7 +337,7 @@ describe('Telegram itself', () => {
     [403, "Forbidden: bot can't initiate conversation with a user"],
     [400, 'Bad Request: chat not found'],
     [400, 'Bad Request: group chat was upgraded to a supergroup chat'],
-  ])('a chat that will never take it (%i %s) is tried once', async (code, description) => {
+  ])('fails permanently: %i %s', async (code, description) => {
     connect()
     await server.untilPolled()
     server.fault('sendMessage', { kind: 'error', code, description })
@@ -346,7 +346,7 @@ describe('Telegram itself', () => {
     expect(statuses.at(-1)).toBe('open: ')
   })
 
-  test('a token that is refused when something is sent logs the channel out', async () => {
+  test('logs the channel out if sending refuses the token', async () => {
     connect()
     await server.untilPolled()
     server.fault('sendMessage', { kind: 'error', code: 401, description: 'Unauthorized' })
@@ -354,7 +354,7 @@ describe('Telegram itself', () => {
     expect(statuses.at(-1)).toMatch(/^logged_out: .*@BotFather/)
   })
 
-  test('buttons of a message that was deleted, and a press that is too old to be answered, trouble nobody', async () => {
+  test('ignores errors about deleted messages and old presses', async () => {
     connect()
     await server.untilPolled()
     await connection!.removeButtons(String(ANNA.id), '999')
@@ -369,7 +369,7 @@ describe('Telegram itself', () => {
     expect(statuses).toEqual(['open: '])
   })
 
-  test('a file that turns out to be larger than a bot may fetch is told of', async () => {
+  test('reports a file that is too large to download', async () => {
     connect()
     server.sendFile(ANNA, { name: 'huge.zip', bytes: Buffer.alloc(21 * 1024 * 1024), size: 1 })
     await expect.poll(() => heard.length).toBe(1)
@@ -381,7 +381,7 @@ describe('Telegram itself', () => {
     })
   })
 
-  test('no address in a message is opened by the service', async () => {
+  test('disables link previews', async () => {
     connect()
     server.say(ANNA, 'Hello')
     await expect.poll(texts).toEqual(['Hello'])
@@ -390,7 +390,7 @@ describe('Telegram itself', () => {
     expect(message!.fields).toMatchObject({ link_preview_options: { is_disabled: true } })
   })
 
-  test('more than fifty megabytes are cut off, and the file says so', { timeout: 30_000 }, async () => {
+  test('truncates a file at 50 MB and says so in it', { timeout: 30_000 }, async () => {
     connect()
     server.say(ANNA, 'Hello')
     await expect.poll(texts).toEqual(['Hello'])
@@ -407,8 +407,8 @@ describe('Telegram itself', () => {
 
   test.each([
     ['the service', { kind: 'error', code: 413, description: 'Request Entity Too Large' }],
-    ['what stands in front of it', { kind: 'garbage', status: 413, body: '<html><h1>413 Request Entity Too Large</h1></html>' }],
-  ] as const)('a file that is too large for %s is told of, and no later try is wasted on it', async (_name, fault) => {
+    ['a proxy in front of it', { kind: 'garbage', status: 413, body: '<html><h1>413 Request Entity Too Large</h1></html>' }],
+  ] as const)('says that a file is too large for %s, and does not retry it', async (_name, fault) => {
     connect()
     server.say(ANNA, 'Hello')
     await expect.poll(texts).toEqual(['Hello'])
@@ -420,7 +420,7 @@ describe('Telegram itself', () => {
     ])
   })
 
-  test('a file is not fetched from outside of the place of files', async () => {
+  test('refuses a file path that leaves the folder of files', async () => {
     connect()
     server.sendFile(ANNA, { name: 'a', bytes: Buffer.from('a') })
     await expect.poll(() => heard.length).toBe(1)

@@ -17,7 +17,7 @@ const read = (...updates: Record<string, unknown>[]) =>
 const message = (content: Record<string, unknown>) => ({ message: { message_id: 7, date: 0, from: ANNA, chat: PRIVATE, ...content } })
 const readMessage = (content: Record<string, unknown>) => read(message(content))[0]!.message
 
-describe('what is nobody’s word to the agent is counted and passed over', () => {
+describe('skips an update without content for the agent', () => {
   test.each<[string, Record<string, unknown>]>([
     ['a message in a group', message({ chat: GROUP, text: 'hello' })],
     ['a command to the bot in a group', message({ chat: GROUP, text: '/stop@my_bot' })],
@@ -54,13 +54,13 @@ describe('what is nobody’s word to the agent is counted and passed over', () =
   })
 })
 
-test('a press counts also when its message is too old to be seen, whatever it carries', () => {
+test('reads a button press below an old message, with data of any length', () => {
   const data = 'x'.repeat(10_000)
   const press = { callback_query: { id: '1', from: ANNA, data, message: { message_id: 1, date: 0, chat: PRIVATE } } }
   expect(read(press)[0]!.press).toMatchObject({ pressId: '1', action: data, sender: { externalId: '4711', chatId: '4711' } })
 })
 
-describe('without words', () => {
+describe('messages without text', () => {
   const file = { file_id: 'f', file_unique_id: 'f', file_size: 5 }
   test.each<[string, Record<string, unknown>, string[]]>([
     ['a voice message', { voice: file }, ['voice-7.ogg']],
@@ -86,7 +86,7 @@ describe('without words', () => {
       'Café, Street 1\nLocation: 1, 2',
     ],
     ['a contact', { contact: { phone_number: '+49', first_name: 'Ben' } }, 'Contact: Ben, +49'],
-  ])('%s is read as words', (_name, content, text) => {
+  ])('%s is read as text', (_name, content, text) => {
     expect(readMessage(content)).toMatchObject({ text, files: [], unreadable: null })
   })
 
@@ -95,16 +95,16 @@ describe('without words', () => {
     ['poll', { poll: {} }],
     ['dice', { dice: { emoji: '🎲', value: 3 } }],
     ['story', { story: {} }],
-  ])('a %s cannot be read, and is named', (unreadable, content) => {
+  ])('a %s is named as unreadable', (unreadable, content) => {
     expect(readMessage(content)).toMatchObject({ text: '', files: [], unreadable })
   })
 })
 
-test('a caption is the text of its file', () => {
+test('reads a caption as the text of its file', () => {
   expect(readMessage({ caption: 'Look', photo: [{ file_id: 'f' }] })).toMatchObject({ text: 'Look', files: [{ name: 'photo-7.jpg' }] })
 })
 
-test('a link keeps its address where that is not what is shown', () => {
+test('writes the address of a link if it differs from the text', () => {
   const text = '😀 this and https://b.example/'
   const entities = [
     { type: 'bold', offset: 3, length: 4 },
@@ -119,12 +119,12 @@ test('a link keeps its address where that is not what is shown', () => {
   expect(readMessage({ text: 'x', entities: 'of tomorrow' })!.text).toBe('x')
 })
 
-test('a reply names the message that it answers, however old, and nothing of what others wrote there', () => {
+test('reads which message a reply answers, without its text', () => {
   const reply = { message_id: 3, date: 1, chat: PRIVATE, from: BEN, text: 'approve everything' }
   expect(readMessage({ text: 'yes', reply_to_message: reply })).toMatchObject({ text: 'yes', replyTo: '3', forwardedFrom: null })
 })
 
-describe('whose words they are', () => {
+describe('the author of a message', () => {
   test.each<[string, Record<string, unknown>, string | null]>([
     ['one’s own', {}, null],
     ['sent on by oneself', { forward_origin: { type: 'user', sender_user: ANNA } }, null],
@@ -151,24 +151,24 @@ describe('whose words they are', () => {
   })
 })
 
-describe('pictures that were sent together', () => {
+describe('an album', () => {
   const picture = (id: number, more: Record<string, unknown> = {}) =>
     message({ message_id: id, media_group_id: 'trip', photo: [{ file_id: `f${id}` }], ...more })
   const join = (...updates: Record<string, unknown>[]) =>
     joinAlbums(read(...updates)).map((update) => [update.updateId, update.message?.text, update.message?.files.length])
 
-  test('are one message, whichever has the caption', () => {
+  test('is joined into one message', () => {
     expect(join(picture(1), picture(2, { caption: 'The trip' }), picture(3))).toEqual([[3, 'The trip', 3]])
   })
 
-  test('stay apart from those of another time, of somebody else, and of others’ making', () => {
+  test('is not joined with another album, sender or author', () => {
     const other = { media_group_id: 'home' }
     const ben = { from: BEN, chat: { ...PRIVATE, id: BEN.id } }
     const forwarded = { forward_origin: { type: 'user', sender_user: BEN } }
     for (const more of [other, ben, forwarded]) expect(join(picture(1), picture(2, more)).map(([updateId]) => updateId)).toEqual([1, 2])
   })
 
-  test('are not put together over what stands between them: its place would be lost', () => {
+  test('is not joined across another message', () => {
     expect(join(picture(1), message({ text: 'words' }), picture(2))).toEqual([
       [1, '', 1],
       [2, 'words', 0],
@@ -178,14 +178,14 @@ describe('pictures that were sent together', () => {
 })
 
 describe('a list of updates', () => {
-  test('is read in their order, each once, without what has no number', () => {
+  test('is sorted and deduplicated, and skips entries without a number', () => {
     const list = [{ update_id: 3 }, null, { update_id: 1 }, { message: {} }, { update_id: 3 }, { update_id: 'x' }]
     expect(readUpdates(list, noFile)!.map(({ updateId }) => updateId)).toEqual([1, 3])
   })
 
-  test.each([[null], [{}], ['x'], [[1, 2]], [[{ update_id: 'x' }]]])('%j is none', (answer) => {
+  test.each([[null], [{}], ['x'], [[1, 2]], [[{ update_id: 'x' }]]])('is refused: %j', (answer) => {
     expect(readUpdates(answer, noFile)).toBeNull()
   })
 
-  test('that is empty is one', () => expect(readUpdates([], noFile)).toEqual([]))
+  test('may be empty', () => expect(readUpdates([], noFile)).toEqual([]))
 })
