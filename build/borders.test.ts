@@ -136,8 +136,9 @@ describe('the borders', () => {
   })
 })
 
-test('SQL outside of its files is caught', () => {
-  const folder = join(root, 'src-runner/execution')
+test.each(['execution', 'domain/jobs', 'platform/time'])('finds SQL outside of its files in %s', (name) => {
+  const folder = join(root, 'src-runner', name)
+  mkdirSync(folder, { recursive: true })
   const lint = (file: string) => {
     writeFileSync(join(folder, file), `export const rows = (db: { prepare(sql: string): unknown }) => db.prepare('SELECT 1')\n`)
     return spawnSync('oxlint', ['-c', join(import.meta.dirname, 'oxlint.json'), join(folder, file)], { encoding: 'utf8' })

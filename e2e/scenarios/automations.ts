@@ -139,7 +139,7 @@ export function fillAutomations(dataDir: string, now: number): void {
       looks++
       return looks % 4 === 0
         ? done('It has left the depot in Lyon.', 3_000)
-        : { ...done('Still at the same place.', 2_000), ending: 'quiet' as const }
+        : { ...done('Still at the same place.', 2_000), ending: 'no_op' as const }
     }
     return job.scheduleId === prices.id ? done('Two are cheaper, by four percent.', 190_000) : goOn(job)
   }

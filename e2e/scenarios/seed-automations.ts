@@ -6,7 +6,7 @@ import { describeDelivery } from '../../src-runner/adapters/webhooks/delivery-bo
 
 import { createDeliveryLog, type Refusal } from '../../src-runner/domain/triggers/delivery-log.ts'
 import { acceptDeliveries } from '../../src-runner/domain/triggers/accept-deliveries.ts'
-import { taskFor } from '../../src-runner/domain/triggers/delivery-task.ts'
+import { taskFor } from '../../src-runner/domain/triggers/accept-deliveries.ts'
 import { readIndexedTrigger } from '../../src-runner/domain/triggers/trigger-index.ts'
 import { createTrigger, setTriggerStatus } from '../../src-runner/domain/triggers/triggers.ts'
 import type { Seed, SeededJob } from './seed.ts'

@@ -14,7 +14,7 @@ import { silentLog } from '../../src-runner/lib/log.ts'
 import { createAgent } from '../../src-runner/domain/agents/agents.ts'
 import { createApprovals } from '../../src-runner/domain/approvals/approvals.ts'
 import { decide } from '../../src-runner/domain/approvals/policy.ts'
-import type { Claim } from '../../src-runner/domain/jobs/claim.ts'
+import type { Claim } from '../../src-runner/domain/jobs/claim-job.ts'
 import type { AttemptOutcome } from '../../src-runner/domain/jobs/settle-job.ts'
 import { createJobStore, type JobStore } from '../../src-runner/domain/jobs/job-store.ts'
 import { createJobSearch } from '../../src-runner/domain/jobs/search-jobs.sql.ts'
@@ -70,7 +70,7 @@ export type SeededJob = {
     | 'pending'
     | 'waiting'
     /** A run that found nothing new. */
-    | 'quiet'
+    | 'no_op'
     | { error: JobErrorCode; message: Message }
     | { budget: NonNullable<Approval['budget']> }
 }
@@ -244,6 +244,6 @@ export function openSeed(dataDir: string, startAt: number): Seed {
 
 function settledAs(ending: Exclude<NonNullable<SeededJob['ending']>, 'running' | 'pending'>, text: string): AttemptOutcome {
   if (ending === 'waiting' || (typeof ending === 'object' && 'budget' in ending)) return { kind: 'waiting', status: 'awaiting_approval' }
-  if (ending === 'quiet') return { kind: 'completed', text, quiet: true }
+  if (ending === 'no_op') return { kind: 'completed', text, noOp: true }
   return typeof ending === 'object' ? { kind: 'failed', ...ending } : { kind: ending, text }
 }

@@ -1294,7 +1294,7 @@ export type TextParams = {
   'channels.letInReach': { agent: string }
   'channels.letInWhy': NoParams
   'channels.refuse': NoParams
-  'channels.roles.asked': NoParams
+  'channels.roles.requested': NoParams
   'channels.roles.owner': NoParams
   'channels.roles.allowed': NoParams
   'channels.roles.refused': NoParams

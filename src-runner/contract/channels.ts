@@ -24,7 +24,7 @@ export function isServiceName(server: string): boolean {
  * asked: wrote to the agent and waits for a decision. owner: the person, at most one for each channel. allowed: a guest.
  * refused: gets no reply.
  */
-export const ChannelRole = z.enum(['asked', 'owner', 'allowed', 'refused'])
+export const ChannelRole = z.enum(['requested', 'owner', 'allowed', 'refused'])
 export type ChannelRole = z.infer<typeof ChannelRole>
 
 /** Somebody who wrote to a channel. They chose their names themselves, so names prove nothing. */

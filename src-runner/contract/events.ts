@@ -89,7 +89,7 @@ export const RECORDED_EVENTS = {
   'channel.changed': z.object({ channelId: Id, agentId: Id }),
   'channel.deleted': z.object({ channelId: Id, agentId: Id }),
   /** Somebody wrote for the first time and waits for a decision. */
-  'channel.asked': z.object({ channelId: Id, agentId: Id, personId: Id }),
+  'channel.access_requested': z.object({ channelId: Id, agentId: Id, personId: Id }),
   'outbound.written': z.object({ messageId: Id, agentId: Id }),
   'outbound.sent': z.object({ messageId: Id, agentId: Id }),
   'outbound.failed': z.object({ messageId: Id, agentId: Id, state: OutboundState }),

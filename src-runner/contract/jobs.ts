@@ -83,7 +83,7 @@ export const Job = z.object({
   workingSince: Moment.nullable(),
   cancelRequested: z.boolean(),
   /** A run of a schedule with a no-op result, which sends no notification. */
-  quiet: z.boolean(),
+  noOp: z.boolean(),
   createdAt: Moment,
   startedAt: Moment.nullable(),
   finishedAt: Moment.nullable(),

@@ -12,9 +12,9 @@ export type OutboundKind = z.infer<typeof OutboundKind>
 
 /**
  * pending: not sent yet, or to be tried again. sent: the service accepted it. undeliverable: given up, and shown to the
- * person. nowhere: it has no address, or no longer needs to be sent.
+ * person. not_sent: it has no address, or no longer needs to be sent.
  */
-export const OutboundState = z.enum(['pending', 'sent', 'undeliverable', 'nowhere'])
+export const OutboundState = z.enum(['pending', 'sent', 'undeliverable', 'not_sent'])
 export type OutboundState = z.infer<typeof OutboundState>
 
 /** The longest text of a message that is shown. */

@@ -51,14 +51,14 @@ export const Occurrence = z.object({
   jobId: Id.nullable(),
   jobStatus: JobStatus.nullable(),
   /** The run ended with a no-op result. */
-  quiet: z.boolean(),
+  noOp: z.boolean(),
   costUsd: Usd,
   decidedAt: Moment.nullable(),
 })
 export type Occurrence = z.infer<typeof Occurrence>
 
 /** `job.context` of a scheduled run. */
-export const FireContext = z.object({
+export const RunContext = z.object({
   /** As it was then. */
   schedule: z.object({ id: Id, name: z.string() }),
   dueAt: Moment,
@@ -69,7 +69,7 @@ export const FireContext = z.object({
   /** `result`: the beginning of its result. null: this is the first run. */
   previousRun: z.object({ at: Moment, status: JobStatus, result: z.string().nullable() }).nullable(),
 })
-export type FireContext = z.infer<typeof FireContext>
+export type RunContext = z.infer<typeof RunContext>
 
 export const Schedule = z.object({
   id: Id,
@@ -155,7 +155,7 @@ export const UpcomingRun = z.object({
 export type UpcomingRun = z.infer<typeof UpcomingRun>
 
 /** The number of due times with the same outcome. */
-export const OccurrenceSum = Occurrence.pick({ state: true, jobStatus: true, quiet: true, times: true }).extend({
+export const OccurrenceSum = Occurrence.pick({ state: true, jobStatus: true, noOp: true, times: true }).extend({
   /** The reason of the newest one. */
   reason: Message,
   lastAt: Moment,

@@ -96,7 +96,7 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'channel.created': channel,
   'channel.changed': channel,
   'channel.deleted': channel,
-  'channel.asked': channel,
+  'channel.access_requested': channel,
   'outbound.written': outbound,
   'outbound.sent': outbound,
   'outbound.failed': outbound,

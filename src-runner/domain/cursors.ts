@@ -6,20 +6,27 @@ export function encodeCursor(values: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url')
 }
 
-/** Throws AppError('invalid_request') for a text that no list has given out. */
+/** Throws AppError('invalid_request') for a text that is not a cursor of this list. */
 export function decodeCursor<T>(cursor: string, shape: z.ZodType<T>): T {
   try {
     const parsed = shape.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')))
     if (parsed.success) return parsed.data
   } catch {
-    // Not JSON: the same refusal as any other wrong cursor.
+    // Not JSON: the same error as for any other wrong cursor.
   }
   throw new AppError('invalid_request', 'The cursor is not one that this list has given out.', {
     issues: [{ path: 'cursor', message: 'unknown cursor' }],
   })
 }
 
-/** Cuts a list that was read with one row too many, and says where the next page begins. */
+const SeqPosition = z.tuple([z.number().int().positive()])
+
+/** For a list ordered by seq, newest first: the seq below which the page starts. Throws like `decodeCursor`. */
+export function decodeSeqCursor(cursor: string | undefined): number {
+  return cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(cursor, SeqPosition)[0]
+}
+
+/** Takes a list that was read with one row too many. Returns the page and where the next one starts. */
 export function pageOf<Row>(
   rows: Row[],
   limit: number,

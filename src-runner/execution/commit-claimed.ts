@@ -1,7 +1,7 @@
 import type { Database } from '../platform/db/database.ts'
 import { commitSoon, type NoPromise, type Tx } from '../platform/db/transact.ts'
 import { StaleClaimError } from '../lib/errors.ts'
-import type { Claim } from '../domain/jobs/claim.ts'
+import type { Claim } from '../domain/jobs/claim-job.ts'
 import type { JobStore } from '../domain/jobs/job-store.ts'
 
 export type ClaimedDeps = { db: Database; jobs: Pick<JobStore, 'isHeld'> }

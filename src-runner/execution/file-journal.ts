@@ -13,7 +13,7 @@ import {
   type ChangedPath,
   type FileChangeRecord,
 } from '../domain/files/file-changes.ts'
-import type { Claim } from '../domain/jobs/claim.ts'
+import type { Claim } from '../domain/jobs/claim-job.ts'
 import type { JobStore } from '../domain/jobs/job-store.ts'
 import { isSameFile, removeDraft } from '../agent/files/change-file.ts'
 import { withSpot } from '../agent/files/file-spot.ts'

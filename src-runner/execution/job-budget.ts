@@ -7,7 +7,7 @@ import { NO_TAINTS } from '../contract/rules.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import type { SpendingLimit } from '../domain/budgets/spending-limits.ts'
 import type { Reservations } from '../domain/budgets/reservations.ts'
-import type { Claim } from '../domain/jobs/claim.ts'
+import type { Claim } from '../domain/jobs/claim-job.ts'
 import { toUsd } from '../lib/micros.ts'
 import type { LoopBudget, Reserved } from '../agent/loop/loop-types.ts'
 

@@ -199,7 +199,7 @@ describe('earlier turns', () => {
 })
 
 describe('what the prompt says of earlier runs', () => {
-  const previous = { startedAt: at, status: 'completed', quiet: false, error: null, result: 'It costs 12 euro.' } as const
+  const previous = { startedAt: at, status: 'completed', noOp: false, error: null, result: 'It costs 12 euro.' } as const
   const told = (cursor: Partial<NonNullable<PromptInput['cursor']>>, boundary = () => 'f00d') => {
     const { text } = promptFor({
       job: { task: 'Look at the price.', channel: 'schedule' },
@@ -231,7 +231,7 @@ describe('what the prompt says of earlier runs', () => {
   })
 
   it.each([
-    [{ ...previous, quiet: true, result: 'Nothing new.' }, 'found nothing new'],
+    [{ ...previous, noOp: true, result: 'Nothing new.' }, 'found nothing new'],
     [{ ...previous, status: 'cancelled', result: null }, 'was stopped by the person'],
     [{ ...previous, status: 'failed', error: 'model_auth', result: null }, 'failed (model_auth)'],
   ] as const)('names the outcome of a run without a result', (run, words) => {

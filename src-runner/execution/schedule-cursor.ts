@@ -2,7 +2,7 @@ import { commitSoon, type Tx } from '../platform/db/transact.ts'
 import type { Job } from '../contract/jobs.ts'
 import type { Taint, Taints } from '../contract/rules.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
-import type { Claim } from '../domain/jobs/claim.ts'
+import type { Claim } from '../domain/jobs/claim-job.ts'
 import {
   findJobCursor,
   findRun,
@@ -63,8 +63,8 @@ function recordCursor(tx: Tx, approvals: CursorDeps['approvals'], job: Job & { s
 /** Of a run that did not complete, only how it ended. */
 function resultOf(run: PreviousRun | null): PromptCursor['previous'] {
   if (run === null) return null
-  const { startedAt, status, quiet, error } = run
-  return { startedAt, status, quiet, error, result: status === 'completed' && !quiet ? run.result : null }
+  const { startedAt, status, noOp, error } = run
+  return { startedAt, status, noOp, error, result: status === 'completed' && !noOp ? run.result : null }
 }
 
 function taintsIn(taints: Taints): Taint[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isTimezone, localDayStart, nextLocalDayStart } from './zone-offsets.ts'
+import { isTimezone, localDate, localDayStart, nextLocalDayStart } from './zone-offsets.ts'
 
 const HOUR_MS = 3_600_000
 const at = (iso: string) => Date.parse(iso)
@@ -34,4 +34,28 @@ describe('a local day', () => {
 it('accepts a timezone only by its name', () => {
   expect(['UTC', 'Europe/Berlin', 'Asia/Calcutta', 'Etc/GMT+5'].filter((name) => !isTimezone(name))).toEqual([])
   expect(['', '+02:00', 'Berlin', 'Mars/Phobos', ' UTC', '../UTC'].filter(isTimezone)).toEqual([])
+})
+
+describe('the local date', () => {
+  it.each([
+    'UTC',
+    'Europe/Berlin',
+    'America/New_York',
+    'Asia/Kathmandu',
+    'Australia/Lord_Howe',
+    'America/Santiago',
+    'Africa/Cairo',
+    'Pacific/Apia',
+    'Pacific/Chatham',
+  ])(
+    'is the one that the calendar of %s shows',
+    (zone) => {
+      const format = new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' })
+      const wrong: number[] = []
+      for (let ms = Date.UTC(2025, 0, 1); ms < Date.UTC(2027, 0, 1); ms += 900_000)
+        if (localDate(ms, zone) !== format.format(ms)) wrong.push(ms)
+      expect(wrong).toEqual([])
+    },
+    30_000,
+  )
 })

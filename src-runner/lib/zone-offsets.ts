@@ -48,6 +48,11 @@ export function zoneSpanAt(timezone: string, ms: number): ZoneSpan {
   return spans.find((span) => ms < span.toMs)!
 }
 
+/** The local date, YYYY-MM-DD. Throws like `zoneSpanAt`. */
+export function localDate(ms: number, timezone: string): string {
+  return new Date(ms + zoneSpanAt(timezone, ms).offsetMs).toISOString().slice(0, 10)
+}
+
 /** The first moment of the local day of `ms`: usually midnight, the moment of a clock change that skips midnight, or the first of two midnights. */
 export function localDayStart(ms: number, timezone: string): number {
   const { offsetMs } = zoneSpanAt(timezone, ms)

@@ -30,7 +30,7 @@ describe('Telegram', () => {
     rig.bot.say(ANNA, 'Did you hear me?')
     await expect.poll(() => rig.bot.waitingUpdates()).toBe(0)
     const person = (await personOf(ANNA))!
-    expect(person).toMatchObject({ role: 'asked', displayName: 'Anna Berg', handle: '@anna_berg', conversationId: null })
+    expect(person).toMatchObject({ role: 'requested', displayName: 'Anna Berg', handle: '@anna_berg', conversationId: null })
     expect(said(ANNA)).toHaveLength(1)
     expect(await jobs()).toEqual([])
     await expect.poll(() => rig.runner.notifications.map(({ kind }) => kind)).toContain('channel_request')
@@ -394,8 +394,8 @@ describe('Telegram', () => {
     await beginConnected()
     rig.bot.block(BEN)
     rig.bot.say(BEN, 'Hello?')
-    await expect.poll(() => rig.outbox()).toMatchObject([{ kind: 'notification', state: 'nowhere', problem: saying('blocked') }])
-    expect(await personOf(BEN)).toMatchObject({ role: 'asked' })
+    await expect.poll(() => rig.outbox()).toMatchObject([{ kind: 'notification', state: 'not_sent', problem: saying('blocked') }])
+    expect(await personOf(BEN)).toMatchObject({ role: 'requested' })
     expect((await rig.runner.client.ok('listAttention')).items.map(({ kind }) => kind)).toEqual(['channel_request'])
     expect(rig.runner.notifications.map(({ kind }) => kind)).not.toContain('delivery_impossible')
   })
@@ -470,9 +470,9 @@ describe('Telegram', () => {
     await expect.poll(() => rig.bot.waitingUpdates()).toBe(0)
     const asked = await people()
     expect(asked).toHaveLength(50)
-    expect(asked.every(({ role, displayName }) => role === 'asked' && /^User \d+ x+$/.test(displayName) && displayName.length <= 64)).toBe(
-      true,
-    )
+    expect(
+      asked.every(({ role, displayName }) => role === 'requested' && /^User \d+ x+$/.test(displayName) && displayName.length <= 64),
+    ).toBe(true)
     await rig.bot.untilSent(50)
     expect(new Set(rig.bot.sent.map(({ chatId }) => chatId)).size).toBe(50)
     expect(rig.bot.sent.some(({ chatId }) => chatId < 0)).toBe(false)
@@ -488,7 +488,7 @@ describe('Telegram', () => {
     rig.bot.say(BEN, `/start ${channel.pairingCode}`, { forwardedFrom: ANNA })
     rig.bot.say(ANNA, channel.pairingCode.toLowerCase())
     await untilSaid(ANNA, `Deckhand now shows you as number ${ANNA.id}. Confirm there that it is you.`)
-    expect(await personOf(ANNA)).toMatchObject({ role: 'asked' })
+    expect(await personOf(ANNA)).toMatchObject({ role: 'requested' })
     expect(await personOf(BEN)).toBeUndefined()
     expect(await people()).toHaveLength(51)
     expect(await jobs()).toEqual([])

@@ -88,7 +88,7 @@ describe('a guest on Telegram', () => {
       .toMatchObject([{ kind: 'approval', problem: expect.objectContaining({ code: 'chat_slow_down' }) }])
     await setRole(BEN, role)
     const withdrawn = (await outbox()).find(({ kind }) => kind === 'approval')!
-    expect(withdrawn.state).toBe('nowhere')
+    expect(withdrawn.state).toBe('not_sent')
     // A list of messages to send again does not show to whom they would go.
     const again = await rig.runner.client.ask('retryOutbound', { params: { messageId: withdrawn.id } })
     expect(again).toMatchObject({

@@ -140,7 +140,7 @@ describe('messages over channels', () => {
       expect(await outbox({ jobId: first.id })).toMatchObject([
         {
           kind: 'confirmation',
-          state: 'nowhere',
+          state: 'not_sent',
           channelId: null,
           tries: 0,
           problem: expect.objectContaining({ code: 'sent_no_channel' }),
@@ -152,7 +152,7 @@ describe('messages over channels', () => {
 
       await connect()
       const second = await fire(url)
-      expect(await outbox({ jobId: second.id })).toMatchObject([{ state: 'nowhere', problem: { code: 'sent_no_owner' } }])
+      expect(await outbox({ jobId: second.id })).toMatchObject([{ state: 'not_sent', problem: { code: 'sent_no_owner' } }])
       await letIn(ANNA)
       const third = await fire(url)
       await untilSaid(ANNA, /finished/)
@@ -165,7 +165,7 @@ describe('messages over channels', () => {
       await letIn(ANNA)
       const job = await fire(await addWebhook({ notifyVia: 'slack' }))
       expect(await outbox({ jobId: job.id })).toMatchObject([
-        { state: 'nowhere', problem: expect.objectContaining({ code: 'sent_not_on_channel' }) },
+        { state: 'not_sent', problem: expect.objectContaining({ code: 'sent_not_on_channel' }) },
       ])
     })
 
@@ -232,7 +232,7 @@ describe('messages over channels', () => {
       await rig.runner.ended(job.id)
       await expect
         .poll(() => outbox({ jobId: job.id }))
-        .toMatchObject([{ kind: 'approval', state: 'nowhere', problem: expect.objectContaining({ code: 'sent_answered_before' }) }])
+        .toMatchObject([{ kind: 'approval', state: 'not_sent', problem: expect.objectContaining({ code: 'sent_answered_before' }) }])
       expect(said(ANNA).some((text) => text.includes('needs your approval'))).toBe(false)
     })
 

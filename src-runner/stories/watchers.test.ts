@@ -67,7 +67,7 @@ describe('a watcher', () => {
     const schedule = await open({ notifyOnSuccess: true })
     expect(schedule.isWatcher).toBe(true)
     runner.modelServer.play({ toolCalls: [keep('Seen: 12 euro')] }, { text: ['It costs 12 euro now.'] })
-    expect(await run(schedule)).toMatchObject({ status: 'completed', result: 'It costs 12 euro now.', quiet: false })
+    expect(await run(schedule)).toMatchObject({ status: 'completed', result: 'It costs 12 euro now.', noOp: false })
     expect(askedIn(-1)).toBe('Look at the prices.')
     // It had something to tell, and nowhere to tell it.
     expect(await read(schedule)).toMatchObject({ lastStatus: 'notify_unreachable', scheduleCursor: 'Seen: 12 euro' })
@@ -75,7 +75,7 @@ describe('a watcher', () => {
     const before = runner.modelServer.received.length
     runner.modelServer.play({ text: ['Still 12 euro.'], toolCalls: [call('nothing_new')] })
     const second = await run(schedule)
-    expect(second).toMatchObject({ status: 'completed', result: 'Nothing new.', quiet: true, turns: 1 })
+    expect(second).toMatchObject({ status: 'completed', result: 'Nothing new.', noOp: true, turns: 1 })
     expect(runner.modelServer.received.length - before).toBe(1)
     expect(askedIn(-1)).toMatch(
       /completed\.\n\nThe run before this one said:\n\n {2}It costs 12 euro now\.\n\nKept.*\n\n {2}Seen: 12 euro\n/s,
@@ -83,12 +83,12 @@ describe('a watcher', () => {
     expect(askedIn(-1)).toMatch(/The task, from the person:\n\nLook at the prices\.$/)
     const after = await read(schedule)
     expect(after).toMatchObject({ lastStatus: 'success', scheduleCursor: 'Seen: 12 euro' })
-    expect(after.lastRun).toMatchObject({ jobId: second.id, quiet: true })
+    expect(after.lastRun).toMatchObject({ jobId: second.id, noOp: true })
 
     runner.modelServer.play({ toolCalls: [keep('Seen: 11 euro')] }, { text: ['It costs 11 euro now.'] })
     const third = await run(schedule)
     expect(askedIn(-2)).toMatch(/found nothing new\.\n\nKept by keep_state for this run:\n\n {2}Seen: 12 euro/)
-    expect(third).toMatchObject({ quiet: false, result: 'It costs 11 euro now.' })
+    expect(third).toMatchObject({ noOp: false, result: 'It costs 11 euro now.' })
     expect((await read(schedule)).scheduleCursor).toBe('Seen: 11 euro')
   })
 
@@ -96,7 +96,7 @@ describe('a watcher', () => {
     const schedule = await open()
     runner.modelServer.play({ toolCalls: [call('nothing_new'), keep('Seen: 12 euro')] })
     const job = await run(schedule)
-    expect(job).toMatchObject({ quiet: true, turns: 1, toolCalls: 2 })
+    expect(job).toMatchObject({ noOp: true, turns: 1, toolCalls: 2 })
     expect((await read(schedule)).scheduleCursor).toBe('Seen: 12 euro')
     const { steps } = await runner.client.ok('listSteps', { params: { jobId: job.id } })
     expect(steps.flatMap((step) => (step.kind === 'tool_result' ? [[step.name, step.ok]] : []))).toEqual([
@@ -108,7 +108,7 @@ describe('a watcher', () => {
   it('does not end quietly when something failed beside it', async () => {
     const schedule = await open()
     runner.modelServer.play({ toolCalls: [keep('x'.repeat(8_001)), call('nothing_new')] }, { text: ['The note was too long.'] })
-    expect(await run(schedule)).toMatchObject({ quiet: false, result: 'The note was too long.', turns: 2 })
+    expect(await run(schedule)).toMatchObject({ noOp: false, result: 'The note was too long.', turns: 2 })
     expect((await read(schedule)).scheduleCursor).toBeNull()
   })
 
@@ -215,7 +215,7 @@ describe('a watcher', () => {
     expect(offered()).toEqual(['keep_state', 'nothing_new'])
     runner.modelServer.play({ toolCalls: [call('nothing_new')] }, { text: ['It is not there.'] })
     const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Look', agentId: agent.id } })
-    expect(await runner.ended(jobId)).toMatchObject({ status: 'completed', quiet: false, result: 'It is not there.' })
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'completed', noOp: false, result: 'It is not there.' })
     expect(offered()).toEqual([])
   })
 })

@@ -5,7 +5,7 @@ import { transact, type Tx } from '../platform/db/transact.ts'
 import { createLiveJobStreams } from '../platform/events/live-job-streams.ts'
 import { isTerminal, type JobChannel, type JobStatus } from '../contract/jobs.ts'
 import { deleteConversation } from '../domain/conversations/conversations.ts'
-import type { Claim } from '../domain/jobs/claim.ts'
+import type { Claim } from '../domain/jobs/claim-job.ts'
 import type { AttemptOutcome } from '../domain/jobs/settle-job.ts'
 import { createJobStore } from '../domain/jobs/job-store.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from './records-rig.ts'
@@ -66,7 +66,7 @@ const STEPS = {
   ask: settleWith({ kind: 'waiting', status: 'awaiting_approval' }),
   delegate: settleWith({ kind: 'waiting', status: 'awaiting_child' }),
   release: settleWith({ kind: 'released' }),
-  postpone: settleWith({ kind: 'postponed', waitMs: 0, message: quote('Nobody answers.'), tell: true }),
+  postpone: settleWith({ kind: 'postponed', waitMs: 0, message: quote('Nobody answers.'), notifiesOwner: true }),
   wake,
   cancel,
   forceCancel,

@@ -80,7 +80,7 @@ export function openScheduleRig(startAt?: number): ScheduleRig {
         () => rig.schedules.listDue(db, 'paused', start, 100),
       ]
       const decisions = lists.flatMap((list) => list().flatMap(({ id }) => [...rig.write((tx) => rig.schedules.decide(tx, [id])).values()]))
-      return decisions.filter(({ fired }) => fired).length
+      return decisions.filter(({ ran }) => ran).length
     },
     live: ({ id }) =>
       records.db

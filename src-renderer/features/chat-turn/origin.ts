@@ -1,4 +1,4 @@
-import { FireContext } from '../../../src-runner/contract/schedules.ts'
+import { RunContext } from '../../../src-runner/contract/schedules.ts'
 import type { Job } from '../../../src-runner/contract/jobs.ts'
 import { DeliveryContext } from '../../../src-runner/contract/triggers.ts'
 import { cachedFormat } from '../../../resources/locales/numbers.ts'
@@ -31,7 +31,7 @@ export function originOf(job: Job, locale: string): Origin | null {
     }
   }
   if (job.channel === 'schedule' && job.scheduleId !== null) {
-    const context = FireContext.safeParse(job.context).data
+    const context = RunContext.safeParse(job.context).data
     return {
       name: context?.schedule.name ?? t('common.channel.schedule'),
       href: `/automations/schedules/${job.scheduleId}${job.occurrenceId === null ? '' : `?occurrence=${job.occurrenceId}`}`,
@@ -42,7 +42,7 @@ export function originOf(job: Job, locale: string): Origin | null {
   return null
 }
 
-function howItFired(fire: FireContext, locale: string): string {
+function howItFired(fire: RunContext, locale: string): string {
   if (fire.origin === 'run_now') return t('automations.origin.runNow')
   const due = t('automations.origin.due', {
     time: cachedFormat(`due ${locale}`, () => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })).format(

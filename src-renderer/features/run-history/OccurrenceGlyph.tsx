@@ -3,7 +3,7 @@ import type { Occurrence } from '../../../src-runner/contract/schedules.ts'
 import { t } from '../../lib/language.ts'
 
 /** The fields of a run that its glyph shows. */
-export type Seen = Pick<Occurrence, 'state' | 'jobStatus' | 'quiet'>
+export type Seen = Pick<Occurrence, 'state' | 'jobStatus' | 'noOp'>
 
 type Shape = 'disc' | 'small' | 'triangle' | 'cross' | 'slashed' | 'ring' | 'square' | 'diamond' | 'bars' | 'dashes' | 'target' | 'held'
 
@@ -25,7 +25,7 @@ function lookOf(occurrence: Seen): { shape: Shape; tone: string } {
           return { shape: 'held', tone: 'text-warn' }
         default:
           if (occurrence.state === 'caught_up') return { shape: 'triangle', tone: 'text-ok' }
-          return { shape: occurrence.quiet ? 'small' : 'disc', tone: 'text-ok' }
+          return { shape: occurrence.noOp ? 'small' : 'disc', tone: 'text-ok' }
       }
     case 'skipped_overlap':
       return { shape: 'square', tone: 'text-ink-3' }
@@ -104,5 +104,5 @@ export function occurrenceWord(occurrence: Seen): string {
   const word = t(`automations.schedule.state.${occurrence.state}`)
   const { jobStatus } = occurrence
   if (jobStatus !== null && jobStatus !== 'completed') return `${word}: ${t(`common.status.${jobStatus}`)}`
-  return occurrence.quiet ? `${word}: ${t('automations.schedule.nothingNew')}` : word
+  return occurrence.noOp ? `${word}: ${t('automations.schedule.nothingNew')}` : word
 }

@@ -4,14 +4,14 @@ import type { OccurrenceSum } from '../../../src-runner/contract/schedules.ts'
 import { isBehind, tallyOf, whyNot } from './tally.ts'
 
 const sum = (state: OccurrenceSum['state'], lastAt: number, fields: Partial<OccurrenceSum> = {}): OccurrenceSum => ({
-  ...{ state, jobStatus: state === 'ran' || state === 'caught_up' ? 'completed' : null, quiet: false, times: 1 },
+  ...{ state, jobStatus: state === 'ran' || state === 'caught_up' ? 'completed' : null, noOp: false, times: 1 },
   ...{ reason: quote(`Because of ${state}.`), lastAt, ...fields },
 })
 
 it('counts what ran by how it went, and what did not by why', () => {
   const tallies = tallyOf([
     sum('missed', 9, { times: 54 }),
-    sum('ran', 1, { times: 3, quiet: true }),
+    sum('ran', 1, { times: 3, noOp: true }),
     sum('ran', 2, { times: 2 }),
     sum('caught_up', 8, { jobStatus: 'failed' }),
     sum('ran', 7, { jobStatus: 'awaiting_approval' }),

@@ -23,17 +23,17 @@ export type Tally = Pick<OccurrenceSum, 'times' | 'lastAt'> & { reason: Message 
 
 /** A run of each kind, for its glyph. */
 export const SIGN_OF: Record<TallyKind, Seen> = {
-  ran: { state: 'ran', jobStatus: 'completed', quiet: false },
-  caught_up: { state: 'caught_up', jobStatus: 'completed', quiet: false },
-  going: { state: 'ran', jobStatus: 'running', quiet: false },
-  waiting: { state: 'ran', jobStatus: 'awaiting_approval', quiet: false },
-  failed: { state: 'ran', jobStatus: 'failed', quiet: false },
-  cancelled: { state: 'ran', jobStatus: 'cancelled', quiet: false },
-  missed: { state: 'missed', jobStatus: null, quiet: false },
-  skipped_budget: { state: 'skipped_budget', jobStatus: null, quiet: false },
-  skipped_overlap: { state: 'skipped_overlap', jobStatus: null, quiet: false },
-  paused: { state: 'paused', jobStatus: null, quiet: false },
-  due: { state: 'due', jobStatus: null, quiet: false },
+  ran: { state: 'ran', jobStatus: 'completed', noOp: false },
+  caught_up: { state: 'caught_up', jobStatus: 'completed', noOp: false },
+  going: { state: 'ran', jobStatus: 'running', noOp: false },
+  waiting: { state: 'ran', jobStatus: 'awaiting_approval', noOp: false },
+  failed: { state: 'ran', jobStatus: 'failed', noOp: false },
+  cancelled: { state: 'ran', jobStatus: 'cancelled', noOp: false },
+  missed: { state: 'missed', jobStatus: null, noOp: false },
+  skipped_budget: { state: 'skipped_budget', jobStatus: null, noOp: false },
+  skipped_overlap: { state: 'skipped_overlap', jobStatus: null, noOp: false },
+  paused: { state: 'paused', jobStatus: null, noOp: false },
+  due: { state: 'due', jobStatus: null, noOp: false },
 }
 
 function kindOf({ state, jobStatus }: OccurrenceSum): TallyKind {

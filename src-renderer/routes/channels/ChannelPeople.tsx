@@ -21,12 +21,12 @@ export function ChannelPeople(props: { channel: Channel }): JSX.Element {
       when={props.channel.people.length > 0}
       fallback={<p class="border-t border-line px-4 py-3 text-sm text-ink-2">{t('channels.nobody', { name: props.channel.name })}</p>}
     >
-      <Show when={ofRole('asked').length > 0}>
+      <Show when={ofRole('requested').length > 0}>
         <div class="border-t border-line bg-warn-soft/40 px-4 py-3">
           <h3 class="text-xs font-semibold text-ink-2">{t('channels.asks')}</h3>
           <p class="mb-2 text-xs text-ink-3">{t('channels.asksWhy')}</p>
           <ul class="flex flex-col gap-2">
-            <For each={ofRole('asked')}>{(person) => <Person channel={props.channel} person={person} />}</For>
+            <For each={ofRole('requested')}>{(person) => <Person channel={props.channel} person={person} />}</For>
           </ul>
         </div>
       </Show>
@@ -61,7 +61,7 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
       <div class="min-w-40 flex-1">
         <p class="flex flex-wrap items-center gap-x-2">
           <span class="truncate font-medium text-ink">{name()}</span>
-          <Show when={props.person.role !== 'asked'}>
+          <Show when={props.person.role !== 'requested'}>
             <Pill tone={props.person.role === 'owner' ? 'ok' : 'plain'}>{t(`channels.roles.${props.person.role}`)}</Pill>
           </Show>
         </p>
@@ -82,19 +82,19 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
         <Show when={props.person.role !== 'owner'}>
           <Button
             size="sm"
-            variant={props.person.role === 'asked' && !hasOwner() ? 'primary' : 'ghost'}
+            variant={props.person.role === 'requested' && !hasOwner() ? 'primary' : 'ghost'}
             disabled={change.isRunning}
             onClick={() => setAsking('owner')}
           >
             {t('channels.isMe')}
           </Button>
         </Show>
-        <Show when={props.person.role === 'asked' || props.person.role === 'refused'}>
+        <Show when={props.person.role === 'requested' || props.person.role === 'refused'}>
           <Button size="sm" disabled={change.isRunning} onClick={() => setAsking('allowed')}>
             {t('channels.letIn')}
           </Button>
         </Show>
-        <Show when={props.person.role === 'asked' || props.person.role === 'allowed'}>
+        <Show when={props.person.role === 'requested' || props.person.role === 'allowed'}>
           <Button size="sm" variant="ghost" disabled={change.isRunning} onClick={refuse}>
             {t('channels.refuse')}
           </Button>

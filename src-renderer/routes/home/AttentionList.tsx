@@ -168,7 +168,8 @@ function FailedLine(props: { failure: Failure }) {
   )
 }
 
-const TITLE = 'font-medium wrap-anywhere'
+/** On a phone, a title may take two lines. */
+const TITLE = 'font-medium sm:truncate max-sm:line-clamp-2'
 
 function Line(props: {
   mark: JSX.Element

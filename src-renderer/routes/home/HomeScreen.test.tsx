@@ -193,7 +193,7 @@ describe('after a week away', () => {
     ...({
       state: 'missed',
       jobStatus: null,
-      quiet: false,
+      noOp: false,
       times: 54,
       reason: quote('Only the newest is made up for.'),
       lastAt: 3,
@@ -202,7 +202,7 @@ describe('after a week away', () => {
   const caughtUp = {
     state: 'caught_up',
     jobStatus: 'completed',
-    quiet: false,
+    noOp: false,
     times: 1,
     reason: quote('It makes up for it.'),
     lastAt: 4,

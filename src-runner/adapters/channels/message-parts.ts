@@ -35,7 +35,7 @@ export function partsOf<Piece>(
   const { files, attachments = [] } = message
   const attached = attachments.map(({ name, text }) => ({ type: 'attachment' as const, name, bytes: Buffer.from(text, 'utf8') }))
   const canAttach = limits.fileBytes !== null && attached.every(({ bytes }) => bytes.length <= limits.fileBytes!)
-  const buttons = canAttach || attached.length === 0 ? message.buttons : message.buttons.filter(({ whole }) => whole !== true)
+  const buttons = canAttach || attached.length === 0 ? message.buttons : message.buttons.filter((button) => !button.needsCompleteCall)
   // A service may refuse a text with half a character.
   const text = message.text.toWellFormed()
   const pieces = splitShort(text, limits, format)

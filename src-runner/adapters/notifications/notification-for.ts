@@ -65,9 +65,9 @@ export function notificationFor(event: StoredEvent, sources: NotificationSources
       const title = createMessage('channel_logged_out', { agentName: channel.agentName, service: SERVICE_NAMES[channel.kind] })
       return candidate('channel_logged_out', title, channel.problem, '/channels', isLoggedOut)
     }
-    case 'channel.asked': {
+    case 'channel.access_requested': {
       const { channelId, personId } = event.payload
-      const findAsker = () => findChannel(db, channelId)?.people.find(({ id, role }) => id === personId && role === 'asked')
+      const findAsker = () => findChannel(db, channelId)?.people.find(({ id, role }) => id === personId && role === 'requested')
       const channel = findChannel(db, channelId)
       const asker = findAsker()
       if (channel === null || asker === undefined) return null

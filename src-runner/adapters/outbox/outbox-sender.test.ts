@@ -151,7 +151,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     expect(part(2)).toBe(false)
     answer(failed({ partsSent: 2 }))
     await turn()
-    expect(rig.read(id)).toMatchObject({ state: 'nowhere', problem: quote('They are refused by now.') })
+    expect(rig.read(id)).toMatchObject({ state: 'not_sent', problem: quote('They are refused by now.') })
     await pass(HOUR)
     expect(rig.tries).toHaveLength(1)
   })
@@ -327,7 +327,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     transact(rig.db, (tx) => deleteChannel(tx, channel))
     await turn()
     expect(rig.read(id)).toMatchObject({
-      state: 'nowhere',
+      state: 'not_sent',
       channelId: null,
       problem: expect.objectContaining({ code: 'sent_channel_removed' }),
     })

@@ -87,8 +87,8 @@ export function createScheduler({ db, clock, alarm, schedules, log }: SchedulerD
   async function decideBatch(batch: readonly { id: string }[], sum: { fired: number; exhausted: number; failed: number }): Promise<void> {
     try {
       const ids = new Set(batch.map(({ id }) => id))
-      for (const { fired, exhausted } of (await commitSoon(db, (tx) => schedules.decide(tx, [...ids]))).values()) {
-        if (fired) sum.fired++
+      for (const { ran, exhausted } of (await commitSoon(db, (tx) => schedules.decide(tx, [...ids]))).values()) {
+        if (ran) sum.fired++
         if (exhausted) sum.exhausted++
       }
     } catch (error) {

@@ -14,18 +14,17 @@ import type { JobStore } from '../../domain/jobs/job-store.ts'
 import { getReplayable } from '../../domain/triggers/deliveries.ts'
 import { countRoom, findOpensAt } from '../../domain/triggers/hourly-limit.ts'
 import type { DeliveryLog } from '../../domain/triggers/delivery-log.ts'
-import type { ReceivedHeaders } from '../../domain/triggers/received-headers.ts'
-import { challengeOf, isPing, senderIdOf } from '../../domain/triggers/sender.ts'
+import { challengeOf, isPing, senderIdOf, type ReceivedHeaders } from '../../domain/triggers/sender.ts'
 import { verifySignature } from '../../domain/triggers/signatures/verify-signature.ts'
 import {
   acceptDeliveries,
   acceptManualDelivery,
+  taskFor,
   type IncomingDelivery,
   type ManualDelivery,
   type ParsedDelivery,
   type AcceptResult,
 } from '../../domain/triggers/accept-deliveries.ts'
-import { taskFor } from '../../domain/triggers/delivery-task.ts'
 import { renderTemplate } from '../../domain/triggers/template.ts'
 import { readIndexedTrigger, type IndexedTrigger } from '../../domain/triggers/trigger-index.ts'
 import { noTrigger } from '../../domain/triggers/triggers.ts'

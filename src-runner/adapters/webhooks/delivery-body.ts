@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { parsePayload } from '../../domain/triggers/parse-payload.ts'
-import type { ReceivedHeaders } from '../../domain/triggers/received-headers.ts'
-import { eventNameOf, senderIdOf } from '../../domain/triggers/sender.ts'
+import { eventNameOf, senderIdOf, type ReceivedHeaders } from '../../domain/triggers/sender.ts'
 import type { BodyMemory } from './body-memory.ts'
 
 export function isPlain({ 'content-encoding': encoding }: IncomingHttpHeaders): boolean {
@@ -107,12 +106,12 @@ const KEPT_HEADERS = new Set([
 ])
 const MAX_HEADER_CHARS = 500
 
-/** As a JSON object; null: there is none to keep. */
-function keptHeadersOf(headers: ReceivedHeaders): string | null {
+/** null: there are none to keep. */
+function keptHeadersOf(headers: ReceivedHeaders): Record<string, string> | null {
   let kept: Record<string, string> | null = null
   for (const name in headers) {
     const value = headers[name]
     if (typeof value === 'string' && KEPT_HEADERS.has(name)) (kept ??= {})[name] = value.slice(0, MAX_HEADER_CHARS)
   }
-  return kept === null ? null : JSON.stringify(kept)
+  return kept
 }

@@ -108,7 +108,7 @@ function postponed(attempt: Attempt, failures: Failed[]): LoopOutcome | null {
   if (kinds.has('timeout')) waitMs = SILENCE_WAITS_MS[input.postponed]
   else if (kinds.has('key_out_of_reach') && input.postponed < KEYCHAIN_WAITS) waitMs = KEYCHAIN_WAIT_MS
   if (waitMs === undefined) return null
-  return { kind: 'postponed', waitMs, message: messageFor(failures), tell: input.postponed === 0, text: saidSoFar(attempt) }
+  return { kind: 'postponed', waitMs, message: messageFor(failures), notifiesOwner: input.postponed === 0, text: saidSoFar(attempt) }
 }
 
 /** false: the attempt was stopped meanwhile. */

@@ -128,11 +128,11 @@ export type LoopDeps = {
 export type LoopOutcome =
   /**
    * `reply` is the last reply, not recorded yet, so that it commits together with the end of the job; null if it is
-   * recorded already. `quiet`: a no-op result, nobody is told.
+   * recorded already. `noOp`: it found nothing new, so nobody is notified.
    */
-  | { kind: 'completed'; text: string; reply: RecordedReply | null; quiet?: boolean }
+  | { kind: 'completed'; text: string; reply: RecordedReply | null; noOp?: boolean }
   | { kind: 'waiting'; status: 'awaiting_approval' | 'awaiting_child'; text: string }
   | { kind: 'failed'; error: JobErrorCode; message: Message; text: string }
-  /** No model responds now; the job runs again later. `tell`: notify the person. */
-  | { kind: 'postponed'; waitMs: number; message: Message; tell: boolean; text: string }
+  /** No model responds now; the job runs again later. */
+  | { kind: 'postponed'; waitMs: number; message: Message; notifiesOwner: boolean; text: string }
   | { kind: 'aborted'; text: string }

@@ -433,7 +433,7 @@ describe('model failures', () => {
       kind: 'postponed',
       waitMs: 30_000,
       message: { code: 'job_after_tries', params: { problem: quote('Acme says nothing.'), tries: 2 } },
-      tell: true,
+      notifiesOwner: true,
       text: '',
     })
   })
@@ -449,7 +449,7 @@ describe('model failures', () => {
     [2, 120_000],
   ])('get one try after postponement %i, and then a longer one', async (postponed, waitMs) => {
     const rig = runRig({ postponed, turns: [[silent]] })
-    expect(await rig.outcome).toMatchObject({ kind: 'postponed', waitMs, tell: false })
+    expect(await rig.outcome).toMatchObject({ kind: 'postponed', waitMs, notifiesOwner: false })
   })
 
   it('fail the job after the third postponement', async () => {
@@ -466,8 +466,8 @@ describe('model failures', () => {
       message: quote('The keychain did not answer.'),
     }
     const open = () => Promise.resolve({ failure })
-    expect(await runRig({ open }).outcome).toMatchObject({ kind: 'postponed', waitMs: 60_000, tell: true })
-    expect(await runRig({ open, postponed: 1_439 }).outcome).toMatchObject({ kind: 'postponed', tell: false })
+    expect(await runRig({ open }).outcome).toMatchObject({ kind: 'postponed', waitMs: 60_000, notifiesOwner: true })
+    expect(await runRig({ open, postponed: 1_439 }).outcome).toMatchObject({ kind: 'postponed', notifiesOwner: false })
     expect(await runRig({ open, postponed: 1_440 }).outcome).toMatchObject({ kind: 'failed', error: 'model_auth' })
   })
 

@@ -97,7 +97,7 @@ function noOpOutcome({ input, messages }: Attempt): LoopOutcome | null {
   const results = messages.slice(last + 1).flatMap((message) => (message.role === 'tool' ? [message] : []))
   if (!results.every(({ ok }) => ok)) return null
   const text = results.map(({ name }) => input.tools.find((tool) => tool.name === name)?.endsQuietly).find((words) => words !== undefined)
-  return text === undefined ? null : { kind: 'completed', text, reply: null, quiet: true }
+  return text === undefined ? null : { kind: 'completed', text, reply: null, noOp: true }
 }
 
 const NOTHING_SAID = { text: '', reasoning: '' }

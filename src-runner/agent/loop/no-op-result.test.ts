@@ -8,14 +8,14 @@ const asked = (name: string) => ({ callId: name, name, args: {} })
 describe('a call with a no-op result', () => {
   it('ends the job without another model call', async () => {
     const rig = runRig({ tools: [nothing], turns: [ask(call('a', 'nothing'))] })
-    expect(await rig.outcome).toEqual({ kind: 'completed', text: 'Nothing new.', reply: null, quiet: true })
+    expect(await rig.outcome).toEqual({ kind: 'completed', text: 'Nothing new.', reply: null, noOp: true })
     expect(rig.requests).toHaveLength(1)
     expect(rig.replies).toHaveLength(1)
   })
 
   it('ends it after the other calls of its reply, in any order', async () => {
     const rig = runRig({ tools: [nothing, tool('look')], turns: [ask(call('a', 'nothing'), call('b', 'look'))] })
-    expect(await rig.outcome).toMatchObject({ kind: 'completed', quiet: true })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', noOp: true })
     expect(rig.results.map(({ name }) => name)).toEqual(['nothing', 'look'])
   })
 
@@ -26,7 +26,7 @@ describe('a call with a no-op result', () => {
   ])('does not end it if another call of the reply %s', async (_what, options) => {
     const rig = runRig({ ...options, turns: [ask(call('a', 'nothing'), call('b', 'look')), say('The shelf cannot be seen.')] })
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'The shelf cannot be seen.' })
-    expect(await rig.outcome).not.toHaveProperty('quiet')
+    expect(await rig.outcome).not.toHaveProperty('noOp')
   })
 
   it('does not end it if the call itself is refused', async () => {
@@ -40,14 +40,14 @@ describe('a call with a no-op result', () => {
 
   it('ends it without another model call after a crash behind the call', async () => {
     const rig = runRig({ tools: [nothing], transcript: [assistant('', asked('nothing')), result('nothing', 'nothing')] })
-    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'Nothing new.', quiet: true })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'Nothing new.', noOp: true })
     expect(rig.requests).toHaveLength(0)
   })
 
   it('ends it after a crash between it and the next call', async () => {
     const transcript = [assistant('', asked('nothing'), asked('look')), result('nothing', 'nothing')]
     const rig = runRig({ tools: [nothing, tool('look')], transcript })
-    expect(await rig.outcome).toMatchObject({ quiet: true })
+    expect(await rig.outcome).toMatchObject({ noOp: true })
     expect(rig.results.map(({ name }) => name)).toEqual(['look'])
     expect(rig.requests).toHaveLength(0)
   })

@@ -35,7 +35,7 @@ export function findAgent(db: Db, agentId: string): Agent | null {
   return agentOf(AGENT_BY_ID(db).get({ id: agentId }))
 }
 
-/** Throws AppError agent_not_found; a deleted agent is not there either. */
+/** Throws AppError agent_not_found, also for a deleted agent. */
 export function getAgent(db: Db, agentId: string): Agent {
   const agent = findAgent(db, agentId)
   if (agent === null) throw new AppError('agent_not_found', 'There is no such agent.')
@@ -43,11 +43,11 @@ export function getAgent(db: Db, agentId: string): Agent {
 }
 
 export function findAgentBySlug(db: Db, entityId: string, slug: string): Agent | null {
-  const isIt = and(eq(agents.entityId, entityId), eq(agents.slug, slug), isNull(deletedAt))
-  return agentOf(selectAgents(db).where(isIt).get())
+  const hasSlug = and(eq(agents.entityId, entityId), eq(agents.slug, slug), isNull(deletedAt))
+  return agentOf(selectAgents(db).where(hasSlug).get())
 }
 
-/** The agent of a task that names none. null while the workspace has no agents. */
+/** The agent for a task that names none. null: the workspace has no agents. */
 export function findDefaultAgent(db: Db, entityId: string): Agent | null {
   return agentOf(selectAgents(db).where(isDefaultOf(entityId)).get())
 }
@@ -71,13 +71,13 @@ export function listAgents(
   return { agents: page.rows.map((row) => agentOf(row)), nextCursor: page.nextCursor }
 }
 
-/** Every folder that a person gave to some agent, as they named it. */
+/** Every folder that a person gave to any agent, as they wrote it. */
 export function listAgentFolders(db: Db): string[] {
   const rows = db.select({ folders: agents.folders }).from(agents).where(isNull(deletedAt)).all()
   return [...new Set(rows.flatMap(({ folders }) => folders))]
 }
 
-/** Agents with a model of this provider, as their own or as a fallback. */
+/** Agents with a model of this provider, also as a fallback. */
 export function listAgentsUsingProvider(db: Db, usedId: string): Agent[] {
   const isFallback = sql`EXISTS (SELECT 1 FROM json_each(fallbacks) WHERE value ->> 'providerId' = ${usedId})`
   const rows = selectAgents(db)
@@ -157,21 +157,15 @@ export function markAgentDeleted(tx: Tx, { clock }: { clock: Clock }, agentId: s
 
 function slugsOf(db: Db, entityId: string): Set<string> {
   const isOfEntity = and(eq(agents.entityId, entityId), isNull(deletedAt))
-  return new Set(
-    db
-      .select({ slug: agents.slug })
-      .from(agents)
-      .where(isOfEntity)
-      .all()
-      .map(({ slug }) => slug),
-  )
+  const rows = db.select({ slug: agents.slug }).from(agents).where(isOfEntity).all()
+  return new Set(rows.map(({ slug }) => slug))
 }
 
-/** Without the fields that were not given. */
-function definedOf<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** Without the fields that are undefined. */
+function definedOf<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>
 }
 
 type Editable = Pick<Agent, 'name' | 'avatar' | 'instructions' | 'model' | 'fallbacks' | 'autonomy' | 'folders' | 'limits' | 'budgets'>

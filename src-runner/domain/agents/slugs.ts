@@ -1,7 +1,7 @@
 const MOST_CHARS = 60
 
-/** A name as a path segment: lower-case ASCII letters, digits and single hyphens. A name of other letters alone is `otherwise`. */
-export function slugFor(name: string, otherwise = 'agent'): string {
+/** A name as a path segment: lower-case ASCII letters, digits and single hyphens. If nothing is left, `fallback`. */
+export function slugFor(name: string, fallback = 'agent'): string {
   const slug = name
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
@@ -9,7 +9,7 @@ export function slugFor(name: string, otherwise = 'agent'): string {
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, MOST_CHARS)
     .replace(/^-+|-+$/g, '')
-  return slug === '' ? otherwise : slug
+  return slug === '' ? fallback : slug
 }
 
 /** The first of `slug`, `slug-2`, `slug-3`, … that is not taken. */

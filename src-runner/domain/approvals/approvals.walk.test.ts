@@ -7,7 +7,7 @@ import { AppError, StaleClaimError } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { openRecordsRig, replyOf } from '../../testing/records-rig.ts'
 import { walkRuns } from '../../testing/walk-runs.ts'
-import type { Claim } from '../jobs/claim.ts'
+import type { Claim } from '../jobs/claim-job.ts'
 import { createApprovals } from './approvals.ts'
 
 const HOUR = 3_600_000

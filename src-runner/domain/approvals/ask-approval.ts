@@ -5,7 +5,7 @@ import type { CallFacts, Decision, RuleText, Taints } from '../../contract/rules
 import type { Clock } from '../../lib/clock.ts'
 import { StaleClaimError } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
-import type { Claim } from '../jobs/claim.ts'
+import type { Claim } from '../jobs/claim-job.ts'
 import { jobs, jobSteps } from '../jobs/jobs-table.ts'
 import { hashOfCall } from '../rules/call-hash.ts'
 import { approvals } from './approvals-table.ts'

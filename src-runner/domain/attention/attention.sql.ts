@@ -1,7 +1,12 @@
 import type { Db } from '../../platform/db/database.ts'
-import type { ChannelKind } from '../../contract/channels.ts'
+import type { channels } from '../channels/channels-table.ts'
+import type { schedules } from '../schedules/schedules-table.ts'
+import type { refusals } from '../triggers/triggers-table.ts'
 
-type ExhaustedRow = { id: string; name: string; agentName: string; dailyBudgetMicros: number; at: number }
+type Schedule = Pick<typeof schedules.$inferSelect, 'id' | 'name'>
+type Channel = Pick<typeof channels.$inferSelect, 'id' | 'kind'> & { agentName: string }
+
+type ExhaustedRow = Schedule & { agentName: string; dailyBudgetMicros: number; at: number }
 
 export function listExhausted(db: Db, now: number): ExhaustedRow[] {
   return db
@@ -14,7 +19,8 @@ export function listExhausted(db: Db, now: number): ExhaustedRow[] {
     .all(now)
 }
 
-type MissedRow = { id: string; name: string; times: number; reason: string; at: number }
+/** `reason`: JSON text. */
+type MissedRow = Schedule & { times: number; reason: string; at: number }
 
 export function listMissed(db: Db, from: number, to: number): MissedRow[] {
   return db
@@ -29,13 +35,8 @@ export function listMissed(db: Db, from: number, to: number): MissedRow[] {
     .all(from, to)
 }
 
-type RefusedRow = {
-  id: string
-  name: string
-  times: number
-  outcome: 'rate_limited' | 'payload_too_large' | 'invalid_json' | 'no_agent' | 'job_creation_failed'
-  at: number
-}
+type SenderOutcome = 'rate_limited' | 'payload_too_large' | 'invalid_json' | 'no_agent' | 'job_creation_failed'
+type RefusedRow = Pick<typeof refusals.$inferSelect, 'id' | 'times'> & { name: string; outcome: SenderOutcome; at: number }
 
 export function listRefused(db: Db, since: number): RefusedRow[] {
   return db
@@ -61,7 +62,7 @@ export function listUndeliverable(db: Db, since: number, limit: number): Undeliv
     .all(since, limit)
 }
 
-type BrokenRow = { id: string; kind: ChannelKind; agentName: string; status: 'logged_out' | 'failing'; problem: string; at: number }
+type BrokenRow = Channel & { status: 'logged_out' | 'failing'; problem: string; at: number }
 
 export function listBroken(db: Db): BrokenRow[] {
   return db
@@ -73,14 +74,14 @@ export function listBroken(db: Db): BrokenRow[] {
     .all()
 }
 
-type RequestsRow = { id: string; displayName: string; kind: ChannelKind; agentName: string; at: number }
+type RequestRow = Channel & { displayName: string; at: number }
 
-export function listRequests(db: Db): RequestsRow[] {
+export function listRequests(db: Db): RequestRow[] {
   return db
-    .prepare<RequestsRow>(
+    .prepare<RequestRow>(
       `SELECT channel.id, person.display_name AS displayName, channel.kind, agent.name AS agentName, person.first_seen_at AS at
        FROM channel_people AS person JOIN channels AS channel ON channel.id = person.channel_id JOIN agents AS agent ON agent.id = channel.agent_id
-       WHERE person.role = 'asked' ORDER BY person.first_seen_at DESC LIMIT 50`,
+       WHERE person.role = 'requested' ORDER BY person.first_seen_at DESC LIMIT 50`,
     )
     .all()
 }

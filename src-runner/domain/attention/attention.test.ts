@@ -214,7 +214,7 @@ describe('what needs a person', () => {
       'occurrences_missed',
       'webhook_refusals_of_senders',
       'outbox_undeliverable',
-      'channel_people_asked',
+      'channel_people_requested',
     ]) {
       expect(
         lines.some((line) => line.includes(index)),

@@ -9,14 +9,14 @@ import { listBroken, listExhausted, listMissed, listRefused, listRequests, listU
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** A connection that breaks and comes back by itself is nothing to look at. */
+/** A connection that recovers by itself within this time is not listed. */
 const FAILING_AFTER_MS = 5 * 60_000
-/** More undeliverable messages than this say nothing new; the outbox has all of them. */
+/** The outbox lists all undeliverable messages. */
 const MOST_MESSAGES = 20
 
 /**
- * What needs the person besides approvals and failed jobs, the newest first. Everything in it is read from what is recorded
- * elsewhere, and leaves the list when that is mended or lies far enough back: there is nothing to tick off.
+ * What needs attention besides approvals and failed jobs, newest first. Everything is derived from other records, and disappears when
+ * its cause is fixed or old enough.
  */
 export function listAttention(db: Database, { now, publicAddress }: { now: number; publicAddress: PublicAddress | null }): AttentionItem[] {
   const trouble = db.trouble()
@@ -28,7 +28,7 @@ export function listAttention(db: Database, { now, publicAddress }: { now: numbe
     ...refusedDeliveries(db, now),
     ...undeliverableMessages(db, now),
     ...brokenChannels(db, now),
-    ...peopleWhoAsked(db),
+    ...accessRequests(db),
     ...unreachableAddress(publicAddress),
   ].sort((a, b) => b.at - a.at)
 }
@@ -44,7 +44,7 @@ function exhaustedSchedules(db: Db, now: number): AttentionItem[] {
   }))
 }
 
-/** Of the last day, as long as no run has succeeded since. What a clock decided that was ahead is of no day that has been. */
+/** Missed runs of the last day without a success since. Those decided by a clock that was ahead are in the future. */
 function missedSchedules(db: Db, now: number): AttentionItem[] {
   return listMissed(db, now - DAY_MS, now).map((row) => ({
     kind: 'schedule_missed',
@@ -56,7 +56,7 @@ function missedSchedules(db: Db, now: number): AttentionItem[] {
   }))
 }
 
-/** Of senders that knew the secret. Who guesses is no concern of the person's. */
+/** Refusals of the last day, of senders that know the secret. Guesses are not listed. */
 function refusedDeliveries(db: Db, now: number): AttentionItem[] {
   return listRefused(db, now - DAY_MS).map((row) => ({
     kind: 'delivery_refused',
@@ -79,24 +79,19 @@ function undeliverableMessages(db: Db, now: number): AttentionItem[] {
   }))
 }
 
-/** Those that only a person can mend, and those that have been broken for a while. There are few channels. */
+/** Channels that only a person can repair, and those that have been failing for a while. */
 function brokenChannels(db: Db, now: number): AttentionItem[] {
   return listBroken(db)
     .filter((row) => row.status === 'logged_out' || row.at <= now - FAILING_AFTER_MS)
-    .map((row) => ({
-      kind: row.status === 'logged_out' ? 'channel_logged_out' : 'channel_failing',
-      subjectId: row.id,
-      title: createMessage(row.status === 'logged_out' ? 'channel_logged_out' : 'attention_channel_failing', {
-        agentName: row.agentName,
-        service: SERVICE_NAMES[row.kind],
-      }),
-      detail: readMessage(row.problem),
-      path: '/channels',
-      at: row.at,
-    }))
+    .map(({ id, status, agentName, kind, problem, at }) => {
+      const names = { agentName, service: SERVICE_NAMES[kind] }
+      const about = { subjectId: id, detail: readMessage(problem), path: '/channels', at }
+      if (status === 'failing') return { ...about, kind: 'channel_failing', title: createMessage('attention_channel_failing', names) }
+      return { ...about, kind: 'channel_logged_out', title: createMessage('channel_logged_out', names) }
+    })
 }
 
-function peopleWhoAsked(db: Db): AttentionItem[] {
+function accessRequests(db: Db): AttentionItem[] {
   return listRequests(db).map((row) => ({
     kind: 'channel_request',
     subjectId: row.id,

@@ -6,12 +6,10 @@ import type { Approval } from '../../contract/approvals.ts'
 import { toMicros } from '../../lib/micros.ts'
 import { budgetExtensions } from './budgets-table.ts'
 
-export type BudgetScope = NonNullable<Approval['budget']>['scope']
+/** `owner`: a job or an agent; empty: all agents. `period`: a day or month; empty: the lifetime of the job. */
+export type BudgetKey = Pick<typeof budgetExtensions.$inferSelect, 'scope' | 'owner' | 'period'>
 
-/** Which budgetKey exactly: the job or the agent (empty: everybody), and the day or month (empty: as long as the job lives). */
-export type BudgetKey = { scope: BudgetScope; owner: string; period: string }
-
-/** One tap: the same amount once more, for the job or until the day or month is over. */
+/** Grants the same amount again, for the job or for the rest of the day or month. */
 export function extendBudget(tx: Tx, { id, args, budget }: Approval): void {
   const { scope, owner, period } = args as BudgetKey
   const micros = toMicros(budget!.extensionUsd)

@@ -2,13 +2,13 @@ import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import { toMicros } from '../../lib/micros.ts'
+import { DAY_MS, localDate, localDayStart } from '../../lib/zone-offsets.ts'
 import { agents } from '../agents/agents-table.ts'
 import { jobs } from '../jobs/jobs-table.ts'
 import { readSettings } from '../settings/settings.ts'
-import { QUARTER_MS } from '../spend/add-spend.sql.ts'
+import { BUCKET_MS } from '../spend/add-spend.sql.ts'
 import { readAgentSpend, readSpendOfAll } from '../spend/agent-spend.ts'
 import { readExtension, type BudgetKey } from './extensions.ts'
-import { periodOf } from './periods.ts'
 
 /** `limitMicros` includes what a person added to `baseMicros`. */
 export type SpendingLimit = BudgetKey & { baseMicros: number; limitMicros: number; spentMicros: number }
@@ -22,24 +22,33 @@ export function readSpendingLimits(db: Db, jobId: string, now: number, timezone:
   const chain = readChain(db, jobId)
   const job = chain[0]
   if (job === undefined) return []
-  const spendingLimits = chain.map(({ id, limitUsd, costUsd, childrenCostUsd }) =>
+  const limits = chain.map(({ id, limitUsd, costUsd, childrenCostUsd }) =>
     limitOf(db, { scope: 'job', owner: id, period: '' }, toMicros(limitUsd), toMicros(costUsd) + toMicros(childrenCostUsd)),
   )
-  const until = now - (now % QUARTER_MS) + QUARTER_MS
+  const until = now - (now % BUCKET_MS) + BUCKET_MS
   const { agentId } = job
   for (const [scope, kind, limitUsd] of [['agent_day', 'day', job.dayUsd] as const, ['agent_month', 'month', job.monthUsd] as const]) {
     if (limitUsd === null) continue
     const { name, startAt } = periodOf(kind, now, timezone)
     const spent = readAgentSpend(db, agentId, startAt, until)
-    spendingLimits.push(limitOf(db, { scope, owner: agentId, period: name }, toMicros(limitUsd), spent))
+    limits.push(limitOf(db, { scope, owner: agentId, period: name }, toMicros(limitUsd), spent))
   }
   const { dayBudgetUsd } = readSettings(db)
   if (dayBudgetUsd !== null) {
     const { name, startAt } = periodOf('day', now, timezone)
     const spent = readSpendOfAll(db, { since: startAt, until })
-    spendingLimits.push(limitOf(db, { scope: 'app_day', owner: '', period: name }, toMicros(dayBudgetUsd), spent))
+    limits.push(limitOf(db, { scope: 'app_day', owner: '', period: name }, toMicros(dayBudgetUsd), spent))
   }
-  return spendingLimits
+  return limits
+}
+
+/** The local day or month that `now` is in. */
+export function periodOf(kind: 'day' | 'month', now: number, timezone: string): { name: string; startAt: number } {
+  const date = localDate(now, timezone)
+  const startAt = localDayStart(now, timezone)
+  if (kind === 'day') return { name: date, startAt }
+  const middleOfFirstDay = startAt - (Number(date.slice(8)) - 1.5) * DAY_MS
+  return { name: date.slice(0, 7), startAt: localDayStart(middleOfFirstDay, timezone) }
 }
 
 const JOB_WITH_LIMITS = prepareOnce((db: Db) =>
@@ -70,6 +79,6 @@ function readChain(db: Db, jobId: string): JobWithLimits[] {
   return chain
 }
 
-function limitOf(db: Db, budgetKey: BudgetKey, baseMicros: number, spentMicros: number): SpendingLimit {
-  return { ...budgetKey, baseMicros, limitMicros: baseMicros + readExtension(db, budgetKey), spentMicros }
+function limitOf(db: Db, key: BudgetKey, baseMicros: number, spentMicros: number): SpendingLimit {
+  return { ...key, baseMicros, limitMicros: baseMicros + readExtension(db, key), spentMicros }
 }

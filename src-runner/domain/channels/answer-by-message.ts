@@ -9,21 +9,21 @@ import type { ApprovalStore } from '../approvals/approvals.ts'
 import { choicesOf, needsCompleteCall } from '../approvals/answer-choices.ts'
 import { findByShortCode } from '../approvals/short-code.ts'
 import { outbox } from '../outbox/outbox-table.ts'
-import { listPendingApprovals } from './open-turns.sql.ts'
+import { listPendingApprovals } from './channels.sql.ts'
 import { findPersonByExternalId, type Sender } from './people.ts'
 
 export type AnsweringApprovals = { approvals: Pick<ApprovalStore, 'answer' | 'findApproval'>; speech: Speech }
-type Given = Pick<ResolveApproval, 'decision' | 'answer'>
+type Answer = Pick<ResolveApproval, 'decision' | 'answer'>
 
-/** `note`: the text to send back; null: none, because the agent continues. */
+/** `note`: the text to send back. null: none, because the agent's reply follows. */
 export type AnsweredByText = { note: string | null }
 
 const YES = /^(approve|yes|ok|okay)[.!]?$/i
 const NO = /^(reject|no)[.!]?$/i
 
 /**
- * Handles a pressed button and returns the note for the person who pressed it. Only the owner of the channel decides, and
- * only on approvals of this agent or sent to this channel, because the action of a button can be forged.
+ * Handles a pressed button and returns a note for the person. Only the owner of the channel decides, and only on approvals of this
+ * agent or sent to this channel, because the action of a button can be forged.
  */
 export function answerByPress(
   tx: Tx,
@@ -35,13 +35,13 @@ export function answerByPress(
   if (findPersonByExternalId(tx, channel.id, press.sender.externalId)?.role !== 'owner') return t('outbound.answer.notOwner')
   const [, verb, approvalId, place] = /^(approve|reject|choose):([0-9a-f-]{36})(?::(\d{1,3}))?$/.exec(press.action) ?? []
   const approval = approvalId === undefined ? null : deps.approvals.findApproval(tx, approvalId)
-  if (approval === null || !isAskedHere(tx, channel, approval)) return t('outbound.answer.gone')
+  if (approval === null || !mayAnswerHere(tx, channel, approval)) return t('outbound.answer.gone')
   if (verb !== 'choose') return decide(tx, deps, channel.id, approval, { decision: verb as 'approve' | 'reject' })
   const choice = choicesOf(t, approval)[Number(place)]
   return choice === undefined ? t('outbound.answer.gone') : decide(tx, deps, channel.id, approval, choice)
 }
 
-/** Returns null if the text answers no approval and is for the agent. */
+/** Returns null if the text answers no approval, and so is for the agent. */
 export function answerByText(
   tx: Tx,
   deps: AnsweringApprovals,
@@ -81,7 +81,7 @@ function isWord(code: string): boolean {
 }
 
 function answerByReply(tx: Tx, deps: AnsweringApprovals, channelId: string, replyTo: string | null, text: string): AnsweredByText | null {
-  const approvalId = replyTo === null ? null : findAskedIn(tx, channelId, replyTo)
+  const approvalId = replyTo === null ? null : findApprovalOfMessage(tx, channelId, replyTo)
   const approval = approvalId === null ? null : deps.approvals.findApproval(tx, approvalId)
   return approval === null ? null : answerInWords(tx, deps, channelId, approval, text)
 }
@@ -99,25 +99,24 @@ function answerInTurn(
   return answerInWords(tx, deps, channelId, deps.approvals.findApproval(tx, question.id)!, text)
 }
 
-/** Returns null if these words do not answer it. */
+/** Returns null if these words are no answer. */
 function answerInWords(tx: Tx, deps: AnsweringApprovals, channelId: string, approval: Approval, words: string): AnsweredByText | null {
-  const isQuestion = approval.kind === 'question'
-  const given = choiceFor(deps.speech(), approval, words) ?? (isQuestion && words !== '' ? { decision: 'approve', answer: words } : null)
-  if (given === null) return null
-  const note = decide(tx, deps, channelId, approval, given)
+  const answer = answerFor(deps.speech(), approval, words)
+  if (answer === null) return null
+  const note = decide(tx, deps, channelId, approval, answer)
   // An answered question needs no note in the chat: the agent's reply follows.
   return { note: note === deps.speech()('outbound.answer.answered') ? null : note }
 }
 
-function choiceFor(t: Translate, approval: Approval, words: string): Given | null {
+function answerFor(t: Translate, approval: Approval, words: string): Answer | null {
   const choices = choicesOf(t, approval)
-  const wanted = words.trim().toLowerCase()
-  const named =
-    choices.find(({ label }) => label.toLowerCase() === wanted) ?? (/^\d{1,2}$/.test(wanted) ? choices[Number(wanted) - 1] : undefined)
-  if (named !== undefined) return named
-  // For an agent's question "no" is an answer like any other.
-  if (approval.kind === 'question') return null
-  return YES.test(wanted) ? { decision: 'approve' } : NO.test(wanted) ? { decision: 'reject' } : null
+  const typed = words.trim().toLowerCase()
+  const choice =
+    choices.find(({ label }) => label.toLowerCase() === typed) ?? (/^\d{1,2}$/.test(typed) ? choices[Number(typed) - 1] : undefined)
+  if (choice !== undefined) return choice
+  // To a question of the agent, "no" is an answer like any other.
+  if (approval.kind === 'question') return words === '' ? null : { decision: 'approve', answer: words }
+  return YES.test(typed) ? { decision: 'approve' } : NO.test(typed) ? { decision: 'reject' } : null
 }
 
 function decide(
@@ -125,9 +124,9 @@ function decide(
   { approvals, speech }: AnsweringApprovals,
   channelId: string,
   { id: approvalId, kind }: Approval,
-  { decision, answer }: Given,
+  { decision, answer }: Answer,
 ): string {
-  if (decision === 'approve' && needsCompleteCall({ kind }) && !wasShownWhole(tx, channelId, approvalId)) {
+  if (decision === 'approve' && needsCompleteCall({ kind }) && !wasShownCompletely(tx, channelId, approvalId)) {
     return speech()('outbound.answer.incomplete')
   }
   try {
@@ -140,15 +139,12 @@ function decide(
   }
 }
 
-/**
- * Whether this channel showed everything that decides: then its message has an approve button. Codes and forged buttons
- * need the same.
- */
-function wasShownWhole(db: Db, channelId: string, approvalId: string): boolean {
-  return isSentHere(db, channelId, approvalId, and(eq(outbox.kind, 'approval'), like(outbox.buttons, '%"whole":true%')))
+/** Whether the message in this channel has a button to approve, which only a complete one has. Codes and forged buttons need it too. */
+function wasShownCompletely(db: Db, channelId: string, approvalId: string): boolean {
+  return isSentHere(db, channelId, approvalId, and(eq(outbox.kind, 'approval'), like(outbox.buttons, '%"needsCompleteCall":true%')))
 }
 
-function isAskedHere(db: Db, channel: { id: string; agentId: string }, approval: Approval): boolean {
+function mayAnswerHere(db: Db, channel: { id: string; agentId: string }, approval: Approval): boolean {
   return approval.agentId === channel.agentId || isSentHere(db, channel.id, approval.id)
 }
 
@@ -157,13 +153,13 @@ function isSentHere(db: Db, channelId: string, approvalId: string, more?: SQL): 
   return db.select({ id: outbox.id }).from(outbox).where(isMessage).limit(1).get() !== undefined
 }
 
-/** The approval that a message of ours asked about. */
-function findAskedIn(db: Db, channelId: string, externalId: string): string | null {
+/** The approval that our message asks about. */
+function findApprovalOfMessage(db: Db, channelId: string, externalId: string): string | null {
   const isMessage = and(eq(outbox.channelId, channelId), eq(outbox.externalId, externalId), isNotNull(outbox.approvalId))
   return db.select({ approvalId: outbox.approvalId }).from(outbox).where(isMessage).get()?.approvalId ?? null
 }
 
-/** Sent messages with the buttons of this approval. */
+/** Sent messages that have the buttons of this approval. */
 export function listAskingMessages(db: Db, approvalId: string): { channelId: string; chatId: string; externalId: string }[] {
   const { channelId, chatId, externalId, kind, buttons } = outbox
   const rows = db

@@ -1,9 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, text, uniqueIndex, sqliteTable } from 'drizzle-orm/sqlite-core'
 import { flag, moment, oneOf, checks } from '../../platform/db/column-types.ts'
-import { ChannelKind } from '../../contract/channels.ts'
-import { ChannelRole } from '../../contract/channels.ts'
-import { ChannelStatus } from '../../contract/channels.ts'
+import { ChannelKind, ChannelRole, ChannelStatus } from '../../contract/channels.ts'
 import { agents } from '../agents/agents-table.ts'
 import { conversations } from '../conversations/conversations-table.ts'
 import { jobs } from '../jobs/jobs-table.ts'
@@ -58,9 +56,9 @@ export const channelPeople = sqliteTable(
     uniqueIndex('channel_people_one_owner')
       .on(t.channelId)
       .where(sql`role = 'owner'`),
-    index('channel_people_asked')
+    index('channel_people_requested')
       .on(t.firstSeenAt)
-      .where(sql`role = 'asked'`),
+      .where(sql`role = 'requested'`),
     index('channel_people_by_conversation')
       .on(t.conversationId)
       .where(sql`conversation_id IS NOT NULL`),

@@ -45,7 +45,7 @@ const connect = (kind: ChannelKind = 'telegram', ofAgent = agentId, accountId = 
     return insertChannel(tx, rig, { id: rig.ids.next(), agentId: ofAgent, kind, account, baseUrl: null })
   })
 const sender = (id: number) => ({ externalId: String(id), chatId: String(id), displayName: `Person ${id}`, handle: null })
-const meet = (channel: { id: string; agentId: string }, id: number, role?: Exclude<ChannelRole, 'asked'>) =>
+const meet = (channel: { id: string; agentId: string }, id: number, role?: Exclude<ChannelRole, 'requested'>) =>
   write((tx) => {
     const person = addRequest(tx, rig, channel, sender(id))
     return person === null || role === undefined ? person : setPersonRole(tx, channel, person.id, role)
@@ -143,7 +143,7 @@ describe('people', () => {
       const channel = connect()
       for (let i = 0; i < MOST_REQUESTS; i++) meet(channel, i)
       const before = listed(channel)
-      expect(meetWithCode(channel, 1000)).toMatchObject({ role: 'asked', externalId: '1000' })
+      expect(meetWithCode(channel, 1000)).toMatchObject({ role: 'requested', externalId: '1000' })
       expect(listed(channel)).toEqual([...before, 1000])
       expect(meet(channel, 1001)).toBeNull()
     })
@@ -193,7 +193,7 @@ describe('people', () => {
   test('those who were answered take no place of a request', () => {
     const channel = connect()
     for (let i = 0; i < MOST_REQUESTS; i++) meet(channel, i, 'refused')
-    expect(meet(channel, 1000)).toMatchObject({ role: 'asked' })
+    expect(meet(channel, 1000)).toMatchObject({ role: 'requested' })
   })
 
   test.each([
@@ -212,7 +212,7 @@ describe('people', () => {
 describe('where the owner is told something', () => {
   const chatOf = (via: Parameters<typeof findOwnerConversation>[2]) => {
     const found = findOwnerConversation(rig.db, agentId, via)
-    return 'nowhere' in found ? found.nowhere : found.chatId
+    return 'noAddress' in found ? found.noAddress : found.chatId
   }
 
   test('Auto: Telegram, Discord, Slack, whatever was connected first, and never WhatsApp', () => {

@@ -14,7 +14,7 @@ import { listPeople } from './people.ts'
 const { id, agentId, kind, accountId, name, link, baseUrl, enabled, status, problem, lastRoundTripAt, position, createdAt } =
   getTableColumns(channels)
 
-/** What a connection needs to know. `position`: how far the service's messages were read, in the words of its driver. */
+/** What a connection needs. `position`: how far the service's messages were read, in the format of its driver. */
 const CONNECTABLE = { id, agentId, kind, accountId, baseUrl, enabled, status, position }
 export type ConnectableChannel = Pick<typeof channels.$inferSelect, keyof typeof CONNECTABLE>
 
@@ -61,7 +61,7 @@ export function listConnectable(db: Db): ConnectableChannel[] {
   return db.select(CONNECTABLE).from(channels).orderBy(channels.seq).all()
 }
 
-/** The channel of this account: an account speaks for one agent. */
+/** The channel of this account. An account belongs to one agent. */
 export function findChannelOfAccount(db: Db, kind: ChannelKind, accountId: string): Channel | null {
   const row = selectChannels(db)
     .where(and(eq(channels.kind, kind), eq(channels.accountId, accountId)))
@@ -86,7 +86,7 @@ export function insertChannel(
 
 const NOW = sql<number>`now_ms()`
 
-/** A channel that is turned on connects again. Throws AppError channel_not_found. */
+/** A channel that is turned on reconnects. Throws AppError channel_not_found. */
 export function setChannelEnabled(tx: Tx, channelId: string, enabled: boolean): Channel {
   const { agentId } = getChannel(tx, channelId)
   tx.update(channels)
@@ -105,7 +105,7 @@ export function renameChannel(tx: Tx, channelId: string, { name, link }: Channel
   tx.emit({ type: 'channel.changed', payload: { channelId, agentId: before.agentId } })
 }
 
-/** Does nothing if the status is known already or the channel was deleted meanwhile. */
+/** Does nothing if nothing has changed or the channel was deleted meanwhile. */
 export function setChannelStatus(tx: Tx, channelId: string, status: ChannelStatus, why: Message | null): void {
   const problem = writeMessage(why)
   const changed = tx
@@ -117,7 +117,7 @@ export function setChannelStatus(tx: Tx, channelId: string, status: ChannelStatu
   if (changed !== undefined) tx.emit({ type: 'channel.changed', payload: { channelId, ...changed } })
 }
 
-/** Keeps the latest time. There is no event: open pages ask for it. */
+/** Keeps the latest time. There is no event, because open pages poll it. */
 export function noteRoundTrip(tx: Tx, channelId: string, at: number): void {
   const isEarlier = or(isNull(channels.lastRoundTripAt), lt(channels.lastRoundTripAt, at))
   tx.update(channels)

@@ -13,10 +13,11 @@ import { readTaints } from '../approvals/taints.ts'
 import { findChannelPersonOfConversation, findOwnerConversation, type ChannelChat, type NoAddress } from './owner-conversation.ts'
 import type { MovedJob } from '../jobs/job-deps.ts'
 import { jobs, jobTexts } from '../jobs/jobs-table.ts'
+import type { ExhaustedSchedule } from '../schedules/schedule-deps.ts'
 import { schedules } from '../schedules/schedules-table.ts'
 import { triggers } from '../triggers/triggers-table.ts'
 import { agents } from '../agents/agents-table.ts'
-import { findFirstJob } from './first-job.sql.ts'
+import { findFirstJob } from './channels.sql.ts'
 import { approvalText, confirmationText, exhaustedText, linkText, replyText } from '../outbox/message-texts.ts'
 import type { Button } from '../outbox/outgoing.ts'
 import { writeOutbound, type NewOutbound } from '../outbox/write-message.ts'
@@ -26,27 +27,16 @@ export type OwnerNotificationsDeps = {
   ids: Ids
   log: Log
   speech: Speech
-  /** The address of the dashboard for other devices; null if it is only on this machine. */
+  /** The address of the dashboard for other devices. null: it is only on this machine. */
   dashboardUrl: () => string | null
   /** Called when a schedule's run succeeded and nobody could be notified. */
   markNotifyUnreachable(tx: Tx, scheduleId: string): void
 }
 
-/** A schedule whose budget of its local day is spent. */
-export type SpentSchedule = {
-  scheduleId: string
-  agentId: string
-  name: string
-  dailyBudgetUsd: number
-  notifyVia: NotifyVia
-  /** The start of its next local day. */
-  resumeAt: number
-}
-
 export type OwnerNotifications = {
   jobEnded(tx: Tx, job: MovedJob): void
   approvalAsked(tx: Tx, approvalId: string): void
-  budgetExhausted(tx: Tx, schedule: SpentSchedule): void
+  budgetExhausted(tx: Tx, schedule: ExhaustedSchedule): void
 }
 
 /** Writes replies and notifications to the outbox, each in the transaction of what it reports. */
@@ -72,24 +62,14 @@ export function createOwnerNotifications(deps: OwnerNotificationsDeps): OwnerNot
         writeOutbound(tx, deps, { ...message, text: deps.speech()('outbound.waitsForOwner'), to: asker })
       }
       const owner = asker?.role === 'owner' ? asker : findOwner(tx, [agentId, first.agentId])
-      // The approval is shown in the app in any case, so no address is no failure here.
-      if ('nowhere' in owner) return
+      // The app shows the approval in any case, so a missing address is no failure.
+      if ('noAddress' in owner) return
       const text = approvalText(deps.speech(), approval, link(`/approvals?id=${approvalId}`, 'approvals'))
       const buttons = choicesOf(deps.speech(), approval).map(({ label, decision, answer }, n): Button => {
-        const needsWhole = decision === 'approve' && needsCompleteCall(approval)
         const action = answer === undefined ? `${decision}:${approvalId}` : `choose:${approvalId}:${n}`
-        return { label, action, ...(needsWhole ? { whole: true } : {}) }
+        return { label, action, ...(decision === 'approve' && needsCompleteCall(approval) ? { needsCompleteCall: true } : {}) }
       })
-      writeOutbound(tx, deps, {
-        key: `approval:${approvalId}`,
-        kind: 'approval',
-        agentId,
-        jobId,
-        approvalId,
-        text,
-        buttons,
-        to: owner,
-      })
+      writeOutbound(tx, deps, { key: `approval:${approvalId}`, kind: 'approval', agentId, jobId, approvalId, text, buttons, to: owner })
     },
 
     budgetExhausted(tx, schedule) {
@@ -108,10 +88,10 @@ export function createOwnerNotifications(deps: OwnerNotificationsDeps): OwnerNot
 /** The owner of the first of these agents that has one. */
 function findOwner(db: Db, agentIds: readonly string[]): ChannelChat | NoAddress {
   const found = agentIds.map((agentId) => findOwnerConversation(db, agentId, 'auto'))
-  return found.find((one) => !('nowhere' in one)) ?? found[0]!
+  return found.find((one) => !('noAddress' in one)) ?? found[0]!
 }
 
-/** Jobs of these channels were started by a message and get a reply. */
+/** Jobs of these channels were started by a message, so they get a reply. */
 const MESSAGE_CHANNELS: ReadonlySet<string> = new Set(['telegram', 'discord', 'slack', 'messenger'])
 
 function reply(tx: Tx, deps: OwnerNotificationsDeps, job: MovedJob): void {
@@ -120,34 +100,16 @@ function reply(tx: Tx, deps: OwnerNotificationsDeps, job: MovedJob): void {
   const to = person === null ? createMessage('sent_chat_removed') : person.role === 'refused' ? createMessage('sent_to_refused') : person
   const files = job.status === 'completed' ? readFiles(tx, job.id) : []
   const held = person?.role === 'allowed' ? whyHeld(tx, job.id, files) : undefined
-  const outcome = writeOutbound(tx, deps, {
-    key: `reply:${job.id}`,
-    kind: 'reply',
-    agentId: job.agentId,
-    jobId: job.id,
-    text,
-    files,
-    to,
-    held,
-  })
+  const about = { agentId: job.agentId, jobId: job.id, to }
+  const outcome = writeOutbound(tx, deps, { ...about, key: `reply:${job.id}`, kind: 'reply', text, files, held })
   if (outcome !== 'held') return
-  writeOutbound(tx, deps, {
-    key: `held:${job.id}`,
-    kind: 'notification',
-    agentId: job.agentId,
-    jobId: job.id,
-    text: deps.speech()('outbound.heldForOwner'),
-    to,
-  })
+  writeOutbound(tx, deps, { ...about, key: `held:${job.id}`, kind: 'notification', text: deps.speech()('outbound.heldForOwner') })
 }
 
-/** A reply to a guest leaves the machine, so with private data in the job, or with files, a person decides. */
+/** A reply to a guest leaves the machine, so the owner decides if the job has private data or files. */
 function whyHeld(db: Db, jobId: string, files: readonly string[]): Message | undefined {
-  if (readTaints(db, jobId).private !== null) {
-    return createMessage('sent_guest_private')
-  }
-  if (files.length === 0) return undefined
-  return createMessage('sent_guest_files')
+  if (readTaints(db, jobId).private !== null) return createMessage('sent_guest_private')
+  return files.length === 0 ? undefined : createMessage('sent_guest_files')
 }
 
 function confirm(tx: Tx, deps: OwnerNotificationsDeps, job: MovedJob, link: string): void {
@@ -156,7 +118,7 @@ function confirm(tx: Tx, deps: OwnerNotificationsDeps, job: MovedJob, link: stri
   const text = confirmationText(deps.speech(), readOutcome(tx, job), origin.name, link)
   const message = { key: `confirmation:${job.id}`, kind: 'confirmation', agentId: job.agentId, jobId: job.id, text } as const
   const outcome = writeToOwner(tx, deps, message, origin.via)
-  if (outcome === 'nowhere' && job.scheduleId !== null) deps.markNotifyUnreachable(tx, job.scheduleId)
+  if (outcome === 'not_sent' && job.scheduleId !== null) deps.markNotifyUnreachable(tx, job.scheduleId)
 }
 
 function writeToOwner(
@@ -166,22 +128,22 @@ function writeToOwner(
   via: NotifyVia,
 ): ReturnType<typeof writeOutbound> {
   const owner = findOwnerConversation(tx, message.agentId, via)
-  const to: ChannelChat | Message = 'nowhere' in owner ? WHY_NO_ADDRESS[owner.nowhere] : owner
+  const to: ChannelChat | Message = 'noAddress' in owner ? WHY_NO_ADDRESS[owner.noAddress] : owner
   const outcome = writeOutbound(tx, deps, { ...message, to })
-  if (outcome === 'nowhere') {
+  if (outcome === 'not_sent') {
     const { agentId, jobId, kind } = message
     tx.afterCommit(() => deps.log.info({ agentId, jobId, kind, via, why: to }, 'a message has no address'))
   }
   return outcome
 }
 
-const WHY_NO_ADDRESS: Record<NoAddress['nowhere'], Message> = {
+const WHY_NO_ADDRESS: Record<NoAddress['noAddress'], Message> = {
   no_channel: createMessage('sent_no_channel'),
   not_on_that_channel: createMessage('sent_not_on_channel'),
   no_owner: createMessage('sent_no_owner'),
 }
 
-/** The schedule or webhook of the job, if its owner wants to be notified of this success. */
+/** The schedule or webhook of the job, if the owner is to be notified of this success. */
 function findNotifyingOrigin(db: Db, { id, scheduleId, triggerId }: MovedJob): { name: string; via: NotifyVia } | null {
   const [table, originId] = scheduleId === null ? [triggers, triggerId] : [schedules, scheduleId]
   if (originId === null) return null
@@ -189,7 +151,7 @@ function findNotifyingOrigin(db: Db, { id, scheduleId, triggerId }: MovedJob): {
     .select({ name: table.name, via: table.notifyVia })
     .from(table)
     .innerJoin(jobs, eq(jobs.id, id))
-    .where(and(eq(table.id, originId), eq(table.notifyOnSuccess, true), eq(jobs.quiet, false)))
+    .where(and(eq(table.id, originId), eq(table.notifyOnSuccess, true), eq(jobs.noOp, false)))
     .get()
   return origin ?? null
 }

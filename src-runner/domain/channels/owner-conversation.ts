@@ -7,8 +7,8 @@ import { channelConversations, channelPeople as people, channels } from './chann
 /** A private chat with somebody on a channel. */
 export type ChannelChat = { channelId: string; personId: string; chatId: string }
 
-/** Why there is no address. `no_channel`: the agent has none that is on. `no_owner`: nobody was confirmed as the owner yet. */
-export type NoAddress = { nowhere: 'no_channel' | 'not_on_that_channel' | 'no_owner' }
+/** Why there is no address. `no_channel`: none of the agent's channels is on. `no_owner`: no owner was confirmed yet. */
+export type NoAddress = { noAddress: 'no_channel' | 'not_on_that_channel' | 'no_owner' }
 
 /**
  * Where the owner of an agent is notified. `auto` is the agent's first active channel with an owner, in the fixed order;
@@ -25,11 +25,11 @@ export function findOwnerConversation(db: Db, agentId: string, via: NotifyVia): 
   const order: readonly ChannelKind[] = via === 'auto' ? AUTO_ORDER : [via]
   const inOrder = order.flatMap((kind) => candidates.filter((candidate) => candidate.kind === kind))
   for (const { channelId, personId, chatId } of inOrder) if (personId !== null && chatId !== null) return { channelId, personId, chatId }
-  if (inOrder.length > 0) return { nowhere: 'no_owner' }
-  return { nowhere: via === 'auto' ? 'no_channel' : 'not_on_that_channel' }
+  if (inOrder.length > 0) return { noAddress: 'no_owner' }
+  return { noAddress: via === 'auto' ? 'no_channel' : 'not_on_that_channel' }
 }
 
-/** The person of a conversation, also after they started a newer one; null if it belongs to no channel. */
+/** The person of a conversation, also after they started a newer one. null: it belongs to no channel. */
 export function findChannelPersonOfConversation(db: Db, conversationId: string): (ChannelChat & { role: ChannelRole }) | null {
   const person = db
     .select({ channelId: people.channelId, personId: people.id, chatId: people.chatId, role: people.role })

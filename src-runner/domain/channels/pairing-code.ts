@@ -5,8 +5,8 @@ const ALPHABET = '23456789ABCDEFGHJKMNPQRSTVWXYZ'
 const LENGTH = 8
 
 /**
- * A code that the person reads in Deckhand and sends to the account to be listed although the request list is full. It
- * grants nothing else. Derived from the channel's id, which no outsider knows.
+ * A code that Deckhand shows. Somebody who sends it to the account is listed although the request list is full; it grants nothing
+ * else. It is derived from the channel's id, which no outsider knows.
  */
 export function pairingCodeOf(channelId: string): string {
   const bytes = createHash('sha256').update(`request to ${channelId}`).digest()
@@ -19,7 +19,7 @@ export function pairingCodeOf(channelId: string): string {
   return code
 }
 
-/** Alone, or behind the `/start` that a link into the chat writes. */
+/** Also after the `/start` that a link into the chat writes. */
 export function isPairingCode(channelId: string, text: string): boolean {
   const [, words] = /^(?:\/start(?:@\w+)?\s+)?(\w+)$/i.exec(text.trim()) ?? []
   return words?.toUpperCase() === pairingCodeOf(channelId)

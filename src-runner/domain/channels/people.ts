@@ -21,7 +21,7 @@ const REQUEST_KEPT_MS = 7 * 24 * 3_600_000
 
 const { chatId: _chatId, ...SHOWN } = getTableColumns(people)
 
-/** In the order in which they first wrote. */
+/** In the order of their first messages. */
 export function listPeople(db: Db, channelId: string): ChannelPerson[] {
   return db.select(SHOWN).from(people).where(eq(people.channelId, channelId)).orderBy(people.firstSeenAt, people.id).all()
 }
@@ -44,14 +44,14 @@ export function getPerson(db: Db, channelId: string, personId: string): ChannelP
   return person
 }
 
-/** Where a private message to them goes. */
+/** The chat for private messages to this person. */
 export function chatOfPerson(db: Db, personId: string): string {
   return db.select({ chatId: people.chatId }).from(people).where(eq(people.id, personId)).get()!.chatId
 }
 
 /**
- * Lists somebody who wrote for the first time. Returns null when the list is full: no request replaces another one, so
- * strangers cannot crowd anybody out. With the pairing code there are further places.
+ * Lists somebody who wrote for the first time. Returns null if the list is full: no request replaces another one, so strangers
+ * cannot crowd anybody out. With the pairing code there are further places.
  */
 export function addRequest(
   tx: Tx,
@@ -65,27 +65,27 @@ export function addRequest(
   const { requests } = tx
     .select({ requests: count() })
     .from(people)
-    .where(and(eq(people.channelId, channel.id), eq(people.role, 'asked')))
+    .where(and(eq(people.channelId, channel.id), eq(people.role, 'requested')))
     .get()!
   if (requests >= MOST_REQUESTS + (hasCode ? MOST_REQUESTS_WITH_CODE : 0)) return null
   const id = ids.next()
   tx.insert(people)
-    .values({ ...shownSender(sender), id, channelId: channel.id, role: 'asked', firstSeenAt: at, lastMessageAt: at })
+    .values({ ...shownSender(sender), id, channelId: channel.id, role: 'requested', firstSeenAt: at, lastMessageAt: at })
     .run()
-  tx.emit({ type: 'channel.asked', payload: { channelId: channel.id, agentId: channel.agentId, personId: id } })
+  tx.emit({ type: 'channel.access_requested', payload: { channelId: channel.id, agentId: channel.agentId, personId: id } })
   return getPerson(tx, channel.id, id)
 }
 
 function deleteStaleRequests(tx: Tx, channelId: string, now: number): void {
   const deleted = tx
     .delete(people)
-    .where(and(eq(people.channelId, channelId), eq(people.role, 'asked'), lt(people.lastMessageAt, now - REQUEST_KEPT_MS)))
+    .where(and(eq(people.channelId, channelId), eq(people.role, 'requested'), lt(people.lastMessageAt, now - REQUEST_KEPT_MS)))
     .returning({ id: people.id })
     .all()
   for (const { id } of deleted) withdrawFrom(tx, id, createMessage('sent_to_nobody'))
 }
 
-/** They wrote again, perhaps under another name. */
+/** To be called when a person writes again, perhaps under another name. */
 export function noteMessage(tx: Tx, personId: string, sender: Sender, at: number): void {
   tx.update(people)
     .set({ ...shownSender(sender), lastMessageAt: at })
@@ -98,7 +98,7 @@ export function setPersonRole(
   tx: Tx,
   channel: { id: string; agentId: string },
   personId: string,
-  role: Exclude<ChannelRole, 'asked'>,
+  role: Exclude<ChannelRole, 'requested'>,
 ): ChannelPerson {
   getPerson(tx, channel.id, personId)
   if (role === 'owner') {
@@ -112,28 +112,25 @@ export function setPersonRole(
   return getPerson(tx, channel.id, personId)
 }
 
-/** Their next message belongs to this conversation; with null it starts a new one. */
+/** The conversation of the person's next message. null: it starts a new one. */
 export function setPersonConversation(tx: Tx, personId: string, conversationId: string | null): void {
   tx.update(people).set({ conversationId }).where(eq(people.id, personId)).run()
   if (conversationId !== null) tx.insert(channelConversations).values({ conversationId, personId }).onConflictDoNothing().run()
 }
 
-/** All conversations with them, also those that they left for a newer one. */
+/** All conversations with this person, including those that they left for a newer one. */
 export function listConversationsOf(db: Db, personId: string): string[] {
-  return db
-    .select({ conversationId: channelConversations.conversationId })
-    .from(channelConversations)
-    .where(eq(channelConversations.personId, personId))
-    .all()
-    .map(({ conversationId }) => conversationId)
+  const { conversationId: id } = channelConversations
+  const rows = db.select({ id }).from(channelConversations).where(eq(channelConversations.personId, personId)).all()
+  return rows.map((row) => row.id)
 }
 
 const MOST_NAME_CHARS = 64
-/** What changes the writing direction, joins, or shows nothing. */
+/** Characters that change the writing direction, join others, or show nothing. */
 const INVISIBLE = /[\p{Cf}\p{Co}]/gu
 const BREAKS = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\s]+/gu
 
-/** A name that a stranger chose, made safe to show within our text. */
+/** Makes a name that a stranger chose safe to show within our text. */
 export function nameForPeople(name: string): string {
   const oneLine = name.normalize('NFC').replace(INVISIBLE, '').replace(BREAKS, ' ').trim()
   const shown = [...oneLine].slice(0, MOST_NAME_CHARS).join('').trim()

@@ -10,12 +10,12 @@ afterEach(() => rig.close())
 /** What is asked for each message, press or answer, however many there were before. */
 test.each([
   ['SELECT * FROM channel_people WHERE channel_id = ? AND external_id = ?', 'channel_people_one_per_account'],
-  ["SELECT count(*) FROM channel_people WHERE channel_id = ? AND role = 'asked'", 'channel_people_one_per_account'],
+  ["SELECT count(*) FROM channel_people WHERE channel_id = ? AND role = 'requested'", 'channel_people_one_per_account'],
   ["SELECT * FROM channel_people WHERE channel_id = ? AND role = 'owner'", 'channel_people_one_owner'],
   ['SELECT 1 FROM channel_messages WHERE channel_id = ? AND external_id = ?', 'PRIMARY KEY'],
   ['SELECT person_id FROM channel_conversations WHERE conversation_id = ?', 'PRIMARY KEY'],
   ['SELECT conversation_id FROM channel_conversations WHERE person_id = ?', 'channel_conversations_by_person'],
-  ['SELECT approval_id FROM outbox WHERE channel_id = ? AND external_id = ? AND approval_id IS NOT NULL', 'outbox_asked'],
+  ['SELECT approval_id FROM outbox WHERE channel_id = ? AND external_id = ? AND approval_id IS NOT NULL', 'outbox_approval_messages'],
   ["SELECT external_id FROM outbox WHERE approval_id = ? AND kind = 'approval'", 'outbox_by_approval'],
   [
     `SELECT count(*) FROM agent_jobs

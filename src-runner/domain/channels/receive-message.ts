@@ -16,7 +16,7 @@ import { answerByPress, answerByText, isWaitingForOwner } from './answer-by-mess
 import { channelMessages } from './channels-table.ts'
 import { moveChannelPosition } from './channels.ts'
 import { commandIn, commandsText, type ChatCommand } from './commands.ts'
-import { listOpenTurns } from './open-turns.sql.ts'
+import { listOpenTurns } from './channels.sql.ts'
 import { isPairingCode } from './pairing-code.ts'
 import {
   addRequest,
@@ -37,13 +37,13 @@ export type ReceivedMessage = {
   externalId: string
   sender: Sender
   text: string
-  /** The service's id of the message of ours that this one answers. */
+  /** The service's id of our message that this one replies to. */
   replyTo: string | null
   /** The author, if the sender forwarded it. */
   forwardedFrom: string | null
   /** The kind of content that is neither text nor a file. */
   unreadable: string | null
-  /** Paths as the agent names them. */
+  /** Paths in the agent's terms. */
   files: readonly string[]
   missingFiles: readonly { name: string; why: string }[]
 }
@@ -62,10 +62,10 @@ export type ReceivingDeps = {
 
 /** Unfinished turns that a person may have at once. Further messages are refused with a note. */
 const MOST_WAITING = { owner: 50, allowed: 5 }
-/** A service repeats a message within a day, if at all. Messages without a job are forgotten sooner, because anybody can send them. */
+/** A service repeats a message within a day. Ids of messages without a job are kept for less time, because anybody can send them. */
 const REMEMBERED_MS = { withJob: 30 * 24 * 3_600_000, withNone: 2 * 24 * 3_600_000 }
 
-/** Whether a message of theirs reaches the agent now. If not, their files are not even downloaded. */
+/** Whether a message of this sender reaches the agent now. If not, its files are not downloaded. */
 export function isHeard(db: Db, channelId: string, sender: Sender): boolean {
   const person = findPersonByExternalId(db, channelId, sender.externalId)
   return (person?.role === 'owner' || person?.role === 'allowed') && hasRoom(db, person)
@@ -99,12 +99,12 @@ export function receiveMessage(tx: Tx, deps: ReceivingDeps, channel: ReceivingCh
   moveChannelPosition(tx, channel.id, position)
   const person = findPersonByExternalId(tx, channel.id, message.sender.externalId)
   if (person === null) return request(tx, deps, channel, message)
-  // Also for people without access: a repeated delivery must not act once they have access.
+  // Also for people without access, so that a repeated message does not act once they have access.
   if (!remember(tx, deps, channel, message)) return
   noteMessage(tx, person.id, message.sender, deps.clock.now())
   const note = (text: string) => sendNote(tx, deps, channel, { personId: person.id, chatId: message.sender.chatId }, message, text)
-  if (person.role === 'asked' && hasCode(channel, message)) return note(listedText(deps, message.sender))
-  if (person.role === 'asked' || person.role === 'refused') return
+  if (person.role === 'requested' && hasCode(channel, message)) return note(listedText(deps, message.sender))
+  if (person.role === 'requested' || person.role === 'refused') return
   const reply = replyTo(tx, deps, channel, person, message)
   if (reply !== null) note(reply)
 }
@@ -115,9 +115,9 @@ function remember(tx: Tx, { clock }: ReceivingDeps, channel: ReceivingChannel, {
   return tx.insert(channelMessages).values(row).onConflictDoNothing().run().changes > 0
 }
 
-/** Lists a stranger. Their text is neither stored nor read by an agent. */
+/** Lists a stranger. Their text is neither stored nor given to an agent. */
 function request(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, message: ReceivedMessage): void {
-  // Repeated, and the request was deleted meanwhile.
+  // A repeated message whose request was deleted meanwhile.
   if (wasReceived(tx, channel.id, message.externalId)) return
   const knowsCode = hasCode(channel, message)
   const person = addRequest(tx, deps, channel, message.sender, { hasCode: knowsCode })
@@ -127,12 +127,12 @@ function request(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, message
   sendNote(tx, deps, channel, to, message, knowsCode ? listedText(deps, message.sender) : deps.speech()('outbound.note.asked'))
 }
 
-/** The number tells them apart from others of the same name, and hardly anybody knows their own. */
+/** The number distinguishes people of the same name, and hardly anybody knows their own. */
 function listedText({ speech }: ReceivingDeps, { externalId }: Sender): string {
   return speech()('outbound.note.listed', { id: externalId })
 }
 
-/** A forwarded code does not count: the sender need not know it. */
+/** A forwarded code does not count, because the sender need not know it. */
 function hasCode({ id }: ReceivingChannel, { text, forwardedFrom }: ReceivedMessage): boolean {
   return forwardedFrom === null && isPairingCode(id, text)
 }
@@ -149,11 +149,11 @@ function sendNote(
   writeOutbound(tx, deps, { key, kind: 'notification', agentId: channel.agentId, jobId: null, text, to: { channelId: channel.id, ...to } })
 }
 
-/** The text of an immediate note, or null if the agent will answer. */
+/** The text of an immediate note, or null if the agent will reply. */
 function replyTo(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, person: ChannelPerson, message: ReceivedMessage): string | null {
   const isOwnWord = message.forwardedFrom === null
   const command = isOwnWord ? commandIn(message.text) : null
-  if (command !== null) return obey(tx, deps, channel, person, command)
+  if (command !== null) return runCommand(tx, deps, channel, person, command)
   if (person.role === 'owner' && isOwnWord) {
     const answered = answerByText(tx, deps, { ...channel, conversationId: person.conversationId }, message)
     if (answered !== null) return answered.note
@@ -162,7 +162,13 @@ function replyTo(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, person:
   return startTurn(tx, deps, channel, person, message)
 }
 
-function obey(tx: Tx, deps: ReceivingDeps, { agentId }: ReceivingChannel, person: ChannelPerson, command: ChatCommand): string | null {
+function runCommand(
+  tx: Tx,
+  deps: ReceivingDeps,
+  { agentId }: ReceivingChannel,
+  person: ChannelPerson,
+  command: ChatCommand,
+): string | null {
   const t = deps.speech()
   switch (command) {
     case 'new':
@@ -177,7 +183,7 @@ function obey(tx: Tx, deps: ReceivingDeps, { agentId }: ReceivingChannel, person
   }
 }
 
-/** Stops the turns of all their conversations. */
+/** Stops the turns in all conversations of the person. */
 function stopTurns(tx: Tx, { jobs, speech }: ReceivingDeps, { id }: ChannelPerson): string | null {
   const open = listOpenTurns(tx, id)
   if (open.length === 0) return speech()('outbound.note.nothingToStop')
@@ -200,7 +206,7 @@ function startTurn(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, perso
     ),
     conversation: person.conversationId ?? 'new',
     context: {
-      // Text that the owner forwards is still somebody else's.
+      // Text that the owner forwards was written by somebody else.
       fromOwner: isOwner && message.forwardedFrom === null,
       channelId: channel.id,
       personId: person.id,
@@ -227,7 +233,7 @@ function taskOf({ text, forwardedFrom, files, missingFiles }: ReceivedMessage): 
   return [...forwarded, ...words, ...sent, ...missing].join('\n\n')
 }
 
-/** Sets somebody's role and notifies them. Withdraws messages to a former owner, and stops the turns of who is refused. */
+/** Sets a person's role and notifies them. Withdraws messages to a former owner, and stops the turns of a refused person. */
 export function decideOnPerson(
   tx: Tx,
   deps: Pick<ReceivingDeps, 'clock' | 'ids' | 'speech' | 'jobs'>,
@@ -251,10 +257,7 @@ export function decideOnPerson(
   const t = deps.speech()
   const greeting = t(role === 'owner' ? 'outbound.note.nowOwner' : 'outbound.note.nowAllowed', { agent: name })
   writeOutbound(tx, deps, {
-    key: `greeting:${personId}:${deps.ids.next()}`,
-    kind: 'notification',
-    agentId: channel.agentId,
-    jobId: null,
+    ...{ key: `greeting:${personId}:${deps.ids.next()}`, kind: 'notification', agentId: channel.agentId, jobId: null },
     text: `${greeting}\n\n${commandsText(t)}`,
     to: { channelId: channel.id, personId, chatId: chatOfPerson(tx, personId) },
   })

@@ -154,7 +154,7 @@ test('a walk through all that people may do to a channel', () => {
             // To those who may write, a code alone is words like any other.
             const text = isKnown ? `/start ${pairingCodeOf(channel.id)}` : one.form(pairingCodeOf(channel.id))
             receive(messageFrom(one.who, text, null, null))
-            expect(roleOf(one.who)).toBe(role ?? 'asked')
+            expect(roleOf(one.who)).toBe(role ?? 'requested')
             const told = rig.db
               .prepare<{ n: number }>('SELECT count(*) AS n FROM outbox WHERE key = ?')
               .get(`answer:${channel.id}:m${position}`)
@@ -169,11 +169,11 @@ test('a walk through all that people may do to a channel', () => {
           }
           const people = listPeople(rig.db, channel.id)
           expect(new Set(people.map(({ externalId }) => externalId)).size).toBe(people.length)
-          expect(people.filter(({ role }) => role !== 'asked').map(({ externalId, role }) => [externalId, role])).toEqual(
+          expect(people.filter(({ role }) => role !== 'requested').map(({ externalId, role }) => [externalId, role])).toEqual(
             expect.arrayContaining([...decided]),
           )
           expect(people.filter(({ role }) => role === 'owner').length).toBeLessThanOrEqual(1)
-          expect(people.filter(({ role }) => role === 'asked').length).toBeLessThanOrEqual(MOST_REQUESTS + MOST_REQUESTS_WITH_CODE)
+          expect(people.filter(({ role }) => role === 'requested').length).toBeLessThanOrEqual(MOST_REQUESTS + MOST_REQUESTS_WITH_CODE)
           expect(findConnectable(rig.db, channel.id)!.position).toBe(position === 0 ? null : String(position))
         }
 

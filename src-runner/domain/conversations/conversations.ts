@@ -39,10 +39,10 @@ export function getConversation(db: Db, conversationId: string): Conversation {
   return conversation
 }
 
-/** A search reads this many of the newest messages, because it blocks everything else meanwhile. */
+/** A search reads only this many messages, because it blocks everything else meanwhile. */
 const MESSAGES_SEARCHED = 10_000
 
-/** The last used first. `q` may be anywhere in the title and the newest messages, without regard to the case of ASCII letters. */
+/** Last used first. `q` is searched in titles and the newest messages. The case of ASCII letters is ignored. */
 export function listConversations(
   db: Db,
   { agentId, q, cursor, limit }: { agentId?: string; q?: string; cursor?: string; limit: number },
@@ -83,12 +83,12 @@ export function listMessages(db: Db, conversationId: string, limit = 200): Messa
     .reverse()
 }
 
-/** The part of the job store that stops unfinished turns. Jobs write into conversations, so nothing of theirs is imported here. */
-export type TurnStopper = { cancelAllOf(tx: Tx, owner: { conversationId: string }): void }
+/** The job store comes after conversations in the order of nouns, so only this part of it is named here. */
+type TurnStopper = { cancelAllOf(tx: Tx, owner: { conversationId: string }): void }
 
 /**
- * Removes the conversation and its messages. Its unfinished turns are stopped, since nobody could read their answers;
- * its jobs stay, in no conversation. Throws AppError conversation_not_found.
+ * Deletes the conversation with its messages and stops its unfinished turns. Its jobs stay, without a conversation. Throws AppError
+ * conversation_not_found.
  */
 export function deleteConversation(tx: Tx, { jobs }: { jobs: TurnStopper }, conversationId: string): void {
   const conversation = getConversation(tx, conversationId)

@@ -5,7 +5,6 @@ import { AppError } from '../../lib/errors.ts'
 import { conversations } from './conversations-table.ts'
 import { messages } from './messages-table.ts'
 
-/** What a job writes into its conversation. The job store calls these in the job's own transactions. */
 export function openConversation(
   tx: Tx,
   { at, ...conversation }: { id: string; entityId: string; agentId: string; title: string; at: number },

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import { access, mkdir, open, readFile, rename, unlink } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /**
- * Contents of files as they were, kept by their marks. Only `sha256:` marks have one; what was too large has none.
- * A content is there whole or not at all, also after a power cut.
+ * Earlier contents of files, stored by their marks. Only `sha256:` marks have a content; large files have none. A content is stored
+ * completely or not at all, also after a power cut.
  */
 export type Blobs = {
-  /** On disk when it resolves. */
+  /** Resolves when the content is on disk. */
   keep(mark: string, bytes: Uint8Array): Promise<void>
   has(mark: string): Promise<boolean>
-  /** null: it was never kept, or is damaged. */
+  /** null: it was never stored, or is damaged. */
   read(mark: string): Promise<Buffer | null>
 }
 
@@ -21,7 +21,7 @@ export function createBlobs(folder: string): Blobs {
   let drafts = 0
   mkdirSync(folder, { recursive: true, mode: 0o700 })
 
-  /** null: a mark that has no content. The pattern also keeps every other text from becoming a path. */
+  /** null: the mark has no content. The pattern also keeps any other text from becoming a path. */
   function fileFor(mark: string): string | null {
     const hash = MARK.exec(mark)?.[1]
     return hash === undefined ? null : join(folder, hash.slice(0, 2), hash)
@@ -29,13 +29,7 @@ export function createBlobs(folder: string): Blobs {
 
   async function has(mark: string): Promise<boolean> {
     const file = fileFor(mark)
-    return (
-      file !== null &&
-      access(file).then(
-        () => true,
-        () => false,
-      )
-    )
+    return file !== null && stat(file).then(Boolean, () => false)
   }
 
   return {

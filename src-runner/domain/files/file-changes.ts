@@ -6,28 +6,22 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { fileChanges } from './files-table.ts'
 
-/** What is in a file, in short: see `FileState` of the tools. null stands for no file. */
+/** The content of a file, like `FileState` of the tools. null stands for no file. */
 export type ContentState = { mark: string; size: number; mode: number }
 export type ChangedPath = { folder: string; parts: readonly string[]; shown: string; realPath: string }
 
-export type NewFileChange = {
-  jobId: string
-  agentId: string
-  callId: string | null
-  op: 'write' | 'edit' | 'move' | 'delete' | 'undo'
+type Row = typeof fileChanges.$inferSelect
+
+export type NewFileChange = Pick<Row, 'jobId' | 'agentId' | 'callId' | 'op' | 'binary' | 'own'> & {
   at: ChangedPath
   from: ChangedPath | null
   before: ContentState | null
   after: ContentState | null
-  binary: boolean
-  own: boolean
 }
-export type ChangeState = 'started' | 'done' | 'void' | 'unclear'
-export type FileChangeRecord = NewFileChange & { seq: number; id: string; state: ChangeState; trashed: boolean }
+export type ChangeState = Row['state']
+export type FileChangeRecord = NewFileChange & Pick<Row, 'seq' | 'id' | 'state' | 'trashed'>
 
-type Row = typeof fileChanges.$inferSelect
-
-/** Commit it before the file is touched. Returns the id that ends it. */
+/** To be committed before the file is changed. Returns the id for `endChange`. */
 export function startChange(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, change: NewFileChange): string {
   const id = ids.next()
   const { at, from, before, after, ...fields } = change
@@ -43,7 +37,7 @@ export function startChange(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, 
   return id
 }
 
-/** May be called again: the code that made the change knows its outcome better than a later look at the file. */
+/** May be called again, because the code that makes a change knows its outcome better than a later check of the file. */
 export function endChange(
   tx: Tx,
   { clock }: { clock: Clock },
@@ -71,7 +65,7 @@ export function listStartedChanges(db: Db, jobId: string): FileChangeRecord[] {
   return STARTED_CHANGES(db).all({ jobId }).map(changeOf)
 }
 
-/** The last try of a call, unless nothing was changed. */
+/** The last change by a call, unless nothing was changed. */
 export function findChangeOfCall(db: Db, jobId: string, callId: string): FileChangeRecord | null {
   const row = db
     .select()
@@ -83,7 +77,7 @@ export function findChangeOfCall(db: Db, jobId: string, callId: string): FileCha
   return row === undefined ? null : changeOf(row)
 }
 
-/** Whether the last recorded change of this path is the agent's, left this content, and nothing in it is from anybody else. */
+/** Whether the last change of this path was by this agent, left this content, and the agent wrote all of it. */
 export function isOwnContent(db: Db, agentId: string, realPath: string, mark: string): boolean {
   const last = findLastChange(db, realPath)
   return last !== undefined && last.agentId === agentId && last.own && last.afterMark === mark
@@ -106,7 +100,7 @@ function findLastChange(db: Db, realPath: string): Pick<Row, 'jobId' | 'agentId'
     .get()
 }
 
-/** CHECKs of the table say which columns are set together. */
+/** CHECKs of the table guarantee which columns are set together. */
 function changeOf({ seq, id, jobId, agentId, callId, op, state, binary, own, trashed, ...row }: Row): FileChangeRecord {
   return {
     ...{ seq, id, jobId, agentId, callId, op, state, binary, own, trashed },

@@ -2,39 +2,37 @@ import { formatPatch, structuredPatch } from 'diff'
 
 export type TextChange = { text: string; truncated: boolean }
 
-/** What a page can show and a person can read. */
+/** More than this a person cannot read. */
 export const MAX_DIFF_CHARS = 200_000
-/** Comparing takes time that grows with the number of differences; beyond this the whole middle is shown as replaced. */
+/** The time of a comparison grows with the number of differences. Beyond these limits the middle is shown as replaced. */
 const COMPARE_MS = 200
 const MAX_EDITS = 5_000
 const CONTEXT_LINES = 3
-/** Of a larger text the rest is not looked at. */
+/** Larger texts are compared only up to half of this each. */
 const MOST_CHARS = 10_000_000
 
 /**
- * The difference of two texts as a unified diff. Never wrong, but of very different or very large texts not the
- * shortest: what lies between the equal beginning and the equal end is then shown as taken out and put in.
+ * The difference of two texts as a unified diff. For very different or very large texts it is correct but not the shortest: everything
+ * between the equal beginning and the equal end is then shown as replaced.
  */
 export function diffTexts(names: { before: string; after: string }, before: string, after: string): TextChange {
   const [from, to] = [headerName(names.before), headerName(names.after)]
   if (before === after) return { text: `--- ${from}\n+++ ${to}\n`, truncated: false }
   if (before.length + after.length > MOST_CHARS) {
     const half = MOST_CHARS / 2
-    return {
-      text: cut(wholeMiddle(from, to, before.slice(0, half).toWellFormed(), after.slice(0, half).toWellFormed())).text,
-      truncated: true,
-    }
+    const [old, now] = [before, after].map((text) => text.slice(0, half).toWellFormed()) as [string, string]
+    return { text: cut(replaceMiddle(from, to, old, now)).text, truncated: true }
   }
   const patch = structuredPatch(from, to, before, after, undefined, undefined, {
     context: CONTEXT_LINES,
     timeout: COMPARE_MS,
     maxEditLength: MAX_EDITS,
   })
-  if (patch === undefined) return cut(wholeMiddle(from, to, before, after))
+  if (patch === undefined) return cut(replaceMiddle(from, to, before, after))
   return cut(formatPatch(patch, { includeIndex: false, includeUnderline: false, includeFileHeaders: true }))
 }
 
-function wholeMiddle(from: string, to: string, before: string, after: string): string {
+function replaceMiddle(from: string, to: string, before: string, after: string): string {
   const [old, now] = [linesOf(before), linesOf(after)]
   let start = 0
   while (start < old.length && start < now.length && old[start] === now[start]) start++
@@ -60,7 +58,7 @@ function rangeFor(first: number, count: number): string {
   return `${count === 0 ? first : first + 1},${count}`
 }
 
-/** With their ends, so that a last line without one is told apart. */
+/** Lines keep their ends, so that a last line without one is distinguished. */
 function linesOf(text: string): string[] {
   return text === '' ? [] : text.split(/(?<=\n)/)
 }
@@ -69,14 +67,14 @@ function marked(sign: string, line: string): string {
   return line.endsWith('\n') ? sign + line.slice(0, -1) : `${sign}${line}\n\\ No newline at end of file`
 }
 
-/** At the end of a line, and without the last hunk's promise of how many there are. */
+/** Cuts at the end of a line. The line counts of the last hunk are then too large. */
 function cut(text: string): TextChange {
   if (text.length <= MAX_DIFF_CHARS) return { text, truncated: false }
   const end = text.lastIndexOf('\n', MAX_DIFF_CHARS - 1)
   return { text: end < MAX_DIFF_CHARS / 2 ? text.slice(0, MAX_DIFF_CHARS).toWellFormed() : text.slice(0, end + 1), truncated: true }
 }
 
-/** A name may hold a line break; a diff's header may not. */
+/** A file name may contain a line break, which the header of a diff may not. */
 function headerName(name: string): string {
   return name.replace(/[\t\r\n]/g, ' ')
 }

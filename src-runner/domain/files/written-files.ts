@@ -2,21 +2,21 @@ import { join } from 'node:path'
 import type { FileChange } from '../../contract/files.ts'
 import type { ChangedPath, ContentState, FileChangeRecord } from './file-changes.ts'
 
-/** What a job did to one path, all its changes together. */
+/** All changes of a job to one path. */
 export type PathTrail = {
   at: ChangedPath
-  /** All the ways in which the path was written, and its absolute path with and without links. */
+  /** All spellings of the path, and its absolute path with and without links. */
   names: Set<string>
   callIds: string[]
-  /** What was there before the job touched it. */
+  /** The content before the job. */
   before: ContentState | null
-  /** What the job left there. */
+  /** The content that the job left. */
   left: ContentState | null
-  /** What is there if nobody else has changed it: what the job left, or what undoing put back. */
+  /** The content now, unless somebody else has changed it: what the job left, or what undoing restored. */
   now: ContentState | null
-  /** Where what the job left came from, when the job moved it here and it was there before the job. */
+  /** The path from which the job moved this file, if it existed before the job. */
   origin: PathTrail | null
-  /** What was here went to another path. */
+  /** The job moved the file to another path. */
   movedAway: boolean
   binary: boolean
   undone: boolean
@@ -24,7 +24,7 @@ export type PathTrail = {
 
 export type WrittenTrail = PathTrail & { change: FileChange; from: ContentState | null }
 
-/** One for each file that the job wrote: under its last path, in the order in which the job came upon them. */
+/** One trail for each file that the job wrote, at its last path, in the order in which the job first used them. */
 export function trailsOf(changes: readonly FileChangeRecord[]): WrittenTrail[] {
   const trails = new Map<string, PathTrail>()
   for (const change of changes) {
@@ -46,12 +46,12 @@ export function trailsOf(changes: readonly FileChangeRecord[]): WrittenTrail[] {
     })
 }
 
-/** The trail that a path belongs to, as it is listed or absolute, also under the name that the file had before. */
+/** Finds a trail by a listed or absolute path, also by the path before a move. */
 export function findTrail(trails: readonly WrittenTrail[], path: string): WrittenTrail | null {
   return trails.find(({ names }) => names.has(path)) ?? trails.find(({ origin }) => origin?.names.has(path)) ?? null
 }
 
-/** What one call did, as a trail of its own. */
+/** The trail of a single call. */
 export function trailOfCall(changes: readonly FileChangeRecord[], callId: string, path: string): WrittenTrail | null {
   return findTrail(trailsOf(changes.filter((change) => change.callId === callId)), path)
 }
@@ -64,7 +64,7 @@ function applyChange(trails: Map<string, PathTrail>, change: FileChangeRecord): 
   trail.left = change.after
   trail.movedAway = false
   if (change.op !== 'delete' || trail.origin === null) return
-  // Moved here and then deleted: what is gone is the file where it was before.
+  // The file was moved here and then deleted, so it is missing at its original path.
   trail.origin.callIds = merged(trail.origin.callIds, trail.callIds)
   trail.origin = null
   trail.movedAway = true
@@ -91,16 +91,8 @@ function touch(trails: Map<string, PathTrail>, at: ChangedPath, before: ContentS
   let trail = trails.get(at.realPath)
   if (trail === undefined) {
     trail = {
-      at,
-      names: new Set(),
-      callIds: [],
-      before,
-      left: before,
-      now: before,
-      origin: null,
-      movedAway: false,
-      binary: false,
-      undone: false,
+      ...{ at, names: new Set(), callIds: [], before, left: before, now: before, origin: null },
+      ...{ movedAway: false, binary: false, undone: false },
     }
     trails.set(at.realPath, trail)
   }

@@ -3,9 +3,9 @@ import type { Tx } from '../../platform/db/transact.ts'
 import type { jobs } from './jobs-table.ts'
 
 /**
- * In a conversation and in a schedule, nothing runs while an earlier job is unfinished. A job that was running when the process
+ * In a conversation and in a schedule, nothing runs while an earlier job is unfinished. A job that ran when the process
  * died is a suspect until it makes progress. Suspects run one at a time, so that a job that kills the process is found without
- * taking others down again. A postponed job waits for its time, unless a clock that was wrong set one that is too far ahead.
+ * taking others down again. A postponed job waits for its time, unless a wrong clock set a time too far ahead.
  */
 const MAY_RUN = `
   job.status = 'pending'
@@ -21,7 +21,7 @@ const MAY_RUN = `
 export const FIRST_OF_AGENT = `SELECT job.seq FROM agent_jobs AS job WHERE job.agent_id = ? AND ${MAY_RUN} ORDER BY job.seq LIMIT 1`
 export const ONE_JOB = `SELECT job.seq FROM agent_jobs AS job WHERE job.id = ? AND ${MAY_RUN}`
 
-/** A postponed job may run outside of these two moments. */
+/** A job that is postponed until a moment between these two may not run yet. */
 export type Postponed = readonly [after: number, until: number]
 
 export function findFirstOfAgent(db: Db, agentId: string, postponed: Postponed): number | undefined {
@@ -34,7 +34,7 @@ export function findToRun(db: Db, jobId: string, postponed: Postponed): number |
 
 type Claimed = Pick<typeof jobs.$inferSelect, 'id' | 'claim' | 'attempt' | 'steps'>
 
-/** The job of this seq has to be pending. */
+/** The job must be pending. */
 export function markClaimed(tx: Tx, seq: number, bootId: string, at: number): Claimed {
   return tx
     .prepare<Claimed>(

@@ -1,16 +1,17 @@
-import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { Job } from '../../contract/jobs.ts'
-import type { Claim } from './claim.ts'
 import type { JobDeps } from './job-deps.ts'
 import { LONGEST_POSTPONED_MS } from './postpone-job.ts'
 import { findFirstOfAgent, findToRun, listAgentsOfRunning, markClaimed, type Postponed } from './claim-job.sql.ts'
 import { listQueuedAgents } from './queue.sql.ts'
 import { getJob } from './read-jobs.ts'
 
+/** The right of one attempt to write about its job. It ends when the job is taken away from the attempt or settled. */
+export type Claim = { jobId: string; seq: number; claim: number; attempt: number }
+
 export type ClaimedJob = { job: Job; claim: Claim }
 
-/** Which agent was served when, to break ties. Kept in memory only: after a restart any order is fair. */
+/** When each agent was last served, to break ties. In memory only, because after a restart any order is fair. */
 export type Turns = { lastTurnOf(agentId: string): number; served(agentId: string): void }
 
 export function createTurns(): Turns {
@@ -19,13 +20,13 @@ export function createTurns(): Turns {
   return { lastTurnOf: (agentId) => turns.get(agentId) ?? 0, served: (agentId) => void turns.set(agentId, ++turn) }
 }
 
-/** The next job of the agent with the fewest running jobs. null when none may run, or `limit` jobs are running. */
+/** Claims the next job of the agent with the fewest running jobs. Returns null if none may run, or `limit` jobs are running. */
 export function claimNextJob(tx: Tx, deps: JobDeps, turns: Turns, limit: number): ClaimedJob | null {
-  const running = countRunningByAgent(tx)
-  if (sum(running.values()) >= limit) return null
+  const running = listAgentsOfRunning(tx)
+  if (running.length >= limit) return null
   const postponed = postponedRange(deps)
   const byNeed = listQueuedAgents(tx)
-    .map((agentId) => ({ agentId, running: running.get(agentId) ?? 0, lastTurn: turns.lastTurnOf(agentId) }))
+    .map((agentId) => ({ agentId, running: running.filter((id) => id === agentId).length, lastTurn: turns.lastTurnOf(agentId) }))
     .sort((a, b) => a.running - b.running || a.lastTurn - b.lastTurn)
   for (const { agentId } of byNeed) {
     const seq = findFirstOfAgent(tx, agentId, postponed)
@@ -36,9 +37,9 @@ export function claimNextJob(tx: Tx, deps: JobDeps, turns: Turns, limit: number)
   return null
 }
 
-/** Claims this job if it may run now, and returns null otherwise. */
+/** Claims this job if it may run now. Returns null otherwise. */
 export function claimJob(tx: Tx, deps: JobDeps, jobId: string, limit: number): ClaimedJob | null {
-  if (sum(countRunningByAgent(tx).values()) >= limit) return null
+  if (listAgentsOfRunning(tx).length >= limit) return null
   const seq = findToRun(tx, jobId, postponedRange(deps))
   return seq === undefined ? null : claimRow(tx, deps, seq)
 }
@@ -60,16 +61,4 @@ function claimRow(tx: Tx, deps: JobDeps, seq: number): ClaimedJob {
     deps.liveStreams.begin(claim, row.steps)
   })
   return { job, claim }
-}
-
-function countRunningByAgent(db: Db): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const agentId of listAgentsOfRunning(db)) counts.set(agentId, (counts.get(agentId) ?? 0) + 1)
-  return counts
-}
-
-function sum(numbers: Iterable<number>): number {
-  let total = 0
-  for (const number of numbers) total += number
-  return total
 }

@@ -5,11 +5,12 @@ import type { Tx } from '../../platform/db/transact.ts'
 import type { ChatTurn, Job } from '../../contract/jobs.ts'
 import { AppError } from '../../lib/errors.ts'
 import { clientTurns, jobs } from './jobs-table.ts'
+import { findSeq } from './read-jobs.ts'
 
-/** For so long a request that comes again with its client's id joins the turn that it began. */
+/** How long a repeated request joins the turn that it started. */
 const KEPT_MS = 24 * 3_600_000
 
-/** The job of the turn that the same request began; null: none did. Throws AppError client_id_reused for another request. */
+/** The job that the same request started, or null. Throws AppError client_id_reused if another request used its client id. */
 export function findTurn(db: Db, turn: ChatTurn): string | null {
   if (turn.clientId === undefined) return null
   const kept = db
@@ -29,9 +30,8 @@ export function keepTurn(tx: Tx, turn: ChatTurn, job: Pick<Job, 'id'>, now: numb
   tx.delete(clientTurns)
     .where(lt(clientTurns.at, now - KEPT_MS))
     .run()
-  const { seq } = tx.select({ seq: jobs.seq }).from(jobs).where(eq(jobs.id, job.id)).get()!
   tx.insert(clientTurns)
-    .values({ clientId: turn.clientId, jobSeq: seq, digest: digestOf(turn), at: now })
+    .values({ clientId: turn.clientId, jobSeq: findSeq(tx, job.id)!, digest: digestOf(turn), at: now })
     .run()
 }
 

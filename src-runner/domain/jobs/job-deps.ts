@@ -1,35 +1,29 @@
 import type { Tx } from '../../platform/db/transact.ts'
 import type { LiveJobStreams } from '../../platform/events/live-job-streams.ts'
-import type { JobChannel, JobStatus } from '../../contract/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { JobTimeBuckets } from './job-time-buckets.ts'
+import type { jobs } from './jobs-table.ts'
 import type { JobSearch } from './search-jobs.sql.ts'
 import type { WorkingTime } from './working-time.ts'
 
-/** What hears of the queue, after the commit that changed it. */
+/** Called after the commit that changed the queue. */
 export type QueueWatcher = {
-  /** A job may have become claimable: a new one, a woken one, or one whose way is free now. */
+  /** A job may have become claimable: it is new, was woken, or is no longer blocked. */
   ready?(): void
   /** A person asked a running job to stop. */
   cancelRequested?(jobId: string): void
-  /** The job was ended over the head of the attempt that runs it. */
+  /** A running job was ended without its attempt. */
   taken?(jobId: string): void
 }
 
-/** A job that has just ended or gone to wait, as those see it who write about that in the same transaction. */
-export type MovedJob = {
-  seq: number
-  id: string
-  status: JobStatus
-  agentId: string
-  channel: JobChannel
-  triggerId: string | null
-  scheduleId: string | null
-  conversationId: string | null
-}
+/** A job that has just ended or started to wait. */
+export type MovedJob = Pick<
+  typeof jobs.$inferSelect,
+  'seq' | 'id' | 'status' | 'agentId' | 'channel' | 'triggerId' | 'scheduleId' | 'conversationId'
+>
 
-/** What other records write when a job ends or waits: in its transaction, so that neither is ever there without the other. */
+/** What other nouns write in the transaction in which a job ends or waits, so that both are recorded or neither. */
 export type JobHooks = {
   ended(tx: Tx, job: MovedJob): void
   waiting(tx: Tx, job: MovedJob): void
@@ -37,10 +31,10 @@ export type JobHooks = {
 
 export type JobDeps = {
   clock: Clock
-  /** The day that a reply is paid in: it dates steps. */
+  /** Dates steps, and with them their cost. */
   money: Pick<Clock, 'now'>
   ids: Ids
-  /** This start of the process. A running job of another one has nobody who works on it. */
+  /** This start of the process. No attempt works on a running job of another start. */
   bootId: string
   liveStreams: LiveJobStreams
   search: JobSearch

@@ -1,10 +1,11 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, gt, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Job, JobSummary, Step } from '../../contract/jobs.ts'
 import type { ModelRef } from '../../contract/agents.ts'
 import { DeliveryContext } from '../../contract/triggers.ts'
 import { agents } from '../agents/agents-table.ts'
-import { jobs, jobTexts, type jobSteps } from './jobs-table.ts'
+import { jobs, jobSteps, jobTexts } from './jobs-table.ts'
 import { wrapUntrusted } from './untrusted-content.ts'
 
 const COLUMNS = {
@@ -23,7 +24,7 @@ const COLUMNS = {
   retriedByJobId: sql<
     string | null
   >`(SELECT retry.id FROM agent_jobs AS retry WHERE retry.retry_of_job_id = agent_jobs.id ORDER BY retry.seq DESC LIMIT 1)`,
-  // What a due time made has its id. A retry of that is a job of the schedule too, but not the one of the due time.
+  // A job that a due time made has the id of its run. A retry also belongs to the schedule, but is not that run.
   occurrenceId: sql<
     string | null
   >`CASE WHEN agent_jobs.schedule_id IS NOT NULL AND agent_jobs.retry_of_job_id IS NULL THEN agent_jobs.id END`,
@@ -42,7 +43,7 @@ const COLUMNS = {
   workingMs: jobs.workingMs,
   workingSince: jobs.heartbeatAt,
   cancelRequested: sql`agent_jobs.cancel_requested_at IS NOT NULL`.mapWith(Boolean),
-  quiet: jobs.quiet,
+  noOp: jobs.noOp,
   createdAt: jobs.createdAt,
   startedAt: jobs.startedAt,
   finishedAt: jobs.finishedAt,
@@ -64,7 +65,7 @@ export const selectJobs = (db: Db) =>
 type SummaryRow = NonNullable<ReturnType<ReturnType<typeof selectSummaries>['get']>>
 type JobRow = NonNullable<ReturnType<ReturnType<typeof selectJobs>['get']>>
 
-/** The row itself, which nobody else has: reading a job is hot. */
+/** Changes the row itself, because reading a job is hot. */
 export function summaryOf(row: SummaryRow): JobSummary {
   return Object.assign(row, { model: modelOf(row.model) })
 }
@@ -74,7 +75,7 @@ export function jobOf(row: JobRow): Job {
   return Object.assign(row, { model: modelOf(row.model), task, plainTask })
 }
 
-/** The task as the model reads it, and as a person does. */
+/** The task as the model reads it, and as a person reads it. */
 export function taskOfDelivery(text: string, context: Record<string, unknown> | null): Pick<Job, 'task' | 'plainTask'> {
   const wrapper = DeliveryContext.safeParse(context).data?.wrapper
   return wrapper === undefined ? { task: text, plainTask: null } : { task: wrapUntrusted({ text, wrapper }), plainTask: text }
@@ -84,9 +85,30 @@ function modelOf({ providerId, model }: SummaryRow['model']): ModelRef | null {
   return providerId === null || model === null ? null : { providerId, model }
 }
 
-export type StepRow = typeof jobSteps.$inferSelect & { refused: boolean }
+/** A failed call is looked up, because a person or the policy may have refused it. */
+const REFUSED = sql`CASE WHEN job_steps.ok = 0 THEN
+    EXISTS (SELECT 1 FROM decisions WHERE job_seq = job_steps.job_seq AND call_id = job_steps.call_id AND decision ->> 'verdict' = 'deny')
+    OR EXISTS (SELECT 1 FROM approvals WHERE job_seq = job_steps.job_seq AND call_id = job_steps.call_id AND status IN ('rejected', 'expired'))
+  ELSE 0 END`
 
-/** CHECKs of the table say which columns are set for which kind. */
+const { seq, kind, attempt, createdAt, durationMs, callId, name, ok, text, reasoning, toolCalls } = jobSteps
+const { providerId, model, inputTokens, outputTokens, cachedTokens, costUsd, priced, estimated, interrupted } = jobSteps
+
+export const STEPS_AFTER = prepareOnce((db: Db) =>
+  db
+    .select({
+      ...{ seq, kind, attempt, createdAt, durationMs, callId, name, ok, text, reasoning, toolCalls },
+      ...{ providerId, model, inputTokens, outputTokens, cachedTokens, costUsd, priced, estimated, interrupted },
+      refused: REFUSED.mapWith(Boolean),
+    })
+    .from(jobSteps)
+    .where(and(eq(jobSteps.jobSeq, sql.placeholder('jobSeq')), gt(seq, sql.placeholder('after'))))
+    .orderBy(seq),
+)
+
+type StepRow = NonNullable<ReturnType<ReturnType<typeof STEPS_AFTER>['get']>>
+
+/** CHECKs of the table guarantee which columns are set for each kind. */
 export function stepOf(row: StepRow): Step {
   const { seq, attempt, createdAt, durationMs } = row
   const head = { seq, attempt, createdAt, durationMs }

@@ -3,7 +3,7 @@ import type { LiveJobStreams } from '../../platform/events/live-job-streams.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
-import type { Claim } from './claim.ts'
+import type { Claim } from './claim-job.ts'
 import { claimJob, claimNextJob, createTurns } from './claim-job.ts'
 import {
   cancelJob,
@@ -41,9 +41,9 @@ import { createWorkingTime } from './working-time.ts'
 export type JobStore = ReturnType<typeof createJobStore>
 
 /**
- * Everything that happens to jobs. Functions that write take the transaction they are part of; those that an attempt
- * calls take its claim and throw StaleClaimError, having written nothing, when it is no longer the present one. What the
- * functions do and throw is said where they are written, one file for each part of a job's life.
+ * Everything that happens to jobs. Functions that write take the transaction they are part of. Those that an attempt calls take
+ * its claim; if another attempt owns the job, they write nothing and throw StaleClaimError. Each function is documented where it
+ * is defined.
  */
 export function createJobStore({
   db,
@@ -56,7 +56,7 @@ export function createJobStore({
 }: {
   db: Database
   clock: Clock
-  /** By which steps are dated, and with them what they cost. */
+  /** Dates steps, and with them their cost. */
   money?: Pick<Clock, 'now'>
   ids: Ids
   bootId: string
@@ -116,7 +116,7 @@ export function createJobStore({
     listJobsOfConversation,
     listJobs,
 
-    /** Calls back after commits. Answers how to stop. */
+    /** Calls back after commits. Returns a function that stops this. */
     watch(watcher: QueueWatcher): () => void {
       watchers.add(watcher)
       return () => void watchers.delete(watcher)

@@ -4,23 +4,22 @@ import type { Tx } from '../../platform/db/transact.ts'
 import { jobTimeBuckets } from './jobs-table.ts'
 
 /**
- * Where in the order of arrival each span of time lies. An index over the time would be written with every job, although
- * jobs come in its order but for the hours that a clock is set back by: it is enough to note when the quarter of an hour
- * is another one than that of the job before.
+ * Finds jobs by time without an index that every new job would write. Jobs arrive in order of time, except after a clock was set
+ * back, so one row is enough for each run of jobs within the same 15 minutes.
  */
 export type JobTimeBuckets = {
-  /** A job was made, behind all others. */
+  /** To be called for a new job, or for the first of several. */
   added(tx: Tx, seq: number, at: number): void
 }
 
-const QUARTER_MS = 900_000
+const BUCKET_MS = 900_000
 
 export function createJobTimeBuckets(): JobTimeBuckets {
-  /** Of the newest job, as far as it is committed: most jobs need not look. */
+  /** The bucket of the newest committed job, which spares most jobs a query. */
   let newest: number | null = null
   return {
     added(tx, seq, at) {
-      const bucketAt = at - (at % QUARTER_MS)
+      const bucketAt = at - (at % BUCKET_MS)
       if (newest === bucketAt) return
       const last = tx
         .select({ bucketAt: jobTimeBuckets.bucketAt })
@@ -35,13 +34,13 @@ export function createJobTimeBuckets(): JobTimeBuckets {
   }
 }
 
-/** Among these jobs are all that were made in that time; `to` and `below` are exclusive. null: none was. */
+/** A range of seqs that contains all jobs created in that time. `to` and `below` are exclusive. null: there are none. */
 export function findSeqRange(db: Db, from: number, to: number): { from: number; below: number } | null {
   const { firstSeq, bucketAt } = jobTimeBuckets
   const { first, last } = db
     .select({ first: min(firstSeq), last: max(firstSeq) })
     .from(jobTimeBuckets)
-    .where(and(gt(bucketAt, from - QUARTER_MS), lt(bucketAt, to)))
+    .where(and(gt(bucketAt, from - BUCKET_MS), lt(bucketAt, to)))
     .get()!
   if (first === null || last === null) return null
   const next = db.select({ seq: firstSeq }).from(jobTimeBuckets).where(gt(firstSeq, last)).orderBy(firstSeq).limit(1).get()

@@ -27,7 +27,7 @@ export const jobs = sqliteTable(
     scheduleId: text('schedule_id'),
     parentJobId: text('parent_job_id').references((): AnySQLiteColumn => jobs.id),
     retryOfJobId: text('retry_of_job_id').references((): AnySQLiteColumn => jobs.id),
-    // The model that answered last.
+    // The model of the newest reply.
     providerId: text('provider_id'),
     model: text('model'),
     inputTokens: count('input_tokens').notNull().default(0),
@@ -46,7 +46,7 @@ export const jobs = sqliteTable(
     crashes: count('crashes').notNull().default(0),
     bootId: text('boot_id'),
     heartbeatAt: moment('heartbeat_at'),
-    // An answer came before the attempt had gone to wait for it.
+    // The job was woken before its attempt went to sleep.
     woken: flag('woken').notNull().default(false),
     cancelRequestedAt: moment('cancel_requested_at'),
     workingMs: count('working_ms').notNull().default(0),
@@ -58,7 +58,7 @@ export const jobs = sqliteTable(
     resultPreview: text('result_preview'),
     parentCallId: text('parent_call_id'),
     childrenCostUsd: usd('children_cost_micros').notNull().default(0),
-    quiet: flag('quiet').notNull().default(false),
+    noOp: flag('no_op').notNull().default(false),
   },
   (t) => [
     ...checks(
@@ -85,7 +85,7 @@ export const jobs = sqliteTable(
     index('agent_jobs_open_turns')
       .on(t.conversationId)
       .where(sql`conversation_id IS NOT NULL AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')`),
-    index('agent_jobs_open_fires')
+    index('agent_jobs_open_runs')
       .on(t.scheduleId)
       .where(sql`schedule_id IS NOT NULL AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')`),
     index('agent_jobs_by_parent')
@@ -103,7 +103,7 @@ export const jobs = sqliteTable(
     index('agent_jobs_running')
       .on(t.status)
       .where(sql`status = 'running'`),
-    index('agent_jobs_ended_fires')
+    index('agent_jobs_ended_runs')
       .on(t.scheduleId, t.createdAt)
       .where(sql`schedule_id IS NOT NULL AND finished_at IS NOT NULL`),
   ],
@@ -244,7 +244,7 @@ export const clientTurns = sqliteTable(
     jobSeq: integer('job_seq')
       .notNull()
       .references(() => jobs.seq),
-    // Of the request.
+    // SHA-256 of the request.
     digest: blob('digest', { mode: 'buffer' }).notNull(),
     at: moment('at').notNull(),
   },

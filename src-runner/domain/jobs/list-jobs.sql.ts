@@ -1,12 +1,11 @@
 import { eq, sql } from 'drizzle-orm'
-import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import { JOB_CHANNELS, JOB_STATUSES, type JobChannel, type JobStatus, type JobSummary } from '../../contract/jobs.ts'
-import { decodeCursor, encodeCursor, pageOf } from '../cursors.ts'
+import { decodeSeqCursor, encodeCursor, pageOf } from '../cursors.ts'
 import { findSeqRange } from './job-time-buckets.ts'
 import { selectSummaries, summaryOf } from './job-rows.ts'
-import { jobs } from './jobs-table.ts'
+import { jobs, type jobTexts } from './jobs-table.ts'
 import { AT_REST, listQueuedAgents } from './queue.sql.ts'
 import { isMatch, listTerms, listUnindexed, searchExpressionFor, UNINDEXED_CHARS } from './search-jobs.sql.ts'
 
@@ -27,149 +26,126 @@ export type JobFilter = {
 
 export type JobPage = { jobs: JobSummary[]; nextCursor: string | null }
 
-const Position = z.tuple([z.number().int().positive()])
-
 /**
- * So many jobs are looked at for one page. A filter that an index does not hold and that rarely matches would otherwise
- * keep everybody waiting: the page then has fewer jobs than it may, and the next one goes on behind those.
+ * Jobs examined for one page. A rare filter that no index covers would otherwise block everything else: the page may then be
+ * shorter than its limit, and the next one continues where it stopped.
  */
-const MOST_LOOKED_AT = 10_000
+const MOST_EXAMINED = 10_000
 
 const SUMMARY_BY_SEQ = prepareOnce((db: Db) => selectSummaries(db).where(eq(jobs.seq, sql.placeholder('seq'))))
 
-/** Jobs in the order of their arrival, newest first. Throws AppError invalid_request for a foreign cursor. */
+/** Jobs in the order of their arrival, newest first. Throws AppError invalid_request for a wrong cursor. */
 export function listJobs(db: Db, filter: JobFilter): JobPage {
-  const before = filter.cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(filter.cursor, Position)[0]
-  const { seqs, lookedTo } = findSeqs(db, filter, before)
+  const { seqs, examinedTo } = findSeqs(db, filter, decodeSeqCursor(filter.cursor))
   const { rows, nextCursor } = pageOf(seqs, filter.limit, (seq) => [seq])
   return {
     jobs: rows.map((seq) => summaryOf(SUMMARY_BY_SEQ(db).get({ seq })!)),
-    nextCursor: nextCursor ?? (lookedTo === null ? null : encodeCursor([lookedTo])),
+    nextCursor: nextCursor ?? (examinedTo === null ? null : encodeCursor([examinedTo])),
   }
 }
 
 type Query = { sql: string; params: (string | number)[] }
+type SeqRow = Pick<typeof jobs.$inferSelect, 'seq'>
 
-/** The keys of one page, and one more. `lookedTo`: older jobs than this one were not looked at. */
-type Found = { seqs: number[]; lookedTo: number | null }
+/** The seqs of one page, and one more. `examinedTo`: no job older than this was examined; null: all were. */
+type Found = { seqs: number[]; examinedTo: number | null }
+/** `from` is inclusive, `below` exclusive. */
+type SeqRange = { below: number; from: number }
+/**
+ * A walk backwards along one index. `covers`: the filters that the index applies. `key`: the column of the order, which is the
+ * seq of the job. `indexOnly`: the same walk without reading the jobs.
+ */
+type Scan = Query & { covers: readonly ('status' | 'agentId' | 'channel' | 'parentJobId')[]; key?: string; indexOnly?: string }
 
-/** Every form walks an index backwards and stops at the limit: several states are as many walks, merged. */
 function findSeqs(db: Db, filter: JobFilter, before: number): Found {
   const range = seqRangeFor(db, filter, before)
-  if (range === null) return { seqs: [], lookedTo: null }
-  const isSearch = filter.q !== undefined && filter.q !== ''
-  const arms = isSearch ? searchArms(db, filter.q!) : armsFor(db, filter)
-  const found = walk(db, arms, filter, range)
-  if (!isSearch) return found
-  const unindexed = findUnindexed(db, filter, { ...range, from: found.lookedTo ?? range.from })
+  if (range === null) return { seqs: [], examinedTo: null }
+  if (!filter.q) return runScans(db, scansFor(db, filter), filter, range)
+  const found = runScans(db, searchScans(db, filter.q), filter, range)
+  const unindexed = findUnindexed(db, filter, { ...range, from: found.examinedTo ?? range.from })
   return { ...found, seqs: [...new Set([...found.seqs, ...unindexed])].toSorted((a, b) => b - a).slice(0, filter.limit + 1) }
 }
 
-function walk(db: Db, arms: readonly Arm[], filter: JobFilter, whole: SeqRange): Found {
-  if (arms.length === 0) return { seqs: [], lookedTo: null }
-  const isHeldByIndex = arms.every((arm) => restOf(arm, filter).length === 0)
-  const lookedTo = isHeldByIndex ? null : findSeq(db, arms, whole, MOST_LOOKED_AT)
-  const range = { below: whole.below, from: lookedTo ?? whole.from }
-  const merged = mergeOf(arms, (arm) => within(arm, range, restOf(arm, filter)))
-  const seqs = db
-    .prepare<{ seq: number }>(`${merged.sql} LIMIT ?`)
-    .all(...merged.params, filter.limit + 1)
-    .map((row) => row.seq)
-  return { seqs, lookedTo }
+/** Merges the scans, which each stop at the limit. */
+function runScans(db: Db, scans: readonly Scan[], filter: JobFilter, range: SeqRange): Found {
+  if (scans.length === 0) return { seqs: [], examinedTo: null }
+  const areCovered = scans.every((scan) => uncoveredBy(scan, filter).length === 0)
+  const examinedTo = areCovered ? null : findNthSeq(db, scans, range, MOST_EXAMINED)
+  const examined = { below: range.below, from: examinedTo ?? range.from }
+  const merged = merge(scans, (scan) => restrict(scan, examined, uncoveredBy(scan, filter)))
+  const rows = db.prepare<SeqRow>(`${merged.sql} LIMIT ?`).all(...merged.params, filter.limit + 1)
+  return { seqs: rows.map(({ seq }) => seq), examinedTo }
 }
 
-/** So many places from the newest on; null: there are fewer. Reads the index alone. */
-function findSeq(db: Db, arms: readonly Arm[], range: SeqRange, place: number): number | null {
-  const merged = mergeOf(arms, (arm) => within({ ...arm, sql: arm.bare ?? arm.sql }, range, []))
-  const found = db.prepare<{ seq: number }>(`${merged.sql} LIMIT 1 OFFSET ?`).get(...merged.params, place)
-  return found?.seq ?? null
+/** The seq at this place, counted from the newest, or null if there are fewer. Reads only the indexes. */
+function findNthSeq(db: Db, scans: readonly Scan[], range: SeqRange, place: number): number | null {
+  const merged = merge(scans, (scan) => restrict({ ...scan, sql: scan.indexOnly ?? scan.sql }, range, []))
+  return db.prepare<SeqRow>(`${merged.sql} LIMIT 1 OFFSET ?`).get(...merged.params, place)?.seq ?? null
 }
 
-function mergeOf(arms: readonly Arm[], queryOf: (arm: Arm) => Query): Query {
-  const queries = arms.map(queryOf)
-  const sql = `${queries.map((query) => query.sql).join(' UNION ALL ')} ORDER BY ${arms[0]!.key ?? 'seq'} DESC`
+function merge(scans: readonly Scan[], queryOf: (scan: Scan) => Query): Query {
+  const queries = scans.map(queryOf)
+  const sql = `${queries.map((query) => query.sql).join(' UNION ALL ')} ORDER BY ${scans[0]!.key ?? 'seq'} DESC`
   return { sql, params: queries.flatMap(({ params }) => params) }
 }
 
-/** Bounds of seq, the first exclusive. */
-type SeqRange = { below: number; from: number }
-/** `key`: by what it is ordered, which is the seq of the job. `bare`: the same walk, without a look at the jobs. */
-type Arm = Query & { has: Set<'status' | 'agentId' | 'channel' | 'parentJobId'>; key?: string; bare?: string }
-type Condition = { sql: string; params: (string | number)[] }
-
-function armsFor(db: Db, filter: JobFilter): Arm[] {
-  const { agentId, channel, parentJobId } = filter
-  const statuses = filter.status === undefined ? undefined : [...new Set(filter.status)]
-  // Few, whatever else is asked of them.
-  if (parentJobId !== undefined) {
-    const sql = 'SELECT seq FROM agent_jobs WHERE parent_job_id = ?'
-    return [{ sql, params: [parentJobId], has: new Set(['parentJobId'] as const) }]
-  }
-  if (agentId !== undefined) {
-    return (statuses ?? JOB_STATUSES).map((status) => ({
-      sql: 'SELECT seq FROM agent_jobs WHERE agent_id = ? AND status = ?',
-      params: [agentId, status],
-      has: new Set(['agentId', 'status'] as const),
-    }))
-  }
-  const areAll = statuses === undefined || statuses.length === JOB_STATUSES.length
-  if (areAll && channel === undefined) return [{ sql: 'SELECT seq FROM agent_jobs WHERE 1', params: [], has: new Set(['status'] as const) }]
-  return (statuses ?? JOB_STATUSES).flatMap((status): Arm[] => {
-    if (status === 'pending') return queuedArms(db)
-    if (status === 'running')
-      return [{ sql: "SELECT seq FROM agent_jobs WHERE status = 'running'", params: [], has: new Set(['status'] as const) }]
-    return (channel === undefined ? JOB_CHANNELS : [channel]).map((of) => ({
-      sql: `SELECT seq FROM agent_jobs WHERE status = ? AND channel = ? AND ${AT_REST}`,
-      params: [status, of],
-      has: new Set(['status', 'channel'] as const),
-    }))
+function scansFor(db: Db, { agentId, channel, parentJobId, status }: JobFilter): Scan[] {
+  const scan = (condition: string, params: string[], ...covers: Scan['covers']): Scan => ({
+    sql: `SELECT seq FROM agent_jobs WHERE ${condition}`,
+    params,
+    covers,
+  })
+  const statuses = [...new Set(status ?? JOB_STATUSES)]
+  // A job has few children, so this comes before every other filter.
+  if (parentJobId !== undefined) return [scan('parent_job_id = ?', [parentJobId], 'parentJobId')]
+  if (agentId !== undefined) return statuses.map((one) => scan('agent_id = ? AND status = ?', [agentId, one], 'agentId', 'status'))
+  if (statuses.length === JOB_STATUSES.length && channel === undefined) return [scan('1', [], 'status')]
+  return statuses.flatMap((one) => {
+    if (one === 'running') return [scan("status = 'running'", [], 'status')]
+    if (one !== 'pending')
+      return (channel === undefined ? JOB_CHANNELS : [channel]).map((of) =>
+        scan(`status = ? AND channel = ? AND ${AT_REST}`, [one, of], 'status', 'channel'),
+      )
+    const queues = listQueuedAgents(db)
+    if (queues.length > MOST_QUEUES) return [scan("+status = 'pending'", [], 'status')]
+    return queues.map((agent) => scan("agent_id = ? AND status = 'pending'", [agent], 'status'))
   })
 }
 
-/** More walks than this at once would take longer than going through the newest jobs, of which then most are waiting. */
+/** With more queues than this, walking through the newest jobs is faster: then most of them are pending. */
 const MOST_QUEUES = 200
 
-function queuedArms(db: Db): Arm[] {
-  const agents = listQueuedAgents(db)
-  if (agents.length > MOST_QUEUES)
-    return [{ sql: "SELECT seq FROM agent_jobs WHERE +status = 'pending'", params: [], has: new Set(['status']) }]
-  return agents.map((agentId) => ({
-    sql: "SELECT seq FROM agent_jobs WHERE agent_id = ? AND status = 'pending'",
-    params: [agentId],
-    has: new Set(['status'] as const),
-  }))
-}
-
-/** What the index of the arm does not hold. The `+` keeps SQLite from choosing another index than the one that gives the order. */
-function restOf({ has }: Pick<Arm, 'has'>, filter: JobFilter): Condition[] {
+/** The plus sign keeps SQLite from choosing another index than the one that gives the order. */
+function uncoveredBy({ covers }: Pick<Scan, 'covers'>, filter: JobFilter): Query[] {
   const { parentJobId, agentId, channel, status, from, to } = filter
-  const rest: Condition[] = []
-  if (parentJobId !== undefined && !has.has('parentJobId')) rest.push({ sql: '+parent_job_id = ?', params: [parentJobId] })
-  if (agentId !== undefined && !has.has('agentId')) rest.push({ sql: '+agent_id = ?', params: [agentId] })
-  if (channel !== undefined && !has.has('channel')) rest.push({ sql: '+channel = ?', params: [channel] })
-  if (status !== undefined && !has.has('status')) rest.push({ sql: `+status IN (${status.map(() => '?').join(', ')})`, params: status })
+  const rest: Query[] = []
+  if (parentJobId !== undefined && !covers.includes('parentJobId')) rest.push({ sql: '+parent_job_id = ?', params: [parentJobId] })
+  if (agentId !== undefined && !covers.includes('agentId')) rest.push({ sql: '+agent_id = ?', params: [agentId] })
+  if (channel !== undefined && !covers.includes('channel')) rest.push({ sql: '+channel = ?', params: [channel] })
+  if (status !== undefined && !covers.includes('status'))
+    rest.push({ sql: `+status IN (${status.map(() => '?').join(', ')})`, params: status })
   if (from !== undefined) rest.push({ sql: '+created_at >= ?', params: [from] })
   if (to !== undefined) rest.push({ sql: '+created_at < ?', params: [to] })
   return rest
 }
 
-function within({ sql, params, key = 'seq' }: Arm, { below, from }: SeqRange, rest: readonly Condition[]): Query {
+function restrict({ sql, params, key = 'seq' }: Scan, { below, from }: SeqRange, rest: readonly Query[]): Query {
   const conditions = [`${key} < ?`, `${key} >= ?`, ...rest.map((one) => one.sql)]
   return { sql: `${sql} AND ${conditions.join(' AND ')}`, params: [...params, below, from, ...rest.flatMap((one) => one.params)] }
 }
 
-function searchArms(db: Db, q: string): Arm[] {
+function searchScans(db: Db, q: string): Scan[] {
   const expression = searchExpressionFor(q, (prefix) => listTerms(db, prefix))
   if (expression === null) return []
   const sql = 'SELECT job.seq FROM job_search CROSS JOIN agent_jobs AS job ON job.seq = job_search.rowid WHERE job_search MATCH ?'
-  const bare = 'SELECT job_search.rowid AS seq FROM job_search WHERE job_search MATCH ?'
-  return [{ sql, params: [expression], has: new Set(), key: 'job_search.rowid', bare }]
+  const indexOnly = 'SELECT job_search.rowid AS seq FROM job_search WHERE job_search MATCH ?'
+  return [{ sql, params: [expression], covers: [], key: 'job_search.rowid', indexOnly }]
 }
 
-/** What is not in the full-text index yet, or stands in it as it was before: the newest of it is read as it is. */
+/** Matches among the newest jobs whose texts are not in the index, or have changed since. */
 function findUnindexed(db: Db, filter: JobFilter, range: SeqRange): number[] {
-  const rest = restOf({ has: new Set() }, filter)
-  const read = db.prepare<{ title: string; task: string; result: string | null }>(
+  const rest = uncoveredBy({ covers: [] }, filter)
+  const read = db.prepare<Pick<typeof jobs.$inferSelect, 'title'> & Pick<typeof jobTexts.$inferSelect, 'task' | 'result'>>(
     `SELECT job.title, substr(texts.task, 1, ${UNINDEXED_CHARS}) AS task, substr(texts.result, 1, ${UNINDEXED_CHARS}) AS result
      FROM agent_jobs AS job JOIN job_texts AS texts ON texts.job_seq = job.seq
      WHERE ${['job.seq = ?', ...rest.map((one) => one.sql)].join(' AND ')}`,
@@ -182,7 +158,7 @@ function findUnindexed(db: Db, filter: JobFilter, range: SeqRange): number[] {
   })
 }
 
-/** A time that was asked for may begin or end within a quarter of an hour: every job is still compared by its own moment. */
+/** The range may contain jobs of up to 15 minutes more at both ends, so each job is still compared by its own time. */
 function seqRangeFor(db: Db, { from, to }: JobFilter, before: number): SeqRange | null {
   if (from === undefined && to === undefined) return { below: before, from: 0 }
   const found = findSeqRange(db, from ?? 0, to ?? Number.MAX_SAFE_INTEGER)

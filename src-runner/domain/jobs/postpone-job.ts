@@ -28,7 +28,7 @@ export function postponeUntil(tx: Tx, jobSeq: number, until: number): void {
 
 const FORGET = prepareOnce((tx: Tx) => tx.delete(postponedJobs).where(eq(postponedJobs.jobSeq, sql.placeholder('jobSeq'))))
 
-/** It made progress, or ended. */
+/** To be called when the job makes progress or ends. */
 export function forgetPostponed(tx: Tx, jobSeq: number): void {
   FORGET(tx).run({ jobSeq })
 }

@@ -33,7 +33,7 @@ function plansOf(act: () => void): QueryPlan[] {
 }
 
 /** What is small whatever happens, is read up to a limit (the search queue), or is a look-up of its own kind (full text). */
-const SMALL = /^SCAN (employed|search_queue|search_mark|(job_search|job_terms) VIRTUAL TABLE|CONSTANT|\d+ CONSTANT)/
+const SMALL = /^SCAN (with_jobs|search_queue|search_mark|(job_search|job_terms) VIRTUAL TABLE|CONSTANT|\d+ CONSTANT)/
 
 function slowParts(plans: { sql: string; plan: string[] }[]): string[] {
   return plans.flatMap(({ sql, plan }) =>

@@ -1,30 +1,30 @@
 import type { Db } from '../../platform/db/database.ts'
 
 /**
- * The agents that were ever given a job, one look each. Left to itself, SQLite would read the whole queue; an index of its
- * own over the queue would be written with every job.
+ * Every agent that ever had a job, found by one index lookup each. Without this, SQLite would read the complete queue. A separate
+ * index over the queue would be written with every job.
  */
-const EMPLOYED = `
-  WITH RECURSIVE employed (agent_id) AS (
+const AGENTS_WITH_JOBS = `
+  WITH RECURSIVE with_jobs (agent_id) AS (
     SELECT min(agent_id) FROM agent_jobs INDEXED BY agent_jobs_by_agent
     UNION ALL
-    SELECT (SELECT min(agent_id) FROM agent_jobs INDEXED BY agent_jobs_by_agent WHERE agent_id > employed.agent_id)
-    FROM employed WHERE employed.agent_id IS NOT NULL
+    SELECT (SELECT min(agent_id) FROM agent_jobs INDEXED BY agent_jobs_by_agent WHERE agent_id > with_jobs.agent_id)
+    FROM with_jobs WHERE with_jobs.agent_id IS NOT NULL
   )`
 
-export const QUEUED_AGENTS = `${EMPLOYED}
-  SELECT agent_id FROM employed WHERE agent_id IS NOT NULL AND EXISTS (
-    SELECT 1 FROM agent_jobs AS job INDEXED BY agent_jobs_by_agent WHERE job.agent_id = employed.agent_id AND job.status = 'pending')`
+export const QUEUED_AGENTS = `${AGENTS_WITH_JOBS}
+  SELECT agent_id FROM with_jobs WHERE agent_id IS NOT NULL AND EXISTS (
+    SELECT 1 FROM agent_jobs AS job INDEXED BY agent_jobs_by_agent WHERE job.agent_id = with_jobs.agent_id AND job.status = 'pending')`
 
-const COUNT_QUEUED = `${EMPLOYED}
+const COUNT_QUEUED = `${AGENTS_WITH_JOBS}
   SELECT ifnull(sum((
-    SELECT count(*) FROM agent_jobs AS job INDEXED BY agent_jobs_by_agent WHERE job.agent_id = employed.agent_id AND job.status = 'pending'
-  )), 0) AS jobs FROM employed WHERE agent_id IS NOT NULL`
+    SELECT count(*) FROM agent_jobs AS job INDEXED BY agent_jobs_by_agent WHERE job.agent_id = with_jobs.agent_id AND job.status = 'pending'
+  )), 0) AS jobs FROM with_jobs WHERE agent_id IS NOT NULL`
 
-/** In the words of agent_jobs_by_state: a query that does not have them cannot use that index. */
+/** The condition of the partial index agent_jobs_by_state: a query must repeat it to use that index. */
 export const AT_REST = "status <> 'pending' AND status <> 'running'"
 
-/** The agents for which jobs wait to be run. */
+/** Agents with pending jobs. */
 export function listQueuedAgents(db: Db): string[] {
   return db
     .prepare<{ agent_id: string }>(QUEUED_AGENTS)

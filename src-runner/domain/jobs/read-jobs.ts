@@ -1,12 +1,12 @@
-import { and, count, desc, eq, getTableColumns, gt, isNotNull, sql, type SQL } from 'drizzle-orm'
+import { and, count, desc, eq, isNotNull, sql, type SQL } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Job, JobSummary, Step } from '../../contract/jobs.ts'
 import type { RunningJob } from '../../contract/port.ts'
 import { AppError } from '../../lib/errors.ts'
 import { agents } from '../agents/agents-table.ts'
-import { jobOf, selectJobs, selectSummaries, stepOf, summaryOf } from './job-rows.ts'
-import { jobs, jobSteps, replyParts } from './jobs-table.ts'
+import { jobOf, selectJobs, selectSummaries, stepOf, STEPS_AFTER, summaryOf } from './job-rows.ts'
+import { jobs, replyParts } from './jobs-table.ts'
 import { AT_REST, countQueued } from './queue.sql.ts'
 
 const JOB_BY_ID = prepareOnce((db: Db) => selectJobs(db).where(eq(jobs.id, sql.placeholder('id'))))
@@ -19,8 +19,12 @@ export function findJob(db: Db, jobId: string): Job | null {
 /** Throws AppError job_not_found. */
 export function getJob(db: Db, jobId: string): Job {
   const job = findJob(db, jobId)
-  if (job === null) throw new AppError('job_not_found', 'There is no such job.')
+  if (job === null) throw noJob()
   return job
+}
+
+export function noJob(): AppError {
+  return new AppError('job_not_found', 'There is no such job.')
 }
 
 /** The job that was made for this call of another job. */
@@ -51,25 +55,15 @@ const SEQ_OF_JOB = prepareOnce((db: Db) =>
     .where(eq(jobs.id, sql.placeholder('id'))),
 )
 
-/** A failed call is looked up, because a person or the policy may have refused it. */
-const REFUSED = sql`CASE WHEN job_steps.ok = 0 THEN
-    EXISTS (SELECT 1 FROM decisions WHERE job_seq = job_steps.job_seq AND call_id = job_steps.call_id AND decision ->> 'verdict' = 'deny')
-    OR EXISTS (SELECT 1 FROM approvals WHERE job_seq = job_steps.job_seq AND call_id = job_steps.call_id AND status IN ('rejected', 'expired'))
-  ELSE 0 END`
-
-const STEPS_AFTER = prepareOnce((db: Db) =>
-  db
-    .select({ ...getTableColumns(jobSteps), refused: REFUSED.mapWith(Boolean) })
-    .from(jobSteps)
-    .where(and(eq(jobSteps.jobSeq, sql.placeholder('jobSeq')), gt(jobSteps.seq, sql.placeholder('after'))))
-    .orderBy(jobSteps.seq),
-)
+export function findSeq(db: Db, jobId: string): number | undefined {
+  return SEQ_OF_JOB(db).get({ id: jobId })?.seq
+}
 
 /** The recorded steps after `after`, in order. Throws AppError job_not_found. */
 export function listSteps(db: Db, jobId: string, after = 0): Step[] {
-  const job = SEQ_OF_JOB(db).get({ id: jobId })
-  if (job === undefined) throw new AppError('job_not_found', 'There is no such job.')
-  return STEPS_AFTER(db).all({ jobSeq: job.seq, after }).map(stepOf)
+  const jobSeq = findSeq(db, jobId)
+  if (jobSeq === undefined) throw noJob()
+  return STEPS_AFTER(db).all({ jobSeq, after }).map(stepOf)
 }
 
 const REPLY_PARTS = prepareOnce((db: Db) =>
@@ -80,16 +74,14 @@ const REPLY_PARTS = prepareOnce((db: Db) =>
     .where(eq(jobs.id, sql.placeholder('id'))),
 )
 
-/** What providers want back with the replies of this job, by the number of the step. */
+/** What providers expect back with the replies of this job, by the number of the step. */
 export function listReplyParts(db: Db, jobId: string): ReadonlyMap<number, unknown> {
   const rows = REPLY_PARTS(db).all({ id: jobId })
   return new Map(rows.map(({ seq, parts }) => [seq, parts]))
 }
 
-export type JobCounts = { pending: number; running: number; awaiting_approval: number; awaiting_child: number }
-
-/** How many unfinished jobs there are of each kind. */
-export function countJobs(db: Db): JobCounts {
+/** How many unfinished jobs there are in each state. */
+export function countJobs(db: Db) {
   const countOf = (condition: SQL) => db.select({ n: count() }).from(jobs).where(condition).get()!.n
   return {
     pending: countQueued(db),

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/transact.ts'
 import type { ModelRef } from '../../contract/agents.ts'
-import type { Claim } from './claim.ts'
+import type { Claim } from './claim-job.ts'
 import type { jobs } from './jobs-table.ts'
 import type { NewReply, NewToolResult } from './record-steps.ts'
 
@@ -10,7 +10,7 @@ export type Place = Pick<
   'seq' | 'turns' | 'agentId' | 'channel' | 'conversationId' | 'parentJobId' | 'parentCallId'
 >
 
-/** Every step of an attempt passes here: if no row has this claim any more, nothing is written. */
+/** Every step passes here. If the claim is no longer the job's, no row matches and nothing is written. */
 const PLACE = `heartbeat_at = ?, working_ms = working_ms + ?, steps = steps + 1
   WHERE seq = ? AND claim = ? AND status = 'running' RETURNING steps AS seq, turns, agent_id AS agentId, channel,
     conversation_id AS conversationId, parent_job_id AS parentJobId, parent_call_id AS parentCallId`
@@ -44,7 +44,7 @@ export function placeReply(
     )
 }
 
-/** A result shows that the job makes progress. A start does not: it may be what kills the process. */
+/** A result shows that the job makes progress. A start does not: the call may be what kills the process. */
 const PLACE_TOOL = {
   tool_started: `UPDATE agent_jobs SET ${PLACE}`,
   tool_result: `UPDATE agent_jobs SET tool_calls = tool_calls + 1, crashes = 0, ${PLACE}`,

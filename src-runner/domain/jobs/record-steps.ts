@@ -5,7 +5,7 @@ import type { JobOutput, ReplyStep, Step, ToolCall, ToolResultStep, ToolStartedS
 import type { Taint } from '../../contract/rules.ts'
 import { toUsd } from '../../lib/micros.ts'
 import { addSpend } from '../spend/add-spend.sql.ts'
-import type { Claim } from './claim.ts'
+import type { Claim } from './claim-job.ts'
 import type { JobDeps } from './job-deps.ts'
 import { jobTexts } from './jobs-table.ts'
 import { forgetPostponed } from './postpone-job.ts'
@@ -33,7 +33,7 @@ export type NewReply = {
   priced: boolean
   interrupted: boolean
   durationMs: number
-  /** What its provider wants back with it. Opaque here. */
+  /** What its provider expects back with it. Opaque here. */
   sent?: object
 }
 
@@ -47,72 +47,48 @@ export type NewToolResult = {
   durationMs: number
   /** The taints that the result adds to the job. */
   addsTaint?: readonly Taint[]
-  /** The call sent something out of this machine. */
+  /** The call sent something to another machine. */
   leftMachine?: boolean
   /** Replaces the job's structured result. */
   result?: JobOutput
 }
 
-/** Throws StaleClaimError, like all functions here, when the attempt may no longer write. */
+/** Throws StaleClaimError, like all functions here, if another attempt owns the job. */
 export function recordReply(tx: Tx, deps: JobDeps, claim: Claim, reply: NewReply): ReplyStep {
   const at = deps.money.now()
   const input = count(reply.usage.input)
   const usage = { input, output: count(reply.usage.output), cached: Math.min(input, count(reply.usage.cached)) }
   const costMicros = count(reply.costMicros)
-  const { providerId, model } = reply.model
+  const durationMs = count(reply.durationMs)
+  const { text, reasoning, toolCalls, model, priced, estimated, interrupted } = reply
   const place = placeReply(tx, claim, {
-    ...{ providerId, model, ...usage, costMicros, priced: reply.priced },
+    ...{ ...model, ...usage, costMicros, priced },
     ...{ now: deps.clock.now(), workedMs: deps.workingTime.take(claim.jobId) },
   })
   if (place === undefined) throw new StaleClaimError(claim)
+  const { seq, agentId, channel, parentJobId, parentCallId } = place
   const firstOfJob = place.turns === 1
-  const firstOfModel = firstOfJob || !hasReplyOf(tx, claim.seq, reply.model)
-  const durationMs = count(reply.durationMs)
-  insertReply(tx, claim, place.seq, { ...reply, at, durationMs, usage, costMicros, firstOfJob, firstOfModel })
-  if (!reply.interrupted) forgetPostponed(tx, claim.seq)
-  if (reply.sent !== undefined) insertReplyParts(tx, claim.seq, place.seq, reply.sent)
-  addSpend(tx, {
-    at,
-    agentId: place.agentId,
-    channel: place.channel,
-    providerId,
-    model,
-    costMicros,
-    inputTokens: usage.input,
-    outputTokens: usage.output,
-    cachedTokens: usage.cached,
-    priced: reply.priced,
-    firstOfJob,
-    firstOfModel,
-  })
-  if (costMicros > 0 && place.parentCallId !== null) addToAncestors(tx, place.parentJobId!, costMicros)
+  const firstOfModel = firstOfJob || !hasReplyOf(tx, claim.seq, model)
+  insertReply(tx, claim, seq, { ...reply, at, durationMs, usage, costMicros, firstOfJob, firstOfModel })
+  if (!interrupted) forgetPostponed(tx, claim.seq)
+  if (reply.sent !== undefined) insertReplyParts(tx, claim.seq, seq, reply.sent)
+  const tokens = { inputTokens: usage.input, outputTokens: usage.output, cachedTokens: usage.cached }
+  addSpend(tx, { at, agentId, channel, ...model, costMicros, ...tokens, priced, firstOfJob, firstOfModel })
+  if (costMicros > 0 && parentCallId !== null) addToAncestors(tx, parentJobId!, costMicros)
   const step: ReplyStep = {
-    seq: place.seq,
-    attempt: claim.attempt,
-    createdAt: at,
-    durationMs,
-    kind: 'reply',
-    text: reply.text,
-    ...(reply.reasoning === '' ? {} : { reasoning: reply.reasoning }),
-    toolCalls: reply.toolCalls,
-    model: { providerId, model },
-    inputTokens: usage.input,
-    outputTokens: usage.output,
-    cachedTokens: usage.cached,
-    costUsd: toUsd(costMicros),
-    priced: reply.priced,
-    estimated: reply.estimated,
-    interrupted: reply.interrupted,
+    ...{ seq, attempt: claim.attempt, createdAt: at, durationMs, kind: 'reply', text, toolCalls, model },
+    ...(reasoning === '' ? {} : { reasoning }),
+    ...{ ...tokens, costUsd: toUsd(costMicros), priced, estimated, interrupted },
   }
-  tell(tx, deps, claim, place, step, toUsd(costMicros))
+  publishStep(tx, deps, claim, place, step, toUsd(costMicros))
   return step
 }
 
-/** For a call that must not be repeated: on disk before the tool runs. */
+/** For a non-idempotent call: on disk before the tool runs. */
 export function recordToolStarted(tx: Tx, deps: JobDeps, claim: Claim, call: NewToolStart): ToolStartedStep {
   const { place, head } = placeToolStep(tx, deps, claim, 'tool_started', { ...call, ok: null, output: '', durationMs: 0 })
   const step: ToolStartedStep = { ...head, kind: 'tool_started', callId: call.callId, name: call.name }
-  tell(tx, deps, claim, place, step, 0)
+  publishStep(tx, deps, claim, place, step, 0)
   return step
 }
 
@@ -123,7 +99,7 @@ export function recordToolResult(tx: Tx, deps: JobDeps, claim: Claim, result: Ne
     tx.update(jobTexts).set({ output: result.result }).where(eq(jobTexts.jobSeq, claim.seq)).run()
   }
   const step: ToolResultStep = { ...head, kind: 'tool_result', callId, name, ok, output }
-  tell(tx, deps, claim, place, step, 0)
+  publishStep(tx, deps, claim, place, step, 0)
   return step
 }
 
@@ -142,7 +118,7 @@ function placeToolStep(
   return { place, head }
 }
 
-function tell(tx: Tx, deps: JobDeps, claim: Claim, place: Place, step: Step, costUsd: number): void {
+function publishStep(tx: Tx, deps: JobDeps, claim: Claim, place: Place, step: Step, costUsd: number): void {
   tx.emit({
     type: 'job.step_recorded',
     payload: { jobId: claim.jobId, conversationId: place.conversationId, seq: step.seq, kind: step.kind, costUsd },
@@ -150,12 +126,12 @@ function tell(tx: Tx, deps: JobDeps, claim: Claim, place: Place, step: Step, cos
   tx.afterCommit(() => deps.liveStreams.step(claim.jobId, step))
 }
 
-/** As the table's CHECK spells it. */
+/** In the form of the table's CHECK. */
 function addedTaintText(addsTaint: readonly Taint[] = []): string | null {
   return addsTaint.length === 0 ? null : [...new Set(addsTaint)].sort().join(',')
 }
 
-/** A provider may report a fraction, a negative number or none at all. */
+/** A provider may report a fraction, a negative number or no number. */
 function count(value: number): number {
   return Number.isFinite(value) && value > 0 ? Math.round(value) : 0
 }

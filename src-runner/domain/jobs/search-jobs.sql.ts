@@ -1,63 +1,63 @@
 import type { Database, Db } from '../../platform/db/database.ts'
 import { transact, type Tx } from '../../platform/db/transact.ts'
 import { messageOf } from '../../lib/errors.ts'
+import type { searchQueue } from './jobs-table.ts'
 
 /**
- * The full-text index over title, task and result. Indexing within the transaction that makes a job would cost as
- * much as all the rest of it; it is done a moment later, many jobs at a time. How far new jobs are indexed is a mark in
- * the database, so that to make one costs nothing here; one that changes behind the mark is put on a list. Both are
- * tables, so a crash forgets nothing.
+ * The full-text index over title, task and result. Indexing in the transaction that creates a job would double its cost, so many
+ * jobs are indexed together a moment later. The table search_mark says up to which job all are indexed. A job below the mark
+ * that changes is added to search_queue. Both survive a crash.
  */
 export type JobSearch = {
-  /** A job was made: it stands behind the last one. */
+  /** To be called when jobs are created. */
   added(tx: Tx): void
-  /** The job's texts have changed. */
+  /** To be called when the job's texts have changed. */
   changed(tx: Tx, jobSeq: number): void
-  /** Indexes all that is left, at once. */
+  /** Indexes everything that is left, at once. */
   catchUp(): void
 }
 
-/** Long enough for a burst to gather, short enough that nobody looks for a job sooner. */
+/** Long enough to gather a burst, short enough that nobody searches for a job sooner. */
 const GATHER_MS = 250
-/** While jobs keep coming this waits for a pause between them, for so long: what makes them has the processor to itself. */
-const LONGEST_PUT_OFF_MS = 5000
-/** More than a few is worked off in slices: a batch takes as long as a streamed token may be late, a slice a quarter of it. */
+/** While new jobs keep arriving, indexing waits up to this long for a pause, to leave them the processor. */
+const LONGEST_DELAY_MS = 5000
+/** A batch takes as long as a streamed token may be delayed, a slice a quarter of that. */
 const SLICE = 50
 const SLICE_EVERY_MS = 50
 const BATCH = 250
-/** Of each text so many characters can be found. */
+/** Only the beginning of each text is indexed. */
 const INDEXED_CHARS = 100_000
 
 export function createJobSearch(db: Database): JobSearch {
-  let expected = false
-  /** More has come since the work was last expected. */
-  let isFlowing = false
-  let putOffSince: number | null = null
+  let isScheduled = false
+  /** More work has come since it was scheduled. */
+  let isBusy = false
+  let delayedSince: number | null = null
 
-  function expectWork(afterMs = GATHER_MS): void {
-    isFlowing = expected
-    if (expected) return
-    expected = true
+  function schedule(afterMs = GATHER_MS): void {
+    isBusy = isScheduled
+    if (isScheduled) return
+    isScheduled = true
     void db.clock.sleep(afterMs).then(() => {
-      expected = false
+      isScheduled = false
       if (!db.connection.open) return
-      if (mayPutOff()) return expectWork()
+      if (mayDelay()) return schedule()
       try {
-        if (indexBatch(SLICE)) expectWork(SLICE_EVERY_MS)
+        if (indexBatch(SLICE)) schedule(SLICE_EVERY_MS)
       } catch (error) {
-        // A full disk, most likely. Mark and list keep them; the next job or the next search tries again.
+        // Most likely a full disk. The next job or search tries again.
         db.log.warn({ err: error }, `jobs could not be indexed: ${messageOf(error)}`)
       }
     })
   }
 
-  function mayPutOff(): boolean {
-    if (!isFlowing) putOffSince = null
-    else putOffSince ??= db.clock.monotonic()
-    return putOffSince !== null && db.clock.monotonic() - putOffSince < LONGEST_PUT_OFF_MS
+  function mayDelay(): boolean {
+    if (!isBusy) delayedSince = null
+    else delayedSince ??= db.clock.monotonic()
+    return delayedSince !== null && db.clock.monotonic() - delayedSince < LONGEST_DELAY_MS
   }
 
-  /** Answers whether anything may be left. */
+  /** Returns whether anything may be left. */
   function indexBatch(most: number): boolean {
     if (listedIn(db, 1).length === 0 && addedIn(db, 1).length === 0) return false
     return transact(db, (tx) => {
@@ -73,14 +73,14 @@ export function createJobSearch(db: Database): JobSearch {
     })
   }
 
-  const onCommit = () => expectWork()
-  // A view of the words in the index, which belongs to this connection and is not in the file.
+  const onCommit = () => schedule()
+  // The words in the index, as a table of this connection that is not in the file.
   db.prepare("CREATE VIRTUAL TABLE IF NOT EXISTS temp.job_terms USING fts5vocab ('main', 'job_search', 'instance')").run()
 
   return {
     added: (tx) => tx.afterCommit(onCommit),
     changed(tx, jobSeq) {
-      // In front of the mark it is still to be indexed as it then is.
+      // A job above the mark will be indexed anyway.
       tx.prepare('INSERT OR IGNORE INTO search_queue (job_seq) SELECT ? WHERE ? <= (SELECT job_seq FROM search_mark)').run(jobSeq, jobSeq)
       tx.afterCommit(onCommit)
     },
@@ -90,17 +90,17 @@ export function createJobSearch(db: Database): JobSearch {
   }
 }
 
-const LISTED = 'SELECT job_seq FROM search_queue ORDER BY job_seq LIMIT ?'
-const ADDED = 'SELECT seq AS job_seq FROM agent_jobs WHERE seq > (SELECT job_seq FROM search_mark) ORDER BY seq LIMIT ?'
+const LISTED = 'SELECT job_seq AS jobSeq FROM search_queue ORDER BY job_seq LIMIT ?'
+const ADDED = 'SELECT seq AS jobSeq FROM agent_jobs WHERE seq > (SELECT job_seq FROM search_mark) ORDER BY seq LIMIT ?'
 
 const listedIn = (db: Db, most: number) => seqsOf(db, LISTED, most)
 const addedIn = (db: Db, most: number) => seqsOf(db, ADDED, most)
 
 function seqsOf(db: Db, sql: string, most: number): number[] {
   return db
-    .prepare<{ job_seq: number }>(sql)
+    .prepare<Pick<typeof searchQueue.$inferSelect, 'jobSeq'>>(sql)
     .all(most)
-    .map((row) => row.job_seq)
+    .map(({ jobSeq }) => jobSeq)
 }
 
 function indexJob(tx: Tx, jobSeq: number): void {
@@ -111,75 +111,74 @@ function indexJob(tx: Tx, jobSeq: number): void {
   ).run(jobSeq)
 }
 
-/** Of what is not indexed yet, so much is looked through with each search. */
+/** Each search also reads this many jobs that are not indexed yet, and this much of each text. */
 const MOST_UNINDEXED = 100
 export const UNINDEXED_CHARS = 20_000
 
-/** The newest jobs whose texts are not in the index as they are. */
+/** The newest jobs whose texts are not in the index, or have changed since. */
 export function listUnindexed(db: Db): number[] {
   return [...seqsOf(db, NEWEST_ADDED, MOST_UNINDEXED), ...seqsOf(db, NEWEST_LISTED, MOST_UNINDEXED)]
 }
 
-const NEWEST_ADDED = 'SELECT seq AS job_seq FROM agent_jobs WHERE seq > (SELECT job_seq FROM search_mark) ORDER BY seq DESC LIMIT ?'
-const NEWEST_LISTED = 'SELECT job_seq FROM search_queue ORDER BY job_seq DESC LIMIT ?'
+const NEWEST_ADDED = 'SELECT seq AS jobSeq FROM agent_jobs WHERE seq > (SELECT job_seq FROM search_mark) ORDER BY seq DESC LIMIT ?'
+const NEWEST_LISTED = 'SELECT job_seq AS jobSeq FROM search_queue ORDER BY job_seq DESC LIMIT ?'
 
-/** FTS5's own notion of a word (unicode61): letters, their diacritics, digits, and private use. */
-const WORD = /[\p{L}\p{M}\p{N}\p{Co}]+/gu
-const MOST_WORDS = 32
-
+/** What FTS5 (unicode61) takes for a word: letters, their diacritics, digits, and private use. */
 function wordsOf(text: string): string[] {
-  return text.match(WORD) ?? []
+  return text.match(/[\p{L}\p{M}\p{N}\p{Co}]+/gu) ?? []
 }
 
-/** As the index has them: without taints and capitals. */
+const MOST_WORDS = 32
+
+/** As in the index: in lower case and without diacritics. */
 function folded(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 }
 
-/** The same as the index would say about these texts. */
-export function isMatch(texts: readonly string[], typed: string): boolean {
-  const wanted = wordsOf(folded(typed)).slice(0, MOST_WORDS)
+/** Whether the index would find these texts. */
+export function isMatch(texts: readonly string[], query: string): boolean {
+  const queryWords = wordsOf(folded(query)).slice(0, MOST_WORDS)
+  const last = queryWords.pop()
+  if (last === undefined) return false
   const words = new Set(texts.flatMap((text) => wordsOf(folded(text))))
-  if (wanted.length === 0) return false
-  const last = wanted.pop()!
-  return wanted.every((word) => words.has(word)) && [...words].some((word) => word.startsWith(last))
+  return queryWords.every((word) => words.has(word)) && [...words].some((word) => word.startsWith(last))
 }
 
-/** A beginning that more words have than this is not looked up word by word. */
+/** A prefix of more words than this is not expanded. */
 const MOST_TERMS = 200
-/** A shorter beginning of very many words is looked for as a word of its own: it begins a word in nearly every job. */
+/** A shorter prefix of very many words is searched as a complete word, because nearly every job has a word with that prefix. */
 const LEAST_PREFIX_CHARS = 3
 
-/** The words of the index that begin like this, each found by one look; null: they are too many. */
+/** The indexed words with this prefix, each found by one lookup. null: there are too many. */
 export function listTerms(db: Db, prefix: string): string[] | null {
   const next = db.prepare<{ term: string }>('SELECT term FROM job_terms WHERE term >= ? LIMIT 1')
-  const beginning = folded(prefix)
+  const start = folded(prefix)
   const terms: string[] = []
-  for (let from = beginning; ;) {
+  for (let from = start; ;) {
     const term = next.get(from)?.term
-    if (term?.startsWith(beginning) !== true) return terms
+    if (term?.startsWith(start) !== true) return terms
     if (terms.push(term) > MOST_TERMS) return null
-    // The smallest text behind it. No word has a control character in it.
+    // The smallest text after it, because no word contains a control character.
     from = `${term}\u0001`
   }
 }
 
 /**
- * What a person typed as an FTS5 expression: every word has to be there, the last one may be the beginning of a word.
- * null when there is nothing to look for. Everything is quoted, so no input is a syntax error or an operator.
+ * A search text as an FTS5 expression: every word must match, the last one also as a prefix. null: there is no word. Everything is
+ * quoted, so no input is a syntax error or an operator.
  *
- * For a beginning, FTS5 gathers every place of every word that has it before it gives the first one. Named one by one, those
- * words are walked only as far as the page needs.
+ * For a prefix, FTS5 collects all positions of all words that have it before it returns the first. If the words are listed, it
+ * reads only as many as the page needs.
  */
 export function searchExpressionFor(text: string, termsOf: (prefix: string) => string[] | null): string | null {
   const words = wordsOf(text).slice(0, MOST_WORDS)
   const last = words.pop()
   if (last === undefined) return null
-  return [...words.map((word) => `"${word}"`), beginningOf(last, termsOf(last))].join(' AND ')
+  return [...words.map((word) => `"${word}"`), prefixExpression(last, termsOf(last))].join(' AND ')
 }
 
-function beginningOf(word: string, terms: string[] | null): string {
+function prefixExpression(word: string, terms: string[] | null): string {
   if (terms === null) return [...word].length < LEAST_PREFIX_CHARS ? `"${word}"` : `"${word}" *`
-  // None that we know of: what FTS5 itself makes of it is quickly said.
+  // No word is known, so FTS5 has nothing to collect.
   return terms.length === 0 ? `"${word}" *` : `(${terms.map((term) => `"${term}"`).join(' OR ')})`
 }

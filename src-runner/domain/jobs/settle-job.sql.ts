@@ -3,7 +3,8 @@ import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
 import type { TerminalStatus } from '../../contract/jobs.ts'
-import type { Claim } from './claim.ts'
+import type { Claim } from './claim-job.ts'
+import type { jobs } from './jobs-table.ts'
 
 export function markPending(tx: Tx, seq: number, workedMs: number): void {
   tx.prepare(
@@ -19,21 +20,19 @@ export function markWaiting(tx: Tx, seq: number, status: 'awaiting_approval' | '
   )
 }
 
-type Ended = {
+type Ended = Pick<typeof jobs.$inferSelect, 'resultPreview' | 'cancelRequestedAt'> & {
   status: TerminalStatus
   at: number
   error: JobErrorCode | null
   message: Message | null
-  resultPreview: string | null
   workedMs: number
-  cancelRequestedAt: number | null
-  quiet?: boolean
+  noOp?: boolean
 }
 
 export function markEnded(tx: Tx, seq: number, ended: Ended): void {
   tx.prepare(
     `UPDATE agent_jobs SET status = ?, finished_at = ?, error = ?, error_message = ?, result_preview = ?, boot_id = NULL,
-       heartbeat_at = NULL, woken = 0, working_ms = working_ms + ?, cancel_requested_at = coalesce(cancel_requested_at, ?), quiet = ? WHERE seq = ?`,
+       heartbeat_at = NULL, woken = 0, working_ms = working_ms + ?, cancel_requested_at = coalesce(cancel_requested_at, ?), no_op = ? WHERE seq = ?`,
   ).run(
     ended.status,
     ended.at,
@@ -42,7 +41,7 @@ export function markEnded(tx: Tx, seq: number, ended: Ended): void {
     ended.resultPreview,
     ended.workedMs,
     ended.cancelRequestedAt,
-    Number(ended.quiet === true),
+    Number(ended.noOp === true),
     seq,
   )
 }
@@ -51,7 +50,7 @@ export function saveResult(tx: Tx, seq: number, result: string): void {
   tx.prepare('UPDATE job_texts SET result = ? WHERE job_seq = ?').run(result, seq)
 }
 
-/** Writes nothing when the attempt has lost its claim. */
+/** Writes nothing if another attempt owns the job. */
 export function recordBeat(tx: Tx, claim: Claim, at: number, workedMs: number): void {
   tx.prepare("UPDATE agent_jobs SET heartbeat_at = ?, working_ms = working_ms + ? WHERE seq = ? AND claim = ? AND status = 'running'").run(
     at,
@@ -61,7 +60,7 @@ export function recordBeat(tx: Tx, claim: Claim, at: number, workedMs: number): 
   )
 }
 
-/** All that the model said in this job. */
+/** All text of the model in this job. */
 export function readReplies(db: Db, seq: number): string {
   const rows = db
     .prepare<{ text: string }>("SELECT text FROM job_steps WHERE job_seq = ? AND kind = 'reply' AND text <> '' ORDER BY seq")

@@ -8,60 +8,62 @@ import type { JobErrorCode } from '../../contract/errors.ts'
 import { isTerminal, type Job, type JobStatus, type TerminalStatus } from '../../contract/jobs.ts'
 import { AppError, StaleClaimError } from '../../lib/errors.ts'
 import { addMessage, touchConversation } from '../conversations/turns.ts'
-import type { Claim } from './claim.ts'
+import type { Claim } from './claim-job.ts'
 import type { JobDeps, MovedJob } from './job-deps.ts'
 import { jobs } from './jobs-table.ts'
 import { forgetPostponed, LONGEST_POSTPONED_MS, postponeUntil } from './postpone-job.ts'
-import { getJob } from './read-jobs.ts'
+import { getJob, noJob } from './read-jobs.ts'
 import { recordReply, type NewReply } from './record-steps.ts'
 import { markEnded, markPending, markWaiting, readReplies, recordBeat, saveResult } from './settle-job.sql.ts'
 import { previewOf } from './titles.ts'
 
-/** How an attempt ends, said by the attempt itself. `text`: what was said so far; absent or empty: what the recorded replies said. */
+/** How an attempt ended. `text`: what the model has said so far; absent or empty: the text of the recorded replies. */
 export type AttemptOutcome =
-  /** `quiet`: a run that found nothing new. */
-  | { kind: 'completed'; text: string; quiet?: boolean }
+  /** `noOp`: a run that found nothing new. */
+  | { kind: 'completed'; text: string; noOp?: boolean }
   | { kind: 'failed'; error: JobErrorCode; message: Message; text?: string }
   | { kind: 'cancelled'; text?: string }
   | { kind: 'waiting'; status: 'awaiting_approval' | 'awaiting_child' }
-  /** The attempt stopped and the job did not: it is pending again, with all its steps, and this was no crash. */
+  /** Only the attempt stopped, not by a crash. The job is pending again with all its steps. */
   | { kind: 'released' }
-  /** Nothing can be done for it now: it is pending again, and left alone for a while. `tell`: a person should know. */
-  | { kind: 'postponed'; waitMs: number; message: Message; tell: boolean }
+  /** The job cannot continue now. It is pending again, but is not claimed for a while. */
+  | { kind: 'postponed'; waitMs: number; message: Message; notifiesOwner: boolean }
 
-/** How a job ends. `text` null: what the recorded replies said. */
-type JobEnding = { status: TerminalStatus; error: JobErrorCode | null; message: Message | null; text: string | null; quiet?: boolean }
+/** `text` null: the text of the recorded replies. */
+type JobEnding = { status: TerminalStatus; error: JobErrorCode | null; message: Message | null; text: string | null; noOp?: boolean }
+
+const NO_ERROR = { error: null, message: null }
+const CANCELLED: JobEnding = { ...NO_ERROR, status: 'cancelled', text: null }
 
 /**
- * Ends an attempt, and the job too unless it waits or is released; `lastReply` is recorded in the same transaction.
- * Answers the state the job is in now, which is not always the one that was asked for: a person's Stop turns everything
- * but `completed` into `cancelled`, and an answer that came before the job slept turns `waiting` into `pending`.
- * Throws StaleClaimError.
+ * Ends an attempt, and its job unless that waits or is pending again. `lastReply` is recorded in the same transaction. Returns the
+ * job's new state, which may differ from the outcome: a person's Stop turns everything but `completed` into `cancelled`, and a
+ * wake that came before the job slept turns `waiting` into `pending`. Throws StaleClaimError.
  */
 export function settleAttempt(tx: Tx, deps: JobDeps, claim: Claim, outcome: AttemptOutcome, lastReply?: NewReply): JobStatus {
   if (lastReply !== undefined) recordReply(tx, deps, claim, lastReply)
   const job = heldJob(tx, claim)
   if (outcome.kind === 'completed') {
-    return endJob(tx, deps, job, { status: 'completed', error: null, message: null, text: outcome.text, quiet: outcome.quiet })
+    return endJob(tx, deps, job, { ...NO_ERROR, status: 'completed', text: outcome.text, noOp: outcome.noOp })
   }
   const text = 'text' in outcome && outcome.text ? outcome.text : null
   if (outcome.kind === 'cancelled' || job.cancelRequestedAt !== null) {
-    return endJob(tx, deps, job, { status: 'cancelled', error: null, message: null, text })
+    return endJob(tx, deps, job, { ...CANCELLED, text })
   }
   if (outcome.kind === 'failed') {
     return endJob(tx, deps, job, { status: 'failed', error: outcome.error, message: outcome.message, text })
   }
   if (outcome.kind === 'released') return requeue(tx, deps, job, 'released')
   if (outcome.kind === 'postponed') return postpone(tx, deps, job, outcome)
-  // It lived to a point where somebody else decides how it goes on: what killed it before is not held against that.
+  // It survived to the point where it waits, so an earlier crash no longer counts.
   if (job.crashes > 0) tx.update(jobs).set({ crashes: 0 }).where(eq(jobs.seq, job.seq)).run()
   if (job.woken) return requeue(tx, deps, job, 'woken')
   return putToSleep(tx, deps, job, outcome.status)
 }
 
 /**
- * The answer that a job waited for is there. An attempt that is still on its way to sleep gets a mark, which its
- * `settle` reads; a job that waits for nothing is left alone, so that a late answer revives nothing.
+ * To be called when a job has what it waited for. If its attempt has not gone to sleep yet, the job gets a mark that `settle`
+ * reads. A job that does not wait is left alone, so a late answer revives nothing.
  */
 export function wakeJob(tx: Tx, deps: JobDeps, jobId: string): 'woken' | 'marked' | 'ignored' {
   const job = findOpen(tx, jobId)
@@ -74,10 +76,10 @@ export function wakeJob(tx: Tx, deps: JobDeps, jobId: string): 'woken' | 'marked
   return 'marked'
 }
 
-/** Stop. What does not run ends at once; what runs is asked to. Throws AppError job_not_found, job_already_finished. */
+/** Ends a job that does not run at once; a running one is asked to stop. Throws AppError job_not_found, job_already_finished. */
 export function cancelJob(tx: Tx, deps: JobDeps, jobId: string): Job {
   const job = findOpen(tx, jobId)
-  if (job === undefined) throw new AppError('job_not_found', 'There is no such job.')
+  if (job === undefined) throw noJob()
   if (isTerminal(job.status)) throw new AppError('job_already_finished', 'This job has already ended.')
   stopJob(tx, deps, job)
   return getJob(tx, jobId)
@@ -93,30 +95,30 @@ export function cancelJobsOf(tx: Tx, deps: JobDeps, owner: { agentId: string } |
 function stopJob(tx: Tx, deps: JobDeps, job: OpenJob): void {
   const at = deps.clock.now()
   if (job.status !== 'running') {
-    endJob(tx, deps, job, { status: 'cancelled', error: null, message: null, text: null }, at)
+    endJob(tx, deps, job, CANCELLED, at)
     return
   }
   if (job.cancelRequestedAt !== null) return
   tx.update(jobs).set({ cancelRequestedAt: at }).where(eq(jobs.seq, job.seq)).run()
-  tx.emit({ type: 'job.cancel_requested', payload: { jobId: job.id, agentId: job.agentId, conversationId: job.conversationId } })
+  tx.emit({ type: 'job.cancel_requested', payload: idsOf(job) })
   tx.afterCommit(() => deps.notify.cancelRequested(job.id))
 }
 
-/** Ends a job whose attempt did not follow a Stop in time. The attempt has lost its claim. false: there was nothing to end. */
+/** Ends a job whose attempt did not stop in time and takes away its claim. Returns false if there was nothing to end. */
 export function forceCancelJob(tx: Tx, deps: JobDeps, jobId: string): boolean {
   const job = findOpen(tx, jobId)
   if (job?.status !== 'running' || job.cancelRequestedAt === null) return false
-  endJob(tx, deps, job, { status: 'cancelled', error: null, message: null, text: textSoFar(tx, deps, job) })
+  endJob(tx, deps, job, { ...CANCELLED, text: textSoFar(tx, deps, job) })
   tx.afterCommit(() => deps.notify.taken(job.id))
   return true
 }
 
-/** Deaths of the process that a job may live through without getting on in between. */
+/** Crashes that a job may survive without making progress in between. */
 const MOST_CRASHES = 1
 
 /**
- * At the start of the process, before anything is claimed: jobs that ran in a process that is no more become pending,
- * or end when they killed it twice or were to be stopped. Jobs that have ended are not looked at.
+ * To be called at the start of the process, before anything is claimed. Jobs that ran in an earlier process become pending, or end
+ * if they crashed it twice or were asked to stop.
  */
 export function rescueJobs(tx: Tx, deps: JobDeps): { pending: string[]; cancelled: string[]; failed: string[] } {
   const rescued = { pending: [] as string[], cancelled: [] as string[], failed: [] as string[] }
@@ -126,7 +128,7 @@ export function rescueJobs(tx: Tx, deps: JobDeps): { pending: string[]; cancelle
     .all()
   for (const job of orphans) {
     if (job.cancelRequestedAt !== null) {
-      endJob(tx, deps, job, { status: 'cancelled', error: null, message: null, text: null })
+      endJob(tx, deps, job, CANCELLED)
       rescued.cancelled.push(job.id)
     } else if (job.crashes >= MOST_CRASHES) {
       endJob(tx, deps, job, { status: 'failed', error: 'crash_loop', message: createMessage('job_crashed'), text: null })
@@ -143,22 +145,21 @@ export function rescueJobs(tx: Tx, deps: JobDeps): { pending: string[]; cancelle
   return rescued
 }
 
-/** Fails jobs that run here and gave no sign of life for `silentMs`. Answers their ids; their attempts have lost their claims. */
+/** Fails running jobs without a sign of life for `silentMs` and takes away their claims. Returns their ids. */
 export function failStuckJobs(tx: Tx, deps: JobDeps, silentMs: number): string[] {
   const silent = selectOpen(tx)
     .where(and(IS_RUNNING, lt(jobs.heartbeatAt, deps.clock.now() - silentMs)))
     .orderBy(jobs.seq)
     .all()
+  const message = createMessage('job_silent', { minutes: Math.round(silentMs / 60_000) })
   for (const job of silent) {
-    const minutes = Math.round(silentMs / 60_000)
-    const message = createMessage('job_silent', { minutes })
     endJob(tx, deps, job, { status: 'failed', error: 'stuck', message, text: textSoFar(tx, deps, job) })
     tx.afterCommit(() => deps.notify.taken(job.id))
   }
   return silent.map((job) => job.id)
 }
 
-/** Signs of life of attempts that hold their claims; of the others, nothing is written. */
+/** Records signs of life. Writes nothing for attempts that have lost their claims. */
 export function recordHeartbeats(tx: Tx, deps: JobDeps, claims: readonly Claim[]): void {
   for (const claim of claims) recordBeat(tx, claim, deps.clock.now(), deps.workingTime.take(claim.jobId))
 }
@@ -171,12 +172,8 @@ export function isHeld(db: Db, { seq, claim }: Claim): boolean {
 /** Jobs that were asked to stop before `since` and still run. */
 export function listOverdueStops(db: Db, since: number): string[] {
   const isOverdue = and(IS_RUNNING, lt(jobs.cancelRequestedAt, since))
-  return db
-    .select({ id: jobs.id })
-    .from(jobs)
-    .where(isOverdue)
-    .all()
-    .map(({ id }) => id)
+  const rows = db.select({ id: jobs.id }).from(jobs).where(isOverdue).all()
+  return rows.map(({ id }) => id)
 }
 
 const selectOpen = (db: Db) =>
@@ -229,19 +226,18 @@ function postpone(
   tx: Tx,
   deps: JobDeps,
   job: OpenJob,
-  { waitMs, message, tell }: Extract<AttemptOutcome, { kind: 'postponed' }>,
+  { waitMs, message, notifiesOwner }: Extract<AttemptOutcome, { kind: 'postponed' }>,
 ): 'pending' {
   const until = deps.clock.now() + Math.min(waitMs, LONGEST_POSTPONED_MS)
   postponeUntil(tx, job.seq, until)
   if (job.crashes > 0) tx.update(jobs).set({ crashes: 0 }).where(eq(jobs.seq, job.seq)).run()
-  const who = { jobId: job.id, agentId: job.agentId, conversationId: job.conversationId }
-  if (tell) tx.emit({ type: 'job.postponed', payload: { ...who, message, until } })
+  if (notifiesOwner) tx.emit({ type: 'job.postponed', payload: { ...idsOf(job), message, until } })
   return requeue(tx, deps, job, 'postponed')
 }
 
 function requeue(tx: Tx, deps: JobDeps, job: OpenJob, reason: 'woken' | 'rescued' | 'released' | 'postponed'): 'pending' {
   markPending(tx, job.seq, deps.workingTime.take(job.id))
-  tx.emit({ type: 'job.requeued', payload: { jobId: job.id, agentId: job.agentId, conversationId: job.conversationId, reason } })
+  tx.emit({ type: 'job.requeued', payload: { ...idsOf(job), reason } })
   tx.afterCommit(() => {
     deps.workingTime.end(job.id)
     deps.liveStreams.release(job.id)
@@ -252,7 +248,7 @@ function requeue(tx: Tx, deps: JobDeps, job: OpenJob, reason: 'woken' | 'rescued
 
 function putToSleep(tx: Tx, deps: JobDeps, job: OpenJob, status: 'awaiting_approval' | 'awaiting_child'): JobStatus {
   markWaiting(tx, job.seq, status, deps.workingTime.take(job.id))
-  tx.emit({ type: 'job.waiting', payload: { jobId: job.id, agentId: job.agentId, conversationId: job.conversationId, status } })
+  tx.emit({ type: 'job.waiting', payload: { ...idsOf(job), status } })
   deps.hooks.waiting(tx, movedOf(job, status))
   tx.afterCommit(() => {
     deps.workingTime.end(job.id)
@@ -281,19 +277,9 @@ function endJob(tx: Tx, deps: JobDeps, job: OpenJob, outcome: JobEnding, cancelR
       addMessage(tx, { id: deps.ids.next(), conversationId: job.conversationId, jobId: job.id, role: 'assistant', text: result, at })
     touchConversation(tx, job.conversationId, job.agentId, at)
   }
-  tx.emit({
-    type: 'job.finished',
-    payload: {
-      jobId: job.id,
-      agentId: job.agentId,
-      conversationId: job.conversationId,
-      status: outcome.status,
-      title: job.title,
-      error: outcome.error,
-      costUsd: job.costUsd,
-      scheduleId: job.scheduleId,
-    },
-  })
+  const { title, costUsd, scheduleId } = job
+  const { status, error } = outcome
+  tx.emit({ type: 'job.finished', payload: { ...idsOf(job), status, title, error, costUsd, scheduleId } })
   deps.hooks.ended(tx, movedOf(job, outcome.status))
   stopChildren(tx, deps, job)
   if (job.parentCallId !== null) wakeJob(tx, deps, job.parentJobId!)
@@ -305,16 +291,20 @@ function endJob(tx: Tx, deps: JobDeps, job: OpenJob, outcome: JobEnding, cancelR
   return outcome.status
 }
 
+function idsOf({ id, agentId, conversationId }: OpenJob) {
+  return { jobId: id, agentId, conversationId }
+}
+
 function movedOf({ seq, id, agentId, channel, triggerId, scheduleId, conversationId }: OpenJob, status: JobStatus): MovedJob {
   return { seq, id, status, agentId, channel, triggerId, scheduleId, conversationId }
 }
 
-/** Nobody is left who could use their results. */
+/** Nothing can use their results any more. */
 function stopChildren(tx: Tx, deps: JobDeps, parent: OpenJob): void {
   for (const child of OPEN_CHILDREN(tx).all({ parentJobId: parent.id })) stopJob(tx, deps, child)
 }
 
-/** For a job whose attempt cannot say it any more: what is recorded, and what was being said. */
+/** For a job that ends without its attempt: the recorded replies and the one under way. */
 function textSoFar(db: Db, deps: JobDeps, job: OpenJob): string | null {
   const underWay = deps.liveStreams.textUnderWay(job.id)
   if (underWay === '') return null

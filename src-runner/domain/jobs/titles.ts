@@ -1,7 +1,7 @@
 const TITLE_CHARS = 80
 const PREVIEW_CHARS = 280
 
-/** The first line that says something, cut at about 80 characters. */
+/** The first line that is not empty, cut at about 80 characters. */
 export function titleFor(task: string): string {
   const line = task.split(/[\r\n\u2028\u2029]/).find((part) => part.trim() !== '') ?? ''
   const words = line.trim().replace(/\s+/g, ' ')
@@ -13,7 +13,7 @@ export function previewOf(result: string): string {
   return cutAt(result, PREVIEW_CHARS)
 }
 
-/** Never between the two halves of a character. */
+/** Never splits a surrogate pair. */
 function cutAt(text: string, length: number): string {
   const last = text.charCodeAt(length - 1)
   const splitsPair = last >= 0xd800 && last <= 0xdbff && text.length > length

@@ -11,14 +11,14 @@ const BEFORE_TEMPLATE =
 
 const NOTHING_SENT = "Nothing of it is in this task. The person's instructions for this webhook follow."
 
-/** What is stored of a task: the text that a person reads, and what it takes to wrap it for a model. */
+/** A task as it is stored: the text that a person reads, and what is needed to wrap it for a model. */
 export type WrappedTask = { text: string; wrapper: UntrustedWrapper }
 
 type Filled = { text: string; placeholders: readonly unknown[] }
 
 /**
- * A template without placeholders takes nothing from the payload, so nothing is fenced. The fence's mark is made here, after
- * the payload arrived, so the payload cannot contain it.
+ * A template without placeholders takes nothing from the payload, so nothing is fenced. The mark of the fence is made after the
+ * payload has arrived, so the payload cannot contain it.
  */
 export function wrappedTaskOf(template: string, rendered: Filled): WrappedTask {
   const instructions = template.toWellFormed()
@@ -27,11 +27,10 @@ export function wrappedTaskOf(template: string, rendered: Filled): WrappedTask {
 }
 
 /**
- * What an agent is given for a delivery. "Summarise {issue.title}" is a sentence only with its value, but no word of the
- * payload may stand where the person's instructions stand. So the filled-in text is inside a fence, as data, and the template
- * follows outside of it, as the person wrote it.
+ * The task that a model gets for a delivery. No word of the payload may stand among the person's instructions. So the filled-in
+ * text is inside a fence, as data, and the template follows outside, as the person wrote it.
  *
- * This helps the model and protects nothing: what the job may do is decided by the policy, because the job is untrusted.
+ * This helps the model but protects nothing. The policy decides what the job may do, because the job is untrusted.
  */
 export function wrapUntrusted({ text, wrapper }: WrappedTask): string {
   if (wrapper === null) return [FRAME, NOTHING_SENT, text].join('\n\n')

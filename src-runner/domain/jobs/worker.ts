@@ -5,22 +5,22 @@ import type { Job } from '../../contract/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf, StaleClaimError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Claim } from './claim.ts'
+import type { Claim } from './claim-job.ts'
 import type { ClaimedJob } from './claim-job.ts'
 import type { AttemptOutcome } from './settle-job.ts'
 import type { JobStore } from './job-store.ts'
 
-/** One attempt at a job, as the one who performs it sees it. */
+/** One attempt at a job, as `perform` gets it. */
 export type Attempt = {
   job: Job
   claim: Claim
   /** Aborts with an AttemptStopped. */
   signal: AbortSignal
-  /** To be called whenever something moves: a token, a tool. A job that is silent for too long is given up as stuck. */
+  /** To be called at every sign of progress, such as a token. A job that is silent for too long fails as stuck. */
   alive(): void
 }
 
-/** Why an attempt has to end. `lost`: its job was ended or given to another attempt, and nothing may be written. */
+/** Why an attempt must end. `lost`: it no longer owns its job and may write nothing. */
 export class AttemptStopped extends Error {
   override readonly name = 'AttemptStopped'
   readonly why: 'cancelled' | 'shutdown' | 'lost'
@@ -32,18 +32,18 @@ export class AttemptStopped extends Error {
 }
 
 export type Worker = {
-  /** Claims whatever may run, from now on. */
+  /** From now on, claims all jobs that may run. */
   start(): void
-  /** Something may be claimable. Called by itself after every commit that makes it so. */
+  /** Looks for claimable jobs. Happens by itself after every commit that may add one. */
   nudge(): void
-  /** Claims this job, if it may run now; otherwise leaves it alone. Works without `start`, too: then nothing else runs. */
+  /** Claims this job if it may run now. Works without `start`, and then nothing else runs. */
   run(jobId: string): void
-  /** Claims nothing until `resume`. What runs goes on. */
+  /** Claims nothing until `resume`. Running jobs continue. */
   pause(): void
   resume(): void
   /** Resolves when nothing runs and nothing can be claimed. */
   drain(): Promise<void>
-  /** Ends all attempts; their jobs are pending again with every step they recorded. */
+  /** Ends all attempts. Their jobs are pending again with every recorded step. */
   stop(options: { graceMs: number }): Promise<void>
   /** The jobs that have an attempt here. */
   running(): string[]
@@ -51,18 +51,18 @@ export type Worker = {
 
 type Slot = { claim: Claim; controller: AbortController; moved: boolean; done: Promise<void> }
 
-/** From the request to stop until the attempt loses its claim: with the rest, Stop takes effect within two seconds. */
+/** How long an attempt may take to stop before it loses its claim. In all, Stop takes effect within two seconds. */
 const STOP_PATIENCE_MS = 1500
 const TICK_MS = 5000
-/** No step and no sign of life for so long: stuck. */
+/** A job without a step or sign of life for this long is stuck. */
 const SILENCE_MS = 15 * 60_000
-/** After a write failed, unless the database works again sooner: not to spend money on replies that cannot be kept. */
+/** After a failed write, unless the database works again sooner: replies that cannot be recorded would waste money. */
 const REST_AFTER_FULL_DISK_MS = 30_000
 const SETTLE_AGAIN_MS = 1000
 
 /**
- * Runs jobs, at most `limit()` at once. It knows no kind of work: `perform` does it, records its steps and settles
- * the job with the claim it was given. An attempt that throws, or ends without settling, is settled here.
+ * Runs jobs, at most `limit()` at once. It knows no kind of work: `perform` does the work, records its steps and settles the job
+ * with its claim. An attempt that throws or ends without settling is settled here.
  */
 export function createWorker(deps: {
   store: JobStore
@@ -77,8 +77,8 @@ export function createWorker(deps: {
   let state: 'new' | 'on' | 'paused' | 'stopped' = 'new'
   let claiming: Promise<void> | null = null
   let claimAgain = false
-  /** Settled when no job that was asked for by name is still being claimed. */
-  let asked: Promise<unknown> = Promise.resolve()
+  /** Resolves when no call of `run` is still claiming. */
+  let claimingByName: Promise<unknown> = Promise.resolve()
   let restUntil = 0
   let lastTickAt = clock.now()
   let watching = false
@@ -94,7 +94,7 @@ export function createWorker(deps: {
     })
   }
 
-  /** As many as there is room for, in one commit. */
+  /** Claims as many jobs as there is room for, in one commit. */
   async function claimAll(): Promise<void> {
     while (claimAgain && state === 'on' && clock.monotonic() >= restUntil) {
       claimAgain = false
@@ -111,7 +111,7 @@ export function createWorker(deps: {
         restAfter(error)
       }
     }
-    // Resting: the tick takes it up again.
+    // While it rests, the tick tries again.
     claimAgain = false
   }
 
@@ -140,7 +140,7 @@ export function createWorker(deps: {
     await settleIfHeld(claim, outcome)
   }
 
-  /** A job must not stay `running` with nobody at work on it: on a full disk this goes on until there is room or the process ends. */
+  /** A job must not stay `running` without an attempt, so on a full disk this retries until there is room or the process ends. */
   async function settleIfHeld(claim: Claim, outcome: AttemptOutcome): Promise<void> {
     while (db.connection.open) {
       try {
@@ -162,12 +162,6 @@ export function createWorker(deps: {
     if (isTroubleWithFile(error)) restUntil = clock.monotonic() + REST_AFTER_FULL_DISK_MS
   }
 
-  /** The database works again. */
-  function goOn(): void {
-    restUntil = 0
-    nudge()
-  }
-
   function stopAttempt(jobId: string): void {
     const slot = slots.get(jobId)
     if (slot === undefined) return
@@ -186,7 +180,7 @@ export function createWorker(deps: {
     }
   }
 
-  /** The job was ended over the attempt's head: the slot is free, whatever the attempt still does. */
+  /** The job was ended without its attempt. The slot is free, whatever the attempt still does. */
   function abandon(jobId: string): void {
     const slot = slots.get(jobId)
     if (slot === undefined) return
@@ -195,12 +189,12 @@ export function createWorker(deps: {
     nudge()
   }
 
-  /** Safety net behind what happens after commits: heartbeats, silent jobs, stops that were not followed, missed nudges. */
+  /** Heartbeats, stuck jobs, and a safety net for stops and nudges that were missed. */
   function tick(): void {
     try {
       const passed = clock.now() - lastTickAt
       lastTickAt = clock.now()
-      // The machine slept or its clock was set: nobody had a chance to give a sign of life.
+      // The machine slept or its clock was set, so no attempt could give a sign of life.
       const wasAway = passed > 3 * TICK_MS || passed < 0
       const alive = [...slots.values()].filter((slot) => wasAway || slot.moved)
       for (const slot of alive) slot.moved = false
@@ -216,7 +210,7 @@ export function createWorker(deps: {
       }
       overdue.forEach(forceCancel)
     } catch (error) {
-      log.warn({ err: error }, `the watch over running jobs failed this time: ${messageOf(error)}`)
+      log.warn({ err: error }, `the check of running jobs failed: ${messageOf(error)}`)
     }
     nudge()
   }
@@ -228,7 +222,11 @@ export function createWorker(deps: {
     stopTicking = clock.every(TICK_MS, tick)
     const stops = [
       store.watch({ ready: nudge, cancelRequested: stopAttempt, taken: abandon }),
-      db.condition.onChange((trouble) => trouble === null && goOn()),
+      db.condition.onChange((trouble) => {
+        if (trouble !== null) return
+        restUntil = 0
+        nudge()
+      }),
     ]
     stopWatching = () => stops.forEach((stop) => stop())
   }
@@ -248,7 +246,7 @@ export function createWorker(deps: {
         (found) => void (found && launch(found)),
         (error: unknown) => log.warn({ err: error, jobId }, `a job could not be claimed: ${messageOf(error)}`),
       )
-      asked = Promise.all([asked, claimed])
+      claimingByName = Promise.all([claimingByName, claimed])
     },
     pause() {
       if (state === 'on') state = 'paused'
@@ -260,7 +258,7 @@ export function createWorker(deps: {
     },
     async drain() {
       nudge()
-      await asked
+      await claimingByName
       while (claiming !== null || slots.size > 0) {
         await claiming
         await Promise.all([...slots.values()].map((slot) => slot.done))
@@ -270,7 +268,7 @@ export function createWorker(deps: {
       state = 'stopped'
       stopTicking()
       stopWatching()
-      await Promise.all([claiming, asked])
+      await Promise.all([claiming, claimingByName])
       const open = [...slots.values()]
       for (const slot of open) slot.controller.abort(new AttemptStopped('shutdown'))
       if (graceMs > 0) {
@@ -279,7 +277,7 @@ export function createWorker(deps: {
         await Promise.race([ended, clock.sleep(graceMs, patience.signal).catch(() => {})])
         patience.abort(new AttemptStopped('shutdown'))
       }
-      // Who has not ended loses the claim now, so that the next start does not take it for a crash.
+      // An attempt that has not ended loses its claim now, so that the next start does not take it for a crash.
       await Promise.all(
         open.filter((slot) => slots.get(slot.claim.jobId) === slot).map((slot) => settleIfHeld(slot.claim, { kind: 'released' })),
       )
@@ -289,7 +287,7 @@ export function createWorker(deps: {
   }
 }
 
-/** What an attempt that did not settle its job comes to. `thrown` null: it just ended. */
+/** The outcome of an attempt that did not settle its job. `thrown` null: it just ended. */
 function outcomeOf(signal: AbortSignal, thrown: unknown): AttemptOutcome {
   const stopped: unknown = signal.reason
   if (stopped instanceof AttemptStopped) return stopped.why === 'cancelled' ? { kind: 'cancelled' } : { kind: 'released' }

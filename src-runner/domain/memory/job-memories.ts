@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { jobs } from '../jobs/jobs-table.ts'
 import { jobMemories } from './memory-table.ts'
 
-/** Keeps the text that a job was given to read, because the memory itself may change or be deleted. */
+/** Stores the text that a job read, because the memory may change or be deleted later. */
 export function recordJobMemories(
   tx: Tx,
   { clock }: { clock: Clock },
@@ -33,7 +33,7 @@ export function listJobMemories(db: Db, jobId: string): JobMemory[] {
 
 const isInPrompt = eq(jobMemories.via, 'prompt')
 
-/** Whether an earlier turn of the conversation had memories in its prompt. What it said then is read by all later turns. */
+/** Whether an earlier turn of the conversation had memories in its prompt. All later turns read its replies. */
 export function hadPromptMemories(db: Db, conversationId: string, beforeSeq: number): boolean {
   const found = db
     .select({ seq: jobs.seq })
@@ -45,7 +45,7 @@ export function hadPromptMemories(db: Db, conversationId: string, beforeSeq: num
   return found !== undefined
 }
 
-/** Whether memories were in the job's prompt. It may repeat them to the person it talks to. */
+/** Whether the job's prompt had memories, which its replies may repeat. */
 export function hasPromptMemories(db: Db, jobId: string): boolean {
   const found = db
     .select({ seq: jobMemories.seq })

@@ -1,5 +1,4 @@
 import { and, count, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
-import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
@@ -8,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { getAgent } from '../agents/agents.ts'
-import { decodeCursor, pageOf } from '../cursors.ts'
+import { decodeSeqCursor, pageOf } from '../cursors.ts'
 import { memories } from './memory-table.ts'
 import { indexMemory, removeFromIndex } from './memory-search.sql.ts'
 
@@ -31,12 +30,10 @@ export type NewMemory = {
   untrusted: boolean
 }
 
-/** Stops a model that writes memories without end. */
+/** Stops a model that writes memories endlessly. */
 export const MAX_MEMORIES_PER_OWNER = 5_000
 
-const Position = z.tuple([z.number().int()])
-
-/** Called again for the same call, returns the memory it made before. Throws AppError agent_not_found, memory_full. */
+/** Returns the existing memory if the same call has made one. Throws AppError agent_not_found, memory_full. */
 export function createMemory(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, memory: NewMemory): Memory {
   const { agentId, text, writer, untrusted } = memory
   if (agentId !== null) getAgent(tx, agentId)
@@ -55,7 +52,7 @@ export function createMemory(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids },
   return made
 }
 
-/** A person wrote this text, or read it and kept it: from then on it is trusted. Throws AppError memory_not_found. */
+/** A text that a person wrote or confirmed, so it is trusted from then on. Throws AppError memory_not_found. */
 export function rewriteMemory(tx: Tx, { clock }: { clock: Clock }, memoryId: string, text: string): Memory {
   const { seq, ...memory } = getRow(tx, memoryId)
   const change = { text, untrusted: false, updatedAt: clock.now() }
@@ -87,14 +84,13 @@ export function listMemories(
   db: Db,
   { agentId, q, cursor, limit }: { agentId?: string | 'shared'; q?: string; cursor?: string; limit: number },
 ): { memories: Memory[]; nextCursor: string | null } {
-  const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(cursor, Position)[0]
   const expression = q === undefined ? null : expressionFor(q, 'AND')
   const isOfOwner = agentId === undefined ? undefined : agentId === 'shared' ? isNull(memories.agentId) : eq(memories.agentId, agentId)
   const isMatch = expression === null ? undefined : sql`seq IN (SELECT rowid FROM memory_search WHERE memory_search MATCH ${expression})`
   const rows = db
     .select({ seq: memories.seq, ...COLUMNS })
     .from(memories)
-    .where(and(lt(memories.seq, before), isOfOwner, isMatch))
+    .where(and(lt(memories.seq, decodeSeqCursor(cursor)), isOfOwner, isMatch))
     .orderBy(desc(memories.seq))
     .limit(limit + 1)
     .all()
@@ -160,7 +156,7 @@ function countMemories(db: Db, agentId: string | null): number {
 
 /** Quotes every word, so that no input is a syntax error or an operator. The last one also matches as the beginning of a word. */
 function expressionFor(text: string, join: 'AND' | 'OR'): string | null {
-  // FTS5's own notion of a word (unicode61): letters, marks on them, digits, and private use.
+  // What FTS5 (unicode61) takes for a word: letters, their diacritics, digits, and private use.
   const words = text.match(/[\p{L}\p{M}\p{N}\p{Co}]+/gu)?.slice(0, 32) ?? []
   return words.length === 0 ? null : words.map((word, i) => (i === words.length - 1 ? `"${word}" *` : `"${word}"`)).join(` ${join} `)
 }

@@ -1,12 +1,12 @@
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 
-/** The longest time that a service may ask us to wait. */
+/** The longest wait that a service may request. */
 export const LONGEST_WAIT_MS = 3_600_000
 
 /**
- * The first pending message of its chat: later ones wait for it. A message of which only files are left delays nobody,
- * because its text is in the chat and its files may need tries for a day.
+ * The first pending message of its chat, for which later ones wait. A message with only files left delays none, because its text is in
+ * the chat and its files may be tried for a day.
  */
 const IS_HEAD = `NOT EXISTS (SELECT 1 FROM outbox AS earlier INDEXED BY outbox_of_chat WHERE earlier.state = 'pending'
   AND earlier.only_files_left = 0 AND earlier.channel_id = message.channel_id

@@ -2,8 +2,7 @@ import { sql } from 'drizzle-orm'
 import { index, integer, text, sqliteTable } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
 import { count, flag, jsonArray, moment, oneOf, checks } from '../../platform/db/column-types.ts'
-import { OutboundKind } from '../../contract/outbox.ts'
-import { OutboundState } from '../../contract/outbox.ts'
+import { OutboundKind, OutboundState } from '../../contract/outbox.ts'
 import { agents } from '../agents/agents-table.ts'
 import { channels } from '../channels/channels-table.ts'
 import { jobs } from '../jobs/jobs-table.ts'
@@ -29,14 +28,14 @@ export const outbox = sqliteTable(
     text: text('text').notNull(),
     buttons: jsonArray(
       'buttons',
-      z.array(z.object({ label: z.string(), action: z.string(), whole: z.literal(true).optional() })),
+      z.array(z.object({ label: z.string(), action: z.string(), needsCompleteCall: z.literal(true).optional() })),
     ).notNull(),
     files: jsonArray('files', z.array(z.string())).notNull(),
     // Tries that failed while the channel worked.
     tries: count('tries').notNull().default(0),
-    // Tries that the process did not survive.
+    // Tries since the last one that ended: the process crashed during them.
     cutOff: count('cut_off').notNull().default(0),
-    // How many parts of a long message were sent.
+    // The number of parts of a long message that were sent.
     partsSent: count('parts_sent').notNull().default(0),
     problem: text('problem').notNull().default(''),
     // The service's id of the part with the buttons, which is the last one of the text.
@@ -55,7 +54,7 @@ export const outbox = sqliteTable(
       "(state = 'pending') = (next_try_at IS NOT NULL)",
       "(state = 'sent') = (sent_at IS NOT NULL)",
       "(state = 'undeliverable') = (failed_at IS NOT NULL)",
-      "state = 'nowhere' OR chat_id IS NOT NULL",
+      "state = 'not_sent' OR chat_id IS NOT NULL",
     ),
     index('outbox_of_channel')
       .on(t.channelId, t.seq)
@@ -74,7 +73,7 @@ export const outbox = sqliteTable(
     index('outbox_by_approval')
       .on(t.approvalId)
       .where(sql`approval_id IS NOT NULL`),
-    index('outbox_asked')
+    index('outbox_approval_messages')
       .on(t.channelId, t.externalId)
       .where(sql`approval_id IS NOT NULL AND external_id IS NOT NULL`),
     index('outbox_of_chat')

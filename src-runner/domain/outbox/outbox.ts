@@ -1,6 +1,5 @@
 import { createMessage, readMessage } from '../../lib/messages.ts'
 import { and, count, desc, eq, getTableColumns, isNotNull, lt, ne, sql } from 'drizzle-orm'
-import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import { OUTBOUND_TEXT_CHARS, type OutboundMessage, type OutboundState } from '../../contract/outbox.ts'
@@ -8,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { agents } from '../agents/agents-table.ts'
 import { channels } from '../channels/channels-table.ts'
-import { decodeCursor, pageOf } from '../cursors.ts'
+import { decodeSeqCursor, pageOf } from '../cursors.ts'
 import { outbox } from './outbox-table.ts'
 import { GIVE_UP_AFTER_MS } from './write-message.ts'
 
@@ -36,17 +35,14 @@ function messageOf(row: Row): OutboundMessage {
   return { ...row, problem: readMessage(row.problem) }
 }
 
-const Position = z.tuple([z.number().int().positive()])
-
 export type OutboxFilter = { state?: OutboundState; agentId?: string; jobId?: string; cursor?: string; limit: number }
 
 /** Newest first. Throws AppError invalid_request for a wrong cursor. */
 export function listOutbox(db: Db, filter: OutboxFilter): { messages: OutboundMessage[]; nextCursor: string | null } {
-  const before = filter.cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(filter.cursor, Position)[0]
   const rows = selectMessages(db)
     .where(
       and(
-        lt(outbox.seq, before),
+        lt(outbox.seq, decodeSeqCursor(filter.cursor)),
         filter.jobId === undefined ? undefined : eq(outbox.jobId, filter.jobId),
         filter.agentId === undefined ? undefined : eq(outbox.agentId, filter.agentId),
         filter.state === undefined ? undefined : eq(outbox.state, filter.state),
@@ -69,8 +65,8 @@ export function countPending(db: Db): number {
 }
 
 /**
- * Tries a message again at once, with all its tries. Throws AppError outbound_not_found, outbound_already_sent, or
- * invalid_request for one without an address.
+ * Sends a message again at once, with all its tries. Throws AppError outbound_not_found, outbound_already_sent, or invalid_request
+ * for one without an address.
  */
 export function retryOutbound(tx: Tx, { clock }: { clock: Clock }, messageId: string): OutboundMessage {
   const message = findOutbound(tx, messageId)
@@ -80,13 +76,12 @@ export function retryOutbound(tx: Tx, { clock }: { clock: Clock }, messageId: st
   const { changes } = tx
     .update(outbox)
     .set({ state: 'pending', tries: 0, cutOff: 0, problem: '', nextTryAt: at, giveUpAt: at + GIVE_UP_AFTER_MS, failedAt: null })
-    .where(and(eq(outbox.id, messageId), ne(outbox.state, 'nowhere'), isNotNull(outbox.chatId), isNotNull(outbox.channelId)))
+    .where(and(eq(outbox.id, messageId), ne(outbox.state, 'not_sent'), isNotNull(outbox.chatId), isNotNull(outbox.channelId)))
     .run()
-  if (changes === 0)
-    throw new AppError(
-      'invalid_request',
-      createMessage('sent_cannot', { problem: message.problem ?? createMessage('sent_channel_removed') }),
-    )
+  if (changes === 0) {
+    const problem = message.problem ?? createMessage('sent_channel_removed')
+    throw new AppError('invalid_request', createMessage('sent_cannot', { problem }))
+  }
   tx.emit({ type: 'outbound.written', payload: { messageId, agentId: message.agentId } })
   return findOutbound(tx, messageId)!
 }

@@ -1,13 +1,14 @@
 import type { Message } from '../../contract/messages.ts'
-/** A tap on it sends `action` back: `approve:<approvalId>`, `reject:<approvalId>`, `choose:<approvalId>:<n>`. At most 64 bytes. */
+
+/** A tap sends `action` back: `approve:<approvalId>`, `reject:<approvalId>`, `choose:<approvalId>:<n>`. At most 64 bytes. */
 export type Button = {
   label: string
   action: string
-  /** Only below a message that shows, with its attachments, everything that decides. */
-  whole?: true
+  /** Only for a message that shows the complete call, with its attachments. */
+  needsCompleteCall?: true
 }
 
-/** A message on its way out, as a channel needs it. The text is Markdown, of any length: the channel cuts and dresses it. */
+/** A message as a channel gets it. The text is Markdown of any length: the channel splits and formats it. */
 export type OutgoingMessage = {
   id: string
   channelId: string
@@ -19,24 +20,24 @@ export type OutgoingMessage = {
   attachments?: readonly { name: string; text: string }[]
   /** Absolute paths of files to send after the text. */
   files: readonly string[]
-  /** Parts that went out in an earlier try. */
+  /** Parts that were sent in an earlier try. */
   partsSent: number
 }
 
 /**
- * What became of a try. `failed` after some parts went out says how many, so that a later try does not repeat them.
- * `permanent`: no later try will do better (the person blocked the account, the chat is gone).
+ * The result of a try. `partsSent`: also after a failure, so that a later try does not repeat them. `permanent`: a later try would
+ * fail too, because the person blocked the account or the chat is gone.
  */
 export type SendResult =
-  /** `externalId`: the service's id of the piece that carries the buttons, which is the last one of the text. */
+  /** `externalId`: the service's id of the part with the buttons, which is the last one of the text. */
   | { state: 'sent'; externalId: string | null }
   | { state: 'failed'; permanent: boolean; partsSent: number; retryAfterMs: number | null; problem: Message }
 
-/** `onlyFilesLeft`: all of its text stands in the chat. `incomplete`: an attachment that belongs to its question was not taken. */
+/** `onlyFilesLeft`: the complete text is in the chat. `incomplete`: the service rejected an attachment of the question. */
 export type PartNote = { onlyFilesLeft?: boolean; incomplete?: boolean }
 
-/** So many parts of the message have gone out. Returns whether the rest is to follow: it may have been withdrawn meanwhile. */
+/** Called with the number of parts sent. Returns whether to send the rest, because the message may have been withdrawn. */
 export type OnPart = (partsSent: number, note?: PartNote) => boolean
 
-/** Sends one message. Never rejects for what a service may answer. */
+/** Sends one message. Does not reject, whatever the service responds. */
 export type Deliver = (message: OutgoingMessage, signal: AbortSignal, onPart?: OnPart) => Promise<SendResult>

@@ -14,19 +14,19 @@ import type { OutgoingMessage, PartNote, SendResult } from './outgoing.ts'
 
 /** Waits between the three tries. */
 const BACK_OFF_MS = [30_000, 300_000]
-/** While the channel itself is down, tries do not count and follow at this pace. */
+/** The interval of tries while the channel is down. They do not count. */
 const PROBE_EVERY_MS = 60_000
 /** Crashes during a send after which the message is assumed to cause them. */
 const MOST_CUT_OFF = 3
 
 type Row = typeof outbox.$inferSelect
 
-/** Written out, because a bound value would not match the condition of the partial indices. */
+/** As SQL text, because a bound value would not match the condition of the partial indexes. */
 const isPending = sql`${outbox.state} = 'pending'`
 
 /**
- * Records that a try begins, and returns what to send; null if the message is not sent any more. The count of begun tries
- * keeps a message that crashes the process from being sent for ever.
+ * Records that a try begins and returns what to send, or null if the message is no longer to be sent. Counting begun tries stops a
+ * message that crashes the process.
  */
 export function beginTry(tx: Tx, { clock, speech }: { clock: Clock; speech: Speech }, messageId: string): OutgoingMessage | null {
   const row = tx
@@ -36,7 +36,7 @@ export function beginTry(tx: Tx, { clock, speech }: { clock: Clock; speech: Spee
     .get()
   if (row === undefined) return null
   if (row.kind === 'approval' && !isApprovalPending(tx, row.approvalId)) {
-    endAs(tx, clock, row, 'nowhere', createMessage('sent_answered_before'))
+    endAs(tx, clock, row, 'not_sent', createMessage('sent_answered_before'))
     return null
   }
   if (row.cutOff >= MOST_CUT_OFF) {
@@ -56,8 +56,8 @@ export function beginTry(tx: Tx, { clock, speech }: { clock: Clock; speech: Spee
 }
 
 /**
- * Records that parts were accepted, so that a try after a crash does not repeat them. Returns false if the message is not
- * to be sent any more.
+ * Records the parts that were sent, so that a try after a crash does not repeat them. Returns false if the message is no longer to be
+ * sent.
  */
 export function notePart(
   tx: Tx,
@@ -74,20 +74,20 @@ export function notePart(
   return changes > 0
 }
 
-/** What the message refers to is missing, so neither a button nor a code approves it. */
+/** The message is incomplete, so neither a button nor a code may approve the call. */
 function removeApproveButtons(tx: Tx, messageId: string): void {
   const row = tx.select({ buttons: outbox.buttons }).from(outbox).where(eq(outbox.id, messageId)).get()
   if (row === undefined) return
   tx.update(outbox)
-    .set({ buttons: row.buttons.filter(({ whole }) => whole !== true) })
+    .set({ buttons: row.buttons.filter((button) => !button.needsCompleteCall) })
     .where(eq(outbox.id, messageId))
     .run()
 }
 
-/** Records how a try ended. Returns the state that the message is in now. */
+/** Records how a try ended. Returns the message's new state. */
 export function recordTry(tx: Tx, { clock }: { clock: Clock }, messageId: string, result: SendResult): OutboundState {
   const row = tx.select().from(outbox).where(eq(outbox.id, messageId)).get()
-  if (row === undefined) return result.state === 'sent' ? 'sent' : 'nowhere'
+  if (row === undefined) return result.state === 'sent' ? 'sent' : 'not_sent'
   const { agentId } = row
   const update = (set: Partial<Row>) => void tx.update(outbox).set(set).where(eq(outbox.id, messageId)).run()
   if (result.state === 'sent') {
@@ -95,7 +95,7 @@ export function recordTry(tx: Tx, { clock }: { clock: Clock }, messageId: string
     tx.emit({ type: 'outbound.sent', payload: { messageId, agentId } })
     return 'sent'
   }
-  // It was given up meanwhile, or its channel was removed. A failed try changes nothing about that.
+  // It was given up or its channel was removed meanwhile. A failed try does not change that.
   if (row.state !== 'pending') return row.state
   const counts = result.retryAfterMs === null && isOpen(tx, row.channelId)
   const tries = row.tries + (counts || result.permanent ? 1 : 0)
@@ -112,7 +112,7 @@ function waitAfter(retryAfterMs: number | null, tries: number | null): number {
   return tries === null ? PROBE_EVERY_MS : BACK_OFF_MS[tries - 1]!
 }
 
-/** Ends a try that the stop of the app interrupted: it neither counts nor was it a crash. */
+/** Ends a try that was interrupted by stopping the app. It does not count, and was no crash. */
 export function releaseTry(tx: Tx, messageId: string, partsSent: number): void {
   tx.update(outbox)
     .set({ cutOff: 0, partsSent: sql`max(${outbox.partsSent}, ${partsSent})` })
@@ -120,7 +120,7 @@ export function releaseTry(tx: Tx, messageId: string, partsSent: number): void {
     .run()
 }
 
-/** Gives up messages that could not be sent for a day or have lost their channel, except those that are being sent now. */
+/** Gives up messages that could not be sent for a day or have lost their channel, except those being sent now. */
 export function giveUpOverdue(tx: Tx, { clock, now }: { clock: Clock; now: number }, underWay: ReadonlySet<string>): void {
   const overdue = tx
     .select()
@@ -131,7 +131,7 @@ export function giveUpOverdue(tx: Tx, { clock, now }: { clock: Clock; now: numbe
   for (const row of overdue) {
     if (!underWay.has(row.id)) giveUp(tx, clock, row, readMessage(row.problem) ?? createMessage('sent_not_for_a_day'))
   }
-  for (const row of listOrphans(tx)) if (!underWay.has(row.id)) endAs(tx, clock, row, 'nowhere', createMessage('sent_channel_removed'))
+  for (const row of listOrphans(tx)) if (!underWay.has(row.id)) endAs(tx, clock, row, 'not_sent', createMessage('sent_channel_removed'))
 }
 
 /** Whether `giveUpOverdue` has something to do. */
@@ -157,19 +157,19 @@ function listOrphans(db: Db): Row[] {
     .all()
 }
 
-/** The person has to see it, unless it was for a stranger's request: otherwise anybody could make work for them. */
+/** Shows the message to the person, unless it was for a stranger: otherwise anybody could make work for them. */
 function giveUp(tx: Tx, clock: Clock, row: Row, problem: Message): OutboundState {
   const stranger = tx
     .select({ id: channelPeople.id })
     .from(channelPeople)
-    .where(and(eq(channelPeople.id, row.personId ?? ''), eq(channelPeople.role, 'asked')))
+    .where(and(eq(channelPeople.id, row.personId ?? ''), eq(channelPeople.role, 'requested')))
     .get()
-  const state = stranger === undefined ? 'undeliverable' : 'nowhere'
+  const state = stranger === undefined ? 'undeliverable' : 'not_sent'
   endAs(tx, clock, row, state, problem)
   return state
 }
 
-function endAs(tx: Tx, clock: Clock, { id, agentId }: Row, state: 'undeliverable' | 'nowhere', problem: Message): void {
+function endAs(tx: Tx, clock: Clock, { id, agentId }: Row, state: 'undeliverable' | 'not_sent', problem: Message): void {
   tx.update(outbox)
     .set({ state, problem: writeMessage(problem), nextTryAt: null, failedAt: state === 'undeliverable' ? clock.now() : null })
     .where(eq(outbox.id, id))

@@ -8,14 +8,15 @@ import type { Ids } from '../../lib/ids.ts'
 import type { Button } from './outgoing.ts'
 import { outbox } from './outbox-table.ts'
 
-/** How long a message waits for a channel that is off or down. */
+/** How long a message waits for a channel that is off or failing. */
 export const GIVE_UP_AFTER_MS = 24 * 3_600_000
 
 /** A private chat at a service. */
 type Addressee = { channelId: string; personId: string; chatId: string }
+const NO_ADDRESS = { channelId: null, personId: null, chatId: null }
 
 export type NewOutbound = {
-  /** Names what the message reports: a second message with the same key is not written. */
+  /** Names what the message reports. A second message with the same key is not written. */
   key: string
   kind: OutboundKind
   agentId: string
@@ -24,48 +25,44 @@ export type NewOutbound = {
   text: string
   buttons?: readonly Button[]
   files?: readonly string[]
-  /** A message is the reason why there is no address. */
+  /** A `Message` says why there is no address. */
   to: Addressee | Message
-  /** Why it waits until a person sends it. */
+  /** Why a person must send it. */
   held?: Message | undefined
 }
 
 /**
- * Withdraws messages to somebody who is no longer the one they were written for, also those that failed and could be sent
- * again. A message that is being sent at this moment cannot be called back.
+ * Withdraws unsent messages to somebody whose role has changed, including failed ones. A message that is being sent right now cannot
+ * be withdrawn.
  */
 export function withdrawFrom(tx: Tx, personId: string, why: Message): void {
   const withdrawn = tx
     .update(outbox)
-    .set({ state: 'nowhere', problem: writeMessage(why), nextTryAt: null, failedAt: null })
+    .set({ state: 'not_sent', problem: writeMessage(why), nextTryAt: null, failedAt: null })
     .where(and(inArray(outbox.state, ['pending', 'undeliverable']), eq(outbox.personId, personId)))
     .returning({ messageId: outbox.id, agentId: outbox.agentId })
     .all()
-  for (const message of withdrawn) tx.emit({ type: 'outbound.failed', payload: { ...message, state: 'nowhere' } })
+  for (const message of withdrawn) tx.emit({ type: 'outbound.failed', payload: { ...message, state: 'not_sent' } })
 }
 
 /**
- * Writes a message in the transaction of what it reports. `nowhere`: it has no address and is not sent. `held`: a person
- * has to send it. `known`: its key exists already, and nothing was written.
+ * Writes a message in the transaction of what it reports. `not_sent`: it has no address. `held`: a person must send it. `known`: its
+ * key exists, and nothing was written.
  */
 export function writeOutbound(
   tx: Tx,
   { clock, ids }: { clock: Clock; ids: Ids },
   { key, kind, agentId, jobId, approvalId, text, buttons = [], files = [], to, held }: NewOutbound,
-): 'written' | 'nowhere' | 'held' | 'known' {
+): 'written' | 'not_sent' | 'held' | 'known' {
   const messageId = ids.next()
   const at = clock.now()
-  const address = 'code' in to ? { channelId: null, personId: null, chatId: null } : to
-  const state = 'code' in to ? 'nowhere' : held === undefined ? 'pending' : 'undeliverable'
+  const { channelId, personId, chatId } = 'code' in to ? NO_ADDRESS : to
+  const state = 'code' in to ? 'not_sent' : held === undefined ? 'pending' : 'undeliverable'
   const { changes } = tx
     .insert(outbox)
     .values({
       ...{ id: messageId, key, kind, state, agentId, jobId, approvalId, text },
-      channelId: address.channelId,
-      personId: address.personId,
-      chatId: address.chatId,
-      buttons: [...buttons],
-      files: [...files],
+      ...{ channelId, personId, chatId, buttons: [...buttons], files: [...files] },
       problem: writeMessage('code' in to ? to : (held ?? null)),
       createdAt: at,
       nextTryAt: state === 'pending' ? at : null,
@@ -77,5 +74,5 @@ export function writeOutbound(
   if (changes === 0) return 'known'
   if (state === 'pending') tx.emit({ type: 'outbound.written', payload: { messageId, agentId } })
   else tx.emit({ type: 'outbound.failed', payload: { messageId, agentId, state } })
-  return state === 'pending' ? 'written' : state === 'undeliverable' ? 'held' : 'nowhere'
+  return state === 'pending' ? 'written' : state === 'undeliverable' ? 'held' : 'not_sent'
 }

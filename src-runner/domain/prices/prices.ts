@@ -9,10 +9,10 @@ import { toMicros, toUsd } from '../../lib/micros.ts'
 import { getProvider } from '../providers/providers.ts'
 import { modelPrices } from './prices-table.ts'
 
-/** Micro-dollars per million tokens. Without a price of their own, tokens from the cache cost as much as others. */
+/** Micro-dollars per million tokens. Without a price for cached tokens, they cost as much as others. */
 export type PriceMicros = { inputMicros: number; outputMicros: number; cachedInputMicros: number }
 
-/** Sets the price of a person, or with null goes back to the price of the package. Throws AppError provider_not_found. */
+/** Sets a person's own price. null: the built-in price applies again. Throws AppError provider_not_found. */
 export function setPrice(tx: Tx, { clock }: { clock: Clock }, ref: ModelRef, price: Price | null): void {
   getProvider(tx, ref.providerId)
   if (price === null) {

@@ -28,7 +28,7 @@ export function getProvider(db: Db, providerId: string): Provider {
   return provider
 }
 
-/** The demo first, then in the order they were added. */
+/** The demo first, then in the order in which they were added. */
 export function listProviders(db: Db): Provider[] {
   return db
     .select()

@@ -12,11 +12,11 @@ export function digestOfCommand({ paths, program = null, found = [] }: CallFacts
   return sha256(canonicalJson({ paths, program, found }))
 }
 
-/** The facts that decide whether the same call does more or acts on something else. The summary does not. */
+/** The facts that show whether the same call would now do more or affect something else. The summary is not one of them. */
 function boundFactsOf(facts: CallFacts) {
   const { subject, paths, found = [], program, sandboxed, leavesMachine, costsMoney, deletes, overwrites, runsCode, runsLater } = facts
-  const taints = found.map(({ path, mark }) => ({ path, mark }))
-  return { subject, paths, found: taints, program, sandboxed, leavesMachine, costsMoney, deletes, overwrites, runsCode, runsLater }
+  const marks = found.map(({ path, mark }) => ({ path, mark }))
+  return { subject, paths, found: marks, program, sandboxed, leavesMachine, costsMoney, deletes, overwrites, runsCode, runsLater }
 }
 
 function sha256(text: string): string {
@@ -24,7 +24,7 @@ function sha256(text: string): string {
 }
 
 /** JSON with sorted keys. Arguments come from JSON and are bounded in size and depth before they get here. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   const entries = Object.entries(value).filter(([, held]) => held !== undefined)

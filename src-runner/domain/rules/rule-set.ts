@@ -115,7 +115,7 @@ function reachesWhatRunsLater({ text: { effect, folder }, pattern }: ReadyRule, 
   return folder !== null && paths.length > 0 && codePlaceOf(folder) !== null
 }
 
-/** Unicode can write the same letters in several ways, and on macOS they name the same file. */
+/** Unicode has several spellings of the same letters, which on macOS name the same file. */
 function spell(text: string, effect: RuleEffect): string {
   const normal = text.normalize('NFC')
   return effect === 'allow' ? normal : normal.toLowerCase()

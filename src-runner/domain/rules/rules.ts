@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
-import { z } from 'zod'
 import type { Database, Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { Rule, RuleText } from '../../contract/rules.ts'
@@ -10,13 +9,11 @@ import { AppError, issueAt } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { getAgent } from '../agents/agents.ts'
-import { decodeCursor, pageOf } from '../cursors.ts'
+import { decodeSeqCursor, pageOf } from '../cursors.ts'
 import { createRuleSet, type RuleSet } from './rule-set.ts'
 import { rules } from './rules-table.ts'
 
-const Position = z.tuple([z.number().int().positive()])
-
-/** Newest first; with `agentId`, that agent's rules and those for every agent. Throws AppError invalid_request for a wrong cursor. */
+/** Newest first. With `agentId`, that agent's rules and those for every agent. Throws AppError invalid_request for a wrong cursor. */
 export function listRules(
   db: Db,
   { agentId, cursor, limit }: { agentId?: string; cursor?: string; limit: number },
@@ -26,7 +23,7 @@ export function listRules(
     .from(rules)
     .where(
       and(
-        cursor === undefined ? undefined : lt(rules.seq, decodeCursor(cursor, Position)[0]),
+        lt(rules.seq, decodeSeqCursor(cursor)),
         agentId === undefined ? undefined : or(isNull(rules.agentId), eq(rules.agentId, agentId)),
       ),
     )
@@ -59,7 +56,7 @@ export function createRule(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, t
     .all()
   const same = alike.find((row) => row.digest === digest)
   if (same !== undefined) return ruleOf(same)
-  // What the earlier rule was bound to has changed since, so it matches nothing any more.
+  // The command that the earlier rule was bound to has changed, so that rule matches nothing any more.
   if (digest !== null) for (const row of alike) if (row.digest !== null) deleteRule(tx, row.id)
   const row = tx
     .insert(rules)
@@ -77,7 +74,6 @@ export function deleteRule(tx: Tx, ruleId: string): void {
   tx.emit({ type: 'rule.deleted', payload: { ruleId, agentId: deleted.agentId } })
 }
 
-/** Readers read the rules again after the event `agent.deleted`. */
 export function deleteRulesOfAgent(tx: Tx, agentId: string): void {
   tx.delete(rules).where(eq(rules.agentId, agentId)).run()
 }
@@ -93,7 +89,7 @@ export function withRealFolder(text: RuleText): RuleText {
   try {
     return { ...text, folder: realpathSync.native(folder) }
   } catch {
-    // The folder does not exist yet; the rule keeps the name that it was given.
+    // The folder does not exist yet, so the rule keeps the given name.
     return text
   }
 }

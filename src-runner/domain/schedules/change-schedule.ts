@@ -27,7 +27,7 @@ export function requireRow(db: Db, scheduleId: string): ScheduleRow {
   return row
 }
 
-/** Answers its id. Throws AppError invalid_request (cron, timezone), agent_not_found. */
+/** Returns its id. Throws AppError invalid_request (cron, timezone), agent_not_found. */
 export function createSchedule(tx: Tx, { clock, ids, changed, clockSeen }: ScheduleDeps, input: CreateSchedule): string {
   const agent = getAgent(tx, input.agentId)
   requireCron(input.cron, input.timezone)
@@ -50,33 +50,33 @@ export function createSchedule(tx: Tx, { clock, ids, changed, clockSeen }: Sched
 }
 
 /**
- * What is left out stays. With another cron expression or time zone the schedule counts from now: what came due before by
- * the old one is decided by that first, and what the run history has for later, since the clock was set back, is of no plan any
- * more. Throws AppError schedule_not_found, invalid_request, agent_not_found.
+ * Fields that are left out stay. With another cron expression or time zone the schedule starts again from now: due times that have
+ * come by the old one are decided first, and its later ones are deleted from the run history (they are there if the clock was set
+ * back). Throws AppError schedule_not_found, invalid_request, agent_not_found.
  */
 export function updateSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, input: UpdateSchedule): void {
   let row = requireRow(tx, scheduleId)
   const cron = input.cron ?? row.cron
   const timezone = input.timezone ?? row.timezone
   const agent = input.agentId === undefined ? { id: row.agentId, entityId: row.entityId } : getAgent(tx, input.agentId)
-  const isOtherTime = cron !== row.cron || timezone !== row.timezone
-  if (isOtherTime) {
+  const hasOtherTimes = cron !== row.cron || timezone !== row.timezone
+  if (hasOtherTimes) {
     requireCron(cron, timezone)
     decideSchedules(tx, deps, [scheduleId])
     row = requireRow(tx, scheduleId)
   }
   const now = deps.clock.now()
-  if (isOtherTime) forgetOldPlan(tx, row.seq, now)
+  if (hasOtherTimes) forgetOldPlan(tx, row.seq, now)
   const { name, task, dailyBudgetUsd, notifyOnSuccess, notifyVia, catchUpHours, scheduleCursor } = input
-  // A person's cursor has no taints. A form that sends back the old one has not written it.
-  const isOtherCursor = scheduleCursor !== undefined && scheduleCursor !== row.cursor
+  // A cursor that a person wrote has no taints. A form may send back the old one, which is not written by a person.
+  const isNewCursor = scheduleCursor !== undefined && scheduleCursor !== row.cursor
   tx.update(schedules)
     .set({
       ...{ name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, notifyVia },
       ...{ entityId: agent.entityId, agentId: agent.id, updatedAt: now },
       ...(catchUpHours === undefined ? {} : { catchUpMs: Math.round(catchUpHours * HOUR_MS) }),
-      ...(isOtherCursor ? { cursor: scheduleCursor, cursorTaints: null } : {}),
-      ...(isOtherTime ? { nextDueAt: nextFreeDueAfter(tx, { seq: row.seq, cron, timezone }, now) } : {}),
+      ...(isNewCursor ? { cursor: scheduleCursor, cursorTaints: null } : {}),
+      ...(hasOtherTimes ? { nextDueAt: nextFreeDueAfter(tx, { seq: row.seq, cron, timezone }, now) } : {}),
     })
     .where(eq(schedules.seq, row.seq))
     .run()
@@ -85,7 +85,7 @@ export function updateSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, i
   reconsiderBudget(tx, deps, scheduleId)
 }
 
-/** What came due before this is decided as ever. Throws AppError schedule_not_found. */
+/** Due times that have come are decided first. Throws AppError schedule_not_found. */
 export function pauseSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string): void {
   const { seq, status } = requireRow(tx, scheduleId)
   if (status === 'paused') return
@@ -99,14 +99,14 @@ export function pauseSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string): v
   change(tx, deps, scheduleId, { status: 'paused', resumeAt: null })
 }
 
-/** What came due while it was paused is noted as that. Throws AppError schedule_not_found. */
+/** Due times that came meanwhile are recorded as paused. Throws AppError schedule_not_found. */
 export function resumeSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string): void {
   if (requireRow(tx, scheduleId).status !== 'paused') return
   decideSchedules(tx, deps, [scheduleId])
   change(tx, deps, scheduleId, { status: 'active' })
 }
 
-/** Its jobs stay; one that is going goes on. Throws AppError schedule_not_found. */
+/** Its jobs stay, and a running one continues. Throws AppError schedule_not_found. */
 export function deleteSchedule(tx: Tx, { changed }: ScheduleDeps, scheduleId: string): void {
   const { seq } = requireRow(tx, scheduleId)
   tx.delete(schedules).where(eq(schedules.seq, seq)).run()
@@ -118,7 +118,7 @@ export function deleteSchedulesOfAgent(tx: Tx, agentId: string): void {
   tx.delete(schedules).where(eq(schedules.agentId, agentId)).run()
 }
 
-/** One run at once, whatever the budget. Throws AppError schedule_not_found, schedule_is_running. */
+/** Starts a run at once, whatever the budget. Throws AppError schedule_not_found, schedule_is_running. */
 export function runScheduleNow(tx: Tx, deps: ScheduleDeps, scheduleId: string): { jobId: string; occurrenceSeq: number } {
   const { seq } = requireRow(tx, scheduleId)
   const schedule = readToDecide(tx, [scheduleId])[0]!
@@ -126,7 +126,7 @@ export function runScheduleNow(tx: Tx, deps: ScheduleDeps, scheduleId: string): 
     throw new AppError('schedule_is_running', 'A run of this schedule is still going. Stop it first, or wait for its end.')
   }
   const dueAt = freeMomentFrom(tx, seq, deps.clock.now())
-  const reason = isAllPaused(tx) ? behindPauseAll(REASONS.askedFor) : REASONS.askedFor
+  const reason = isAllPaused(tx) ? behindPauseAll(REASONS.startedByPerson) : REASONS.startedByPerson
   const records = createRunRecords(tx, deps)
   records.addRun({ schedule, dueAt, origin: 'run_now', state: 'ran', reason, waiting: null })
   const run = records.write()[0]!
@@ -134,7 +134,7 @@ export function runScheduleNow(tx: Tx, deps: ScheduleDeps, scheduleId: string): 
   return run
 }
 
-/** A budget above what was spent lets a schedule go on at once. Otherwise it waits for the day of its time zone as that is now. */
+/** If the new budget is not spent, the schedule continues at once. Otherwise it waits for the next day of its present time zone. */
 function reconsiderBudget(tx: Tx, deps: ScheduleDeps, scheduleId: string): void {
   const row = requireRow(tx, scheduleId)
   if (row.status !== 'budget_exhausted') return
@@ -153,7 +153,7 @@ function change(tx: Tx, deps: ScheduleDeps, scheduleId: string, fields: Partial<
   tx.afterCommit(deps.changed)
 }
 
-/** Says which of the two is wrong. */
+/** The error names the field that is wrong. */
 function requireCron(cron: string, timezone: string): void {
   const parsed = parseCron(cron, timezone)
   if (parsed.ok) return
@@ -161,15 +161,15 @@ function requireCron(cron: string, timezone: string): void {
   throw new AppError('invalid_request', parsed.problem, { issues: [issueAt(path, parsed.problem)] })
 }
 
-/** The first moment from now on that no other run has which a person asked for. */
+/** The first moment from now on at which a person has not started another run. */
 function freeMomentFrom(db: Db, scheduleSeq: number, now: number): number {
-  const asked = db
+  const taken = db
     .select({ at: occurrences.dueAt })
     .from(occurrences)
     .where(and(eq(occurrences.scheduleSeq, scheduleSeq), gte(occurrences.dueAt, now), eq(occurrences.origin, 'run_now')))
     .orderBy(occurrences.dueAt)
     .all()
   let at = now
-  for (const run of asked) if (run.at === at) at++
+  for (const run of taken) if (run.at === at) at++
   return at
 }

@@ -11,19 +11,19 @@ import { occurrences } from './schedules-table.ts'
 import { deleteFoundAgain, listToMove, type ScheduleRow, type ScheduleToDecide, type ScheduleToMove } from './schedules.sql.ts'
 
 /**
- * Due times follow the wall clock, which may be wrong, so the run history has the last word. One rule covers every clock:
+ * Due times follow the wall clock, which may be wrong, so the run history decides in the end:
  *
- * - The wall clock moved forward: it was set, the machine slept, or the app was off. These look the same. What came due
- *   in between was missed, and the newest of it runs if the schedule catches up that far. Of a longer absence the last 400
- *   days are recorded, which is all that the run history keeps.
- * - The wall clock moved back: it shows less than when a schedule was last decided, or the app has just started and nobody
- *   knows. Each schedule continues with its first due time from now on that has made no job. So a clock that was a year
- *   ahead silences nothing. Rows that are ahead of the clock stay, and are hidden until their time comes.
- * - A due time comes a second time: if it made a job, it never makes another. If it did not, it is decided again when it is
- *   the newest, and keeps its row when later ones have come. So setting the clock back and forth loses no history.
+ * - If the wall clock moved forward, it was set, the machine slept, or the app was off. These look the same. Due times in between
+ *   were missed, and the newest one runs if the schedule catches up that far. Of a longer absence, the last 400 days are recorded,
+ *   which is all that the run history keeps.
+ * - If the wall clock moved back, it shows less than when a schedule was last decided. After a start this is assumed. Each schedule
+ *   continues with its first due time from now on that has made no job, so a clock that was a year ahead silences nothing. Rows
+ *   ahead of the clock stay, hidden until their time comes.
+ * - If a due time comes again, it never makes a second job. If it made none, it is decided again while it is the newest, and keeps
+ *   its row otherwise. So setting the clock back and forth loses no history.
  * - A clock that shows a date before 2026 is certainly wrong. Nothing is decided until it is set.
  *
- * Budgets and pruning use the trusted clock instead (`platform/time/trusted-clock.ts`), which a wrong clock does not move.
+ * Budgets and pruning use the trusted clock (`platform/time/trusted-clock.ts`), which a wrong clock does not move.
  */
 
 const FIRST_POSSIBLE_DATE = Date.UTC(2026, 0, 1)
@@ -57,8 +57,8 @@ function moveDueTime(tx: Tx, row: ScheduleToMove, now: number): ScheduleChange {
 }
 
 /**
- * The newest due time that has come, if it made no job and only a clock that was ahead has decided it came while the
- * clock was set right, before anybody looked. Of a row that many share, the part that has come stays.
+ * The newest due time that has come, if it made no job and was decided by a clock that was ahead. Of a row shared by many due
+ * times, the part that has come stays.
  */
 function findDoubtful(tx: Tx, row: ScheduleToMove, now: number): number | null {
   const { newestSeq: seq, newestDueAt: dueAt, newestUntilAt: untilAt } = row
@@ -75,7 +75,7 @@ function findDoubtful(tx: Tx, row: ScheduleToMove, now: number): number | null {
   return newest
 }
 
-/** A schedule without budget waits for tomorrow at most, whatever day the clock showed. */
+/** A schedule with a spent budget waits until tomorrow at most, whatever day the clock showed. */
 function moveBudgetDay(tx: Tx, row: ScheduleToMove, now: number, moneyNow: number): ScheduleChange {
   const tomorrow = nextLocalDayStart(now, row.timezone)
   if (row.resumeAt === null || row.resumeAt <= tomorrow) return {}
@@ -96,14 +96,14 @@ function hasRun(db: Db, scheduleSeq: number, dueAt: number): boolean {
   return db.select({ seq: occurrences.seq }).from(occurrences).where(isRun).get() !== undefined
 }
 
-/** Due times to come that have made a job already, by a clock that was ahead. */
+/** Future due times that have made a job already, because the clock was ahead. */
 export function listRunsAfter(db: Db, scheduleSeq: number, now: number): ReadonlySet<number> {
   const isRun = and(isFrom(scheduleSeq), gt(occurrences.dueAt, now), isNotNull(occurrences.jobSeq))
   const runs = db.select({ at: occurrences.dueAt }).from(occurrences).where(isRun).all()
   return new Set(runs.map(({ at }) => at))
 }
 
-/** With another expression the due times to come are others: what the old one had for later and made no job is deleted. */
+/** Deletes future due times without a job, because another expression has other due times. */
 export function forgetOldPlan(tx: Tx, scheduleSeq: number, now: number): void {
   const isPlanned = and(isFrom(scheduleSeq), gt(occurrences.dueAt, now), isNull(occurrences.jobSeq))
   tx.delete(occurrences).where(isPlanned).run()
@@ -113,10 +113,10 @@ function deleteOccurrence(tx: Tx, seq: number): void {
   tx.delete(occurrences).where(eq(occurrences.seq, seq)).run()
 }
 
-/** What has come due of a schedule. */
+/** The due times of a schedule that have come. */
 export type DueTimes = {
-  /** Due times to decide, the oldest first. Between two stretches the run history has rows already. */
-  stretches: readonly (readonly number[])[]
+  /** Ranges of due times to decide, oldest first. Between two ranges the run history has rows already. */
+  ranges: readonly (readonly number[])[]
   /** The last of them, if it may run. null: the newest due time has run already. */
   newest: number | null
   next: number | null
@@ -124,16 +124,16 @@ export type DueTimes = {
 
 export type DueTimesBetween = (cron: string, timezone: string, after: number, until: number) => readonly number[]
 
-/** Takes the newest out of the run history if it is there and made no job. Throws a RangeError for an unknown time zone. */
+/** If the newest due time is in the run history without a job, its row is deleted. Throws a RangeError for an unknown time zone. */
 export function findDueTimes(tx: Tx, row: ScheduleToDecide, now: number, timesBetween: DueTimesBetween): DueTimes {
   const { seq, cron, timezone, createdAt, nextDueAt } = row
-  // A clock that was behind finds due times from before the schedule was made.
+  // A clock that was behind finds due times from before the schedule was created.
   const from = Math.max(nextDueAt!, createdAt <= now ? createdAt : 0, now - RUN_HISTORY_KEEPS.forMs)
   const found = timesBetween(cron, timezone, from - 1, now)
   // The zone's rules may have changed since this one was computed.
   const times = from === nextDueAt && found[0] !== from ? [from, ...found] : found
   if (row.isAhead === 0)
-    return { stretches: times.length === 0 ? [] : [times], newest: times.at(-1) ?? null, next: nextDueAfter(cron, timezone, now) }
+    return { ranges: times.length === 0 ? [] : [times], newest: times.at(-1) ?? null, next: nextDueAfter(cron, timezone, now) }
 
   const { seq: key, dueAt, jobSeq } = occurrences
   const known = tx
@@ -145,26 +145,22 @@ export function findDueTimes(tx: Tx, row: ScheduleToDecide, now: number, timesBe
   const newest = times.at(-1) ?? null
   const again = known.find((row) => row.dueAt === newest && row.jobSeq === null)
   if (again !== undefined) deleteOccurrence(tx, again.seq)
-  const standing = known.flatMap((row) => (row === again ? [] : row.dueAt))
+  const decided = known.flatMap((row) => (row === again ? [] : row.dueAt))
   return {
-    stretches: withoutStanding(times, standing),
-    newest: newest !== null && standing.includes(newest) ? null : newest,
+    ranges: rangesBetween(times, decided),
+    newest: newest !== null && decided.includes(newest) ? null : newest,
     next: nextFreeDueAfter(tx, row, now),
   }
 }
 
-/** Both ascending. A row of an earlier expression parts two stretches too. */
-function withoutStanding(times: readonly number[], standing: readonly number[]): number[][] {
-  const decided = new Set(standing)
+/** The times that are not decided, divided where a decided one lies between them. Both lists are ascending. */
+function rangesBetween(times: readonly number[], decided: readonly number[]): number[][] {
+  const known = new Set(decided)
+  const undecided = times.filter((at) => !known.has(at))
   let passed = 0
-  const stretchOf = (at: number) => {
-    while (standing[passed]! < at) passed++
+  const rangeOf = (at: number) => {
+    while (decided[passed]! < at) passed++
     return passed
   }
-  return [
-    ...Map.groupBy(
-      times.filter((at) => !decided.has(at)),
-      stretchOf,
-    ).values(),
-  ]
+  return [...Map.groupBy(undecided, rangeOf).values()]
 }

@@ -1,7 +1,7 @@
 import type { Message } from '../../contract/messages.ts'
 import { createMessage } from '../../lib/messages.ts'
 
-/** The five fields of a cron expression as the values that they stand for, each ascending. */
+/** The values of the five fields of a cron expression, each ascending. */
 export type CronFields = {
   minutes: readonly number[]
   hours: readonly number[]
@@ -10,12 +10,9 @@ export type CronFields = {
   months: readonly number[]
   /** Sunday is 0. */
   daysOfWeek: readonly number[]
-  /**
-   * Whether a day has to match both day fields. So it is when one of them begins with `*`; else a day that matches either
-   * of them is due. That is how cron has always read them.
-   */
+  /** Whether a day must match both day fields, as in cron: if one of them starts with `*`. Otherwise one match is enough. */
   needsBothDays: boolean
-  /** Minute or hour is written with `*` or a step: it says "every so often", not "at this time of day". */
+  /** Minute or hour is written with `*` or a step: an interval, not a time of day. */
   isInterval: boolean
 }
 
@@ -52,7 +49,7 @@ class Unreadable extends Error {
   }
 }
 
-/** Reads five plain fields. What only some cron programs understand is refused with a message that says what to write. */
+/** Reads five plain fields. Extensions of some cron programs are rejected with a message that says what to write. */
 export function readCron(cron: string): ReadCron {
   try {
     return { ok: true, fields: readFields(cron) }
@@ -117,8 +114,8 @@ function readRange(range: string, item: string, field: Field, hasStep: boolean):
   const first = readNumber(ends[0]!, item, field)
   if (ends.length === 1) {
     if (hasStep) {
-      const wanted = `${first}-${field.max}${item.slice(range.length)}`
-      throw new Unreadable(createMessage('cron_step_needs_range', { range: wanted, field: named(field) }))
+      const fullRange = `${first}-${field.max}${item.slice(range.length)}`
+      throw new Unreadable(createMessage('cron_step_needs_range', { range: fullRange, field: named(field) }))
     }
     return [first, first]
   }

@@ -10,7 +10,7 @@ export type ScheduleChange = Partial<
   Pick<ScheduleRow, 'status' | 'lastStatus' | 'nextDueAt' | 'resumeAt' | 'exhaustedNotifiedAt' | 'lastRunSeq'>
 >
 
-/** What the agent spent in the schedule's local day, in micro-dollars, if that is the whole budget or more; otherwise null. */
+/** What the agent spent in the schedule's local day, in micro-dollars, or null if the budget is not spent. */
 export function findOverspend(
   db: Db,
   { agentId, timezone }: Pick<ScheduleRow, 'agentId' | 'timezone'>,
@@ -25,22 +25,22 @@ export function readSpendOfDay(db: Db, agentId: string, timezone: string, moneyN
   return readAgentSpend(db, agentId, localDayStart(moneyNow, timezone), nextLocalDayStart(moneyNow, timezone))
 }
 
-/** What changes when a due time meets a spent budget, and whether the owner is to be told: once a day, and not again while it lasts. */
-export function exhaust(
+/** What changes when a due time meets a spent budget. The owner is notified once a day. `isNew`: it was not spent before. */
+export function decideExhausted(
   row: ScheduleToDecide,
   now: number,
   today: { startsAt: number; endsAt: number },
-): { change: ScheduleChange; isNew: boolean; tellOwner: boolean } {
-  const { resumeAt, lastStatus, exhaustedNotifiedAt: toldAt } = row
+): { change: ScheduleChange; isNew: boolean; notifiesOwner: boolean } {
+  const { resumeAt, lastStatus, exhaustedNotifiedAt: notifiedAt } = row
   const isNew = resumeAt === null || resumeAt <= now
-  // A clock that was ahead may have told on a day that is still to come. That day is not this one.
-  const tellOwner = isNew && !(toldAt !== null && toldAt >= today.startsAt && toldAt < today.endsAt)
+  // A clock that was ahead may have notified the owner on a future day, which does not count for this one.
+  const notifiesOwner = isNew && !(notifiedAt !== null && notifiedAt >= today.startsAt && notifiedAt < today.endsAt)
   const isUnchanged = !isNew && resumeAt === today.endsAt && lastStatus === 'budget_exhausted'
   const change: ScheduleChange = isUnchanged ? {} : { status: 'budget_exhausted', lastStatus: 'budget_exhausted', resumeAt: today.endsAt }
-  return { change: tellOwner ? { ...change, exhaustedNotifiedAt: now } : change, isNew, tellOwner }
+  return { change: notifiesOwner ? { ...change, exhaustedNotifiedAt: now } : change, isNew, notifiesOwner }
 }
 
-export function tellExhausted(
+export function reportExhausted(
   tx: Tx,
   { hooks }: Pick<ScheduleDeps, 'hooks'>,
   row: ScheduleToDecide,

@@ -48,7 +48,7 @@ describe('a due time', () => {
     expect(more).toEqual([])
     expect(occurrence).toMatchObject({
       ...{ scheduleId: schedule.id, dueAt: at('2026-11-20T10:00:00Z'), origin: 'clock', state: 'ran', reason: REASONS.onTime },
-      ...{ times: 1, untilAt: null, jobStatus: 'pending', quiet: false, costUsd: 0, decidedAt: at('2026-11-20T10:00:00Z') },
+      ...{ times: 1, untilAt: null, jobStatus: 'pending', noOp: false, costUsd: 0, decidedAt: at('2026-11-20T10:00:00Z') },
     })
     expect(rig.read(schedule)).toMatchObject({
       ...{ status: 'active', lastStatus: 'running', nextDueAt: at('2026-11-20T11:00:00Z'), liveJobId: occurrence!.jobId },
@@ -581,7 +581,7 @@ describe('a run that a person asks for', () => {
       dueAt: START,
       jobId,
       jobStatus: 'pending',
-      reason: REASONS.askedFor,
+      reason: REASONS.startedByPerson,
     })
     expect(rig.read(schedule)).toMatchObject({ status: 'active', lastStatus: 'running', lastRun: { id: occurrence.id }, liveJobId: jobId })
     expect(rig.read(schedule).nextDueAt).toBe(schedule.nextDueAt)

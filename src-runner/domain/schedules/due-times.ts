@@ -6,22 +6,22 @@ import type { CronFields, ReadCron } from './cron-expression.ts'
 
 /**
  * When a schedule is due. At a clock change:
- * - a time of day that does not exist is due at the first instant after it;
+ * - a time of day that does not exist is due at the first instant after the gap;
  * - a time of day that comes twice is due the first time;
- * - an interval (minute or hour written with `*` or a step) follows the clock on the wall: it leaves out what does not
- *   exist and is due in both of two equal hours.
+ * - an interval (minute or hour written with `*` or a step) follows the wall clock: it skips what does not exist and is due in
+ *   both of two equal hours.
  */
 
 const MINUTE_MS = 60_000
 const HOUR_MINUTES = 60
 const DAY_MINUTES = 24 * HOUR_MINUTES
-/** More than any two zones, or any clock change, are apart. */
+/** More than the distance of any two zones, and than any clock change. */
 const FAR_MS = 2 * DAY_MS
 const KEPT_EXPRESSIONS = 1000
 
 const expressions = new Map<string, ReadCron>()
 
-/** An expression that is never due is refused too. */
+/** Also rejects an expression that is never due. */
 export function parseCron(cron: string, timezone: string): ReadCron {
   const read = readOnce(cron)
   if (!read.ok) return read
@@ -30,28 +30,28 @@ export function parseCron(cron: string, timezone: string): ReadCron {
   return read
 }
 
-/** The first due time after `afterMs`, or null when there is none ever. Throws a RangeError for what `parseCron` refuses. */
+/** The first due time after `afterMs`, or null if there is none. Throws a RangeError for what `parseCron` rejects. */
 export function nextDueAfter(cron: string, timezone: string, afterMs: number): number | null {
   const fields = fieldsOf(cron)
   if (isNeverDue(fields)) return null
   let at = Math.floor(afterMs) + 1
   for (;;) {
     const span = zoneSpanAt(timezone, at)
-    // An interval follows the clock on the wall, so the change that a span begins with is nothing to it.
+    // An interval follows the wall clock, so it ignores the change at the start of a span.
     const change = fields.isInterval ? 0 : span.offsetMs - span.offsetBeforeMs
     const localStart = span.fromMs + span.offsetMs
-    const isLeftOutTimeDue = change > 0 && at === span.fromMs && nextMatch(fields, localStart - change) < localStart
-    if (isLeftOutTimeDue) return at
-    // What the span shows a second time, up to `localStart - change`, was due the first time.
+    const isSkippedTimeDue = change > 0 && at === span.fromMs && nextMatch(fields, localStart - change) < localStart
+    if (isSkippedTimeDue) return at
+    // Times that the span repeats, up to `localStart - change`, were due the first time.
     const from = at + span.offsetMs
     const dueAt = nextMatch(fields, change < 0 ? Math.max(from, localStart - change) : from) - span.offsetMs
     if (dueAt < span.toMs) return dueAt
-    // Nothing is due until long after this span: those in between need not be looked at.
+    // Nothing is due until long after this span, so the spans in between are skipped.
     at = Math.max(span.toMs, dueAt - FAR_MS)
   }
 }
 
-/** The next `count` due times after `afterMs`, the soonest first; fewer only when there are never more. */
+/** The next `count` due times after `afterMs`, soonest first. Fewer if there are no more. */
 export function nextDueTimes(cron: string, timezone: string, afterMs: number, count: number): number[] {
   return dueTimesBetween(cron, timezone, afterMs, Infinity, count)
 }
@@ -67,7 +67,7 @@ export function dueTimesBetween(cron: string, timezone: string, afterMs: number,
   return times
 }
 
-/** Whether two of its due times are ever as close as a watcher's. False for what `parseCron` refuses. */
+/** Whether two due times are ever as close as a watcher's. False for what `parseCron` rejects. */
 export function isWatcher(cron: string, timezone: string): boolean {
   const parsed = parseCron(cron, timezone)
   return parsed.ok && hasShortInterval(parsed.fields)
@@ -77,13 +77,13 @@ function hasShortInterval(fields: CronFields): boolean {
   const { minutes, hours } = fields
   const isShort = (interval: number) => interval <= WATCHER_MINUTES
   if (minutes.some((minute, i) => i > 0 && isShort(minute - minutes[i - 1]!))) return true
-  // From the last minute of an hour to the first of the next, if such hours follow each other.
+  // From the last minute of an hour to the first of the next, if both hours are due.
   if (!isShort(HOUR_MINUTES - minutes.at(-1)! + minutes[0]!)) return false
   if (hours.some((hour, i) => i > 0 && hour - hours[i - 1]! === 1)) return true
   return hours[0] === 0 && hours.at(-1) === 23 && hasNeighbourDays(fields)
 }
 
-/** Looks through four years from a leap year on, in which each day of the calendar comes. */
+/** Four years from a leap year on contain every day of the calendar. */
 function hasNeighbourDays(fields: CronFields): boolean {
   const start = Date.UTC(2028, 0, 1) / DAY_MS
   for (let day = start; day < start + 1461; day++) if (matchesDay(fields, day) && matchesDay(fields, day + 1)) return true
@@ -112,7 +112,7 @@ function nextTimeOfDay({ hours, minutes }: CronFields, from: number): number | n
   return later === undefined ? null : later * HOUR_MINUTES + minutes[0]!
 }
 
-/** The fields must not be never due: there is always a next day then, at most forty years ahead. */
+/** For fields that are due at some time: the next day is at most forty years ahead. */
 function nextDay(fields: CronFields, from: number): number {
   let day = from
   while (!matchesDay(fields, day)) {
@@ -137,7 +137,7 @@ function fieldsOf(cron: string): CronFields {
   return read.fields
 }
 
-/** Thousands of schedules share a few expressions. The one that was read first goes first: reading it again takes microseconds. */
+/** Thousands of schedules share a few expressions. The oldest is dropped first, because reading it again takes microseconds. */
 function readOnce(cron: string): ReadCron {
   const known = expressions.get(cron)
   if (known) return known

@@ -2,11 +2,10 @@ import { and, desc, eq, isNotNull, lt, lte, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
 import type { Occurrence, Schedule } from '../../contract/schedules.ts'
-import { decodeCursor, pageOf } from '../cursors.ts'
+import { decodeCursor, decodeSeqCursor, pageOf } from '../cursors.ts'
 import { occurrenceOf, scheduleOf, selectOccurrences } from './schedule-rows.ts'
 import { occurrences, schedules } from './schedules-table.ts'
 
-const ListPosition = z.tuple([z.number().int()])
 const RunHistoryPosition = z.tuple([z.number().int(), z.string()])
 
 /** Newest first. */
@@ -14,11 +13,10 @@ export function listSchedules(
   db: Db,
   { agentId, cursor, limit, now, moneyNow }: { agentId?: string; cursor?: string; limit: number; now: number; moneyNow: number },
 ): { schedules: Schedule[]; nextCursor: string | null } {
-  const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : decodeCursor(cursor, ListPosition)
   const rows = db
     .select()
     .from(schedules)
-    .where(and(lt(schedules.seq, before), agentId === undefined ? undefined : eq(schedules.agentId, agentId)))
+    .where(and(lt(schedules.seq, decodeSeqCursor(cursor)), agentId === undefined ? undefined : eq(schedules.agentId, agentId)))
     .orderBy(desc(schedules.seq))
     .limit(limit + 1)
     .all()
@@ -26,7 +24,7 @@ export function listSchedules(
   return { schedules: page.rows.map((row) => scheduleOf(db, row, { now, moneyNow })), nextCursor: page.nextCursor }
 }
 
-/** What became of the due times of one schedule, newest first. Of those still to come, by a clock that was ahead, only runs. */
+/** The due times of one schedule, newest first. Future ones, decided by a clock that was ahead, are listed only if they ran. */
 export function listOccurrences(
   db: Db,
   { scheduleSeq, cursor, limit, now }: { scheduleSeq: number; cursor?: string; limit: number; now: number },

@@ -3,9 +3,9 @@ import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import { occurrences, schedules } from './schedules-table.ts'
 
-/** What the run history keeps of each schedule, whichever is less. */
+/** What the run history keeps for each schedule, whichever is less. */
 export const RUN_HISTORY_KEEPS = { rows: 2000, forMs: 400 * 86_400_000 }
-/** Schedules in one batch, and rows deleted of each. */
+/** Schedules in one batch, and rows deleted for each. */
 const BATCH = { schedules: 50, rows: 500 }
 
 /**
@@ -24,7 +24,7 @@ export function pruneRunHistory(tx: Tx, { afterSeq, now }: { afterSeq: number; n
   return batch.length < BATCH.schedules ? 0 : batch.at(-1)!.seq
 }
 
-/** The due time from which on this batch keeps everything. Rows that a clock wrote that was ahead are not counted. */
+/** This batch keeps all rows from this due time on. Rows ahead of the clock are not counted. */
 function firstKept(db: Db, scheduleSeq: number, now: number): number {
   const { dueAt } = occurrences
   const isOf = eq(occurrences.scheduleSeq, scheduleSeq)

@@ -48,7 +48,7 @@ function plansOfWriting(act: (tx: Tx) => unknown): Used[] {
 
 /** Every schedule is moved when the clock was set back. A whole index is read only where it holds nothing but what is wanted, in the order that it has; the rest is a few rows, or what was given. */
 const WANTED =
-  /^SCAN (moved( USING COVERING INDEX schedules_by_agent)?$|(older|newest|given|\d+-ROW VALUES CLAUSE)$|wanted VIRTUAL TABLE|occurrences USING (COVERING )?INDEX occurrences_one_due|CONSTANT ROW|schedules USING COVERING INDEX schedules_(due|to_resume))/
+  /^SCAN (moved( USING COVERING INDEX schedules_by_agent)?$|(older|newest|given|\d+-ROW VALUES CLAUSE)$|given VIRTUAL TABLE|occurrences USING (COVERING )?INDEX occurrences_one_due|CONSTANT ROW|schedules USING COVERING INDEX schedules_(due|to_resume))/
 
 function slowParts(used: Used[]): string[] {
   return used.flatMap(({ sql, plan }) =>
@@ -76,7 +76,7 @@ test('what is due is found by an index over what is due alone', () => {
       'SCAN waiting USING COVERING INDEX occurrences_one_due',
       'SEARCH schedule USING INTEGER PRIMARY KEY (rowid=?)',
       'CORRELATED SCALAR SUBQUERY 1',
-      'SEARCH job USING INDEX agent_jobs_open_fires (schedule_id=?)',
+      'SEARCH job USING INDEX agent_jobs_open_runs (schedule_id=?)',
     ],
     ['SCAN occurrences USING COVERING INDEX occurrences_one_due'],
     ['SEARCH schedules USING INDEX schedules_due (next_due_at>?)'],
@@ -144,7 +144,7 @@ test('many that are due together are decided by a few statements, which scan not
       ...plansOfWriting((tx) => {
         const prepare: typeof tx.prepare = (sql) => (asked++, tx.prepare(sql))
         const decisions = rig.schedules.decide({ ...tx, prepare }, ids)
-        fired = [...decisions.values()].filter((decision) => decision.fired).length
+        fired = [...decisions.values()].filter((decision) => decision.ran).length
       }),
     )
     expect(asked).toBeLessThan(100)

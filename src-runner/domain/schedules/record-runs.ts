@@ -1,67 +1,60 @@
+import { getTableColumns } from 'drizzle-orm'
 import type { Message } from '../../contract/messages.ts'
 import type { Tx } from '../../platform/db/transact.ts'
-import { rowInsert, rowUpdate, writeRows } from '../../platform/db/write-rows.ts'
+import { rowInsert, rowUpdate, writeRows, type RowOf } from '../../platform/db/write-rows.ts'
 import type { RecordedEvent } from '../../contract/events.ts'
-import type { FireContext, OccurrenceState } from '../../contract/schedules.ts'
+import type { OccurrenceState, RunContext } from '../../contract/schedules.ts'
 import type { JobToMake } from '../jobs/enqueue-job.ts'
 import type { ScheduleChange } from './daily-budget.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
 import type { Waiting } from './schedule-rows.ts'
-import { schedules } from './schedules-table.ts'
+import { occurrences, schedules } from './schedules-table.ts'
 import type { OccurrenceRow, ScheduleToDecide } from './schedules.sql.ts'
 
-/** Due times that came to nothing together have a row each up to this many; more share one. */
+/** More due times than this without a run share one row. */
 export const MOST_SINGLE_ROWS = 1000
 
 type RunState = Extract<OccurrenceState, 'ran' | 'caught_up'>
 type UnrunState = Exclude<OccurrenceState, RunState>
 
-/** A due time that runs, or a run that a person asked for. */
-export type Run = {
+/** A due time that runs, or a run that a person started. */
+export type Run = Pick<OccurrenceRow, 'dueAt' | 'origin' | 'reason'> & {
   schedule: ScheduleToDecide
-  dueAt: number
-  origin: OccurrenceRow['origin']
   state: RunState
-  reason: Message
   /** Its row, if it waited for the run before it. */
   waiting: Waiting | null
 }
 
-const OCCURRENCES = rowInsert(
-  'occurrences',
-  'schedule_seq, due_at, origin, id, state, reason, times, until_at, noted_at, decided_at, job_seq',
-  '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-)
-const DECIDED = rowUpdate('occurrences', 'seq', ['state', 'reason', 'decided_at', 'id', 'job_seq'])
+const { seq: _seq, ...INSERTED } = getTableColumns(occurrences)
+const OCCURRENCES = rowInsert(occurrences, Object.keys(INSERTED) as (keyof typeof INSERTED)[])
+const DECIDED = rowUpdate(occurrences, 'seq', ['state', 'reason', 'decidedAt', 'id', 'jobSeq'])
 
 /**
- * What becomes of due times, collected and written together: a statement for each would be most of the time that ten
- * thousand take. A due time that the run history has already is refused by the database.
+ * Collects what becomes of due times and writes it together, because one statement for each would take most of the time of ten
+ * thousand. The database rejects a due time that is already in the run history.
  */
 export function createRunRecords(tx: Tx, { clock, ids, jobs }: Pick<ScheduleDeps, 'clock' | 'ids' | 'jobs'>) {
   const now = clock.now()
-  const unrun: unknown[][] = []
-  const decided: unknown[][] = []
+  const unrun: RowOf<typeof OCCURRENCES>[] = []
+  const decided: RowOf<typeof DECIDED>[] = []
   const events: RecordedEvent[] = []
   const runs: Run[] = []
 
-  function addUnrun(scheduleSeq: number, times: readonly number[], state: UnrunState, reason: Message): void {
-    const decidedAt = state === 'due' ? null : now
-    const add = (dueAt: number, count: number, untilAt: number | null) =>
-      void unrun.push([scheduleSeq, dueAt, 'clock', ids.next(), state, JSON.stringify(reason), count, untilAt, now, decidedAt, null])
-    if (times.length > MOST_SINGLE_ROWS) add(times[0]!, times.length, times.at(-1)!)
-    else for (const dueAt of times) add(dueAt, 1, null)
-  }
-
   return {
-    addUnrun,
+    addUnrun(scheduleSeq: number, dueTimes: readonly number[], state: UnrunState, reason: Message): void {
+      const decidedAt = state === 'due' ? null : now
+      const add = (dueAt: number, times: number, untilAt: number | null) =>
+        unrun.push({ scheduleSeq, dueAt, origin: 'clock', id: ids.next(), state, reason, times, untilAt, notedAt: now, decidedAt })
+      if (dueTimes.length > MOST_SINGLE_ROWS) add(dueTimes[0]!, dueTimes.length, dueTimes.at(-1)!)
+      else for (const dueAt of dueTimes) add(dueAt, 1, null)
+    },
     addRun: (run: Run) => void runs.push(run),
     decideWaiting: ({ seq, id }: Waiting, state: Exclude<UnrunState, 'due'>, reason: Message) =>
-      void decided.push([seq, state, JSON.stringify(reason), now, id, null]),
-    tell: (event: RecordedEvent) => void events.push(event),
-    /** Returns what was made of each run, in their order. */
+      void decided.push({ seq, state, reason, decidedAt: now, id }),
+    addEvent: (event: RecordedEvent) => void events.push(event),
+    /** Returns the job and row of each run, in their order. */
     write(): { jobId: string; occurrenceSeq: number }[] {
-      // The row that waited makes way before the next due time of its schedule waits.
+      // A waiting row is decided before the next due time of its schedule may wait.
       writeRows(tx, DECIDED, decided)
       writeRows(tx, OCCURRENCES, unrun)
       if (events.length > 0) tx.emitAll(events)
@@ -70,48 +63,40 @@ export function createRunRecords(tx: Tx, { clock, ids, jobs }: Pick<ScheduleDeps
   }
 
   function writeRuns(): { jobId: string; occurrenceSeq: number }[] {
-    const made = jobs
-      .insertAll(
-        tx,
-        runs.map((run) => jobFor(run, now)),
-      )
-      .map((job, i) => ({ job, run: runs[i]! }))
-    const fresh = made.filter(({ run }) => run.waiting === null)
-    const waited = made.filter(({ run }) => run.waiting !== null)
-    let nextSeq = writeRows(
-      tx,
-      OCCURRENCES,
-      fresh.map(({ job, run: { schedule, dueAt, origin, state, reason } }) => [
-        ...[schedule.seq, dueAt, origin, null, state, JSON.stringify(reason), 1, null, now, now, job.seq],
-      ]),
+    const jobsToMake = runs.map((run) => jobFor(run, now))
+    const made = jobs.insertAll(tx, jobsToMake).map((job, i) => ({ job, run: runs[i]! }))
+    const inserted = made
+      .filter(({ run }) => run.waiting === null)
+      .map(({ job, run: { schedule, dueAt, origin, state, reason } }) => {
+        const row = { scheduleSeq: schedule.seq, dueAt, origin, state, reason }
+        return { ...row, times: 1, notedAt: now, decidedAt: now, jobSeq: job.seq }
+      })
+    const updated = made.flatMap(({ job, run: { waiting, state, reason } }) =>
+      waiting === null ? [] : { seq: waiting.seq, state, reason, decidedAt: now, jobSeq: job.seq },
     )
-    writeRows(
-      tx,
-      DECIDED,
-      waited.map(({ job, run: { waiting, state, reason } }) => [waiting!.seq, state, JSON.stringify(reason), now, null, job.seq]),
-    )
+    let nextSeq = writeRows(tx, OCCURRENCES, inserted)
+    writeRows(tx, DECIDED, updated)
     return made.map(({ job, run }) => ({ jobId: job.id, occurrenceSeq: run.waiting?.seq ?? nextSeq++ }))
   }
 }
 
 export type RunRecords = ReturnType<typeof createRunRecords>
 
-/** A due time that waited gives its job the id that it had itself. */
+/** The job of a due time that waited gets its id. */
 function jobFor({ schedule, dueAt, origin, state, waiting }: Run, now: number): JobToMake {
   const { id: scheduleId, name, agentId, task, previousAt: at, previousStatus: status, previousResult: result } = schedule
   const previousRun = at === null || status === null ? null : { at, status, result }
   const timing = { dueAt, origin, caughtUp: state === 'caught_up', lateMs: Math.max(0, now - dueAt) }
-  const context: FireContext = { schedule: { id: scheduleId, name }, ...timing, previousRun }
+  const context: RunContext = { schedule: { id: scheduleId, name }, ...timing, previousRun }
   return { job: { agentId, channel: 'schedule', task, title: name, scheduleId, context }, id: waiting?.id }
 }
 
-/** Writes the columns that changed and no others: each costs the indices that it is in. */
+/** Writes only the changed columns, because each one costs the indexes that contain it. */
 export function saveChanges(tx: Tx, changes: readonly { seq: number; change: ScheduleChange }[]): void {
   for (const alike of Map.groupBy(changes, ({ change }) => Object.keys(change).join()).values()) {
     const keys = Object.keys(alike[0]!.change) as (keyof ScheduleChange)[]
     if (keys.length === 0) continue
-    const columns = keys.map((key) => schedules[key].name)
-    const rows = alike.map(({ seq, change }) => [seq, ...Object.values(change)])
-    writeRows(tx, rowUpdate('schedules', 'seq', columns), rows)
+    const rows = alike.map(({ seq, change }) => ({ seq, ...(change as Required<ScheduleChange>) }))
+    writeRows(tx, rowUpdate(schedules, 'seq', keys), rows)
   }
 }

@@ -4,12 +4,12 @@ import { createMessage } from '../../lib/messages.ts'
 import { toUsd } from '../../lib/micros.ts'
 import type { LiveJob } from './schedules.sql.ts'
 
-/** Why a due time became what it is, beside its state. */
+/** The reasons recorded with the state of a due time. */
 export const REASONS = {
   onTime: createMessage('due_on_time'),
   caughtUp: createMessage('due_caught_up'),
   waited: createMessage('due_waited'),
-  askedFor: createMessage('due_asked_for'),
+  startedByPerson: createMessage('due_asked_for'),
   paused: createMessage('due_paused'),
   pausedWaiting: createMessage('due_paused_waiting'),
   missed: createMessage('due_missed'),
@@ -22,7 +22,7 @@ export function tooLongAgo(catchUpMs: number): Message {
   return createMessage('due_too_long_ago', { hours: Math.round(catchUpMs / 36_000) / 100 })
 }
 
-/** A run that begins a while after its time although Deckhand was running. */
+/** For a run that started late although Deckhand was running. */
 export function lateBy(lateMs: number): Message {
   return createMessage('due_late', { seconds: Math.round(lateMs / 1000) })
 }
@@ -31,7 +31,7 @@ export function overBudget(spentMicros: number, budgetMicros: number): Message {
   return createMessage('due_over_budget', { spentUsd: toUsd(spentMicros), budgetUsd: toUsd(budgetMicros) })
 }
 
-/** Why the due time that came now does not run yet. */
+/** Why a due time that has come does not run yet. */
 export function heldBy(live: LiveJob, pauseAll: boolean): Message {
   const cause = causeOf(live, pauseAll)
   return createMessage(cause === null ? 'due_held' : `due_held_by_${cause}`)
@@ -48,7 +48,7 @@ export function behindPauseAll(reason: Message): Message {
   return createMessage('due_behind_pause_all', { reason })
 }
 
-/** Time in a queue or asleep does not count as stuck, only time at work. null: the run is simply active. */
+/** Only working time counts as stuck, not time in the queue or asleep. null: the run is simply active. */
 function causeOf({ status, workingMs }: LiveJob, pauseAll: boolean): 'pause_all' | 'question' | 'stuck' | null {
   if (status === 'pending' && pauseAll) return 'pause_all'
   if (status === 'awaiting_approval') return 'question'

@@ -1,41 +1,42 @@
-import { eq } from 'drizzle-orm'
+import { and, desc, eq, gt, isNotNull, lt, lte, type SQL } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
-import type { Job, TerminalStatus } from '../../contract/jobs.ts'
+import type { Job } from '../../contract/jobs.ts'
 import type { Taint } from '../../contract/rules.ts'
-import { jobs } from '../jobs/jobs-table.ts'
+import { jobs, jobTexts } from '../jobs/jobs-table.ts'
 import { jobCursors, schedules } from './schedules-table.ts'
-import { findNewestRun, findRunRow, type RunRow } from './schedules.sql.ts'
 
-/** A run that has ended, as the next one is told of it. */
-export type PreviousRun = {
-  jobId: string
-  startedAt: number
-  status: TerminalStatus
-  quiet: boolean
-  error: string | null
-  result: string | null
-}
+const selectRuns = (db: Db) =>
+  db
+    .select({
+      ...{ seq: jobs.seq, jobId: jobs.id, startedAt: jobs.createdAt, status: jobs.status, noOp: jobs.noOp, error: jobs.error },
+      result: jobTexts.result,
+    })
+    .from(jobs)
+    .innerJoin(jobTexts, eq(jobTexts.jobSeq, jobs.seq))
 
-/** What a job was told of the runs before it. */
+/** A run that has ended, as the next one gets it. */
+export type PreviousRun = NonNullable<ReturnType<ReturnType<typeof selectRuns>['get']>>
+
+/** What a job was given from earlier runs. */
 export type JobCursor = { previousJobId: string | null; state: string | null; addsTaint: readonly Taint[] }
 
 /**
- * The run of the same schedule before this one; a retry counts as a run. One made by a clock that was ahead has a later date
- * than this one, and was before it.
+ * The run of the same schedule before this one. A retry counts as a run. A run made by a clock that was ahead has a later date,
+ * and still came before this one.
  */
 export function findRunBefore(db: Db, { id, scheduleId }: Pick<Job, 'id' | 'scheduleId'>): PreviousRun | null {
   const { seq, createdAt } = jobs
   const job = db.select({ seq, createdAt }).from(jobs).where(eq(jobs.id, id)).get()
   if (job === undefined || scheduleId === null) return null
-  const [row, ahead] = [findNewestRun(db, scheduleId, '<=', job), findNewestRun(db, scheduleId, '>', job)]
-  const before = row === undefined || (ahead !== undefined && ahead.seq > row.seq) ? ahead : row
-  return before === undefined ? null : runOf(before)
+  const isEarlier = and(eq(jobs.scheduleId, scheduleId), isNotNull(jobs.finishedAt), lt(seq, job.seq))
+  const findNewest = (isDated: SQL) => selectRuns(db).where(and(isEarlier, isDated)).orderBy(desc(createdAt), desc(seq)).limit(1).get()
+  const [before, ahead] = [findNewest(lte(createdAt, job.createdAt)), findNewest(gt(createdAt, job.createdAt))]
+  return (before === undefined || (ahead !== undefined && ahead.seq > before.seq) ? ahead : before) ?? null
 }
 
 export function findRun(db: Db, jobId: string): PreviousRun | null {
-  const row = findRunRow(db, jobId)
-  return row === undefined ? null : runOf(row)
+  return selectRuns(db).where(eq(jobs.id, jobId)).get() ?? null
 }
 
 /** null: no agent has saved one, or the schedule was deleted. */
@@ -45,7 +46,7 @@ export function findScheduleCursor(db: Db, scheduleId: string): { state: string;
   return row === undefined || row.cursor === null ? null : { state: row.cursor, addsTaint: addedTaintsOf(row.cursorTaints) }
 }
 
-/** false: the schedule was deleted. */
+/** Returns false if the schedule was deleted. */
 export function saveScheduleCursor(tx: Tx, scheduleId: string, state: string, addsTaint: readonly Taint[]): boolean {
   const { changes } = tx
     .update(schedules)
@@ -67,13 +68,9 @@ export function recordJobCursor(tx: Tx, jobId: string, { previousJobId, state, a
     .run()
 }
 
-/** What came into the job with what it was told. */
+/** The taints that the cursor added to the job. */
 export function readCursorTaints(db: Db, jobId: string): readonly Taint[] {
   return findJobCursor(db, jobId)?.addsTaint ?? []
-}
-
-function runOf({ id, createdAt: startedAt, status, quiet, error, result }: RunRow): PreviousRun {
-  return { jobId: id, startedAt, status, quiet: quiet === 1, error, result }
 }
 
 function addedTaintsOf(text: CursorTaints): Taint[] {

@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 import type { NotifyVia } from '../../contract/triggers.ts'
 
-/** A schedule whose budget of the day is spent, as those see it who tell the owner. */
+/** A schedule whose daily budget is spent. */
 export type ExhaustedSchedule = {
   scheduleId: string
   agentId: string
@@ -13,28 +13,28 @@ export type ExhaustedSchedule = {
   notifyVia: NotifyVia
   dailyBudgetUsd: number
   spentUsd: number
-  /** When its next local day begins. */
+  /** The start of its next local day. */
   resumeAt: number
   timezone: string
 }
 
-/** What other records write when something happens to a schedule: in its transaction, so that neither is ever there without the other. */
+/** What other nouns write when something happens to a schedule, in the same transaction. */
 export type ScheduleHooks = {
-  /** At most once for each of its local days. */
+  /** Called at most once for each local day. */
   exhausted(tx: Tx, schedule: ExhaustedSchedule): void
 }
 
 export type ScheduleDeps = {
   clock: Clock
-  /** Whose day a budget is for. */
+  /** The clock whose day a budget is for. */
   money: Pick<Clock, 'now'>
   ids: Ids
   log: Log
   jobs: Pick<JobStore, 'insertAll'>
   hooks: ScheduleHooks
-  /** To be called after a commit: there may be something else to do next, or at another time. */
+  /** To be called after a commit that may change what is to be decided next. */
   changed(): void
-  /** At this moment of the clock something was computed. */
+  /** To be called with the time at which something was decided. */
   clockSeen(now: number): void
   /** In safe mode a due time never makes a job. */
   safeMode: boolean

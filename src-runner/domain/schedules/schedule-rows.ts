@@ -10,14 +10,13 @@ import { isWatcher, nextDueAfter } from './due-times.ts'
 import { occurrences, schedules } from './schedules-table.ts'
 import { findLiveJob, readOwnSpend, type LiveJob, type OccurrenceRow, type ScheduleRow, type ScheduleToDecide } from './schedules.sql.ts'
 
-/** A due time that waits has an id of its own, which its job will get. */
+/** A due time that waits for the run before it. Its job will get its id. */
 export type Waiting = Pick<OccurrenceRow, 'seq' | 'dueAt' | 'notedAt'> & { id: string }
 
 export function findRow(db: Db, scheduleId: string): ScheduleRow | null {
   return db.select().from(schedules).where(eq(schedules.id, scheduleId)).get() ?? null
 }
 
-/** The due time that waits for the run before it. */
 export function findWaiting(db: Db, scheduleSeq: number): Waiting | null {
   const { seq, dueAt, notedAt, id } = occurrences
   const row = db
@@ -43,7 +42,7 @@ export function selectOccurrences(db: Db) {
       scheduleId: schedules.id,
       jobId: jobs.id,
       jobStatus: jobs.status,
-      quiet: jobs.quiet,
+      noOp: jobs.noOp,
       costUsd: jobs.costUsd,
     })
     .from(occurrences)
@@ -63,16 +62,16 @@ export function occurrenceOf(row: OccurrenceWithJob): Occurrence {
   return {
     ...{ scheduleId, dueAt, origin, state, reason, times, untilAt, jobId, jobStatus, decidedAt },
     id: row.id ?? jobId!,
-    quiet: row.quiet ?? false,
+    noOp: row.noOp ?? false,
     costUsd: row.costUsd ?? 0,
   }
 }
 
-/** A schedule as it is shown at `now`. `moneyNow`: the trusted clock, whose day the budget is for. */
+/** A schedule as it is shown. `moneyNow`: the trusted time, whose day the budget is for. */
 export function scheduleOf(db: Db, row: ScheduleRow, { now, moneyNow }: { now: number; moneyNow: number }): Schedule {
   const { id, entityId, agentId, name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, notifyVia, status, createdAt, updatedAt } =
     row
-  // A system update may have removed a time zone: the schedule is shown all the same, so that it can get another one.
+  // A system update may have removed a time zone. The schedule is still shown, so that it can get another one.
   const isReadable = isTimezone(timezone)
   const zone = isReadable ? timezone : 'UTC'
   const day = { since: localDayStart(moneyNow, zone), until: nextLocalDayStart(moneyNow, zone) }
@@ -92,14 +91,14 @@ export function scheduleOf(db: Db, row: ScheduleRow, { now, moneyNow }: { now: n
   }
 }
 
-/** A run that waited and continues does not update its schedule, so its state is read from the job. */
+/** A run that continues after waiting does not update its schedule, so its state is read from the job. */
 function lastStatusOf({ lastStatus }: ScheduleRow, live: LiveJob | null): ScheduleLastStatus | null {
   const isAboutLiveJob = lastStatus === 'running' || lastStatus === 'awaiting_approval'
   if (live === null || !isAboutLiveJob) return lastStatus
   return live.status === 'awaiting_approval' ? 'awaiting_approval' : 'running'
 }
 
-/** A due time that is past and not yet decided is not shown as one to come. */
+/** Skips a due time that has passed and is not decided yet. */
 function nextDueOf({ status, nextDueAt, cron, timezone }: ScheduleRow, now: number): number | null {
   if (status === 'paused' || nextDueAt === null) return null
   return nextDueAt > now ? nextDueAt : nextDueAfter(cron, timezone, now)

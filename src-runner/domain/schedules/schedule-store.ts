@@ -33,8 +33,8 @@ export type ScheduleStore = ReturnType<typeof createScheduleStore>
 const LAST_STATUS_OF: Record<TerminalStatus, ScheduleLastStatus> = { completed: 'success', failed: 'failed', cancelled: 'cancelled' }
 
 /**
- * Schedules and what becomes of their due times. Functions that write take the transaction they are part of. They know
- * no timer: whoever has one asks `nextAt` when to look, and decides one schedule after the other.
+ * Schedules and their run history. Functions that write take the transaction they are part of. There is no timer here: the
+ * scheduler asks `nextAt` when to decide.
  */
 export function createScheduleStore({
   clock,
@@ -47,9 +47,9 @@ export function createScheduleStore({
   safeMode = false,
 }: {
   clock: Clock
-  /** Whose day a budget is for. */
+  /** The clock whose day a budget is for. */
   money?: Pick<Clock, 'now'>
-  /** By which the run history forgets. */
+  /** The clock by which the run history is pruned. */
   age?: Pick<Clock, 'now'>
   ids: Ids
   log: Log
@@ -65,7 +65,7 @@ export function createScheduleStore({
     clockSeen: (now) => (latestSeen = Math.max(latestSeen, now)),
   }
   let prunedUpTo = 0
-  /** The latest moment of the wall clock at which something was decided. After a start nobody knows which that was. */
+  /** The latest wall clock time at which something was decided. Unknown after a start. */
   let latestSeen = Infinity
   const isClockBehind = () => clock.now() < latestSeen && isPossibleDate(clock.now())
   const followClockBack = (tx: Tx) => {
@@ -87,7 +87,7 @@ export function createScheduleStore({
       const { scheduleId, ...page } = filter
       return listOccurrences(db, { ...page, scheduleSeq: requireRow(db, scheduleId).seq, now: clock.now() })
     },
-    /** What came due from `from` on and before `to`, of one schedule or of all, and what became of it. */
+    /** Sums over the due times from `from` to before `to`, of one schedule or of all. */
     sumUp: (db: Db, span: Omit<SummedSpan, 'to'> & { to?: number | undefined }) =>
       sumUpSchedules(db, { ...span, to: Math.min(span.to ?? Infinity, clock.now() + 1) }),
     listUpcoming: (db: Db, hours: number) =>
@@ -113,9 +113,9 @@ export function createScheduleStore({
       return { jobId, occurrence: findOccurrence(tx, occurrenceSeq)! }
     },
 
-    /** Decides all that has come due of these schedules, each named once. */
+    /** Decides all due times of these schedules that have come. Each id is given once. */
     decide: (tx: Tx, scheduleIds: readonly string[]): Map<string, Decision> => decideSchedules(tx, deps, scheduleIds),
-    /** At most `limit` schedules that have something to decide, behind a place in their order. */
+    /** At most `limit` schedules with something to decide, after a position. */
     listDue: (db: Db, which: 'running' | 'paused', after: DuePosition, limit: number) => listDue(db, which, clock.now(), after, limit),
     listToResume: (db: Db) => listToResume(db, clock.now()),
     listFreed,
@@ -129,7 +129,7 @@ export function createScheduleStore({
       prunedUpTo = pruneRunHistory(tx, { afterSeq: prunedUpTo, now: age.now() })
     },
 
-    /** A hook of the job store. That its budget is spent stays to be seen when a run ends that was going before. */
+    /** A hook of the job store. A run that ends does not hide that the budget is spent. */
     jobEnded(tx: Tx, job: MovedJob): void {
       const { scheduleId } = job
       if (scheduleId === null) return
@@ -150,13 +150,13 @@ export function createScheduleStore({
         .run()
       if (changes > 0) tx.emit({ type: 'schedule.changed', payload: { scheduleId } })
     },
-    /** A run succeeded and there was nowhere to say so. */
+    /** A run succeeded, but its owner has no address for the confirmation. */
     markNotifyUnreachable(tx: Tx, scheduleId: string): void {
       const { changes } = tx.update(schedules).set({ lastStatus: 'notify_unreachable' }).where(eq(schedules.id, scheduleId)).run()
       if (changes > 0) tx.emit({ type: 'schedule.changed', payload: { scheduleId } })
     },
 
-    /** Calls back after each commit that may change what is to be decided next. Returns how to stop. */
+    /** Calls back after commits that may change what is to be decided next. Returns a function that stops this. */
     watch(watcher: () => void): () => void {
       watchers.add(watcher)
       return () => void watchers.delete(watcher)

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
-import type { JobStatus, TerminalStatus } from '../../contract/jobs.ts'
-import type { OccurrenceState } from '../../contract/schedules.ts'
+import type { JobStatus } from '../../contract/jobs.ts'
+import type { jobs } from '../jobs/jobs-table.ts'
 import { occurrences, schedules } from './schedules-table.ts'
 
 /** Statements of due times and sums over runs, whose plans are asserted by `query-plans.test.ts`. */
@@ -11,7 +11,7 @@ export type OccurrenceRow = typeof occurrences.$inferSelect
 
 const OPEN = "status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')"
 
-/** `<alias>.next_due_at AS nextDueAt, …`. The amounts of money differ from those of the query builder: they are named apart. */
+/** `<alias>.next_due_at AS nextDueAt, …`. Money is in micro-dollars here and in dollars in the query builder, so its name differs. */
 function columnsOf(alias: string, keys: readonly (keyof ScheduleRow)[]): string {
   return [...keys.map((key) => `${alias}.${schedules[key].name} AS ${key}`), `${alias}.daily_budget_micros AS dailyBudgetMicros`].join(', ')
 }
@@ -21,20 +21,20 @@ const DECIDED_BY = [
   ...(['nextDueAt', 'resumeAt', 'exhaustedNotifiedAt', 'createdAt'] as const),
 ]
 
-/** A schedule with all that deciding its due times needs. */
+/** A schedule with everything that is needed to decide its due times. */
 export type ScheduleToDecide = Pick<ScheduleRow, (typeof DECIDED_BY)[number]> & {
   dailyBudgetMicros: number
-  /** Of the job that has not ended; null: there is none. */
+  /** Of the unfinished job. null: there is none. */
   liveStatus: JobStatus | null
   liveWorkingMs: number | null
-  /** Of the due time that waits for that job; null: there is none. */
+  /** Of the due time that waits for that job. null: there is none. */
   waitingSeq: number | null
   waitingId: string | null
   waitingDueAt: number | null
   waitingNotedAt: number | null
-  /** 1: the run history has due times from the next one on, since the clock was set back. */
+  /** 1: the run history has later due times, because the clock was set back. */
   isAhead: 0 | 1
-  /** Of the last run; null: there was none. */
+  /** Of the last run. null: there was none. */
   previousAt: number | null
   previousStatus: JobStatus | null
   previousResult: string | null
@@ -46,19 +46,19 @@ const TO_DECIDE = `
     EXISTS (SELECT 1 FROM occurrences AS ahead WHERE ahead.schedule_seq = schedule.seq AND ahead.due_at >= schedule.next_due_at
       AND ahead.origin = 'clock') AS isAhead,
     previous.created_at AS previousAt, previous.status AS previousStatus, previous.result_preview AS previousResult
-  FROM json_each(?) AS wanted CROSS JOIN schedules AS schedule ON schedule.id = wanted.value
+  FROM json_each(?) AS given CROSS JOIN schedules AS schedule ON schedule.id = given.value
     LEFT JOIN agent_jobs AS live ON live.seq =
-      (SELECT open.seq FROM agent_jobs AS open INDEXED BY agent_jobs_open_fires WHERE open.schedule_id = schedule.id AND open.${OPEN} LIMIT 1)
+      (SELECT open.seq FROM agent_jobs AS open INDEXED BY agent_jobs_open_runs WHERE open.schedule_id = schedule.id AND open.${OPEN} LIMIT 1)
     LEFT JOIN occurrences AS waiting INDEXED BY occurrences_one_due ON waiting.schedule_seq = schedule.seq AND waiting.state = 'due'
     LEFT JOIN occurrences AS last_run ON last_run.seq = schedule.last_run_seq
     LEFT JOIN agent_jobs AS previous ON previous.seq = last_run.job_seq`
 
-/** Those that exist, in this order. One statement for thousands takes a fraction of one for each. */
+/** The schedules that exist, in this order. For thousands, one statement is many times faster than one for each. */
 export function readToDecide(db: Db, scheduleIds: readonly string[]): ScheduleToDecide[] {
   return db.prepare<ScheduleToDecide>(TO_DECIDE).all(JSON.stringify(scheduleIds))
 }
 
-/** A place in the list of what is due: due times of one moment are in the order of the table. */
+/** A position in the list of due schedules. Schedules due at the same time are in the order of the table. */
 export type DuePosition = { at: number; seq: number }
 
 const DUE = `SELECT seq, id, next_due_at AS at FROM schedules INDEXED BY schedules_due
@@ -85,9 +85,9 @@ export function listToResume(db: Db, now: number): { id: string }[] {
 const FREED = `SELECT schedule.id FROM occurrences AS waiting INDEXED BY occurrences_one_due
   CROSS JOIN schedules AS schedule ON schedule.seq = waiting.schedule_seq
   WHERE waiting.state = 'due'
-    AND NOT EXISTS (SELECT 1 FROM agent_jobs AS job INDEXED BY agent_jobs_open_fires WHERE job.schedule_id = schedule.id AND job.${OPEN})`
+    AND NOT EXISTS (SELECT 1 FROM agent_jobs AS job INDEXED BY agent_jobs_open_runs WHERE job.schedule_id = schedule.id AND job.${OPEN})`
 
-/** Schedules with a due time that waited for a run which has ended. */
+/** Schedules with a due time that waited for a run that has ended. */
 export function listFreed(db: Db): { id: string }[] {
   return db.prepare<{ id: string }>(FREED).all()
 }
@@ -102,27 +102,27 @@ export function countWaiting(db: Db): number {
 const NEXT_DUE = "SELECT min(next_due_at) AS at FROM schedules INDEXED BY schedules_due WHERE status <> 'paused' AND next_due_at > ?"
 const NEXT_RESUME = 'SELECT min(resume_at) AS at FROM schedules INDEXED BY schedules_to_resume WHERE resume_at > ?'
 
-/** When there is something to decide next, later than `after`; that may be past. null: never, as things stand. */
+/** When the next schedule is to be decided, later than `after`. It may be in the past. null: never, as things are now. */
 export function findNextTime(db: Db, after: number): number | null {
   const times = [NEXT_DUE, NEXT_RESUME].flatMap((sql) => db.prepare<{ at: number | null }>(sql).get(after)!.at ?? [])
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** A job that keeps the next due time of its schedule from running. */
-export type LiveJob = { status: JobStatus; workingMs: number }
+/** An unfinished job of a schedule, which keeps the next due time from running. */
+export type LiveJob = Pick<typeof jobs.$inferSelect, 'status' | 'workingMs'>
 
-const LIVE_JOB = `SELECT id, status, working_ms AS workingMs FROM agent_jobs INDEXED BY agent_jobs_open_fires
+const LIVE_JOB = `SELECT id, status, working_ms AS workingMs FROM agent_jobs INDEXED BY agent_jobs_open_runs
   WHERE schedule_id = ? AND ${OPEN} LIMIT 1`
 
-/** A retry of a run counts too: a schedule has one job at a time. */
+/** Includes a retry of a run, because a schedule has one job at a time. */
 export function findLiveJob(db: Db, scheduleId: string): (LiveJob & { id: string }) | null {
   return db.prepare<LiveJob & { id: string }>(LIVE_JOB).get(scheduleId) ?? null
 }
 
-/** Of a job that was made before the day, its replies of the day are added one by one. There is one such job, and perhaps a retry. */
+/** A job created before the day counts with its replies of that day. There is one such job, and perhaps a retry. */
 const OWN_SPEND = `
   WITH
-    live AS (SELECT seq, created_at, cost_micros FROM agent_jobs INDEXED BY agent_jobs_open_fires WHERE schedule_id = @scheduleId AND ${OPEN}),
+    live AS (SELECT seq, created_at, cost_micros FROM agent_jobs INDEXED BY agent_jobs_open_runs WHERE schedule_id = @scheduleId AND ${OPEN}),
     ended AS (SELECT seq, created_at, cost_micros, finished_at FROM agent_jobs WHERE schedule_id = @scheduleId AND finished_at IS NOT NULL),
     older AS (
       SELECT seq FROM live WHERE created_at < @since
@@ -140,7 +140,7 @@ export function readOwnSpend(db: Db, scheduleId: string, day: { since: number; u
 
 const MOVED_BY = ['seq', 'id', 'agentId', 'cron', 'timezone', 'nextDueAt', 'resumeAt'] as const
 
-/** A schedule when the clock was set back, with the newest of its due times that has come; all null: none has. */
+/** A schedule after the clock was set back, with its newest due time that has come. All null: none has come. */
 export type ScheduleToMove = Pick<ScheduleRow, (typeof MOVED_BY)[number]> & {
   dailyBudgetMicros: number
   newestSeq: number | null
@@ -166,7 +166,7 @@ const DELETE_AHEAD = `
     SELECT ahead.seq FROM schedules AS moved CROSS JOIN occurrences AS ahead ON ahead.schedule_seq = moved.seq
     WHERE ahead.due_at > ? AND ahead.origin = 'clock' AND (ahead.state = 'due' OR ahead.times > 1))`
 
-/** A due time that waits, and due times that share a row, are found again when their time comes. */
+/** Deletes rows ahead of the clock that wait or are shared. Their due times are found again when they come. */
 export function deleteFoundAgain(tx: Tx, now: number): void {
   tx.prepare(DELETE_AHEAD).run(now)
 }
@@ -182,55 +182,29 @@ export function listDueUntil(db: Db, until: number, limit: number): UpcomingRow[
   return db.prepare<UpcomingRow>(UPCOMING).all(until, limit)
 }
 
-export type SumRow = {
-  state: OccurrenceState
+/** As SQLite returns it: `noOp` is a number, `reason` JSON text. */
+export type SumRow = Pick<OccurrenceRow, 'state' | 'times'> & {
   jobStatus: JobStatus | null
-  quiet: 0 | 1 | null
-  times: number
+  noOp: 0 | 1 | null
   costMicros: number
   lastAt: number
   reason: string
 }
 
 /**
- * A row that stands for many due times may begin before the span and reach into it; in between lie only runs that a person
- * asked for. The reason is that of the newest row.
+ * A row for many due times may start before the span and reach into it. In between there are only runs that a person started. The
+ * reason is that of the newest row.
  */
 const SUMS = `
-  SELECT occurrence.state, job.status AS jobStatus, job.quiet, sum(occurrence.times) AS times,
+  SELECT occurrence.state, job.status AS jobStatus, job.no_op AS noOp, sum(occurrence.times) AS times,
     ifnull(sum(job.cost_micros), 0) AS costMicros, max(ifnull(occurrence.until_at, occurrence.due_at)) AS lastAt, occurrence.reason
   FROM occurrences AS occurrence LEFT JOIN agent_jobs AS job ON job.seq = occurrence.job_seq
   WHERE occurrence.schedule_seq = @seq AND occurrence.due_at < @to AND occurrence.due_at >= ifnull(
     (SELECT iif(before.until_at >= @from, before.due_at, NULL) FROM occurrences AS before
       WHERE before.schedule_seq = @seq AND before.due_at < @from AND before.origin = 'clock' ORDER BY before.due_at DESC LIMIT 1), @from)
     AND ifnull(occurrence.until_at, occurrence.due_at) >= @from
-  GROUP BY occurrence.state, job.status, job.quiet`
+  GROUP BY occurrence.state, job.status, job.no_op`
 
 export function sumUpRuns(db: Db, span: { seq: number; from: number; to: number }): SumRow[] {
   return db.prepare<SumRow>(SUMS).all(span)
-}
-
-export type RunRow = {
-  seq: number
-  id: string
-  createdAt: number
-  status: TerminalStatus
-  quiet: 0 | 1
-  error: string | null
-  result: string | null
-}
-
-const SELECT_RUN = `SELECT job.seq, job.id, job.created_at AS createdAt, job.status, job.quiet, job.error, texts.result
-  FROM agent_jobs AS job JOIN job_texts AS texts ON texts.job_seq = job.seq`
-const newestRun = (dated: '<=' | '>') => `${SELECT_RUN} WHERE job.schedule_id = ? AND job.finished_at IS NOT NULL
-  AND job.created_at ${dated} ? AND job.seq < ? ORDER BY job.created_at DESC, job.seq DESC LIMIT 1`
-const NEWEST_RUN = { '<=': newestRun('<='), '>': newestRun('>') }
-
-export function findRunRow(db: Db, jobId: string): RunRow | undefined {
-  return db.prepare<RunRow>(`${SELECT_RUN} WHERE job.id = ?`).get(jobId)
-}
-
-/** The newest ended run made before this job, dated up to its date, or after it by a clock that was ahead. */
-export function findNewestRun(db: Db, scheduleId: string, dated: '<=' | '>', job: { seq: number; createdAt: number }): RunRow | undefined {
-  return db.prepare<RunRow>(NEWEST_RUN[dated]).get(scheduleId, job.createdAt, job.seq)
 }

@@ -12,12 +12,12 @@ export type SummedSpan = { from: number; to: number; scheduleId?: string | undef
 
 export type SchedulesSummary = { all: OccurrenceSum[]; costUsd: number; schedules: ScheduleSummary[]; count: number }
 
-/** Nobody reads further; what is left out is in the sums of all. */
+/** Nobody reads more. The sums over all include the rest. */
 export const MOST_SUMMARIES = 200
-/** Schedules that are summed up before whatever else waits gets its turn: a run history keeps up to 2,000 rows of each. */
+/** Schedules summed up in one turn of the event loop. Each has up to 2,000 rows. */
 const AT_ONCE = 10
 
-/** What came due in a span of time and what became of it: in all, and for each schedule of which something came due. */
+/** Sums over the due times in a span: for all schedules, and for each schedule that has any. */
 export async function sumUpSchedules(db: Db, { from, to, scheduleId }: SummedSpan): Promise<SchedulesSummary> {
   const heads = db
     .select({ seq: schedules.seq, id: schedules.id, name: schedules.name, status: schedules.status, agentName: agents.name })
@@ -46,19 +46,19 @@ export async function sumUpSchedules(db: Db, { from, to, scheduleId }: SummedSpa
   }
 }
 
-function sumOf({ state, jobStatus, quiet, times, lastAt, reason }: SumRow): OccurrenceSum {
-  return { state, jobStatus, quiet: quiet === 1, times, reason: readMessage(reason)!, lastAt }
+function sumOf({ state, jobStatus, noOp, times, lastAt, reason }: SumRow): OccurrenceSum {
+  return { state, jobStatus, noOp: noOp === 1, times, reason: readMessage(reason)!, lastAt }
 }
 
 function add(all: Map<string, OccurrenceSum>, sum: OccurrenceSum): void {
-  const key = `${sum.state} ${sum.jobStatus} ${sum.quiet}`
+  const key = `${sum.state} ${sum.jobStatus} ${sum.noOp}`
   const known = all.get(key)
   if (known === undefined) return void all.set(key, { ...sum })
   known.times += sum.times
   if (sum.lastAt > known.lastAt) Object.assign(known, { lastAt: sum.lastAt, reason: sum.reason })
 }
 
-/** The lower, the more the person has to know of it: what failed or waits for them, what did not run, the rest. */
+/** The lowest rank comes first: runs that failed or wait for a person, due times without a run, the rest. */
 function rankOf({ sums }: ScheduleSummary): number {
   if (sums.some(({ jobStatus }) => jobStatus === 'failed' || jobStatus === 'awaiting_approval')) return 0
   return sums.some(({ state }) => state === 'missed' || state === 'skipped_budget' || state === 'skipped_overlap') ? 1 : 2

@@ -8,10 +8,10 @@ import { dueTimesBetween, isWatcher } from './due-times.ts'
 import { findOverspend } from './daily-budget.ts'
 import { findLiveJob, listDueUntil, type UpcomingRow } from './schedules.sql.ts'
 
-/** Nobody reads further, and a busy week has many thousands. */
+/** Nobody reads more, and a busy week has many thousands. */
 export const MOST_UPCOMING = 200
 
-/** The runs that are expected after `now` until `until`, the soonest first; of a watcher, one entry for all of them. */
+/** The runs expected after `now` until `until`, soonest first. A watcher has one entry for all its runs. */
 export function listUpcoming(db: Db, { now, moneyNow, until }: { now: number; moneyNow: number; until: number }): UpcomingRun[] {
   const pauseAll = isAllPaused(db)
   // Many schedules share an expression, and a watcher's times of a week are thousands.
@@ -20,7 +20,7 @@ export function listUpcoming(db: Db, { now, moneyNow, until }: { now: number; mo
   )
   let runs: UpcomingRun[] = []
   for (const row of listDueUntil(db, until, MOST_UPCOMING)) {
-    // Behind the last one that is shown, nothing has to be worked out.
+    // Nothing is computed beyond the last entry that is shown.
     const last = runs.length < MOST_UPCOMING ? until : runs.at(-1)!.dueAt
     if (row.nextDueAt! > last) break
     runs.push(...runsOf(row, row.nextDueAt!))
@@ -41,7 +41,7 @@ export function listUpcoming(db: Db, { now, moneyNow, until }: { now: number; mo
   }
 }
 
-/** What stands in the way of the run at `dueAt`, the `nth` that comes. */
+/** What will prevent the run at `dueAt`, which is the `nth` one. */
 function blockerOf(
   db: Db,
   row: UpcomingRow,

@@ -8,7 +8,7 @@ import { settings } from './settings-table.ts'
 
 const ALL_SETTINGS = prepareOnce((db: Db) => db.select({ key: settings.key, value: settings.value }).from(settings))
 
-/** A setting that was never changed, or whose stored value this version does not accept, has its default. */
+/** A setting has its default if it was never changed, or if this version does not accept the stored value. */
 export function readSettings(db: Db): Settings {
   const values: Record<string, unknown> = { ...DEFAULT_SETTINGS }
   for (const { key, value } of ALL_SETTINGS(db).all()) {

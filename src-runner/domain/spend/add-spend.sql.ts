@@ -1,18 +1,12 @@
 import type { Tx } from '../../platform/db/transact.ts'
+import type { spendDays } from './spend-table.ts'
 
-export const QUARTER_MS = 900_000
+/** Spend is summed in buckets of 15 minutes, because every local day starts with one. */
+export const BUCKET_MS = 900_000
 export const UTC_DAY_MS = 86_400_000
 
-export type SpendEntry = {
+export type SpendEntry = Omit<typeof spendDays.$inferInsert, 'dayAt' | 'unpricedCalls' | 'jobs' | 'modelJobs'> & {
   at: number
-  agentId: string
-  channel: string
-  providerId: string
-  model: string
-  costMicros: number
-  inputTokens: number
-  outputTokens: number
-  cachedTokens: number
   priced: boolean
   firstOfJob: boolean
   firstOfModel: boolean
@@ -32,12 +26,12 @@ export function addSpend(tx: Tx, entry: SpendEntry): void {
   tx.prepare(
     `INSERT INTO spend_buckets (bucket_at, cost_micros, input_tokens, output_tokens, cached_tokens, unpriced_calls, jobs)
      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${ADD}`,
-  ).run(entry.at - (entry.at % QUARTER_MS), ...sums)
+  ).run(entry.at - (entry.at % BUCKET_MS), ...sums)
   if (entry.costMicros > 0) {
     tx.prepare(
       `INSERT INTO spend_agent_buckets (agent_id, bucket_at, cost_micros) VALUES (?, ?, ?)
        ON CONFLICT DO UPDATE SET cost_micros = cost_micros + excluded.cost_micros`,
-    ).run(entry.agentId, entry.at - (entry.at % QUARTER_MS), entry.costMicros)
+    ).run(entry.agentId, entry.at - (entry.at % BUCKET_MS), entry.costMicros)
   }
   tx.prepare(
     `INSERT INTO spend_days (day_at, agent_id, channel, provider_id, model,

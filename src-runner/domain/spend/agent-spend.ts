@@ -3,7 +3,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import { spendAgentBuckets, spendBuckets } from './spend-table.ts'
 
-/** What was spent from `since` on and before `until`, in micro-dollars. Both begin a quarter of an hour, as every day does. */
+/** From `since` to before `until`. Both are the start of a 15-minute bucket, as the start of every day is. */
 type Span = { since: number; until: number }
 
 const OF_AGENT = prepareOnce((db: Db) =>
@@ -26,6 +26,7 @@ const OF_ALL = prepareOnce((db: Db) =>
     .where(and(gte(spendBuckets.bucketAt, sql.placeholder('since')), lt(spendBuckets.bucketAt, sql.placeholder('until')))),
 )
 
+/** In micro-dollars, like `readSpendOfAll`. */
 export function readAgentSpend(db: Db, agentId: string, since: number, until: number): number {
   return OF_AGENT(db).get({ agentId, since, until })!.micros
 }

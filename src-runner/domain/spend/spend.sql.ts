@@ -1,115 +1,106 @@
 import type { Db } from '../../platform/db/database.ts'
-import type { Spend, SpendBy, SpendQuery, SpendRow } from '../../contract/spend.ts'
+import type { Spend, SpendBy, SpendQuery } from '../../contract/spend.ts'
+import { AppError } from '../../lib/errors.ts'
 import { toUsd } from '../../lib/micros.ts'
-import { QUARTER_MS, UTC_DAY_MS } from './add-spend.sql.ts'
-import { createDayNamer } from './days.ts'
+import { localDate } from '../../lib/zone-offsets.ts'
+import { agents } from '../agents/agents-table.ts'
+import { BUCKET_MS, UTC_DAY_MS } from './add-spend.sql.ts'
+import { spendBuckets } from './spend-table.ts'
 
-type Sums = { cost: number; input: number; output: number; cached: number; unpriced: number; jobs: number }
+const SUMMED = ['costMicros', 'inputTokens', 'outputTokens', 'cachedTokens', 'unpricedCalls', 'jobs'] as const
+type Sums = Pick<typeof spendBuckets.$inferSelect, (typeof SUMMED)[number]>
 type SumRow = Sums & { key: string | number }
 
-type Source = {
-  /** The table of sums, the column of its time, and how far apart its rows are. */
-  sums: { table: string; time: string; width: number; key: string; jobs: string }
-  /** The same of the steps themselves, for the pieces at both ends. */
-  steps: { key: string; jobs: string }
-}
+/** A table of sums whose rows are `widthMs` apart, and the expressions that give the same sums from the steps themselves. */
+type Source = { table: string; time: string; widthMs: number; key: string; jobs: string; stepKey: string; stepJobs: string }
 
-const days = { table: 'spend_days', time: 'day_at', width: UTC_DAY_MS, jobs: 'jobs' }
+const days = { table: 'spend_days', time: 'day_at', widthMs: UTC_DAY_MS, jobs: 'jobs', stepJobs: 'first_of_job' }
 const SOURCES: Record<SpendBy, Source> = {
   day: {
-    sums: { table: 'spend_buckets', time: 'bucket_at', width: QUARTER_MS, key: 'bucket_at', jobs: 'jobs' },
-    steps: { key: `step.created_at - step.created_at % ${QUARTER_MS}`, jobs: 'step.first_of_job' },
+    ...{ table: 'spend_buckets', time: 'bucket_at', widthMs: BUCKET_MS, key: 'bucket_at', jobs: 'jobs' },
+    ...{ stepKey: `step.created_at - step.created_at % ${BUCKET_MS}`, stepJobs: 'first_of_job' },
   },
-  agent: { sums: { ...days, key: 'agent_id' }, steps: { key: 'job.agent_id', jobs: 'step.first_of_job' } },
-  channel: { sums: { ...days, key: 'channel' }, steps: { key: 'job.channel', jobs: 'step.first_of_job' } },
+  agent: { ...days, key: 'agent_id', stepKey: 'job.agent_id' },
+  channel: { ...days, key: 'channel', stepKey: 'job.channel' },
   model: {
-    sums: { ...days, key: "provider_id || '/' || model", jobs: 'model_jobs' },
-    steps: { key: "step.provider_id || '/' || step.model", jobs: 'step.first_of_model' },
+    ...{ ...days, key: "provider_id || '/' || model", jobs: 'model_jobs' },
+    ...{ stepKey: "step.provider_id || '/' || step.model", stepJobs: 'first_of_model' },
   },
 }
 
 const LATEST = Number.MAX_SAFE_INTEGER - UTC_DAY_MS
 
 /**
- * What recorded replies cost, in groups. A job is counted once in each group it belongs to: where it spent first (so,
- * by day, on the day of its first reply; by model, once for every model it used). Days come in their order, everything
- * else dearest first. Throws AppError invalid_request for an unknown time zone.
+ * What recorded replies cost, in groups. A job counts once in each group, where it spent first: by day on the day of its first
+ * reply, by model once for every model it used. Days are in order, other groups start with the most expensive. Throws AppError
+ * invalid_request for an unknown time zone.
  */
 export function readSpend(db: Db, { by, from = 0, to = LATEST, timezone }: SpendQuery): Spend {
-  const dayOf = createDayNamer(timezone)
-  const sums = new Map<string, Sums>()
-  for (const row of readSums(db, by, from, to)) {
-    const key = by === 'day' ? dayOf(row.key as number) : String(row.key)
-    const sum = sums.get(key)
-    sums.set(key, sum === undefined ? row : add(sum, row))
+  const dateOf = createDateReader(timezone)
+  const groups = new Map<string, Sums>()
+  for (const { key, ...sums } of readSums(db, SOURCES[by], from, to)) {
+    const name = by === 'day' ? dateOf(key as number) : String(key)
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, sums)
+    else for (const column of SUMMED) group[column] += sums[column]
   }
-  const labelOf = labelerFor(db, by)
-  const rows = [...sums].map(([key, sum]) => rowOf(key, labelOf(key), sum))
+  const labelOf = createLabeler(db, by)
+  const rows = [...groups].map(([key, { costMicros, ...counts }]) => ({ key, label: labelOf(key), costUsd: toUsd(costMicros), ...counts }))
   rows.sort(by === 'day' ? (a, b) => compare(a.key, b.key) : (a, b) => b.costUsd - a.costUsd || compare(a.label, b.label))
-  const total = [...sums.values()].reduce((all, sum) => all + sum.cost, 0)
-  return { rows, totalUsd: toUsd(total), unpricedCalls: rows.reduce((all, row) => all + row.unpricedCalls, 0) }
+  const totalMicros = [...groups.values()].reduce((sum, { costMicros }) => sum + costMicros, 0)
+  return { rows, totalUsd: toUsd(totalMicros), unpricedCalls: rows.reduce((sum, row) => sum + row.unpricedCalls, 0) }
 }
 
-/** What lies wholly within the span from the sums, the pieces at both ends from the steps. In the order of time when by day. */
-function readSums(db: Db, by: SpendBy, from: number, to: number): SumRow[] {
-  const { sums, steps } = SOURCES[by]
-  const firstWhole = Math.ceil(from / sums.width) * sums.width
-  const endWhole = Math.floor(to / sums.width) * sums.width
-  if (firstWhole >= endWhole) return addSteps(db, steps, from, to)
-  return [...addSteps(db, steps, from, firstWhole), ...addSums(db, sums, firstWhole, endWhole), ...addSteps(db, steps, endWhole, to)]
+/** Absent: the machine's own time zone. */
+function createDateReader(timezone = Intl.DateTimeFormat().resolvedOptions().timeZone): (at: number) => string {
+  try {
+    localDate(0, timezone)
+  } catch (error) {
+    throw new AppError('invalid_request', 'There is no such time zone.', {
+      cause: error,
+      issues: [{ path: 'timezone', message: 'not an IANA time zone, for example Europe/Berlin' }],
+    })
+  }
+  return (at) => localDate(at, timezone)
 }
 
-function addSums(db: Db, { table, time, key, jobs }: Source['sums'], from: number, to: number): SumRow[] {
+/** Reads the table of sums for the rows that the span covers completely, and the steps for the rest at both ends. */
+function readSums(db: Db, source: Source, from: number, to: number): SumRow[] {
+  const firstFull = Math.ceil(from / source.widthMs) * source.widthMs
+  const endFull = Math.floor(to / source.widthMs) * source.widthMs
+  if (firstFull >= endFull) return sumSteps(db, source, from, to)
+  return [...sumSteps(db, source, from, firstFull), ...sumRows(db, source, firstFull, endFull), ...sumSteps(db, source, endFull, to)]
+}
+
+function sumRows(db: Db, { table, time, key, jobs }: Source, from: number, to: number): SumRow[] {
   return db
     .prepare<SumRow>(
-      `SELECT ${key} AS key, sum(cost_micros) AS cost, sum(input_tokens) AS input, sum(output_tokens) AS output,
-         sum(cached_tokens) AS cached, sum(unpriced_calls) AS unpriced, sum(${jobs}) AS jobs
+      `SELECT ${key} AS key, sum(cost_micros) AS costMicros, sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens,
+         sum(cached_tokens) AS cachedTokens, sum(unpriced_calls) AS unpricedCalls, sum(${jobs}) AS jobs
        FROM ${table} WHERE ${time} >= ? AND ${time} < ? GROUP BY 1 ORDER BY 1`,
     )
     .all(from, to)
 }
 
-function addSteps(db: Db, { key, jobs }: Source['steps'], from: number, to: number): SumRow[] {
+function sumSteps(db: Db, { stepKey, stepJobs }: Source, from: number, to: number): SumRow[] {
   if (to <= from) return []
   return db
     .prepare<SumRow>(
-      `SELECT ${key} AS key, sum(step.cost_micros) AS cost, sum(step.input_tokens) AS input, sum(step.output_tokens) AS output,
-         sum(step.cached_tokens) AS cached, sum(1 - step.priced) AS unpriced, sum(${jobs}) AS jobs
+      `SELECT ${stepKey} AS key, sum(step.cost_micros) AS costMicros, sum(step.input_tokens) AS inputTokens,
+         sum(step.output_tokens) AS outputTokens, sum(step.cached_tokens) AS cachedTokens, sum(1 - step.priced) AS unpricedCalls,
+         sum(step.${stepJobs}) AS jobs
        FROM job_steps AS step CROSS JOIN agent_jobs AS job ON job.seq = step.job_seq
        WHERE step.kind = 'reply' AND step.created_at >= ? AND step.created_at < ? GROUP BY 1 ORDER BY 1`,
     )
     .all(from, to)
 }
 
-function labelerFor(db: Db, by: SpendBy): (key: string) => string {
+function createLabeler(db: Db, by: SpendBy): (key: string) => string {
   if (by === 'model') return (key) => key.slice(key.indexOf('/') + 1)
   if (by !== 'agent') return (key) => key
-  const name = db.prepare<{ name: string }>('SELECT name FROM agents WHERE id = ?')
-  return (key) => name.get(key)?.name ?? key
-}
-
-function add(a: Sums, b: Sums): Sums {
-  return {
-    cost: a.cost + b.cost,
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cached: a.cached + b.cached,
-    unpriced: a.unpriced + b.unpriced,
-    jobs: a.jobs + b.jobs,
-  }
-}
-
-function rowOf(key: string, label: string, sum: Sums): SpendRow {
-  return {
-    key,
-    label,
-    costUsd: toUsd(sum.cost),
-    inputTokens: sum.input,
-    outputTokens: sum.output,
-    cachedTokens: sum.cached,
-    jobs: sum.jobs,
-    unpricedCalls: sum.unpriced,
-  }
+  const rows = db.select({ id: agents.id, name: agents.name }).from(agents).all()
+  const names = new Map(rows.map(({ id, name }) => [id, name]))
+  return (key) => names.get(key) ?? key
 }
 
 function compare(a: string, b: string): number {

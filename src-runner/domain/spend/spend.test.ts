@@ -1,11 +1,10 @@
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/transact.ts'
 import { SpendRow, type SpendBy } from '../../contract/spend.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-rig.ts'
-import type { Claim } from '../jobs/claim.ts'
-import { createDayNamer } from './days.ts'
+import type { Claim } from '../jobs/claim-job.ts'
 import { readSpend } from './spend.sql.ts'
 
 let rig: RecordsRig
@@ -122,28 +121,4 @@ const dayIn = (timeZone: string, at: number) => new Intl.DateTimeFormat('en-CA',
 
 test('a time zone that does not exist is said to be wrong', () => {
   expect(() => read('day', { timezone: 'Mars/Olympus' })).toThrow(expect.objectContaining({ code: 'invalid_request' }))
-})
-
-describe('days', () => {
-  test.each([
-    'UTC',
-    'Europe/Berlin',
-    'America/New_York',
-    'Asia/Kathmandu',
-    'Australia/Lord_Howe',
-    'America/Santiago',
-    'Africa/Cairo',
-    'Pacific/Apia',
-    'Pacific/Chatham',
-  ])(
-    '%s: every bucket of two years is on the day that the calendar says',
-    (zone) => {
-      const dayOf = createDayNamer(zone)
-      const format = new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' })
-      const wrong: number[] = []
-      for (let at = Date.UTC(2025, 0, 1); at < Date.UTC(2027, 0, 1); at += 900_000) if (dayOf(at) !== format.format(at)) wrong.push(at)
-      expect(wrong).toEqual([])
-    },
-    30_000,
-  )
 })

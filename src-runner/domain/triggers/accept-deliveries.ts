@@ -2,39 +2,46 @@ import { and, eq } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { MachineTime } from '../../platform/time/machine-time.ts'
-import type { Delivery, DeliveryContext } from '../../contract/triggers.ts'
+import { MAX_MISSING_CHARS, MAX_MISSING_SHOWN, type Delivery, type DeliveryContext } from '../../contract/triggers.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { NewJob } from '../jobs/enqueue-job.ts'
-import type { WrappedTask } from '../jobs/untrusted-content.ts'
+import { wrappedTaskOf, type WrappedTask } from '../jobs/untrusted-content.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 import { titleFor } from '../jobs/titles.ts'
 import { addAccepted, opensAt, saveAccepted, waitMsOf } from './hourly-limit.ts'
 import type { DeliveryLog } from './delivery-log.ts'
+import { renderTemplate } from './template.ts'
 import type { IndexedTrigger } from './trigger-index.ts'
 import { triggers } from './triggers-table.ts'
 import { claimSenderId, findJobOfSender, readState, type TriggerState } from './triggers.sql.ts'
 
-/** A delivery whose body was parsed, with the task for the agent. */
+/** A delivery with its parsed body as the agent's task. */
 export type ParsedDelivery = {
   payload: Buffer
-  /** A JSON object of the headers that are kept; null: none. */
-  headers: string | null
+  /** The headers that are kept. null: none. */
+  headers: Record<string, string> | null
   senderId: string | null
   eventName: string | null
   task: WrappedTask
-  /** Placeholders of the template without a value in the payload. */
+  /** The first few placeholders of the template without a value in the payload. */
   missing: string[]
   receivedAt: number
 }
 
+/** The agent's task for a payload, and the first few placeholders without a value. */
+export function taskFor(template: string, payload: unknown): Pick<ParsedDelivery, 'task' | 'missing'> {
+  const rendered = renderTemplate(template, payload)
+  const missing = rendered.placeholders.filter(({ state }) => state === 'missing').slice(0, MAX_MISSING_SHOWN)
+  return { task: wrappedTaskOf(template, rendered), missing: missing.map(({ path }) => path.slice(0, MAX_MISSING_CHARS)) }
+}
+
 export type AcceptResult =
-  /** `count`: of all accepted deliveries. `opensAt`: the running time from which the next one is accepted. */
+  /** `count`: all accepted deliveries so far. `opensAt`: the running time from which the next one is accepted. */
   | { outcome: 'accepted'; jobId: string; count: number; opensAt: number }
-  /** It has the id of an earlier delivery, whose job this is. */
+  /** `jobId`: the job of the earlier delivery with the same id. */
   | { outcome: 'duplicate'; jobId: string }
   | { outcome: 'rate_limited'; waitMs: number }
-  | { outcome: 'no_agent' }
-  | { outcome: 'wrong_secret' | 'paused' }
+  | { outcome: 'no_agent' | 'wrong_secret' | 'paused' }
 
 export type AcceptDeps = {
   jobs: Pick<JobStore, 'insertAll'>
@@ -47,9 +54,9 @@ export type AcceptDeps = {
 export type IncomingDelivery = { trigger: IndexedTrigger; delivery: ParsedDelivery }
 
 /**
- * Accepts deliveries in the order of their arrival. Jobs, sender ids and limits are one transaction, and everything is checked
- * again in it, because a body may take long to arrive. Of a delivery that is not accepted nothing is written. Throws AppError
- * agent_not_found and what the database throws; then none was accepted.
+ * Accepts deliveries in the order of their arrival. Jobs, sender ids and limits are one transaction, which checks everything again,
+ * because a body may take long to arrive. Nothing is written about a delivery that is not accepted. Throws AppError
+ * agent_not_found and database errors, and then accepts none.
  */
 export function acceptDeliveries(tx: Tx, deps: AcceptDeps, arrived: readonly IncomingDelivery[]): AcceptResult[] {
   const states = new Map<number, ChangingState | undefined>()
@@ -70,9 +77,9 @@ export function acceptDeliveries(tx: Tx, deps: AcceptDeps, arrived: readonly Inc
   return results
 }
 
-/** `acceptedAt`: of a delivery in this transaction. */
+/** `acceptedAt`: when the last delivery of this transaction was received. */
 type ChangingState = TriggerState & { acceptedAt: number | null }
-/** `before`: the job of the delivery before it when the transaction began. */
+/** `before`: the trigger's newest job when the transaction began. */
 type Accepted = { trigger: IndexedTrigger; agentId: string; entityId: string | null; jobId: string; before: number | null; delivery: Kept }
 
 function acceptOne(
@@ -104,7 +111,7 @@ function acceptOne(
 
 export type ManualDelivery = ParsedDelivery & { kind: 'test' | 'replay'; replayOfId: string | null }
 
-/** A test delivery or a replay. It does not count towards the limit and is never a duplicate. */
+/** Accepts a test delivery or a replay. It does not count towards the limit and is never a duplicate. */
 export function acceptManualDelivery(
   tx: Tx,
   deps: AcceptDeps,
@@ -112,16 +119,16 @@ export function acceptManualDelivery(
   delivery: ManualDelivery,
 ): { jobId: string } | { outcome: 'no_agent' | 'paused' | 'deleted' } {
   const { status, agentId, newestJobSeq } = triggers
-  const now = tx
+  const current = tx
     .select({ status, agentId, newestJobSeq })
     .from(triggers)
     .where(and(eq(triggers.seq, trigger.seq), eq(triggers.id, trigger.id)))
     .get()
-  if (now === undefined) return { outcome: 'deleted' }
-  if (now.status !== 'active') return { outcome: 'paused' }
-  if (now.agentId === null) return { outcome: 'no_agent' }
+  if (current === undefined) return { outcome: 'deleted' }
+  if (current.status !== 'active') return { outcome: 'paused' }
+  if (current.agentId === null) return { outcome: 'no_agent' }
   const jobId = deps.ids.next()
-  const sent: Accepted = { trigger, agentId: now.agentId, entityId: null, jobId, before: now.newestJobSeq, delivery }
+  const sent: Accepted = { trigger, agentId: current.agentId, entityId: null, jobId, before: current.newestJobSeq, delivery }
   const made = insertAccepted(tx, deps, [sent]).get(trigger.seq)!
   tx.update(triggers).set({ newestJobSeq: made }).where(eq(triggers.seq, trigger.seq)).run()
   return { jobId }
@@ -129,7 +136,7 @@ export function acceptManualDelivery(
 
 type Kept = ParsedDelivery & { kind: Delivery['kind']; replayOfId: string | null }
 
-/** Earlier refusals are written first, to keep the order of arrival. Returns the job of each trigger's last delivery, by its seq. */
+/** Writes earlier refusals first, to keep the order of arrival. Returns the last job of each trigger, by the trigger's seq. */
 function insertAccepted(tx: Tx, { jobs, deliveryLog }: AcceptDeps, accepted: readonly Accepted[]): Map<number, number> {
   for (const { trigger } of accepted) deliveryLog.writeBefore(tx, trigger.seq)
   const last = new Map<number, number>()
@@ -139,7 +146,7 @@ function insertAccepted(tx: Tx, { jobs, deliveryLog }: AcceptDeps, accepted: rea
       const { kind, eventName, senderId, replayOfId, payload, headers, task, missing } = delivery
       const nth = last.get(trigger.seq)
       last.set(trigger.seq, i)
-      // Defaults are left out, since this is stored with every delivery.
+      // Defaults are left out, because this is stored with every delivery.
       const context: z.input<typeof DeliveryContext> = {
         trigger: { id: trigger.id, name: trigger.name, slug: trigger.slug },
         deliveryId: jobId,

@@ -3,9 +3,8 @@ import { LongInteger } from './parse-payload.ts'
 type Open = { values: unknown[] | Record<string, unknown>; keys: readonly string[] | null; next: number }
 
 /**
- * The JSON text of a value that was parsed from JSON, written no further than just past `limit` characters: a text
- * longer than the limit is a beginning. JSON.stringify calls itself for every level and overflows the stack on what
- * JSON.parse takes without trouble (`[` 100,000 times), and it cannot stop early.
+ * The JSON text of a value that was parsed from JSON, cut soon after `limit` characters. JSON.stringify is recursive and overflows
+ * the stack on what JSON.parse accepts (`[` 100,000 times), and it cannot stop early.
  */
 export function boundedJson(value: unknown, limit: number): string {
   const open: Open[] = []
@@ -26,10 +25,10 @@ export function boundedJson(value: unknown, limit: number): string {
   return text
 }
 
-/** A scalar as a whole; of an object or array its opening bracket, with the rest left to the caller. */
+/** A complete scalar, or the opening bracket of an object or array. */
 function begin(value: unknown, limit: number, open: Open[]): string {
   if (typeof value === 'string') return quote(value, limit)
-  // JSON.parse takes 1e400 for infinity, which JSON has no word for but another such number.
+  // JSON.parse reads 1e400 as infinity, which JSON can write only as another such number.
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : value > 0 ? '1e999' : '-1e999'
   if (typeof value !== 'object' || value === null) return String(value)
   if (value instanceof LongInteger) return cut(value.toString(), limit)

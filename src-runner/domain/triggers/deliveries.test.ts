@@ -49,7 +49,7 @@ function takeIn(
 ) {
   return acceptManualDelivery(tx, { jobs: rig.store, ids: rig.ids, time: time(), deliveryLog }, to, {
     ...{ kind: replayOfId === null ? 'test' : 'replay', replayOfId, senderId, eventName: null, receivedAt: rig.clock.now() },
-    ...{ payload: Buffer.from('{"n":1}'), headers: '{"user-agent":"Shop"}', task: { text: 'Look at 1.', wrapper: null }, missing: [] },
+    ...{ payload: Buffer.from('{"n":1}'), headers: { 'user-agent': 'Shop' }, task: { text: 'Look at 1.', wrapper: null }, missing: [] },
   })
 }
 
@@ -151,7 +151,7 @@ test('a delivery is read with all that came, and says what it repeats', () => {
     plainPrompt: 'Look at 1.',
   })
   expect(getDelivery(rig.db, again).delivery).toMatchObject({ kind: 'replay', replayOfId: first })
-  refuse('invalid_json', { payload: Buffer.from('{'), headers: '{"user-agent":"Odd"}', bytes: 1 })
+  refuse('invalid_json', { payload: Buffer.from('{'), headers: { 'user-agent': 'Odd' }, bytes: 1 })
   refuse('duplicate', { status: 202, jobId: first })
   deliveryLog.flush()
   const [repeat, odd] = list().deliveries

@@ -1,19 +1,18 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
 import { DeliveryContext, type Delivery, type DeliveryDetail } from '../../contract/triggers.ts'
 import { AppError } from '../../lib/errors.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import { taskOfDelivery } from '../jobs/job-rows.ts'
-import { jobs } from '../jobs/jobs-table.ts'
-import { parseHeaders } from './received-headers.ts'
+import { jobs, jobTexts } from '../jobs/jobs-table.ts'
 import { refusals, triggers } from './triggers-table.ts'
-import { findStoredJob, listDeliveredJobs, type DeliveredJobRow } from './triggers.sql.ts'
+import { listDeliveredJobs, type DeliveredJobRow } from './triggers.sql.ts'
 import { noTrigger } from './triggers.ts'
 
 type Placed = { delivery: Delivery; place: Place }
 
-/** In a trigger's inbox: the seq of a job, then the seq of a refusal after it, or 0 for the job itself. */
+/** A position in a trigger's inbox: the seq of a job, and the seq of a refusal after it, or 0 for the job itself. */
 type Place = [jobSeq: number, refusalSeq: number]
 const Place = z.tuple([z.number().int(), z.number().int()])
 const END: Place = [Number.MAX_SAFE_INTEGER, 0]
@@ -47,7 +46,10 @@ type Listed = { triggerId: string; triggerSeq: number; before: Place; limit: num
 
 function listAccepted(db: Db, { triggerId, triggerSeq, before }: Listed): Placed[] {
   return listDeliveredJobs(db, triggerSeq)
-    .map((row): Placed => ({ delivery: deliveryOfJob(row, triggerId), place: [row.seq, 0] }))
+    .map((row): Placed => ({
+      delivery: deliveryOfJob({ ...row, context: JSON.parse(row.context ?? 'null') }, triggerId),
+      place: [row.seq, 0],
+    }))
     .filter(({ place }) => comparePlaces(place, before) < 0)
 }
 
@@ -94,12 +96,18 @@ function readStored(db: Db, deliveryId: string): StoredDelivery {
 }
 
 function readAccepted(db: Db, jobId: string): StoredDelivery | null {
-  const row = findStoredJob(db, jobId)
+  const { id, createdAt, triggerId } = jobs
+  const { task, context, payload, headers } = jobTexts
+  const row = db
+    .select({ id, createdAt, triggerId, task, context, payload, headers })
+    .from(jobs)
+    .innerJoin(jobTexts, eq(jobTexts.jobSeq, jobs.seq))
+    .where(and(eq(id, jobId), isNotNull(payload)))
+    .get()
   if (row === undefined) return null
-  const { triggerId, task, context, payload, headers } = row
-  const given = taskOfDelivery(task, context === null ? null : (JSON.parse(context) as Record<string, unknown>))
-  const prompts = { prompt: given.task, plainPrompt: given.plainTask }
-  return { delivery: deliveryOfJob(row, triggerId), ...prompts, payload, headers: headers === null ? {} : parseHeaders(headers) }
+  const { task: prompt, plainTask: plainPrompt } = taskOfDelivery(row.task, row.context)
+  const delivery = deliveryOfJob({ ...row, bytes: row.payload!.length }, row.triggerId!)
+  return { delivery, prompt, plainPrompt, payload: row.payload, headers: row.headers ?? {} }
 }
 
 function readRefused(db: Db, id: string): StoredDelivery | null {
@@ -109,8 +117,10 @@ function readRefused(db: Db, id: string): StoredDelivery | null {
   return { delivery: deliveryOfRefusal(row), prompt: null, plainPrompt: null, payload, headers: headers ?? {} }
 }
 
-function deliveryOfJob(row: DeliveredJobRow, triggerId: string): Delivery {
-  const context = DeliveryContext.safeParse(JSON.parse(row.context ?? 'null')).data
+type DeliveredJob = Pick<DeliveredJobRow, 'id' | 'createdAt' | 'bytes'> & { context: unknown }
+
+function deliveryOfJob(row: DeliveredJob, triggerId: string): Delivery {
+  const context = DeliveryContext.safeParse(row.context).data
   return {
     ...{ id: row.id, triggerId, kind: context?.kind ?? 'webhook', outcome: 'accepted', status: 202, times: 1 },
     ...{ senderId: context?.senderId ?? null, eventName: context?.eventName ?? null, replayOfId: context?.replayOfId ?? null },

@@ -4,8 +4,7 @@ import { transact, type Tx } from '../../platform/db/transact.ts'
 import type { DeliveryOutcome } from '../../contract/triggers.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
-import { jobs } from '../jobs/jobs-table.ts'
-import { parseHeaders } from './received-headers.ts'
+import { findSeq } from '../jobs/read-jobs.ts'
 import type { IndexedTrigger } from './trigger-index.ts'
 import { refusals, triggers } from './triggers-table.ts'
 import { pruneRefusals, trimBodies } from './triggers.sql.ts'
@@ -15,9 +14,9 @@ export type Refusal = {
   status: number
   receivedAt: number
   bytes?: number
-  /** Kept only of a delivery that came with everything it needs. */
+  /** Stored only for a delivery with a valid secret and signature. */
   payload?: Buffer | null
-  headers?: string | null
+  headers?: Record<string, string> | null
   senderId?: string | null
   eventName?: string | null
   /** The job of the delivery that it repeats. */
@@ -25,25 +24,24 @@ export type Refusal = {
 }
 
 /**
- * Writes refusals and trims what is kept of accepted deliveries. A refusal costs the sender nothing, so it must cost next to
- * nothing here: refusals are counted in memory and written together about once a second. A crash, or a commit that fails,
- * loses the last second of them and nothing else.
+ * Records refused deliveries and trims the inboxes. A refusal costs the sender nothing, so it must cost little here: refusals are
+ * counted in memory and written together about once a second. A crash or a failed commit loses only the last second of them.
  */
 export type DeliveryLog = {
   addRefusal(trigger: Pick<IndexedTrigger, 'seq' | 'id'>, refusal: Refusal): void
-  /** Writes the trigger's refusals so far, so that they stand before the delivery that this transaction accepts. */
+  /** Writes the trigger's refusals so far, so that they come before the delivery that this transaction accepts. */
   writeBefore(tx: Tx, triggerSeq: number): void
-  /** The trigger has one more delivery, so another one may be one too many. */
+  /** To be called when the trigger has accepted deliveries, so that old ones are trimmed soon. */
   trimLater(triggerSeq: number): void
-  /** Writes everything now: before somebody reads, and before the end. */
+  /** Writes everything now, before reading and before the end. */
   flush(): void
 }
 
 const FLUSH_AFTER_MS = 1000
-/** Rows of refusals for each trigger. Accepted deliveries are kept apart, so no flood of refusals pushes one out. */
+/** Rows for each trigger. They do not count with accepted deliveries, so a flood of refusals pushes none of those out. */
 const REFUSALS_KEPT = 50
 
-/** Of one trigger. Refusals of one outcome and one sender id are counted as one, in the order in which each first came. */
+/** The refusals of one trigger, counted by outcome and sender id, in the order in which each first came. */
 type Counted = { triggerId: string; refusals: Map<string, { times: number; last: Refusal }> }
 
 export function createDeliveryLog({ db, ids }: { db: Database; ids: Ids }): DeliveryLog {
@@ -71,7 +69,7 @@ export function createDeliveryLog({ db, ids }: { db: Database; ids: Ids }): Deli
       counted.clear()
       toTrim.clear()
     } catch (error) {
-      // Most likely a full disk. They stay in memory, which holds few: they are counted by kind.
+      // Most likely a full disk. They stay in memory, which holds few because they are counted by kind.
       db.log.warn({ err: error }, `refused deliveries could not be written yet: ${messageOf(error)}`)
     }
   }
@@ -98,7 +96,7 @@ export function createDeliveryLog({ db, ids }: { db: Database; ids: Ids }): Deli
   }
 }
 
-/** A flood of sender ids is counted by its outcome alone. */
+/** A flood of sender ids is counted only by outcome. */
 function kindOf(refusals: Counted['refusals'], { outcome, senderId }: Refusal): string {
   const kind = `${outcome} ${senderId ?? ''}`
   return refusals.size < REFUSALS_KEPT || refusals.has(kind) ? kind : outcome
@@ -106,7 +104,7 @@ function kindOf(refusals: Counted['refusals'], { outcome, senderId }: Refusal): 
 
 function writeRefusals(tx: Tx, ids: Ids, triggerSeq: number, { triggerId, refusals: counted }: Counted): void {
   const trigger = tx.select({ newestJobSeq: triggers.newestJobSeq }).from(triggers).where(eq(triggers.seq, triggerSeq)).get()
-  // It was deleted since.
+  // The trigger was deleted meanwhile.
   if (trigger === undefined) return
   for (const { times, last } of counted.values()) {
     writeRefusal(tx, ids, { triggerSeq, afterJobSeq: trigger.newestJobSeq ?? 0 }, times, last)
@@ -114,7 +112,7 @@ function writeRefusals(tx: Tx, ids: Ids, triggerSeq: number, { triggerId, refusa
   }
 }
 
-/** Adds to the newest row if that says the same and no delivery was accepted since. */
+/** Adds to the newest row if that has the same outcome and sender id, and no delivery was accepted since. */
 function writeRefusal(tx: Tx, ids: Ids, place: { triggerSeq: number; afterJobSeq: number }, times: number, last: Refusal): void {
   const newest = tx
     .select()
@@ -123,10 +121,9 @@ function writeRefusal(tx: Tx, ids: Ids, place: { triggerSeq: number; afterJobSeq
     .orderBy(desc(refusals.afterJobSeq), desc(refusals.seq))
     .limit(1)
     .get()
-  const { outcome, status, receivedAt, bytes = 0, senderId = null, eventName = null, jobId, headers, payload = null } = last
-  const jobSeq = jobId == null ? null : (tx.select({ seq: jobs.seq }).from(jobs).where(eq(jobs.id, jobId)).get()?.seq ?? null)
-  const stored = headers == null ? null : parseHeaders(headers)
-  const row = { status, receivedAt, bytes, senderId, eventName, jobSeq, headers: stored, payload }
+  const { outcome, status, receivedAt, bytes = 0, senderId = null, eventName = null, jobId, headers = null, payload = null } = last
+  const jobSeq = jobId == null ? null : (findSeq(tx, jobId) ?? null)
+  const row = { status, receivedAt, bytes, senderId, eventName, jobSeq, headers, payload }
   if (newest?.outcome === outcome && newest.senderId === senderId && newest.afterJobSeq === place.afterJobSeq) {
     tx.update(refusals)
       .set({ ...row, times: newest.times + times })

@@ -7,11 +7,11 @@ import { triggers } from './triggers-table.ts'
 import { findLimit, saveAcceptedRow, type TriggerRow } from './triggers.sql.ts'
 
 /**
- * The limit of a trigger: accepted deliveries within any hour, by the machine's running time, so setting the clock changes
- * nothing. Only over a restart of the machine does the wall clock count, and then for an hour at most.
+ * Limits the accepted deliveries of a trigger within any hour of the machine's running time, so setting the clock changes nothing.
+ * The wall clock counts only over a restart of the machine, and for an hour at most.
  *
- * The row of the trigger holds the running times of the last deliveries as a ring with as many slots as the limit: delivery
- * n is in slot n % 30. So the next one overwrites the one that must be an hour old by then.
+ * The trigger's row holds the running times of the last deliveries in a ring with as many slots as the limit: delivery n is in slot
+ * n % 30. So a delivery overwrites the one that must be an hour old by then.
  */
 const HOUR_MS = 3_600_000
 const SLOT_BYTES = 8
@@ -70,9 +70,9 @@ export function saveAccepted(
 }
 
 /**
- * For the start: deliveries of an earlier boot get the running times that they would have in this one. The wall clock says how
- * long ago they were; one in the future, after the clock was set back, counts as now. Saved, so that the next start does not
- * begin their hour again.
+ * To be called at the start. Converts the deliveries of an earlier boot to running times of this one. The wall clock says how long
+ * ago they were; one in the future, after the clock was set back, counts as now. The result is saved, so that the next start does
+ * not begin their hour again.
  */
 export function carryOverLimits(tx: Tx, { now, time }: { now: number; time: MachineTime }): void {
   const elapsed = time.elapsed()

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** A whole number that does not fit a double, as its digits were written. As JSON it is its text. */
+/** An integer that does not fit a double, by its digits. */
 export class LongInteger {
   readonly #digits: string
   constructor(digits: string) {
@@ -11,14 +11,13 @@ export class LongInteger {
   }
 }
 
-/** Without this no whole number exceeds a double: 2 ** 53 has sixteen digits. */
+/** A text without sixteen digits in a row has no integer beyond 2 ** 53. */
 const MANY_DIGITS = /\d{16}/
 
 /**
- * Parses a JSON text and keeps whole numbers to the last digit: most are ids, and a rounded id names something else. Throws
- * SyntaxError.
+ * Parses JSON without rounding integers, because most of them are ids. Throws SyntaxError.
  *
- * Long numbers are replaced in the text by strings with a random mark, which the text cannot contain. A reviver that gets the
+ * Long integers are replaced in the text by strings with a random mark, which the text cannot contain. A reviver that gets the
  * text of each number takes fifty times as long.
  */
 export function parsePayload(text: string): unknown {
@@ -68,7 +67,7 @@ const MINUS = 0x2d
 
 type Span = { start: number; end: number }
 
-/** Where a JSON text has whole numbers beyond 2 ** 53. Leaves out what is no valid JSON number, and a number where a key belongs. */
+/** Where a JSON text has integers beyond 2 ** 53. Skips invalid JSON numbers, and a number in the place of a key. */
 function longIntegersOf(text: string): Span[] {
   const spans: Span[] = []
   let at = 0
@@ -77,9 +76,9 @@ function longIntegersOf(text: string): Span[] {
     if (code === QUOTE) at = endOfString(text, at)
     else if (code === MINUS || isDigit(code)) {
       const start = at++
-      let isWhole = true
-      for (; at < text.length && isOfNumber(text.charCodeAt(at)); at++) isWhole &&= isDigit(text.charCodeAt(at))
-      if (isWhole && at - start >= 16 && isLongInteger(text, start, at)) spans.push({ start, end: at })
+      let isInteger = true
+      for (; at < text.length && isOfNumber(text.charCodeAt(at)); at++) isInteger &&= isDigit(text.charCodeAt(at))
+      if (isInteger && at - start >= 16 && isLongInteger(text, start, at)) spans.push({ start, end: at })
     } else at++
   }
   return spans
@@ -89,7 +88,7 @@ const LEADING_ZERO = /^-?0/
 const NEXT = /[^ \t\r\n]/g
 
 function isLongInteger(text: string, start: number, end: number): boolean {
-  // All numbers of more than twenty characters are beyond it.
+  // All numbers of more than twenty characters are too large.
   const beginning = text.slice(start, Math.min(end, start + 20))
   if (Number.isSafeInteger(Number(beginning)) || LEADING_ZERO.test(beginning)) return false
   NEXT.lastIndex = end

@@ -9,12 +9,12 @@ export function digestOf(secret: string): Buffer {
   return hash('sha256', secret, 'buffer')
 }
 
-/** A digest as hexadecimal digits, in bytes. Secrets are compared in this form, because Node hashes fastest into it. */
+/** A digest as the bytes of its hexadecimal digits. Secrets are compared in this form, because Node produces it fastest. */
 export function digitsOf(digest: Buffer): Buffer {
   return Buffer.from(digest.toString('hex'), 'latin1')
 }
 
-/** Compared with when there is no trigger, or none with a secret. Nobody knows what it is the digest of. */
+/** Stands in for a trigger that does not exist or has no secret. Nobody knows a text with this digest. */
 const UNKNOWN_DIGITS = digitsOf(randomBytes(32))
 const presented = Buffer.alloc(UNKNOWN_DIGITS.length)
 

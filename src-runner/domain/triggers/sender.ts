@@ -1,6 +1,7 @@
-import type { ReceivedHeaders } from './received-headers.ts'
+/** By lower-case name, as Node has them: a repeated header is a list or joined by commas. */
+export type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>
 
-/** Longer than any sender's id; anything longer is ignored. */
+/** Longer than any sender's id. Longer values are ignored. */
 const MAX_ID_CHARS = 200
 const MAX_EVENT_CHARS = 100
 
@@ -35,7 +36,7 @@ const EVENT_HEADERS = [
   'ce-type',
 ]
 
-/** The sender's own id of the delivery, which tells duplicates. null: none, or not a plausible one. */
+/** The sender's own id of the delivery, by which duplicates are found. null: none, or not a plausible one. */
 export function senderIdOf(headers: ReceivedHeaders, payload: unknown): string | null {
   for (const name of ID_HEADERS) {
     const id = printable(ownOf(headers, name), MAX_ID_CHARS)
@@ -46,7 +47,7 @@ export function senderIdOf(headers: ReceivedHeaders, payload: unknown): string |
   return null
 }
 
-/** What a delivery is about: `push`, `issues.opened`, `charge.succeeded`. null: unknown. */
+/** The name of the event, like `push`, `issues.opened` or `charge.succeeded`. null: unknown. */
 export function eventNameOf(headers: ReceivedHeaders, payload: unknown): string | null {
   for (const name of EVENT_HEADERS) {
     const event = printable(ownOf(headers, name), MAX_EVENT_CHARS)
@@ -62,12 +63,12 @@ export function eventNameOf(headers: ReceivedHeaders, payload: unknown): string 
   return null
 }
 
-/** GitHub sends it when a webhook is created: https://docs.github.com/en/webhooks/webhook-events-and-payloads#ping */
+/** GitHub sends a ping when a webhook is created: https://docs.github.com/en/webhooks/webhook-events-and-payloads#ping */
 export function isPing(headers: ReceivedHeaders): boolean {
   return headers['x-github-event'] === 'ping'
 }
 
-/** What Slack expects in the response when an address is registered: https://docs.slack.dev/reference/events/url_verification */
+/** The text that Slack expects in the response when an address is registered: https://docs.slack.dev/reference/events/url_verification */
 export function challengeOf(payload: unknown): string | null {
   const challenge = ownOf(payload, 'type') === 'url_verification' ? ownOf(payload, 'challenge') : null
   return typeof challenge === 'string' ? challenge : null
@@ -90,7 +91,7 @@ function ownOf(value: unknown, key: string): unknown {
 
 const PRINTABLE = /^[\x20-\x7e]+$/
 
-/** null rather than a part of it: two ids with the same beginning are two ids. */
+/** Returns null for a long text instead of cutting it, because two ids may start alike. */
 function printable(value: unknown, maxChars: number): string | null {
   if (typeof value !== 'string' || value.length > maxChars) return null
   const text = value.trim()

@@ -1,7 +1,7 @@
 import { MAX_PLACEHOLDER_CHARS, type TemplatePreview } from '../../contract/triggers.ts'
 import { boundedJson } from './bounded-json.ts'
 
-/** Of all values of one text, so that a template that uses a large value many times stays readable. */
+/** The limit of all values in one text, so that a template that repeats a large value stays readable. */
 export const MAX_VALUES_CHARS = 200_000
 const CUT_MARK = ' [cut here: the value is longer than what is shown]'
 /** Shown for a value when there is no room left for any of it. */
@@ -121,7 +121,7 @@ function lookUp(payload: unknown, parts: readonly string[]): unknown {
   return value
 }
 
-/** A value that is shown again may have less room than before. */
+/** A repeated value may have less room than before. */
 function fitInto(value: Placeholder, room: number): string {
   if (value.value.length <= room) return value.value
   value.state = 'cut'

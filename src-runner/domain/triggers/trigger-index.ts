@@ -2,12 +2,11 @@ import { eq } from 'drizzle-orm'
 import type { Database } from '../../platform/db/database.ts'
 import type { Reads } from '../../platform/db/statements.ts'
 import type { EventHub } from '../../platform/events/event-hub.ts'
-import type { StoredEvent } from '../../contract/events.ts'
 import type { SignatureScheme } from '../../contract/triggers.ts'
 import { digitsOf } from './secrets.ts'
 import { triggers } from './triggers-table.ts'
 
-/** What a delivery needs of its trigger, as it was when it was read: a change makes a new object. */
+/** The part of a trigger that deliveries need. After a change there is a new object. */
 export type IndexedTrigger = {
   readonly seq: number
   readonly id: string
@@ -25,8 +24,8 @@ export type IndexedTrigger = {
 }
 
 /**
- * All triggers by slug, in memory. The response time must not show whether a slug exists, and a query takes longer when it
- * finds something. The transaction that accepts the delivery checks everything again.
+ * All triggers by slug, in memory until one changes. A query takes longer if it finds something, and the response time must not
+ * show whether a slug exists. The transaction that accepts a delivery checks everything again.
  */
 export type TriggerIndex = {
   find(slug: string): IndexedTrigger | undefined
@@ -46,34 +45,17 @@ function selectTriggers(db: Reads) {
 type Row = ReturnType<ReturnType<typeof selectTriggers>['all']>[number]
 
 export function createTriggerIndex({ db, hub }: { db: Database; hub: Pick<EventHub, 'subscribe'> }): TriggerIndex {
-  const bySlug = new Map<string, IndexedTrigger>()
-  const slugs = new Map<string, string>()
-
-  function keep(row: Row): void {
-    bySlug.set(row.slug, indexedOf(row))
-    slugs.set(row.id, row.slug)
-  }
-
-  function forget(triggerId: string): void {
-    const slug = slugs.get(triggerId)
-    if (slug !== undefined && bySlug.get(slug)?.id === triggerId) bySlug.delete(slug)
-    slugs.delete(triggerId)
-  }
-
-  function readAgain(triggerId: string): void {
-    forget(triggerId)
-    const row = selectTriggers(db).where(eq(triggers.id, triggerId)).get()
-    if (row !== undefined) keep(row)
-  }
-
-  function onEvent({ type, payload }: StoredEvent): void {
-    if (type === 'trigger.created' || type === 'trigger.changed' || type === 'trigger.deleted') readAgain(payload.triggerId)
-    if (type !== 'agent.deleted') return
-    for (const trigger of [...bySlug.values()]) if (trigger.agentId === payload.agentId) readAgain(trigger.id)
-  }
-
-  for (const row of selectTriggers(db).all()) keep(row)
-  return { find: (slug) => bySlug.get(slug), stop: hub.subscribe(onEvent) }
+  let bySlug: ReadonlyMap<string, IndexedTrigger> | null = null
+  const stop = hub.subscribe(({ type }) => {
+    if (type === 'trigger.created' || type === 'trigger.changed' || type === 'trigger.deleted' || type === 'agent.deleted') bySlug = null
+  })
+  const read = () =>
+    new Map(
+      selectTriggers(db)
+        .all()
+        .map((row) => [row.slug, indexedOf(row)]),
+    )
+  return { find: (slug) => (bySlug ??= read()).get(slug), stop }
 }
 
 export function readIndexedTrigger(db: Reads, triggerId: string): IndexedTrigger | null {

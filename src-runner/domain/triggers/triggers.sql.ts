@@ -1,7 +1,8 @@
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import { INBOX_KEEPS } from '../../contract/triggers.ts'
-import { triggers } from './triggers-table.ts'
+import type { jobs } from '../jobs/jobs-table.ts'
+import type { triggers } from './triggers-table.ts'
 
 /** Statements that every delivery runs, and the chain of an inbox, whose plans are asserted by `query-plans.test.ts`. */
 
@@ -43,7 +44,7 @@ export function saveAcceptedRow(
 const CLAIM_SENDER_ID =
   'INSERT INTO webhook_sender_ids (trigger_seq, sender_id, job_id, at) VALUES (@triggerSeq, @senderId, @jobId, @at) ON CONFLICT DO NOTHING'
 
-/** false: the trigger already had a delivery with this id. The index decides, so two at once cannot both be accepted. */
+/** Returns false if the trigger already had a delivery with this id. The index decides, so two at once cannot both be accepted. */
 export function claimSenderId(tx: Tx, id: { triggerSeq: number; senderId: string; jobId: string; at: number }): boolean {
   return tx.prepare(CLAIM_SENDER_ID).run(id).changes === 1
 }
@@ -54,7 +55,7 @@ export function findJobOfSender(db: Db, triggerSeq: number, senderId: string): s
   return db.prepare<{ jobId: string }>(JOB_OF_SENDER).get(triggerSeq, senderId)?.jobId ?? null
 }
 
-/** Senders retry for days. GitHub lets a person send a delivery again for three days, Stripe for thirty. */
+/** Senders retry for days: at GitHub a person can send a delivery again for three days, at Stripe for thirty. */
 const SENDER_IDS_KEPT_MS = 30 * 24 * 3_600_000
 const PRUNE_SENDER_IDS = `DELETE FROM webhook_sender_ids WHERE (trigger_seq, sender_id) IN
   (SELECT trigger_seq, sender_id FROM webhook_sender_ids WHERE at < ? ORDER BY at LIMIT ?)`
@@ -72,8 +73,8 @@ export function pruneRefusals(tx: Tx, triggerSeq: number, keep: number): void {
 }
 
 /**
- * An accepted delivery is its job. The webhook names its newest job and each job names the one before it, so the inbox is read
- * along that chain, from the newest on, while `condition` holds.
+ * An accepted delivery is its job. The trigger names its newest job, and each job names the one before it. The inbox is read along
+ * this chain, newest first, while `condition` holds.
  */
 function chainWhile(condition: string): string {
   return `
@@ -88,24 +89,15 @@ function chainWhile(condition: string): string {
 const INBOX = `${chainWhile(`nth < ${INBOX_KEEPS}`)}
   SELECT job.seq, job.id, job.created_at AS createdAt, texts.context, length(texts.payload) AS bytes
   FROM chain CROSS JOIN agent_jobs AS job ON job.seq = chain.job_seq JOIN job_texts AS texts ON texts.job_seq = chain.job_seq`
-/** Inboxes are trimmed every few deliveries, and a crash may skip that. Behind a job without a body there are no more bodies. */
+/** A crash may skip the trimming of an inbox. After a job without a body, no further job has one. */
 const CHAIN = `${chainWhile(`nth <= ${INBOX_KEEPS} OR texts.payload IS NOT NULL`)} SELECT job_seq AS jobSeq FROM chain`
 
-export type DeliveredJobRow = { seq: number; id: string; createdAt: number; context: string | null; bytes: number }
+/** `context`: JSON text. `bytes`: of the payload. */
+export type DeliveredJobRow = Pick<typeof jobs.$inferSelect, 'seq' | 'id' | 'createdAt'> & { context: string | null; bytes: number }
 
 /** The deliveries in the trigger's inbox, in no order. */
 export function listDeliveredJobs(db: Db, triggerSeq: number): DeliveredJobRow[] {
   return db.prepare<DeliveredJobRow>(INBOX).all(triggerSeq)
-}
-
-const STORED_JOB = `SELECT job.seq, job.id, job.created_at AS createdAt, job.trigger_id AS triggerId, texts.task, texts.context, texts.payload,
-    texts.headers, length(texts.payload) AS bytes
-  FROM agent_jobs AS job JOIN job_texts AS texts ON texts.job_seq = job.seq WHERE job.id = ? AND texts.payload IS NOT NULL`
-
-export type StoredJobRow = DeliveredJobRow & { triggerId: string; task: string; payload: Buffer; headers: string | null }
-
-export function findStoredJob(db: Db, jobId: string): StoredJobRow | undefined {
-  return db.prepare<StoredJobRow>(STORED_JOB).get(jobId)
 }
 
 /** Deletes payload and headers of the deliveries that the inbox no longer keeps. Their jobs stay. */

@@ -1,5 +1,4 @@
 import { and, desc, eq, getTableColumns, lt, sql, type SQL } from 'drizzle-orm'
-import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { MachineTime } from '../../platform/time/machine-time.ts'
@@ -10,14 +9,14 @@ import type { Ids } from '../../lib/ids.ts'
 import { agents } from '../agents/agents-table.ts'
 import { getAgent } from '../agents/agents.ts'
 import { slugFor } from '../agents/slugs.ts'
-import { decodeCursor, pageOf } from '../cursors.ts'
+import { decodeSeqCursor, pageOf } from '../cursors.ts'
 import { findDefaultEntity } from '../entities/entities.ts'
 import { countThisHour } from './hourly-limit.ts'
 import { digestOf, makeSecret } from './secrets.ts'
 import { triggers } from './triggers-table.ts'
 import { deleteBodies } from './triggers.sql.ts'
 
-/** Reserved: Deckhand calls it to find out whether it can be reached from outside. */
+/** Reserved: Deckhand calls this address to check whether it can be reached from outside. */
 export const PROBE_SLUG = 'probe'
 
 const newestRefusal = (column: 'outcome' | 'after_job_seq') =>
@@ -29,7 +28,7 @@ function selectTriggers(db: Db) {
     .select({
       ...getTableColumns(triggers),
       agentName: agents.name,
-      /** The newest refusal, and the job before it in the inbox; null: there was none. */
+      /** The newest refusal, and the job before it in the inbox. null: there was none. */
       refusedLast: newestRefusal('outcome') as SQL<DeliveryOutcome | null>,
       refusedAfter: newestRefusal('after_job_seq') as SQL<number | null>,
     })
@@ -38,8 +37,6 @@ function selectTriggers(db: Db) {
 }
 
 type TriggerWithAgent = NonNullable<ReturnType<ReturnType<typeof selectTriggers>['get']>>
-
-const Position = z.tuple([z.number().int()])
 
 export function findTrigger(db: Db, time: MachineTime, triggerId: string): Trigger | null {
   const row = selectTriggers(db).where(eq(triggers.id, triggerId)).get()
@@ -59,9 +56,8 @@ export function listTriggers(
   time: MachineTime,
   { agentId, cursor, limit }: { agentId?: string; cursor?: string; limit: number },
 ): { triggers: Trigger[]; nextCursor: string | null } {
-  const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : decodeCursor(cursor, Position)
   const rows = selectTriggers(db)
-    .where(and(lt(triggers.seq, before), agentId === undefined ? undefined : eq(triggers.agentId, agentId)))
+    .where(and(lt(triggers.seq, decodeSeqCursor(cursor)), agentId === undefined ? undefined : eq(triggers.agentId, agentId)))
     .orderBy(desc(triggers.seq))
     .limit(limit + 1)
     .all()
@@ -133,11 +129,11 @@ function requireFreeSlug(tx: Tx, slug: string): string {
   return slug
 }
 
-/** The suffix is the random end of an id: a number would show how many such webhooks there are. */
+/** The suffix is the random end of an id, because a number would show how many such webhooks there are. */
 function freeSlugFor(tx: Tx, ids: Ids, name: string): string {
-  const wanted = slugFor(name, 'webhook')
-  let slug = wanted
-  while (isTaken(tx, slug)) slug = `${wanted.slice(0, 55).replace(/-+$/, '')}-${ids.next().slice(-6)}`
+  const preferred = slugFor(name, 'webhook')
+  let slug = preferred
+  while (isTaken(tx, slug)) slug = `${preferred.slice(0, 55).replace(/-+$/, '')}-${ids.next().slice(-6)}`
   return slug
 }
 

@@ -4,7 +4,7 @@ import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
 /** Of the schema after all migrations. Saves running them at each start to compare. `npm run db:generate` writes it. */
-export const SCHEMA_DIGEST = '759ba751486f9e2c890361cd3b20ca3d3fbfbfbc5010f7ad68336a1a95095dc0'
+export const SCHEMA_DIGEST = '40b63bcd82c06a5b7cab6087f06c5089d7acf87645a51f05c8febc893529e1ac'
 
 type SchemaRow = { type: 'table' | 'index' | 'trigger' | 'view'; name: string; sql: string }
 

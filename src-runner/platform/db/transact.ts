@@ -5,6 +5,7 @@ import { AppError, messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Database, Db } from './database.ts'
 import { describeDatabaseTrouble, isLockedOut } from './database-errors.ts'
+import { events } from './events-table.ts'
 import type { Statements, Writes } from './statements.ts'
 import { rowInsert, writeRows } from './write-rows.ts'
 
@@ -44,7 +45,7 @@ const LOCK_RETRY_MS = 25
 /** The most functions in one commit. More would block the event loop for too long. */
 const LARGEST_GROUP = 256
 
-const EVENTS = rowInsert('events', 'at, type, payload', '?, ?, ?')
+const EVENTS = rowInsert(events, ['at', 'type', 'payload'])
 
 type Effect = () => void
 type Work = (tx: Tx) => unknown
@@ -236,13 +237,13 @@ function createTransactions(
         if (isOver) throw new Error('this transaction has ended')
         effects.push(effect)
       }
-      const emitAll = (events: readonly RecordedEvent[]) => {
+      const emitAll = (recorded: readonly RecordedEvent[]) => {
         const stored: StoredEvent[] = []
         afterCommit(() => stored.forEach(publish))
         const at = clock.now()
-        const rows = events.map(({ type, payload }) => [at, type, JSON.stringify(payload)])
+        const rows = recorded.map(({ type, payload }) => ({ at, type, payload: JSON.stringify(payload) }))
         const firstId = writeRows(tx, EVENTS, rows)
-        stored.push(...events.map((event, i): StoredEvent => ({ ...event, id: firstId + i, at })))
+        stored.push(...recorded.map((event, i): StoredEvent => ({ ...event, id: firstId + i, at })))
       }
       const tx: Tx = { ...statements, emit: (event) => emitAll([event]), emitAll, afterCommit }
       try {

@@ -8,7 +8,7 @@ export const trustedClock = sqliteTable(
   'trusted_clock',
   {
     // What the clock is used for: deleting by age, or dating spend.
-    line: oneOf('line', ['age', 'money']).primaryKey(),
+    name: oneOf('name', ['age', 'money']).primaryKey(),
     // The trusted time at the last reading.
     at: moment('at').notNull(),
     // How far the wall clock was ahead of it. Negative: behind.
@@ -24,16 +24,16 @@ export const trustedClock = sqliteTable(
   (t) => [...checks(t)],
 )
 
-export type ClockName = (typeof trustedClock.$inferSelect)['line']
+export type ClockName = (typeof trustedClock.$inferSelect)['name']
 /** Whole milliseconds. */
-export type ClockState = Omit<typeof trustedClock.$inferSelect, 'line'>
+export type ClockState = Omit<typeof trustedClock.$inferSelect, 'name'>
 
-const { line, ...STATE } = getTableColumns(trustedClock)
+const { name: clockName, ...STATE } = getTableColumns(trustedClock)
 
 export function readClockState(db: Db, name: ClockName): ClockState {
-  return db.select(STATE).from(trustedClock).where(eq(line, name)).get()!
+  return db.select(STATE).from(trustedClock).where(eq(clockName, name)).get()!
 }
 
 export function writeClockState(tx: Tx, name: ClockName, state: ClockState): void {
-  tx.update(trustedClock).set(state).where(eq(line, name)).run()
+  tx.update(trustedClock).set(state).where(eq(clockName, name)).run()
 }

@@ -177,7 +177,7 @@ function RunHistoryRow(props: {
           <Show when={props.occurrence.origin === 'run_now'}>
             <Pill tone="accent">{t('automations.schedule.byHand')}</Pill>
           </Show>
-          <Show when={props.occurrence.quiet}>
+          <Show when={props.occurrence.noOp}>
             <Pill>{t('automations.schedule.nothingNew')}</Pill>
           </Show>
         </span>

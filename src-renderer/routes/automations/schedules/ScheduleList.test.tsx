@@ -63,7 +63,7 @@ it('shows the last times as signs that can be read out', async () => {
   open([makeSchedule({ name: 'Summary' })], {
     occurrences: [
       makeOccurrence({ state: 'ran', jobStatus: 'running' }),
-      makeOccurrence({ state: 'ran', quiet: true }),
+      makeOccurrence({ state: 'ran', noOp: true }),
       makeOccurrence({ state: 'caught_up' }),
       makeOccurrence({ state: 'missed', jobId: null, jobStatus: null, times: 12, untilAt: 1_700_000_900_000 }),
       makeOccurrence({ state: 'skipped_budget', jobId: null, jobStatus: null }),

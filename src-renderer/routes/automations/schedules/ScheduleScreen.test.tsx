@@ -151,7 +151,7 @@ describe('its run history', () => {
   })
 
   it('shows what a run cost, that it found nothing new, and leads to its job', async () => {
-    const run = makeOccurrence({ quiet: true, costUsd: 0.0042 })
+    const run = makeOccurrence({ noOp: true, costUsd: 0.0042 })
     open({}, [run])
     const item = within(await runHistory()).getByRole('listitem')
     expect(item).toHaveTextContent('Nothing new')
@@ -240,10 +240,10 @@ describe('its run history', () => {
     runner.answer({
       sumUpSchedules: () => ({
         all: [
-          { state: 'ran', jobStatus: 'completed', quiet: true, times: 3, reason: quote('On time.'), lastAt: 1 },
-          { state: 'ran', jobStatus: 'completed', quiet: false, times: 2, reason: quote('On time.'), lastAt: 2 },
-          { state: 'missed', jobStatus: null, quiet: false, times: 54, reason: quote('Asleep.'), lastAt: 3 },
-          { state: 'caught_up', jobStatus: 'failed', quiet: false, times: 1, reason: quote('Late.'), lastAt: 4 },
+          { state: 'ran', jobStatus: 'completed', noOp: true, times: 3, reason: quote('On time.'), lastAt: 1 },
+          { state: 'ran', jobStatus: 'completed', noOp: false, times: 2, reason: quote('On time.'), lastAt: 2 },
+          { state: 'missed', jobStatus: null, noOp: false, times: 54, reason: quote('Asleep.'), lastAt: 3 },
+          { state: 'caught_up', jobStatus: 'failed', noOp: false, times: 1, reason: quote('Late.'), lastAt: 4 },
         ],
         costUsd: 0.42,
         schedules: [],

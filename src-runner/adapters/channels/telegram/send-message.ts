@@ -69,7 +69,7 @@ function withoutAttachment(t: Translate, part: Part<FormattedText>): Part<Format
   if (part.type !== 'text' || !part.isLastText) return part
   const { text, entities } = part.piece
   const piece = { text: `${text}\n\n${t('outbound.approval.incomplete')}`, entities }
-  return { ...part, piece, buttons: part.buttons.filter(({ whole }) => whole !== true) }
+  return { ...part, piece, buttons: part.buttons.filter((button) => !button.needsCompleteCall) }
 }
 
 /** Returns the service's id of the message. A file that cannot be sent is replaced by a sentence that says so. */

@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks'
 import Stripe from 'stripe'
 import { describe, expect, it } from 'vitest'
 import { SignatureScheme } from '../../../contract/triggers.ts'
-import type { ReceivedHeaders } from '../received-headers.ts'
+import type { ReceivedHeaders } from '../sender.ts'
 import { verifySignature } from './verify-signature.ts'
 
 const NOW = 1_790_000_000_500

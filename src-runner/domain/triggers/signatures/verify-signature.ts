@@ -1,17 +1,17 @@
 import { createHmac, timingSafeEqual, type BinaryLike } from 'node:crypto'
 import type { SignatureScheme } from '../../../contract/triggers.ts'
-import type { ReceivedHeaders } from '../received-headers.ts'
+import type { ReceivedHeaders } from '../sender.ts'
 
 export type SignedRequest = {
   /** As shown in the sender's settings. */
   secret: string
   headers: ReceivedHeaders
-  /** The body as received: parsed and serialised again, it would have another signature. */
+  /** The body as received. Parsed and serialised again, it would have another signature. */
   rawBody: Buffer
   nowMs: number
 }
 
-/** How far the two clocks may differ, either way, and for how long an intercepted request can be replayed. */
+/** How far the two clocks may differ. For this long an intercepted request can be replayed. */
 const TOLERANCE_SECONDS = 5 * 60
 /** Node limits all headers to 16 KB; a signature takes a few hundred bytes. */
 const MAX_HEADER_CHARS = 8_192
@@ -72,7 +72,7 @@ function headerOf(headers: ReceivedHeaders, name: string): string | null {
   return typeof value === 'string' && value.length <= MAX_HEADER_CHARS ? value : null
 }
 
-/** Only digits: the text is signed, and a time with two spellings could be changed unnoticed. */
+/** Only digits, because the text is signed: a time with two spellings could be changed unnoticed. */
 function isRecent(timestamp: string, nowMs: number): boolean {
   return /^\d{1,12}$/.test(timestamp) && Math.abs(Math.floor(nowMs / 1000) - Number(timestamp)) <= TOLERANCE_SECONDS
 }
@@ -82,15 +82,15 @@ function hmac(key: BinaryLike, before: string, rawBody: Buffer): Buffer {
 }
 
 /**
- * Compares the text, not the decoded bytes, because base64 has several spellings of the same bytes. Constant time: only the
+ * Compares the text, not the decoded bytes, because base64 has several spellings of the same bytes. In constant time: only the
  * length shows, which everybody knows.
  */
 function isAmong(given: readonly string[], expected: string): boolean {
-  const wanted = Buffer.from(expected)
+  const expectedBytes = Buffer.from(expected)
   let found = false
   for (const signature of given.slice(0, MAX_SIGNATURES)) {
     const bytes = Buffer.from(signature)
-    if (bytes.length === wanted.length && timingSafeEqual(bytes, wanted)) found = true
+    if (bytes.length === expectedBytes.length && timingSafeEqual(bytes, expectedBytes)) found = true
   }
   return found
 }

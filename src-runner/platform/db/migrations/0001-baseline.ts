@@ -70,12 +70,12 @@ CREATE TABLE channel_people (
   display_name text NOT NULL, handle text, conversation_id text, first_seen_at integer NOT NULL, last_message_at integer NOT NULL,
   FOREIGN KEY (channel_id) REFERENCES channels(id) ON DELETE cascade,
   FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE set null,
-  CHECK (role = 'asked' OR role = 'owner' OR role = 'allowed' OR role = 'refused')
+  CHECK (role = 'requested' OR role = 'owner' OR role = 'allowed' OR role = 'refused')
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX channel_people_one_per_account ON channel_people (channel_id, external_id);
 CREATE UNIQUE INDEX channel_people_one_owner ON channel_people (channel_id) WHERE role = 'owner';
-CREATE INDEX channel_people_asked ON channel_people (first_seen_at) WHERE role = 'asked';
+CREATE INDEX channel_people_requested ON channel_people (first_seen_at) WHERE role = 'requested';
 CREATE INDEX channel_people_by_conversation ON channel_people (conversation_id) WHERE conversation_id IS NOT NULL;
 CREATE TABLE channels (
   seq integer PRIMARY KEY AUTOINCREMENT NOT NULL, id text NOT NULL, agent_id text NOT NULL, kind text NOT NULL, account_id text NOT NULL,
@@ -181,7 +181,7 @@ CREATE TABLE agent_jobs (
   attempt integer DEFAULT 0 NOT NULL, claim integer DEFAULT 0 NOT NULL, crashes integer DEFAULT 0 NOT NULL, boot_id text,
   heartbeat_at integer, woken integer DEFAULT false NOT NULL, cancel_requested_at integer, working_ms integer DEFAULT 0 NOT NULL,
   created_at integer NOT NULL, started_at integer, finished_at integer, error text, error_message text, result_preview text,
-  parent_call_id text, children_cost_micros integer DEFAULT 0 NOT NULL, quiet integer DEFAULT false NOT NULL,
+  parent_call_id text, children_cost_micros integer DEFAULT 0 NOT NULL, no_op integer DEFAULT false NOT NULL,
   FOREIGN KEY (entity_id) REFERENCES entities(id), FOREIGN KEY (agent_id) REFERENCES agents(id),
   FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE set null, FOREIGN KEY (parent_job_id) REFERENCES agent_jobs(id),
   FOREIGN KEY (retry_of_job_id) REFERENCES agent_jobs(id),
@@ -189,7 +189,7 @@ CREATE TABLE agent_jobs (
   CHECK (status = 'pending' OR status = 'running' OR status = 'awaiting_approval' OR status = 'awaiting_child' OR status = 'completed' OR status = 'failed' OR status = 'cancelled'),
   CHECK (input_tokens >= 0), CHECK (output_tokens >= 0), CHECK (cached_tokens >= 0), CHECK (unpriced_calls >= 0), CHECK (turns >= 0),
   CHECK (tool_calls >= 0), CHECK (attempt >= 0), CHECK (claim >= 0), CHECK (crashes >= 0), CHECK (woken IN (0, 1)), CHECK (working_ms >= 0),
-  CHECK (quiet IN (0, 1)), CHECK (cost_micros >= 0), CHECK (children_cost_micros >= 0), CHECK (steps >= turns + tool_calls),
+  CHECK (no_op IN (0, 1)), CHECK (cost_micros >= 0), CHECK (children_cost_micros >= 0), CHECK (steps >= turns + tool_calls),
   CHECK ((status = 'completed' OR status = 'failed' OR status = 'cancelled') = (finished_at IS NOT NULL)),
   CHECK ((status = 'running') = (boot_id IS NOT NULL)), CHECK ((status = 'running') = (heartbeat_at IS NOT NULL)),
   CHECK ((status = 'failed') = (error IS NOT NULL)), CHECK ((error IS NULL) = (error_message IS NULL)),
@@ -203,13 +203,13 @@ CREATE UNIQUE INDEX agent_jobs_id_unique ON agent_jobs (id);
 CREATE INDEX agent_jobs_by_agent ON agent_jobs (agent_id, status);
 CREATE INDEX agent_jobs_by_conversation ON agent_jobs (conversation_id) WHERE conversation_id IS NOT NULL;
 CREATE INDEX agent_jobs_open_turns ON agent_jobs (conversation_id) WHERE conversation_id IS NOT NULL AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child');
-CREATE INDEX agent_jobs_open_fires ON agent_jobs (schedule_id) WHERE schedule_id IS NOT NULL AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child');
+CREATE INDEX agent_jobs_open_runs ON agent_jobs (schedule_id) WHERE schedule_id IS NOT NULL AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child');
 CREATE INDEX agent_jobs_by_parent ON agent_jobs (parent_job_id) WHERE parent_job_id IS NOT NULL;
 CREATE INDEX agent_jobs_by_retry ON agent_jobs (retry_of_job_id) WHERE retry_of_job_id IS NOT NULL;
 CREATE UNIQUE INDEX agent_jobs_one_per_call ON agent_jobs (parent_job_id, parent_call_id) WHERE parent_call_id IS NOT NULL;
 CREATE INDEX agent_jobs_by_state ON agent_jobs (status, channel) WHERE status <> 'pending' AND status <> 'running';
 CREATE INDEX agent_jobs_running ON agent_jobs (status) WHERE status = 'running';
-CREATE INDEX agent_jobs_ended_fires ON agent_jobs (schedule_id, created_at) WHERE schedule_id IS NOT NULL AND finished_at IS NOT NULL;
+CREATE INDEX agent_jobs_ended_runs ON agent_jobs (schedule_id, created_at) WHERE schedule_id IS NOT NULL AND finished_at IS NOT NULL;
 CREATE TABLE postponed_jobs (
   job_seq integer PRIMARY KEY NOT NULL, until integer NOT NULL, times integer NOT NULL,
   FOREIGN KEY (job_seq) REFERENCES agent_jobs(seq) ON DELETE cascade, CHECK (times > 0)
@@ -257,10 +257,10 @@ CREATE TABLE outbox (
   FOREIGN KEY (agent_id) REFERENCES agents(id), FOREIGN KEY (channel_id) REFERENCES channels(id) ON DELETE set null,
   FOREIGN KEY (job_id) REFERENCES agent_jobs(id) ON DELETE set null,
   CHECK (kind = 'reply' OR kind = 'confirmation' OR kind = 'approval' OR kind = 'notification'),
-  CHECK (state = 'pending' OR state = 'sent' OR state = 'undeliverable' OR state = 'nowhere'), CHECK (json_type(buttons) = 'array'),
+  CHECK (state = 'pending' OR state = 'sent' OR state = 'undeliverable' OR state = 'not_sent'), CHECK (json_type(buttons) = 'array'),
   CHECK (json_type(files) = 'array'), CHECK (tries >= 0), CHECK (cut_off >= 0), CHECK (parts_sent >= 0), CHECK (only_files_left IN (0, 1)),
   CHECK ((state = 'pending') = (next_try_at IS NOT NULL)), CHECK ((state = 'sent') = (sent_at IS NOT NULL)),
-  CHECK ((state = 'undeliverable') = (failed_at IS NOT NULL)), CHECK (state = 'nowhere' OR chat_id IS NOT NULL)
+  CHECK ((state = 'undeliverable') = (failed_at IS NOT NULL)), CHECK (state = 'not_sent' OR chat_id IS NOT NULL)
 ) STRICT;
 
 CREATE UNIQUE INDEX outbox_id_unique ON outbox (id);
@@ -272,7 +272,7 @@ CREATE INDEX outbox_by_state ON outbox (state, seq);
 CREATE INDEX outbox_by_agent ON outbox (agent_id, seq);
 CREATE INDEX outbox_by_job ON outbox (job_id) WHERE job_id IS NOT NULL;
 CREATE INDEX outbox_by_approval ON outbox (approval_id) WHERE approval_id IS NOT NULL;
-CREATE INDEX outbox_asked ON outbox (channel_id, external_id) WHERE approval_id IS NOT NULL AND external_id IS NOT NULL;
+CREATE INDEX outbox_approval_messages ON outbox (channel_id, external_id) WHERE approval_id IS NOT NULL AND external_id IS NOT NULL;
 CREATE INDEX outbox_of_chat ON outbox (channel_id, chat_id, seq) WHERE state = 'pending' AND only_files_left = 0;
 CREATE TABLE model_prices (
   provider_id text NOT NULL, model text NOT NULL, input_micros integer NOT NULL, output_micros integer NOT NULL,
@@ -403,9 +403,9 @@ CREATE TABLE events (
 ) STRICT;
 
 CREATE TABLE trusted_clock (
-  line text PRIMARY KEY NOT NULL, at integer NOT NULL, ahead_ms integer NOT NULL, stood_ms integer NOT NULL, was_off integer NOT NULL,
+  name text PRIMARY KEY NOT NULL, at integer NOT NULL, ahead_ms integer NOT NULL, stood_ms integer NOT NULL, was_off integer NOT NULL,
   elapsed_ms integer NOT NULL, boot text NOT NULL,
-  CHECK (line = 'age' OR line = 'money'), CHECK (stood_ms >= 0), CHECK (was_off IN (0, 1))
+  CHECK (name = 'age' OR name = 'money'), CHECK (stood_ms >= 0), CHECK (was_off IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
 CREATE VIRTUAL TABLE job_search USING fts5 (
@@ -443,5 +443,5 @@ END;
 INSERT INTO entities (id, name, is_default, created_at) VALUES (new_id(), 'Personal', 1, now_ms());
 INSERT INTO providers (id, kind, name, base_url, has_key, origin, created_at) VALUES ('demo', 'demo', 'Demo', NULL, 0, 'built_in', now_ms());
 INSERT INTO search_mark (id, job_seq) VALUES (1, 0);
-INSERT INTO trusted_clock (line, at, ahead_ms, stood_ms, was_off, elapsed_ms, boot) VALUES ('age', now_ms(), 0, 0, 0, 0, ''), ('money', now_ms(), 0, 0, 0, 0, '');
+INSERT INTO trusted_clock (name, at, ahead_ms, stood_ms, was_off, elapsed_ms, boot) VALUES ('age', now_ms(), 0, 0, 0, 0, ''), ('money', now_ms(), 0, 0, 0, 0, '');
 `

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { periodOf } from './periods.ts'
+import { periodOf } from './spending-limits.ts'
 
 const at = (text: string) => Date.parse(text)
 
@@ -11,7 +11,7 @@ it.each([
   // The day that the clocks go back has 25 hours, the one that they go forward 23.
   ['Europe/Berlin', '2026-10-25T22:59:59Z', '2026-10-25', '2026-10-24T22:00:00Z', '2026-09-30T22:00:00Z'],
   ['Europe/Berlin', '2026-03-29T21:59:59Z', '2026-03-29', '2026-03-28T23:00:00Z', '2026-02-28T23:00:00Z'],
-])('the day and the month of %s at %s', (timezone, now, day, dayStart, monthStart) => {
+])('finds the day and month of %s at %s', (timezone, now, day, dayStart, monthStart) => {
   expect(periodOf('day', at(now), timezone)).toEqual({ name: day, startAt: at(dayStart) })
   expect(periodOf('month', at(now), timezone)).toEqual({ name: day.slice(0, 7), startAt: at(monthStart) })
 })
